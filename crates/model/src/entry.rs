@@ -1,0 +1,126 @@
+//! Entries: whatever is kept, addressed by a path such as `hint://component/key`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Code, OpError};
+
+/// A path in the one address space, split into scheme and rest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EntryPath {
+    pub scheme: String,
+    /// Segments after `://`, percent-decoded.
+    pub segments: Vec<String>,
+}
+
+impl EntryPath {
+    /// Reads `scheme://segment/segment`; `.` and `..` are not segments.
+    pub fn parse(text: &str) -> Result<EntryPath, OpError> {
+        let bad = |why: &str| {
+            OpError::new(Code::Invalid, format!("not an entry path: {why}"))
+                .with("param", "path")
+                .hint("Write it as scheme://part/part, for example hint://http-proxy/build.")
+        };
+        let (scheme, rest) = text.split_once("://").ok_or_else(|| bad("no scheme"))?;
+        if scheme.is_empty() || !scheme.bytes().all(|b| b.is_ascii_lowercase() || b == b'-') {
+            return Err(bad("the scheme is lower-case letters"));
+        }
+        let mut segments = Vec::new();
+        for segment in rest.split('/') {
+            let segment =
+                decode(segment).ok_or_else(|| bad("a % is not followed by two hex digits"))?;
+            if matches!(segment.as_str(), "" | "." | "..") {
+                return Err(bad("a part is empty, '.' or '..'"));
+            }
+            segments.push(segment);
+        }
+        Ok(EntryPath { scheme: scheme.to_owned(), segments })
+    }
+
+    /// The path of these segments, percent-encoded where needed.
+    pub fn format(scheme: &str, segments: &[&str]) -> String {
+        let encoded: Vec<String> = segments.iter().map(|segment| encode(segment)).collect();
+        format!("{scheme}://{}", encoded.join("/"))
+    }
+}
+
+fn encode(segment: &str) -> String {
+    let mut out = String::with_capacity(segment.len());
+    for byte in segment.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    out
+}
+
+fn decode(segment: &str) -> Option<String> {
+    let mut out = Vec::with_capacity(segment.len());
+    let mut bytes = segment.bytes();
+    while let Some(byte) = bytes.next() {
+        if byte == b'%' {
+            let high = char::from(bytes.next()?).to_digit(16)?;
+            let low = char::from(bytes.next()?).to_digit(16)?;
+            out.push(u8::try_from(high * 16 + low).ok()?);
+        } else {
+            out.push(byte);
+        }
+    }
+    String::from_utf8(out).ok()
+}
+
+/// One entry with its body.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Entry {
+    /// Path of the entry.
+    pub path: String,
+    /// The text of the entry.
+    pub body: String,
+    /// Media type of the body.
+    pub media_type: String,
+    /// What the scheme knows besides the body.
+    #[serde(default)]
+    pub attributes: serde_json::Map<String, serde_json::Value>,
+}
+
+/// One line of a listing of entries.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct EntryLine {
+    /// Path of the entry.
+    pub path: String,
+    /// One line that says what it is.
+    pub summary: String,
+    /// Media type of the body.
+    pub media_type: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_name_survives_the_path() {
+        for name in ["build", "a/b", "../..", "ünï cödé", "100%", "a?b#c"] {
+            let text = EntryPath::format("hint", &["web", name]);
+            let path = EntryPath::parse(&text).unwrap();
+            assert_eq!(path.segments, ["web", name], "{text}");
+        }
+    }
+
+    #[test]
+    fn traversal_and_broken_escapes_are_refused() {
+        for text in [
+            "hint://a/../b",
+            "hint:///b",
+            "nothing",
+            "HINT://a/b",
+            "hint://a/%zz",
+            "hint://%ff/x",
+            "://a",
+        ] {
+            assert!(EntryPath::parse(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! Where things are: data, runtime and configuration directories, from the environment alone.
+//!
+//! Pure: the environment, the user id and the working directory are handed in. Every process
+//! (hook, command, daemon) resolves by this one function, so that they meet at the same socket.
+
+use std::ffi::OsString;
+use std::path::{Component, Path, PathBuf};
+
+use crate::limits;
+
+/// What the process knows about itself that decides where things are.
+pub struct Surroundings<'a> {
+    pub var: &'a dyn Fn(&str) -> Option<OsString>,
+    pub uid: u32,
+    pub cwd: &'a Path,
+    pub mac: bool,
+    /// Resolves symbolic links of a path as far as it exists, so that two spellings are one place.
+    pub canonical: &'a dyn Fn(&Path) -> PathBuf,
+}
+
+/// The places of one database and its daemon.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Locations {
+    pub data_dir: PathBuf,
+    pub database: PathBuf,
+    pub runtime_dir: PathBuf,
+    pub config_file: PathBuf,
+    uid: u32,
+}
+
+impl Locations {
+    /// Decides the places; `db` is the `--db` flag.
+    pub fn resolve(around: &Surroundings<'_>, db: Option<&Path>) -> Locations {
+        let dir = |name: &str| (around.var)(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+        let absolute = |path: PathBuf| (around.canonical)(&normal(&around.cwd.join(path)));
+        let home = dir("HOME").unwrap_or_else(|| PathBuf::from("/"));
+        let under_home = |xdg: &str, mac: &str, other: &str| match dir(xdg) {
+            _ if around.mac => home.join(mac),
+            Some(base) if base.is_absolute() => base,
+            _ => home.join(other),
+        };
+        let explicit_home = dir("REKINDLE_HOME").map(absolute);
+        let explicit_db = db.map(Path::to_path_buf).or_else(|| dir("NMEM_DB")).map(absolute);
+        let default_home = || {
+            under_home("XDG_DATA_HOME", "Library/Application Support", ".local/share")
+                .join("rekindle")
+        };
+        let data_dir = match (&explicit_db, &explicit_home) {
+            // A database that was named keeps its spool, token and logs beside itself.
+            (Some(db), None) => PathBuf::from({
+                let mut name = db.clone().into_os_string();
+                name.push(".d");
+                name
+            }),
+            (_, Some(home)) => home.clone(),
+            (None, None) => absolute(default_home()),
+        };
+        let named = explicit_db.is_some() || explicit_home.is_some();
+        let database = explicit_db.unwrap_or_else(|| data_dir.join("rekindle.db"));
+        let suffix = if named { format!("-{:08x}", short_hash(&database)) } else { String::new() };
+        let runtime_dir = match (dir("REKINDLE_RUNTIME_DIR"), dir("XDG_RUNTIME_DIR")) {
+            (Some(given), _) => absolute(given),
+            (None, Some(base)) if base.is_absolute() => base.join(format!("rekindle{suffix}")),
+            _ => temp_dir(around.var).join(format!("rekindle-{}{suffix}", around.uid)),
+        };
+        let config_file = match dir("REKINDLE_CONFIG").map(absolute) {
+            Some(file) if file.extension().is_some_and(|e| e == "toml") => file,
+            Some(folder) => folder.join("config.toml"),
+            None => under_home("XDG_CONFIG_HOME", "Library/Application Support", ".config")
+                .join("rekindle/config.toml"),
+        };
+        Locations { data_dir, database, runtime_dir, config_file, uid: around.uid }
+    }
+
+    pub fn lock(&self) -> PathBuf {
+        self.runtime_dir.join("daemon.lock")
+    }
+
+    pub fn discovery(&self) -> PathBuf {
+        self.runtime_dir.join("daemon.json")
+    }
+
+    /// The unix socket: in the runtime directory, or in a short private one if that is too long.
+    pub fn socket(&self) -> PathBuf {
+        let usual = self.runtime_dir.join("daemon.sock");
+        if usual.as_os_str().len() <= limits::SOCKET_PATH_BYTES_MAX {
+            return usual;
+        }
+        let hash = short_hash(&self.runtime_dir);
+        PathBuf::from(format!("/tmp/rekindle-{}-s{hash:08x}/daemon.sock", self.uid))
+    }
+
+    pub fn token(&self) -> PathBuf {
+        self.data_dir.join("token")
+    }
+
+    pub fn token_copy(&self) -> PathBuf {
+        self.runtime_dir.join("token")
+    }
+
+    pub fn backups(&self) -> PathBuf {
+        self.data_dir.join("backups")
+    }
+
+    pub fn daemon_log(&self) -> PathBuf {
+        self.data_dir.join("log/daemon.log")
+    }
+
+    pub fn hook_log(&self) -> PathBuf {
+        self.data_dir.join("log/hook.log")
+    }
+
+    /// Where events wait for the store: the data directory first, else the runtime directory.
+    pub fn spools(&self) -> [PathBuf; 2] {
+        [self.data_dir.join("spool"), self.runtime_dir.join("spool")]
+    }
+}
+
+fn temp_dir(var: &dyn Fn(&str) -> Option<OsString>) -> PathBuf {
+    match var("TMPDIR") {
+        Some(dir) if Path::new(&dir).is_absolute() => PathBuf::from(dir),
+        _ => PathBuf::from("/tmp"),
+    }
+}
+
+/// Removes `.` and resolves `..` by the letters of the path.
+fn normal(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                out.pop();
+            }
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+/// FNV-1a over the path's bytes: stable between builds, which std's hasher does not promise.
+fn short_hash(path: &Path) -> u32 {
+    path.as_os_str()
+        .as_encoded_bytes()
+        .iter()
+        .fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resolve(vars: &[(&str, &str)], db: Option<&str>) -> Locations {
+        let around = Surroundings {
+            var: &|name| vars.iter().find(|(n, _)| *n == name).map(|(_, v)| OsString::from(v)),
+            uid: 7,
+            cwd: Path::new("/work"),
+            mac: false,
+            canonical: &|path| path.to_path_buf(),
+        };
+        Locations::resolve(&around, db.map(Path::new))
+    }
+
+    #[test]
+    fn by_default_the_platforms_directories_are_used() {
+        let l = resolve(&[("HOME", "/h"), ("XDG_RUNTIME_DIR", "/run/user/7")], None);
+        assert_eq!(l.database, Path::new("/h/.local/share/rekindle/rekindle.db"));
+        assert_eq!(l.runtime_dir, Path::new("/run/user/7/rekindle"));
+        assert_eq!(l.config_file, Path::new("/h/.config/rekindle/config.toml"));
+        assert_eq!(resolve(&[("HOME", "/h")], None).runtime_dir, Path::new("/tmp/rekindle-7"));
+    }
+
+    #[test]
+    fn two_homes_have_two_runtime_directories() {
+        let a = resolve(&[("REKINDLE_HOME", "/a")], None);
+        let b = resolve(&[("REKINDLE_HOME", "/b")], None);
+        assert_ne!(a.runtime_dir, b.runtime_dir);
+        assert_eq!(a, resolve(&[("REKINDLE_HOME", "/x/../a")], None));
+        let given = resolve(&[("REKINDLE_HOME", "/a"), ("REKINDLE_RUNTIME_DIR", "/r")], None);
+        assert_eq!(given.runtime_dir, Path::new("/r"));
+    }
+
+    #[test]
+    fn a_named_database_keeps_its_files_beside_itself() {
+        let l = resolve(&[("HOME", "/h")], Some("m.db"));
+        assert_eq!(l.database, Path::new("/work/m.db"));
+        assert_eq!(l.data_dir, Path::new("/work/m.db.d"));
+        assert_eq!(l.database, resolve(&[("NMEM_DB", "/work/m.db")], None).database);
+    }
+
+    #[test]
+    fn a_long_runtime_directory_gets_a_short_socket() {
+        let long = format!("/{}", "r".repeat(150));
+        let l = resolve(&[("REKINDLE_RUNTIME_DIR", &long)], None);
+        assert!(l.socket().as_os_str().len() <= limits::SOCKET_PATH_BYTES_MAX);
+        assert_eq!(l.discovery(), Path::new(&long).join("daemon.json"));
+    }
+}
