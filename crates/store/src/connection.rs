@@ -1,0 +1,170 @@
+//! The only place that opens SQLite: what a file is, who may open it, and how it is set up.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
+
+use crate::error::StoreError;
+use crate::files;
+
+/// `RKDL`: says in the file's header whose database it is.
+pub(crate) const APPLICATION_ID: i32 = 0x524b_444c;
+/// Grows with each change of the schema that an older build could not live with.
+pub(crate) const SCHEMA_VERSION: i32 = 1;
+
+const SCHEMA: &str = concat!(
+    include_str!("schema/calls.sql"),
+    include_str!("schema/events.sql"),
+    include_str!("schema/hints.sql"),
+    include_str!("schema/hook_events.sql"),
+    include_str!("schema/notices.sql"),
+);
+
+const HEADER_BYTES: usize = 100;
+const MAGIC: &[u8] = b"SQLite format 3\0";
+
+/// How the writer's connection is set up.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Setup {
+    pub(crate) one_shot: bool,
+    pub(crate) page_count_max: Option<u32>,
+    pub(crate) busy: Duration,
+}
+
+/// Refuses a file by its header alone, without SQLite, which would make files beside it. A header
+/// that is not SQLite's is left to SQLite: the log may hold a good one.
+pub(crate) fn refuse_foreign(path: &Path) -> Result<(), StoreError> {
+    let mut header = [0; HEADER_BYTES];
+    match File::open(path).and_then(|mut file| file.read_exact(&mut header)) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
+        Err(error) => return Err(error.into()),
+    }
+    if !header.starts_with(MAGIC) {
+        return Ok(());
+    }
+    let number = |at: usize| {
+        i32::from_be_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])
+    };
+    refuse(number(68), number(60))
+}
+
+fn refuse(application_id: i32, version: i32) -> Result<(), StoreError> {
+    if application_id != APPLICATION_ID {
+        return Err(StoreError::NotOurs);
+    }
+    if version > SCHEMA_VERSION {
+        return Err(StoreError::NewerSchema { found: version, ours: SCHEMA_VERSION });
+    }
+    Ok(())
+}
+
+/// Opens an existing file and sets up nothing but what protects it: closing neither checkpoints
+/// nor unlinks a log by its name, which may be that of another database by then.
+#[expect(clippy::disallowed_methods, reason = "this is the place")]
+pub(crate) fn connect(path: &Path, busy: Duration) -> Result<Connection, StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let db = Connection::open_with_flags(path, flags).map_err(|e| StoreError::of_any(&e))?;
+    let set_up = || {
+        db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+        db.busy_timeout(busy)?;
+        db.pragma_update(None, "temp_store", "MEMORY")
+    };
+    set_up().map_err(|e| StoreError::of_any(&e))?;
+    Ok(db)
+}
+
+/// Refuses what the header did not show because it stands in the log.
+pub(crate) fn refuse_foreign_content(db: &Connection) -> Result<(), StoreError> {
+    let number = |pragma: &str| {
+        db.pragma_query_value(None, pragma, |row| row.get(0)).map_err(|e| StoreError::of_any(&e))
+    };
+    refuse(number("application_id")?, number("user_version")?)
+}
+
+/// Opens the database for the writer and says whether it is new.
+pub(crate) fn open_writer(path: &Path, setup: &Setup) -> Result<(Connection, bool), StoreError> {
+    files::make_folder(files::folder(path))?;
+    match files::create_private(path) {
+        Ok(_) => {}
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => refuse_foreign(path)?,
+        Err(error) => return Err(error.into()),
+    }
+    let db = connect(path, setup.busy)?;
+    let pages: i64 = db
+        .pragma_query_value(None, "page_count", |row| row.get(0))
+        .map_err(|e| StoreError::of_any(&e))?;
+    let new = pages == 0;
+    if new {
+        create(&db).map_err(|e| StoreError::of_any(&e))?;
+    } else {
+        refuse_foreign_content(&db)?;
+    }
+    files::make_private(path);
+    set_up_writer(&db, setup, new).map_err(|e| StoreError::of_any(&e))?;
+    Ok((db, new))
+}
+
+fn set_up_writer(db: &Connection, setup: &Setup, new: bool) -> rusqlite::Result<()> {
+    db.pragma_update(None, "journal_mode", "WAL")?;
+    db.pragma_update(None, "synchronous", "NORMAL")?;
+    db.pragma_update(None, "foreign_keys", true)?;
+    if setup.one_shot {
+        db.pragma_update(None, "wal_autocheckpoint", 0)?;
+    }
+    if let Some(pages) = setup.page_count_max {
+        db.pragma_update(None, "max_page_count", pages)?;
+    }
+    if !new {
+        // Until the first release the schema grows in place: this adds what the file lacks.
+        db.execute_batch(SCHEMA)?;
+    }
+    Ok(())
+}
+
+/// Fills an empty database with the schema. It is not yet in WAL mode, so that the header in the
+/// file itself says from the first moment whose it is. Nothing is lost with an empty database, so
+/// this does not wait for the disk.
+pub(crate) fn create(db: &Connection) -> rusqlite::Result<()> {
+    db.pragma_update(None, "synchronous", "OFF")?;
+    db.execute_batch(&format!(
+        "BEGIN IMMEDIATE; PRAGMA application_id = {APPLICATION_ID}; \
+         PRAGMA user_version = {SCHEMA_VERSION}; {SCHEMA} COMMIT;"
+    ))
+}
+
+/// Opens the database once more for reading.
+pub(crate) fn open_reader(path: &Path, busy: Duration) -> Result<Connection, StoreError> {
+    let db = connect(path, busy)?;
+    db.pragma_update(None, "query_only", true).map_err(|e| StoreError::of_any(&e))?;
+    Ok(db)
+}
+
+/// Moves the whole log into the database; an error if somebody's snapshot prevents it.
+pub(crate) fn checkpoint(db: &Connection) -> Result<(), StoreError> {
+    let busy: i64 = db
+        .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))
+        .map_err(|e| StoreError::of_any(&e))?;
+    if busy == 0 { Ok(()) } else { Err(StoreError::Busy) }
+}
+
+/// Lets the closing of this connection remove the log and its index, as SQLite does by default.
+pub(crate) fn tidy_on_close(db: &Connection) {
+    // If this fails the files stay, and the next opening uses them.
+    let _ = db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false);
+}
+
+/// Gives a copy whose header is damaged the header of a sound, new database, so that SQLite looks
+/// at what lies behind it. `header` and `copy` are closed files.
+pub(crate) fn replace_header(copy: &Path, sound: &Path) -> io::Result<()> {
+    use std::os::unix::fs::FileExt;
+    let mut header = [0; HEADER_BYTES];
+    File::open(sound)?.read_exact(&mut header)?;
+    // Size in pages and the list of free pages: zero means "see the file" and "none".
+    header[28..40].fill(0);
+    std::fs::OpenOptions::new().write(true).open(copy)?.write_all_at(&header, 0)
+}

@@ -1,0 +1,81 @@
+//! What can go wrong with the database as a whole, and what SQLite's errors mean to us.
+
+use model::OpError;
+use rusqlite::ErrorCode;
+use rusqlite::ffi;
+
+/// Why the database cannot be used. Only [`StoreError::Corrupt`] is damage.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StoreError {
+    #[error("the database has schema version {found}, this build knows {ours}")]
+    NewerSchema { found: i32, ours: i32 },
+    #[error("the file is a database of another application")]
+    NotOurs,
+    #[error("the database is locked by another process")]
+    Busy,
+    #[error("the database is read-only")]
+    ReadOnly,
+    #[error("the disk is full")]
+    Full,
+    #[error("the database cannot be read or written: {0}")]
+    Io(String),
+    #[error("the database is damaged: {0}")]
+    Corrupt(String),
+}
+
+impl From<StoreError> for OpError {
+    fn from(error: StoreError) -> OpError {
+        let hint = match &error {
+            StoreError::NewerSchema { .. } => "Use the newer rekindle that wrote it.",
+            StoreError::NotOurs => "Name another file with --db, or move this one away.",
+            StoreError::Busy => "Close the program that holds the lock, then try again.",
+            StoreError::ReadOnly => "Make the file and its folder writable for you.",
+            StoreError::Full => "Free some space, then try again.",
+            StoreError::Io(_) => "Check the disk and the permissions; `rekindle doctor` says more.",
+            StoreError::Corrupt(_) => "Try again; `rekindle doctor` says what was saved.",
+        };
+        OpError::unavailable(error.to_string()).hint(hint)
+    }
+}
+
+impl StoreError {
+    /// What an error of SQLite says about the database; `None` for a defect in our own statement.
+    pub(crate) fn of(error: &rusqlite::Error) -> Option<StoreError> {
+        let rusqlite::Error::SqliteFailure(failure, text) = error else { return None };
+        let text = || text.clone().unwrap_or_else(|| failure.to_string());
+        match failure.code {
+            ErrorCode::DatabaseBusy
+            | ErrorCode::DatabaseLocked
+            | ErrorCode::FileLockingProtocolFailed => Some(StoreError::Busy),
+            ErrorCode::ReadOnly => Some(StoreError::ReadOnly),
+            ErrorCode::DiskFull => Some(StoreError::Full),
+            // A virtual table's own trouble leaves the rest of the database sound.
+            ErrorCode::DatabaseCorrupt if failure.extended_code == ffi::SQLITE_CORRUPT_VTAB => None,
+            ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => {
+                Some(StoreError::Corrupt(text()))
+            }
+            ErrorCode::SystemIoFailure
+            | ErrorCode::CannotOpen
+            | ErrorCode::PermissionDenied
+            | ErrorCode::OutOfMemory
+            | ErrorCode::NoLargeFileSupport
+            | ErrorCode::OperationInterrupted => Some(StoreError::Io(text())),
+            _ => None,
+        }
+    }
+
+    /// The same where there is no statement of ours that could be at fault.
+    pub(crate) fn of_any(error: &rusqlite::Error) -> StoreError {
+        StoreError::of(error).unwrap_or_else(|| StoreError::Io(error.to_string()))
+    }
+}
+
+impl From<std::io::Error> for StoreError {
+    fn from(error: std::io::Error) -> StoreError {
+        match error.kind() {
+            std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => StoreError::Full,
+            std::io::ErrorKind::ReadOnlyFilesystem => StoreError::ReadOnly,
+            _ => StoreError::Io(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! The files of a database on disk: which they are, their modes, and their removal.
+//!
+//! Nothing here opens a file that SQLite has open: POSIX locks belong to the process, so closing a
+//! second handle would silently drop SQLite's locks. Looking is done by `stat` alone.
+
+use std::ffi::OsString;
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Files that SQLite keeps beside a database.
+pub(crate) const SIDECARS: [&str; 3] = ["-wal", "-shm", "-journal"];
+
+/// What a file is, whatever its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FileId {
+    device: u64,
+    inode: u64,
+}
+
+/// The file that stands at this path, if there is one.
+pub(crate) fn id(path: &Path) -> io::Result<Option<FileId>> {
+    match fs::metadata(path) {
+        Ok(data) => Ok(Some(FileId { device: data.dev(), inode: data.ino() })),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Bytes of the file; a missing one has none.
+pub(crate) fn bytes(path: &Path) -> u64 {
+    fs::metadata(path).map_or(0, |data| data.len())
+}
+
+/// `path` with `suffix` behind its name.
+pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// The folder a file is in.
+pub(crate) fn folder(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+/// Which files an open database consists of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Standing {
+    pub(crate) database: FileId,
+    wal: Option<FileId>,
+    shm: Option<FileId>,
+}
+
+/// What stands at the path of an open database now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Look {
+    Same,
+    /// The database is there, but its log or the log's index is not the one in use.
+    SidecarLost,
+    Gone,
+    Other,
+}
+
+impl Standing {
+    /// The files at this path, taken while the database is open and has its log.
+    pub(crate) fn of(path: &Path) -> io::Result<Standing> {
+        let database = id(path)?.ok_or(io::ErrorKind::NotFound)?;
+        Ok(Standing { database, wal: id(&beside(path, "-wal"))?, shm: id(&beside(path, "-shm"))? })
+    }
+
+    /// Compares with what is there now. A failing `stat` says nothing about the file, so it counts
+    /// as the same.
+    pub(crate) fn look(&self, path: &Path) -> Look {
+        match id(path) {
+            Ok(None) => return Look::Gone,
+            Ok(Some(now)) if now != self.database => return Look::Other,
+            Ok(Some(_)) | Err(_) => {}
+        }
+        let lost = |kept: Option<FileId>, suffix: &str| {
+            kept.is_some() && id(&beside(path, suffix)).is_ok_and(|now| now != kept)
+        };
+        if lost(self.wal, "-wal") || lost(self.shm, "-shm") {
+            Look::SidecarLost
+        } else {
+            Look::Same
+        }
+    }
+
+    /// Removes the log and its index where they are the very files that were in use: left beside
+    /// another database they would be replayed onto it. Files of somebody else stay.
+    pub(crate) fn remove_own_sidecars(&self, path: &Path) {
+        for (kept, suffix) in [(self.wal, "-wal"), (self.shm, "-shm")] {
+            let file = beside(path, suffix);
+            if kept.is_some() && id(&file).is_ok_and(|now| now == kept) {
+                // A file that cannot be removed shows as an error of the opening that follows.
+                let _ = fs::remove_file(&file);
+            }
+        }
+    }
+}
+
+/// Makes the folder and those above it, for the user alone.
+pub(crate) fn make_folder(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+/// Makes a new empty file for the user alone; fails if something stands there.
+pub(crate) fn create_private(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
+}
+
+/// Takes the database and its sidecars away from group and others.
+pub(crate) fn make_private(path: &Path) {
+    let sidecars = SIDECARS.map(|suffix| beside(path, suffix));
+    for file in std::iter::once(path).chain(sidecars.iter().map(PathBuf::as_path)) {
+        if fs::metadata(file).is_ok_and(|data| data.mode() & 0o077 != 0) {
+            // Somebody else's file cannot be changed; whether it can be used shows right after.
+            let _ = fs::set_permissions(file, Permissions::from_mode(0o600));
+        }
+    }
+}
+
+/// Makes a renaming in this file's folder durable.
+pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
+    File::open(folder(path))?.sync_all()
+}
+
+/// A database under a temporary name; it and its sidecars are removed with this.
+pub(crate) struct Scratch(pub(crate) PathBuf);
+
+impl Scratch {
+    /// A name beside `path` that nobody else in this process uses; what an earlier process of the
+    /// same number left under it is removed.
+    pub(crate) fn beside(path: &Path, what: &str) -> Scratch {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let scratch = Scratch(beside(path, &format!(".{what}-{}-{number}", std::process::id())));
+        scratch.remove();
+        scratch
+    }
+
+    fn remove(&self) {
+        let _ = fs::remove_file(&self.0);
+        for suffix in SIDECARS {
+            let _ = fs::remove_file(beside(&self.0, suffix));
+        }
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        self.remove();
+    }
+}

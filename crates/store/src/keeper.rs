@@ -1,0 +1,320 @@
+//! The writer's hold on the file: opens it, notices when it is gone, replaced or damaged, and goes
+//! on with what stands at the path. Only the writer thread has one.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use model::{OpError, limits, time};
+use rusqlite::Connection;
+
+use crate::backup;
+use crate::connection::{self, Setup};
+use crate::error::StoreError;
+use crate::events;
+use crate::files::{self, Look, Scratch, Standing};
+use crate::notices;
+use crate::pool::Pool;
+use crate::recover;
+use crate::store::{OnOpen, Opened, Options};
+use crate::tx::{Effect, Tx};
+
+/// What the handle and the writer thread share.
+pub(crate) struct Shared {
+    pub(crate) options: Options,
+    pub(crate) setup: Setup,
+    pub(crate) pool: Pool,
+    pub(crate) notices: Mutex<Vec<String>>,
+}
+
+impl Shared {
+    pub(crate) fn path(&self) -> &Path {
+        &self.options.path
+    }
+
+    pub(crate) fn now(&self) -> i64 {
+        (self.options.clock)()
+    }
+}
+
+struct Live {
+    db: Connection,
+    standing: Standing,
+    /// Which opening this is: a reader that found damage may mean an earlier one.
+    generation: u64,
+}
+
+/// The open database, or none while what stands at the path cannot be used.
+pub(crate) struct Keeper {
+    shared: Arc<Shared>,
+    on_open: OnOpen,
+    live: Option<Live>,
+    started: bool,
+    last_seq: u64,
+    /// The database at the path is new, with what could be read of a damaged one.
+    rebuilt: bool,
+    /// What the next opening has to tell people.
+    notice: Option<&'static str>,
+}
+
+impl Keeper {
+    pub(crate) fn new(shared: Arc<Shared>, on_open: OnOpen) -> Keeper {
+        Keeper {
+            shared,
+            on_open,
+            live: None,
+            started: false,
+            last_seq: 0,
+            rebuilt: false,
+            notice: None,
+        }
+    }
+
+    /// The database that stands at the path, opened again if it is not the one that was open.
+    pub(crate) fn ready(&mut self) -> Result<&Connection, StoreError> {
+        match self.look() {
+            Some(Look::Same) => {}
+            Some(Look::SidecarLost) => self.reseat()?,
+            Some(Look::Gone | Look::Other) | None => {
+                self.let_go();
+                self.open()?;
+            }
+        }
+        self.live.as_ref().map(|live| &live.db).ok_or_else(|| StoreError::Io("it is closed".into()))
+    }
+
+    /// Whether what was just committed is in the file that stands at the path.
+    pub(crate) fn holds(&mut self) -> Result<bool, StoreError> {
+        match self.look() {
+            Some(Look::Same) => Ok(true),
+            Some(Look::SidecarLost) => self.reseat().map(|()| true),
+            Some(Look::Gone | Look::Other) | None => Ok(false),
+        }
+    }
+
+    /// Deals with damage that a statement met: whatever stands at the path afterwards is sound.
+    pub(crate) fn repair(&mut self, why: &str) -> Result<(), StoreError> {
+        // A file that was replaced under our feet reads like a damaged one.
+        if matches!(self.look(), Some(Look::Same | Look::SidecarLost)) {
+            self.let_go();
+            self.set_aside(why)?;
+        }
+        self.ready().map(|_| ())
+    }
+
+    /// The same for damage that a reader of this generation of connections met.
+    pub(crate) fn repair_for_reader(
+        &mut self,
+        why: &str,
+        generation: u64,
+    ) -> Result<(), StoreError> {
+        match &self.live {
+            Some(live) if live.generation != generation => Ok(()),
+            _ => self.repair(why),
+        }
+    }
+
+    /// Remembers the last number of the sequence, for a file that does not know it.
+    pub(crate) fn saw(&mut self, seq: u64) {
+        self.last_seq = self.last_seq.max(seq);
+    }
+
+    fn look(&self) -> Option<Look> {
+        self.live.as_ref().map(|live| live.standing.look(self.shared.path()))
+    }
+
+    /// Closes all handles. If another file stands at the path, the log of the one that was open
+    /// must not be replayed onto it.
+    fn let_go(&mut self) {
+        self.shared.pool.suspend();
+        if let Some(live) = self.live.take() {
+            drop(live.db);
+            let notice = match live.standing.look(self.shared.path()) {
+                Look::Gone => "the database file had vanished while in use; a new one was started",
+                Look::Other => "another database file was put in the place of the one in use",
+                Look::Same | Look::SidecarLost => return,
+            };
+            self.notice = Some(notice);
+            live.standing.remove_own_sidecars(self.shared.path());
+        }
+    }
+
+    /// Opens what stands at the path, or a new database if nothing does. A damaged one is set
+    /// aside first.
+    fn open(&mut self) -> Result<(), StoreError> {
+        let mut opened = self.try_open(true);
+        if let Err(StoreError::Corrupt(why)) = opened {
+            opened = self.set_aside(&why).and_then(|()| self.try_open(true));
+        }
+        if opened.is_err() {
+            self.shared.pool.lose();
+        }
+        opened
+    }
+
+    fn set_aside(&mut self, why: &str) -> Result<(), StoreError> {
+        let shared = &self.shared;
+        let done = recover::set_aside(shared.path(), shared.setup.busy, why, shared.now());
+        match done {
+            Ok(()) => {
+                self.rebuilt = true;
+                self.notice = None;
+            }
+            Err(_) => shared.pool.lose(),
+        }
+        done
+    }
+
+    /// One attempt; `announce` runs what the runtime does after an opening.
+    fn try_open(&mut self, announce: bool) -> Result<(), StoreError> {
+        let shared = Arc::clone(&self.shared);
+        let path = shared.path();
+        let before = files::id(path)?;
+        let (db, new) = connection::open_writer(path, &shared.setup)?;
+        let opened = match (self.started, new || self.rebuilt) {
+            (false, _) => Opened::First,
+            (true, true) => Opened::Fresh,
+            (true, false) => Opened::Replaced,
+        };
+        let effects = self.in_transaction(&db, announce.then_some(opened))?;
+        let standing = Standing::of(path)?;
+        if before.is_some_and(|before| before != standing.database) {
+            return Err(StoreError::Io("the file was replaced while it was being opened".into()));
+        }
+        let generation = shared.pool.resume(standing.database);
+        self.started = true;
+        self.rebuilt = false;
+        self.notice = None;
+        self.live = Some(Live { db, standing, generation });
+        run_effects(effects);
+        Ok(())
+    }
+
+    fn in_transaction(
+        &mut self,
+        db: &Connection,
+        opened: Option<Opened>,
+    ) -> Result<Vec<Effect>, StoreError> {
+        let failed = |error: rusqlite::Error| StoreError::of_any(&error);
+        db.execute_batch("BEGIN IMMEDIATE").map_err(failed)?;
+        let tx = Tx::new(db);
+        if let Err(error) = self.on_opened(&tx, opened) {
+            // A fault of the database says more than what was made of it on the way.
+            let fault = tx.take_fault().unwrap_or(StoreError::Io(error.message));
+            // The connection is dropped next, which rolls back whatever is left.
+            return Err(fault);
+        }
+        let effects = tx.into_effects();
+        db.execute_batch("COMMIT").map_err(failed)?;
+        Ok(effects)
+    }
+
+    fn on_opened(&mut self, tx: &Tx<'_>, opened: Option<Opened>) -> Result<(), OpError> {
+        let now = self.shared.now();
+        if let Some(notice) = self.notice {
+            tx.sql(|db| notices::add(db, now, notice))?;
+        }
+        let recent = notices::recent(tx, now)?;
+        *self.shared.notices.lock().unwrap_or_else(PoisonError::into_inner) = recent;
+        events::go_on_after(tx, self.last_seq)?;
+        self.last_seq = events::last_seq(tx)?;
+        match opened {
+            Some(opened) => catch_unwind(AssertUnwindSafe(|| (self.on_open)(tx, opened)))
+                .unwrap_or_else(|_| Err(OpError::internal("opening the database panicked"))),
+            None => Ok(()),
+        }
+    }
+
+    /// The database is the same, but its log was removed or replaced: what the open log holds goes
+    /// into the database, and both start anew.
+    fn reseat(&mut self) -> Result<(), StoreError> {
+        self.shared.pool.suspend();
+        let moved = match &self.live {
+            Some(live) => connection::checkpoint(&live.db),
+            None => Ok(()),
+        };
+        if let (Err(error), Some(live)) = (moved, &self.live) {
+            self.shared.pool.resume(live.standing.database);
+            return Err(error);
+        }
+        if let Some(live) = self.live.take() {
+            drop(live.db);
+            live.standing.remove_own_sidecars(self.shared.path());
+        }
+        let opened = self.try_open(false);
+        if opened.is_err() {
+            self.shared.pool.lose();
+        }
+        opened
+    }
+
+    /// Puts a checked copy in the place of the database; says where the old one was saved.
+    pub(crate) fn swap(&mut self, copy: &Scratch) -> Result<PathBuf, OpError> {
+        let busy = self.shared.setup.busy;
+        let backups = self.shared.options.backups.clone();
+        files::make_folder(&backups).map_err(StoreError::from)?;
+        let saved = unused_backup(&backups, self.shared.now());
+        backup::copy(self.ready()?, &saved, busy, &|_, _| ())?;
+        self.shared.pool.suspend();
+        let path = self.shared.path().to_owned();
+        if let Some(live) = self.live.take() {
+            // An empty log: no crash from here on can replay it onto the other database.
+            if let Err(error) = connection::checkpoint(&live.db) {
+                self.shared.pool.resume(live.standing.database);
+                self.live = Some(live);
+                return Err(error.into());
+            }
+            drop(live.db);
+            live.standing.remove_own_sidecars(&path);
+        }
+        let swapped = std::fs::rename(&copy.0, &path).and_then(|()| files::sync_folder(&path));
+        self.open()
+            .map_err(|error| OpError::from(error).with("saved", saved.display().to_string()))?;
+        swapped.map_err(StoreError::from)?;
+        Ok(saved)
+    }
+
+    /// Checkpoints as decided and closes all handles.
+    pub(crate) fn close(&mut self) {
+        self.shared.pool.close();
+        let look = self.look();
+        let Some(live) = self.live.take() else { return };
+        let path = self.shared.path();
+        match look {
+            Some(Look::Same | Look::SidecarLost) => {
+                let wal = files::bytes(&files::beside(path, "-wal"));
+                let small = wal <= limits::ONE_SHOT_WAL_BYTES_MAX;
+                if self.shared.setup.one_shot && small && look == Some(Look::Same) {
+                    return;
+                }
+                // What a checkpoint does not get to stays in the log, which the next process reads.
+                let whole = connection::checkpoint(&live.db).is_ok();
+                if whole && !self.shared.setup.one_shot {
+                    connection::tidy_on_close(&live.db);
+                }
+            }
+            Some(Look::Gone | Look::Other) | None => {
+                drop(live.db);
+                live.standing.remove_own_sidecars(path);
+            }
+        }
+    }
+}
+
+/// Runs effects in memory. One that panics is a defect of its own and stops nobody else.
+pub(crate) fn run_effects(effects: Vec<Effect>) {
+    for effect in effects {
+        let _ = catch_unwind(AssertUnwindSafe(effect));
+    }
+}
+
+fn unused_backup(folder: &Path, now: i64) -> PathBuf {
+    let stamp = time::file_stamp(now);
+    let mut name = folder.join(format!("before-restore-{stamp}.db"));
+    let mut number = 2_u32;
+    while name.exists() {
+        name = folder.join(format!("before-restore-{stamp}-{number}.db"));
+        number += 1;
+    }
+    name
+}

@@ -1,0 +1,194 @@
+//! Damage: a database that cannot be read is set aside, and what can be read goes into a new one.
+//!
+//! The caller has closed all its handles and is the only process that writes.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use model::time;
+use rusqlite::types::Value;
+use rusqlite::{Connection, params_from_iter};
+
+use crate::connection;
+use crate::error::StoreError;
+use crate::files::{self, Scratch};
+use crate::notices;
+
+/// Which end of a table is read first.
+#[derive(Clone, Copy)]
+enum End {
+    Low,
+    High,
+}
+
+/// Replaces the damaged database at `path` by a new one with what can be read of it. The old files
+/// stay beside it under a name with the time. The new database is finished before the old one is
+/// moved, so that a crash in between loses nothing.
+pub(crate) fn set_aside(
+    path: &Path,
+    busy: Duration,
+    why: &str,
+    now: i64,
+) -> Result<(), StoreError> {
+    let fresh = Scratch::beside(path, "fresh");
+    drop(files::create_private(&fresh.0)?);
+    let new = connection::connect(&fresh.0, busy)?;
+    connection::create(&new).map_err(|e| StoreError::of_any(&e))?;
+    let sound_header = Scratch::beside(path, "header");
+    copy_private(&fresh.0, &sound_header.0)?;
+    let salvaged = salvage(path, &sound_header.0, &new, busy)?;
+    let aside = unused_name(path, now);
+    let rows = salvaged.iter().map(|(_, rows)| rows).sum::<u64>();
+    let tables: Vec<String> = salvaged
+        .iter()
+        .filter(|(_, rows)| *rows > 0)
+        .map(|(t, rows)| format!("{t} {rows}"))
+        .collect();
+    let what = if tables.is_empty() { String::new() } else { format!(" ({})", tables.join(", ")) };
+    let text = format!(
+        "the database was damaged ({why}); set aside at {}, salvaged {rows} rows{what} into a new one",
+        aside.display()
+    );
+    notices::add(&new, now, &text).map_err(|e| StoreError::of_any(&e))?;
+    drop(new);
+    fs::File::open(&fresh.0)?.sync_all()?;
+    fs::rename(path, &aside)?;
+    for suffix in files::SIDECARS {
+        match fs::rename(files::beside(path, suffix), files::beside(&aside, suffix)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
+            _ => {}
+        }
+    }
+    fs::rename(&fresh.0, path)?;
+    files::sync_folder(path)?;
+    Ok(())
+}
+
+fn unused_name(path: &Path, now: i64) -> PathBuf {
+    let first = files::beside(path, &format!(".corrupt-{}", time::file_stamp(now)));
+    let mut name = first.clone();
+    let mut number = 2_u32;
+    while name.exists() {
+        name = files::beside(&first, &format!("-{number}"));
+        number += 1;
+    }
+    name
+}
+
+fn copy_private(from: &Path, to: &Path) -> io::Result<()> {
+    io::copy(&mut fs::File::open(from)?, &mut files::create_private(to)?)?;
+    Ok(())
+}
+
+/// Copies table by table what can be read; says how many rows of each.
+fn salvage(
+    path: &Path,
+    sound: &Path,
+    new: &Connection,
+    busy: Duration,
+) -> Result<Vec<(String, u64)>, StoreError> {
+    let mut salvaged = copy_tables(&connection::connect(path, busy)?, new)?;
+    if salvaged.is_empty() {
+        // Not even the list of tables: perhaps it is only the header. The evidence is not touched.
+        let patched = Scratch::beside(path, "patched");
+        copy_private(path, &patched.0)?;
+        if files::bytes(&files::beside(path, "-wal")) > 0 {
+            copy_private(&files::beside(path, "-wal"), &files::beside(&patched.0, "-wal"))?;
+        }
+        connection::replace_header(&patched.0, sound)?;
+        salvaged = copy_tables(&connection::connect(&patched.0, busy)?, new)?;
+    }
+    Ok(salvaged)
+}
+
+/// Copies all tables that both databases have, in one transaction. Trouble with the old database
+/// only shortens the result; trouble with the new one is an error.
+fn copy_tables(old: &Connection, new: &Connection) -> Result<Vec<(String, u64)>, StoreError> {
+    let ours = tables(new).map_err(|e| StoreError::of_any(&e))?;
+    let Ok(theirs) = tables(old) else { return Ok(Vec::new()) };
+    let mut salvaged = Vec::new();
+    new.execute_batch("PRAGMA foreign_keys = OFF; BEGIN").map_err(|e| StoreError::of_any(&e))?;
+    for (table, columns) in ours {
+        let Some((_, old_columns)) = theirs.iter().find(|(name, _)| *name == table) else {
+            continue;
+        };
+        let columns: Vec<&str> = columns
+            .iter()
+            .filter(|column| old_columns.contains(column))
+            .map(String::as_str)
+            .collect();
+        let rows = copy_table(old, new, &table, &columns).map_err(|e| StoreError::of_any(&e))?;
+        salvaged.push((table, rows));
+    }
+    new.execute_batch("COMMIT").map_err(|e| StoreError::of_any(&e))?;
+    Ok(salvaged)
+}
+
+/// Ordinary tables with their columns; virtual tables and their shadows are rebuilt by their
+/// owners.
+fn tables(db: &Connection) -> rusqlite::Result<Vec<(String, Vec<String>)>> {
+    let names: Vec<String> = db
+        .prepare(
+            "SELECT name FROM pragma_table_list \
+             WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' \
+             ORDER BY name",
+        )?
+        .query_map([], |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    let mut columns = db.prepare("SELECT name FROM pragma_table_info(?1)")?;
+    names
+        .into_iter()
+        .map(|name| {
+            let columns =
+                columns.query_map([&name], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+            Ok((name, columns))
+        })
+        .collect()
+}
+
+/// Copies a table from the low end until a row cannot be read, then from the high end down to it.
+fn copy_table(
+    old: &Connection,
+    new: &Connection,
+    table: &str,
+    columns: &[&str],
+) -> rusqlite::Result<u64> {
+    let list = columns.iter().map(|c| format!("\"{c}\"")).collect::<Vec<_>>().join(", ");
+    let marks = vec!["?"; columns.len()].join(", ");
+    // A row that the schema's own checks refuse is damage too.
+    let mut insert =
+        new.prepare(&format!("INSERT OR IGNORE INTO \"{table}\" ({list}) VALUES ({marks})"))?;
+    let mut copied = 0;
+    let mut reached = i64::MIN;
+    for end in [End::Low, End::High] {
+        let order = match end {
+            End::Low => "",
+            End::High => " DESC",
+        };
+        // NOT INDEXED: the order of the rows themselves, so that a damaged index is of no account.
+        let select =
+            format!("SELECT rowid, {list} FROM \"{table}\" NOT INDEXED ORDER BY rowid{order}");
+        let Ok(mut select) = old.prepare(&select) else { return Ok(copied) };
+        let Ok(mut rows) = select.query([]) else { return Ok(copied) };
+        loop {
+            let row = match rows.next() {
+                Ok(Some(row)) => row,
+                Ok(None) => return Ok(copied),
+                Err(_) => break,
+            };
+            let Ok(id) = row.get::<_, i64>(0) else { continue };
+            match end {
+                End::Low => reached = id,
+                End::High if id <= reached => return Ok(copied),
+                End::High => {}
+            }
+            let values = (1..=columns.len()).map(|i| row.get(i)).collect::<Result<Vec<Value>, _>>();
+            if let Ok(values) = values {
+                copied += u64::try_from(insert.execute(params_from_iter(values))?).unwrap_or(0);
+            }
+        }
+    }
+    Ok(copied)
+}

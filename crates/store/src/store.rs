@@ -1,0 +1,321 @@
+//! The handle that everybody holds: writes go to the writer thread, reads to the pool.
+
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle, ThreadId};
+use std::time::Duration;
+
+use model::event::{Event, Published};
+use model::{CallId, OpError, limits};
+use serde::Serialize;
+
+use crate::backup;
+use crate::connection::{self, Setup};
+use crate::error::StoreError;
+use crate::files;
+use crate::health::{self, Health};
+use crate::keeper::{Keeper, Shared};
+use crate::pool::{NoReader, Pool, Reader};
+use crate::tx::{Rx, Tx};
+use crate::writer::{Command, Job, Work, Writer};
+
+/// Times a reader asks the writer for the file that stands at the path.
+const LOOKS_MAX: usize = 3;
+
+/// Where the database is and how it is used.
+#[derive(Clone, Debug)]
+pub struct Options {
+    pub path: PathBuf,
+    /// A process that does one thing and ends: it leaves checkpoints to others while they are
+    /// small.
+    pub one_shot: bool,
+    /// Where `restore` saves the database that it replaces.
+    pub backups: PathBuf,
+    /// Pages the database may grow to; for tests of a full disk.
+    pub page_count_max: Option<u32>,
+    /// Milliseconds since 1970, UTC.
+    pub clock: fn() -> i64,
+}
+
+/// How the database came to be open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Opened {
+    /// At the start of the process.
+    First,
+    /// The file had vanished or was damaged while in use, and is new.
+    Fresh,
+    /// Another database stands there now.
+    Replaced,
+}
+
+/// Runs inside a transaction after each opening, on the writer thread.
+pub type OnOpen = Box<dyn Fn(&Tx<'_>, Opened) -> Result<(), OpError> + Send + Sync>;
+
+/// Told about events after COMMIT, in sequence, on the writer thread, before replies are sent.
+pub type Publish = Box<dyn Fn(Vec<Published>) + Send + Sync>;
+
+/// What belongs to a write besides its closure.
+#[derive(Clone, Debug, Default)]
+pub struct Write {
+    /// The call whose repeat must find the stored answer.
+    pub call: Option<CallId>,
+    /// Milliseconds since 1970, UTC.
+    pub at: i64,
+    pub events: Vec<Event>,
+}
+
+/// What a write came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Written<T> {
+    Done(T),
+    /// The call was answered before: that answer as JSON. Nothing ran.
+    Repeated(String),
+}
+
+/// The store; cloning it is cheap.
+#[derive(Clone)]
+pub struct Store {
+    inner: Arc<Inner>,
+}
+
+/// Where the result of a queued write arrives.
+pub(crate) type Answer<T> = Receiver<Result<Written<T>, OpError>>;
+
+struct Inner {
+    shared: Arc<Shared>,
+    queue: SyncSender<Command>,
+    writer: ThreadId,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Store {
+    /// Opens the database, or makes it, and starts the writer thread. `on_open` has run with
+    /// [`Opened::First`] when this returns.
+    pub fn open(options: Options, on_open: OnOpen, publish: Publish) -> Result<Store, StoreError> {
+        Store::open_within(options, limits::STORE_BUSY, on_open, publish)
+    }
+
+    /// The same with another patience for locks of other processes.
+    pub(crate) fn open_within(
+        options: Options,
+        busy: Duration,
+        on_open: OnOpen,
+        publish: Publish,
+    ) -> Result<Store, StoreError> {
+        let setup =
+            Setup { one_shot: options.one_shot, page_count_max: options.page_count_max, busy };
+        let pool = Pool::new(options.path.clone(), busy);
+        let shared = Arc::new(Shared { options, setup, pool, notices: Mutex::default() });
+        let keeper = Keeper::new(Arc::clone(&shared), on_open);
+        let mut writer = Writer::new(Arc::clone(&shared), keeper, publish);
+        let (queue, commands) = sync_channel(limits::WRITE_QUEUE_MAX);
+        let (opened, first) = sync_channel(1);
+        let thread = thread::Builder::new().name("store-writer".into()).spawn(move || {
+            let started = writer.start();
+            let failed = started.is_err();
+            let _ = opened.send(started);
+            if !failed {
+                writer.work(&commands);
+            }
+        })?;
+        let writer = thread.thread().id();
+        first.recv().unwrap_or_else(|_| Err(StoreError::Io("its writer ended".into())))?;
+        let thread = Mutex::new(Some(thread));
+        Ok(Store { inner: Arc::new(Inner { shared, queue, writer, thread }) })
+    }
+
+    /// Runs `f` in a transaction and returns after COMMIT. The writer may run `f` more than once;
+    /// only the run that is committed counts.
+    pub fn write<T: Serialize + Send + 'static>(
+        &self,
+        write: Write,
+        f: impl FnMut(&Tx<'_>) -> Result<T, OpError> + Send + 'static,
+    ) -> Result<Written<T>, OpError> {
+        self.wait(&self.submit(write, f)?)?
+    }
+
+    /// Queues a write; the receiver gets what it came to.
+    pub(crate) fn submit<T: Serialize + Send + 'static>(
+        &self,
+        write: Write,
+        f: impl FnMut(&Tx<'_>) -> Result<T, OpError> + Send + 'static,
+    ) -> Result<Answer<T>, OpError> {
+        let (reply, answer) = sync_channel(1);
+        let work = Box::new(Task { f, value: None, reply });
+        self.ask(Command::Job(Job { write, work }))?;
+        Ok(answer)
+    }
+
+    /// Runs `f` over a snapshot.
+    pub fn read<T>(&self, f: impl FnOnce(&Rx<'_>) -> Result<T, OpError>) -> Result<T, OpError> {
+        for _ in 0..LOOKS_MAX {
+            match self.inner.shared.pool.checkout() {
+                Ok(reader) => return self.read_with(reader, f),
+                Err(NoReader::Stale) => {
+                    let (reply, looked) = sync_channel(1);
+                    self.ask(Command::Look { reply })?;
+                    self.wait(&looked)??;
+                }
+                Err(NoReader::Closed) => return Err(closed()),
+                Err(NoReader::AllBusy) => {
+                    let max = limits::READ_CONNECTIONS_MAX;
+                    return Err(OpError::unavailable(format!(
+                        "all {max} read connections are busy"
+                    ))
+                    .with("max", max)
+                    .hint("Try again."));
+                }
+                Err(NoReader::Failed { error, generation }) => {
+                    return Err(self.report(error, generation));
+                }
+            }
+        }
+        Err(StoreError::Io("its file does not stay at its path".into()).into())
+    }
+
+    fn read_with<T>(
+        &self,
+        reader: Reader<'_>,
+        f: impl FnOnce(&Rx<'_>) -> Result<T, OpError>,
+    ) -> Result<T, OpError> {
+        let Some(db) = reader.connection() else { return Err(closed()) };
+        let rx = Rx::new(db);
+        let done = rx.sql(|db| db.prepare_cached("BEGIN")?.execute([])).and_then(|_| f(&rx));
+        let fault = rx.take_fault();
+        let generation = reader.generation();
+        // The reader goes back before the writer is asked for anything: it waits for readers.
+        drop(reader);
+        match (done, fault) {
+            (Err(_), Some(fault)) => Err(self.report(fault, generation)),
+            (done, _) => done,
+        }
+    }
+
+    /// Tells the writer about damage that a reader met, and says what the reader's caller gets.
+    fn report(&self, fault: StoreError, generation: u64) -> OpError {
+        if let StoreError::Corrupt(why) = &fault {
+            let (reply, repaired) = sync_channel(1);
+            let command = Command::Repair { why: why.clone(), generation, reply };
+            let asked = self.ask(command).and_then(|()| self.wait(&repaired)?.map_err(Into::into));
+            if let Err(error) = asked {
+                return error;
+            }
+        }
+        fault.into()
+    }
+
+    /// Copies the database to a new file while it is in use. `progress` hears the pages that are
+    /// left and the pages in all.
+    pub fn backup(&self, file: &Path, progress: &dyn Fn(u32, u32)) -> Result<(), OpError> {
+        // Looks at the file first, as any reader does, but does not occupy a reader for long.
+        self.read(|_| Ok(()))?;
+        let shared = &self.inner.shared;
+        let db = connection::open_reader(shared.path(), shared.setup.busy)?;
+        backup::copy(&db, file, shared.setup.busy, progress)
+    }
+
+    /// Puts the database in `file` in the place of this one, after it was checked, and says where
+    /// this one was saved.
+    pub fn restore(&self, file: &Path) -> Result<PathBuf, OpError> {
+        let shared = &self.inner.shared;
+        let current = files::id(shared.path()).map_err(StoreError::from)?;
+        let copy = backup::prepare_restore(file, shared.path(), current, shared.setup.busy)?;
+        let (reply, swapped) = sync_channel(1);
+        self.ask(Command::Restore { copy, reply })?;
+        self.wait(&swapped)?
+    }
+
+    /// Looks at the whole database, within a bounded time.
+    pub fn health(&self) -> Health {
+        let shared = &self.inner.shared;
+        health::examine(shared.path(), shared.setup.busy, self.notices())
+    }
+
+    /// What recovery did, in words, oldest first.
+    pub fn notices(&self) -> Vec<String> {
+        self.inner.shared.notices.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Finishes what waits, checkpoints, and closes all handles; later calls are `unavailable`.
+    pub fn close(&self) {
+        self.inner.close();
+    }
+
+    fn ask(&self, command: Command) -> Result<(), OpError> {
+        if thread::current().id() == self.inner.writer {
+            return Err(OpError::internal("a write waits for itself"));
+        }
+        self.inner.queue.try_send(command).map_err(|refused| match refused {
+            TrySendError::Full(_) => {
+                let max = limits::WRITE_QUEUE_MAX;
+                OpError::unavailable(format!("{max} writes are waiting already"))
+                    .with("max", max)
+                    .hint("Try again in a moment.")
+            }
+            TrySendError::Disconnected(_) => closed(),
+        })
+    }
+
+    fn wait<T>(&self, reply: &Receiver<T>) -> Result<T, OpError> {
+        reply.recv().map_err(|_| closed())
+    }
+}
+
+impl Inner {
+    fn close(&self) {
+        // If the writer has ended already there is nobody to tell.
+        let _ = self.queue.send(Command::Close);
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread
+            && thread::current().id() != self.writer
+        {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+fn closed() -> OpError {
+    OpError::unavailable("the store is closed").hint("Start the daemon again.")
+}
+
+/// A write's closure, its last result, and who waits for it.
+struct Task<T, F> {
+    f: F,
+    value: Option<T>,
+    reply: SyncSender<Result<Written<T>, OpError>>,
+}
+
+impl<T, F> Work for Task<T, F>
+where
+    T: Serialize + Send + 'static,
+    F: FnMut(&Tx<'_>) -> Result<T, OpError> + Send + 'static,
+{
+    fn run(&mut self, tx: &Tx<'_>) -> Result<(), OpError> {
+        self.value = None;
+        self.value = Some((self.f)(tx)?);
+        Ok(())
+    }
+
+    fn answer(&self) -> Result<String, OpError> {
+        serde_json::to_string(&self.value)
+            .map_err(|error| OpError::internal(format!("an answer is not JSON: {error}")))
+    }
+
+    fn reply(self: Box<Self>, outcome: Result<Option<String>, OpError>) {
+        let written = match (outcome, self.value) {
+            (Err(error), _) => Err(error),
+            (Ok(Some(answer)), _) => Ok(Written::Repeated(answer)),
+            (Ok(None), Some(value)) => Ok(Written::Done(value)),
+            (Ok(None), None) => Err(OpError::internal("a write was committed without a result")),
+        };
+        // Who asked may have given up waiting.
+        let _ = self.reply.send(written);
+    }
+}

@@ -1,0 +1,142 @@
+//! Damage: the database is set aside, what can be read is salvaged, and the work goes on.
+
+use std::fs;
+use std::os::unix::fs::FileExt;
+
+use model::Code;
+
+use super::{Home, STAMP, fill, long, mode, spoil_page_with};
+use crate::health::Integrity;
+use crate::{Opened, files};
+
+const COUNT: usize = 200;
+
+fn filled() -> Home {
+    let home = Home::new();
+    let opening = home.open();
+    fill(&opening.store, COUNT);
+    opening.store.close();
+    home
+}
+
+fn spoil_header(home: &Home) {
+    let file = fs::OpenOptions::new().write(true).open(home.db()).unwrap();
+    file.write_all_at(&[b'!'; 100], 0).unwrap();
+}
+
+#[test]
+fn a_damaged_header_costs_nothing_but_the_header() {
+    let home = filled();
+    spoil_header(&home);
+    let spoilt = fs::read(home.db()).unwrap();
+    let opening = home.open();
+    assert_eq!(opening.how_opened(), [Opened::First]);
+    assert_eq!(opening.keys().len(), COUNT);
+    let aside = home.0.join(format!("rekindle.db.corrupt-{STAMP}"));
+    assert_eq!(fs::read(&aside).unwrap(), spoilt, "the evidence is as it was");
+    assert_eq!(mode(&home.db()), 0o600);
+    let scratch: Vec<_> = home.names().into_iter().filter(|name| name.contains("fresh")).collect();
+    assert!(scratch.is_empty(), "{scratch:?}");
+}
+
+#[test]
+fn a_file_that_never_was_a_database_is_set_aside() {
+    let home = Home::new();
+    fs::write(home.db(), "not a database at all\n".repeat(500)).unwrap();
+    let opening = home.open();
+    opening.set("a", "v").unwrap();
+    assert!(home.0.join(format!("rekindle.db.corrupt-{STAMP}")).exists());
+    assert!(
+        opening.store.notices()[0].contains("salvaged 0 rows"),
+        "{:?}",
+        opening.store.notices()
+    );
+}
+
+#[test]
+fn a_damaged_page_that_a_reader_meets_costs_that_page_only() {
+    let home = filled();
+    spoil_page_with(&home.db(), "value-0100-");
+    let opening = home.open();
+    let met = opening.store.read(crate::hints::all).unwrap_err();
+    assert_eq!(met.code, Code::Unavailable);
+    assert_eq!(opening.how_opened(), [Opened::First, Opened::Fresh]);
+    let keys = opening.keys();
+    assert!(keys.len() > COUNT - 10 && keys.len() < COUNT, "{}", keys.len());
+    assert_eq!(keys.first().map(String::as_str), Some("k0000"));
+    assert_eq!(keys.last().map(String::as_str), Some("k0199"), "the far end was read too");
+    assert_eq!(opening.get("k0150"), Some(long(150)));
+    assert_eq!(opening.get("k0100"), None);
+}
+
+#[test]
+fn a_damaged_page_that_a_write_meets_does_not_fail_the_write() {
+    let home = filled();
+    spoil_page_with(&home.db(), "value-0100-");
+    let opening = home.open();
+    opening.set("k0100", "written again").unwrap();
+    assert_eq!(opening.how_opened(), [Opened::First, Opened::Fresh]);
+    assert_eq!(opening.get("k0100").as_deref(), Some("written again"));
+    assert_eq!(opening.get("k0199"), Some(long(199)));
+}
+
+#[test]
+fn the_next_process_still_says_what_happened() {
+    let home = filled();
+    spoil_header(&home);
+    let said = home.open().store.notices();
+    assert_eq!(said.len(), 1);
+    let aside = home.0.join(format!("rekindle.db.corrupt-{STAMP}"));
+    assert!(said[0].starts_with("2026-11-15T05:18:43.120Z: the database was damaged"), "{said:?}");
+    assert!(said[0].contains(&format!("set aside at {}", aside.display())), "{said:?}");
+    assert!(said[0].contains("salvaged 200 rows (hints 200)"), "{said:?}");
+    let health = home.open().store.health();
+    assert_eq!(health.notes, said);
+    assert_eq!(health.integrity, Integrity::Sound);
+    assert_eq!(health.set_aside.len(), 1);
+    assert_eq!(health.set_aside[0].path, aside);
+}
+
+#[test]
+fn a_second_damage_in_the_same_second_gets_its_own_name() {
+    let home = filled();
+    spoil_header(&home);
+    home.open().store.close();
+    spoil_header(&home);
+    let opening = home.open();
+    assert_eq!(opening.store.health().set_aside.len(), 2);
+    assert_eq!(opening.store.notices().len(), 2);
+}
+
+#[test]
+fn what_only_the_log_holds_is_salvaged_too() {
+    let home = filled();
+    let mut options = home.options();
+    options.one_shot = true;
+    let opening = home.open_with(options).unwrap();
+    opening.set("in-the-log", "v").unwrap();
+    opening.store.close();
+    assert!(files::bytes(&super::wal(&home.db())) > 0);
+    spoil_page_with(&home.db(), "value-0100-");
+    let opening = home.open();
+    assert!(opening.store.read(crate::hints::all).is_err());
+    assert_eq!(opening.get("in-the-log").as_deref(), Some("v"));
+}
+
+#[test]
+fn the_check_names_damage_and_sets_nothing_aside() {
+    let home = filled();
+    let opening = home.open();
+    assert_eq!(opening.store.health().integrity, Integrity::Sound);
+    opening.store.close();
+    spoil_page_with(&home.db(), "value-0100-");
+    let opening = home.open();
+    let health = opening.store.health();
+    assert!(
+        matches!(&health.integrity, Integrity::Damaged(lines) if !lines.is_empty()),
+        "{health:?}"
+    );
+    assert!(health.set_aside.is_empty());
+    assert_eq!(health.schema_version, Some(1));
+    assert!(health.pages > 20 && health.db_bytes == health.pages * 4096, "{health:?}");
+}

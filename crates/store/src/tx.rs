@@ -1,0 +1,73 @@
+//! What aggregates work on: [`Rx`], a read snapshot, and [`Tx`], a transaction of the writer.
+
+use std::cell::{Cell, RefCell};
+use std::ops::Deref;
+
+use model::OpError;
+use rusqlite::Connection;
+
+use crate::error::StoreError;
+
+/// Something to do in memory once the transaction is committed.
+pub(crate) type Effect = Box<dyn FnOnce() + Send>;
+
+/// A read snapshot.
+pub struct Rx<'a> {
+    connection: &'a Connection,
+    fault: Cell<Option<StoreError>>,
+}
+
+impl<'a> Rx<'a> {
+    pub(crate) fn new(connection: &'a Connection) -> Rx<'a> {
+        Rx { connection, fault: Cell::new(None) }
+    }
+
+    /// Runs statements. A fault of the database itself is remembered besides being returned,
+    /// because what to do about it is decided by who owns the connection.
+    pub(crate) fn sql<T>(
+        &self,
+        f: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, OpError> {
+        f(self.connection).map_err(|error| match StoreError::of(&error) {
+            Some(fault) => {
+                self.fault.set(Some(fault.clone()));
+                fault.into()
+            }
+            None => OpError::internal(format!("a statement failed in the database: {error}")),
+        })
+    }
+
+    pub(crate) fn take_fault(&self) -> Option<StoreError> {
+        self.fault.take()
+    }
+}
+
+/// A transaction of the writer thread. What reads a snapshot also reads here.
+pub struct Tx<'a> {
+    rx: Rx<'a>,
+    effects: RefCell<Vec<Effect>>,
+}
+
+impl<'a> Tx<'a> {
+    pub(crate) fn new(connection: &'a Connection) -> Tx<'a> {
+        Tx { rx: Rx::new(connection), effects: RefCell::default() }
+    }
+
+    /// Queues an effect in memory. The writer thread runs effects after COMMIT, in order, before
+    /// events are published and replies are sent; if this run is not committed they are dropped.
+    pub fn after_commit(&self, effect: Box<dyn FnOnce() + Send>) {
+        self.effects.borrow_mut().push(effect);
+    }
+
+    pub(crate) fn into_effects(self) -> Vec<Effect> {
+        self.effects.into_inner()
+    }
+}
+
+impl<'a> Deref for Tx<'a> {
+    type Target = Rx<'a>;
+
+    fn deref(&self) -> &Rx<'a> {
+        &self.rx
+    }
+}

@@ -1,0 +1,295 @@
+//! The writer thread: takes whatever waits, commits it as one group, and only then replies.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError};
+
+use model::event::Published;
+use model::{OpError, limits};
+use rusqlite::Connection;
+
+use crate::error::StoreError;
+use crate::files::Scratch;
+use crate::keeper::{Keeper, Shared, run_effects};
+use crate::store::{Publish, Write};
+use crate::tx::{Effect, Tx};
+use crate::{calls, events};
+
+/// Times a group is run before the writer gives up on a file that does not stay.
+const RUNS_MAX: usize = 3;
+/// Milliseconds between two removals of what is too old.
+const PRUNE_EVERY_MS: i64 = 60_000;
+
+/// What the writer thread is asked for.
+pub(crate) enum Command {
+    Job(Job),
+    /// A reader found another file at the path, or none.
+    Look {
+        reply: SyncSender<Result<(), StoreError>>,
+    },
+    /// A reader of this generation met damage.
+    Repair {
+        why: String,
+        generation: u64,
+        reply: SyncSender<Result<(), StoreError>>,
+    },
+    Restore {
+        copy: Scratch,
+        reply: SyncSender<Result<PathBuf, OpError>>,
+    },
+    Close,
+}
+
+/// One write with what belongs to it.
+pub(crate) struct Job {
+    pub(crate) write: Write,
+    pub(crate) work: Box<dyn Work>,
+}
+
+/// The closure of a write with its result's type erased.
+pub(crate) trait Work: Send {
+    /// Runs the closure and keeps its result.
+    fn run(&mut self, tx: &Tx<'_>) -> Result<(), OpError>;
+    /// The kept result as the JSON that a repeat gets.
+    fn answer(&self) -> Result<String, OpError>;
+    /// Replies to who waits: with the kept result, or with the stored answer of an earlier call.
+    fn reply(self: Box<Self>, outcome: Result<Option<String>, OpError>);
+}
+
+/// What a job came to inside a transaction.
+enum Outcome {
+    Done { events: Vec<Published>, effects: Vec<Effect> },
+    Repeated(String),
+    Failed(OpError),
+}
+
+/// A group that was not committed; nothing of it was kept.
+struct Aborted {
+    fault: StoreError,
+    /// Whether a single job may be the cause, so that the others deserve a run without it.
+    one_may_be_to_blame: bool,
+}
+
+impl From<StoreError> for Aborted {
+    fn from(fault: StoreError) -> Aborted {
+        Aborted { fault, one_may_be_to_blame: false }
+    }
+}
+
+pub(crate) struct Writer {
+    shared: Arc<Shared>,
+    keeper: Keeper,
+    publish: Publish,
+    pruned_at: i64,
+}
+
+impl Writer {
+    pub(crate) fn new(shared: Arc<Shared>, keeper: Keeper, publish: Publish) -> Writer {
+        let pruned_at = shared.now();
+        Writer { shared, keeper, publish, pruned_at }
+    }
+
+    /// Opens the database for the first time.
+    pub(crate) fn start(&mut self) -> Result<(), StoreError> {
+        self.keeper.ready().map(|_| ())
+    }
+
+    /// Works until it is told to close, or until nobody can ask any more.
+    pub(crate) fn work(mut self, queue: &Receiver<Command>) {
+        let mut next = queue.recv().ok();
+        while let Some(command) = next.take() {
+            match command {
+                Command::Job(job) => {
+                    let mut group = vec![job];
+                    next = fill(&mut group, queue);
+                    self.commit(group);
+                }
+                Command::Look { reply } => {
+                    let _ = reply.send(self.keeper.ready().map(|_| ()));
+                }
+                Command::Repair { why, generation, reply } => {
+                    let _ = reply.send(self.keeper.repair_for_reader(&why, generation));
+                }
+                Command::Restore { copy, reply } => {
+                    let swapped = self.keeper.swap(&copy);
+                    drop(copy);
+                    let _ = reply.send(swapped);
+                }
+                Command::Close => break,
+            }
+            if next.is_none() {
+                next = queue.recv().ok();
+            }
+        }
+        self.keeper.close();
+    }
+
+    /// Commits a group and replies. If it fails as a whole, each job gets a run of its own.
+    fn commit(&mut self, mut group: Vec<Job>) {
+        match self.run(&mut group) {
+            Ok(outcomes) => self.acknowledge(group, outcomes),
+            Err(aborted) if group.len() > 1 && aborted.one_may_be_to_blame => {
+                group.into_iter().for_each(|job| self.commit(vec![job]));
+            }
+            Err(aborted) => {
+                for job in group {
+                    job.work.reply(Err(aborted.fault.clone().into()));
+                }
+            }
+        }
+    }
+
+    /// Runs the jobs until they are committed to the file that stands at the path.
+    fn run(&mut self, group: &mut [Job]) -> Result<Vec<Outcome>, Aborted> {
+        let now = self.shared.now();
+        let prune = now.saturating_sub(self.pruned_at) >= PRUNE_EVERY_MS;
+        for _ in 0..RUNS_MAX {
+            let db = self.keeper.ready()?;
+            match transact(db, group, prune.then_some(now)) {
+                Ok(outcomes) => {
+                    if self.keeper.holds()? {
+                        if prune {
+                            self.pruned_at = now;
+                        }
+                        return Ok(outcomes);
+                    }
+                }
+                Err(Aborted { fault: StoreError::Corrupt(why), .. }) => self.keeper.repair(&why)?,
+                Err(aborted) => {
+                    // A file that is not ours any more explains any fault.
+                    if self.keeper.holds()? {
+                        return Err(aborted);
+                    }
+                }
+            }
+        }
+        Err(StoreError::Io("its file does not stay at its path".into()).into())
+    }
+
+    /// After COMMIT: effects in memory, then events, then replies.
+    fn acknowledge(&mut self, group: Vec<Job>, outcomes: Vec<Outcome>) {
+        let mut published = Vec::new();
+        let mut replies = Vec::with_capacity(group.len());
+        for (job, outcome) in group.into_iter().zip(outcomes) {
+            let reply = match outcome {
+                Outcome::Done { events, effects } => {
+                    run_effects(effects);
+                    published.extend(events);
+                    Ok(None)
+                }
+                Outcome::Repeated(answer) => Ok(Some(answer)),
+                Outcome::Failed(error) => Err(error),
+            };
+            replies.push((job.work, reply));
+        }
+        if let Some(last) = published.last() {
+            self.keeper.saw(last.seq);
+            // A subscriber that panics must not end the writer.
+            let _ = catch_unwind(AssertUnwindSafe(|| (self.publish)(published)));
+        }
+        for (work, reply) in replies {
+            work.reply(reply);
+        }
+    }
+}
+
+/// Takes what else waits, up to the size of a group or to something that is not a write.
+fn fill(group: &mut Vec<Job>, queue: &Receiver<Command>) -> Option<Command> {
+    while group.len() < limits::WRITE_GROUP_MAX {
+        match queue.try_recv() {
+            Ok(Command::Job(job)) => group.push(job),
+            Ok(other) => return Some(other),
+            Err(TryRecvError::Empty | TryRecvError::Disconnected) => return None,
+        }
+    }
+    None
+}
+
+/// Runs all jobs in one transaction; an error means that nothing was committed.
+fn transact(
+    db: &Connection,
+    group: &mut [Job],
+    prune: Option<i64>,
+) -> Result<Vec<Outcome>, Aborted> {
+    execute(db, "BEGIN IMMEDIATE")?;
+    let outcomes = run_jobs(db, group, prune).and_then(|outcomes| {
+        execute(db, "COMMIT").map_err(|fault| Aborted { fault, one_may_be_to_blame: true })?;
+        Ok(outcomes)
+    });
+    if outcomes.is_err() && !db.is_autocommit() {
+        execute(db, "ROLLBACK")?;
+    }
+    outcomes
+}
+
+fn run_jobs(
+    db: &Connection,
+    group: &mut [Job],
+    prune: Option<i64>,
+) -> Result<Vec<Outcome>, Aborted> {
+    let blame = |fault| Aborted { fault, one_may_be_to_blame: true };
+    let mut outcomes = Vec::with_capacity(group.len());
+    for job in group {
+        execute(db, "SAVEPOINT job").map_err(blame)?;
+        let (outcome, fault) = run_job(db, job);
+        if db.is_autocommit() {
+            let lost = || StoreError::Io("SQLite rolled the transaction back".into());
+            return Err(blame(fault.unwrap_or_else(lost)));
+        }
+        if let Some(fault @ StoreError::Corrupt(_)) = fault {
+            return Err(blame(fault));
+        }
+        if let Outcome::Failed(_) = outcome {
+            execute(db, "ROLLBACK TO job").map_err(blame)?;
+        }
+        execute(db, "RELEASE job").map_err(blame)?;
+        outcomes.push(outcome);
+    }
+    if let Some(now) = prune {
+        let tx = Tx::new(db);
+        if calls::forget_old(&tx, now).and_then(|()| events::trim(&tx)).is_err() {
+            let unknown = || StoreError::Io("old records cannot be removed".into());
+            return Err(tx.take_fault().unwrap_or_else(unknown).into());
+        }
+    }
+    Ok(outcomes)
+}
+
+/// Runs one job; the fault is what SQLite said on the way, if it said anything.
+fn run_job(db: &Connection, job: &mut Job) -> (Outcome, Option<StoreError>) {
+    let tx = Tx::new(db);
+    let done = run_once(&tx, job);
+    let fault = tx.take_fault();
+    let outcome = match done {
+        Ok(Ran::Now(events)) => Outcome::Done { events, effects: tx.into_effects() },
+        Ok(Ran::Before(answer)) => Outcome::Repeated(answer),
+        Err(error) => Outcome::Failed(error),
+    };
+    (outcome, fault)
+}
+
+enum Ran {
+    Now(Vec<Published>),
+    Before(String),
+}
+
+fn run_once(tx: &Tx<'_>, job: &mut Job) -> Result<Ran, OpError> {
+    let Job { write, work } = job;
+    if let Some(call) = write.call
+        && let Some(answer) = calls::answer(tx, call)?
+    {
+        return Ok(Ran::Before(answer));
+    }
+    catch_unwind(AssertUnwindSafe(|| work.run(tx)))
+        .unwrap_or_else(|_| Err(OpError::internal("a write panicked; nothing of it was kept")))?;
+    if let Some(call) = write.call {
+        calls::remember(tx, call, write.at, &work.answer()?)?;
+    }
+    events::append(tx, write.at, &write.events).map(Ran::Now)
+}
+
+fn execute(db: &Connection, statement: &str) -> Result<(), StoreError> {
+    let run = || db.prepare_cached(statement)?.execute([]);
+    run().map(|_| ()).map_err(|error| StoreError::of_any(&error))
+}

@@ -1,0 +1,98 @@
+//! Pure text: what makes foreign text safe to show, and what text costs.
+//!
+//! Recalled text is data. Whoever shows it to a person or a model passes it through [`one_line`]
+//! or [`printable`], so that it can neither move a cursor nor pretend to be another line.
+
+pub mod tokens;
+
+/// The text as one line of at most `max_chars` characters, `…` included where it was cut.
+///
+/// A line break or tab becomes a space and every other character that acts instead of showing
+/// becomes visible.
+pub fn one_line(text: &str, max_chars: usize) -> String {
+    let text = text.trim().replace("\r\n", " ");
+    let mut chars = text.chars().map(|c| if breaks(c) || c == '\t' { ' ' } else { shown(c) });
+    let mut line: String = chars.by_ref().take(max_chars).collect();
+    if chars.next().is_some() && line.pop().is_some() {
+        line.push('…');
+    }
+    line
+}
+
+/// The text with its lines and tabs, and every other character that acts made visible.
+pub fn printable(text: &str) -> String {
+    let text = text.replace("\r\n", "\n");
+    text.chars().map(|c| if matches!(c, '\n' | '\t') { c } else { shown(c) }).collect()
+}
+
+fn breaks(c: char) -> bool {
+    matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
+}
+
+/// The character itself if it only shows, else one that stands for it.
+fn shown(c: char) -> char {
+    match c {
+        // The control pictures stand in the order of the characters they picture.
+        '\0'..='\u{1f}' => char::from_u32(0x2400 + u32::from(c)).unwrap_or(char::REPLACEMENT_CHARACTER),
+        '\u{7f}' => '\u{2421}',
+        // C1 controls, among them an ESC [ of one character.
+        '\u{80}'..='\u{9f}'
+        // Line separators, and what turns the direction of the text around it.
+        | '\u{2028}'..='\u{202e}'
+        | '\u{2066}'..='\u{2069}'
+        // Invisible letters that a model reads and a person does not see.
+        | '\u{e0000}'..='\u{e007f}' => char::REPLACEMENT_CHARACTER,
+        c => c,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_of_many_lines_becomes_one() {
+        let table = [
+            ("", ""),
+            ("make build", "make build"),
+            ("  make\n\tbuild \n", "make  build"),
+            ("a\r\nb\rc\u{2028}d\u{85}e", "a b c d e"),
+            ("keep  two spaces", "keep  two spaces"),
+        ];
+        for (text, line) in table {
+            assert_eq!(one_line(text, usize::MAX), line, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_long_line_is_cut_to_its_limit_in_characters() {
+        let table = [
+            ("abcdef", 6, "abcdef"),
+            ("abcdef", 5, "abcd…"),
+            ("äöüß", 3, "äö…"),
+            ("abc", 1, "…"),
+            ("abc", 0, ""),
+            ("", 0, ""),
+        ];
+        for (text, max, line) in table {
+            assert_eq!(one_line(text, max), line, "{text:?} {max}");
+            assert!(line.chars().count() <= max);
+        }
+    }
+
+    #[test]
+    fn what_acts_on_a_terminal_or_hides_is_made_visible() {
+        let hostile = "\u{1b}[31mred\u{7}\0\u{7f}\u{9b}2J\u{202e}evil\u{2066}\u{e0041}";
+        let line = one_line(hostile, usize::MAX);
+        assert_eq!(line, "␛[31mred␇␀␡\u{fffd}2J\u{fffd}evil\u{fffd}\u{fffd}");
+        assert_eq!(printable(hostile), line);
+        assert!(!line.chars().any(char::is_control));
+    }
+
+    #[test]
+    fn printable_text_keeps_its_lines_and_tabs_and_cannot_overwrite_them() {
+        assert_eq!(printable("a\r\n\tb\n"), "a\n\tb\n");
+        assert_eq!(printable("safe\rsneaky"), "safe␍sneaky");
+        assert_eq!(printable("a\u{2028}b"), "a\u{fffd}b");
+    }
+}

@@ -1,0 +1,21 @@
+//! What a text costs a model, estimated without the model's tokenizer.
+
+/// Characters of one token in what is injected into an agent.
+const CHARS_PER_TOKEN: usize = 4;
+
+/// Tokens of this text: characters divided by four, rounded up.
+pub fn estimate(text: &str) -> usize {
+    text.chars().count().div_ceil(CHARS_PER_TOKEN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_started_token_counts_and_characters_count_not_bytes() {
+        for (text, tokens) in [("", 0), ("a", 1), ("abcd", 1), ("abcde", 2), ("äöüß", 1)] {
+            assert_eq!(estimate(text), tokens, "{text:?}");
+        }
+    }
+}
