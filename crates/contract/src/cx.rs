@@ -1,0 +1,98 @@
+//! What a handler is given: who calls, the time, settings, the store, other operations, events.
+//!
+//! [`Cx`] has six members and does not grow.
+
+use std::cell::RefCell;
+
+use model::event::Event;
+use model::{CallId, Caller, OpError, Reply};
+use serde::Serialize;
+use serde_json::Value;
+use store::{Rx, Store, Tx, Write, Written};
+
+use crate::config::Config;
+
+/// The surroundings of one call.
+pub struct Cx<'a> {
+    pub caller: &'a Caller,
+    /// Milliseconds since 1970, UTC; the same for the whole call.
+    pub now: i64,
+    pub config: &'a Config,
+    pub store: CallStore<'a>,
+    caller_road: &'a dyn Fn(&str, Value) -> Reply,
+}
+
+impl<'a> Cx<'a> {
+    pub fn new(
+        caller: &'a Caller,
+        now: i64,
+        config: &'a Config,
+        store: CallStore<'a>,
+        caller_road: &'a dyn Fn(&str, Value) -> Reply,
+    ) -> Cx<'a> {
+        Cx { caller, now, config, store, caller_road }
+    }
+
+    /// Calls another operation for the same caller.
+    pub fn call(&self, op: &str, params: Value) -> Reply {
+        (self.caller_road)(op, params)
+    }
+
+    /// Notes an event: it is written with the next `store.write` and published after its COMMIT.
+    pub fn note(&self, event: Event) {
+        self.store.events.borrow_mut().push(event);
+    }
+}
+
+/// The store as one call sees it: a write commits the call's id and answer with its effect.
+pub struct CallStore<'a> {
+    store: &'a Store,
+    /// The call whose repeat must find the stored answer; none for reads and nested calls.
+    call: Option<CallId>,
+    now: i64,
+    events: RefCell<Vec<Event>>,
+    repeated: RefCell<Option<String>>,
+}
+
+impl<'a> CallStore<'a> {
+    pub fn new(store: &'a Store, call: Option<CallId>, now: i64) -> CallStore<'a> {
+        CallStore { store, call, now, events: RefCell::default(), repeated: RefCell::default() }
+    }
+
+    /// Runs `f` in a transaction and returns after COMMIT. What it returns is the answer that a
+    /// repeat of the call gets, so it has to be the operation's own output. The writer may run `f`
+    /// more than once; only the last run counts.
+    pub fn write<T: Serialize + Send + 'static>(
+        &self,
+        f: impl FnMut(&Tx<'_>) -> Result<T, OpError> + Send + 'static,
+    ) -> Result<T, OpError> {
+        let events = self.events.take();
+        match self.store.write(Write { call: self.call, at: self.now, events }, f)? {
+            Written::Done(value) => Ok(value),
+            Written::Repeated(answer) => {
+                self.repeated.replace(Some(answer));
+                Err(OpError::internal("this call was answered before"))
+            }
+        }
+    }
+
+    /// Runs `f` over a snapshot.
+    pub fn read<T>(&self, f: impl FnOnce(&Rx<'_>) -> Result<T, OpError>) -> Result<T, OpError> {
+        self.store.read(f)
+    }
+
+    /// The id of this call, if it writes.
+    pub fn call_id(&self) -> Option<CallId> {
+        self.call
+    }
+
+    /// The store itself, for what concerns the whole file: backup, restore, health.
+    pub fn whole(&self) -> &Store {
+        self.store
+    }
+
+    /// The stored answer, if this call turned out to be a repeat. Dispatch asks, handlers do not.
+    pub fn take_repeated(&self) -> Option<String> {
+        self.repeated.take()
+    }
+}

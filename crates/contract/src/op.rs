@@ -1,0 +1,240 @@
+//! One verb, declared once: metadata, typed parameters and result, what it does, examples.
+//!
+//! Every surface is a projection of [`Operation`]; none of them has a word of its own to add.
+
+use std::time::Duration;
+
+use model::limits;
+use model::{Code, OpError, Tier};
+use schemars::transform::{Transform, transform_subschemas};
+use schemars::{JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use crate::cx::Cx;
+
+/// What an operation does to the store; MCP's annotations come from here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    Read,
+    Write { destructive: bool, idempotent: bool },
+}
+
+impl Access {
+    pub fn is_read(self) -> bool {
+        self == Access::Read
+    }
+}
+
+/// How the operation looks on the command line.
+#[derive(Clone, Copy, Debug)]
+pub struct CliShape {
+    /// Words of the subcommand, for example `["hint", "set"]`; empty means `rekindle call` only.
+    pub path: &'static [&'static str],
+    /// Parameters given by position, in order; all others are flags.
+    pub positional: &'static [&'static str],
+    /// An object parameter whose members are flags of their own.
+    pub flatten: Option<&'static str>,
+    /// Text for people from the operation's result.
+    pub pretty: Option<fn(&Value) -> String>,
+    /// Whether the command starts a daemon when there is none.
+    pub starts_daemon: bool,
+}
+
+impl CliShape {
+    /// Reached by `rekindle call` only.
+    pub const CALL_ONLY: CliShape =
+        CliShape { path: &[], positional: &[], flatten: None, pretty: None, starts_daemon: false };
+}
+
+/// A use of the operation that works as it stands: documentation, and a cell of the parity test.
+#[derive(Clone, Copy, Debug)]
+pub struct Example {
+    pub title: &'static str,
+    /// Calls that have to come first: name and parameters as JSON.
+    pub before: &'static [(&'static str, &'static str)],
+    /// Parameters as JSON.
+    pub params: &'static str,
+}
+
+/// Everything about an operation but its types and its handler.
+#[derive(Clone, Copy, Debug)]
+pub struct OpInfo {
+    pub name: &'static str,
+    /// One imperative line without a full stop.
+    pub summary: &'static str,
+    /// When and how to use it: agents and people read this.
+    pub doc: &'static str,
+    pub access: Access,
+    /// Who may call it.
+    pub tiers: &'static [Tier],
+    /// The group it is listed with; `core` is a selection across groups.
+    pub toolset: &'static str,
+    /// Whether agents see it by default.
+    pub core: bool,
+    pub aliases: &'static [&'static str],
+    pub cli: CliShape,
+    pub examples: &'static [Example],
+    /// A read from memory that is answered on the surface's own thread.
+    pub inline: bool,
+    pub deadline: Duration,
+}
+
+/// Every tier but hooks: the usual list of callers.
+pub const EVERYONE: &[Tier] = &[Tier::Person, Tier::Agent, Tier::Client];
+
+impl OpInfo {
+    /// Defaults to start from with struct update syntax.
+    pub const BASE: OpInfo = OpInfo {
+        name: "",
+        summary: "",
+        doc: "",
+        access: Access::Read,
+        tiers: EVERYONE,
+        toolset: "",
+        core: false,
+        aliases: &[],
+        cli: CliShape::CALL_ONLY,
+        examples: &[],
+        inline: false,
+        deadline: limits::OP_DEADLINE,
+    };
+
+    pub fn is_called(&self, name: &str) -> bool {
+        self.name == name || self.aliases.contains(&name)
+    }
+}
+
+/// One verb with its types and its handler.
+pub trait Op: Send + Sync + 'static {
+    const INFO: OpInfo;
+    type Params: DeserializeOwned + JsonSchema;
+    type Output: Serialize + JsonSchema;
+
+    fn run(&self, cx: &Cx<'_>, params: Self::Params) -> Result<Self::Output, OpError>;
+}
+
+type Handler = Box<dyn Fn(&Cx<'_>, Value) -> Result<Value, OpError> + Send + Sync>;
+
+/// An [`Op`] with its types erased: a row of the one table.
+pub struct Operation {
+    pub info: &'static OpInfo,
+    params_schema: fn() -> Value,
+    output_schema: fn() -> Value,
+    handler: Handler,
+}
+
+impl Operation {
+    pub fn new<O: Op>(op: O) -> Operation {
+        Operation {
+            info: &O::INFO,
+            params_schema: schema_of::<O::Params>,
+            output_schema: schema_of::<O::Output>,
+            handler: Box::new(move |cx, params| {
+                let output = op.run(cx, read_params::<O::Params>(params)?)?;
+                serde_json::to_value(output)
+                    .map_err(|error| OpError::internal(format!("the result is not JSON: {error}")))
+            }),
+        }
+    }
+
+    /// JSON Schema of the parameters: an object.
+    pub fn params_schema(&self) -> Value {
+        let mut schema = (self.params_schema)();
+        if let Some(object) = schema.as_object_mut() {
+            object.entry("properties").or_insert_with(|| json!({}));
+        }
+        schema
+    }
+
+    /// JSON Schema of the result: an object.
+    pub fn output_schema(&self) -> Value {
+        (self.output_schema)()
+    }
+
+    /// Runs the handler. Only dispatch calls this.
+    pub fn run(&self, cx: &Cx<'_>, params: Value) -> Result<Value, OpError> {
+        (self.handler)(cx, params)
+    }
+}
+
+/// Parameters of their type, or `invalid` with the name of the one that is wrong.
+fn read_params<P: DeserializeOwned>(params: Value) -> Result<P, OpError> {
+    let params = match params {
+        Value::Null => json!({}),
+        Value::Object(_) => params,
+        _ => {
+            return Err(OpError::invalid("params", "the parameters are not an object")
+                .hint("Pass parameters by name, as a JSON object."));
+        }
+    };
+    serde_path_to_error::deserialize(params).map_err(|error| {
+        let path = error.path().to_string();
+        let message = error.inner().to_string();
+        // A missing or unknown member is reported at its parent; its name stands in the message.
+        let member = message.split('`').nth(1).unwrap_or_default();
+        let named = message.starts_with("missing field") || message.starts_with("unknown field");
+        let param = match (named, path.as_str()) {
+            (true, ".") => member.to_owned(),
+            (true, parent) if parent.ends_with(member) => parent.to_owned(),
+            (true, parent) => format!("{parent}.{member}"),
+            (false, ".") => String::new(),
+            (false, path) => path.to_owned(),
+        };
+        let message = message
+            .replace("missing field", "missing parameter")
+            .replace("unknown field", "unknown parameter");
+        let message = if named || param.is_empty() {
+            message
+        } else {
+            format!("parameter `{param}`: {message}")
+        };
+        OpError::invalid(&param, message)
+            .hint("See `rekindle ops NAME` for the operation's parameters.")
+    })
+}
+
+/// The schema of a type, inlined and without what only Rust knows.
+fn schema_of<T: JsonSchema>() -> Value {
+    let mut settings = SchemaSettings::draft2020_12();
+    settings.inline_subschemas = true;
+    settings.meta_schema = None;
+    let mut schema = SchemaGenerator::new(settings).into_root_schema_for::<T>();
+    Portable.transform(&mut schema);
+    schema.remove("title");
+    schema.to_value()
+}
+
+/// Removes integer formats such as `uint64`, at which JavaScript validators print warnings.
+struct Portable;
+
+impl Transform for Portable {
+    fn transform(&mut self, schema: &mut Schema) {
+        let format = schema.get("format").and_then(Value::as_str).unwrap_or_default();
+        if format.starts_with("uint")
+            || format.starts_with("int")
+            || matches!(format, "double" | "float")
+        {
+            schema.remove("format");
+        }
+        transform_subschemas(self, schema);
+    }
+}
+
+/// `forbidden` for a caller whose tier the operation does not list.
+pub fn check_tier(info: &OpInfo, tier: Tier) -> Result<(), OpError> {
+    if info.tiers.contains(&tier) {
+        return Ok(());
+    }
+    let who = match tier {
+        Tier::Person => "the command line",
+        Tier::Agent => "an agent",
+        Tier::Client => "a client",
+        Tier::Hook => "a hook",
+    };
+    Err(OpError::new(Code::Forbidden, format!("{who} may not call {}", info.name)))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,164 @@
+//! The one table of operations: found by name, grouped in toolsets, described as data.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use model::{Code, OpError, Tier};
+use serde_json::{Value, json};
+
+use crate::config::ConfigKey;
+use crate::op::{Access, Operation};
+use crate::plugin::Plugin;
+use crate::scheme::Scheme;
+
+/// Toolsets that are selections, not groups.
+const CORE: &str = "core";
+const ALL: &str = "all";
+
+/// Every operation and scheme of the plugins in this build.
+pub struct Table {
+    operations: Vec<Operation>,
+    by_name: BTreeMap<&'static str, usize>,
+    schemes: BTreeMap<&'static str, Arc<dyn Scheme>>,
+    config: Vec<ConfigKey>,
+}
+
+impl Table {
+    /// Collects the plugins' operations, sorted by name. Two operations of one name are a defect
+    /// of the build, which a test finds; the first one wins.
+    pub fn new(plugins: &[Arc<dyn Plugin>]) -> Table {
+        let mut operations: Vec<Operation> =
+            plugins.iter().flat_map(|plugin| plugin.operations()).collect();
+        operations.sort_by_key(|op| op.info.name);
+        let mut by_name = BTreeMap::new();
+        for (index, op) in operations.iter().enumerate() {
+            for name in std::iter::once(&op.info.name).chain(op.info.aliases) {
+                by_name.entry(*name).or_insert(index);
+            }
+        }
+        let schemes = plugins
+            .iter()
+            .flat_map(|plugin| plugin.schemes())
+            .map(|scheme| (scheme.name(), scheme))
+            .collect();
+        let config = plugins.iter().flat_map(|plugin| plugin.config()).copied().collect();
+        Table { operations, by_name, schemes, config }
+    }
+
+    /// The operation of this name or alias.
+    pub fn find(&self, name: &str) -> Option<&Operation> {
+        self.by_name.get(name).map(|index| &self.operations[*index])
+    }
+
+    /// The operation of this name, or the error every surface gives for an unknown one.
+    pub fn get(&self, name: &str) -> Result<&Operation, OpError> {
+        self.find(name).ok_or_else(|| {
+            OpError::new(Code::UnknownMethod, format!("no operation is called '{name}'"))
+                .hint("`rekindle ops` lists them all.")
+        })
+    }
+
+    /// All operations by name.
+    pub fn iter(&self) -> impl Iterator<Item = &Operation> {
+        self.operations.iter()
+    }
+
+    pub fn scheme(&self, name: &str) -> Option<&Arc<dyn Scheme>> {
+        self.schemes.get(name)
+    }
+
+    pub fn schemes(&self) -> impl Iterator<Item = &Arc<dyn Scheme>> {
+        self.schemes.values()
+    }
+
+    /// The settings that the plugins declare.
+    pub fn config_keys(&self) -> &[ConfigKey] {
+        &self.config
+    }
+
+    /// Names that `toolset` accepts: the selections and every group that has a tool.
+    pub fn toolsets(&self) -> Vec<&'static str> {
+        let groups: BTreeSet<&str> = self.tools().map(|op| op.info.toolset).collect();
+        [CORE, ALL].into_iter().chain(groups).collect()
+    }
+
+    /// The operations that a comma-separated list of toolsets shows to an agent, by name.
+    pub fn toolset(&self, list: &str) -> Result<Vec<&Operation>, OpError> {
+        let names: Vec<&str> = list.split(',').map(str::trim).filter(|n| !n.is_empty()).collect();
+        let known = self.toolsets();
+        if let Some(unknown) = names.iter().find(|name| !known.contains(name)) {
+            return Err(OpError::invalid("tools", format!("no toolset is called '{unknown}'"))
+                .hint(format!("Choose from: {}.", known.join(", "))));
+        }
+        let shown = |op: &&Operation| {
+            names.iter().any(|name| match *name {
+                ALL => true,
+                CORE => op.info.core,
+                group => op.info.toolset == group,
+            })
+        };
+        Ok(self.tools().filter(shown).collect())
+    }
+
+    /// What an agent may call.
+    fn tools(&self) -> impl Iterator<Item = &Operation> {
+        self.operations.iter().filter(|op| op.info.tiers.contains(&Tier::Agent))
+    }
+}
+
+impl Operation {
+    /// The operation as an MCP tool.
+    pub fn as_tool(&self) -> Value {
+        let info = self.info;
+        let (destructive, idempotent) = match info.access {
+            Access::Read => (false, true),
+            Access::Write { destructive, idempotent } => (destructive, idempotent),
+        };
+        json!({
+            "name": info.name,
+            "description": format!("{}. {}", info.summary, info.doc),
+            "inputSchema": self.params_schema(),
+            "outputSchema": self.output_schema(),
+            "annotations": {
+                "title": info.summary,
+                "readOnlyHint": info.access.is_read(),
+                "destructiveHint": destructive,
+                "idempotentHint": idempotent,
+                "openWorldHint": false,
+            },
+        })
+    }
+
+    /// The operation as data, for `rekindle ops NAME --json` and the reference.
+    pub fn describe(&self) -> Value {
+        let info = self.info;
+        let (access, destructive, idempotent) = match info.access {
+            Access::Read => ("read", false, true),
+            Access::Write { destructive, idempotent } => ("write", destructive, idempotent),
+        };
+        let examples: Vec<Value> = info
+            .examples
+            .iter()
+            .map(|example| {
+                let params: Value = serde_json::from_str(example.params).unwrap_or_default();
+                json!({ "title": example.title, "params": params })
+            })
+            .collect();
+        json!({
+            "name": info.name,
+            "aliases": info.aliases,
+            "summary": info.summary,
+            "doc": info.doc,
+            "access": access,
+            "destructive": destructive,
+            "idempotent": idempotent,
+            "tiers": info.tiers,
+            "toolset": info.toolset,
+            "core": info.core,
+            "cli": info.cli.path,
+            "params_schema": self.params_schema(),
+            "output_schema": self.output_schema(),
+            "examples": examples,
+        })
+    }
+}
