@@ -1,0 +1,151 @@
+//! Settings from `config.toml` and the environment. A broken file is reported, never ignored.
+
+use std::path::Path;
+
+use contract::{Config, ConfigKey, ConfigKind};
+use model::{Code, OpError};
+use toml_edit::{DocumentMut, Item, Value};
+
+/// Reads the settings in force: defaults, then the file, then the environment.
+pub fn load(
+    keys: &[ConfigKey],
+    file: &Path,
+    var: &dyn Fn(&str) -> Option<String>,
+) -> Result<Config, OpError> {
+    let mut config = Config::defaults(keys);
+    let document = read(file)?;
+    let mut entries = Vec::new();
+    flatten(document.as_item(), String::new(), &mut entries);
+    for (name, item) in entries {
+        let key = keys.iter().find(|key| key.key == name).ok_or_else(|| {
+            broken(file, &document, item, format!("there is no setting '{name}'"))
+        })?;
+        let text = text_of(item).ok_or_else(|| {
+            broken(file, &document, item, format!("'{name}' wants a {}", key.kind.word()))
+        })?;
+        config.set(key, &text).map_err(|why| broken(file, &document, item, why))?;
+    }
+    for key in keys {
+        // Our own name comes first and wins.
+        let Some((name, value)) = key.env.iter().find_map(|name| Some((name, var(name)?))) else {
+            continue;
+        };
+        config.set(key, &value).map_err(|why| {
+            OpError::new(Code::Invalid, format!("environment variable {name}: {why}"))
+                .with("param", *name)
+        })?;
+    }
+    Ok(config)
+}
+
+/// Writes one setting into the file, keeping everything else as it is.
+pub fn set(keys: &[ConfigKey], file: &Path, name: &str, value: &str) -> Result<(), OpError> {
+    let key = find(keys, name)?;
+    Config::defaults([key]).set(key, value).map_err(|why| OpError::invalid("value", why))?;
+    let mut document = read(file)?;
+    let item = match key.kind {
+        ConfigKind::Integer => {
+            value.parse::<i64>().map(Value::from).unwrap_or_else(|_| value.into())
+        }
+        ConfigKind::Boolean => Value::from(matches!(value, "true" | "1" | "on" | "yes")),
+        ConfigKind::Text | ConfigKind::Duration => value.into(),
+    };
+    match name.split_once('.') {
+        Some((table, rest)) => {
+            let table = document.entry(table).or_insert_with(toml_edit::table);
+            table[rest] = toml_edit::value(item);
+        }
+        None => document[name] = toml_edit::value(item),
+    }
+    save(file, &document.to_string())
+}
+
+/// The declared key of this name.
+pub fn find<'k>(keys: &'k [ConfigKey], name: &str) -> Result<&'k ConfigKey, OpError> {
+    keys.iter().find(|key| key.key == name).ok_or_else(|| {
+        OpError::not_found(format!("there is no setting '{name}'"))
+            .hint("`rekindle config` lists them all.")
+    })
+}
+
+fn read(file: &Path) -> Result<DocumentMut, OpError> {
+    let text = match std::fs::read_to_string(file) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        Err(error) => {
+            return Err(OpError::new(
+                Code::Invalid,
+                format!("cannot read {}: {error}", file.display()),
+            ));
+        }
+    };
+    text.parse().map_err(|error: toml_edit::TomlError| {
+        let line = error.span().map_or(0, |span| line_of(&text, span.start));
+        OpError::new(
+            Code::Invalid,
+            format!("{}, line {line}: {}", file.display(), error.message().trim()),
+        )
+        .with("line", line)
+        .hint("Mend the file, or set it aside to run with the defaults.")
+    })
+}
+
+fn broken(file: &Path, document: &DocumentMut, item: &Item, why: String) -> OpError {
+    // Spans are lost when a document is made editable, so the line is found by rendering.
+    let text = document.to_string();
+    let needle = item.to_string();
+    let line = text.find(needle.trim()).map_or(0, |at| line_of(&text, at));
+    OpError::new(Code::Invalid, format!("{}, line {line}: {why}", file.display()))
+        .with("line", line)
+        .hint("`rekindle config` lists the settings with their types.")
+}
+
+fn line_of(text: &str, at: usize) -> usize {
+    text.as_bytes().iter().take(at).filter(|byte| **byte == b'\n').count() + 1
+}
+
+/// Every leaf of the document with its dotted name.
+fn flatten<'d>(item: &'d Item, name: String, out: &mut Vec<(String, &'d Item)>) {
+    match item.as_table_like() {
+        Some(table) => {
+            for (part, item) in table.iter() {
+                let name = if name.is_empty() { part.to_owned() } else { format!("{name}.{part}") };
+                flatten(item, name, out);
+            }
+        }
+        None => out.push((name, item)),
+    }
+}
+
+fn text_of(item: &Item) -> Option<String> {
+    match item.as_value()? {
+        Value::String(text) => Some(text.value().clone()),
+        Value::Integer(number) => Some(number.value().to_string()),
+        Value::Boolean(flag) => Some(flag.value().to_string()),
+        _ => None,
+    }
+}
+
+/// Replaces the file in one step, so that a crash leaves the old or the new one.
+fn save(file: &Path, text: &str) -> Result<(), OpError> {
+    use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+    let write = || -> std::io::Result<()> {
+        if let Some(folder) = file.parent() {
+            std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        }
+        let temporary = file.with_extension("toml.new");
+        let mut options = std::fs::OpenOptions::new();
+        let mut out =
+            options.write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
+        std::io::Write::write_all(&mut out, text.as_bytes())?;
+        out.sync_all()?;
+        std::fs::rename(&temporary, file)
+    };
+    write().map_err(|error| {
+        OpError::unavailable(format!("cannot write {}: {error}", file.display()))
+            .hint("Check that the folder is yours and not read-only.")
+    })
+}
+
+#[cfg(test)]
+mod tests;

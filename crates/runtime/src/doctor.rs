@@ -1,0 +1,106 @@
+//! What the doctor looks at inside the runtime, and what to do about each finding.
+
+use contract::Cx;
+use model::OpError;
+use model::time::ago;
+use schemars::JsonSchema;
+use serde::Serialize;
+use store::health::Integrity;
+use store::hook_events;
+
+use crate::runtime::Inner;
+
+/// How a check came out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Finding {
+    Ok,
+    Warn,
+    Fail,
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Check {
+    name: String,
+    status: Finding,
+    detail: String,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
+}
+
+impl Check {
+    fn new(name: &str, status: Finding, detail: String, hint: &str) -> Check {
+        let hint = (!hint.is_empty()).then(|| hint.to_owned());
+        Check { name: name.to_owned(), status, detail, hint }
+    }
+
+    pub(crate) fn is_fine(&self) -> bool {
+        self.status != Finding::Fail
+    }
+}
+
+/// All checks, in the order they are shown.
+pub(crate) fn check(inner: &Inner, cx: &Cx<'_>) -> Result<Vec<Check>, OpError> {
+    let mut checks = vec![database(inner)];
+    for notice in inner.store.notices() {
+        checks.push(Check::new(
+            "repair",
+            Finding::Warn,
+            notice,
+            "Nothing to do; the old file is kept for you to look at.",
+        ));
+    }
+    let waiting = inner.spool.waiting();
+    checks.push(if waiting.events == 0 {
+        Check::new("spool", Finding::Ok, "no events wait".into(), "")
+    } else {
+        Check::new(
+            "spool",
+            Finding::Warn,
+            format!("{} events wait", waiting.events),
+            "They are taken in with the next write; if they stay, look at `rekindle logs`.",
+        )
+    });
+    if waiting.unreadable > 0 {
+        checks.push(Check::new(
+            "spool",
+            Finding::Warn,
+            format!("{} files in the spool are no events", waiting.unreadable),
+            "They are kept in spool/unreadable; delete them when you have looked.",
+        ));
+    }
+    checks.push(match cx.store.read(hook_events::last)? {
+        Some(last) => Check::new(
+            "last event",
+            Finding::Ok,
+            format!("{} {}", last.name, ago(last.at, cx.now)),
+            "",
+        ),
+        None => Check::new(
+            "last event",
+            Finding::Warn,
+            "no hook event was ever recorded".into(),
+            "Register `rekindle hook EVENT` in your agent's hooks.",
+        ),
+    });
+    Ok(checks)
+}
+
+fn database(inner: &Inner) -> Check {
+    let health = inner.store.health();
+    let path = inner.locations.database.display();
+    let problem = match health.integrity {
+        Integrity::Sound | Integrity::Unfinished => {
+            let schema = health.schema_version.unwrap_or_default();
+            let (db, wal) = (health.db_bytes / 1024, health.wal_bytes / 1024);
+            let detail = format!("{path}: schema {schema}, {db} KiB, log {wal} KiB");
+            return Check::new("database", Finding::Ok, detail, "");
+        }
+        Integrity::Damaged(lines) => lines.first().cloned().unwrap_or_default(),
+        Integrity::Unreadable(why) => why,
+    };
+    let hint = "Stop the daemon and start it again: it sets a damaged file aside and saves what it can read.";
+    Check::new("database", Finding::Fail, format!("{path}: {problem}"), hint)
+}

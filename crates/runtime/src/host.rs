@@ -1,0 +1,21 @@
+//! What the runtime may ask of the process that hosts it, where that is a daemon.
+
+/// Facts about the daemon for `status`.
+#[derive(Clone, Debug, Default)]
+pub struct HostFacts {
+    pub pid: u32,
+    pub port: u16,
+    /// `stdio`, `http` or `daemon`.
+    pub mode: &'static str,
+    pub build: String,
+    pub started_at: i64,
+    pub connections: usize,
+}
+
+/// The daemon around a runtime. A one-shot command has none.
+pub trait Host: Send + Sync {
+    fn facts(&self) -> HostFacts;
+
+    /// Asks the daemon to end cleanly; returns at once.
+    fn stop(&self);
+}

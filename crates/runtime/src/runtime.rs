@@ -1,0 +1,161 @@
+//! What a process holds to answer calls: table, store, settings, bus, log.
+
+use std::sync::{Arc, OnceLock};
+
+use contract::{Config, End, Plugin, Table};
+use model::locations::Locations;
+use model::{OpError, limits};
+use store::{Options, Store, Write};
+
+use crate::builtin::Builtin;
+use crate::bus::{Bus, Subscription};
+use crate::clock;
+use crate::host::Host;
+use crate::log::Log;
+use crate::pool::Pool;
+
+/// The plugins of this build and the table made of them; cheap to make, touches nothing.
+pub struct Kit {
+    pub table: Arc<Table>,
+    plugins: Vec<Arc<dyn Plugin>>,
+    builtin: Arc<Builtin>,
+}
+
+impl Kit {
+    pub fn new(mut plugins: Vec<Arc<dyn Plugin>>) -> Kit {
+        let builtin = Arc::new(Builtin::default());
+        plugins.push(builtin.clone());
+        Kit { table: Arc::new(Table::new(&plugins)), plugins, builtin }
+    }
+}
+
+/// What a runtime is made of.
+pub struct Setup {
+    pub kit: Kit,
+    pub locations: Locations,
+    pub config: Config,
+    /// A command that opens the store for itself, does one thing and leaves.
+    pub one_shot: bool,
+    pub log: Log,
+}
+
+/// Everything needed to answer calls. Cheap to clone.
+#[derive(Clone)]
+pub struct Runtime {
+    pub(crate) inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    pub(crate) table: Arc<Table>,
+    pub(crate) plugins: Arc<Vec<Arc<dyn Plugin>>>,
+    pub(crate) builtin: Arc<Builtin>,
+    pub(crate) store: Store,
+    pub(crate) config: Config,
+    pub(crate) locations: Locations,
+    pub(crate) bus: Arc<Bus>,
+    pub(crate) log: Log,
+    pub(crate) pool: Pool,
+    pub(crate) clock: fn() -> i64,
+    pub(crate) host: OnceLock<Arc<dyn Host>>,
+    pub(crate) spool: crate::spool::Spool,
+}
+
+impl Runtime {
+    /// Opens the store, hands it to the plugins and takes in what waits in the spool. The caller
+    /// holds the daemon's lock: nobody else writes to this database meanwhile.
+    pub fn open(setup: Setup) -> Result<Runtime, OpError> {
+        let Setup { kit, locations, config, one_shot, log } = setup;
+        let plugins = Arc::new(kit.plugins);
+        let bus = Arc::new(Bus::default());
+        let options = Options {
+            path: locations.database.clone(),
+            one_shot,
+            backups: locations.backups(),
+            page_count_max: u32::try_from(config.integer("store.max_pages"))
+                .ok()
+                .filter(|n| *n > 0),
+            clock: clock::now_ms,
+        };
+        let opened = plugins.clone();
+        let publisher = bus.clone();
+        let store = Store::open(
+            options,
+            Box::new(move |tx, how| opened.iter().try_for_each(|plugin| plugin.opened(tx, how))),
+            Box::new(move |events| publisher.publish(events)),
+        )?;
+        let inner = Arc::new(Inner {
+            spool: crate::spool::Spool::new(locations.spools()),
+            table: kit.table,
+            plugins,
+            builtin: kit.builtin,
+            store,
+            config,
+            locations,
+            bus,
+            log,
+            pool: Pool::new(),
+            clock: clock::now_ms,
+            host: OnceLock::new(),
+        });
+        inner.builtin.bind(Arc::downgrade(&inner));
+        inner.ingest_spool();
+        for notice in inner.store.notices() {
+            inner.log.warn("store", format_args!("{notice}"));
+        }
+        Ok(Runtime { inner })
+    }
+
+    pub fn table(&self) -> &Table {
+        &self.inner.table
+    }
+
+    pub fn config(&self) -> &Config {
+        &self.inner.config
+    }
+
+    pub fn locations(&self) -> &Locations {
+        &self.inner.locations
+    }
+
+    pub fn log(&self) -> &Log {
+        &self.inner.log
+    }
+
+    pub fn subscribe(&self) -> Subscription {
+        self.inner.bus.subscribe()
+    }
+
+    /// Tells the runtime which daemon it lives in.
+    pub fn attach_host(&self, host: Arc<dyn Host>) {
+        // A process hosts one daemon at most; a second attachment would be a defect and is ignored.
+        let _ = self.inner.host.set(host);
+    }
+
+    /// How many things would be cleared by a clean end.
+    pub fn held(&self) -> usize {
+        self.inner.plugins.iter().map(|plugin| plugin.held()).sum()
+    }
+
+    /// Agent sessions that started, did not end, and sent an event lately.
+    pub fn live_sessions(&self) -> usize {
+        let quiet = i64::try_from(limits::SESSION_QUIET.as_millis()).unwrap_or(i64::MAX);
+        self.inner.builtin.live_sessions((self.inner.clock)() - quiet)
+    }
+
+    /// Lets the plugins end, then closes the store.
+    pub fn end(&self, end: End) -> Result<(), OpError> {
+        let plugins = self.inner.plugins.clone();
+        let write = Write { call: None, at: (self.inner.clock)(), events: Vec::new() };
+        let ended = self
+            .inner
+            .store
+            .write(write, move |tx| plugins.iter().try_for_each(|plugin| plugin.ended(tx, end)));
+        self.inner.store.close();
+        ended.map(drop)
+    }
+
+    /// Closes the store without ending anything: a one-shot command is done.
+    pub fn close(&self) {
+        self.inner.store.close();
+    }
+}
