@@ -1,0 +1,53 @@
+//! One connection to the daemon's socket: a line out, a line in, each with a deadline.
+
+use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+use model::limits;
+use model::locations::Locations;
+
+use crate::platform;
+
+/// A connection that carries newline-delimited JSON-RPC.
+pub struct Connection {
+    reader: BufReader<UnixStream>,
+}
+
+impl Connection {
+    /// Connects, if the socket's directory is ours: elsewhere somebody else may be listening.
+    pub fn open(locations: &Locations) -> io::Result<Connection> {
+        let socket = locations.socket();
+        if !socket.parent().is_some_and(platform::is_private) {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        Ok(Connection { reader: BufReader::new(UnixStream::connect(socket)?) })
+    }
+
+    /// How long one reply may take.
+    pub fn set_deadline(&self, deadline: Duration) -> io::Result<()> {
+        self.reader.get_ref().set_read_timeout(Some(deadline))?;
+        self.reader.get_ref().set_write_timeout(Some(deadline))
+    }
+
+    /// Sends a frame that ends with a newline.
+    pub fn send(&mut self, frame: &[u8]) -> io::Result<()> {
+        self.reader.get_mut().write_all(frame)
+    }
+
+    /// The next line without its newline; the daemon's end is an error.
+    pub fn receive(&mut self) -> io::Result<Vec<u8>> {
+        let mut line = Vec::new();
+        let max = limits::LINE_BYTES_MAX as u64;
+        (&mut self.reader).take(max).read_until(b'\n', &mut line)?;
+        if line.pop() != Some(b'\n') {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        Ok(line)
+    }
+
+    /// A second handle, so that one thread can send while another receives.
+    pub fn split(self) -> io::Result<(UnixStream, Connection)> {
+        Ok((self.reader.get_ref().try_clone()?, self))
+    }
+}

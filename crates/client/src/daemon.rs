@@ -1,0 +1,101 @@
+//! The daemon as others see it: its discovery file, and how one is started.
+
+use std::ffi::OsString;
+use std::io::{self, Read as _};
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use model::limits;
+use model::locations::Locations;
+use serde::{Deserialize, Serialize};
+
+use crate::connection::Connection;
+use crate::platform;
+
+/// What the discovery file says. It only tells where to look; the lock decides who is PRIMARY.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Discovery {
+    pub pid: u32,
+    pub port: u16,
+    pub started: String,
+    pub build: String,
+    /// The unix socket, where the usual place has too long a path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub socket: Option<String>,
+}
+
+/// The discovery file, if there is one that can be read; whatever else stands there is ignored.
+pub fn discovery(locations: &Locations) -> Option<Discovery> {
+    serde_json::from_slice(&std::fs::read(locations.discovery()).ok()?).ok()
+}
+
+/// Whether the user forbade starting daemons.
+pub fn autostart_forbidden() -> bool {
+    std::env::var_os("REKINDLE_NO_AUTOSTART").is_some_and(|value| !value.is_empty() && value != "0")
+}
+
+/// How long a daemon may take until it accepts connections.
+const START_PATIENCE: Duration = Duration::from_secs(10);
+
+fn command(db: Option<&Path>, flags: &[OsString]) -> io::Result<Command> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args(["serve", "--daemon", "--child"]).args(flags);
+    if let Some(db) = db {
+        command.arg("--db").arg(db);
+    }
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.process_group(0);
+    Ok(command)
+}
+
+/// Starts a daemon in the background and waits until it accepts connections. What it says when it
+/// cannot start comes back as the error.
+pub fn start_and_wait(
+    locations: &Locations,
+    db: Option<&Path>,
+    flags: &[OsString],
+) -> Result<Connection, String> {
+    let mut child = command(db, flags)
+        .and_then(|mut command| command.stderr(Stdio::piped()).spawn())
+        .map_err(|error| format!("cannot start a daemon: {error}"))?;
+    let until = Instant::now() + START_PATIENCE;
+    loop {
+        if let Ok(connection) = Connection::open(locations) {
+            return Ok(connection);
+        }
+        if Instant::now() >= until {
+            return Err("the daemon does not come up".to_owned());
+        }
+        if let Ok(Some(status)) = child.try_wait() {
+            let mut said = String::new();
+            if let Some(mut stderr) = child.stderr.take() {
+                let _ = stderr.read_to_string(&mut said);
+            }
+            if !status.success() {
+                let said = said.trim();
+                return Err(said.strip_prefix("error: ").unwrap_or(said).to_owned());
+            }
+            // Another one was faster; it accepts connections in a moment.
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// Starts a daemon unless one was started within the last half minute, for hooks.
+pub fn start_now_and_then(locations: &Locations) {
+    if autostart_forbidden() || platform::private_dir(&locations.runtime_dir).is_err() {
+        return;
+    }
+    let stamp = locations.runtime_dir.join("start.stamp");
+    let fresh = std::fs::metadata(&stamp)
+        .and_then(|meta| meta.modified())
+        .ok()
+        .and_then(|at| at.elapsed().ok())
+        .is_some_and(|age| age < limits::HOOK_START_PAUSE);
+    if !fresh && std::fs::write(&stamp, b"").is_ok() {
+        // A daemon that cannot be started is found by `doctor`; the event is safe in the spool.
+        let _ = command(None, &["--on-demand".into()]).and_then(|mut command| command.spawn());
+    }
+}

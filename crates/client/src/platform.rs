@@ -1,0 +1,102 @@
+//! What is unix-only on the client's side: user, private directories, the process's surroundings.
+
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use model::locations::{Locations, Surroundings};
+use model::situation::Situation;
+
+/// The user this process acts as.
+pub fn uid() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
+/// The places this process uses, from its own environment; `db` is the `--db` flag.
+pub fn locations(db: Option<&Path>) -> Locations {
+    let cwd = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
+    let around = Surroundings {
+        var: &|name| std::env::var_os(name),
+        uid: uid(),
+        cwd: &cwd,
+        mac: cfg!(target_os = "macos"),
+        canonical: &canonical,
+    };
+    Locations::resolve(&around, db)
+}
+
+/// Resolves symbolic links of the part of the path that exists.
+fn canonical(path: &Path) -> PathBuf {
+    if let Ok(whole) = path.canonicalize() {
+        return whole;
+    }
+    match (path.parent(), path.file_name()) {
+        (Some(parent), Some(name)) => canonical(parent).join(name),
+        _ => path.to_path_buf(),
+    }
+}
+
+/// Where this process stands.
+pub fn situation() -> Situation {
+    let cwd = std::env::current_dir().ok();
+    Situation {
+        cwd: cwd.map(|cwd| cwd.to_string_lossy().into_owned()),
+        os: Some(if cfg!(target_os = "macos") { "darwin" } else { "linux" }.to_owned()),
+        ..Situation::default()
+    }
+}
+
+/// Why a directory cannot be used.
+#[derive(Debug)]
+pub enum Unusable {
+    /// It belongs to another user: somebody may be waiting for us there.
+    Foreign(PathBuf),
+    NotADirectory(PathBuf),
+    Io(PathBuf, io::Error),
+}
+
+impl std::fmt::Display for Unusable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Unusable::Foreign(path) => write!(f, "{} belongs to another user", path.display()),
+            Unusable::NotADirectory(path) => write!(f, "{} is not a directory", path.display()),
+            Unusable::Io(path, error) => write!(f, "cannot use {}: {error}", path.display()),
+        }
+    }
+}
+
+impl From<Unusable> for model::OpError {
+    fn from(unusable: Unusable) -> Self {
+        model::OpError::unavailable(unusable.to_string())
+            .hint("Set REKINDLE_RUNTIME_DIR or REKINDLE_HOME to a directory of your own.")
+    }
+}
+
+/// Checks that a directory exists, is ours and is nobody else's to write; nothing is changed.
+pub fn is_private(dir: &Path) -> bool {
+    std::fs::symlink_metadata(dir)
+        .is_ok_and(|meta| meta.is_dir() && meta.uid() == uid() && meta.mode() & 0o022 == 0)
+}
+
+/// Makes sure that a directory exists, is ours and only ours: created 0700, closed if it was open.
+pub fn private_dir(dir: &Path) -> Result<(), Unusable> {
+    let failed = |error| Unusable::Io(dir.to_owned(), error);
+    let meta = match std::fs::symlink_metadata(dir) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(failed)?;
+            std::fs::symlink_metadata(dir).map_err(failed)?
+        }
+        other => other.map_err(failed)?,
+    };
+    if !meta.is_dir() {
+        return Err(Unusable::NotADirectory(dir.to_owned()));
+    }
+    if meta.uid() != uid() {
+        return Err(Unusable::Foreign(dir.to_owned()));
+    }
+    if meta.mode() & 0o077 != 0 {
+        let closed = std::fs::Permissions::from_mode(0o700);
+        std::fs::set_permissions(dir, closed).map_err(failed)?;
+    }
+    Ok(())
+}

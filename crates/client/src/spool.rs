@@ -1,0 +1,43 @@
+//! Events left for whoever opens the store next: one file each, complete or not there at all.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+
+use model::event::HookRecord;
+use model::locations::Locations;
+
+use crate::platform;
+
+/// Leaves the event in the data directory's spool, else in the runtime directory's.
+pub fn leave(locations: &Locations, record: &HookRecord) -> io::Result<()> {
+    let [first, second] = locations.spools();
+    write(&first, record).or_else(|_| write(&second, record))
+}
+
+fn write(folder: &Path, record: &HookRecord) -> io::Result<()> {
+    // The name sorts by (at, id), the order in which events are taken in.
+    let name = format!("{:015}-{}.json", record.at.max(0), record.id);
+    let temporary = folder.join(format!(".{name}.part"));
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true).mode(0o600);
+    let mut file = match options.open(&temporary) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            if let Some(parent) = folder.parent() {
+                platform::private_dir(parent).map_err(|why| io::Error::other(why.to_string()))?;
+            }
+            platform::private_dir(folder).map_err(|why| io::Error::other(why.to_string()))?;
+            options.open(&temporary)?
+        }
+        other => other?,
+    };
+    let written = serde_json::to_vec(record)
+        .map_err(io::Error::from)
+        .and_then(|text| file.write_all(&text))
+        .and_then(|()| fs::rename(&temporary, folder.join(name)));
+    if written.is_err() {
+        let _ = fs::remove_file(&temporary);
+    }
+    written
+}
