@@ -1,0 +1,71 @@
+//! Operations to MCP: each message is answered on its own, whatever carried it here.
+//!
+//! Read in this order: [`McpServer`] (the two ways in), `message` (one line of JSON-RPC), `http`
+//! (the layer in front of the SDK's HTTP service), `handler` (what the SDK asks of us), `tools`
+//! and `resources` (the table of operations as MCP shows it). No socket, no session and no state
+//! of a client is kept here: a message that is sent again to another daemon finds everything it
+//! needs in itself and in its [`Peer`].
+
+mod errors;
+mod handler;
+mod http;
+mod message;
+mod resources;
+mod tools;
+
+use std::sync::{Arc, OnceLock};
+
+use contract::Table;
+use model::{CallId, Caller, OpError};
+use rmcp::RoleServer;
+use rmcp::transport::streamable_http_server::StreamableHttpService;
+use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
+use runtime::Runtime;
+
+use crate::handler::Handler;
+
+/// Who sent a message, as the surface that received it knows.
+#[derive(Clone, Debug)]
+pub struct Peer {
+    pub caller: Caller,
+    /// The id of this message: sent again with the same id, a write is not done twice.
+    pub call: CallId,
+    /// The revision that `initialize` agreed upon earlier, if there was one.
+    pub revision: Option<String>,
+    /// The toolsets this client is shown, separated by commas; empty means the configured ones.
+    pub tools: String,
+}
+
+/// What goes back for one line.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// The reply without a line end; none for notifications.
+    pub line: Option<String>,
+    /// The revision that this very line agreed upon; the surface brings it with later lines.
+    pub revision: Option<String>,
+}
+
+/// The MCP face of a runtime. Cheap to clone.
+#[derive(Clone)]
+pub struct McpServer {
+    handler: Handler,
+    /// The SDK wants someone to send to; a message on its own has nobody.
+    nobody: Arc<OnceLock<rmcp::Peer<RoleServer>>>,
+    sdk: Arc<StreamableHttpService<Handler, NeverSessionManager>>,
+}
+
+impl McpServer {
+    pub fn new(runtime: Runtime) -> McpServer {
+        let handler = Handler::new(runtime);
+        let sdk = Arc::new(http::sdk_service(handler.clone()));
+        McpServer { handler, nobody: Arc::default(), sdk }
+    }
+}
+
+/// Whether every name in a comma-separated list is a toolset; the error lists them.
+pub fn check_toolset(table: &Table, list: &str) -> Result<(), OpError> {
+    table.toolset(list).map(drop)
+}
+
+#[cfg(test)]
+mod tests;

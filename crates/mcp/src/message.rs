@@ -1,0 +1,229 @@
+//! One message of JSON-RPC, or a batch where the revision had them: its shape, its errors, and its
+//! way to the SDK's handler. How it arrived and where the reply goes is the caller's business.
+
+use std::convert::Infallible;
+use std::future::{Future, ready};
+
+use model::{CallId, limits};
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientRequest, CustomRequest, ErrorCode, ErrorData, GetExtensions,
+    GetMeta, RequestId, ServerJsonRpcMessage, ServerResult,
+};
+use rmcp::service::{RequestContext, Service, serve_directly};
+use rmcp::transport::Transport;
+use rmcp::{Peer as Recipient, RoleServer};
+use serde_json::{Map, Value, json};
+
+use crate::{Answer, McpServer, Peer};
+
+/// The first revision that has no batches any more.
+const WITHOUT_BATCHES: &str = "2025-06-18";
+
+/// What became of a message.
+#[derive(Default)]
+pub(crate) struct Outcome {
+    /// The reply as JSON text; none for notifications.
+    pub(crate) reply: Option<String>,
+    /// The revision that the message agreed upon.
+    pub(crate) revision: Option<String>,
+    /// It was no JSON-RPC at all, which HTTP shows in its status.
+    pub(crate) malformed: bool,
+}
+
+/// A message by its shape.
+pub(crate) enum Shape {
+    Request {
+        id: RequestId,
+        method: String,
+        params: Option<Value>,
+    },
+    /// A notification, or a response to a question that we never ask.
+    Unanswered,
+    /// What is wrong, and the id if that much was readable.
+    Invalid {
+        id: Value,
+        why: &'static str,
+    },
+}
+
+impl McpServer {
+    /// Answers one line from stdio, a PROXY, an event stream or a WebSocket.
+    pub async fn line(&self, line: &[u8], from: Peer) -> Answer {
+        if line.iter().all(u8::is_ascii_whitespace) {
+            return Answer::default();
+        }
+        let outcome = match serde_json::from_slice(line) {
+            Ok(message) => self.message(message, from).await,
+            Err(error) => unparsable(&error),
+        };
+        Answer { line: outcome.reply, revision: outcome.revision }
+    }
+
+    /// Answers one message or batch.
+    pub(crate) async fn message(&self, message: Value, from: Peer) -> Outcome {
+        match message {
+            Value::Array(members) => self.batch(members, from).await,
+            message => self.single(shape(message), from).await,
+        }
+    }
+
+    async fn batch(&self, members: Vec<Value>, from: Peer) -> Outcome {
+        if members.is_empty() {
+            return invalid(&Value::Null, "the batch is empty");
+        }
+        if from.revision.as_deref().is_some_and(|revision| revision >= WITHOUT_BATCHES) {
+            return invalid(&Value::Null, "this revision of MCP has no batches");
+        }
+        if members.len() > limits::BATCH_MAX {
+            let why = format!("the batch has more than {} members", limits::BATCH_MAX);
+            return invalid(&Value::Null, &why);
+        }
+        let mut replies = Vec::new();
+        let mut revision = None;
+        // One after the other, as they were written: a later member may rely on an earlier one.
+        for (member, index) in members.into_iter().zip(0_u32..) {
+            let from = Peer { call: member_call(from.call, index), ..from.clone() };
+            let outcome = self.single(shape(member), from).await;
+            replies.extend(outcome.reply);
+            revision = outcome.revision.or(revision);
+        }
+        let reply = (!replies.is_empty()).then(|| format!("[{}]", replies.join(",")));
+        Outcome { reply, revision, malformed: false }
+    }
+
+    async fn single(&self, shape: Shape, from: Peer) -> Outcome {
+        match shape {
+            Shape::Request { id, method, params } => self.request(id, method, params, from).await,
+            Shape::Unanswered => Outcome::default(),
+            Shape::Invalid { id, why } => invalid(&id, why),
+        }
+    }
+
+    async fn request(
+        &self,
+        id: RequestId,
+        method: String,
+        params: Option<Value>,
+        from: Peer,
+    ) -> Outcome {
+        let unreadable = CustomRequest::new(method.clone(), None);
+        let mut members = Map::new();
+        members.insert("method".to_owned(), Value::String(method));
+        members.extend(params.map(|params| ("params".to_owned(), params)));
+        // What the SDK cannot read keeps its name, so that the handler can say what is wrong.
+        let mut request: ClientRequest =
+            serde_json::from_value(Value::Object(members)).unwrap_or_else(|_| unreadable.into());
+        let mut context = RequestContext::new(id.clone(), self.nobody());
+        context.meta = std::mem::take(request.get_meta_mut());
+        context.extensions = std::mem::take(request.extensions_mut());
+        context.extensions.insert(from);
+        let result = Service::handle_request(&self.handler, request, context).await;
+        let revision = match &result {
+            Ok(ServerResult::InitializeResult(result)) => Some(result.protocol_version.to_string()),
+            _ => None,
+        };
+        let reply = match result {
+            Ok(result) => ServerJsonRpcMessage::response(result, id.clone()),
+            Err(error) => ServerJsonRpcMessage::error(error, Some(id.clone())),
+        };
+        let reply = serde_json::to_string(&reply).unwrap_or_else(|error| {
+            let failure =
+                ErrorData::internal_error(format!("the reply is not JSON: {error}"), None);
+            error_reply(&id.into_json_value(), &failure)
+        });
+        Outcome { reply: Some(reply), revision, malformed: false }
+    }
+
+    /// Someone to send to for whom every sending fails. The SDK lets nobody make one but a
+    /// service, so it is taken from one whose client has left.
+    fn nobody(&self) -> Recipient<RoleServer> {
+        let made = self.nobody.get_or_init(|| {
+            serve_directly::<RoleServer, _, _, _, _>(self.handler.clone(), Left, None)
+                .peer()
+                .clone()
+        });
+        made.clone()
+    }
+}
+
+/// The connection to a client that has left.
+struct Left;
+
+impl Transport<RoleServer> for Left {
+    type Error = Infallible;
+
+    fn send(
+        &mut self,
+        _item: ServerJsonRpcMessage,
+    ) -> impl Future<Output = Result<(), Infallible>> + Send + 'static {
+        ready(Ok(()))
+    }
+
+    fn receive(&mut self) -> impl Future<Output = Option<ClientJsonRpcMessage>> + Send {
+        ready(None)
+    }
+
+    fn close(&mut self) -> impl Future<Output = Result<(), Infallible>> + Send {
+        ready(Ok(()))
+    }
+}
+
+/// Reads what a message is, without yet asking what it wants.
+pub(crate) fn shape(message: Value) -> Shape {
+    let Value::Object(mut members) = message else {
+        return Shape::Invalid { id: Value::Null, why: "a message is an object" };
+    };
+    let given = members.remove("id");
+    let id = match &given {
+        Some(Value::String(text)) => Some(RequestId::String(text.as_str().into())),
+        Some(number) => number.as_i64().map(RequestId::Number),
+        None => None,
+    };
+    let readable = given.clone().filter(|id| id.is_string() || id.is_number());
+    let bad = |why| Shape::Invalid { id: readable.unwrap_or_default(), why };
+    if members.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
+        return bad("`jsonrpc` is not \"2.0\"");
+    }
+    match (members.remove("method"), id) {
+        (Some(Value::String(method)), Some(id)) => {
+            Shape::Request { id, method, params: members.remove("params") }
+        }
+        (Some(Value::String(_)), None) if given.is_none() => Shape::Unanswered,
+        (Some(Value::String(_)), None) => bad("`id` is neither a string nor an integer"),
+        (Some(_), _) => bad("`method` is not a string"),
+        (None, _) if members.contains_key("result") || members.contains_key("error") => {
+            Shape::Unanswered
+        }
+        (None, _) => bad("`method` is missing"),
+    }
+}
+
+/// The reply to what is not JSON.
+pub(crate) fn unparsable(error: &serde_json::Error) -> Outcome {
+    let error = ErrorData::parse_error(format!("the message is not JSON: {error}"), None);
+    Outcome {
+        reply: Some(error_reply(&Value::Null, &error)),
+        malformed: true,
+        ..Outcome::default()
+    }
+}
+
+/// The reply to JSON that is not a request.
+fn invalid(id: &Value, why: &str) -> Outcome {
+    let error = ErrorData::new(ErrorCode::INVALID_REQUEST, why.to_owned(), None);
+    Outcome { reply: Some(error_reply(id, &error)), malformed: true, ..Outcome::default() }
+}
+
+/// An error reply, with `"id": null` where there is no id: the SDK would leave the member out.
+pub(crate) fn error_reply(id: &Value, error: &ErrorData) -> String {
+    json!({ "jsonrpc": "2.0", "id": id, "error": error }).to_string()
+}
+
+/// The id of one member's call: the same whenever the same batch is sent again.
+fn member_call(call: CallId, index: u32) -> CallId {
+    let mut bytes = call.0;
+    for (byte, step) in bytes.iter_mut().rev().zip(index.to_le_bytes()) {
+        *byte ^= step;
+    }
+    CallId(bytes)
+}

@@ -1,0 +1,105 @@
+//! Tests at the boundary that surfaces use: one line or one HTTP request in, the answer out, with
+//! a real runtime over a database in a temporary folder.
+
+mod calls;
+mod hostile;
+mod lifecycle;
+mod over_http;
+mod resources;
+mod schema;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use contract::{Config, Tier};
+use model::locations::{Locations, Surroundings};
+use model::{CallId, Caller};
+use runtime::{Kit, Runtime, Setup};
+use serde_json::{Value, json};
+
+use crate::{McpServer, Peer};
+
+static COUNTER: AtomicU64 = AtomicU64::new(1);
+
+fn next() -> u64 {
+    COUNTER.fetch_add(1, Ordering::Relaxed)
+}
+
+/// A server over an empty database of its own.
+struct Bench {
+    server: McpServer,
+    runtime: Runtime,
+    home: PathBuf,
+}
+
+impl Bench {
+    fn new() -> Bench {
+        let name = format!("rekindle-mcp-test-{}-{}", std::process::id(), next());
+        let home = std::env::temp_dir().join(name);
+        let kit = Kit::new(vec![Arc::new(plugin_hints::Hints::default())]);
+        let config = Config::defaults(kit.table.config_keys());
+        let around = Surroundings {
+            var: &|name| (name == "REKINDLE_HOME").then(|| OsString::from(&home)),
+            uid: 0,
+            cwd: Path::new("/"),
+            mac: false,
+            canonical: &|path| path.to_path_buf(),
+        };
+        let locations = Locations::resolve(&around, None);
+        let log = runtime::log::Log::none();
+        let setup = Setup { kit, locations, config, one_shot: false, log };
+        let runtime = Runtime::open(setup).unwrap();
+        Bench { server: McpServer::new(runtime.clone()), runtime, home }
+    }
+
+    /// The reply to a message that has one.
+    async fn ask(&self, message: &Value) -> Value {
+        self.ask_as(peer(), message).await
+    }
+
+    async fn ask_as(&self, from: Peer, message: &Value) -> Value {
+        let answer = self.server.line(message.to_string().as_bytes(), from).await;
+        serde_json::from_str(&answer.line.unwrap()).unwrap()
+    }
+
+    /// The result of a tool.
+    async fn call(&self, tool: &str, arguments: Value) -> Value {
+        self.ask(&request("tools/call", json!({"name": tool, "arguments": arguments}))).await
+            ["result"]
+            .take()
+    }
+}
+
+impl Drop for Bench {
+    fn drop(&mut self) {
+        self.runtime.close();
+        // A folder that cannot be removed is left to the system; the test has said what it had to.
+        let _ = std::fs::remove_dir_all(&self.home);
+    }
+}
+
+/// An agent that is shown the configured tools, with a call id of its own.
+fn peer() -> Peer {
+    Peer {
+        caller: Caller { tier: Tier::Agent, ..Caller::default() },
+        call: CallId((u128::from(next()) << 32).to_be_bytes()),
+        revision: None,
+        tools: String::new(),
+    }
+}
+
+fn request(method: &str, params: Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params})
+}
+
+/// A request that says everything by itself, as the modern revision wants.
+fn modern(method: &str, mut params: Value) -> Value {
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+    });
+    request(method, params)
+}

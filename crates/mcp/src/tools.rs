@@ -1,0 +1,58 @@
+//! The table of operations as MCP tools, and the reply of an operation as a tool's result.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use contract::{Operation, Table};
+use model::error::McpForm;
+use model::{OpError, Reply};
+use rmcp::ErrorData;
+use rmcp::model::{CallToolResult, ContentBlock, MetaObject, Tool};
+use serde_json::json;
+
+use crate::errors::protocol_error;
+
+/// Every operation an agent may call, as a tool. Schemas are costly to make and never change in a
+/// process, so they are made once.
+#[derive(Default)]
+pub(crate) struct Tools {
+    made: OnceLock<Result<BTreeMap<&'static str, Tool>, OpError>>,
+}
+
+impl Tools {
+    /// The tools of these toolsets, by name.
+    pub(crate) fn list(&self, table: &Table, toolsets: &str) -> Result<Vec<Tool>, OpError> {
+        let made = self.made.get_or_init(|| {
+            table.toolset("all")?.into_iter().map(|op| Ok((op.info.name, tool(op)?))).collect()
+        });
+        let made = made.as_ref().map_err(OpError::clone)?;
+        let shown = table.toolset(toolsets)?;
+        Ok(shown.iter().filter_map(|op| made.get(op.info.name).cloned()).collect())
+    }
+}
+
+fn tool(op: &Operation) -> Result<Tool, OpError> {
+    let mut tool: Tool = serde_json::from_value(op.as_tool()).map_err(|error| {
+        OpError::internal(format!("{} is not a tool as MCP has them: {error}", op.info.name))
+    })?;
+    if op.info.core {
+        // Some agents keep tools out of the prompt until they are searched for; these few are
+        // wanted before anyone would search.
+        let mut meta = MetaObject::default();
+        meta.insert("anthropic/alwaysLoad".to_owned(), json!(true));
+        tool.meta = Some(meta);
+    }
+    Ok(tool)
+}
+
+/// An operation's reply as the result of a tool: the same JSON as structure and as text.
+pub(crate) fn result(reply: Reply) -> Result<CallToolResult, ErrorData> {
+    match reply {
+        Ok(value) => Ok(CallToolResult::structured(value)),
+        // Structured content would have to match the output schema, which an error does not.
+        Err(error) if error.code.row().mcp == McpForm::ToolResult => {
+            Ok(CallToolResult::error(vec![ContentBlock::text(error.to_wire().to_string())]))
+        }
+        Err(error) => Err(protocol_error(&error)),
+    }
+}
