@@ -1,0 +1,142 @@
+//! `rekindle ops`: the operations listed, one explained, and what the toolsets cost an agent.
+
+use contract::{Operation, Table};
+use model::OpError;
+use serde_json::{Value, json};
+
+use crate::example;
+use crate::output::Output;
+use crate::param::Param;
+
+/// Lists every operation.
+pub(crate) fn list(out: &mut Output, table: &Table) -> u8 {
+    if out.json {
+        let operations: Vec<Value> = table.iter().map(Operation::describe).collect();
+        return out.result(&json!({ "operations": operations }), None);
+    }
+    let (accent, dim) = (out.accent(), out.dim());
+    let name_width = table.iter().map(|op| op.info.name.len()).max().unwrap_or_default();
+    let set_width = table.iter().map(|op| op.info.toolset.len()).max().unwrap_or_default();
+    let mut text = String::new();
+    for op in table.iter() {
+        let (name, set, summary) = (op.info.name, op.info.toolset, op.info.summary);
+        text.push_str(&format!(
+            "{accent}{name:name_width$}{accent:#}  {set:set_width$}  {summary}"
+        ));
+        if !op.info.aliases.is_empty() {
+            text.push_str(&format!("  {dim}({}){dim:#}", op.info.aliases.join(", ")));
+        }
+        text.push('\n');
+    }
+    out.text(&text)
+}
+
+/// Explains one operation.
+pub(crate) fn one(out: &mut Output, op: &Operation) -> u8 {
+    let described = op.describe();
+    if out.json {
+        return out.result(&described, None);
+    }
+    let (accent, dim) = (out.accent(), out.dim());
+    let info = op.info;
+    let mut text = format!("{accent}{}{accent:#}: {}\n\n{}\n", info.name, info.summary, info.doc);
+    let words = |key: &str| {
+        let list = described.get(key).and_then(Value::as_array);
+        let words = list.into_iter().flatten().filter_map(Value::as_str);
+        words.collect::<Vec<_>>().join(", ")
+    };
+    text.push('\n');
+    let command = match info.cli.path {
+        [] => format!("rekindle call {}", info.name),
+        path => format!("rekindle {}", path.join(" ")),
+    };
+    let core = if info.core { ", listed by default" } else { "" };
+    for (label, value) in [
+        ("command", command),
+        ("aliases", words("aliases")),
+        ("access", access(&described)),
+        ("callers", words("tiers")),
+        ("toolset", format!("{}{core}", info.toolset)),
+    ] {
+        if !value.is_empty() {
+            text.push_str(&format!("{dim}{label:9}{dim:#}{value}\n"));
+        }
+    }
+    let sections =
+        [("Parameters", op.params_schema(), true), ("Result", op.output_schema(), false)];
+    for (title, schema, asks) in sections {
+        text.push_str(&members(&format!("{accent}{title}{accent:#}"), &schema, asks));
+    }
+    if !info.examples.is_empty() {
+        text.push_str(&format!("\n{accent}Examples{accent:#}\n"));
+    }
+    for shown in info.examples {
+        let params: Value = serde_json::from_str(shown.params).unwrap_or_default();
+        let (line, call) = (example::command_line(op, &params), example::call_line(op, &params));
+        text.push_str(&format!("  {dim}# {}{dim:#}\n  {line}\n", shown.title));
+        if call != line {
+            text.push_str(&format!("  {call}\n"));
+        }
+    }
+    out.text(&text)
+}
+
+fn access(described: &Value) -> String {
+    let access = described.get("access").and_then(Value::as_str).unwrap_or_default();
+    let mut words = vec![access];
+    for word in ["destructive", "idempotent"] {
+        // That a read can be repeated goes without saying.
+        if access != "read" && described.get(word) == Some(&Value::Bool(true)) {
+            words.push(word);
+        }
+    }
+    words.join(", ")
+}
+
+/// The members of an object schema as a table.
+fn members(title: &str, schema: &Value, asks: bool) -> String {
+    let params = Param::of_schema(schema);
+    if params.is_empty() {
+        return String::new();
+    }
+    let kind = |param: &Param| {
+        let optional = if asks && !param.required { ", optional" } else { "" };
+        format!("{}{optional}", param.kind.word())
+    };
+    let name_width = params.iter().map(|param| param.name.len()).max().unwrap_or_default();
+    let kind_width = params.iter().map(|param| kind(param).len()).max().unwrap_or_default();
+    let mut text = format!("\n{title}\n");
+    for param in &params {
+        let (name, kind, doc) = (&param.name, kind(param), &param.doc);
+        let line = format!("  {name:name_width$}  {kind:kind_width$}  {doc}");
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+/// What listing each toolset costs an agent.
+pub(crate) fn cost(out: &mut Output, table: &Table) -> Result<u8, OpError> {
+    let mut rows = Vec::new();
+    for name in table.toolsets() {
+        let tools: Vec<Value> = table.toolset(name)?.into_iter().map(Operation::as_tool).collect();
+        let count = tools.len();
+        rows.push((name, count, text::tokens::estimate(&Value::Array(tools).to_string())));
+    }
+    if out.json {
+        let row = |(name, tools, tokens): &(&str, usize, usize)| json!({ "name": name, "tools": tools, "tokens": tokens });
+        let toolsets: Vec<Value> = rows.iter().map(row).collect();
+        return Ok(out.result(&json!({ "toolsets": toolsets }), None));
+    }
+    let (accent, dim) = (out.accent(), out.dim());
+    let width = rows.iter().map(|(name, ..)| name.len()).max().unwrap_or_default().max(7);
+    let mut text =
+        format!("{accent}{:width$}  {:>5}  {:>6}{accent:#}\n", "toolset", "tools", "tokens");
+    for (name, tools, tokens) in rows {
+        text.push_str(&format!("{name:width$}  {tools:>5}  {tokens:>6}\n"));
+    }
+    text.push_str(&format!(
+        "{dim}Tokens are estimated: characters of the tools' JSON / 4.{dim:#}\n"
+    ));
+    Ok(out.text(&text))
+}

@@ -1,0 +1,167 @@
+//! What a command prints: results for people or as JSON, errors with a hint, notes.
+//!
+//! Nothing that was recalled can act on the terminal: text is made printable, JSON is escaped.
+//! A reader that leaves early is no failure; any other trouble with stdout is.
+
+use std::io::{self, ErrorKind, IsTerminal, Write};
+
+use anstream::{AutoStream, ColorChoice};
+use anstyle::{AnsiColor, Style};
+use model::{Code, OpError};
+use serde_json::{Value, json};
+
+use crate::{EXIT_USAGE, render};
+
+/// Where a command prints, and how.
+pub struct Output {
+    /// Whether results and errors are JSON on stdout. [`crate::parse`] sets it.
+    pub json: bool,
+    out: Stream,
+    err: Stream,
+    /// Whether a person looks at stdout.
+    terminal: bool,
+}
+
+struct Stream {
+    to: Box<dyn Write>,
+    coloured: bool,
+}
+
+impl Output {
+    /// The process's own streams; colours only where they are wanted.
+    pub fn standard() -> Output {
+        let (out, err) = (io::stdout(), io::stderr());
+        Output {
+            json: false,
+            terminal: out.is_terminal(),
+            out: Stream {
+                coloured: AutoStream::choice(&out) != ColorChoice::Never,
+                to: Box::new(out),
+            },
+            err: Stream {
+                coloured: AutoStream::choice(&err) != ColorChoice::Never,
+                to: Box::new(err),
+            },
+        }
+    }
+
+    /// Other streams; `terminal` is whether a person looks at them, with colours.
+    pub fn new(out: Box<dyn Write>, err: Box<dyn Write>, terminal: bool) -> Output {
+        Output {
+            json: false,
+            out: Stream { to: out, coloured: terminal },
+            err: Stream { to: err, coloured: terminal },
+            terminal,
+        }
+    }
+
+    /// Prints a result: as it is with `--json`, else by `pretty`, else in a readable general form.
+    pub fn result(&mut self, result: &Value, pretty: Option<fn(&Value) -> String>) -> u8 {
+        if self.json {
+            return self.json_line(result);
+        }
+        let text = match pretty {
+            Some(pretty) => text::printable(&pretty(result)),
+            None => render::readable(result),
+        };
+        self.text(&text)
+    }
+
+    /// Prints text of our own, with a newline at its end. It may hold what [`Output::accent`]
+    /// and [`Output::dim`] gave.
+    pub fn text(&mut self, text: &str) -> u8 {
+        let newline = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+        self.put(&format!("{text}{newline}"))
+    }
+
+    /// Prints an error and says with which code to exit.
+    pub fn error(&mut self, error: &OpError) -> u8 {
+        if self.json {
+            self.json_line(&json!({ "error": error.to_wire() }));
+        } else {
+            self.complain(error);
+        }
+        error.code.row().exit
+    }
+
+    /// The same for a line that could not be understood.
+    pub fn usage(&mut self, error: &OpError) -> u8 {
+        let exit = self.error(error);
+        if error.code == Code::Invalid { EXIT_USAGE } else { exit }
+    }
+
+    /// Says something beside the result, on stderr.
+    pub fn note(&mut self, note: &str) {
+        self.say(&format!("{}\n", text::printable(note).trim_end()));
+    }
+
+    /// What matters most, on stdout.
+    pub fn accent(&self) -> Style {
+        if self.out.coloured { Style::new().bold() } else { Style::new() }
+    }
+
+    /// What matters least, on stdout.
+    pub fn dim(&self) -> Style {
+        if self.out.coloured { Style::new().dimmed() } else { Style::new() }
+    }
+
+    /// Prints clap's text on stdout.
+    pub(crate) fn styled(&mut self, text: &clap::builder::StyledStr) -> u8 {
+        let text = if self.out.coloured { text.ansi().to_string() } else { text.to_string() };
+        self.text(&text)
+    }
+
+    /// Prints clap's text on stderr.
+    pub(crate) fn styled_note(&mut self, text: &clap::builder::StyledStr) {
+        let text = if self.err.coloured { text.ansi().to_string() } else { text.to_string() };
+        self.say(&text);
+    }
+
+    fn json_line(&mut self, value: &Value) -> u8 {
+        let text = if self.terminal { format!("{value:#}") } else { value.to_string() };
+        self.put(&format!("{}\n", escaped(&text)))
+    }
+
+    fn complain(&mut self, error: &OpError) {
+        let (red, bold) = match self.err.coloured {
+            true => (AnsiColor::Red.on_default().bold(), Style::new().bold()),
+            false => (Style::new(), Style::new()),
+        };
+        let message = text::one_line(&error.message, usize::MAX);
+        let mut lines = format!("{red}error:{red:#} {message}\n");
+        if let Some(hint) = &error.hint {
+            let hint = text::one_line(hint, usize::MAX);
+            lines.push_str(&format!("{bold}hint:{bold:#} {hint}\n"));
+        }
+        self.say(&lines);
+    }
+
+    /// Writes to stdout; 0, or 1 if that failed for another reason than a reader that left.
+    fn put(&mut self, text: &str) -> u8 {
+        let written = self.out.to.write_all(text.as_bytes()).and_then(|()| self.out.to.flush());
+        match written {
+            Ok(()) => 0,
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => 0,
+            Err(error) => {
+                self.say(&format!("error: cannot write to stdout: {error}\n"));
+                1
+            }
+        }
+    }
+
+    fn say(&mut self, text: &str) {
+        // There is nobody left to tell when stderr itself fails.
+        let _ = self.err.to.write_all(text.as_bytes()).and_then(|()| self.err.to.flush());
+    }
+}
+
+/// JSON whose strings show a terminal no control character (JSON itself escapes those below 32).
+fn escaped(json: &str) -> String {
+    let acts = |c: char| c >= '\u{7f}' && c.is_control();
+    if !json.contains(acts) {
+        return json.to_owned();
+    }
+    json.chars()
+        .map(|c| if acts(c) { format!("\\u{:04x}", u32::from(c)) } else { c.into() })
+        .collect()
+}

@@ -1,0 +1,57 @@
+//! The whole surface as data: what `rekindle reference` prints and the reference pages come from.
+
+use clap::Command;
+use contract::{Operation, Table};
+use model::error::CODES;
+use serde_json::{Value, json};
+
+use crate::tree;
+
+/// Columns of the help texts, so that they are the same everywhere.
+const REFERENCE_COLUMNS: usize = 100;
+
+/// Operations, errors, commands and MCP tools of this build; the settings and the environment are
+/// the caller's to say.
+pub fn reference(table: &Table, extra: Vec<Command>, config: Value, environment: Value) -> Value {
+    let mut root = tree::command(table, extra).term_width(REFERENCE_COLUMNS);
+    root.build();
+    let mut commands = Vec::new();
+    helps(&mut root, "", &mut commands);
+    let tools: Vec<Value> =
+        table.toolset("all").unwrap_or_default().into_iter().map(Operation::as_tool).collect();
+    json!({
+        "operations": table.iter().map(Operation::describe).collect::<Vec<_>>(),
+        "errors": errors(),
+        "config": config,
+        "environment": environment,
+        "cli": commands,
+        "mcp_tools": tools,
+    })
+}
+
+fn errors() -> Vec<Value> {
+    let row = |row: &model::error::CodeRow| {
+        json!({
+            "code": row.rpc,
+            "word": row.word,
+            "reason": row.reason,
+            "rpc": row.rpc,
+            "http": row.http,
+            "exit": row.exit,
+            "when": row.when,
+        })
+    };
+    CODES.iter().map(row).collect()
+}
+
+/// The long help of a command and of all below it.
+fn helps(command: &mut Command, above: &str, list: &mut Vec<Value>) {
+    let name = format!("{above}{}", command.get_name());
+    let help = command.render_long_help().to_string();
+    list.push(json!({ "command": name, "help": help.trim_end() }));
+    for below in command.get_subcommands_mut() {
+        if below.get_name() != "help" && !below.is_hide_set() {
+            helps(below, &format!("{name} "), list);
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! The clap tree: one command for each operation that has a CLI shape, the commands the caller
+//! hands in, and `call`, `ops` and `completions`.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::{Arg, ArgAction, Command, value_parser};
+use contract::{Operation, Table};
+use serde_json::Value;
+
+use crate::example;
+use crate::param::{Kind, Param};
+
+/// Ids of the global flags. A handed-in command that declares an argument of the same id and type
+/// shows its own help for it.
+pub const JSON: &str = "json";
+pub const DB: &str = "db";
+pub const PORT: &str = "port";
+
+/// Columns help is wrapped to at most.
+const HELP_COLUMNS_MAX: usize = 100;
+
+/// The program's own name.
+pub(crate) const NAME: &str = "rekindle";
+
+pub(crate) const CALL: &str = "call";
+pub(crate) const OPS: &str = "ops";
+pub(crate) const COMPLETIONS: &str = "completions";
+
+/// The whole tree. Where an operation and a command of `extra` have the same words, the one of
+/// `extra` stands; a group of both holds the commands of both.
+pub fn command(table: &Table, extra: Vec<Command>) -> Command {
+    let mut shapes = Node::default();
+    for op in table.iter().filter(|op| !op.info.cli.path.is_empty()) {
+        let words = op.info.cli.path.iter();
+        let node = words.fold(&mut shapes, |node, word| node.below.entry(word).or_default());
+        node.op.get_or_insert(op);
+    }
+    let mut root = root();
+    for own in extra {
+        let merged = match shapes.below.remove(own.get_name()) {
+            Some(node) => node.graft(own),
+            None => own,
+        };
+        root = root.subcommand(merged);
+    }
+    for (word, node) in shapes.below {
+        root = root.subcommand(node.grow(word));
+    }
+    root.subcommand(call()).subcommand(ops()).subcommand(completions())
+}
+
+fn root() -> Command {
+    let json = Arg::new(JSON)
+        .long("json")
+        .action(ArgAction::SetTrue)
+        .overrides_with(JSON)
+        .help("Print the result, or the error, as JSON on stdout");
+    let db = Arg::new(DB)
+        .long("db")
+        .value_name("PATH")
+        .value_parser(value_parser!(PathBuf))
+        .help("Use this database instead of the default one");
+    let port = Arg::new(PORT)
+        .short('p')
+        .long("port")
+        .value_name("PORT")
+        .value_parser(value_parser!(u16))
+        .hide(true)
+        .help("First port to try");
+    Command::new(NAME)
+        .version(env!("CARGO_PKG_VERSION"))
+        .about("Local memory and context for coding agents")
+        .after_help(
+            "`rekindle ops` lists every operation, `rekindle COMMAND --help` explains a command.",
+        )
+        .max_term_width(HELP_COLUMNS_MAX)
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .args([json, db, port].map(|arg| arg.global(true).help_heading("Global options")))
+}
+
+fn call() -> Command {
+    Command::new(CALL)
+        .about("Call any operation by its name or an alias")
+        .arg(Arg::new("operation").value_name("OPERATION").required(true).help("Name or alias"))
+        .arg(
+            Arg::new("params")
+                .value_name("PARAMS")
+                .help("Parameters as a JSON object; - reads them from stdin; none by default"),
+        )
+        .after_help("Examples:\n  rekindle call status\n  rekindle call get '{\"path\":\"hint://web/build\"}'\n  rekindle call set_hint - < hint.json")
+}
+
+fn ops() -> Command {
+    Command::new(OPS)
+        .about("List the operations, explain one, or show what listing them costs an agent")
+        .arg(Arg::new("operation").value_name("NAME").help("Explain this operation"))
+        .arg(
+            Arg::new("cost")
+                .long("cost")
+                .action(ArgAction::SetTrue)
+                .conflicts_with("operation")
+                .help("Tokens that each toolset costs an agent that lists it"),
+        )
+}
+
+fn completions() -> Command {
+    Command::new(COMPLETIONS)
+        .about("Print the completion script of a shell")
+        .arg(
+            Arg::new("shell")
+                .value_name("SHELL")
+                .required(true)
+                .value_parser(value_parser!(clap_complete::Shell))
+                .help("Shell to complete for"),
+        )
+        .after_help("Example:\n  rekindle completions bash > ~/.local/share/bash-completion/completions/rekindle")
+}
+
+/// A word of the operations' commands: an operation, a group, or both.
+#[derive(Default)]
+struct Node<'t> {
+    op: Option<&'t Operation>,
+    below: BTreeMap<&'static str, Node<'t>>,
+}
+
+impl Node<'_> {
+    /// The command of this word.
+    fn grow(self, word: &'static str) -> Command {
+        let mut command = Command::new(word);
+        match self.op {
+            Some(op) => {
+                command = shape(command, op);
+                if !self.below.is_empty() {
+                    command =
+                        command.args_conflicts_with_subcommands(true).subcommand_negates_reqs(true);
+                }
+            }
+            None => {
+                let words: Vec<&str> = self.below.keys().copied().collect();
+                command = command
+                    .about(words.join(", "))
+                    .subcommand_required(true)
+                    .arg_required_else_help(true);
+            }
+        }
+        for (word, node) in self.below {
+            command = command.subcommand(node.grow(word));
+        }
+        command
+    }
+
+    /// The handed-in command with what it lacks of this word's commands.
+    fn graft(self, mut command: Command) -> Command {
+        for (word, node) in self.below {
+            command = match command.find_subcommand(word) {
+                Some(_) => command.mut_subcommand(word, |own| node.graft(own)),
+                None => command.subcommand(node.grow(word)),
+            };
+        }
+        command
+    }
+}
+
+/// Gives the command the operation's arguments and help.
+fn shape(command: Command, op: &Operation) -> Command {
+    let info = op.info;
+    let mut params = Param::all(op);
+    // Clap numbers positions as they come; flags keep the order of the schema behind them.
+    params.sort_by_key(|param| param.position.unwrap_or(usize::MAX));
+    let last = op.info.cli.positional.len().checked_sub(1);
+    let args = params.iter().map(|param| {
+        let from_stdin = param.position == last && matches!(param.kind, Kind::Text | Kind::Any);
+        arg(param, if last.is_some() && from_stdin { "; - reads stdin" } else { "" })
+    });
+    command
+        .about(info.summary)
+        .long_about(format!("{}\n\n{}", info.summary, info.doc))
+        .args(args)
+        .after_help(lesson(op))
+}
+
+/// What stands below the arguments: examples, and what the operation is called elsewhere.
+fn lesson(op: &Operation) -> String {
+    let info = op.info;
+    let mut text = String::new();
+    for example in info.examples {
+        let params: Value = serde_json::from_str(example.params).unwrap_or_default();
+        let line = example::command_line(op, &params);
+        text.push_str(&format!("  # {}\n  {line}\n", example.title));
+    }
+    if !text.is_empty() {
+        text = format!("Examples:\n{text}\n");
+    }
+    text + &format!(
+        "Operation: {0}. `rekindle ops {0}` shows its parameters and result.",
+        info.name
+    )
+}
+
+fn arg(param: &Param, more: &str) -> Arg {
+    let help = format!("{}{more}", param.doc.trim_end_matches('.'));
+    let arg = Arg::new(param.id()).required(param.required).help(help);
+    let upper = param.name.to_uppercase();
+    let by_position = param.position.is_some();
+    let arg = match (by_position, param.flag()) {
+        (true, _) => arg,
+        (false, flag) if flag == param.name => arg.long(flag),
+        (false, flag) => arg.long(flag).alias(param.name.clone()),
+    };
+    match &param.kind {
+        Kind::Integer | Kind::Number if !by_position => scalar(arg.value_name("N"), &param.kind),
+        Kind::Object | Kind::Array if !by_position => arg.value_name("JSON"),
+        Kind::Boolean if !by_position => arg
+            .value_name("true|false")
+            .num_args(0..=1)
+            .require_equals(true)
+            .default_missing_value("true"),
+        Kind::List(item) => {
+            let arg = scalar(arg, item).action(ArgAction::Append).value_delimiter(',');
+            match by_position {
+                true => arg.value_name(upper).num_args(1..),
+                false => arg.value_name(format!("{upper},...")),
+            }
+        }
+        kind => scalar(arg.value_name(upper), kind),
+    }
+}
+
+/// What only certain kinds of one value need.
+fn scalar(arg: Arg, kind: &Kind) -> Arg {
+    match kind {
+        Kind::Choice(choices) => {
+            let possible = choices.iter().map(|choice| {
+                let value = PossibleValue::new(choice.value.clone());
+                if choice.doc.is_empty() { value } else { value.help(choice.doc.clone()) }
+            });
+            arg.value_parser(PossibleValuesParser::new(possible))
+        }
+        Kind::Integer | Kind::Number => arg.allow_negative_numbers(true),
+        _ => arg,
+    }
+}

@@ -1,0 +1,152 @@
+//! What clap says about a line: help and version as text, a mistake as one line and a hint.
+
+use std::ffi::OsString;
+
+use clap::Command;
+use clap::builder::StyledStr;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use contract::{Operation, Table};
+use model::OpError;
+
+use crate::output::Output;
+use crate::{EXIT_USAGE, suggest, tree};
+
+/// Prints what clap has to say about a line and gives the exit code.
+pub(crate) fn report(
+    error: &clap::Error,
+    argv: &[OsString],
+    root: &Command,
+    table: &Table,
+    out: &mut Output,
+) -> u8 {
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => out.styled(&error.render()),
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand if !out.json => {
+            out.styled_note(&error.render());
+            EXIT_USAGE
+        }
+        _ => {
+            let said = Said(error);
+            let (words, command) = deepest(root, argv);
+            // What was typed may be of any length and hold anything.
+            let mistake = OpError::invalid("", text::one_line(&message(&said), 300))
+                .hint(text::one_line(&hint(&said, &words, command, table), 600));
+            out.usage(&mistake)
+        }
+    }
+}
+
+/// The command that a line names as far as it can be understood, and its words.
+fn deepest<'c>(root: &'c Command, argv: &[OsString]) -> (String, &'c Command) {
+    let (mut words, mut command) = (root.get_name().to_owned(), root);
+    for word in argv.iter().skip(1).take_while(|word| *word != "--") {
+        if let Some(below) = command.find_subcommand(word) {
+            words = format!("{words} {}", below.get_name());
+            command = below;
+        }
+    }
+    (words, command)
+}
+
+fn message(said: &Said<'_>) -> String {
+    let arg = said.text(ContextKind::InvalidArg);
+    let value = said.text(ContextKind::InvalidValue);
+    // Of `--ttl <TTL>` the flag is enough.
+    let flag = arg.split(" <").next().unwrap_or_default();
+    match said.0.kind() {
+        ErrorKind::MissingRequiredArgument => format!("missing {arg}"),
+        ErrorKind::UnknownArgument => format!("unexpected argument '{arg}'"),
+        ErrorKind::InvalidSubcommand => {
+            format!("no command is called '{}'", said.text(ContextKind::InvalidSubcommand))
+        }
+        ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            "a command is missing".to_owned()
+        }
+        ErrorKind::InvalidValue if value.is_empty() => format!("{flag} wants a value"),
+        ErrorKind::InvalidValue => {
+            format!("{flag} wants one of {}, not '{value}'", said.text(ContextKind::ValidValue))
+        }
+        ErrorKind::InvalidUtf8 => "an argument is not UTF-8".to_owned(),
+        _ => {
+            let rendered = said.0.render().to_string();
+            rendered.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned()
+        }
+    }
+}
+
+/// What to do next: the fix that is probably meant, and the form of the command.
+fn hint(said: &Said<'_>, words: &str, command: &Command, table: &Table) -> String {
+    let suggested =
+        [ContextKind::SuggestedSubcommand, ContextKind::SuggestedArg, ContextKind::SuggestedValue]
+            .map(|kind| said.text(kind))
+            .concat();
+    let meant = match said.text(ContextKind::InvalidSubcommand) {
+        word if !word.is_empty() && command_of(table, &word).is_some() => command_of(table, &word),
+        _ if !suggested.is_empty() => Some(format!("Did you mean {suggested}?")),
+        _ if said.0.get(ContextKind::Suggested).is_some() => {
+            Some("A value that starts with '-' goes behind '--'.".to_owned())
+        }
+        _ => None,
+    };
+    let below: Vec<&str> = command
+        .get_subcommands()
+        .filter(|below| below.get_name() != "help" && !below.is_hide_set())
+        .map(Command::get_name)
+        .collect();
+    let usage = said.text(ContextKind::Usage);
+    let usage = usage.split_whitespace().collect::<Vec<_>>().join(" ");
+    match (below.is_empty(), meant) {
+        (false, Some(meant)) => meant,
+        (false, None) if words == tree::NAME => format!("`{words} --help` lists the commands."),
+        (false, None) => format!("The commands of `{words}` are {}.", below.join(", ")),
+        (true, None) if usage.is_empty() => format!("See `{words} --help`."),
+        (true, None) => usage,
+        (true, Some(meant)) => format!("{meant} {usage}").trim_end().to_owned(),
+    }
+}
+
+/// How to reach an operation that was typed as if it were a command.
+fn command_of(table: &Table, word: &str) -> Option<String> {
+    let op = table.find(word)?;
+    let path = op.info.cli.path.join(" ");
+    Some(match path.as_str() {
+        "" => format!("Use `rekindle call {word}`."),
+        path => format!("Use `rekindle {path}` or `rekindle call {word}`."),
+    })
+}
+
+/// The operation of this name, or an error that names the closest ones.
+pub(crate) fn operation<'t>(table: &'t Table, name: &str) -> Result<&'t Operation, OpError> {
+    table.get(name).map_err(|mut error| {
+        error.message = text::one_line(&error.message, 300);
+        let names = table.iter().map(|op| op.info.name);
+        let aliases = table.iter().flat_map(|op| op.info.aliases.iter().copied());
+        let close = suggest::closest(name, names.chain(aliases));
+        if close.is_empty() {
+            return error;
+        }
+        let hint = format!("Did you mean {}? `rekindle ops` lists them all.", close.join(", "));
+        error.hint(hint).with("suggestions", close)
+    })
+}
+
+/// What clap knows about a mistake.
+struct Said<'e>(&'e clap::Error);
+
+impl Said<'_> {
+    fn texts(&self, kind: ContextKind) -> Vec<String> {
+        let plain = StyledStr::to_string;
+        match self.0.get(kind) {
+            Some(ContextValue::String(text)) => vec![text.clone()],
+            Some(ContextValue::Strings(texts)) => texts.clone(),
+            Some(ContextValue::StyledStr(text)) => vec![plain(text)],
+            Some(ContextValue::StyledStrs(texts)) => texts.iter().map(plain).collect(),
+            Some(ContextValue::Number(number)) => vec![number.to_string()],
+            _ => Vec::new(),
+        }
+    }
+
+    fn text(&self, kind: ContextKind) -> String {
+        self.texts(kind).join(", ")
+    }
+}
