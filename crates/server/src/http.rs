@@ -1,0 +1,417 @@
+//! The daemon's HTTP face: accepts connections, times them, guards and routes each request.
+//!
+//! The routes are one `match`, without middleware: what happens to a request stands in [`route`]
+//! from top to bottom. What JSON-RPC, WebSocket, SSE, the page and MCP do with it is elsewhere.
+
+use std::convert::Infallible;
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Poll, ready};
+use std::time::Duration;
+
+use http_body_util::Either;
+use http_body_util::combinators::UnsyncBoxBody;
+use hyper::body::Incoming;
+use hyper::header::{self, HeaderName, HeaderValue};
+use hyper::http::request::Parts;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::TokioIo;
+use model::{CallId, Caller, OpError, Tier};
+use runtime::{Runtime, tasks};
+use serde_json::{Value, json};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{mpsc, watch};
+use tokio::time::{Instant, sleep, sleep_until};
+
+use crate::connections::{Connections, Heard, Slot};
+use crate::{guard, page, rpc, sse, ws};
+
+mod message;
+
+pub(crate) use message::{Body, Refused, empty, json, query, rest_error, whole};
+
+/// Bytes of a request's head, and of what is read of a body at a time.
+const HEAD_BYTES_MAX: usize = 64 * 1024;
+/// Pause after a connection could not be accepted, for example because no file is left to open.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+/// The header with which a client names its call, so that a repeat is recognised.
+const CALL_ID: HeaderName = HeaderName::from_static("rekindle-call-id");
+
+/// What the face is made of.
+pub struct Face {
+    pub runtime: Runtime,
+    pub mcp: mcp::McpServer,
+    pub connections: Arc<Connections>,
+    pub auth: guard::Auth,
+    pub port: u16,
+    /// Milliseconds since 1970, UTC.
+    pub started_at: i64,
+}
+
+/// What all connections share.
+pub(crate) struct Shared {
+    pub(crate) face: Arc<Face>,
+    pub(crate) sender: rpc::Sender,
+    pub(crate) sse: sse::Sessions,
+    pub(crate) stop: watch::Receiver<bool>,
+    /// Time to receive a whole request, headers included.
+    receive: Duration,
+}
+
+/// One open connection. The tasks and streams that serve it keep it; the last one closes it.
+pub(crate) struct Connection {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) slot: Slot,
+    opened: Instant,
+    receiving: AtomicU64,
+    /// Tells [`serve`] when the last connection is gone.
+    _alive: mpsc::Sender<Infallible>,
+}
+
+/// Serves until `stop` turns true; then idle connections close and the others finish first.
+pub async fn serve(listener: TcpListener, face: Arc<Face>, mut stop: watch::Receiver<bool>) {
+    let (alive, mut gone) = mpsc::channel(1);
+    let shared = Arc::new(Shared {
+        sender: rpc::Sender {
+            caller: Caller { tier: Tier::Client, ..Caller::default() },
+            envelope: false,
+            db: face.runtime.locations().database.display().to_string(),
+        },
+        sse: sse::Sessions::default(),
+        stop: stop.clone(),
+        receive: face.runtime.config().duration("daemon.request_timeout"),
+        face,
+    });
+    loop {
+        let accepted = tokio::select! {
+            biased;
+            () = stopped(&mut stop) => break,
+            accepted = listener.accept() => accepted,
+        };
+        match accepted {
+            Ok((stream, _)) => {
+                let connection = Arc::new(Connection {
+                    slot: shared.face.connections.admit("http"),
+                    shared: shared.clone(),
+                    opened: Instant::now(),
+                    receiving: AtomicU64::new(Connection::IDLE),
+                    _alive: alive.clone(),
+                });
+                tasks::spawn("http connection", connection.run(stream));
+            }
+            Err(error) => {
+                let log = shared.face.runtime.log();
+                log.warn("http", format_args!("a connection was not accepted: {error}"));
+                sleep(ACCEPT_PAUSE).await;
+            }
+        }
+    }
+    drop((listener, alive));
+    // Nothing is ever sent: this ends when every connection has dropped its sender.
+    gone.recv().await;
+}
+
+/// Ends when the daemon stops; a daemon that is gone has stopped, too.
+pub(crate) async fn stopped(stop: &mut watch::Receiver<bool>) {
+    let _ = stop.wait_for(|stop| *stop).await;
+}
+
+impl Connection {
+    /// Values of `receiving` beside the milliseconds at which the first byte of a request came.
+    const IDLE: u64 = u64::MAX;
+    const BUSY: u64 = u64::MAX - 1;
+
+    async fn run(self: Arc<Self>, stream: TcpStream) {
+        // A small answer must not wait for the acknowledgement of the one before.
+        let _ = stream.set_nodelay(true);
+        let heard = self.clone();
+        let io = TokioIo::new(Heard::new(stream, move || heard.heard()));
+        let answering = self.clone();
+        let service = service_fn(move |request| answer(answering.clone(), request));
+        let mut http = http1::Builder::new();
+        // Hyper's own header timeout also ends idle connections; `late` does not.
+        http.header_read_timeout(None).max_buf_size(HEAD_BYTES_MAX);
+        let mut serving = pin!(http.serve_connection(io, service).with_upgrades());
+        let mut stop = self.shared.stop.clone();
+        let mut stopping = false;
+        loop {
+            // `serving` comes first: `late` looks at what it has just received.
+            tokio::select! {
+                biased;
+                _ = serving.as_mut() => return,
+                () = self.slot.evicted() => {
+                    let (log, kind) = (self.shared.face.runtime.log(), self.slot.kind());
+                    log.info(kind, format_args!("a silent connection made room for a new one"));
+                    return;
+                }
+                () = self.late() => return,
+                () = stopped(&mut stop), if !stopping => {
+                    stopping = true;
+                    serving.as_mut().graceful_shutdown();
+                }
+            }
+        }
+    }
+
+    /// Something came from the peer: the first of it starts the request's time.
+    fn heard(&self) {
+        self.slot.touch();
+        if self.receiving.load(Ordering::Relaxed) == Self::IDLE {
+            let now = u64::try_from(self.opened.elapsed().as_millis()).unwrap_or(0);
+            self.receiving.store(now, Ordering::Relaxed);
+        }
+    }
+
+    /// When the request that is arriving has to be complete.
+    fn due(&self) -> Option<Instant> {
+        match self.receiving.load(Ordering::Relaxed) {
+            Self::IDLE | Self::BUSY => None,
+            since => Some(self.opened + Duration::from_millis(since) + self.shared.receive),
+        }
+    }
+
+    /// Ends when the head of a request took too long. Polled together with the connection, so a
+    /// timer is set only once something arrived, and moved only when it fires.
+    async fn late(&self) {
+        let mut timer = pin!(sleep_until(self.opened));
+        let mut set = false;
+        poll_fn(|cx| {
+            loop {
+                let Some(due) = self.due() else { return Poll::Pending };
+                if !set {
+                    timer.as_mut().reset(due);
+                    set = true;
+                }
+                ready!(timer.as_mut().poll(cx));
+                set = false;
+                if due <= Instant::now() {
+                    return Poll::Ready(());
+                }
+            }
+        })
+        .await;
+    }
+}
+
+async fn answer(
+    connection: Arc<Connection>,
+    request: Request<Incoming>,
+) -> Result<Response<Body>, Infallible> {
+    let due = connection.due().unwrap_or_else(|| Instant::now() + connection.shared.receive);
+    connection.receiving.store(Connection::BUSY, Ordering::Relaxed);
+    let response = route(&connection, request, due).await;
+    connection.receiving.store(Connection::IDLE, Ordering::Relaxed);
+    Ok(response)
+}
+
+/// The paths.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Path {
+    Root,
+    Health,
+    Style,
+    Script,
+    Rpc,
+    Mcp,
+    Sse,
+    Messages,
+    Ws,
+    Hook,
+}
+
+impl Path {
+    fn of(path: &str) -> Option<Path> {
+        Some(match path {
+            "/" => Path::Root,
+            "/rpc" => Path::Rpc,
+            "/mcp" => Path::Mcp,
+            "/health" => Path::Health,
+            "/style.css" => Path::Style,
+            "/app.js" => Path::Script,
+            "/sse" => Path::Sse,
+            "/messages" => Path::Messages,
+            "/ws" => Path::Ws,
+            _ if hook_event(path).is_some() => Path::Hook,
+            _ => return None,
+        })
+    }
+
+    /// The verbs it takes.
+    fn allow(self) -> &'static str {
+        match self {
+            Path::Root => "GET, HEAD, POST",
+            Path::Health | Path::Style | Path::Script => "GET, HEAD",
+            Path::Rpc | Path::Messages | Path::Hook => "POST",
+            Path::Mcp => "GET, POST, DELETE",
+            Path::Sse | Path::Ws => "GET",
+        }
+    }
+
+    /// What needs no token: it shows nothing of the user's.
+    fn is_public(self, method: &Method) -> bool {
+        matches!(self, Path::Root | Path::Health | Path::Style | Path::Script)
+            && matches!(*method, Method::GET | Method::HEAD)
+    }
+
+    /// Whether its errors are JSON-RPC's.
+    fn speaks_rpc(self, method: &Method) -> bool {
+        matches!(self, Path::Rpc | Path::Mcp) || (self == Path::Root && method == Method::POST)
+    }
+}
+
+/// The event in `/hook/{event}`.
+fn hook_event(path: &str) -> Option<&str> {
+    path.strip_prefix("/hook/").filter(|event| !event.is_empty() && !event.contains('/'))
+}
+
+/// One request from the door to its answer.
+async fn route(
+    connection: &Arc<Connection>,
+    request: Request<Incoming>,
+    due: Instant,
+) -> Response<Body> {
+    let (head, body) = request.into_parts();
+    let path = Path::of(head.uri.path());
+    let rpc = path.is_some_and(|path| path.speaks_rpc(&head.method));
+    if let Err(error) = guard::check_place(&head) {
+        return Refused::from(error).response(rpc);
+    }
+    let public = path.is_some_and(|path| path.is_public(&head.method));
+    // A browser asks by OPTIONS whether a foreign page may call, and asks without a token.
+    if !public && head.method != Method::OPTIONS {
+        if let Err(error) = connection.shared.face.auth.check(&head) {
+            return Refused::from(error).response(rpc);
+        }
+    }
+    let Some(path) = path else {
+        return Refused::from(OpError::not_found("nothing is at this path")).response(false);
+    };
+    let allow = path.allow();
+    if !allow.split(", ").any(|verb| verb == head.method.as_str()) {
+        let error = OpError::invalid("", "this path does not take the verb")
+            .hint(format!("It takes {allow}."));
+        let refused = Refused { status: StatusCode::METHOD_NOT_ALLOWED, error };
+        let mut response = refused.response(false);
+        response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(allow));
+        return response;
+    }
+    if head.method == Method::POST && !guard::is_json(&head.headers) {
+        let error = OpError::invalid("", "the body is not declared as application/json")
+            .hint("Send the header `Content-Type: application/json`.");
+        return Refused { status: StatusCode::UNSUPPORTED_MEDIA_TYPE, error }.response(rpc);
+    }
+    let handled = handle(connection, path, head, body, due).await;
+    handled.unwrap_or_else(|refused| refused.response(rpc))
+}
+
+/// A request that passed the guard, given to its surface.
+async fn handle(
+    connection: &Arc<Connection>,
+    path: Path,
+    head: Parts,
+    body: Incoming,
+    due: Instant,
+) -> Result<Response<Body>, Refused> {
+    let face = &connection.shared.face;
+    match path {
+        Path::Rpc => answer_rpc(connection, &head, body, due).await,
+        Path::Root if head.method == Method::POST => answer_rpc(connection, &head, body, due).await,
+        Path::Root => Ok(page::root(&face.auth, &head)),
+        Path::Style => Ok(page::style()),
+        Path::Script => Ok(page::script()),
+        Path::Health => Ok(json(StatusCode::OK, health())),
+        Path::Mcp => {
+            let peer = peer(connection, &head)?;
+            let bytes = message::read(&head, body, due).await?;
+            let answer = face.mcp.http(Request::from_parts(head, bytes), peer).await;
+            Ok(answer.map(|body| Either::Right(UnsyncBoxBody::new(body))))
+        }
+        Path::Sse => Ok(sse::open(connection, peer(connection, &head)?)),
+        Path::Messages => {
+            let peer = peer(connection, &head)?;
+            let session = query(&head, "session_id").unwrap_or_default();
+            let bytes = message::read(&head, body, due).await?;
+            Ok(sse::post(&connection.shared, &session, peer, &bytes).await?)
+        }
+        Path::Ws => {
+            let peer = peer(connection, &head)?;
+            Ok(ws::upgrade(connection, Request::from_parts(head, body), peer))
+        }
+        Path::Hook => answer_hook(connection, &head, body, due).await,
+    }
+}
+
+async fn answer_rpc(
+    connection: &Connection,
+    head: &Parts,
+    body: Incoming,
+    due: Instant,
+) -> Result<Response<Body>, Refused> {
+    let call = call_id(head)?;
+    let bytes = message::read(head, body, due).await?;
+    let shared = &connection.shared;
+    let answer = rpc::answer(&shared.face.runtime, &bytes, &shared.sender, call).await;
+    Ok(match (answer.body, answer.refusal) {
+        (Some(body), None) => json(StatusCode::OK, body),
+        (Some(body), Some(_)) => json(StatusCode::BAD_REQUEST, body),
+        (None, _) => empty(StatusCode::ACCEPTED),
+    })
+}
+
+/// A hook event as the agent sends it, answered with the agent's hook JSON.
+async fn answer_hook(
+    connection: &Connection,
+    head: &Parts,
+    body: Incoming,
+    due: Instant,
+) -> Result<Response<Body>, Refused> {
+    let event = hook_event(head.uri.path()).unwrap_or_default();
+    let call = call_id(head)?.unwrap_or_else(client::mint);
+    let bytes = message::read(head, body, due).await?;
+    let payload: Value = serde_json::from_slice(&bytes)
+        .map_err(|error| OpError::invalid("payload", format!("the body is not JSON: {error}")))?;
+    let request = model::Request {
+        call,
+        op: "hook".to_owned(),
+        params: json!({ "event": event, "payload": payload }),
+        caller: Caller { tier: Tier::Hook, ..Caller::default() },
+    };
+    let mut result = connection.shared.face.runtime.call_async(request).await?;
+    let answer = match result.get_mut("answer").map(Value::take) {
+        Some(Value::Null) | None => json!({}),
+        Some(answer) => answer,
+    };
+    Ok(json(StatusCode::OK, answer.to_string()))
+}
+
+/// An agent that speaks MCP on this connection; without `?tools=` it sees the configured toolset.
+fn peer(connection: &Connection, head: &Parts) -> Result<mcp::Peer, OpError> {
+    let tools = query(head, "tools").unwrap_or_default();
+    mcp::check_toolset(connection.shared.face.runtime.table(), &tools)?;
+    Ok(mcp::Peer {
+        caller: Caller { tier: Tier::Agent, ..Caller::default() },
+        call: call_id(head)?.unwrap_or_else(client::mint),
+        revision: None,
+        tools,
+    })
+}
+
+fn call_id(head: &Parts) -> Result<Option<CallId>, OpError> {
+    let Some(given) = head.headers.get(&CALL_ID) else { return Ok(None) };
+    match given.to_str().ok().and_then(CallId::parse) {
+        Some(call) => Ok(Some(call)),
+        None => Err(OpError::invalid(CALL_ID.as_str(), "a call id is 32 hexadecimal digits")),
+    }
+}
+
+fn health() -> String {
+    let (version, pid) = (env!("CARGO_PKG_VERSION"), std::process::id());
+    json!({ "status": "healthy", "server": "rekindle", "version": version, "pid": pid }).to_string()
+}
+
+#[cfg(test)]
+mod tests;

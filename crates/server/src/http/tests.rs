@@ -1,0 +1,604 @@
+//! Through a real TCP socket: doors, verbs, limits, eviction, streams and the end.
+
+use std::collections::HashMap;
+
+use futures_util::{SinkExt as _, StreamExt as _};
+use model::limits;
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::task::JoinHandle;
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
+
+use super::*;
+use crate::rpc::tests::{Home, get_hint, set_hint};
+
+const TOKEN: &str = "the-token";
+
+/// A face on a port of its own.
+struct Server {
+    home: Home,
+    face: Arc<Face>,
+    address: std::net::SocketAddr,
+    stop: watch::Sender<bool>,
+    serving: JoinHandle<()>,
+}
+
+impl Server {
+    async fn new() -> Server {
+        Server::with(limits::CONNECTIONS_MAX, &[]).await
+    }
+
+    async fn with(connections: usize, settings: &[(&str, &str)]) -> Server {
+        let home = Home::with(settings);
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let face = Arc::new(Face {
+            runtime: home.runtime.clone(),
+            mcp: mcp::McpServer::new(home.runtime.clone()),
+            connections: Connections::new(connections),
+            auth: guard::Auth::new(Some(TOKEN.to_owned())),
+            port: address.port(),
+            started_at: 0,
+        });
+        let (stop, stopping) = watch::channel(false);
+        let serving = tasks::spawn("test", serve(listener, face.clone(), stopping));
+        Server { home, face, address, stop, serving }
+    }
+
+    async fn connect(&self) -> Client {
+        Client(BufReader::new(TcpStream::connect(self.address).await.unwrap()))
+    }
+
+    /// One request with the token on a connection of its own.
+    async fn ask(&self, method: &str, path: &str, headers: &[&str], body: &str) -> Reply {
+        let token = format!("Authorization: Bearer {TOKEN}");
+        let mut all = vec!["Host: localhost", "Content-Type: application/json", &token];
+        all.extend(headers);
+        self.connect().await.ask(method, path, &all, body).await
+    }
+
+    /// The same without the token and whatever else a client should send.
+    async fn ask_bare(&self, method: &str, path: &str, headers: &[&str], body: &str) -> Reply {
+        self.connect().await.ask(method, path, headers, body).await
+    }
+
+    async fn websocket(&self, path: &str, protocol: Option<&str>) -> WebSocketStream<TcpStream> {
+        let url = format!("ws://{}{path}", self.address);
+        let mut request = url.into_client_request().unwrap();
+        let headers = request.headers_mut();
+        headers.insert("authorization", format!("Bearer {TOKEN}").parse().unwrap());
+        if let Some(protocol) = protocol {
+            headers.insert("sec-websocket-protocol", protocol.parse().unwrap());
+        }
+        let stream = TcpStream::connect(self.address).await.unwrap();
+        let (socket, _) = tokio_tungstenite::client_async(request, stream).await.unwrap();
+        socket
+    }
+}
+
+struct Client(BufReader<TcpStream>);
+
+struct Reply {
+    status: u16,
+    headers: HashMap<String, String>,
+    body: String,
+}
+
+impl Reply {
+    fn json(&self) -> Value {
+        assert_eq!(self.headers["content-type"], "application/json", "{}", self.body);
+        serde_json::from_str(&self.body).unwrap()
+    }
+
+    fn word(&self) -> String {
+        self.json()["code"].as_str().unwrap_or_default().to_owned()
+    }
+}
+
+impl Client {
+    async fn send(&mut self, text: &str) {
+        self.0.write_all(text.as_bytes()).await.unwrap();
+    }
+
+    async fn ask(&mut self, method: &str, path: &str, headers: &[&str], body: &str) -> Reply {
+        let mut lines = headers.join("\r\n");
+        if !lines.is_empty() {
+            lines.push_str("\r\n");
+        }
+        let length = body.len();
+        self.send(&format!(
+            "{method} {path} HTTP/1.1\r\n{lines}Content-Length: {length}\r\n\r\n{body}"
+        ))
+        .await;
+        self.reply().await
+    }
+
+    async fn line(&mut self) -> Option<String> {
+        let mut line = String::new();
+        let read = self.0.read_line(&mut line).await;
+        (read.ok()? > 0).then(|| line.trim_end().to_owned())
+    }
+
+    async fn head(&mut self) -> Option<(u16, HashMap<String, String>)> {
+        let status = self.line().await?.split(' ').nth(1)?.parse().ok()?;
+        let mut headers = HashMap::new();
+        while let Some((name, value)) = self.line().await?.split_once(": ") {
+            headers.insert(name.to_owned(), value.to_owned());
+        }
+        Some((status, headers))
+    }
+
+    async fn reply(&mut self) -> Reply {
+        let (status, headers) = self.head().await.expect("an answer");
+        let length = headers.get("content-length").map_or(0, |length| length.parse().unwrap());
+        let mut body = vec![0; length];
+        self.0.read_exact(&mut body).await.unwrap();
+        Reply { status, headers, body: String::from_utf8(body).unwrap() }
+    }
+
+    /// What comes until the other side closes.
+    async fn rest(&mut self) -> String {
+        let mut rest = Vec::new();
+        // A reset is an end like any other.
+        let _ = self.0.read_to_end(&mut rest).await;
+        String::from_utf8_lossy(&rest).into_owned()
+    }
+}
+
+#[tokio::test]
+async fn one_connection_carries_many_calls() {
+    let server = Server::new().await;
+    let mut client = server.connect().await;
+    let token = format!("Authorization: Bearer {TOKEN}");
+    let headers = ["Host: 127.0.0.1:1", "Content-Type: application/json; charset=utf-8", &token];
+    for path in ["/rpc", "/"] {
+        let set = client.ask("POST", path, &headers, &set_hint(1, path).to_string()).await;
+        assert_eq!((set.status, set.json()["result"]["hint"]["key"].as_str()), (200, Some(path)));
+        let got = client.ask("POST", path, &headers, &get_hint(2, path).to_string()).await;
+        assert_eq!(got.json()["result"]["hint"]["value"], "make");
+    }
+    assert_eq!(server.face.connections.open(), 1);
+}
+
+#[tokio::test]
+async fn health_needs_no_token_and_tells_who_answers() {
+    let server = Server::new().await;
+    let reply = server.ask_bare("GET", "/health", &["Host: localhost"], "").await;
+    let health = reply.json();
+    assert_eq!(reply.status, 200);
+    assert_eq!(health["status"], "healthy");
+    assert_eq!(health["server"], "rekindle");
+    assert_eq!(health["pid"], std::process::id());
+    assert_eq!(health["version"], env!("CARGO_PKG_VERSION"));
+}
+
+#[tokio::test]
+async fn every_path_and_verb_refuses_a_foreign_host_and_origin() {
+    let server = Server::new().await;
+    let paths = [
+        "/",
+        "/health",
+        "/rpc",
+        "/mcp",
+        "/sse",
+        "/messages",
+        "/ws",
+        "/hook/Stop",
+        "/app.js",
+        "/none",
+    ];
+    for path in paths {
+        for method in ["GET", "POST", "OPTIONS", "DELETE", "PUT"] {
+            let rebound = server.ask_bare(method, path, &["Host: evil.com"], "").await;
+            let foreign = ["Host: localhost", "Origin: http://evil.com"];
+            let foreign = server.ask_bare(method, path, &foreign, "").await;
+            assert_eq!((rebound.status, foreign.status), (403, 403), "{method} {path}");
+        }
+    }
+    let spoken = server.ask_bare("POST", "/rpc", &["Host: evil.com"], "{}").await;
+    assert_eq!(spoken.json()["error"]["code"], 40301);
+    assert_eq!(server.ask_bare("GET", "/none", &["Host: evil.com"], "").await.word(), "forbidden");
+}
+
+#[tokio::test]
+async fn without_the_token_nothing_but_health_and_page_is_open() {
+    let server = Server::new().await;
+    let host = ["Host: localhost", "Content-Type: application/json"];
+    for (method, path) in [
+        ("POST", "/"),
+        ("POST", "/rpc"),
+        ("GET", "/rpc"),
+        ("POST", "/mcp"),
+        ("GET", "/mcp"),
+        ("DELETE", "/mcp"),
+        ("GET", "/sse"),
+        ("POST", "/messages"),
+        ("GET", "/ws"),
+        ("POST", "/hook/Stop"),
+        ("GET", "/none"),
+        ("PUT", "/"),
+    ] {
+        let reply = server.ask_bare(method, path, &host, "{}").await;
+        assert_eq!(reply.status, 401, "{method} {path}");
+        assert_eq!(reply.headers["www-authenticate"], "Bearer");
+        let told = reply.json().to_string();
+        assert!(told.contains("rekindle up") && !told.contains(TOKEN), "{told}");
+    }
+    for path in ["/", "/health", "/style.css", "/app.js"] {
+        assert_eq!(server.ask_bare("GET", path, &host[..1], "").await.status, 200, "{path}");
+        assert_eq!(server.ask_bare("OPTIONS", path, &host[..1], "").await.status, 405, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn unknown_paths_and_verbs_are_answered_in_json_and_without_cors() {
+    let server = Server::new().await;
+    for path in
+        ["/nope", "/rpc/", "/health/x", "/hook", "/hook/", "/hook/a/b", "//", "/%2e%2e/token"]
+    {
+        let reply = server.ask("GET", path, &[], "").await;
+        assert_eq!((reply.status, reply.word().as_str()), (404, "not_found"), "{path}");
+    }
+    for (method, path, allow) in [
+        ("GET", "/rpc", "POST"),
+        ("PUT", "/", "GET, HEAD, POST"),
+        ("POST", "/health", "GET, HEAD"),
+        ("OPTIONS", "/rpc", "POST"),
+        ("OPTIONS", "/mcp", "GET, POST, DELETE"),
+        ("DELETE", "/ws", "GET"),
+    ] {
+        let reply = server.ask(method, path, &["Origin: http://localhost"], "").await;
+        assert_eq!(
+            (reply.status, reply.headers["allow"].as_str()),
+            (405, allow),
+            "{method} {path}"
+        );
+        assert!(reply.json()["error"].is_string());
+        assert!(!reply.headers.keys().any(|name| name.starts_with("access-control")));
+    }
+}
+
+#[tokio::test]
+async fn a_body_of_another_kind_is_refused_in_the_paths_own_form() {
+    let server = Server::new().await;
+    let token = format!("Authorization: Bearer {TOKEN}");
+    for kind in ["Content-Type: text/plain", "X-None: 1"] {
+        for path in ["/rpc", "/", "/mcp"] {
+            let reply =
+                server.ask_bare("POST", path, &["Host: localhost", &token, kind], "{}").await;
+            assert_eq!(reply.status, 415, "{path}");
+            assert_eq!(
+                (&reply.json()["jsonrpc"], &reply.json()["id"]),
+                (&json!("2.0"), &Value::Null)
+            );
+        }
+        let hook =
+            server.ask_bare("POST", "/hook/Stop", &["Host: localhost", &token, kind], "{}").await;
+        assert_eq!((hook.status, hook.word().as_str()), (415, "invalid"));
+    }
+}
+
+#[tokio::test]
+async fn statuses_follow_the_table() {
+    let server = Server::new().await;
+    let note = r#"{"jsonrpc":"2.0","method":"status"}"#;
+    for (body, status) in [
+        ("{", 400),
+        ("[]", 400),
+        ("1", 400),
+        (r#"{"id":1}"#, 400),
+        ("\u{0}", 400),
+        (note, 202),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"nope"}"#, 200),
+        (r#"[1]"#, 200),
+    ] {
+        assert_eq!(server.ask("POST", "/rpc", &[], body).await.status, status, "{body}");
+    }
+    assert_eq!(server.ask("POST", "/rpc", &[], note).await.body, "");
+}
+
+#[tokio::test]
+async fn a_call_id_in_the_header_makes_a_repeat_harmless() {
+    let server = Server::new().await;
+    let id = "Rekindle-Call-Id: 000102030405060708090a0b0c0d0e0f";
+    let body = set_hint(1, "once").to_string();
+    let first = server.ask("POST", "/rpc", &[id], &body).await;
+    let second = server.ask("POST", "/rpc", &[id], &body).await;
+    assert_eq!(first.body, second.body);
+    assert_eq!(second.json()["result"]["hint"]["version"], 1);
+    let bad = server.ask("POST", "/rpc", &["Rekindle-Call-Id: 12"], &body).await;
+    assert_eq!((bad.status, bad.json()["error"]["code"].as_i64()), (400, Some(40001)));
+}
+
+#[tokio::test]
+async fn a_body_over_the_limit_is_refused_with_the_number_and_its_sender_reads_that() {
+    let server = Server::new().await;
+    let body = "x".repeat(limits::BODY_BYTES_MAX + 1);
+    for path in ["/rpc", "/mcp"] {
+        let reply = server.ask("POST", path, &[], &body).await;
+        assert_eq!(reply.status, 413);
+        assert_eq!(reply.json()["error"]["code"], 41301);
+        assert_eq!(reply.json()["error"]["data"]["max"], limits::BODY_BYTES_MAX);
+    }
+    let hook = server.ask("POST", "/hook/Stop", &[], &body).await;
+    assert_eq!((hook.status, hook.word().as_str()), (413, "too_large"));
+    let mut client = server.connect().await;
+    let head = format!(
+        "POST /rpc HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n\
+         Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n{:x}\r\n{body}\r\n0\r\n\r\n",
+        body.len()
+    );
+    client.send(&head).await;
+    assert_eq!(client.reply().await.status, 413);
+}
+
+#[tokio::test]
+async fn a_slow_request_is_cut_off_in_its_head_and_in_its_body() {
+    let server =
+        Server::with(limits::CONNECTIONS_MAX, &[("daemon.request_timeout", "150ms")]).await;
+    let mut head = server.connect().await;
+    head.send("GET /health HTTP/1.1\r\nHost: loc").await;
+    let mut body = server.connect().await;
+    body.send(&format!(
+        "POST /rpc HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n\
+         Content-Type: application/json\r\nContent-Length: 50\r\n\r\n{{\"json"
+    ))
+    .await;
+    // An idle connection is nobody's burden: it outlives both of them.
+    let mut idle = server.connect().await;
+    assert_eq!(idle.ask("GET", "/health", &["Host: localhost"], "").await.status, 200);
+    assert_eq!(head.rest().await, "");
+    let late = body.reply().await;
+    assert_eq!((late.status, late.json()["error"]["code"].as_i64()), (408, Some(50401)));
+    assert_eq!(body.rest().await, "");
+    let again = idle.ask("GET", "/health", &["Host: localhost"], "").await;
+    assert_eq!(again.status, 200);
+}
+
+#[tokio::test]
+async fn when_all_places_are_taken_the_longest_silent_one_makes_room() {
+    let server = Server::with(4, &[]).await;
+    let mut idle = Vec::new();
+    let mut count = server.face.connections.changed();
+    for number in 1..=4 {
+        idle.push(server.connect().await);
+        count.wait_for(|open| *open == number).await.unwrap();
+    }
+    // The first one speaks, so the second is the longest silent.
+    assert_eq!(idle[0].ask("GET", "/health", &["Host: localhost"], "").await.status, 200);
+    let fresh = server.ask_bare("GET", "/health", &["Host: localhost"], "").await;
+    assert_eq!(fresh.status, 200);
+    assert_eq!(idle[1].rest().await, "");
+    assert_eq!(idle[0].ask("GET", "/health", &["Host: localhost"], "").await.status, 200);
+}
+
+#[tokio::test]
+async fn many_idle_connections_do_not_keep_a_new_client_out() {
+    let server = Server::with(64, &[]).await;
+    let mut idle = Vec::new();
+    for _ in 0..300 {
+        idle.push(server.connect().await);
+    }
+    let reply = server.ask("POST", "/rpc", &[], &set_hint(1, "k").to_string()).await;
+    assert_eq!(reply.status, 200);
+    assert!(server.face.connections.open() <= 64);
+}
+
+#[tokio::test]
+async fn the_link_opens_the_page_once_and_its_cookie_calls() {
+    let server = Server::new().await;
+    let host = format!("Host: {}", server.address);
+    let closed = server.ask_bare("GET", "/", &[&host], "").await;
+    assert!(closed.body.contains("rekindle up") && !closed.body.contains("app.js"));
+    let path = format!("/?link={}", server.face.auth.one_time_link());
+    assert_eq!(server.ask_bare("HEAD", "/", &[&host], "").await.status, 200);
+    let opened = server.ask_bare("GET", &path, &[&host], "").await;
+    assert_eq!((opened.status, opened.headers["location"].as_str()), (303, "/"));
+    let cookie = &opened.headers["set-cookie"];
+    assert!(cookie.ends_with("; HttpOnly; SameSite=Strict; Path=/") && !cookie.contains(TOKEN));
+    let cookie = format!("Cookie: {}", cookie.split(';').next().unwrap());
+    assert_eq!(server.ask_bare("GET", &path, &[&host], "").await.status, 403, "used up");
+
+    let page = server.ask_bare("GET", "/", &[&host, &cookie], "").await;
+    assert!(page.body.contains("/app.js"));
+    assert!(page.headers["content-security-policy"].starts_with("default-src 'none'"));
+    assert_eq!(page.headers["x-content-type-options"], "nosniff");
+    assert_eq!(page.headers["referrer-policy"], "no-referrer");
+
+    let kind = "Content-Type: application/json";
+    let status = r#"{"jsonrpc":"2.0","id":1,"method":"status"}"#;
+    let own = format!("Origin: http://{}", server.address);
+    let called = server.ask_bare("POST", "/rpc", &[&host, &cookie, kind, &own], status).await;
+    assert!(called.json()["result"].is_object(), "{}", called.body);
+    let neighbour = [&host, &cookie, kind, "Origin: http://127.0.0.1:3000"];
+    assert_eq!(server.ask_bare("POST", "/rpc", &neighbour, status).await.status, 403);
+    assert_eq!(server.ask_bare("POST", "/rpc", &[&host, &cookie, kind], status).await.status, 403);
+}
+
+#[tokio::test]
+async fn a_hook_event_is_recorded_and_answered_with_the_hooks_json() {
+    let server = Server::new().await;
+    let reply = server.ask("POST", "/hook/Stop", &[], r#"{"session_id":"s1"}"#).await;
+    assert_eq!((reply.status, reply.body.as_str()), (200, "{}"));
+    let status = r#"{"jsonrpc":"2.0","id":1,"method":"status"}"#;
+    let status = server.ask("POST", "/rpc", &[], status).await.json();
+    assert_eq!(status["result"]["last_event"]["name"], "Stop");
+    let bad = server.ask("POST", "/hook/Stop", &[], "{").await;
+    assert_eq!((bad.status, bad.word().as_str()), (400, "invalid"));
+}
+
+#[tokio::test]
+async fn mcp_is_reached_by_every_verb_and_checks_its_toolsets() {
+    let server = Server::new().await;
+    let list = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
+    let count = |reply: &Reply| reply.json()["result"]["tools"].as_array().unwrap().len();
+    let core = server.ask("POST", "/mcp", &[], list).await;
+    let all = server.ask("POST", "/mcp?tools=all", &[], list).await;
+    assert!(count(&core) < count(&all), "{}", core.body);
+    let unknown = server.ask("POST", "/mcp?tools=all%2Cnope", &[], list).await;
+    assert_eq!((unknown.status, unknown.json()["error"]["code"].as_i64()), (400, Some(40001)));
+    assert_eq!(server.ask("GET", "/mcp", &[], "").await.status, 405);
+}
+
+#[tokio::test]
+async fn the_older_transport_answers_on_its_stream() {
+    let server = Server::new().await;
+    let mut stream = server.connect().await;
+    stream
+        .send(&format!(
+            "GET /sse HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n\r\n"
+        ))
+        .await;
+    let (status, headers) = stream.head().await.unwrap();
+    assert_eq!((status, headers["content-type"].as_str()), (200, "text/event-stream"));
+    let mut data = async || loop {
+        if let Some(data) = stream.line().await.unwrap().strip_prefix("data: ") {
+            return data.to_owned();
+        }
+    };
+    let endpoint = data().await;
+    assert!(endpoint.starts_with("/messages?session_id="), "{endpoint}");
+    let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2024-11-05", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" },
+    }});
+    assert_eq!(server.ask("POST", &endpoint, &[], &hello.to_string()).await.status, 202);
+    let answer: Value = serde_json::from_str(&data().await).unwrap();
+    assert_eq!(answer["result"]["protocolVersion"], "2024-11-05");
+    let note = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+    assert_eq!(server.ask("POST", &endpoint, &[], note).await.status, 202);
+    let call = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {
+        "name": "set_hint", "arguments": { "component": "web", "key": "k", "value": "v" },
+    }});
+    assert_eq!(server.ask("POST", &endpoint, &[], &call.to_string()).await.status, 202);
+    let answer: Value = serde_json::from_str(&data().await).unwrap();
+    assert_eq!((&answer["id"], &answer["result"]["isError"]), (&json!(2), &json!(false)));
+    for unknown in ["/messages?session_id=none", "/messages"] {
+        let reply = server.ask("POST", unknown, &[], note).await;
+        assert_eq!((reply.status, reply.word().as_str()), (404, "not_found"));
+    }
+}
+
+async fn next(socket: &mut WebSocketStream<TcpStream>) -> Value {
+    match socket.next().await {
+        Some(Ok(Message::Text(text))) => serde_json::from_str(&text).unwrap(),
+        other => panic!("no text: {other:?}"),
+    }
+}
+
+async fn close_code(socket: &mut WebSocketStream<TcpStream>) -> CloseCode {
+    match socket.next().await {
+        Some(Ok(Message::Close(Some(frame)))) => frame.code,
+        other => panic!("no close: {other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_websocket_carries_calls_and_events_in_sequence() {
+    let server = Server::new().await;
+    let mut socket = server.websocket("/ws", None).await;
+    let mut ask = async |frame: Value| {
+        socket.send(Message::text(frame.to_string())).await.unwrap();
+        next(&mut socket).await
+    };
+    let bad = ask(
+        json!({ "jsonrpc": "2.0", "id": 1, "method": "events/subscribe", "params": { "x": 1 } }),
+    )
+    .await;
+    assert_eq!(bad["error"]["code"], 40001);
+    let subscribe =
+        json!({ "jsonrpc": "2.0", "id": 1, "method": "events/subscribe", "params": {} });
+    assert_eq!(ask(subscribe).await["result"]["subscribed"], true);
+    assert_eq!(ask(json!([])).await["error"]["code"], -32600);
+    for key in ["a", "b", "c"] {
+        let reply = server.ask("POST", "/rpc", &[], &set_hint(1, key).to_string()).await;
+        assert_eq!(reply.status, 200);
+    }
+    let mut last = 0;
+    for key in ["a", "b", "c"] {
+        let event = next(&mut socket).await;
+        assert_eq!((&event["method"], &event["id"]), (&json!("event"), &Value::Null), "{event}");
+        assert_eq!(event["params"]["subject"], format!("hint://web/{key}"));
+        let seq = event["params"]["seq"].as_u64().unwrap();
+        assert!(seq > last, "{event}");
+        last = seq;
+    }
+    let unsubscribe = json!({ "jsonrpc": "2.0", "id": 2, "method": "events/unsubscribe" });
+    socket.send(Message::text(unsubscribe.to_string())).await.unwrap();
+    assert_eq!(next(&mut socket).await["result"]["subscribed"], false);
+    server.ask("POST", "/rpc", &[], &set_hint(1, "d").to_string()).await;
+    socket.send(Message::text(get_hint(3, "d").to_string())).await.unwrap();
+    assert_eq!(next(&mut socket).await["id"], 3, "no event comes after unsubscribing");
+}
+
+#[tokio::test]
+async fn mcp_is_a_sub_protocol_of_the_websocket() {
+    let server = Server::new().await;
+    let mut socket = server.websocket("/ws?tools=all", Some("mcp")).await;
+    socket.send(Message::text(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#)).await.unwrap();
+    assert_eq!(next(&mut socket).await, json!({ "jsonrpc": "2.0", "id": 1, "result": {} }));
+    socket.send(Message::text(r#"{"jsonrpc":"2.0","id":2,"method":"get_hint"}"#)).await.unwrap();
+    assert_eq!(next(&mut socket).await["error"]["code"], -32601);
+}
+
+#[tokio::test]
+async fn a_websocket_says_why_it_closes() {
+    let server = Server::new().await;
+    let mut binary = server.websocket("/ws", None).await;
+    binary.send(Message::binary(vec![1, 2, 3])).await.unwrap();
+    assert_eq!(close_code(&mut binary).await, CloseCode::Unsupported);
+    let mut large = server.websocket("/ws", None).await;
+    let sent = large.send(Message::text("x".repeat(limits::WS_MESSAGE_BYTES_MAX + 1))).await;
+    assert!(sent.is_ok());
+    assert_eq!(close_code(&mut large).await, CloseCode::Size);
+    // A masked text frame with a byte that is no UTF-8.
+    let mut wrong = server.websocket("/ws", None).await;
+    wrong.get_mut().write_all(&[0x81, 0x81, 0, 0, 0, 0, 0xff]).await.unwrap();
+    assert_eq!(close_code(&mut wrong).await, CloseCode::Invalid);
+    let plain = server.ask("GET", "/ws", &[], "").await;
+    assert_eq!((plain.status, plain.headers["sec-websocket-version"].as_str()), (426, "13"));
+}
+
+#[tokio::test]
+async fn a_stop_ends_idle_connections_streams_and_sockets_at_once() {
+    let server = Server::new().await;
+    let mut idle = server.connect().await;
+    assert_eq!(idle.ask("GET", "/health", &["Host: localhost"], "").await.status, 200);
+    let mut silent = server.connect().await;
+    let mut stream = server.connect().await;
+    stream
+        .send(&format!(
+            "GET /sse HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n\r\n"
+        ))
+        .await;
+    assert_eq!(stream.head().await.unwrap().0, 200);
+    let mut socket = server.websocket("/ws", None).await;
+    let mut count = server.face.connections.changed();
+    count.wait_for(|open| *open == 4).await.unwrap();
+    server.stop.send_replace(true);
+    assert_eq!(idle.rest().await, "");
+    assert_eq!(silent.rest().await, "");
+    assert!(stream.rest().await.ends_with("0\r\n\r\n"));
+    assert_eq!(close_code(&mut socket).await, CloseCode::Away);
+    drop(socket);
+    server.serving.await.unwrap();
+    assert_eq!(server.face.connections.open(), 0);
+    drop(server.home);
+}
+
+#[test]
+fn a_query_parameter_is_decoded() {
+    let head = |target: &str| Request::builder().uri(target).body(()).unwrap().into_parts().0;
+    for (target, value) in [
+        ("/mcp?tools=a%2Cb", Some("a,b")),
+        ("/mcp?x=1&tools=a+b&tools=c", Some("a b")),
+        ("/mcp?tools=%zz%4", Some("%zz%4")),
+        ("/mcp?tools=", Some("")),
+        ("/mcp?tools=%ff", None),
+        ("/mcp?nottools=1", None),
+        ("/mcp", None),
+    ] {
+        assert_eq!(query(&head(target), "tools").as_deref(), value, "{target}");
+    }
+}

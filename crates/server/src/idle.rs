@@ -1,0 +1,54 @@
+//! When a daemon leaves by itself: after its last client, sooner if it holds nothing.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use model::limits;
+
+use crate::lock::Lock;
+use crate::primary::{Mode, Shared, Why};
+
+/// How often the daemon looks around where nothing wakes it.
+const LOOK_PAUSE: Duration = Duration::from_secs(5);
+
+/// Ends the daemon once nobody has needed it for long enough, or once its lock file is gone and
+/// whoever comes next could not find it. Runs until then.
+pub(crate) async fn watch(shared: Arc<Shared>, lock: Arc<Lock>) {
+    let leaves_by_itself = matches!(shared.options.mode, Mode::Stdio | Mode::OnDemand);
+    let mut connections = shared.connections.changed();
+    let mut stdio = shared.stdio_open.subscribe();
+    let mut alone_since: Option<Instant> = None;
+    loop {
+        if !lock.is_in_place() {
+            return shared.end(Why::LockLost);
+        }
+        connections.borrow_and_update();
+        let needed = *stdio.borrow_and_update() || shared.others() > 0 || !leaves_by_itself;
+        let pause = if needed {
+            alone_since = None;
+            LOOK_PAUSE
+        } else {
+            let left = *alone_since.get_or_insert_with(Instant::now) + patience(&shared);
+            let now = Instant::now();
+            if now >= left {
+                return shared.end(Why::Idle);
+            }
+            (left - now).min(LOOK_PAUSE)
+        };
+        tokio::select! {
+            _ = connections.changed(), if leaves_by_itself => {}
+            _ = stdio.changed(), if leaves_by_itself => {}
+            () = tokio::time::sleep(pause) => {}
+        }
+    }
+}
+
+fn patience(shared: &Shared) -> Duration {
+    let config = shared.runtime.config();
+    let empty = config.duration("daemon.idle_empty");
+    match shared.runtime.held() {
+        0 if shared.options.mode == Mode::Stdio => empty.min(limits::IDLE_STDIO),
+        0 => empty,
+        _ => config.duration("daemon.idle"),
+    }
+}

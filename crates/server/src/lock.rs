@@ -1,0 +1,91 @@
+//! Who is PRIMARY: an OS file lock decides, never a pid.
+//!
+//! Two locks are taken. The one in the runtime directory is what clients meet at; the one beside
+//! the database keeps two runtime directories from serving the same file.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use client::platform;
+use model::OpError;
+use model::locations::Locations;
+
+/// How long to wait for a PRIMARY that is leaving to let go of the database.
+const DATABASE_PATIENCE: Duration = Duration::from_secs(6);
+
+/// The right to write to one database; dropping it gives it up.
+pub struct Lock {
+    runtime: File,
+    path: PathBuf,
+    _database: File,
+}
+
+impl Lock {
+    /// Takes the lock if nobody holds it.
+    pub fn try_take(locations: &Locations) -> Result<Option<Lock>, OpError> {
+        platform::private_dir(&locations.runtime_dir)?;
+        let path = locations.lock();
+        let runtime = open(&path)?;
+        if !try_lock(&runtime, &path)? || !is_at(&runtime, &path) {
+            return Ok(None);
+        }
+        platform::private_dir(&locations.data_dir)?;
+        if let Some(folder) = locations.database.parent() {
+            // A named database may lie in a folder that others use too; only ours is closed off.
+            std::fs::create_dir_all(folder).map_err(|error| failed(folder, &error))?;
+        }
+        let database = take_database(locations)?;
+        Ok(Some(Lock { runtime, path, _database: database }))
+    }
+
+    /// Whether the lock file is still the one we hold; if not, we are PRIMARY of nothing.
+    pub fn is_in_place(&self) -> bool {
+        is_at(&self.runtime, &self.path)
+    }
+}
+
+fn take_database(locations: &Locations) -> Result<File, OpError> {
+    let mut name = locations.database.clone().into_os_string();
+    name.push(".lock");
+    let path = PathBuf::from(name);
+    let file = open(&path)?;
+    let until = Instant::now() + DATABASE_PATIENCE;
+    while !try_lock(&file, &path)? {
+        if Instant::now() >= until {
+            return Err(OpError::unavailable(format!(
+                "another daemon serves {} from another runtime directory",
+                locations.database.display()
+            ))
+            .hint("Use the same REKINDLE_HOME and REKINDLE_RUNTIME_DIR everywhere, or stop that daemon."));
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    Ok(file)
+}
+
+fn open(path: &Path) -> Result<File, OpError> {
+    let mut options = OpenOptions::new();
+    let file = options.read(true).write(true).create(true).truncate(false).mode(0o600).open(path);
+    // A lock needs no write access: on a read-only disk the file may exist already.
+    file.or_else(|error| File::open(path).map_err(|_| failed(path, &error)))
+}
+
+fn try_lock(file: &File, path: &Path) -> Result<bool, OpError> {
+    match file.try_lock() {
+        Ok(()) => Ok(true),
+        Err(TryLockError::WouldBlock) => Ok(false),
+        Err(TryLockError::Error(error)) => Err(failed(path, &error)),
+    }
+}
+
+fn is_at(file: &File, path: &Path) -> bool {
+    let identity = |meta: std::fs::Metadata| (meta.dev(), meta.ino());
+    file.metadata().map(identity).ok() == std::fs::metadata(path).map(identity).ok()
+}
+
+fn failed(path: &Path, error: &std::io::Error) -> OpError {
+    OpError::unavailable(format!("cannot use {}: {error}", path.display()))
+        .hint("Set REKINDLE_HOME and REKINDLE_RUNTIME_DIR to directories you may write to.")
+}

@@ -1,0 +1,72 @@
+//! What is unix-only on the daemon's side: signals, sessions, private files.
+
+use std::fs::OpenOptions;
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+/// Leaves the terminal's session, so that closing the terminal does not end the daemon.
+pub fn detach() {
+    // Fails only for a process that leads a group already, which is as good.
+    let _ = rustix::process::setsid();
+}
+
+/// The signals that end a process in an orderly way.
+pub struct EndSignals {
+    terminate: Signal,
+    interrupt: Signal,
+    hangup: Signal,
+}
+
+impl EndSignals {
+    /// Starts to catch them. Has to be called inside a tokio runtime.
+    pub fn listen() -> io::Result<EndSignals> {
+        Ok(EndSignals {
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            hangup: signal(SignalKind::hangup())?,
+        })
+    }
+
+    pub async fn received(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+            _ = self.hangup.recv() => {}
+        }
+    }
+}
+
+/// Writes a file of mode 0600 in one step: readers see the old one or the new one.
+pub fn write_private(path: &Path, text: &str) -> io::Result<()> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.new", std::process::id()));
+    let temporary = path.with_file_name(name);
+    let written = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(&temporary)
+        .and_then(|mut file| file.write_all(text.as_bytes()))
+        .and_then(|()| std::fs::rename(&temporary, path));
+    if written.is_err() {
+        let _ = std::fs::remove_file(&temporary);
+    }
+    written
+}
+
+/// Reads the token, or makes one: 256 random bits that survive a reboot.
+pub fn token(path: &Path) -> io::Result<String> {
+    if let Ok(text) = std::fs::read_to_string(path) {
+        let text = text.trim();
+        if text.len() >= 32 {
+            return Ok(text.to_owned());
+        }
+    }
+    let token = format!("{}{}", client::mint(), client::mint());
+    write_private(path, &format!("{token}\n"))?;
+    Ok(token)
+}

@@ -1,0 +1,325 @@
+//! A PRIMARY from start to end: what it opens, how it is found, how it leaves.
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use client::daemon::Discovery;
+use contract::End;
+use mcp::McpServer;
+use model::locations::Locations;
+use model::time::rfc3339;
+use model::wire::Build;
+use model::{OpError, limits};
+use runtime::{Host, HostFacts, Runtime, tasks};
+use tokio::net::{TcpListener, UnixListener};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use crate::connections::Connections;
+use crate::guard::Auth;
+use crate::http::{self, Face};
+use crate::lock::Lock;
+use crate::{idle, platform, socket};
+
+/// How the daemon is to run.
+#[derive(Clone, Debug)]
+pub struct Options {
+    pub mode: Mode,
+    pub host: IpAddr,
+    pub port: u16,
+    /// Fail when the port is taken instead of counting up.
+    pub strict_port: bool,
+    pub no_auth: bool,
+    pub build: Build,
+    /// Files besides the usual one that get a copy of the discovery.
+    pub pid_files: Vec<PathBuf>,
+}
+
+/// What keeps the daemon alive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Its own MCP client on stdin; afterwards its other clients.
+    Stdio,
+    /// Runs in the foreground until it is stopped.
+    Http,
+    /// Runs in the background until it is stopped.
+    Daemon,
+    /// Runs in the background until nobody needs it.
+    OnDemand,
+}
+
+impl Mode {
+    fn word(self) -> &'static str {
+        match self {
+            Mode::Stdio => "stdio",
+            Mode::Http => "http",
+            Mode::Daemon | Mode::OnDemand => "daemon",
+        }
+    }
+}
+
+/// Why the daemon ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// Somebody asked for it: `stop`.
+    Stopped,
+    Signal,
+    /// Nobody needs it any more.
+    Idle,
+    /// A newer build takes over.
+    Retired,
+    /// The lock file is gone, and with it the right to serve.
+    LockLost,
+}
+
+/// What the parts of a running PRIMARY share.
+pub(crate) struct Shared {
+    pub(crate) runtime: Runtime,
+    pub(crate) mcp: McpServer,
+    pub(crate) connections: Arc<Connections>,
+    pub(crate) face: Arc<Face>,
+    pub(crate) options: Options,
+    pub(crate) db: String,
+    pub(crate) started_at: i64,
+    /// Whether our own MCP client is still on stdin.
+    pub(crate) stdio_open: watch::Sender<bool>,
+    end: watch::Sender<Option<Why>>,
+}
+
+impl Shared {
+    /// Asks for the end; the first reason counts.
+    pub(crate) fn end(&self, why: Why) {
+        self.end.send_if_modified(|end| {
+            let first = end.is_none();
+            if first {
+                *end = Some(why);
+            }
+            first
+        });
+    }
+
+    /// Clients other than our own on stdin.
+    pub(crate) fn others(&self) -> usize {
+        self.connections.open() + self.runtime.live_sessions()
+    }
+}
+
+impl Host for Shared {
+    fn facts(&self) -> HostFacts {
+        HostFacts {
+            pid: std::process::id(),
+            port: self.face.port,
+            mode: self.options.mode.word(),
+            build: self.options.build.to_string(),
+            started_at: self.started_at,
+            connections: self.connections.open(),
+        }
+    }
+
+    fn stop(&self) {
+        self.end(Why::Stopped);
+    }
+}
+
+/// A running PRIMARY.
+pub struct Primary {
+    shared: Arc<Shared>,
+    lock: Arc<Lock>,
+    stop: watch::Sender<bool>,
+    surfaces: Vec<JoinHandle<()>>,
+    watcher: JoinHandle<()>,
+}
+
+impl Primary {
+    /// Opens the socket and the port and says where they are. The caller holds the lock.
+    pub async fn start(lock: Lock, runtime: Runtime, options: Options) -> Result<Primary, OpError> {
+        let locations = runtime.locations().clone();
+        let token = token(&locations)?;
+        let unix = bind_socket(&locations)?;
+        let tcp = bind_port(&options).await?;
+        let port = tcp.local_addr().map_or(0, |address| address.port());
+        let connections = Connections::new(limits::CONNECTIONS_MAX);
+        let mcp = McpServer::new(runtime.clone());
+        let started_at = client::clock::now_ms();
+        let face = Arc::new(Face {
+            runtime: runtime.clone(),
+            mcp: mcp.clone(),
+            connections: connections.clone(),
+            auth: Auth::new((!options.no_auth).then_some(token)),
+            port,
+            started_at,
+        });
+        let shared = Arc::new(Shared {
+            db: locations.database.to_string_lossy().into_owned(),
+            stdio_open: watch::Sender::new(options.mode == Mode::Stdio),
+            runtime,
+            mcp,
+            connections,
+            face: face.clone(),
+            options,
+            started_at,
+            end: watch::Sender::new(None),
+        });
+        shared.runtime.attach_host(shared.clone());
+        let stop = watch::Sender::new(false);
+        let surfaces = vec![
+            tasks::spawn("http", http::serve(tcp, face, stop.subscribe())),
+            tasks::spawn("socket", socket::serve(unix, shared.clone(), stop.subscribe())),
+        ];
+        let lock = Arc::new(lock);
+        let watcher = tasks::spawn("idle", idle::watch(shared.clone(), lock.clone()));
+        let primary = Primary { shared, lock, stop, surfaces, watcher };
+        primary.announce(&locations)?;
+        let log = primary.shared.runtime.log();
+        log.info("daemon", format_args!("pid {} serves port {port}", std::process::id()));
+        Ok(primary)
+    }
+
+    pub fn port(&self) -> u16 {
+        self.shared.face.port
+    }
+
+    /// One line of our own MCP client.
+    pub async fn line(&self, line: &[u8], from: mcp::Peer) -> mcp::Answer {
+        self.shared.mcp.line(line, from).await
+    }
+
+    /// Our own MCP client has left.
+    pub fn stdin_closed(&self) {
+        self.shared.stdio_open.send_replace(false);
+    }
+
+    /// Asks for the end because of a signal.
+    pub fn signalled(&self) {
+        self.shared.end(Why::Signal);
+    }
+
+    /// Waits for a reason to end. May be cancelled and called again.
+    pub async fn ended(&self) -> Why {
+        let mut end = self.shared.end.subscribe();
+        match end.wait_for(Option::is_some).await {
+            Ok(why) => why.unwrap_or(Why::Idle),
+            // The sender lives in `shared`, so this cannot be; leaving is the safe answer.
+            Err(_) => Why::Idle,
+        }
+    }
+
+    /// Ends: drains, clears or hands over, removes what it made, gives up the lock.
+    pub async fn finish(self, why: Why) {
+        let end = match why {
+            Why::Stopped | Why::Idle => End::Clean,
+            Why::Signal if self.shared.others() == 0 => End::Clean,
+            Why::Signal | Why::Retired | Why::LockLost => End::HandOver,
+        };
+        let runtime = self.shared.runtime.clone();
+        self.watcher.abort();
+        runtime.log().info("daemon", format_args!("ends: {why:?}, {end:?}"));
+        if self.lock.is_in_place() {
+            self.withdraw(runtime.locations());
+        }
+        self.stop.send_replace(true);
+        let drained = async {
+            for surface in self.surfaces {
+                let _ = surface.await;
+            }
+        };
+        if tokio::time::timeout(limits::DRAIN, drained).await.is_err() {
+            runtime.log().warn("daemon", format_args!("some connections did not drain in time"));
+        }
+        let closing = runtime.clone();
+        let closed = tokio::task::spawn_blocking(move || closing.end(end)).await;
+        if let Ok(Err(error)) = closed {
+            runtime.log().error(
+                "daemon",
+                format_args!("the end was not recorded: {}", error.code.row().word),
+            );
+        }
+    }
+
+    /// Writes the discovery file and its copies.
+    fn announce(&self, locations: &Locations) -> Result<(), OpError> {
+        let socket = locations.socket();
+        let unusual = !socket.starts_with(&locations.runtime_dir);
+        let discovery = Discovery {
+            pid: std::process::id(),
+            port: self.port(),
+            started: rfc3339(self.shared.started_at),
+            build: self.shared.options.build.to_string(),
+            socket: unusual.then(|| socket.to_string_lossy().into_owned()),
+        };
+        let text = serde_json::to_string(&discovery)
+            .map_err(|error| OpError::internal(format!("the discovery is not JSON: {error}")))?;
+        let path = locations.discovery();
+        platform::write_private(&path, &text).map_err(|error| {
+            OpError::unavailable(format!("cannot write {}: {error}", path.display()))
+        })?;
+        for copy in &self.shared.options.pid_files {
+            if let Err(error) = platform::write_private(copy, &text) {
+                self.shared
+                    .runtime
+                    .log()
+                    .warn("daemon", format_args!("no copy of the discovery: {error}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes what `start` made; the token and the lock stay.
+    fn withdraw(&self, locations: &Locations) {
+        let made = [locations.discovery(), locations.socket()];
+        for path in made.iter().chain(&self.shared.options.pid_files) {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+fn token(locations: &Locations) -> Result<String, OpError> {
+    let path = locations.token();
+    let token = platform::token(&path).map_err(|error| {
+        OpError::unavailable(format!("cannot write {}: {error}", path.display()))
+            .hint("Set REKINDLE_HOME to a directory you may write to.")
+    })?;
+    // The copy is a convenience for clients that know the runtime directory only.
+    let _ = platform::write_private(&locations.token_copy(), &format!("{token}\n"));
+    Ok(token)
+}
+
+fn bind_socket(locations: &Locations) -> Result<UnixListener, OpError> {
+    let path = locations.socket();
+    let failed =
+        |why: String| OpError::unavailable(format!("cannot listen at {}: {why}", path.display()));
+    if let Some(folder) = path.parent() {
+        client::platform::private_dir(folder)?;
+    }
+    // Nobody else can be behind it: we hold the lock.
+    if let Err(error) = std::fs::remove_file(&path)
+        && error.kind() != std::io::ErrorKind::NotFound
+    {
+        return Err(failed(error.to_string()));
+    }
+    let listener = UnixListener::bind(&path).map_err(|error| failed(error.to_string()))?;
+    // The directory keeps others out already; the mode says so to whoever looks.
+    let _ = std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o600));
+    Ok(listener)
+}
+
+async fn bind_port(options: &Options) -> Result<TcpListener, OpError> {
+    let tries = if options.strict_port || options.port == 0 { 1 } else { limits::PORT_TRIES };
+    let mut last = None;
+    for step in 0..tries {
+        let Some(port) = options.port.checked_add(step) else { break };
+        match TcpListener::bind(SocketAddr::new(options.host, port)).await {
+            Ok(listener) => return Ok(listener),
+            Err(error) => last = Some((port, error)),
+        }
+    }
+    let (port, why) = last.map_or((options.port, String::new()), |(p, e)| (p, e.to_string()));
+    let range = if tries == 1 {
+        format!("port {port}")
+    } else {
+        format!("ports {} to {port}", options.port)
+    };
+    Err(OpError::unavailable(format!("{range} cannot be used: {why}"))
+        .hint("Choose another with --port, or set daemon.port."))
+}

@@ -1,0 +1,248 @@
+//! One JSON-RPC 2.0 frame, an object or a batch, to its answer. Shared by HTTP, WebSocket, socket.
+//!
+//! How a frame arrives, and who may send one, is decided by the surfaces.
+
+use contract::Table;
+use model::wire::Envelope;
+use model::{CallId, Caller, Code, OpError, Reply, Request, limits};
+use runtime::Runtime;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+/// Who sends frames on a connection.
+pub struct Sender {
+    pub caller: Caller,
+    /// Whether the member `rekindle` beside a request is honoured: on the unix socket only.
+    pub envelope: bool,
+    /// Our database; a call whose envelope means another one is refused.
+    pub db: String,
+}
+
+/// What goes back.
+pub struct Answer {
+    /// None when the frame held nothing but notifications.
+    pub body: Option<String>,
+    /// Set when there was no request in the frame at all.
+    pub refusal: Option<Refusal>,
+}
+
+/// Why a frame held no request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    Unparsable,
+    NotARequest,
+}
+
+/// Answers one frame. `call` is the id that the client gave its call, if it did.
+pub async fn answer(
+    runtime: &Runtime,
+    frame: &[u8],
+    sender: &Sender,
+    call: Option<CallId>,
+) -> Answer {
+    match serde_json::from_slice(frame) {
+        Ok(value) => answer_value(runtime, value, frame.len(), sender, call).await,
+        Err(error) => unparsable(&error),
+    }
+}
+
+/// Answers a frame that was parsed already; `bytes` is what it took on the wire.
+pub(crate) async fn answer_value(
+    runtime: &Runtime,
+    frame: Value,
+    bytes: usize,
+    sender: &Sender,
+    call: Option<CallId>,
+) -> Answer {
+    let line = Line { runtime, sender, bytes };
+    match frame {
+        Value::Array(members) => line.batch(members, call).await,
+        single => match read_call(single) {
+            Ok(single) => Answer { body: line.answer(single, call).await, refusal: None },
+            Err(bad) => not_a_request(&bad),
+        },
+    }
+}
+
+pub(crate) fn unparsable(error: &serde_json::Error) -> Answer {
+    let body = refusal(&Value::Null, -32700, &format!("the frame is not JSON: {error}"));
+    Answer { body: Some(body), refusal: Some(Refusal::Unparsable) }
+}
+
+/// `not_ready` for a call that is meant for another database than ours.
+pub(crate) fn check_db(meant: &str, ours: &str) -> Result<(), OpError> {
+    if meant == ours {
+        return Ok(());
+    }
+    let message = format!("this daemon serves {ours}, the call is for {meant}");
+    Err(OpError::new(Code::NotReady, message)
+        .hint("Give each database its own runtime directory (REKINDLE_RUNTIME_DIR)."))
+}
+
+/// One request as the wire has it.
+pub(crate) struct Call {
+    /// None makes it a notification.
+    pub(crate) id: Option<Value>,
+    pub(crate) method: String,
+    pub(crate) params: Value,
+    envelope: Option<Value>,
+}
+
+/// What is no request, with its id if that was readable.
+pub(crate) struct Bad {
+    id: Value,
+    why: &'static str,
+}
+
+/// Takes a request apart.
+pub(crate) fn read_call(value: Value) -> Result<Call, Bad> {
+    let Value::Object(mut object) = value else {
+        return Err(Bad { id: Value::Null, why: "a request is a JSON object" });
+    };
+    let id = object.remove("id");
+    if !matches!(id, None | Some(Value::Null | Value::String(_) | Value::Number(_))) {
+        return Err(Bad { id: Value::Null, why: "an id is a string, a number or null" });
+    }
+    let bad = |id: Option<Value>, why| Err(Bad { id: id.unwrap_or_default(), why });
+    if object.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
+        return bad(id, "the member `jsonrpc` has to be \"2.0\"");
+    }
+    let Some(Value::String(method)) = object.remove("method") else {
+        return bad(id, "the member `method` has to be a string");
+    };
+    let params = object.remove("params").unwrap_or_default();
+    Ok(Call { id, method, params, envelope: object.remove("rekindle") })
+}
+
+/// The text of an answer, its members in the order of the specification.
+pub(crate) fn reply_text(id: &Value, reply: &Reply) -> String {
+    match reply {
+        Ok(result) => text(&Success { jsonrpc: "2.0", id, result }),
+        Err(error) => error_text(id, &error.to_wire()),
+    }
+}
+
+#[derive(Serialize)]
+struct Success<'a> {
+    jsonrpc: &'static str,
+    id: &'a Value,
+    result: &'a Value,
+}
+
+#[derive(Serialize)]
+struct Failure<'a> {
+    jsonrpc: &'static str,
+    id: &'a Value,
+    error: &'a Value,
+}
+
+fn error_text(id: &Value, error: &Value) -> String {
+    text(&Failure { jsonrpc: "2.0", id, error })
+}
+
+fn text(answer: &impl Serialize) -> String {
+    // Writing JSON values to memory cannot fail: their keys are strings.
+    serde_json::to_string(answer).unwrap_or_default()
+}
+
+fn refusal(id: &Value, code: i64, message: &str) -> String {
+    let data = json!({ "reason": Code::Invalid.row().reason });
+    error_text(id, &json!({ "code": code, "message": message, "data": data }))
+}
+
+fn not_a_request(bad: &Bad) -> Answer {
+    Answer { body: Some(refusal(&bad.id, -32600, bad.why)), refusal: Some(Refusal::NotARequest) }
+}
+
+/// A frame on its way through.
+struct Line<'a> {
+    runtime: &'a Runtime,
+    sender: &'a Sender,
+    bytes: usize,
+}
+
+impl Line<'_> {
+    async fn batch(&self, members: Vec<Value>, call: Option<CallId>) -> Answer {
+        if members.is_empty() {
+            return not_a_request(&Bad { id: Value::Null, why: "the batch is empty" });
+        }
+        if members.len() > limits::BATCH_MAX {
+            let error = OpError::new(
+                Code::TooLarge,
+                format!("a batch of {} is over {}", members.len(), limits::BATCH_MAX),
+            )
+            .hint("Send it in parts.")
+            .with("max", limits::BATCH_MAX);
+            return Answer { body: Some(reply_text(&Value::Null, &Err(error))), refusal: None };
+        }
+        let mut answers = Vec::new();
+        for (index, member) in members.into_iter().enumerate() {
+            match read_call(member) {
+                Ok(member) => {
+                    let call = call.map(|call| nth(call, index));
+                    answers.extend(self.answer(member, call).await);
+                }
+                Err(bad) => answers.push(refusal(&bad.id, -32600, bad.why)),
+            }
+        }
+        let body = (!answers.is_empty()).then(|| format!("[{}]", answers.join(",")));
+        Answer { body, refusal: None }
+    }
+
+    async fn answer(&self, call: Call, given: Option<CallId>) -> Option<String> {
+        let Call { id, method, params, envelope } = call;
+        let reply = match self.request(method, params, envelope, given) {
+            Ok(request) => self.runtime.call_async(request).await,
+            Err(error) => Err(error),
+        };
+        id.map(|id| reply_text(&id, &reply))
+    }
+
+    fn request(
+        &self,
+        op: String,
+        params: Value,
+        envelope: Option<Value>,
+        given: Option<CallId>,
+    ) -> Result<Request, OpError> {
+        if self.bytes > limits::REQUEST_BYTES_MAX && !may_be_large(self.runtime.table(), &op) {
+            return Err(OpError::new(
+                Code::TooLarge,
+                format!("{} bytes are over {}", self.bytes, limits::REQUEST_BYTES_MAX),
+            )
+            .with("max", limits::REQUEST_BYTES_MAX));
+        }
+        let (call, caller) = match envelope.filter(|_| self.sender.envelope) {
+            Some(envelope) => self.open(envelope)?,
+            None => (given.unwrap_or_else(client::mint), self.sender.caller.clone()),
+        };
+        Ok(Request { call, op, params, caller })
+    }
+
+    /// Opens an envelope of one of our own clients.
+    fn open(&self, envelope: Value) -> Result<(CallId, Caller), OpError> {
+        let envelope: Envelope = serde_json::from_value(envelope).map_err(|error| {
+            OpError::invalid("rekindle", format!("the envelope cannot be read: {error}"))
+        })?;
+        if let Some(db) = &envelope.db {
+            check_db(db, &self.sender.db)?;
+        }
+        Ok((envelope.call, envelope.caller))
+    }
+}
+
+/// Imports and hook events may use all of what is read from the wire.
+fn may_be_large(table: &Table, name: &str) -> bool {
+    table.find(name).is_some_and(|op| op.info.name == "hook" || op.info.name.starts_with("import"))
+}
+
+/// Each member of a batch has an id of its own, the same one when the batch is sent again.
+fn nth(CallId(mut bytes): CallId, index: usize) -> CallId {
+    for (byte, bit) in bytes.iter_mut().rev().zip(index.to_le_bytes()) {
+        *byte ^= bit;
+    }
+    CallId(bytes)
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

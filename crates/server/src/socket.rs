@@ -1,0 +1,204 @@
+//! The unix socket: newline-delimited JSON-RPC for our own clients and for whoever else is this user.
+//!
+//! Besides every operation it knows four methods of its own: hello, retire, link, and a raw MCP
+//! line that a PROXY forwards.
+
+use std::io;
+use std::sync::Arc;
+
+use contract::{Code, OpError};
+use mcp::Peer;
+use model::wire::{Envelope, Hello};
+use model::{Caller, Tier, limits};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use crate::connections::{Heard, Slot};
+use crate::primary::{Shared, Why};
+use crate::rpc;
+
+/// Accepts connections until stopped, then waits for what is under way.
+pub(crate) async fn serve(
+    listener: UnixListener,
+    shared: Arc<Shared>,
+    mut stop: watch::Receiver<bool>,
+) {
+    let mut open = JoinSet::new();
+    loop {
+        tokio::select! {
+            accepted = listener.accept() => match accepted {
+                Ok((stream, _)) if is_ours(&stream) => {
+                    let slot = Arc::new(shared.connections.admit("socket"));
+                    open.spawn(connection(stream, slot, shared.clone(), stop.clone()));
+                }
+                Ok(_) => shared.runtime.log().warn("socket", format_args!("refused another user")),
+                Err(error) => {
+                    // Out of file descriptors, most likely: let some close before the next try.
+                    shared.runtime.log().warn("socket", format_args!("accept failed: {}", error.kind()));
+                    tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+                }
+            },
+            _ = open.join_next(), if !open.is_empty() => {}
+            _ = stop.changed() => break,
+        }
+    }
+    drop(listener);
+    while open.join_next().await.is_some() {}
+}
+
+fn is_ours(stream: &UnixStream) -> bool {
+    stream.peer_cred().is_ok_and(|peer| peer.uid() == client::platform::uid())
+}
+
+async fn connection(
+    stream: UnixStream,
+    slot: Arc<Slot>,
+    shared: Arc<Shared>,
+    mut stop: watch::Receiver<bool>,
+) {
+    let (reader, mut writer) = stream.into_split();
+    let heard = slot.clone();
+    let mut reader = BufReader::new(Heard::new(reader, move || heard.touch()));
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let read = tokio::select! {
+            read = read_line(&mut reader, &mut line) => read,
+            () = slot.evicted() => return,
+            // What was asked before the end is answered; what comes after finds the next PRIMARY.
+            _ = stop.wait_for(|stop| *stop) => return,
+        };
+        let (reply, leave) = match read {
+            Ok(true) => (answer(&shared, &line).await, false),
+            Ok(false) => return,
+            Err(error) if error.kind() == io::ErrorKind::FileTooLarge => (Some(too_large()), true),
+            Err(_) => return,
+        };
+        if let Some(mut reply) = reply {
+            reply.push('\n');
+            tokio::select! {
+                written = writer.write_all(reply.as_bytes()) => if written.is_err() { return },
+                () = slot.evicted() => return,
+            }
+        }
+        if leave {
+            return;
+        }
+    }
+}
+
+/// Reads one line without its newline; false at the end. A line that was cut off is no line.
+pub(crate) async fn read_line<R: AsyncBufRead + Unpin>(
+    reader: &mut R,
+    line: &mut Vec<u8>,
+) -> io::Result<bool> {
+    loop {
+        let available = reader.fill_buf().await?;
+        if available.is_empty() {
+            return Ok(false);
+        }
+        let newline = available.iter().position(|byte| *byte == b'\n');
+        let taken = newline.unwrap_or(available.len());
+        if line.len() + taken > limits::LINE_BYTES_MAX {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        line.extend_from_slice(&available[..taken]);
+        reader.consume(taken + usize::from(newline.is_some()));
+        if newline.is_some() {
+            return Ok(true);
+        }
+    }
+}
+
+fn too_large() -> String {
+    let max = limits::LINE_BYTES_MAX;
+    let error =
+        OpError::new(Code::TooLarge, format!("the line is over {max} bytes")).with("max", max);
+    failure(&Value::Null, &error)
+}
+
+fn failure(id: &Value, error: &OpError) -> String {
+    rpc::reply_text(id, &Err(error.clone()))
+}
+
+/// One call of the socket's own methods.
+#[derive(Deserialize)]
+struct Own {
+    id: Value,
+    method: String,
+    #[serde(default)]
+    params: Value,
+    rekindle: Option<Envelope>,
+}
+
+async fn answer(shared: &Arc<Shared>, line: &[u8]) -> Option<String> {
+    let frame: Value = match serde_json::from_slice(line) {
+        Ok(frame) => frame,
+        Err(error) => return rpc::unparsable(&error).body,
+    };
+    if frame["method"].as_str().is_some_and(|method| method.starts_with("rekindle/")) {
+        let own: Own = match serde_json::from_value(frame) {
+            Ok(own) => own,
+            Err(_) => {
+                return Some(failure(&Value::Null, &OpError::invalid("", "not a call of ours")));
+            }
+        };
+        let reply = own_method(shared, &own).await;
+        return Some(rpc::reply_text(&own.id, &reply));
+    }
+    let sender = rpc::Sender { caller: Caller::default(), envelope: true, db: shared.db.clone() };
+    rpc::answer_value(&shared.runtime, frame, line.len(), &sender, None).await.body
+}
+
+async fn own_method(shared: &Arc<Shared>, own: &Own) -> Result<Value, OpError> {
+    match own.method.as_str() {
+        "rekindle/hello" => hello(shared, &own.params),
+        "rekindle/retire" => Ok(retire(shared)),
+        "rekindle/link" => Ok(json!({ "link": shared.face.auth.one_time_link() })),
+        "rekindle/mcp" => mcp_line(shared, own).await,
+        other => Err(OpError::new(Code::UnknownMethod, format!("no method is called '{other}'"))),
+    }
+}
+
+fn hello(shared: &Shared, params: &Value) -> Result<Value, OpError> {
+    if let Some(db) = params["db"].as_str() {
+        rpc::check_db(db, &shared.db)?;
+    }
+    let hello = Hello {
+        server: "rekindle".into(),
+        version: env!("CARGO_PKG_VERSION").into(),
+        build: shared.options.build.to_string(),
+        pid: std::process::id(),
+        port: shared.face.port,
+        db: shared.db.clone(),
+    };
+    Ok(json!(hello))
+}
+
+/// Leaves for a newer build, if the one who asks is our only client.
+fn retire(shared: &Shared) -> Value {
+    let needed = *shared.stdio_open.borrow() || shared.others() > 1;
+    if !needed {
+        shared.end(Why::Retired);
+    }
+    json!({ "leaving": !needed })
+}
+
+async fn mcp_line(shared: &Shared, own: &Own) -> Result<Value, OpError> {
+    let envelope =
+        own.rekindle.clone().ok_or_else(|| OpError::invalid("rekindle", "no envelope"))?;
+    if let Some(db) = &envelope.db {
+        rpc::check_db(db, &shared.db)?;
+    }
+    let line = own.params["line"].as_str().ok_or_else(|| OpError::invalid("line", "no line"))?;
+    let tools =
+        envelope.tools.unwrap_or_else(|| shared.runtime.config().text("mcp.tools").to_owned());
+    let caller = Caller { tier: Tier::Agent, ..envelope.caller };
+    let peer = Peer { caller, call: envelope.call, revision: envelope.revision, tools };
+    let answer = shared.mcp.line(line.as_bytes(), peer).await;
+    Ok(json!({ "line": answer.line, "revision": answer.revision }))
+}

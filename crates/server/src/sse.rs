@@ -1,0 +1,132 @@
+//! MCP's older HTTP+SSE transport: answers to what is posted arrive on the stream that was opened.
+
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::stream;
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{Either, StreamBody};
+use hyper::body::Frame;
+use hyper::header::{self, HeaderValue};
+use hyper::{Response, StatusCode};
+use mcp::Peer;
+use model::{OpError, limits};
+use tokio::sync::mpsc::{self, error::TrySendError};
+use tokio::sync::watch;
+use tokio::time::sleep;
+
+use crate::http::{Body, Connection, Shared, empty, stopped};
+
+/// Pause after which a comment tells that the stream is alive.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// The streams that are open, by their session's id.
+#[derive(Default)]
+pub(crate) struct Sessions {
+    open: Mutex<HashMap<String, Session>>,
+}
+
+#[derive(Clone)]
+struct Session {
+    queue: mpsc::Sender<String>,
+    /// The toolset asked for when the stream was opened.
+    tools: String,
+    /// What `initialize` agreed upon.
+    revision: Option<String>,
+}
+
+impl Sessions {
+    fn open(&self) -> MutexGuard<'_, HashMap<String, Session>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The reading end of a session; the session ends when its stream does.
+struct Stream {
+    connection: Arc<Connection>,
+    id: String,
+    queue: mpsc::Receiver<String>,
+    stop: watch::Receiver<bool>,
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        self.connection.shared.sse.open().remove(&self.id);
+    }
+}
+
+impl Stream {
+    /// The next piece of the stream; none when the daemon stops.
+    async fn next(&mut self) -> Option<String> {
+        tokio::select! {
+            biased;
+            () = stopped(&mut self.stop) => None,
+            answer = self.queue.recv() => answer.map(|line| event("message", &line)),
+            () = sleep(KEEP_ALIVE) => Some(": keep-alive\n\n".to_owned()),
+        }
+    }
+}
+
+fn event(name: &str, data: &str) -> String {
+    format!("event: {name}\ndata: {data}\n\n")
+}
+
+/// `GET /sse`: opens a session and says where to post.
+pub(crate) fn open(connection: &Arc<Connection>, peer: Peer) -> Response<Body> {
+    let id = client::mint().to_string();
+    let (sender, queue) = mpsc::channel(limits::SUBSCRIBER_QUEUE_MAX);
+    let session = Session { queue: sender, tools: peer.tools, revision: None };
+    connection.shared.sse.open().insert(id.clone(), session);
+    let first = event("endpoint", &format!("/messages?session_id={id}"));
+    let stop = connection.shared.stop.clone();
+    let state = (Some(first), Stream { connection: connection.clone(), id, queue, stop });
+    let pieces = stream::unfold(state, |(first, mut stream)| async move {
+        let piece = match first {
+            Some(first) => first,
+            None => stream.next().await?,
+        };
+        Some((Ok::<_, Infallible>(Frame::data(Bytes::from(piece))), (None, stream)))
+    });
+    let body = UnsyncBoxBody::new(StreamBody::new(pieces));
+    let mut response = Response::new(Either::Right(body));
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+/// `POST /messages?session_id=`: one message, whose answer goes to the session's stream.
+pub(crate) async fn post(
+    shared: &Shared,
+    id: &str,
+    mut peer: Peer,
+    message: &[u8],
+) -> Result<Response<Body>, OpError> {
+    let unknown = || {
+        OpError::not_found("no open stream has this session_id")
+            .hint("Open one with GET /sse; it says where to post.")
+    };
+    let session = shared.sse.open().get(id).cloned().ok_or_else(unknown)?;
+    peer.tools = session.tools;
+    peer.revision = session.revision;
+    let answer = shared.face.mcp.line(message, peer).await;
+    if answer.revision.is_some()
+        && let Some(session) = shared.sse.open().get_mut(id)
+    {
+        session.revision = answer.revision;
+    }
+    match answer.line.map_or(Ok(()), |line| session.queue.try_send(line)) {
+        Ok(()) => Ok(empty(StatusCode::ACCEPTED)),
+        Err(TrySendError::Closed(_)) => Err(unknown()),
+        Err(TrySendError::Full(_)) => {
+            // Dropping the sender ends the stream once what waits was read.
+            shared.sse.open().remove(id);
+            let max = limits::SUBSCRIBER_QUEUE_MAX;
+            Err(OpError::unavailable(format!("more than {max} answers wait on the stream"))
+                .hint("Read the stream; open a new one with GET /sse."))
+        }
+    }
+}

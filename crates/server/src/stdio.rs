@@ -1,0 +1,369 @@
+//! `serve` for one MCP client on stdin and stdout, as PRIMARY or as PROXY, changing role as needed.
+//!
+//! Lines are handled one after the other, so at most one is on its way when a PRIMARY is lost: it
+//! is sent again, with the same id, to the next one. Nothing but MCP frames goes to stdout.
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use mcp::Peer;
+use model::locations::Locations;
+use model::wire::{Build, Envelope, Hello};
+use model::{CallId, Caller, Code, OpError, Tier, limits};
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufRead, AsyncWriteExt as _, BufReader};
+use tokio::net::UnixStream;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+
+use crate::lock::Lock;
+use crate::platform::EndSignals;
+use crate::primary::{Options, Primary, Why};
+use crate::socket::read_line;
+
+/// How long to look for a PRIMARY, or to become one.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How long one line may take at the PRIMARY before it counts as hanging.
+const REPLY_PATIENCE: Duration = Duration::from_secs(7);
+
+/// What a stdio server is started with.
+pub struct Stdio<O> {
+    pub locations: Locations,
+    pub options: Options,
+    /// Toolsets its client is shown.
+    pub tools: String,
+    /// The agent's conversation, from the environment.
+    pub session: Option<String>,
+    /// Whether a daemon of an older build was asked to make room already.
+    pub asked_to_leave: bool,
+    /// Opens the runtime, should this process become PRIMARY.
+    pub open: O,
+}
+
+/// Who answers our client's lines.
+enum Backend {
+    Local(Box<Primary>),
+    Remote(Remote),
+}
+
+impl<O: FnMut() -> Result<runtime::Runtime, OpError>> Stdio<O> {
+    /// Serves until stdin ends or a signal comes. Fails if nobody can be PRIMARY at the start.
+    pub async fn run(mut self) -> Result<(), OpError> {
+        let mut signals = EndSignals::listen()
+            .map_err(|error| OpError::internal(format!("no signal handlers: {error}")))?;
+        let mut client =
+            Client { tools: self.tools.clone(), session: self.session.take(), revision: None };
+        let mut stdin = BufReader::new(tokio::io::stdin());
+        let mut backend = Some(self.acquire().await?);
+        let mut line = Vec::new();
+        loop {
+            let read = tokio::select! {
+                read = read_line(&mut stdin, &mut line) => read,
+                () = signals.received() => return end(backend, true, &mut signals).await,
+                // Somebody may stop the daemon that we are; the next line finds or makes another.
+                why = ended(backend.as_ref()) => {
+                    if let Some(Backend::Local(primary)) = backend.take() {
+                        primary.finish(why).await;
+                    }
+                    continue;
+                }
+            };
+            match read {
+                Ok(true) => {}
+                Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
+                    line.clear();
+                    write_stdout(&too_large()).await?;
+                    skip_line(&mut stdin).await;
+                    continue;
+                }
+                Ok(false) | Err(_) => return end(backend, false, &mut signals).await,
+            }
+            if !line.iter().all(u8::is_ascii_whitespace)
+                && let Some(reply) = self.answer(&mut client, &mut backend, &line).await
+            {
+                write_stdout(&reply).await?;
+            }
+            line.clear();
+        }
+    }
+
+    /// The reply to one line, from whoever is PRIMARY by the time it is there.
+    async fn answer(
+        &mut self,
+        client: &mut Client,
+        backend: &mut Option<Backend>,
+        line: &[u8],
+    ) -> Option<String> {
+        let call = client::mint();
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let mut current = match backend.take() {
+                Some(current) => current,
+                None => match self.acquire().await {
+                    Ok(acquired) => acquired,
+                    Err(error) => return failure(line, &error),
+                },
+            };
+            match client.ask(&mut current, &self.locations, line, call).await {
+                Ok(reply) => {
+                    *backend = Some(current);
+                    return reply;
+                }
+                Err(Broken::Lost) if Instant::now() < until => {}
+                Err(Broken::Lost) => {
+                    return failure(
+                        line,
+                        &OpError::unavailable("the daemon is lost again and again"),
+                    );
+                }
+                // Its late reply would be taken for the next one's, so the connection goes.
+                Err(Broken::Hangs) => return failure(line, &hangs()),
+            }
+        }
+    }
+
+    /// Finds the PRIMARY, or becomes it.
+    async fn acquire(&mut self) -> Result<Backend, OpError> {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            if let Some(lock) = Lock::try_take(&self.locations)? {
+                let runtime = (self.open)()?;
+                let primary = Primary::start(lock, runtime, self.options.clone()).await?;
+                return Ok(Backend::Local(Box::new(primary)));
+            }
+            if let Ok(mut remote) = Remote::connect(&self.locations).await {
+                match remote.hello(&self.locations, &self.options.build).await {
+                    Ok(Ok(hello)) => {
+                        // Asked once only: two builds on one machine must not chase each other.
+                        let newer = is_newer(&self.options.build, &hello.build);
+                        let ask = newer && !std::mem::replace(&mut self.asked_to_leave, true);
+                        if !ask || !remote.ask_to_leave().await {
+                            return Ok(Backend::Remote(remote));
+                        }
+                    }
+                    Ok(Err(error)) => return Err(error),
+                    Err(Broken::Hangs) => return Err(hangs()),
+                    Err(Broken::Lost) => {}
+                }
+            }
+            if Instant::now() >= until {
+                return Err(hangs());
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+}
+
+fn hangs() -> OpError {
+    OpError::new(Code::Timeout, "the daemon holds its lock but does not answer")
+        .hint("It may be suspended or very busy: see `rekindle doctor`.")
+}
+
+fn is_newer(client: &Build, daemon: &str) -> bool {
+    Build::parse(daemon).is_some_and(|daemon| *client > daemon)
+}
+
+/// Why the PRIMARY in this process has to end; waits for ever if there is none.
+async fn ended(backend: Option<&Backend>) -> Why {
+    match backend {
+        Some(Backend::Local(primary)) => primary.ended().await,
+        _ => std::future::pending().await,
+    }
+}
+
+/// Our client has left, or a signal came.
+async fn end(
+    backend: Option<Backend>,
+    signalled: bool,
+    signals: &mut EndSignals,
+) -> Result<(), OpError> {
+    let Some(Backend::Local(primary)) = backend else { return Ok(()) };
+    if signalled {
+        primary.signalled();
+    }
+    primary.stdin_closed();
+    let why = loop {
+        tokio::select! {
+            why = primary.ended() => break why,
+            () = signals.received() => primary.signalled(),
+        }
+    };
+    primary.finish(why).await;
+    Ok(())
+}
+
+/// What can go wrong between us and the PRIMARY.
+enum Broken {
+    /// The connection is gone.
+    Lost,
+    /// No reply came in time.
+    Hangs,
+}
+
+/// Our own client, as far as the PRIMARY has to know it.
+struct Client {
+    tools: String,
+    session: Option<String>,
+    revision: Option<String>,
+}
+
+impl Client {
+    /// One line to whoever is PRIMARY.
+    async fn ask(
+        &mut self,
+        backend: &mut Backend,
+        locations: &Locations,
+        line: &[u8],
+        call: CallId,
+    ) -> Result<Option<String>, Broken> {
+        let caller = Caller {
+            tier: Tier::Agent,
+            session: self.session.clone(),
+            situation: client::platform::situation(),
+        };
+        let (reply, revision) = match backend {
+            Backend::Local(primary) => {
+                let (revision, tools) = (self.revision.clone(), self.tools.clone());
+                let answer = primary.line(line, Peer { caller, call, revision, tools }).await;
+                (answer.line, answer.revision)
+            }
+            Backend::Remote(remote) => {
+                let envelope = Envelope {
+                    call,
+                    caller,
+                    db: Some(locations.database.to_string_lossy().into_owned()),
+                    revision: self.revision.clone(),
+                    tools: Some(self.tools.clone()),
+                };
+                remote.forward(line, &envelope).await?
+            }
+        };
+        if revision.is_some() {
+            self.revision = revision;
+        }
+        Ok(reply)
+    }
+}
+
+/// A connection to the PRIMARY.
+struct Remote {
+    reader: BufReader<OwnedReadHalf>,
+    writer: OwnedWriteHalf,
+}
+
+impl Remote {
+    async fn connect(locations: &Locations) -> io::Result<Remote> {
+        let socket = locations.socket();
+        if !socket.parent().is_some_and(client::platform::is_private) {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        let (reader, writer) = UnixStream::connect(socket).await?.into_split();
+        Ok(Remote { reader: BufReader::new(reader), writer })
+    }
+
+    async fn hello(
+        &mut self,
+        locations: &Locations,
+        build: &Build,
+    ) -> Result<Result<Hello, OpError>, Broken> {
+        let params =
+            json!({ "build": build.to_string(), "db": locations.database.to_string_lossy() });
+        let reply = self.exchange("rekindle/hello", params, None).await?;
+        Ok(reply.and_then(|hello| {
+            serde_json::from_value(hello)
+                .map_err(|_| OpError::internal("the daemon's hello is not understood"))
+        }))
+    }
+
+    async fn ask_to_leave(&mut self) -> bool {
+        match self.exchange("rekindle/retire", json!({}), None).await {
+            Ok(reply) => reply.is_ok_and(|reply| reply["leaving"] == json!(true)),
+            Err(_) => true,
+        }
+    }
+
+    /// One MCP line there, its answer back. Trouble of our own making becomes an MCP error, so that
+    /// the client is not left waiting.
+    async fn forward(
+        &mut self,
+        line: &[u8],
+        envelope: &Envelope,
+    ) -> Result<(Option<String>, Option<String>), Broken> {
+        let text = String::from_utf8_lossy(line);
+        let reply = self.exchange("rekindle/mcp", json!({ "line": text }), Some(envelope)).await?;
+        let text_of = |value: &Value| value.as_str().map(str::to_owned);
+        Ok(match reply {
+            Ok(answer) => (text_of(&answer["line"]), text_of(&answer["revision"])),
+            Err(error) => (failure(line, &error), None),
+        })
+    }
+
+    async fn exchange(
+        &mut self,
+        method: &str,
+        params: Value,
+        envelope: Option<&Envelope>,
+    ) -> Result<Result<Value, OpError>, Broken> {
+        let mut frame = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+        if let Some(envelope) = envelope {
+            frame["rekindle"] = json!(envelope);
+        }
+        let mut text = frame.to_string();
+        text.push('\n');
+        let mut line = Vec::new();
+        let round = async {
+            self.writer.write_all(text.as_bytes()).await?;
+            read_line(&mut self.reader, &mut line).await
+        };
+        match tokio::time::timeout(REPLY_PATIENCE, round).await {
+            Err(_) => return Err(Broken::Hangs),
+            Ok(Ok(true)) => {}
+            Ok(Ok(false) | Err(_)) => return Err(Broken::Lost),
+        }
+        let reply: Value = serde_json::from_slice(&line).map_err(|_| Broken::Lost)?;
+        Ok(match reply.get("error") {
+            Some(error) => Err(OpError::from_wire(error)),
+            None => Ok(reply["result"].clone()),
+        })
+    }
+}
+
+/// An MCP error for a request that could not be forwarded; notifications get none.
+fn failure(line: &[u8], error: &OpError) -> Option<String> {
+    let request: Value = serde_json::from_slice(line).ok()?;
+    let id = request.get("id")?;
+    Some(json!({ "jsonrpc": "2.0", "id": id, "error": error.to_wire() }).to_string())
+}
+
+fn too_large() -> String {
+    let max = limits::LINE_BYTES_MAX;
+    let error =
+        OpError::new(Code::TooLarge, format!("the line is over {max} bytes")).with("max", max);
+    json!({ "jsonrpc": "2.0", "id": null, "error": error.to_wire() }).to_string()
+}
+
+/// Passes over the rest of a line that was too long.
+async fn skip_line<R: AsyncBufRead + Unpin>(reader: &mut R) {
+    use tokio::io::AsyncBufReadExt as _;
+    loop {
+        let Ok(available) = reader.fill_buf().await else { return };
+        if available.is_empty() {
+            return;
+        }
+        let newline = available.iter().position(|byte| *byte == b'\n');
+        let taken = newline.map_or(available.len(), |at| at + 1);
+        reader.consume(taken);
+        if newline.is_some() {
+            return;
+        }
+    }
+}
+
+async fn write_stdout(line: &str) -> Result<(), OpError> {
+    let mut out = tokio::io::stdout();
+    let written = async {
+        out.write_all(line.as_bytes()).await?;
+        out.write_all(b"\n").await?;
+        out.flush().await
+    };
+    written.await.map_err(|error| OpError::unavailable(format!("stdout is closed: {error}")))
+}

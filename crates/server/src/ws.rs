@@ -1,0 +1,303 @@
+//! `/ws`: JSON-RPC 2.0 over WebSocket with events as notifications, or MCP as sub-protocol `mcp`.
+
+use std::future::pending;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::stream::FuturesUnordered;
+use futures_util::{SinkExt as _, StreamExt as _};
+use hyper::body::Incoming;
+use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
+use hyper::upgrade::Upgraded;
+use hyper::{Request, Response, StatusCode};
+use hyper_util::rt::TokioIo;
+use mcp::Peer;
+use model::event::Published;
+use model::{OpError, limits};
+use runtime::bus::Subscription;
+use runtime::tasks;
+use serde::Serialize;
+use serde_json::{Value, json};
+use tokio::io::AsyncReadExt as _;
+use tokio::time::timeout;
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::error::Error;
+use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
+use tokio_tungstenite::tungstenite::protocol::frame::Utf8Bytes;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
+use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Message, Role, WebSocketConfig};
+
+use crate::http::{Body, Connection, empty, rest_error, stopped};
+use crate::rpc;
+
+type Socket = WebSocketStream<TokioIo<Upgraded>>;
+
+/// Bytes the socket reads at a time, and gathers before it writes.
+const BUFFER_BYTES: usize = 16 * 1024;
+/// Time for the peer to take notice of a close.
+const CLOSE: Duration = Duration::from_secs(1);
+/// The sub-protocol with which MCP is spoken.
+const MCP: &str = "mcp";
+
+/// `GET /ws`: answers the handshake and leaves the connection to a task of its own.
+pub(crate) fn upgrade(
+    connection: &Arc<Connection>,
+    mut request: Request<Incoming>,
+    peer: Peer,
+) -> Response<Body> {
+    let Some(accept) = accept(request.headers()) else {
+        let error = OpError::invalid("", "this path speaks WebSocket, version 13")
+            .hint("Open it with a WebSocket client.");
+        let mut response = rest_error(StatusCode::UPGRADE_REQUIRED, &error);
+        let headers = response.headers_mut();
+        headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
+        headers.insert(header::SEC_WEBSOCKET_VERSION, HeaderValue::from_static("13"));
+        return response;
+    };
+    let speaks_mcp = lists(request.headers(), &header::SEC_WEBSOCKET_PROTOCOL, MCP);
+    let upgraded = hyper::upgrade::on(&mut request);
+    let conversation = Conversation {
+        connection: connection.clone(),
+        mcp: speaks_mcp.then_some(peer),
+        events: None,
+    };
+    tasks::spawn("websocket", async move {
+        let Ok(upgraded) = upgraded.await else { return };
+        let config = WebSocketConfig::default()
+            .max_message_size(Some(limits::WS_MESSAGE_BYTES_MAX))
+            .max_frame_size(Some(limits::WS_MESSAGE_BYTES_MAX))
+            .read_buffer_size(BUFFER_BYTES)
+            .write_buffer_size(BUFFER_BYTES);
+        let io = TokioIo::new(upgraded);
+        conversation.run(Socket::from_raw_socket(io, Role::Server, Some(config)).await).await;
+    });
+    let mut response = empty(StatusCode::SWITCHING_PROTOCOLS);
+    let headers = response.headers_mut();
+    headers.insert(header::CONNECTION, HeaderValue::from_static("Upgrade"));
+    headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
+    headers.insert(header::SEC_WEBSOCKET_ACCEPT, accept);
+    if speaks_mcp {
+        headers.insert(header::SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(MCP));
+    }
+    response
+}
+
+/// The answer to the client's key, if this is a WebSocket handshake.
+fn accept(headers: &HeaderMap) -> Option<HeaderValue> {
+    let key = headers.get(header::SEC_WEBSOCKET_KEY)?;
+    let is_handshake = lists(headers, &header::CONNECTION, "upgrade")
+        && lists(headers, &header::UPGRADE, "websocket")
+        && lists(headers, &header::SEC_WEBSOCKET_VERSION, "13");
+    // A key is 16 bytes in base 64.
+    if !is_handshake || key.len() != 24 {
+        return None;
+    }
+    HeaderValue::try_from(derive_accept_key(key.as_bytes())).ok()
+}
+
+/// Whether a header's comma-separated list has this word.
+fn lists(headers: &HeaderMap, name: &HeaderName, word: &str) -> bool {
+    let lines = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
+    lines.flat_map(|line| line.split(',')).any(|item| item.trim().eq_ignore_ascii_case(word))
+}
+
+/// One socket from its handshake to its end.
+struct Conversation {
+    connection: Arc<Connection>,
+    /// Set when the sub-protocol is MCP.
+    mcp: Option<Peer>,
+    /// Set while the client is subscribed.
+    events: Option<Subscription>,
+}
+
+/// What a frame came to.
+#[derive(Default)]
+struct Done {
+    line: Option<String>,
+    revision: Option<String>,
+}
+
+/// Why the conversation ends.
+enum End {
+    /// The peer left or broke off.
+    Gone,
+    /// We end it, and say why.
+    Closed(CloseCode, String),
+    /// The same after bytes that cannot be read as frames.
+    Unreadable(CloseCode, String),
+}
+
+impl Conversation {
+    async fn run(mut self, mut socket: Socket) {
+        let end = self.converse(&mut socket).await;
+        // An abrupt end is as good as a clean one if the peer does not play along.
+        let _ = timeout(CLOSE, close(&mut socket, end)).await;
+    }
+
+    async fn converse(&mut self, socket: &mut Socket) -> End {
+        let connection = self.connection.clone();
+        let mut stop = connection.shared.stop.clone();
+        let mut stop = pin!(stopped(&mut stop));
+        let mut evicted = pin!(connection.slot.evicted());
+        let mut working = FuturesUnordered::new();
+        loop {
+            let line = tokio::select! {
+                () = &mut stop => {
+                    return End::Closed(CloseCode::Away, "the daemon is stopping".to_owned());
+                }
+                () = &mut evicted => {
+                    let why = "made room for a new connection after a long silence";
+                    return End::Closed(CloseCode::Again, why.to_owned());
+                }
+                Some(done) = working.next() => self.finish(done),
+                event = next_event(&mut self.events) => match event {
+                    Ok(event) => Some(notification(&event)),
+                    Err(reason) => return End::Closed(CloseCode::Policy, reason),
+                },
+                message = socket.next(), if working.len() < limits::IN_FLIGHT_MAX => {
+                    let text = match read(message) {
+                        Ok(Some(text)) => text,
+                        Ok(None) => continue,
+                        Err(end) => return end,
+                    };
+                    match self.switch(&text) {
+                        Some(done) => done.line,
+                        None => {
+                            working.push(work(connection.clone(), self.peer(), text));
+                            continue;
+                        }
+                    }
+                }
+            };
+            let Some(line) = line else { continue };
+            // A peer that does not read is not waited for any longer than one that does not write.
+            match timeout(limits::REQUEST_RECEIVE, socket.send(Message::text(line))).await {
+                Ok(Ok(())) => {}
+                Ok(Err(_)) | Err(_) => return End::Gone,
+            }
+        }
+    }
+
+    fn finish(&mut self, done: Done) -> Option<String> {
+        if let (Some(peer), Some(revision)) = (&mut self.mcp, done.revision) {
+            peer.revision = Some(revision);
+        }
+        done.line
+    }
+
+    /// The peer for one more message, which gets a call id of its own.
+    fn peer(&self) -> Option<Peer> {
+        self.mcp.clone().map(|peer| Peer { call: client::mint(), ..peer })
+    }
+
+    /// Handles what is about this very socket: `events/subscribe` and `events/unsubscribe`.
+    fn switch(&mut self, text: &str) -> Option<Done> {
+        if self.mcp.is_some() || !text.contains("subscribe") {
+            return None;
+        }
+        let call = rpc::read_call(serde_json::from_str(text).ok()?).ok()?;
+        let subscribe = match call.method.as_str() {
+            "events/subscribe" => true,
+            "events/unsubscribe" => false,
+            _ => return None,
+        };
+        let reply = match call.params {
+            Value::Null => Ok(()),
+            Value::Object(params) => match params.keys().next() {
+                Some(name) => Err(OpError::invalid(name, format!("unknown parameter `{name}`"))),
+                None => Ok(()),
+            },
+            _ => Err(OpError::invalid("params", "the parameters are not an object")),
+        };
+        if reply.is_ok() {
+            let runtime = &self.connection.shared.face.runtime;
+            let current = self.events.take();
+            self.events = subscribe.then(|| current.unwrap_or_else(|| runtime.subscribe()));
+        }
+        let reply = reply.map(|()| json!({ "subscribed": subscribe }));
+        Some(Done { line: call.id.map(|id| rpc::reply_text(&id, &reply)), revision: None })
+    }
+}
+
+/// Answers one message.
+async fn work(connection: Arc<Connection>, peer: Option<Peer>, text: Utf8Bytes) -> Done {
+    let shared = &connection.shared;
+    match peer {
+        Some(peer) => {
+            let answer = shared.face.mcp.line(text.as_bytes(), peer).await;
+            Done { line: answer.line, revision: answer.revision }
+        }
+        None => {
+            let runtime = &shared.face.runtime;
+            let answer = rpc::answer(runtime, text.as_bytes(), &shared.sender, None).await;
+            Done { line: answer.body, revision: None }
+        }
+    }
+}
+
+/// The text of a message; nothing for what the protocol handles by itself.
+fn read(message: Option<Result<Message, Error>>) -> Result<Option<Utf8Bytes>, End> {
+    match message {
+        Some(Ok(Message::Text(text))) => Ok(Some(text)),
+        Some(Ok(Message::Binary(_))) => {
+            Err(End::Closed(CloseCode::Unsupported, "send text frames".to_owned()))
+        }
+        Some(Ok(_)) => Ok(None),
+        Some(Err(Error::Capacity(_))) => {
+            let why = format!("a message is at most {} bytes", limits::WS_MESSAGE_BYTES_MAX);
+            Err(End::Unreadable(CloseCode::Size, why))
+        }
+        Some(Err(Error::Utf8(_))) => {
+            Err(End::Unreadable(CloseCode::Invalid, "text has to be UTF-8".to_owned()))
+        }
+        Some(Err(Error::Protocol(_))) => {
+            Err(End::Unreadable(CloseCode::Protocol, "this is not WebSocket".to_owned()))
+        }
+        Some(Err(_)) | None => Err(End::Gone),
+    }
+}
+
+/// The next event of a subscriber, or why it gets no more; never without a subscription.
+async fn next_event(events: &mut Option<Subscription>) -> Result<Arc<Published>, String> {
+    match events {
+        Some(subscription) => match subscription.next().await {
+            Some(event) => Ok(event),
+            None => Err(subscription.reason()),
+        },
+        None => pending().await,
+    }
+}
+
+#[derive(Serialize)]
+struct Notification<'a> {
+    jsonrpc: &'static str,
+    method: &'static str,
+    params: &'a Published,
+}
+
+fn notification(event: &Published) -> String {
+    let notification = Notification { jsonrpc: "2.0", method: "event", params: event };
+    // Writing JSON values to memory cannot fail: their keys are strings.
+    serde_json::to_string(&notification).unwrap_or_default()
+}
+
+/// Says goodbye, and reads what the peer still sends: an unread rest would reset the connection
+/// before the peer reads why.
+async fn close(socket: &mut Socket, end: End) {
+    let (code, reason, readable) = match end {
+        End::Gone => return,
+        End::Closed(code, reason) => (code, reason, true),
+        End::Unreadable(code, reason) => (code, reason, false),
+    };
+    let frame = CloseFrame { code, reason: reason.into() };
+    if socket.send(Message::Close(Some(frame))).await.is_err() {
+        return;
+    }
+    if readable {
+        while let Some(Ok(_)) = socket.next().await {}
+        return;
+    }
+    let mut rest = vec![0; BUFFER_BYTES];
+    while let Ok(1..) = socket.get_mut().read(&mut rest).await {}
+}
