@@ -1,0 +1,125 @@
+//! The commands of the daemon's life, one file each; operations come from the table.
+
+mod backup;
+mod bench_http;
+mod config;
+mod doctor;
+mod logs;
+mod reference;
+mod serve;
+mod status;
+mod stop;
+mod up;
+
+use std::ffi::OsString;
+
+use clap::{ArgMatches, Command};
+use cli::{Output, Picked};
+use model::{Caller, Reply, Request, Road as _, Tier};
+use serde_json::Value;
+
+use crate::road::CommandRoad;
+use crate::world::World;
+
+/// One command: how it looks and what it does.
+struct Own {
+    command: fn() -> Command,
+    /// Gets the words of the line and the arguments.
+    run: fn(&mut World, &[String], &ArgMatches) -> u8,
+}
+
+/// The commands that are not operations, in the order of `--help`.
+const COMMANDS: &[Own] = &[
+    Own { command: up::command, run: up::run },
+    Own { command: serve::command, run: serve::run },
+    Own { command: status::command, run: status::run },
+    Own { command: stop::command, run: stop::run },
+    Own { command: logs::command, run: logs::run },
+    Own { command: doctor::command, run: doctor::run },
+    Own { command: config::command, run: config::run },
+    Own { command: backup::backup_command, run: backup::backup },
+    Own { command: backup::restore_command, run: backup::restore },
+    Own { command: hook_command, run: hook_run },
+    Own { command: reference::command, run: reference::run },
+    Own { command: bench_http::command, run: bench_http::run },
+];
+
+/// The clap commands of [`COMMANDS`].
+fn own_commands() -> Vec<Command> {
+    COMMANDS.iter().map(|own| (own.command)()).collect()
+}
+
+/// Runs a line and says with which code to exit.
+pub(crate) fn run(argv: Vec<OsString>) -> u8 {
+    let table = crate::kit::kit().table;
+    let mut out = Output::standard();
+    let parsed = cli::parse(&table, own_commands(), argv, &mut out, &mut std::io::stdin());
+    let mut world = World {
+        out,
+        locations: client::platform::locations(parsed.db.as_deref()),
+        db: parsed.db,
+        build: crate::kit::build(),
+        table,
+    };
+    match parsed.picked {
+        Picked::Done(exit) => exit,
+        Picked::Op(call) => {
+            let starts_daemon = call.op.cli.starts_daemon;
+            run_op(&mut world, starts_daemon, call)
+        }
+        Picked::Own(own) => {
+            let name = own.path.first().map(String::as_str).unwrap_or_default();
+            let found = COMMANDS.iter().find(|own| (own.command)().get_name() == name);
+            match found {
+                Some(found) => (found.run)(&mut world, &own.path, &own.matches),
+                None => cli::EXIT_USAGE,
+            }
+        }
+    }
+}
+
+/// Calls an operation for the person at the command line and prints what comes back.
+fn run_op(world: &mut World, starts_daemon: bool, call: cli::Call) -> u8 {
+    let json = world.out.json;
+    let mut out = Output::standard();
+    out.json = json;
+    let road = CommandRoad::new(world, starts_daemon);
+    cli::run_op(&mut out, &road, person(), call)
+}
+
+/// Calls an operation for a command that prints its result in its own way.
+fn call(world: &mut World, op: &str, params: Value) -> Reply {
+    let request = Request { call: client::mint(), op: op.to_owned(), params, caller: person() };
+    CommandRoad::new(world, false).call(request)
+}
+
+/// The caller of every command.
+fn person() -> Caller {
+    Caller {
+        tier: Tier::Person,
+        session: std::env::var("CLAUDE_CODE_SESSION_ID").ok().filter(|id| !id.is_empty()),
+        situation: client::platform::situation(),
+    }
+}
+
+fn hook_command() -> Command {
+    Command::new("hook")
+        .about("Record one event of an agent's hook: its JSON on stdin")
+        .long_about(
+            "Record one event of an agent's hook: its JSON on stdin.\n\n\
+             It never disturbs the agent: the exit code is always 0, and nothing is printed unless \
+             there is something to tell. Without a daemon the event waits in the spool.",
+        )
+        .arg(
+            clap::Arg::new("event")
+                .value_name("EVENT")
+                .required(true)
+                .help("Name of the event as the agent has it, for example PostToolUse"),
+        )
+}
+
+/// Only reached for lines that `main` did not recognise as a plain event.
+fn hook_run(_: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
+    hook::run(matches.get_one::<String>("event").map_or("", String::as_str));
+    0
+}

@@ -1,0 +1,85 @@
+//! `rekindle config`: the settings in force, one of them, or where the file is.
+
+use clap::{Arg, ArgMatches, Command};
+use model::OpError;
+use serde_json::{Value, json};
+
+use crate::world::World;
+
+pub(super) fn command() -> Command {
+    let key = || {
+        Arg::new("key")
+            .value_name("KEY")
+            .required(true)
+            .help("Name of the setting, for example daemon.port")
+    };
+    Command::new("config")
+        .about("Show or change settings")
+        .subcommand(Command::new("get").about("Print one setting").arg(key()))
+        .subcommand(
+            Command::new("set")
+                .about("Change one setting in the file")
+                .arg(key())
+                .arg(Arg::new("value").value_name("VALUE").required(true).help("Its new value")),
+        )
+        .subcommand(Command::new("path").about("Print where the file is"))
+        .after_help("Without a subcommand all settings are listed.")
+}
+
+pub(super) fn run(world: &mut World, words: &[String], matches: &ArgMatches) -> u8 {
+    match answer(world, words, matches) {
+        Ok(result) => world.out.result(&result, Some(pretty)),
+        Err(error) => world.out.error(&error),
+    }
+}
+
+fn answer(world: &World, words: &[String], matches: &ArgMatches) -> Result<Value, OpError> {
+    let keys = world.table.config_keys();
+    let file = &world.locations.config_file;
+    let text = |name: &str| matches.try_get_one::<String>(name).ok().flatten().cloned();
+    match (text("key"), text("value")) {
+        (Some(key), Some(value)) => {
+            runtime::config::set(keys, file, &key, &value)?;
+            Ok(json!({ "key": key, "value": value, "file": file }))
+        }
+        (Some(key), None) => {
+            runtime::config::find(keys, &key)?;
+            Ok(json!({ "key": key, "value": world.config()?.text(&key) }))
+        }
+        _ if words.last().is_some_and(|word| word == "path") => Ok(json!({ "path": file })),
+        _ => Ok(json!({ "settings": listed(world)?, "file": file })),
+    }
+}
+
+/// Every setting with its value, type, default and doc.
+pub(super) fn listed(world: &World) -> Result<Vec<Value>, OpError> {
+    let config = world.config()?;
+    let shown = world.table.config_keys().iter().map(|key| {
+        json!({
+            "key": key.key,
+            "value": config.text(key.key),
+            "type": key.kind.word(),
+            "default": key.default,
+            "env": key.env,
+            "doc": key.doc,
+        })
+    });
+    Ok(shown.collect())
+}
+
+fn pretty(result: &Value) -> String {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    if let Some(settings) = result["settings"].as_array() {
+        let lines = settings.iter().map(|s| {
+            format!("{:<24} {:<8} {}", text(&s["key"]), text(&s["value"]), text(&s["doc"]))
+        });
+        return lines.collect::<Vec<_>>().join("\n");
+    }
+    match (&result["path"], &result["file"]) {
+        (Value::String(path), _) => path.clone(),
+        (_, Value::String(file)) => {
+            format!("{} = {} in {file}", text(&result["key"]), text(&result["value"]))
+        }
+        _ => text(&result["value"]),
+    }
+}

@@ -1,0 +1,38 @@
+//! `rekindle reference`: everything the reference pages are made of, as one JSON document.
+
+use clap::{ArgMatches, Command};
+use serde_json::{Value, json};
+
+use crate::world::World;
+
+pub(super) fn command() -> Command {
+    Command::new("reference").about("Print what the reference pages are made of").hide(true)
+}
+
+/// Environment variables besides those of the settings.
+const ENVIRONMENT: &[(&str, &str)] = &[
+    ("REKINDLE_HOME", "Directory of the database, token, spool, backups and logs."),
+    ("REKINDLE_RUNTIME_DIR", "Directory of the daemon's lock, socket and discovery file."),
+    ("REKINDLE_CONFIG", "Directory of config.toml, or the file itself."),
+    ("REKINDLE_NO_AUTOSTART", "When set and not 0, nothing starts a daemon by itself."),
+    ("REKINDLE_PID_FILE", "A further file that gets a copy of the discovery file."),
+    ("CLAMS_PID_FILE", "The same, under its older name."),
+    ("NMEM_DB", "The database file, as the flag --db."),
+    ("CLAUDE_CODE_SESSION_ID", "The agent's session; agents set it for the servers they start."),
+    ("NO_COLOR", "When set, nothing is coloured."),
+];
+
+pub(super) fn run(world: &mut World, _: &[String], _: &ArgMatches) -> u8 {
+    let config: Vec<Value> = world
+        .table
+        .config_keys()
+        .iter()
+        .map(|key| json!({ "key": key.key, "type": key.kind.word(), "default": key.default, "doc": key.doc, "env": key.env }))
+        .collect();
+    let environment: Vec<Value> =
+        ENVIRONMENT.iter().map(|(name, doc)| json!({ "name": name, "doc": doc })).collect();
+    let document =
+        cli::reference(&world.table, super::own_commands(), config.into(), environment.into());
+    world.out.json = true;
+    world.out.result(&document, None)
+}

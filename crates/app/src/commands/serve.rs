@@ -1,0 +1,225 @@
+//! `rekindle serve`: the daemon, for one MCP client on stdio, in the foreground or in the background.
+
+use std::ffi::OsString;
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::PathBuf;
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use model::{Code, OpError};
+use server::lock::Lock;
+use server::platform::{self, EndSignals};
+use server::primary::{Mode, Options, Primary};
+use server::stdio::Stdio;
+
+use crate::road;
+use crate::world::{self, World};
+
+pub(super) fn command() -> Command {
+    let flag = |name: &'static str, help: &'static str| {
+        Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
+    };
+    Command::new("serve")
+        .about("Serve an MCP client on stdio, or run the daemon")
+        .long_about(
+            "Serve one MCP client on stdin and stdout.\n\n\
+             The first `serve` becomes PRIMARY and also answers HTTP and the socket; the others \
+             forward to it, and one of them takes over when it goes. With --http or --daemon there \
+             is no client on stdio: the daemon runs until it is stopped.",
+        )
+        .arg(flag("http", "Run in the foreground without a client on stdio").conflicts_with("daemon"))
+        .arg(flag("daemon", "Run in the background until stopped"))
+        .arg(Arg::new("host").long("host").value_name("ADDRESS").value_parser(loopback).help("Loopback address to listen at [default: 127.0.0.1]"))
+        .arg(flag("strict-port", "Fail when the port is taken instead of trying the next"))
+        .arg(flag("no-auth", "Answer HTTP without a token; origins and hosts are still checked"))
+        .arg(Arg::new("tools").long("tools").value_name("LIST").help("Toolsets the agent sees: core, all, or groups separated by commas"))
+        .arg(flag("child", "The background process itself").hide(true))
+        .arg(flag("on-demand", "Leave when nobody needs it").hide(true))
+        .after_help("Examples:\n  rekindle serve                 for an agent's MCP configuration\n  rekindle serve --daemon\n  rekindle serve --http --port 9000")
+}
+
+fn loopback(text: &str) -> Result<IpAddr, String> {
+    let address =
+        if text == "localhost" { Ok(IpAddr::V4(Ipv4Addr::LOCALHOST)) } else { text.parse() };
+    match address {
+        Ok(address) if address.is_loopback() => Ok(address),
+        _ => Err("only loopback addresses are served, such as 127.0.0.1 or ::1".to_owned()),
+    }
+}
+
+pub(super) fn run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
+    let done = if matches.get_flag("child") || matches.get_flag("http") {
+        foreground(world, matches)
+    } else if matches.get_flag("daemon") {
+        background(world, matches)
+    } else {
+        stdio(world, matches)
+    };
+    match done {
+        Ok(()) => 0,
+        Err(error) if error.details.get("param").is_some_and(|param| param == "tools") => {
+            world.out.usage(&error)
+        }
+        Err(error) => world.out.error(&error),
+    }
+}
+
+fn options(world: &World, matches: &ArgMatches, mode: Mode) -> Result<Options, OpError> {
+    let config = world.config()?;
+    let flag = matches.get_one::<u16>(cli::PORT).copied();
+    let configured = u16::try_from(config.integer("daemon.port"));
+    Ok(Options {
+        mode,
+        host: matches.get_one::<IpAddr>("host").copied().unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST)),
+        port: flag.unwrap_or(configured.unwrap_or(model::limits::PORT_DEFAULT)),
+        strict_port: matches.get_flag("strict-port"),
+        no_auth: matches.get_flag("no-auth"),
+        build: world.build.clone(),
+        pid_files: ["REKINDLE_PID_FILE", "CLAMS_PID_FILE"]
+            .iter()
+            .find_map(std::env::var_os)
+            .map(PathBuf::from)
+            .into_iter()
+            .collect(),
+    })
+}
+
+pub(super) fn tokio_runtime() -> Result<tokio::runtime::Runtime, OpError> {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|error| OpError::unavailable(format!("no threads for the daemon: {error}")))
+}
+
+fn tools(world: &World, matches: &ArgMatches) -> Result<String, OpError> {
+    let configured = world.config()?.text("mcp.tools").to_owned();
+    let tools = matches.get_one::<String>("tools").cloned().unwrap_or(configured);
+    world.table.toolset(&tools)?;
+    Ok(tools)
+}
+
+fn stdio(world: &mut World, matches: &ArgMatches) -> Result<(), OpError> {
+    let locations = world.locations.clone();
+    let config = world.config()?;
+    let stdio = Stdio {
+        locations: locations.clone(),
+        options: options(world, matches, Mode::Stdio)?,
+        tools: tools(world, matches)?,
+        session: std::env::var("CLAUDE_CODE_SESSION_ID").ok().filter(|id| !id.is_empty()),
+        asked_to_leave: false,
+        open: move || {
+            let runtime = world::open(&locations, config.clone(), false)?;
+            log_panics(&runtime);
+            Ok(runtime)
+        },
+    };
+    let tokio = tokio_runtime()?;
+    let done = tokio.block_on(stdio.run());
+    // A thread may still wait for stdin, which nobody will close.
+    tokio.shutdown_background();
+    done
+}
+
+fn foreground(world: &mut World, matches: &ArgMatches) -> Result<(), OpError> {
+    let child = matches.get_flag("child");
+    let mode = match (child, matches.get_flag("on-demand")) {
+        (false, _) => Mode::Http,
+        (true, false) => Mode::Daemon,
+        (true, true) => Mode::OnDemand,
+    };
+    if child {
+        platform::detach();
+        // The daemon must not keep the directory it was started in from being removed.
+        let _ = std::env::set_current_dir("/");
+    }
+    tools(world, matches)?;
+    let options = options(world, matches, mode)?;
+    let Some(lock) = wait_for_lock(world)? else {
+        return if child { Ok(()) } else { say_where(world) };
+    };
+    let tokio = tokio_runtime()?;
+    let done = tokio.block_on(async {
+        let mut signals = EndSignals::listen()
+            .map_err(|error| OpError::internal(format!("no signal handlers: {error}")))?;
+        let runtime = world.open(false)?;
+        log_panics(&runtime);
+        let primary = Primary::start(lock, runtime, options).await?;
+        if !child {
+            world.out.text(&format!("serving at http://127.0.0.1:{}", primary.port()));
+        }
+        let why = loop {
+            tokio::select! {
+                why = primary.ended() => break why,
+                () = signals.received() => primary.signalled(),
+            }
+        };
+        primary.finish(why).await;
+        Ok(())
+    });
+    tokio.shutdown_background();
+    done
+}
+
+/// The lock, or nothing when a daemon has it. A one-shot command holds it for a moment only.
+fn wait_for_lock(world: &World) -> Result<Option<Lock>, OpError> {
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(10);
+    loop {
+        if let Some(lock) = Lock::try_take(&world.locations)? {
+            return Ok(Some(lock));
+        }
+        if road::connect(world)?.is_some() {
+            return Ok(None);
+        }
+        if std::time::Instant::now() >= until {
+            return Err(OpError::new(
+                Code::Unavailable,
+                "somebody holds the daemon's lock but does not answer",
+            )
+            .hint("See `rekindle doctor`."));
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+}
+
+fn background(world: &mut World, matches: &ArgMatches) -> Result<(), OpError> {
+    tools(world, matches)?;
+    if road::connect(world)?.is_none() {
+        client::daemon::start_and_wait(&world.locations, world.db.as_deref(), &flags(matches))
+            .map_err(OpError::unavailable)?;
+    }
+    say_where(world)
+}
+
+/// The flags that the background process has to be started with too.
+fn flags(matches: &ArgMatches) -> Vec<OsString> {
+    let mut flags: Vec<OsString> = Vec::new();
+    for name in ["strict-port", "no-auth"] {
+        if matches.get_flag(name) {
+            flags.push(format!("--{name}").into());
+        }
+    }
+    if let Some(port) = matches.get_one::<u16>(cli::PORT) {
+        flags.push(format!("--port={port}").into());
+    }
+    if let Some(host) = matches.get_one::<IpAddr>("host") {
+        flags.push(format!("--host={host}").into());
+    }
+    flags
+}
+
+fn say_where(world: &mut World) -> Result<(), OpError> {
+    let (_, hello) = road::connect(world)?.ok_or_else(|| {
+        OpError::unavailable("the daemon left again").hint("See `rekindle logs`.")
+    })?;
+    world.out.text(&format!("serving at http://127.0.0.1:{} (pid {})", hello.port, hello.pid));
+    Ok(())
+}
+
+/// Logs where a panic happened and nothing of what it says, which may be a user's text.
+fn log_panics(runtime: &runtime::Runtime) {
+    let runtime = runtime.clone();
+    std::panic::set_hook(Box::new(move |info| {
+        let place = info.location().map(ToString::to_string).unwrap_or_default();
+        runtime.log().error("panic", format_args!("at {place}"));
+    }));
+}

@@ -1,0 +1,80 @@
+//! `rekindle up`: start the daemon in the background and say what to do next.
+
+use clap::{ArgMatches, Command};
+use model::OpError;
+use serde_json::{Value, json};
+
+use crate::road;
+use crate::world::World;
+
+pub(super) fn command() -> Command {
+    Command::new("up").about("Start the daemon and show how to connect to it").long_about(
+        "Start the daemon in the background, if it does not run yet, and show its address, a link \
+             that opens the web page once, how to connect an agent, and what to try next.",
+    )
+}
+
+pub(super) fn run(world: &mut World, _: &[String], _: &ArgMatches) -> u8 {
+    match up(world) {
+        Ok(result) => world.out.result(&result, Some(pretty)),
+        Err(error) => world.out.error(&error),
+    }
+}
+
+fn up(world: &mut World) -> Result<Value, OpError> {
+    let mut started = false;
+    if road::connect(world)?.is_none() {
+        client::daemon::start_and_wait(&world.locations, world.db.as_deref(), &[])
+            .map_err(OpError::unavailable)?;
+        started = true;
+    }
+    let gone = || OpError::unavailable("the daemon left again").hint("See `rekindle logs`.");
+    let (road, hello) = road::connect(world)?.ok_or_else(gone)?;
+    let link = road.link().map_err(|_| gone())??;
+    let address = format!("http://127.0.0.1:{}", hello.port);
+    let exe = std::env::current_exe().unwrap_or_else(|_| "rekindle".into());
+    Ok(json!({
+        "started": started,
+        "pid": hello.pid,
+        "port": hello.port,
+        "address": address,
+        "page": format!("{address}/?link={}", link["link"].as_str().unwrap_or_default()),
+        "mcp": format!("{address}/mcp"),
+        "database": hello.db,
+        "token_file": world.locations.token(),
+        "command": exe,
+    }))
+}
+
+fn pretty(result: &Value) -> String {
+    let text = |name: &str| result[name].as_str().unwrap_or_default().to_owned();
+    let state = if result["started"] == json!(true) { "started" } else { "runs already" };
+    let command = text("command");
+    format!(
+        "rekindle {state} (pid {pid})
+
+  address   {address}
+  page      {page}
+            (opens once, within ten minutes; run `rekindle up` for another)
+  database  {database}
+
+Connect an agent
+  Claude Code   claude mcp add rekindle -- {command} serve
+  any other     MCP over stdio: command \"{command}\", argument \"serve\"
+  over HTTP     {mcp} with the header \"Authorization: Bearer TOKEN\"
+                (the token is in {token})
+  hooks         \"{command} hook EVENT\" with the event's JSON on stdin
+
+Try next
+  {command} hint set http-proxy build \"docker compose build router\"
+  {command} hint get http-proxy build
+  {command} get hint://http-proxy/build
+  {command} status",
+        pid = result["pid"],
+        address = text("address"),
+        page = text("page"),
+        database = text("database"),
+        mcp = text("mcp"),
+        token = text("token_file"),
+    )
+}

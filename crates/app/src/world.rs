@@ -1,0 +1,51 @@
+//! What every command needs to know: places, settings, build, and where to print.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use cli::Output;
+use contract::{Config, Table};
+use model::OpError;
+use model::locations::Locations;
+use model::wire::Build;
+use runtime::log::{Level, Log};
+use runtime::{Runtime, Setup};
+
+use crate::kit;
+
+/// The surroundings of one command.
+pub(crate) struct World {
+    pub(crate) out: Output,
+    pub(crate) table: Arc<Table>,
+    pub(crate) locations: Locations,
+    /// The `--db` flag, for processes this one starts.
+    pub(crate) db: Option<PathBuf>,
+    pub(crate) build: Build,
+}
+
+impl World {
+    /// The settings in force.
+    pub(crate) fn config(&self) -> Result<Config, OpError> {
+        let var = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        let keys = self.table.config_keys();
+        runtime::config::load(keys, &self.locations.config_file, &var)
+    }
+
+    /// Opens the store in this process. The caller holds the lock.
+    pub(crate) fn open(&self, one_shot: bool) -> Result<Runtime, OpError> {
+        open(&self.locations, self.config()?, one_shot)
+    }
+}
+
+/// Opens a runtime with a fresh kit: a process may become PRIMARY more than once.
+pub(crate) fn open(
+    locations: &Locations,
+    config: Config,
+    one_shot: bool,
+) -> Result<Runtime, OpError> {
+    let level = Level::parse(config.text("log.level")).ok_or_else(|| {
+        OpError::invalid("log.level", "the log level is none of error, warn, info, debug")
+    })?;
+    let log = if one_shot { Log::none() } else { Log::to_file(&locations.daemon_log(), level) };
+    Runtime::open(Setup { kit: kit::kit(), locations: locations.clone(), config, one_shot, log })
+}

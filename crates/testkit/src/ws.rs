@@ -1,0 +1,58 @@
+//! A WebSocket client over a blocking socket.
+
+use std::net::TcpStream;
+
+use serde_json::{Value, json};
+use tungstenite::client::IntoClientRequest as _;
+use tungstenite::{Message, WebSocket};
+
+use crate::http::Http;
+
+/// An open WebSocket.
+pub struct Ws {
+    pub socket: WebSocket<TcpStream>,
+}
+
+impl Ws {
+    /// Connects to `/ws` with these headers, or says with which status it was refused.
+    pub fn connect(port: u16, headers: &[(&str, &str)]) -> Result<Ws, u16> {
+        let mut request =
+            format!("ws://127.0.0.1:{port}/ws").into_client_request().expect("a request");
+        for (name, value) in headers {
+            let name = tungstenite::http::HeaderName::from_bytes(name.as_bytes()).expect("a name");
+            request.headers_mut().insert(name, value.parse().expect("a value"));
+        }
+        match tungstenite::client(request, Http::new(port).connect()) {
+            Ok((socket, _)) => Ok(Ws { socket }),
+            Err(tungstenite::HandshakeError::Failure(tungstenite::Error::Http(response))) => {
+                Err(response.status().as_u16())
+            }
+            Err(error) => panic!("the handshake failed: {error}"),
+        }
+    }
+
+    pub fn send(&mut self, frame: &Value) {
+        self.socket.send(Message::text(frame.to_string())).expect("the frame is sent");
+    }
+
+    /// The next text message as JSON; nothing once the socket is closed.
+    pub fn receive(&mut self) -> Option<Value> {
+        loop {
+            match self.socket.read().ok()? {
+                Message::Text(text) => return Some(serde_json::from_str(&text).expect("JSON")),
+                Message::Close(_) => return None,
+                _ => {}
+            }
+        }
+    }
+
+    /// One JSON-RPC call; the result, or the error object.
+    pub fn rpc(&mut self, method: &str, params: &Value) -> Result<Value, Value> {
+        self.send(&json!({ "jsonrpc": "2.0", "id": 7, "method": method, "params": params }));
+        let reply = self.receive().expect("a reply");
+        match reply.get("error") {
+            Some(error) => Err(error.clone()),
+            None => Ok(reply["result"].clone()),
+        }
+    }
+}
