@@ -17,6 +17,8 @@ pub struct Lost(pub io::Error);
 
 /// How long a reply may take beyond the operation's own deadline.
 const SLACK: Duration = Duration::from_secs(2);
+/// How long the daemon may take to say who it is.
+const HELLO_DEADLINE: Duration = Duration::from_secs(3);
 
 /// The road over the socket.
 pub struct SocketRoad {
@@ -32,7 +34,7 @@ impl SocketRoad {
         build: &Build,
     ) -> Result<(SocketRoad, Result<Hello, OpError>), Lost> {
         let db = locations.database.to_string_lossy().into_owned();
-        connection.set_deadline(model::limits::OP_DEADLINE + SLACK).map_err(Lost)?;
+        connection.set_deadline(HELLO_DEADLINE).map_err(Lost)?;
         let params = json!({ "build": build.to_string(), "db": db });
         let reply = exchange(&mut connection, "rekindle/hello", params, None)?;
         let hello = reply.and_then(|hello| {
@@ -46,6 +48,11 @@ impl SocketRoad {
     pub fn ask_to_leave(&self) -> Result<bool, Lost> {
         let reply = exchange(&mut self.lock(), "rekindle/retire", json!({}), None)?;
         Ok(reply.is_ok_and(|reply| reply["leaving"] == json!(true)))
+    }
+
+    /// Asks a daemon that would leave by itself to stay until it is stopped.
+    pub fn ask_to_stay(&self) -> Result<Reply, Lost> {
+        exchange(&mut self.lock(), "rekindle/stay", json!({}), None)
     }
 
     /// Asks for a link that opens the web page once.

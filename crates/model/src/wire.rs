@@ -145,6 +145,8 @@ pub struct Hello {
     pub build: String,
     pub pid: u32,
     pub port: u16,
+    /// Where HTTP is answered, for example `http://127.0.0.1:8765`.
+    pub address: String,
     pub db: String,
 }
 

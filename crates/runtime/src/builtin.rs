@@ -426,7 +426,7 @@ impl Op for Status {
             DaemonStatus {
                 pid: facts.pid,
                 port: facts.port,
-                address: format!("http://127.0.0.1:{}", facts.port),
+                address: facts.address,
                 mode: facts.mode.to_owned(),
                 build: facts.build,
                 started: rfc3339(facts.started_at),

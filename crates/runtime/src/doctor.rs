@@ -101,6 +101,6 @@ fn database(inner: &Inner) -> Check {
         Integrity::Damaged(lines) => lines.first().cloned().unwrap_or_default(),
         Integrity::Unreadable(why) => why,
     };
-    let hint = "Stop the daemon and start it again: it sets a damaged file aside and saves what it can read.";
+    let hint = "Start the daemon anew: it sets a damaged file aside and goes on with what can be read of it.";
     Check::new("database", Finding::Fail, format!("{path}: {problem}"), hint)
 }

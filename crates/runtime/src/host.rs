@@ -5,6 +5,8 @@
 pub struct HostFacts {
     pub pid: u32,
     pub port: u16,
+    /// Where HTTP is answered, for example `http://127.0.0.1:8765`.
+    pub address: String,
     /// `stdio`, `http` or `daemon`.
     pub mode: &'static str,
     pub build: String,

@@ -131,6 +131,18 @@ impl Runtime {
         let _ = self.inner.host.set(host);
     }
 
+    /// Looks at the whole database and mends it if it is damaged; takes a while on a large one.
+    pub fn mend(&self) {
+        match self.inner.store.mend() {
+            Ok(health) => {
+                self.inner.log.info("store", format_args!("checked: {:?}", health.integrity))
+            }
+            Err(error) => {
+                self.inner.log.error("store", format_args!("not mended: {}", error.message))
+            }
+        }
+    }
+
     /// How many things would be cleared by a clean end.
     pub fn held(&self) -> usize {
         self.inner.plugins.iter().map(|plugin| plugin.held()).sum()

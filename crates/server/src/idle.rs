@@ -1,6 +1,7 @@
 //! When a daemon leaves by itself: after its last client, sooner if it holds nothing.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use model::limits;
@@ -14,7 +15,6 @@ const LOOK_PAUSE: Duration = Duration::from_secs(5);
 /// Ends the daemon once nobody has needed it for long enough, or once its lock file is gone and
 /// whoever comes next could not find it. Runs until then.
 pub(crate) async fn watch(shared: Arc<Shared>, lock: Arc<Lock>) {
-    let leaves_by_itself = matches!(shared.options.mode, Mode::Stdio | Mode::OnDemand);
     let mut connections = shared.connections.changed();
     let mut stdio = shared.stdio_open.subscribe();
     let mut alone_since: Option<Instant> = None;
@@ -23,7 +23,9 @@ pub(crate) async fn watch(shared: Arc<Shared>, lock: Arc<Lock>) {
             return shared.end(Why::LockLost);
         }
         connections.borrow_and_update();
-        let needed = *stdio.borrow_and_update() || shared.others() > 0 || !leaves_by_itself;
+        let needed = *stdio.borrow_and_update()
+            || shared.others() > 0
+            || shared.stays.load(Ordering::Relaxed);
         let pause = if needed {
             alone_since = None;
             LOOK_PAUSE
@@ -36,8 +38,8 @@ pub(crate) async fn watch(shared: Arc<Shared>, lock: Arc<Lock>) {
             (left - now).min(LOOK_PAUSE)
         };
         tokio::select! {
-            _ = connections.changed(), if leaves_by_itself => {}
-            _ = stdio.changed(), if leaves_by_itself => {}
+            _ = connections.changed() => {}
+            _ = stdio.changed() => {}
             () = tokio::time::sleep(pause) => {}
         }
     }

@@ -3,6 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use client::daemon::Discovery;
 use contract::End;
@@ -82,6 +83,8 @@ pub(crate) struct Shared {
     pub(crate) options: Options,
     pub(crate) db: String,
     pub(crate) started_at: i64,
+    /// Whether it was asked to stay until it is stopped, however it was started.
+    pub(crate) stays: AtomicBool,
     /// Whether our own MCP client is still on stdin.
     pub(crate) stdio_open: watch::Sender<bool>,
     end: watch::Sender<Option<Why>>,
@@ -99,6 +102,11 @@ impl Shared {
         });
     }
 
+    /// Where HTTP is answered.
+    pub(crate) fn address(&self) -> String {
+        format!("http://{}", SocketAddr::new(self.options.host, self.face.port))
+    }
+
     /// Clients other than our own on stdin.
     pub(crate) fn others(&self) -> usize {
         self.connections.open() + self.runtime.live_sessions()
@@ -110,6 +118,7 @@ impl Host for Shared {
         HostFacts {
             pid: std::process::id(),
             port: self.face.port,
+            address: self.address(),
             mode: self.options.mode.word(),
             build: self.options.build.to_string(),
             started_at: self.started_at,
@@ -152,6 +161,7 @@ impl Primary {
         });
         let shared = Arc::new(Shared {
             db: locations.database.to_string_lossy().into_owned(),
+            stays: AtomicBool::new(matches!(options.mode, Mode::Http | Mode::Daemon)),
             stdio_open: watch::Sender::new(options.mode == Mode::Stdio),
             runtime,
             mcp,
@@ -171,13 +181,16 @@ impl Primary {
         let watcher = tasks::spawn("idle", idle::watch(shared.clone(), lock.clone()));
         let primary = Primary { shared, lock, stop, surfaces, watcher };
         primary.announce(&locations)?;
+        let checked = primary.shared.runtime.clone();
+        tokio::task::spawn_blocking(move || checked.mend());
         let log = primary.shared.runtime.log();
         log.info("daemon", format_args!("pid {} serves port {port}", std::process::id()));
         Ok(primary)
     }
 
-    pub fn port(&self) -> u16 {
-        self.shared.face.port
+    /// Where HTTP is answered.
+    pub fn address(&self) -> String {
+        self.shared.address()
     }
 
     /// One line of our own MCP client.
@@ -243,7 +256,7 @@ impl Primary {
         let unusual = !socket.starts_with(&locations.runtime_dir);
         let discovery = Discovery {
             pid: std::process::id(),
-            port: self.port(),
+            port: self.shared.face.port,
             started: rfc3339(self.shared.started_at),
             build: self.shared.options.build.to_string(),
             socket: unusual.then(|| socket.to_string_lossy().into_owned()),

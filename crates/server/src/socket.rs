@@ -1,10 +1,11 @@
 //! The unix socket: newline-delimited JSON-RPC for our own clients and for whoever else is this user.
 //!
-//! Besides every operation it knows four methods of its own: hello, retire, link, and a raw MCP
-//! line that a PROXY forwards.
+//! Besides every operation it knows methods of its own: hello, retire, stay, link, and a raw
+//! MCP line that a PROXY forwards.
 
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use contract::{Code, OpError};
 use mcp::Peer;
@@ -158,6 +159,10 @@ async fn own_method(shared: &Arc<Shared>, own: &Own) -> Result<Value, OpError> {
     match own.method.as_str() {
         "rekindle/hello" => hello(shared, &own.params),
         "rekindle/retire" => Ok(retire(shared)),
+        "rekindle/stay" => {
+            shared.stays.store(true, Ordering::Relaxed);
+            Ok(json!({ "stays": true }))
+        }
         "rekindle/link" => Ok(json!({ "link": shared.face.auth.one_time_link() })),
         "rekindle/mcp" => mcp_line(shared, own).await,
         other => Err(OpError::new(Code::UnknownMethod, format!("no method is called '{other}'"))),
@@ -174,6 +179,7 @@ fn hello(shared: &Shared, params: &Value) -> Result<Value, OpError> {
         build: shared.options.build.to_string(),
         pid: std::process::id(),
         port: shared.face.port,
+        address: shared.address(),
         db: shared.db.clone(),
     };
     Ok(json!(hello))

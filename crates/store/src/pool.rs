@@ -115,6 +115,11 @@ impl Pool {
         state.generation
     }
 
+    /// Which generation of readers is served now.
+    pub(crate) fn generation(&self) -> u64 {
+        self.lock().generation
+    }
+
     /// Says that there is no database to read; a reader has to ask the writer for one.
     pub(crate) fn lose(&self) {
         self.lock().phase = Phase::Lost;

@@ -14,7 +14,7 @@ use crate::backup;
 use crate::connection::{self, Setup};
 use crate::error::StoreError;
 use crate::files;
-use crate::health::{self, Health};
+use crate::health::{self, Health, Integrity};
 use crate::keeper::{Keeper, Shared};
 use crate::pool::{NoReader, Pool, Reader};
 use crate::tx::{Rx, Tx};
@@ -230,6 +230,19 @@ impl Store {
     pub fn health(&self) -> Health {
         let shared = &self.inner.shared;
         health::examine(shared.path(), shared.setup.busy, self.notices())
+    }
+
+    /// Looks at the whole database and, if it is damaged, sets it aside and goes on with what could
+    /// be read of it.
+    pub fn mend(&self) -> Result<Health, OpError> {
+        let health = self.health();
+        let Integrity::Damaged(findings) = &health.integrity else { return Ok(health) };
+        let why = findings.first().cloned().unwrap_or_default();
+        let generation = self.inner.shared.pool.generation();
+        let (reply, mended) = sync_channel(1);
+        self.ask(Command::Repair { why, generation, reply })?;
+        self.wait(&mended)??;
+        Ok(self.health())
     }
 
     /// What recovery did, in words, oldest first.

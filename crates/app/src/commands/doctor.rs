@@ -95,7 +95,7 @@ fn running(world: &World) -> Value {
         (Ok(Some((_, hello))), _) => check(
             "daemon",
             "ok",
-            &format!("pid {} at http://127.0.0.1:{}, build {}", hello.pid, hello.port, hello.build),
+            &format!("pid {} at {}, build {}", hello.pid, hello.address, hello.build),
             "",
         ),
         (Ok(None), Some(_)) => check(

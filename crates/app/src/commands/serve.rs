@@ -145,7 +145,7 @@ fn foreground(world: &mut World, matches: &ArgMatches) -> Result<(), OpError> {
         log_panics(&runtime);
         let primary = Primary::start(lock, runtime, options).await?;
         if !child {
-            world.out.text(&format!("serving at http://127.0.0.1:{}", primary.port()));
+            world.out.text(&format!("serving at {}", primary.address()));
         }
         let why = loop {
             tokio::select! {
@@ -208,10 +208,11 @@ fn flags(matches: &ArgMatches) -> Vec<OsString> {
 }
 
 fn say_where(world: &mut World) -> Result<(), OpError> {
-    let (_, hello) = road::connect(world)?.ok_or_else(|| {
-        OpError::unavailable("the daemon left again").hint("See `rekindle logs`.")
-    })?;
-    world.out.text(&format!("serving at http://127.0.0.1:{} (pid {})", hello.port, hello.pid));
+    let gone = || OpError::unavailable("the daemon left again").hint("See `rekindle logs`.");
+    let (road, hello) = road::connect(world)?.ok_or_else(gone)?;
+    // Whoever asks for a daemon wants it to be there tomorrow, also if a hook had started it.
+    road.ask_to_stay().map_err(|_| gone())??;
+    world.out.text(&format!("serving at {} (pid {})", hello.address, hello.pid));
     Ok(())
 }
 

@@ -30,8 +30,9 @@ fn up(world: &mut World) -> Result<Value, OpError> {
     }
     let gone = || OpError::unavailable("the daemon left again").hint("See `rekindle logs`.");
     let (road, hello) = road::connect(world)?.ok_or_else(gone)?;
+    road.ask_to_stay().map_err(|_| gone())??;
     let link = road.link().map_err(|_| gone())??;
-    let address = format!("http://127.0.0.1:{}", hello.port);
+    let address = hello.address;
     let exe = std::env::current_exe().unwrap_or_else(|_| "rekindle".into());
     Ok(json!({
         "started": started,
