@@ -31,10 +31,14 @@ pub const EXIT_USAGE: u8 = 2;
 
 /// Calls the operation over this road, prints what comes back, and says with which code to exit.
 pub fn run_op(out: &mut Output, road: &dyn Road, caller: Caller, call: Call) -> u8 {
+    let Call { op, params } = call;
     let request =
-        Request { call: client::mint(), op: call.op.name.to_owned(), params: call.params, caller };
+        Request { call: client::mint(), op: op.name.to_owned(), params: params.clone(), caller };
     match road.call(request) {
-        Ok(result) => out.result(&result, call.op.cli.pretty),
+        Ok(result) => match op.cli.pretty {
+            Some(pretty) => out.result(&result, Some(&|result| pretty(&params, result))),
+            None => out.result(&result, None),
+        },
         Err(error) => out.error(&error),
     }
 }

@@ -56,7 +56,7 @@ impl Output {
     }
 
     /// Prints a result: as it is with `--json`, else by `pretty`, else in a readable general form.
-    pub fn result(&mut self, result: &Value, pretty: Option<fn(&Value) -> String>) -> u8 {
+    pub fn result(&mut self, result: &Value, pretty: Option<&dyn Fn(&Value) -> String>) -> u8 {
         if self.json {
             return self.json_line(result);
         }

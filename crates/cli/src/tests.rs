@@ -103,7 +103,7 @@ impl Op for Put {
             path: &["note", "put"],
             positional: &["component", "key", "value"],
             flatten: Some("meta"),
-            pretty: Some(|result| format!("kept: {}", result["ok"])),
+            pretty: Some(|_, result| format!("kept: {}", result["ok"])),
             starts_daemon: false,
         },
         examples: &[

@@ -46,7 +46,11 @@ pub fn command(table: &Table, extra: Vec<Command>) -> Command {
         root = root.subcommand(merged);
     }
     for (word, node) in shapes.below {
-        root = root.subcommand(node.grow(word));
+        let command = node.grow(word);
+        root = root.subcommand(match table.command_group(word) {
+            Some(about) => command.about(about),
+            None => command,
+        });
     }
     root.subcommand(call()).subcommand(ops()).subcommand(completions())
 }

@@ -36,8 +36,8 @@ pub struct CliShape {
     pub positional: &'static [&'static str],
     /// An object parameter whose members are flags of their own.
     pub flatten: Option<&'static str>,
-    /// Text for people from the operation's result.
-    pub pretty: Option<fn(&Value) -> String>,
+    /// Text for people from the parameters and the result.
+    pub pretty: Option<fn(&Value, &Value) -> String>,
     /// Whether the command starts a daemon when there is none.
     pub starts_daemon: bool,
 }

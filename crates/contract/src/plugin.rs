@@ -28,6 +28,11 @@ pub trait Plugin: Send + Sync {
         Vec::new()
     }
 
+    /// What the groups of its commands are about: the first word and a line, without a full stop.
+    fn command_groups(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
+
     /// The settings this plugin reads.
     fn config(&self) -> &'static [ConfigKey] {
         &[]

@@ -21,6 +21,7 @@ pub struct Table {
     by_name: BTreeMap<&'static str, usize>,
     schemes: BTreeMap<&'static str, Arc<dyn Scheme>>,
     config: Vec<ConfigKey>,
+    groups: BTreeMap<&'static str, &'static str>,
 }
 
 impl Table {
@@ -42,7 +43,8 @@ impl Table {
             .map(|scheme| (scheme.name(), scheme))
             .collect();
         let config = plugins.iter().flat_map(|plugin| plugin.config()).copied().collect();
-        Table { operations, by_name, schemes, config }
+        let groups = plugins.iter().flat_map(|plugin| plugin.command_groups()).copied().collect();
+        Table { operations, by_name, schemes, config, groups }
     }
 
     /// The operation of this name or alias.
@@ -69,6 +71,11 @@ impl Table {
 
     pub fn schemes(&self) -> impl Iterator<Item = &Arc<dyn Scheme>> {
         self.schemes.values()
+    }
+
+    /// What a group of commands is about.
+    pub fn command_group(&self, word: &str) -> Option<&'static str> {
+        self.groups.get(word).copied()
     }
 
     /// The settings that the plugins declare.
@@ -140,8 +147,11 @@ impl Operation {
             .examples
             .iter()
             .map(|example| {
-                let params: Value = serde_json::from_str(example.params).unwrap_or_default();
-                json!({ "title": example.title, "params": params })
+                let read = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_default();
+                let first =
+                    |(op, params): &(&str, &str)| json!({ "op": op, "params": read(params) });
+                let before: Vec<Value> = example.before.iter().map(first).collect();
+                json!({ "title": example.title, "before": before, "params": read(example.params) })
             })
             .collect();
         json!({

@@ -67,6 +67,11 @@ impl HintName {
                 return Err(OpError::invalid(param, format!("the {param} is over {max} bytes"))
                     .with("max", max));
             }
+            if matches!(name.as_str(), "." | "..") {
+                // Its path would be read as a step in another one.
+                return Err(OpError::invalid(param, format!("the {param} is '{name}'"))
+                    .hint("Give it a name with a letter or a digit in it."));
+            }
             if name.chars().any(char::is_control) {
                 return Err(OpError::invalid(
                     param,

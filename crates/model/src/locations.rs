@@ -154,7 +154,7 @@ mod tests {
         let around = Surroundings {
             var: &|name| vars.iter().find(|(n, _)| *n == name).map(|(_, v)| OsString::from(v)),
             uid: 7,
-            cwd: Path::new("/work"),
+            cwd: Path::new("/proj"),
             mac: false,
             canonical: &|path| path.to_path_buf(),
         };
@@ -183,9 +183,9 @@ mod tests {
     #[test]
     fn a_named_database_keeps_its_files_beside_itself() {
         let l = resolve(&[("HOME", "/h")], Some("m.db"));
-        assert_eq!(l.database, Path::new("/work/m.db"));
-        assert_eq!(l.data_dir, Path::new("/work/m.db.d"));
-        assert_eq!(l.database, resolve(&[("NMEM_DB", "/work/m.db")], None).database);
+        assert_eq!(l.database, Path::new("/proj/m.db"));
+        assert_eq!(l.data_dir, Path::new("/proj/m.db.d"));
+        assert_eq!(l.database, resolve(&[("NMEM_DB", "/proj/m.db")], None).database);
     }
 
     #[test]

@@ -96,7 +96,7 @@ pub(crate) fn not_found(name: &HintName) -> OpError {
         .hint("`rekindle hint set COMPONENT KEY VALUE` stores one.")
 }
 
-fn pretty(result: &Value) -> String {
+fn pretty(_: &Value, result: &Value) -> String {
     let value = match &result["hint"]["value"] {
         Value::String(text) => text.clone(),
         object => object["cmd"].as_str().map_or_else(|| object.to_string(), str::to_owned),

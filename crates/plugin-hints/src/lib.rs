@@ -7,6 +7,9 @@ mod memory;
 mod scheme;
 mod set;
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 
 use contract::{End, OpError, Operation, Plugin, Scheme};
@@ -34,6 +37,10 @@ impl Plugin for Hints {
 
     fn schemes(&self) -> Vec<Arc<dyn Scheme>> {
         vec![Arc::new(scheme::HintScheme { memory: self.memory.clone() })]
+    }
+
+    fn command_groups(&self) -> &'static [(&'static str, &'static str)] {
+        &[("hint", "Store and fetch small facts about a component")]
     }
 
     fn opened(&self, tx: &Tx<'_>, how: Opened) -> Result<(), OpError> {

@@ -131,9 +131,14 @@ fn check_quota(tx: &Tx<'_>, name: &HintName) -> Result<(), OpError> {
     Ok(())
 }
 
-fn pretty(result: &Value) -> String {
+fn pretty(params: &Value, result: &Value) -> String {
     let hint = &result["hint"];
-    let mut lines = vec![format!("✔ stored (v{})", hint["version"])];
+    let mut lines = vec![format!(
+        "✔ upserted hint {}/{} (v{})",
+        params["component"].as_str().unwrap_or_default(),
+        params["key"].as_str().unwrap_or_default(),
+        hint["version"]
+    )];
     for (name, value) in hint["meta"].as_object().into_iter().flatten() {
         lines.push(match value {
             Value::String(text) => format!("  {name}: {text}"),

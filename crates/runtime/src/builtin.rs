@@ -266,7 +266,7 @@ struct GetOutput {
     entry: Entry,
 }
 
-fn show_entry(result: &Value) -> String {
+fn show_entry(_: &Value, result: &Value) -> String {
     result["entry"]["body"].as_str().unwrap_or_default().to_owned()
 }
 

@@ -16,5 +16,8 @@ mod runtime;
 mod spool;
 pub mod tasks;
 
+#[cfg(test)]
+mod tests;
+
 pub use host::{Host, HostFacts};
 pub use runtime::{Kit, Runtime, Setup};

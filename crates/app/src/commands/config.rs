@@ -28,7 +28,7 @@ pub(super) fn command() -> Command {
 
 pub(super) fn run(world: &mut World, words: &[String], matches: &ArgMatches) -> u8 {
     match answer(world, words, matches) {
-        Ok(result) => world.out.result(&result, Some(pretty)),
+        Ok(result) => world.out.result(&result, Some(&pretty)),
         Err(error) => world.out.error(&error),
     }
 }

@@ -36,7 +36,7 @@ pub(super) fn run(world: &mut World, _: &[String], _: &ArgMatches) -> u8 {
         }
     }
     let ok = checks.iter().all(|check| check["status"] != json!("fail"));
-    let exit = world.out.result(&json!({ "ok": ok, "checks": checks }), Some(pretty));
+    let exit = world.out.result(&json!({ "ok": ok, "checks": checks }), Some(&pretty));
     if ok { exit } else { 1 }
 }
 

@@ -13,7 +13,7 @@ pub(super) fn command() -> Command {
 
 pub(super) fn run(world: &mut World, _: &[String], _: &ArgMatches) -> u8 {
     match status(world) {
-        Ok(status) => world.out.result(&status, Some(pretty)),
+        Ok(status) => world.out.result(&status, Some(&pretty)),
         Err(error) => world.out.error(&error),
     }
 }

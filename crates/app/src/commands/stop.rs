@@ -20,7 +20,7 @@ pub(super) fn command() -> Command {
 
 pub(super) fn run(world: &mut World, _: &[String], _: &ArgMatches) -> u8 {
     match stop(world) {
-        Ok(result) => world.out.result(&result, Some(pretty)),
+        Ok(result) => world.out.result(&result, Some(&pretty)),
         Err(error) => world.out.error(&error),
     }
 }

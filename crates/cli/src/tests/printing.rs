@@ -64,7 +64,7 @@ fn a_result_is_pretty_for_people_and_itself_with_json() {
 fn what_a_pretty_form_recalls_cannot_act_on_the_terminal() {
     let (mut output, out, _) = kept(true);
     let hostile = json!("line\n\u{1b}[2Jwiped\u{7}");
-    output.result(&hostile, Some(|value| value.as_str().unwrap_or_default().to_owned()));
+    output.result(&hostile, Some(&|value: &Value| value.as_str().unwrap_or_default().to_owned()));
     assert_eq!(out.text(), "line\n␛[2Jwiped␇\n");
 }
 

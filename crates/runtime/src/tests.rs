@@ -1,0 +1,250 @@
+//! Tests of dispatch with a plugin made for them: what every operation gets without asking.
+
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::time::Duration;
+
+use contract::{Access, Cx, Op, OpInfo, Operation, Plugin, Tier};
+use model::event::{Event, HookRecord};
+use model::locations::{Locations, Surroundings};
+use model::{CallId, Caller, Code, OpError, Reply, Request, Road as _};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::log::Log;
+use crate::{Kit, Runtime, Setup};
+
+#[derive(Default)]
+struct Probe {
+    runs: Arc<AtomicUsize>,
+    gate: Arc<Mutex<Option<mpsc::Receiver<()>>>>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Nothing {}
+
+#[derive(Serialize, JsonSchema)]
+struct Count {
+    run: usize,
+}
+
+struct Boom;
+
+impl Op for Boom {
+    const INFO: OpInfo = OpInfo { name: "boom", ..OpInfo::BASE };
+    type Params = Nothing;
+    type Output = Count;
+
+    #[expect(clippy::panic, reason = "the fence is what is tested")]
+    fn run(&self, _: &Cx<'_>, _: Nothing) -> Result<Count, OpError> {
+        panic!("a secret in a panic");
+    }
+}
+
+struct Write(Arc<AtomicUsize>);
+
+impl Op for Write {
+    const INFO: OpInfo = OpInfo {
+        name: "write",
+        access: Access::Write { destructive: false, idempotent: false },
+        tiers: &[Tier::Person],
+        ..OpInfo::BASE
+    };
+    type Params = Nothing;
+    type Output = Count;
+
+    fn run(&self, cx: &Cx<'_>, _: Nothing) -> Result<Count, OpError> {
+        cx.note(Event { kind: "probe/written", subject: "probe://x".into(), data: Value::Null });
+        let runs = self.0.clone();
+        cx.store.write(move |_| Ok(Count { run: runs.fetch_add(1, Ordering::Relaxed) + 1 }))
+    }
+}
+
+struct Wait(Arc<Mutex<Option<mpsc::Receiver<()>>>>);
+
+impl Op for Wait {
+    const INFO: OpInfo =
+        OpInfo { name: "wait", deadline: Duration::from_millis(50), ..OpInfo::BASE };
+    type Params = Nothing;
+    type Output = Count;
+
+    fn run(&self, _: &Cx<'_>, _: Nothing) -> Result<Count, OpError> {
+        let gate = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let _ = gate.map(|gate| gate.recv());
+        Ok(Count { run: 1 })
+    }
+}
+
+struct Nest;
+
+impl Op for Nest {
+    const INFO: OpInfo =
+        OpInfo { name: "nest", tiers: &[Tier::Person, Tier::Agent], ..OpInfo::BASE };
+    type Params = Nothing;
+    type Output = Value;
+
+    fn run(&self, cx: &Cx<'_>, _: Nothing) -> Reply {
+        cx.call("write", json!({}))
+    }
+}
+
+impl Plugin for Probe {
+    fn name(&self) -> &'static str {
+        "probe"
+    }
+
+    fn operations(&self) -> Vec<Operation> {
+        vec![
+            Operation::new(Boom),
+            Operation::new(Write(self.runs.clone())),
+            Operation::new(Wait(self.gate.clone())),
+            Operation::new(Nest),
+        ]
+    }
+}
+
+struct Home {
+    runtime: Runtime,
+    locations: Locations,
+    dir: std::path::PathBuf,
+    probe: Arc<Probe>,
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        self.runtime.close();
+        let _ = std::fs::remove_dir_all(&self.dir);
+    }
+}
+
+fn home() -> Home {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    let dir = std::env::temp_dir().join(format!("rekindle-rt-{}-{number}", std::process::id()));
+    std::fs::create_dir_all(&dir).unwrap();
+    home_in(dir)
+}
+
+fn home_in(dir: std::path::PathBuf) -> Home {
+    let around = Surroundings {
+        var: &|name| name.starts_with("REKINDLE").then(|| dir.clone().into_os_string()),
+        uid: 0,
+        cwd: &dir,
+        mac: false,
+        canonical: &|path| path.to_owned(),
+    };
+    let locations = Locations::resolve(&around, None);
+    let probe = Arc::new(Probe::default());
+    let kit = Kit::new(vec![probe.clone()]);
+    let config = contract::Config::defaults(kit.table.config_keys());
+    let log = Log::to_file(&locations.daemon_log(), crate::log::Level::Debug);
+    let setup = Setup { kit, locations: locations.clone(), config, one_shot: false, log };
+    Home { runtime: Runtime::open(setup).unwrap(), locations, dir, probe }
+}
+
+fn request(op: &str, call: u8, tier: Tier) -> Request {
+    Request {
+        call: CallId([call; 16]),
+        op: op.into(),
+        params: Value::Null,
+        caller: Caller { tier, ..Caller::default() },
+    }
+}
+
+#[test]
+fn a_panic_is_internal_and_the_next_call_is_served() {
+    let home = home();
+    let error = home.runtime.call(request("boom", 1, Tier::Person)).unwrap_err();
+    assert_eq!(error.code, Code::Internal);
+    assert!(!error.message.contains("secret"), "{}", error.message);
+    assert!(home.runtime.call(request("write", 2, Tier::Person)).is_ok());
+    let log = std::fs::read_to_string(home.locations.daemon_log()).unwrap();
+    assert!(log.contains("op=boom panicked") && !log.contains("secret"), "{log}");
+}
+
+#[test]
+fn a_repeated_write_returns_the_stored_answer_and_runs_once() {
+    let home = home();
+    let first = home.runtime.call(request("write", 3, Tier::Person)).unwrap();
+    let again = home.runtime.call(request("write", 3, Tier::Person)).unwrap();
+    let other = home.runtime.call(request("write", 4, Tier::Person)).unwrap();
+    assert_eq!((first["run"].clone(), again["run"].clone()), (json!(1), json!(1)));
+    assert_eq!(other["run"], 2);
+    assert_eq!(home.probe.runs.load(Ordering::Relaxed), 2);
+}
+
+#[test]
+fn a_tier_that_is_not_listed_is_forbidden_also_through_another_operation() {
+    let home = home();
+    for op in ["write", "nest"] {
+        let error = home.runtime.call(request(op, 5, Tier::Agent)).unwrap_err();
+        assert_eq!(error.code, Code::Forbidden, "{op}");
+    }
+    assert!(home.runtime.call(request("nest", 6, Tier::Person)).is_ok());
+    assert_eq!(home.probe.runs.load(Ordering::Relaxed), 1);
+}
+
+#[test]
+fn an_operation_that_takes_too_long_is_a_timeout_and_blocks_nobody() {
+    let home = home();
+    let (open, gate) = mpsc::channel();
+    *home.probe.gate.lock().unwrap() = Some(gate);
+    let error = home.runtime.call(request("wait", 7, Tier::Person)).unwrap_err();
+    assert_eq!(error.code, Code::Timeout);
+    assert!(home.runtime.call(request("write", 8, Tier::Person)).is_ok());
+    drop(open);
+}
+
+#[test]
+fn an_unknown_operation_says_so() {
+    let home = home();
+    let error = home.runtime.call(request("no_such", 9, Tier::Person)).unwrap_err();
+    assert_eq!(error.code, Code::UnknownMethod);
+}
+
+#[test]
+fn events_come_after_commit_in_sequence_and_not_for_failures() {
+    let home = home();
+    let mut events = home.runtime.subscribe();
+    for call in 10..15 {
+        home.runtime.call(request("write", call, Tier::Person)).unwrap();
+    }
+    home.runtime.call(request("write", 14, Tier::Person)).unwrap();
+    home.runtime.call(request("write", 99, Tier::Agent)).unwrap_err();
+    home.runtime.call(request("write", 15, Tier::Person)).unwrap();
+    let tokio = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let seqs: Vec<u64> = (0..6).map(|_| tokio.block_on(events.next()).unwrap().seq).collect();
+    assert_eq!(seqs, [1, 2, 3, 4, 5, 6]);
+}
+
+#[test]
+fn the_spool_is_taken_in_before_a_write_in_order_and_once() {
+    let home = home();
+    let spool = &home.locations.spools()[0];
+    std::fs::create_dir_all(spool).unwrap();
+    let leave = |id: u8, at: i64, name: &str| {
+        let record = HookRecord {
+            id: CallId([id; 16]),
+            name: name.into(),
+            session: None,
+            tool_use_id: None,
+            at,
+        };
+        let text = serde_json::to_string(&record).unwrap();
+        std::fs::write(spool.join(format!("{at:015}-{}.json", record.id)), text).unwrap();
+    };
+    leave(2, 20, "Second");
+    leave(1, 10, "First");
+    std::fs::write(spool.join("000000000000030-x.json"), "not an event").unwrap();
+    home.runtime.call(request("write", 20, Tier::Person)).unwrap();
+    let status = home.runtime.call(request("status", 21, Tier::Person)).unwrap();
+    assert_eq!((&status["events"], &status["spooled"]), (&json!(2), &json!(0)));
+    assert_eq!(status["last_event"]["name"], "Second");
+    assert!(spool.join("unreadable/000000000000030-x.json").exists());
+    leave(1, 10, "First");
+    home.runtime.call(request("write", 22, Tier::Person)).unwrap();
+    let status = home.runtime.call(request("status", 23, Tier::Person)).unwrap();
+    assert_eq!(status["events"], 2);
+}
