@@ -51,6 +51,8 @@ pub fn situation() -> Situation {
 pub enum Unusable {
     /// It belongs to another user: somebody may be waiting for us there.
     Foreign(PathBuf),
+    /// It is meant for everybody, like `/tmp`: closing it would take it away from them.
+    Shared(PathBuf),
     NotADirectory(PathBuf),
     Io(PathBuf, io::Error),
 }
@@ -59,6 +61,7 @@ impl std::fmt::Display for Unusable {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Unusable::Foreign(path) => write!(f, "{} belongs to another user", path.display()),
+            Unusable::Shared(path) => write!(f, "{} is shared by all users", path.display()),
             Unusable::NotADirectory(path) => write!(f, "{} is not a directory", path.display()),
             Unusable::Io(path, error) => write!(f, "cannot use {}: {error}", path.display()),
         }
@@ -78,8 +81,30 @@ pub fn is_private(dir: &Path) -> bool {
         .is_ok_and(|meta| meta.is_dir() && meta.uid() == uid() && meta.mode() & 0o022 == 0)
 }
 
-/// Makes sure that a directory exists, is ours and only ours: created 0700, closed if it was open.
+/// Makes sure that a directory exists: created 0700, left as it is if it is there.
+pub fn data_dir(dir: &Path) -> Result<(), Unusable> {
+    existing_dir(dir).map(drop)
+}
+
+/// Makes sure that a directory exists and is ours alone to write: created 0700, closed if others
+/// could write to it.
 pub fn private_dir(dir: &Path) -> Result<(), Unusable> {
+    let meta = existing_dir(dir)?;
+    if meta.uid() != uid() {
+        return Err(Unusable::Foreign(dir.to_owned()));
+    }
+    if meta.mode() & 0o1000 != 0 {
+        return Err(Unusable::Shared(dir.to_owned()));
+    }
+    if meta.mode() & 0o022 != 0 {
+        let closed = std::fs::Permissions::from_mode(0o700);
+        std::fs::set_permissions(dir, closed)
+            .map_err(|error| Unusable::Io(dir.to_owned(), error))?;
+    }
+    Ok(())
+}
+
+fn existing_dir(dir: &Path) -> Result<std::fs::Metadata, Unusable> {
     let failed = |error| Unusable::Io(dir.to_owned(), error);
     let meta = match std::fs::symlink_metadata(dir) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -88,15 +113,43 @@ pub fn private_dir(dir: &Path) -> Result<(), Unusable> {
         }
         other => other.map_err(failed)?,
     };
-    if !meta.is_dir() {
-        return Err(Unusable::NotADirectory(dir.to_owned()));
+    if meta.is_dir() { Ok(meta) } else { Err(Unusable::NotADirectory(dir.to_owned())) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dir(name: &str, mode: u32) -> PathBuf {
+        let dir = std::env::temp_dir().join(format!("rekindle-dir-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(&dir).unwrap();
+        std::fs::set_permissions(&dir, std::fs::Permissions::from_mode(mode)).unwrap();
+        dir
     }
-    if meta.uid() != uid() {
-        return Err(Unusable::Foreign(dir.to_owned()));
+
+    fn mode(dir: &Path) -> u32 {
+        std::fs::metadata(dir).unwrap().mode() & 0o7777
     }
-    if meta.mode() & 0o077 != 0 {
-        let closed = std::fs::Permissions::from_mode(0o700);
-        std::fs::set_permissions(dir, closed).map_err(failed)?;
+
+    #[test]
+    fn a_directory_of_ours_that_others_may_write_is_closed() {
+        let open = dir("open", 0o775);
+        assert!(!is_private(&open));
+        private_dir(&open).unwrap();
+        assert!(is_private(&open));
+        assert_eq!(mode(&open), 0o700);
+        let missing = open.join("a/b");
+        private_dir(&missing).unwrap();
+        assert_eq!(mode(&missing), 0o700);
+        std::fs::remove_dir_all(&open).unwrap();
     }
-    Ok(())
+
+    #[test]
+    fn a_directory_that_is_meant_for_everybody_is_refused_and_left_as_it_is() {
+        let shared = dir("shared", 0o1777);
+        assert!(matches!(private_dir(&shared), Err(Unusable::Shared(_))));
+        data_dir(&shared).unwrap();
+        assert_eq!(mode(&shared), 0o1777);
+        std::fs::remove_dir_all(&shared).unwrap();
+    }
 }

@@ -25,7 +25,7 @@ fn write(folder: &Path, record: &HookRecord) -> io::Result<()> {
     let mut file = match options.open(&temporary) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             if let Some(parent) = folder.parent() {
-                platform::private_dir(parent).map_err(|why| io::Error::other(why.to_string()))?;
+                platform::data_dir(parent).map_err(|why| io::Error::other(why.to_string()))?;
             }
             platform::private_dir(folder).map_err(|why| io::Error::other(why.to_string()))?;
             options.open(&temporary)?

@@ -167,7 +167,7 @@ fn frame(record: &HookRecord, locations: &Locations) -> io::Result<String> {
 fn log(locations: &Locations, event: &str, message: &str) {
     let path = locations.hook_log();
     if let Some(folder) = path.parent() {
-        let _ = platform::private_dir(&locations.data_dir);
+        let _ = platform::data_dir(&locations.data_dir);
         let _ = platform::private_dir(folder);
     }
     let full = std::fs::metadata(&path).is_ok_and(|meta| meta.len() > limits::HOOK_LOG_BYTES_MAX);

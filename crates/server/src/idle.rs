@@ -10,7 +10,7 @@ use crate::lock::Lock;
 use crate::primary::{Mode, Shared, Why};
 
 /// How often the daemon looks around where nothing wakes it.
-const LOOK_PAUSE: Duration = Duration::from_secs(5);
+const LOOK_PAUSE: Duration = Duration::from_secs(2);
 
 /// Ends the daemon once nobody has needed it for long enough, or once its lock file is gone and
 /// whoever comes next could not find it. Runs until then.

@@ -31,7 +31,7 @@ impl Lock {
         if !try_lock(&runtime, &path)? || !is_at(&runtime, &path) {
             return Ok(None);
         }
-        platform::private_dir(&locations.data_dir)?;
+        platform::data_dir(&locations.data_dir)?;
         if let Some(folder) = locations.database.parent() {
             // A named database may lie in a folder that others use too; only ours is closed off.
             std::fs::create_dir_all(folder).map_err(|error| failed(folder, &error))?;
