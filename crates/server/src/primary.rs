@@ -21,6 +21,7 @@ use crate::connections::Connections;
 use crate::guard::Auth;
 use crate::http::{self, Face};
 use crate::lock::Lock;
+use crate::platform::EndSignals;
 use crate::{idle, platform, socket};
 
 /// How the daemon is to run.
@@ -216,6 +217,17 @@ impl Primary {
             // The sender lives in `shared`, so this cannot be; leaving is the safe answer.
             Err(_) => Why::Idle,
         }
+    }
+
+    /// Waits for a reason to end, a signal being one, and ends.
+    pub async fn run_to_end(self, signals: &mut EndSignals) {
+        let why = loop {
+            tokio::select! {
+                why = self.ended() => break why,
+                () = signals.received() => self.signalled(),
+            }
+        };
+        self.finish(why).await;
     }
 
     /// Ends: drains, clears or hands over, removes what it made, gives up the lock.

@@ -181,13 +181,7 @@ async fn end(
         primary.signalled();
     }
     primary.stdin_closed();
-    let why = loop {
-        tokio::select! {
-            why = primary.ended() => break why,
-            () = signals.received() => primary.signalled(),
-        }
-    };
-    primary.finish(why).await;
+    primary.run_to_end(signals).await;
     Ok(())
 }
 
@@ -288,7 +282,8 @@ impl Remote {
         line: &[u8],
         envelope: &Envelope,
     ) -> Result<(Option<String>, Option<String>), Broken> {
-        let text = String::from_utf8_lossy(line);
+        // What is not text cannot travel in the envelope, and a mended line would be another one.
+        let Ok(text) = std::str::from_utf8(line) else { return Ok((Some(not_utf8()), None)) };
         let reply = self.exchange("rekindle/mcp", json!({ "line": text }), Some(envelope)).await?;
         let text_of = |value: &Value| value.as_str().map(str::to_owned);
         Ok(match reply {
@@ -332,6 +327,12 @@ fn failure(line: &[u8], error: &OpError) -> Option<String> {
     let request: Value = serde_json::from_slice(line).ok()?;
     let id = request.get("id")?;
     Some(json!({ "jsonrpc": "2.0", "id": id, "error": error.to_wire() }).to_string())
+}
+
+/// The answer that a PRIMARY gives to such a line, too.
+fn not_utf8() -> String {
+    let error = json!({ "code": -32700, "message": "the message is not JSON: it is not UTF-8" });
+    json!({ "jsonrpc": "2.0", "id": null, "error": error }).to_string()
 }
 
 fn too_large() -> String {

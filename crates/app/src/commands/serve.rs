@@ -147,13 +147,7 @@ fn foreground(world: &mut World, matches: &ArgMatches) -> Result<(), OpError> {
         if !child {
             world.out.text(&format!("serving at {}", primary.address()));
         }
-        let why = loop {
-            tokio::select! {
-                why = primary.ended() => break why,
-                () = signals.received() => primary.signalled(),
-            }
-        };
-        primary.finish(why).await;
+        primary.run_to_end(&mut signals).await;
         Ok(())
     });
     tokio.shutdown_background();

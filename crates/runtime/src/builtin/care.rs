@@ -1,0 +1,120 @@
+//! `doctor`, `backup` and `restore`: the care of the store.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use contract::op::EVERYONE;
+use contract::{Access, Cx, Op, OpInfo, Tier};
+use model::OpError;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{NoParams, Shared};
+use crate::doctor::{self, Check};
+
+pub(super) struct Doctor(pub(super) Arc<Shared>);
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct DoctorOutput {
+    /// Whether nothing is wrong.
+    ok: bool,
+    checks: Vec<Check>,
+}
+
+const CARE_DEADLINE: Duration = Duration::from_secs(600);
+
+impl Op for Doctor {
+    const INFO: OpInfo = OpInfo {
+        name: "doctor",
+        summary: "Check the store and say what to do about what is wrong",
+        doc: "Looks at the database, the spool, the last hook event and what had to be repaired.",
+        tiers: EVERYONE,
+        toolset: "system",
+        deadline: CARE_DEADLINE,
+        ..OpInfo::BASE
+    };
+    type Params = NoParams;
+    type Output = DoctorOutput;
+
+    fn run(&self, cx: &Cx<'_>, _: NoParams) -> Result<DoctorOutput, OpError> {
+        let checks = doctor::check(&*self.0.inner()?, cx)?;
+        Ok(DoctorOutput { ok: checks.iter().all(Check::is_fine), checks })
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FileParams {
+    /// Absolute path of the file.
+    file: String,
+}
+
+impl FileParams {
+    fn path(&self) -> Result<&Path, OpError> {
+        let path = Path::new(&self.file);
+        if path.is_absolute() {
+            return Ok(path);
+        }
+        Err(OpError::invalid("file", "the path is not absolute")
+            .hint("The daemon has a working directory of its own: give the whole path."))
+    }
+}
+
+pub(super) struct Backup;
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct BackupOutput {
+    file: String,
+    bytes: u64,
+}
+
+impl Op for Backup {
+    const INFO: OpInfo = OpInfo {
+        name: "backup",
+        summary: "Copy the database to a file while it is in use",
+        doc: "The copy is complete and consistent; an existing file is never overwritten.",
+        tiers: &[Tier::Person, Tier::Client],
+        toolset: "system",
+        deadline: CARE_DEADLINE,
+        ..OpInfo::BASE
+    };
+    type Params = FileParams;
+    type Output = BackupOutput;
+
+    fn run(&self, cx: &Cx<'_>, params: FileParams) -> Result<BackupOutput, OpError> {
+        let path = params.path()?;
+        cx.store.whole().backup(path, &|_, _| {})?;
+        let bytes = std::fs::metadata(path).map_or(0, |meta| meta.len());
+        Ok(BackupOutput { file: params.file, bytes })
+    }
+}
+
+pub(super) struct Restore;
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct RestoreOutput {
+    restored: String,
+    /// Where the database that was replaced is kept.
+    previous: String,
+}
+
+impl Op for Restore {
+    const INFO: OpInfo = OpInfo {
+        name: "restore",
+        summary: "Put a backup in place of the database",
+        doc: "The file is checked first; the database that was there is kept among the backups.",
+        access: Access::Write { destructive: true, idempotent: true },
+        tiers: &[Tier::Person, Tier::Client],
+        toolset: "system",
+        deadline: CARE_DEADLINE,
+        ..OpInfo::BASE
+    };
+    type Params = FileParams;
+    type Output = RestoreOutput;
+
+    fn run(&self, cx: &Cx<'_>, params: FileParams) -> Result<RestoreOutput, OpError> {
+        let previous = cx.store.whole().restore(params.path()?)?;
+        Ok(RestoreOutput { restored: params.file, previous: previous.display().to_string() })
+    }
+}

@@ -1,0 +1,135 @@
+//! `status` and `stop`: the daemon around this runtime, where there is one.
+
+use std::sync::{Arc, PoisonError};
+
+use contract::{Access, Cx, Op, OpInfo, Tier};
+use model::OpError;
+use model::time::rfc3339;
+use schemars::JsonSchema;
+use serde::Serialize;
+use store::hook_events;
+
+use super::{NoParams, Shared};
+
+pub(super) struct Status(pub(super) Arc<Shared>);
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct StatusOutput {
+    /// Whether a daemon answered; a command without one says false.
+    running: bool,
+    version: String,
+    database: String,
+    #[serde(flatten)]
+    daemon: Option<DaemonStatus>,
+    /// Session hints and whatever else a clean end would clear.
+    held: usize,
+    /// Hook events recorded so far.
+    events: u64,
+    last_event: Option<LastEvent>,
+    /// Events that wait in the spool.
+    spooled: usize,
+    /// What the store had to repair.
+    notices: Vec<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct DaemonStatus {
+    pid: u32,
+    port: u16,
+    address: String,
+    /// `stdio`, `http` or `daemon`.
+    mode: String,
+    build: String,
+    /// RFC 3339, UTC.
+    started: String,
+    uptime_seconds: u64,
+    connections: usize,
+    /// Agent sessions that are alive.
+    sessions: usize,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct LastEvent {
+    name: String,
+    session: Option<String>,
+    /// RFC 3339, UTC.
+    at: String,
+}
+
+impl Op for Status {
+    const INFO: OpInfo = OpInfo {
+        name: "status",
+        summary: "Say what runs, where, and when the last event came",
+        doc: "The daemon's process, address and database, and a short summary of the store.",
+        toolset: "system",
+        examples: &[],
+        ..OpInfo::BASE
+    };
+    type Params = NoParams;
+    type Output = StatusOutput;
+
+    fn run(&self, cx: &Cx<'_>, _: NoParams) -> Result<StatusOutput, OpError> {
+        let inner = self.0.inner()?;
+        let daemon = inner.host.get().map(|host| {
+            let facts = host.facts();
+            let uptime = u64::try_from((cx.now - facts.started_at).max(0)).unwrap_or(0) / 1000;
+            DaemonStatus {
+                pid: facts.pid,
+                port: facts.port,
+                address: facts.address,
+                mode: facts.mode.to_owned(),
+                build: facts.build,
+                started: rfc3339(facts.started_at),
+                uptime_seconds: uptime,
+                connections: facts.connections,
+                sessions: self.0.sessions.lock().unwrap_or_else(PoisonError::into_inner).len(),
+            }
+        });
+        let (last, events) =
+            cx.store.read(|rx| Ok((hook_events::last(rx)?, hook_events::count(rx)?)))?;
+        Ok(StatusOutput {
+            running: daemon.is_some(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            database: inner.locations.database.display().to_string(),
+            daemon,
+            held: inner.plugins.iter().map(|plugin| plugin.held()).sum(),
+            events,
+            last_event: last.map(|record| LastEvent {
+                name: record.name,
+                session: record.session,
+                at: rfc3339(record.at),
+            }),
+            spooled: inner.spool.waiting().events,
+            notices: inner.store.notices(),
+        })
+    }
+}
+
+pub(super) struct Stop(pub(super) Arc<Shared>);
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct StopOutput {
+    stopping: bool,
+}
+
+impl Op for Stop {
+    const INFO: OpInfo = OpInfo {
+        name: "stop",
+        summary: "End the daemon cleanly",
+        doc: "What is under way finishes; session hints are cleared.",
+        access: Access::Write { destructive: true, idempotent: true },
+        tiers: &[Tier::Person, Tier::Client],
+        toolset: "system",
+        ..OpInfo::BASE
+    };
+    type Params = NoParams;
+    type Output = StopOutput;
+
+    fn run(&self, _: &Cx<'_>, _: NoParams) -> Result<StopOutput, OpError> {
+        let inner = self.0.inner()?;
+        if let Some(host) = inner.host.get() {
+            host.stop();
+        }
+        Ok(StopOutput { stopping: inner.host.get().is_some() })
+    }
+}

@@ -1,0 +1,116 @@
+//! `get` and `list_resources`: the one address space, whoever owns the entry.
+
+use std::sync::Arc;
+
+use contract::{CliShape, Cx, Example, Op, OpInfo};
+use model::OpError;
+use model::entry::{Entry, EntryLine, EntryPath};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{NoParams, Shared};
+
+pub(super) struct Get(pub(super) Arc<Shared>);
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct GetParams {
+    /// Path of the entry, for example `hint://http-proxy/build`.
+    path: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct GetOutput {
+    ok: bool,
+    entry: Entry,
+}
+
+fn show_entry(_: &Value, result: &Value) -> String {
+    result["entry"]["body"].as_str().unwrap_or_default().to_owned()
+}
+
+impl Op for Get {
+    const INFO: OpInfo = OpInfo {
+        name: "get",
+        summary: "Read the entry at a path",
+        doc: "Whatever is kept has a path such as hint://http-proxy/build; the same path works on every surface.",
+        toolset: "entries",
+        cli: CliShape {
+            path: &["get"],
+            positional: &["path"],
+            pretty: Some(show_entry),
+            ..CliShape::CALL_ONLY
+        },
+        examples: &[Example {
+            title: "Read a hint",
+            before: &[(
+                "set_hint",
+                r#"{"component":"http-proxy","key":"build","value":"make router"}"#,
+            )],
+            params: r#"{"path":"hint://http-proxy/build"}"#,
+        }],
+        ..OpInfo::BASE
+    };
+    type Params = GetParams;
+    type Output = GetOutput;
+
+    fn run(&self, cx: &Cx<'_>, params: GetParams) -> Result<GetOutput, OpError> {
+        let path = EntryPath::parse(&params.path)?;
+        let inner = self.0.inner()?;
+        let scheme = inner.table.scheme(&path.scheme).ok_or_else(|| {
+            let known: Vec<&str> = inner.table.schemes().map(|scheme| scheme.template()).collect();
+            OpError::invalid("path", format!("no entries are called {}://", path.scheme))
+                .hint(format!("Paths look like {}.", known.join(", ")))
+        })?;
+        Ok(GetOutput { ok: true, entry: scheme.read(cx, &path)? })
+    }
+}
+
+pub(super) struct ListResources(pub(super) Arc<Shared>);
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Resources {
+    resources: Vec<EntryLine>,
+    templates: Vec<Template>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Template {
+    /// RFC 6570 template of the paths.
+    template: String,
+    summary: String,
+}
+
+impl Op for ListResources {
+    const INFO: OpInfo = OpInfo {
+        name: "list_resources",
+        summary: "List the entries that can be read by path",
+        doc: "Every entry of every scheme with a line that says what it is, and the templates of their paths.",
+        toolset: "entries",
+        examples: &[Example {
+            title: "All entries",
+            before: &[(
+                "set_hint",
+                r#"{"component":"http-proxy","key":"build","value":"make router"}"#,
+            )],
+            params: "{}",
+        }],
+        ..OpInfo::BASE
+    };
+    type Params = NoParams;
+    type Output = Resources;
+
+    fn run(&self, cx: &Cx<'_>, _: NoParams) -> Result<Resources, OpError> {
+        let inner = self.0.inner()?;
+        let mut out = Resources { resources: Vec::new(), templates: Vec::new() };
+        for scheme in inner.table.schemes() {
+            out.resources.extend(scheme.list(cx)?);
+            out.templates.push(Template {
+                template: scheme.template().to_owned(),
+                summary: scheme.summary().to_owned(),
+            });
+        }
+        Ok(out)
+    }
+}
