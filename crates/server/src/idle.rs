@@ -10,7 +10,7 @@ use crate::lock::Lock;
 use crate::primary::{Mode, Shared, Why};
 
 /// How often the daemon looks around where nothing wakes it.
-const LOOK_PAUSE: Duration = Duration::from_secs(2);
+const LOOK_PAUSE: Duration = Duration::from_secs(4);
 
 /// Ends the daemon once nobody has needed it for long enough, or once its lock file is gone and
 /// whoever comes next could not find it. Runs until then.
@@ -30,10 +30,11 @@ pub(crate) async fn watch(shared: Arc<Shared>, lock: Arc<Lock>) {
             alone_since = None;
             LOOK_PAUSE
         } else {
-            let left = *alone_since.get_or_insert_with(Instant::now) + patience(&shared);
+            let (patience, why) = patience(&shared);
+            let left = *alone_since.get_or_insert_with(Instant::now) + patience;
             let now = Instant::now();
             if now >= left {
-                return shared.end(Why::Idle);
+                return shared.end(why);
             }
             (left - now).min(LOOK_PAUSE)
         };
@@ -45,12 +46,12 @@ pub(crate) async fn watch(shared: Arc<Shared>, lock: Arc<Lock>) {
     }
 }
 
-fn patience(shared: &Shared) -> Duration {
+fn patience(shared: &Shared) -> (Duration, Why) {
     let config = shared.runtime.config();
     let empty = config.duration("daemon.idle_empty");
     match shared.runtime.held() {
-        0 if shared.options.mode == Mode::Stdio => empty.min(limits::IDLE_STDIO),
-        0 => empty,
-        _ => config.duration("daemon.idle"),
+        0 if shared.options.mode == Mode::Stdio => (empty.min(limits::IDLE_STDIO), Why::Idle),
+        0 => (empty, Why::Idle),
+        _ => (config.duration("daemon.idle"), Why::Forgotten),
     }
 }

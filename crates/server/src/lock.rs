@@ -13,7 +13,7 @@ use model::OpError;
 use model::locations::Locations;
 
 /// How long to wait for a PRIMARY that is leaving to let go of the database.
-const DATABASE_PATIENCE: Duration = Duration::from_secs(6);
+const DATABASE_PATIENCE: Duration = Duration::from_secs(10);
 
 /// The right to write to one database; dropping it gives it up.
 pub struct Lock {

@@ -1,0 +1,49 @@
+// What both generations of the TypeScript SDK have to see: tools, a stored hint, the resource.
+
+export const url = process.env.REKINDLE_URL;
+export const headers = { Authorization: `Bearer ${process.env.REKINDLE_TOKEN}` };
+
+// The parameters of a stdio server: the binary with its home.
+export function stdioServer() {
+  const environment = Object.entries(process.env).filter(
+    ([name]) => name.startsWith('REKINDLE_') || name === 'HOME',
+  );
+  return { command: process.env.REKINDLE_BINARY, args: ['serve'], env: Object.fromEntries(environment) };
+}
+
+export function expect(what, actual, wanted) {
+  if (JSON.stringify(actual) !== JSON.stringify(wanted)) {
+    console.error(`${what}: expected ${JSON.stringify(wanted)}, got ${JSON.stringify(actual)}`);
+    process.exit(1);
+  }
+}
+
+// Goes through the calls with a connected client and prints the line for the summary.
+export async function check(client, key, revision) {
+  const tools = (await client.listTools()).tools.map((tool) => tool.name);
+  expect('set_hint is listed', tools.includes('set_hint'), true);
+
+  const stored = await client.callTool({
+    name: 'set_hint',
+    arguments: { component: 'web', key, value: 'make build' },
+  });
+  expect('set_hint is an error', stored.isError ?? false, false);
+
+  const found = await client.callTool({ name: 'get_hint', arguments: { component: 'web', key } });
+  expect('the structured value', found.structuredContent?.hint?.value, 'make build');
+  expect('the value as text', JSON.parse(found.content[0].text), found.structuredContent);
+
+  const missing = await client.callTool({
+    name: 'get_hint',
+    arguments: { component: 'web', key: 'nothing' },
+  });
+  expect('an unknown hint is an error', missing.isError, true);
+
+  const resource = await client.readResource({ uri: `hint://web/${key}` });
+  expect('the resource has the value', resource.contents[0].text.includes('make build'), true);
+
+  // A closed client has forgotten what was agreed.
+  const agreed = revision();
+  await client.close();
+  console.log(`revision ${agreed}, ${tools.length} tools`);
+}

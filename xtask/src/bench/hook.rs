@@ -1,0 +1,157 @@
+//! The hook, the hottest path: instructions of the whole process, and wall time beside `/bin/true`.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use serde_json::{Value, json};
+
+use super::{Amount, Row, median};
+use crate::daemon::Daemon;
+use crate::home::Home;
+use crate::process;
+
+const INSTRUCTIONS_MAX: f64 = 0.6e6;
+const RATIO_WITH_DAEMON_MAX: f64 = 2.2;
+const RATIO_WITHOUT_DAEMON_MAX: f64 = 2.5;
+const FLOOR: &str = "/bin/true";
+/// Spawns before the measured ones.
+const WARM_UP: usize = 5;
+const EVENT: [&str; 2] = ["hook", "PostToolUse"];
+
+/// Instructions of one hook whose row the daemon commits, counted by callgrind.
+pub(crate) fn instructions(binary: &Path) -> Result<Row> {
+    let measure = "hook, daemon up: instructions";
+    let target = "≤ 0.60 M";
+    if !process::exists("valgrind", "--version") {
+        return Ok(Row::skipped(measure, target, "no valgrind; apt-get install valgrind"));
+    }
+    let home = Home::new(binary)?;
+    let payload = payload(&home, 0)?;
+    let _daemon = Daemon::start(&home, &[])?;
+    let out = home.file("callgrind.out");
+    let mut command = Command::new("valgrind");
+    command.arg("--tool=callgrind").arg(format!("--callgrind-out-file={}", out.display()));
+    command.arg(home.binary()).args(EVENT);
+    home.enclose(&mut command);
+    let finished =
+        process::run_with(&mut command, File::open(payload)?.into(), Duration::from_secs(60))?;
+    if !finished.status.success() {
+        bail!("the hook failed under valgrind\n{}", finished.said());
+    }
+    expect_committed(&home, 1).context("under valgrind the hook took another path")?;
+    let count = collected(&finished.stderr).context("valgrind reported no count")?;
+    let ours = format!("{:.2} M", count / 1e6);
+    Ok(Row::figure(measure, ours, target, count <= INSTRUCTIONS_MAX))
+}
+
+/// The total that callgrind prints at the end.
+fn collected(stderr: &str) -> Option<f64> {
+    let line = stderr.lines().find(|line| line.contains("Collected :"))?;
+    line.rsplit(':').next()?.trim().parse().ok()
+}
+
+/// The median of hooks that the daemon answers.
+pub(crate) fn with_daemon(binary: &Path, amount: &Amount) -> Result<Row> {
+    let home = Home::new(binary)?;
+    let _daemon = Daemon::start(&home, &[])?;
+    let (ours, floor) = interleaved(&home, amount.spawns)?;
+    expect_committed(&home, amount.spawns + WARM_UP)?;
+    Ok(row("hook, daemon up: median wall", ours, floor, RATIO_WITH_DAEMON_MAX))
+}
+
+/// The median of hooks that find no daemon and spool.
+pub(crate) fn without_daemon(binary: &Path, amount: &Amount) -> Result<Row> {
+    let home = Home::new(binary)?;
+    let (ours, floor) = interleaved(&home, amount.spawns)?;
+    if home.spooled() != amount.spawns + WARM_UP {
+        bail!("{} events of {} hooks are in the spool", home.spooled(), amount.spawns + WARM_UP);
+    }
+    Ok(row("hook, no daemon: median wall", ours, floor, RATIO_WITHOUT_DAEMON_MAX))
+}
+
+fn row(measure: &str, ours: f64, floor: f64, max: f64) -> Row {
+    let ratio = ours / floor;
+    let text = |seconds: f64| format!("{:.2} ms", seconds * 1e3);
+    let row = Row::figure(measure, text(ours), &format!("≤ {max} × {FLOOR}"), ratio <= max);
+    row.against(text(floor), ratio)
+}
+
+/// Spawns the hook and the floor in turn; medians in seconds.
+fn interleaved(home: &Home, spawns: usize) -> Result<(f64, f64)> {
+    let payloads: Vec<PathBuf> =
+        (0..spawns + WARM_UP).map(|number| payload(home, number)).collect::<Result<_>>()?;
+    let hook = || home.rekindle(&EVENT);
+    let floor = || {
+        let mut command = Command::new(FLOOR);
+        home.enclose(&mut command);
+        command
+    };
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    for payload in &payloads {
+        ours.push(spawn(hook(), payload)?);
+        theirs.push(spawn(floor(), payload)?);
+    }
+    Ok((median(&mut ours[WARM_UP..]), median(&mut theirs[WARM_UP..])))
+}
+
+/// Seconds from spawn to exit.
+fn spawn(mut command: Command, payload: &Path) -> Result<f64> {
+    command.stdin(File::open(payload)?).stdout(Stdio::null()).stderr(Stdio::null());
+    let started = Instant::now();
+    let status = command.status()?;
+    let took = started.elapsed();
+    if !status.success() {
+        bail!("{} ended with {status}", command.get_program().to_string_lossy());
+    }
+    Ok(took.as_secs_f64())
+}
+
+/// Every hook left a row in the store: what is measured is the whole road.
+fn expect_committed(home: &Home, wanted: usize) -> Result<()> {
+    let finished =
+        process::run_ok(&mut home.rekindle(&["status", "--json"]), Duration::from_secs(10))?;
+    let status: Value = serde_json::from_str(&finished.stdout).context("status is not JSON")?;
+    if status["events"] != wanted {
+        bail!("{} events of {wanted} hooks are in the store", status["events"]);
+    }
+    Ok(())
+}
+
+/// About half a kilobyte, as an agent sends it after a command; every number is another event.
+fn payload(home: &Home, number: usize) -> Result<PathBuf> {
+    let event = json!({
+        "session_id": "00000000-0000-4000-8000-000000000001",
+        "transcript_path": "/home/user/.agent/projects/web/00000000.jsonl",
+        "cwd": home.file("home"),
+        "hook_event_name": "PostToolUse",
+        "permission_mode": "default",
+        "tool_name": "Bash",
+        "tool_input": { "command": "make build", "description": "Build the project" },
+        "tool_response": { "stdout": "cc -c main.c\ncc -o web main.o\n", "stderr": "", "interrupted": false },
+        "tool_use_id": format!("toolu_{number:024}"),
+    });
+    let path = home.file(&format!("payload-{number}.json"));
+    fs::write(&path, event.to_string())?;
+    Ok(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_count_is_read_from_callgrinds_last_lines() {
+        let text = "==1== Events    : Ir\n==1== Collected : 431207\n==1==\n";
+        assert_eq!(collected(text), Some(431_207.0));
+        assert_eq!(collected("==1== nothing"), None);
+    }
+
+    #[test]
+    fn a_ratio_over_its_target_fails() {
+        assert_eq!(row("x", 0.002, 0.001, 2.2).verdict, super::super::Verdict::Pass);
+        assert_eq!(row("x", 0.003, 0.001, 2.2).verdict, super::super::Verdict::Fail);
+    }
+}

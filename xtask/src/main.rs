@@ -1,0 +1,79 @@
+//! `cargo xtask VERB`: everything the project checks, generates and measures about itself.
+//!
+//! The verbs only orchestrate cargo, the built binary and real clients; no product code is here.
+
+// A task runner talks to a person at a terminal; printing is its job.
+#![allow(clippy::print_stdout, clippy::print_stderr)]
+
+mod bench;
+mod ci;
+mod clients;
+mod codegen;
+mod daemon;
+mod home;
+mod http;
+mod process;
+mod project;
+mod report;
+mod rust_source;
+mod spec;
+mod tidy;
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+
+use project::Project;
+
+const USAGE: &str = "\
+usage: cargo xtask VERB
+
+  ci [--install]            format, tidy, clippy, tests, generated pages, spec, release build, gates, clients
+                            (--install: get missing tools with apt-get; implied by CI=true)
+  tidy                      the house rules: headers, sizes, who may see whom, links, licences
+  spec                      every claim of docs/spec has a test, every reference an anchor
+  codegen [--check]         write docs/reference from the binary, or compare
+  bench [--gate] [--quick]  measure the release binary; --gate: instruction count and size only
+  clients                   real MCP clients against the release binary";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    match run(&args) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(args: &[String]) -> Result<()> {
+    let (verb, flags) = match args.split_first() {
+        Some((verb, flags)) => (verb.as_str(), flags),
+        None => bail!("no verb given\n{USAGE}"),
+    };
+    let known: &[&str] = match verb {
+        "ci" => &["--install"],
+        "codegen" => &["--check"],
+        "bench" => &["--gate", "--quick"],
+        "tidy" | "spec" | "clients" => &[],
+        "help" | "--help" | "-h" => {
+            println!("{USAGE}");
+            return Ok(());
+        }
+        _ => bail!("no verb is called '{verb}'\n{USAGE}"),
+    };
+    if let Some(flag) = flags.iter().find(|flag| !known.contains(&flag.as_str())) {
+        bail!("'{verb}' has no flag '{flag}'\n{USAGE}");
+    }
+    let has = |flag: &str| flags.iter().any(|given| given == flag);
+    let project = Project::find()?;
+    match verb {
+        "ci" => ci::run(&project.without_incremental(), has("--install")),
+        "tidy" => tidy::run(&project),
+        "spec" => spec::run(&project),
+        "codegen" => codegen::run(&project, has("--check")),
+        "bench" => bench::run(&project, has("--gate"), has("--quick")),
+        _ => clients::run(&project),
+    }
+}
