@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use contract::op::check_tier;
 use contract::{CallStore, Cx, Operation};
-use model::{Caller, Code, OpError, Reply, Request, Road};
+use model::{CallId, Caller, Code, OpError, Reply, Request, Road};
 use serde_json::Value;
 
 use crate::log::Level;
@@ -47,13 +47,10 @@ impl Runtime {
         let inner = self.inner.clone();
         // The callback is taken by whoever answers: the pool's thread, or this one if it is full.
         let reply = Arc::new(std::sync::Mutex::new(Some(reply)));
-        let answer = {
-            let reply = reply.clone();
-            move |result| {
-                let taken = reply.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
-                if let Some(reply) = taken {
-                    reply(result);
-                }
+        let answer = move |result| {
+            let taken = reply.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+            if let Some(reply) = taken {
+                reply(result);
             }
         };
         let refused = answer.clone();
@@ -73,36 +70,30 @@ impl Inner {
     fn perform(&self, request: Request) -> Reply {
         let started = Instant::now();
         let op = self.table.get(&request.op)?;
-        let reply = self.checked(op, &request);
+        let Request { call, params, caller, .. } = request;
+        let reply = self.checked(op, call, &caller, params);
         let audited = if op.info.access.is_read() { Level::Debug } else { Level::Info };
         if self.log.keeps(audited) {
             let outcome = reply.as_ref().map_or_else(|error| error.code.row().word, |_| "ok");
-            let line = format_args!(
-                "op={} tier={:?} call={} us={} outcome={outcome}",
-                op.info.name,
-                request.caller.tier,
-                request.call,
-                started.elapsed().as_micros(),
-            )
-            .to_string();
-            match audited {
-                Level::Debug => self.log.debug("call", format_args!("{line}")),
-                _ => self.log.info("call", format_args!("{line}")),
-            }
+            let micros = started.elapsed().as_micros();
+            let (name, tier) = (op.info.name, caller.tier);
+            self.log.line(
+                audited,
+                "call",
+                format_args!("op={name} tier={tier:?} call={call} us={micros} outcome={outcome}"),
+            );
         }
         reply
     }
 
-    fn checked(&self, op: &Operation, request: &Request) -> Reply {
-        check_tier(op.info, request.caller.tier)?;
+    fn checked(&self, op: &Operation, call: CallId, caller: &Caller, params: Value) -> Reply {
+        check_tier(op.info, caller.tier)?;
         let write = !op.info.access.is_read();
         if write {
             self.ingest_spool();
         }
-        let call = write.then_some(request.call);
-        let fenced = catch_unwind(AssertUnwindSafe(|| {
-            self.run(op, call, &request.caller, request.params.clone())
-        }));
+        let call = write.then_some(call);
+        let fenced = catch_unwind(AssertUnwindSafe(|| self.run(op, call, caller, params)));
         fenced.unwrap_or_else(|_| {
             // The panic hook has logged where; what it said may hold user text.
             self.log.error("call", format_args!("op={} panicked", op.info.name));
@@ -111,13 +102,7 @@ impl Inner {
         })
     }
 
-    fn run(
-        &self,
-        op: &Operation,
-        call: Option<model::CallId>,
-        caller: &Caller,
-        params: Value,
-    ) -> Reply {
+    fn run(&self, op: &Operation, call: Option<CallId>, caller: &Caller, params: Value) -> Reply {
         let now = (self.clock)();
         let store = CallStore::new(&self.store, call, now);
         let nested = |name: &str, params: Value| {

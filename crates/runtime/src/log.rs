@@ -78,7 +78,7 @@ impl Log {
         self.file.is_some() && level <= self.level
     }
 
-    fn line(&self, level: Level, topic: &str, message: Arguments<'_>) {
+    pub fn line(&self, level: Level, topic: &str, message: Arguments<'_>) {
         let Some(file) = self.file.as_ref().filter(|_| level <= self.level) else { return };
         let word = match level {
             Level::Error => "ERROR",

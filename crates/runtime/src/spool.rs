@@ -1,7 +1,7 @@
 //! Events that could not be handed over when they happened: taken in before anything is written.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, TryLockError};
 
 use model::event::HookRecord;
 use model::limits;
@@ -66,11 +66,11 @@ fn is_event(path: &Path) -> bool {
 impl Inner {
     /// Takes in what waits, if anything does. What the store refuses stays for the next time.
     pub(crate) fn ingest_spool(&self) {
-        let Ok(_busy) = self.spool.busy.try_lock().map_err(|error| match error {
-            std::sync::TryLockError::Poisoned(poisoned) => drop(PoisonError::into_inner(poisoned)),
-            std::sync::TryLockError::WouldBlock => (),
-        }) else {
-            return;
+        let _busy = match self.spool.busy.try_lock() {
+            Ok(busy) => busy,
+            // It guards no data of its own; who panicked left nothing half done in it.
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return,
         };
         loop {
             let batch = self.spool.next_batch();
