@@ -10,12 +10,15 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     // The hook comes first: it is one process per agent event, and must not pay for the rest.
     let mut args = std::env::args_os().skip(1);
-    if args.next().is_some_and(|arg| arg == "hook")
+    let is_hook = args.next().is_some_and(|arg| arg == "hook");
+    if is_hook
         && let Some(event) = args.next()
         && let Some(event) = event.to_str().filter(|event| !event.starts_with('-'))
     {
         hook::run(event);
         return ExitCode::SUCCESS;
     }
-    ExitCode::from(commands::run(std::env::args_os().collect()))
+    let exit = commands::run(std::env::args_os().collect());
+    // To an agent the code of a wrong usage means that it has to stop what it is doing.
+    if is_hook { ExitCode::SUCCESS } else { ExitCode::from(exit) }
 }

@@ -42,6 +42,7 @@ impl<'w> CommandRoad<'w> {
         loop {
             if let Some((road, hello)) = connect(&world)? {
                 if !is_older(&hello, &world.build) || asked_to_leave {
+                    world.note_broken_settings();
                     return Ok(Way::Socket(road));
                 }
                 // Asked once only: two builds on one machine must not chase each other.
@@ -52,6 +53,7 @@ impl<'w> CommandRoad<'w> {
                         hello.build, world.build
                     );
                     world.out.note(&note);
+                    world.note_broken_settings();
                     return Ok(Way::Socket(road));
                 }
             } else if self.starts_daemon && !started && !daemon::autostart_forbidden() {

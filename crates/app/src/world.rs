@@ -31,6 +31,13 @@ impl World {
         runtime::config::load(keys, &self.locations.config_file, &var)
     }
 
+    /// Says that the settings are broken, where the command can do its work without them.
+    pub(crate) fn note_broken_settings(&mut self) {
+        if let Err(error) = self.config() {
+            self.out.note(&format!("warning: {}", error.message));
+        }
+    }
+
     /// Opens the store in this process. The caller holds the lock.
     pub(crate) fn open(&self, one_shot: bool) -> Result<Runtime, OpError> {
         open(&self.locations, self.config()?, one_shot)
@@ -46,6 +53,8 @@ pub(crate) fn open(
     let level = Level::parse(config.text("log.level")).ok_or_else(|| {
         OpError::invalid("log.level", "the log level is none of error, warn, info, debug")
     })?;
+    server::platform::survive_file_limits()
+        .map_err(|error| OpError::internal(format!("no signal handlers: {error}")))?;
     let log = if one_shot { Log::none() } else { Log::to_file(&locations.daemon_log(), level) };
     Runtime::open(Setup { kit: kit::kit(), locations: locations.clone(), config, one_shot, log })
 }

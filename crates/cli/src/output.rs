@@ -155,9 +155,11 @@ impl Output {
     }
 }
 
-/// JSON whose strings show a terminal no control character (JSON itself escapes those below 32).
+/// JSON whose strings show a terminal no character that acts instead of showing: controls (JSON
+/// itself escapes those below 32), line separators, and what turns the direction of the text.
 fn escaped(json: &str) -> String {
-    let acts = |c: char| c >= '\u{7f}' && c.is_control();
+    let turns = |c: char| matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let acts = |c: char| c >= '\u{7f}' && (c.is_control() || turns(c));
     if !json.contains(acts) {
         return json.to_owned();
     }

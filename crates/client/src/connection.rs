@@ -15,13 +15,15 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Connects, if the socket's directory is ours: elsewhere somebody else may be listening.
+    /// Connects, if the socket's directory is ours: elsewhere somebody else may be listening. A
+    /// daemon that does not even accept within the hook's deadline is as good as none.
     pub fn open(locations: &Locations) -> io::Result<Connection> {
         let socket = locations.socket();
         if !socket.parent().is_some_and(platform::is_private) {
             return Err(io::ErrorKind::NotFound.into());
         }
-        Ok(Connection { reader: BufReader::new(UnixStream::connect(socket)?) })
+        let stream = platform::connect(&socket, limits::HOOK_DEADLINE)?;
+        Ok(Connection { reader: BufReader::new(stream) })
     }
 
     /// How long one reply may take.

@@ -2,7 +2,9 @@
 
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use model::locations::{Locations, Surroundings};
 use model::situation::Situation;
@@ -44,6 +46,30 @@ pub fn situation() -> Situation {
         os: Some(if cfg!(target_os = "macos") { "darwin" } else { "linux" }.to_owned()),
         ..Situation::default()
     }
+}
+
+/// Connects to a socket, but waits no longer than this for a listener whose queue is full.
+#[cfg(target_os = "linux")]
+pub fn connect(socket: &Path, patience: Duration) -> io::Result<UnixStream> {
+    use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
+    let flags = SocketFlags::CLOEXEC;
+    let stream = net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+    sockopt::set_socket_timeout(&stream, sockopt::Timeout::Send, Some(patience))?;
+    net::connect(&stream, &SocketAddrUnix::new(socket)?)?;
+    Ok(UnixStream::from(stream))
+}
+
+/// Connects to a socket; elsewhere than on Linux a full queue refuses at once.
+#[cfg(not(target_os = "linux"))]
+pub fn connect(socket: &Path, _: Duration) -> io::Result<UnixStream> {
+    UnixStream::connect(socket)
+}
+
+/// Whether the system lets this process write files of this size. Going over the limit would end
+/// the process by a signal, which for a hook would be worse than losing the event.
+pub fn may_write(bytes: u64) -> bool {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Fsize);
+    limit.current.is_none_or(|current| bytes <= current)
 }
 
 /// Why a directory cannot be used.

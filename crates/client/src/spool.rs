@@ -17,6 +17,10 @@ pub fn leave(locations: &Locations, record: &HookRecord) -> io::Result<()> {
 }
 
 fn write(folder: &Path, record: &HookRecord) -> io::Result<()> {
+    let text = serde_json::to_vec(record)?;
+    if !platform::may_write(text.len() as u64) {
+        return Err(io::ErrorKind::FileTooLarge.into());
+    }
     // The name sorts by (at, id), the order in which events are taken in.
     let name = format!("{:015}-{}.json", record.at.max(0), record.id);
     let temporary = folder.join(format!(".{name}.part"));
@@ -32,10 +36,7 @@ fn write(folder: &Path, record: &HookRecord) -> io::Result<()> {
         }
         other => other?,
     };
-    let written = serde_json::to_vec(record)
-        .map_err(io::Error::from)
-        .and_then(|text| file.write_all(&text))
-        .and_then(|()| fs::rename(&temporary, folder.join(name)));
+    let written = file.write_all(&text).and_then(|()| fs::rename(&temporary, folder.join(name)));
     if written.is_err() {
         let _ = fs::remove_file(&temporary);
     }

@@ -61,8 +61,11 @@ fn read_stdin() -> Result<Vec<u8>, String> {
 }
 
 fn take(event: &str, text: &[u8], locations: &Locations) {
+    // A list would do for the parser: its members would be taken for ours in order.
+    let object = text.trim_ascii_start().starts_with(b"{");
     let payload: Payload<'_> = match serde_json::from_slice(text) {
-        Ok(payload) => payload,
+        Ok(payload) if object => payload,
+        Ok(_) => return log(locations, event, "dropped: not a JSON object"),
         // The message of the parser may quote the event; its place does not.
         Err(error) => {
             let (line, column) = (error.line(), error.column());
@@ -170,12 +173,17 @@ fn log(locations: &Locations, event: &str, message: &str) {
         let _ = platform::data_dir(&locations.data_dir);
         let _ = platform::private_dir(folder);
     }
-    let full = std::fs::metadata(&path).is_ok_and(|meta| meta.len() > limits::HOOK_LOG_BYTES_MAX);
+    let bytes = std::fs::metadata(&path).map_or(0, |meta| meta.len());
+    let full = bytes > limits::HOOK_LOG_BYTES_MAX;
     let mut options = OpenOptions::new();
     options.create(true).append(!full).write(true).truncate(full).mode(0o600);
     // An event's name is an argument of ours; still, only what looks like a name is written.
     let event: String = event.chars().filter(char::is_ascii_alphanumeric).take(64).collect();
-    if let Ok(mut file) = options.open(&path) {
-        let _ = writeln!(file, "{} {event}: {message}", rfc3339(clock::now_ms()));
+    let line = format!("{} {event}: {message}\n", rfc3339(clock::now_ms()));
+    let grown = if full { 0 } else { bytes } + line.len() as u64;
+    if platform::may_write(grown)
+        && let Ok(mut file) = options.open(&path)
+    {
+        let _ = file.write_all(line.as_bytes());
     }
 }

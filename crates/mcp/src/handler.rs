@@ -64,6 +64,14 @@ impl Handler {
         Handler { runtime, tools: Arc::default() }
     }
 
+    /// Whether the message calls an operation that takes in a whole file.
+    pub(crate) fn is_import(&self, message: &Value) -> bool {
+        let params = message.get("params").filter(|_| message["method"] == "tools/call");
+        let name = params.and_then(|params| params.get("name")?.as_str());
+        let op = name.and_then(|name| self.runtime.table().find(name));
+        op.is_some_and(|op| op.info.name.starts_with("import"))
+    }
+
     async fn call(&self, context: &RequestContext<RoleServer>, op: &str, params: Value) -> Reply {
         let from = sender(context)?;
         let request =

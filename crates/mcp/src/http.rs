@@ -70,6 +70,9 @@ impl McpServer {
             Ok(message) => message,
             Err(error) => return line_reply(unparsable(&error), streamed),
         };
+        if let Some(refused) = self.too_large(&message, request.body().len()) {
+            return line_reply(refused, streamed);
+        }
         if is_modern(&message)
             && let Shape::Request { id, .. } = shape(message.clone())
         {

@@ -4,7 +4,7 @@
 use std::convert::Infallible;
 use std::future::{Future, ready};
 
-use model::{CallId, limits};
+use model::{CallId, Code, OpError, limits};
 use rmcp::model::{
     ClientJsonRpcMessage, ClientRequest, CustomRequest, ErrorCode, ErrorData, GetExtensions,
     GetMeta, RequestId, ServerJsonRpcMessage, ServerResult,
@@ -53,10 +53,26 @@ impl McpServer {
             return Answer::default();
         }
         let outcome = match serde_json::from_slice(line) {
-            Ok(message) => self.message(message, from).await,
+            Ok(message) => match self.too_large(&message, line.len()) {
+                Some(refused) => refused,
+                None => self.message(message, from).await,
+            },
             Err(error) => unparsable(&error),
         };
         Answer { line: outcome.reply, revision: outcome.revision }
+    }
+
+    /// The refusal of a message that took too many bytes on the wire; imports may be large.
+    pub(crate) fn too_large(&self, message: &Value, bytes: usize) -> Option<Outcome> {
+        let max = limits::REQUEST_BYTES_MAX;
+        if bytes <= max || self.handler.is_import(message) {
+            return None;
+        }
+        let error =
+            OpError::new(Code::TooLarge, format!("{bytes} bytes are over {max}")).with("max", max);
+        let id = message.get("id").filter(|id| id.is_string() || id.is_number());
+        let reply = json!({ "jsonrpc": "2.0", "id": id, "error": error.to_wire() }).to_string();
+        Some(Outcome { reply: Some(reply), ..Outcome::default() })
     }
 
     /// Answers one message or batch.

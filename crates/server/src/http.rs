@@ -4,11 +4,8 @@
 //! from top to bottom. What JSON-RPC, WebSocket, SSE, the page and MCP do with it is elsewhere.
 
 use std::convert::Infallible;
-use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::task::{Poll, ready};
 use std::time::Duration;
 
 use http_body_util::Either;
@@ -25,12 +22,15 @@ use runtime::{Runtime, tasks};
 use serde_json::{Value, json};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, watch};
-use tokio::time::{Instant, sleep, sleep_until};
+use tokio::time::sleep;
 
 use crate::connections::{Connections, Heard, Slot};
 use crate::{guard, page, rpc, sse, ws};
 
 mod message;
+mod receiving;
+
+use receiving::Receiving;
 
 pub(crate) use message::{Body, Refused, empty, json, query, rest_error, whole};
 
@@ -66,8 +66,7 @@ pub(crate) struct Shared {
 pub(crate) struct Connection {
     pub(crate) shared: Arc<Shared>,
     pub(crate) slot: Slot,
-    opened: Instant,
-    receiving: AtomicU64,
+    pub(crate) receiving: Receiving,
     /// Tells [`serve`] when the last connection is gone.
     _alive: mpsc::Sender<Infallible>,
 }
@@ -97,8 +96,7 @@ pub async fn serve(listener: TcpListener, face: Arc<Face>, mut stop: watch::Rece
                 let connection = Arc::new(Connection {
                     slot: shared.face.connections.admit("http"),
                     shared: shared.clone(),
-                    opened: Instant::now(),
-                    receiving: AtomicU64::new(Connection::IDLE),
+                    receiving: Receiving::new(shared.receive),
                     _alive: alive.clone(),
                 });
                 tasks::spawn("http connection", connection.run(stream));
@@ -121,15 +119,14 @@ pub(crate) async fn stopped(stop: &mut watch::Receiver<bool>) {
 }
 
 impl Connection {
-    /// Values of `receiving` beside the milliseconds at which the first byte of a request came.
-    const IDLE: u64 = u64::MAX;
-    const BUSY: u64 = u64::MAX - 1;
-
     async fn run(self: Arc<Self>, stream: TcpStream) {
         // A small answer must not wait for the acknowledgement of the one before.
         let _ = stream.set_nodelay(true);
         let heard = self.clone();
-        let io = TokioIo::new(Heard::new(stream, move || heard.heard()));
+        let io = TokioIo::new(Heard::new(stream, move || {
+            heard.slot.touch();
+            heard.receiving.heard();
+        }));
         let answering = self.clone();
         let service = service_fn(move |request| answer(answering.clone(), request));
         let mut http = http1::Builder::new();
@@ -148,7 +145,7 @@ impl Connection {
                     log.info(kind, format_args!("a silent connection made room for a new one"));
                     return;
                 }
-                () = self.late() => return,
+                () = self.receiving.late() => return,
                 () = stopped(&mut stop), if !stopping => {
                     stopping = true;
                     serving.as_mut().graceful_shutdown();
@@ -156,55 +153,15 @@ impl Connection {
             }
         }
     }
-
-    /// Something came from the peer: the first of it starts the request's time.
-    fn heard(&self) {
-        self.slot.touch();
-        if self.receiving.load(Ordering::Relaxed) == Self::IDLE {
-            let now = u64::try_from(self.opened.elapsed().as_millis()).unwrap_or(0);
-            self.receiving.store(now, Ordering::Relaxed);
-        }
-    }
-
-    /// When the request that is arriving has to be complete.
-    fn due(&self) -> Option<Instant> {
-        match self.receiving.load(Ordering::Relaxed) {
-            Self::IDLE | Self::BUSY => None,
-            since => Some(self.opened + Duration::from_millis(since) + self.shared.receive),
-        }
-    }
-
-    /// Ends when the head of a request took too long. Polled together with the connection, so a
-    /// timer is set only once something arrived, and moved only when it fires.
-    async fn late(&self) {
-        let mut timer = pin!(sleep_until(self.opened));
-        let mut set = false;
-        poll_fn(|cx| {
-            loop {
-                let Some(due) = self.due() else { return Poll::Pending };
-                if !set {
-                    timer.as_mut().reset(due);
-                    set = true;
-                }
-                ready!(timer.as_mut().poll(cx));
-                set = false;
-                if due <= Instant::now() {
-                    return Poll::Ready(());
-                }
-            }
-        })
-        .await;
-    }
 }
 
 async fn answer(
     connection: Arc<Connection>,
     request: Request<Incoming>,
 ) -> Result<Response<Body>, Infallible> {
-    let due = connection.due().unwrap_or_else(|| Instant::now() + connection.shared.receive);
-    connection.receiving.store(Connection::BUSY, Ordering::Relaxed);
-    let response = route(&connection, request, due).await;
-    connection.receiving.store(Connection::IDLE, Ordering::Relaxed);
+    connection.receiving.head_came();
+    let response = route(&connection, request).await;
+    connection.receiving.answered();
     Ok(response)
 }
 
@@ -269,11 +226,7 @@ fn hook_event(path: &str) -> Option<&str> {
 }
 
 /// One request from the door to its answer.
-async fn route(
-    connection: &Arc<Connection>,
-    request: Request<Incoming>,
-    due: Instant,
-) -> Response<Body> {
+async fn route(connection: &Arc<Connection>, request: Request<Incoming>) -> Response<Body> {
     let (head, body) = request.into_parts();
     let path = Path::of(head.uri.path());
     let rpc = path.is_some_and(|path| path.speaks_rpc(&head.method));
@@ -282,10 +235,11 @@ async fn route(
     }
     let public = path.is_some_and(|path| path.is_public(&head.method));
     // A browser asks by OPTIONS whether a foreign page may call, and asks without a token.
-    if !public && head.method != Method::OPTIONS {
-        if let Err(error) = connection.shared.face.auth.check(&head) {
-            return Refused::from(error).response(rpc);
-        }
+    if !public
+        && head.method != Method::OPTIONS
+        && let Err(error) = connection.shared.face.auth.check(&head)
+    {
+        return Refused::from(error).response(rpc);
     }
     let Some(path) = path else {
         return Refused::from(OpError::not_found("nothing is at this path")).response(false);
@@ -304,7 +258,7 @@ async fn route(
             .hint("Send the header `Content-Type: application/json`.");
         return Refused { status: StatusCode::UNSUPPORTED_MEDIA_TYPE, error }.response(rpc);
     }
-    let handled = handle(connection, path, head, body, due).await;
+    let handled = handle(connection, path, head, body).await;
     handled.unwrap_or_else(|refused| refused.response(rpc))
 }
 
@@ -314,19 +268,18 @@ async fn handle(
     path: Path,
     head: Parts,
     body: Incoming,
-    due: Instant,
 ) -> Result<Response<Body>, Refused> {
     let face = &connection.shared.face;
     match path {
-        Path::Rpc => answer_rpc(connection, &head, body, due).await,
-        Path::Root if head.method == Method::POST => answer_rpc(connection, &head, body, due).await,
+        Path::Rpc => answer_rpc(connection, &head, body).await,
+        Path::Root if head.method == Method::POST => answer_rpc(connection, &head, body).await,
         Path::Root => Ok(page::root(&face.auth, &head)),
         Path::Style => Ok(page::style()),
         Path::Script => Ok(page::script()),
         Path::Health => Ok(json(StatusCode::OK, health())),
         Path::Mcp => {
             let peer = peer(connection, &head)?;
-            let bytes = message::read(&head, body, due).await?;
+            let bytes = message::read(connection, &head, body).await?;
             let answer = face.mcp.http(Request::from_parts(head, bytes), peer).await;
             Ok(answer.map(|body| Either::Right(UnsyncBoxBody::new(body))))
         }
@@ -334,14 +287,14 @@ async fn handle(
         Path::Messages => {
             let peer = peer(connection, &head)?;
             let session = query(&head, "session_id").unwrap_or_default();
-            let bytes = message::read(&head, body, due).await?;
+            let bytes = message::read(connection, &head, body).await?;
             Ok(sse::post(&connection.shared, &session, peer, &bytes).await?)
         }
         Path::Ws => {
             let peer = peer(connection, &head)?;
             Ok(ws::upgrade(connection, Request::from_parts(head, body), peer))
         }
-        Path::Hook => answer_hook(connection, &head, body, due).await,
+        Path::Hook => answer_hook(connection, &head, body).await,
     }
 }
 
@@ -349,10 +302,9 @@ async fn answer_rpc(
     connection: &Connection,
     head: &Parts,
     body: Incoming,
-    due: Instant,
 ) -> Result<Response<Body>, Refused> {
     let call = call_id(head)?;
-    let bytes = message::read(head, body, due).await?;
+    let bytes = message::read(connection, head, body).await?;
     let shared = &connection.shared;
     let answer = rpc::answer(&shared.face.runtime, &bytes, &shared.sender, call).await;
     Ok(match (answer.body, answer.refusal) {
@@ -367,11 +319,10 @@ async fn answer_hook(
     connection: &Connection,
     head: &Parts,
     body: Incoming,
-    due: Instant,
 ) -> Result<Response<Body>, Refused> {
     let event = hook_event(head.uri.path()).unwrap_or_default();
     let call = call_id(head)?.unwrap_or_else(client::mint);
-    let bytes = message::read(head, body, due).await?;
+    let bytes = message::read(connection, head, body).await?;
     let payload: Value = serde_json::from_slice(&bytes)
         .map_err(|error| OpError::invalid("payload", format!("the body is not JSON: {error}")))?;
     let request = model::Request {

@@ -13,6 +13,20 @@ pub fn detach() {
     let _ = rustix::process::setsid();
 }
 
+/// Makes a write beyond the limit on the size of files fail like one to a full disk, instead of
+/// ending the process by a signal.
+pub fn survive_file_limits() -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+    let handled = {
+        let _inside = runtime.enter();
+        signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw())).map(drop)
+    };
+    // The handler stays for the rest of the process. The small runtime goes without waiting, which
+    // is also possible from inside of the daemon's own.
+    runtime.shutdown_background();
+    handled
+}
+
 /// The signals that end a process in an orderly way.
 pub struct EndSignals {
     terminate: Signal,

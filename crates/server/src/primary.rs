@@ -67,8 +67,10 @@ pub enum Why {
     /// Somebody asked for it: `stop`.
     Stopped,
     Signal,
-    /// Nobody needs it any more.
+    /// Nobody needs it and it holds nothing; what comes at the last moment is handed over.
     Idle,
+    /// Nobody has come back for what it holds.
+    Forgotten,
     /// A newer build takes over.
     Retired,
     /// The lock file is gone, and with it the right to serve.
@@ -146,8 +148,9 @@ impl Primary {
     pub async fn start(lock: Lock, runtime: Runtime, options: Options) -> Result<Primary, OpError> {
         let locations = runtime.locations().clone();
         let token = token(&locations)?;
-        let unix = bind_socket(&locations)?;
         let tcp = bind_port(&options).await?;
+        // The socket comes last: who can connect to it may rely on a daemon that has started.
+        let unix = bind_socket(&locations)?;
         let port = tcp.local_addr().map_or(0, |address| address.port());
         let connections = Connections::new(limits::CONNECTIONS_MAX);
         let mcp = McpServer::new(runtime.clone());
@@ -233,9 +236,9 @@ impl Primary {
     /// Ends: drains, clears or hands over, removes what it made, gives up the lock.
     pub async fn finish(self, why: Why) {
         let end = match why {
-            Why::Stopped | Why::Idle => End::Clean,
+            Why::Stopped | Why::Forgotten => End::Clean,
             Why::Signal if self.shared.others() == 0 => End::Clean,
-            Why::Signal | Why::Retired | Why::LockLost => End::HandOver,
+            Why::Signal | Why::Idle | Why::Retired | Why::LockLost => End::HandOver,
         };
         let runtime = self.shared.runtime.clone();
         self.watcher.abort();
@@ -275,16 +278,13 @@ impl Primary {
         };
         let text = serde_json::to_string(&discovery)
             .map_err(|error| OpError::internal(format!("the discovery is not JSON: {error}")))?;
-        let path = locations.discovery();
-        platform::write_private(&path, &text).map_err(|error| {
-            OpError::unavailable(format!("cannot write {}: {error}", path.display()))
-        })?;
-        for copy in &self.shared.options.pid_files {
-            if let Err(error) = platform::write_private(copy, &text) {
+        // Whoever knows the directory finds the socket without it, so its lack stops nobody.
+        for file in std::iter::once(&locations.discovery()).chain(&self.shared.options.pid_files) {
+            if let Err(error) = platform::write_private(file, &text) {
                 self.shared
                     .runtime
                     .log()
-                    .warn("daemon", format_args!("no copy of the discovery: {error}"));
+                    .warn("daemon", format_args!("no discovery at {}: {error}", file.display()));
             }
         }
         Ok(())
@@ -295,6 +295,11 @@ impl Primary {
         let made = [locations.discovery(), locations.socket()];
         for path in made.iter().chain(&self.shared.options.pid_files) {
             let _ = std::fs::remove_file(path);
+        }
+        if let Some(short) = locations.socket().parent()
+            && short != locations.runtime_dir
+        {
+            let _ = std::fs::remove_dir(short);
         }
     }
 }

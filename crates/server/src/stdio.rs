@@ -53,7 +53,11 @@ impl<O: FnMut() -> Result<runtime::Runtime, OpError>> Stdio<O> {
         let mut client =
             Client { tools: self.tools.clone(), session: self.session.take(), revision: None };
         let mut stdin = BufReader::new(tokio::io::stdin());
-        let mut backend = Some(self.acquire().await?);
+        let (acquired, signalled) = until_signalled(self.acquire(), &mut signals).await;
+        let mut backend = acquired.transpose()?;
+        if signalled {
+            return end(backend, true, &mut signals).await;
+        }
         let mut line = Vec::new();
         loop {
             let read = tokio::select! {
@@ -77,10 +81,15 @@ impl<O: FnMut() -> Result<runtime::Runtime, OpError>> Stdio<O> {
                 }
                 Ok(false) | Err(_) => return end(backend, false, &mut signals).await,
             }
-            if !line.iter().all(u8::is_ascii_whitespace)
-                && let Some(reply) = self.answer(&mut client, &mut backend, &line).await
-            {
-                write_stdout(&reply).await?;
+            if !line.iter().all(u8::is_ascii_whitespace) {
+                let answer = self.answer(&mut client, &mut backend, &line);
+                let (reply, signalled) = until_signalled(answer, &mut signals).await;
+                if let Some(reply) = reply.flatten() {
+                    write_stdout(&reply).await?;
+                }
+                if signalled {
+                    return end(backend, true, &mut signals).await;
+                }
             }
             line.clear();
         }
@@ -96,27 +105,27 @@ impl<O: FnMut() -> Result<runtime::Runtime, OpError>> Stdio<O> {
         let call = client::mint();
         let until = Instant::now() + PATIENCE;
         loop {
-            let mut current = match backend.take() {
+            // It stays in its place while it is asked: a signal may end the waiting at any time.
+            let current = match backend {
                 Some(current) => current,
                 None => match self.acquire().await {
-                    Ok(acquired) => acquired,
+                    Ok(acquired) => backend.insert(acquired),
                     Err(error) => return failure(line, &error),
                 },
             };
-            match client.ask(&mut current, &self.locations, line, call).await {
-                Ok(reply) => {
-                    *backend = Some(current);
-                    return reply;
+            let broken = match client.ask(current, &self.locations, line, call).await {
+                Ok(reply) => return reply,
+                Err(broken) => broken,
+            };
+            *backend = None;
+            match broken {
+                Broken::Lost if Instant::now() < until => {}
+                Broken::Lost => {
+                    let error = OpError::unavailable("the daemon is lost again and again");
+                    return failure(line, &error);
                 }
-                Err(Broken::Lost) if Instant::now() < until => {}
-                Err(Broken::Lost) => {
-                    return failure(
-                        line,
-                        &OpError::unavailable("the daemon is lost again and again"),
-                    );
-                }
-                // Its late reply would be taken for the next one's, so the connection goes.
-                Err(Broken::Hangs) => return failure(line, &hangs()),
+                // Its late reply would be taken for the next one's, so the connection went.
+                Broken::Hangs => return failure(line, &hangs()),
             }
         }
     }
@@ -183,6 +192,19 @@ async fn end(
     primary.stdin_closed();
     primary.run_to_end(signals).await;
     Ok(())
+}
+
+/// Waits for some work, but only for a while once a signal has come; says whether one came.
+async fn until_signalled<T>(
+    work: impl Future<Output = T>,
+    signals: &mut EndSignals,
+) -> (Option<T>, bool) {
+    let mut work = std::pin::pin!(work);
+    tokio::select! {
+        done = &mut work => return (Some(done), false),
+        () = signals.received() => {}
+    }
+    (tokio::time::timeout(limits::DRAIN, work).await.ok(), true)
 }
 
 /// What can go wrong between us and the PRIMARY.

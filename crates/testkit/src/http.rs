@@ -1,6 +1,6 @@
 //! A plain HTTP/1.1 client over a socket: it sends exactly what a test says, right or wrong.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{BufReader, Write as _};
 use std::net::TcpStream;
 
 use serde_json::Value;
@@ -78,6 +78,11 @@ impl Http {
     }
 
     pub fn send(&self, method: &str, path: &str, body: &[u8]) -> Response {
+        read_response(&mut self.start(method, path, body)).expect("a response")
+    }
+
+    /// Sends a request and leaves it to the caller to read what comes back.
+    pub fn start(&self, method: &str, path: &str, body: &[u8]) -> BufReader<TcpStream> {
         let mut head = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n");
         let has =
             |name: &str| self.headers.iter().any(|(known, _)| known.eq_ignore_ascii_case(name));
@@ -98,7 +103,7 @@ impl Http {
         stream.write_all(head.as_bytes()).expect("the head is sent");
         // A server that has seen enough may answer and close before it has read all.
         let _ = stream.write_all(body);
-        read_response(&mut BufReader::new(stream)).expect("a response")
+        BufReader::new(stream)
     }
 
     /// A bare connection to this port, with a deadline on reads.

@@ -1,17 +1,20 @@
 //! The real binary in a temporary home, and plain clients for each of its surfaces.
 //!
 //! Read in this order: [`home`] (places and processes), [`wait`] (deadlines without sleeping),
-//! [`http`], [`lines`] (the unix socket and stdio), [`ws`].
+//! [`http`], [`lines`] (the unix socket and stdio), [`sse`], [`ws`].
 
-#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test kit fails by panicking")]
+#![expect(clippy::expect_used, reason = "a test kit fails by panicking")]
 
 pub mod home;
 pub mod http;
 pub mod lines;
+pub mod sse;
 pub mod wait;
 pub mod ws;
 
 pub use home::{Daemon, Home, Run};
 pub use http::{Http, Response};
 pub use lines::{Lines, Mcp};
-pub use wait::wait_until;
+pub use sse::Sse;
+pub use wait::{holds_for, wait_until};
+pub use ws::Ws;

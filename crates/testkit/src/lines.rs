@@ -103,6 +103,16 @@ impl Mcp {
         reply
     }
 
+    /// A tool call to a process that may be killed meanwhile; nothing if it is gone.
+    pub fn try_call(&mut self, tool: &str, arguments: &Value) -> Option<Result<Value, Value>> {
+        let params = json!({ "name": tool, "arguments": arguments });
+        let frame = json!({ "jsonrpc": "2.0", "id": 0, "method": "tools/call", "params": params });
+        let stdin = self.stdin.as_mut()?;
+        stdin.write_all(format!("{frame}\n").as_bytes()).ok()?;
+        let reply: Value = serde_json::from_str(&self.receive()?).expect("a line of JSON");
+        Some(outcome(&reply))
+    }
+
     /// The older handshake; the agreed revision comes back.
     pub fn initialize(&mut self, revision: &str) -> String {
         let info = json!({ "name": "test", "version": "1" });
@@ -115,15 +125,7 @@ impl Mcp {
     /// A tool call; the structured result, or the error object.
     pub fn call(&mut self, tool: &str, arguments: &Value) -> Result<Value, Value> {
         let reply = self.request("tools/call", &json!({ "name": tool, "arguments": arguments }));
-        if let Some(error) = reply.get("error") {
-            return Err(error.clone());
-        }
-        let result = &reply["result"];
-        if result["isError"] == json!(true) {
-            let text = result["content"][0]["text"].as_str().expect("an error text");
-            return Err(serde_json::from_str(text).expect("an error object"));
-        }
-        Ok(result["structuredContent"].clone())
+        outcome(&reply)
     }
 
     /// Closes the process's stdin, as a client that leaves does.
@@ -139,6 +141,19 @@ impl Mcp {
     pub fn wait(&mut self) -> Option<i32> {
         wait_until("the process ends", || self.child.try_wait().ok().flatten()).code()
     }
+}
+
+/// The structured result of a tool call, or its error object.
+fn outcome(reply: &Value) -> Result<Value, Value> {
+    if let Some(error) = reply.get("error") {
+        return Err(error.clone());
+    }
+    let result = &reply["result"];
+    if result["isError"] == json!(true) {
+        let text = result["content"][0]["text"].as_str().expect("an error text");
+        return Err(serde_json::from_str(text).expect("an error object"));
+    }
+    Ok(result["structuredContent"].clone())
 }
 
 impl Drop for Mcp {

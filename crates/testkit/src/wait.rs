@@ -16,3 +16,12 @@ pub fn wait_until<T>(what: &str, mut ready: impl FnMut() -> Option<T>) -> T {
         std::thread::park_timeout(Duration::from_millis(2));
     }
 }
+
+/// Watches for this long that something stays true, or panics naming `what` did not stay so.
+pub fn holds_for(window: Duration, what: &str, mut holds: impl FnMut() -> bool) {
+    let until = Instant::now() + window;
+    while Instant::now() < until {
+        assert!(holds(), "did not stay so for {window:?}: {what}");
+        std::thread::park_timeout(Duration::from_millis(10));
+    }
+}

@@ -1,5 +1,6 @@
 //! A WebSocket client over a blocking socket.
 
+use std::io::Write as _;
 use std::net::TcpStream;
 
 use serde_json::{Value, json};
@@ -33,6 +34,28 @@ impl Ws {
 
     pub fn send(&mut self, frame: &Value) {
         self.socket.send(Message::text(frame.to_string())).expect("the frame is sent");
+    }
+
+    /// Sends a text that need not be JSON.
+    pub fn send_text(&mut self, text: String) -> Result<(), Box<tungstenite::Error>> {
+        self.socket.send(Message::text(text)).map_err(Box::new)
+    }
+
+    /// Sends bytes as they are, past all framing.
+    pub fn send_raw(&mut self, bytes: &[u8]) {
+        // A server that has seen enough may close before it has read all.
+        let _ = self.socket.get_mut().write_all(bytes);
+    }
+
+    /// Reads until the server closes; the code it gives, if it gives one.
+    pub fn close_code(&mut self) -> Option<u16> {
+        loop {
+            match self.socket.read() {
+                Ok(Message::Close(frame)) => return frame.map(|frame| frame.code.into()),
+                Ok(_) => {}
+                Err(_) => return None,
+            }
+        }
     }
 
     /// The next text message as JSON; nothing once the socket is closed.

@@ -43,6 +43,7 @@ pub(super) fn command() -> Command {
 }
 
 pub(super) fn run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
+    world.note_broken_settings();
     let path = if matches.get_flag("hook") {
         world.locations.hook_log()
     } else {

@@ -12,6 +12,7 @@ pub(super) fn command() -> Command {
 }
 
 pub(super) fn run(world: &mut World, _: &[String], _: &ArgMatches) -> u8 {
+    world.note_broken_settings();
     match status(world) {
         Ok(status) => world.out.result(&status, Some(&pretty)),
         Err(error) => world.out.error(&error),

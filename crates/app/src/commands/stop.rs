@@ -19,6 +19,7 @@ pub(super) fn command() -> Command {
 }
 
 pub(super) fn run(world: &mut World, _: &[String], _: &ArgMatches) -> u8 {
+    world.note_broken_settings();
     match stop(world) {
         Ok(result) => world.out.result(&result, Some(&pretty)),
         Err(error) => world.out.error(&error),

@@ -23,7 +23,9 @@ pub(super) fn run(world: &mut World, _: &[String], _: &ArgMatches) -> u8 {
 
 fn up(world: &mut World) -> Result<Value, OpError> {
     let mut started = false;
-    if road::connect(world)?.is_none() {
+    if road::connect(world)?.is_some() {
+        world.note_broken_settings();
+    } else {
         client::daemon::start_and_wait(&world.locations, world.db.as_deref(), &[])
             .map_err(OpError::unavailable)?;
         started = true;

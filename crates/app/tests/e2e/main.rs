@@ -2,7 +2,27 @@
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "tests fail by panicking")]
 
+mod builds;
+mod command_line;
+mod crowd;
+mod discovery;
+mod errors;
 mod failover;
+mod faults;
+mod hook;
+mod hostile;
+mod idle;
+mod life;
+mod mcp;
+mod outbound;
+mod parity;
+mod places;
+mod security;
+mod settings;
+mod sqlite;
+mod store;
+mod ways;
+mod web;
 
 use testkit::Home;
 

@@ -11,8 +11,8 @@ use hyper::http::request::Parts;
 use hyper::{Response, StatusCode};
 use model::{Code, OpError, limits};
 use serde_json::{Value, json};
-use tokio::time::{Instant, timeout_at};
 
+use super::Connection;
 use crate::rpc;
 
 /// Bytes of a body that are read and thrown away, so that its sender gets to read the refusal.
@@ -55,51 +55,55 @@ impl Refused {
 }
 
 /// Reads the body, within its size and the request's time.
-pub(crate) async fn read(head: &Parts, mut body: Incoming, due: Instant) -> Result<Bytes, Refused> {
-    let late = |_| Refused {
-        status: StatusCode::REQUEST_TIMEOUT,
-        error: OpError::new(Code::Timeout, "the request did not arrive in time"),
+pub(crate) async fn read(
+    connection: &Connection,
+    head: &Parts,
+    body: Incoming,
+) -> Result<Bytes, Refused> {
+    let read = tokio::select! {
+        biased;
+        read = read_all(head, body) => read,
+        () = connection.receiving.cut() => Err(Refused {
+            status: StatusCode::REQUEST_TIMEOUT,
+            error: OpError::new(Code::Timeout, "the request did not arrive in time"),
+        }),
     };
+    connection.receiving.body_came();
+    read
+}
+
+async fn read_all(head: &Parts, mut body: Incoming) -> Result<Bytes, Refused> {
     let announced = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
-    let asks_first = head.headers.contains_key(header::EXPECT);
     if announced > limits::BODY_BYTES_MAX {
-        if !asks_first && announced <= DISCARD_BYTES_MAX {
-            timeout_at(due, discard(body)).await.map_err(late)?;
+        // Who asks first, by `Expect`, reads the refusal without sending anything.
+        if announced <= DISCARD_BYTES_MAX && !head.headers.contains_key(header::EXPECT) {
+            discard(body).await;
         }
         return Err(too_large());
     }
-    match timeout_at(due, collect(&mut body)).await.map_err(late)? {
-        Some(bytes) => Ok(bytes),
-        None => {
-            timeout_at(due, discard(body)).await.map_err(late)?;
-            Err(too_large())
+    let mut first = Bytes::new();
+    let mut all = Vec::new();
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|_| OpError::invalid("", "the body broke off"))?;
+        let Ok(data) = frame.into_data() else { continue };
+        if first.len() + all.len() + data.len() > limits::BODY_BYTES_MAX {
+            discard(body).await;
+            return Err(too_large());
+        }
+        if first.is_empty() && all.is_empty() {
+            // One frame is the usual case, and is not copied.
+            first = data;
+        } else {
+            all.extend_from_slice(&std::mem::take(&mut first));
+            all.extend_from_slice(&data);
         }
     }
+    Ok(if all.is_empty() { first } else { all.into() })
 }
 
 fn too_large() -> Refused {
     let max = limits::BODY_BYTES_MAX;
     OpError::new(Code::TooLarge, format!("the body is over {max} bytes")).with("max", max).into()
-}
-
-/// The whole body, or nothing if it is too large. One frame, the usual case, is not copied.
-async fn collect(body: &mut Incoming) -> Option<Bytes> {
-    let mut whole = Bytes::new();
-    let mut parts = Vec::new();
-    // A peer that breaks off never reads the answer, so what came is as good as anything.
-    while let Some(Ok(frame)) = body.frame().await {
-        let Ok(data) = frame.into_data() else { continue };
-        if whole.len() + parts.len() + data.len() > limits::BODY_BYTES_MAX {
-            return None;
-        }
-        if whole.is_empty() && parts.is_empty() {
-            whole = data;
-            continue;
-        }
-        parts.extend_from_slice(&std::mem::take(&mut whole));
-        parts.extend_from_slice(&data);
-    }
-    Some(if parts.is_empty() { whole } else { parts.into() })
 }
 
 async fn discard(mut body: Incoming) {

@@ -1,15 +1,13 @@
-//! Through a real TCP socket: doors, verbs, limits, eviction, streams and the end.
+//! Through a real TCP socket: doors, verbs, limits, eviction, the page. Streams are in `streams`.
+
+mod speed_tmp;
+mod streams;
 
 use std::collections::HashMap;
 
-use futures_util::{SinkExt as _, StreamExt as _};
 use model::limits;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::task::JoinHandle;
-use tokio_tungstenite::WebSocketStream;
-use tokio_tungstenite::tungstenite::Message;
-use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
-use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 
 use super::*;
 use crate::rpc::tests::{Home, get_hint, set_hint};
@@ -63,19 +61,6 @@ impl Server {
     async fn ask_bare(&self, method: &str, path: &str, headers: &[&str], body: &str) -> Reply {
         self.connect().await.ask(method, path, headers, body).await
     }
-
-    async fn websocket(&self, path: &str, protocol: Option<&str>) -> WebSocketStream<TcpStream> {
-        let url = format!("ws://{}{path}", self.address);
-        let mut request = url.into_client_request().unwrap();
-        let headers = request.headers_mut();
-        headers.insert("authorization", format!("Bearer {TOKEN}").parse().unwrap());
-        if let Some(protocol) = protocol {
-            headers.insert("sec-websocket-protocol", protocol.parse().unwrap());
-        }
-        let stream = TcpStream::connect(self.address).await.unwrap();
-        let (socket, _) = tokio_tungstenite::client_async(request, stream).await.unwrap();
-        socket
-    }
 }
 
 struct Client(BufReader<TcpStream>);
@@ -112,7 +97,11 @@ impl Client {
             "{method} {path} HTTP/1.1\r\n{lines}Content-Length: {length}\r\n\r\n{body}"
         ))
         .await;
-        self.reply().await
+        if method != "HEAD" {
+            return self.reply().await;
+        }
+        let (status, headers) = self.head().await.expect("an answer");
+        Reply { status, headers, body: String::new() }
     }
 
     async fn line(&mut self) -> Option<String> {
@@ -155,9 +144,9 @@ async fn one_connection_carries_many_calls() {
     let headers = ["Host: 127.0.0.1:1", "Content-Type: application/json; charset=utf-8", &token];
     for path in ["/rpc", "/"] {
         let set = client.ask("POST", path, &headers, &set_hint(1, path).to_string()).await;
-        assert_eq!((set.status, set.json()["result"]["hint"]["key"].as_str()), (200, Some(path)));
+        assert_eq!((set.status, &set.json()["result"]["hint"]["version"]), (200, &json!(1)));
         let got = client.ask("POST", path, &headers, &get_hint(2, path).to_string()).await;
-        assert_eq!(got.json()["result"]["hint"]["value"], "make");
+        assert_eq!(got.json()["result"]["hint"]["value"], format!("make {path}"));
     }
     assert_eq!(server.face.connections.open(), 1);
 }
@@ -335,6 +324,24 @@ async fn a_body_over_the_limit_is_refused_with_the_number_and_its_sender_reads_t
 }
 
 #[tokio::test]
+async fn a_body_that_breaks_off_is_not_acted_upon() {
+    let server = Server::new().await;
+    let mut client = server.connect().await;
+    let body = set_hint(1, "half").to_string();
+    let length = body.len() + 1;
+    client
+        .send(&format!(
+            "POST /rpc HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n\
+             Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
+        ))
+        .await;
+    client.0.get_mut().shutdown().await.unwrap();
+    client.rest().await;
+    let got = server.ask("POST", "/rpc", &[], &get_hint(2, "half").to_string()).await;
+    assert_eq!(got.json()["error"]["code"], 40401);
+}
+
+#[tokio::test]
 async fn a_slow_request_is_cut_off_in_its_head_and_in_its_body() {
     let server =
         Server::with(limits::CONNECTIONS_MAX, &[("daemon.request_timeout", "150ms")]).await;
@@ -393,7 +400,8 @@ async fn the_link_opens_the_page_once_and_its_cookie_calls() {
     let closed = server.ask_bare("GET", "/", &[&host], "").await;
     assert!(closed.body.contains("rekindle up") && !closed.body.contains("app.js"));
     let path = format!("/?link={}", server.face.auth.one_time_link());
-    assert_eq!(server.ask_bare("HEAD", "/", &[&host], "").await.status, 200);
+    let preview = server.ask_bare("HEAD", &path, &[&host], "").await;
+    assert!(preview.status == 200 && !preview.headers.contains_key("set-cookie"), "not used up");
     let opened = server.ask_bare("GET", &path, &[&host], "").await;
     assert_eq!((opened.status, opened.headers["location"].as_str()), (303, "/"));
     let cookie = &opened.headers["set-cookie"];
@@ -440,151 +448,6 @@ async fn mcp_is_reached_by_every_verb_and_checks_its_toolsets() {
     let unknown = server.ask("POST", "/mcp?tools=all%2Cnope", &[], list).await;
     assert_eq!((unknown.status, unknown.json()["error"]["code"].as_i64()), (400, Some(40001)));
     assert_eq!(server.ask("GET", "/mcp", &[], "").await.status, 405);
-}
-
-#[tokio::test]
-async fn the_older_transport_answers_on_its_stream() {
-    let server = Server::new().await;
-    let mut stream = server.connect().await;
-    stream
-        .send(&format!(
-            "GET /sse HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n\r\n"
-        ))
-        .await;
-    let (status, headers) = stream.head().await.unwrap();
-    assert_eq!((status, headers["content-type"].as_str()), (200, "text/event-stream"));
-    let mut data = async || loop {
-        if let Some(data) = stream.line().await.unwrap().strip_prefix("data: ") {
-            return data.to_owned();
-        }
-    };
-    let endpoint = data().await;
-    assert!(endpoint.starts_with("/messages?session_id="), "{endpoint}");
-    let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
-        "protocolVersion": "2024-11-05", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" },
-    }});
-    assert_eq!(server.ask("POST", &endpoint, &[], &hello.to_string()).await.status, 202);
-    let answer: Value = serde_json::from_str(&data().await).unwrap();
-    assert_eq!(answer["result"]["protocolVersion"], "2024-11-05");
-    let note = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
-    assert_eq!(server.ask("POST", &endpoint, &[], note).await.status, 202);
-    let call = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {
-        "name": "set_hint", "arguments": { "component": "web", "key": "k", "value": "v" },
-    }});
-    assert_eq!(server.ask("POST", &endpoint, &[], &call.to_string()).await.status, 202);
-    let answer: Value = serde_json::from_str(&data().await).unwrap();
-    assert_eq!((&answer["id"], &answer["result"]["isError"]), (&json!(2), &json!(false)));
-    for unknown in ["/messages?session_id=none", "/messages"] {
-        let reply = server.ask("POST", unknown, &[], note).await;
-        assert_eq!((reply.status, reply.word().as_str()), (404, "not_found"));
-    }
-}
-
-async fn next(socket: &mut WebSocketStream<TcpStream>) -> Value {
-    match socket.next().await {
-        Some(Ok(Message::Text(text))) => serde_json::from_str(&text).unwrap(),
-        other => panic!("no text: {other:?}"),
-    }
-}
-
-async fn close_code(socket: &mut WebSocketStream<TcpStream>) -> CloseCode {
-    match socket.next().await {
-        Some(Ok(Message::Close(Some(frame)))) => frame.code,
-        other => panic!("no close: {other:?}"),
-    }
-}
-
-#[tokio::test]
-async fn a_websocket_carries_calls_and_events_in_sequence() {
-    let server = Server::new().await;
-    let mut socket = server.websocket("/ws", None).await;
-    let mut ask = async |frame: Value| {
-        socket.send(Message::text(frame.to_string())).await.unwrap();
-        next(&mut socket).await
-    };
-    let bad = ask(
-        json!({ "jsonrpc": "2.0", "id": 1, "method": "events/subscribe", "params": { "x": 1 } }),
-    )
-    .await;
-    assert_eq!(bad["error"]["code"], 40001);
-    let subscribe =
-        json!({ "jsonrpc": "2.0", "id": 1, "method": "events/subscribe", "params": {} });
-    assert_eq!(ask(subscribe).await["result"]["subscribed"], true);
-    assert_eq!(ask(json!([])).await["error"]["code"], -32600);
-    for key in ["a", "b", "c"] {
-        let reply = server.ask("POST", "/rpc", &[], &set_hint(1, key).to_string()).await;
-        assert_eq!(reply.status, 200);
-    }
-    let mut last = 0;
-    for key in ["a", "b", "c"] {
-        let event = next(&mut socket).await;
-        assert_eq!((&event["method"], &event["id"]), (&json!("event"), &Value::Null), "{event}");
-        assert_eq!(event["params"]["subject"], format!("hint://web/{key}"));
-        let seq = event["params"]["seq"].as_u64().unwrap();
-        assert!(seq > last, "{event}");
-        last = seq;
-    }
-    let unsubscribe = json!({ "jsonrpc": "2.0", "id": 2, "method": "events/unsubscribe" });
-    socket.send(Message::text(unsubscribe.to_string())).await.unwrap();
-    assert_eq!(next(&mut socket).await["result"]["subscribed"], false);
-    server.ask("POST", "/rpc", &[], &set_hint(1, "d").to_string()).await;
-    socket.send(Message::text(get_hint(3, "d").to_string())).await.unwrap();
-    assert_eq!(next(&mut socket).await["id"], 3, "no event comes after unsubscribing");
-}
-
-#[tokio::test]
-async fn mcp_is_a_sub_protocol_of_the_websocket() {
-    let server = Server::new().await;
-    let mut socket = server.websocket("/ws?tools=all", Some("mcp")).await;
-    socket.send(Message::text(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#)).await.unwrap();
-    assert_eq!(next(&mut socket).await, json!({ "jsonrpc": "2.0", "id": 1, "result": {} }));
-    socket.send(Message::text(r#"{"jsonrpc":"2.0","id":2,"method":"get_hint"}"#)).await.unwrap();
-    assert_eq!(next(&mut socket).await["error"]["code"], -32601);
-}
-
-#[tokio::test]
-async fn a_websocket_says_why_it_closes() {
-    let server = Server::new().await;
-    let mut binary = server.websocket("/ws", None).await;
-    binary.send(Message::binary(vec![1, 2, 3])).await.unwrap();
-    assert_eq!(close_code(&mut binary).await, CloseCode::Unsupported);
-    let mut large = server.websocket("/ws", None).await;
-    let sent = large.send(Message::text("x".repeat(limits::WS_MESSAGE_BYTES_MAX + 1))).await;
-    assert!(sent.is_ok());
-    assert_eq!(close_code(&mut large).await, CloseCode::Size);
-    // A masked text frame with a byte that is no UTF-8.
-    let mut wrong = server.websocket("/ws", None).await;
-    wrong.get_mut().write_all(&[0x81, 0x81, 0, 0, 0, 0, 0xff]).await.unwrap();
-    assert_eq!(close_code(&mut wrong).await, CloseCode::Invalid);
-    let plain = server.ask("GET", "/ws", &[], "").await;
-    assert_eq!((plain.status, plain.headers["sec-websocket-version"].as_str()), (426, "13"));
-}
-
-#[tokio::test]
-async fn a_stop_ends_idle_connections_streams_and_sockets_at_once() {
-    let server = Server::new().await;
-    let mut idle = server.connect().await;
-    assert_eq!(idle.ask("GET", "/health", &["Host: localhost"], "").await.status, 200);
-    let mut silent = server.connect().await;
-    let mut stream = server.connect().await;
-    stream
-        .send(&format!(
-            "GET /sse HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n\r\n"
-        ))
-        .await;
-    assert_eq!(stream.head().await.unwrap().0, 200);
-    let mut socket = server.websocket("/ws", None).await;
-    let mut count = server.face.connections.changed();
-    count.wait_for(|open| *open == 4).await.unwrap();
-    server.stop.send_replace(true);
-    assert_eq!(idle.rest().await, "");
-    assert_eq!(silent.rest().await, "");
-    assert!(stream.rest().await.ends_with("0\r\n\r\n"));
-    assert_eq!(close_code(&mut socket).await, CloseCode::Away);
-    drop(socket);
-    server.serving.await.unwrap();
-    assert_eq!(server.face.connections.open(), 0);
-    drop(server.home);
 }
 
 #[test]

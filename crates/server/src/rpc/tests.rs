@@ -78,7 +78,7 @@ fn parse(answer: &Answer) -> Value {
 }
 
 pub(crate) fn set_hint(id: u64, key: &str) -> Value {
-    let params = json!({ "component": "web", "key": key, "value": "make" });
+    let params = json!({ "component": "web", "key": key, "value": format!("make {key}") });
     json!({ "jsonrpc": "2.0", "id": id, "method": "set_hint", "params": params })
 }
 
@@ -91,11 +91,11 @@ pub(crate) fn get_hint(id: u64, key: &str) -> Value {
 async fn a_request_is_answered_by_its_operation_under_every_name() {
     let home = Home::new();
     let set = home.ask(&set_hint(1, "build")).await;
-    assert_eq!((&set["id"], &set["result"]["hint"]["key"]), (&json!(1), &json!("build")));
+    assert_eq!((&set["id"], &set["result"]["hint"]["value"]), (&json!(1), &json!("make build")));
     for name in ["get_hint", "nudge.get_hint", "nudge_get_hint"] {
         let mut frame = get_hint(2, "build");
         frame["method"] = name.into();
-        assert_eq!(home.ask(&frame).await["result"]["hint"]["value"], "make", "{name}");
+        assert_eq!(home.ask(&frame).await["result"]["hint"]["value"], "make build", "{name}");
     }
 }
 
@@ -233,7 +233,7 @@ async fn notifications_are_done_and_not_answered() {
         let answer = home.raw(frame.to_string().as_bytes(), None).await;
         assert_eq!((answer.body, answer.refusal), (None, None), "{frame}");
     }
-    assert_eq!(home.ask(&get_hint(2, "quiet")).await["result"]["hint"]["value"], "make");
+    assert_eq!(home.ask(&get_hint(2, "quiet")).await["result"]["hint"]["value"], "make quiet");
 }
 
 #[tokio::test]
@@ -276,7 +276,7 @@ async fn a_repeated_call_returns_the_stored_answer_alone_and_in_a_batch() {
     assert_eq!(home.raw(batch.as_bytes(), call).await.body, first);
     for key in ["a", "b"] {
         let hint = home.ask(&get_hint(3, key)).await["result"]["hint"].clone();
-        assert_eq!((&hint["key"], &hint["version"]), (&json!(key), &json!(1)));
+        assert_eq!((&hint["value"], &hint["version"]), (&json!(format!("make {key}")), &json!(1)));
     }
 }
 

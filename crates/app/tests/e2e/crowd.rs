@@ -1,0 +1,198 @@
+//! Too many, too slow and too strange connections: a new client is served all the same.
+
+use std::io::{Read as _, Write as _};
+use std::net::{Shutdown, TcpStream};
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use testkit::http::read_response;
+use testkit::{Daemon, Home, Http};
+
+use super::home;
+use super::ways::connect;
+
+/// That the daemon serves a new client on each of its doors.
+fn serves(home: &Home, daemon: &Daemon) {
+    assert_eq!(daemon.http().get("/health").status, 200);
+    assert!(daemon.http().rpc("status", &json!({})).is_ok());
+    assert!(home.socket().rpc("status", &json!({})).is_ok());
+    assert!(connect(daemon, &[]).rpc("status", &json!({})).is_ok());
+}
+
+/// @idle_connections_keep_nobody_out
+#[test]
+fn a_thousand_idle_connections_do_not_keep_a_new_client_out() {
+    let home = home();
+    let daemon = home.daemon();
+    let socket = home.locations().socket();
+    let mut tcp = Vec::new();
+    let mut unix = Vec::new();
+    // A machine may allow fewer open files; more than the daemon has places is what matters.
+    while tcp.len() < 500 {
+        match (TcpStream::connect(("127.0.0.1", daemon.port)), UnixStream::connect(&socket)) {
+            (Ok(one), Ok(other)) => {
+                tcp.push(one);
+                unix.push(other);
+            }
+            _ => break,
+        }
+    }
+    let open = tcp.len() + unix.len();
+    println!("{open} idle connections");
+    assert!(open > 512, "only {open} connections could be opened");
+    // Room for the test's own new connections, if the limit was reached.
+    if open < 1_000 {
+        drop((tcp.split_off(tcp.len() - 5), unix.split_off(unix.len() - 5)));
+    }
+    serves(&home, &daemon);
+    let connections = daemon.http().rpc("status", &json!({})).unwrap()["connections"].clone();
+    assert!(connections.as_u64().is_some_and(|count| count <= 512), "{connections}");
+    drop((tcp, unix));
+    serves(&home, &daemon);
+}
+
+/// @a_client_in_use_is_not_evicted
+#[test]
+fn a_connection_that_speaks_is_not_closed_for_the_idle_ones() {
+    let home = home();
+    let daemon = home.daemon();
+    let mut busy = home.socket();
+    let mut idle = Vec::new();
+    for _ in 0..12 {
+        idle.extend((0..50).map_while(|_| TcpStream::connect(("127.0.0.1", daemon.port)).ok()));
+        // Each round trip makes it the one that was heard last; the port has accepted by then.
+        assert!(daemon.http().get("/health").status == 200);
+        assert!(busy.rpc("status", &json!({})).is_ok(), "after {} connections", idle.len());
+    }
+    assert!(idle.len() > 512, "only {} connections could be opened", idle.len());
+}
+
+/// Sends a byte now and then until the server has had enough; what it said, and after how long.
+fn dribble(mut stream: TcpStream, start: &str) -> (Vec<u8>, Duration) {
+    let began = Instant::now();
+    stream.write_all(start.as_bytes()).unwrap();
+    stream.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
+    let mut said = Vec::new();
+    let mut part = [0; 4096];
+    while began.elapsed() < Duration::from_secs(15) {
+        match stream.read(&mut part) {
+            Ok(0) => return (said, began.elapsed()),
+            Ok(read) => said.extend_from_slice(&part[..read]),
+            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
+                let _ = stream.write_all(b"x");
+            }
+            Err(_) => return (said, began.elapsed()),
+        }
+    }
+    panic!("the server still waits after {:?}", began.elapsed());
+}
+
+/// @slow_requests_are_cut_off
+#[test]
+fn a_request_that_dribbles_in_is_cut_off_in_its_head_and_in_its_body() {
+    let mut home = home();
+    home.set("REKINDLE_REQUEST_TIMEOUT", "400ms");
+    let daemon = home.daemon();
+    let token = &daemon.token;
+    let head = "POST /rpc HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ";
+    let body = format!(
+        "POST /rpc HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {token}\r\n\
+         Content-Type: application/json\r\nContent-Length: 100000\r\n\r\n"
+    );
+    std::thread::scope(|scope| {
+        let slow = [head, &body].map(|start| {
+            let stream = daemon.http().connect();
+            scope.spawn(move || dribble(stream, start))
+        });
+        serves(&home, &daemon);
+        let [(in_head, head_time), (in_body, body_time)] = slow.map(|slow| slow.join().unwrap());
+        for time in [head_time, body_time] {
+            assert!(time >= Duration::from_millis(350), "cut off after {time:?} already");
+        }
+        assert!(in_head.is_empty() || in_head.starts_with(b"HTTP/1.1 408"));
+        let refusal = read_response(&mut in_body.as_slice()).expect("a response");
+        assert_eq!((refusal.status, &refusal.json()["error"]["code"]), (408, &json!(50401)));
+    });
+    serves(&home, &daemon);
+}
+
+/// @strange_requests_are_refused
+#[test]
+fn bytes_that_are_no_request_are_refused_and_do_no_harm() {
+    let home = home();
+    let daemon = home.daemon();
+    let token = &daemon.token;
+    let good = format!(
+        "Host: 127.0.0.1\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n"
+    );
+    // What is read at once may overshoot the bound of a head by as much again.
+    let long = "x".repeat(300_000);
+    let call =
+        super::ways::request("set_hint", &json!({ "component": "evil", "key": "k", "value": "v" }));
+    let length = call.len();
+    let requests = [
+        "\r\n\r\n\r\n".to_owned(),
+        "hello\r\n\r\n".to_owned(),
+        "\u{16}\u{3}\u{1}\0\u{1}\0".to_owned(),
+        "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_owned(),
+        format!("POST /rpc\r\n{good}\r\n{call}"),
+        format!("POST /rpc HTTP/9.9\r\n{good}Content-Length: {length}\r\n\r\n{call}"),
+        format!("POST /rpc HTTP/1.1\r\n{good}X: a\0b\r\nContent-Length: {length}\r\n\r\n{call}"),
+        format!("POST /rpc HTTP/1.1\r\n{good}X: {long}\r\nContent-Length: {length}\r\n\r\n{call}"),
+        format!("POST /{long} HTTP/1.1\r\n{good}Content-Length: {length}\r\n\r\n{call}"),
+        format!("POST /rpc HTTP/1.1\r\n{good}Content-Length: -1\r\n\r\n{call}"),
+        format!(
+            "POST /rpc HTTP/1.1\r\n{good}Content-Length: 1\r\nContent-Length: {length}\r\n\r\n{call}"
+        ),
+        format!("POST /rpc HTTP/1.1\r\n{good}Content-Length: 99999999999999999999\r\n\r\n{call}"),
+        format!(
+            "POST /rpc HTTP/1.1\r\n{good}Transfer-Encoding: chunked\r\n\r\nzz\r\n{call}\r\n0\r\n\r\n"
+        ),
+        format!(
+            "POST /rpc HTTP/1.1\r\n{good}Content-Length: {}\r\n\r\n{}",
+            length + 5,
+            &call[..length - 5]
+        ),
+        format!("POST /rpc HTTP/1.1\r\n{good}Content-Length: {}\r\n\r\n{call}", length + 5),
+    ];
+    for request in requests {
+        let mut stream = daemon.http().connect();
+        let _ = stream.write_all(request.as_bytes());
+        let _ = stream.shutdown(Shutdown::Write);
+        let mut said = Vec::new();
+        let _ = stream.read_to_end(&mut said);
+        let said = String::from_utf8_lossy(&said);
+        let shown: String = request.chars().take(60).collect();
+        assert!(said.is_empty() || said.starts_with("HTTP/1.1 4"), "{shown:?}: {said}");
+        let listed = daemon.http().rpc("list_resources", &json!({})).unwrap();
+        assert_eq!(listed["resources"], json!([]), "{shown:?}");
+    }
+    serves(&home, &daemon);
+}
+
+/// @strange_requests_are_refused
+#[test]
+fn paths_that_climb_or_hide_lead_nowhere() {
+    let home = home();
+    let daemon = home.daemon();
+    for path in [
+        "/../rpc",
+        "/web/../../etc/passwd",
+        "/%2e%2e/%2e%2e/etc/passwd",
+        "/..%2f..%2fetc/passwd",
+        "//etc/passwd",
+        "//rpc",
+        "/rpc/",
+        "/RPC",
+        "/rpc%00",
+        "/hook/",
+        "/hook/a/b",
+        "/app.js/../style.css",
+    ] {
+        let answer = daemon.http().get(path);
+        assert_eq!((answer.status, &answer.json()["code"]), (404, &json!("not_found")), "{path}");
+    }
+    let stranger = Http::new(daemon.port).get("/../style.css");
+    assert_eq!(stranger.status, 401);
+}

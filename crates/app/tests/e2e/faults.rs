@@ -1,0 +1,286 @@
+//! The disk is full, the database is locked, read-only, newer or somebody else's: what was
+//! acknowledged stays, nothing is touched that must not be, and everybody is told.
+
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use testkit::home::{finish, signal};
+use testkit::{Home, Run, wait_until};
+
+use super::{home, sqlite};
+
+fn hint(key: &str) -> Value {
+    json!({ "component": "web", "key": key, "value": "x".repeat(2_000) })
+}
+
+fn name(key: &str) -> Value {
+    json!({ "component": "web", "key": key })
+}
+
+fn hook(home: &Home) {
+    let run = home.run_with(&["hook", "PostToolUse"], br#"{"session_id":"s-1"}"#);
+    assert_eq!((run.code, run.stdout.as_str(), run.stderr.as_str()), (0, "", ""));
+}
+
+fn spooled(home: &Home) -> usize {
+    std::fs::read_dir(home.path("data/spool")).map_or(0, Iterator::count)
+}
+
+/// Sets hints until one is refused; says how many were acknowledged and what the refusal was.
+fn fill(home: &Home) -> (usize, Value) {
+    let mut socket = home.socket();
+    for number in 0..190 {
+        if let Err(error) = socket.rpc("set_hint", &hint(&format!("k{number}"))) {
+            return (number, error);
+        }
+    }
+    panic!("nothing was refused");
+}
+
+fn all_there(home: &Home, count: usize) {
+    let mut socket = home.socket();
+    for number in 0..count {
+        let found = socket.rpc("get_hint", &name(&format!("k{number}"))).unwrap();
+        assert_eq!(found["hint"]["version"], 1);
+    }
+}
+
+/// @a_full_disk_refuses_and_keeps
+#[test]
+fn a_full_disk_refuses_writes_keeps_what_was_acknowledged_and_spools_events() {
+    let mut home = home();
+    home.set("REKINDLE_STORE_MAX_PAGES", "40");
+    let mut daemon = home.daemon();
+    let (count, error) = fill(&home);
+    assert!(count > 0);
+    assert_eq!(error["code"], 50301, "{error}");
+    assert!(error["message"].as_str().unwrap().contains("full"), "{error}");
+    all_there(&home, count);
+    // What is left in half-full pages goes to events until there is no room even for one.
+    let mut events = 0;
+    wait_until("an event is spooled", || {
+        hook(&home);
+        events += 1;
+        (spooled(&home) == 1).then_some(())
+    });
+    assert_eq!(home.run(&["status", "--json"]).json()["spooled"], 1);
+    daemon.kill();
+    // Somebody made room.
+    home.unset("REKINDLE_STORE_MAX_PAGES");
+    let daemon = home.daemon();
+    all_there(&home, count);
+    assert_eq!(spooled(&home), 0);
+    assert_eq!(sqlite::recorded(&home).len(), events);
+    daemon.http().rpc("set_hint", &hint("after")).unwrap();
+}
+
+/// A daemon that may write files of this many blocks of 512 bytes only. Killed when dropped.
+struct Limited(Child);
+
+impl Limited {
+    fn start(home: &Home, blocks: u32) -> Limited {
+        let mut shell = Command::new("sh");
+        let binary = env!("CARGO_BIN_EXE_rekindle");
+        let line = format!("ulimit -f {blocks} && exec '{binary}' serve --http");
+        shell.args(["-c", &line]).env_clear().envs(home.env.iter().cloned());
+        shell.env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        shell.stdin(Stdio::null()).stdout(Stdio::null());
+        Limited(shell.spawn().unwrap())
+    }
+}
+
+impl Drop for Limited {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// @a_full_disk_refuses_and_keeps
+#[test]
+fn a_limit_on_the_size_of_files_refuses_writes_and_does_not_end_the_daemon() {
+    let home = home();
+    let daemon = Limited::start(&home, 400);
+    let (count, error) = fill(&home);
+    assert!(count > 0);
+    assert_eq!(error["code"], 50301, "{error}");
+    all_there(&home, count);
+    hook(&home);
+    assert_eq!(home.pid(), daemon.0.id());
+    drop(daemon);
+    let _next = home.daemon();
+    all_there(&home, count);
+    assert_eq!(spooled(&home), 0);
+    assert_eq!(sqlite::recorded(&home), ["PostToolUse"]);
+}
+
+/// @a_locked_database_is_unavailable
+#[test]
+fn a_database_locked_by_another_process_is_unavailable_after_2_s_and_events_are_spooled() {
+    let home = home();
+    let daemon = home.daemon();
+    daemon.http().rpc("set_hint", &hint("before")).unwrap();
+    let lock = sqlite::lock(&home);
+    let started = Instant::now();
+    let error = daemon.http().rpc("set_hint", &hint("meanwhile")).unwrap_err();
+    let took = started.elapsed();
+    assert_eq!(error["code"], 50301, "{error}");
+    assert!(error["message"].as_str().unwrap().contains("locked"), "{error}");
+    assert!(took > Duration::from_millis(1_500) && took < Duration::from_secs(4), "{took:?}");
+    // Reading goes on.
+    daemon.http().rpc("get_hint", &name("before")).unwrap();
+    assert_eq!(home.run(&["status", "--json"]).json()["running"], true);
+    hook(&home);
+    assert_eq!(spooled(&home), 1);
+    drop(lock);
+    daemon.http().rpc("set_hint", &hint("after")).unwrap();
+    wait_until("the event is taken in", || (spooled(&home) == 0).then_some(()));
+    assert_eq!(sqlite::recorded(&home), ["PostToolUse"]);
+    daemon.http().rpc("get_hint", &name("meanwhile")).unwrap_err();
+}
+
+/// @a_locked_database_is_unavailable
+#[test]
+fn a_command_without_a_daemon_says_that_the_database_is_locked() {
+    let home = home();
+    home.run(&["hint", "set", "web", "build", "make"]).ok();
+    let _lock = sqlite::lock(&home);
+    let run = home.run(&["hint", "set", "web", "build", "make"]);
+    assert_eq!(run.code, 1, "{run:?}");
+    assert!(run.stderr.contains("locked by another process"), "{run:?}");
+    hook(&home);
+    assert_eq!(spooled(&home), 1);
+}
+
+/// What stands in the database's files, byte for byte.
+fn bytes(home: &Home) -> Vec<Option<Vec<u8>>> {
+    ["", "-wal", "-shm", "-journal"]
+        .iter()
+        .map(|suffix| std::fs::read(home.path(&format!("data/rekindle.db{suffix}"))).ok())
+        .collect()
+}
+
+/// Asserts that every way to open the database is refused with these words, and that no byte of it
+/// changed meanwhile.
+fn refused(home: &Home, words: &str) {
+    let before = bytes(home);
+    let commands: [&[&str]; 4] =
+        [&["serve", "--http"], &["serve"], &["up"], &["hint", "set", "web", "build", "make"]];
+    for command in commands {
+        let run: Run = home.run(command);
+        assert_eq!(run.code, 1, "{command:?}: {run:?}");
+        assert!(run.stderr.contains(words), "{command:?}: {run:?}");
+        assert_eq!(run.stdout, "", "{command:?}");
+    }
+    let doctor = home.run(&["doctor"]);
+    assert_eq!(doctor.code, 1);
+    assert!(doctor.stdout.contains(words), "{doctor:?}");
+    hook(home);
+    assert_eq!(spooled(home), 1);
+    assert_eq!(bytes(home), before);
+}
+
+/// @a_newer_database_is_untouched
+#[test]
+fn a_database_of_a_newer_build_is_refused_and_not_touched() {
+    let home = home();
+    home.run(&["hint", "set", "web", "build", "make", "--ttl", "forever"]).ok();
+    let db = sqlite::open(&sqlite::path(&home));
+    db.pragma_update(None, "user_version", 99).unwrap();
+    drop(db);
+    refused(&home, "the database has schema version 99, this build knows 1");
+}
+
+/// @a_foreign_database_is_untouched
+#[test]
+fn a_database_of_another_application_is_refused_and_not_touched() {
+    let home = home();
+    std::fs::create_dir(home.path("data")).unwrap();
+    sqlite::open(&sqlite::path(&home)).execute_batch("CREATE TABLE theirs (a)").unwrap();
+    refused(&home, "database of another application");
+}
+
+/// @a_read_only_database_is_unavailable
+#[test]
+fn a_database_on_a_read_only_place_is_unavailable() {
+    let home = home();
+    home.run(&["hint", "set", "web", "build", "make", "--ttl", "forever"]).ok();
+    // What the log holds goes into the database.
+    home.daemon().end_by("TERM");
+    // Root ignores modes, so the journal's name is taken by a folder: SQLite cannot write beside
+    // the database either way.
+    for suffix in ["-wal", "-shm"] {
+        let sidecar = home.path(&format!("data/rekindle.db{suffix}"));
+        let _ = std::fs::remove_file(&sidecar);
+        std::fs::create_dir(&sidecar).unwrap();
+    }
+    let run = home.run(&["hint", "set", "web", "build", "again", "--json"]);
+    assert_eq!(run.code, 1, "{run:?}");
+    assert_eq!(run.json()["error"]["code"], 50301, "{run:?}");
+    hook(&home);
+    assert_eq!(spooled(&home), 1);
+    for suffix in ["-wal", "-shm"] {
+        std::fs::remove_dir(home.path(&format!("data/rekindle.db{suffix}"))).unwrap();
+    }
+    assert_eq!(home.run(&["hint", "get", "web", "build"]).code, 0);
+}
+
+/// @a_kill_loses_nothing_acknowledged
+#[test]
+fn a_kill_in_a_storm_of_writes_loses_nothing_that_was_acknowledged() {
+    let home = home();
+    let mut daemon = home.daemon();
+    let pid = daemon.pid();
+    let acknowledged: Vec<usize> = std::thread::scope(|scope| {
+        let home = &home;
+        let writer = |worker: usize| {
+            scope.spawn(move || {
+                let mut socket = home.socket();
+                let mut count = 0;
+                loop {
+                    let component = format!("w{worker}-{}", count / 100);
+                    let params = json!({ "component": component, "key": format!("k{count}"), "value": "make" });
+                    let frame = json!({ "jsonrpc": "2.0", "id": 1, "method": "set_hint", "params": params });
+                    socket.send(format!("{frame}\n").as_bytes());
+                    match socket.receive() {
+                        Some(reply) if reply.get("result").is_some() => count += 1,
+                        Some(reply) => panic!("{reply}"),
+                        None => return count,
+                    }
+                    if count == 100 && worker == 0 {
+                        signal(pid, "KILL");
+                    }
+                }
+            })
+        };
+        let writers: Vec<_> = (0..4).map(writer).collect();
+        writers.into_iter().map(|writer| writer.join().unwrap()).collect()
+    });
+    daemon.kill();
+    assert!(sqlite::is_sound(&sqlite::path(&home)));
+    let _next = home.daemon();
+    let mut socket = home.socket();
+    for (worker, count) in acknowledged.into_iter().enumerate() {
+        for number in 0..count {
+            let component = format!("w{worker}-{}", number / 100);
+            let name = json!({ "component": component, "key": format!("k{number}") });
+            assert_eq!(socket.rpc("get_hint", &name).unwrap()["hint"]["version"], 1);
+        }
+    }
+}
+
+/// @a_full_disk_refuses_and_keeps
+#[test]
+fn a_hook_whose_spool_cannot_grow_is_silent_too() {
+    let home = home();
+    let mut shell = Command::new("sh");
+    let binary = env!("CARGO_BIN_EXE_rekindle");
+    shell.args(["-c", &format!("ulimit -f 0 && exec '{binary}' hook Stop")]);
+    shell.env_clear().envs(home.env.iter().cloned());
+    let run = finish(shell, b"{}");
+    assert_eq!((run.code, run.stdout.as_str(), run.stderr.as_str()), (0, "", ""));
+    let files = std::fs::read_dir(home.path("data/spool")).into_iter().flatten().flatten();
+    let left = files.filter(|file| file.path().extension().is_some_and(|e| e == "json")).count();
+    assert_eq!(left, 0, "an event is complete or not there");
+}

@@ -1,0 +1,136 @@
+//! When a daemon leaves by itself, when it stays, and who starts one.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use testkit::home::is_alive;
+use testkit::{Home, holds_for, wait_until};
+
+use super::home;
+
+/// A home where commands may start a daemon, which leaves soon after it is not needed.
+fn autostarting() -> Home {
+    let mut home = home();
+    home.unset("REKINDLE_NO_AUTOSTART");
+    home.set("REKINDLE_IDLE_EMPTY", "300ms");
+    home
+}
+
+fn gone(pid: u32) {
+    wait_until("the daemon leaves", || (!is_alive(pid)).then_some(()));
+}
+
+/// @a_lonely_stdio_server_leaves
+#[test]
+fn a_stdio_server_that_holds_nothing_leaves_within_5_s_of_its_client() {
+    let home = home();
+    let mut server = home.serve();
+    server.initialize("2025-06-18");
+    server.close_stdin();
+    let started = Instant::now();
+    assert_eq!(server.wait(), Some(0));
+    assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+    assert!(!home.path("run/daemon.json").exists());
+}
+
+/// @a_primary_stays_for_its_proxies
+#[test]
+fn a_primary_whose_own_client_left_serves_the_others_until_they_leave() {
+    let mut home = home();
+    home.set("REKINDLE_IDLE_EMPTY", "100ms");
+    let mut first = home.serve();
+    first.initialize("2025-06-18");
+    let mut second = home.serve();
+    second.initialize("2025-06-18");
+    first.close_stdin();
+    let name = json!({ "component": "web", "key": "build" });
+    holds_for(Duration::from_millis(700), "the first server is PRIMARY", || {
+        assert_eq!(second.call("get_hint", &name).unwrap_err()["code"], 40401);
+        is_alive(first.pid()) && home.pid() == first.pid()
+    });
+    second.close_stdin();
+    assert_eq!(second.wait(), Some(0));
+    assert_eq!(first.wait(), Some(0));
+}
+
+/// @an_on_demand_daemon_leaves
+#[test]
+fn a_hint_command_starts_a_daemon_says_so_and_the_daemon_leaves_when_idle() {
+    let home = autostarting();
+    let run = home.run(&["hint", "get", "web", "build"]);
+    assert_eq!(run.code, 1);
+    assert!(run.stderr.contains("started the daemon"), "{run:?}");
+    let pid = home.pid();
+    let again = home.run(&["hint", "get", "web", "build"]);
+    assert!(!again.stderr.contains("started"), "{again:?}");
+    gone(pid);
+    assert!(!home.path("run/daemon.json").exists());
+}
+
+/// @a_held_hint_keeps_the_daemon
+#[test]
+fn an_on_demand_daemon_stays_while_it_holds_a_session_hint() {
+    let home = autostarting();
+    home.run(&["hint", "set", "web", "build", "make"]).ok();
+    let pid = home.pid();
+    holds_for(Duration::from_millis(900), "the daemon runs", || is_alive(pid));
+    let found = home.run(&["hint", "get", "web", "build", "--json"]).json();
+    assert_eq!(found["hint"]["value"], "make");
+    home.run(&["stop"]).ok();
+    gone(pid);
+}
+
+/// @a_held_hint_keeps_the_daemon
+#[test]
+fn a_daemon_that_holds_session_hints_leaves_after_its_longer_patience_and_clears_them() {
+    let mut home = autostarting();
+    home.set("REKINDLE_IDLE", "600ms");
+    home.run(&["hint", "set", "web", "build", "make"]).ok();
+    home.run(&["hint", "set", "web", "test", "make test", "--ttl", "forever"]).ok();
+    gone(home.pid());
+    home.set("REKINDLE_NO_AUTOSTART", "1");
+    assert_eq!(home.run(&["hint", "get", "web", "build"]).code, 1);
+    assert_eq!(home.run(&["hint", "get", "web", "test"]).code, 0);
+}
+
+/// @an_agent_session_is_a_client
+#[test]
+fn an_agent_session_that_has_not_ended_keeps_the_daemon() {
+    let home = autostarting();
+    home.run(&["hint", "get", "web", "build"]);
+    let pid = home.pid();
+    let session = br#"{"session_id":"s-1"}"#;
+    home.run_with(&["hook", "SessionStart"], session).ok();
+    holds_for(Duration::from_millis(900), "the daemon runs", || is_alive(pid));
+    home.run_with(&["hook", "SessionEnd"], session).ok();
+    gone(pid);
+}
+
+/// @autostart_can_be_forbidden
+#[test]
+fn without_autostart_hint_commands_work_in_process_and_the_next_daemon_adopts_the_hint() {
+    let home = home();
+    let set = home.run(&["hint", "set", "web", "build", "make"]);
+    assert!(set.stderr.contains("REKINDLE_NO_AUTOSTART"), "{set:?}");
+    set.ok();
+    assert!(!home.path("run/daemon.json").exists(), "no daemon was started");
+    let get = home.run(&["hint", "get", "web", "build", "--json"]);
+    assert_eq!(get.json()["hint"]["value"], "make");
+    let daemon = home.daemon();
+    let name = json!({ "component": "web", "key": "build" });
+    let found = daemon.http().rpc("get_hint", &name).unwrap();
+    assert_eq!(found["hint"]["value"], "make");
+    assert_eq!(home.run(&["status", "--json"]).json()["held"], 1);
+}
+
+/// @autostart_can_be_forbidden
+#[test]
+fn other_commands_never_start_a_daemon() {
+    let home = autostarting();
+    home.run(&["status"]).ok();
+    home.run(&["doctor"]).ok();
+    home.run(&["get", "hint://web/build"]);
+    let file = home.path("copy.db");
+    home.run(&["backup", file.to_str().unwrap()]).ok();
+    assert!(!home.path("run/daemon.json").exists());
+}

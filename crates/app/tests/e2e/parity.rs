@@ -1,0 +1,206 @@
+//! Every operation on every surface: the same example gives the same answer, or the same refusal.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+use testkit::Home;
+
+use super::home;
+use super::ways::{WAYS, Way};
+
+/// Operations whose answer depends on the process that gives it, and why: they have cells of
+/// shape instead of cells of equality.
+const BOUND: [(&str, &str); 5] = [
+    ("backup", "needs a path in the home of the test"),
+    ("doctor", "tells of files in the home of the test"),
+    ("restore", "needs a backup in the home of the test"),
+    ("status", "tells of this daemon's pid, port and time"),
+    ("stop", "ends the daemon it is asked of"),
+];
+
+/// One use of one operation under one of its names.
+struct Row {
+    name: String,
+    op: Value,
+    title: String,
+    before: Vec<(String, Value)>,
+    params: Value,
+    /// Compared by shape only.
+    bound: bool,
+}
+
+/// One answer, and what is expected of it.
+struct Cell {
+    row: usize,
+    way: Way,
+    answer: Result<Value, Value>,
+}
+
+/// @parity_of_surfaces
+#[test]
+fn an_example_gives_the_same_answer_on_every_surface() {
+    let rows = rows();
+    let cells = fill(&rows);
+    let mut problems = String::new();
+    for (index, row) in rows.iter().enumerate() {
+        let of_row: Vec<&Cell> = cells.iter().filter(|cell| cell.row == index).collect();
+        let reference = of_row.iter().find(|cell| cell.way == Way::Command).expect("a reference");
+        let reference = reference.answer.as_ref().expect("the reference succeeds");
+        for way in WAYS.into_iter().filter(|way| applies(*way, row)) {
+            let Some(cell) = of_row.iter().find(|cell| cell.way == way) else {
+                writeln!(problems, "{} “{}” on {way:?}: no cell", row.name, row.title).unwrap();
+                continue;
+            };
+            if let Err(why) = judge(row, way, &cell.answer, reference) {
+                writeln!(problems, "{} “{}” on {way:?}: {why}", row.name, row.title).unwrap();
+            }
+        }
+    }
+    println!("parity: {} rows on {} surfaces, {} cells", rows.len(), WAYS.len(), cells.len());
+    assert_eq!(problems, "");
+    let expected: usize =
+        rows.iter().map(|row| WAYS.iter().filter(|way| applies(**way, row)).count()).sum();
+    assert_eq!(cells.len(), expected);
+    assert!(cells.len() > 150, "only {} cells", cells.len());
+}
+
+/// @every_operation_has_an_example
+#[test]
+fn an_operation_without_an_example_is_on_the_short_list() {
+    let described = home().run(&["ops", "--json"]).json();
+    let operations = described["operations"].as_array().unwrap();
+    let without = operations.iter().filter(|op| op["examples"] == json!([]));
+    let without: Vec<&str> = without.map(|op| op["name"].as_str().unwrap()).collect();
+    assert_eq!(without, BOUND.map(|(name, _)| name));
+    assert!(operations.len() > BOUND.len());
+}
+
+/// Whether this way can say the row at all: own commands take the operation's name only.
+fn applies(way: Way, row: &Row) -> bool {
+    let has_command = row.op["cli"] != json!([]) && row.name == row.op["name"];
+    way != Way::OwnCommand || (has_command && !row.bound)
+}
+
+/// Every example under every name, and one row for each operation that has none.
+fn rows() -> Vec<Row> {
+    let described = home().run(&["ops", "--json"]).json();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let mut rows = Vec::new();
+    for op in described["operations"].as_array().unwrap() {
+        let mut names = vec![text(&op["name"])];
+        names.extend(op["aliases"].as_array().unwrap().iter().map(text));
+        for name in &names {
+            for example in op["examples"].as_array().unwrap() {
+                let before = example["before"].as_array().unwrap().iter();
+                rows.push(Row {
+                    name: name.clone(),
+                    op: op.clone(),
+                    title: text(&example["title"]),
+                    before: before
+                        .map(|call| (text(&call["op"]), call["params"].clone()))
+                        .collect(),
+                    params: example["params"].clone(),
+                    bound: false,
+                });
+            }
+        }
+        if op["examples"] == json!([]) {
+            rows.push(Row {
+                name: text(&op["name"]),
+                op: op.clone(),
+                title: "shape".to_owned(),
+                before: Vec::new(),
+                params: json!({}),
+                bound: true,
+            });
+        }
+    }
+    rows
+}
+
+/// Runs every cell in a home of its own; each surface has a thread.
+fn fill(rows: &[Row]) -> Vec<Cell> {
+    std::thread::scope(|scope| {
+        let surfaces = WAYS.map(|way| {
+            scope.spawn(move || {
+                let rows = rows.iter().enumerate().filter(|(_, row)| applies(way, row));
+                rows.map(|(row, use_)| Cell { row, way, answer: run(way, use_) }).collect()
+            })
+        });
+        surfaces.into_iter().flat_map(|surface| -> Vec<Cell> { surface.join().unwrap() }).collect()
+    })
+}
+
+fn run(way: Way, row: &Row) -> Result<Value, Value> {
+    let mut site = way.open();
+    for (op, params) in &row.before {
+        site.home.call(op, params);
+    }
+    let params = if row.bound { bound_params(&site.home, row) } else { row.params.clone() };
+    site.call(&row.name, &params)
+}
+
+/// Parameters that name files of the home they are used in.
+fn bound_params(home: &Home, row: &Row) -> Value {
+    let file = home.path("copy.db");
+    match row.name.as_str() {
+        "backup" => json!({ "file": file }),
+        "restore" => {
+            home.call("backup", &json!({ "file": file }));
+            json!({ "file": file })
+        }
+        _ => json!({}),
+    }
+}
+
+fn judge(
+    row: &Row,
+    way: Way,
+    answer: &Result<Value, Value>,
+    reference: &Value,
+) -> Result<(), String> {
+    let allowed = row.op["tiers"].as_array().unwrap().contains(&json!(way.tier()));
+    match answer {
+        Err(error) if !allowed => {
+            let right = error["code"] == 40301 && error["data"]["reason"] == "E_FORBIDDEN";
+            right.then_some(()).ok_or_else(|| format!("refused otherwise: {error}"))
+        }
+        Ok(result) if !allowed => Err(format!("not refused: {result}")),
+        Err(error) => Err(format!("failed: {error}")),
+        Ok(result) if row.bound => fits(&row.op["output_schema"], result),
+        Ok(result) if normal(result) != normal(reference) => {
+            Err(format!("gives {result}, the reference is {reference}"))
+        }
+        Ok(result) => fits(&row.op["output_schema"], result),
+    }
+}
+
+/// Whether the result has every required member of the schema and no member that is not in it.
+fn fits(schema: &Value, result: &Value) -> Result<(), String> {
+    let known = schema["properties"].as_object().ok_or("the schema has no properties")?;
+    let members = result.as_object().ok_or_else(|| format!("not an object: {result}"))?;
+    for name in schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+        if !members.contains_key(name) {
+            return Err(format!("lacks `{name}`: {result}"));
+        }
+    }
+    match members.keys().find(|name| !known.contains_key(*name)) {
+        Some(name) => Err(format!("`{name}` is not in the output schema: {result}")),
+        None => Ok(()),
+    }
+}
+
+/// The value without what differs from run to run: times.
+fn normal(value: &Value) -> Value {
+    match value {
+        Value::Object(members) => {
+            let member = |(name, value): (&String, &Value)| {
+                let is_time = name == "at" || name.ends_with("_at");
+                (name.clone(), if is_time { json!("a time") } else { normal(value) })
+            };
+            Value::Object(members.iter().map(member).collect())
+        }
+        Value::Array(items) => items.iter().map(normal).collect(),
+        other => other.clone(),
+    }
+}

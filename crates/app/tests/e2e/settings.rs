@@ -1,0 +1,201 @@
+//! Settings, logs and the doctor.
+
+use serde_json::{Value, json};
+use testkit::{Home, wait_until};
+
+use super::{home, sqlite};
+
+/// @settings_are_kept_in_a_file
+#[test]
+fn config_sets_gets_and_lists_settings_and_says_where_they_are() {
+    let mut home = home();
+    home.unset("REKINDLE_PORT");
+    let file = home.run(&["config", "path"]).ok();
+    assert_eq!(file.trim(), home.locations().config_file.to_str().unwrap());
+    assert_eq!(home.run(&["config", "get", "daemon.port"]).ok(), "8765\n");
+    home.run(&["config", "set", "daemon.port", "9123"]).ok();
+    home.run(&["config", "set", "daemon.idle", "2h"]).ok();
+    assert_eq!(home.run(&["config", "get", "daemon.port"]).ok(), "9123\n");
+    let listed = home.run(&["config", "--json"]).json();
+    let port = listed["settings"].as_array().unwrap().iter().find(|s| s["key"] == "daemon.port");
+    assert_eq!(port.unwrap()["value"], "9123");
+    // The environment wins over the file.
+    home.set("REKINDLE_PORT", "9124");
+    assert_eq!(home.run(&["config", "get", "daemon.port"]).ok(), "9124\n");
+    for bad in [["daemon.port", "many"], ["daemon.idle", "soon"], ["no.such", "1"]] {
+        let run = home.run(&["config", "set", bad[0], bad[1]]);
+        assert_eq!(run.code, 1, "{run:?}");
+    }
+    assert_eq!(home.run(&["config", "get", "daemon.idle"]).ok(), "2h\n");
+}
+
+/// @broken_settings_are_reported
+#[test]
+fn a_broken_settings_file_is_reported_by_name_and_line_by_every_command() {
+    let mut home = home();
+    home.unset("REKINDLE_PORT");
+    let file = home.locations().config_file;
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    let commands: [&[&str]; 9] = [
+        &["serve"],
+        &["serve", "--http"],
+        &["serve", "--daemon"],
+        &["up"],
+        &["hint", "get", "web", "build"],
+        &["config", "get", "daemon.port"],
+        &["status"],
+        &["stop"],
+        &["logs"],
+    ];
+    for (text, line) in [("[daemon]\nport = \n", 2), ("\n[daemon]\nprot = 1\n", 3)] {
+        std::fs::write(&file, text).unwrap();
+        let place = format!("{}, line {line}", file.display());
+        for command in commands {
+            let run = home.run(command);
+            assert!(run.stderr.contains(&place), "{command:?}: {run:?}");
+        }
+        let doctor = home.run(&["doctor"]);
+        assert_eq!(doctor.code, 1);
+        assert!(doctor.stdout.contains(&place), "{doctor:?}");
+        assert_eq!(home.run_with(&["hook", "Stop"], b"{}").stderr, "");
+    }
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "\n[daemon]\nprot = 1\n");
+}
+
+/// @broken_settings_are_reported
+#[test]
+fn a_daemon_that_runs_can_be_used_and_stopped_although_the_settings_broke_meanwhile() {
+    let home = home();
+    let _daemon = home.daemon();
+    let file = home.locations().config_file;
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(&file, "nonsense\n").unwrap();
+    let set = home.run(&["hint", "set", "web", "build", "make"]);
+    assert!(set.stderr.contains("config.toml, line 1"), "{set:?}");
+    set.ok();
+    let stop = home.run(&["stop"]);
+    assert!(stop.stderr.contains("config.toml, line 1"), "{stop:?}");
+    assert!(stop.ok().starts_with("stopped"));
+}
+
+/// @logs_print_the_tail
+#[test]
+fn logs_print_the_last_lines_and_end() {
+    let home = home();
+    assert!(home.run(&["logs"]).stderr.contains("no log yet"));
+    let _daemon = home.daemon();
+    for number in 0..5 {
+        let key = format!("k{number}");
+        home.call("set_hint", &json!({ "component": "web", "key": key, "value": "v" }));
+    }
+    let all = home.run(&["logs"]).ok();
+    assert!(all.contains("serves port"), "{all}");
+    assert_eq!(all.matches("op=set_hint").count(), 5, "{all}");
+    let two = home.run(&["logs", "-n", "2"]).ok();
+    assert_eq!(two.lines().count(), 2);
+    assert!(all.ends_with(&two));
+}
+
+/// @logs_hold_no_user_text
+#[test]
+fn the_log_never_holds_what_users_say() {
+    let mut home = home();
+    home.set("REKINDLE_LOG_LEVEL", "debug");
+    let daemon = home.daemon();
+    let marker = "zebrafish";
+    let value = json!({
+        "component": marker, "key": marker, "value": marker, "meta": { "reason": marker },
+    });
+    home.call("set_hint", &value);
+    daemon.http().rpc("get_hint", &json!({ "component": marker, "key": "none" })).unwrap_err();
+    daemon.http().rpc(marker, &json!({})).unwrap_err();
+    daemon.http().rpc("set_hint", &json!({ "component": marker, marker: 1 })).unwrap_err();
+    let payload = json!({ "session_id": "s-1", "prompt": marker, "tool_input": marker });
+    home.run_with(&["hook", "PostToolUse"], payload.to_string().as_bytes()).ok();
+    home.run_with(&["hook", "PostToolUse"], format!("{{\"a\": {marker}").as_bytes()).ok();
+    home.run(&["stop"]).ok();
+    for name in ["daemon.log", "hook.log"] {
+        let log = std::fs::read_to_string(home.path("data/log").join(name)).unwrap();
+        assert!(!log.is_empty() && !log.contains(marker), "{name}: {log}");
+    }
+}
+
+/// @logs_are_rotated
+#[test]
+fn a_daemon_log_over_5_mib_is_rotated_and_three_old_ones_are_kept() {
+    let home = home();
+    let full = "x".repeat(5 * 1024 * 1024);
+    for name in ["daemon.log", "daemon.log.1", "daemon.log.2", "daemon.log.3"] {
+        home.write(&format!("data/log/{name}"), &full);
+    }
+    let _daemon = home.daemon();
+    let size = |name: &str| home.path("data/log").join(name).metadata().map(|meta| meta.len()).ok();
+    assert!(size("daemon.log").unwrap() < 100_000);
+    for name in ["daemon.log.1", "daemon.log.2", "daemon.log.3"] {
+        assert_eq!(size(name), Some(5 * 1024 * 1024), "{name}");
+    }
+    assert_eq!(size("daemon.log.4"), None);
+}
+
+/// One check of the doctor by its name.
+fn check(home: &Home, name: &str) -> Value {
+    let found = home.run(&["doctor", "--json"]).json();
+    let checks = found["checks"].as_array().unwrap();
+    checks.iter().find(|check| check["name"] == name).cloned().unwrap_or(Value::Null)
+}
+
+/// @doctor_explains
+#[test]
+fn the_doctor_finds_nothing_wrong_with_a_daemon_that_runs() {
+    let home = home();
+    let daemon = home.daemon();
+    home.run_with(&["hook", "PostToolUse"], br#"{"session_id":"s-1"}"#).ok();
+    let doctor = home.run(&["doctor", "--json"]);
+    assert_eq!(doctor.code, 0, "{doctor:?}");
+    assert_eq!(doctor.json()["ok"], true);
+    for check in doctor.json()["checks"].as_array().unwrap() {
+        assert_eq!(check["status"], "ok", "{check}");
+    }
+    let running = check(&home, "daemon");
+    assert!(running["detail"].as_str().unwrap().contains(&format!("pid {}", daemon.pid())));
+    let last = check(&home, "last event");
+    assert!(last["detail"].as_str().unwrap().starts_with("PostToolUse "), "{last}");
+}
+
+/// @doctor_explains
+#[test]
+fn the_doctor_says_what_to_do_about_what_it_finds() {
+    let home = home();
+    assert_eq!(check(&home, "daemon")["detail"], "not running");
+    assert_eq!(check(&home, "last event")["status"], "warn");
+    let mut daemon = home.daemon();
+    daemon.kill();
+    let left = check(&home, "daemon");
+    assert!(left["detail"].as_str().unwrap().contains("without saying goodbye"), "{left}");
+    home.write("data/spool/000000000000001-nonsense.json", "{");
+    home.run(&["doctor"]).ok();
+    let spool = home.run(&["doctor"]).ok();
+    assert!(spool.contains("1 files in the spool are no events"), "{spool}");
+    // Another program with a database of its own at our path.
+    std::fs::remove_file(sqlite::path(&home)).unwrap();
+    let _ = std::fs::remove_file(home.path("data/rekindle.db-wal"));
+    let _ = std::fs::remove_file(home.path("data/rekindle.db-shm"));
+    sqlite::open(&sqlite::path(&home)).execute_batch("CREATE TABLE theirs (a)").unwrap();
+    let doctor = home.run(&["doctor"]);
+    assert_eq!(doctor.code, 1);
+    assert!(doctor.stdout.contains("database of another application"), "{doctor:?}");
+}
+
+/// @doctor_explains
+#[test]
+fn the_doctor_recognises_a_daemon_that_is_suspended() {
+    let home = home();
+    let daemon = home.daemon();
+    testkit::home::signal(daemon.pid(), "STOP");
+    let doctor = home.run(&["doctor"]);
+    testkit::home::signal(daemon.pid(), "CONT");
+    assert_eq!(doctor.code, 1);
+    assert!(doctor.stdout.contains(&format!("(pid {})", daemon.pid())), "{doctor:?}");
+    assert!(doctor.stdout.contains("kill -CONT"), "{doctor:?}");
+    wait_until("the daemon answers again", || (home.run(&["doctor"]).code == 0).then_some(()));
+}

@@ -1,0 +1,38 @@
+//! Somebody else's hand on the database file: a lock, a version, a look at what is in it.
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::Connection;
+use testkit::Home;
+
+/// The database of a home.
+pub(crate) fn path(home: &Home) -> PathBuf {
+    home.locations().database
+}
+
+#[expect(clippy::disallowed_methods, reason = "a program that is not ours has the file open")]
+pub(crate) fn open(path: &Path) -> Connection {
+    Connection::open(path).expect("the database opens")
+}
+
+/// Holds the write lock until it is dropped.
+pub(crate) fn lock(home: &Home) -> Connection {
+    let db = open(&path(home));
+    db.busy_timeout(std::time::Duration::from_secs(10)).expect("a patience");
+    db.execute_batch("BEGIN IMMEDIATE").expect("the write lock");
+    db
+}
+
+/// Whether SQLite finds the whole database sound.
+pub(crate) fn is_sound(path: &Path) -> bool {
+    let check = open(path).query_row("PRAGMA integrity_check", [], |row| row.get::<_, String>(0));
+    check.is_ok_and(|said| said == "ok")
+}
+
+/// Names of the recorded hook events in the order in which they were recorded.
+pub(crate) fn recorded(home: &Home) -> Vec<String> {
+    let db = open(&path(home));
+    let mut statement = db.prepare("SELECT name FROM hook_events ORDER BY seq").expect("a table");
+    let rows = statement.query_map([], |row| row.get(0)).expect("rows");
+    rows.map(|name| name.expect("a name")).collect()
+}

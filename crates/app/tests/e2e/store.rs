@@ -1,0 +1,267 @@
+//! The database file: damaged, deleted or replaced while in use, backed up and restored.
+
+use std::fs::OpenOptions;
+use std::os::unix::fs::FileExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde_json::{Value, json};
+use testkit::{Daemon, Home};
+
+use super::{home, sqlite};
+
+fn set(daemon: &Daemon, key: &str) -> Value {
+    let hint = json!({ "component": "web", "key": key, "value": "make" });
+    daemon.http().rpc("set_hint", &hint).unwrap()
+}
+
+fn get(daemon: &Daemon, key: &str) -> Result<Value, Value> {
+    daemon.http().rpc("get_hint", &json!({ "component": "web", "key": key }))
+}
+
+/// Overwrites a part of the database that nobody has open.
+fn overwrite(home: &Home, at: u64, bytes: &[u8]) {
+    let path = sqlite::path(home);
+    OpenOptions::new().write(true).open(path).unwrap().write_all_at(bytes, at).unwrap();
+}
+
+/// Files beside the database whose names say that they were damaged.
+fn set_aside(home: &Home) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(home.path("data")).unwrap().flatten();
+    // The log and its index are kept beside it under the same name.
+    let damaged = |path: &PathBuf| {
+        let name = path.to_str().unwrap();
+        name.contains("rekindle.db.corrupt-") && name.ends_with('Z')
+    };
+    entries.map(|entry| entry.path()).filter(damaged).collect()
+}
+
+/// A home whose database is closed and holds lasting hints and an event.
+fn used() -> Home {
+    let home = home();
+    let mut daemon = home.daemon();
+    for number in 0..50 {
+        let hint = json!({
+            "component": "web", "key": format!("k{number}"), "value": "x".repeat(500),
+            "meta": { "ttl": "forever" },
+        });
+        daemon.http().rpc("set_hint", &hint).unwrap();
+    }
+    home.run_with(&["hook", "PostToolUse"], b"{}").ok();
+    assert_eq!(daemon.end_by("TERM"), Some(0));
+    assert!(!home.path("data/rekindle.db-wal").exists(), "a clean end leaves one file");
+    home
+}
+
+/// Status and doctor say that the database was damaged, and the old one is kept.
+fn repair_is_told(home: &Home) {
+    let kept = set_aside(home);
+    assert_eq!(kept.len(), 1, "{kept:?}");
+    let told = format!("set aside at {}", kept[0].display());
+    let status = home.run(&["status"]).ok();
+    assert!(status.contains("the database was damaged") && status.contains(&told), "{status}");
+    let doctor = home.run(&["doctor"]);
+    assert!(doctor.stdout.contains(&told), "{doctor:?}");
+    assert_eq!(doctor.code, 0, "{doctor:?}");
+}
+
+/// @a_damaged_database_is_set_aside
+#[test]
+fn a_damaged_header_is_set_aside_and_everything_is_salvaged() {
+    let home = used();
+    overwrite(&home, 0, b"not a database at all, not in the least");
+    let daemon = home.daemon();
+    for number in 0..50 {
+        get(&daemon, &format!("k{number}")).unwrap();
+    }
+    assert_eq!(home.run(&["status", "--json"]).json()["events"], 1);
+    set(&daemon, "after");
+    repair_is_told(&home);
+    assert!(sqlite::is_sound(&sqlite::path(&home)));
+}
+
+/// @a_damaged_database_is_set_aside
+#[test]
+fn damaged_pages_are_set_aside_and_what_can_be_read_is_salvaged() {
+    let home = used();
+    let path = sqlite::path(&home);
+    let db = sqlite::open(&path);
+    let root: u64 = db
+        .query_row("SELECT rootpage FROM sqlite_schema WHERE name = 'hints'", [], |row| row.get(0))
+        .unwrap();
+    drop(db);
+    // The table's root is the one page that every reading of it meets.
+    overwrite(&home, (root - 1) * 4096, &[0xa5; 512]);
+    let daemon = home.daemon();
+    set(&daemon, "after");
+    get(&daemon, "after").unwrap();
+    // The events lie elsewhere and are all there.
+    assert_eq!(home.run(&["status", "--json"]).json()["events"], 1);
+    repair_is_told(&home);
+    assert!(sqlite::is_sound(&path));
+}
+
+/// @a_damaged_database_is_set_aside
+#[test]
+fn a_file_of_garbage_is_set_aside_and_a_new_database_is_started() {
+    let home = home();
+    home.write("data/rekindle.db", &"garbage ".repeat(2_000));
+    let daemon = home.daemon();
+    set(&daemon, "build");
+    repair_is_told(&home);
+    let kept = std::fs::read_to_string(&set_aside(&home)[0]).unwrap();
+    assert_eq!(kept, "garbage ".repeat(2_000));
+}
+
+/// @a_vanished_database_is_noticed
+#[test]
+fn after_the_database_was_deleted_the_next_write_is_kept_and_survives_a_kill() {
+    let home = home();
+    let mut daemon = home.daemon();
+    set(&daemon, "before");
+    for suffix in ["", "-wal", "-shm"] {
+        std::fs::remove_file(home.path(&format!("data/rekindle.db{suffix}"))).unwrap();
+    }
+    set(&daemon, "after");
+    let status = home.run(&["status"]).ok();
+    assert!(status.contains("vanished while in use"), "{status}");
+    daemon.kill();
+    let next = home.daemon();
+    get(&next, "after").unwrap();
+    // What memory held is journaled anew.
+    get(&next, "before").unwrap();
+    assert!(sqlite::is_sound(&sqlite::path(&home)));
+}
+
+/// @a_vanished_database_is_noticed
+#[test]
+fn after_the_whole_data_directory_was_deleted_the_next_write_is_kept() {
+    let home = home();
+    let mut daemon = home.daemon();
+    set(&daemon, "before");
+    std::fs::remove_dir_all(home.path("data")).unwrap();
+    set(&daemon, "after");
+    daemon.kill();
+    let next = home.daemon();
+    get(&next, "after").unwrap();
+}
+
+/// @a_replaced_database_is_noticed
+#[test]
+fn after_another_database_was_put_in_place_that_one_counts() {
+    let home = home();
+    let mut daemon = home.daemon();
+    set(&daemon, "old");
+    let copy = home.path("copy.db");
+    home.run(&["backup", copy.to_str().unwrap()]).ok();
+    set(&daemon, "newer");
+    std::fs::rename(&copy, sqlite::path(&home)).unwrap();
+    set(&daemon, "after");
+    assert_eq!(get(&daemon, "newer").unwrap_err()["code"], 40401);
+    daemon.kill();
+    let next = home.daemon();
+    get(&next, "old").unwrap();
+    get(&next, "after").unwrap();
+    get(&next, "newer").unwrap_err();
+    assert!(sqlite::is_sound(&sqlite::path(&home)));
+}
+
+/// @a_lost_log_is_noticed
+#[test]
+fn after_the_log_was_deleted_nothing_that_was_acknowledged_is_lost() {
+    let home = home();
+    let mut daemon = home.daemon();
+    set(&daemon, "before");
+    std::fs::remove_file(home.path("data/rekindle.db-wal")).unwrap();
+    set(&daemon, "after");
+    daemon.kill();
+    let next = home.daemon();
+    get(&next, "before").unwrap();
+    get(&next, "after").unwrap();
+    assert!(sqlite::is_sound(&sqlite::path(&home)));
+}
+
+/// @a_backup_is_whole
+#[test]
+fn a_backup_taken_while_others_write_is_whole_and_never_overwrites() {
+    let home = home();
+    let daemon = home.daemon();
+    let stop = AtomicBool::new(false);
+    let copy = home.path("copy.db");
+    let copy = copy.to_str().unwrap();
+    set(&daemon, "before");
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut socket = home.socket();
+            while !stop.load(Ordering::Relaxed) {
+                let hint = json!({ "component": "storm", "key": "k", "value": "x".repeat(10_000) });
+                socket.rpc("set_hint", &hint).unwrap();
+            }
+        });
+        let said = home.run(&["backup", copy]);
+        stop.store(true, Ordering::Relaxed);
+        assert!(said.ok().starts_with(&format!("wrote {copy} (")));
+    });
+    assert!(sqlite::is_sound(Path::new(copy)));
+    let before = std::fs::read(copy).unwrap();
+    let again = home.run(&["backup", copy]);
+    assert_eq!(again.code, 1);
+    assert!(again.stderr.contains("exists already"), "{again:?}");
+    assert_eq!(std::fs::read(copy).unwrap(), before);
+    let nowhere = home.run(&["backup", home.path("no/such/copy.db").to_str().unwrap()]);
+    assert_eq!(nowhere.code, 1);
+    assert!(nowhere.stderr.contains("does not exist"), "{nowhere:?}");
+}
+
+/// @a_restore_replaces_and_keeps
+#[test]
+fn a_restore_puts_the_backup_in_place_and_keeps_what_was_there() {
+    let home = home();
+    let daemon = home.daemon();
+    set(&daemon, "old");
+    home.run(&["backup", "copy.db"]).ok();
+    set(&daemon, "newer");
+    let restored = home.run(&["restore", "copy.db", "--json"]).json();
+    get(&daemon, "old").unwrap();
+    assert_eq!(get(&daemon, "newer").unwrap_err()["code"], 40401);
+    set(&daemon, "after");
+    // The database before it can be had back in the same way, here without a daemon.
+    home.run(&["stop"]).ok();
+    home.run(&["restore", restored["previous"].as_str().unwrap()]).ok();
+    assert_eq!(home.run(&["hint", "get", "web", "newer"]).code, 0);
+    assert_eq!(home.run(&["hint", "get", "web", "after"]).code, 1);
+}
+
+/// @a_bad_restore_changes_nothing
+#[test]
+fn a_restore_of_what_is_no_backup_changes_nothing() {
+    let home = home();
+    let daemon = home.daemon();
+    set(&daemon, "build");
+    home.run(&["backup", "newer.db"]).ok();
+    sqlite::open(&home.path("newer.db")).pragma_update(None, "user_version", 99).unwrap();
+    home.write("garbage.db", &"garbage ".repeat(2_000));
+    home.write("empty.db", "");
+    sqlite::open(&home.path("foreign.db")).execute_batch("CREATE TABLE theirs (a)").unwrap();
+    home.run(&["backup", "cut.db"]).ok();
+    OpenOptions::new().write(true).open(home.path("cut.db")).unwrap().set_len(9_000).unwrap();
+    let bad = [
+        ("newer.db", "schema version 99"),
+        ("garbage.db", "not a sound database"),
+        ("empty.db", "not a sound database"),
+        ("foreign.db", "another application"),
+        ("cut.db", "not a sound database"),
+        ("none.db", "there is no file"),
+        ("data", "not a file"),
+        ("data/rekindle.db", "in use"),
+    ];
+    for (file, words) in bad {
+        let run = home.run(&["restore", file]);
+        assert_eq!(run.code, 1, "{file}: {run:?}");
+        assert!(run.stderr.contains(words), "{file}: {run:?}");
+        get(&daemon, "build").unwrap();
+    }
+    set(&daemon, "after");
+    assert!(!home.path("data/backups").exists(), "nothing was replaced");
+    assert!(sqlite::is_sound(&sqlite::path(&home)));
+}

@@ -1,0 +1,241 @@
+//! HTTP besides JSON-RPC: health, the page and its one-time link, events on a WebSocket, call ids.
+
+use std::io::Read as _;
+
+use serde_json::{Value, json};
+use testkit::{Home, Http};
+
+use super::home;
+use super::ways::{connect, modern, of_rpc, of_tool, request};
+
+/// What only somebody who was let in may see.
+const MARKER: &str = "marker-4711";
+
+fn set(value: &str) -> Value {
+    json!({ "component": "web", "key": "build", "value": value })
+}
+
+fn get() -> Value {
+    json!({ "component": "web", "key": "build" })
+}
+
+/// @health
+#[test]
+fn health_says_who_answers_and_needs_no_token() {
+    let home = home();
+    let daemon = home.daemon();
+    let response = Http::new(daemon.port).get("/health");
+    let version = home.run(&["status", "--json"]).json()["version"].clone();
+    let expected = json!({ "status": "healthy", "server": "rekindle", "version": version, "pid": daemon.pid() });
+    assert_eq!((response.status, response.json()), (200, expected));
+}
+
+/// The path and query of a fresh one-time link.
+fn link(home: &Home) -> String {
+    let up = home.run(&["up", "--json"]).json();
+    let page = up["page"].as_str().unwrap();
+    page[page.find("/?link=").unwrap()..].to_owned()
+}
+
+/// @page_without_cookie_has_no_data
+#[test]
+fn the_page_shows_nothing_of_the_user_s_without_a_cookie() {
+    let home = home();
+    let daemon = home.daemon();
+    daemon.http().rpc("set_hint", &set(MARKER)).unwrap();
+    let stranger = Http::new(daemon.port);
+    let page = stranger.get("/");
+    assert_eq!((page.status, page.header("Content-Type")), (200, Some("text/html; charset=utf-8")));
+    assert!(page.text().contains("rekindle up"), "it says how to get a link");
+    for path in ["/", "/style.css", "/app.js", "/?view=hints", "/?session=x"] {
+        let text = stranger.get(path).text();
+        let database = home.dir.to_str().unwrap();
+        for secret in [MARKER, database, &daemon.token] {
+            assert!(!text.contains(secret), "{path} tells {secret}");
+        }
+    }
+    let asked = stranger.post("/rpc", request("get_hint", &get()).as_bytes());
+    assert_eq!(asked.status, 401);
+}
+
+/// @one_time_link
+#[test]
+fn the_link_opens_the_page_once_and_leaves_a_strict_cookie() {
+    let home = home();
+    let daemon = home.daemon();
+    daemon.http().rpc("set_hint", &set(MARKER)).unwrap();
+    let browser = Http::new(daemon.port);
+    let link = link(&home);
+    // A preview by HEAD does not use it up.
+    let mut preview = String::new();
+    browser.start("HEAD", &link, b"").read_to_string(&mut preview).unwrap();
+    assert!(preview.starts_with("HTTP/1.1 ") && !preview.contains("et-cookie"), "{preview}");
+    let opened = browser.get(&link);
+    assert_eq!((opened.status, opened.header("Location")), (303, Some("/")));
+    let cookie = opened.header("Set-Cookie").unwrap();
+    let (pair, attributes) = cookie.split_once("; ").unwrap();
+    assert_eq!(attributes, "HttpOnly; SameSite=Strict; Path=/");
+    assert_ne!(pair.split_once('=').unwrap().1, daemon.token);
+
+    let again = browser.get(&link);
+    assert_eq!((again.status, again.header("Set-Cookie")), (403, None));
+    let wrong = browser.get("/?link=0000");
+    assert_eq!((wrong.status, wrong.header("Set-Cookie")), (403, None));
+
+    let inside = browser.with("Cookie", pair);
+    assert_ne!(inside.get("/").text(), Http::new(daemon.port).get("/").text());
+    let ask = request("get_hint", &get());
+    let from = |origin: &str| inside.clone().with("Origin", origin).post("/rpc", ask.as_bytes());
+    let own = from(&format!("http://127.0.0.1:{}", daemon.port));
+    assert_eq!(of_rpc(&own.json()).unwrap()["hint"]["value"], MARKER);
+    for origin in ["http://127.0.0.1:1", "http://localhost:3000", "http://evil.example", "null"] {
+        let refused = from(origin);
+        assert_eq!(refused.status, 403, "{origin}");
+        assert!(!refused.text().contains(MARKER));
+    }
+    assert_eq!(inside.post("/rpc", ask.as_bytes()).status, 403, "no origin at all");
+}
+
+/// @events_after_commit_in_sequence
+#[test]
+fn a_subscriber_gets_each_change_once_in_sequence_and_only_when_it_can_be_read() {
+    let home = home();
+    let daemon = home.daemon();
+    let mut watcher = connect(&daemon, &[]);
+    assert_eq!(watcher.rpc("events/subscribe", &json!({})).unwrap(), json!({ "subscribed": true }));
+    let writers = 4;
+    let each = 10;
+    std::thread::scope(|scope| {
+        for writer in 0..writers {
+            let http = daemon.http();
+            scope.spawn(move || {
+                for n in 0..each {
+                    let key = format!("{writer}-{n}");
+                    let params = json!({ "component": "web", "key": key, "value": "x" });
+                    http.rpc("set_hint", &params).unwrap();
+                }
+            });
+        }
+        let mut last = 0;
+        let mut subjects = std::collections::BTreeSet::new();
+        for _ in 0..writers * each {
+            let frame = watcher.receive().expect("an event");
+            let event = &frame["params"];
+            assert_eq!(
+                (&frame["method"], &event["kind"]),
+                (&json!("event"), &json!("hint/changed"))
+            );
+            let seq = event["seq"].as_u64().unwrap();
+            assert!(last == 0 || seq == last + 1, "{seq} after {last}");
+            last = seq;
+            let subject = event["subject"].as_str().unwrap().to_owned();
+            // Published after COMMIT: what the event tells of is there.
+            daemon.http().rpc("get", &json!({ "path": subject })).unwrap();
+            assert!(subjects.insert(subject), "twice: {frame}");
+        }
+    });
+    // A write that fails tells nothing.
+    let mut conflicting = set("x");
+    conflicting["if_match_version"] = json!(9);
+    daemon.http().rpc("set_hint", &conflicting).unwrap_err();
+    daemon.http().rpc("set_hint", &set("last")).unwrap();
+    assert_eq!(watcher.receive().unwrap()["params"]["subject"], "hint://web/build");
+    let ended = watcher.rpc("events/unsubscribe", &json!({})).unwrap();
+    assert_eq!(ended, json!({ "subscribed": false }));
+    daemon.http().rpc("set_hint", &set("unheard")).unwrap();
+    assert!(watcher.rpc("get_hint", &get()).is_ok(), "the next frame is the reply, not an event");
+}
+
+/// @a_repeated_call_has_one_effect
+#[test]
+fn a_repeated_call_id_gives_the_stored_answer_and_does_nothing_again() {
+    let home = home();
+    let daemon = home.daemon();
+    let id = |n: u8| format!("{n:032x}");
+    let rpc = |n: u8, value: &str| {
+        let http = daemon.http().with("Rekindle-Call-Id", &id(n));
+        of_rpc(&http.post("/rpc", request("set_hint", &set(value)).as_bytes()).json()).unwrap()
+    };
+    let first = rpc(1, "first");
+    assert_eq!(first["hint"]["version"], 1);
+    assert_eq!(rpc(1, "first"), first);
+    let call = json!({ "name": "set_hint", "arguments": set("first") });
+    let http = daemon.http().with("Rekindle-Call-Id", &id(1));
+    let over_mcp = http.post("/mcp", request("tools/call", &call).as_bytes()).json();
+    assert_eq!(of_tool(&over_mcp).unwrap(), first);
+    assert_eq!(of_tool(&modern(&http, "tools/call", &call).1).unwrap(), first);
+    assert_eq!(rpc(2, "second")["hint"]["version"], 2);
+    assert_eq!(rpc(1, "first"), first, "a late repeat");
+    let now = daemon.http().rpc("get_hint", &get()).unwrap();
+    assert_eq!((&now["hint"]["version"], &now["hint"]["value"]), (&json!(2), &json!("second")));
+    let bad = daemon.http().with("Rekindle-Call-Id", "xyz");
+    assert_eq!(bad.post("/rpc", request("set_hint", &set("x")).as_bytes()).status, 400);
+}
+
+/// @a_repeated_call_has_one_effect
+#[test]
+fn a_repeated_batch_gives_each_member_its_stored_answer() {
+    let home = home();
+    let daemon = home.daemon();
+    let http = daemon.http().with("Rekindle-Call-Id", &"b".repeat(32));
+    let batch = format!("[{},{}]", request("set_hint", &set("a")), request("set_hint", &set("b")));
+    let first = http.post("/rpc", batch.as_bytes()).json();
+    let versions =
+        |replies: &Value| [0, 1].map(|n| replies[n]["result"]["hint"]["version"].clone());
+    assert_eq!(versions(&first), [json!(1), json!(2)]);
+    assert_eq!(http.post("/rpc", batch.as_bytes()).json(), first);
+    assert_eq!(daemon.http().rpc("get_hint", &get()).unwrap()["hint"]["version"], 2);
+}
+
+/// @a_repeated_call_survives_a_kill
+#[test]
+fn a_stored_answer_outlives_the_daemon_that_gave_it() {
+    let home = home();
+    let body = request("set_hint", &set("once"));
+    let send = |http: Http| {
+        http.with("Rekindle-Call-Id", &"c".repeat(32)).post("/rpc", body.as_bytes()).json()
+    };
+    let mut daemon = home.daemon();
+    let first = send(daemon.http());
+    daemon.kill();
+    let daemon = home.daemon();
+    assert_eq!(send(daemon.http()), first);
+    assert_eq!(daemon.http().rpc("get_hint", &get()).unwrap()["hint"]["version"], 1);
+}
+
+/// @notifications_and_batches
+#[test]
+fn notifications_are_done_without_an_answer_and_batches_answer_the_others() {
+    let home = home();
+    let daemon = home.daemon();
+    let notification =
+        |value: &str| json!({ "jsonrpc": "2.0", "method": "set_hint", "params": set(value) });
+    let alone = daemon.http().post("/rpc", notification("quiet").to_string().as_bytes());
+    assert_eq!((alone.status, alone.text()), (202, String::new()));
+    let value = || daemon.http().rpc("get_hint", &get()).unwrap()["hint"]["value"].clone();
+    assert_eq!(value(), "quiet");
+    let only = json!([notification("x"), notification("y")]);
+    let silent = daemon.http().post("/rpc", only.to_string().as_bytes());
+    assert_eq!((silent.status, silent.text()), (202, String::new()));
+    let ask =
+        |id: Value| json!({ "jsonrpc": "2.0", "id": id, "method": "get_hint", "params": get() });
+    let mixed = json!([ask(json!(1)), notification("z"), 3, ask(json!("two")), ask(Value::Null)]);
+    let replies = daemon.http().post("/rpc", mixed.to_string().as_bytes());
+    assert_eq!(replies.status, 200);
+    let replies = replies.json();
+    let ids: Vec<&Value> = replies.as_array().unwrap().iter().map(|reply| &reply["id"]).collect();
+    assert_eq!(ids, [&json!(1), &Value::Null, &json!("two"), &Value::Null]);
+    assert_eq!(replies[1]["error"]["code"], -32600);
+    assert_eq!(
+        (&replies[0]["result"]["hint"]["value"], &replies[2]["result"]["hint"]["value"]),
+        (&json!("y"), &json!("z"))
+    );
+    for id in [json!(1.5), json!(-3), json!(u64::MAX), json!("ü"), json!("")] {
+        let reply = daemon.http().post("/rpc", ask(id.clone()).to_string().as_bytes()).json();
+        assert_eq!(reply["id"], id);
+    }
+    for id in [json!([1]), json!({ "a": 1 }), json!(true)] {
+        let reply = daemon.http().post("/rpc", ask(id).to_string().as_bytes());
+        assert_eq!((reply.status, &reply.json()["error"]["code"]), (400, &json!(-32600)));
+    }
+}

@@ -1,0 +1,59 @@
+//! MCP's older HTTP+SSE transport: a stream to read, and an address to post to.
+
+use std::io::{BufRead as _, BufReader};
+use std::net::TcpStream;
+
+use serde_json::Value;
+
+use crate::http::{Http, Response};
+
+/// An open stream.
+pub struct Sse {
+    http: Http,
+    stream: BufReader<TcpStream>,
+    /// Where to post, as the stream's first event says.
+    pub endpoint: String,
+}
+
+impl Sse {
+    /// Opens the stream at this path.
+    pub fn open(http: &Http, path: &str) -> Sse {
+        let stream = http.start("GET", path, b"");
+        let mut sse = Sse { http: http.clone(), stream, endpoint: String::new() };
+        let (event, endpoint) = sse.receive().expect("a first event");
+        assert_eq!(event, "endpoint", "{endpoint}");
+        sse.endpoint = endpoint;
+        sse
+    }
+
+    /// The name and data of the next event; nothing once the stream ended. The lengths of chunks
+    /// stand on lines of their own and are passed over.
+    pub fn receive(&mut self) -> Option<(String, String)> {
+        let mut event = String::new();
+        loop {
+            let mut line = String::new();
+            if self.stream.read_line(&mut line).ok()? == 0 {
+                return None;
+            }
+            if let Some(name) = line.strip_prefix("event: ") {
+                event = name.trim().to_owned();
+            } else if let Some(data) = line.strip_prefix("data: ") {
+                return Some((event, data.trim().to_owned()));
+            }
+        }
+    }
+
+    /// Posts one message.
+    pub fn post(&self, message: &[u8]) -> Response {
+        self.http.post(&self.endpoint, message)
+    }
+
+    /// Posts one request; its reply from the stream.
+    pub fn request(&mut self, message: &Value) -> Value {
+        let response = self.post(message.to_string().as_bytes());
+        assert_eq!(response.status, 202, "{response:?}");
+        let (event, data) = self.receive().expect("a reply");
+        assert_eq!(event, "message", "{data}");
+        serde_json::from_str(&data).expect("JSON")
+    }
+}
