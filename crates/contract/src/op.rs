@@ -76,6 +76,8 @@ pub struct OpInfo {
     pub aliases: &'static [&'static str],
     pub cli: CliShape,
     pub examples: &'static [Example],
+    /// Takes in a whole file or event, and so may use all of what a surface reads.
+    pub large: bool,
     /// A read from memory that is answered on the surface's own thread.
     pub inline: bool,
     pub deadline: Duration,
@@ -97,6 +99,7 @@ impl OpInfo {
         aliases: &[],
         cli: CliShape::CALL_ONLY,
         examples: &[],
+        large: false,
         inline: false,
         deadline: limits::OP_DEADLINE,
     };

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use model::{Code, OpError, Tier};
+use model::{Code, OpError, Tier, limits};
 use serde_json::{Value, json};
 
 use crate::config::ConfigKey;
@@ -58,6 +58,15 @@ impl Table {
             OpError::new(Code::UnknownMethod, format!("no operation is called '{name}'"))
                 .hint("`rekindle ops` lists them all.")
         })
+    }
+
+    /// `too_large` for a call that took more bytes on the wire than its operation may use.
+    pub fn check_size(&self, name: &str, bytes: usize) -> Result<(), OpError> {
+        let max = limits::REQUEST_BYTES_MAX;
+        if bytes <= max || self.find(name).is_some_and(|op| op.info.large) {
+            return Ok(());
+        }
+        Err(OpError::new(Code::TooLarge, format!("{bytes} bytes are over {max}")).with("max", max))
     }
 
     /// All operations by name.

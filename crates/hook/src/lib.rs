@@ -83,6 +83,9 @@ fn take(event: &str, text: &[u8], locations: &Locations) {
         tool_use_id: payload.tool_use_id.map(Cow::into_owned),
         at: clock::now_ms(),
     };
+    if let Err(error) = record.check() {
+        return log(locations, event, &format!("dropped: {}", error.message));
+    }
     match hand_over(&record, locations) {
         Handed::Taken(None) => {}
         Handed::Taken(Some(answer)) => {

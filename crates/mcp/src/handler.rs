@@ -64,12 +64,11 @@ impl Handler {
         Handler { runtime, tools: Arc::default() }
     }
 
-    /// Whether the message calls an operation that takes in a whole file.
-    pub(crate) fn is_import(&self, message: &Value) -> bool {
+    /// `too_large` for a message that took more bytes than the tool it calls may use.
+    pub(crate) fn check_size(&self, message: &Value, bytes: usize) -> Result<(), OpError> {
         let params = message.get("params").filter(|_| message["method"] == "tools/call");
-        let name = params.and_then(|params| params.get("name")?.as_str());
-        let op = name.and_then(|name| self.runtime.table().find(name));
-        op.is_some_and(|op| op.info.name.starts_with("import"))
+        let tool = params.and_then(|params| params.get("name")?.as_str()).unwrap_or_default();
+        self.runtime.table().check_size(tool, bytes)
     }
 
     async fn call(&self, context: &RequestContext<RoleServer>, op: &str, params: Value) -> Reply {

@@ -4,7 +4,7 @@
 use std::convert::Infallible;
 use std::future::{Future, ready};
 
-use model::{CallId, Code, OpError, limits};
+use model::limits;
 use rmcp::model::{
     ClientJsonRpcMessage, ClientRequest, CustomRequest, ErrorCode, ErrorData, GetExtensions,
     GetMeta, RequestId, ServerJsonRpcMessage, ServerResult,
@@ -62,14 +62,9 @@ impl McpServer {
         Answer { line: outcome.reply, revision: outcome.revision }
     }
 
-    /// The refusal of a message that took too many bytes on the wire; imports may be large.
+    /// The refusal of a message that took too many bytes on the wire.
     pub(crate) fn too_large(&self, message: &Value, bytes: usize) -> Option<Outcome> {
-        let max = limits::REQUEST_BYTES_MAX;
-        if bytes <= max || self.handler.is_import(message) {
-            return None;
-        }
-        let error =
-            OpError::new(Code::TooLarge, format!("{bytes} bytes are over {max}")).with("max", max);
+        let error = self.handler.check_size(message, bytes).err()?;
         let id = message.get("id").filter(|id| id.is_string() || id.is_number());
         let reply = json!({ "jsonrpc": "2.0", "id": id, "error": error.to_wire() }).to_string();
         Some(Outcome { reply: Some(reply), ..Outcome::default() })
@@ -97,8 +92,8 @@ impl McpServer {
         let mut replies = Vec::new();
         let mut revision = None;
         // One after the other, as they were written: a later member may rely on an earlier one.
-        for (member, index) in members.into_iter().zip(0_u32..) {
-            let from = Peer { call: member_call(from.call, index), ..from.clone() };
+        for (index, member) in members.into_iter().enumerate() {
+            let from = Peer { call: from.call.member(index), ..from.clone() };
             let outcome = self.single(shape(member), from).await;
             replies.extend(outcome.reply);
             revision = outcome.revision.or(revision);
@@ -233,13 +228,4 @@ fn invalid(id: &Value, why: &str) -> Outcome {
 /// An error reply, with `"id": null` where there is no id: the SDK would leave the member out.
 pub(crate) fn error_reply(id: &Value, error: &ErrorData) -> String {
     json!({ "jsonrpc": "2.0", "id": id, "error": error }).to_string()
-}
-
-/// The id of one member's call: the same whenever the same batch is sent again.
-fn member_call(call: CallId, index: u32) -> CallId {
-    let mut bytes = call.0;
-    for (byte, step) in bytes.iter_mut().rev().zip(index.to_le_bytes()) {
-        *byte ^= step;
-    }
-    CallId(bytes)
 }

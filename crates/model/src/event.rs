@@ -4,6 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::error::OpError;
+use crate::limits;
+
 /// Something that happened. It names its subject and carries no user text beyond that.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
@@ -40,4 +43,29 @@ pub struct HookRecord {
     pub tool_use_id: Option<String>,
     /// Milliseconds since 1970, UTC.
     pub at: i64,
+}
+
+impl HookRecord {
+    /// Checks that every name in it is one: there, short and without control characters. Whoever
+    /// takes in an event asks this first: the operation, the hook, and the reader of the spool.
+    pub fn check(&self) -> Result<(), OpError> {
+        let session = self.session.as_deref();
+        let tool_use = self.tool_use_id.as_deref();
+        let max = limits::HOOK_NAME_BYTES_MAX;
+        for (param, name) in [
+            ("event", Some(self.name.as_str())),
+            ("payload.session_id", session),
+            ("payload.tool_use_id", tool_use),
+        ] {
+            let bad = |name: &str| name.len() > max || name.chars().any(char::is_control);
+            if name.is_some_and(bad) || (param == "event" && self.name.is_empty()) {
+                return Err(OpError::invalid(
+                    param,
+                    format!("{param} is not a name of 1 to {max} plain bytes"),
+                )
+                .with("max", max));
+            }
+        }
+        Ok(())
+    }
 }

@@ -21,8 +21,9 @@ pub const IN_FLIGHT_MAX: usize = 64;
 pub const REQUEST_RECEIVE: Duration = Duration::from_secs(30);
 /// Time an operation may take unless it declares its own deadline.
 pub const OP_DEADLINE: Duration = Duration::from_secs(5);
-/// Time for what is under way to finish once a stop was asked for.
-pub const DRAIN: Duration = Duration::from_secs(4);
+/// Time for what is under way to finish once a stop was asked for. Together with
+/// [`STORE_BUSY`], which the last write may wait, it stays under five seconds.
+pub const DRAIN: Duration = Duration::from_millis(2_500);
 /// Events waiting for one subscriber before it is dropped.
 pub const SUBSCRIBER_QUEUE_MAX: usize = 1_024;
 /// Calls waiting for the worker pool.
@@ -47,10 +48,14 @@ pub const ONE_SHOT_WAL_BYTES_MAX: u64 = 512 * 1024;
 
 /// Time the hook waits for the daemon before it spools the event.
 pub const HOOK_DEADLINE: Duration = Duration::from_millis(1_000);
+/// Bytes of the name of an event, a session or a tool call.
+pub const HOOK_NAME_BYTES_MAX: usize = 200;
 /// Bytes of stdin above which an event is dropped with a line in the log.
 pub const HOOK_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Least time between two attempts of hooks to start a daemon.
 pub const HOOK_START_PAUSE: Duration = Duration::from_secs(30);
+/// Age at which a half-written event in the spool is nobody's any more.
+pub const SPOOL_PART_AGE: Duration = Duration::from_secs(3_600);
 /// Events that one opener ingests from the spool in one transaction.
 pub const SPOOL_BATCH_MAX: usize = 500;
 

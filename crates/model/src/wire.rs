@@ -29,6 +29,18 @@ impl CallId {
     }
 }
 
+impl CallId {
+    /// The id of a member of a batch: its own, and the same one when the batch is sent again.
+    #[must_use]
+    pub fn member(self, index: usize) -> CallId {
+        let CallId(mut bytes) = self;
+        for (byte, bits) in bytes.iter_mut().rev().zip(index.to_le_bytes()) {
+            *byte ^= bits;
+        }
+        CallId(bytes)
+    }
+}
+
 impl fmt::Display for CallId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
@@ -145,7 +157,9 @@ pub struct Hello {
     pub build: String,
     pub pid: u32,
     pub port: u16,
-    /// Where HTTP is answered, for example `http://127.0.0.1:8765`.
+    /// Where HTTP is answered, for example `http://127.0.0.1:8765`. Builds may differ: whatever is
+    /// added to a hello has a default.
+    #[serde(default)]
     pub address: String,
     pub db: String,
 }

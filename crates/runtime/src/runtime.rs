@@ -98,6 +98,7 @@ impl Runtime {
             host: OnceLock::new(),
         });
         inner.builtin.bind(Arc::downgrade(&inner));
+        inner.spool.sweep();
         inner.ingest_spool();
         for notice in inner.store.notices() {
             inner.log.warn("store", format_args!("{notice}"));

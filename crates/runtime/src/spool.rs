@@ -29,6 +29,21 @@ impl Spool {
         Spool { folders, busy: Mutex::new(()) }
     }
 
+    /// Removes what hooks left half-written when they were killed.
+    pub(crate) fn sweep(&self) {
+        for folder in &self.folders {
+            let Ok(entries) = std::fs::read_dir(folder) else { continue };
+            for path in entries.flatten().map(|entry| entry.path()) {
+                let old = std::fs::metadata(&path)
+                    .and_then(|meta| meta.modified())
+                    .is_ok_and(|at| at.elapsed().is_ok_and(|age| age > limits::SPOOL_PART_AGE));
+                if old && path.extension().is_some_and(|extension| extension == "part") {
+                    let _ = std::fs::remove_file(path);
+                }
+            }
+        }
+    }
+
     pub(crate) fn waiting(&self) -> Waiting {
         let count = |folder: &Path| {
             std::fs::read_dir(folder)
@@ -53,7 +68,8 @@ impl Spool {
             .filter_map(|path| {
                 // A file that vanished was taken in by somebody else.
                 let text = std::fs::read(&path).ok()?;
-                Some((path, serde_json::from_slice(&text).ok()))
+                let record: Option<HookRecord> = serde_json::from_slice(&text).ok();
+                Some((path, record.filter(|record| record.check().is_ok())))
             })
             .collect()
     }

@@ -2,7 +2,6 @@
 //!
 //! How a frame arrives, and who may send one, is decided by the surfaces.
 
-use contract::Table;
 use model::wire::Envelope;
 use model::{CallId, Caller, Code, OpError, Reply, Request, limits};
 use runtime::Runtime;
@@ -179,7 +178,7 @@ impl Line<'_> {
         for (index, member) in members.into_iter().enumerate() {
             match read_call(member) {
                 Ok(member) => {
-                    let call = call.map(|call| nth(call, index));
+                    let call = call.map(|call| call.member(index));
                     answers.extend(self.answer(member, call).await);
                 }
                 Err(bad) => answers.push(refusal(&bad.id, -32600, bad.why)),
@@ -205,13 +204,7 @@ impl Line<'_> {
         envelope: Option<Value>,
         given: Option<CallId>,
     ) -> Result<Request, OpError> {
-        if self.bytes > limits::REQUEST_BYTES_MAX && !may_be_large(self.runtime.table(), &op) {
-            return Err(OpError::new(
-                Code::TooLarge,
-                format!("{} bytes are over {}", self.bytes, limits::REQUEST_BYTES_MAX),
-            )
-            .with("max", limits::REQUEST_BYTES_MAX));
-        }
+        self.runtime.table().check_size(&op, self.bytes)?;
         let (call, caller) = match envelope.filter(|_| self.sender.envelope) {
             Some(envelope) => self.open(envelope)?,
             None => (given.unwrap_or_else(|| self.mint(&op)), self.sender.caller.clone()),
@@ -238,19 +231,6 @@ impl Line<'_> {
         }
         Ok((envelope.call, envelope.caller))
     }
-}
-
-/// Imports and hook events may use all of what is read from the wire.
-fn may_be_large(table: &Table, name: &str) -> bool {
-    table.find(name).is_some_and(|op| op.info.name == "hook" || op.info.name.starts_with("import"))
-}
-
-/// Each member of a batch has an id of its own, the same one when the batch is sent again.
-fn nth(CallId(mut bytes): CallId, index: usize) -> CallId {
-    for (byte, bit) in bytes.iter_mut().rev().zip(index.to_le_bytes()) {
-        *byte ^= bit;
-    }
-    CallId(bytes)
 }
 
 #[cfg(test)]

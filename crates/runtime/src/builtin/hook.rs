@@ -48,9 +48,6 @@ pub(super) struct HookOutput {
     answer: Option<Value>,
 }
 
-/// Longest name of an event or session that is believable.
-const HOOK_NAME_BYTES_MAX: usize = 200;
-
 impl Op for Hook {
     const INFO: OpInfo = OpInfo {
         name: "hook",
@@ -59,6 +56,7 @@ impl Op for Hook {
         access: Access::Write { destructive: false, idempotent: true },
         tiers: &[Tier::Hook, Tier::Client, Tier::Person],
         toolset: "system",
+        large: true,
         examples: &[Example {
             title: "A tool was used",
             before: &[],
@@ -71,18 +69,6 @@ impl Op for Hook {
 
     fn run(&self, cx: &Cx<'_>, params: HookParams) -> Result<HookOutput, OpError> {
         let HookPayload { session_id, tool_use_id } = params.payload;
-        let names = [("event", Some(&params.event)), ("payload.session_id", session_id.as_ref())];
-        for (param, name) in
-            names.into_iter().chain([("payload.tool_use_id", tool_use_id.as_ref())])
-        {
-            let bad = |n: &String| n.len() > HOOK_NAME_BYTES_MAX || n.chars().any(char::is_control);
-            if name.is_some_and(bad) || (param == "event" && params.event.is_empty()) {
-                return Err(OpError::invalid(
-                    param,
-                    format!("{param} is not a name of 1 to {HOOK_NAME_BYTES_MAX} plain bytes"),
-                ));
-            }
-        }
         let id = params.id.or(cx.store.call_id());
         let id = id.ok_or_else(|| OpError::invalid("id", "the event has no id"))?;
         let record = HookRecord {
@@ -92,6 +78,7 @@ impl Op for Hook {
             tool_use_id,
             at: params.at.unwrap_or(cx.now),
         };
+        record.check()?;
         self.0.saw(&record);
         cx.store.write(move |tx| {
             let recorded = hook_events::record(tx, &record)?;

@@ -1,6 +1,5 @@
 //! Through a real TCP socket: doors, verbs, limits, eviction, the page. Streams are in `streams`.
 
-mod speed_tmp;
 mod streams;
 
 use std::collections::HashMap;
