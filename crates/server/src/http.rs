@@ -132,6 +132,8 @@ impl Connection {
         let mut http = http1::Builder::new();
         // Hyper's own header timeout also ends idle connections; `late` does not.
         http.header_read_timeout(None).max_buf_size(HEAD_BYTES_MAX);
+        // A client may close its side once it has said all; it is answered all the same.
+        http.half_close(true);
         let mut serving = pin!(http.serve_connection(io, service).with_upgrades());
         let mut stop = self.shared.stop.clone();
         let mut stopping = false;

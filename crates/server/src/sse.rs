@@ -16,10 +16,12 @@ use mcp::Peer;
 use model::{OpError, limits};
 use tokio::sync::mpsc::{self, error::TrySendError};
 use tokio::sync::watch;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 use crate::http::{Body, Connection, Shared, empty, stopped};
 
+/// How long a stopping daemon waits for each answer that is still under way.
+const LAST_ANSWER: Duration = Duration::from_millis(200);
 /// Pause after which a comment tells that the stream is alive.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
@@ -63,7 +65,11 @@ impl Stream {
     async fn next(&mut self) -> Option<String> {
         tokio::select! {
             biased;
-            () = stopped(&mut self.stop) => None,
+            // What was asked before the daemon stops is answered, if it comes soon.
+            () = stopped(&mut self.stop) => {
+                let answer = timeout(LAST_ANSWER, self.queue.recv()).await.ok().flatten();
+                answer.map(|line| event("message", &line))
+            }
             answer = self.queue.recv() => answer.map(|line| event("message", &line)),
             () = sleep(KEEP_ALIVE) => Some(": keep-alive\n\n".to_owned()),
         }

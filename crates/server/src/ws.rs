@@ -144,6 +144,7 @@ impl Conversation {
         loop {
             let line = tokio::select! {
                 () = &mut stop => {
+                    self.answer_the_rest(socket, working).await;
                     return End::Closed(CloseCode::Away, "the daemon is stopping".to_owned());
                 }
                 () = &mut evicted => {
@@ -171,10 +172,23 @@ impl Conversation {
                 }
             };
             let Some(line) = line else { continue };
-            // A peer that does not read is not waited for any longer than one that does not write.
-            match timeout(limits::REQUEST_RECEIVE, socket.send(Message::text(line))).await {
-                Ok(Ok(())) => {}
-                Ok(Err(_)) | Err(_) => return End::Gone,
+            if !send(socket, line).await {
+                return End::Gone;
+            }
+        }
+    }
+
+    /// What was asked before the daemon stops is answered; the daemon itself bounds the wait.
+    async fn answer_the_rest(
+        &mut self,
+        socket: &mut Socket,
+        mut working: FuturesUnordered<impl Future<Output = Done>>,
+    ) {
+        while let Some(done) = working.next().await {
+            if let Some(line) = self.finish(done)
+                && !send(socket, line).await
+            {
+                return;
             }
         }
     }
@@ -218,6 +232,12 @@ impl Conversation {
         let reply = reply.map(|()| json!({ "subscribed": subscribe }));
         Some(Done { line: call.id.map(|id| rpc::reply_text(&id, &reply)), revision: None })
     }
+}
+
+/// Sends one message; false if the peer is gone. One that does not read is not waited for any longer
+/// than one that does not write.
+async fn send(socket: &mut Socket, line: String) -> bool {
+    matches!(timeout(limits::REQUEST_RECEIVE, socket.send(Message::text(line))).await, Ok(Ok(())))
 }
 
 /// Answers one message.

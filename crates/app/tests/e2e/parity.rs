@@ -18,10 +18,6 @@ const BOUND: [(&str, &str); 5] = [
     ("stop", "ends the daemon it is asked of"),
 ];
 
-/// Cells that are left out, and why.
-const LEFT_OUT: [(&str, Way, &str); 1] =
-    [("stop", Way::Ws, "the socket of a daemon that stops may close before the answer is sent")];
-
 /// One use of one operation under one of its names.
 struct Row {
     name: String,
@@ -81,9 +77,6 @@ fn an_operation_without_an_example_is_on_the_short_list() {
 
 /// Whether this way can say the row at all: own commands take the operation's name only.
 fn applies(way: Way, row: &Row) -> bool {
-    if LEFT_OUT.iter().any(|(name, left, _)| *name == row.name && *left == way) {
-        return false;
-    }
     let has_command = row.op["cli"] != json!([]) && row.name == row.op["name"];
     way != Way::OwnCommand || (has_command && !row.bound)
 }
