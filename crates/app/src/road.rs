@@ -7,14 +7,11 @@ use client::connection::Connection;
 use client::daemon;
 use client::road::{Lost, SocketRoad};
 use model::wire::{Build, Hello};
-use model::{OpError, Reply, Request, Road};
+use model::{OpError, Reply, Request, Road, limits};
 use runtime::Runtime;
 use server::lock::Lock;
 
 use crate::world::World;
-
-/// How long to look for a daemon that is starting or leaving.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The road of one command. It is found with the first call and found again if it gets lost.
 pub(crate) struct CommandRoad<'w> {
@@ -36,7 +33,7 @@ impl<'w> CommandRoad<'w> {
 
     fn find(&self) -> Result<Way, OpError> {
         let mut world = self.world.borrow_mut();
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + limits::FIND_PRIMARY;
         let mut started = false;
         let mut asked_to_leave = false;
         loop {
@@ -81,7 +78,7 @@ impl<'w> CommandRoad<'w> {
 impl Road for CommandRoad<'_> {
     fn call(&self, request: Request) -> Reply {
         let deadline = self.world.borrow().table.get(&request.op)?.info.deadline;
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + limits::FIND_PRIMARY;
         loop {
             let way = match self.way.take() {
                 Some(way) => way,

@@ -36,9 +36,6 @@ pub fn autostart_forbidden() -> bool {
     std::env::var_os("REKINDLE_NO_AUTOSTART").is_some_and(|value| !value.is_empty() && value != "0")
 }
 
-/// How long a daemon may take until it accepts connections.
-const START_PATIENCE: Duration = Duration::from_secs(10);
-
 fn command(db: Option<&Path>, flags: &[OsString]) -> io::Result<Command> {
     let mut command = Command::new(std::env::current_exe()?);
     command.args(["serve", "--daemon", "--child"]).args(flags);
@@ -60,7 +57,7 @@ pub fn start_and_wait(
     let mut child = command(db, flags)
         .and_then(|mut command| command.stderr(Stdio::piped()).spawn())
         .map_err(|error| format!("cannot start a daemon: {error}"))?;
-    let until = Instant::now() + START_PATIENCE;
+    let until = Instant::now() + limits::START_PATIENCE;
     loop {
         if let Ok(connection) = Connection::open(locations) {
             return Ok(connection);

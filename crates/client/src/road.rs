@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use model::locations::Locations;
 use model::wire::{Build, Envelope, Hello};
-use model::{Code, OpError, Reply, Request};
+use model::{Code, OpError, Reply, Request, limits};
 use serde_json::{Value, json};
 
 use crate::connection::Connection;
@@ -14,11 +14,6 @@ use crate::connection::Connection;
 /// A call could not be carried out because the connection is gone.
 #[derive(Debug)]
 pub struct Lost(pub io::Error);
-
-/// How long a reply may take beyond the operation's own deadline.
-const SLACK: Duration = Duration::from_secs(2);
-/// How long the daemon may take to say who it is.
-const HELLO_DEADLINE: Duration = Duration::from_secs(3);
 
 /// The road over the socket.
 pub struct SocketRoad {
@@ -34,7 +29,7 @@ impl SocketRoad {
         build: &Build,
     ) -> Result<(SocketRoad, Result<Hello, OpError>), Lost> {
         let db = locations.database.to_string_lossy().into_owned();
-        connection.set_deadline(HELLO_DEADLINE).map_err(Lost)?;
+        connection.set_deadline(limits::HELLO_DEADLINE).map_err(Lost)?;
         let params = json!({ "build": build.to_string(), "db": db });
         let reply = exchange(&mut connection, "rekindle/hello", params, None)?;
         let hello = reply.and_then(|hello| {
@@ -70,7 +65,7 @@ impl SocketRoad {
             tools: None,
         };
         let mut connection = self.lock();
-        connection.set_deadline(deadline + SLACK).map_err(Lost)?;
+        connection.set_deadline(deadline + limits::REPLY_SLACK).map_err(Lost)?;
         exchange(&mut connection, &request.op, request.params.clone(), Some(&envelope))
     }
 

@@ -89,14 +89,61 @@ pub const LOG_FILES_KEPT: usize = 3;
 /// Size at which the hook's log starts anew.
 pub const HOOK_LOG_BYTES_MAX: u64 = 1024 * 1024;
 
-/// Time after the last client at which a daemon that holds nothing leaves.
-pub const IDLE_EMPTY: Duration = Duration::from_secs(60);
-/// Time after the last client at which a daemon that holds session hints leaves.
-pub const IDLE_HOLDING: Duration = Duration::from_secs(12 * 3600);
-/// The same for a stdio PRIMARY whose own client left and that holds nothing.
+/// Time after which a stdio PRIMARY leaves whose own client left and that holds nothing.
 pub const IDLE_STDIO: Duration = Duration::from_secs(3);
 /// An agent session without an event for this long is no client any more.
 pub const SESSION_QUIET: Duration = Duration::from_secs(30 * 60);
 
 /// Bytes of the instructions an MCP server may send.
 pub const MCP_INSTRUCTIONS_BYTES_MAX: usize = 2_000;
+
+// Patience between processes, and bounds of one part only.
+
+/// How long to look for a daemon that is starting or leaving.
+pub const FIND_PRIMARY: Duration = Duration::from_secs(10);
+/// How long one line may take at the PRIMARY before it counts as hanging.
+pub const FORWARD_DEADLINE: Duration = Duration::from_secs(7);
+/// How long the daemon may take to drain and leave.
+pub const STOP_PATIENCE: Duration = Duration::from_secs(6);
+/// Bytes of the log that are looked at for its last lines.
+pub const LOG_TAIL_BYTES_MAX: u64 = 1024 * 1024;
+/// How long a daemon may take until it accepts connections.
+pub const START_PATIENCE: Duration = Duration::from_secs(10);
+/// How long a reply may take beyond the operation's own deadline.
+pub const REPLY_SLACK: Duration = Duration::from_secs(2);
+/// How long the daemon may take to say who it is.
+pub const HELLO_DEADLINE: Duration = Duration::from_secs(3);
+/// Time an operation on the whole store may take: check, backup, restore.
+pub const CARE_DEADLINE: Duration = Duration::from_secs(600);
+/// How often the daemon looks around where nothing wakes it.
+pub const IDLE_LOOK: Duration = Duration::from_secs(4);
+/// How long to wait for a PRIMARY that is leaving to let go of the database.
+pub const DATABASE_LOCK_PATIENCE: Duration = Duration::from_secs(10);
+/// Bytes of a body that are read and thrown away, so that its sender gets to read the refusal.
+pub const BODY_DISCARD_BYTES_MAX: usize = 4 * BODY_BYTES_MAX;
+/// Time for the peer to take notice of a close.
+pub const WS_CLOSE: Duration = Duration::from_secs(1);
+/// How long a stopping daemon waits for each answer that is still under way.
+pub const SSE_LAST_ANSWER: Duration = Duration::from_millis(200);
+/// Pause after which a comment tells that the stream is alive.
+pub const SSE_KEEP_ALIVE: Duration = Duration::from_secs(15);
+/// Bytes of a request's head, and of what is read of a body at a time.
+pub const HTTP_HEAD_BYTES_MAX: usize = 64 * 1024;
+/// Pause after a connection could not be accepted, for example because no file is left to open.
+pub const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+/// How long a one-time link can be used.
+pub const LINK_LIFETIME: Duration = Duration::from_secs(600);
+/// One-time links and browser sessions that are remembered; the oldest goes first.
+pub const LINKS_MAX: usize = 64;
+/// Notices that are kept.
+pub const NOTICES_KEPT: u32 = 10;
+/// Milliseconds for which a notice is of interest.
+pub const NOTICES_SHOWN_MS: i64 = 30 * 24 * 3_600_000;
+/// Lines of SQLite's check that are kept.
+pub const CHECK_FINDINGS_MAX: u32 = 20;
+/// Times a reader asks the writer for the file that stands at the path.
+pub const STORE_LOOKS_MAX: usize = 3;
+/// Times a group is run before the writer gives up on a file that does not stay.
+pub const WRITE_RUNS_MAX: usize = 3;
+/// Milliseconds between two removals of what is too old.
+pub const PRUNE_EVERY_MS: i64 = 60_000;

@@ -6,20 +6,15 @@ use std::collections::VecDeque;
 use std::hint::black_box;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::http::request::Parts;
 use hyper::{Method, Uri};
-use model::{Code, OpError};
+use model::{Code, OpError, limits};
 
 /// The cookie that the page's requests carry.
 pub(crate) const COOKIE: &str = "rekindle_session";
-
-/// How long a one-time link can be used.
-const LINK_LIFETIME: Duration = Duration::from_secs(600);
-/// One-time links and browser sessions that are remembered; the oldest goes first.
-const LINKS_MAX: usize = 64;
 
 /// What opens the door: the token, browser sessions, and links that make one.
 pub struct Auth {
@@ -60,7 +55,9 @@ impl Auth {
 
     fn redeem_at(&self, link: &str, now: Instant) -> Option<String> {
         let mut browser = self.browser.lock().unwrap_or_else(PoisonError::into_inner);
-        browser.links.retain(|(_, made)| now.saturating_duration_since(*made) < LINK_LIFETIME);
+        browser
+            .links
+            .retain(|(_, made)| now.saturating_duration_since(*made) < limits::LINK_LIFETIME);
         let place = browser.links.iter().position(|(known, _)| same(known, link))?;
         browser.links.remove(place);
         let session = secret()?;
@@ -224,7 +221,7 @@ fn secret() -> Option<String> {
 }
 
 fn push_bounded<T>(queue: &mut VecDeque<T>, item: T) {
-    if queue.len() >= LINKS_MAX {
+    if queue.len() >= limits::LINKS_MAX {
         queue.pop_front();
     }
     queue.push_back(item);

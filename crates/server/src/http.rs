@@ -17,7 +17,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
-use model::{CallId, Caller, OpError, Tier};
+use model::{CallId, Caller, OpError, Tier, limits};
 use runtime::{Runtime, tasks};
 use serde_json::{Value, json};
 use tokio::net::{TcpListener, TcpStream};
@@ -34,10 +34,6 @@ use receiving::Receiving;
 
 pub(crate) use message::{Body, Refused, empty, json, query, rest_error, whole};
 
-/// Bytes of a request's head, and of what is read of a body at a time.
-const HEAD_BYTES_MAX: usize = 64 * 1024;
-/// Pause after a connection could not be accepted, for example because no file is left to open.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// The header with which a client names its call, so that a repeat is recognised.
 const CALL_ID: HeaderName = HeaderName::from_static("rekindle-call-id");
 
@@ -104,7 +100,7 @@ pub async fn serve(listener: TcpListener, face: Arc<Face>, mut stop: watch::Rece
             Err(error) => {
                 let log = shared.face.runtime.log();
                 log.warn("http", format_args!("a connection was not accepted: {error}"));
-                sleep(ACCEPT_PAUSE).await;
+                sleep(limits::ACCEPT_PAUSE).await;
             }
         }
     }
@@ -131,7 +127,7 @@ impl Connection {
         let service = service_fn(move |request| answer(answering.clone(), request));
         let mut http = http1::Builder::new();
         // Hyper's own header timeout also ends idle connections; `late` does not.
-        http.header_read_timeout(None).max_buf_size(HEAD_BYTES_MAX);
+        http.header_read_timeout(None).max_buf_size(limits::HTTP_HEAD_BYTES_MAX);
         // A client may close its side once it has said all; it is answered all the same.
         http.half_close(true);
         let mut serving = pin!(http.serve_connection(io, service).with_upgrades());

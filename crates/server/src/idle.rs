@@ -9,9 +9,6 @@ use model::limits;
 use crate::lock::Lock;
 use crate::primary::{Mode, Shared, Why};
 
-/// How often the daemon looks around where nothing wakes it.
-const LOOK_PAUSE: Duration = Duration::from_secs(4);
-
 /// Ends the daemon once nobody has needed it for long enough, or once its lock file is gone and
 /// whoever comes next could not find it. Runs until then.
 pub(crate) async fn watch(shared: Arc<Shared>, lock: Arc<Lock>) {
@@ -28,7 +25,7 @@ pub(crate) async fn watch(shared: Arc<Shared>, lock: Arc<Lock>) {
             || shared.stays.load(Ordering::Relaxed);
         let pause = if needed {
             alone_since = None;
-            LOOK_PAUSE
+            limits::IDLE_LOOK
         } else {
             let (patience, why) = patience(&shared);
             let left = *alone_since.get_or_insert_with(Instant::now) + patience;
@@ -36,7 +33,7 @@ pub(crate) async fn watch(shared: Arc<Shared>, lock: Arc<Lock>) {
             if now >= left {
                 return shared.end(why);
             }
-            (left - now).min(LOOK_PAUSE)
+            (left - now).min(limits::IDLE_LOOK)
         };
         tokio::select! {
             _ = connections.changed() => {}

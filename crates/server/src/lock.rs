@@ -9,11 +9,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use client::platform;
-use model::OpError;
 use model::locations::Locations;
-
-/// How long to wait for a PRIMARY that is leaving to let go of the database.
-const DATABASE_PATIENCE: Duration = Duration::from_secs(10);
+use model::{OpError, limits};
 
 /// The right to write to one database; dropping it gives it up.
 pub struct Lock {
@@ -51,7 +48,7 @@ fn take_database(locations: &Locations) -> Result<File, OpError> {
     name.push(".lock");
     let path = PathBuf::from(name);
     let file = open(&path)?;
-    let until = Instant::now() + DATABASE_PATIENCE;
+    let until = Instant::now() + limits::DATABASE_LOCK_PATIENCE;
     while !try_lock(&file, &path)? {
         if Instant::now() >= until {
             return Err(OpError::unavailable(format!(

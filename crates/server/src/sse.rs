@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::stream;
@@ -19,11 +18,6 @@ use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
 use crate::http::{Body, Connection, Shared, empty, stopped};
-
-/// How long a stopping daemon waits for each answer that is still under way.
-const LAST_ANSWER: Duration = Duration::from_millis(200);
-/// Pause after which a comment tells that the stream is alive.
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 /// The streams that are open, by their session's id.
 #[derive(Default)]
@@ -67,11 +61,11 @@ impl Stream {
             biased;
             // What was asked before the daemon stops is answered, if it comes soon.
             () = stopped(&mut self.stop) => {
-                let answer = timeout(LAST_ANSWER, self.queue.recv()).await.ok().flatten();
+                let answer = timeout(limits::SSE_LAST_ANSWER, self.queue.recv()).await.ok().flatten();
                 answer.map(|line| event("message", &line))
             }
             answer = self.queue.recv() => answer.map(|line| event("message", &line)),
-            () = sleep(KEEP_ALIVE) => Some(": keep-alive\n\n".to_owned()),
+            () = sleep(limits::SSE_KEEP_ALIVE) => Some(": keep-alive\n\n".to_owned()),
         }
     }
 }

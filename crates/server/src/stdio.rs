@@ -20,11 +20,6 @@ use crate::platform::EndSignals;
 use crate::primary::{Options, Primary, Why};
 use crate::socket::read_line;
 
-/// How long to look for a PRIMARY, or to become one.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// How long one line may take at the PRIMARY before it counts as hanging.
-const REPLY_PATIENCE: Duration = Duration::from_secs(7);
-
 /// What a stdio server is started with.
 pub struct Stdio<O> {
     pub locations: Locations,
@@ -103,7 +98,7 @@ impl<O: FnMut() -> Result<runtime::Runtime, OpError>> Stdio<O> {
         line: &[u8],
     ) -> Option<String> {
         let call = client::mint();
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + limits::FIND_PRIMARY;
         loop {
             // It stays in its place while it is asked: a signal may end the waiting at any time.
             let current = match backend {
@@ -132,7 +127,7 @@ impl<O: FnMut() -> Result<runtime::Runtime, OpError>> Stdio<O> {
 
     /// Finds the PRIMARY, or becomes it.
     async fn acquire(&mut self) -> Result<Backend, OpError> {
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + limits::FIND_PRIMARY;
         loop {
             if let Some(lock) = Lock::try_take(&self.locations)? {
                 let runtime = (self.open)()?;
@@ -331,7 +326,7 @@ impl Remote {
             self.writer.write_all(text.as_bytes()).await?;
             read_line(&mut self.reader, &mut line).await
         };
-        match tokio::time::timeout(REPLY_PATIENCE, round).await {
+        match tokio::time::timeout(limits::FORWARD_DEADLINE, round).await {
             Err(_) => return Err(Broken::Hangs),
             Ok(Ok(true)) => {}
             Ok(Ok(false) | Err(_)) => return Err(Broken::Lost),

@@ -3,7 +3,6 @@
 use std::future::pending;
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
 
 use futures_util::stream::FuturesUnordered;
 use futures_util::{SinkExt as _, StreamExt as _};
@@ -35,8 +34,6 @@ type Socket = WebSocketStream<TokioIo<Upgraded>>;
 
 /// Bytes the socket reads at a time, and gathers before it writes.
 const BUFFER_BYTES: usize = 16 * 1024;
-/// Time for the peer to take notice of a close.
-const CLOSE: Duration = Duration::from_secs(1);
 /// The sub-protocol with which MCP is spoken.
 const MCP: &str = "mcp";
 
@@ -132,7 +129,7 @@ impl Conversation {
     async fn run(mut self, mut socket: Socket) {
         let end = self.converse(&mut socket).await;
         // An abrupt end is as good as a clean one if the peer does not play along.
-        let _ = timeout(CLOSE, close(&mut socket, end)).await;
+        let _ = timeout(limits::WS_CLOSE, close(&mut socket, end)).await;
     }
 
     async fn converse(&mut self, socket: &mut Socket) -> End {

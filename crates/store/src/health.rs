@@ -11,8 +11,6 @@ use serde::Serialize;
 use crate::connection;
 use crate::files;
 
-/// Lines of SQLite's check that are kept.
-const FINDINGS_MAX: u32 = 20;
 /// Virtual-machine steps between two looks at the clock.
 const STEPS_PER_LOOK: i32 = 10_000;
 
@@ -84,7 +82,8 @@ fn check(mut db: Connection) -> Integrity {
     let watched = db.progress_handler(STEPS_PER_LOOK, Some(move || Instant::now() >= deadline));
     let mut findings = Vec::new();
     let ended = watched.and_then(|()| {
-        let mut statement = db.prepare(&format!("PRAGMA quick_check({FINDINGS_MAX})"))?;
+        let mut statement =
+            db.prepare(&format!("PRAGMA quick_check({})", limits::CHECK_FINDINGS_MAX))?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
             findings.push(row.get::<_, String>(0)?);

@@ -1,20 +1,18 @@
 //! Notices: what recovery did, in words, kept with the data so that the next process can say it.
 
-use model::{OpError, time};
+use model::{OpError, limits, time};
 use rusqlite::{Connection, params};
 
 use crate::tx::Rx;
-
-/// Notices that are kept.
-const KEPT: u32 = 10;
-/// Milliseconds for which a notice is of interest.
-const SHOWN_MS: i64 = 30 * 24 * 3_600_000;
 
 /// Keeps a notice; it begins with its time.
 pub(crate) fn add(db: &Connection, at: i64, text: &str) -> rusqlite::Result<()> {
     let text = format!("{}: {text}", time::rfc3339(at));
     db.execute("INSERT INTO notices (at, text) VALUES (?1, ?2)", params![at, text])?;
-    db.execute("DELETE FROM notices WHERE seq <= (SELECT max(seq) FROM notices) - ?1", [KEPT])?;
+    db.execute(
+        "DELETE FROM notices WHERE seq <= (SELECT max(seq) FROM notices) - ?1",
+        [limits::NOTICES_KEPT],
+    )?;
     Ok(())
 }
 
@@ -22,7 +20,7 @@ pub(crate) fn add(db: &Connection, at: i64, text: &str) -> rusqlite::Result<()> 
 pub(crate) fn recent(rx: &Rx<'_>, now: i64) -> Result<Vec<String>, OpError> {
     rx.sql(|db| {
         db.prepare_cached("SELECT text FROM notices WHERE at >= ?1 ORDER BY seq")?
-            .query_map([now.saturating_sub(SHOWN_MS)], |row| row.get(0))?
+            .query_map([now.saturating_sub(limits::NOTICES_SHOWN_MS)], |row| row.get(0))?
             .collect()
     })
 }

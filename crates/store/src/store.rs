@@ -20,9 +20,6 @@ use crate::pool::{NoReader, Pool, Reader};
 use crate::tx::{Rx, Tx};
 use crate::writer::{Command, Job, Work, Writer};
 
-/// Times a reader asks the writer for the file that stands at the path.
-const LOOKS_MAX: usize = 3;
-
 /// Where the database is and how it is used.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -149,7 +146,7 @@ impl Store {
 
     /// Runs `f` over a snapshot.
     pub fn read<T>(&self, f: impl FnOnce(&Rx<'_>) -> Result<T, OpError>) -> Result<T, OpError> {
-        for _ in 0..LOOKS_MAX {
+        for _ in 0..limits::STORE_LOOKS_MAX {
             match self.inner.shared.pool.checkout() {
                 Ok(reader) => return self.read_with(reader, f),
                 Err(NoReader::Stale) => {

@@ -16,11 +16,6 @@ use crate::store::{Publish, Write};
 use crate::tx::{Effect, Tx};
 use crate::{calls, events};
 
-/// Times a group is run before the writer gives up on a file that does not stay.
-const RUNS_MAX: usize = 3;
-/// Milliseconds between two removals of what is too old.
-const PRUNE_EVERY_MS: i64 = 60_000;
-
 /// What the writer thread is asked for.
 pub(crate) enum Command {
     Job(Job),
@@ -143,8 +138,8 @@ impl Writer {
     /// Runs the jobs until they are committed to the file that stands at the path.
     fn run(&mut self, group: &mut [Job]) -> Result<Vec<Outcome>, Aborted> {
         let now = self.shared.now();
-        let prune = now.saturating_sub(self.pruned_at) >= PRUNE_EVERY_MS;
-        for _ in 0..RUNS_MAX {
+        let prune = now.saturating_sub(self.pruned_at) >= limits::PRUNE_EVERY_MS;
+        for _ in 0..limits::WRITE_RUNS_MAX {
             let db = self.keeper.ready()?;
             match transact(db, group, prune.then_some(now)) {
                 Ok(outcomes) => {

@@ -7,13 +7,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use model::OpError;
+use model::{OpError, limits};
 use serde_json::json;
 
 use crate::world::World;
-
-/// Bytes of the log that are looked at for its last lines.
-const TAIL_BYTES_MAX: u64 = 1024 * 1024;
 
 pub(super) fn command() -> Command {
     Command::new("logs")
@@ -73,9 +70,9 @@ pub(super) fn run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
 fn tail(path: &Path, lines: usize) -> std::io::Result<String> {
     let mut file = File::open(path)?;
     let length = file.metadata()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(TAIL_BYTES_MAX)))?;
+    file.seek(SeekFrom::Start(length.saturating_sub(limits::LOG_TAIL_BYTES_MAX)))?;
     let mut bytes = Vec::new();
-    file.take(TAIL_BYTES_MAX).read_to_end(&mut bytes)?;
+    file.take(limits::LOG_TAIL_BYTES_MAX).read_to_end(&mut bytes)?;
     let text = String::from_utf8_lossy(&bytes);
     let all: Vec<&str> = text.lines().collect();
     Ok(all[all.len().saturating_sub(lines)..].iter().map(|line| format!("{line}\n")).collect())
@@ -95,7 +92,7 @@ fn follow(world: &mut World, path: &Path) -> u8 {
         let Ok(mut file) = File::open(path) else { continue };
         let mut added = Vec::new();
         if file.seek(SeekFrom::Start(at)).is_ok()
-            && file.take(TAIL_BYTES_MAX).read_to_end(&mut added).is_ok()
+            && file.take(limits::LOG_TAIL_BYTES_MAX).read_to_end(&mut added).is_ok()
             && !added.is_empty()
         {
             at += added.len() as u64;

@@ -3,14 +3,11 @@
 use std::time::{Duration, Instant};
 
 use clap::{ArgMatches, Command};
-use model::{Code, OpError, Request};
+use model::{Code, OpError, Request, limits};
 use serde_json::{Value, json};
 
 use crate::road;
 use crate::world::World;
-
-/// How long the daemon may take to drain and leave.
-const PATIENCE: Duration = Duration::from_secs(6);
 
 pub(super) fn command() -> Command {
     Command::new("stop").about("End the daemon cleanly").long_about(
@@ -37,11 +34,11 @@ fn stop(world: &mut World) -> Result<Value, OpError> {
         caller: super::person(),
     };
     // A daemon that is gone before it could answer has stopped too.
-    if let Ok(reply) = road.call(&request, model::limits::OP_DEADLINE) {
+    if let Ok(reply) = road.call(&request, limits::OP_DEADLINE) {
         reply?;
     }
     drop(road);
-    let until = Instant::now() + PATIENCE;
+    let until = Instant::now() + limits::STOP_PATIENCE;
     // Gone means that it gave up its lock, not only its socket: then nothing of it is left.
     while server::lock::Lock::try_take(&world.locations)?.is_none() {
         if let Some((_, other)) = road::connect(world)?

@@ -2,11 +2,10 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use contract::op::EVERYONE;
 use contract::{Access, Cx, Op, OpInfo, Tier};
-use model::OpError;
+use model::{OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -22,8 +21,6 @@ pub(super) struct DoctorOutput {
     checks: Vec<Check>,
 }
 
-const CARE_DEADLINE: Duration = Duration::from_secs(600);
-
 impl Op for Doctor {
     const INFO: OpInfo = OpInfo {
         name: "doctor",
@@ -31,7 +28,7 @@ impl Op for Doctor {
         doc: "Looks at the database, the spool, the last hook event and what had to be repaired.",
         tiers: EVERYONE,
         toolset: "system",
-        deadline: CARE_DEADLINE,
+        deadline: limits::CARE_DEADLINE,
         ..OpInfo::BASE
     };
     type Params = NoParams;
@@ -74,9 +71,10 @@ impl Op for Backup {
         name: "backup",
         summary: "Copy the database to a file while it is in use",
         doc: "The copy is complete and consistent; an existing file is never overwritten.",
+        access: Access::Write { destructive: false, idempotent: false },
         tiers: &[Tier::Person, Tier::Client],
         toolset: "system",
-        deadline: CARE_DEADLINE,
+        deadline: limits::CARE_DEADLINE,
         ..OpInfo::BASE
     };
     type Params = FileParams;
@@ -107,7 +105,7 @@ impl Op for Restore {
         access: Access::Write { destructive: true, idempotent: true },
         tiers: &[Tier::Person, Tier::Client],
         toolset: "system",
-        deadline: CARE_DEADLINE,
+        deadline: limits::CARE_DEADLINE,
         ..OpInfo::BASE
     };
     type Params = FileParams;

@@ -225,16 +225,22 @@ fn a_link_opens_once_and_for_ten_minutes() {
     assert!(auth.redeem_at(&link, made).is_some());
     assert!(auth.redeem_at(&link, made).is_none(), "used");
     let late = auth.link_made_at(made);
-    assert!(auth.redeem_at(&late, made + LINK_LIFETIME).is_none(), "too old");
+    assert!(auth.redeem_at(&late, made + limits::LINK_LIFETIME).is_none(), "too old");
     let in_time = auth.link_made_at(made);
-    assert!(auth.redeem_at(&in_time, made + LINK_LIFETIME - Duration::from_millis(1)).is_some());
+    assert!(
+        auth.redeem_at(
+            &in_time,
+            made + limits::LINK_LIFETIME - std::time::Duration::from_millis(1)
+        )
+        .is_some()
+    );
 }
 
 #[test]
 fn links_and_sessions_are_bounded_and_the_oldest_goes() {
     let auth = Auth::new(Some("t".into()));
     let first = auth.one_time_link();
-    let links: Vec<String> = (0..LINKS_MAX).map(|_| auth.one_time_link()).collect();
+    let links: Vec<String> = (0..limits::LINKS_MAX).map(|_| auth.one_time_link()).collect();
     assert!(auth.redeem(&first).is_none());
     assert!(auth.redeem(&links[0]).is_some());
 }

@@ -15,9 +15,6 @@ use serde_json::{Value, json};
 use super::Connection;
 use crate::rpc;
 
-/// Bytes of a body that are read and thrown away, so that its sender gets to read the refusal.
-const DISCARD_BYTES_MAX: usize = 4 * limits::BODY_BYTES_MAX;
-
 /// The body of every response: whole, or a stream.
 pub(crate) type Body = Either<Full<Bytes>, UnsyncBoxBody<Bytes, Infallible>>;
 
@@ -76,7 +73,8 @@ async fn read_all(head: &Parts, mut body: Incoming) -> Result<Bytes, Refused> {
     let announced = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
     if announced > limits::BODY_BYTES_MAX {
         // Who asks first, by `Expect`, reads the refusal without sending anything.
-        if announced <= DISCARD_BYTES_MAX && !head.headers.contains_key(header::EXPECT) {
+        if announced <= limits::BODY_DISCARD_BYTES_MAX && !head.headers.contains_key(header::EXPECT)
+        {
             discard(body).await;
         }
         return Err(too_large());
@@ -107,7 +105,7 @@ fn too_large() -> Refused {
 }
 
 async fn discard(mut body: Incoming) {
-    let mut left = DISCARD_BYTES_MAX;
+    let mut left = limits::BODY_DISCARD_BYTES_MAX;
     while let Some(Ok(frame)) = body.frame().await {
         match left.checked_sub(frame.data_ref().map_or(0, Bytes::len)) {
             Some(rest) => left = rest,
