@@ -8,16 +8,13 @@ mod over_http;
 mod resources;
 mod schema;
 
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use contract::{Config, Tier};
-use model::locations::{Locations, Surroundings};
+use contract::Tier;
 use model::{CallId, Caller};
-use runtime::{Kit, Runtime, Setup};
 use serde_json::{Value, json};
+use testkit::Local;
 
 use crate::{McpServer, Peer};
 
@@ -30,28 +27,13 @@ fn next() -> u64 {
 /// A server over an empty database of its own.
 struct Bench {
     server: McpServer,
-    runtime: Runtime,
-    home: PathBuf,
+    local: Local,
 }
 
 impl Bench {
     fn new() -> Bench {
-        let name = format!("rekindle-mcp-test-{}-{}", std::process::id(), next());
-        let home = std::env::temp_dir().join(name);
-        let kit = Kit::new(vec![Arc::new(plugin_hints::Hints::default())]);
-        let config = Config::defaults(kit.table.config_keys());
-        let around = Surroundings {
-            var: &|name| (name == "REKINDLE_HOME").then(|| OsString::from(&home)),
-            uid: 0,
-            cwd: Path::new("/"),
-            mac: false,
-            canonical: &|path| path.to_path_buf(),
-        };
-        let locations = Locations::resolve(&around, None);
-        let log = runtime::log::Log::none();
-        let setup = Setup { kit, locations, config, one_shot: false, log };
-        let runtime = Runtime::open(setup).unwrap();
-        Bench { server: McpServer::new(runtime.clone()), runtime, home }
+        let local = Local::new(vec![Arc::new(plugin_hints::Hints::default())], &[]);
+        Bench { server: McpServer::new(local.runtime.clone()), local }
     }
 
     /// The reply to a message that has one.
@@ -69,14 +51,6 @@ impl Bench {
         self.ask(&request("tools/call", json!({"name": tool, "arguments": arguments}))).await
             ["result"]
             .take()
-    }
-}
-
-impl Drop for Bench {
-    fn drop(&mut self) {
-        self.runtime.close();
-        // A folder that cannot be removed is left to the system; the test has said what it had to.
-        let _ = std::fs::remove_dir_all(&self.home);
     }
 }
 

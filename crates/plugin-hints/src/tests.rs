@@ -3,48 +3,18 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use contract::{Config, End};
-use model::locations::{Locations, Surroundings};
+use contract::End;
 use model::{CallId, Caller, Code, Reply, Request, Road as _, Tier};
-use runtime::log::Log;
-use runtime::{Kit, Runtime, Setup};
+use runtime::Runtime;
 use serde_json::{Value, json};
+use testkit::Folder;
 
 use crate::Hints;
 
 static COUNT: AtomicU32 = AtomicU32::new(1);
 
-struct Home {
-    dir: std::path::PathBuf,
-}
-
-impl Drop for Home {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.dir);
-    }
-}
-
-impl Home {
-    fn new() -> Home {
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("rekindle-hints-{}-{number}", std::process::id());
-        Home { dir: std::env::temp_dir().join(name) }
-    }
-
-    fn open(&self) -> Runtime {
-        let around = Surroundings {
-            var: &|name| name.starts_with("REKINDLE").then(|| self.dir.clone().into_os_string()),
-            uid: 0,
-            cwd: &self.dir,
-            mac: false,
-            canonical: &|path| path.to_owned(),
-        };
-        std::fs::create_dir_all(&self.dir).unwrap();
-        let locations = Locations::resolve(&around, None);
-        let kit = Kit::new(vec![Arc::new(Hints::default())]);
-        let config = Config::defaults(kit.table.config_keys());
-        Runtime::open(Setup { kit, locations, config, one_shot: true, log: Log::none() }).unwrap()
-    }
+fn open(folder: &Folder) -> Runtime {
+    folder.open(vec![Arc::new(Hints::default())], &[])
 }
 
 fn call(runtime: &Runtime, op: &str, params: Value) -> Reply {
@@ -68,8 +38,8 @@ fn code(reply: Reply) -> Code {
 
 #[test]
 fn a_hint_comes_back_with_its_reason_and_counts_its_versions() {
-    let home = Home::new();
-    let runtime = home.open();
+    let folder = Folder::new();
+    let runtime = open(&folder);
     assert_eq!(set(&runtime, "build", "make").unwrap()["hint"]["version"], 1);
     assert_eq!(set(&runtime, "build", "make all").unwrap()["hint"]["version"], 2);
     let found = get(&runtime, "build").unwrap();
@@ -81,8 +51,8 @@ fn a_hint_comes_back_with_its_reason_and_counts_its_versions() {
 
 #[test]
 fn a_version_that_does_not_match_is_a_conflict_and_changes_nothing() {
-    let home = Home::new();
-    let runtime = home.open();
+    let folder = Folder::new();
+    let runtime = open(&folder);
     let with = |version: u64| {
         let params =
             json!({ "component": "web", "key": "k", "value": "v", "if_match_version": version });
@@ -97,8 +67,8 @@ fn a_version_that_does_not_match_is_a_conflict_and_changes_nothing() {
 
 #[test]
 fn meta_is_kept_when_left_out_and_cleared_when_empty() {
-    let home = Home::new();
-    let runtime = home.open();
+    let folder = Folder::new();
+    let runtime = open(&folder);
     let with = |meta: Value| {
         let params = json!({ "component": "web", "key": "k", "value": "v", "meta": meta });
         call(&runtime, "set_hint", params).unwrap()["hint"]["meta"].clone()
@@ -111,8 +81,8 @@ fn meta_is_kept_when_left_out_and_cleared_when_empty() {
 
 #[test]
 fn bad_names_and_values_are_refused_and_leave_no_trace() {
-    let home = Home::new();
-    let runtime = home.open();
+    let folder = Folder::new();
+    let runtime = open(&folder);
     let try_with = |component: &str, key: &str, value: Value| {
         call(&runtime, "set_hint", json!({ "component": component, "key": key, "value": value }))
     };
@@ -133,8 +103,8 @@ fn bad_names_and_values_are_refused_and_leave_no_trace() {
 
 #[test]
 fn the_quota_of_a_component_counts_new_names_only() {
-    let home = Home::new();
-    let runtime = home.open();
+    let folder = Folder::new();
+    let runtime = open(&folder);
     for number in 0..200 {
         set(&runtime, &format!("k{number}"), "v").unwrap();
     }
@@ -145,26 +115,26 @@ fn the_quota_of_a_component_counts_new_names_only() {
 
 #[test]
 fn hints_are_adopted_by_the_next_opener_and_cleared_by_a_clean_end() {
-    let home = Home::new();
-    let first = home.open();
+    let folder = Folder::new();
+    let first = open(&folder);
     set(&first, "session", "a").unwrap();
     let forever =
         json!({ "component": "web", "key": "kept", "value": "b", "meta": { "ttl": "forever" } });
     call(&first, "set_hint", forever).unwrap();
     assert_eq!(first.held(), 1);
     first.end(End::HandOver).unwrap();
-    let second = home.open();
+    let second = open(&folder);
     assert_eq!(get(&second, "session").unwrap()["hint"]["value"], "a");
     second.end(End::Clean).unwrap();
-    let third = home.open();
+    let third = open(&folder);
     assert_eq!(code(get(&third, "session")), Code::NotFound);
     assert_eq!(get(&third, "kept").unwrap()["hint"]["value"], "b");
 }
 
 #[test]
 fn every_name_can_be_read_back_by_its_path() {
-    let home = Home::new();
-    let runtime = home.open();
+    let folder = Folder::new();
+    let runtime = open(&folder);
     for key in ["a/b", "100%", "ünï cödé", "a?b#c", "..."] {
         set(&runtime, key, key).unwrap();
     }

@@ -1,6 +1,6 @@
 //! The real binary in a temporary home, and plain clients for each of its surfaces.
 //!
-//! Read in this order: [`home`] (places and processes), [`wait`] (deadlines without sleeping),
+//! Read in this order: [`home`] (places and processes), [`local`] (a runtime in this process), [`wait`] (deadlines without sleeping),
 //! [`http`], [`lines`] (the unix socket and stdio), [`sse`], [`ws`].
 
 #![expect(clippy::expect_used, reason = "a test kit fails by panicking")]
@@ -8,6 +8,7 @@
 pub mod home;
 pub mod http;
 pub mod lines;
+pub mod local;
 pub mod sse;
 pub mod wait;
 pub mod ws;
@@ -15,6 +16,7 @@ pub mod ws;
 pub use home::{Daemon, Home, Run};
 pub use http::{Http, Response};
 pub use lines::{Lines, Mcp};
+pub use local::{Folder, Local};
 pub use sse::Sse;
 pub use wait::{holds_for, wait_until};
 pub use ws::Ws;

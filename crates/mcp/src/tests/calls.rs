@@ -24,7 +24,7 @@ async fn a_result_is_the_same_as_structure_and_as_text() {
 async fn the_results_of_all_examples_match_their_output_schema() {
     let bench = Bench::new();
     let mut seen = 0;
-    for op in bench.runtime.table().toolset("all").unwrap() {
+    for op in bench.local.runtime.table().toolset("all").unwrap() {
         let promised = op.as_tool()["outputSchema"].take();
         for example in op.info.examples {
             for (name, params) in example.before {

@@ -174,8 +174,8 @@ async fn the_toolset_decides_what_is_listed() {
     let error = bench.ask_as(from, &message).await["error"].take();
     assert_eq!(error["code"], -32602);
     assert!(error["data"]["hint"].as_str().unwrap().contains("core"), "{error}");
-    assert!(check_toolset(bench.runtime.table(), "nonsense").is_err());
-    assert_eq!(check_toolset(bench.runtime.table(), "core,hints"), Ok(()));
+    assert!(check_toolset(bench.local.runtime.table(), "nonsense").is_err());
+    assert_eq!(check_toolset(bench.local.runtime.table(), "core,hints"), Ok(()));
 }
 
 #[tokio::test]
@@ -197,6 +197,6 @@ fn the_instructions_are_short_and_name_only_what_exists() {
     let bench = Bench::new();
     let words = INSTRUCTIONS.split(|c: char| !(c.is_ascii_lowercase() || c == '_'));
     for name in words.filter(|word| word.contains('_')) {
-        assert!(bench.runtime.table().find(name).is_some(), "{name}");
+        assert!(bench.local.runtime.table().find(name).is_some(), "{name}");
     }
 }

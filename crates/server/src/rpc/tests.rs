@@ -1,21 +1,22 @@
 //! Frames in, answers out, over a real runtime on a database in a temporary folder.
 
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::ops::Deref;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use contract::Config;
 use model::Tier;
-use model::locations::{Locations, Surroundings};
-use runtime::{Kit, Setup};
+use testkit::Local;
 
 use super::*;
 
-/// A runtime over an empty database of its own; the folder goes with it.
-pub(crate) struct Home {
-    pub(crate) runtime: Runtime,
-    folder: PathBuf,
+/// A runtime with hints over an empty database of its own.
+pub(crate) struct Home(Local);
+
+impl Deref for Home {
+    type Target = Local;
+
+    fn deref(&self) -> &Local {
+        &self.0
+    }
 }
 
 impl Home {
@@ -25,27 +26,7 @@ impl Home {
 
     /// A runtime with these settings instead of the defaults.
     pub(crate) fn with(settings: &[(&str, &str)]) -> Home {
-        static COUNT: AtomicU64 = AtomicU64::new(0);
-        let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("rekindle-server-test-{}-{count}", std::process::id());
-        let folder = std::env::temp_dir().join(name);
-        let kit = Kit::new(vec![Arc::new(plugin_hints::Hints::default())]);
-        let mut config = Config::defaults(kit.table.config_keys());
-        for (name, value) in settings {
-            let key = kit.table.config_keys().iter().find(|key| key.key == *name).unwrap();
-            config.set(key, value).unwrap();
-        }
-        let around = Surroundings {
-            var: &|name| (name == "REKINDLE_HOME").then(|| OsString::from(&folder)),
-            uid: 0,
-            cwd: Path::new("/"),
-            mac: false,
-            canonical: &|path| path.to_path_buf(),
-        };
-        let locations = Locations::resolve(&around, None);
-        let log = runtime::log::Log::none();
-        let setup = Setup { kit, locations, config, one_shot: false, log };
-        Home { runtime: Runtime::open(setup).unwrap(), folder }
+        Home(Local::new(vec![Arc::new(plugin_hints::Hints::default())], settings))
     }
 
     async fn raw(&self, frame: &[u8], call: Option<CallId>) -> Answer {
@@ -54,14 +35,6 @@ impl Home {
 
     async fn ask(&self, frame: &Value) -> Value {
         parse(&self.raw(frame.to_string().as_bytes(), None).await)
-    }
-}
-
-impl Drop for Home {
-    fn drop(&mut self) {
-        self.runtime.close();
-        // A folder that cannot be removed is left to the system; the test has said what it had to.
-        let _ = std::fs::remove_dir_all(&self.folder);
     }
 }
 
