@@ -3,6 +3,7 @@
 //! Recalled text is data. Whoever shows it to a person or a model passes it through [`one_line`]
 //! or [`printable`], so that it can neither move a cursor nor pretend to be another line.
 
+pub mod secrets;
 pub mod tokens;
 
 /// The text as one line of at most `max_chars` characters, `…` included where it was cut.

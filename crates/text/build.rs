@@ -1,0 +1,385 @@
+//! Turns the rule set in `rules/` and the keywords of our own rules into tables, so that the secret
+//! guard starts with nothing to build: an automaton over all keywords, and the rules as one text
+//! with offsets into it (offsets need no relocation when a process starts).
+
+use std::collections::{BTreeMap, VecDeque};
+use std::error::Error;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::Path;
+
+use regex_syntax::hir::{Hir, HirKind};
+use toml_edit::{DocumentMut, Item, Table};
+
+const RULE_SET: &str = "rules/gitleaks.toml";
+
+/// Our own rules: the variant of `Own` that checks a hit, and the keywords that lead to it.
+const OWN: [(&str, &[&str]); 25] = [
+    ("Aws", &["akia", "asia", "abia", "acca", "a3t"]),
+    ("GitHub", &["ghp_", "gho_", "ghu_", "ghs_", "ghr_"]),
+    ("GitHubPat", &["github_pat_"]),
+    ("Sk", &["sk-"]),
+    ("Stripe", &["sk_live_", "sk_test_", "sk_prod_", "rk_live_", "rk_test_", "rk_prod_"]),
+    ("StripeWebhook", &["whsec_"]),
+    ("Slack", &["xoxa-", "xoxb-", "xoxe-", "xoxo-", "xoxp-", "xoxr-", "xoxs-", "xapp-"]),
+    ("Google", &["aiza"]),
+    ("Twilio", &["sk"]),
+    ("Vault", &["hvs.", "s."]),
+    ("SendGrid", &["sg."]),
+    ("HuggingFace", &["hf_"]),
+    ("Octopus", &["api-"]),
+    ("Jwt", &["eyj"]),
+    ("PrivateKey", &["-----begin"]),
+    ("Url", &["://"]),
+    ("SignedUrl", &["?sig=", "&sig=", "x-amz-signature=", "x-goog-signature="]),
+    ("Bearer", &["bearer"]),
+    ("Authorization", &["authorization"]),
+    ("CurlUser", &["curl"]),
+    ("Password", &["password", "passwd", "passphrase", "pwd"]),
+    ("Secret", &["secret"]),
+    ("Token", &["token"]),
+    ("ApiKey", &["api_key", "api-key", "apikey"]),
+    ("Generic", &["key", "auth", "access", "credential", "creds"]),
+];
+
+/// Rules of the set that one of ours stands for, which needs no regex and is wider.
+const REPLACED: [&str; 37] = [
+    "anthropic-admin-api-key",
+    "anthropic-api-key",
+    "aws-access-token",
+    "curl-auth-header",
+    "curl-auth-user",
+    "freemius-secret-key",
+    "gcp-api-key",
+    "generic-api-key",
+    "github-app-token",
+    "github-fine-grained-pat",
+    "github-oauth",
+    "github-pat",
+    "github-refresh-token",
+    "hashicorp-tf-password",
+    "huggingface-access-token",
+    "jwt",
+    "octopus-deploy-api-key",
+    "openai-api-key",
+    "private-key",
+    "sendgrid-api-token",
+    "slack-app-token",
+    "slack-bot-token",
+    "slack-config-access-token",
+    "slack-config-refresh-token",
+    "slack-legacy-bot-token",
+    "slack-legacy-token",
+    "slack-legacy-workspace-token",
+    "slack-user-token",
+    "stripe-access-token",
+    "twilio-api-key",
+    "vault-service-token",
+    // What they find is found under the name of a neighbour.
+    "bittrex-secret-key",
+    "flutterwave-secret-key",
+    // Speaks about a file's name, and we see only text.
+    "pkcs12-file",
+    // A client id and a public key are no secrets.
+    "flutterwave-public-key",
+    "lob-pub-api-key",
+    "mailgun-pub-key",
+];
+
+/// More of what is no secret: whatever ends like this.
+const PUBLIC_ENDING: &str = "-client-id";
+
+/// Keywords that occur in ordinary code, replaced by what is closer to the secret.
+const KEYWORDS: [(&str, &[&str]); 5] = [
+    ("authress-service-client-access-key", &[".acc_", ".acc-"]),
+    ("cloudflare-origin-ca-key", &["v1.0-"]),
+    ("intra42-client-secret", &["s-s4t2ud-", "s-s4t2af-"]),
+    ("kubernetes-secret-yaml", &["kind: secret", "kind: \"secret", "kind: 'secret"]),
+    ("sourcegraph-access-token", &["sgp_"]),
+];
+
+/// The middle of the many rules of the form `name = value`.
+const ASSIGNMENT: &str = r"(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)[\x60'";
+
+/// Keywords that begin the value in rules of that form; all others are the name.
+const IN_VALUE: [&str; 7] = ["atatt3", "live_", "test_", "nrjs-", "nrii-", "nrak", "tfp_"];
+
+/// Rules whose keyword stands somewhere near the secret.
+const NEAR: [&str; 2] = ["airtable-personnal-access-token", "facebook-access-token"];
+
+/// Rules that are about more than one word, so that nothing cheap can be said about a hit.
+const FREE: [&str; 2] = ["kubernetes-secret-yaml", "nuget-config-password"];
+
+struct Rule {
+    id: String,
+    regex: String,
+    keywords: Vec<String>,
+    entropy: f64,
+    group: i64,
+    /// The fewest bytes the secret can have.
+    shortest: usize,
+    /// What is allowed although the rule matches, one regex for each line.
+    allowed_secret: String,
+    allowed_match: String,
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut out = std::io::stdout();
+    writeln!(out, "cargo::rerun-if-changed=build.rs")?;
+    writeln!(out, "cargo::rerun-if-changed={RULE_SET}")?;
+    let document: DocumentMut = std::fs::read_to_string(RULE_SET)?.parse()?;
+    let all = document.get("rules").and_then(Item::as_array_of_tables).ok_or("no rules")?;
+    let mut rules = Vec::new();
+    let mut stopwords = Vec::new();
+    for table in all {
+        let id = word(table, "id");
+        if id == "generic-api-key" {
+            stopwords = lists(table, "stopwords");
+        }
+        if !REPLACED.contains(&id.as_str()) && !id.ends_with(PUBLIC_ENDING) {
+            rules.push(rule(table)?);
+        }
+    }
+    let dir = std::env::var("OUT_DIR")?;
+    std::fs::write(Path::new(&dir).join("public_rules.rs"), rule_table(&rules, &stopwords)?)?;
+    std::fs::write(Path::new(&dir).join("prefilter.rs"), automaton(&rules)?)?;
+    Ok(())
+}
+
+fn word(table: &Table, key: &str) -> String {
+    table.get(key).and_then(Item::as_str).unwrap_or_default().to_owned()
+}
+
+fn words(item: Option<&Item>) -> Vec<String> {
+    let array = item.and_then(Item::as_array);
+    array.into_iter().flatten().filter_map(|value| value.as_str().map(str::to_owned)).collect()
+}
+
+/// The words under `key` in all allow lists of a rule.
+fn lists(rule: &Table, key: &str) -> Vec<String> {
+    let lists = rule.get("allowlists").and_then(Item::as_array_of_tables);
+    lists.into_iter().flatten().flat_map(|list| words(list.get(key))).collect()
+}
+
+fn rule(table: &Table) -> Result<Rule, Box<dyn Error>> {
+    let id = word(table, "id");
+    let regex = word(table, "regex");
+    let number = |key| {
+        table.get(key).and_then(|item| item.as_float().or(item.as_integer().map(|i| i as f64)))
+    };
+    let group = table.get("secretGroup").and_then(Item::as_integer).unwrap_or(1);
+    let hir =
+        regex_syntax::ParserBuilder::new().unicode(false).utf8(false).build().parse(&regex)?;
+    let least = |hir: &Hir| hir.properties().minimum_len().unwrap_or(0);
+    // A group that can be shorter than any secret is there for the regex; the secret is the match.
+    // So is one with a name: it tells kinds of the secret apart.
+    let secret = capture(&hir, u32::try_from(group)?)
+        .map(least)
+        .filter(|least| *least >= 6 && !regex.contains("(?P<"));
+    let group = if secret.is_some() { group } else { 0 };
+    let shortest = secret.unwrap_or_else(|| least(&hir));
+    let own = KEYWORDS.iter().find(|(name, _)| *name == id);
+    let keywords = match own {
+        Some((_, keywords)) => keywords.iter().map(|keyword| (*keyword).to_owned()).collect(),
+        None => words(table.get("keywords")),
+    };
+    let mut rule = Rule {
+        keywords,
+        entropy: number("entropy").unwrap_or(0.0),
+        group,
+        shortest,
+        allowed_secret: String::new(),
+        allowed_match: String::new(),
+        id,
+        regex,
+    };
+    for list in table.get("allowlists").and_then(Item::as_array_of_tables).into_iter().flatten() {
+        let target = match word(list, "regexTarget").as_str() {
+            "match" => &mut rule.allowed_match,
+            _ => &mut rule.allowed_secret,
+        };
+        for allowed in words(list.get("regexes")) {
+            writeln!(target, "{allowed}")?;
+        }
+    }
+    if rule.keywords.is_empty() {
+        return Err(format!("the rule {} has no keyword to look for", rule.id).into());
+    }
+    Ok(rule)
+}
+
+fn capture(hir: &Hir, wanted: u32) -> Option<&Hir> {
+    match hir.kind() {
+        HirKind::Capture(group) if group.index == wanted => Some(&group.sub),
+        HirKind::Capture(group) => capture(&group.sub, wanted),
+        HirKind::Repetition(repeated) => capture(&repeated.sub, wanted),
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => {
+            parts.iter().find_map(|part| capture(part, wanted))
+        }
+        _ => None,
+    }
+}
+
+/// What a hit of the keyword must look like before the rule is worth its compilation.
+fn check(rule: &Rule, keyword: &str) -> &'static str {
+    if FREE.contains(&rule.id.as_str()) {
+        "Free"
+    } else if NEAR.contains(&rule.id.as_str()) {
+        "Near"
+    } else if rule.regex.contains(ASSIGNMENT) && !IN_VALUE.contains(&keyword) {
+        "Assignment"
+    } else if begins_with(&rule.regex, keyword) {
+        "Prefix"
+    } else {
+        "Word"
+    }
+}
+
+/// Whether the regex demands the beginning of a word and then the keyword.
+fn begins_with(regex: &str, keyword: &str) -> bool {
+    let regex = regex.trim_start_matches("(?i)");
+    let start = regex.strip_prefix(r"\b").unwrap_or_default();
+    let start = start.trim_start_matches("(?:").trim_start_matches('(').trim_start_matches("?:");
+    start.replace('\\', "").to_lowercase().starts_with(keyword)
+}
+
+fn rule_table(rules: &[Rule], stopwords: &[String]) -> Result<String, Box<dyn Error>> {
+    let mut text = String::new();
+    let mut rows = String::new();
+    for rule in rules {
+        let mut row = String::new();
+        for part in [&rule.id, &rule.regex, &rule.allowed_secret, &rule.allowed_match] {
+            write!(row, "({}, {}), ", text.len(), part.len())?;
+            text.push_str(part);
+        }
+        writeln!(
+            rows,
+            "PublicRule {{ parts: [{row}], entropy: {:?}, group: {}, shortest: {} }},",
+            rule.entropy, rule.group, rule.shortest
+        )?;
+    }
+    let count = rules.len();
+    Ok(format!(
+        "pub(super) const COUNT: usize = {count};\n\
+         static RULES: [PublicRule; COUNT] = [\n{rows}];\n\
+         static TEXT: &str = {text:?};\n\
+         pub(super) static STOPWORDS: &str = {:?};\n",
+        stopwords.join("\n")
+    ))
+}
+
+/// A state of the automaton while it is built.
+#[derive(Default)]
+struct State {
+    next: BTreeMap<u8, usize>,
+    hits: Vec<usize>,
+    fallback: usize,
+}
+
+/// The automaton of Aho and Corasick over all keywords as one dense table, in breadth-first order, so
+/// that the states that ordinary text visits lie close together.
+fn automaton(rules: &[Rule]) -> Result<String, Box<dyn Error>> {
+    let (targets, mut states) = trie(rules);
+    let order = link(&mut states);
+    let mut classes = [0u8; 256];
+    let mut count = 1u8;
+    for byte in 0..=255u8 {
+        if !byte.is_ascii_uppercase() && states.iter().any(|state| state.next.contains_key(&byte)) {
+            classes[usize::from(byte)] = count;
+            classes[usize::from(byte.to_ascii_uppercase())] = count;
+            count += 1;
+        }
+    }
+    let width = usize::from(count);
+    let mut place = vec![0; states.len()];
+    for (index, state) in order.iter().enumerate() {
+        place[*state] = index;
+    }
+    let mut cells = vec![0u16; states.len() * width];
+    let mut hits = Vec::new();
+    let mut starts = vec![0];
+    for state in &order {
+        for byte in (0..=255u8).filter(|byte| !byte.is_ascii_uppercase()) {
+            let target = step(&states, *state, byte);
+            let flag = if states[target].hits.is_empty() { 0 } else { 1 << 15 };
+            let cell = place[*state] * width + usize::from(classes[usize::from(byte)]);
+            cells[cell] = u16::try_from(place[target])? | flag;
+        }
+        hits.extend(&states[*state].hits);
+        starts.push(hits.len());
+    }
+    let own: Vec<&str> = OWN.iter().map(|(name, _)| *name).collect();
+    let hits: Vec<String> = hits.iter().map(|hit: &usize| targets[*hit].clone()).collect();
+    Ok(format!(
+        "#[derive(Clone, Copy, Debug)]\npub(super) enum Own {{ {} }}\n\
+         const WIDTH: usize = {width};\n\
+         static CLASSES: [u8; 256] = {classes:?};\n\
+         static CELLS: [u16; {}] = {cells:?};\n\
+         static STARTS: [u16; {}] = {starts:?};\n\
+         static HITS: [Keyword; {}] = [{}];\n",
+        own.join(", "),
+        cells.len(),
+        starts.len(),
+        hits.len(),
+        hits.join(",\n")
+    ))
+}
+
+/// What each keyword leads to, as Rust, and the tree of all keywords.
+fn trie(rules: &[Rule]) -> (Vec<String>, Vec<State>) {
+    let mut targets = Vec::new();
+    let mut states = vec![State::default()];
+    let mut add = |keyword: &str, target: String| {
+        let mut at = 0;
+        for byte in keyword.bytes().map(|byte| byte.to_ascii_lowercase()) {
+            let known = states[at].next.get(&byte).copied();
+            at = known.unwrap_or_else(|| {
+                states.push(State::default());
+                let new = states.len() - 1;
+                states[at].next.insert(byte, new);
+                new
+            });
+        }
+        let length = keyword.len();
+        states[at].hits.push(targets.len());
+        targets.push(format!("Keyword {{ length: {length}, leads_to: {target} }}"));
+    };
+    for (own, keywords) in OWN {
+        for keyword in keywords {
+            add(keyword, format!("LeadsTo::Own(Own::{own})"));
+        }
+    }
+    for (index, rule) in rules.iter().enumerate() {
+        for keyword in &rule.keywords {
+            add(keyword, format!("LeadsTo::Public({index}, Check::{})", check(rule, keyword)));
+        }
+    }
+    (targets, states)
+}
+
+/// Sets where to go on when a keyword breaks off, and returns the states breadth first.
+fn link(states: &mut [State]) -> Vec<usize> {
+    let mut order = vec![0];
+    let mut queue: VecDeque<usize> = states[0].next.values().copied().collect();
+    while let Some(state) = queue.pop_front() {
+        order.push(state);
+        for (byte, child) in states[state].next.clone() {
+            let fallback = step(states, states[state].fallback, byte);
+            states[child].fallback = fallback;
+            let inherited = states[fallback].hits.clone();
+            states[child].hits.extend(inherited);
+            queue.push_back(child);
+        }
+    }
+    order
+}
+
+fn step(states: &[State], mut state: usize, byte: u8) -> usize {
+    loop {
+        match states[state].next.get(&byte) {
+            Some(next) => return *next,
+            None if state == 0 => return 0,
+            None => state = states[state].fallback,
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! The secret guard: finds what looks like a credential in text, names the rule and never the value.
+//!
+//! Rules are looked at in the order of their cost. A table made at build time finds the keywords of all
+//! rules in one pass; where one stands, a check by hand follows (`shapes`, `assignment`) or the
+//! regex of a `public` rule, compiled at its first use. What only one profile looks for is in `entropy`.
+
+mod assignment;
+mod bytes;
+mod entropy;
+mod judge;
+mod prefilter;
+mod public;
+mod shapes;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::ops::{Deref, Range};
+
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+
+use prefilter::LeadsTo;
+
+/// How often a text is looked through at the most before it counts as redacted.
+const REDACTIONS: usize = 8;
+/// The longest name of a rule.
+const NAME_MAX: usize = 64;
+
+/// How wide the net is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Profile {
+    /// For what was captured: known shapes, and long random words.
+    Strict,
+    /// For what somebody wrote on purpose: known shapes, and long hex.
+    Declared,
+}
+
+/// A place that looks like a secret.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The rule, to be shown; the value never is.
+    pub rule: &'static str,
+    /// Where it stands, on character boundaries.
+    pub range: Range<usize>,
+}
+
+/// Something that went through the guard. Only this module makes one.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Redacted<T>(T);
+
+impl<T> Redacted<T> {
+    pub fn into_inner(self) -> T {
+        self.0
+    }
+}
+
+impl<T> Deref for Redacted<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Redacted<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl<T: Serialize> Serialize for Redacted<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+/// All findings in their order; where several overlap they are one, under the name of the first.
+pub fn find(text: &str, profile: Profile) -> Vec<Finding> {
+    let mut found: Vec<Finding> = Vec::new();
+    scan(text, profile, &mut |finding| {
+        found.push(finding);
+        true
+    });
+    // Where two begin at the same place, the one that knows more gives the name.
+    found.sort_by_key(|finding| {
+        let Range { start, end } = finding.range;
+        (start, shapes::is_general(finding.rule), std::cmp::Reverse(end))
+    });
+    let mut merged: Vec<Finding> = Vec::with_capacity(found.len());
+    for finding in found {
+        match merged.last_mut() {
+            Some(last) if finding.range.start < last.range.end => {
+                last.range.end = last.range.end.max(finding.range.end);
+            }
+            _ => merged.push(finding),
+        }
+    }
+    merged
+}
+
+/// A finding if there is any, not always the leftmost: it stops at the first it comes upon.
+pub fn first(text: &str, profile: Profile) -> Option<Finding> {
+    let mut first = None;
+    scan(text, profile, &mut |finding| {
+        first = Some(finding);
+        false
+    });
+    first
+}
+
+/// The text with `[redacted:rule]` in place of each finding.
+pub fn redact(text: &str, profile: Profile) -> Redacted<String> {
+    let mut safe = text.to_owned();
+    // What is left of a text may look like a secret only now that its neighbour is gone.
+    for _ in 0..REDACTIONS {
+        let found = find(&safe, profile);
+        if found.is_empty() {
+            break;
+        }
+        safe = without(&safe, &found);
+    }
+    Redacted(safe)
+}
+
+fn without(text: &str, found: &[Finding]) -> String {
+    let mut safe = String::with_capacity(text.len());
+    let mut at = 0;
+    for Finding { rule, range } in found {
+        safe.push_str(&text[at..range.start]);
+        safe.push_str("[redacted:");
+        safe.push_str(rule);
+        safe.push(']');
+        at = range.end;
+    }
+    safe.push_str(&text[at..]);
+    safe
+}
+
+/// The value with every text in it redacted, the names of members included. A member whose name says
+/// that it is a secret loses its text also if that has no shape of its own.
+pub fn redact_json(value: Value, profile: Profile) -> Redacted<Value> {
+    Redacted(redacted_json(value, profile))
+}
+
+fn redacted_json(value: Value, profile: Profile) -> Value {
+    match value {
+        Value::String(text) => Value::String(redact(&text, profile).into_inner()),
+        Value::Array(items) => {
+            Value::Array(items.into_iter().map(|item| redacted_json(item, profile)).collect())
+        }
+        Value::Object(members) => {
+            let member = |(name, value): (String, Value)| {
+                let value = match value {
+                    Value::String(text) if assignment::is_secret_member(&name, &text) => {
+                        Value::String("[redacted:secret-member]".into())
+                    }
+                    value => redacted_json(value, profile),
+                };
+                (redact(&name, profile).into_inner(), value)
+            };
+            Value::Object(members.into_iter().map(member).collect())
+        }
+        plain => plain,
+    }
+}
+
+/// The value for a person's eyes: its ends, or nothing of it if it is short.
+pub fn mask(value: &str) -> String {
+    let chars: Vec<char> = value.chars().collect();
+    match chars.len() {
+        length @ 0..=8 => "*".repeat(length),
+        length => chars[..4].iter().chain(&['*'; 4]).chain(&chars[length - 4..]).collect(),
+    }
+}
+
+/// Tells `found` every finding, rule by rule, until it answers `false`.
+fn scan(text: &str, profile: Profile, found: &mut dyn FnMut(Finding) -> bool) {
+    let bytes = text.as_bytes();
+    let mut report = |finding: Finding| {
+        let start = text.floor_char_boundary(finding.range.start);
+        let end = finding.range.end + bytes::rest_of_name(text.as_bytes(), finding.range.end);
+        let range = start..text.ceil_char_boundary(end);
+        is_redaction(text, &range) || found(Finding { range, ..finding })
+    };
+    let mut windows = public::Windows::new();
+    let mut go_on = true;
+    // The last finding by its shape: keywords inside of it say nothing new.
+    let mut last = 0..0;
+    prefilter::keywords(bytes, |leads_to, at| {
+        go_on = match leads_to {
+            LeadsTo::Own(_) if last.contains(&at.start) => true,
+            LeadsTo::Own(own) => shapes::at_keyword(bytes, own, at).is_none_or(|finding| {
+                if !shapes::is_general(finding.rule) {
+                    last = finding.range.clone();
+                }
+                report(finding)
+            }),
+            LeadsTo::Public(rule, check) => windows
+                .hit(bytes, rule, check, at)
+                .is_none_or(|window| public::run(bytes, &window, &mut report)),
+        };
+        go_on
+    });
+    go_on = go_on && windows.rest().all(|window| public::run(bytes, &window, &mut report));
+    if !go_on {
+        return;
+    }
+    match profile {
+        Profile::Strict => {
+            entropy::random_words(bytes, &mut |range| report(Finding { rule: "entropy", range }))
+        }
+        Profile::Declared => {
+            entropy::long_hex(bytes, &mut |range| report(Finding { rule: "long-hex", range }))
+        }
+    };
+}
+
+/// Whether the range begins in what a redaction left behind, which is no secret any more.
+fn is_redaction(text: &str, range: &Range<usize>) -> bool {
+    const MARK: &[u8] = b"[redacted:";
+    let text = text.as_bytes();
+    let from = range.start.saturating_sub(MARK.len() + NAME_MAX);
+    let before = &text[from..text.len().min(range.start + MARK.len())];
+    let Some(mark) = before.windows(MARK.len()).rposition(|window| window == MARK) else {
+        return false;
+    };
+    let name = from + mark + MARK.len();
+    let length = bytes::span(text, name, NAME_MAX, |byte| *byte != b']');
+    let known = std::str::from_utf8(&text[name..name + length])
+        .is_ok_and(|name| shapes::NAMES.contains(&name) || public::is_id(name));
+    known && text.get(name + length) == Some(&b']') && name + length >= range.start
+}

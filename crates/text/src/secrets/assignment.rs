@@ -1,0 +1,338 @@
+//! Secrets that are known by the name they are given to: `password = …` and its relatives in all the
+//! notations that code, settings and commands have. Most of this tells a value from code and prose.
+
+use std::ops::Range;
+
+use super::bytes::{ends, in_name, span, span_back};
+use super::judge::{
+    contains, contains_any, entropy, is_address, is_placeholder, is_plain_name,
+    mixes_letters_and_digits, readable_share,
+};
+use super::prefilter::{LeadsTo, Own, keywords};
+use super::public::STOPWORDS;
+
+/// The fewest characters of a value.
+const SHORTEST: usize = 5;
+/// No value is longer; a longer one is cut here.
+const LONGEST: usize = 512;
+
+/// Which name the value is given to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Named {
+    Password,
+    Secret,
+    Token,
+    ApiKey,
+}
+
+/// What may follow the keyword in a name, without its dashes: `secret_access_key`, `token1`.
+const NAME_ENDS: [&str; 9] =
+    ["", "key", "accesskey", "keybase", "value", "text", "plain", "plaintext", "env"];
+
+/// Values that are words of a language, of a form or of a schema.
+const ORDINARY: [&str; 44] = [
+    "string",
+    "number",
+    "boolean",
+    "object",
+    "array",
+    "bytes",
+    "buffer",
+    "secretstr",
+    "securestring",
+    "option",
+    "optional",
+    "required",
+    "nullable",
+    "undefined",
+    "false",
+    "none,",
+    "varchar",
+    "integer",
+    "float",
+    "double",
+    "hidden",
+    "input",
+    "field",
+    "label",
+    "login",
+    "email",
+    "username",
+    "basic",
+    "bearer",
+    "oauth",
+    "oauth2",
+    "config",
+    "default",
+    "value",
+    "result",
+    "response",
+    "request",
+    "await",
+    "async",
+    "return",
+    "const",
+    "static",
+    "self.",
+    "missing",
+];
+
+/// A value and how it is written.
+struct Value {
+    range: Range<usize>,
+    quoted: bool,
+    /// The name and the value are written as in a file of variables: `NAME=value`, nothing around.
+    bare: bool,
+    /// The value is the last thing in its line.
+    last: bool,
+    /// A colon or a tag stands before it, not a sign of code.
+    listed: bool,
+}
+
+/// The value that is assigned to the name with this keyword, if it is a secret.
+pub(super) fn value(text: &[u8], at: Range<usize>, named: Named) -> Option<Range<usize>> {
+    if !names(text, &at) {
+        return None;
+    }
+    let in_dashed_name = |byte: &u8| in_name(byte) || *byte == b'-';
+    let name_end = at.end + span(text, at.end, 24, in_dashed_name);
+    let name_start = at.start - span_back(text, at.start, 40, in_dashed_name);
+    let value = read(text, name_start..name_end)?;
+    let bytes = &text[value.range.clone()];
+    if bytes.len() < SHORTEST || is_placeholder(bytes) {
+        return None;
+    }
+    let secret = match value.quoted {
+        true => quoted_is_secret(bytes, named),
+        false => plain_is_secret(text, &value, named),
+    };
+    secret.then_some(value.range)
+}
+
+/// The value that is assigned to a name such as `signing_key`, `auth` or `credential`, if it is random.
+pub(super) fn generic_value(text: &[u8], at: Range<usize>) -> Option<Range<usize>> {
+    if !ends(text, at.end) || !opens(text, &at) {
+        return None;
+    }
+    let head = span_back(text, at.start, 40, |byte| in_name(byte) || *byte == b'-');
+    let value = read(text, at.start - head..at.end)?;
+    is_random_value(&text[value.range.clone()]).then_some(value.range)
+}
+
+/// Whether a member of this name with this text is a secret, as `name = "text"` would be.
+pub(super) fn is_secret_member(name: &str, text: &str) -> bool {
+    let (name, text) = (name.as_bytes(), text.as_bytes());
+    let mut secret = false;
+    let plausible = (SHORTEST..=LONGEST).contains(&text.len()) && !is_placeholder(text);
+    keywords(name, |leads_to, at| {
+        let LeadsTo::Own(own) = leads_to else { return true };
+        secret = plausible
+            && match own {
+                Own::Password => names(name, &at) && quoted_is_secret(text, Named::Password),
+                Own::Secret => names(name, &at) && quoted_is_secret(text, Named::Secret),
+                Own::Token => names(name, &at) && quoted_is_secret(text, Named::Token),
+                Own::ApiKey => names(name, &at) && quoted_is_secret(text, Named::ApiKey),
+                Own::Generic => at.end == name.len() && opens(name, &at) && is_random_value(text),
+                _ => false,
+            };
+        !secret
+    });
+    secret
+}
+
+/// Whether a name with the keyword at this place is the name of a secret.
+fn names(text: &[u8], at: &Range<usize>) -> bool {
+    // A form's guard against forgery is no secret, and neither is the kind of a resource (`:secret:`).
+    let open = [&b"csrf_"[..], b"csrf-", b":"];
+    let end = at.end + span(text, at.end, 24, |byte| in_name(byte) || *byte == b'-');
+    may_end_so(&text[at.end..end]) && !open.iter().any(|before| text[..at.start].ends_with(before))
+}
+
+/// Whether a name that ends with the keyword at this place is that of a key or the like that opens
+/// something, and not the key of a table.
+fn opens(text: &[u8], at: &Range<usize>) -> bool {
+    let head = span_back(text, at.start, 40, |byte| in_name(byte) || *byte == b'-');
+    let head = &text[at.start - head..at.start];
+    let keyword = &text[at.clone()];
+    let alone = head.is_empty()
+        && [&b"key"[..], b"access"].iter().any(|word| keyword.eq_ignore_ascii_case(word));
+    !alone && !contains_any(head, &KEYS_OF_TABLES)
+}
+
+/// Whether the value is random, and nothing that the public set knows to be none.
+fn is_random_value(bytes: &[u8]) -> bool {
+    let word = |byte: &u8| in_name(byte) || matches!(byte, b'.' | b'=' | b'+' | b'/' | b'-');
+    (16..=150).contains(&bytes.len())
+        && bytes.iter().all(word)
+        && mixes_letters_and_digits(bytes)
+        && entropy(bytes) > 3.5
+        && readable_share(bytes) < 0.5
+        && !is_placeholder(bytes)
+        && !STOPWORDS.lines().any(|stopword| contains(bytes, stopword))
+}
+
+/// Names of keys that open nothing.
+const KEYS_OF_TABLES: [&str; 18] = [
+    "public",
+    "primary",
+    "foreign",
+    "sort",
+    "partition",
+    "cache",
+    "pub",
+    "bucket",
+    "object",
+    "storage",
+    "dedup",
+    "idempotency",
+    "routing",
+    "shard",
+    "query",
+    "map",
+    "row",
+    "etag",
+];
+
+fn may_end_so(name_end: &[u8]) -> bool {
+    let letters: Vec<u8> = name_end
+        .iter()
+        .filter(|byte| in_name(byte) && **byte != b'_')
+        .map(u8::to_ascii_lowercase)
+        .collect();
+    letters.iter().all(u8::is_ascii_digit) || NAME_ENDS.iter().any(|end| end.as_bytes() == letters)
+}
+
+fn blank(byte: &u8) -> bool {
+    matches!(byte, b' ' | b'\t')
+}
+
+/// Quotes, and the backslashes before them when the text is itself quoted.
+fn quote(byte: &u8) -> bool {
+    matches!(byte, b'"' | b'\'' | b'`' | b'\\')
+}
+
+/// Reads what is assigned to the name: `name = v`, `"name": "v"`, `name := v`, `['name'] => v`,
+/// `<name>v</name>`, `--name v`.
+fn read(text: &[u8], name: Range<usize>) -> Option<Value> {
+    let closed = name.end + span(text, name.end, 3, quote);
+    let closed = closed + span(text, closed, 1, |byte| *byte == b']');
+    let operator = closed + span(text, closed, 8, blank);
+    let rest = text.get(operator..)?;
+    let long_flag = text[name.start..].starts_with(b"--");
+    let in_tag = name.start > 0 && text[name.start - 1] == b'<';
+    let length = match rest {
+        [b':' | b'=' | b'?', b'=', b'=', ..]
+        | [b'=' | b':', b':', ..]
+        | [b'=', b'~' | b'=', ..] => return None,
+        [b'=', b'>', ..] | [b':' | b'?', b'=', ..] => 2,
+        [b'=' | b':', ..] => 1,
+        [b'>', ..] if in_tag => 1,
+        _ if long_flag && operator == name.end + 1 => 0,
+        _ => return None,
+    };
+    let value = operator + length;
+    let start = value + span(text, value, 8, blank);
+    let bare = length == 1 && operator == name.end && start == value && rest[0] == b'=';
+    if rest[0] == b':'
+        && let Some(value) = behind_type(text, start)
+    {
+        return Some(value);
+    }
+    let listed = matches!(rest[0], b':' | b'>');
+    let value = Value { listed, ..read_value(text, start, bare)? };
+    let closed = rest[0] != b'>' || text[value.range.end..].starts_with(b"</");
+    closed.then_some(value)
+}
+
+/// The value in `name: type = "value"`.
+fn behind_type(text: &[u8], at: usize) -> Option<Value> {
+    let length = span(text, at, 48, |byte| in_name(byte) || b" <>&'[]|?.".contains(byte));
+    let named = text.get(at).is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'&');
+    if !named || !text[at + length..].starts_with(b"= ") {
+        return None;
+    }
+    let start = at + length + 1;
+    let start = start + span(text, start, 8, blank);
+    read_value(text, start, false).filter(|value| value.quoted)
+}
+
+fn read_value(text: &[u8], at: usize, bare: bool) -> Option<Value> {
+    let opening = at + span(text, at, 2, |byte| *byte == b'\\');
+    if let Some(mark) = text.get(opening).filter(|byte| matches!(byte, b'"' | b'\'' | b'`')) {
+        let start = opening + 1;
+        let inside = |byte: &u8| byte != mark && *byte != b'\n' && *byte != b'\\';
+        let length = span(text, start, LONGEST, inside);
+        let range = start..start + length;
+        return Some(Value { range, quoted: true, bare: false, last: false, listed: false });
+    }
+    let plain = |byte: &u8| {
+        !byte.is_ascii_whitespace()
+            && !b",;\"'`)]}&<>|\\([".contains(byte)
+            && !byte.is_ascii_control()
+    };
+    let length = span(text, at, LONGEST, plain);
+    let end = at + length;
+    let last =
+        text.get(end + span(text, end, 8, blank)).is_none_or(|byte| matches!(byte, b'\n' | b'\r'))
+            || text[end..].starts_with(b"\\n");
+    (length > 0).then_some(Value { range: at..end, quoted: false, bare, last, listed: false })
+}
+
+fn quoted_is_secret(bytes: &[u8], named: Named) -> bool {
+    let spoken = bytes.iter().any(|byte| byte.is_ascii_whitespace());
+    !spoken && !is_address(bytes) && (!is_plain_name(bytes) || name_is_secret(bytes, named))
+}
+
+/// Whether letters alone are a secret: a password may be a word, a token is none.
+fn name_is_secret(bytes: &[u8], named: Named) -> bool {
+    let one_word = bytes.iter().all(u8::is_ascii_alphabetic);
+    match named {
+        Named::Password | Named::Secret => {
+            one_word
+                && !is_ordinary(bytes)
+                && !contains_any(bytes, &["pass", "secret", "token", "key"])
+        }
+        Named::Token | Named::ApiKey => bytes.len() >= 20 && readable_share(bytes) < 0.5,
+    }
+}
+
+fn is_ordinary(bytes: &[u8]) -> bool {
+    ORDINARY.iter().any(|word| bytes.eq_ignore_ascii_case(word.as_bytes()))
+}
+
+/// The same for a value without quotes, which may as well be code or the next word of a sentence.
+fn plain_is_secret(text: &[u8], value: &Value, named: Named) -> bool {
+    let bytes = &text[value.range.clone()];
+    let next = text.get(value.range.end).copied().unwrap_or(b'\n');
+    if matches!(next, b'(' | b'[') || bytes[0] == b'!' || bytes.contains(&b'{') || is_address(bytes)
+    {
+        return false;
+    }
+    if bytes.iter().all(u8::is_ascii_digit) {
+        return matches!(named, Named::Password | Named::Secret);
+    }
+    let alone = value.bare && (value.last || matches!(next, b'&' | b' ' | b'"' | b'\''));
+    if is_plain_name(bytes) {
+        return (alone || (value.last && value.listed)) && name_is_secret(bytes, named);
+    }
+    alone || !is_code(bytes)
+}
+
+/// Whether the value is an expression: a path of names, a type with its size, a call.
+fn is_code(bytes: &[u8]) -> bool {
+    let in_code =
+        |byte: &u8| in_name(byte) || matches!(byte, b'.' | b':' | b'-' | b'?' | b'*' | b'$');
+    let of_names = bytes.iter().all(in_code) && !bytes[0].is_ascii_digit();
+    let joined = bytes.iter().any(|byte| matches!(byte, b'.' | b':' | b'_' | b'?' | b'*'));
+    let sized = ["int", "uint", "float", "sha", "base", "utf", "i", "u", "f"].iter().any(|kind| {
+        bytes.strip_prefix(kind.as_bytes()).is_some_and(|size| size.iter().all(u8::is_ascii_digit))
+    });
+    // The options of a mounted secret: `--secret id=name,src=file`.
+    let option = bytes.starts_with(b"id=") || bytes.starts_with(b"type=");
+    let is_macro = bytes.strip_suffix(b"!").is_some_and(is_plain_name);
+    is_ordinary(bytes)
+        || option
+        || is_macro
+        || sized
+        || (of_names && joined && readable_share(bytes) > 0.45)
+}

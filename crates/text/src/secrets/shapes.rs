@@ -1,0 +1,314 @@
+//! Secrets that are known by their shape: a prefix and what follows it, a JWT, a private key, a password
+//! in an address, a header. Secrets that are known by the name they are given to are in `assignment`.
+
+use std::ops::Range;
+
+use super::Finding;
+use super::assignment::{self, Named};
+use super::bytes::{begins, ends, in_name, in_word, span, span_back};
+use super::judge::{is_placeholder, mixes_letters_and_digits, readable_share};
+use super::prefilter::Own;
+
+/// No token is longer; a longer run is cut here.
+const TOKEN_MAX: usize = 8192;
+/// How far a private key may reach.
+const KEY_MAX: usize = 64 << 10;
+/// The fewest characters in a line of a key.
+const LINE: usize = 24;
+/// How far behind `curl` its arguments are read.
+const COMMAND_MAX: usize = 512;
+
+/// How many of the names below are general.
+const GENERAL: usize = 11;
+
+/// The names of our own rules, the general ones last.
+pub(super) const NAMES: [&str; 27] = [
+    "aws-access-key",
+    "github-token",
+    "anthropic-key",
+    "sk-key",
+    "stripe-key",
+    "slack-token",
+    "google-api-key",
+    "twilio-key",
+    "vault-token",
+    "sendgrid-key",
+    "huggingface-token",
+    "octopus-key",
+    "jwt",
+    "private-key",
+    "url-password",
+    "signed-url",
+    "bearer-token",
+    "authorization",
+    "curl-user",
+    "password",
+    "secret",
+    "token",
+    "api-key",
+    "generic-key",
+    "secret-member",
+    "long-hex",
+    "entropy",
+];
+
+/// Whether the rule only says where a secret stands, so that a rule for its shape tells more.
+pub(super) fn is_general(rule: &str) -> bool {
+    NAMES[NAMES.len() - GENERAL..].contains(&rule)
+}
+
+/// Looks at the text around a keyword.
+pub(super) fn at_keyword(text: &[u8], own: Own, at: Range<usize>) -> Option<Finding> {
+    let (rule, range) = match own {
+        Own::Aws => ("aws-access-key", aws(text, at)?),
+        Own::GitHub => ("github-token", lower(text, &at, letter_or_digit, 30)?),
+        Own::GitHubPat => ("github-token", lower(text, &at, in_name, 22)?),
+        Own::Sk => sk(text, at)?,
+        Own::Stripe => ("stripe-key", lower(text, &at, letter_or_digit, 10)?),
+        Own::StripeWebhook => ("stripe-key", lower(text, &at, letter_or_digit, 24)?),
+        Own::Slack => ("slack-token", slack(text, at)?),
+        Own::Google => ("google-api-key", exact(text, &at, b"AIza", name_or_dash, 35, 35)?),
+        Own::Twilio => ("twilio-key", exact(text, &at, b"SK", u8::is_ascii_hexdigit, 32, 32)?),
+        Own::Vault => ("vault-token", vault(text, at)?),
+        Own::SendGrid => ("sendgrid-key", exact(text, &at, b"SG.", dotted, 66, 66)?),
+        Own::HuggingFace => {
+            ("huggingface-token", exact(text, &at, b"hf_", letter_or_digit, 34, 40)?)
+        }
+        Own::Octopus => ("octopus-key", exact(text, &at, b"API-", upper_or_digit, 26, 26)?),
+        Own::Jwt => ("jwt", jwt(text, at)?),
+        Own::PrivateKey => ("private-key", private_key(text, at)?),
+        Own::Url => ("url-password", url_password(text, at)?),
+        Own::SignedUrl => ("signed-url", signature(text, at)?),
+        Own::Bearer => ("bearer-token", after_scheme(text, at.end)?),
+        Own::Authorization => ("authorization", authorization(text, at)?),
+        Own::CurlUser => ("curl-user", curl_user(text, at)?),
+        Own::Password => ("password", assignment::value(text, at, Named::Password)?),
+        Own::Secret => ("secret", assignment::value(text, at, Named::Secret)?),
+        Own::Token => ("token", assignment::value(text, at, Named::Token)?),
+        Own::ApiKey => ("api-key", assignment::value(text, at, Named::ApiKey)?),
+        Own::Generic => ("generic-key", assignment::generic_value(text, at)?),
+    };
+    Some(Finding { rule, range })
+}
+
+fn letter_or_digit(byte: &u8) -> bool {
+    byte.is_ascii_alphanumeric()
+}
+
+fn upper_or_digit(byte: &u8) -> bool {
+    byte.is_ascii_uppercase() || byte.is_ascii_digit()
+}
+
+fn name_or_dash(byte: &u8) -> bool {
+    in_name(byte) || *byte == b'-'
+}
+
+fn dotted(byte: &u8) -> bool {
+    name_or_dash(byte) || *byte == b'.' || *byte == b'='
+}
+
+fn base64(byte: &u8) -> bool {
+    name_or_dash(byte) || matches!(byte, b'+' | b'/' | b'=')
+}
+
+/// A prefix in small letters and at least `least` bytes of a kind.
+fn lower(
+    text: &[u8],
+    at: &Range<usize>,
+    kind: fn(&u8) -> bool,
+    least: usize,
+) -> Option<Range<usize>> {
+    let spelled = !text[at.clone()].iter().any(u8::is_ascii_uppercase);
+    let length =
+        if spelled && begins(text, at.start) { span(text, at.end, TOKEN_MAX, kind) } else { 0 };
+    (length >= least).then(|| at.start..at.end + length)
+}
+
+/// A prefix spelled exactly so, and `least` to `most` bytes of a kind, at the end of a word.
+fn exact(
+    text: &[u8],
+    at: &Range<usize>,
+    prefix: &[u8],
+    kind: fn(&u8) -> bool,
+    least: usize,
+    most: usize,
+) -> Option<Range<usize>> {
+    if &text[at.clone()] != prefix || !begins(text, at.start) {
+        return None;
+    }
+    let length = span(text, at.end, most, kind);
+    let end = at.end + length;
+    (length >= least && ends(text, end)).then_some(at.start..end)
+}
+
+fn aws(text: &[u8], at: Range<usize>) -> Option<Range<usize>> {
+    let length = span(text, at.start, 21, upper_or_digit);
+    let range = at.start..at.start + length;
+    let whole = length == 20 && begins(text, at.start) && ends(text, range.end);
+    // Twenty capitals without a digit are a constant's name.
+    (whole && text[range.clone()].iter().any(u8::is_ascii_digit)).then_some(range)
+}
+
+fn sk(text: &[u8], at: Range<usize>) -> Option<(&'static str, Range<usize>)> {
+    if text[..at.start].ends_with(b"-") {
+        return None;
+    }
+    let range = lower(text, &at, name_or_dash, 16)?;
+    let token = &text[range.clone()];
+    if token.starts_with(b"sk-ant-") {
+        return Some(("anthropic-key", range));
+    }
+    let random =
+        token.len() >= 20 && mixes_letters_and_digits(token) && readable_share(token) < 0.6;
+    random.then_some(("sk-key", range))
+}
+
+fn slack(text: &[u8], at: Range<usize>) -> Option<Range<usize>> {
+    if text[..at.start].ends_with(b"-") {
+        return None;
+    }
+    let range = lower(text, &at, name_or_dash, 10)?;
+    mixes_letters_and_digits(&text[range.clone()]).then_some(range)
+}
+
+fn vault(text: &[u8], at: Range<usize>) -> Option<Range<usize>> {
+    if at.len() == 4 {
+        return lower(text, &at, name_or_dash, 24);
+    }
+    let range = exact(text, &at, b"s.", letter_or_digit, 24, 24)?;
+    // A method of a variable `s` is spelled with letters only.
+    text[range.clone()].iter().any(u8::is_ascii_digit).then_some(range)
+}
+
+/// Three parts in base64, of which the first two are JSON objects; the last is empty if unsigned.
+fn jwt(text: &[u8], at: Range<usize>) -> Option<Range<usize>> {
+    if &text[at.clone()] != b"eyJ" || !begins(text, at.start) {
+        return None;
+    }
+    let payload = at.start + span(text, at.start, TOKEN_MAX, name_or_dash);
+    if payload - at.start < 12 || !text[payload..].starts_with(b".eyJ") {
+        return None;
+    }
+    let signature = payload + 1 + span(text, payload + 1, TOKEN_MAX, name_or_dash);
+    if signature - payload < 8 || text.get(signature) != Some(&b'.') {
+        return None;
+    }
+    Some(at.start..signature + 1 + span(text, signature + 1, TOKEN_MAX, name_or_dash))
+}
+
+/// From `BEGIN` to the end of `END`; without an `END` as far as lines of base64 follow; and the bare
+/// header where no key follows.
+fn private_key(text: &[u8], at: Range<usize>) -> Option<Range<usize>> {
+    let label = span(text, at.end, 64, |byte| in_name(byte) || *byte == b' ');
+    let header = &text[at.end..at.end + label];
+    let named = header.ends_with(b"PRIVATE KEY") || header.ends_with(b"PRIVATE KEY BLOCK");
+    let body = at.end + label + 5;
+    if !named || !text[at.end + label..].starts_with(b"-----") {
+        return None;
+    }
+    let end = text.len().min(body + KEY_MAX);
+    let dashes = text[body..end].windows(5).position(|window| window == b"-----");
+    if let Some(next) = dashes.map(|position| body + position)
+        && text[next..].starts_with(b"-----END")
+        && text[body..next].split(|byte| !base64(byte)).any(|line| line.len() >= LINE)
+    {
+        let label = span(text, next + 8, 64, |byte| in_name(byte) || *byte == b' ');
+        let dashes = span(text, next + 8 + label, 5, |byte| *byte == b'-');
+        return Some(at.start..next + 8 + label + dashes);
+    }
+    Some(at.start..lines_of_base64(text, body))
+}
+
+/// Where the lines of base64 end that begin at `at`.
+fn lines_of_base64(text: &[u8], at: usize) -> usize {
+    let mut end = at;
+    loop {
+        let mut next = end + span(text, end, 4, u8::is_ascii_whitespace);
+        // Line ends may be written as `\n`.
+        while matches!(text.get(next..next + 2), Some(b"\\n" | b"\\r")) {
+            next += 2;
+        }
+        let line = span(text, next, TOKEN_MAX, base64);
+        if line < LINE {
+            return end;
+        }
+        end = next + line;
+    }
+}
+
+/// The password in `scheme://user:password@host`.
+fn url_password(text: &[u8], at: Range<usize>) -> Option<Range<usize>> {
+    if span_back(text, at.start, 1, u8::is_ascii_alphanumeric) == 0 {
+        return None;
+    }
+    let userinfo = span(text, at.end, TOKEN_MAX, |byte| {
+        !byte.is_ascii_whitespace() && !b"/?#\"'`<>\\,".contains(byte) && *byte != b'|'
+    });
+    let host = text[at.end..at.end + userinfo].iter().rposition(|byte| *byte == b'@')?;
+    let colon = text[at.end..at.end + host].iter().position(|byte| *byte == b':')?;
+    let range = at.end + colon + 1..at.end + host;
+    (!range.is_empty() && !is_placeholder(&text[range.clone()])).then_some(range)
+}
+
+/// The value of a query's parameter that opens what the address names.
+fn signature(text: &[u8], at: Range<usize>) -> Option<Range<usize>> {
+    let length =
+        span(text, at.end, TOKEN_MAX, |byte| base64(byte) && *byte != b'=' || *byte == b'%');
+    let range = at.end..at.end + length;
+    (length >= 20 && mixes_letters_and_digits(&text[range.clone()])).then_some(range)
+}
+
+/// A token behind the name of its scheme.
+fn after_scheme(text: &[u8], at: usize) -> Option<Range<usize>> {
+    let blank = span(text, at, 4, |byte| matches!(byte, b' ' | b'\t'));
+    if blank == 0 {
+        return None;
+    }
+    let length = span(text, at + blank, TOKEN_MAX, |byte| {
+        base64(byte) || matches!(byte, b'.' | b'~' | b':')
+    });
+    let range = at + blank..at + blank + length;
+    let token = &text[range.clone()];
+    let random = length >= 8 && token.iter().any(u8::is_ascii_digit)
+        || length >= 20 && readable_share(token) < 0.5;
+    (random && !is_placeholder(token)).then_some(range)
+}
+
+/// The credentials in an `Authorization` header, in whatever notation the header is written.
+fn authorization(text: &[u8], at: Range<usize>) -> Option<Range<usize>> {
+    let mark = |byte: &u8| matches!(byte, b'"' | b'\'' | b'`' | b'\\' | b' ' | b']' | b')');
+    let colon = at.end + span(text, at.end, 4, mark);
+    if !matches!(text.get(colon), Some(b':' | b'=' | b',')) {
+        return None;
+    }
+    let scheme = colon + 1 + span(text, colon + 1, 6, mark);
+    let name = span(text, scheme, 24, name_or_dash);
+    if let Some(token) = after_scheme(text, scheme + name) {
+        return Some(token);
+    }
+    let length = span(text, scheme, TOKEN_MAX, |byte| base64(byte) || *byte == b'.');
+    let range = scheme..scheme + length;
+    let token = &text[range.clone()];
+    let random = length >= 16 && mixes_letters_and_digits(token) && readable_share(token) < 0.6;
+    (random && !is_placeholder(token)).then_some(range)
+}
+
+/// The password behind `-u` or `--user` of a `curl` command.
+fn curl_user(text: &[u8], at: Range<usize>) -> Option<Range<usize>> {
+    if !begins(text, at.start) || !matches!(text.get(at.end), Some(b' ' | b'\t')) {
+        return None;
+    }
+    let command = span(text, at.end, COMMAND_MAX, |byte| !matches!(byte, b'|' | b'\n' | b';'));
+    let command = &text[at.end..at.end + command];
+    let flag = |flag: &[u8]| {
+        let position = command.windows(flag.len()).position(|window| window == flag);
+        position.map(|position| at.end + position + flag.len())
+    };
+    let start = flag(b" -u ").or_else(|| flag(b" --user ")).or_else(|| flag(b" --user="))?;
+    let quote = span(text, start, 1, |byte| matches!(byte, b'"' | b'\''));
+    let length = span(text, start + quote, TOKEN_MAX, in_word);
+    let pair = &text[start + quote..start + quote + length];
+    let colon = pair.iter().position(|byte| *byte == b':')?;
+    let range = start + quote + colon + 1..start + quote + length;
+    (range.len() >= 3 && !is_placeholder(&text[range.clone()])).then_some(range)
+}

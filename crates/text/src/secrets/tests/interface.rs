@@ -1,0 +1,98 @@
+//! What a caller of the guard relies on.
+
+use serde_json::json;
+
+use super::super::*;
+
+const BOTH: [Profile; 2] = [Profile::Strict, Profile::Declared];
+
+/// A GitHub token, put together here so that no scanner finds one in this file.
+fn token() -> String {
+    format!("ghp{}{}", "_", "a1B2c3D4e5".repeat(4))
+}
+
+#[test]
+fn findings_are_in_order_and_do_not_overlap() {
+    let text = format!("{0} x password=hunter2 y token: {0} postgres://a:b0b0b@h/ {0}", token());
+    for profile in BOTH {
+        let found = find(&text, profile);
+        let rules: Vec<&str> = found.iter().map(|finding| finding.rule).collect();
+        let expected = ["github-token", "password", "github-token", "url-password", "github-token"];
+        assert_eq!(rules, expected);
+        assert!(found.windows(2).all(|pair| pair[0].range.end <= pair[1].range.start));
+    }
+}
+
+#[test]
+fn a_finding_names_the_rule_and_never_holds_the_value() {
+    let found = find("password=hunter2", Profile::Declared);
+    assert_eq!(format!("{found:?}"), r#"[Finding { rule: "password", range: 9..16 }]"#);
+}
+
+#[test]
+fn a_finding_is_returned_early_exactly_if_there_is_any() {
+    assert_eq!(first("make build", Profile::Strict), None);
+    let found = first(&format!("see {}", token()), Profile::Strict);
+    assert_eq!(found.map(|finding| finding.rule), Some("github-token"));
+}
+
+#[test]
+fn redaction_keeps_everything_but_the_secret() {
+    let text = format!("ä password=hunter2 ö {} ü", token());
+    let safe = redact(&text, Profile::Declared);
+    assert_eq!(*safe, "ä password=[redacted:password] ö [redacted:github-token] ü");
+    assert_eq!(format!("{safe:?}"), format!("{:?}", *safe));
+    assert_eq!(serde_json::to_value(&safe).unwrap(), json!(safe.into_inner()));
+}
+
+#[test]
+fn only_one_profile_looks_for_entropy_and_only_the_other_for_hex() {
+    let (random, hex) = ("q9Zt3kX7mB2vLp8RwN4cYd6H", "0123456789abcdef".repeat(4));
+    assert_eq!(find(random, Profile::Strict)[0].rule, "entropy");
+    assert_eq!(find(random, Profile::Declared), []);
+    assert_eq!(find(&hex, Profile::Strict), []);
+    assert_eq!(find(&hex, Profile::Declared)[0].rule, "long-hex");
+}
+
+#[test]
+fn json_is_redacted_in_values_names_and_by_the_names_of_members() {
+    let value = json!({
+        "command": format!("echo {}", token()),
+        "env": { "DB_PASSWORD": "hunter2", "password": "", "note": "plain", "count": 3 },
+        "list": ["ok", { "token": "q9Zt3kX7mB2v" }],
+        token(): true,
+    });
+    let safe = redact_json(value, Profile::Declared).into_inner();
+    let secret = "[redacted:secret-member]";
+    let expected = json!({
+        "command": "echo [redacted:github-token]",
+        "env": { "DB_PASSWORD": secret, "password": "", "note": "plain", "count": 3 },
+        "list": ["ok", { "token": secret }],
+        "[redacted:github-token]": true,
+    });
+    assert_eq!(safe, expected);
+    assert_eq!(redact_json(safe, Profile::Declared).into_inner(), expected);
+}
+
+#[test]
+fn a_mask_shows_the_ends_of_long_values_only() {
+    let table = [
+        ("", ""),
+        ("12345678", "********"),
+        ("123456789", "1234****6789"),
+        ("abcdefghijklmnop", "abcd****mnop"),
+        ("äöüßäöüßä", "äöüß****öüßä"),
+    ];
+    for (value, masked) in table {
+        assert_eq!(mask(value), masked);
+    }
+}
+
+#[test]
+fn what_was_redacted_is_not_found_again_but_what_only_looks_so_is() {
+    for profile in BOTH {
+        assert_eq!(find("token=[redacted:token] [redacted:jwt]", profile), []);
+        let forged = format!("[redacted:{}]", token());
+        assert_eq!(find(&forged, profile).len(), 1);
+    }
+}
