@@ -119,7 +119,8 @@ fn hook_command() -> Command {
 }
 
 /// Only reached for lines that `main` did not recognise as a plain event.
-fn hook_run(_: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
-    hook::run(matches.get_one::<String>("event").map_or("", String::as_str));
+fn hook_run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
+    let event = matches.get_one::<String>("event").map_or("", String::as_str);
+    hook::run(event, world.db.as_deref());
     0
 }

@@ -15,10 +15,12 @@ fn main() -> ExitCode {
         && let Some(event) = args.next()
         && let Some(event) = event.to_str().filter(|event| !event.starts_with('-'))
     {
-        hook::run(event);
+        hook::run(event, None);
         return ExitCode::SUCCESS;
     }
-    let exit = commands::run(std::env::args_os().collect());
+    // An agent takes what a hook prints on stdout for an answer, so a hook's mistakes go to stderr.
+    let argv = std::env::args_os().filter(|arg| !is_hook || arg != "--json");
+    let exit = commands::run(argv.collect());
     // To an agent the code of a wrong usage means that it has to stop what it is doing.
     if is_hook { ExitCode::SUCCESS } else { ExitCode::from(exit) }
 }

@@ -56,8 +56,7 @@ impl<'w> CommandRoad<'w> {
             } else if self.starts_daemon && !started && !daemon::autostart_forbidden() {
                 started = true;
                 let flags = ["--on-demand".into()];
-                daemon::start_and_wait(&world.locations, world.db.as_deref(), &flags)
-                    .map_err(OpError::unavailable)?;
+                daemon::start_and_wait(&world.locations, world.db.as_deref(), &flags)?;
                 world.out.note("started the daemon; it leaves by itself when nobody needs it");
                 continue;
             } else if let Some(lock) = Lock::try_take(&world.locations)? {

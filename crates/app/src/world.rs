@@ -27,8 +27,7 @@ impl World {
     /// The settings in force.
     pub(crate) fn config(&self) -> Result<Config, OpError> {
         let var = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-        let keys = self.table.config_keys();
-        runtime::config::load(keys, &self.locations.config_file, &var)
+        runtime::config::load(&self.table, &self.locations.config_file, &var)
     }
 
     /// Says that the settings are broken, where the command can do its work without them.

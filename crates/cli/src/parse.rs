@@ -211,6 +211,10 @@ impl Stdin<'_> {
                 .with("max", max)
                 .hint(format!("Send at most {max} bytes.")));
         }
+        // Echo and editors end what they write with a newline that nobody means.
+        if bytes.ends_with(b"\n") {
+            bytes.truncate(bytes.len() - if bytes.ends_with(b"\r\n") { 2 } else { 1 });
+        }
         String::from_utf8(bytes).map_err(|error| {
             let at = error.utf8_error().valid_up_to();
             OpError::invalid("", format!("stdin is not UTF-8 at byte {at}"))

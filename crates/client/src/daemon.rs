@@ -4,12 +4,13 @@ use std::ffi::OsString;
 use std::io::{self, Read as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use model::limits;
 use model::locations::Locations;
+use model::{OpError, limits};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::connection::Connection;
 use crate::platform;
@@ -53,35 +54,44 @@ pub fn start_and_wait(
     locations: &Locations,
     db: Option<&Path>,
     flags: &[OsString],
-) -> Result<Connection, String> {
+) -> Result<Connection, OpError> {
     let mut child = command(db, flags)
-        .and_then(|mut command| command.stderr(Stdio::piped()).spawn())
-        .map_err(|error| format!("cannot start a daemon: {error}"))?;
+        .and_then(|mut command| command.arg("--json").stdout(Stdio::piped()).spawn())
+        .map_err(|error| OpError::unavailable(format!("cannot start a daemon: {error}")))?;
     let until = Instant::now() + limits::START_PATIENCE;
     loop {
         if let Ok(connection) = Connection::open(locations) {
             return Ok(connection);
         }
         if Instant::now() >= until {
-            return Err("the daemon does not come up".to_owned());
+            return Err(OpError::unavailable("the daemon does not come up")
+                .hint("See `rekindle logs` and `rekindle doctor`."));
         }
-        if let Ok(Some(status)) = child.try_wait() {
-            let mut said = String::new();
-            if let Some(mut stderr) = child.stderr.take() {
-                let _ = stderr.read_to_string(&mut said);
-            }
-            if !status.success() {
-                let said = said.trim();
-                return Err(said.strip_prefix("error: ").unwrap_or(said).to_owned());
-            }
-            // Another one was faster; it accepts connections in a moment.
+        // One that ended well found another that was faster, which answers in a moment.
+        if let Ok(Some(status)) = child.try_wait()
+            && !status.success()
+        {
+            return Err(said(&mut child));
         }
         std::thread::sleep(Duration::from_millis(2));
     }
 }
 
+/// The error that a daemon printed before it ended.
+fn said(child: &mut Child) -> OpError {
+    let mut text = String::new();
+    if let Some(mut stdout) = child.stdout.take() {
+        let _ = stdout.read_to_string(&mut text);
+    }
+    match serde_json::from_str::<Value>(&text) {
+        Ok(printed) if printed["error"].is_object() => OpError::from_wire(&printed["error"]),
+        _ => OpError::unavailable("the daemon ended without saying why")
+            .hint("See `rekindle logs` and `rekindle doctor`."),
+    }
+}
+
 /// Starts a daemon unless one was started within the last half minute, for hooks.
-pub fn start_now_and_then(locations: &Locations) {
+pub fn start_now_and_then(locations: &Locations, db: Option<&Path>) {
     if autostart_forbidden() || platform::private_dir(&locations.runtime_dir).is_err() {
         return;
     }
@@ -93,6 +103,6 @@ pub fn start_now_and_then(locations: &Locations) {
         .is_some_and(|age| age < limits::HOOK_START_PAUSE);
     if !fresh && std::fs::write(&stamp, b"").is_ok() {
         // A daemon that cannot be started is found by `doctor`; the event is safe in the spool.
-        let _ = command(None, &["--on-demand".into()]).and_then(|mut command| command.spawn());
+        let _ = command(db, &["--on-demand".into()]).and_then(|mut command| command.spawn());
     }
 }

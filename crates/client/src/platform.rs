@@ -1,5 +1,6 @@
 //! What is unix-only on the client's side: user, private directories, the process's surroundings.
 
+use std::ffi::OsString;
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::os::unix::net::UnixStream;
@@ -18,13 +19,24 @@ pub fn uid() -> u32 {
 pub fn locations(db: Option<&Path>) -> Locations {
     let cwd = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
     let around = Surroundings {
-        var: &|name| std::env::var_os(name),
+        var: &|name| match std::env::var_os(name) {
+            None if name == "HOME" => home_of(uid()),
+            value => value,
+        },
         uid: uid(),
         cwd: &cwd,
         mac: cfg!(target_os = "macos"),
         canonical: &canonical,
     };
     Locations::resolve(&around, db)
+}
+
+/// The home directory that the system knows of a user, for processes that were not told.
+fn home_of(uid: u32) -> Option<OsString> {
+    let users = std::fs::read_to_string("/etc/passwd").ok()?;
+    let fields = users.lines().map(|line| line.split(':').collect::<Vec<_>>());
+    let ours = fields.into_iter().find(|user| user.get(2) == Some(&uid.to_string().as_str()))?;
+    ours.get(5).filter(|home| home.starts_with('/')).map(OsString::from)
 }
 
 /// Resolves symbolic links of the part of the path that exists.

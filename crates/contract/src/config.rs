@@ -3,12 +3,20 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use serde_json::Value;
+
 /// What a setting's value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConfigKind {
     Integer,
     Boolean,
     Text,
+    /// A number from 0 to 65535; 0 lets the system choose.
+    Port,
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// A comma-separated list of toolsets, which the table knows.
+    Toolsets,
     /// A number with a unit: `500ms`, `30s`, `10m`, `12h`, `7d`.
     Duration,
 }
@@ -19,6 +27,9 @@ impl ConfigKind {
             ConfigKind::Integer => "integer",
             ConfigKind::Boolean => "boolean",
             ConfigKind::Text => "text",
+            ConfigKind::Port => "port",
+            ConfigKind::Choice(_) => "word",
+            ConfigKind::Toolsets => "list of toolsets",
             ConfigKind::Duration => "duration",
         }
     }
@@ -53,14 +64,18 @@ impl Config {
         let good = match key.kind {
             ConfigKind::Integer => value.parse::<u64>().is_ok(),
             ConfigKind::Boolean => boolean(value).is_some(),
-            ConfigKind::Text => true,
+            ConfigKind::Text | ConfigKind::Toolsets => true,
+            ConfigKind::Port => value.parse::<u16>().is_ok(),
+            ConfigKind::Choice(words) => words.contains(&value),
             ConfigKind::Duration => duration(value).is_some(),
         };
         if !good {
             let like = match key.kind {
-                ConfigKind::Duration => " such as 500ms, 30s, 10m, 12h or 7d",
-                ConfigKind::Boolean => ": true or false",
-                _ => "",
+                ConfigKind::Duration => " such as 500ms, 30s, 10m, 12h or 7d".to_owned(),
+                ConfigKind::Boolean => ": true or false".to_owned(),
+                ConfigKind::Port => " from 0 to 65535".to_owned(),
+                ConfigKind::Choice(words) => format!(": {}", words.join(", ")),
+                _ => String::new(),
             };
             return Err(format!(
                 "{} wants {} {}{like}",
@@ -75,6 +90,15 @@ impl Config {
 
     pub fn text(&self, key: &str) -> &str {
         self.values.get(key).map_or("", String::as_str)
+    }
+
+    /// A value as JSON, of the type it has.
+    pub fn json(&self, key: &ConfigKey) -> Value {
+        match key.kind {
+            ConfigKind::Integer | ConfigKind::Port => self.integer(key.key).into(),
+            ConfigKind::Boolean => self.boolean(key.key).into(),
+            _ => self.text(key.key).into(),
+        }
     }
 
     pub fn integer(&self, key: &str) -> u64 {

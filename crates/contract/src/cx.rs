@@ -49,14 +49,27 @@ pub struct CallStore<'a> {
     store: &'a Store,
     /// The call whose repeat must find the stored answer; none for reads and nested calls.
     call: Option<CallId>,
+    fingerprint: i64,
     now: i64,
     events: RefCell<Vec<Event>>,
     repeated: RefCell<Option<String>>,
 }
 
 impl<'a> CallStore<'a> {
-    pub fn new(store: &'a Store, call: Option<CallId>, now: i64) -> CallStore<'a> {
-        CallStore { store, call, now, events: RefCell::default(), repeated: RefCell::default() }
+    pub fn new(
+        store: &'a Store,
+        call: Option<CallId>,
+        fingerprint: i64,
+        now: i64,
+    ) -> CallStore<'a> {
+        CallStore {
+            store,
+            call,
+            fingerprint,
+            now,
+            events: RefCell::default(),
+            repeated: RefCell::default(),
+        }
     }
 
     /// Runs `f` in a transaction and returns after COMMIT. What it returns is the answer that a
@@ -67,7 +80,10 @@ impl<'a> CallStore<'a> {
         f: impl FnMut(&Tx<'_>) -> Result<T, OpError> + Send + 'static,
     ) -> Result<T, OpError> {
         let events = self.events.take();
-        match self.store.write(Write { call: self.call, at: self.now, events }, f)? {
+        match self.store.write(
+            Write { call: self.call, fingerprint: self.fingerprint, at: self.now, events },
+            f,
+        )? {
             Written::Done(value) => Ok(value),
             Written::Repeated(answer) => {
                 self.repeated.replace(Some(answer));

@@ -135,7 +135,7 @@ impl Operation {
             params_schema: schema_of::<O::Params>,
             output_schema: schema_of::<O::Output>,
             handler: Box::new(move |cx, params| {
-                let output = op.run(cx, read_params::<O::Params>(params)?)?;
+                let output = op.run(cx, read_params::<O::Params>(O::INFO.name, params)?)?;
                 serde_json::to_value(output)
                     .map_err(|error| OpError::internal(format!("the result is not JSON: {error}")))
             }),
@@ -163,7 +163,7 @@ impl Operation {
 }
 
 /// Parameters of their type, or `invalid` with the name of the one that is wrong.
-fn read_params<P: DeserializeOwned>(params: Value) -> Result<P, OpError> {
+fn read_params<P: DeserializeOwned>(op: &str, params: Value) -> Result<P, OpError> {
     let params = match params {
         Value::Null => json!({}),
         Value::Object(_) => params,
@@ -193,8 +193,7 @@ fn read_params<P: DeserializeOwned>(params: Value) -> Result<P, OpError> {
         } else {
             format!("parameter `{param}`: {message}")
         };
-        OpError::invalid(&param, message)
-            .hint("See `rekindle ops NAME` for the operation's parameters.")
+        OpError::invalid(&param, message).hint(format!("`rekindle ops {op}` shows its parameters."))
     })
 }
 

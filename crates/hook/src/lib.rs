@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
 
 use client::connection::Connection;
 use client::{clock, daemon, platform, spool};
@@ -40,11 +41,11 @@ struct Answer<'a> {
     answer: Option<&'a RawValue>,
 }
 
-/// Takes in one event of this name from stdin.
-pub fn run(event: &str) {
-    let locations = platform::locations(None);
+/// Takes in one event of this name from stdin; `db` is the `--db` flag.
+pub fn run(event: &str, db: Option<&Path>) {
+    let locations = platform::locations(db);
     match read_stdin() {
-        Ok(text) => take(event, &text, &locations),
+        Ok(text) => take(event, &text, &locations, db),
         Err(why) => log(&locations, event, &why),
     }
 }
@@ -60,7 +61,7 @@ fn read_stdin() -> Result<Vec<u8>, String> {
     }
 }
 
-fn take(event: &str, text: &[u8], locations: &Locations) {
+fn take(event: &str, text: &[u8], locations: &Locations, db: Option<&Path>) {
     // A list would do for the parser: its members would be taken for ours in order.
     let object = text.trim_ascii_start().starts_with(b"{");
     let payload: Payload<'_> = match serde_json::from_slice(text) {
@@ -69,11 +70,13 @@ fn take(event: &str, text: &[u8], locations: &Locations) {
         // The message of the parser may quote the event; its place does not.
         Err(error) => {
             let (line, column) = (error.line(), error.column());
-            return log(
-                locations,
-                event,
-                &format!("dropped: not a JSON object, line {line}, column {column}"),
-            );
+            let what = if error.is_data() && object {
+                "a member is not of its type"
+            } else {
+                "not a JSON object"
+            };
+            let message = format!("dropped: {what}, line {line}, column {column}");
+            return log(locations, event, &message);
         }
     };
     let record = HookRecord {
@@ -101,7 +104,7 @@ fn take(event: &str, text: &[u8], locations: &Locations) {
                     &format!("lost: no daemon ({why}), no spool ({})", error.kind()),
                 );
             }
-            daemon::start_now_and_then(locations);
+            daemon::start_now_and_then(locations, db);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The address space as MCP resources: entries listed, described by templates and read by URI.
 
 use model::OpError;
-use model::entry::{Entry, EntryLine};
+use model::entry::{Entry, EntryLine, EntryPath};
 use rmcp::ErrorData;
 use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 use serde::Deserialize;
@@ -37,7 +37,7 @@ struct Found {
 pub(crate) fn resources(listing: Value) -> Result<Vec<Resource>, ErrorData> {
     let listing: Listing = read_answer(LIST, listing)?;
     let resource = |line: EntryLine| {
-        let name = line.path.split_once("://").map_or(line.path.as_str(), |(_, rest)| rest);
+        let name = EntryPath::parse(&line.path).map_or(line.path.clone(), |p| p.segments.join("/"));
         Resource::new(line.path.clone(), name)
             .with_description(line.summary)
             .with_mime_type(line.media_type)

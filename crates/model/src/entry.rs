@@ -56,7 +56,8 @@ fn encode(segment: &str) -> String {
     out
 }
 
-fn decode(segment: &str) -> Option<String> {
+/// The text behind percent-encoding; nothing if it is broken or not UTF-8.
+pub fn decode(segment: &str) -> Option<String> {
     let mut out = Vec::with_capacity(segment.len());
     let mut bytes = segment.bytes();
     while let Some(byte) = bytes.next() {

@@ -118,7 +118,7 @@ pub const CARE_DEADLINE: Duration = Duration::from_secs(600);
 /// How often the daemon looks around where nothing wakes it.
 pub const IDLE_LOOK: Duration = Duration::from_secs(4);
 /// How long to wait for a PRIMARY that is leaving to let go of the database.
-pub const DATABASE_LOCK_PATIENCE: Duration = Duration::from_secs(10);
+pub const DATABASE_LOCK_PATIENCE: Duration = Duration::from_secs(6);
 /// Bytes of a body that are read and thrown away, so that its sender gets to read the refusal.
 pub const BODY_DISCARD_BYTES_MAX: usize = 4 * BODY_BYTES_MAX;
 /// Time for the peer to take notice of a close.

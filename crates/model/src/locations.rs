@@ -110,9 +110,15 @@ impl Locations {
         self.data_dir.join("log/hook.log")
     }
 
-    /// Where events wait for the store: the data directory first, else the runtime directory.
+    /// Where events wait for the store: the data directory first, else the runtime directory. A
+    /// database that is not the directory's own has a spool of its own.
     pub fn spools(&self) -> [PathBuf; 2] {
-        [self.data_dir.join("spool"), self.runtime_dir.join("spool")]
+        let name = if self.database == self.data_dir.join("rekindle.db") {
+            "spool".to_owned()
+        } else {
+            format!("spool-{:08x}", short_hash(&self.database))
+        };
+        [self.data_dir.join(&name), self.runtime_dir.join(name)]
     }
 }
 
@@ -186,6 +192,10 @@ mod tests {
         assert_eq!(l.database, Path::new("/proj/m.db"));
         assert_eq!(l.data_dir, Path::new("/proj/m.db.d"));
         assert_eq!(l.database, resolve(&[("NMEM_DB", "/proj/m.db")], None).database);
+        let home = resolve(&[("REKINDLE_HOME", "/a")], None);
+        let beside = resolve(&[("REKINDLE_HOME", "/a"), ("NMEM_DB", "/proj/m.db")], None);
+        assert_eq!(home.spools()[0], Path::new("/a/spool"));
+        assert_ne!(home.spools(), beside.spools());
     }
 
     #[test]

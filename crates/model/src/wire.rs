@@ -98,6 +98,17 @@ pub struct Request {
     pub caller: Caller,
 }
 
+/// Tells calls apart: the same operation with the same parameters has the same number, in every
+/// build. FNV-1a, which nobody has to trust: an id that is used for two calls is a mistake.
+pub fn fingerprint(op: &str, params: &Value) -> i64 {
+    let text = params.to_string();
+    let bytes = op.bytes().chain([0]).chain(text.bytes());
+    let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    i64::from_ne_bytes(hash.to_ne_bytes())
+}
+
 /// What a call comes back with.
 pub type Reply = Result<Value, OpError>;
 

@@ -105,7 +105,7 @@ const fn key(
 const CONFIG: &[ConfigKey] = &[
     key(
         "daemon.port",
-        ConfigKind::Integer,
+        ConfigKind::Port,
         "8765",
         &["REKINDLE_PORT"],
         "First port the daemon tries; a taken one is counted up.",
@@ -133,14 +133,14 @@ const CONFIG: &[ConfigKey] = &[
     ),
     key(
         "mcp.tools",
-        ConfigKind::Text,
+        ConfigKind::Toolsets,
         "core",
         &["REKINDLE_TOOLS"],
         "Toolsets that agents see: core, all, or groups separated by commas.",
     ),
     key(
         "log.level",
-        ConfigKind::Text,
+        ConfigKind::Choice(&["error", "warn", "info", "debug"]),
         "info",
         &["REKINDLE_LOG_LEVEL", "NUDGE_LOG_LEVEL"],
         "How much the log keeps: error, warn, info or debug.",

@@ -2,16 +2,17 @@
 
 use std::path::Path;
 
-use contract::{Config, ConfigKey, ConfigKind};
+use contract::{Config, ConfigKey, ConfigKind, Table};
 use model::{Code, OpError};
 use toml_edit::{DocumentMut, Item, Value};
 
 /// Reads the settings in force: defaults, then the file, then the environment.
 pub fn load(
-    keys: &[ConfigKey],
+    table: &Table,
     file: &Path,
     var: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Config, OpError> {
+    let keys = table.config_keys();
     let mut config = Config::defaults(keys);
     let document = read(file)?;
     let mut entries = Vec::new();
@@ -23,14 +24,15 @@ pub fn load(
         let text = text_of(item).ok_or_else(|| {
             broken(file, &document, item, format!("'{name}' wants a {}", key.kind.word()))
         })?;
-        config.set(key, &text).map_err(|why| broken(file, &document, item, why))?;
+        set_checked(table, &mut config, key, &text)
+            .map_err(|why| broken(file, &document, item, why))?;
     }
     for key in keys {
         // Our own name comes first and wins.
         let Some((name, value)) = key.env.iter().find_map(|name| Some((name, var(name)?))) else {
             continue;
         };
-        config.set(key, &value).map_err(|why| {
+        set_checked(table, &mut config, key, &value).map_err(|why| {
             OpError::new(Code::Invalid, format!("environment variable {name}: {why}"))
                 .with("param", *name)
         })?;
@@ -39,16 +41,17 @@ pub fn load(
 }
 
 /// Writes one setting into the file, keeping everything else as it is.
-pub fn set(keys: &[ConfigKey], file: &Path, name: &str, value: &str) -> Result<(), OpError> {
-    let key = find(keys, name)?;
-    Config::defaults([key]).set(key, value).map_err(|why| OpError::invalid("value", why))?;
+pub fn set(table: &Table, file: &Path, name: &str, value: &str) -> Result<(), OpError> {
+    let key = find(table.config_keys(), name)?;
+    set_checked(table, &mut Config::defaults([key]), key, value)
+        .map_err(|why| OpError::invalid("value", why))?;
     let mut document = read(file)?;
     let item = match key.kind {
-        ConfigKind::Integer => {
+        ConfigKind::Integer | ConfigKind::Port => {
             value.parse::<i64>().map(Value::from).unwrap_or_else(|_| value.into())
         }
         ConfigKind::Boolean => Value::from(matches!(value, "true" | "1" | "on" | "yes")),
-        ConfigKind::Text | ConfigKind::Duration => value.into(),
+        _ => value.into(),
     };
     match name.split_once('.') {
         Some((table, rest)) => {
@@ -58,6 +61,21 @@ pub fn set(keys: &[ConfigKey], file: &Path, name: &str, value: &str) -> Result<(
         None => document[name] = toml_edit::value(item),
     }
     save(file, &document.to_string())
+}
+
+/// Sets a value that the key's kind and, for toolsets, the table allow.
+fn set_checked(
+    table: &Table,
+    config: &mut Config,
+    key: &ConfigKey,
+    value: &str,
+) -> Result<(), String> {
+    if key.kind == ConfigKind::Toolsets {
+        table.toolset(value).map_err(|error| {
+            format!("{}: {}. {}", key.key, error.message, error.hint.unwrap_or_default())
+        })?;
+    }
+    config.set(key, value)
 }
 
 /// The declared key of this name.

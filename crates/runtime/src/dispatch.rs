@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use contract::op::check_tier;
 use contract::{CallStore, Cx, Operation};
+use model::wire::fingerprint;
 use model::{CallId, Caller, Code, OpError, Reply, Request, Road};
 use serde_json::Value;
 
@@ -104,7 +105,8 @@ impl Inner {
 
     fn run(&self, op: &Operation, call: Option<CallId>, caller: &Caller, params: Value) -> Reply {
         let now = (self.clock)();
-        let store = CallStore::new(&self.store, call, now);
+        let fingerprint = call.map_or(0, |_| fingerprint(op.info.name, &params));
+        let store = CallStore::new(&self.store, call, fingerprint, now);
         let nested = |name: &str, params: Value| {
             let op = self.table.get(name)?;
             check_tier(op.info, caller.tier)?;

@@ -44,12 +44,13 @@ impl Check {
 /// All checks, in the order they are shown.
 pub(crate) fn check(inner: &Inner, cx: &Cx<'_>) -> Result<Vec<Check>, OpError> {
     let mut checks = vec![database(inner)];
+    checks.extend(room(inner));
     for notice in inner.store.notices() {
         checks.push(Check::new(
             "repair",
             Finding::Warn,
             notice,
-            "Nothing to do; the old file is kept for you to look at.",
+            "Nothing to do: this is told for a month.",
         ));
     }
     let waiting = inner.spool.waiting();
@@ -86,6 +87,20 @@ pub(crate) fn check(inner: &Inner, cx: &Cx<'_>) -> Result<Vec<Check>, OpError> {
         ),
     });
     Ok(checks)
+}
+
+/// A warning when the database has almost reached the size that the settings allow.
+fn room(inner: &Inner) -> Option<Check> {
+    let max = inner.config.integer("store.max_pages");
+    let pages = inner.store.health().pages;
+    (max > 0 && pages.saturating_mul(100) >= max.saturating_mul(90)).then(|| {
+        Check::new(
+            "room",
+            Finding::Warn,
+            format!("{pages} of the {max} pages that store.max_pages allows are used"),
+            "Raise store.max_pages, or set it to 0 for no limit.",
+        )
+    })
 }
 
 fn database(inner: &Inner) -> Check {

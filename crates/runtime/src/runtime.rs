@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use contract::{Config, End, Plugin, Table};
 use model::locations::Locations;
 use model::{OpError, limits};
-use store::{Options, Store, Write};
+use store::{Options, Store, Write, hook_events};
 
 use crate::builtin::Builtin;
 use crate::bus::{Bus, Subscription};
@@ -98,6 +98,11 @@ impl Runtime {
             host: OnceLock::new(),
         });
         inner.builtin.bind(Arc::downgrade(&inner));
+        let since = clock::now_ms() - millis(limits::SESSION_QUIET);
+        // The sessions that an earlier daemon saw are still there.
+        for record in inner.store.read(|rx| hook_events::since(rx, since))? {
+            inner.builtin.saw(&record);
+        }
         inner.spool.sweep();
         inner.ingest_spool();
         for notice in inner.store.notices() {
@@ -151,14 +156,13 @@ impl Runtime {
 
     /// Agent sessions that started, did not end, and sent an event lately.
     pub fn live_sessions(&self) -> usize {
-        let quiet = i64::try_from(limits::SESSION_QUIET.as_millis()).unwrap_or(i64::MAX);
-        self.inner.builtin.live_sessions((self.inner.clock)() - quiet)
+        self.inner.builtin.live_sessions((self.inner.clock)() - millis(limits::SESSION_QUIET))
     }
 
     /// Lets the plugins end, then closes the store.
     pub fn end(&self, end: End) -> Result<(), OpError> {
         let plugins = self.inner.plugins.clone();
-        let write = Write { call: None, at: (self.inner.clock)(), events: Vec::new() };
+        let write = Write { at: (self.inner.clock)(), ..Write::default() };
         let ended = self
             .inner
             .store
@@ -171,4 +175,8 @@ impl Runtime {
     pub fn close(&self) {
         self.inner.store.close();
     }
+}
+
+fn millis(duration: std::time::Duration) -> i64 {
+    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
 }

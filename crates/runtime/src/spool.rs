@@ -109,7 +109,7 @@ impl Inner {
             for record in &records {
                 self.builtin.saw(record);
             }
-            let write = Write { call: None, at: (self.clock)(), events: Vec::new() };
+            let write = Write { at: (self.clock)(), ..Write::default() };
             let stored = self.store.write(write, move |tx| {
                 records.iter().try_for_each(|record| hook_events::record(tx, record).map(drop))
             });

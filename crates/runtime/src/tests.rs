@@ -176,6 +176,34 @@ fn a_repeated_write_returns_the_stored_answer_and_runs_once() {
 }
 
 #[test]
+fn an_id_that_was_used_for_another_call_is_a_conflict() {
+    let home = home();
+    home.runtime.call(request("write", 3, Tier::Person)).unwrap();
+    let hook = Request { params: json!({ "event": "Stop" }), ..request("hook", 3, Tier::Person) };
+    let error = home.runtime.call(hook).unwrap_err();
+    assert_eq!(error.code, Code::Conflict);
+    assert_eq!(home.runtime.call(request("status", 4, Tier::Person)).unwrap()["events"], 0);
+}
+
+#[test]
+fn agent_sessions_are_known_to_the_next_runtime_too() {
+    let home = home();
+    let event = |name: &str, session: &str, call: u8| Request {
+        params: json!({ "event": name, "payload": { "session_id": session } }),
+        ..request("hook", call, Tier::Hook)
+    };
+    for (name, session, call) in
+        [("SessionStart", "stays", 1), ("SessionStart", "ends", 2), ("SessionEnd", "ends", 3)]
+    {
+        home.runtime.call(event(name, session, call)).unwrap();
+    }
+    assert_eq!(home.runtime.live_sessions(), 1);
+    home.runtime.close();
+    let next = home_in(home.dir.clone());
+    assert_eq!(next.runtime.live_sessions(), 1);
+}
+
+#[test]
 fn a_tier_that_is_not_listed_is_forbidden_also_through_another_operation() {
     let home = home();
     for op in ["write", "nest"] {

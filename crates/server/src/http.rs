@@ -318,7 +318,9 @@ async fn answer_hook(
     head: &Parts,
     body: Incoming,
 ) -> Result<Response<Body>, Refused> {
-    let event = hook_event(head.uri.path()).unwrap_or_default();
+    let event = hook_event(head.uri.path()).and_then(model::entry::decode);
+    let event =
+        event.ok_or_else(|| OpError::invalid("event", "the event's name is not readable"))?;
     let call = call_id(head)?.unwrap_or_else(client::mint);
     let bytes = message::read(connection, head, body).await?;
     let payload: Value = serde_json::from_slice(&bytes)

@@ -6,6 +6,7 @@
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use contract::{Code, OpError};
 use mcp::Peer;
@@ -40,7 +41,7 @@ pub(crate) async fn serve(
                 Err(error) => {
                     // Out of file descriptors, most likely: let some close before the next try.
                     shared.runtime.log().warn("socket", format_args!("accept failed: {}", error.kind()));
-                    tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+                    tokio::time::sleep(Duration::from_millis(100)).await;
                 }
             },
             _ = open.join_next(), if !open.is_empty() => {}
@@ -65,10 +66,11 @@ async fn connection(
     let heard = slot.clone();
     let mut reader = BufReader::new(Heard::new(reader, move || heard.touch()));
     let mut line = Vec::new();
+    let limit = shared.runtime.config().duration("daemon.request_timeout");
     loop {
         line.clear();
         let read = tokio::select! {
-            read = read_line(&mut reader, &mut line) => read,
+            read = receive(&mut reader, &mut line, limit) => read,
             () = slot.evicted() => return,
             // What was asked before the end is answered; what comes after finds the next PRIMARY.
             _ = stop.wait_for(|stop| *stop) => return,
@@ -89,6 +91,19 @@ async fn connection(
         if leave {
             return;
         }
+    }
+}
+
+/// Waits for a line as long as it takes, but not for one that was begun.
+async fn receive<R: AsyncBufRead + Unpin>(
+    reader: &mut R,
+    line: &mut Vec<u8>,
+    limit: Duration,
+) -> io::Result<bool> {
+    reader.fill_buf().await?;
+    match tokio::time::timeout(limit, read_line(reader, line)).await {
+        Ok(read) => read,
+        Err(_) => Err(io::ErrorKind::TimedOut.into()),
     }
 }
 

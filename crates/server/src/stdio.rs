@@ -49,11 +49,16 @@ impl<O: FnMut() -> Result<runtime::Runtime, OpError>> Stdio<O> {
             Client { tools: self.tools.clone(), session: self.session.take(), revision: None };
         let mut stdin = BufReader::new(tokio::io::stdin());
         let (acquired, signalled) = until_signalled(self.acquire(), &mut signals).await;
-        let mut backend = acquired.transpose()?;
+        let mut backend = match acquired.transpose() {
+            // A PRIMARY that hangs may go on later, and our client with it: each line tries again.
+            Err(error) if error.code == Code::Timeout => None,
+            acquired => acquired?,
+        };
         if signalled {
             return end(backend, true, &mut signals).await;
         }
         let mut line = Vec::new();
+        let mut last = false;
         loop {
             let read = tokio::select! {
                 read = read_line(&mut stdin, &mut line) => read,
@@ -68,6 +73,8 @@ impl<O: FnMut() -> Result<runtime::Runtime, OpError>> Stdio<O> {
             };
             match read {
                 Ok(true) => {}
+                // The last line may lack its newline.
+                Ok(false) if !line.is_empty() => last = true,
                 Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
                     line.clear();
                     write_stdout(&too_large()).await?;
@@ -87,6 +94,9 @@ impl<O: FnMut() -> Result<runtime::Runtime, OpError>> Stdio<O> {
                 }
             }
             line.clear();
+            if last {
+                return end(backend, false, &mut signals).await;
+            }
         }
     }
 

@@ -13,6 +13,7 @@ use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use mcp::Peer;
 use model::event::Published;
+use model::time::rfc3339;
 use model::{OpError, limits};
 use runtime::bus::Subscription;
 use runtime::tasks;
@@ -290,11 +291,24 @@ async fn next_event(events: &mut Option<Subscription>) -> Result<Arc<Published>,
 struct Notification<'a> {
     jsonrpc: &'static str,
     method: &'static str,
-    params: &'a Published,
+    params: Happened<'a>,
+}
+
+/// An event as clients see it.
+#[derive(Serialize)]
+struct Happened<'a> {
+    seq: u64,
+    /// RFC 3339, UTC.
+    at: String,
+    kind: &'a str,
+    subject: &'a str,
+    data: &'a Value,
 }
 
 fn notification(event: &Published) -> String {
-    let notification = Notification { jsonrpc: "2.0", method: "event", params: event };
+    let Published { seq, at, kind, subject, data } = event;
+    let params = Happened { seq: *seq, at: rfc3339(*at), kind, subject, data };
+    let notification = Notification { jsonrpc: "2.0", method: "event", params };
     // Writing JSON values to memory cannot fail: their keys are strings.
     serde_json::to_string(&notification).unwrap_or_default()
 }

@@ -1,26 +1,47 @@
 //! Calls that were answered: a repeat of a write gets the stored answer.
 
-use model::{CallId, OpError, limits};
+use model::{CallId, Code, OpError, limits};
 use rusqlite::{OptionalExtension, params};
 
 use crate::tx::{Rx, Tx};
 
-pub(crate) const ANSWER: &str = "SELECT answer FROM calls WHERE id = ?1";
+pub(crate) const ANSWER: &str = "SELECT fingerprint, answer FROM answers WHERE id = ?1";
 /// Rows are in order of time, so the first young one ends the search.
-const FORGET: &str = "DELETE FROM calls WHERE seq < coalesce(\
-     (SELECT seq FROM calls WHERE at >= ?1 ORDER BY seq LIMIT 1), \
-     (SELECT max(seq) + 1 FROM calls))";
+const FORGET: &str = "DELETE FROM answers WHERE seq < coalesce(\
+     (SELECT seq FROM answers WHERE at >= ?1 ORDER BY seq LIMIT 1), \
+     (SELECT max(seq) + 1 FROM answers))";
 
-/// The stored answer of this call.
-pub(crate) fn answer(rx: &Rx<'_>, call: CallId) -> Result<Option<String>, OpError> {
-    rx.sql(|db| db.prepare_cached(ANSWER)?.query_row([call.0], |row| row.get(0)).optional())
+/// The stored answer of this call; `conflict` if its id was used for another one.
+pub(crate) fn answer(
+    rx: &Rx<'_>,
+    call: CallId,
+    fingerprint: i64,
+) -> Result<Option<String>, OpError> {
+    let stored: Option<(i64, String)> = rx.sql(|db| {
+        let mut statement = db.prepare_cached(ANSWER)?;
+        statement.query_row([call.0], |row| Ok((row.get(0)?, row.get(1)?))).optional()
+    })?;
+    match stored {
+        Some((of, _)) if of != fingerprint => {
+            Err(OpError::new(Code::Conflict, "this call id was used for another call")
+                .hint("Give each call an id of its own; repeat one only with the same call."))
+        }
+        stored => Ok(stored.map(|(_, answer)| answer)),
+    }
 }
 
 /// Keeps the answer of a call.
-pub(crate) fn remember(tx: &Tx<'_>, call: CallId, at: i64, answer: &str) -> Result<(), OpError> {
+pub(crate) fn remember(
+    tx: &Tx<'_>,
+    (call, fingerprint): (CallId, i64),
+    at: i64,
+    answer: &str,
+) -> Result<(), OpError> {
     tx.sql(|db| {
-        db.prepare_cached("INSERT INTO calls (id, at, answer) VALUES (?1, ?2, ?3)")?
-            .execute(params![call.0, at, answer])
+        db.prepare_cached(
+            "INSERT INTO answers (id, fingerprint, at, answer) VALUES (?1, ?2, ?3, ?4)",
+        )?
+        .execute(params![call.0, fingerprint, at, answer])
     })?;
     Ok(())
 }

@@ -15,7 +15,7 @@ pub enum StoreError {
     Busy,
     #[error("the database is read-only")]
     ReadOnly,
-    #[error("the disk is full")]
+    #[error("the disk or the quota is full")]
     Full,
     #[error("the database cannot be read or written: {0}")]
     Io(String),
@@ -30,7 +30,9 @@ impl From<StoreError> for OpError {
             StoreError::NotOurs => "Name another file with --db, or move this one away.",
             StoreError::Busy => "Close the program that holds the lock, then try again.",
             StoreError::ReadOnly => "Make the file and its folder writable for you.",
-            StoreError::Full => "Free some space, then try again.",
+            StoreError::Full => {
+                "Free some space, or raise store.max_pages if it is set, then try again."
+            }
             StoreError::Io(_) => "Check the disk and the permissions; `rekindle doctor` says more.",
             StoreError::Corrupt(_) => "Try again; `rekindle doctor` says what was saved.",
         };

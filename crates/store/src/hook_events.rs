@@ -11,6 +11,9 @@ const RECORD: &str = "INSERT INTO hook_events (id, name, session, tool_use_id, a
 pub(crate) const LAST: &str = "SELECT id, name, session, tool_use_id, at FROM hook_events \
      ORDER BY at DESC, id DESC LIMIT 1";
 
+const SINCE: &str = "SELECT id, name, session, tool_use_id, at FROM hook_events \
+     WHERE at >= ?1 ORDER BY at, seq";
+
 /// Records the event unless it is there, by its id or by its session, name and tool call; says
 /// whether it is new.
 pub fn record(tx: &Tx<'_>, event: &HookRecord) -> Result<bool, OpError> {
@@ -29,6 +32,11 @@ pub fn record(tx: &Tx<'_>, event: &HookRecord) -> Result<bool, OpError> {
 /// The event that happened last.
 pub fn last(rx: &Rx<'_>) -> Result<Option<HookRecord>, OpError> {
     rx.sql(|db| db.prepare_cached(LAST)?.query_row([], read).optional())
+}
+
+/// The events since this time, in the order they happened.
+pub fn since(rx: &Rx<'_>, at: i64) -> Result<Vec<HookRecord>, OpError> {
+    rx.sql(|db| db.prepare_cached(SINCE)?.query_map([at], read)?.collect())
 }
 
 pub fn count(rx: &Rx<'_>) -> Result<u64, OpError> {

@@ -58,6 +58,8 @@ pub struct Write {
     /// The call whose repeat must find the stored answer.
     pub call: Option<CallId>,
     /// Milliseconds since 1970, UTC.
+    /// Tells this call from others that might be given the same id.
+    pub fingerprint: i64,
     pub at: i64,
     pub events: Vec<Event>,
 }

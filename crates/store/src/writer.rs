@@ -272,14 +272,14 @@ enum Ran {
 fn run_once(tx: &Tx<'_>, job: &mut Job) -> Result<Ran, OpError> {
     let Job { write, work } = job;
     if let Some(call) = write.call
-        && let Some(answer) = calls::answer(tx, call)?
+        && let Some(answer) = calls::answer(tx, call, write.fingerprint)?
     {
         return Ok(Ran::Before(answer));
     }
     catch_unwind(AssertUnwindSafe(|| work.run(tx)))
         .unwrap_or_else(|_| Err(OpError::internal("a write panicked; nothing of it was kept")))?;
     if let Some(call) = write.call {
-        calls::remember(tx, call, write.at, &work.answer()?)?;
+        calls::remember(tx, (call, write.fingerprint), write.at, &work.answer()?)?;
     }
     events::append(tx, write.at, &write.events).map(Ran::Now)
 }

@@ -36,18 +36,19 @@ pub(super) fn run(world: &mut World, words: &[String], matches: &ArgMatches) -> 
 fn answer(world: &World, words: &[String], matches: &ArgMatches) -> Result<Value, OpError> {
     let keys = world.table.config_keys();
     let file = &world.locations.config_file;
+    let shown = file.to_string_lossy();
     let text = |name: &str| matches.try_get_one::<String>(name).ok().flatten().cloned();
     match (text("key"), text("value")) {
         (Some(key), Some(value)) => {
-            runtime::config::set(keys, file, &key, &value)?;
-            Ok(json!({ "key": key, "value": value, "file": file }))
+            runtime::config::set(&world.table, file, &key, &value)?;
+            Ok(json!({ "key": key, "value": value, "file": shown }))
         }
         (Some(key), None) => {
-            runtime::config::find(keys, &key)?;
-            Ok(json!({ "key": key, "value": world.config()?.text(&key) }))
+            let found = runtime::config::find(keys, &key)?;
+            Ok(json!({ "key": key, "value": world.config()?.json(found) }))
         }
-        _ if words.last().is_some_and(|word| word == "path") => Ok(json!({ "path": file })),
-        _ => Ok(json!({ "settings": listed(world)?, "file": file })),
+        _ if words.last().is_some_and(|word| word == "path") => Ok(json!({ "path": shown })),
+        _ => Ok(json!({ "settings": listed(world)?, "file": shown })),
     }
 }
 
@@ -57,7 +58,7 @@ pub(super) fn listed(world: &World) -> Result<Vec<Value>, OpError> {
     let shown = world.table.config_keys().iter().map(|key| {
         json!({
             "key": key.key,
-            "value": config.text(key.key),
+            "value": config.json(key),
             "type": key.kind.word(),
             "default": key.default,
             "env": key.env,
@@ -68,7 +69,10 @@ pub(super) fn listed(world: &World) -> Result<Vec<Value>, OpError> {
 }
 
 fn pretty(result: &Value) -> String {
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let text = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
     if let Some(settings) = result["settings"].as_array() {
         let lines = settings.iter().map(|s| {
             format!("{:<24} {:<8} {}", text(&s["key"]), text(&s["value"]), text(&s["doc"]))

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use clap::{ArgMatches, Command};
 use client::daemon;
+use model::Code;
 use serde_json::{Value, json};
 
 use crate::road;
@@ -22,12 +23,16 @@ pub(super) fn run(world: &mut World, _: &[String], _: &ArgMatches) -> u8 {
         directory("data directory", &world.locations.data_dir.clone()),
         running(world),
     ];
+    checks.extend(hooks(&world.locations.hook_log()));
     // A daemon that hangs would hang the doctor too.
     let hangs = checks
         .iter()
         .any(|check| check["name"] == json!("daemon") && check["status"] == json!("fail"));
     if !hangs {
-        match super::call(world, "doctor", Value::Null) {
+        // A damaged store is mended by the first who meets it; the second finds it sound.
+        let looked = super::call(world, "doctor", Value::Null)
+            .or_else(|_| super::call(world, "doctor", Value::Null));
+        match looked {
             Ok(result) => checks.extend(result["checks"].as_array().cloned().unwrap_or_default()),
             Err(error) => {
                 let hint = error.hint.clone().unwrap_or_default();
@@ -58,6 +63,16 @@ fn settings(world: &World) -> Value {
     }
 }
 
+/// What the hooks had to complain about lately; they never say it to the agent.
+fn hooks(log: &Path) -> Option<Value> {
+    let since = model::time::rfc3339(client::clock::now_ms() - 24 * 3_600_000);
+    let text = super::logs::tail(log, 1_000).ok()?;
+    let lately: Vec<&str> = text.lines().filter(|line| **line >= *since).collect();
+    let last = lately.last()?;
+    let detail = format!("{} complaints in the last day, the last: {last}", lately.len());
+    Some(check("hooks", "warn", &detail, "See `rekindle logs --hook`."))
+}
+
 fn directory(name: &str, path: &Path) -> Value {
     let shown = path.display();
     if !path.exists() {
@@ -77,6 +92,10 @@ fn directory(name: &str, path: &Path) -> Value {
 fn running(world: &World) -> Value {
     let discovery = daemon::discovery(&world.locations);
     match (road::connect(world), discovery) {
+        // It answers, and says that it is not ours.
+        (Err(error), _) if error.code != Code::Timeout => {
+            check("daemon", "fail", &error.message, error.hint.as_deref().unwrap_or_default())
+        }
         (Err(error), Some(found)) => check(
             "daemon",
             "fail",

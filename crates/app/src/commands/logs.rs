@@ -60,14 +60,14 @@ pub(super) fn run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
     };
     let exit = if world.out.json {
         let lines: Vec<&str> = text.lines().collect();
-        world.out.result(&json!({ "file": path, "lines": lines }), None)
+        world.out.result(&json!({ "file": path.to_string_lossy(), "lines": lines }), None)
     } else {
         world.out.text(&text)
     };
     if matches.get_flag("follow") && !world.out.json { follow(world, &path) } else { exit }
 }
 
-fn tail(path: &Path, lines: usize) -> std::io::Result<String> {
+pub(super) fn tail(path: &Path, lines: usize) -> std::io::Result<String> {
     let mut file = File::open(path)?;
     let length = file.metadata()?.len();
     file.seek(SeekFrom::Start(length.saturating_sub(limits::LOG_TAIL_BYTES_MAX)))?;

@@ -4,8 +4,9 @@ use std::ffi::OsString;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use model::{Code, OpError};
+use serde_json::json;
 use server::lock::Lock;
 use server::platform::{self, EndSignals};
 use server::primary::{Mode, Options, Primary};
@@ -29,6 +30,14 @@ pub(super) fn command() -> Command {
         .arg(flag("http", "Run in the foreground without a client on stdio").conflicts_with("daemon"))
         .arg(flag("daemon", "Run in the background until stopped"))
         .arg(Arg::new("host").long("host").value_name("ADDRESS").value_parser(loopback).help("Loopback address to listen at [default: 127.0.0.1]"))
+        .arg(
+            Arg::new(cli::PORT)
+                .short('p')
+                .long("port")
+                .value_name("PORT")
+                .value_parser(value_parser!(u16))
+                .help("First port to try; a taken one is counted up [default: 8765]"),
+        )
         .arg(flag("strict-port", "Fail when the port is taken instead of trying the next"))
         .arg(flag("no-auth", "Answer HTTP without a token; origins and hosts are still checked"))
         .arg(Arg::new("tools").long("tools").value_name("LIST").help("Toolsets the agent sees: core, all, or groups separated by commas"))
@@ -56,7 +65,13 @@ pub(super) fn run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
     };
     match done {
         Ok(()) => 0,
-        Err(error) if error.details.get("param").is_some_and(|param| param == "tools") => {
+        // An unknown toolset is a wrong line, whether it stands there or in the environment.
+        Err(error)
+            if error
+                .details
+                .get("param")
+                .is_some_and(|param| param == "tools" || param == "REKINDLE_TOOLS") =>
+        {
             world.out.usage(&error)
         }
         Err(error) => world.out.error(&error),
@@ -145,7 +160,8 @@ fn foreground(world: &mut World, matches: &ArgMatches) -> Result<(), OpError> {
         log_panics(&runtime);
         let primary = Primary::start(lock, runtime, options).await?;
         if !child {
-            world.out.text(&format!("serving at {}", primary.address()));
+            let serving = json!({ "address": primary.address(), "pid": std::process::id() });
+            world.out.result(&serving, Some(&|_| format!("serving at {}", primary.address())));
         }
         primary.run_to_end(&mut signals).await;
         Ok(())
@@ -178,8 +194,7 @@ fn wait_for_lock(world: &World) -> Result<Option<Lock>, OpError> {
 fn background(world: &mut World, matches: &ArgMatches) -> Result<(), OpError> {
     tools(world, matches)?;
     if road::connect(world)?.is_none() {
-        client::daemon::start_and_wait(&world.locations, world.db.as_deref(), &flags(matches))
-            .map_err(OpError::unavailable)?;
+        client::daemon::start_and_wait(&world.locations, world.db.as_deref(), &flags(matches))?;
     }
     say_where(world)
 }
@@ -206,7 +221,9 @@ fn say_where(world: &mut World) -> Result<(), OpError> {
     let (road, hello) = road::connect(world)?.ok_or_else(gone)?;
     // Whoever asks for a daemon wants it to be there tomorrow, also if a hook had started it.
     road.ask_to_stay().map_err(|_| gone())??;
-    world.out.text(&format!("serving at {} (pid {})", hello.address, hello.pid));
+    let serving = json!({ "address": hello.address, "pid": hello.pid });
+    let line = format!("serving at {} (pid {})", hello.address, hello.pid);
+    world.out.result(&serving, Some(&|_| line.clone()));
     Ok(())
 }
 

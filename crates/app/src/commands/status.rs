@@ -21,7 +21,9 @@ pub(super) fn run(world: &mut World, _: &[String], _: &ArgMatches) -> u8 {
 
 fn status(world: &mut World) -> Result<Value, OpError> {
     let Some((road, hello)) = road::connect(world)? else {
-        return Ok(json!({ "running": false, "database": world.locations.database }));
+        return Ok(
+            json!({ "running": false, "database": world.locations.database.to_string_lossy() }),
+        );
     };
     if road::is_older(&hello, &world.build) {
         world.out.note(

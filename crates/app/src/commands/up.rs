@@ -26,8 +26,7 @@ fn up(world: &mut World) -> Result<Value, OpError> {
     if road::connect(world)?.is_some() {
         world.note_broken_settings();
     } else {
-        client::daemon::start_and_wait(&world.locations, world.db.as_deref(), &[])
-            .map_err(OpError::unavailable)?;
+        client::daemon::start_and_wait(&world.locations, world.db.as_deref(), &[])?;
         started = true;
     }
     let gone = || OpError::unavailable("the daemon left again").hint("See `rekindle logs`.");
@@ -44,8 +43,8 @@ fn up(world: &mut World) -> Result<Value, OpError> {
         "page": format!("{address}/?link={}", link["link"].as_str().unwrap_or_default()),
         "mcp": format!("{address}/mcp"),
         "database": hello.db,
-        "token_file": world.locations.token(),
-        "command": exe,
+        "token_file": world.locations.token().to_string_lossy(),
+        "command": exe.to_string_lossy(),
     }))
 }
 

@@ -196,3 +196,17 @@ fn paths_that_climb_or_hide_lead_nowhere() {
     let stranger = Http::new(daemon.port).get("/../style.css");
     assert_eq!(stranger.status, 401);
 }
+
+/// @slow_requests_are_cut_off
+#[test]
+fn a_line_on_the_socket_that_is_begun_has_to_be_finished() {
+    let mut home = home();
+    home.set("REKINDLE_REQUEST_TIMEOUT", "300ms");
+    let _daemon = home.daemon();
+    let mut idle = home.socket();
+    let mut slow = home.socket();
+    slow.send(b"{\"jsonrpc\":");
+    assert!(slow.receive().is_none(), "it was closed");
+    // One that has begun nothing may wait.
+    assert!(idle.rpc("status", &serde_json::json!({})).is_ok());
+}

@@ -184,6 +184,21 @@ fn a_suspended_primary_gives_errors_in_bounded_time_and_loses_nothing() {
     assert_eq!(home.run(&["status", "--json"]).json()["events"], 1);
 }
 
+/// @a_hanging_primary_is_an_error_in_time
+#[test]
+fn a_server_started_beside_a_suspended_primary_answers_and_goes_on_with_it() {
+    let home = home();
+    let daemon = home.daemon();
+    signal(daemon.pid(), "STOP");
+    let mut newcomer = home.serve();
+    let reply = newcomer.request("ping", &json!({}));
+    assert_eq!(reply["error"]["code"], 50401, "{reply}");
+    signal(daemon.pid(), "CONT");
+    newcomer.initialize("2025-06-18");
+    newcomer.call("set_hint", &hint("build")).unwrap();
+    assert_eq!(home.pid(), daemon.pid());
+}
+
 /// Whether a process has a handler for SIGTERM, which is the fifteenth bit of the mask.
 fn catches_term(pid: u32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();

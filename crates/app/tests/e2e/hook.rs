@@ -316,3 +316,19 @@ fn a_daemon_that_accepts_nothing_any_more_does_not_hold_up_the_hook() {
     });
     assert_eq!(spooled(&home).len(), 1);
 }
+
+/// @the_spool_keeps_events
+#[test]
+fn an_event_waits_in_the_spool_of_the_database_it_is_meant_for() {
+    let home = home();
+    let other = home.path("other.db");
+    let other = other.to_str().unwrap();
+    home.run_with(&["hook", "Stop"], br#"{"session_id":"mine"}"#);
+    home.run_with(&["hook", "--db", other, "Stop"], br#"{"session_id":"other"}"#);
+    let last = |flags: &[&str]| {
+        let run = home.run(&[&["call", "status", "--json"], flags].concat());
+        (run.json()["events"].clone(), run.json()["last_event"]["session"].clone())
+    };
+    assert_eq!(last(&[]), (1.into(), "mine".into()));
+    assert_eq!(last(&["--db", other]), (1.into(), "other".into()));
+}

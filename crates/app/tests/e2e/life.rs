@@ -269,3 +269,18 @@ fn two_homes_side_by_side_each_have_their_own_daemon() {
     first.run(&["stop"]).ok();
     assert_eq!(second.call("get_hint", &name)["hint"]["value"], "two");
 }
+
+/// @up_starts_once
+#[test]
+fn a_home_whose_path_is_not_text_works_like_any_other() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let home = home();
+    let odd = home.dir.join(std::ffi::OsStr::from_bytes(b"bad\xff"));
+    for (line, said) in [("up", "started"), ("status", "running"), ("stop", "stopped")] {
+        let mut command = home.command([line]);
+        command.env("REKINDLE_HOME", odd.join("data"));
+        let run = testkit::home::finish(command, b"");
+        assert_eq!(run.code, 0, "{run:?}");
+        assert!(run.stdout.contains(said), "{run:?}");
+    }
+}

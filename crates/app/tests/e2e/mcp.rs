@@ -241,3 +241,15 @@ fn nothing_but_frames_goes_to_stdout_of_serve() {
     assert_eq!(mcp.receive(), None);
     assert_eq!(mcp.wait(), Some(0));
 }
+
+/// @stdout_has_frames_only
+#[test]
+fn the_last_line_needs_no_newline() {
+    let home = home();
+    let line = br#"{"jsonrpc":"2.0","id":5,"method":"ping"}"#;
+    let run = home.run_with(&["serve"], line);
+    assert_eq!(
+        (run.code, run.stdout.as_str()),
+        (0, "{\"jsonrpc\":\"2.0\",\"id\":5,\"result\":{}}\n")
+    );
+}

@@ -18,11 +18,18 @@ fn config_sets_gets_and_lists_settings_and_says_where_they_are() {
     assert_eq!(home.run(&["config", "get", "daemon.port"]).ok(), "9123\n");
     let listed = home.run(&["config", "--json"]).json();
     let port = listed["settings"].as_array().unwrap().iter().find(|s| s["key"] == "daemon.port");
-    assert_eq!(port.unwrap()["value"], "9123");
+    assert_eq!(port.unwrap()["value"], 9123);
     // The environment wins over the file.
     home.set("REKINDLE_PORT", "9124");
     assert_eq!(home.run(&["config", "get", "daemon.port"]).ok(), "9124\n");
-    for bad in [["daemon.port", "many"], ["daemon.idle", "soon"], ["no.such", "1"]] {
+    for bad in [
+        ["daemon.port", "many"],
+        ["daemon.port", "70000"],
+        ["daemon.idle", "soon"],
+        ["log.level", "loud"],
+        ["mcp.tools", "bogus"],
+        ["no.such", "1"],
+    ] {
         let run = home.run(&["config", "set", bad[0], bad[1]]);
         assert_eq!(run.code, 1, "{run:?}");
     }
@@ -198,4 +205,32 @@ fn the_doctor_recognises_a_daemon_that_is_suspended() {
     assert!(doctor.stdout.contains(&format!("(pid {})", daemon.pid())), "{doctor:?}");
     assert!(doctor.stdout.contains("kill -CONT"), "{doctor:?}");
     wait_until("the daemon answers again", || (home.run(&["doctor"]).code == 0).then_some(()));
+}
+
+/// @doctor_explains
+#[test]
+fn the_doctor_tells_what_the_hooks_could_not_say() {
+    let home = home();
+    home.run_with(&["hook", "PostToolUse"], b"zebrafish");
+    let report = home.run(&["doctor", "--json"]).json();
+    let checks = report["checks"].as_array().unwrap();
+    let hooks = checks.iter().find(|check| check["name"] == "hooks").expect("a check of the hooks");
+    assert_eq!(hooks["status"], "warn", "{hooks}");
+    let detail = hooks["detail"].as_str().unwrap();
+    assert!(detail.contains("PostToolUse: dropped") && !detail.contains("zebrafish"), "{detail}");
+}
+
+/// @doctor_explains
+#[test]
+fn a_start_in_the_background_fails_with_the_very_error_of_the_foreground() {
+    let mut home = home();
+    home.unset("REKINDLE_NO_AUTOSTART");
+    home.set("REKINDLE_LOG_LEVEL", "loud");
+    for line in [&["up", "--json"][..], &["hint", "get", "a", "b", "--json"]] {
+        let run = home.run(line);
+        assert_eq!(run.code, 1, "{run:?}");
+        let error = &run.json()["error"];
+        let message = error["message"].as_str().unwrap();
+        assert!(message.contains("log.level") && !message.contains("hint:"), "{error}");
+    }
 }

@@ -155,10 +155,10 @@ fn own_commands_come_back_with_their_words_and_arguments() {
 }
 
 #[test]
-fn a_dash_reads_the_value_from_stdin_as_it_is() {
-    let text = "make\n  build\n";
+fn a_dash_reads_the_value_from_stdin_without_its_last_newline() {
+    let text = "make\n  build\n\n";
     let ran = run_with(&["note", "put", "web", "build", "-"], text.as_bytes());
-    assert_eq!(ran.call().unwrap().1["value"], text);
+    assert_eq!(ran.call().unwrap().1["value"], "make\n  build\n");
     let ran = run_with(&["note", "put", "web", "build", "-"], b" {\"type\": \"json\"}\n");
     assert_eq!(ran.call().unwrap().1["value"], json!({"type": "json"}));
     let ran = run_with(&["call", "inspect", "-"], b"{\"a\":\n1}\n");

@@ -20,7 +20,7 @@ struct Outer {
 }
 
 fn param_of(params: Value) -> String {
-    let error = read_params::<Outer>(params).unwrap_err();
+    let error = read_params::<Outer>("probe", params).unwrap_err();
     assert_eq!(error.code, Code::Invalid);
     error.details.get("param").and_then(Value::as_str).unwrap_or_default().to_owned()
 }

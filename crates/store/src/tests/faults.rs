@@ -26,7 +26,7 @@ fn a_full_disk_is_unavailable_and_what_was_acknowledged_stays() {
     });
     let refused = refused.unwrap();
     assert_eq!(refused.code, Code::Unavailable);
-    assert_eq!(refused.message, "the disk is full");
+    assert_eq!(refused.message, "the disk or the quota is full");
     assert!(acknowledged.len() > 20);
     assert_eq!(opening.keys(), acknowledged);
     let freed =

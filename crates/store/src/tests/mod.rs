@@ -144,7 +144,7 @@ fn at_now() -> Write {
 }
 
 fn call(number: u8) -> Write {
-    Write { call: Some(CallId([number; 16])), at: NOW, events: Vec::new() }
+    Write { call: Some(CallId([number; 16])), at: NOW, ..Write::default() }
 }
 
 /// Holds the writer thread until the sender is used or dropped, so that what is queued meanwhile

@@ -190,7 +190,7 @@ fn the_sequence_of_events_goes_on_in_a_new_file() {
     let opening = home.open();
     let note = || {
         let event = Event { kind: "hint/changed", subject: "hint://web/a".into(), data: json!({}) };
-        let write = Write { call: None, at: NOW, events: vec![event] };
+        let write = Write { at: NOW, events: vec![event], ..Write::default() };
         opening.store.write(write, |_| Ok(())).unwrap();
         opening.published.recv().unwrap()[0].seq
     };

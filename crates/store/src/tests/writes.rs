@@ -99,7 +99,7 @@ fn effects_come_after_commit_in_order_then_events_then_the_reply() {
         let effect = log(format!("effect {n}"));
         let event =
             Event { kind: "hint/changed", subject: format!("hint://web/{n}"), data: json!({}) };
-        let write = Write { at: NOW, call: None, events: vec![event] };
+        let write = Write { at: NOW, events: vec![event], ..Write::default() };
         let work = move |tx: &crate::Tx<'_>| {
             tx.after_commit(Box::new(effect.clone()));
             if fails { Err(OpError::invalid("n", "no")) } else { Ok(()) }
@@ -119,7 +119,7 @@ fn events_are_published_in_the_order_of_their_numbers() {
         |n: u32| Event { kind: "hint/changed", subject: format!("hint://web/{n}"), data: json!(n) };
     for n in 0..3 {
         let events = vec![event(2 * n), event(2 * n + 1)];
-        opening.store.write(Write { call: None, at: NOW, events }, |_| Ok(())).unwrap();
+        opening.store.write(Write { at: NOW, events, ..Write::default() }, |_| Ok(())).unwrap();
     }
     let published: Vec<_> = opening.published.try_iter().flatten().collect();
     let numbers: Vec<u64> = published.iter().map(|event| event.seq).collect();
@@ -169,7 +169,11 @@ fn old_answers_and_events_go_within_a_later_write() {
         .read(|rx| {
             let kept: u64 =
                 rx.sql(|db| db.query_row("SELECT count(*) FROM events", [], |row| row.get(0)))?;
-            Ok((calls::answer(rx, CallId([1; 16]))?, calls::answer(rx, CallId([2; 16]))?, kept))
+            Ok((
+                calls::answer(rx, CallId([1; 16]), 0)?,
+                calls::answer(rx, CallId([2; 16]), 0)?,
+                kept,
+            ))
         })
         .unwrap();
     assert_eq!((old, young, kept), (None, Some("null".into()), limits::EVENTS_KEPT));

@@ -1,0 +1,102 @@
+//! What the scopes of hints rely on: folders, branches, plain names, paths as they come, and errors
+//! that say what is wrong with a pattern and where.
+
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+
+use pattern::glob::{GLOB_BYTES_MAX, Glob, normal_path};
+
+fn matches(pattern: &str, path: &str) -> bool {
+    Glob::hint(pattern).unwrap().matches(path)
+}
+
+fn refusal(pattern: &str) -> String {
+    Glob::hint(pattern).unwrap_err().message
+}
+
+#[test]
+fn a_folder_pattern_covers_what_it_says_and_no_more() {
+    assert!(matches("**/http-proxy*", "/srv/http-proxy"));
+    assert!(!matches("**/http-proxy*", "/srv/http-proxy/src"));
+    assert!(matches("**/http-proxy/**", "/srv/http-proxy"));
+    assert!(matches("**/http-proxy/**", "/srv/http-proxy/src"));
+    assert!(matches("/srv/*", "/srv/a"));
+    assert!(!matches("/srv/*", "/srv/a/b"));
+}
+
+#[test]
+fn a_hidden_folder_is_neither_matched_nor_crossed_unless_it_is_written_out() {
+    assert!(!matches("**", "/srv/.hidden"));
+    assert!(!matches("**/src", "/srv/.hidden/src"));
+    assert!(!matches("/srv/?hidden", "/srv/.hidden"));
+    assert!(matches("**/.hidden", "/srv/.hidden"));
+    assert!(matches("**/.hidden/**", "/srv/.hidden/src"));
+}
+
+#[test]
+fn a_branch_pattern_takes_the_slash_as_a_border() {
+    assert!(matches("hotfix/*", "hotfix/a"));
+    assert!(!matches("hotfix/*", "hotfix/a/b"));
+    assert!(matches("hotfix/**", "hotfix/a/b"));
+    assert!(matches("hotfix/**", "hotfix"));
+}
+
+#[test]
+fn a_pattern_without_special_characters_matches_exactly() {
+    assert!(matches("/srv/Straße", "/srv/Straße"));
+    assert!(!matches("/srv/straße", "/srv/Straße"));
+    assert!(!matches("/srv/a", "/srv/a/b"));
+    assert!(!matches("a.b", "axb"));
+}
+
+#[test]
+fn the_empty_path_matches_nothing() {
+    for pattern in ["*", "**", "!a", "{,a}", "*(a)"] {
+        assert!(!matches(pattern, ""), "{pattern}");
+    }
+}
+
+#[test]
+fn only_special_characters_make_a_pattern() {
+    assert!(Glob::is_literal("feature/login-2"));
+    assert!(Glob::is_literal(""));
+    for pattern in ["a*", "a?", "[a]", "{a,b}", "!a"] {
+        assert!(!Glob::is_literal(pattern), "{pattern}");
+    }
+}
+
+#[test]
+fn a_path_is_brought_to_slashes_without_one_at_its_end() {
+    assert_eq!(normal_path(r"C:\src\app\"), "C:/src/app");
+    assert_eq!(normal_path("/srv/a//"), "/srv/a");
+    assert_eq!(normal_path("/"), "/");
+    assert_eq!(normal_path("//"), "/");
+    assert_eq!(normal_path(""), "");
+    assert_eq!(normal_path("é/ü"), "é/ü");
+}
+
+#[test]
+fn a_pattern_that_is_not_finished_is_refused_with_its_column() {
+    assert_eq!(
+        refusal("é/[ab"),
+        r"`[` without its `]` (`\[` is the plain character) at column 3 of the glob `é/[ab`"
+    );
+    assert!(refusal("a{b,c").contains("`{` without its `}`"));
+    assert!(refusal("@(a|b").contains("`(` without its `)`"));
+    assert!(refusal(r"a\").contains("nothing after it at column 2"));
+    assert!(refusal("[z-a]").contains("`z-a` runs backwards at column 3"));
+    assert!(refusal("").contains("empty"));
+    assert!(refusal("!").contains("empty"));
+}
+
+#[test]
+fn a_pattern_beyond_a_bound_is_refused_with_the_number() {
+    assert!(Glob::hint(&"a".repeat(GLOB_BYTES_MAX)).is_ok());
+    assert!(refusal(&"a".repeat(501)).contains("501 bytes, at most 500"));
+    assert!(Glob::hint("{1..1000}").is_ok());
+    assert!(refusal("{1..1001}").contains("more than 1000 alternatives at column 1"));
+    assert!(refusal("{1..600}{1..600}").contains("more than 1000 alternatives at column 9"));
+    assert!(refusal("{-9223372036854775808..9223372036854775807}").contains("1000"));
+    assert!(refusal(&format!("{}a{}", "{b,".repeat(17), "}".repeat(17))).contains("16 deep"));
+    assert!(refusal("+(a*(b))").contains("a repetition cannot hold `*(` at column 4"));
+    assert!(refusal("+(!(b))").contains("a repetition cannot hold `!(`"));
+}
