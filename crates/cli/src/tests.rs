@@ -16,7 +16,6 @@ use clap::{Arg, Command};
 use contract::op::{Access, CliShape, Example, OpInfo};
 use contract::{Cx, Op, Operation, Plugin, Table};
 use model::OpError;
-use model::hint::HintMeta;
 use model::situation::Situation;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -35,9 +34,33 @@ struct PutParams {
     /// A string, or an object with a `type`.
     value: Value,
     /// What is said about the note.
-    meta: Option<HintMeta>,
+    meta: Option<NoteMeta>,
     /// Fail unless the note has this version.
     if_match_version: Option<u64>,
+}
+
+/// What is said about a note besides its value.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[allow(dead_code, reason = "only the schema matters here")]
+struct NoteMeta {
+    /// Why the hint is true or useful.
+    reason: Option<String>,
+    /// Words to find it by, for example `build`.
+    tags: Vec<String>,
+    /// `session` (until the daemon ends) or `forever`.
+    ttl: Option<Lifetime>,
+}
+
+/// How long a note lives.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[allow(dead_code, reason = "only the schema matters here")]
+enum Lifetime {
+    /// Until the daemon ends cleanly.
+    Session,
+    /// Until it is deleted.
+    Forever,
 }
 
 #[derive(Deserialize, JsonSchema)]

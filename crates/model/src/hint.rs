@@ -1,21 +1,40 @@
-//! Hints: small facts under (component, key). This is the minimal form; scopes and ranking follow.
+//! Hints: small facts under (component, key), in variants by scope.
+//!
+//! Read in this order: this file (what a hint is), `value`, `scope`, `ttl`, `rank`.
+
+pub mod rank;
+mod scope;
+mod ttl;
+mod value;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::error::{Code, OpError};
+use crate::error::OpError;
 use crate::limits;
 
-/// How long a hint lives.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub use scope::{HintScope, OneOrMany, Os, UNSCOPED, has_parent_step, scope_error};
+pub use ttl::{Lifetime, Ttl};
+pub use value::{check_value, value_text};
+
+// Whether a value may be shown to people as it is; a secret is masked. As with the next one and the
+// types of a scope, a doc comment would be one more line in the schema that every agent pays for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Ttl {
-    /// Until the daemon ends cleanly.
-    #[default]
-    Session,
-    /// Until it is deleted.
-    Forever,
+pub enum Sensitivity {
+    Secret,
+    Normal,
+}
+
+// Where a hint comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum HintSource {
+    User,
+    Agent,
+    ToolOutput,
+    FileImport,
 }
 
 /// What is said about a hint besides its value.
@@ -28,23 +47,99 @@ pub struct HintMeta {
     /// Words to find it by, for example `build`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// `session` (until the daemon ends) or `forever`.
+    /// From 1 to 10; 5 if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "u8", range(min = 1, max = 10))]
+    pub priority: Option<u8>,
+    /// From 0 to 1; 0.5 if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<f64>,
+    /// `session` (until the daemon ends), `forever`, or a duration such as `PT2H` or `P1D`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ttl: Option<Ttl>,
+    /// `secret` lets a credential in and masks it where people look.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Sensitivity")]
+    pub sensitivity: Option<Sensitivity>,
+    /// Where the hint holds; left out, everywhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scope: Option<HintScope>,
+    /// Who found it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "HintSource")]
+    pub source: Option<HintSource>,
+    /// For example `agent:codex`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub added_by: Option<String>,
 }
 
-/// A hint as every surface shows it.
+impl HintMeta {
+    /// Which variant of its key the hint is.
+    pub fn variant(&self) -> String {
+        self.scope.as_ref().map_or_else(|| UNSCOPED.to_owned(), HintScope::canonical)
+    }
+
+    pub fn is_secret(&self) -> bool {
+        self.sensitivity == Some(Sensitivity::Secret)
+    }
+
+    /// How long the hint lives; one that does not say lives for the boot.
+    pub fn lifetime(&self) -> &Ttl {
+        self.ttl.as_ref().unwrap_or(&Ttl::Session)
+    }
+
+    /// Checks sizes, ranges and the scope.
+    pub fn check(&self) -> Result<(), OpError> {
+        let over = |param: &str, what: &str, max: usize| {
+            Err(OpError::invalid(param, format!("{what} is over {max}")).with("max", max))
+        };
+        let long = |text: &Option<String>, max| text.as_ref().is_some_and(|text| text.len() > max);
+        let max = limits::HINT_REASON_BYTES_MAX;
+        if long(&self.reason, max) {
+            return over("meta.reason", "the length of the reason in bytes", max);
+        }
+        let max = limits::HINT_ADDED_BY_BYTES_MAX;
+        if long(&self.added_by, max) {
+            return over("meta.added_by", "the length of added_by in bytes", max);
+        }
+        if self.tags.len() > limits::HINT_TAGS_MAX {
+            return over("meta.tags", "the number of tags", limits::HINT_TAGS_MAX);
+        }
+        let max = limits::HINT_TAG_BYTES_MAX;
+        if self.tags.iter().any(|tag| tag.len() > max) {
+            return over("meta.tags", "the length of a tag in bytes", max);
+        }
+        if self.priority.is_some_and(|priority| !(1..=10).contains(&priority)) {
+            return Err(OpError::invalid("meta.priority", "the priority is not from 1 to 10"));
+        }
+        if self.confidence.is_some_and(|confidence| !(0.0..=1.0).contains(&confidence)) {
+            return Err(OpError::invalid("meta.confidence", "the confidence is not from 0 to 1"));
+        }
+        self.scope.as_ref().map_or(Ok(()), HintScope::check)
+    }
+}
+
+// A hint as every surface shows it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Hint {
     /// A string, or an object with a `type`.
     pub value: Value,
+    /// What `set_hint` was told about it. The schema of every tool costs its reader, so that only
+    /// that of `set_hint` tells the members.
+    #[schemars(description = "As `set_hint` takes it.", with = "serde_json::Map<String, Value>")]
     pub meta: HintMeta,
-    /// Counts the changes of this hint, from 1.
+    /// Counts its changes, from 1.
     pub version: u64,
     /// RFC 3339, UTC.
     pub created_at: String,
     /// RFC 3339, UTC.
     pub updated_at: String,
+    /// When it was last bumped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_used_at: Option<String>,
+    /// How often it was bumped.
+    #[serde(default)]
+    pub use_count: u64,
 }
 
 /// The names a hint is found by, checked.
@@ -86,50 +181,4 @@ impl HintName {
     pub fn path(&self) -> String {
         crate::entry::EntryPath::format("hint", &[&self.component, &self.key])
     }
-}
-
-/// Checks a value: a string, or an object with a known `type`, within the size limit.
-pub fn check_value(value: &Value) -> Result<(), OpError> {
-    let max = limits::HINT_VALUE_BYTES_MAX;
-    if value.to_string().len() > max {
-        return Err(OpError::new(Code::TooLarge, format!("the value is over {max} bytes of JSON"))
-            .with("param", "value")
-            .with("max", max));
-    }
-    match value {
-        Value::String(_) => Ok(()),
-        Value::Object(object) => match object.get("type").and_then(Value::as_str) {
-            Some("command" | "path" | "template" | "json") => Ok(()),
-            _ => Err(OpError::invalid(
-                "value",
-                "the value's type is none of command, path, template, json",
-            )),
-        },
-        _ => Err(OpError::invalid(
-            "value",
-            "the value is neither a string nor an object with a type",
-        )
-        .hint("Pass a string such as \"make build\".")),
-    }
-}
-
-/// Checks what is said about a hint.
-pub fn check_meta(meta: &HintMeta) -> Result<(), OpError> {
-    let over = |param: &str, what: &str, max: usize| {
-        OpError::invalid(param, format!("{what} is over {max}")).with("max", max)
-    };
-    if meta.reason.as_ref().is_some_and(|reason| reason.len() > limits::HINT_REASON_BYTES_MAX) {
-        return Err(over(
-            "meta.reason",
-            "the length of the reason in bytes",
-            limits::HINT_REASON_BYTES_MAX,
-        ));
-    }
-    if meta.tags.len() > limits::HINT_TAGS_MAX {
-        return Err(over("meta.tags", "the number of tags", limits::HINT_TAGS_MAX));
-    }
-    if meta.tags.iter().any(|tag| tag.len() > limits::HINT_TAG_BYTES_MAX) {
-        return Err(over("meta.tags", "the length of a tag in bytes", limits::HINT_TAG_BYTES_MAX));
-    }
-    Ok(())
 }

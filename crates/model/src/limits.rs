@@ -73,8 +73,28 @@ pub const HINT_TAG_BYTES_MAX: usize = 100;
 pub const HINT_COMPONENTS_MAX: usize = 500;
 /// Hints of one component.
 pub const HINTS_PER_COMPONENT_MAX: usize = 200;
-/// Hints in all.
+/// Hints in all, unless the setting `hints.max` says otherwise.
 pub const HINTS_MAX: usize = 5_000;
+/// Bytes of who added a hint.
+pub const HINT_ADDED_BY_BYTES_MAX: usize = 200;
+/// Members of one list of a hint's scope.
+pub const HINT_SCOPE_ITEMS_MAX: usize = 32;
+/// Bytes of one glob or text of a hint's scope.
+pub const HINT_SCOPE_TEXT_BYTES_MAX: usize = 500;
+/// Milliseconds of the longest duration a hint may live; who means longer says `forever`.
+pub const HINT_TTL_MS_MAX: i64 = 36_500 * 86_400_000;
+/// Hints that one query answers with, at most and by default.
+pub const HINT_QUERY_MAX: usize = 1_000;
+pub const HINT_QUERY_DEFAULT: usize = 10;
+/// Bytes of the regex of a query, and of what it compiles to.
+pub const HINT_REGEX_BYTES_MAX: usize = 1_000;
+pub const HINT_REGEX_COMPILED_BYTES_MAX: usize = 1024 * 1024;
+/// Conditions that failed, as far as one answer tells them.
+pub const HINT_MISSES_TOLD: usize = 10;
+/// Open files that are looked at when hints are ranked.
+pub const HINT_OPEN_FILES_MAX: usize = 64;
+/// Bad members of an import, as far as one answer tells them.
+pub const HINT_IMPORT_ERRORS_TOLD: usize = 50;
 
 /// First port tried.
 pub const PORT_DEFAULT: u16 = 8765;

@@ -10,6 +10,81 @@ pub fn rfc3339(at_ms: i64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z")
 }
 
+/// Milliseconds since 1970 for an RFC 3339 time; one without a zone is UTC.
+pub fn parse_rfc3339(text: &str) -> Option<i64> {
+    let bytes = text.as_bytes();
+    let number = |from: usize, to: usize| -> Option<i64> {
+        let digits = text.get(from..to)?;
+        digits.bytes().all(|b| b.is_ascii_digit()).then(|| digits.parse().ok())?
+    };
+    let stands = |at: usize, allowed: &[u8]| bytes.get(at).is_some_and(|b| allowed.contains(b));
+    if !(stands(4, b"-")
+        && stands(7, b"-")
+        && stands(10, b"Tt ")
+        && stands(13, b":")
+        && stands(16, b":"))
+    {
+        return None;
+    }
+    let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
+    let (hour, minute, second) = (number(11, 13)?, number(14, 16)?, number(17, 19)?);
+    if hour > 23 || minute > 59 || second > 60 {
+        return None;
+    }
+    let days = days_of(year, month, day)?;
+    let (millis, rest) = fraction(text.get(19..)?)?;
+    let zone = zone_minutes(rest)?;
+    let minutes = days * 1_440 + hour * 60 + minute - zone;
+    Some(minutes * 60_000 + second * 1000 + millis)
+}
+
+/// Milliseconds of a fraction of a second, and what follows it.
+fn fraction(text: &str) -> Option<(i64, &str)> {
+    let Some(rest) = text.strip_prefix('.') else { return Some((0, text)) };
+    let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    let digits = rest.get(..end).filter(|digits| !digits.is_empty())?;
+    let millis: String = digits.chars().chain("000".chars()).take(3).collect();
+    Some((millis.parse().ok()?, &rest[end..]))
+}
+
+/// Minutes a zone is ahead of UTC.
+fn zone_minutes(text: &str) -> Option<i64> {
+    let sign = match text.bytes().next() {
+        None => return Some(0),
+        Some(b'Z' | b'z') => return (text.len() == 1).then_some(0),
+        Some(b'+') => 1,
+        Some(b'-') => -1,
+        Some(_) => return None,
+    };
+    let (hours, minutes) = text[1..].split_once(':')?;
+    let number = |digits: &str, below: i64| {
+        let digits = Some(digits).filter(|d| d.len() == 2 && d.bytes().all(|b| b.is_ascii_digit()));
+        digits?.parse::<i64>().ok().filter(|number| *number < below)
+    };
+    Some(sign * (number(hours, 24)? * 60 + number(minutes, 60)?))
+}
+
+/// Day count since 1970 of a date that exists.
+fn days_of(year: i64, month: i64, day: i64) -> Option<i64> {
+    if !(1..=12).contains(&month) {
+        return None;
+    }
+    let (shifted_year, month_index) =
+        if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let era = shifted_year.div_euclid(400);
+    let year_of_era = shifted_year.rem_euclid(400);
+    let day_of_year = (153 * month_index + 2) / 5 + day - 1;
+    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    let days = era * 146_097 + day_of_era - 719_468;
+    (civil(days) == (year, month, day)).then_some(days)
+}
+
+/// How much is left of something after `age_ms` that halves every `half_life_ms`: from 1 down to 0.
+#[expect(clippy::cast_precision_loss, reason = "milliseconds since 1970 fit a double exactly")]
+pub fn decay(age_ms: i64, half_life_ms: i64) -> f64 {
+    (-(age_ms.max(0) as f64) / half_life_ms as f64).exp2()
+}
+
 /// `20261115T051843Z`: a time that can stand in a file name.
 pub fn file_stamp(at_ms: i64) -> String {
     let text = rfc3339(at_ms);
@@ -47,6 +122,35 @@ fn civil(days: i64) -> (i64, i64, i64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_time_is_read_in_every_form_it_is_written_in() {
+        for (text, at) in [
+            ("2026-11-15T05:18:43.120Z", Some(1_794_719_923_120)),
+            ("2026-11-15T05:18:43.120456", Some(1_794_719_923_120)),
+            ("2026-11-15 05:18:43", Some(1_794_719_923_000)),
+            ("2026-11-15T07:18:43.1+02:00", Some(1_794_719_923_100)),
+            ("1969-12-31T23:59:59.999Z", Some(-1)),
+            ("2000-02-29T00:00:00Z", Some(951_782_400_000)),
+            ("2001-02-29T00:00:00Z", None),
+            ("2026-13-01T00:00:00Z", None),
+            ("2026-11-15T05:18:43.Z", None),
+            ("2026-11-15T05:18:43Zé", None),
+            ("2026-11-15T05:18:43+2:00", None),
+            ("2026-11-15", None),
+            ("yesterday", None),
+            ("2026-1é-15T05:18:43Z", None),
+        ] {
+            assert_eq!(parse_rfc3339(text), at, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_decays_is_half_after_its_half_life() {
+        assert!((decay(0, 10) - 1.0).abs() < 1e-12);
+        assert!((decay(10, 10) - 0.5).abs() < 1e-12);
+        assert!((decay(-5, 10) - 1.0).abs() < 1e-12, "the future is now");
+    }
 
     #[test]
     fn times_are_shown_in_the_calendar() {

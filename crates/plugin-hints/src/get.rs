@@ -1,4 +1,4 @@
-//! `get_hint`: the fact under a component and a key, with the reason why it matched.
+//! `get_hint`: the best fact under a component and a key that holds here, with the reasons.
 
 use std::sync::Arc;
 
@@ -10,7 +10,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::memory::{Memory, shown};
+use crate::choose::{misses, not_found};
+use crate::gate::Place;
+use crate::held::{MatchExplain, best_eligible};
+use crate::memory::Memory;
+use crate::show;
 
 pub(crate) struct GetHint {
     pub(crate) memory: Arc<Memory>,
@@ -25,26 +29,14 @@ pub(crate) struct GetHintParams {
     key: String,
     /// Where you stand; what is left out is filled in by the surface.
     #[serde(default)]
-    #[allow(
-        dead_code,
-        reason = "accepted from the start; no hint has a scope yet that asks for it"
-    )]
     context: Option<Situation>,
 }
 
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct GetHintOutput {
-    hint: Hint,
+    /// `null` if there are hints of this name and none of them holds here.
+    hint: Option<Hint>,
     match_explain: MatchExplain,
-}
-
-/// Why a hint matched.
-#[derive(Serialize, JsonSchema)]
-pub(crate) struct MatchExplain {
-    matched: bool,
-    /// From 0 to 1.
-    score: f64,
-    reasons: Vec<String>,
 }
 
 impl Op for GetHint {
@@ -52,7 +44,7 @@ impl Op for GetHint {
         name: "get_hint",
         summary: "Fetch the fact under a component and a key",
         doc: "Call it before you build, test or run a component: it has the exact command, folder or \
-              toggle that was learned earlier.",
+              toggle that was learned earlier, if it holds where you stand.",
         toolset: "hints",
         core: true,
         aliases: &["nudge.get_hint", "nudge_get_hint"],
@@ -77,37 +69,33 @@ impl Op for GetHint {
     type Params = GetHintParams;
     type Output = GetHintOutput;
 
-    fn run(&self, _: &Cx<'_>, params: GetHintParams) -> Result<GetHintOutput, OpError> {
+    fn run(&self, cx: &Cx<'_>, params: GetHintParams) -> Result<GetHintOutput, OpError> {
         let name = HintName::new(params.component, params.key)?;
-        let hint = self.memory.get(&name).ok_or_else(|| not_found(&name))?;
-        Ok(GetHintOutput {
-            hint: shown(hint),
-            match_explain: MatchExplain {
-                matched: true,
-                score: 1.0,
-                reasons: vec!["no scope restrictions".to_owned()],
-            },
-        })
+        let place = Place::new(params.context.as_ref(), &cx.caller.situation)?;
+        let index = self.memory.read();
+        let variants = || index.variants(&name.component, &name.key, cx.now);
+        if let Some(best) = best_eligible(variants(), &place, cx.now) {
+            let match_explain = best.held.explain(&place, best.score, cx.now);
+            return Ok(GetHintOutput { hint: Some(best.held.shown()), match_explain });
+        }
+        let reasons = misses(variants(), &place);
+        if reasons.is_empty() {
+            return Err(not_found(&name));
+        }
+        let match_explain = MatchExplain { matched: false, score: 0.0, reasons };
+        Ok(GetHintOutput { hint: None, match_explain })
     }
 }
 
-pub(crate) fn not_found(name: &HintName) -> OpError {
-    OpError::not_found(format!("no hint {}/{}", name.component, name.key))
-        .hint("`rekindle hint set COMPONENT KEY VALUE` stores one.")
-}
-
-fn pretty(_: &Value, result: &Value) -> String {
-    let value = match &result["hint"]["value"] {
-        Value::String(text) => text.clone(),
-        object => object["cmd"].as_str().map_or_else(|| object.to_string(), str::to_owned),
-    };
-    let mut lines = vec![
-        format!("value: {value}"),
-        "match:".to_owned(),
-        format!("  score: {}", result["match_explain"]["score"]),
-        "  reasons:".to_owned(),
-    ];
-    let reasons = result["match_explain"]["reasons"].as_array().into_iter().flatten();
-    lines.extend(reasons.filter_map(Value::as_str).map(|reason| format!("    - {reason}")));
+fn pretty(params: &Value, result: &Value) -> String {
+    let explain = &result["match_explain"];
+    let mut lines = Vec::new();
+    if result["hint"].is_null() {
+        lines.push(format!("no hint {} holds here", show::name(params)));
+    } else {
+        lines.push(format!("value: {}", show::value(&result["hint"])));
+    }
+    lines.push("match:".to_owned());
+    lines.extend(show::explain(explain));
     lines.join("\n")
 }

@@ -1,18 +1,31 @@
 //! Hints: small facts under (component, key), answered from memory and journaled in the store.
 //!
-//! Read in this order: [`memory`](self) (what is held), `set`, `get`, `scheme`.
+//! Read in this order: `gate` (where a hint holds), `held` (one hint, ranked and explained),
+//! [`memory`](self) (all of them), `admit` (who may come in), then an operation such as `set`.
 
+mod admit;
+mod bump;
+mod choose;
+mod delete;
+mod export;
+mod gate;
 mod get;
+mod held;
+mod import;
+mod list;
 mod memory;
+mod query;
 mod scheme;
 mod set;
+mod settings;
+mod show;
 
 #[cfg(test)]
 mod tests;
 
 use std::sync::Arc;
 
-use contract::{End, OpError, Operation, Plugin, Scheme};
+use contract::{ConfigKey, End, OpError, Operation, Plugin, Scheme};
 use store::{Opened, Tx};
 
 use crate::memory::Memory;
@@ -29,9 +42,16 @@ impl Plugin for Hints {
     }
 
     fn operations(&self) -> Vec<Operation> {
+        let memory = || self.memory.clone();
         vec![
-            Operation::new(set::SetHint { memory: self.memory.clone() }),
-            Operation::new(get::GetHint { memory: self.memory.clone() }),
+            Operation::new(set::SetHint { memory: memory() }),
+            Operation::new(get::GetHint { memory: memory() }),
+            Operation::new(query::QueryHints { memory: memory() }),
+            Operation::new(delete::DeleteHint { memory: memory() }),
+            Operation::new(list::ListComponents { memory: memory() }),
+            Operation::new(bump::BumpHint { memory: memory() }),
+            Operation::new(export::ExportHints { memory: memory() }),
+            Operation::new(import::ImportHints { memory: memory() }),
         ]
     }
 
@@ -41,6 +61,10 @@ impl Plugin for Hints {
 
     fn command_groups(&self) -> &'static [(&'static str, &'static str)] {
         &[("hint", "Store and fetch small facts about a component")]
+    }
+
+    fn config(&self) -> &'static [ConfigKey] {
+        settings::KEYS
     }
 
     fn opened(&self, tx: &Tx<'_>, how: Opened) -> Result<(), OpError> {

@@ -1,46 +1,164 @@
 //! The hints in memory. The store is their journal: memory changes only after COMMIT, in order.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use model::OpError;
-use model::hint::{Hint, HintName, Ttl};
-use model::time::rfc3339;
-use store::hints::{self, StoredHint};
+use model::hint::{HintName, Ttl};
+use store::hints;
 use store::{Opened, Tx};
 
-type Map = BTreeMap<HintName, StoredHint>;
+use crate::held::Held;
 
-/// Every hint, by name.
+/// Every hint, by component and key, and by tag.
+#[derive(Default)]
+pub(crate) struct Index {
+    components: BTreeMap<String, BTreeMap<String, Vec<Arc<Held>>>>,
+    tags: HashMap<String, Vec<Arc<Held>>>,
+}
+
+impl Index {
+    /// The variants of a key that time has not ended.
+    pub(crate) fn variants(
+        &self,
+        component: &str,
+        key: &str,
+        now: i64,
+    ) -> impl Iterator<Item = &Held> {
+        let keys = self.components.get(component);
+        let variants = keys.and_then(|keys| keys.get(key)).into_iter().flatten();
+        variants.map(AsRef::as_ref).filter(move |held| held.is_alive(now))
+    }
+
+    /// The hints of a component that time has not ended, by key.
+    pub(crate) fn of_component(&self, component: &str, now: i64) -> impl Iterator<Item = &Held> {
+        let keys = self.components.get(component).into_iter().flatten();
+        alive(keys.flat_map(|(_, variants)| variants), now)
+    }
+
+    /// Hands over the hints with any of these tags that time has not ended, each once.
+    pub(crate) fn with_tags<'i>(
+        &'i self,
+        tags: &[String],
+        now: i64,
+        take: &mut dyn FnMut(&'i Held),
+    ) {
+        for (place, tag) in tags.iter().enumerate() {
+            // A hint with several of the tags was taken for the first of them.
+            let taken = |held: &&Held| tags[..place].iter().any(|earlier| held.has_tag(earlier));
+            let tagged = self.tags.get(tag).into_iter().flatten();
+            alive(tagged, now).filter(|held| !taken(held)).for_each(&mut *take);
+        }
+    }
+
+    /// All hints that time has not ended, by component and key.
+    pub(crate) fn all(&self, now: i64) -> impl Iterator<Item = &Held> {
+        let keys = self.components.values().flatten();
+        alive(keys.flat_map(|(_, variants)| variants), now)
+    }
+
+    /// Components in order, each with its hints.
+    pub(crate) fn components(&self) -> impl Iterator<Item = &str> {
+        self.components.keys().map(String::as_str)
+    }
+
+    fn insert(&mut self, held: Arc<Held>) {
+        self.remove(&held.stored.name, &held.variant);
+        let HintName { component, key } = &held.stored.name;
+        for tag in &held.stored.meta.tags {
+            let tagged = self.tags.entry(tag.clone()).or_default();
+            if !tagged.last().is_some_and(|last| Arc::ptr_eq(last, &held)) {
+                tagged.push(held.clone());
+            }
+        }
+        let keys = self.components.entry(component.clone()).or_default();
+        keys.entry(key.clone()).or_default().push(held);
+    }
+
+    fn remove(&mut self, name: &HintName, variant: &str) {
+        let Some(keys) = self.components.get_mut(&name.component) else { return };
+        let Some(variants) = keys.get_mut(&name.key) else { return };
+        let Some(place) = variants.iter().position(|held| held.variant == variant) else { return };
+        let gone = variants.swap_remove(place);
+        if variants.is_empty() {
+            keys.remove(&name.key);
+        }
+        if keys.is_empty() {
+            self.components.remove(&name.component);
+        }
+        for tag in &gone.stored.meta.tags {
+            let Some(tagged) = self.tags.get_mut(tag) else { continue };
+            tagged.retain(|held| !Arc::ptr_eq(held, &gone));
+            if tagged.is_empty() {
+                self.tags.remove(tag);
+            }
+        }
+    }
+}
+
+fn alive<'i>(
+    hints: impl Iterator<Item = &'i Arc<Held>>,
+    now: i64,
+) -> impl Iterator<Item = &'i Held> {
+    hints.map(AsRef::as_ref).filter(move |held| held.is_alive(now))
+}
+
+/// The index behind its lock.
 #[derive(Default)]
 pub(crate) struct Memory {
-    hints: Arc<RwLock<Map>>,
+    index: Arc<RwLock<Index>>,
 }
 
 impl Memory {
-    pub(crate) fn get(&self, name: &HintName) -> Option<StoredHint> {
-        self.read().get(name).cloned()
+    pub(crate) fn read(&self) -> RwLockReadGuard<'_, Index> {
+        self.index.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn all(&self) -> Vec<StoredHint> {
-        self.read().values().cloned().collect()
-    }
-
+    /// Hints that a clean end would clear.
     pub(crate) fn session_hints(&self) -> usize {
-        self.read()
-            .values()
-            .filter(|hint| hint.meta.ttl.unwrap_or_default() == Ttl::Session)
-            .count()
+        // What lives for a boot has no end in time, so that any moment will do.
+        let is_session = |held: &&Held| *held.stored.meta.lifetime() == Ttl::Session;
+        self.read().all(i64::MIN).filter(is_session).count()
     }
 
     /// Journals a hint and shows it to readers once it is committed.
-    pub(crate) fn put(&self, tx: &Tx<'_>, hint: &StoredHint) -> Result<(), OpError> {
-        hints::put(tx, hint)?;
-        let map = self.hints.clone();
-        let hint = hint.clone();
-        tx.after_commit(Box::new(move || {
-            map.write().unwrap_or_else(PoisonError::into_inner).insert(hint.name.clone(), hint);
-        }));
+    pub(crate) fn put(&self, tx: &Tx<'_>, held: Arc<Held>) -> Result<(), OpError> {
+        hints::put(tx, &held.stored)?;
+        self.later(tx, move |index| index.insert(held));
+        Ok(())
+    }
+
+    /// Removes a variant.
+    pub(crate) fn remove(
+        &self,
+        tx: &Tx<'_>,
+        name: &HintName,
+        variant: &str,
+    ) -> Result<(), OpError> {
+        hints::remove(tx, name, variant)?;
+        let (name, variant) = (name.clone(), variant.to_owned());
+        self.later(tx, move |index| index.remove(&name, &variant));
+        Ok(())
+    }
+
+    /// Removes everything.
+    pub(crate) fn clear(&self, tx: &Tx<'_>) -> Result<(), OpError> {
+        hints::remove_all(tx)?;
+        self.later(tx, |index| *index = Index::default());
+        Ok(())
+    }
+
+    /// Removes what time has ended. Readers do not see it any more anyway: this makes room, so
+    /// that it runs where something is to be added.
+    pub(crate) fn sweep(&self, tx: &Tx<'_>, now: i64) -> Result<(), OpError> {
+        let gone = hints::sweep(tx, now)?;
+        if !gone.is_empty() {
+            self.later(tx, move |index| {
+                for hint in &gone {
+                    index.remove(&hint.name, &hint.variant);
+                }
+            });
+        }
         Ok(())
     }
 
@@ -50,34 +168,25 @@ impl Memory {
     pub(crate) fn opened(&self, tx: &Tx<'_>, how: Opened) -> Result<(), OpError> {
         match how {
             Opened::Fresh => {
-                for hint in self.all() {
-                    hints::put(tx, &hint)?;
+                for held in self.read().all(i64::MIN) {
+                    hints::put(tx, &held.stored)?;
                 }
             }
             Opened::First | Opened::Replaced => {
-                let stored = hints::all(tx)?;
-                *self.write() = stored.into_iter().map(|hint| (hint.name.clone(), hint)).collect();
+                let mut index = Index::default();
+                for stored in hints::all(tx)? {
+                    index.insert(Arc::new(Held::load(stored)));
+                }
+                *self.index.write().unwrap_or_else(PoisonError::into_inner) = index;
             }
         }
         Ok(())
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, Map> {
-        self.hints.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn write(&self) -> RwLockWriteGuard<'_, Map> {
-        self.hints.write().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// A stored hint as surfaces show it.
-pub(crate) fn shown(hint: StoredHint) -> Hint {
-    Hint {
-        value: hint.value,
-        meta: hint.meta,
-        version: hint.version,
-        created_at: rfc3339(hint.created_at),
-        updated_at: rfc3339(hint.updated_at),
+    fn later(&self, tx: &Tx<'_>, change: impl FnOnce(&mut Index) + Send + 'static) {
+        let index = self.index.clone();
+        tx.after_commit(Box::new(move || {
+            change(&mut index.write().unwrap_or_else(PoisonError::into_inner));
+        }));
     }
 }

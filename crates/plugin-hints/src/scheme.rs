@@ -1,4 +1,5 @@
-//! `hint://component/key`: hints in the one address space.
+//! `hint://component/key`: hints in the one address space. A path leads to the best hint of its name
+//! that holds where the caller stands, and what does not hold is neither listed nor read.
 
 use std::sync::Arc;
 
@@ -6,10 +7,11 @@ use contract::{Cx, OpError, Scheme};
 use model::entry::{Entry, EntryLine, EntryPath};
 use model::hint::HintName;
 use serde_json::{Value, json};
-use store::hints::StoredHint;
 
-use crate::get::not_found;
-use crate::memory::{Memory, shown};
+use crate::choose::{not_found, not_here};
+use crate::gate::Place;
+use crate::held::{Held, best_eligible};
+use crate::memory::Memory;
 
 pub(crate) struct HintScheme {
     pub(crate) memory: Arc<Memory>,
@@ -28,19 +30,31 @@ impl Scheme for HintScheme {
         "A small fact about a component: the exact command, folder or toggle"
     }
 
-    fn list(&self, _: &Cx<'_>) -> Result<Vec<EntryLine>, OpError> {
-        Ok(self.memory.all().iter().map(line).collect())
+    fn list(&self, cx: &Cx<'_>) -> Result<Vec<EntryLine>, OpError> {
+        let place = Place::of(&cx.caller.situation);
+        let index = self.memory.read();
+        let eligible = index.all(cx.now).filter(|held| held.is_eligible(&place));
+        let mut lines: Vec<EntryLine> = eligible.map(line).collect();
+        // Hints of one name stand beside each other and are one entry.
+        lines.dedup_by(|later, first| later.path == first.path);
+        Ok(lines)
     }
 
-    fn read(&self, _: &Cx<'_>, path: &EntryPath) -> Result<Entry, OpError> {
+    fn read(&self, cx: &Cx<'_>, path: &EntryPath) -> Result<Entry, OpError> {
         let [component, key] = path.segments.as_slice() else {
             return Err(OpError::invalid("path", "a hint's path has two parts")
                 .hint("Write it as hint://component/key."));
         };
         let name = HintName::new(component.clone(), key.clone())?;
-        let hint = self.memory.get(&name).ok_or_else(|| not_found(&name))?;
-        let (body, media_type) = body(&hint.value);
-        let shown = shown(hint);
+        let place = Place::of(&cx.caller.situation);
+        let index = self.memory.read();
+        let variants = || index.variants(&name.component, &name.key, cx.now);
+        let Some(best) = best_eligible(variants(), &place, cx.now) else {
+            let none = variants().next().is_none();
+            return Err(if none { not_found(&name) } else { not_here(&name, variants(), &place) });
+        };
+        let (body, media_type) = body(&best.held.stored.value);
+        let shown = best.held.shown();
         let attributes =
             json!({ "meta": shown.meta, "version": shown.version, "updated_at": shown.updated_at });
         Ok(Entry {
@@ -52,7 +66,8 @@ impl Scheme for HintScheme {
     }
 }
 
-fn line(hint: &StoredHint) -> EntryLine {
+fn line(held: &Held) -> EntryLine {
+    let hint = &held.stored;
     let HintName { component, key } = &hint.name;
     EntryLine {
         path: hint.name.path(),

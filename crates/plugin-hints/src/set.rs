@@ -3,16 +3,21 @@
 use std::sync::Arc;
 
 use contract::{Access, CliShape, Cx, Example, Op, OpInfo};
+use model::OpError;
 use model::event::Event;
-use model::hint::{self, Hint, HintMeta, HintName};
-use model::{Code, OpError, limits};
+use model::hint::{self, Hint, HintMeta, HintName, Sensitivity, UNSCOPED};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 use store::Tx;
 use store::hints::{self, StoredHint};
 
-use crate::memory::{Memory, shown};
+use crate::admit::{Secret, check_room, check_version};
+use crate::gate::Gate;
+use crate::held::Held;
+use crate::memory::Memory;
+use crate::settings::Settings;
+use crate::show;
 
 pub(crate) struct SetHint {
     pub(crate) memory: Arc<Memory>,
@@ -27,12 +32,16 @@ pub(crate) struct SetHintParams {
     key: String,
     /// The fact: a string, or an object whose `type` is command, path, template or json.
     value: Value,
-    /// Why, tags and lifetime. Left out, the hint keeps what it has; `{}` clears it.
+    /// Hints of one key that differ in scope stand side by side. Left out, it stays as it is; `{}`
+    /// clears it.
     #[serde(default)]
     meta: Option<HintMeta>,
     /// Change it only if this is its version; 0 means it must not exist yet.
     #[serde(default)]
     if_match_version: Option<u64>,
+    /// Store a credential, marked as secret.
+    #[serde(default)]
+    allow_secret: bool,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -45,7 +54,8 @@ impl Op for SetHint {
         name: "set_hint",
         summary: "Store a small fact under a component and a key",
         doc: "Use it when you learned the exact command, directory, toggle or template that is easy \
-              to forget: the build command of a service, the folder to run it in.",
+              to forget: the build command of a service, the folder to run it in. `meta.scope` says \
+              where it holds.",
         access: Access::Write { destructive: false, idempotent: false },
         toolset: "hints",
         core: true,
@@ -68,6 +78,11 @@ impl Op for SetHint {
                 before: &[],
                 params: r#"{"component":"api","key":"test","value":{"type":"command","cmd":"make test"},"meta":{"reason":"needs the fixtures","tags":["test"],"ttl":"forever"}}"#,
             },
+            Example {
+                title: "A folder on one system only",
+                before: &[],
+                params: r#"{"component":"http-proxy","key":"directory","value":{"type":"path","abs":"/srv/http-proxy"},"meta":{"priority":7,"scope":{"os":["linux"]}}}"#,
+            },
         ],
         ..OpInfo::BASE
     };
@@ -75,75 +90,90 @@ impl Op for SetHint {
     type Output = SetHintOutput;
 
     fn run(&self, cx: &Cx<'_>, params: SetHintParams) -> Result<SetHintOutput, OpError> {
-        let SetHintParams { component, key, value, meta, if_match_version } = params;
+        let SetHintParams { component, key, value, meta, if_match_version, allow_secret } = params;
         let name = HintName::new(component, key)?;
         hint::check_value(&value)?;
-        meta.as_ref().map_or(Ok(()), hint::check_meta)?;
+        if let Some(meta) = &meta {
+            meta.check()?;
+            Gate::new(meta.scope.as_ref())?;
+        }
+        let settings = Settings::of(cx.config)?;
+        let secret = if settings.guard { Secret::find(&value, meta.as_ref()) } else { None };
         cx.note(Event { kind: "hint/changed", subject: name.path(), data: Value::Null });
+        let draft = Draft { name, value, meta, if_match_version, allow_secret, secret, settings };
         let memory = self.memory.clone();
         let now = cx.now;
         cx.store.write(move |tx| {
-            let old = hints::get(tx, &name)?;
-            check_version(if_match_version, old.as_ref().map_or(0, |old| old.version))?;
-            if old.is_none() {
-                check_quota(tx, &name)?;
-            }
-            let new = StoredHint {
-                name: name.clone(),
-                value: value.clone(),
-                meta: meta.clone().or(old.as_ref().map(|old| old.meta.clone())).unwrap_or_default(),
-                version: old.as_ref().map_or(1, |old| old.version + 1),
-                created_at: old.as_ref().map_or(now, |old| old.created_at),
-                updated_at: now,
-            };
-            memory.put(tx, &new)?;
-            Ok(SetHintOutput { hint: shown(new) })
+            memory.sweep(tx, now)?;
+            let held = Arc::new(Held::new(draft.hint(tx, now)?)?);
+            let hint = held.shown();
+            memory.put(tx, held)?;
+            Ok(SetHintOutput { hint })
         })
     }
 }
 
-fn check_version(wanted: Option<u64>, current: u64) -> Result<(), OpError> {
-    let Some(wanted) = wanted.filter(|wanted| *wanted != current) else { return Ok(()) };
-    Err(OpError::new(Code::Conflict, format!("the hint has version {current}, not {wanted}"))
-        .with("expected_version", wanted)
-        .with("current_version", current)
-        .hint("Read it again and decide on what is there now."))
+/// What is to be stored, once it is known what is there.
+struct Draft {
+    name: HintName,
+    value: Value,
+    meta: Option<HintMeta>,
+    if_match_version: Option<u64>,
+    allow_secret: bool,
+    secret: Option<Secret>,
+    settings: Settings,
 }
 
-fn check_quota(tx: &Tx<'_>, name: &HintName) -> Result<(), OpError> {
-    let count = hints::count(tx, &name.component)?;
-    let over = |what: &str, max: usize| {
-        Err(OpError::new(Code::Quota, format!("{what} holds {max} hints already"))
-            .with("limit", max)
-            .hint("Delete hints that are no longer true."))
-    };
-    if count.of_component >= limits::HINTS_PER_COMPONENT_MAX {
-        return over("the component", limits::HINTS_PER_COMPONENT_MAX);
+impl Draft {
+    fn hint(&self, tx: &Tx<'_>, now: i64) -> Result<StoredHint, OpError> {
+        let old = self.stored(tx)?;
+        check_version(self.if_match_version, old.as_ref().map_or(0, |old| old.version))?;
+        if old.is_none() {
+            check_room(tx, &self.name, self.settings.max)?;
+        }
+        let mut meta =
+            self.meta.clone().or(old.as_ref().map(|old| old.meta.clone())).unwrap_or_default();
+        if let Some(secret) = self.secret
+            && !self.allow_secret
+            && !meta.is_secret()
+        {
+            return Err(secret.refusal());
+        }
+        if self.allow_secret {
+            meta.sensitivity = Some(Sensitivity::Secret);
+        }
+        self.settings.complete(&mut meta);
+        Ok(StoredHint {
+            name: self.name.clone(),
+            value: self.value.clone(),
+            meta,
+            version: old.as_ref().map_or(1, |old| old.version + 1),
+            created_at: old.as_ref().map_or(now, |old| old.created_at),
+            updated_at: now,
+            last_used_at: old.as_ref().and_then(|old| old.last_used_at),
+            use_count: old.as_ref().map_or(0, |old| old.use_count),
+        })
     }
-    if count.all >= limits::HINTS_MAX {
-        return over("the store", limits::HINTS_MAX);
+
+    /// The variant that is meant: the one of the scope that is given, else the only one there is,
+    /// else the one without a scope.
+    fn stored(&self, tx: &Tx<'_>) -> Result<Option<StoredHint>, OpError> {
+        let mut variants = hints::variants(tx, &self.name)?;
+        let wanted = match &self.meta {
+            None if variants.len() == 1 => return Ok(variants.pop()),
+            None => UNSCOPED.to_owned(),
+            Some(meta) => meta.variant(),
+        };
+        Ok(variants.into_iter().find(|hint| hint.meta.variant() == wanted))
     }
-    if count.of_component == 0 && count.components >= limits::HINT_COMPONENTS_MAX {
-        let max = limits::HINT_COMPONENTS_MAX;
-        return Err(OpError::new(Code::Quota, format!("there are {max} components already"))
-            .with("limit", max));
-    }
-    Ok(())
 }
 
 fn pretty(params: &Value, result: &Value) -> String {
-    let hint = &result["hint"];
-    let mut lines = vec![format!(
-        "✔ upserted hint {}/{} (v{})",
-        params["component"].as_str().unwrap_or_default(),
-        params["key"].as_str().unwrap_or_default(),
-        hint["version"]
-    )];
-    for (name, value) in hint["meta"].as_object().into_iter().flatten() {
-        lines.push(match value {
-            Value::String(text) => format!("  {name}: {text}"),
-            other => format!("  {name}: {}", json!(other)),
-        });
-    }
+    let (hint, name) = (&result["hint"], show::name(params));
+    let mut lines = vec![
+        format!("✔ upserted hint {name} (v{})", hint["version"]),
+        format!("  score base: {}", show::base(&hint["meta"])),
+    ];
+    lines.extend(hint["meta"]["reason"].as_str().map(|reason| format!("  reason: {reason}")));
     lines.join("\n")
 }

@@ -1,9 +1,9 @@
-//! Hints in the store: one row per component and key.
+//! Hints in the store: one row per variant of a component's key.
 
 use model::OpError;
-use model::hint::{HintMeta, HintName, Ttl};
-use rusqlite::types::Type;
-use rusqlite::{OptionalExtension, Row, params};
+use model::hint::rank::Usage;
+use model::hint::{HintMeta, HintName};
+use rusqlite::{Row, params};
 use serde_json::Value;
 
 use crate::tx::{Rx, Tx};
@@ -17,94 +17,163 @@ pub struct StoredHint {
     pub version: u64,
     pub created_at: i64,
     pub updated_at: i64,
+    pub last_used_at: Option<i64>,
+    pub use_count: u64,
 }
 
-pub(crate) const GET: &str = "SELECT component, key, value, reason, tags, ttl, version, created_at, \
-     updated_at FROM hints WHERE component = ?1 AND key = ?2";
-const ALL: &str = "SELECT component, key, value, reason, tags, ttl, version, created_at, \
-     updated_at FROM hints ORDER BY component, key";
-const PUT: &str = "INSERT INTO hints \
-     (component, key, value, reason, tags, ttl, version, created_at, updated_at) \
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) \
-     ON CONFLICT (component, key) DO UPDATE SET value = excluded.value, reason = excluded.reason, \
-     tags = excluded.tags, ttl = excluded.ttl, version = excluded.version, \
-     created_at = excluded.created_at, updated_at = excluded.updated_at";
+impl StoredHint {
+    /// When time alone ends it.
+    pub fn expires_at(&self) -> Option<i64> {
+        self.meta.lifetime().ends_at(self.updated_at)
+    }
 
-/// The hint of this name.
-pub fn get(rx: &Rx<'_>, name: &HintName) -> Result<Option<StoredHint>, OpError> {
+    pub fn is_alive(&self, now: i64) -> bool {
+        self.expires_at().is_none_or(|end| end > now)
+    }
+
+    pub fn usage(&self) -> Usage {
+        Usage {
+            use_count: self.use_count,
+            last_used_at: self.last_used_at,
+            updated_at: self.updated_at,
+        }
+    }
+}
+
+/// A variant that is gone: its name and its scope in canonical form.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gone {
+    pub name: HintName,
+    pub variant: String,
+}
+
+pub(crate) const GET: &str = "SELECT component, key, value, meta, version, created_at, updated_at, \
+     last_used_at, use_count FROM hint_variants WHERE component = ?1 AND key = ?2 ORDER BY scope";
+const ALL: &str = "SELECT component, key, value, meta, version, created_at, updated_at, \
+     last_used_at, use_count FROM hint_variants ORDER BY component, key, scope";
+const PUT: &str = "INSERT INTO hint_variants \
+     (component, key, scope, value, meta, ttl, expires_at, version, created_at, updated_at, \
+      last_used_at, use_count) \
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) \
+     ON CONFLICT (component, key, scope) DO UPDATE SET value = excluded.value, \
+     meta = excluded.meta, ttl = excluded.ttl, expires_at = excluded.expires_at, \
+     version = excluded.version, created_at = excluded.created_at, \
+     updated_at = excluded.updated_at, last_used_at = excluded.last_used_at, \
+     use_count = excluded.use_count";
+pub(crate) const SWEEP: &str = "DELETE FROM hint_variants WHERE expires_at <= ?1 \
+     RETURNING component, key, scope";
+
+/// The variants of this name.
+pub fn variants(rx: &Rx<'_>, name: &HintName) -> Result<Vec<StoredHint>, OpError> {
     rx.sql(|db| {
-        db.prepare_cached(GET)?.query_row(params![name.component, name.key], read).optional()
+        let mut select = db.prepare_cached(GET)?;
+        let rows = select.query_map(params![name.component, name.key], read)?;
+        rows.filter_map(Result::transpose).collect()
     })
 }
 
-/// Writes the hint over whatever stands under its name.
+/// Writes the hint over whatever stands under its name and scope.
 pub fn put(tx: &Tx<'_>, hint: &StoredHint) -> Result<(), OpError> {
-    let ttl = hint.meta.ttl.map(|ttl| match ttl {
-        Ttl::Session => "session",
-        Ttl::Forever => "forever",
-    });
+    let meta = serde_json::to_string(&hint.meta)
+        .map_err(|error| OpError::internal(format!("a hint's meta is not JSON: {error}")))?;
+    let use_count = i64::try_from(hint.use_count).unwrap_or(i64::MAX);
     tx.sql(|db| {
         db.prepare_cached(PUT)?.execute(params![
             hint.name.component,
             hint.name.key,
+            hint.meta.variant(),
             hint.value.to_string(),
-            hint.meta.reason,
-            Value::from(hint.meta.tags.clone()).to_string(),
-            ttl,
+            meta,
+            hint.meta.lifetime().as_str(),
+            hint.expires_at(),
             hint.version,
             hint.created_at,
             hint.updated_at,
+            hint.last_used_at,
+            use_count,
         ])
     })?;
     Ok(())
 }
 
-/// All hints in order of component and key.
+/// Removes one variant.
+pub fn remove(tx: &Tx<'_>, name: &HintName, variant: &str) -> Result<(), OpError> {
+    const REMOVE: &str =
+        "DELETE FROM hint_variants WHERE component = ?1 AND key = ?2 AND scope = ?3";
+    tx.sql(|db| {
+        db.prepare_cached(REMOVE)?.execute(params![name.component, name.key, variant]).map(drop)
+    })
+}
+
+/// Removes every hint.
+pub fn remove_all(tx: &Tx<'_>) -> Result<(), OpError> {
+    tx.sql(|db| db.execute("DELETE FROM hint_variants", []).map(drop))
+}
+
+/// Removes what time has ended, and says what it was.
+pub fn sweep(tx: &Tx<'_>, now: i64) -> Result<Vec<Gone>, OpError> {
+    tx.sql(|db| {
+        let mut sweep = db.prepare_cached(SWEEP)?;
+        let rows = sweep.query_map([now], |row| {
+            let name = HintName { component: row.get(0)?, key: row.get(1)? };
+            Ok(Gone { name, variant: row.get(2)? })
+        })?;
+        rows.collect()
+    })
+}
+
+/// All hints in order of component, key and scope.
 pub fn all(rx: &Rx<'_>) -> Result<Vec<StoredHint>, OpError> {
-    rx.sql(|db| db.prepare_cached(ALL)?.query_map([], read)?.collect())
+    rx.sql(|db| {
+        let mut select = db.prepare_cached(ALL)?;
+        select.query_map([], read)?.filter_map(Result::transpose).collect()
+    })
 }
 
 /// Removes the hints that live until the daemon ends, and says how many they were.
 pub fn clear_session(tx: &Tx<'_>) -> Result<usize, OpError> {
-    tx.sql(|db| db.execute("DELETE FROM hints WHERE coalesce(ttl, 'session') = 'session'", []))
+    tx.sql(|db| db.execute("DELETE FROM hint_variants WHERE ttl = 'session'", []))
 }
 
-/// How many hints there are, as the quotas count them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HintCount {
-    pub all: usize,
-    pub components: usize,
-    pub of_component: usize,
+/// How many hints there are. SQLite counts the entries of an index page by page.
+pub fn count(rx: &Rx<'_>) -> Result<usize, OpError> {
+    const COUNT: &str = "SELECT count(*) FROM hint_variants";
+    rx.sql(|db| db.prepare_cached(COUNT)?.query_row([], |row| row.get(0)))
 }
 
-pub fn count(rx: &Rx<'_>, component: &str) -> Result<HintCount, OpError> {
-    const COUNT: &str = "SELECT count(*), count(DISTINCT component), \
-         (SELECT count(*) FROM hints WHERE component = ?1) FROM hints";
-    rx.sql(|db| {
-        db.prepare_cached(COUNT)?.query_row([component], |row| {
-            Ok(HintCount { all: row.get(0)?, components: row.get(1)?, of_component: row.get(2)? })
-        })
-    })
+/// How many hints a component has.
+pub fn count_of(rx: &Rx<'_>, component: &str) -> Result<usize, OpError> {
+    const COUNT_OF: &str = "SELECT count(*) FROM hint_variants WHERE component = ?1";
+    rx.sql(|db| db.prepare_cached(COUNT_OF)?.query_row([component], |row| row.get(0)))
 }
 
-fn read(row: &Row<'_>) -> rusqlite::Result<StoredHint> {
+/// How many components have hints: steps from each name to the next one in the index.
+pub fn count_components(rx: &Rx<'_>) -> Result<usize, OpError> {
+    const COUNT_COMPONENTS: &str = "WITH RECURSIVE names(name) AS ( \
+           SELECT min(component) FROM hint_variants \
+           UNION ALL \
+           SELECT (SELECT min(component) FROM hint_variants WHERE component > name) FROM names \
+           WHERE name IS NOT NULL) \
+         SELECT count(name) FROM names";
+    rx.sql(|db| db.prepare_cached(COUNT_COMPONENTS)?.query_row([], |row| row.get(0)))
+}
+
+/// None for a row that is not what we write, which only damage leaves behind: a hint without its
+/// scope would be handed out where it is not true.
+fn read(row: &Row<'_>) -> rusqlite::Result<Option<StoredHint>> {
     let value: String = row.get(2)?;
-    let value = serde_json::from_str(&value).map_err(|error| {
-        rusqlite::Error::FromSqlConversionFailure(2, Type::Text, Box::new(error))
-    })?;
-    // The column is checked to be JSON; a list of anything else is as good as no tags.
-    let tags = serde_json::from_str(&row.get::<_, String>(4)?).unwrap_or_default();
-    let ttl = match row.get::<_, Option<String>>(5)?.as_deref() {
-        None => None,
-        Some("forever") => Some(Ttl::Forever),
-        Some(_) => Some(Ttl::Session),
+    let meta: String = row.get(3)?;
+    let (Ok(value), Ok(meta)) = (serde_json::from_str(&value), serde_json::from_str(&meta)) else {
+        return Ok(None);
     };
-    Ok(StoredHint {
+    Ok(Some(StoredHint {
         name: HintName { component: row.get(0)?, key: row.get(1)? },
         value,
-        meta: HintMeta { reason: row.get(3)?, tags, ttl },
-        version: row.get(6)?,
-        created_at: row.get(7)?,
-        updated_at: row.get(8)?,
-    })
+        meta,
+        version: row.get(4)?,
+        created_at: row.get(5)?,
+        updated_at: row.get(6)?,
+        last_used_at: row.get(7)?,
+        use_count: row.get(8)?,
+    }))
 }

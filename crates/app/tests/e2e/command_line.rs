@@ -64,7 +64,7 @@ fn ops_cost_says_what_each_toolset_costs_an_agent() {
         let row = rows.iter().find(|row| row["name"] == name);
         row.unwrap_or_else(|| panic!("{name} is not in {cost}"))[what].as_u64().unwrap()
     };
-    assert_eq!(of("core", "tools"), 2);
+    assert_eq!(of("core", "tools"), 4);
     assert!(of("all", "tools") > of("core", "tools"));
     let mut mcp = home.serve_with(&["--tools", "core"]);
     mcp.initialize("2025-11-25");

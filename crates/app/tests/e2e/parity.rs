@@ -190,7 +190,8 @@ fn fits(schema: &Value, result: &Value) -> Result<(), String> {
     }
 }
 
-/// The value without what differs from run to run: times.
+/// The value without what differs from run to run: times, and what fractions owe to the time that
+/// passed since.
 fn normal(value: &Value) -> Value {
     match value {
         Value::Object(members) => {
@@ -201,6 +202,9 @@ fn normal(value: &Value) -> Value {
             Value::Object(members.iter().map(member).collect())
         }
         Value::Array(items) => items.iter().map(normal).collect(),
+        Value::Number(number) if number.is_f64() => {
+            json!((number.as_f64().unwrap() * 1e4).round() / 1e4)
+        }
         other => other.clone(),
     }
 }

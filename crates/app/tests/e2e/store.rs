@@ -87,7 +87,9 @@ fn damaged_pages_are_set_aside_and_what_can_be_read_is_salvaged() {
     let path = sqlite::path(&home);
     let db = sqlite::open(&path);
     let root: u64 = db
-        .query_row("SELECT rootpage FROM sqlite_schema WHERE name = 'hints'", [], |row| row.get(0))
+        .query_row("SELECT rootpage FROM sqlite_schema WHERE name = 'hint_variants'", [], |row| {
+            row.get(0)
+        })
         .unwrap();
     drop(db);
     // The table's root is the one page that every reading of it meets.

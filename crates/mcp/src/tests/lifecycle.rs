@@ -167,7 +167,17 @@ async fn the_toolset_decides_what_is_listed() {
         tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
     };
     assert_eq!(names("").await, names("core").await);
-    assert_eq!(names("hints").await, ["get_hint", "set_hint"]);
+    let hints = [
+        "bump_hint",
+        "delete_hint",
+        "export_hints",
+        "get_hint",
+        "import_hints",
+        "list_components",
+        "query_hints",
+        "set_hint",
+    ];
+    assert_eq!(names("hints").await, hints);
     let all = names("all").await;
     assert!(all.len() > names("core").await.len() && !all.contains(&"hook".to_owned()), "{all:?}");
     let from = Peer { tools: "nonsense".to_owned(), ..peer() };

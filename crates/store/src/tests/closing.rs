@@ -60,6 +60,7 @@ fn a_one_shot_leaves_a_small_log_to_others_and_moves_a_large_one() {
     opening.store.close();
     assert_eq!(files::bytes(&wal(&home.db())), 0);
     let db = other_connection(&home.db());
-    let count: u64 = db.query_row("SELECT count(*) FROM hints", [], |row| row.get(0)).unwrap();
+    let count: u64 =
+        db.query_row("SELECT count(*) FROM hint_variants", [], |row| row.get(0)).unwrap();
     assert_eq!(count, 2001);
 }

@@ -50,7 +50,8 @@ fn a_backup_is_one_moment_of_a_database_in_use() {
     opening.store.backup(&file, &during).unwrap();
     assert!(writes.get() > 1, "the copy took several steps");
     let db = other_connection(&file);
-    let count: u64 = db.query_row("SELECT count(*) FROM hints", [], |row| row.get(0)).unwrap();
+    let count: u64 =
+        db.query_row("SELECT count(*) FROM hint_variants", [], |row| row.get(0)).unwrap();
     assert_eq!(count, 2000);
 }
 

@@ -89,7 +89,7 @@ fn the_next_process_still_says_what_happened() {
     let aside = home.0.join(format!("rekindle.db.corrupt-{STAMP}"));
     assert!(said[0].starts_with("2026-11-15T05:18:43.120Z: the database was damaged"), "{said:?}");
     assert!(said[0].contains(&format!("set aside at {}", aside.display())), "{said:?}");
-    assert!(said[0].contains("salvaged 200 rows (hints 200)"), "{said:?}");
+    assert!(said[0].contains("salvaged 200 rows (hint_variants 200)"), "{said:?}");
     let health = home.open().store.health();
     assert_eq!(health.notes, said);
     assert_eq!(health.integrity, Integrity::Sound);

@@ -29,8 +29,9 @@ fn a_full_disk_is_unavailable_and_what_was_acknowledged_stays() {
     assert_eq!(refused.message, "the disk or the quota is full");
     assert!(acknowledged.len() > 20);
     assert_eq!(opening.keys(), acknowledged);
-    let freed =
-        opening.store.write(at_now(), |tx| tx.sql(|db| db.execute("DELETE FROM hints", [])));
+    let freed = opening
+        .store
+        .write(at_now(), |tx| tx.sql(|db| db.execute("DELETE FROM hint_variants", [])));
     assert!(matches!(freed, Ok(Written::Done(rows)) if rows == acknowledged.len()));
     opening.set("room", "again").unwrap();
     assert_eq!(opening.keys(), ["room"]);

@@ -105,7 +105,7 @@ impl Opening {
 
     fn get(&self, key: &str) -> Option<String> {
         let name = name(key);
-        let hint = self.store.read(|rx| hints::get(rx, &name)).unwrap()?;
+        let hint = self.store.read(|rx| hints::variants(rx, &name)).unwrap().pop()?;
         hint.value.as_str().map(str::to_owned)
     }
 
@@ -131,6 +131,8 @@ fn hint(key: &str, value: &str) -> StoredHint {
         version: 1,
         created_at: NOW,
         updated_at: NOW,
+        last_used_at: None,
+        use_count: 0,
     }
 }
 

@@ -154,7 +154,8 @@ fn a_log_that_is_deleted_during_a_write_does_not_swallow_it() {
         fs::write(wal(&copy), bytes).unwrap();
     }
     let db = other_connection(&copy);
-    let count: u64 = db.query_row("SELECT count(*) FROM hints", [], |row| row.get(0)).unwrap();
+    let count: u64 =
+        db.query_row("SELECT count(*) FROM hint_variants", [], |row| row.get(0)).unwrap();
     assert_eq!(count, 1);
 }
 
@@ -210,5 +211,5 @@ fn a_file_that_never_stays_is_unavailable_and_the_writer_lives_on() {
     });
     assert_eq!(refused.unwrap_err().code, Code::Unavailable);
     opening.set("a", "v").unwrap();
-    assert_eq!(opening.store.read(|rx| hints::get(rx, &name("a"))).unwrap().unwrap().version, 1);
+    assert_eq!(opening.store.read(|rx| hints::variants(rx, &name("a"))).unwrap()[0].version, 1);
 }

@@ -17,7 +17,7 @@ fn a_repeated_call_returns_the_stored_answer() {
     let write = || {
         opening.store.write(call(1), |tx| {
             hints::put(tx, &hint("build", "make"))?;
-            hints::count(tx, "web").map(|count| json!({ "count": count.all }))
+            hints::count(tx).map(|count| json!({ "count": count }))
         })
     };
     assert_eq!(write().unwrap(), Written::Done(json!({ "count": 1 })));
@@ -218,16 +218,63 @@ fn a_hint_comes_back_as_it_was_put() {
     kept.meta.reason = Some("it is so".into());
     kept.meta.tags = vec!["build".into(), "ci".into()];
     kept.version = 3;
+    (kept.last_used_at, kept.use_count) = (Some(NOW - 5), 7);
     let put = kept.clone();
     opening.store.write(at_now(), move |tx| hints::put(tx, &put)).unwrap();
-    assert_eq!(
-        opening.store.read(|rx| hints::get(rx, &name("build"))).unwrap(),
-        Some(kept.clone())
-    );
-    kept.meta = model::hint::HintMeta::default();
+    let found = || opening.store.read(|rx| hints::variants(rx, &name("build"))).unwrap();
+    assert_eq!(found(), [kept.clone()]);
+    kept.meta = model::hint::HintMeta { ttl: None, ..kept.meta };
     let put = kept.clone();
     opening.store.write(at_now(), move |tx| hints::put(tx, &put)).unwrap();
-    assert_eq!(opening.store.read(hints::all).unwrap(), [kept]);
+    assert_eq!(found(), [kept.clone()]);
+    let mut scoped = kept.clone();
+    scoped.meta = serde_json::from_value(json!({
+        "priority": 7, "confidence": 0.25, "ttl": "PT1,5H", "sensitivity": "secret", "source": "tool-output",
+        "added_by": "agent:x", "scope": { "cwd_glob": ["b", "a"], "repo": "git:a/b", "branch": ["c"],
+        "os": ["linux"], "env_required": ["A"], "env_match": { "B": "1", "C": ["2"] } },
+    }))
+    .unwrap();
+    let put = scoped.clone();
+    opening.store.write(at_now(), move |tx| hints::put(tx, &put)).unwrap();
+    assert_eq!(opening.store.read(hints::all).unwrap(), [scoped, kept]);
+}
+
+#[test]
+fn what_time_has_ended_is_swept_and_named() {
+    let opening = Home::new().open();
+    let mut short = hint("a", "v");
+    short.meta.ttl = Some(model::hint::Ttl::parse("PT1S").unwrap());
+    let mut long = hint("b", "v");
+    long.meta.ttl = Some(model::hint::Ttl::parse("PT2S").unwrap());
+    let swept = opening.store.write(at_now(), move |tx| {
+        for hint in [&short, &long, &hint("c", "v")] {
+            hints::put(tx, hint)?;
+        }
+        let early = hints::sweep(tx, NOW + 999)?.len();
+        let names = hints::sweep(tx, NOW + 1000)?.into_iter().map(|gone| gone.name.key);
+        Ok((early, names.collect::<Vec<_>>()))
+    });
+    assert_eq!(swept.unwrap(), Written::Done((0, vec!["a".to_owned()])));
+    assert_eq!(opening.keys(), ["b", "c"]);
+}
+
+#[test]
+fn hints_are_counted_by_variant_and_by_component() {
+    let opening = Home::new().open();
+    let counts = opening.store.write(at_now(), move |tx| {
+        let empty = hints::count_components(tx)?;
+        for component in ["web", "api", "zoo"] {
+            for os in ["linux", "darwin"] {
+                let mut hint = hint("a", "v");
+                hint.name.component = component.to_owned();
+                hint.meta.scope = Some(serde_json::from_value(json!({ "os": [os] })).unwrap());
+                hints::put(tx, &hint)?;
+            }
+        }
+        let counts = (hints::count(tx)?, hints::count_of(tx, "web")?, hints::count_of(tx, "no")?);
+        Ok((empty, counts, hints::count_components(tx)?))
+    });
+    assert_eq!(counts.unwrap(), Written::Done((0, (6, 2, 0), 3)));
 }
 
 #[test]
@@ -250,7 +297,7 @@ fn clearing_session_hints_keeps_the_others() {
 #[test]
 fn exact_lookups_never_scan() {
     let opening = Home::new().open();
-    for lookup in [hints::GET, calls::ANSWER, hook_events::LAST] {
+    for lookup in [hints::GET, hints::SWEEP, calls::ANSWER, hook_events::LAST] {
         let plan: Vec<String> = opening
             .store
             .read(|rx| {
@@ -268,7 +315,11 @@ fn exact_lookups_never_scan() {
                 })
             })
             .unwrap();
-        assert!(plan.iter().any(|line| line.contains("USING INDEX")), "{lookup}: {plan:?}");
+        assert!(
+            plan.iter()
+                .any(|line| line.contains("USING INDEX") || line.contains("USING COVERING INDEX")),
+            "{lookup}: {plan:?}"
+        );
         let sorts = plan.iter().any(|line| line.contains("TEMP B-TREE"));
         assert!(!sorts, "{lookup}: {plan:?}");
     }
@@ -281,9 +332,9 @@ fn a_read_sees_one_moment() {
     let (before, after) = opening
         .store
         .read(|rx| {
-            let before = hints::count(rx, "web")?.all;
+            let before = hints::count(rx)?;
             set(&opening.store, "b", "v")?;
-            Ok((before, hints::count(rx, "web")?.all))
+            Ok((before, hints::count(rx)?))
         })
         .unwrap();
     assert_eq!((before, after), (1, 1));

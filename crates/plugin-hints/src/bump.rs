@@ -1,0 +1,112 @@
+//! `bump_hint`: say that a fact helped, so that it ranks higher.
+
+use std::sync::Arc;
+
+use contract::{Access, CliShape, Cx, Example, Op, OpInfo};
+use model::OpError;
+use model::event::Event;
+use model::hint::{Hint, HintName, HintScope};
+use model::situation::Situation;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use store::hints::{self, StoredHint};
+
+use crate::choose::Pointer;
+use crate::held::Held;
+use crate::memory::Memory;
+
+/// The store counts in signed 64-bit numbers.
+const USE_COUNT_MAX: u64 = i64::MAX.unsigned_abs();
+
+pub(crate) struct BumpHint {
+    pub(crate) memory: Arc<Memory>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct BumpHintParams {
+    /// Service, module or folder, for example `http-proxy`.
+    component: String,
+    /// What the fact is about, for example `build`.
+    key: String,
+    /// How many uses to add.
+    #[serde(default = "one")]
+    delta: u64,
+    /// The hint with exactly this scope; `{}` is the one without a scope.
+    #[serde(default)]
+    #[schemars(with = "Option<serde_json::Map<String, Value>>")]
+    scope: Option<HintScope>,
+    /// The best hint for who stands there.
+    #[serde(default)]
+    #[schemars(with = "Option<serde_json::Map<String, Value>>")]
+    context: Option<Situation>,
+}
+
+fn one() -> u64 {
+    1
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct BumpHintOutput {
+    hint: Hint,
+}
+
+impl Op for BumpHint {
+    const INFO: OpInfo = OpInfo {
+        name: "bump_hint",
+        summary: "Say that a fact helped, so that it ranks higher",
+        doc: "Call it after the hinted command worked. It changes neither the version nor how long \
+              the hint lives.",
+        access: Access::Write { destructive: false, idempotent: false },
+        toolset: "hints",
+        core: true,
+        aliases: &["nudge.bump_hint", "nudge_bump_hint", "nudge.bump", "nudge_bump"],
+        cli: CliShape {
+            path: &["hint", "bump"],
+            positional: &["component", "key"],
+            flatten: None,
+            pretty: Some(pretty),
+            starts_daemon: true,
+        },
+        examples: &[Example {
+            title: "The build command worked",
+            before: &[(
+                "set_hint",
+                r#"{"component":"http-proxy","key":"build","value":"docker compose build router"}"#,
+            )],
+            params: r#"{"component":"http-proxy","key":"build","delta":2}"#,
+        }],
+        ..OpInfo::BASE
+    };
+    type Params = BumpHintParams;
+    type Output = BumpHintOutput;
+
+    fn run(&self, cx: &Cx<'_>, params: BumpHintParams) -> Result<BumpHintOutput, OpError> {
+        let BumpHintParams { component, key, delta, scope, context } = params;
+        let name = HintName::new(component, key)?;
+        if delta < 1 {
+            return Err(OpError::invalid("delta", "the delta is not at least 1"));
+        }
+        let pointer = Pointer::new(scope, context, &cx.caller.situation)?;
+        cx.note(Event { kind: "hint/bumped", subject: name.path(), data: Value::Null });
+        let memory = self.memory.clone();
+        let now = cx.now;
+        cx.store.write(move |tx| {
+            let stored = hints::variants(tx, &name)?.into_iter();
+            let variants: Vec<Held> =
+                stored.map(Held::load).filter(|held| held.is_alive(now)).collect();
+            let chosen = &pointer.choose(&name, &variants, now)?.stored;
+            let use_count = chosen.use_count.saturating_add(delta).min(USE_COUNT_MAX);
+            let bumped = StoredHint { use_count, last_used_at: Some(now), ..chosen.clone() };
+            let held = Arc::new(Held::load(bumped));
+            let hint = held.shown();
+            memory.put(tx, held)?;
+            Ok(BumpHintOutput { hint })
+        })
+    }
+}
+
+fn pretty(_: &Value, result: &Value) -> String {
+    format!("↑ bumped frecency: use_count={} last_used_at=now", result["hint"]["use_count"])
+}

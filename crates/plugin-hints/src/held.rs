@@ -1,0 +1,143 @@
+//! A hint as memory holds it: what is stored, ready to be gated and ranked.
+
+use std::cmp::Ordering;
+
+use model::OpError;
+use model::hint::{Hint, HintScope, rank};
+use model::time::rfc3339;
+use schemars::JsonSchema;
+use serde::Serialize;
+use store::hints::StoredHint;
+
+use crate::gate::{Gate, Place};
+
+/// A stored hint with its globs compiled.
+pub(crate) struct Held {
+    pub(crate) stored: StoredHint,
+    /// Its scope in canonical form: which variant of its key it is.
+    pub(crate) variant: String,
+    expires_at: Option<i64>,
+    specificity: f64,
+    gate: Gate,
+}
+
+/// Why a hint matched, or why none did.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct MatchExplain {
+    pub(crate) matched: bool,
+    /// From 0 to 1, with two decimals.
+    pub(crate) score: f64,
+    pub(crate) reasons: Vec<String>,
+}
+
+impl Held {
+    /// Refuses a scope whose globs do not compile.
+    pub(crate) fn new(stored: StoredHint) -> Result<Held, OpError> {
+        let gate = Gate::new(stored.meta.scope.as_ref())?;
+        Ok(Held::with(stored, gate))
+    }
+
+    /// Takes what the journal holds.
+    pub(crate) fn load(stored: StoredHint) -> Held {
+        let gate = Gate::load(stored.meta.scope.as_ref());
+        Held::with(stored, gate)
+    }
+
+    pub(crate) fn with(stored: StoredHint, gate: Gate) -> Held {
+        let variant = stored.meta.variant();
+        let expires_at = stored.expires_at();
+        let specificity = stored.meta.scope.as_ref().map_or(0.0, HintScope::specificity);
+        Held { stored, variant, expires_at, specificity, gate }
+    }
+
+    pub(crate) fn is_alive(&self, now: i64) -> bool {
+        self.expires_at.is_none_or(|end| end > now)
+    }
+
+    pub(crate) fn has_tag(&self, tag: &str) -> bool {
+        self.stored.meta.tags.iter().any(|one| one == tag)
+    }
+
+    pub(crate) fn is_eligible(&self, place: &Place<'_>) -> bool {
+        self.stored.meta.scope.as_ref().is_none_or(|scope| self.gate.check(scope, place).is_ok())
+    }
+
+    /// The first condition that does not hold, in words.
+    pub(crate) fn miss(&self, place: &Place<'_>) -> Option<String> {
+        let scope = self.stored.meta.scope.as_ref()?;
+        self.gate.check(scope, place).err().map(|miss| miss.text(scope, place))
+    }
+
+    fn fits_open_file(&self, place: &Place<'_>) -> bool {
+        let component = &self.stored.name.component;
+        self.gate.open_file(component, self.stored.meta.scope.as_ref(), place)
+    }
+
+    pub(crate) fn score(&self, place: &Place<'_>, now: i64) -> f64 {
+        let open_file = self.fits_open_file(place);
+        let usage = self.stored.usage();
+        rank::score(&self.stored.meta, usage, self.specificity, open_file, now)
+    }
+
+    /// Why it matched, for a hint that is eligible and has this score.
+    pub(crate) fn explain(&self, place: &Place<'_>, score: f64, now: i64) -> MatchExplain {
+        let meta = &self.stored.meta;
+        let mut reasons = self.gate.reasons(meta.scope.as_ref(), place);
+        if self.fits_open_file(place) {
+            reasons.push("an open file belongs to it".to_owned());
+        }
+        reasons.extend(rank::reasons(meta, self.stored.usage(), now));
+        MatchExplain { matched: true, score: rank::shown_score(score), reasons }
+    }
+
+    /// The hint as surfaces show it.
+    pub(crate) fn shown(&self) -> Hint {
+        let stored = &self.stored;
+        Hint {
+            value: stored.value.clone(),
+            meta: stored.meta.clone(),
+            version: stored.version,
+            created_at: rfc3339(stored.created_at),
+            updated_at: rfc3339(stored.updated_at),
+            last_used_at: stored.last_used_at.map(rfc3339),
+            use_count: stored.use_count,
+        }
+    }
+}
+
+/// A hint with its score.
+pub(crate) struct Ranked<'h> {
+    pub(crate) held: &'h Held,
+    pub(crate) score: f64,
+}
+
+impl Ranked<'_> {
+    /// The better one first: by score, priority, time of change, then by name.
+    pub(crate) fn order(&self, other: &Self) -> Ordering {
+        let (ours, theirs) = (&self.held.stored, &other.held.stored);
+        let by_score = other.score.total_cmp(&self.score);
+        by_score
+            .then_with(|| rank::priority(&theirs.meta).cmp(&rank::priority(&ours.meta)))
+            .then_with(|| theirs.updated_at.cmp(&ours.updated_at))
+            .then_with(|| ours.name.cmp(&theirs.name))
+            .then_with(|| self.held.variant.cmp(&other.held.variant))
+    }
+}
+
+/// The best of these hints by rank alone, whether they are eligible or not.
+pub(crate) fn best<'h>(
+    hints: impl Iterator<Item = &'h Held>,
+    place: &Place<'_>,
+    now: i64,
+) -> Option<Ranked<'h>> {
+    hints.map(|held| Ranked { held, score: held.score(place, now) }).min_by(Ranked::order)
+}
+
+/// The best of those that hold where the caller stands.
+pub(crate) fn best_eligible<'h>(
+    hints: impl Iterator<Item = &'h Held>,
+    place: &Place<'_>,
+    now: i64,
+) -> Option<Ranked<'h>> {
+    best(hints.filter(|held| held.is_eligible(place)), place, now)
+}

@@ -1,0 +1,226 @@
+//! `import_hints`: take in a document of hints, all of it or, if asked, what is good of it.
+//!
+//! How a document is read is in `import/document.rs`; here it is merged with what is there.
+
+mod document;
+
+use std::sync::Arc;
+
+use contract::{Access, CliShape, Cx, Example, Op, OpInfo};
+use model::event::Event;
+use model::hint::Sensitivity;
+use model::{Code, OpError, limits};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use store::Tx;
+use store::hints::{self, StoredHint};
+
+use self::document::{Document, Member};
+use crate::admit::{Secret, check_room};
+use crate::held::Held;
+use crate::memory::Memory;
+use crate::settings::Settings;
+
+pub(crate) struct ImportHints {
+    pub(crate) memory: Arc<Memory>,
+}
+
+/// What becomes of the hints that are there.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Mode {
+    /// They stay unless the document has a later version.
+    #[default]
+    Merge,
+    /// They go.
+    Replace,
+}
+
+/// What a bad hint in the document does.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum OnError {
+    /// Nothing of the document is taken.
+    #[default]
+    Abort,
+    /// The others are taken.
+    Skip,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ImportHintsParams {
+    /// A document as `export_hints` gives it in `payload`.
+    payload: Map<String, Value>,
+    /// What becomes of the hints that are there.
+    #[serde(default)]
+    mode: Mode,
+    /// What a bad hint in the document does.
+    #[serde(default)]
+    on_error: OnError,
+    /// Take in what looks like a credential; it is marked as secret.
+    #[serde(default)]
+    allow_secret: bool,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct ImportHintsOutput {
+    imported: usize,
+    /// Hints that are there in the same or a later version, that time has ended, or that are bad.
+    skipped: usize,
+    /// The bad ones, the first fifty of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    errors: Vec<ImportError>,
+}
+
+/// A hint that was not taken.
+#[derive(Clone, Serialize, JsonSchema)]
+pub(crate) struct ImportError {
+    component: String,
+    key: String,
+    /// For example `E_INVALID`.
+    reason: String,
+    message: String,
+}
+
+impl Op for ImportHints {
+    const INFO: OpInfo = OpInfo {
+        name: "import_hints",
+        summary: "Take in a JSON document of hints",
+        doc: "All or nothing unless `on_error` is `skip`. Times, versions and counts are kept as the \
+              document has them; what it leaves out begins now.",
+        access: Access::Write { destructive: true, idempotent: true },
+        toolset: "hints",
+        aliases: &["nudge.import_hints", "nudge_import_hints", "nudge.import", "nudge_import"],
+        cli: CliShape {
+            path: &["hint", "import"],
+            positional: &["payload"],
+            flatten: None,
+            pretty: Some(pretty),
+            starts_daemon: true,
+        },
+        examples: &[Example {
+            title: "A seed written by hand",
+            before: &[],
+            params: r#"{"payload":{"schema_version":"1.0","components":{"api":{"hints":{"test":{"value":"make test","meta":{"tags":["test"]}}}}}},"mode":"merge"}"#,
+        }],
+        large: true,
+        ..OpInfo::BASE
+    };
+    type Params = ImportHintsParams;
+    type Output = ImportHintsOutput;
+
+    fn run(&self, cx: &Cx<'_>, params: ImportHintsParams) -> Result<ImportHintsOutput, OpError> {
+        let settings = Settings::of(cx.config)?;
+        let mut taken = Taken { on_error: params.on_error, skipped: 0, errors: Vec::new() };
+        let mut members = Vec::new();
+        for member in Document::read(params.payload)?.members() {
+            match good(&member, &settings, params.allow_secret, cx.now) {
+                Ok(held) if held.is_alive(cx.now) => members.push(Arc::new(held)),
+                Ok(_) => taken.skipped += 1,
+                Err(error) => taken.refuse(&member.component, &member.key, error)?,
+            }
+        }
+        let subject = "hint://".to_owned();
+        cx.note(Event { kind: "hint/imported", subject, data: json!({ "hints": members.len() }) });
+        let memory = self.memory.clone();
+        let (now, mode, max) = (cx.now, params.mode, settings.max);
+        cx.store.write(move |tx| {
+            let mut taken = taken.clone();
+            match mode {
+                Mode::Merge => memory.sweep(tx, now)?,
+                Mode::Replace => memory.clear(tx)?,
+            }
+            let mut imported = 0;
+            for held in &members {
+                match admit(tx, &held.stored, &held.variant, max) {
+                    Ok(true) => {
+                        memory.put(tx, held.clone())?;
+                        imported += 1;
+                    }
+                    Ok(false) => taken.skipped += 1,
+                    Err(error) if error.code == Code::Quota => {
+                        let name = &held.stored.name;
+                        taken.refuse(&name.component, &name.key, error)?;
+                    }
+                    Err(error) => return Err(error),
+                }
+            }
+            Ok(ImportHintsOutput { imported, skipped: taken.skipped, errors: taken.errors })
+        })
+    }
+}
+
+/// What was not taken so far.
+#[derive(Clone)]
+struct Taken {
+    on_error: OnError,
+    skipped: usize,
+    errors: Vec<ImportError>,
+}
+
+impl Taken {
+    /// Counts a bad hint, or gives up because of it.
+    fn refuse(&mut self, component: &str, key: &str, error: OpError) -> Result<(), OpError> {
+        if self.on_error == OnError::Abort {
+            let message = format!("{component}/{key}: {}", error.message);
+            return Err(OpError { message, ..error }
+                .with("component", component)
+                .with("key", key)
+                .hint(
+                    "Nothing was imported. Correct it, or pass on_error skip to take the others.",
+                ));
+        }
+        self.skipped += 1;
+        if self.errors.len() < limits::HINT_IMPORT_ERRORS_TOLD {
+            self.errors.push(ImportError {
+                component: component.to_owned(),
+                key: key.to_owned(),
+                reason: error.code.row().reason.to_owned(),
+                message: error.message,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// The member as a hint, checked as `set_hint` checks it.
+fn good(
+    member: &Member,
+    settings: &Settings,
+    allow_secret: bool,
+    now: i64,
+) -> Result<Held, OpError> {
+    let mut hint = member.hint(now)?;
+    if settings.guard
+        && !hint.meta.is_secret()
+        && let Some(secret) = Secret::find(&hint.value, Some(&hint.meta))
+    {
+        if !allow_secret {
+            return Err(secret.refusal());
+        }
+        hint.meta.sensitivity = Some(Sensitivity::Secret);
+    }
+    settings.complete(&mut hint.meta);
+    Held::new(hint)
+}
+
+/// Whether the hint is to be written: there is room, and what is there is older.
+fn admit(tx: &Tx<'_>, hint: &StoredHint, variant: &str, max: usize) -> Result<bool, OpError> {
+    let stored = hints::variants(tx, &hint.name)?;
+    match stored.iter().find(|stored| stored.meta.variant() == variant) {
+        Some(stored) => Ok(stored.version < hint.version),
+        None => check_room(tx, &hint.name, max).map(|()| true),
+    }
+}
+
+fn pretty(_: &Value, result: &Value) -> String {
+    let mut lines =
+        vec![format!("✔ imported {} hints, skipped {}", result["imported"], result["skipped"])];
+    for error in result["errors"].as_array().into_iter().flatten() {
+        let message = error["message"].as_str().unwrap_or_default();
+        lines.push(format!("  {}: {message}", crate::show::name(error)));
+    }
+    lines.join("\n")
+}

@@ -1,0 +1,191 @@
+//! `query_hints`: the best facts that hold here, by component, keys, tags or a regex.
+
+use std::sync::Arc;
+
+use contract::{CliShape, Cx, Example, Op, OpInfo};
+use model::hint::{Hint, value_text};
+use model::situation::Situation;
+use model::{OpError, limits};
+use regex::{Regex, RegexBuilder};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::gate::Place;
+use crate::held::{Held, MatchExplain, Ranked};
+use crate::memory::{Index, Memory};
+use crate::show;
+
+pub(crate) struct QueryHints {
+    pub(crate) memory: Arc<Memory>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct QueryHintsParams {
+    /// Only hints of this component.
+    #[serde(default)]
+    component: Option<String>,
+    /// Only hints with one of these keys.
+    #[serde(default)]
+    keys: Vec<String>,
+    /// Only hints with one of these tags.
+    #[serde(default)]
+    tags: Vec<String>,
+    /// Only hints whose value or key matches.
+    #[serde(default)]
+    regex: Option<String>,
+    /// Where you stand; what is left out is filled in by the surface.
+    #[serde(default)]
+    context: Option<Situation>,
+    /// How many hints to return, from 1 to 1,000.
+    #[serde(default = "default_limit")]
+    limit: usize,
+}
+
+fn default_limit() -> usize {
+    limits::HINT_QUERY_DEFAULT
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct QueryHintsOutput {
+    /// The best one first.
+    hints: Vec<FoundHint>,
+}
+
+/// A hint that was found.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct FoundHint {
+    component: String,
+    key: String,
+    hint: Hint,
+    /// From 0 to 1.
+    score: f64,
+    match_explain: MatchExplain,
+}
+
+impl Op for QueryHints {
+    const INFO: OpInfo = OpInfo {
+        name: "query_hints",
+        summary: "Search facts by component, keys, tags or a regex",
+        doc: "Call it when a command failed or when you do not know the key. What you give must all \
+              fit, of several keys or tags any will do; only hints that hold where you stand are \
+              returned.",
+        toolset: "hints",
+        core: true,
+        aliases: &["nudge.query_hints", "nudge_query_hints", "nudge.query", "nudge_query"],
+        cli: CliShape {
+            path: &["hint", "query"],
+            positional: &[],
+            flatten: None,
+            pretty: Some(pretty),
+            starts_daemon: true,
+        },
+        examples: &[Example {
+            title: "What is known about building the proxy?",
+            before: &[(
+                "set_hint",
+                r#"{"component":"http-proxy","key":"build","value":"docker compose build router","meta":{"tags":["build"],"priority":8}}"#,
+            )],
+            params: r#"{"component":"http-proxy","tags":["build"],"regex":"dock.*build","limit":3}"#,
+        }],
+        ..OpInfo::BASE
+    };
+    type Params = QueryHintsParams;
+    type Output = QueryHintsOutput;
+
+    fn run(&self, cx: &Cx<'_>, params: QueryHintsParams) -> Result<QueryHintsOutput, OpError> {
+        if params.limit < 1 {
+            let message = format!("the limit is not from 1 to {}", limits::HINT_QUERY_MAX);
+            return Err(OpError::invalid("limit", message).with("max", limits::HINT_QUERY_MAX));
+        }
+        let limit = params.limit.min(limits::HINT_QUERY_MAX);
+        let regex = params.regex.as_deref().map(compile).transpose()?;
+        let place = Place::new(params.context.as_ref(), &cx.caller.situation)?;
+        let index = self.memory.read();
+        let mut found: Vec<Ranked<'_>> = Vec::new();
+        let mut take = |held| {
+            if params.fits(held, regex.as_ref()) && held.is_eligible(&place) {
+                found.push(Ranked { held, score: held.score(&place, cx.now) });
+            }
+        };
+        params.candidates(&index, cx.now, &mut take);
+        if found.len() > limit {
+            found.select_nth_unstable_by(limit - 1, Ranked::order);
+            found.truncate(limit);
+        }
+        found.sort_unstable_by(Ranked::order);
+        let hints = found.into_iter().map(|ranked| FoundHint {
+            component: ranked.held.stored.name.component.clone(),
+            key: ranked.held.stored.name.key.clone(),
+            hint: ranked.held.shown(),
+            score: ranked.score,
+            match_explain: ranked.held.explain(&place, ranked.score, cx.now),
+        });
+        Ok(QueryHintsOutput { hints: hints.collect() })
+    }
+}
+
+impl QueryHintsParams {
+    /// Hands over what the narrowest index knows: of a key, a component, a tag, or everything.
+    fn candidates<'i>(&self, index: &'i Index, now: i64, take: &mut dyn FnMut(&'i Held)) {
+        match &self.component {
+            Some(component) if !self.keys.is_empty() => {
+                for (place, key) in self.keys.iter().enumerate() {
+                    if !self.keys[..place].contains(key) {
+                        index.variants(component, key, now).for_each(&mut *take);
+                    }
+                }
+            }
+            Some(component) => index.of_component(component, now).for_each(take),
+            None if !self.tags.is_empty() => index.with_tags(&self.tags, now, take),
+            None => index.all(now).for_each(take),
+        }
+    }
+
+    fn fits(&self, held: &Held, regex: Option<&Regex>) -> bool {
+        let name = &held.stored.name;
+        (self.keys.is_empty() || self.keys.contains(&name.key))
+            && (self.tags.is_empty() || self.tags.iter().any(|tag| held.has_tag(tag)))
+            && regex.is_none_or(|regex| {
+                regex.is_match(&name.key) || regex.is_match(&value_text(&held.stored.value))
+            })
+    }
+}
+
+/// Matching takes time in proportion to the text, whatever the regex.
+fn compile(pattern: &str) -> Result<Regex, OpError> {
+    let max = limits::HINT_REGEX_BYTES_MAX;
+    if pattern.len() > max {
+        let message = format!("the regex is over {max} bytes");
+        return Err(OpError::invalid("regex", message).with("max", max));
+    }
+    let max = limits::HINT_REGEX_COMPILED_BYTES_MAX;
+    RegexBuilder::new(pattern).size_limit(max).dfa_size_limit(max).build().map_err(|error| {
+        let message = match error {
+            regex::Error::CompiledTooBig(_) => format!("the regex compiles to over {max} bytes"),
+            error => {
+                let error = error.to_string();
+                let why = error.lines().last().unwrap_or_default();
+                format!("the regex is wrong: {}", why.trim_start_matches("error: "))
+            }
+        };
+        OpError::invalid("regex", message)
+            .hint("Backreferences and look-around are not supported, everything else is as usual.")
+    })
+}
+
+fn pretty(_: &Value, result: &Value) -> String {
+    let hints = result["hints"].as_array().map_or(&[][..], Vec::as_slice);
+    let mut lines = vec![match hints.len() {
+        0 => "No hint holds here.".to_owned(),
+        1 => "Found 1 hint:".to_owned(),
+        count => format!("Found {count} hints:"),
+    }];
+    for found in hints {
+        lines.push(show::name(found));
+        lines.push(format!("  value: {}", show::value(&found["hint"])));
+        lines.extend(show::explain(&found["match_explain"]));
+    }
+    lines.join("\n")
+}

@@ -1,0 +1,60 @@
+//! The settings of hints, and what they mean for a call.
+
+use contract::{Config, ConfigKey, ConfigKind};
+use model::hint::{HintMeta, Ttl};
+use model::{OpError, limits};
+
+const MAX: &str = "hints.max";
+const DEFAULT_TTL: &str = "hints.default_ttl";
+const SECRET_GUARD: &str = "hints.secret_guard";
+
+pub(crate) const KEYS: &[ConfigKey] = &[
+    ConfigKey {
+        key: MAX,
+        kind: ConfigKind::Integer,
+        default: "5000",
+        env: &["REKINDLE_MAX_HINTS", "NUDGE_MAX_HINTS"],
+        doc: "How many hints there may be in all.",
+    },
+    ConfigKey {
+        key: DEFAULT_TTL,
+        kind: ConfigKind::Text,
+        default: "session",
+        env: &["REKINDLE_DEFAULT_TTL", "NUDGE_DEFAULT_TTL"],
+        doc: "How long a hint lives that does not say: session, forever, or a duration such as PT2H.",
+    },
+    ConfigKey {
+        key: SECRET_GUARD,
+        kind: ConfigKind::Boolean,
+        default: "true",
+        env: &["REKINDLE_SECRET_GUARD", "NUDGE_SECRET_GUARD"],
+        doc: "Whether hints that look like credentials are refused.",
+    },
+];
+
+/// The settings that matter while a hint is written.
+#[derive(Clone)]
+pub(crate) struct Settings {
+    pub(crate) max: usize,
+    pub(crate) guard: bool,
+    default_ttl: Ttl,
+}
+
+impl Settings {
+    pub(crate) fn of(config: &Config) -> Result<Settings, OpError> {
+        let default_ttl = Ttl::parse(config.text(DEFAULT_TTL)).map_err(|why| {
+            OpError::invalid(DEFAULT_TTL, format!("the setting {DEFAULT_TTL} is wrong: {why}"))
+                .hint(format!("`rekindle config set {DEFAULT_TTL} session` puts it right."))
+        })?;
+        let max = usize::try_from(config.integer(MAX)).unwrap_or(limits::HINTS_MAX);
+        Ok(Settings { max, guard: config.boolean(SECRET_GUARD), default_ttl })
+    }
+
+    /// Says how long the hint lives if it does not say so itself. What lives for a boot, as hints
+    /// do by nature, is left as it was written.
+    pub(crate) fn complete(&self, meta: &mut HintMeta) {
+        if meta.ttl.is_none() && self.default_ttl != Ttl::Session {
+            meta.ttl = Some(self.default_ttl.clone());
+        }
+    }
+}
