@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use client::connection::Connection;
 use client::daemon;
 use client::road::{Lost, SocketRoad};
-use model::wire::{Build, Hello};
+use model::wire::Hello;
 use model::{OpError, Reply, Request, Road, limits};
 use runtime::Runtime;
 use server::lock::Lock;
@@ -38,7 +38,7 @@ impl<'w> CommandRoad<'w> {
         let mut asked_to_leave = false;
         loop {
             if let Some((road, hello)) = connect(&world)? {
-                if !is_older(&hello, &world.build) || asked_to_leave {
+                if !world.build.is_newer_than(&hello.build) || asked_to_leave {
                     world.note_broken_settings();
                     return Ok(Way::Socket(road));
                 }
@@ -123,8 +123,4 @@ pub(crate) fn connect(world: &World) -> Result<Option<(SocketRoad, Hello)>, OpEr
         Ok((road, hello)) => Ok(Some((road, hello?))),
         Err(Lost(_)) => Ok(None),
     }
-}
-
-pub(crate) fn is_older(daemon: &Hello, client: &Build) -> bool {
-    Build::parse(&daemon.build).is_some_and(|daemon| daemon < *client)
 }

@@ -151,6 +151,11 @@ impl fmt::Display for Build {
 }
 
 impl Build {
+    /// Whether this build is newer than the one that a daemon's hello names.
+    pub fn is_newer_than(&self, daemon: &str) -> bool {
+        Build::parse(daemon).is_some_and(|daemon| *self > daemon)
+    }
+
     /// Reads what `Display` writes.
     pub fn parse(text: &str) -> Option<Build> {
         let (version, built) = text.split_once('+')?;

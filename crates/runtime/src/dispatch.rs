@@ -1,7 +1,6 @@
 //! The one road to a handler: lookup, tier, spool, panic fence, stored answers, audit.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::mpsc;
 use std::time::Instant;
 
@@ -46,18 +45,10 @@ impl Runtime {
 
     fn submit(&self, request: Request, reply: impl FnOnce(Reply) + Send + 'static) {
         let inner = self.inner.clone();
-        // The callback is taken by whoever answers: the pool's thread, or this one if it is full.
-        let reply = Arc::new(std::sync::Mutex::new(Some(reply)));
-        let answer = move |result| {
-            let taken = reply.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
-            if let Some(reply) = taken {
-                reply(result);
-            }
+        let job = move |admitted: Result<(), OpError>| {
+            reply(admitted.and_then(|()| inner.perform(request)));
         };
-        let refused = answer.clone();
-        if let Err(error) = self.inner.pool.run(Box::new(move || answer(inner.perform(request)))) {
-            refused(Err(error));
-        }
+        self.inner.pool.run(Box::new(job));
     }
 }
 

@@ -5,7 +5,7 @@ use model::OpError;
 use model::time::ago;
 use schemars::JsonSchema;
 use serde::Serialize;
-use store::health::Integrity;
+use store::health::{Health, Integrity};
 use store::hook_events;
 
 use crate::runtime::Inner;
@@ -43,8 +43,11 @@ impl Check {
 
 /// All checks, in the order they are shown.
 pub(crate) fn check(inner: &Inner, cx: &Cx<'_>) -> Result<Vec<Check>, OpError> {
-    let mut checks = vec![database(inner)];
-    checks.extend(room(inner));
+    // The whole database is read for this, so it is done once.
+    let health = inner.store.health();
+    let room = room(inner, &health);
+    let mut checks = vec![database(inner, health)];
+    checks.extend(room);
     for notice in inner.store.notices() {
         checks.push(Check::new(
             "repair",
@@ -90,9 +93,9 @@ pub(crate) fn check(inner: &Inner, cx: &Cx<'_>) -> Result<Vec<Check>, OpError> {
 }
 
 /// A warning when the database has almost reached the size that the settings allow.
-fn room(inner: &Inner) -> Option<Check> {
+fn room(inner: &Inner, health: &Health) -> Option<Check> {
     let max = inner.config.integer("store.max_pages");
-    let pages = inner.store.health().pages;
+    let pages = health.pages;
     (max > 0 && pages.saturating_mul(100) >= max.saturating_mul(90)).then(|| {
         Check::new(
             "room",
@@ -103,8 +106,7 @@ fn room(inner: &Inner) -> Option<Check> {
     })
 }
 
-fn database(inner: &Inner) -> Check {
-    let health = inner.store.health();
+fn database(inner: &Inner, health: Health) -> Check {
     let path = inner.locations.database.display();
     let problem = match health.integrity {
         Integrity::Sound | Integrity::Unfinished => {

@@ -5,7 +5,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use model::{OpError, limits};
 
-type Job = Box<dyn FnOnce() + Send>;
+/// What is run: on a thread of the pool, or at once with the reason why it may not.
+type Job = Box<dyn FnOnce(Result<(), OpError>) + Send>;
 
 /// Runs jobs on at most [`limits::POOL_THREADS`] threads.
 pub(crate) struct Pool {
@@ -37,31 +38,39 @@ impl Pool {
         Pool { shared: Arc::new(Shared { state: Mutex::default(), wake: Condvar::new() }) }
     }
 
-    /// Queues a job, or says `unavailable` when the queue is full.
-    pub(crate) fn run(&self, job: Job) -> Result<(), OpError> {
+    /// Queues a job. One that cannot be queued is told so at once, on this thread.
+    pub(crate) fn run(&self, job: Job) {
         let mut state = self.shared.lock();
-        if state.queue.len() >= limits::POOL_QUEUE_MAX {
-            let max = limits::POOL_QUEUE_MAX;
+        let refusal = self.make_room(&mut state);
+        if let Err(error) = refusal {
+            drop(state);
+            return job(Err(error));
+        }
+        state.queue.push_back(job);
+        drop(state);
+        self.shared.wake.notify_one();
+    }
+
+    /// Sees to it that the next job finds a place and, sooner or later, a thread.
+    fn make_room(&self, state: &mut State) -> Result<(), OpError> {
+        let max = limits::POOL_QUEUE_MAX;
+        if state.queue.len() >= max {
             return Err(OpError::unavailable(format!("{max} calls are waiting already"))
                 .hint("Try again in a moment."));
         }
-        state.queue.push_back(job);
-        if state.idle == 0 && state.threads < limits::POOL_THREADS {
-            let shared = self.shared.clone();
-            let name = format!("op-{}", state.threads);
-            let started = std::thread::Builder::new().name(name).spawn(move || work(&shared));
-            match started {
-                Ok(_) => state.threads += 1,
-                Err(_) if state.threads == 0 => {
-                    state.queue.pop_back();
-                    return Err(OpError::unavailable("the system refuses a new thread"));
-                }
-                // The threads that exist will come to it.
-                Err(_) => {}
-            }
+        if state.idle > state.queue.len() || state.threads >= limits::POOL_THREADS {
+            return Ok(());
         }
-        drop(state);
-        self.shared.wake.notify_one();
+        let shared = self.shared.clone();
+        let name = format!("op-{}", state.threads);
+        match std::thread::Builder::new().name(name).spawn(move || work(&shared)) {
+            Ok(_) => state.threads += 1,
+            Err(_) if state.threads == 0 => {
+                return Err(OpError::unavailable("the system refuses a new thread"));
+            }
+            // The threads that exist will come to it.
+            Err(_) => {}
+        }
         Ok(())
     }
 }
@@ -78,7 +87,7 @@ fn work(shared: &Shared) {
     loop {
         if let Some(job) = state.queue.pop_front() {
             drop(state);
-            job();
+            job(Ok(()));
             state = shared.lock();
         } else if state.closed {
             return;

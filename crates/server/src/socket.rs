@@ -130,7 +130,8 @@ pub(crate) async fn read_line<R: AsyncBufRead + Unpin>(
     }
 }
 
-fn too_large() -> String {
+/// The answer to a line that is too long, here and on stdio.
+pub(crate) fn too_large() -> String {
     let max = limits::LINE_BYTES_MAX;
     let error =
         OpError::new(Code::TooLarge, format!("the line is over {max} bytes")).with("max", max);

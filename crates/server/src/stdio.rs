@@ -18,7 +18,7 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use crate::lock::Lock;
 use crate::platform::EndSignals;
 use crate::primary::{Options, Primary, Why};
-use crate::socket::read_line;
+use crate::socket::{read_line, too_large};
 
 /// What a stdio server is started with.
 pub struct Stdio<O> {
@@ -148,7 +148,7 @@ impl<O: FnMut() -> Result<runtime::Runtime, OpError>> Stdio<O> {
                 match remote.hello(&self.locations, &self.options.build).await {
                     Ok(Ok(hello)) => {
                         // Asked once only: two builds on one machine must not chase each other.
-                        let newer = is_newer(&self.options.build, &hello.build);
+                        let newer = self.options.build.is_newer_than(&hello.build);
                         let ask = newer && !std::mem::replace(&mut self.asked_to_leave, true);
                         if !ask || !remote.ask_to_leave().await {
                             return Ok(Backend::Remote(remote));
@@ -170,10 +170,6 @@ impl<O: FnMut() -> Result<runtime::Runtime, OpError>> Stdio<O> {
 fn hangs() -> OpError {
     OpError::new(Code::Timeout, "the daemon holds its lock but does not answer")
         .hint("It may be suspended or very busy: see `rekindle doctor`.")
-}
-
-fn is_newer(client: &Build, daemon: &str) -> bool {
-    Build::parse(daemon).is_some_and(|daemon| *client > daemon)
 }
 
 /// Why the PRIMARY in this process has to end; waits for ever if there is none.
@@ -360,13 +356,6 @@ fn failure(line: &[u8], error: &OpError) -> Option<String> {
 fn not_utf8() -> String {
     let error = json!({ "code": -32700, "message": "the message is not JSON: it is not UTF-8" });
     json!({ "jsonrpc": "2.0", "id": null, "error": error }).to_string()
-}
-
-fn too_large() -> String {
-    let max = limits::LINE_BYTES_MAX;
-    let error =
-        OpError::new(Code::TooLarge, format!("the line is over {max} bytes")).with("max", max);
-    json!({ "jsonrpc": "2.0", "id": null, "error": error.to_wire() }).to_string()
 }
 
 /// Passes over the rest of a line that was too long.

@@ -105,7 +105,7 @@ fn running(world: &World) -> Value {
         (Err(error), None) => {
             check("daemon", "fail", &error.message, error.hint.as_deref().unwrap_or_default())
         }
-        (Ok(Some((_, hello))), _) if road::is_older(&hello, &world.build) => check(
+        (Ok(Some((_, hello))), _) if world.build.is_newer_than(&hello.build) => check(
             "daemon",
             "warn",
             &format!("pid {} is of an older build ({})", hello.pid, hello.build),

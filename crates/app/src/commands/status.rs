@@ -25,7 +25,7 @@ fn status(world: &mut World) -> Result<Value, OpError> {
             json!({ "running": false, "database": world.locations.database.to_string_lossy() }),
         );
     };
-    if road::is_older(&hello, &world.build) {
+    if world.build.is_newer_than(&hello.build) {
         world.out.note(
             "note: the daemon is older than this command; `rekindle stop` lets the next one be new",
         );
