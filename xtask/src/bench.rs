@@ -2,8 +2,10 @@
 //!
 //! Ratios and instruction counts hold on a busy machine; bare times are only shown.
 
+mod dispatch;
 mod hook;
 mod http_rate;
+mod observations;
 mod resident;
 mod stdio;
 
@@ -72,9 +74,17 @@ const FULL: Amount =
 const QUICK: Amount =
     Amount { spawns: 60, starts: 3, idle_seconds: 2, requests: 1_000, calls: 400 };
 
-pub(crate) fn run(project: &Project, gate_only: bool, quick: bool) -> Result<()> {
-    let rows =
-        if gate_only { gate(project)? } else { all(project, if quick { &QUICK } else { &FULL })? };
+/// What is asked for on the command line.
+pub(crate) struct Wanted {
+    pub(crate) gate_only: bool,
+    pub(crate) quick: bool,
+    /// Also over a million observations, which take minutes to make up.
+    pub(crate) large: bool,
+}
+
+pub(crate) fn run(project: &Project, wanted: &Wanted) -> Result<()> {
+    let amount = if wanted.quick { &QUICK } else { &FULL };
+    let rows = if wanted.gate_only { gate(project)? } else { all(project, amount, wanted.large)? };
     print!("{}", shown(&rows));
     match failures(&rows).as_slice() {
         [] => Ok(()),
@@ -88,7 +98,7 @@ pub(crate) fn gate(project: &Project) -> Result<Vec<Row>> {
     Ok(vec![hook::instructions(&binary)?, resident::size(&binary)?])
 }
 
-fn all(project: &Project, amount: &Amount) -> Result<Vec<Row>> {
+fn all(project: &Project, amount: &Amount, large: bool) -> Result<Vec<Row>> {
     let binary = project.build_binary(true)?;
     let mut rows = vec![hook::instructions(&binary)?];
     rows.push(hook::with_daemon(&binary, amount)?);
@@ -96,8 +106,10 @@ fn all(project: &Project, amount: &Amount) -> Result<Vec<Row>> {
     rows.push(resident::ready(&binary, amount)?);
     rows.extend(resident::idle(&binary, amount)?);
     rows.push(resident::size(&binary)?);
+    rows.extend(dispatch::hints(&binary, amount)?);
     rows.push(http_rate::get_hint(&binary, amount)?);
     rows.extend(stdio::get_hint(&binary, amount)?);
+    rows.extend(observations::rows(project, &binary, amount, large)?);
     Ok(rows)
 }
 

@@ -33,7 +33,9 @@ usage: cargo xtask VERB
   tidy                      the house rules: headers, sizes, who may see whom, links, licences
   spec                      every claim of docs/spec has a test, every reference an anchor
   codegen [--check]         write docs/reference from the binary, or compare
-  bench [--gate] [--quick]  measure the release binary; --gate: instruction count and size only
+  bench [--gate] [--quick] [--large]
+                            measure the release binary; --gate: instruction count and size only;
+                            --large: also over a million observations
   clients                   real MCP clients against the release binary";
 
 fn main() -> ExitCode {
@@ -55,7 +57,7 @@ fn run(args: &[String]) -> Result<()> {
     let known: &[&str] = match verb {
         "ci" => &["--install"],
         "codegen" => &["--check"],
-        "bench" => &["--gate", "--quick"],
+        "bench" => &["--gate", "--quick", "--large"],
         "tidy" | "spec" | "clients" => &[],
         "help" | "--help" | "-h" => {
             println!("{USAGE}");
@@ -73,7 +75,10 @@ fn run(args: &[String]) -> Result<()> {
         "tidy" => tidy::run(&project),
         "spec" => spec::run(&project),
         "codegen" => codegen::run(&project, has("--check")),
-        "bench" => bench::run(&project, has("--gate"), has("--quick")),
+        "bench" => {
+            let (gate_only, quick) = (has("--gate"), has("--quick"));
+            bench::run(&project, &bench::Wanted { gate_only, quick, large: has("--large") })
+        }
         _ => clients::run(&project),
     }
 }

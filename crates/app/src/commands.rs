@@ -1,10 +1,16 @@
 //! The commands of the daemon's life, one file each; operations come from the table.
 
 mod backup;
+mod bench_dispatch;
 mod bench_http;
+mod bench_observations;
 mod config;
 mod doctor;
+pub(crate) mod hook;
+mod links;
 mod logs;
+mod port;
+mod record;
 mod reference;
 mod serve;
 mod status;
@@ -15,6 +21,7 @@ use std::ffi::OsString;
 
 use clap::{ArgMatches, Command};
 use cli::{Output, Picked};
+use contract::Table;
 use model::{Caller, Reply, Request, Road as _, Tier};
 use serde_json::Value;
 
@@ -39,28 +46,40 @@ const COMMANDS: &[Own] = &[
     Own { command: config::command, run: config::run },
     Own { command: backup::backup_command, run: backup::backup },
     Own { command: backup::restore_command, run: backup::restore },
-    Own { command: hook_command, run: hook_run },
+    Own { command: links::command, run: links::run },
+    Own { command: hook::command, run: hook::run },
+    Own { command: record::command, run: record::run },
     Own { command: reference::command, run: reference::run },
     Own { command: bench_http::command, run: bench_http::run },
+    Own { command: bench_dispatch::command, run: bench_dispatch::run },
+    Own { command: bench_observations::command, run: bench_observations::run },
 ];
 
 /// The clap commands of [`COMMANDS`].
-fn own_commands() -> Vec<Command> {
-    COMMANDS.iter().map(|own| (own.command)()).collect()
+fn own_commands(table: &Table) -> Vec<Command> {
+    let commands = COMMANDS.iter().map(|own| (own.command)());
+    commands.map(|command| serve::with_settings(command, table.config_keys())).collect()
 }
 
 /// Runs a line and says with which code to exit.
 pub(crate) fn run(argv: Vec<OsString>) -> u8 {
     let table = crate::kit::kit().table;
-    let mut out = Output::standard();
-    let parsed = cli::parse(&table, own_commands(), argv, &mut out, &mut std::io::stdin());
+    let name = crate::names::started_by(argv.first().map(AsRef::as_ref));
+    let mut out = Output::standard(name);
+    let parsed = cli::parse(&table, own_commands(&table), argv, &mut out, &mut std::io::stdin());
     let mut world = World {
         out,
         locations: client::platform::locations(parsed.db.as_deref()),
         db: parsed.db,
+        settings: Vec::new(),
         build: crate::kit::build(),
         table,
     };
+    if let Some(port) = parsed.port
+        && let Err(error) = port::hold_to(&mut world, port, &parsed.picked)
+    {
+        return world.out.error(&error);
+    }
     match parsed.picked {
         Picked::Done(exit) => exit,
         Picked::Op(call) => {
@@ -80,9 +99,7 @@ pub(crate) fn run(argv: Vec<OsString>) -> u8 {
 
 /// Calls an operation for the person at the command line and prints what comes back.
 fn run_op(world: &mut World, starts_daemon: bool, call: cli::Call) -> u8 {
-    let json = world.out.json;
-    let mut out = Output::standard();
-    out.json = json;
+    let mut out = world.out.again();
     let road = CommandRoad::new(world, starts_daemon);
     cli::run_op(&mut out, &road, person(), call)
 }
@@ -100,27 +117,4 @@ fn person() -> Caller {
         session: std::env::var("CLAUDE_CODE_SESSION_ID").ok().filter(|id| !id.is_empty()),
         situation: client::platform::situation(),
     }
-}
-
-fn hook_command() -> Command {
-    Command::new("hook")
-        .about("Record one event of an agent's hook: its JSON on stdin")
-        .long_about(
-            "Record one event of an agent's hook: its JSON on stdin.\n\n\
-             It never disturbs the agent: the exit code is always 0, and nothing is printed unless \
-             there is something to tell. Without a daemon the event waits in the spool.",
-        )
-        .arg(
-            clap::Arg::new("event")
-                .value_name("EVENT")
-                .required(true)
-                .help("Name of the event as the agent has it, for example PostToolUse"),
-        )
-}
-
-/// Only reached for lines that `main` did not recognise as a plain event.
-fn hook_run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
-    let event = matches.get_one::<String>("event").map_or("", String::as_str);
-    hook::run(event, world.db.as_deref());
-    0
 }

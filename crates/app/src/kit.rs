@@ -7,7 +7,11 @@ use runtime::Kit;
 
 /// The plugins and their table of operations.
 pub(crate) fn kit() -> Kit {
-    Kit::new(vec![Arc::new(plugin_hints::Hints::default())])
+    // Whoever keeps what a session was told needs the session, which the observations make.
+    Kit::new(vec![
+        Arc::new(plugin_observations::Observations::new(client::platform::home())),
+        Arc::new(plugin_hints::Hints::default()),
+    ])
 }
 
 /// Which build this is.

@@ -2,25 +2,42 @@
 
 mod commands;
 mod kit;
+mod names;
 mod road;
 mod world;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     // The hook comes first: it is one process per agent event, and must not pay for the rest.
     let mut args = std::env::args_os().skip(1);
-    let is_hook = args.next().is_some_and(|arg| arg == "hook");
-    if is_hook
-        && let Some(event) = args.next()
-        && let Some(event) = event.to_str().filter(|event| !event.starts_with('-'))
-    {
-        hook::run(event, None);
+    let word = args.next();
+    let is_word = |name: &str| word.as_ref().is_some_and(|word| word == name);
+    let (is_hook, is_record) = (is_word("hook"), is_word("record"));
+    if is_hook && let Some((event, agent)) = plain_event(args) {
+        let hooked = hook::Hooked { event: &event, agent: agent.as_deref(), db: None };
+        commands::hook::take(&hooked);
         return ExitCode::SUCCESS;
     }
     // An agent takes what a hook prints on stdout for an answer, so a hook's mistakes go to stderr.
     let argv = std::env::args_os().filter(|arg| !is_hook || arg != "--json");
     let exit = commands::run(argv.collect());
     // To an agent the code of a wrong usage means that it has to stop what it is doing.
-    if is_hook { ExitCode::SUCCESS } else { ExitCode::from(exit) }
+    match exit {
+        _ if is_hook => ExitCode::SUCCESS,
+        cli::EXIT_USAGE if is_record => ExitCode::FAILURE,
+        exit => ExitCode::from(exit),
+    }
+}
+
+/// The event and the agent of a line that is no more than `EVENT [--agent AGENT]`.
+fn plain_event(mut args: impl Iterator<Item = OsString>) -> Option<(String, Option<String>)> {
+    let event = args.next()?.into_string().ok().filter(|event| !event.starts_with('-'))?;
+    let agent = match args.next() {
+        None => return Some((event, None)),
+        Some(flag) if flag == "--agent" => args.next()?.into_string().ok()?,
+        Some(_) => return None,
+    };
+    args.next().is_none().then_some((event, Some(agent)))
 }

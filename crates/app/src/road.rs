@@ -75,7 +75,7 @@ impl<'w> CommandRoad<'w> {
 }
 
 impl Road for CommandRoad<'_> {
-    fn call(&self, request: Request) -> Reply {
+    fn call(&self, mut request: Request) -> Reply {
         let deadline = self.world.borrow().table.get(&request.op)?.info.deadline;
         let until = Instant::now() + limits::FIND_PRIMARY;
         loop {
@@ -85,6 +85,8 @@ impl Road for CommandRoad<'_> {
             };
             match &way {
                 Way::Here { runtime, .. } => {
+                    let asked = runtime.asks_env();
+                    request.caller.situation.env = client::platform::environment(&asked);
                     let reply = runtime.call(request);
                     self.way.replace(Some(way));
                     return reply;

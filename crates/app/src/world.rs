@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use cli::Output;
-use contract::{Config, Table};
+use contract::{Config, ConfigKey, Table};
 use model::OpError;
 use model::locations::Locations;
 use model::wire::Build;
@@ -20,14 +20,19 @@ pub(crate) struct World {
     pub(crate) locations: Locations,
     /// The `--db` flag, for processes this one starts.
     pub(crate) db: Option<PathBuf>,
+    /// Settings that the line gives, for this process alone.
+    pub(crate) settings: Vec<(ConfigKey, String)>,
     pub(crate) build: Build,
 }
 
 impl World {
     /// The settings in force.
     pub(crate) fn config(&self) -> Result<Config, OpError> {
-        let var = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-        runtime::config::load(&self.table, &self.locations.config_file, &var)
+        let mut config = config(&self.table, &self.locations)?;
+        for (key, value) in &self.settings {
+            config.set(key, value).map_err(|why| OpError::invalid(key.key, why))?;
+        }
+        Ok(config)
     }
 
     /// Says that the settings are broken, where the command can do its work without them.
@@ -41,6 +46,12 @@ impl World {
     pub(crate) fn open(&self, one_shot: bool) -> Result<Runtime, OpError> {
         open(&self.locations, self.config()?, one_shot)
     }
+}
+
+/// The settings of the file and of the environment.
+pub(crate) fn config(table: &Table, locations: &Locations) -> Result<Config, OpError> {
+    let var = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    runtime::config::load(table, &locations.config_file, &var)
 }
 
 /// Opens a runtime with a fresh kit: a process may become PRIMARY more than once.

@@ -3,12 +3,13 @@
 use contract::Operation;
 use serde_json::Value;
 
-use crate::param::{Kind, Param, structure};
+use crate::name::Name;
+use crate::param::{Kind, Param, split_list, structure};
 
-/// The line that calls the operation with these parameters: its own command, or `rekindle call`
-/// where the command cannot say them.
-pub(crate) fn command_line(op: &Operation, params: &Value) -> String {
-    own_line(op, params).unwrap_or_else(|| call_line(op, params))
+/// The line that calls the operation with these parameters: its own command under this name, or
+/// `rekindle call` where the command cannot say them.
+pub(crate) fn command_line(op: &Operation, params: &Value, name: &Name) -> String {
+    own_line(op, params, name).unwrap_or_else(|| call_line(op, params))
 }
 
 /// The line that calls the operation by name.
@@ -16,18 +17,18 @@ pub(crate) fn call_line(op: &Operation, params: &Value) -> String {
     format!("rekindle call {} {}", op.info.name, quoted(&params.to_string()))
 }
 
-fn own_line(op: &Operation, params: &Value) -> Option<String> {
+fn own_line(op: &Operation, params: &Value, name: &Name) -> Option<String> {
     if op.info.cli.path.is_empty() {
         return None;
     }
     let known = Param::all(op);
     let mut positions: Vec<Option<String>> = vec![None; op.info.cli.positional.len()];
     let mut flags = String::new();
-    for (within, name, value) in leaves(op, params)? {
-        let param = known.iter().find(|param| param.within == within && param.name == name)?;
-        match param.position {
-            Some(position) => positions[position] = Some(by_position(&param.kind, value)?),
-            None => flags.push_str(&format!(" {}", by_flag(param, value)?)),
+    for (name, value) in params.as_object()? {
+        let param = known.iter().find(|param| param.path() == *name)?;
+        match param.position.and_then(|position| positions.get_mut(position)) {
+            Some(place) => *place = Some(by_position(&param.kind, value)?),
+            None => flags.push_str(&format!(" {}", by_flags(&known, param, value)?)),
         }
     }
     let given: Vec<String> = positions.iter().flatten().cloned().collect();
@@ -35,29 +36,22 @@ fn own_line(op: &Operation, params: &Value) -> Option<String> {
     if positions.iter().take(given.len()).any(Option::is_none) {
         return None;
     }
-    let mut line = format!("rekindle {}", op.info.cli.path.join(" "));
+    let mut line = name.any_line(op.info.cli.path);
     given.iter().for_each(|word| line.push_str(&format!(" {word}")));
     Some(line + &flags)
 }
 
-/// Every given parameter, the members of the flattened object one by one.
-fn leaves<'v>(
-    op: &Operation,
-    params: &'v Value,
-) -> Option<Vec<(Option<&'static str>, &'v str, &'v Value)>> {
-    let mut leaves = Vec::new();
-    for (name, value) in params.as_object()? {
-        match op.info.cli.flatten.filter(|flattened| flattened == name) {
-            Some(outer) => {
-                let members = value.as_object().filter(|members| !members.is_empty())?;
-                leaves.extend(
-                    members.iter().map(|(name, value)| (Some(outer), name.as_str(), value)),
-                );
-            }
-            None => leaves.push((None, name.as_str(), value)),
-        }
-    }
-    Some(leaves)
+/// The flags of a parameter: one, or one for each of its members where they can say it.
+fn by_flags(known: &[Param], param: &Param, value: &Value) -> Option<String> {
+    let members = value.as_object().filter(|members| param.whole && !members.is_empty());
+    let flags = members.and_then(|members| {
+        let flags = members.iter().map(|(name, value)| {
+            let path = format!("{}.{name}", param.path());
+            by_flags(known, known.iter().find(|param| param.path() == path)?, value)
+        });
+        flags.collect::<Option<Vec<String>>>()
+    });
+    flags.map(|flags| flags.join(" ")).or_else(|| by_flag(param, value))
 }
 
 fn by_position(kind: &Kind, value: &Value) -> Option<String> {
@@ -71,6 +65,18 @@ fn by_flag(param: &Param, value: &Value) -> Option<String> {
     match (&param.kind, value) {
         (Kind::Boolean, Value::Bool(true)) => return Some(format!("--{flag}")),
         (Kind::Boolean, Value::Bool(false)) => return Some(format!("--{flag}=false")),
+        (Kind::Map(of), Value::Object(members)) => {
+            let pair = |(name, value): (&String, &Value)| {
+                let fits = !name.is_empty() && !name.contains('=') && !name.starts_with(['-', '{']);
+                let text = value.as_str().filter(|_| fits)?;
+                let readable = **of != Kind::Any || structure(text).is_none();
+                readable.then(|| format!("--{flag} {}", quoted(&format!("{name}={text}"))))
+            };
+            let pairs: Option<Vec<String>> = members.iter().map(pair).collect();
+            if let Some(pairs) = pairs.filter(|pairs| !pairs.is_empty()) {
+                return Some(pairs.join(" "));
+            }
+        }
         _ => {}
     }
     let text = text_of(&param.kind, value)?;
@@ -85,17 +91,26 @@ fn text_of(kind: &Kind, value: &Value) -> Option<String> {
         (Kind::Any, Value::String(text)) => structure(text).is_none().then(|| text.clone()),
         (Kind::Integer | Kind::Number, Value::Number(number)) => Some(number.to_string()),
         (Kind::Boolean, Value::Bool(truth)) => Some(truth.to_string()),
-        (Kind::Object | Kind::Any, Value::Object(_)) => Some(value.to_string()),
+        (Kind::Object | Kind::Map(_) | Kind::Any, Value::Object(_)) => Some(value.to_string()),
         (Kind::Array | Kind::Any, Value::Array(_)) => Some(value.to_string()),
         (Kind::List(item), Value::Array(values)) => {
             let texts: Option<Vec<String>> =
                 values.iter().map(|value| text_of(item, value)).collect();
-            let texts = texts?;
-            let fits = |text: &String| !text.is_empty() && !text.contains(',');
-            texts.iter().all(fits).then(|| texts.join(","))
+            joined(&texts?)
+        }
+        (Kind::OneOrMany, Value::String(text)) => joined(std::slice::from_ref(text)),
+        (Kind::OneOrMany, Value::Array(values)) if values.len() > 1 => {
+            text_of(&Kind::List(Box::new(Kind::Text)), &Value::Array(values.clone()))
         }
         _ => None,
     }
+}
+
+/// The texts as a list that is split into them again.
+fn joined(texts: &[String]) -> Option<String> {
+    let text = texts.join(",");
+    let fits = texts.iter().all(|text| !text.is_empty()) && split_list(&text) == texts;
+    fits.then_some(text)
 }
 
 /// The word as a POSIX shell reads it back.

@@ -5,6 +5,7 @@ use model::OpError;
 use serde_json::{Value, json};
 
 use crate::example;
+use crate::name::Name;
 use crate::output::Output;
 use crate::param::Param;
 
@@ -48,7 +49,7 @@ pub(crate) fn one(out: &mut Output, op: &Operation) -> u8 {
     text.push('\n');
     let command = match info.cli.path {
         [] => format!("rekindle call {}", info.name),
-        path => format!("rekindle {}", path.join(" ")),
+        path => Name::FULL.any_line(path),
     };
     let core = if info.core { ", listed by default" } else { "" };
     for (label, value) in [
@@ -72,7 +73,8 @@ pub(crate) fn one(out: &mut Output, op: &Operation) -> u8 {
     }
     for shown in info.examples {
         let params: Value = serde_json::from_str(shown.params).unwrap_or_default();
-        let (line, call) = (example::command_line(op, &params), example::call_line(op, &params));
+        let line = example::command_line(op, &params, &Name::FULL);
+        let call = example::call_line(op, &params);
         text.push_str(&format!("  {dim}# {}{dim:#}\n  {line}\n", shown.title));
         if call != line {
             text.push_str(&format!("  {call}\n"));

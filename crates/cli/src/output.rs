@@ -4,18 +4,22 @@
 //! A reader that leaves early is no failure; any other trouble with stdout is.
 
 use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::ops::Range;
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use model::{Code, OpError};
 use serde_json::{Value, json};
 
+use crate::name::Name;
 use crate::{EXIT_USAGE, render};
 
 /// Where a command prints, and how.
 pub struct Output {
     /// Whether results and errors are JSON on stdout. [`crate::parse`] sets it.
     pub json: bool,
+    /// The name under which commands are spoken of.
+    name: &'static Name,
     out: Stream,
     err: Stream,
     /// Whether a person looks at stdout.
@@ -29,10 +33,11 @@ struct Stream {
 
 impl Output {
     /// The process's own streams; colours only where they are wanted.
-    pub fn standard() -> Output {
+    pub fn standard(name: &'static Name) -> Output {
         let (out, err) = (io::stdout(), io::stderr());
         Output {
             json: false,
+            name,
             terminal: out.is_terminal(),
             out: Stream {
                 coloured: AutoStream::choice(&out) != ColorChoice::Never,
@@ -45,10 +50,21 @@ impl Output {
         }
     }
 
+    /// Another output to the same place and in the same form.
+    pub fn again(&self) -> Output {
+        Output { json: self.json, ..Output::standard(self.name) }
+    }
+
     /// Other streams; `terminal` is whether a person looks at them, with colours.
-    pub fn new(out: Box<dyn Write>, err: Box<dyn Write>, terminal: bool) -> Output {
+    pub fn new(
+        name: &'static Name,
+        out: Box<dyn Write>,
+        err: Box<dyn Write>,
+        terminal: bool,
+    ) -> Output {
         Output {
             json: false,
+            name,
             out: Stream { to: out, coloured: terminal },
             err: Stream { to: err, coloured: terminal },
             terminal,
@@ -65,6 +81,67 @@ impl Output {
             None => render::readable(result),
         };
         self.text(&text)
+    }
+
+    /// Prints a part of the result that is JSON by itself; on a terminal without what `mask` takes
+    /// out of it.
+    pub(crate) fn document(
+        &mut self,
+        mut document: Value,
+        mask: fn(&mut Value) -> Option<String>,
+    ) -> u8 {
+        let masked = if self.terminal { mask(&mut document) } else { None };
+        let exit = self.text(&escaped(&format!("{document:#}")));
+        if let Some(note) = masked {
+            self.note(&note);
+        }
+        exit
+    }
+
+    /// Prints text for people in which some places stand out.
+    pub(crate) fn accented(&mut self, text: &str, places: &[Range<usize>]) -> u8 {
+        let accent = self.accent();
+        let (mut shown, mut end) = (String::with_capacity(text.len()), 0);
+        for place in places {
+            let (Some(before), Some(word)) = (text.get(end..place.start), text.get(place.clone()))
+            else {
+                continue;
+            };
+            shown.push_str(&format!("{before}{accent}{word}{accent:#}"));
+            end = place.end;
+        }
+        shown.push_str(text.get(end..).unwrap_or_default());
+        self.text(&shown)
+    }
+
+    /// Prints a list by itself, as JSON.
+    pub(crate) fn list(&mut self, items: &[Value]) -> u8 {
+        self.json_line(&Value::from(items))
+    }
+
+    /// Prints what identifies each item, one a line.
+    pub(crate) fn ids(&mut self, items: &[Value], id: &str) -> u8 {
+        let line = |item: &Value| match &item[id] {
+            Value::String(text) => format!("{}\n", text::one_line(text, usize::MAX)),
+            other => format!("{other}\n"),
+        };
+        let lines: String = items.iter().map(line).collect();
+        self.text(&lines)
+    }
+
+    /// Says that the result does not hold what was asked for: with `--json` by the result itself.
+    pub(crate) fn miss(&mut self, result: &Value, miss: &OpError) -> u8 {
+        if self.json {
+            self.json_line(result);
+        } else {
+            self.complain(miss);
+        }
+        miss.code.row().exit
+    }
+
+    /// The name under which the program was started.
+    pub fn name(&self) -> &'static Name {
+        self.name
     }
 
     /// Prints text of our own, with a newline at its end. It may hold what [`Output::accent`]
@@ -92,7 +169,15 @@ impl Output {
 
     /// Says something beside the result, on stderr.
     pub fn note(&mut self, note: &str) {
-        self.say(&format!("{}\n", text::printable(note).trim_end()));
+        self.remark(&self.name.said(note));
+    }
+
+    /// The same for text that quotes no command; every line begins with what the name says.
+    pub(crate) fn remark(&mut self, text: &str) {
+        let text = text::printable(text);
+        for line in text.trim_end().lines() {
+            self.say(&format!("{}{line}\n", self.name.prefix));
+        }
     }
 
     /// What matters most, on stdout.
@@ -127,10 +212,10 @@ impl Output {
             true => (AnsiColor::Red.on_default().bold(), Style::new().bold()),
             false => (Style::new(), Style::new()),
         };
-        let message = text::one_line(&error.message, usize::MAX);
+        let message = text::one_line(&self.name.said(&error.message), usize::MAX);
         let mut lines = format!("{red}error:{red:#} {message}\n");
         if let Some(hint) = &error.hint {
-            let hint = text::one_line(hint, usize::MAX);
+            let hint = text::one_line(&self.name.said(hint), usize::MAX);
             lines.push_str(&format!("{bold}hint:{bold:#} {hint}\n"));
         }
         self.say(&lines);

@@ -1,7 +1,7 @@
 //! A parameter of an operation as the command line sees it: its kind, read from the JSON Schema,
 //! and the value that a text on the line stands for.
 
-use contract::Operation;
+use contract::{CliShape, Flattened, Operation};
 use model::OpError;
 use serde_json::{Map, Value};
 
@@ -22,6 +22,10 @@ pub(crate) enum Kind {
     Boolean,
     /// Several of one scalar kind.
     List(Box<Kind>),
+    /// One text, or several of which any will do.
+    OneOrMany,
+    /// Values by name, all of one kind.
+    Map(Box<Kind>),
     /// JSON that is an object.
     Object,
     /// JSON that is an array, of what does not fit a list on the line.
@@ -34,75 +38,144 @@ pub(crate) enum Kind {
 #[derive(Clone, Debug)]
 pub(crate) struct Param {
     pub(crate) name: String,
-    /// The flattened object whose member it is.
-    pub(crate) within: Option<&'static str>,
+    /// Where the flattened object stands whose member it is; empty for a parameter itself.
+    pub(crate) within: &'static str,
+    /// What its flag begins with.
+    prefix: &'static str,
+    /// Whether it is itself an object whose members are flags of their own.
+    pub(crate) whole: bool,
     /// Its place among the parameters given by position.
     pub(crate) position: Option<usize>,
+    /// Whether it takes all further words of the line, joined by spaces.
+    pub(crate) rest: bool,
+    /// Whether its JSON stands in a file that the line names.
+    pub(crate) from_file: bool,
     pub(crate) kind: Kind,
     pub(crate) required: bool,
     pub(crate) doc: String,
 }
 
 impl Param {
-    /// The parameters of the operation in the order of its schema; those of the object that its
-    /// CLI shape flattens stand in that object's place.
+    /// The parameters of the operation in the order of its schema; the members of an object that
+    /// its CLI shape flattens stand before that object.
     pub(crate) fn all(op: &Operation) -> Vec<Param> {
         let shape = &op.info.cli;
         let mut params = Vec::new();
-        for (mut param, schema) in members(&op.params_schema(), None) {
-            match shape.flatten.filter(|name| *name == param.name) {
-                Some(outer) => {
-                    let inner = members(object_schema(&schema), Some(outer));
-                    params.extend(inner.into_iter().map(|(param, _)| param));
-                }
-                None => {
-                    param.position = shape.positional.iter().position(|name| *name == param.name);
-                    params.push(param);
-                }
+        for mut param in members(&op.params_schema(), "", "") {
+            param.position = shape.positional.iter().position(|name| *name == param.name);
+            param.rest = shape.rest && param.position == shape.positional.len().checked_sub(1);
+            param.from_file = shape.file.is_some_and(|name| name == param.name);
+            if param.from_file {
+                param.kind = Kind::Object;
             }
+            param.spread(shape, &mut params);
         }
         params
     }
 
+    /// Adds the parameter, and before it the members that are flags of their own.
+    fn spread(mut self, shape: &CliShape, params: &mut Vec<Param>) {
+        let path = self.path();
+        if let Some(Flattened { object, prefix, schema }) =
+            shape.flatten.iter().find(|flattened| flattened.object == path)
+        {
+            for member in members(&schema(), object, prefix) {
+                member.spread(shape, params);
+            }
+            self.whole = true;
+            self.required = false;
+            self.kind = Kind::Object;
+        }
+        params.push(self);
+    }
+
     /// The top-level parameters, nothing flattened: what `rekindle ops NAME` shows.
     pub(crate) fn of_schema(schema: &Value) -> Vec<Param> {
-        members(schema, None).into_iter().map(|(param, _)| param).collect()
+        members(schema, "", "")
     }
 
     /// The name of its flag, without the dashes.
     pub(crate) fn flag(&self) -> String {
-        self.name.replace('_', "-")
+        format!("{}{}", self.prefix, self.name.replace('_', "-"))
     }
 
     /// Its name inside clap: apart from those of the global flags.
     pub(crate) fn id(&self) -> String {
-        format!("param:{}:{}", self.within.unwrap_or_default(), self.name)
+        Param::id_of(self.within, &self.name)
+    }
+
+    /// The same of a member of the object that stands there.
+    pub(crate) fn id_of(within: &str, name: &str) -> String {
+        format!("param:{within}:{name}")
     }
 
     /// The value that these texts stand for.
     pub(crate) fn value(&self, texts: &[String]) -> Result<Value, OpError> {
-        if let Kind::List(item) = &self.kind {
-            let items = texts.iter().filter(|text| !text.is_empty());
-            return items.map(|text| self.scalar(item, text)).collect();
+        match &self.kind {
+            Kind::List(item) => self.list(item, texts),
+            Kind::OneOrMany => match self.list(&Kind::Text, texts)? {
+                Value::Array(mut items) if items.len() == 1 => Ok(items.remove(0)),
+                items => Ok(items),
+            },
+            Kind::Map(of) => self.map(of, texts),
+            kind if self.rest => self.scalar(kind, &texts.join(" ")),
+            kind => self.scalar(kind, texts.first().map_or("", String::as_str)),
         }
-        self.scalar(&self.kind, texts.first().map_or("", String::as_str))
+    }
+
+    fn list(&self, item: &Kind, texts: &[String]) -> Result<Value, OpError> {
+        let items = texts.iter().flat_map(|text| split_list(text)).filter(|text| !text.is_empty());
+        items.map(|text| self.scalar(item, text)).collect()
+    }
+
+    /// `NAME=VALUE` for each text, or one JSON object.
+    fn map(&self, of: &Kind, texts: &[String]) -> Result<Value, OpError> {
+        if let [one] = texts
+            && one.trim_start().starts_with('{')
+        {
+            return self.json(one);
+        }
+        let mut given: Vec<(&str, Vec<String>)> = Vec::new();
+        for text in texts {
+            let pair = text.split_once('=').filter(|(name, _)| !name.is_empty());
+            let (name, value) = pair.ok_or_else(|| self.wants("NAME=VALUE", text))?;
+            match given.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, values)) if *of == Kind::OneOrMany => values.push(value.to_owned()),
+                Some(_) => return Err(self.wants(&format!("'{name}' once"), text)),
+                None => given.push((name, vec![value.to_owned()])),
+            }
+        }
+        let member = |(name, mut values): (&str, Vec<String>)| {
+            let value = match (of, values.len()) {
+                (Kind::OneOrMany, 1) => values.remove(0).into(),
+                (Kind::OneOrMany, _) => values.into(),
+                (kind, _) => self.scalar(kind, &values.remove(0))?,
+            };
+            Ok((name.to_owned(), value))
+        };
+        given
+            .into_iter()
+            .map(member)
+            .collect::<Result<Map<String, Value>, OpError>>()
+            .map(Value::Object)
     }
 
     fn scalar(&self, kind: &Kind, text: &str) -> Result<Value, OpError> {
         let value = match kind {
-            Kind::Text | Kind::Choice(_) => Some(text.into()),
+            Kind::Text | Kind::OneOrMany | Kind::Choice(_) => Some(text.into()),
             Kind::Integer => integer(text),
             Kind::Number => number(text),
             Kind::Boolean => text.parse().ok().map(Value::Bool),
-            Kind::Object => Some(self.json(text)?).filter(Value::is_object),
+            Kind::Object | Kind::Map(_) => Some(self.json(text)?).filter(Value::is_object),
             Kind::Array | Kind::List(_) => Some(self.json(text)?).filter(Value::is_array),
             Kind::Any => structure(text).or_else(|| Some(text.into())),
         };
-        value.ok_or_else(|| {
-            let (label, text) = (self.label(), text::one_line(text, 60));
-            let message = format!("{label} wants {}, not '{text}'", kind.word());
-            OpError::invalid(&self.path(), message)
-        })
+        value.ok_or_else(|| self.wants(&kind.word(), text))
+    }
+
+    fn wants(&self, what: &str, text: &str) -> OpError {
+        let (label, text) = (self.label(), text::one_line(text, 60));
+        OpError::invalid(&self.path(), format!("{label} wants {what}, not '{text}'"))
     }
 
     fn json(&self, text: &str) -> Result<Value, OpError> {
@@ -110,12 +183,15 @@ impl Param {
     }
 
     /// Its name among all parameters, for example `meta.reason`.
-    fn path(&self) -> String {
-        self.within.map_or_else(|| self.name.clone(), |outer| format!("{outer}.{}", self.name))
+    pub(crate) fn path(&self) -> String {
+        match self.within {
+            "" => self.name.clone(),
+            outer => format!("{outer}.{}", self.name),
+        }
     }
 
     /// What it is called on the line.
-    fn label(&self) -> String {
+    pub(crate) fn label(&self) -> String {
         if self.position.is_some() {
             self.name.to_uppercase()
         } else {
@@ -131,8 +207,10 @@ impl Kind {
             return Kind::Choice(choices);
         }
         if let Some(alternatives) = alternatives(schema) {
-            return match alternatives[..] {
-                [one] => Kind::of(one),
+            let kinds: Vec<Kind> = alternatives.into_iter().map(Kind::of).collect();
+            return match &kinds[..] {
+                [one] => one.clone(),
+                [Kind::Text, Kind::List(item)] if **item == Kind::Text => Kind::OneOrMany,
                 _ => Kind::Any,
             };
         }
@@ -141,7 +219,10 @@ impl Kind {
             ["integer"] => Kind::Integer,
             ["number"] => Kind::Number,
             ["boolean"] => Kind::Boolean,
-            ["object"] => Kind::Object,
+            ["object"] => match (schema.get("properties"), schema.get("additionalProperties")) {
+                (None, Some(of)) if *of != Value::Bool(false) => Kind::Map(Box::new(Kind::of(of))),
+                _ => Kind::Object,
+            },
             ["array"] => match Kind::of(schema.get("items").unwrap_or(&Value::Null)) {
                 item @ (Kind::Text | Kind::Choice(_) | Kind::Integer | Kind::Number) => {
                     Kind::List(Box::new(item))
@@ -165,7 +246,8 @@ impl Kind {
             Kind::Number => "a number".into(),
             Kind::Boolean => "true or false".into(),
             Kind::List(item) => format!("a list, each {}", item.word()),
-            Kind::Object => "a JSON object".into(),
+            Kind::OneOrMany => "a text or a list of texts".into(),
+            Kind::Object | Kind::Map(_) => "a JSON object".into(),
             Kind::Array => "a JSON array".into(),
             Kind::Any => "a text or JSON".into(),
         }
@@ -203,26 +285,50 @@ fn number(text: &str) -> Option<Value> {
     integer(text).or_else(fraction)
 }
 
-/// The members of an object schema, each with its own schema.
-fn members(schema: &Value, within: Option<&'static str>) -> Vec<(Param, Value)> {
+/// The members of an object schema.
+fn members(schema: &Value, within: &'static str, prefix: &'static str) -> Vec<Param> {
     let required = schema.get("required").and_then(Value::as_array);
     let is_required =
         |name: &str| required.is_some_and(|list| list.iter().any(|item| item == name));
     let properties = schema.get("properties").and_then(Value::as_object);
-    let member = |(name, schema): (&String, &Value)| {
-        let param = Param {
-            name: name.clone(),
-            within,
-            position: None,
-            kind: Kind::of(schema),
-            // A member of a flattened object is required only once the object is there at all,
-            // which the operation itself checks.
-            required: within.is_none() && is_required(name),
-            doc: doc(schema),
-        };
-        (param, schema.clone())
+    let member = |(name, schema): (&String, &Value)| Param {
+        name: name.clone(),
+        within,
+        prefix,
+        whole: false,
+        position: None,
+        rest: false,
+        from_file: false,
+        kind: Kind::of(schema),
+        // A member of a flattened object is required only once the object is there at all,
+        // which the operation itself checks.
+        required: within.is_empty() && is_required(name),
+        doc: doc(schema),
     };
     properties.into_iter().flat_map(Map::iter).map(member).collect()
+}
+
+/// The items of a list on the line: commas part them, unless they stand between braces, as in the
+/// glob `**/{a,b}`.
+pub(crate) fn split_list(text: &str) -> Vec<&str> {
+    let (mut items, mut start, mut depth) = (Vec::new(), 0, 0_usize);
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b'{' => depth += 1,
+            b'}' => depth = depth.saturating_sub(1),
+            b',' if depth == 0 => {
+                items.push(&text[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    // A brace that is never closed holds nothing together.
+    if depth > 0 {
+        return text.split(',').collect();
+    }
+    items.push(&text[start..]);
+    items
 }
 
 /// The description as one paragraph, with the default where there is one worth telling.
@@ -237,14 +343,6 @@ fn doc(schema: &Value) -> String {
             format!("{doc} [default: {default}]")
         }
         _ => doc,
-    }
-}
-
-/// The object among what a schema allows: an optional object is that object or `null`.
-fn object_schema(schema: &Value) -> &Value {
-    match alternatives(schema).as_deref() {
-        Some([one]) => object_schema(one),
-        _ => schema,
     }
 }
 

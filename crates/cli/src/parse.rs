@@ -8,12 +8,14 @@ use std::path::PathBuf;
 use clap::{ArgMatches, Command};
 use contract::op::OpInfo;
 use contract::{Operation, Table};
-use model::{Code, OpError, limits};
+use model::OpError;
 use serde_json::{Map, Value};
 
+use crate::input::{self, Stdin};
+use crate::name::{Name, Saying};
 use crate::output::Output;
 use crate::param::{Kind, Param, read_json};
-use crate::tree::{self, CALL, COMPLETIONS, DB, JSON, OPS, PORT};
+use crate::tree::{self, CALL, COMPLETIONS, DB, FULL, IDS, JSON, OPS, PORT};
 use crate::{ops, usage};
 
 /// A line that was read.
@@ -38,6 +40,19 @@ pub enum Picked {
 pub struct Call {
     pub op: &'static OpInfo,
     pub params: Value,
+    /// How the name that was used wants it answered.
+    pub(crate) saying: Option<&'static Saying>,
+    /// Whether the ids of what is listed are printed alone.
+    pub(crate) ids: bool,
+    /// Whether what is listed is printed whole.
+    pub(crate) full: bool,
+}
+
+impl Call {
+    /// A call whose result is printed in the usual way.
+    pub fn new(op: &'static OpInfo, params: Value) -> Call {
+        Call { op, params, saying: None, ids: false, full: false }
+    }
 }
 
 /// A command of the caller's own.
@@ -60,7 +75,8 @@ pub fn parse(
 ) -> Parsed {
     // A line that cannot be understood is also answered in the form it asks for.
     out.json = argv.iter().skip(1).take_while(|arg| *arg != "--").any(|arg| arg == "--json");
-    let mut tree = tree::command(table, extra.clone());
+    let name = out.name();
+    let mut tree = tree::command(table, extra.clone(), name);
     let matches = match tree.try_get_matches_from_mut(&argv) {
         Ok(matches) => matches,
         Err(error) => {
@@ -72,9 +88,27 @@ pub fn parse(
     out.json = leaf.get_flag(JSON);
     let db = leaf.get_one::<PathBuf>(DB).cloned();
     let port = leaf.get_one::<u16>(PORT).copied();
-    let line = Line { table, extra, path, matches: leaf };
-    let picked = line.pick(out, &mut Stdin { source: stdin, used: false });
-    Parsed { picked: picked.unwrap_or_else(|error| Picked::Done(out.usage(&error))), db, port }
+    let line = Line { table, extra, name, path, matches: leaf };
+    let picked = match line.pick(out, &mut Stdin::new(stdin)) {
+        Ok(picked) => picked,
+        Err(Trouble::Line(error)) => Picked::Done(out.usage(&error)),
+        Err(Trouble::File(error)) => Picked::Done(out.error(&error)),
+    };
+    Parsed { picked, db, port }
+}
+
+/// Why there is nothing to call.
+enum Trouble {
+    /// The line cannot be understood.
+    Line(OpError),
+    /// It can, but the file that it names cannot be used.
+    File(OpError),
+}
+
+impl From<OpError> for Trouble {
+    fn from(error: OpError) -> Trouble {
+        Trouble::Line(error)
+    }
 }
 
 /// The words of the picked command and its arguments.
@@ -90,33 +124,45 @@ fn leaf(matches: &ArgMatches) -> (Vec<String>, &ArgMatches) {
 struct Line<'l> {
     table: &'l Table,
     extra: Vec<Command>,
+    name: &'static Name,
     path: Vec<String>,
     matches: &'l ArgMatches,
 }
 
 impl Line<'_> {
-    fn pick(self, out: &mut Output, stdin: &mut Stdin<'_>) -> Result<Picked, OpError> {
-        if self.is_own() {
-            return Ok(Picked::Own(Own { path: self.path, matches: self.matches.clone() }));
+    fn pick(self, out: &mut Output, stdin: &mut Stdin<'_>) -> Result<Picked, Trouble> {
+        let path = self.name.full_path(&self.path);
+        if self.is_own(&path) {
+            let path = path.into_iter().map(str::to_owned).collect();
+            return Ok(Picked::Own(Own { path, matches: self.matches.clone() }));
         }
-        let op =
-            self.table.iter().find(|op| !self.path.is_empty() && op.info.cli.path == self.path);
-        if let Some(op) = op {
-            let params = params(op, self.matches, stdin)?;
-            return Ok(Picked::Op(Call { op: op.info, params }));
+        if let Some(op) = self.table.iter().find(|op| op.info.cli.path == path) {
+            return Ok(Picked::Op(self.operation(op, stdin)?));
         }
         match self.path.first().map(String::as_str) {
-            Some(CALL) => self.call(stdin),
-            Some(OPS) => self.ops(out),
+            Some(CALL) => Ok(self.call(stdin)?),
+            Some(OPS) => Ok(self.ops(out)?),
             Some(COMPLETIONS) => Ok(self.completions(out)),
-            _ => Err(OpError::internal("clap accepted a command that nobody declared")),
+            _ => Err(OpError::internal("clap accepted a command that nobody declared").into()),
         }
     }
 
-    fn is_own(&self) -> bool {
-        let mut words = self.path.iter();
+    fn operation(&self, op: &Operation, stdin: &mut Stdin<'_>) -> Result<Call, Trouble> {
+        let mut params = params(op, self.matches, stdin, self.name)?;
+        let saying = self.name.saying(op.info.cli.path);
+        for default in saying.map_or(&[][..], |saying| saying.defaults) {
+            let value = || serde_json::from_str(default.json).unwrap_or_default();
+            params.entry(default.param).or_insert_with(value);
+        }
+        let flag = |id: &str| self.matches.try_get_one::<bool>(id).ok().flatten() == Some(&true);
+        let (ids, full) = (flag(IDS), flag(FULL));
+        Ok(Call { op: op.info, params: Value::Object(params), saying, ids, full })
+    }
+
+    fn is_own(&self, path: &[&str]) -> bool {
+        let mut words = path.iter();
         let first =
-            words.next().and_then(|word| self.extra.iter().find(|own| own.get_name() == word));
+            words.next().and_then(|word| self.extra.iter().find(|own| own.get_name() == *word));
         words
             .try_fold(first, |own, word| own.map(|own| own.find_subcommand(word)))
             .flatten()
@@ -130,7 +176,7 @@ impl Line<'_> {
             Some("-") => read_json("params", "PARAMS", &stdin.text()?)?,
             Some(json) => read_json("params", "PARAMS", json)?,
         };
-        Ok(Picked::Op(Call { op: op.info, params }))
+        Ok(Picked::Op(Call::new(op.info, params)))
     }
 
     fn ops(&self, out: &mut Output) -> Result<Picked, OpError> {
@@ -145,8 +191,8 @@ impl Line<'_> {
     fn completions(self, out: &mut Output) -> Picked {
         let mut script = Vec::new();
         if let Some(shell) = self.matches.get_one::<clap_complete::Shell>("shell") {
-            let mut command = tree::command(self.table, self.extra);
-            clap_complete::generate(*shell, &mut command, tree::NAME, &mut script);
+            let mut command = tree::command(self.table, self.extra, self.name);
+            clap_complete::generate(*shell, &mut command, self.name.word, &mut script);
         }
         Picked::Done(out.text(&String::from_utf8_lossy(&script)))
     }
@@ -157,68 +203,49 @@ impl Line<'_> {
 }
 
 /// The parameters that the arguments stand for.
-fn params(op: &Operation, matches: &ArgMatches, stdin: &mut Stdin<'_>) -> Result<Value, OpError> {
+fn params(
+    op: &Operation,
+    matches: &ArgMatches,
+    stdin: &mut Stdin<'_>,
+    name: &Name,
+) -> Result<Map<String, Value>, Trouble> {
+    let mut known = Param::all(op);
+    // A member comes on top of the object that was given as a whole.
+    known.sort_by_key(|param| (!param.whole, param.path().matches('.').count()));
     let mut params = Map::new();
-    for param in Param::all(op) {
+    for param in known {
         let Some(texts) = matches.get_many::<String>(&param.id()) else { continue };
         let mut texts: Vec<String> = texts.cloned().collect();
+        if param.from_file {
+            let text = texts.first().map_or("", String::as_str);
+            let value = input::document(&param.name, text, stdin).map_err(Trouble::File)?;
+            params.insert(param.name, value);
+            continue;
+        }
         let from_stdin = param.position.is_some() && !matches!(param.kind, Kind::List(_));
         if from_stdin && texts == ["-"] {
             texts = vec![stdin.text()?];
         }
         let value = param.value(&texts).map_err(|error| {
-            let words = op.info.cli.path.join(" ");
             let hint = error.hint.clone();
-            error.hint(hint.unwrap_or_else(|| format!("See `rekindle {words} --help`.")))
+            let line = name.any_line(op.info.cli.path);
+            error.hint(hint.unwrap_or_else(|| format!("See `{line} --help`.")))
         })?;
-        let object = match param.within {
-            None => &mut params,
-            Some(outer) => {
-                let object = params.entry(outer).or_insert_with(|| Value::Object(Map::new()));
-                match object.as_object_mut() {
-                    Some(object) => object,
-                    None => continue,
-                }
-            }
-        };
-        object.insert(param.name, value);
+        put(&mut params, param.within, &param.name, value);
     }
-    Ok(Value::Object(params))
+    Ok(params)
 }
 
-/// Stdin, which one argument may stand for.
-struct Stdin<'s> {
-    source: &'s mut dyn Read,
-    used: bool,
-}
-
-impl Stdin<'_> {
-    /// All of it, as text.
-    fn text(&mut self) -> Result<String, OpError> {
-        if std::mem::replace(&mut self.used, true) {
-            return Err(OpError::invalid("", "two arguments are '-', and stdin can be read once")
-                .hint("Give one of them on the line."));
+/// Puts a value under its name into the object that stands there; one that is missing is made.
+fn put(params: &mut Map<String, Value>, within: &str, name: &str, value: Value) {
+    let mut object = params;
+    for step in within.split('.').filter(|step| !step.is_empty()) {
+        let inner = object.entry(step).or_insert(Value::Null);
+        if !inner.is_object() {
+            *inner = Value::Object(Map::new());
         }
-        let max = limits::BODY_BYTES_MAX;
-        let mut bytes = Vec::new();
-        let bounded = u64::try_from(max).unwrap_or(u64::MAX).saturating_add(1);
-        (&mut self.source)
-            .take(bounded)
-            .read_to_end(&mut bytes)
-            .map_err(|error| OpError::unavailable(format!("cannot read stdin: {error}")))?;
-        if bytes.len() > max {
-            return Err(OpError::new(Code::TooLarge, format!("stdin is over {max} bytes"))
-                .with("max", max)
-                .hint(format!("Send at most {max} bytes.")));
-        }
-        // Echo and editors end what they write with a newline that nobody means.
-        if bytes.ends_with(b"\n") {
-            bytes.truncate(bytes.len() - if bytes.ends_with(b"\r\n") { 2 } else { 1 });
-        }
-        String::from_utf8(bytes).map_err(|error| {
-            let at = error.utf8_error().valid_up_to();
-            OpError::invalid("", format!("stdin is not UTF-8 at byte {at}"))
-                .hint("Convert it to UTF-8 first.")
-        })
+        let Some(members) = inner.as_object_mut() else { return };
+        object = members;
     }
+    object.insert(name.to_owned(), value);
 }

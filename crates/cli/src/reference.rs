@@ -5,6 +5,7 @@ use contract::{Operation, Table};
 use model::error::CODES;
 use serde_json::{Value, json};
 
+use crate::name::Name;
 use crate::tree;
 
 /// Columns of the help texts, so that they are the same everywhere.
@@ -13,7 +14,7 @@ const REFERENCE_COLUMNS: usize = 100;
 /// Operations, errors, commands and MCP tools of this build; the settings and the environment are
 /// the caller's to say.
 pub fn reference(table: &Table, extra: Vec<Command>, config: Value, environment: Value) -> Value {
-    let mut root = tree::command(table, extra).term_width(REFERENCE_COLUMNS);
+    let mut root = tree::command(table, extra, &Name::FULL).term_width(REFERENCE_COLUMNS);
     root.build();
     let mut commands = Vec::new();
     helps(&mut root, "", &mut commands);

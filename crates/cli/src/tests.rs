@@ -2,6 +2,7 @@
 
 mod help;
 mod hints;
+mod lists;
 mod parsing;
 mod printing;
 mod usage_errors;
@@ -13,7 +14,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use clap::{Arg, Command};
-use contract::op::{Access, CliShape, Example, OpInfo};
+use contract::op::{Access, CliShape, Example, Flattened, OpInfo};
 use contract::{Cx, Op, Operation, Plugin, Table};
 use model::OpError;
 use model::situation::Situation;
@@ -21,7 +22,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Output, Picked, parse};
+use crate::{Name, Output, Picked, parse};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -125,9 +126,9 @@ impl Op for Put {
         cli: CliShape {
             path: &["note", "put"],
             positional: &["component", "key", "value"],
-            flatten: Some("meta"),
+            flatten: &[Flattened::of::<NoteMeta>("meta", "")],
             pretty: Some(|_, result| format!("kept: {}", result["ok"])),
-            starts_daemon: false,
+            ..CliShape::CALL_ONLY
         },
         examples: &[
             Example {
@@ -275,8 +276,13 @@ impl Shared {
 
 /// An output that is kept, and its two streams.
 fn kept(terminal: bool) -> (Output, Shared, Shared) {
+    kept_as(&Name::FULL, terminal)
+}
+
+/// The same for a program that was started by this name.
+fn kept_as(name: &'static Name, terminal: bool) -> (Output, Shared, Shared) {
     let (out, err) = (Shared::default(), Shared::default());
-    (Output::new(Box::new(out.clone()), Box::new(err.clone()), terminal), out, err)
+    (Output::new(name, Box::new(out.clone()), Box::new(err.clone()), terminal), out, err)
 }
 
 /// What became of a line.

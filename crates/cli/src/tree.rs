@@ -10,6 +10,8 @@ use contract::{Operation, Table};
 use serde_json::Value;
 
 use crate::example;
+use crate::name::Name;
+use crate::overview;
 use crate::param::{Kind, Param};
 
 /// Ids of the global flags. A handed-in command that declares an argument of the same id and type
@@ -21,41 +23,68 @@ pub const PORT: &str = "port";
 /// Columns help is wrapped to at most.
 const HELP_COLUMNS_MAX: usize = 100;
 
-/// The program's own name.
-pub(crate) const NAME: &str = "rekindle";
+/// Ids of the flags of a command whose result is a list.
+pub(crate) const IDS: &str = "ids";
+pub(crate) const FULL: &str = "full";
 
 pub(crate) const CALL: &str = "call";
 pub(crate) const OPS: &str = "ops";
 pub(crate) const COMPLETIONS: &str = "completions";
 
-/// The whole tree. Where an operation and a command of `extra` have the same words, the one of
+/// The tree under this name. Under the full name it is the whole one; under another the commands of
+/// its group stand at the top, beside those it has too.
+pub fn command(table: &Table, extra: Vec<Command>, name: &Name) -> Command {
+    if name.is_full() {
+        let own: Vec<String> = extra.iter().map(|own| own.get_name().to_owned()).collect();
+        return overview::headed(whole(table, extra, name), table, &own);
+    }
+    let whole = whole(table, extra, name);
+    let has = |command: &&Command| name.own.contains(&command.get_name());
+    let own = whole.get_subcommands().filter(has).map(|own| {
+        let after = own.get_after_help().map(|help| name.renamed(&help.to_string()));
+        own.clone().after_help(after.unwrap_or_default())
+    });
+    let sayings = name.sayings.iter().filter_map(|saying| {
+        let of = saying.command.iter().try_fold(&whole, |of, word| of.find_subcommand(word))?;
+        Some(saying.defaults.iter().fold(of.clone().name(saying.word), |command, default| {
+            command.mut_arg(Param::id_of("", default.param), |arg| arg.help(default.doc))
+        }))
+    });
+    let group = name.group.and_then(|group| whole.find_subcommand(group));
+    let group = group.into_iter().flat_map(Command::get_subcommands).cloned();
+    // The places that they have in the whole tree would mix them up.
+    let placed = sayings.chain(own).chain(group).chain([completions(name)]).enumerate();
+    root(name).subcommands(placed.map(|(place, command)| command.display_order(place)))
+}
+
+/// Every command. Where an operation and a command of `extra` have the same words, the one of
 /// `extra` stands; a group of both holds the commands of both.
-pub fn command(table: &Table, extra: Vec<Command>) -> Command {
+fn whole(table: &Table, extra: Vec<Command>, name: &Name) -> Command {
     let mut shapes = Node::default();
     for op in table.iter().filter(|op| !op.info.cli.path.is_empty()) {
         let words = op.info.cli.path.iter();
         let node = words.fold(&mut shapes, |node, word| node.below.entry(word).or_default());
         node.op.get_or_insert(op);
     }
-    let mut root = root();
+    let mut root = root(name);
     for own in extra {
         let merged = match shapes.below.remove(own.get_name()) {
-            Some(node) => node.graft(own),
+            Some(node) => node.graft(own, name),
             None => own,
         };
         root = root.subcommand(merged);
     }
     for (word, node) in shapes.below {
-        let command = node.grow(word);
+        let command = node.grow(word, name);
         root = root.subcommand(match table.command_group(word) {
             Some(about) => command.about(about),
             None => command,
         });
     }
-    root.subcommand(call()).subcommand(ops()).subcommand(completions())
+    root.subcommand(call()).subcommand(ops()).subcommand(completions(name))
 }
 
-fn root() -> Command {
+fn root(name: &Name) -> Command {
     let json = Arg::new(JSON)
         .long("json")
         .action(ArgAction::SetTrue)
@@ -71,14 +100,17 @@ fn root() -> Command {
         .long("port")
         .value_name("PORT")
         .value_parser(value_parser!(u16))
-        .hide(true)
-        .help("First port to try");
-    Command::new(NAME)
+        // Under the full name few need it: the database says which daemon is meant.
+        .hide(name.group.is_none())
+        .help("Speak to the daemon at this port, or start it there");
+    let ops = match name.is_full() {
+        true => "`rekindle ops` lists every operation, ",
+        false => "",
+    };
+    Command::new(name.word)
         .version(env!("CARGO_PKG_VERSION"))
-        .about("Local memory and context for coding agents")
-        .after_help(
-            "`rekindle ops` lists every operation, `rekindle COMMAND --help` explains a command.",
-        )
+        .about(name.about)
+        .after_help(format!("{ops}`{} COMMAND --help` explains a command.", name.word))
         .max_term_width(HELP_COLUMNS_MAX)
         .subcommand_required(true)
         .arg_required_else_help(true)
@@ -110,7 +142,7 @@ fn ops() -> Command {
         )
 }
 
-fn completions() -> Command {
+fn completions(name: &Name) -> Command {
     Command::new(COMPLETIONS)
         .about("Print the completion script of a shell")
         .arg(
@@ -120,7 +152,10 @@ fn completions() -> Command {
                 .value_parser(value_parser!(clap_complete::Shell))
                 .help("Shell to complete for"),
         )
-        .after_help("Example:\n  rekindle completions bash > ~/.local/share/bash-completion/completions/rekindle")
+        .after_help(format!(
+            "Example:\n  {0} completions bash > ~/.local/share/bash-completion/completions/{0}",
+            name.word
+        ))
 }
 
 /// A word of the operations' commands: an operation, a group, or both.
@@ -132,11 +167,11 @@ struct Node<'t> {
 
 impl Node<'_> {
     /// The command of this word.
-    fn grow(self, word: &'static str) -> Command {
+    fn grow(self, word: &'static str, name: &Name) -> Command {
         let mut command = Command::new(word);
         match self.op {
             Some(op) => {
-                command = shape(command, op);
+                command = shape(command, op, name);
                 if !self.below.is_empty() {
                     command =
                         command.args_conflicts_with_subcommands(true).subcommand_negates_reqs(true);
@@ -151,17 +186,17 @@ impl Node<'_> {
             }
         }
         for (word, node) in self.below {
-            command = command.subcommand(node.grow(word));
+            command = command.subcommand(node.grow(word, name));
         }
         command
     }
 
     /// The handed-in command with what it lacks of this word's commands.
-    fn graft(self, mut command: Command) -> Command {
+    fn graft(self, mut command: Command, name: &Name) -> Command {
         for (word, node) in self.below {
             command = match command.find_subcommand(word) {
-                Some(_) => command.mut_subcommand(word, |own| node.graft(own)),
-                None => command.subcommand(node.grow(word)),
+                Some(_) => command.mut_subcommand(word, |own| node.graft(own, name)),
+                None => command.subcommand(node.grow(word, name)),
             };
         }
         command
@@ -169,7 +204,7 @@ impl Node<'_> {
 }
 
 /// Gives the command the operation's arguments and help.
-fn shape(command: Command, op: &Operation) -> Command {
+fn shape(command: Command, op: &Operation, name: &Name) -> Command {
     let info = op.info;
     let mut params = Param::all(op);
     // Clap numbers positions as they come; flags keep the order of the schema behind them.
@@ -177,42 +212,67 @@ fn shape(command: Command, op: &Operation) -> Command {
     let last = op.info.cli.positional.len().checked_sub(1);
     let args = params.iter().map(|param| {
         let from_stdin = param.position == last && matches!(param.kind, Kind::Text | Kind::Any);
-        arg(param, if last.is_some() && from_stdin { "; - reads stdin" } else { "" })
+        let arg = arg(
+            param,
+            match param {
+                _ if param.from_file => "; a file that holds it, - for stdin, or the JSON itself",
+                _ if param.whole => "; as JSON, under what the flags of its members say",
+                _ if last.is_some() && from_stdin => "; - reads stdin",
+                _ => "",
+            },
+        );
+        let aliases = info.cli.flag_aliases.iter().filter(|(of, _)| *of == param.path());
+        arg.visible_aliases(aliases.map(|(_, flag)| *flag))
     });
     command
         .about(info.summary)
         .long_about(format!("{}\n\n{}", info.summary, info.doc))
+        .visible_aliases(info.cli.aliases)
         .args(args)
-        .after_help(lesson(op))
+        .args(of_list(op))
+        .after_help(lesson(op, name))
+}
+
+/// The flags of a command whose result is a list.
+fn of_list(op: &Operation) -> Vec<Arg> {
+    let Some(listed) = op.info.cli.listed else { return Vec::new() };
+    let flag = |id: &'static str| Arg::new(id).long(id).action(ArgAction::SetTrue);
+    let ids = flag(IDS).help("Print the ids alone, one a line");
+    let full = listed.whole.map(|_| flag(FULL).help("Print whole records"));
+    std::iter::once(ids).chain(full).collect()
 }
 
 /// What stands below the arguments: examples, and what the operation is called elsewhere.
-fn lesson(op: &Operation) -> String {
+fn lesson(op: &Operation, name: &Name) -> String {
     let info = op.info;
     let mut text = String::new();
     for example in info.examples {
         let params: Value = serde_json::from_str(example.params).unwrap_or_default();
-        let line = example::command_line(op, &params);
+        let line = example::command_line(op, &params, name);
         text.push_str(&format!("  # {}\n  {line}\n", example.title));
     }
     if !text.is_empty() {
         text = format!("Examples:\n{text}\n");
     }
-    text + &format!(
-        "Operation: {0}. `rekindle ops {0}` shows its parameters and result.",
-        info.name
-    )
+    if !name.is_full() {
+        return text;
+    }
+    let of = info.name;
+    text + &format!("Operation: {of}. `rekindle ops {of}` shows its parameters and result.")
 }
 
 fn arg(param: &Param, more: &str) -> Arg {
     let help = format!("{}{more}", param.doc.trim_end_matches('.'));
     let arg = Arg::new(param.id()).required(param.required).help(help);
-    let upper = param.name.to_uppercase();
+    let upper = match param.from_file {
+        true => "FILE".to_owned(),
+        false => param.name.to_uppercase(),
+    };
     let by_position = param.position.is_some();
     let arg = match (by_position, param.flag()) {
         (true, _) => arg,
-        (false, flag) if flag == param.name => arg.long(flag),
-        (false, flag) => arg.long(flag).alias(param.name.clone()),
+        (false, flag) if !flag.contains('-') => arg.long(flag),
+        (false, flag) => arg.alias(flag.replace('-', "_")).long(flag),
     };
     match &param.kind {
         Kind::Integer | Kind::Number if !by_position => scalar(arg.value_name("N"), &param.kind),
@@ -222,13 +282,18 @@ fn arg(param: &Param, more: &str) -> Arg {
             .num_args(0..=1)
             .require_equals(true)
             .default_missing_value("true"),
+        Kind::Map(_) => arg.value_name("NAME=VALUE").action(ArgAction::Append),
+        Kind::OneOrMany => arg.value_name(format!("{upper},...")).action(ArgAction::Append),
         Kind::List(item) => {
-            let arg = scalar(arg, item).action(ArgAction::Append).value_delimiter(',');
+            let arg = scalar(arg, item).action(ArgAction::Append);
+            // Commas in texts may belong to a glob, which is looked at once the text is whole.
+            let arg = if **item == Kind::Text { arg } else { arg.value_delimiter(',') };
             match by_position {
                 true => arg.value_name(upper).num_args(1..),
                 false => arg.value_name(format!("{upper},...")),
             }
         }
+        kind if param.rest => scalar(arg.value_name(upper), kind).num_args(1..),
         kind => scalar(arg.value_name(upper), kind),
     }
 }

@@ -8,8 +8,9 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use contract::{Operation, Table};
 use model::OpError;
 
+use crate::name::Name;
 use crate::output::Output;
-use crate::{EXIT_USAGE, suggest, tree};
+use crate::{EXIT_USAGE, suggest};
 
 /// Prints what clap has to say about a line and gives the exit code.
 pub(crate) fn report(
@@ -19,6 +20,7 @@ pub(crate) fn report(
     table: &Table,
     out: &mut Output,
 ) -> u8 {
+    let name = out.name();
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => out.styled(&error.render()),
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand if !out.json => {
@@ -30,7 +32,7 @@ pub(crate) fn report(
             let (words, command) = deepest(root, argv);
             // What was typed may be of any length and hold anything.
             let mistake = OpError::invalid("", text::one_line(&message(&said), 300))
-                .hint(text::one_line(&hint(&said, &words, command, table), 600));
+                .hint(text::one_line(&hint(&said, &words, command, table, name), 600));
             out.usage(&mistake)
         }
     }
@@ -75,13 +77,13 @@ fn message(said: &Said<'_>) -> String {
 }
 
 /// What to do next: the fix that is probably meant, and the form of the command.
-fn hint(said: &Said<'_>, words: &str, command: &Command, table: &Table) -> String {
+fn hint(said: &Said<'_>, words: &str, command: &Command, table: &Table, name: &Name) -> String {
     let suggested =
         [ContextKind::SuggestedSubcommand, ContextKind::SuggestedArg, ContextKind::SuggestedValue]
             .map(|kind| said.text(kind))
             .concat();
     let meant = match said.text(ContextKind::InvalidSubcommand) {
-        word if !word.is_empty() && command_of(table, &word).is_some() => command_of(table, &word),
+        word if table.find(&word).is_some() => command_of(table, &word, name),
         _ if !suggested.is_empty() => Some(format!("Did you mean {suggested}?")),
         _ if said.0.get(ContextKind::Suggested).is_some() => {
             Some("A value that starts with '-' goes behind '--'.".to_owned())
@@ -97,7 +99,7 @@ fn hint(said: &Said<'_>, words: &str, command: &Command, table: &Table) -> Strin
     let usage = usage.split_whitespace().collect::<Vec<_>>().join(" ");
     match (below.is_empty(), meant) {
         (false, Some(meant)) => meant,
-        (false, None) if words == tree::NAME => format!("`{words} --help` lists the commands."),
+        (false, None) if words == name.word => format!("`{words} --help` lists the commands."),
         (false, None) => format!("The commands of `{words}` are {}.", below.join(", ")),
         (true, None) if usage.is_empty() => format!("See `{words} --help`."),
         (true, None) => usage,
@@ -106,12 +108,13 @@ fn hint(said: &Said<'_>, words: &str, command: &Command, table: &Table) -> Strin
 }
 
 /// How to reach an operation that was typed as if it were a command.
-fn command_of(table: &Table, word: &str) -> Option<String> {
-    let op = table.find(word)?;
-    let path = op.info.cli.path.join(" ");
-    Some(match path.as_str() {
-        "" => format!("Use `rekindle call {word}`."),
-        path => format!("Use `rekindle {path}` or `rekindle call {word}`."),
+fn command_of(table: &Table, word: &str, name: &Name) -> Option<String> {
+    let path = table.find(word)?.info.cli.path;
+    let call = format!("`rekindle call {word}`");
+    Some(match (name.line(path), Name::FULL.line(path)) {
+        (Some(line), _) if !name.is_full() => format!("Use `{line}`."),
+        (_, Some(line)) => format!("Use `{line}` or {call}."),
+        (_, None) => format!("Use {call}."),
     })
 }
 

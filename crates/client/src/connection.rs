@@ -16,13 +16,18 @@ pub struct Connection {
 
 impl Connection {
     /// Connects, if the socket's directory is ours: elsewhere somebody else may be listening. A
-    /// daemon that does not even accept within the hook's deadline is as good as none.
+    /// daemon that does not even accept within a hook's longest deadline is as good as none.
     pub fn open(locations: &Locations) -> io::Result<Connection> {
+        Connection::open_within(locations, limits::HOOK_DEADLINE)
+    }
+
+    /// The same for one who waits this long for the daemon to accept.
+    pub fn open_within(locations: &Locations, patience: Duration) -> io::Result<Connection> {
         let socket = locations.socket();
         if !socket.parent().is_some_and(platform::is_private) {
             return Err(io::ErrorKind::NotFound.into());
         }
-        let stream = platform::connect(&socket, limits::HOOK_DEADLINE)?;
+        let stream = platform::connect(&socket, patience)?;
         Ok(Connection { reader: BufReader::new(stream) })
     }
 

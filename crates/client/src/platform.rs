@@ -1,14 +1,17 @@
 //! What is unix-only on the client's side: user, private directories, the process's surroundings.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
+use model::limits;
 use model::locations::{Locations, Surroundings};
 use model::situation::Situation;
+use model::wire::EnvNames;
 
 /// The user this process acts as.
 pub fn uid() -> u32 {
@@ -31,6 +34,11 @@ pub fn locations(db: Option<&Path>) -> Locations {
     Locations::resolve(&around, db)
 }
 
+/// The user's home directory.
+pub fn home() -> Option<PathBuf> {
+    std::env::var_os("HOME").or_else(|| home_of(uid())).map(PathBuf::from)
+}
+
 /// The home directory that the system knows of a user, for processes that were not told.
 fn home_of(uid: u32) -> Option<OsString> {
     let users = std::fs::read_to_string("/etc/passwd").ok()?;
@@ -50,14 +58,44 @@ fn canonical(path: &Path) -> PathBuf {
     }
 }
 
-/// Where this process stands.
+/// Where this process stands. What is in the environment is left out: see [`environment`].
 pub fn situation() -> Situation {
-    let cwd = std::env::current_dir().ok();
+    let cwd = working_dir();
+    let facts = cwd.as_deref().and_then(git::Facts::at);
     Situation {
         cwd: cwd.map(|cwd| cwd.to_string_lossy().into_owned()),
         os: Some(if cfg!(target_os = "macos") { "darwin" } else { "linux" }.to_owned()),
+        repo: facts.as_ref().map(git::Facts::repo),
+        // A head that is on no branch leaves it unknown.
+        branch: facts.and_then(|facts| facts.branch.branch().map(str::to_owned)),
         ..Situation::default()
     }
+}
+
+/// The working directory as the shell shows it, links included, if that is where we are.
+fn working_dir() -> Option<PathBuf> {
+    let place = |path: &Path| path.metadata().ok().map(|meta| (meta.dev(), meta.ino()));
+    let is_plain = |path: &PathBuf| {
+        let mut steps = path.components();
+        steps.next() == Some(Component::RootDir)
+            && steps.all(|step| matches!(step, Component::Normal(_)))
+    };
+    let shown = std::env::var_os("PWD").map(PathBuf::from).filter(is_plain);
+    let here = place(Path::new("."));
+    match shown.filter(|shown| here.is_some() && place(shown) == here) {
+        Some(shown) => Some(shown),
+        None => std::env::current_dir().ok(),
+    }
+}
+
+/// The variables of this process that were asked for by name. What is not set, is not text or is
+/// over [`limits::ENV_VALUE_BYTES_MAX`] is left out.
+pub fn environment(asked: &EnvNames) -> BTreeMap<String, String> {
+    let value = |name: &String| {
+        let value = std::env::var(name).ok()?;
+        (value.len() <= limits::ENV_VALUE_BYTES_MAX).then(|| (name.clone(), value))
+    };
+    asked.names.iter().filter_map(value).collect()
 }
 
 /// Connects to a socket, but waits no longer than this for a listener whose queue is full.

@@ -1,15 +1,16 @@
-//! Calls over the socket: the envelope, the reply, and what the daemon says of itself.
+//! Calls over the socket: the envelope, the reply, what the daemon asks back and says of itself.
 
 use std::io;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use model::locations::Locations;
-use model::wire::{Build, Envelope, Hello};
+use model::wire::{Answer, Build, EnvNames, Envelope, Hello};
 use model::{Code, OpError, Reply, Request, limits};
 use serde_json::{Value, json};
 
 use crate::connection::Connection;
+use crate::platform;
 
 /// A call could not be carried out because the connection is gone.
 #[derive(Debug)]
@@ -17,8 +18,34 @@ pub struct Lost(pub io::Error);
 
 /// The road over the socket.
 pub struct SocketRoad {
-    connection: Mutex<Connection>,
+    line: Mutex<Line>,
     db: String,
+}
+
+/// The connection and what was learned over it.
+struct Line {
+    connection: Connection,
+    wishes: EnvWishes,
+}
+
+/// The environment variables that a daemon wishes to know, as far as its client was told.
+#[derive(Debug, Default)]
+pub struct EnvWishes(pub EnvNames);
+
+impl EnvWishes {
+    /// Puts the variables and their stamp into the envelope of a call. The last attempt goes
+    /// without a stamp: a daemon that changes its mind that often takes the call as it is.
+    pub fn fill(&self, envelope: &mut Envelope, attempt: usize) {
+        envelope.caller.situation.env = platform::environment(&self.0);
+        let may_ask = attempt < limits::ENV_QUESTIONS_MAX;
+        envelope.env_stamp = may_ask.then_some(self.0.stamp);
+    }
+}
+
+/// The error for a daemon that asks although it may not.
+pub fn asks_on() -> OpError {
+    OpError::internal("the daemon asks for variables again and again")
+        .hint("See `rekindle doctor`; `rekindle stop` lets a new one start.")
 }
 
 impl SocketRoad {
@@ -32,45 +59,60 @@ impl SocketRoad {
         connection.set_deadline(limits::HELLO_DEADLINE).map_err(Lost)?;
         let params = json!({ "build": build.to_string(), "db": db });
         let reply = exchange(&mut connection, "rekindle/hello", params, None)?;
-        let hello = reply.and_then(|hello| {
+        let hello = reply.reply().and_then(|hello| {
             serde_json::from_value(hello)
                 .map_err(|_| OpError::internal("the daemon's hello is not understood"))
         });
-        Ok((SocketRoad { connection: Mutex::new(connection), db }, hello))
+        let line = Line { connection, wishes: EnvWishes::default() };
+        Ok((SocketRoad { line: Mutex::new(line), db }, hello))
     }
 
     /// Asks an older daemon to make room; it agrees when nobody else needs it.
     pub fn ask_to_leave(&self) -> Result<bool, Lost> {
-        let reply = exchange(&mut self.lock(), "rekindle/retire", json!({}), None)?;
+        let reply = self.own_method("rekindle/retire")?;
         Ok(reply.is_ok_and(|reply| reply["leaving"] == json!(true)))
     }
 
     /// Asks a daemon that would leave by itself to stay until it is stopped.
     pub fn ask_to_stay(&self) -> Result<Reply, Lost> {
-        exchange(&mut self.lock(), "rekindle/stay", json!({}), None)
+        self.own_method("rekindle/stay")
     }
 
     /// Asks for a link that opens the web page once.
     pub fn link(&self) -> Result<Reply, Lost> {
-        exchange(&mut self.lock(), "rekindle/link", json!({}), None)
+        self.own_method("rekindle/link")
     }
 
-    /// Carries out one call. `deadline` is the operation's own.
+    fn own_method(&self, method: &str) -> Result<Reply, Lost> {
+        exchange(&mut self.lock().connection, method, json!({}), None).map(Answer::reply)
+    }
+
+    /// Carries out one call. `deadline` is the operation's own. Of the environment it takes along
+    /// what the daemon asked for.
     pub fn call(&self, request: &Request, deadline: Duration) -> Result<Reply, Lost> {
-        let envelope = Envelope {
+        let mut envelope = Envelope {
             call: request.call,
             caller: request.caller.clone(),
             db: Some(self.db.clone()),
             revision: None,
             tools: None,
+            env_stamp: None,
         };
-        let mut connection = self.lock();
-        connection.set_deadline(deadline + limits::REPLY_SLACK).map_err(Lost)?;
-        exchange(&mut connection, &request.op, request.params.clone(), Some(&envelope))
+        let mut line = self.lock();
+        line.connection.set_deadline(deadline + limits::REPLY_SLACK).map_err(Lost)?;
+        for attempt in 0..=limits::ENV_QUESTIONS_MAX {
+            line.wishes.fill(&mut envelope, attempt);
+            let params = request.params.clone();
+            match exchange(&mut line.connection, &request.op, params, Some(&envelope))? {
+                Answer::Reply(reply) => return Ok(reply),
+                Answer::AsksEnv(asked) => line.wishes = EnvWishes(asked),
+            }
+        }
+        Ok(Err(asks_on()))
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Connection> {
-        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> std::sync::MutexGuard<'_, Line> {
+        self.line.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -80,7 +122,7 @@ fn exchange(
     method: &str,
     params: Value,
     envelope: Option<&Envelope>,
-) -> Result<Reply, Lost> {
+) -> Result<Answer, Lost> {
     let mut frame = json!({ "jsonrpc": "2.0", "id": 1, "method": method });
     if let Some(object) = frame.as_object_mut() {
         if !params.is_null() {
@@ -97,17 +139,18 @@ fn exchange(
         Err(error)
             if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) =>
         {
-            return Ok(Err(OpError::new(Code::Timeout, "the daemon does not answer").hint(
+            return Ok(Answer::Reply(Err(OpError::new(
+                Code::Timeout,
+                "the daemon does not answer",
+            )
+            .hint(
                 "It may be suspended or busy: see `rekindle doctor`, or end it and try again.",
-            )));
+            ))));
         }
         Err(error) => return Err(Lost(error)),
     };
-    let Ok(reply) = serde_json::from_slice::<Value>(&line) else {
-        return Ok(Err(OpError::internal("the daemon's reply is not JSON")));
-    };
-    Ok(match reply.get("error") {
-        Some(error) => Err(OpError::from_wire(error)),
-        None => Ok(reply.get("result").cloned().unwrap_or(Value::Null)),
+    Ok(match serde_json::from_slice(&line) {
+        Ok(frame) => Answer::read(frame),
+        Err(_) => Answer::Reply(Err(OpError::internal("the daemon's reply is not JSON"))),
     })
 }

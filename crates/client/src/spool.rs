@@ -5,24 +5,24 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
-use model::event::HookRecord;
+use model::hook::HookEvent;
 use model::locations::Locations;
 
 use crate::platform;
 
 /// Leaves the event in the data directory's spool, else in the runtime directory's.
-pub fn leave(locations: &Locations, record: &HookRecord) -> io::Result<()> {
+pub fn leave(locations: &Locations, event: &HookEvent) -> io::Result<()> {
     let [first, second] = locations.spools();
-    write(&first, record).or_else(|_| write(&second, record))
+    write(&first, event).or_else(|_| write(&second, event))
 }
 
-fn write(folder: &Path, record: &HookRecord) -> io::Result<()> {
-    let text = serde_json::to_vec(record)?;
+fn write(folder: &Path, event: &HookEvent) -> io::Result<()> {
+    let text = serde_json::to_vec(event)?;
     if !platform::may_write(text.len() as u64) {
         return Err(io::ErrorKind::FileTooLarge.into());
     }
     // The name sorts by (at, id), the order in which events are taken in.
-    let name = format!("{:015}-{}.json", record.at.max(0), record.id);
+    let name = format!("{:015}-{}.json", event.at.max(0), event.id);
     let temporary = folder.join(format!(".{name}.part"));
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true).mode(0o600);

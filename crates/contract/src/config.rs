@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use model::hint::Ttl;
 use serde_json::Value;
 
 /// What a setting's value is.
@@ -19,6 +20,8 @@ pub enum ConfigKind {
     Toolsets,
     /// A number with a unit: `500ms`, `30s`, `10m`, `12h`, `7d`.
     Duration,
+    /// How long something is kept: `session`, `forever`, or an ISO-8601 duration.
+    Lifetime,
 }
 
 impl ConfigKind {
@@ -31,6 +34,7 @@ impl ConfigKind {
             ConfigKind::Choice(_) => "word",
             ConfigKind::Toolsets => "list of toolsets",
             ConfigKind::Duration => "duration",
+            ConfigKind::Lifetime => "lifetime",
         }
     }
 }
@@ -68,10 +72,12 @@ impl Config {
             ConfigKind::Port => value.parse::<u16>().is_ok(),
             ConfigKind::Choice(words) => words.contains(&value),
             ConfigKind::Duration => duration(value).is_some(),
+            ConfigKind::Lifetime => Ttl::parse(value).is_ok(),
         };
         if !good {
             let like = match key.kind {
                 ConfigKind::Duration => " such as 500ms, 30s, 10m, 12h or 7d".to_owned(),
+                ConfigKind::Lifetime => ": session, forever, or one such as PT2H or P1D".to_owned(),
                 ConfigKind::Boolean => ": true or false".to_owned(),
                 ConfigKind::Port => " from 0 to 65535".to_owned(),
                 ConfigKind::Choice(words) => format!(": {}", words.join(", ")),
@@ -127,7 +133,7 @@ fn boolean(text: &str) -> Option<bool> {
 }
 
 /// Reads `500ms`, `30s`, `10m`, `12h`, `7d`.
-fn duration(text: &str) -> Option<Duration> {
+pub fn duration(text: &str) -> Option<Duration> {
     let digits = text.find(|c: char| !c.is_ascii_digit())?;
     let number: u64 = text[..digits].parse().ok()?;
     let ms = match &text[digits..] {
@@ -152,6 +158,25 @@ mod tests {
         env: &[],
         doc: "",
     };
+
+    #[test]
+    fn a_lifetime_is_checked_before_it_is_set() {
+        let key = ConfigKey {
+            key: "hints.default_ttl",
+            kind: ConfigKind::Lifetime,
+            default: "session",
+            ..IDLE
+        };
+        let mut config = Config::defaults([&key]);
+        for good in ["session", "forever", "PT2H"] {
+            assert_eq!(config.set(&key, good), Ok(()));
+        }
+        for bad in ["", "soon", "2h", "P1Y", "PT0S"] {
+            let why = config.set(&key, bad).unwrap_err();
+            assert!(why.contains("session, forever"), "{why}");
+        }
+        assert_eq!(config.text("hints.default_ttl"), "PT2H");
+    }
 
     #[test]
     fn a_value_is_checked_before_it_is_set() {

@@ -79,11 +79,25 @@ impl<'a> CallStore<'a> {
         &self,
         f: impl FnMut(&Tx<'_>) -> Result<T, OpError> + Send + 'static,
     ) -> Result<T, OpError> {
+        self.write_as(self.call, f)
+    }
+
+    /// The same for what recognises its own repeat: no answer is kept for it.
+    pub fn write_unanswered<T: Serialize + Send + 'static>(
+        &self,
+        f: impl FnMut(&Tx<'_>) -> Result<T, OpError> + Send + 'static,
+    ) -> Result<T, OpError> {
+        self.write_as(None, f)
+    }
+
+    fn write_as<T: Serialize + Send + 'static>(
+        &self,
+        call: Option<CallId>,
+        f: impl FnMut(&Tx<'_>) -> Result<T, OpError> + Send + 'static,
+    ) -> Result<T, OpError> {
         let events = self.events.take();
-        match self.store.write(
-            Write { call: self.call, fingerprint: self.fingerprint, at: self.now, events },
-            f,
-        )? {
+        let fingerprint = self.fingerprint;
+        match self.store.write(Write { call, fingerprint, at: self.now, events }, f)? {
             Written::Done(value) => Ok(value),
             Written::Repeated(answer) => {
                 self.repeated.replace(Some(answer));

@@ -1,9 +1,10 @@
 //! The verbs: what an operation, a plugin and a scheme are. No surface and no handler is here.
 //!
 //! Read in this order: [`op`] (one verb, declared once), [`cx`] (what a handler is given),
-//! [`plugin`] (a crate of verbs), [`scheme`] (who owns an address),
+//! [`plugin`] (a crate of verbs), [`candidate`] (what it would tell an agent), [`scheme`] (who owns an address),
 //! [`table`] (all of them), [`config`] (declared settings).
 
+pub mod candidate;
 pub mod config;
 pub mod cx;
 pub mod op;
@@ -11,10 +12,11 @@ pub mod plugin;
 pub mod scheme;
 pub mod table;
 
+pub use candidate::{Candidate, Form, Moment, Occasion, Section};
 pub use config::{Config, ConfigKey, ConfigKind};
 pub use cx::{CallStore, Cx};
 pub use model::{Caller, Code, OpError, Reply, Request, Road, Tier};
-pub use op::{Access, CliShape, Example, Op, OpInfo, Operation};
+pub use op::{Access, CliShape, Document, Example, Flattened, Listed, Op, OpInfo, Operation};
 pub use plugin::{End, Plugin};
 pub use scheme::Scheme;
 pub use table::Table;

@@ -2,6 +2,7 @@
 //!
 //! Every surface is a projection of [`Operation`]; none of them has a word of its own to add.
 
+use std::ops::Range;
 use std::time::Duration;
 
 use model::limits;
@@ -32,20 +33,93 @@ impl Access {
 pub struct CliShape {
     /// Words of the subcommand, for example `["hint", "set"]`; empty means `rekindle call` only.
     pub path: &'static [&'static str],
+    /// Further names of the last of these words.
+    pub aliases: &'static [&'static str],
     /// Parameters given by position, in order; all others are flags.
     pub positional: &'static [&'static str],
-    /// An object parameter whose members are flags of their own.
-    pub flatten: Option<&'static str>,
+    /// Whether the last of them takes all further words, joined by spaces.
+    pub rest: bool,
+    /// The parameter by position whose JSON stands in a file that the line names.
+    pub file: Option<&'static str>,
+    /// Objects whose members are flags of their own.
+    pub flatten: &'static [Flattened],
+    /// Further names of flags: a parameter, and the flag without its dashes.
+    pub flag_aliases: &'static [(&'static str, &'static str)],
     /// Text for people from the parameters and the result.
     pub pretty: Option<fn(&Value, &Value) -> String>,
+    /// What stands out in the text for people.
+    pub accent: Option<Accent>,
+    /// The list that the result is about.
+    pub listed: Option<Listed>,
+    /// People get a member of the result alone.
+    pub document: Option<Document>,
+    /// From the parameters and the result: why what was asked for is not in it. The command then
+    /// fails, although the operation did its work.
+    pub miss: Option<fn(&Value, &Value) -> Option<OpError>>,
     /// Whether the command starts a daemon when there is none.
     pub starts_daemon: bool,
 }
 
 impl CliShape {
     /// Reached by `rekindle call` only.
-    pub const CALL_ONLY: CliShape =
-        CliShape { path: &[], positional: &[], flatten: None, pretty: None, starts_daemon: false };
+    pub const CALL_ONLY: CliShape = CliShape {
+        path: &[],
+        aliases: &[],
+        positional: &[],
+        rest: false,
+        file: None,
+        flatten: &[],
+        flag_aliases: &[],
+        pretty: None,
+        accent: None,
+        listed: None,
+        document: None,
+        miss: None,
+        starts_daemon: false,
+    };
+}
+
+/// An object parameter whose members are flags of their own.
+#[derive(Clone, Copy, Debug)]
+pub struct Flattened {
+    /// Where it stands in the parameters, for example `meta.scope`.
+    pub object: &'static str,
+    /// What the flags of its members begin with, for example `scope-`.
+    pub prefix: &'static str,
+    /// Its schema. The one in the parameters may leave out the members, because every agent pays
+    /// for what it lists.
+    pub schema: fn() -> Value,
+}
+
+impl Flattened {
+    pub const fn of<T: JsonSchema>(object: &'static str, prefix: &'static str) -> Flattened {
+        Flattened { object, prefix, schema: schema_of::<T> }
+    }
+}
+
+/// From the parameters, the result and the text for people: the places in the text that stand out, in
+/// order.
+pub type Accent = fn(&Value, &Value, &str) -> Vec<Range<usize>>;
+
+/// A list in the result. With `--ids` the command prints the ids of its items alone.
+#[derive(Clone, Copy, Debug)]
+pub struct Listed {
+    pub member: &'static str,
+    /// The member of an item that identifies it.
+    pub id: &'static str,
+    /// The parameter that was looked for, if the number of items is worth a line on stderr.
+    pub asked: Option<&'static str>,
+    /// The operation that takes such ids as `ids` and gives the same list with whole items, and how
+    /// many it takes: the command has `--full`.
+    pub whole: Option<(&'static OpInfo, usize)>,
+}
+
+/// A member of the result that is printed as JSON by itself, so that it can be sent to a file.
+#[derive(Clone, Copy, Debug)]
+pub struct Document {
+    pub member: &'static str,
+    /// Takes out of it what a terminal must not show, and says so.
+    pub mask: fn(&mut Value) -> Option<String>,
 }
 
 /// A use of the operation that works as it stands: documentation, and a cell of the parity test.
@@ -163,7 +237,7 @@ impl Operation {
 }
 
 /// Parameters of their type, or `invalid` with the name of the one that is wrong.
-fn read_params<P: DeserializeOwned>(op: &str, params: Value) -> Result<P, OpError> {
+pub fn read_params<P: DeserializeOwned>(op: &str, params: Value) -> Result<P, OpError> {
     let params = match params {
         Value::Null => json!({}),
         Value::Object(_) => params,

@@ -3,9 +3,12 @@
 use std::sync::Arc;
 
 use model::OpError;
-use store::{Opened, Tx};
+use model::hook::HookEvent;
+use model::wire::EnvNames;
+use store::{Opened, Rx, Tx};
 
-use crate::config::ConfigKey;
+use crate::candidate::{Candidate, Moment};
+use crate::config::{Config, ConfigKey};
 use crate::op::Operation;
 use crate::scheme::Scheme;
 
@@ -44,9 +47,40 @@ pub trait Plugin: Send + Sync {
         Ok(())
     }
 
+    /// Called before the transaction that records an event: who has to look at files does it here,
+    /// so that no disk but the store's holds up the writer.
+    fn expect(&self, _event: &HookEvent) {}
+
+    /// Keeps what it wants of an agent's event, in the transaction that records the event. The
+    /// writer may run it more than once; only the last run counts.
+    fn observe(&self, _event: &HookEvent, _tx: &Tx<'_>, _config: &Config) -> Result<(), OpError> {
+        Ok(())
+    }
+
+    /// What it would tell the agent now. It is asked after the event was committed.
+    fn candidates(&self, _moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError> {
+        Ok(Vec::new())
+    }
+
+    /// Whether the user asked for silence at this moment: then nobody tells the agent anything.
+    fn is_silent(&self, _moment: &Moment<'_>) -> Result<bool, OpError> {
+        Ok(false)
+    }
+
+    /// What somebody who asks for the status should know of it, one line each.
+    fn notes(&self, _rx: &Rx<'_>, _now: i64) -> Result<Vec<String>, OpError> {
+        Ok(Vec::new())
+    }
+
     /// Called in a transaction when the daemon ends.
     fn ended(&self, _tx: &Tx<'_>, _end: End) -> Result<(), OpError> {
         Ok(())
+    }
+
+    /// The environment variables that its scopes ask for: with a call, clients send these and no
+    /// others. It is asked with every call, so the list has to be at hand.
+    fn asks_env(&self) -> Arc<EnvNames> {
+        Arc::default()
     }
 
     /// How many things the plugin holds that would be cleared by a clean end. A daemon that holds

@@ -1,7 +1,9 @@
 //! The hot path: an agent's event from stdin to the daemon, or to the spool, within a deadline.
 //!
 //! It never disturbs the agent: the process always exits with 0 and says nothing unless there is
-//! something to say. There is no async runtime, no database and no argument parser here.
+//! something to say. With a daemon the event goes there as it came; without one it is extracted and
+//! redacted here, and only that touches the disk. There is no async runtime, no database and no
+//! argument parser here.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -9,23 +11,43 @@ use std::fs::OpenOptions;
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
+use std::time::Duration;
 
 use client::connection::Connection;
-use client::{clock, daemon, platform, spool};
-use model::event::HookRecord;
+use client::{clock, platform, spool};
+use model::CallId;
+use model::hook::HookEvent;
 use model::limits;
 use model::locations::Locations;
 use model::time::rfc3339;
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// The members of an event that are kept today; all others are skipped without being read.
+/// What the agent sends, and what is known beside it.
+pub struct Hooked<'a> {
+    /// Name of the event as the agent has it.
+    pub event: &'a str,
+    /// The agent, where the registered command names it.
+    pub agent: Option<&'a str>,
+    /// The `--db` flag.
+    pub db: Option<&'a Path>,
+}
+
+/// What became of an event.
+pub enum Outcome {
+    /// There is nothing left to do.
+    Done,
+    /// It waits in the spool, and no daemon answered: one is to be started. The agent may wait for
+    /// an answer that only the store can give.
+    Spooled { event: Box<HookEvent>, locations: Locations },
+}
+
+/// Only what has to be looked at before the event is handed over; the rest is checked to be JSON.
 #[derive(Default, Deserialize)]
 struct Payload<'a> {
     #[serde(borrow, default)]
     session_id: Option<Cow<'a, str>>,
-    #[serde(borrow, default)]
-    tool_use_id: Option<Cow<'a, str>>,
 }
 
 /// The daemon's reply, as far as it matters here.
@@ -41,12 +63,12 @@ struct Answer<'a> {
     answer: Option<&'a RawValue>,
 }
 
-/// Takes in one event of this name from stdin; `db` is the `--db` flag.
-pub fn run(event: &str, db: Option<&Path>) {
-    let locations = platform::locations(db);
+/// Takes in one event from stdin.
+pub fn run(hooked: &Hooked<'_>) -> Outcome {
+    let locations = platform::locations(hooked.db);
     match read_stdin() {
-        Ok(text) => take(event, &text, &locations, db),
-        Err(why) => log(&locations, event, &why),
+        Ok(text) => take(hooked, text, locations),
+        Err(why) => refuse(&locations, hooked.event, &why),
     }
 }
 
@@ -61,12 +83,44 @@ fn read_stdin() -> Result<Vec<u8>, String> {
     }
 }
 
-fn take(event: &str, text: &[u8], locations: &Locations, db: Option<&Path>) {
+fn take(hooked: &Hooked<'_>, mut text: Vec<u8>, locations: Locations) -> Outcome {
+    if let Err(why) = check(&text) {
+        return refuse(&locations, hooked.event, &why);
+    }
+    if text.len() > limits::EVENT_BYTES_WHOLE {
+        text = shortened(&text);
+    }
+    let (id, at) = (client::mint(), clock::now_ms());
+    match hand_over(hooked, id, at, &text, &locations) {
+        Handed::Taken(answer) => {
+            if let Some(answer) = answer {
+                // An agent that closed its end wants no answer.
+                let _ = io::stdout().write_all(answer.as_bytes());
+            }
+            Outcome::Done
+        }
+        Handed::Refused(reason) => refuse(&locations, hooked.event, &format!("dropped: {reason}")),
+        Handed::Nobody(why) => leave(hooked, id, at, &text, locations, why),
+    }
+}
+
+/// The event with its long texts replaced by what identifies them.
+fn shortened(text: &[u8]) -> Vec<u8> {
+    let mut event: Value = serde_json::from_slice(text).unwrap_or_default();
+    agents::shorten(&mut event);
+    event.to_string().into_bytes()
+}
+
+/// Whether the text is one JSON object with a session.
+fn check(text: &[u8]) -> Result<(), String> {
     // A list would do for the parser: its members would be taken for ours in order.
     let object = text.trim_ascii_start().starts_with(b"{");
-    let payload: Payload<'_> = match serde_json::from_slice(text) {
-        Ok(payload) if object => payload,
-        Ok(_) => return log(locations, event, "dropped: not a JSON object"),
+    match serde_json::from_slice::<Payload<'_>>(text) {
+        Ok(_) if !object => Err("dropped: not a JSON object".to_owned()),
+        Ok(payload) if payload.session_id.as_deref().is_none_or(str::is_empty) => {
+            Err("dropped: no session_id".to_owned())
+        }
+        Ok(_) => Ok(()),
         // The message of the parser may quote the event; its place does not.
         Err(error) => {
             let (line, column) = (error.line(), error.column());
@@ -75,41 +129,42 @@ fn take(event: &str, text: &[u8], locations: &Locations, db: Option<&Path>) {
             } else {
                 "not a JSON object"
             };
-            let message = format!("dropped: {what}, line {line}, column {column}");
-            return log(locations, event, &message);
-        }
-    };
-    let record = HookRecord {
-        id: client::mint(),
-        name: event.to_owned(),
-        session: payload.session_id.map(Cow::into_owned),
-        tool_use_id: payload.tool_use_id.map(Cow::into_owned),
-        at: clock::now_ms(),
-    };
-    if let Err(error) = record.check() {
-        return log(locations, event, &format!("dropped: {}", error.message));
-    }
-    match hand_over(&record, locations) {
-        Handed::Taken(None) => {}
-        Handed::Taken(Some(answer)) => {
-            // An agent that closed its end wants no answer.
-            let _ = io::stdout().write_all(answer.as_bytes());
-        }
-        Handed::Refused(reason) => log(locations, event, &format!("refused: {reason}")),
-        Handed::Nobody(why) => {
-            if let Err(error) = spool::leave(locations, &record) {
-                log(
-                    locations,
-                    event,
-                    &format!("lost: no daemon ({why}), no spool ({})", error.kind()),
-                );
-            }
-            daemon::start_now_and_then(locations, db);
+            Err(format!("dropped: {what}, line {line}, column {column}"))
         }
     }
 }
 
-/// What became of the event.
+/// Nobody took it: what is worth keeping of it waits in the spool, redacted.
+fn leave(
+    hooked: &Hooked<'_>,
+    id: CallId,
+    at: i64,
+    text: &[u8],
+    locations: Locations,
+    why: io::ErrorKind,
+) -> Outcome {
+    let payload = serde_json::from_slice(text).unwrap_or_default();
+    let event = agents::extract(hooked.agent, Some(hooked.event), &payload, id, at)
+        .and_then(|event| event.check().map(|()| event));
+    let event = match event {
+        Ok(event) => event,
+        Err(error) => {
+            return refuse(&locations, hooked.event, &format!("dropped: {}", error.message));
+        }
+    };
+    if let Err(error) = spool::leave(&locations, &event) {
+        let kind = error.kind();
+        log(&locations, hooked.event, &format!("lost: no daemon ({why}), no spool ({kind})"));
+    }
+    Outcome::Spooled { event: Box::new(event), locations }
+}
+
+fn refuse(locations: &Locations, event: &str, why: &str) -> Outcome {
+    log(locations, event, why);
+    Outcome::Done
+}
+
+/// How the daemon took the event.
 enum Handed {
     /// Committed; this is what the agent is to be told.
     Taken(Option<String>),
@@ -119,11 +174,18 @@ enum Handed {
     Nobody(io::ErrorKind),
 }
 
-fn hand_over(record: &HookRecord, locations: &Locations) -> Handed {
+fn hand_over(
+    hooked: &Hooked<'_>,
+    id: CallId,
+    at: i64,
+    text: &[u8],
+    locations: &Locations,
+) -> Handed {
     let exchange = || -> io::Result<Vec<u8>> {
-        let mut connection = Connection::open(locations)?;
-        connection.set_deadline(limits::HOOK_DEADLINE)?;
-        connection.send(frame(record, locations)?.as_bytes())?;
+        let patience = patience(hooked.event);
+        let mut connection = Connection::open_within(locations, patience)?;
+        connection.set_deadline(patience)?;
+        connection.send(&frame(hooked, id, at, text, locations)?)?;
         connection.receive()
     };
     let line = match exchange() {
@@ -134,41 +196,55 @@ fn hand_over(record: &HookRecord, locations: &Locations) -> Handed {
         Ok(Reply { result: Some(result) }) => {
             Handed::Taken(result.answer.map(|raw| raw.get().to_owned()))
         }
-        _ => match error_number(&line) {
-            Some(number) if number == model::Code::Invalid.row().rpc => {
-                Handed::Refused(model::Code::Invalid.row().word.to_owned())
-            }
-            _ => Handed::Nobody(io::ErrorKind::Other),
-        },
+        _ => refusal(&line).map_or(Handed::Nobody(io::ErrorKind::Other), Handed::Refused),
     }
 }
 
-fn error_number(line: &[u8]) -> Option<i64> {
-    let reply: serde_json::Value = serde_json::from_slice(line).ok()?;
-    reply.get("error")?.get("code")?.as_i64()
+/// How long the agent is kept waiting for this event.
+fn patience(event: &str) -> Duration {
+    match event {
+        "PreToolUse" | "PostToolUse" | "PostToolUseFailure" | "BeforeTool" | "AfterTool" => {
+            limits::HOOK_TOOL_DEADLINE
+        }
+        "UserPromptSubmit" | "BeforeAgent" => limits::HOOK_PROMPT_DEADLINE,
+        _ => limits::HOOK_DEADLINE,
+    }
+}
+
+/// What the daemon says is wrong with the event, if that is why it did not take it. It names members
+/// and never says what stands in them.
+fn refusal(line: &[u8]) -> Option<String> {
+    let reply: Value = serde_json::from_slice(line).ok()?;
+    let error = reply.get("error")?;
+    let invalid = error.get("code")?.as_i64() == Some(model::Code::Invalid.row().rpc);
+    invalid.then(|| error.get("message").and_then(Value::as_str).unwrap_or_default().to_owned())
 }
 
 /// The call as one line. It is put together by hand because building it as a tree would cost more
 /// than everything else the process does.
-fn frame(record: &HookRecord, locations: &Locations) -> io::Result<String> {
+fn frame(
+    hooked: &Hooked<'_>,
+    id: CallId,
+    at: i64,
+    text: &[u8],
+    locations: &Locations,
+) -> io::Result<Vec<u8>> {
     let quoted = |text: &str| serde_json::to_string(text).map_err(io::Error::from);
     let db = quoted(&locations.database.to_string_lossy())?;
-    let mut frame = String::with_capacity(512);
-    let id = record.id;
+    let mut head = String::with_capacity(256);
     let _ = write!(
-        frame,
-        r#"{{"jsonrpc":"2.0","id":1,"method":"hook","rekindle":{{"call":"{id}","tier":"hook","db":{db}}},"params":{{"event":{},"at":{},"payload":{{"#,
-        quoted(&record.name)?,
-        record.at,
+        head,
+        r#"{{"jsonrpc":"2.0","id":1,"method":"hook","rekindle":{{"call":"{id}","tier":"hook","db":{db}}},"params":{{"event":{},"at":{at},"#,
+        quoted(hooked.event)?,
     );
-    let mut comma = "";
-    for (name, value) in [("session_id", &record.session), ("tool_use_id", &record.tool_use_id)] {
-        if let Some(value) = value {
-            let _ = write!(frame, r#"{comma}"{name}":{}"#, quoted(value)?);
-            comma = ",";
-        }
+    if let Some(agent) = hooked.agent {
+        let _ = write!(head, r#""agent":{},"#, quoted(agent)?);
     }
-    frame.push_str("}}}\n");
+    head.push_str(r#""payload":"#);
+    let mut frame = head.into_bytes();
+    // Within JSON a line break only ever stands between members, where a space says the same.
+    frame.extend(text.iter().map(|byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { *byte }));
+    frame.extend_from_slice(b"}}\n");
     Ok(frame)
 }
 

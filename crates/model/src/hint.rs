@@ -16,7 +16,7 @@ use crate::limits;
 
 pub use scope::{HintScope, OneOrMany, Os, UNSCOPED, has_parent_step, scope_error};
 pub use ttl::{Lifetime, Ttl};
-pub use value::{check_value, value_text};
+pub use value::{Template, TemplateFormat, check_value, command_text, value_text};
 
 // Whether a value may be shown to people as it is; a secret is masked. As with the next one and the
 // types of a scope, a doc comment would be one more line in the schema that every agent pays for.

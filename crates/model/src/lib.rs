@@ -1,15 +1,20 @@
 //! The nouns: plain data, pure rules and wire types, shared by every crate.
 //!
 //! Read in this order: [`error`] (the closed list of codes), [`wire`] (a call and its road),
-//! [`hint`], [`entry`], [`event`], [`situation`], [`locations`], [`time`], [`limits`].
+//! [`hint`], [`hook`] and [`observation`], [`rank`], [`entry`], [`event`], [`situation`], [`locations`], [`time`], [`limits`].
 //! There is no I/O, no clock, no randomness and no async in this crate.
 
 pub mod entry;
 pub mod error;
 pub mod event;
 pub mod hint;
+pub mod hook;
 pub mod limits;
 pub mod locations;
+pub mod observation;
+pub mod project;
+pub mod rank;
+pub mod session;
 pub mod situation;
 pub mod time;
 pub mod wire;

@@ -10,6 +10,8 @@ pub const REQUEST_BYTES_MAX: usize = 8 * 1024 * 1024;
 pub const WS_MESSAGE_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Bytes of one line on the unix socket or on stdin of `serve`.
 pub const LINE_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Bytes of a connection to the unix socket that are read ahead of what is being answered.
+pub const SOCKET_AHEAD_BYTES: usize = 64 * 1024;
 /// Members of one JSON-RPC batch.
 pub const BATCH_MAX: usize = 1_000;
 
@@ -48,6 +50,9 @@ pub const ONE_SHOT_WAL_BYTES_MAX: u64 = 512 * 1024;
 
 /// Time the hook waits for the daemon before it spools the event.
 pub const HOOK_DEADLINE: Duration = Duration::from_millis(1_000);
+/// The same for events around a tool, and for a prompt.
+pub const HOOK_TOOL_DEADLINE: Duration = Duration::from_millis(150);
+pub const HOOK_PROMPT_DEADLINE: Duration = Duration::from_millis(300);
 /// Bytes of the name of an event, a session or a tool call.
 pub const HOOK_NAME_BYTES_MAX: usize = 200;
 /// Bytes of stdin above which an event is dropped with a line in the log.
@@ -56,8 +61,42 @@ pub const HOOK_BYTES_MAX: usize = 64 * 1024 * 1024;
 pub const HOOK_START_PAUSE: Duration = Duration::from_secs(30);
 /// Age at which a half-written event in the spool is nobody's any more.
 pub const SPOOL_PART_AGE: Duration = Duration::from_secs(3_600);
+/// Age of the last change of the spool's folder from which on its time tells it from a later one.
+pub const SPOOL_SETTLED: Duration = Duration::from_secs(1);
 /// Events that one opener ingests from the spool in one transaction.
 pub const SPOOL_BATCH_MAX: usize = 500;
+
+/// Bytes of an event above which its long texts are shortened before it is handed on.
+pub const EVENT_BYTES_WHOLE: usize = 1024 * 1024;
+/// Bytes of a text above which it counts as long, and what is left of such a one.
+pub const EVENT_TEXT_BYTES_MAX: usize = 64 * 1024;
+pub const EVENT_TEXT_HEAD_BYTES: usize = 4 * 1024;
+/// Bytes of one captured text that are looked at.
+pub const CAPTURED_BYTES_MAX: usize = 64 * 1024;
+/// Characters of a prompt that are kept.
+pub const PROMPT_CHARS_MAX: usize = 2_000;
+/// Characters of what an observation shows: a command, a query, an address, a path.
+pub const OBSERVED_CHARS_MAX: usize = 500;
+/// Characters of an edit's preview, path included.
+pub const OBSERVED_EDIT_CHARS_MAX: usize = 120;
+/// Characters of a task that was given to a subagent.
+pub const OBSERVED_TASK_CHARS_MAX: usize = 200;
+/// Characters of an error's text.
+pub const OBSERVED_ERROR_CHARS_MAX: usize = 2_000;
+/// Characters of a command line that is handed on beside what is shown of it.
+pub const COMMAND_CHARS_MAX: usize = 4_000;
+/// Characters of a path.
+pub const PATH_CHARS_MAX: usize = 4_096;
+/// Files that one observation names.
+pub const OBSERVED_FILES_MAX: usize = 50;
+/// Bytes of a command line that is split into commands.
+pub const SHELL_LINE_BYTES_MAX: usize = 64 * 1024;
+/// How deep commands in commands are looked into.
+pub const SHELL_DEPTH_MAX: usize = 16;
+/// Characters of a text that is injected into an agent.
+pub const INJECTED_CHARS_MAX: usize = 9_000;
+/// Tokens of it where the host counts them.
+pub const INJECTED_TOKENS_MAX: usize = 2_400;
 
 /// Bytes of a component or key name.
 pub const HINT_NAME_BYTES_MAX: usize = 200;
@@ -93,8 +132,28 @@ pub const HINT_REGEX_COMPILED_BYTES_MAX: usize = 1024 * 1024;
 pub const HINT_MISSES_TOLD: usize = 10;
 /// Open files that are looked at when hints are ranked.
 pub const HINT_OPEN_FILES_MAX: usize = 64;
+/// Bytes of the values that a template is rendered with, as JSON.
+pub const HINT_RENDER_DATA_BYTES_MAX: usize = 64 * 1024;
+/// Bytes of a rendered template, and of any text made on the way there.
+pub const HINT_RENDER_OUTPUT_BYTES_MAX: usize = 256 * 1024;
+/// Blocks and brackets of a template inside one another.
+pub const HINT_RENDER_NESTING_MAX: usize = 64;
+/// Steps that rendering a template may take; so many bytes that are looked at or made are one.
+pub const HINT_RENDER_STEPS_MAX: usize = 100_000;
+pub const HINT_RENDER_BYTES_PER_STEP: usize = 64;
+/// Characters of a word of a template, as far as a refusal tells them.
+pub const HINT_RENDER_WORD_CHARS_TOLD: usize = 40;
 /// Bad members of an import, as far as one answer tells them.
 pub const HINT_IMPORT_ERRORS_TOLD: usize = 50;
+/// Tags and hints that stand at the top of the statistics.
+pub const HINT_STATS_TOP: usize = 10;
+
+/// Names of environment variables that clients are asked for; the first ones in order count.
+pub const ENV_NAMES_MAX: usize = 1_000;
+/// Bytes of a variable's value; a longer one is left out.
+pub const ENV_VALUE_BYTES_MAX: usize = 4 * 1024;
+/// Times a client answers the question for variables before it sends its call as it is.
+pub const ENV_QUESTIONS_MAX: usize = 2;
 
 /// First port tried.
 pub const PORT_DEFAULT: u16 = 8765;
@@ -167,3 +226,144 @@ pub const STORE_LOOKS_MAX: usize = 3;
 pub const WRITE_RUNS_MAX: usize = 3;
 /// Milliseconds between two removals of what is too old.
 pub const PRUNE_EVERY_MS: i64 = 60_000;
+
+// What is injected into an agent.
+
+/// Characters of one injected text: Claude Code keeps 10,000, and we stay below.
+pub const INJECT_CHARS_MAX: usize = 9_000;
+/// Tokens of one injected text: Codex keeps 2,500, and we stay below.
+pub const INJECT_TOKENS_MAX: usize = 2_400;
+/// Lines of a briefing, and of one after the host has dropped what the session knew.
+pub const BRIEFING_LINES_MAX: usize = 50;
+pub const BRIEFING_LINES_RECOVERY_MAX: usize = 70;
+/// Tokens of what is told beside a single tool call or prompt.
+pub const ASIDE_TOKENS_MAX: usize = 450;
+/// Characters of one cell of a row.
+pub const INJECT_CELL_CHARS_MAX: usize = 600;
+
+/// Hints that a session is told by themselves within [`JIT_WINDOW_MS`], and in all.
+pub const JIT_HINTS_PER_WINDOW: u64 = 3;
+pub const JIT_HINTS_PER_SESSION: u64 = 10;
+pub const JIT_WINDOW_MS: i64 = 10 * 60_000;
+/// Characters of one such hint: 150 tokens.
+pub const JIT_HINT_CHARS_MAX: usize = 600;
+
+// Observations and what is around them.
+
+/// Milliseconds within which the same file read or the same search is one, unless the setting
+/// `observations.fold` says otherwise.
+pub const FOLD_MS: i64 = 300_000;
+/// Equal records of a session that are kept one by one within [`REPEAT_MS`]; what follows folds.
+pub const REPEATS_KEPT: u64 = 20;
+pub const REPEAT_MS: i64 = 600_000;
+/// Observations that one call may ask for by id.
+pub const OBSERVATION_IDS_MAX: usize = 50;
+/// Observations of one session that are looked at for its summary, and that a trace shows.
+pub const SUMMARY_ROWS_MAX: usize = 2_000;
+pub const TRACE_ROWS_MAX: usize = 5_000;
+/// Lines of each list of a summary, and characters of each line.
+pub const SUMMARY_ITEMS_MAX: usize = 10;
+pub const SUMMARY_LINE_CHARS_MAX: usize = 200;
+/// Words from which on a prompt says what is wanted.
+pub const SUMMARY_INTENT_WORDS_MIN: usize = 5;
+/// Rows that are looked at for the best of what is recent.
+pub const RECENT_ROWS_MAX: usize = 5_000;
+/// Files that one path may stand for.
+pub const FILE_FORMS_MAX: usize = 100;
+/// Records that a dry run of a purge shows.
+pub const PURGE_SAMPLES: usize = 5;
+/// Time that one sweep of retention may take, and time between two.
+pub const SWEEP_BUDGET: Duration = Duration::from_millis(20);
+pub const SWEEP_EVERY_MS: i64 = 3_600_000;
+/// Sweeps that are remembered.
+pub const SWEEPS_KEPT: u32 = 100;
+/// Records that a sweep removes between two looks at the clock.
+pub const SWEEP_BATCH: usize = 100;
+/// Time after which a sweep of everything lets others write before it goes on.
+pub const SWEEP_TURN: Duration = Duration::from_millis(250);
+/// Sweeps that statistics tell of.
+pub const SWEEPS_TOLD: usize = 5;
+/// Texts that a scrub looks at before it lets others write.
+pub const SCRUB_BATCH: usize = 500;
+/// Characters of a mark.
+pub const MARK_CHARS_MAX: usize = 2_000;
+/// Milliseconds of the longest pause that ends by itself.
+pub const PAUSE_MS_MAX: i64 = 366 * 86_400_000;
+/// Bytes of a name, remote or root that is to lead to a project.
+pub const PROJECT_ALIAS_BYTES_MAX: usize = 4_096;
+/// Milliseconds after which nobody sends a hook event again.
+pub const HOOK_EVENTS_KEPT_MS: i64 = 30 * 86_400_000;
+/// Hook events that are removed at a time.
+pub const HOOK_EVENTS_PRUNED: u32 = 1_000;
+/// Time for which what the files of a place say is believed.
+pub const PLACE_BELIEVED: Duration = Duration::from_secs(5);
+/// Places that are remembered.
+pub const PLACES_MAX: usize = 256;
+/// Bytes of a project's own settings file that are read.
+pub const PROJECT_FILE_BYTES_MAX: u64 = 64 * 1024;
+
+/// Receipts that are listed.
+pub const RECEIPTS_DEFAULT: usize = 50;
+pub const RECEIPTS_MAX: usize = 1_000;
+
+// Search.
+
+/// Bytes of a query that are read, and words and pairs of adjacent words that are looked for: the
+/// rarest ones.
+pub const QUERY_BYTES_MAX: usize = text::query::BYTES_MAX;
+pub const QUERY_WORDS_MAX: usize = text::query::WORDS_MAX;
+pub const QUERY_PAIRS_MAX: usize = text::query::PAIRS_MAX;
+/// Passages that a query looks at; of words that are more frequent together, the newest. Finding out
+/// how frequent words are may count so many.
+pub const SEARCH_ROWS_MAX: usize = 30_000;
+pub const SEARCH_ROWS_COUNTED_MAX: usize = 200_000;
+/// Passages with a word of the query from which on it is worth while to ask first which documents
+/// the filter lets through, and how many these may be at most.
+pub const SEARCH_SCOPE_ROWS: usize = 500;
+pub const SEARCH_SCOPE_DOCUMENTS: usize = 2_000;
+/// Documents that are candidates for an answer.
+pub const SEARCH_CANDIDATES: usize = 200;
+/// Time that a query with operators or beginnings of words may take.
+pub const OPERATORS_PATIENCE: Duration = Duration::from_millis(50);
+
+// What reads records answers with, by default and at most.
+
+/// Hits of a search, and those of one session on its first page.
+pub const SEARCH_DEFAULT: usize = 20;
+pub const SEARCH_MAX: usize = 100;
+pub const SEARCH_PER_SESSION: usize = 3;
+/// Observations of `recent_context`.
+pub const RECENT_DEFAULT: usize = 30;
+pub const RECENT_MAX: usize = 100;
+/// Observations on each side of a timeline's anchor.
+pub const TIMELINE_SIDE_DEFAULT: usize = 5;
+pub const TIMELINE_SIDE_MAX: usize = 50;
+/// Touches of a file.
+pub const FILE_TOUCHES_DEFAULT: usize = 10;
+pub const FILE_TOUCHES_MAX: usize = 50;
+/// Summaries of sessions, and sessions in a list.
+pub const SUMMARIES_DEFAULT: usize = 10;
+pub const SUMMARIES_MAX: usize = 50;
+pub const SESSIONS_DEFAULT: usize = 20;
+pub const SESSIONS_MAX: usize = 100;
+/// Records of each kind that a list of entries has.
+pub const RECORDS_LISTED: usize = 50;
+/// Characters of a record's text that lists show, and of a line for people.
+pub const PREVIEW_CHARS: usize = 120;
+pub const SHOWN_LINE_CHARS_MAX: usize = 120;
+/// Projects that a refusal names, and characters of the name that it refuses.
+pub const PROJECTS_TOLD: usize = 8;
+pub const PROJECT_NAME_CHARS_TOLD: usize = 100;
+
+/// Rows of a briefing by section, and after the host has dropped what the session knew; the floors are
+/// what is left of a section before single rows give way.
+pub const BRIEFING_INTENTS_MAX: usize = 10;
+pub const BRIEFING_INTENTS_FLOOR: usize = 5;
+pub const BRIEFING_LOCAL_MAX: usize = 20;
+pub const BRIEFING_LOCAL_RECOVERY_MAX: usize = 30;
+pub const BRIEFING_LOCAL_FLOOR: usize = 10;
+pub const BRIEFING_CROSS_MAX: usize = 10;
+pub const BRIEFING_CROSS_RECOVERY_MAX: usize = 15;
+/// Characters of a prompt and of a record in a briefing.
+pub const BRIEFING_INTENT_CHARS: usize = 60;
+pub const BRIEFING_SUMMARY_CHARS: usize = 100;

@@ -104,6 +104,21 @@ pub fn ago(at_ms: i64, now_ms: i64) -> String {
     }
 }
 
+/// The same for what people scan: `5m ago`, and after a week the day, `Feb 18`, with the year if it is
+/// another one. Less than a minute counts as one.
+pub fn age(at_ms: i64, now_ms: i64) -> String {
+    const MONTHS: [&str; 12] =
+        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let minutes = (now_ms - at_ms).max(0) / 60_000;
+    if minutes < 7 * 24 * 60 {
+        return ago(now_ms - minutes.max(1) * 60_000, now_ms);
+    }
+    let (year, month, day) = civil(at_ms.div_euclid(86_400_000));
+    let month = usize::try_from(month - 1).ok().and_then(|month| MONTHS.get(month));
+    let date = format!("{} {day}", month.copied().unwrap_or_default());
+    if civil(now_ms.div_euclid(86_400_000)).0 == year { date } else { format!("{date} {year}") }
+}
+
 /// Year, month and day of a day count since 1970 (proleptic Gregorian calendar).
 fn civil(days: i64) -> (i64, i64, i64) {
     // Counting from 1 March of year 0 puts the leap day at the end of a year.
@@ -160,5 +175,23 @@ mod tests {
         assert_eq!(rfc3339(-1), "1969-12-31T23:59:59.999Z");
         assert_eq!(file_stamp(1_794_719_923_120), "20261115T051843Z");
         assert_eq!(ago(0, 7_260_000), "2h ago");
+    }
+
+    #[test]
+    fn an_age_is_in_minutes_hours_days_and_then_a_date() {
+        let now = parse_rfc3339("2026-02-18T12:00:30Z").unwrap();
+        let table = [
+            (0, "1m ago"),
+            (59_999, "1m ago"),
+            (-5, "1m ago"),
+            (3_599_000, "59m ago"),
+            (7_200_000, "2h ago"),
+            (6 * 86_400_000, "6d ago"),
+            (7 * 86_400_000, "Feb 11"),
+            (60 * 86_400_000, "Dec 20 2025"),
+        ];
+        for (before, shown) in table {
+            assert_eq!(age(now - before, now), shown, "{before}");
+        }
     }
 }

@@ -1,11 +1,13 @@
 //! A call and its road: request, caller, reply, the envelope of the unix socket, build ids.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::error::OpError;
+use crate::limits;
 use crate::situation::Situation;
 
 /// The 128-bit id of a call or hook event, minted where it starts. A repeated id is a repeat.
@@ -102,7 +104,10 @@ pub struct Request {
 /// build. FNV-1a, which nobody has to trust: an id that is used for two calls is a mistake.
 pub fn fingerprint(op: &str, params: &Value) -> i64 {
     let text = params.to_string();
-    let bytes = op.bytes().chain([0]).chain(text.bytes());
+    fnv1a(op.bytes().chain([0]).chain(text.bytes()))
+}
+
+fn fnv1a(bytes: impl Iterator<Item = u8>) -> i64 {
     let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
     });
@@ -132,6 +137,76 @@ pub struct Envelope {
     /// The toolset that a stdio server lists for its client.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools: Option<String>,
+    /// The stamp of the [`EnvNames`] this client knows. If the daemon's are others it answers with
+    /// them ([`Answer::AsksEnv`]) and does nothing; the client fills in the variables and sends the
+    /// call again. Who leaves it out is not asked: hooks, and builds that do not know of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub env_stamp: Option<i64>,
+}
+
+/// The environment variables that stored scopes ask for. No other leaves a client's process.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EnvNames {
+    /// Tells lists apart, in every build; 0 is the empty one.
+    pub stamp: i64,
+    pub names: Vec<String>,
+}
+
+impl EnvNames {
+    /// The list of these names, each once and in order, cut at [`limits::ENV_NAMES_MAX`].
+    pub fn new<'n>(names: impl IntoIterator<Item = &'n String>) -> EnvNames {
+        let names: BTreeSet<&String> = names.into_iter().collect();
+        let names: Vec<String> = names.into_iter().take(limits::ENV_NAMES_MAX).cloned().collect();
+        let stamp = match names.as_slice() {
+            [] => 0,
+            names => fnv1a(names.iter().flat_map(|name| name.bytes().chain([0]))),
+        };
+        EnvNames { stamp, names }
+    }
+}
+
+/// What comes back over the unix socket: a reply, or a question in its place. The question is the
+/// member `rekindle` of a frame that has neither result nor error.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answer {
+    Reply(Reply),
+    AsksEnv(EnvNames),
+}
+
+impl Answer {
+    /// The frame of a question to the call with this id.
+    pub fn asks_env(id: &Value, asked: &EnvNames) -> Value {
+        json!({ "jsonrpc": "2.0", "id": id, "rekindle": { "asks_env": asked } })
+    }
+
+    /// Takes a frame apart.
+    pub fn read(mut frame: Value) -> Answer {
+        if let Some(error) = frame.get("error") {
+            return Answer::Reply(Err(OpError::from_wire(error)));
+        }
+        let asked = frame.get_mut("rekindle").and_then(|own| own.get_mut("asks_env"));
+        match asked.map(|asked| serde_json::from_value(asked.take())) {
+            Some(Ok(asked)) => Answer::AsksEnv(asked),
+            Some(Err(_)) => Answer::Reply(Err(not_understood())),
+            None => {
+                let result = frame.get_mut("result").map(Value::take);
+                Answer::Reply(Ok(result.unwrap_or_default()))
+            }
+        }
+    }
+
+    /// The reply, where no question was to be expected.
+    pub fn reply(self) -> Reply {
+        match self {
+            Answer::Reply(reply) => reply,
+            Answer::AsksEnv(_) => Err(not_understood()),
+        }
+    }
+}
+
+fn not_understood() -> OpError {
+    OpError::internal("the daemon asks what this client does not understand")
+        .hint("They may be of different builds: `rekindle stop` lets the next one be new.")
 }
 
 /// Which build a process is. Newer is by version, then by build time.
@@ -190,6 +265,33 @@ mod tests {
         assert_eq!(CallId::parse(&id.to_string()), Some(id));
         assert_eq!(CallId::parse("xyz"), None);
         assert_eq!(CallId::parse(&"é".repeat(16)), None);
+    }
+
+    #[test]
+    fn a_list_of_names_has_one_stamp_whatever_its_order() {
+        let list = |names: &[&str]| {
+            let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+            EnvNames::new(&names)
+        };
+        assert_eq!(list(&["B", "A", "B"]), list(&["A", "B"]));
+        assert_ne!(list(&["AB"]).stamp, list(&["A", "B"]).stamp);
+        assert_eq!(list(&[]), EnvNames::default());
+        let many: Vec<String> = (0..2_000).map(|number| format!("V{number}")).collect();
+        assert_eq!(EnvNames::new(&many).names.len(), limits::ENV_NAMES_MAX);
+    }
+
+    #[test]
+    fn a_question_is_told_from_a_reply() {
+        let asked = EnvNames::new(&["A".to_owned()]);
+        let question = Answer::read(Answer::asks_env(&json!(1), &asked));
+        assert_eq!(question, Answer::AsksEnv(asked));
+        assert_eq!(question.reply().unwrap_err().code, crate::Code::Internal);
+        let reply = |frame: Value| Answer::read(frame).reply();
+        assert_eq!(reply(json!({ "result": { "rekindle": 1 } })), Ok(json!({ "rekindle": 1 })));
+        assert_eq!(reply(json!({ "id": 1 })), Ok(Value::Null));
+        assert!(reply(json!({ "rekindle": { "asks_env": 1 } })).is_err());
+        let error = OpError::invalid("a", "b");
+        assert_eq!(reply(json!({ "error": error.to_wire() })).unwrap_err().code, error.code);
     }
 
     #[test]

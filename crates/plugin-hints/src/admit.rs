@@ -45,38 +45,73 @@ pub(crate) struct Secret {
 }
 
 impl Secret {
+    /// The first secret in a hint's names. These are shown to everybody, so that no mark lets it in.
+    pub(crate) fn in_name(name: &HintName) -> Option<Secret> {
+        found("component", &name.component).or_else(|| found("key", &name.key))
+    }
+
     /// The first secret in what a hint says.
     pub(crate) fn find(value: &Value, meta: Option<&HintMeta>) -> Option<Secret> {
-        let in_value = rule_in(value).map(|rule| Secret { param: "value", rule });
-        in_value.or_else(|| {
-            let reason = meta?.reason.as_deref()?;
-            let rule = secrets::first(reason, Profile::Declared)?.rule;
-            Some(Secret { param: "meta.reason", rule })
-        })
+        rule_in(value)
+            .map(|rule| Secret { param: "value", rule })
+            .or_else(|| meta.and_then(Secret::in_meta))
+    }
+
+    fn in_meta(meta: &HintMeta) -> Option<Secret> {
+        let found_in = |param, texts: &[String]| texts.iter().find_map(|text| found(param, text));
+        found_in("meta.reason", meta.reason.as_slice())
+            .or_else(|| found_in("meta.tags", &meta.tags))
+            .or_else(|| found_in("meta.added_by", meta.added_by.as_slice()))
+            .or_else(|| {
+                let scope = meta.scope.as_ref()?;
+                found_in("meta.scope.cwd_glob", &scope.cwd_glob)
+                    .or_else(|| found_in("meta.scope.repo", scope.repos()))
+                    .or_else(|| found_in("meta.scope.branch", &scope.branch))
+                    .or_else(|| found_in("meta.scope.env_required", &scope.env_required))
+                    .or_else(|| {
+                        let rule = scope.env_match.iter().find_map(|(name, values)| {
+                            values.as_slice().iter().find_map(|value| rule_in_member(name, value))
+                        })?;
+                        Some(Secret { param: "meta.scope.env_match", rule })
+                    })
+            })
     }
 
     pub(crate) fn refusal(self) -> OpError {
         let Secret { param, rule } = self;
+        let hint = if matches!(param, "component" | "key") {
+            "Choose a name that everybody may see; the secret belongs into the value, marked as one."
+        } else {
+            "Say where the secret is kept instead, or store it with sensitivity secret (allow_secret)."
+        };
         OpError::new(Code::SecretRejected, format!("{param} looks like a secret ({rule})"))
             .with("param", param)
             .with("rule", rule)
-            .hint(
-                "Say where the secret is kept instead, or store it with sensitivity secret \
-                 (allow_secret).",
-            )
+            .hint(hint)
     }
 }
 
-/// The rule that some text of the value meets. A member is also looked at together with its name,
-/// because a password has no shape of its own.
+fn found(param: &'static str, text: &str) -> Option<Secret> {
+    rule(text).map(|rule| Secret { param, rule })
+}
+
+fn rule(text: &str) -> Option<&'static str> {
+    secrets::first(text, Profile::Declared).map(|finding| finding.rule)
+}
+
+/// The rule that a text meets, alone or together with its name: a password has no shape of its own.
+fn rule_in_member(name: &str, text: &str) -> Option<&'static str> {
+    rule(&format!("{name}=\"{text}\"")).or_else(|| rule(name)).or_else(|| rule(text))
+}
+
+/// The rule that some text of the value meets.
 fn rule_in(value: &Value) -> Option<&'static str> {
-    let rule = |text: &str| secrets::first(text, Profile::Declared).map(|finding| finding.rule);
     match value {
         Value::String(text) => rule(text),
         Value::Array(items) => items.iter().find_map(rule_in),
-        Value::Object(members) => members.iter().find_map(|(name, value)| {
-            let together = value.as_str().and_then(|text| rule(&format!("{name}=\"{text}\"")));
-            together.or_else(|| rule(name)).or_else(|| rule_in(value))
+        Value::Object(members) => members.iter().find_map(|(name, value)| match value {
+            Value::String(text) => rule_in_member(name, text),
+            value => rule(name).or_else(|| rule_in(value)),
         }),
         Value::Null | Value::Bool(_) | Value::Number(_) => None,
     }

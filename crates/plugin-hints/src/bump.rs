@@ -13,6 +13,7 @@ use serde_json::Value;
 use store::hints::{self, StoredHint};
 
 use crate::choose::Pointer;
+use crate::flags;
 use crate::held::Held;
 use crate::memory::Memory;
 
@@ -65,9 +66,10 @@ impl Op for BumpHint {
         cli: CliShape {
             path: &["hint", "bump"],
             positional: &["component", "key"],
-            flatten: None,
+            flatten: flags::POINTER,
             pretty: Some(pretty),
             starts_daemon: true,
+            ..CliShape::CALL_ONLY
         },
         examples: &[Example {
             title: "The build command worked",
@@ -97,14 +99,18 @@ impl Op for BumpHint {
             let variants: Vec<Held> =
                 stored.map(Held::load).filter(|held| held.is_alive(now)).collect();
             let chosen = &pointer.choose(&name, &variants, now)?.stored;
-            let use_count = chosen.use_count.saturating_add(delta).min(USE_COUNT_MAX);
-            let bumped = StoredHint { use_count, last_used_at: Some(now), ..chosen.clone() };
-            let held = Arc::new(Held::load(bumped));
+            let held = Arc::new(Held::load(bumped(chosen, delta, now)));
             let hint = held.shown();
             memory.put(tx, held)?;
             Ok(BumpHintOutput { hint })
         })
     }
+}
+
+/// The hint with so many more uses.
+pub(crate) fn bumped(stored: &StoredHint, delta: u64, now: i64) -> StoredHint {
+    let use_count = stored.use_count.saturating_add(delta).min(USE_COUNT_MAX);
+    StoredHint { use_count, last_used_at: Some(now), ..stored.clone() }
 }
 
 fn pretty(_: &Value, result: &Value) -> String {

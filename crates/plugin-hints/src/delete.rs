@@ -13,6 +13,7 @@ use serde_json::Value;
 use store::hints;
 
 use crate::choose::Pointer;
+use crate::flags;
 use crate::held::Held;
 use crate::memory::Memory;
 use crate::show;
@@ -60,9 +61,10 @@ impl Op for DeleteHint {
         cli: CliShape {
             path: &["hint", "delete"],
             positional: &["component", "key"],
-            flatten: None,
+            flatten: flags::POINTER,
             pretty: Some(pretty),
             starts_daemon: true,
+            ..CliShape::CALL_ONLY
         },
         examples: &[Example {
             title: "The proxy is built otherwise now",

@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use contract::{CliShape, Cx, Example, Op, OpInfo};
+use contract::{CliShape, Cx, Document, Example, Op, OpInfo};
 use model::OpError;
 use model::hint::Hint;
 use model::time::rfc3339;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::gate::Place;
 use crate::held::{Held, Ranked};
 use crate::memory::Memory;
+use crate::show;
 
 /// The version of the document's form.
 pub(crate) const SCHEMA_VERSION: &str = "1.0";
@@ -76,10 +76,9 @@ impl Op for ExportHints {
         aliases: &["nudge.export_hints", "nudge_export_hints", "nudge.export", "nudge_export"],
         cli: CliShape {
             path: &["hint", "export"],
-            positional: &[],
-            flatten: None,
-            pretty: Some(pretty),
+            document: Some(Document { member: "payload", mask: show::mask_document }),
             starts_daemon: true,
+            ..CliShape::CALL_ONLY
         },
         examples: &[Example {
             title: "Everything there is",
@@ -97,11 +96,11 @@ impl Op for ExportHints {
         let wanted = |held: &&Held| {
             params.component.as_ref().is_none_or(|name| *name == held.stored.name.component)
         };
-        let ranked = |held| Ranked { held, score: held.score(&place, cx.now) };
+        let ranked = |held| Ranked::new(held, &place, cx.now);
         let mut all: Vec<Ranked<'_>> = index.all(cx.now).filter(wanted).map(ranked).collect();
         // The better one comes first, so that it is found under its key by a reader that knows no
         // variants.
-        all.sort_unstable_by(Ranked::order);
+        all.sort_unstable();
         let mut components: BTreeMap<String, ComponentHints> = BTreeMap::new();
         for Ranked { held, .. } in all {
             let name = &held.stored.name;
@@ -120,9 +119,4 @@ impl Op for ExportHints {
         };
         Ok(ExportHintsOutput { payload })
     }
-}
-
-/// The document itself, so that it can be sent to a file.
-fn pretty(_: &Value, result: &Value) -> String {
-    format!("{:#}", result["payload"])
 }

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
+use git::RepoName;
 use model::hint::{HintScope, Os, scope_error};
 use model::situation::Situation;
 use model::{OpError, limits};
@@ -12,11 +13,23 @@ use pattern::glob::{Glob, normal_path};
 /// Where the caller stands, with paths in one notation.
 pub(crate) struct Place<'s> {
     cwd: Option<String>,
-    repo: Option<&'s str>,
+    repo: Option<Repo<'s>>,
     branch: Option<&'s str>,
     os: Option<&'s str>,
     env: &'s BTreeMap<String, String>,
     open: OpenFiles,
+}
+
+/// A repository as it is written and as it is compared.
+struct Repo<'s> {
+    text: &'s str,
+    name: RepoName,
+}
+
+impl<'s> Repo<'s> {
+    fn new(text: &'s str) -> Repo<'s> {
+        Repo { text, name: RepoName::parse(text) }
+    }
 }
 
 /// The open files with the folders above them, and every step of their paths.
@@ -41,7 +54,7 @@ impl<'s> Place<'s> {
         let files = if said.files_open.is_empty() { &seen.files_open } else { &said.files_open };
         Ok(Place {
             cwd: cwd.map(normal_path),
-            repo: said.repo.as_deref().or(seen.repo.as_deref()),
+            repo: said.repo.as_deref().or(seen.repo.as_deref()).map(Repo::new),
             branch: said.branch.as_deref().or(seen.branch.as_deref()),
             os: said.os.as_deref().or(seen.os.as_deref()),
             env: if said.env.is_empty() { &seen.env } else { &said.env },
@@ -49,11 +62,15 @@ impl<'s> Place<'s> {
         })
     }
 
+    pub(crate) fn has_open_files(&self) -> bool {
+        !self.open.paths.is_empty()
+    }
+
     /// Where the surface saw the caller.
     pub(crate) fn of(seen: &'s Situation) -> Place<'s> {
         Place {
             cwd: seen.cwd.as_deref().map(normal_path),
-            repo: seen.repo.as_deref(),
+            repo: seen.repo.as_deref().map(Repo::new),
             branch: seen.branch.as_deref(),
             os: seen.os.as_deref(),
             env: &seen.env,
@@ -103,6 +120,7 @@ impl Rule {
 #[derive(Default)]
 pub(crate) struct Gate {
     cwd: Vec<Rule>,
+    repo: Vec<RepoName>,
     branch: Vec<Rule>,
 }
 
@@ -147,6 +165,7 @@ impl Gate {
                 .iter()
                 .map(|text| glob("cwd_glob", text))
                 .collect::<Result<_, _>>()?,
+            repo: scope.repos().iter().map(|text| RepoName::parse(text)).collect(),
             branch: scope.branch.iter().map(branch).collect::<Result<_, _>>()?,
         })
     }
@@ -168,9 +187,9 @@ impl Gate {
         let cwd = place.cwd.as_deref();
         let cwd_fits = cwd.is_some_and(|cwd| self.cwd_that_fits(scope, cwd).is_some());
         holds(!scope.cwd_glob.is_empty(), cwd_fits, Miss::Cwd)?;
-        let repos = scope.repos();
-        let repo_fits = place.repo.is_some_and(|repo| repos.iter().any(|one| one == repo));
-        holds(!repos.is_empty(), repo_fits, Miss::Repo)?;
+        let repo_fits =
+            place.repo.as_ref().is_some_and(|repo| self.repo.iter().any(|one| one.is(&repo.name)));
+        holds(!self.repo.is_empty(), repo_fits, Miss::Repo)?;
         let mut branches = self.branch.iter().zip(&scope.branch);
         let branch_fits =
             place.branch.is_some_and(|branch| branches.any(|(rule, text)| rule.fits(text, branch)));
@@ -193,7 +212,7 @@ impl Gate {
         if let Some(scope) = scope {
             let cwd = place.cwd.as_deref().and_then(|cwd| self.cwd_that_fits(scope, cwd));
             reasons.extend(cwd.map(|glob| format!("cwd matched {glob}")));
-            if !scope.repos().is_empty() {
+            if !self.repo.is_empty() {
                 reasons.push("repo matched".to_owned());
             }
             let branch = place.branch.filter(|_| !scope.branch.is_empty());
@@ -252,7 +271,9 @@ impl Miss<'_> {
         let wanted: Vec<&str> = list.iter().map(AsRef::as_ref).collect();
         match self {
             Miss::Cwd => against("cwd", place.cwd.as_deref(), wanted, "matches none of"),
-            Miss::Repo => against("repo", place.repo, wanted, "not in"),
+            Miss::Repo => {
+                against("repo", place.repo.as_ref().map(|repo| repo.text), wanted, "not in")
+            }
             Miss::Branch => against("branch", place.branch, wanted, "not in"),
             Miss::Os => against("os", place.os, wanted, "not in"),
             Miss::EnvUnset(name) => format!("env {name} is not set"),

@@ -8,12 +8,14 @@ use model::hint::{Hint, HintName};
 use model::situation::Situation;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::choose::{misses, not_found};
+use crate::flags;
 use crate::gate::Place;
 use crate::held::{MatchExplain, best_eligible};
 use crate::memory::Memory;
+use crate::render::render;
 use crate::show;
 
 pub(crate) struct GetHint {
@@ -30,12 +32,18 @@ pub(crate) struct GetHintParams {
     /// Where you stand; what is left out is filled in by the surface.
     #[serde(default)]
     context: Option<Situation>,
+    /// For a template: the values of its names.
+    #[serde(default)]
+    render: Option<Map<String, Value>>,
 }
 
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct GetHintOutput {
     /// `null` if there are hints of this name and none of them holds here.
     hint: Option<Hint>,
+    /// The template with the values of `render` in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rendered: Option<String>,
     match_explain: MatchExplain,
 }
 
@@ -51,18 +59,30 @@ impl Op for GetHint {
         cli: CliShape {
             path: &["hint", "get"],
             positional: &["component", "key"],
-            flatten: None,
+            flatten: &[flags::CONTEXT],
             pretty: Some(pretty),
+            miss: Some(miss),
             starts_daemon: true,
+            ..CliShape::CALL_ONLY
         },
-        examples: &[Example {
-            title: "How is the proxy built?",
-            before: &[(
-                "set_hint",
-                r#"{"component":"http-proxy","key":"build","value":"docker compose build router"}"#,
-            )],
-            params: r#"{"component":"http-proxy","key":"build"}"#,
-        }],
+        examples: &[
+            Example {
+                title: "How is the proxy built?",
+                before: &[(
+                    "set_hint",
+                    r#"{"component":"http-proxy","key":"build","value":"docker compose build router"}"#,
+                )],
+                params: r#"{"component":"http-proxy","key":"build"}"#,
+            },
+            Example {
+                title: "A template with its values",
+                before: &[(
+                    "set_hint",
+                    r#"{"component":"api","key":"log","value":{"type":"template","format":"interpolate","body":"kubectl logs ${pod} -n ${space}","defaults":{"space":"dev"}}}"#,
+                )],
+                params: r#"{"component":"api","key":"log","render":{"pod":"api-0"}}"#,
+            },
+        ],
         inline: true,
         ..OpInfo::BASE
     };
@@ -76,26 +96,38 @@ impl Op for GetHint {
         let variants = || index.variants(&name.component, &name.key, cx.now);
         if let Some(best) = best_eligible(variants(), &place, cx.now) {
             let match_explain = best.held.explain(&place, best.score, cx.now);
-            return Ok(GetHintOutput { hint: Some(best.held.shown()), match_explain });
+            let hint = best.held.shown();
+            // Whoever writes does not wait for a template.
+            drop(index);
+            let rendered = params.render.map(|values| render(&hint.value, &values)).transpose()?;
+            return Ok(GetHintOutput { hint: Some(hint), rendered, match_explain });
         }
         let reasons = misses(variants(), &place);
         if reasons.is_empty() {
             return Err(not_found(&name));
         }
         let match_explain = MatchExplain { matched: false, score: 0.0, reasons };
-        Ok(GetHintOutput { hint: None, match_explain })
+        Ok(GetHintOutput { hint: None, rendered: None, match_explain })
     }
 }
 
-fn pretty(params: &Value, result: &Value) -> String {
-    let explain = &result["match_explain"];
-    let mut lines = Vec::new();
-    if result["hint"].is_null() {
-        lines.push(format!("no hint {} holds here", show::name(params)));
-    } else {
-        lines.push(format!("value: {}", show::value(&result["hint"])));
-    }
+fn pretty(_: &Value, result: &Value) -> String {
+    let mut lines = vec![show::labelled("value", &show::value(&result["hint"]))];
+    lines.extend(show::rendered(result).map(|text| show::labelled("rendered", &text)));
     lines.push("match:".to_owned());
-    lines.extend(show::explain(explain));
+    lines.extend(show::explain(&result["match_explain"]));
     lines.join("\n")
+}
+
+/// Why there is no hint in the result: those of this name do not hold here.
+fn miss(params: &Value, result: &Value) -> Option<OpError> {
+    if !result["hint"].is_null() {
+        return None;
+    }
+    let reasons = result["match_explain"]["reasons"].as_array().into_iter().flatten();
+    let reasons: Vec<&str> = reasons.filter_map(Value::as_str).collect();
+    let message = format!("no hint {} holds here: {}", show::name(params), reasons.join("; "));
+    Some(OpError::not_found(message).hint(
+        "Say where you stand with --cwd, --repo, --branch, --os or --env, or set a hint that holds here.",
+    ))
 }

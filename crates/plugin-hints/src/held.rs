@@ -1,24 +1,52 @@
 //! A hint as memory holds it: what is stored, ready to be gated and ranked.
 
 use std::cmp::Ordering;
+use std::collections::{BTreeSet, BinaryHeap};
 
 use model::OpError;
-use model::hint::{Hint, HintScope, rank};
+use model::hint::rank::{self, Usage};
+use model::hint::{Hint, HintScope};
 use model::time::rfc3339;
 use schemars::JsonSchema;
 use serde::Serialize;
 use store::hints::StoredHint;
 
 use crate::gate::{Gate, Place};
+use crate::moment;
 
 /// A stored hint with its globs compiled.
 pub(crate) struct Held {
     pub(crate) stored: StoredHint,
     /// Its scope in canonical form: which variant of its key it is.
     pub(crate) variant: String,
-    expires_at: Option<i64>,
-    specificity: f64,
+    pub(crate) standing: Standing,
     gate: Gate,
+    /// The words with which it speaks to a command, and those of its own command among them.
+    words: BTreeSet<String>,
+    command_words: BTreeSet<String>,
+}
+
+/// What a query asks of every hint that it passes over; small, so that lists of hints hold it too.
+#[derive(Clone, Copy)]
+pub(crate) struct Standing {
+    expires_at: Option<i64>,
+    rank: f64,
+    usage: Usage,
+}
+
+impl Standing {
+    fn of(stored: &StoredHint) -> Standing {
+        let specificity = stored.meta.scope.as_ref().map_or(0.0, HintScope::specificity);
+        Standing {
+            expires_at: stored.expires_at(),
+            rank: rank::standing(&stored.meta, specificity),
+            usage: stored.usage(),
+        }
+    }
+
+    pub(crate) fn is_alive(&self, now: i64) -> bool {
+        self.expires_at.is_none_or(|end| end > now)
+    }
 }
 
 /// Why a hint matched, or why none did.
@@ -45,13 +73,23 @@ impl Held {
 
     pub(crate) fn with(stored: StoredHint, gate: Gate) -> Held {
         let variant = stored.meta.variant();
-        let expires_at = stored.expires_at();
-        let specificity = stored.meta.scope.as_ref().map_or(0.0, HintScope::specificity);
-        Held { stored, variant, expires_at, specificity, gate }
+        let standing = Standing::of(&stored);
+        let command_words = moment::command_words_of(&stored.value);
+        let words = moment::words(&stored, &command_words);
+        Held { stored, variant, standing, gate, words, command_words }
     }
 
     pub(crate) fn is_alive(&self, now: i64) -> bool {
-        self.expires_at.is_none_or(|end| end > now)
+        self.standing.is_alive(now)
+    }
+
+    /// Its component, its key, its tags and the words of its command.
+    pub(crate) fn words(&self) -> &BTreeSet<String> {
+        &self.words
+    }
+
+    pub(crate) fn command_words(&self) -> &BTreeSet<String> {
+        &self.command_words
     }
 
     pub(crate) fn has_tag(&self, tag: &str) -> bool {
@@ -70,13 +108,12 @@ impl Held {
 
     fn fits_open_file(&self, place: &Place<'_>) -> bool {
         let component = &self.stored.name.component;
-        self.gate.open_file(component, self.stored.meta.scope.as_ref(), place)
+        place.has_open_files()
+            && self.gate.open_file(component, self.stored.meta.scope.as_ref(), place)
     }
 
     pub(crate) fn score(&self, place: &Place<'_>, now: i64) -> f64 {
-        let open_file = self.fits_open_file(place);
-        let usage = self.stored.usage();
-        rank::score(&self.stored.meta, usage, self.specificity, open_file, now)
+        Ranked::with(self, &self.standing, place, now).score
     }
 
     /// Why it matched, for a hint that is eligible and has this score.
@@ -86,7 +123,7 @@ impl Held {
         if self.fits_open_file(place) {
             reasons.push("an open file belongs to it".to_owned());
         }
-        reasons.extend(rank::reasons(meta, self.stored.usage(), now));
+        reasons.extend(rank::reasons(meta, self.standing.usage, now));
         MatchExplain { matched: true, score: rank::shown_score(score), reasons }
     }
 
@@ -111,9 +148,26 @@ pub(crate) struct Ranked<'h> {
     pub(crate) score: f64,
 }
 
-impl Ranked<'_> {
+impl<'h> Ranked<'h> {
+    pub(crate) fn new(held: &'h Held, place: &Place<'_>, now: i64) -> Ranked<'h> {
+        Ranked::with(held, &held.standing, place, now)
+    }
+
+    /// The same where a list holds the hint's standing, which spares a look at the hint.
+    pub(crate) fn with(
+        held: &'h Held,
+        standing: &Standing,
+        place: &Place<'_>,
+        now: i64,
+    ) -> Ranked<'h> {
+        let open_file = place.has_open_files() && held.fits_open_file(place);
+        Ranked { held, score: rank::score(standing.rank, standing.usage, open_file, now) }
+    }
+}
+
+impl Ord for Ranked<'_> {
     /// The better one first: by score, priority, time of change, then by name.
-    pub(crate) fn order(&self, other: &Self) -> Ordering {
+    fn cmp(&self, other: &Self) -> Ordering {
         let (ours, theirs) = (&self.held.stored, &other.held.stored);
         let by_score = other.score.total_cmp(&self.score);
         by_score
@@ -124,13 +178,55 @@ impl Ranked<'_> {
     }
 }
 
+impl PartialOrd for Ranked<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Ranked<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Ranked<'_> {}
+
+/// The best few of all that are offered.
+pub(crate) struct Best<'h> {
+    limit: usize,
+    /// The worst of them on top.
+    found: BinaryHeap<Ranked<'h>>,
+}
+
+impl<'h> Best<'h> {
+    pub(crate) fn new(limit: usize) -> Best<'h> {
+        Best { limit, found: BinaryHeap::new() }
+    }
+
+    pub(crate) fn offer(&mut self, ranked: Ranked<'h>) {
+        if self.found.len() < self.limit {
+            self.found.push(ranked);
+        } else if let Some(mut worst) = self.found.peek_mut()
+            && ranked < *worst
+        {
+            *worst = ranked;
+        }
+    }
+
+    /// The best one first.
+    pub(crate) fn into_sorted(self) -> Vec<Ranked<'h>> {
+        self.found.into_sorted_vec()
+    }
+}
+
 /// The best of these hints by rank alone, whether they are eligible or not.
 pub(crate) fn best<'h>(
     hints: impl Iterator<Item = &'h Held>,
     place: &Place<'_>,
     now: i64,
 ) -> Option<Ranked<'h>> {
-    hints.map(|held| Ranked { held, score: held.score(place, now) }).min_by(Ranked::order)
+    hints.map(|held| Ranked::new(held, place, now)).min()
 }
 
 /// The best of those that hold where the caller stands.

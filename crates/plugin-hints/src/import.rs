@@ -15,9 +15,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use store::Tx;
 use store::hints::{self, StoredHint};
+use text::secrets::{self, Profile};
 
 use self::document::{Document, Member};
 use crate::admit::{Secret, check_room};
+use crate::flags;
 use crate::held::Held;
 use crate::memory::Memory;
 use crate::settings::Settings;
@@ -96,9 +98,11 @@ impl Op for ImportHints {
         cli: CliShape {
             path: &["hint", "import"],
             positional: &["payload"],
-            flatten: None,
+            file: Some("payload"),
+            flag_aliases: flags::GUARD,
             pretty: Some(pretty),
             starts_daemon: true,
+            ..CliShape::CALL_ONLY
         },
         examples: &[Example {
             title: "A seed written by hand",
@@ -112,7 +116,7 @@ impl Op for ImportHints {
     type Output = ImportHintsOutput;
 
     fn run(&self, cx: &Cx<'_>, params: ImportHintsParams) -> Result<ImportHintsOutput, OpError> {
-        let settings = Settings::of(cx.config)?;
+        let settings = Settings::of(cx.config);
         let mut taken = Taken { on_error: params.on_error, skipped: 0, errors: Vec::new() };
         let mut members = Vec::new();
         for member in Document::read(params.payload)?.members() {
@@ -163,6 +167,9 @@ struct Taken {
 impl Taken {
     /// Counts a bad hint, or gives up because of it.
     fn refuse(&mut self, component: &str, key: &str, error: OpError) -> Result<(), OpError> {
+        // A name may be what it is refused for.
+        let shown = |name: &str| secrets::redact(name, Profile::Declared).into_inner();
+        let (component, key) = (&shown(component)[..], &shown(key)[..]);
         if self.on_error == OnError::Abort {
             let message = format!("{component}/{key}: {}", error.message);
             return Err(OpError { message, ..error }
@@ -194,6 +201,11 @@ fn good(
 ) -> Result<Held, OpError> {
     let mut hint = member.hint(now)?;
     if settings.guard
+        && let Some(secret) = Secret::in_name(&hint.name)
+    {
+        return Err(secret.refusal());
+    }
+    if settings.guard
         && !hint.meta.is_secret()
         && let Some(secret) = Secret::find(&hint.value, Some(&hint.meta))
     {
@@ -216,8 +228,8 @@ fn admit(tx: &Tx<'_>, hint: &StoredHint, variant: &str, max: usize) -> Result<bo
 }
 
 fn pretty(_: &Value, result: &Value) -> String {
-    let mut lines =
-        vec![format!("✔ imported {} hints, skipped {}", result["imported"], result["skipped"])];
+    let imported = crate::show::count(&result["imported"], "hint");
+    let mut lines = vec![format!("✔ imported {imported}, skipped {}", result["skipped"])];
     for error in result["errors"].as_array().into_iter().flatten() {
         let message = error["message"].as_str().unwrap_or_default();
         lines.push(format!("  {}: {message}", crate::show::name(error)));

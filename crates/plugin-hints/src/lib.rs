@@ -7,25 +7,32 @@ mod admit;
 mod bump;
 mod choose;
 mod delete;
+mod env_names;
 mod export;
+mod flags;
 mod gate;
 mod get;
 mod held;
 mod import;
 mod list;
 mod memory;
+mod moment;
 mod query;
+mod render;
 mod scheme;
 mod set;
 mod settings;
 mod show;
+mod stats;
 
 #[cfg(test)]
 mod tests;
 
 use std::sync::Arc;
 
-use contract::{ConfigKey, End, OpError, Operation, Plugin, Scheme};
+use contract::{Candidate, Config, ConfigKey, End, Moment, OpError, Operation, Plugin, Scheme};
+use model::hook::HookEvent;
+use model::wire::EnvNames;
 use store::{Opened, Tx};
 
 use crate::memory::Memory;
@@ -52,6 +59,7 @@ impl Plugin for Hints {
             Operation::new(bump::BumpHint { memory: memory() }),
             Operation::new(export::ExportHints { memory: memory() }),
             Operation::new(import::ImportHints { memory: memory() }),
+            Operation::new(stats::HintStats { memory: memory() }),
         ]
     }
 
@@ -71,11 +79,23 @@ impl Plugin for Hints {
         self.memory.opened(tx, how)
     }
 
+    fn observe(&self, event: &HookEvent, tx: &Tx<'_>, _: &Config) -> Result<(), OpError> {
+        moment::observe(&self.memory, event, tx)
+    }
+
+    fn candidates(&self, moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError> {
+        moment::candidates(&self.memory, moment)
+    }
+
     fn ended(&self, tx: &Tx<'_>, end: End) -> Result<(), OpError> {
         match end {
             End::Clean => store::hints::clear_session(tx).map(drop),
             End::HandOver => Ok(()),
         }
+    }
+
+    fn asks_env(&self) -> Arc<EnvNames> {
+        self.memory.read().asked_env()
     }
 
     fn held(&self) -> usize {

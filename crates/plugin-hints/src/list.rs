@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::memory::Memory;
+use crate::show;
 
 pub(crate) struct ListComponents {
     pub(crate) memory: Arc<Memory>,
@@ -17,7 +18,8 @@ pub(crate) struct ListComponents {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ListComponentsParams {
-    /// List only this component, with its keys.
+    /// List only this component, with its keys. What ends in `*`, `.` or `/` lists every component
+    /// that begins so.
     #[serde(default)]
     component: Option<String>,
 }
@@ -33,7 +35,7 @@ pub(crate) struct Component {
     name: String,
     /// Its hints; one key may have several.
     hint_count: usize,
-    /// Its keys, if this component was asked for.
+    /// Its keys, if components were asked for by name.
     #[serde(skip_serializing_if = "Option::is_none")]
     keys: Option<Vec<String>>,
 }
@@ -47,10 +49,11 @@ impl Op for ListComponents {
         aliases: &["nudge.list_components", "nudge_list_components"],
         cli: CliShape {
             path: &["hint", "ls"],
+            aliases: &["list-components"],
             positional: &["component"],
-            flatten: None,
             pretty: Some(pretty),
             starts_daemon: true,
+            ..CliShape::CALL_ONLY
         },
         examples: &[
             Example {
@@ -62,6 +65,14 @@ impl Op for ListComponents {
                 title: "The keys of a component",
                 before: &[("set_hint", r#"{"component":"api","key":"test","value":"make test"}"#)],
                 params: r#"{"component":"api"}"#,
+            },
+            Example {
+                title: "All components below a name",
+                before: &[(
+                    "set_hint",
+                    r#"{"component":"tools.lint","key":"run","value":"make lint"}"#,
+                )],
+                params: r#"{"component":"tools."}"#,
             },
         ],
         ..OpInfo::BASE
@@ -75,43 +86,79 @@ impl Op for ListComponents {
         params: ListComponentsParams,
     ) -> Result<ListComponentsOutput, OpError> {
         let index = self.memory.read();
-        let count = |name: &str| index.of_component(name, cx.now).count();
-        let Some(name) = params.component else {
-            let all = index.components().map(|name| Component {
-                name: name.to_owned(),
-                hint_count: count(name),
-                keys: None,
-            });
-            let components = all.filter(|component| component.hint_count > 0).collect();
-            return Ok(ListComponentsOutput { components });
-        };
-        let hint_count = count(&name);
-        if hint_count == 0 {
-            return Err(OpError::not_found(format!("no component '{name}' has hints"))
-                .hint("`rekindle hint ls` lists those that have."));
+        let wanted = params.component.as_deref().map(Wanted::new);
+        let of_name = |name: &&str| wanted.as_ref().is_none_or(|wanted| wanted.is(name));
+        let listed = index.components().filter(of_name).map(|name| Component {
+            name: name.to_owned(),
+            hint_count: index.of_component(name, cx.now).count(),
+            keys: wanted.as_ref().map(|_| {
+                let hints = index.of_component(name, cx.now);
+                let mut keys: Vec<String> =
+                    hints.map(|held| held.stored.name.key.clone()).collect();
+                keys.dedup();
+                keys
+            }),
+        });
+        let components: Vec<Component> =
+            listed.filter(|component| component.hint_count > 0).collect();
+        match wanted {
+            Some(Wanted::Name(name)) if components.is_empty() => {
+                Err(OpError::not_found(format!("no component '{name}' has hints"))
+                    .hint("`rekindle hint ls` lists those that have."))
+            }
+            _ => Ok(ListComponentsOutput { components }),
         }
-        let keys = index.of_component(&name, cx.now).map(|held| held.stored.name.key.clone());
-        let mut keys: Vec<String> = keys.collect();
-        keys.dedup();
-        let keys = Some(keys);
-        Ok(ListComponentsOutput { components: vec![Component { name, hint_count, keys }] })
+    }
+}
+
+/// Which components are asked for.
+enum Wanted<'p> {
+    Name(&'p str),
+    Prefix(&'p str),
+}
+
+impl<'p> Wanted<'p> {
+    /// Names are often made of parts, such as `tools.lint` or `env/dev`, so that what ends where a
+    /// part begins means all that follow.
+    fn new(text: &'p str) -> Wanted<'p> {
+        match text.strip_suffix('*') {
+            Some(prefix) => Wanted::Prefix(prefix),
+            None if text.ends_with(['.', '/']) => Wanted::Prefix(text),
+            None => Wanted::Name(text),
+        }
+    }
+
+    fn is(&self, name: &str) -> bool {
+        match self {
+            Wanted::Name(wanted) => name == *wanted,
+            Wanted::Prefix(prefix) => name.starts_with(prefix),
+        }
     }
 }
 
 fn pretty(params: &Value, result: &Value) -> String {
     let components = result["components"].as_array().map_or(&[][..], Vec::as_slice);
+    let name = |one: &Value| one["name"].as_str().unwrap_or_default().to_owned();
     let mut lines = Vec::new();
-    if let Some(name) = params["component"].as_str() {
-        lines.push(format!("Keys in '{name}':"));
-        let keys = components.iter().flat_map(|one| one["keys"].as_array().into_iter().flatten());
-        lines.extend(keys.filter_map(Value::as_str).map(|key| format!("  {key}")));
-    } else if components.is_empty() {
-        lines.push("No component has hints.".to_owned());
-    } else {
-        lines.push("Components:".to_owned());
-        for one in components {
-            let name = one["name"].as_str().unwrap_or_default();
-            lines.push(format!("  {name} ({} hints)", one["hint_count"]));
+    match params["component"].as_str() {
+        Some(wanted) if components.is_empty() => {
+            let prefix = wanted.trim_end_matches('*');
+            lines.push(format!("No component that begins with '{prefix}' has hints."));
+        }
+        Some(_) => {
+            for one in components {
+                lines.push(format!("Keys in '{}':", name(one)));
+                let keys = one["keys"].as_array().into_iter().flatten();
+                lines.extend(keys.filter_map(Value::as_str).map(|key| format!("  {key}")));
+            }
+        }
+        None if components.is_empty() => lines.push("No component has hints.".to_owned()),
+        None => {
+            lines.push("Components:".to_owned());
+            for one in components {
+                let hints = show::count(&one["hint_count"], "hint");
+                lines.push(format!("  {} ({hints})", name(one)));
+            }
         }
     }
     lines.join("\n")

@@ -1,20 +1,33 @@
 //! The hints in memory. The store is their journal: memory changes only after COMMIT, in order.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use model::OpError;
 use model::hint::{HintName, Ttl};
+use model::wire::EnvNames;
 use store::hints;
 use store::{Opened, Tx};
 
-use crate::held::Held;
+use crate::env_names::AskedEnv;
+use crate::gate::Place;
+use crate::held::{Held, Ranked, Standing};
 
 /// Every hint, by component and key, and by tag.
 #[derive(Default)]
 pub(crate) struct Index {
     components: BTreeMap<String, BTreeMap<String, Vec<Arc<Held>>>>,
-    tags: HashMap<String, Vec<Arc<Held>>>,
+    /// The hints of a tag by scope, so that a query asks each scope once whether it holds.
+    tags: HashMap<String, BTreeMap<String, Vec<Tagged>>>,
+    /// By the words with which a hint speaks to a command.
+    words: HashMap<String, Vec<Arc<Held>>>,
+    asked_env: AskedEnv,
+}
+
+/// A hint in the list of a tag and a scope, which is in order of names.
+struct Tagged {
+    held: Arc<Held>,
+    standing: Standing,
 }
 
 impl Index {
@@ -36,18 +49,40 @@ impl Index {
         alive(keys.flat_map(|(_, variants)| variants), now)
     }
 
-    /// Hands over the hints with any of these tags that time has not ended, each once.
+    /// Hands over the hints with any of these tags that hold here and now, each once.
     pub(crate) fn with_tags<'i>(
         &'i self,
         tags: &[String],
+        place: &Place<'_>,
         now: i64,
-        take: &mut dyn FnMut(&'i Held),
+        take: &mut dyn FnMut(Ranked<'i>),
     ) {
-        for (place, tag) in tags.iter().enumerate() {
+        for (number, tag) in tags.iter().enumerate() {
             // A hint with several of the tags was taken for the first of them.
-            let taken = |held: &&Held| tags[..place].iter().any(|earlier| held.has_tag(earlier));
-            let tagged = self.tags.get(tag).into_iter().flatten();
-            alive(tagged, now).filter(|held| !taken(held)).for_each(&mut *take);
+            let taken = |held: &Held| tags[..number].iter().any(|earlier| held.has_tag(earlier));
+            let scopes = self.tags.get(tag).into_iter().flat_map(BTreeMap::values);
+            let holds =
+                |list: &&Vec<Tagged>| list.first().is_some_and(|one| one.held.is_eligible(place));
+            for Tagged { held, standing } in scopes.filter(holds).flatten() {
+                if standing.is_alive(now) && !taken(held) {
+                    take(Ranked::with(held, standing, place, now));
+                }
+            }
+        }
+    }
+
+    /// Hands over the hints that one of these words leads to and that time has not ended, each once.
+    pub(crate) fn with_words<'i>(
+        &'i self,
+        words: &BTreeSet<&str>,
+        now: i64,
+        take: &mut dyn FnMut(&'i Arc<Held>),
+    ) {
+        let mut taken: HashSet<*const Held> = HashSet::new();
+        for held in words.iter().filter_map(|word| self.words.get(*word)).flatten() {
+            if held.is_alive(now) && taken.insert(Arc::as_ptr(held)) {
+                take(held);
+            }
         }
     }
 
@@ -62,14 +97,26 @@ impl Index {
         self.components.keys().map(String::as_str)
     }
 
+    /// The environment variables that scopes ask for; those of hints that time has ended, too,
+    /// until they are swept.
+    pub(crate) fn asked_env(&self) -> Arc<EnvNames> {
+        self.asked_env.list()
+    }
+
     fn insert(&mut self, held: Arc<Held>) {
+        // Before its predecessor goes, so that a name that stays is not news.
+        self.asked_env.add(held.stored.meta.scope.as_ref());
         self.remove(&held.stored.name, &held.variant);
         let HintName { component, key } = &held.stored.name;
         for tag in &held.stored.meta.tags {
-            let tagged = self.tags.entry(tag.clone()).or_default();
-            if !tagged.last().is_some_and(|last| Arc::ptr_eq(last, &held)) {
-                tagged.push(held.clone());
+            let scopes = self.tags.entry(tag.clone()).or_default();
+            let tagged = scopes.entry(held.variant.clone()).or_default();
+            if let Err(place) = find(tagged, &held.stored.name) {
+                tagged.insert(place, Tagged { held: held.clone(), standing: held.standing });
             }
+        }
+        for word in held.words() {
+            self.words.entry(word.clone()).or_default().push(held.clone());
         }
         let keys = self.components.entry(component.clone()).or_default();
         keys.entry(key.clone()).or_default().push(held);
@@ -80,6 +127,7 @@ impl Index {
         let Some(variants) = keys.get_mut(&name.key) else { return };
         let Some(place) = variants.iter().position(|held| held.variant == variant) else { return };
         let gone = variants.swap_remove(place);
+        self.asked_env.remove(gone.stored.meta.scope.as_ref());
         if variants.is_empty() {
             keys.remove(&name.key);
         }
@@ -87,12 +135,35 @@ impl Index {
             self.components.remove(&name.component);
         }
         for tag in &gone.stored.meta.tags {
-            let Some(tagged) = self.tags.get_mut(tag) else { continue };
-            tagged.retain(|held| !Arc::ptr_eq(held, &gone));
+            let Some(scopes) = self.tags.get_mut(tag) else { continue };
+            let Some(tagged) = scopes.get_mut(variant) else { continue };
+            if let Ok(place) = find(tagged, name) {
+                tagged.remove(place);
+            }
             if tagged.is_empty() {
+                scopes.remove(variant);
+            }
+            if scopes.is_empty() {
                 self.tags.remove(tag);
             }
         }
+        for word in gone.words() {
+            drop_from(&mut self.words, word, &gone);
+        }
+    }
+}
+
+/// Where the hint of this name stands in a list, or where it would.
+fn find(tagged: &[Tagged], name: &HintName) -> Result<usize, usize> {
+    tagged.binary_search_by(|one| one.held.stored.name.cmp(name))
+}
+
+/// Takes a hint out of a list, and the list with its last hint.
+fn drop_from(lists: &mut HashMap<String, Vec<Arc<Held>>>, word: &str, gone: &Arc<Held>) {
+    let Some(list) = lists.get_mut(word) else { return };
+    list.retain(|held| !Arc::ptr_eq(held, gone));
+    if list.is_empty() {
+        lists.remove(word);
     }
 }
 

@@ -11,8 +11,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::flags;
 use crate::gate::Place;
-use crate::held::{Held, MatchExplain, Ranked};
+use crate::held::{Best, Held, MatchExplain, Ranked};
 use crate::memory::{Index, Memory};
 use crate::show;
 
@@ -76,10 +77,10 @@ impl Op for QueryHints {
         aliases: &["nudge.query_hints", "nudge_query_hints", "nudge.query", "nudge_query"],
         cli: CliShape {
             path: &["hint", "query"],
-            positional: &[],
-            flatten: None,
+            flatten: &[flags::CONTEXT],
             pretty: Some(pretty),
             starts_daemon: true,
+            ..CliShape::CALL_ONLY
         },
         examples: &[Example {
             title: "What is known about building the proxy?",
@@ -103,19 +104,9 @@ impl Op for QueryHints {
         let regex = params.regex.as_deref().map(compile).transpose()?;
         let place = Place::new(params.context.as_ref(), &cx.caller.situation)?;
         let index = self.memory.read();
-        let mut found: Vec<Ranked<'_>> = Vec::new();
-        let mut take = |held| {
-            if params.fits(held, regex.as_ref()) && held.is_eligible(&place) {
-                found.push(Ranked { held, score: held.score(&place, cx.now) });
-            }
-        };
-        params.candidates(&index, cx.now, &mut take);
-        if found.len() > limit {
-            found.select_nth_unstable_by(limit - 1, Ranked::order);
-            found.truncate(limit);
-        }
-        found.sort_unstable_by(Ranked::order);
-        let hints = found.into_iter().map(|ranked| FoundHint {
+        let mut found = Best::new(limit);
+        params.find(&index, regex.as_ref(), &place, cx.now, &mut found);
+        let hints = found.into_sorted().into_iter().map(|ranked| FoundHint {
             component: ranked.held.stored.name.component.clone(),
             key: ranked.held.stored.name.key.clone(),
             hint: ranked.held.shown(),
@@ -127,26 +118,51 @@ impl Op for QueryHints {
 }
 
 impl QueryHintsParams {
-    /// Hands over what the narrowest index knows: of a key, a component, a tag, or everything.
-    fn candidates<'i>(&self, index: &'i Index, now: i64, take: &mut dyn FnMut(&'i Held)) {
+    /// Looks through what the narrowest index knows: of a key, a component, a tag, or everything.
+    fn find<'i>(
+        &self,
+        index: &'i Index,
+        regex: Option<&Regex>,
+        place: &Place<'_>,
+        now: i64,
+        found: &mut Best<'i>,
+    ) {
+        if self.is_by_tag() {
+            return index.with_tags(&self.tags, place, now, &mut |ranked| {
+                if self.fits(ranked.held, regex) {
+                    found.offer(ranked);
+                }
+            });
+        }
+        let mut each = |held: &'i Held| {
+            if self.fits(held, regex) && held.is_eligible(place) {
+                found.offer(Ranked::new(held, place, now));
+            }
+        };
         match &self.component {
             Some(component) if !self.keys.is_empty() => {
-                for (place, key) in self.keys.iter().enumerate() {
-                    if !self.keys[..place].contains(key) {
-                        index.variants(component, key, now).for_each(&mut *take);
+                for (number, key) in self.keys.iter().enumerate() {
+                    if !self.keys[..number].contains(key) {
+                        index.variants(component, key, now).for_each(&mut each);
                     }
                 }
             }
-            Some(component) => index.of_component(component, now).for_each(take),
-            None if !self.tags.is_empty() => index.with_tags(&self.tags, now, take),
-            None => index.all(now).for_each(take),
+            Some(component) => index.of_component(component, now).for_each(each),
+            None => index.all(now).for_each(each),
         }
+    }
+
+    /// Whether the index of tags is the narrowest; what it knows has one of the tags.
+    fn is_by_tag(&self) -> bool {
+        self.component.is_none() && !self.tags.is_empty()
     }
 
     fn fits(&self, held: &Held, regex: Option<&Regex>) -> bool {
         let name = &held.stored.name;
         (self.keys.is_empty() || self.keys.contains(&name.key))
-            && (self.tags.is_empty() || self.tags.iter().any(|tag| held.has_tag(tag)))
+            && (self.tags.is_empty()
+                || self.is_by_tag()
+                || self.tags.iter().any(|tag| held.has_tag(tag)))
             && regex.is_none_or(|regex| {
                 regex.is_match(&name.key) || regex.is_match(&value_text(&held.stored.value))
             })
@@ -179,12 +195,11 @@ fn pretty(_: &Value, result: &Value) -> String {
     let hints = result["hints"].as_array().map_or(&[][..], Vec::as_slice);
     let mut lines = vec![match hints.len() {
         0 => "No hint holds here.".to_owned(),
-        1 => "Found 1 hint:".to_owned(),
-        count => format!("Found {count} hints:"),
+        found => format!("Found {}:", show::count(&found.into(), "hint")),
     }];
     for found in hints {
         lines.push(show::name(found));
-        lines.push(format!("  value: {}", show::value(&found["hint"])));
+        lines.push(show::labelled("  value", &show::value(&found["hint"])));
         lines.extend(show::explain(&found["match_explain"]));
     }
     lines.join("\n")

@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use contract::{Cx, OpError, Scheme};
 use model::entry::{Entry, EntryLine, EntryPath};
-use model::hint::HintName;
+use model::hint::{HintName, value_text};
 use serde_json::{Value, json};
+use store::hints::StoredHint;
+use text::secrets::{self, Profile};
 
 use crate::choose::{not_found, not_here};
 use crate::gate::Place;
@@ -53,10 +55,14 @@ impl Scheme for HintScheme {
             let none = variants().next().is_none();
             return Err(if none { not_found(&name) } else { not_here(&name, variants(), &place) });
         };
-        let (body, media_type) = body(&best.held.stored.value);
+        let (body, media_type) = body(&best.held.stored);
         let shown = best.held.shown();
-        let attributes =
+        let mut attributes =
             json!({ "meta": shown.meta, "version": shown.version, "updated_at": shown.updated_at });
+        if best.held.stored.meta.is_secret() {
+            attributes = secrets::redact_json(attributes, Profile::Declared).into_inner();
+            attributes["note"] = "The value is masked here; `get_hint` returns it.".into();
+        }
         Ok(Entry {
             path: name.path(),
             body,
@@ -69,16 +75,25 @@ impl Scheme for HintScheme {
 fn line(held: &Held) -> EntryLine {
     let hint = &held.stored;
     let HintName { component, key } = &hint.name;
+    let reason = hint.meta.reason.as_deref().map(|reason| {
+        if hint.meta.is_secret() {
+            secrets::redact(reason, Profile::Declared).into_inner()
+        } else {
+            reason.to_owned()
+        }
+    });
     EntryLine {
         path: hint.name.path(),
-        summary: hint.meta.reason.clone().unwrap_or_else(|| format!("{key} of {component}")),
-        media_type: body(&hint.value).1.to_owned(),
+        summary: reason.unwrap_or_else(|| format!("{key} of {component}")),
+        media_type: body(hint).1.to_owned(),
     }
 }
 
-/// A hint's text: a string as it is, anything else as JSON.
-fn body(value: &Value) -> (String, &'static str) {
-    match value {
+/// A hint's text: a string as it is, anything else as JSON. An entry is read by people and by hosts
+/// that keep what they read, so that a secret is masked for all.
+fn body(hint: &StoredHint) -> (String, &'static str) {
+    match &hint.value {
+        value if hint.meta.is_secret() => (secrets::mask(&value_text(value)), "text/plain"),
         Value::String(text) => (text.clone(), "text/plain"),
         other => (other.to_string(), "application/json"),
     }

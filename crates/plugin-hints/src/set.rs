@@ -13,6 +13,7 @@ use store::Tx;
 use store::hints::{self, StoredHint};
 
 use crate::admit::{Secret, check_room, check_version};
+use crate::flags;
 use crate::gate::Gate;
 use crate::held::Held;
 use crate::memory::Memory;
@@ -63,9 +64,11 @@ impl Op for SetHint {
         cli: CliShape {
             path: &["hint", "set"],
             positional: &["component", "key", "value"],
-            flatten: Some("meta"),
+            flatten: flags::META,
+            flag_aliases: flags::GUARD,
             pretty: Some(pretty),
             starts_daemon: true,
+            ..CliShape::CALL_ONLY
         },
         examples: &[
             Example {
@@ -97,7 +100,12 @@ impl Op for SetHint {
             meta.check()?;
             Gate::new(meta.scope.as_ref())?;
         }
-        let settings = Settings::of(cx.config)?;
+        let settings = Settings::of(cx.config);
+        if settings.guard
+            && let Some(secret) = Secret::in_name(&name)
+        {
+            return Err(secret.refusal());
+        }
         let secret = if settings.guard { Secret::find(&value, meta.as_ref()) } else { None };
         cx.note(Event { kind: "hint/changed", subject: name.path(), data: Value::Null });
         let draft = Draft { name, value, meta, if_match_version, allow_secret, secret, settings };
@@ -174,6 +182,6 @@ fn pretty(params: &Value, result: &Value) -> String {
         format!("✔ upserted hint {name} (v{})", hint["version"]),
         format!("  score base: {}", show::base(&hint["meta"])),
     ];
-    lines.extend(hint["meta"]["reason"].as_str().map(|reason| format!("  reason: {reason}")));
+    lines.extend(show::reason(&hint["meta"]).map(|reason| show::labelled("  reason", &reason)));
     lines.join("\n")
 }

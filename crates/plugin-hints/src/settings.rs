@@ -2,11 +2,12 @@
 
 use contract::{Config, ConfigKey, ConfigKind};
 use model::hint::{HintMeta, Ttl};
-use model::{OpError, limits};
+use model::limits;
 
 const MAX: &str = "hints.max";
 const DEFAULT_TTL: &str = "hints.default_ttl";
 const SECRET_GUARD: &str = "hints.secret_guard";
+pub(crate) const JUST_IN_TIME: &str = "hints.just_in_time";
 
 pub(crate) const KEYS: &[ConfigKey] = &[
     ConfigKey {
@@ -18,7 +19,7 @@ pub(crate) const KEYS: &[ConfigKey] = &[
     },
     ConfigKey {
         key: DEFAULT_TTL,
-        kind: ConfigKind::Text,
+        kind: ConfigKind::Lifetime,
         default: "session",
         env: &["REKINDLE_DEFAULT_TTL", "NUDGE_DEFAULT_TTL"],
         doc: "How long a hint lives that does not say: session, forever, or a duration such as PT2H.",
@@ -29,6 +30,13 @@ pub(crate) const KEYS: &[ConfigKey] = &[
         default: "true",
         env: &["REKINDLE_SECRET_GUARD", "NUDGE_SECRET_GUARD"],
         doc: "Whether hints that look like credentials are refused.",
+    },
+    ConfigKey {
+        key: JUST_IN_TIME,
+        kind: ConfigKind::Boolean,
+        default: "true",
+        env: &["REKINDLE_JUST_IN_TIME"],
+        doc: "Whether agents are told a hint when they are about to run, or fail to run, what it is about.",
     },
 ];
 
@@ -41,13 +49,11 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    pub(crate) fn of(config: &Config) -> Result<Settings, OpError> {
-        let default_ttl = Ttl::parse(config.text(DEFAULT_TTL)).map_err(|why| {
-            OpError::invalid(DEFAULT_TTL, format!("the setting {DEFAULT_TTL} is wrong: {why}"))
-                .hint(format!("`rekindle config set {DEFAULT_TTL} session` puts it right."))
-        })?;
+    pub(crate) fn of(config: &Config) -> Settings {
+        // Whoever set it was told if it is none.
+        let default_ttl = Ttl::parse(config.text(DEFAULT_TTL)).unwrap_or_default();
         let max = usize::try_from(config.integer(MAX)).unwrap_or(limits::HINTS_MAX);
-        Ok(Settings { max, guard: config.boolean(SECRET_GUARD), default_ttl })
+        Settings { max, guard: config.boolean(SECRET_GUARD), default_ttl }
     }
 
     /// Says how long the hint lives if it does not say so itself. What lives for a boot, as hints

@@ -11,16 +11,21 @@ use testkit::Folder;
 
 use crate::Hints;
 
+mod bombs;
 mod changes;
 mod documents;
 mod guard;
+mod indexes;
 mod lifetime;
+mod moment;
+mod overview;
 mod queries;
 mod quotas;
 mod ranking;
 mod refusals;
 mod scenarios;
 mod scope;
+mod templates;
 mod versions;
 
 static COUNT: AtomicU32 = AtomicU32::new(1);

@@ -1,9 +1,11 @@
 //! Operations every build has: the hook, the address space, and the care of store and daemon.
 
+mod briefing;
 mod care;
 mod daemon;
 mod entries;
-mod hook;
+pub(crate) mod hook;
+mod receipts;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
@@ -77,6 +79,8 @@ impl Plugin for Builtin {
         let shared = || self.shared.clone();
         vec![
             Operation::new(hook::Hook(shared())),
+            Operation::new(briefing::Briefing(shared())),
+            Operation::new(receipts::Receipts),
             Operation::new(entries::Get(shared())),
             Operation::new(entries::ListResources(shared())),
             Operation::new(daemon::Status(shared())),
@@ -137,6 +141,13 @@ const CONFIG: &[ConfigKey] = &[
         "core",
         &["REKINDLE_TOOLS"],
         "Toolsets that agents see: core, all, or groups separated by commas.",
+    ),
+    key(
+        "briefing.tokens",
+        ConfigKind::Integer,
+        "800",
+        &["REKINDLE_BRIEFING_TOKENS"],
+        "How many tokens a session is told at its start, at most 2400.",
     ),
     key(
         "log.level",

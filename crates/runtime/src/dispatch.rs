@@ -1,15 +1,18 @@
 //! The one road to a handler: lookup, tier, spool, panic fence, stored answers, audit.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc;
-use std::time::Instant;
+use std::sync::{Arc, mpsc};
+use std::time::{Duration, Instant};
 
 use contract::op::check_tier;
-use contract::{CallStore, Cx, Operation};
+use contract::{CallStore, Cx, OpInfo, Operation, Tier};
 use model::wire::fingerprint;
 use model::{CallId, Caller, Code, OpError, Reply, Request, Road};
 use serde_json::Value;
+use tokio::sync::oneshot::Receiver;
 
+use crate::builtin::hook;
+use crate::intake;
 use crate::log::Level;
 use crate::runtime::{Inner, Runtime};
 
@@ -28,19 +31,47 @@ impl Road for Runtime {
 impl Runtime {
     /// [`Road::call`] for surfaces that are asynchronous.
     pub async fn call_async(&self, request: Request) -> Reply {
-        let info = self.table().get(&request.op)?.info;
+        self.begin(request).await
+    }
+
+    /// Begins a call at once and leaves its end to be waited for. Hook events that are begun one after
+    /// the other are committed in that order.
+    pub fn begin(&self, request: Request) -> impl Future<Output = Reply> + Send + use<> {
+        let begun = self.begun(request);
+        async move {
+            match begun {
+                Begun::Ended(reply) => reply,
+                Begun::UnderWay(deadline, receiver) => wait(deadline, receiver).await,
+                Begun::Intake(deadline, receiver, audit) => {
+                    let reply = wait(deadline, receiver).await;
+                    audit.note(&reply);
+                    reply
+                }
+            }
+        }
+    }
+
+    fn begun(&self, request: Request) -> Begun {
+        let info = match self.table().get(&request.op) {
+            Ok(op) => op.info,
+            Err(error) => return Begun::Ended(Err(error)),
+        };
         if info.inline {
-            return self.inner.perform(request);
+            return Begun::Ended(self.inner.perform(request));
         }
         let (sender, receiver) = tokio::sync::oneshot::channel();
-        self.submit(request, move |reply| {
+        let reply = move |reply| {
+            // A caller that stopped waiting has no use for the answer.
             let _ = sender.send(reply);
-        });
-        match tokio::time::timeout(info.deadline, receiver).await {
-            Ok(Ok(reply)) => reply,
-            Ok(Err(_)) => Err(OpError::unavailable("the daemon is ending").hint("Try again.")),
-            Err(_) => Err(late(info.deadline.as_secs())),
+        };
+        // What waits in the spool happened earlier; taking it in needs a thread that may wait.
+        if info.name == hook::NAME && self.inner.spool.is_quiet() {
+            let audit = Audit::begin(&self.inner, info, &request);
+            intake::take(&self.inner, info, request, reply);
+            return Begun::Intake(info.deadline, receiver, audit);
         }
+        self.submit(request, reply);
+        Begun::UnderWay(info.deadline, receiver)
     }
 
     fn submit(&self, request: Request, reply: impl FnOnce(Reply) + Send + 'static) {
@@ -52,6 +83,52 @@ impl Runtime {
     }
 }
 
+/// A call that was begun.
+enum Begun {
+    Ended(Reply),
+    UnderWay(Duration, Receiver<Reply>),
+    /// No thread of the pool has it, so that whoever waits for it notes how it ended.
+    Intake(Duration, Receiver<Reply>, Audit),
+}
+
+async fn wait(deadline: Duration, receiver: Receiver<Reply>) -> Reply {
+    match tokio::time::timeout(deadline, receiver).await {
+        Ok(Ok(reply)) => reply,
+        Ok(Err(_)) => Err(OpError::unavailable("the daemon is ending").hint("Try again.")),
+        Err(_) => Err(late(deadline.as_secs())),
+    }
+}
+
+/// What the log says about a call once it has ended.
+struct Audit {
+    inner: Arc<Inner>,
+    info: &'static OpInfo,
+    tier: Tier,
+    call: CallId,
+    started: Instant,
+}
+
+impl Audit {
+    fn begin(inner: &Arc<Inner>, info: &'static OpInfo, request: &Request) -> Audit {
+        let (tier, call) = (request.caller.tier, request.call);
+        Audit { inner: inner.clone(), info, tier, call, started: Instant::now() }
+    }
+
+    fn note(&self, reply: &Reply) {
+        let Audit { inner, info, tier, call, started } = self;
+        let audited = if info.access.is_read() { Level::Debug } else { Level::Info };
+        if inner.log.keeps(audited) {
+            let outcome = reply.as_ref().map_or_else(|error| error.code.row().word, |_| "ok");
+            let (name, micros) = (info.name, started.elapsed().as_micros());
+            inner.log.line(
+                audited,
+                "call",
+                format_args!("op={name} tier={tier:?} call={call} us={micros} outcome={outcome}"),
+            );
+        }
+    }
+}
+
 fn late(seconds: u64) -> OpError {
     OpError::new(Code::Timeout, format!("no answer within {seconds} s"))
         .hint("Look at `rekindle status` and `rekindle logs`.")
@@ -59,22 +136,12 @@ fn late(seconds: u64) -> OpError {
 
 impl Inner {
     /// Runs one call to its end on this thread.
-    fn perform(&self, request: Request) -> Reply {
-        let started = Instant::now();
+    fn perform(self: &Arc<Inner>, request: Request) -> Reply {
         let op = self.table.get(&request.op)?;
+        let audit = Audit::begin(self, op.info, &request);
         let Request { call, params, caller, .. } = request;
         let reply = self.checked(op, call, &caller, params);
-        let audited = if op.info.access.is_read() { Level::Debug } else { Level::Info };
-        if self.log.keeps(audited) {
-            let outcome = reply.as_ref().map_or_else(|error| error.code.row().word, |_| "ok");
-            let micros = started.elapsed().as_micros();
-            let (name, tier) = (op.info.name, caller.tier);
-            self.log.line(
-                audited,
-                "call",
-                format_args!("op={name} tier={tier:?} call={call} us={micros} outcome={outcome}"),
-            );
-        }
+        audit.note(&reply);
         reply
     }
 
@@ -85,11 +152,19 @@ impl Inner {
             self.ingest_spool();
         }
         let call = write.then_some(call);
-        let fenced = catch_unwind(AssertUnwindSafe(|| self.run(op, call, caller, params)));
-        fenced.unwrap_or_else(|_| {
+        self.fenced(op.info, || self.run(op, call, caller, params))
+    }
+
+    /// Runs what may panic on a defect.
+    pub(crate) fn fenced<T>(
+        &self,
+        info: &OpInfo,
+        f: impl FnOnce() -> Result<T, OpError>,
+    ) -> Result<T, OpError> {
+        catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|_| {
             // The panic hook has logged where; what it said may hold user text.
-            self.log.error("call", format_args!("op={} panicked", op.info.name));
-            Err(OpError::internal(format!("{} failed on a defect", op.info.name))
+            self.log.error("call", format_args!("op={} panicked", info.name));
+            Err(OpError::internal(format!("{} failed on a defect", info.name))
                 .hint("The place is in `rekindle logs`; please report it."))
         })
     }

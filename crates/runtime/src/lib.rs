@@ -1,20 +1,25 @@
 //! The spine: registry, dispatch, bus, spool, settings, log. No file here names a plugin's noun.
 //!
 //! Read in this order: [`runtime`] (what a process holds), `dispatch` (the one road to a handler),
-//! `pool`, [`bus`], `builtin` (operations every build has), `spool`, [`config`], [`log`], [`host`].
+//! `pool`, [`bus`], `builtin` (operations every build has), `intake` and `capture` (events in), `tell` and
+//! `assemble` (what an agent is told), `spool`, [`config`], [`log`], [`host`].
 
+mod assemble;
 mod builtin;
 pub mod bus;
+mod capture;
 pub mod clock;
 pub mod config;
 mod dispatch;
 mod doctor;
 pub mod host;
+mod intake;
 pub mod log;
 mod pool;
 mod runtime;
 mod spool;
 pub mod tasks;
+mod tell;
 
 #[cfg(test)]
 mod tests;

@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use contract::{Config, End, Plugin, Table};
 use model::locations::Locations;
+use model::wire::EnvNames;
 use model::{OpError, limits};
 use store::{Options, Store, Write, hook_events};
 
@@ -50,7 +51,7 @@ pub(crate) struct Inner {
     pub(crate) plugins: Arc<Vec<Arc<dyn Plugin>>>,
     pub(crate) builtin: Arc<Builtin>,
     pub(crate) store: Store,
-    pub(crate) config: Config,
+    pub(crate) config: Arc<Config>,
     pub(crate) locations: Locations,
     pub(crate) bus: Arc<Bus>,
     pub(crate) log: Log,
@@ -89,7 +90,7 @@ impl Runtime {
             plugins,
             builtin: kit.builtin,
             store,
-            config,
+            config: Arc::new(config),
             locations,
             bus,
             log,
@@ -146,6 +147,18 @@ impl Runtime {
             Err(error) => {
                 self.inner.log.error("store", format_args!("not mended: {}", error.message))
             }
+        }
+    }
+
+    /// The environment variables that what is stored asks for.
+    pub fn asks_env(&self) -> Arc<EnvNames> {
+        let mut lists: Vec<Arc<EnvNames>> =
+            self.inner.plugins.iter().map(|plugin| plugin.asks_env()).collect();
+        lists.retain(|list| !list.names.is_empty());
+        match lists.as_slice() {
+            [] => Arc::default(),
+            [one] => one.clone(),
+            several => Arc::new(EnvNames::new(several.iter().flat_map(|list| &list.names))),
         }
     }
 

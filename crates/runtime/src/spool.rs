@@ -1,12 +1,14 @@
 //! Events that could not be handed over when they happened: taken in before anything is written.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, TryLockError};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::SystemTime;
 
-use model::event::HookRecord;
-use model::limits;
-use store::{Write, hook_events};
+use model::hook::HookEvent;
+use model::{Code, OpError, limits};
+use store::Write;
 
+use crate::capture;
 use crate::runtime::Inner;
 
 /// The folders where hooks leave events, one file each.
@@ -14,7 +16,12 @@ pub(crate) struct Spool {
     folders: [PathBuf; 2],
     /// One thread takes in at a time; the others go on without waiting for it.
     busy: Mutex<()>,
+    /// When each folder had last changed before it was found empty.
+    empty_since: Mutex<Option<Changed>>,
 }
+
+/// When each folder changed last; none for one that is not there.
+type Changed = [Option<SystemTime>; 2];
 
 /// What waits in the spool.
 #[derive(Debug, Default, PartialEq)]
@@ -26,7 +33,24 @@ pub(crate) struct Waiting {
 
 impl Spool {
     pub(crate) fn new(folders: [PathBuf; 2]) -> Spool {
-        Spool { folders, busy: Mutex::new(()) }
+        Spool { folders, busy: Mutex::new(()), empty_since: Mutex::default() }
+    }
+
+    /// Whether nothing came since the spool was found empty: one look at each folder instead of a
+    /// listing. File times are coarse, so that a folder that changed just now is not trusted.
+    pub(crate) fn is_quiet(&self) -> bool {
+        let settled = |at: &SystemTime| at.elapsed().is_ok_and(|age| age > limits::SPOOL_SETTLED);
+        let changed = self.changed();
+        changed.iter().flatten().all(settled) && *self.empty_since() == Some(changed)
+    }
+
+    fn changed(&self) -> Changed {
+        let at = |folder: &PathBuf| std::fs::metadata(folder).and_then(|meta| meta.modified()).ok();
+        self.folders.each_ref().map(at)
+    }
+
+    fn empty_since(&self) -> MutexGuard<'_, Option<Changed>> {
+        self.empty_since.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Removes what hooks left half-written when they were killed.
@@ -55,7 +79,7 @@ impl Spool {
     }
 
     /// Events in order of `(at, id)`, which their file names carry, up to a batch.
-    fn next_batch(&self) -> Vec<(PathBuf, Option<HookRecord>)> {
+    fn next_batch(&self) -> Vec<(PathBuf, Option<HookEvent>)> {
         let mut files: Vec<PathBuf> = Vec::new();
         for folder in &self.folders {
             let Ok(entries) = std::fs::read_dir(folder) else { continue };
@@ -68,7 +92,7 @@ impl Spool {
             .filter_map(|path| {
                 // A file that vanished was taken in by somebody else.
                 let text = std::fs::read(&path).ok()?;
-                let record: Option<HookRecord> = serde_json::from_slice(&text).ok();
+                let record: Option<HookEvent> = serde_json::from_slice(&text).ok();
                 Some((path, record.filter(|record| record.check().is_ok())))
             })
             .collect()
@@ -80,7 +104,7 @@ fn is_event(path: &Path) -> bool {
 }
 
 impl Inner {
-    /// Takes in what waits, if anything does. What the store refuses stays for the next time.
+    /// Takes in what waits, if anything does. What the store cannot take stays for the next time.
     pub(crate) fn ingest_spool(&self) {
         let _busy = match self.spool.busy.try_lock() {
             Ok(busy) => busy,
@@ -88,39 +112,35 @@ impl Inner {
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => return,
         };
+        if self.spool.is_quiet() {
+            return;
+        }
         loop {
+            let changed = self.spool.changed();
             let batch = self.spool.next_batch();
             if batch.is_empty() {
+                *self.spool.empty_since() = Some(changed);
                 return;
             }
             let mut cleared = 0;
-            let mut records = Vec::new();
-            let mut files = Vec::new();
-            for (path, record) in batch {
-                match record {
-                    Some(record) => {
-                        records.push(record);
-                        files.push(path);
-                    }
+            let mut waiting = Vec::new();
+            for (path, event) in batch {
+                match event {
+                    Some(event) => waiting.push((path, event)),
                     None => cleared += usize::from(set_aside(&path)),
                 }
             }
-            let taken = records.len();
-            for record in &records {
-                self.builtin.saw(record);
+            let count = waiting.len();
+            match self.take_in_all(waiting) {
+                Ok(taken) => cleared += taken,
+                Err(error) => {
+                    let word = error.code.row().word;
+                    self.log.warn("spool", format_args!("{count} events wait: {word}"));
+                    return;
+                }
             }
-            let write = Write { at: (self.clock)(), ..Write::default() };
-            let stored = self.store.write(write, move |tx| {
-                records.iter().try_for_each(|record| hook_events::record(tx, record).map(drop))
-            });
-            if let Err(error) = stored {
-                self.log
-                    .warn("spool", format_args!("{taken} events wait: {}", error.code.row().word));
-                return;
-            }
-            cleared += files.iter().filter(|path| std::fs::remove_file(path).is_ok()).count();
-            if taken > 0 {
-                self.log.info("spool", format_args!("took in {taken} events"));
+            if count > 0 {
+                self.log.info("spool", format_args!("took in {count} events"));
             }
             // A spool that cannot be emptied would be read for ever; each event is kept once anyway.
             if cleared == 0 {
@@ -128,6 +148,49 @@ impl Inner {
             }
         }
     }
+
+    /// Takes these events in together; if one of them is to blame for a failure, one by one, and that
+    /// one is set aside. Says how many files are gone.
+    fn take_in_all(&self, waiting: Vec<(PathBuf, HookEvent)>) -> Result<usize, OpError> {
+        let (files, events): (Vec<PathBuf>, Vec<HookEvent>) = waiting.into_iter().unzip();
+        let removed = |files: &[PathBuf]| {
+            files.iter().filter(|path| std::fs::remove_file(path).is_ok()).count()
+        };
+        match self.take_in(events.clone()) {
+            Ok(()) => return Ok(removed(&files)),
+            Err(error) if is_of_the_store(&error) => return Err(error),
+            Err(_) => {}
+        }
+        let mut cleared = 0;
+        for (path, event) in files.iter().zip(events) {
+            cleared += match self.take_in(vec![event]) {
+                Ok(()) => removed(std::slice::from_ref(path)),
+                Err(error) if is_of_the_store(&error) => return Err(error),
+                Err(_) => usize::from(set_aside(path)),
+            };
+        }
+        Ok(cleared)
+    }
+
+    fn take_in(&self, events: Vec<HookEvent>) -> Result<(), OpError> {
+        for event in &events {
+            self.builtin.saw(&event.record());
+            self.plugins.iter().for_each(|plugin| plugin.expect(event));
+        }
+        let (plugins, config) = (self.plugins.clone(), self.config.clone());
+        let write = Write { at: (self.clock)(), ..Write::default() };
+        let stored = self.store.write(write, move |tx| {
+            events
+                .iter()
+                .try_for_each(|event| capture::record(tx, event, &plugins, &config).map(drop))
+        });
+        stored.map(drop)
+    }
+}
+
+/// Whether the store is the trouble, and not an event.
+fn is_of_the_store(error: &OpError) -> bool {
+    matches!(error.code, Code::Unavailable | Code::Timeout)
 }
 
 /// Moves a file that is no event out of the way, so that it is neither lost nor read again.

@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
 use contract::{Access, Cx, Op, OpInfo, Operation, Plugin, Tier};
-use model::event::{Event, HookRecord};
+use model::event::Event;
+use model::hook::{Happening, HookEvent};
 use model::locations::{Locations, Surroundings};
 use model::{CallId, Caller, Code, OpError, Reply, Request, Road as _};
 use schemars::JsonSchema;
@@ -24,6 +25,15 @@ struct Probe {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Nothing {}
+
+/// What makes two calls of the same operation differ.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "only that it is there is of interest")]
+struct Marked {
+    #[serde(default)]
+    mark: u32,
+}
 
 #[derive(Serialize, JsonSchema)]
 struct Count {
@@ -52,10 +62,10 @@ impl Op for Write {
         tiers: &[Tier::Person],
         ..OpInfo::BASE
     };
-    type Params = Nothing;
+    type Params = Marked;
     type Output = Count;
 
-    fn run(&self, cx: &Cx<'_>, _: Nothing) -> Result<Count, OpError> {
+    fn run(&self, cx: &Cx<'_>, _: Marked) -> Result<Count, OpError> {
         cx.note(Event { kind: "probe/written", subject: "probe://x".into(), data: Value::Null });
         let runs = self.0.clone();
         cx.store.write(move |_| Ok(Count { run: runs.fetch_add(1, Ordering::Relaxed) + 1 }))
@@ -179,10 +189,10 @@ fn a_repeated_write_returns_the_stored_answer_and_runs_once() {
 fn an_id_that_was_used_for_another_call_is_a_conflict() {
     let home = home();
     home.runtime.call(request("write", 3, Tier::Person)).unwrap();
-    let hook = Request { params: json!({ "event": "Stop" }), ..request("hook", 3, Tier::Person) };
-    let error = home.runtime.call(hook).unwrap_err();
+    let other = Request { params: json!({ "mark": 1 }), ..request("write", 3, Tier::Person) };
+    let error = home.runtime.call(other).unwrap_err();
     assert_eq!(error.code, Code::Conflict);
-    assert_eq!(home.runtime.call(request("status", 4, Tier::Person)).unwrap()["events"], 0);
+    assert_eq!(home.probe.runs.load(Ordering::Relaxed), 1);
 }
 
 #[test]
@@ -253,15 +263,20 @@ fn the_spool_is_taken_in_before_a_write_in_order_and_once() {
     let spool = &home.locations.spools()[0];
     std::fs::create_dir_all(spool).unwrap();
     let leave = |id: u8, at: i64, name: &str| {
-        let record = HookRecord {
+        let event = HookEvent {
             id: CallId([id; 16]),
-            name: name.into(),
-            session: None,
-            tool_use_id: None,
             at,
+            agent: "claude-code".into(),
+            name: name.into(),
+            session: "s-1".into(),
+            cwd: None,
+            prompt_id: None,
+            agent_id: None,
+            tool_use_id: None,
+            what: Happening::Other,
         };
-        let text = serde_json::to_string(&record).unwrap();
-        std::fs::write(spool.join(format!("{at:015}-{}.json", record.id)), text).unwrap();
+        let text = serde_json::to_string(&event).unwrap();
+        std::fs::write(spool.join(format!("{at:015}-{}.json", event.id)), text).unwrap();
     };
     leave(2, 20, "Second");
     leave(1, 10, "First");

@@ -10,7 +10,7 @@ use contract::End;
 use mcp::McpServer;
 use model::locations::Locations;
 use model::time::rfc3339;
-use model::wire::Build;
+use model::wire::{Build, EnvNames};
 use model::{OpError, limits};
 use runtime::{Host, HostFacts, Runtime, tasks};
 use tokio::net::{TcpListener, UnixListener};
@@ -200,6 +200,11 @@ impl Primary {
     /// One line of our own MCP client.
     pub async fn line(&self, line: &[u8], from: mcp::Peer) -> mcp::Answer {
         self.shared.mcp.line(line, from).await
+    }
+
+    /// The environment variables that our own MCP client is to bring along.
+    pub fn asks_env(&self) -> Arc<EnvNames> {
+        self.shared.runtime.asks_env()
     }
 
     /// Our own MCP client has left.

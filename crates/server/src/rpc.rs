@@ -2,6 +2,8 @@
 //!
 //! How a frame arrives, and who may send one, is decided by the surfaces.
 
+use std::pin::Pin;
+
 use model::wire::Envelope;
 use model::{CallId, Caller, Code, OpError, Reply, Request, limits};
 use runtime::Runtime;
@@ -60,6 +62,20 @@ pub(crate) async fn answer_value(
             Ok(single) => Answer { body: line.answer(single, call).await, refusal: None },
             Err(bad) => not_a_request(&bad),
         },
+    }
+}
+
+/// Begins a single call at once; its answer is left to be waited for. `bytes` is what it took on the
+/// wire.
+pub(crate) fn begin(
+    runtime: &Runtime,
+    frame: Value,
+    bytes: usize,
+    sender: &Sender,
+) -> Pin<Box<dyn Future<Output = Option<String>> + Send>> {
+    match read_call(frame) {
+        Ok(call) => Box::pin(Line { runtime, sender, bytes }.begin(call, None)),
+        Err(bad) => Box::pin(std::future::ready(not_a_request(&bad).body)),
     }
 }
 
@@ -189,12 +205,26 @@ impl Line<'_> {
     }
 
     async fn answer(&self, call: Call, given: Option<CallId>) -> Option<String> {
+        self.begin(call, given).await
+    }
+
+    /// Begins a call at once; its answer is left to be waited for.
+    fn begin(
+        &self,
+        call: Call,
+        given: Option<CallId>,
+    ) -> impl Future<Output = Option<String>> + Send + use<> {
         let Call { id, method, params, envelope } = call;
-        let reply = match self.request(method, params, envelope, given) {
-            Ok(request) => self.runtime.call_async(request).await,
-            Err(error) => Err(error),
-        };
-        id.map(|id| reply_text(&id, &reply))
+        let begun = self
+            .request(method, params, envelope, given)
+            .map(|request| self.runtime.begin(request));
+        async move {
+            let reply = match begun {
+                Ok(under_way) => under_way.await,
+                Err(error) => Err(error),
+            };
+            id.map(|id| reply_text(&id, &reply))
+        }
     }
 
     fn request(

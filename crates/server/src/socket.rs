@@ -1,7 +1,7 @@
 //! The unix socket: newline-delimited JSON-RPC for our own clients and for whoever else is this user.
 //!
 //! Besides every operation it knows methods of its own: hello, retire, stay, link, and a raw
-//! MCP line that a PROXY forwards.
+//! MCP line that a PROXY forwards. It may ask back for environment variables.
 
 use std::io;
 use std::sync::Arc;
@@ -10,11 +10,11 @@ use std::time::Duration;
 
 use contract::{Code, OpError};
 use mcp::Peer;
-use model::wire::{Envelope, Hello};
+use model::wire::{Answer, Envelope, Hello};
 use model::{Caller, Tier, limits};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, AsyncRead, AsyncWriteExt as _, BufReader};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -64,7 +64,8 @@ async fn connection(
 ) {
     let (reader, mut writer) = stream.into_split();
     let heard = slot.clone();
-    let mut reader = BufReader::new(Heard::new(reader, move || heard.touch()));
+    let reader = Heard::new(reader, move || heard.touch());
+    let mut reader = BufReader::with_capacity(limits::SOCKET_AHEAD_BYTES, reader);
     let mut line = Vec::new();
     let limit = shared.runtime.config().duration("daemon.request_timeout");
     loop {
@@ -75,16 +76,15 @@ async fn connection(
             // What was asked before the end is answered; what comes after finds the next PRIMARY.
             _ = stop.wait_for(|stop| *stop) => return,
         };
-        let (reply, leave) = match read {
-            Ok(true) => (answer(&shared, &line).await, false),
+        let (replies, leave) = match read {
+            Ok(true) => (answers(&shared, &mut reader, &mut line).await, false),
             Ok(false) => return,
-            Err(error) if error.kind() == io::ErrorKind::FileTooLarge => (Some(too_large()), true),
+            Err(error) if error.kind() == io::ErrorKind::FileTooLarge => (too_large() + "\n", true),
             Err(_) => return,
         };
-        if let Some(mut reply) = reply {
-            reply.push('\n');
+        if !replies.is_empty() {
             tokio::select! {
-                written = writer.write_all(reply.as_bytes()) => if written.is_err() { return },
+                written = writer.write_all(replies.as_bytes()) => if written.is_err() { return },
                 () = slot.evicted() => return,
             }
         }
@@ -152,11 +152,63 @@ struct Own {
     rekindle: Option<Envelope>,
 }
 
-async fn answer(shared: &Arc<Shared>, line: &[u8]) -> Option<String> {
-    let frame: Value = match serde_json::from_slice(line) {
-        Ok(frame) => frame,
-        Err(error) => return rpc::unparsable(&error).body,
+/// Answers the line, and what has arrived behind it as far as these are events of hooks: they are begun
+/// one after the other before the first answer is waited for, so that they share a COMMIT. The answers
+/// stand in the order of the lines.
+async fn answers<R: AsyncRead + Unpin>(
+    shared: &Arc<Shared>,
+    reader: &mut BufReader<R>,
+    line: &mut Vec<u8>,
+) -> String {
+    let mut under_way = Vec::new();
+    let last = loop {
+        match serde_json::from_slice(line) {
+            Ok(frame) if is_event(&frame) => {
+                let sender = sender(shared);
+                under_way.push(rpc::begin(&shared.runtime, frame, line.len(), &sender));
+            }
+            other => break Some(other),
+        }
+        if under_way.len() == limits::IN_FLIGHT_MAX || !reader.buffer().contains(&b'\n') {
+            break None;
+        }
+        line.clear();
+        // The line is there, so that this neither waits nor fails.
+        if !matches!(read_line(reader, line).await, Ok(true)) {
+            break None;
+        }
     };
+    let mut replies = String::new();
+    let mut push = |reply: Option<String>| {
+        if let Some(reply) = reply {
+            replies.push_str(&reply);
+            replies.push('\n');
+        }
+    };
+    for event in under_way {
+        push(event.await);
+    }
+    match last {
+        Some(Ok(frame)) => push(answer(shared, frame, line.len()).await),
+        Some(Err(error)) => push(rpc::unparsable(&error).body),
+        None => {}
+    }
+    replies
+}
+
+/// Whether a frame is the event of a hook, which nothing is asked back about.
+fn is_event(frame: &Value) -> bool {
+    frame["method"] == "hook" && frame["rekindle"]["env_stamp"].is_null()
+}
+
+fn sender(shared: &Shared) -> rpc::Sender {
+    rpc::Sender { caller: Caller::default(), envelope: true, db: shared.db.clone() }
+}
+
+async fn answer(shared: &Arc<Shared>, frame: Value, bytes: usize) -> Option<String> {
+    if let Some(question) = question(shared, &frame) {
+        return Some(question);
+    }
     if frame["method"].as_str().is_some_and(|method| method.starts_with("rekindle/")) {
         let own: Own = match serde_json::from_value(frame) {
             Ok(own) => own,
@@ -167,8 +219,16 @@ async fn answer(shared: &Arc<Shared>, line: &[u8]) -> Option<String> {
         let reply = own_method(shared, &own).await;
         return Some(rpc::reply_text(&own.id, &reply));
     }
-    let sender = rpc::Sender { caller: Caller::default(), envelope: true, db: shared.db.clone() };
-    rpc::answer_value(&shared.runtime, frame, line.len(), &sender, None).await.body
+    rpc::answer_value(&shared.runtime, frame, bytes, &sender(shared), None).await.body
+}
+
+/// What is asked back instead of carrying out a call whose sender knows other names of environment
+/// variables than the stored scopes ask for. Who leaves out the stamp is not asked.
+fn question(shared: &Shared, frame: &Value) -> Option<String> {
+    let known = frame["rekindle"]["env_stamp"].as_i64()?;
+    let id = frame.get("id")?;
+    let asked = shared.runtime.asks_env();
+    (asked.stamp != known).then(|| Answer::asks_env(id, &asked).to_string())
 }
 
 async fn own_method(shared: &Arc<Shared>, own: &Own) -> Result<Value, OpError> {

@@ -6,9 +6,10 @@
 use std::io;
 use std::time::{Duration, Instant};
 
+use client::road::{EnvWishes, asks_on};
 use mcp::Peer;
 use model::locations::Locations;
-use model::wire::{Build, Envelope, Hello};
+use model::wire::{Answer, Build, Envelope, Hello};
 use model::{CallId, Caller, Code, OpError, Tier, limits};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufRead, AsyncWriteExt as _, BufReader};
@@ -45,8 +46,12 @@ impl<O: FnMut() -> Result<runtime::Runtime, OpError>> Stdio<O> {
     pub async fn run(mut self) -> Result<(), OpError> {
         let mut signals = EndSignals::listen()
             .map_err(|error| OpError::internal(format!("no signal handlers: {error}")))?;
-        let mut client =
-            Client { tools: self.tools.clone(), session: self.session.take(), revision: None };
+        let mut client = Client {
+            tools: self.tools.clone(),
+            session: self.session.take(),
+            revision: None,
+            wishes: EnvWishes::default(),
+        };
         let mut stdin = BufReader::new(tokio::io::stdin());
         let (acquired, signalled) = until_signalled(self.acquire(), &mut signals).await;
         let mut backend = match acquired.transpose() {
@@ -221,6 +226,8 @@ struct Client {
     tools: String,
     session: Option<String>,
     revision: Option<String>,
+    /// What the PRIMARY asked for, last time.
+    wishes: EnvWishes,
 }
 
 impl Client {
@@ -232,26 +239,28 @@ impl Client {
         line: &[u8],
         call: CallId,
     ) -> Result<Option<String>, Broken> {
-        let caller = Caller {
+        let mut caller = Caller {
             tier: Tier::Agent,
             session: self.session.clone(),
             situation: client::platform::situation(),
         };
         let (reply, revision) = match backend {
             Backend::Local(primary) => {
+                caller.situation.env = client::platform::environment(&primary.asks_env());
                 let (revision, tools) = (self.revision.clone(), self.tools.clone());
                 let answer = primary.line(line, Peer { caller, call, revision, tools }).await;
                 (answer.line, answer.revision)
             }
             Backend::Remote(remote) => {
-                let envelope = Envelope {
+                let mut envelope = Envelope {
                     call,
                     caller,
                     db: Some(locations.database.to_string_lossy().into_owned()),
                     revision: self.revision.clone(),
                     tools: Some(self.tools.clone()),
+                    env_stamp: None,
                 };
-                remote.forward(line, &envelope).await?
+                remote.forward(line, &mut envelope, &mut self.wishes).await?
             }
         };
         if revision.is_some() {
@@ -285,7 +294,7 @@ impl Remote {
         let params =
             json!({ "build": build.to_string(), "db": locations.database.to_string_lossy() });
         let reply = self.exchange("rekindle/hello", params, None).await?;
-        Ok(reply.and_then(|hello| {
+        Ok(reply.reply().and_then(|hello| {
             serde_json::from_value(hello)
                 .map_err(|_| OpError::internal("the daemon's hello is not understood"))
         }))
@@ -293,7 +302,7 @@ impl Remote {
 
     async fn ask_to_leave(&mut self) -> bool {
         match self.exchange("rekindle/retire", json!({}), None).await {
-            Ok(reply) => reply.is_ok_and(|reply| reply["leaving"] == json!(true)),
+            Ok(answer) => answer.reply().is_ok_and(|reply| reply["leaving"] == json!(true)),
             Err(_) => true,
         }
     }
@@ -303,11 +312,23 @@ impl Remote {
     async fn forward(
         &mut self,
         line: &[u8],
-        envelope: &Envelope,
+        envelope: &mut Envelope,
+        wishes: &mut EnvWishes,
     ) -> Result<(Option<String>, Option<String>), Broken> {
         // What is not text cannot travel in the envelope, and a mended line would be another one.
         let Ok(text) = std::str::from_utf8(line) else { return Ok((Some(not_utf8()), None)) };
-        let reply = self.exchange("rekindle/mcp", json!({ "line": text }), Some(envelope)).await?;
+        let mut reply = Err(asks_on());
+        for attempt in 0..=limits::ENV_QUESTIONS_MAX {
+            wishes.fill(envelope, attempt);
+            let params = json!({ "line": text });
+            match self.exchange("rekindle/mcp", params, Some(envelope)).await? {
+                Answer::AsksEnv(asked) => *wishes = EnvWishes(asked),
+                Answer::Reply(answer) => {
+                    reply = answer;
+                    break;
+                }
+            }
+        }
         let text_of = |value: &Value| value.as_str().map(str::to_owned);
         Ok(match reply {
             Ok(answer) => (text_of(&answer["line"]), text_of(&answer["revision"])),
@@ -320,7 +341,7 @@ impl Remote {
         method: &str,
         params: Value,
         envelope: Option<&Envelope>,
-    ) -> Result<Result<Value, OpError>, Broken> {
+    ) -> Result<Answer, Broken> {
         let mut frame = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
         if let Some(envelope) = envelope {
             frame["rekindle"] = json!(envelope);
@@ -337,11 +358,7 @@ impl Remote {
             Ok(Ok(true)) => {}
             Ok(Ok(false) | Err(_)) => return Err(Broken::Lost),
         }
-        let reply: Value = serde_json::from_slice(&line).map_err(|_| Broken::Lost)?;
-        Ok(match reply.get("error") {
-            Some(error) => Err(OpError::from_wire(error)),
-            None => Ok(reply["result"].clone()),
-        })
+        serde_json::from_slice(&line).map(Answer::read).map_err(|_| Broken::Lost)
     }
 }
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
+use crate::deadline;
 use crate::error::StoreError;
 use crate::files;
 
@@ -18,12 +19,28 @@ pub(crate) const SCHEMA_VERSION: i32 = 1;
 
 const SCHEMA: &str = concat!(
     include_str!("schema/calls.sql"),
+    include_str!("schema/documents.sql"),
     include_str!("schema/events.sql"),
     include_str!("schema/hints.sql"),
     include_str!("schema/hook_events.sql"),
     include_str!("schema/notices.sql"),
+    include_str!("schema/observations.sql"),
+    include_str!("schema/passages.sql"),
+    include_str!("schema/projects.sql"),
+    include_str!("schema/prompts.sql"),
+    include_str!("schema/receipts.sql"),
+    include_str!("schema/record_ids.sql"),
+    include_str!("schema/sessions.sql"),
+    include_str!("schema/sweeps.sql"),
 );
 
+/// More than all statements that are used often; preparing one costs more than running it.
+const STATEMENTS_KEPT: usize = 160;
+/// Kibibytes of pages that the writer keeps in memory, as far as they are used.
+const WRITER_CACHE_KIB: i32 = 16 * 1024;
+/// Steps of SQLite's machine between two looks at the clock of a [`deadline`]. The full-text index
+/// makes few of them while it reads much.
+const STEPS_PER_LOOK: i32 = 64;
 const HEADER_BYTES: usize = 100;
 const MAGIC: &[u8] = b"SQLite format 3\0";
 
@@ -75,6 +92,7 @@ pub(crate) fn connect(path: &Path, busy: Duration) -> Result<Connection, StoreEr
         db.pragma_update(None, "temp_store", "MEMORY")
     };
     set_up().map_err(|e| StoreError::of_any(&e))?;
+    db.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
     Ok(db)
 }
 
@@ -113,6 +131,9 @@ fn set_up_writer(db: &Connection, setup: &Setup, new: bool) -> rusqlite::Result<
     db.pragma_update(None, "journal_mode", "WAL")?;
     db.pragma_update(None, "synchronous", "NORMAL")?;
     db.pragma_update(None, "foreign_keys", true)?;
+    // In kibibytes when negative. Ids and hashes lie anywhere in their indices: with the little that
+    // SQLite keeps by default, most inserts into a large store would read pages back first.
+    db.pragma_update(None, "cache_size", -WRITER_CACHE_KIB)?;
     if setup.one_shot {
         db.pragma_update(None, "wal_autocheckpoint", 0)?;
     }
@@ -139,8 +160,10 @@ pub(crate) fn create(db: &Connection) -> rusqlite::Result<()> {
 
 /// Opens the database once more for reading.
 pub(crate) fn open_reader(path: &Path, busy: Duration) -> Result<Connection, StoreError> {
-    let db = connect(path, busy)?;
-    db.pragma_update(None, "query_only", true).map_err(|e| StoreError::of_any(&e))?;
+    let mut db = connect(path, busy)?;
+    db.pragma_update(None, "query_only", true)
+        .and_then(|()| db.progress_handler(STEPS_PER_LOOK, Some(deadline::look)))
+        .map_err(|e| StoreError::of_any(&e))?;
     Ok(db)
 }
 

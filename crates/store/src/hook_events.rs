@@ -1,32 +1,43 @@
-//! Hook events in the store: the same event is recorded once.
+//! Hook events in the store: the same event is taken in once. What it said is kept elsewhere.
 
 use model::event::HookRecord;
-use model::{CallId, OpError};
+use model::{CallId, OpError, limits};
 use rusqlite::{OptionalExtension, Row, params};
 
+use crate::hash;
 use crate::tx::{Rx, Tx};
 
-const RECORD: &str = "INSERT INTO hook_events (id, name, session, tool_use_id, at) \
-     VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING";
-pub(crate) const LAST: &str = "SELECT id, name, session, tool_use_id, at FROM hook_events \
-     ORDER BY at DESC, id DESC LIMIT 1";
+const RECORD: &str = "INSERT INTO hooks_seen (id, name, at, twin) VALUES (?1, ?2, ?3, ?4) \
+     ON CONFLICT DO NOTHING";
+const SEEN: &str = "INSERT INTO hook_sessions (session, event, name, at) VALUES (?1, ?2, ?3, ?4) \
+     ON CONFLICT (session) DO UPDATE SET event = excluded.event, name = excluded.name, \
+     at = excluded.at WHERE excluded.at >= at";
+const LAST: &str =
+    "SELECT event, name, session, at FROM hook_sessions ORDER BY at DESC, id DESC LIMIT 1";
+const SINCE: &str =
+    "SELECT event, name, session, at FROM hook_sessions WHERE at >= ?1 ORDER BY at, id";
+/// Rows are in the order of arrival, so the first young one ends the search.
+const FORGET: &str = "DELETE FROM hooks_seen WHERE seq < min( \
+     (SELECT min(seq) FROM hooks_seen) + ?2, coalesce( \
+       (SELECT seq FROM hooks_seen WHERE at >= ?1 ORDER BY seq LIMIT 1), \
+       (SELECT max(seq) + 1 FROM hooks_seen)))";
 
-const SINCE: &str = "SELECT id, name, session, tool_use_id, at FROM hook_events \
-     WHERE at >= ?1 ORDER BY at, seq";
-
-/// Records the event unless it is there, by its id or by its session, name and tool call; says
+/// Takes the event in unless it was, by its id or by its session, name and tool call; says
 /// whether it is new.
 pub fn record(tx: &Tx<'_>, event: &HookRecord) -> Result<bool, OpError> {
-    let rows = tx.sql(|db| {
-        db.prepare_cached(RECORD)?.execute(params![
-            event.id.0,
-            event.name,
-            event.session,
-            event.tool_use_id,
-            event.at
-        ])
-    })?;
-    Ok(rows == 1)
+    let session = event.session.as_deref().unwrap_or_default();
+    let tool_use = event.tool_use_id.as_deref();
+    let twin = tool_use.map(|tool_use| hash::of(&[session, &event.name, tool_use]));
+    tx.sql(|db| {
+        let new =
+            db.prepare_cached(RECORD)?.execute(params![event.id.0, event.name, event.at, twin])?
+                == 1;
+        if new {
+            let given = params![session, event.id.0, event.name, event.at];
+            db.prepare_cached(SEEN)?.execute(given)?;
+        }
+        Ok(new)
+    })
 }
 
 /// The event that happened last.
@@ -34,21 +45,32 @@ pub fn last(rx: &Rx<'_>) -> Result<Option<HookRecord>, OpError> {
     rx.sql(|db| db.prepare_cached(LAST)?.query_row([], read).optional())
 }
 
-/// The events since this time, in the order they happened.
+/// The last event of each session that had one since this time, in the order they happened.
 pub fn since(rx: &Rx<'_>, at: i64) -> Result<Vec<HookRecord>, OpError> {
     rx.sql(|db| db.prepare_cached(SINCE)?.query_map([at], read)?.collect())
 }
 
+/// How many events were taken in during the last month.
 pub fn count(rx: &Rx<'_>) -> Result<u64, OpError> {
-    rx.sql(|db| db.query_row("SELECT count(*) FROM hook_events", [], |row| row.get(0)))
+    rx.sql(|db| db.query_row("SELECT count(*) FROM hooks_seen", [], |row| row.get(0)))
+}
+
+/// Forgets events that nobody sends again, a bounded number at a time.
+pub(crate) fn forget_old(tx: &Tx<'_>, now: i64) -> Result<(), OpError> {
+    let old = now.saturating_sub(limits::HOOK_EVENTS_KEPT_MS);
+    tx.sql(|db| {
+        db.prepare_cached(FORGET)?.execute(params![old, limits::HOOK_EVENTS_PRUNED])?;
+        db.prepare_cached("DELETE FROM hook_sessions WHERE at < ?1")?.execute([old]).map(drop)
+    })
 }
 
 fn read(row: &Row<'_>) -> rusqlite::Result<HookRecord> {
+    let session: String = row.get(2)?;
     Ok(HookRecord {
         id: CallId(row.get(0)?),
         name: row.get(1)?,
-        session: row.get(2)?,
-        tool_use_id: row.get(3)?,
-        at: row.get(4)?,
+        session: Some(session).filter(|session| !session.is_empty()),
+        tool_use_id: None,
+        at: row.get(3)?,
     })
 }

@@ -14,6 +14,7 @@ use crate::error::StoreError;
 use crate::events;
 use crate::files::{self, Look, Scratch, Standing};
 use crate::notices;
+use crate::passages;
 use crate::pool::Pool;
 use crate::recover;
 use crate::store::{OnOpen, Opened, Options};
@@ -204,7 +205,8 @@ impl Keeper {
             // The connection is dropped next, which rolls back whatever is left.
             return Err(fault);
         }
-        let effects = tx.into_effects();
+        let (indexing, effects) = tx.into_rest();
+        passages::apply(db, indexing).map_err(failed)?;
         db.execute_batch("COMMIT").map_err(failed)?;
         Ok(effects)
     }
@@ -218,6 +220,9 @@ impl Keeper {
         *self.shared.notices.lock().unwrap_or_else(PoisonError::into_inner) = recent;
         events::go_on_after(tx, self.last_seq)?;
         self.last_seq = events::last_seq(tx)?;
+        if self.rebuilt {
+            passages::rebuild(tx)?;
+        }
         match opened {
             Some(opened) => catch_unwind(AssertUnwindSafe(|| (self.on_open)(tx, opened)))
                 .unwrap_or_else(|_| Err(OpError::internal("opening the database panicked"))),
@@ -272,6 +277,20 @@ impl Keeper {
             .map_err(|error| OpError::from(error).with("saved", saved.display().to_string()))?;
         swapped.map_err(StoreError::from)?;
         Ok(saved)
+    }
+
+    /// Rewrites the file so that nothing of what was removed is left in it, nor in its log.
+    pub(crate) fn compact(&mut self) -> Result<(), StoreError> {
+        self.ready()?;
+        // A reader's snapshot would keep the old log alive.
+        self.shared.pool.suspend();
+        let Some(live) = &mut self.live else {
+            return Err(StoreError::Io("it is closed".into()));
+        };
+        let done = live.db.execute_batch("VACUUM").map_err(|e| StoreError::of_any(&e));
+        let done = done.and_then(|()| connection::checkpoint(&live.db));
+        live.generation = self.shared.pool.resume(live.standing.database);
+        done
     }
 
     /// Checkpoints as decided and closes all handles.

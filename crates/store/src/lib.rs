@@ -3,25 +3,47 @@
 //! Read in this order: `store` (the handle), `writer` (group commit), `keeper` (the writer's hold
 //! on the file), `pool` (readers), `connection` (the only place that opens SQLite), `files`,
 //! `recover` (damage), `backup`, then the aggregates: `calls`, `events`, [`hints`],
-//! [`hook_events`], `notices`. An aggregate is functions over [`Tx`] and [`Rx`] with its SQL beside
-//! them and its table in `schema/`.
+//! [`hook_events`], `notices`, [`projects`], [`sessions`], [`prompts`], [`observations`] (with
+//! [`recent`] and [`history`] that read them), [`receipts`], [`pauses`], [`passages`]
+//! (the one full-text index, read by [`search`]); [`purge`] and [`retention`]
+//! remove from all of them, [`scrub`] goes over their texts, [`totals`] counts them. An
+//! aggregate is functions over [`Tx`] and [`Rx`] with its SQL beside them and its table in `schema/`.
 
 mod backup;
+pub mod bare;
 mod calls;
 mod connection;
+mod deadline;
 mod error;
 mod events;
 mod files;
+mod hash;
 pub mod health;
 pub mod hints;
+pub mod history;
 pub mod hook_events;
 mod keeper;
 mod notices;
+pub mod observations;
+pub mod passages;
+mod paths;
+pub mod pauses;
 mod pool;
+pub mod projects;
+pub mod prompts;
+pub mod purge;
+pub mod receipts;
+pub mod recent;
+mod record_ids;
 mod recover;
+pub mod retention;
+pub mod scrub;
+pub mod search;
+pub mod sessions;
 mod store;
 #[cfg(test)]
 mod tests;
+pub mod totals;
 mod tx;
 mod writer;
 

@@ -134,15 +134,38 @@ impl Store {
         self.wait(&self.submit(write, f)?)?
     }
 
+    /// The same without waiting: `then` gets what the write came to, on the writer's thread, and must
+    /// not keep it. If the store closes first, `then` is dropped.
+    pub fn write_then<T: Serialize + Send + 'static>(
+        &self,
+        write: Write,
+        f: impl FnMut(&Tx<'_>) -> Result<T, OpError> + Send + 'static,
+        then: impl FnOnce(Result<Written<T>, OpError>) + Send + 'static,
+    ) {
+        let work = Box::new(Task { f, value: None, then });
+        let Err(refused) = self.inner.queue.try_send(Command::Job(Job { write, work })) else {
+            return;
+        };
+        let error = refusal(&refused);
+        if let TrySendError::Full(Command::Job(job))
+        | TrySendError::Disconnected(Command::Job(job)) = refused
+        {
+            job.work.reply(Err(error));
+        }
+    }
+
     /// Queues a write; the receiver gets what it came to.
     pub(crate) fn submit<T: Serialize + Send + 'static>(
         &self,
         write: Write,
         f: impl FnMut(&Tx<'_>) -> Result<T, OpError> + Send + 'static,
     ) -> Result<Answer<T>, OpError> {
+        self.may_wait()?;
         let (reply, answer) = sync_channel(1);
-        let work = Box::new(Task { f, value: None, reply });
-        self.ask(Command::Job(Job { write, work }))?;
+        self.write_then(write, f, move |written| {
+            // Who asked may have given up waiting.
+            let _ = reply.send(written);
+        });
         Ok(answer)
     }
 
@@ -225,6 +248,14 @@ impl Store {
         self.wait(&swapped)?
     }
 
+    /// Rewrites the file, so that nothing of what was removed is left in it. It takes time in
+    /// proportion to the file and as much room again.
+    pub fn compact(&self) -> Result<(), OpError> {
+        let (reply, done) = sync_channel(1);
+        self.ask(Command::Compact { reply })?;
+        self.wait(&done)?.map_err(Into::into)
+    }
+
     /// Looks at the whole database, within a bounded time.
     pub fn health(&self) -> Health {
         let shared = &self.inner.shared;
@@ -255,18 +286,15 @@ impl Store {
     }
 
     fn ask(&self, command: Command) -> Result<(), OpError> {
+        self.may_wait()?;
+        self.inner.queue.try_send(command).map_err(|refused| refusal(&refused))
+    }
+
+    fn may_wait(&self) -> Result<(), OpError> {
         if thread::current().id() == self.inner.writer {
             return Err(OpError::internal("a write waits for itself"));
         }
-        self.inner.queue.try_send(command).map_err(|refused| match refused {
-            TrySendError::Full(_) => {
-                let max = limits::WRITE_QUEUE_MAX;
-                OpError::unavailable(format!("{max} writes are waiting already"))
-                    .with("max", max)
-                    .hint("Try again in a moment.")
-            }
-            TrySendError::Disconnected(_) => closed(),
-        })
+        Ok(())
     }
 
     fn wait<T>(&self, reply: &Receiver<T>) -> Result<T, OpError> {
@@ -293,21 +321,34 @@ impl Drop for Inner {
     }
 }
 
+fn refusal(refused: &TrySendError<Command>) -> OpError {
+    match refused {
+        TrySendError::Full(_) => {
+            let max = limits::WRITE_QUEUE_MAX;
+            OpError::unavailable(format!("{max} writes are waiting already"))
+                .with("max", max)
+                .hint("Try again in a moment.")
+        }
+        TrySendError::Disconnected(_) => closed(),
+    }
+}
+
 fn closed() -> OpError {
     OpError::unavailable("the store is closed").hint("Start the daemon again.")
 }
 
 /// A write's closure, its last result, and who waits for it.
-struct Task<T, F> {
+struct Task<T, F, R> {
     f: F,
     value: Option<T>,
-    reply: SyncSender<Result<Written<T>, OpError>>,
+    then: R,
 }
 
-impl<T, F> Work for Task<T, F>
+impl<T, F, R> Work for Task<T, F, R>
 where
     T: Serialize + Send + 'static,
     F: FnMut(&Tx<'_>) -> Result<T, OpError> + Send + 'static,
+    R: FnOnce(Result<Written<T>, OpError>) + Send + 'static,
 {
     fn run(&mut self, tx: &Tx<'_>) -> Result<(), OpError> {
         self.value = None;
@@ -327,7 +368,6 @@ where
             (Ok(None), Some(value)) => Ok(Written::Done(value)),
             (Ok(None), None) => Err(OpError::internal("a write was committed without a result")),
         };
-        // Who asked may have given up waiting.
-        let _ = self.reply.send(written);
+        (self.then)(written);
     }
 }

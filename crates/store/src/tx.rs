@@ -7,6 +7,7 @@ use model::OpError;
 use rusqlite::Connection;
 
 use crate::error::StoreError;
+use crate::passages::Change;
 
 /// Something to do in memory once the transaction is committed.
 pub(crate) type Effect = Box<dyn FnOnce() + Send>;
@@ -46,11 +47,12 @@ impl<'a> Rx<'a> {
 pub struct Tx<'a> {
     rx: Rx<'a>,
     effects: RefCell<Vec<Effect>>,
+    indexing: RefCell<Vec<Change>>,
 }
 
 impl<'a> Tx<'a> {
     pub(crate) fn new(connection: &'a Connection) -> Tx<'a> {
-        Tx { rx: Rx::new(connection), effects: RefCell::default() }
+        Tx { rx: Rx::new(connection), effects: RefCell::default(), indexing: RefCell::default() }
     }
 
     /// Queues an effect in memory. The writer thread runs effects after COMMIT, in order, before
@@ -59,8 +61,18 @@ impl<'a> Tx<'a> {
         self.effects.borrow_mut().push(effect);
     }
 
-    pub(crate) fn into_effects(self) -> Vec<Effect> {
-        self.effects.into_inner()
+    /// Queues a change of the full-text index for the end of the group, just before COMMIT.
+    pub(crate) fn index_later(&self, change: Change) {
+        self.indexing.borrow_mut().push(change);
+    }
+
+    pub(crate) fn take_indexing(&self) -> Vec<Change> {
+        self.indexing.take()
+    }
+
+    /// What is left to do: with the full-text index before COMMIT, and in memory after it.
+    pub(crate) fn into_rest(self) -> (Vec<Change>, Vec<Effect>) {
+        (self.indexing.into_inner(), self.effects.into_inner())
     }
 }
 

@@ -12,9 +12,10 @@ use rusqlite::Connection;
 use crate::error::StoreError;
 use crate::files::Scratch;
 use crate::keeper::{Keeper, Shared, run_effects};
+use crate::passages::Change;
 use crate::store::{Publish, Write};
 use crate::tx::{Effect, Tx};
-use crate::{calls, events};
+use crate::{calls, events, hook_events, passages};
 
 /// What the writer thread is asked for.
 pub(crate) enum Command {
@@ -32,6 +33,10 @@ pub(crate) enum Command {
     Restore {
         copy: Scratch,
         reply: SyncSender<Result<PathBuf, OpError>>,
+    },
+    /// Rewrite the file without what was removed from it.
+    Compact {
+        reply: SyncSender<Result<(), StoreError>>,
     },
     Close,
 }
@@ -54,7 +59,7 @@ pub(crate) trait Work: Send {
 
 /// What a job came to inside a transaction.
 enum Outcome {
-    Done { events: Vec<Published>, effects: Vec<Effect> },
+    Done { events: Vec<Published>, effects: Vec<Effect>, indexing: Vec<Change> },
     Repeated(String),
     Failed(OpError),
 }
@@ -110,6 +115,9 @@ impl Writer {
                     let swapped = self.keeper.swap(&copy);
                     drop(copy);
                     let _ = reply.send(swapped);
+                }
+                Command::Compact { reply } => {
+                    let _ = reply.send(self.keeper.compact());
                 }
                 Command::Close => break,
             }
@@ -168,7 +176,7 @@ impl Writer {
         let mut replies = Vec::with_capacity(group.len());
         for (job, outcome) in group.into_iter().zip(outcomes) {
             let reply = match outcome {
-                Outcome::Done { events, effects } => {
+                Outcome::Done { events, effects, .. } => {
                     run_effects(effects);
                     published.extend(events);
                     Ok(None)
@@ -225,9 +233,10 @@ fn run_jobs(
 ) -> Result<Vec<Outcome>, Aborted> {
     let blame = |fault| Aborted { fault, one_may_be_to_blame: true };
     let mut outcomes = Vec::with_capacity(group.len());
+    let mut changes = Vec::new();
     for job in group {
         execute(db, "SAVEPOINT job").map_err(blame)?;
-        let (outcome, fault) = run_job(db, job);
+        let (mut outcome, fault) = run_job(db, job);
         if db.is_autocommit() {
             let lost = || StoreError::Io("SQLite rolled the transaction back".into());
             return Err(blame(fault.unwrap_or_else(lost)));
@@ -239,11 +248,18 @@ fn run_jobs(
             execute(db, "ROLLBACK TO job").map_err(blame)?;
         }
         execute(db, "RELEASE job").map_err(blame)?;
+        if let Outcome::Done { indexing, .. } = &mut outcome {
+            changes.append(indexing);
+        }
         outcomes.push(outcome);
     }
+    passages::apply(db, changes).map_err(|error| blame(StoreError::of_any(&error)))?;
     if let Some(now) = prune {
         let tx = Tx::new(db);
-        if calls::forget_old(&tx, now).and_then(|()| events::trim(&tx)).is_err() {
+        let pruned = calls::forget_old(&tx, now)
+            .and_then(|()| events::trim(&tx))
+            .and_then(|()| hook_events::forget_old(&tx, now));
+        if pruned.is_err() {
             let unknown = || StoreError::Io("old records cannot be removed".into());
             return Err(tx.take_fault().unwrap_or_else(unknown).into());
         }
@@ -257,7 +273,10 @@ fn run_job(db: &Connection, job: &mut Job) -> (Outcome, Option<StoreError>) {
     let done = run_once(&tx, job);
     let fault = tx.take_fault();
     let outcome = match done {
-        Ok(Ran::Now(events)) => Outcome::Done { events, effects: tx.into_effects() },
+        Ok(Ran::Now(events)) => {
+            let (indexing, effects) = tx.into_rest();
+            Outcome::Done { events, effects, indexing }
+        }
         Ok(Ran::Before(answer)) => Outcome::Repeated(answer),
         Err(error) => Outcome::Failed(error),
     };

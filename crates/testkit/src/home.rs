@@ -107,6 +107,13 @@ impl Home {
         finish(self.command(args), stdin)
     }
 
+    /// One event of an agent, on stdin of the hook. Whatever becomes of it, the hook is silent and
+    /// exits with 0.
+    pub fn hook(&self, event: &str, payload: &Value) {
+        let run = self.run_with(&["hook", event], payload.to_string().as_bytes());
+        assert_eq!((run.code, run.stdout.as_str(), run.stderr.as_str()), (0, "", ""), "{event}");
+    }
+
     /// `rekindle call OP PARAMS --json`, which has to succeed.
     pub fn call(&self, op: &str, params: &Value) -> Value {
         let run = self.run(&["call", op, &params.to_string(), "--json"]);
@@ -167,6 +174,34 @@ impl Home {
     pub fn token(&self) -> String {
         let path = self.locations().token();
         wait_until("a token", || std::fs::read_to_string(&path).ok()).trim().to_owned()
+    }
+
+    /// Files that wait in the spool of the data directory, in order.
+    pub fn spooled(&self) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(self.path("data/spool")).into_iter().flatten().flatten();
+        let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+        files.sort();
+        files
+    }
+
+    /// Every file of this home with its bytes. Sockets are none, and what vanishes meanwhile was
+    /// somebody's scratch file.
+    pub fn files(&self) -> Vec<(PathBuf, Vec<u8>)> {
+        let mut folders = vec![self.dir.clone()];
+        let mut files = Vec::new();
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+                match entry.file_type() {
+                    Ok(kind) if kind.is_dir() => folders.push(entry.path()),
+                    Ok(kind) if kind.is_file() => {
+                        files
+                            .extend(std::fs::read(entry.path()).map(|bytes| (entry.path(), bytes)));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        files
     }
 
     pub fn path(&self, name: &str) -> PathBuf {

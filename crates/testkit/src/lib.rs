@@ -18,5 +18,5 @@ pub use http::{Http, Response};
 pub use lines::{Lines, Mcp};
 pub use local::{Folder, Local};
 pub use sse::Sse;
-pub use wait::{holds_for, wait_until};
+pub use wait::{SOON, holds_for, wait_until};
 pub use ws::Ws;

@@ -14,10 +14,11 @@ mod shapes;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::{Deref, Range};
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use prefilter::LeadsTo;
@@ -72,6 +73,33 @@ impl<T: fmt::Debug> fmt::Debug for Redacted<T> {
 impl<T: Serialize> Serialize for Redacted<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.0.serialize(serializer)
+    }
+}
+
+/// Reading one back is another way to make one, so it goes through the guard too.
+impl<'de> Deserialize<'de> for Redacted<String> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(redact(&Cow::<str>::deserialize(deserializer)?, Profile::Strict))
+    }
+}
+
+impl<'de> Deserialize<'de> for Redacted<Value> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(redact_json(Value::deserialize(deserializer)?, Profile::Strict))
+    }
+}
+
+impl Redacted<String> {
+    /// The first characters of it, as one printable line.
+    #[must_use]
+    pub fn line(&self, max_chars: usize) -> Redacted<String> {
+        Redacted(crate::one_line(&self.0, max_chars))
+    }
+
+    /// The first characters of it, lines and all.
+    #[must_use]
+    pub fn head(&self, max_chars: usize) -> Redacted<String> {
+        Redacted(self.0.chars().take(max_chars).collect())
     }
 }
 

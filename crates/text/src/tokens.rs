@@ -5,7 +5,12 @@ const CHARS_PER_TOKEN: usize = 4;
 
 /// Tokens of this text: characters divided by four, rounded up.
 pub fn estimate(text: &str) -> usize {
-    text.chars().count().div_ceil(CHARS_PER_TOKEN)
+    of_chars(text.chars().count())
+}
+
+/// Tokens of a text of this many characters.
+pub fn of_chars(chars: usize) -> usize {
+    chars.div_ceil(CHARS_PER_TOKEN)
 }
 
 #[cfg(test)]

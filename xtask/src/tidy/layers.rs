@@ -5,18 +5,19 @@ use serde_json::Value;
 use crate::report::Problem;
 
 /// A crate and those of ours it may depend on. What only tests need is not looked at.
-const MAY_SEE: [(&str, &[&str]); 17] = [
-    ("model", &[]),
+const MAY_SEE: [(&str, &[&str]); 18] = [
+    ("model", &["text"]),
     ("text", &[]),
+    ("git", &[]),
     ("pattern", &["text"]),
     ("markup", &["text"]),
     ("agents", &["model", "text"]),
     ("store", &["model", "text", "pattern"]),
     ("contract", &["model", "store"]),
     ("llm", &["model", "contract"]),
-    ("client", &["model"]),
-    ("runtime", &["model", "text", "agents", "store", "contract"]),
-    ("hook", &["model", "agents", "text", "client"]),
+    ("client", &["model", "git"]),
+    ("runtime", &["model", "text", "git", "agents", "store", "contract"]),
+    ("hook", &["model", "agents", "text", "git", "client"]),
     ("mcp", &["model", "contract", "runtime", "client"]),
     ("server", &["model", "contract", "runtime", "client", "mcp"]),
     ("cli", &["model", "text", "contract", "client", "agents"]),
@@ -26,8 +27,8 @@ const MAY_SEE: [(&str, &[&str]); 17] = [
 ];
 
 /// What every plugin may see: never another plugin and never a surface.
-const PLUGIN_MAY_SEE: [&str; 7] =
-    ["model", "text", "pattern", "markup", "agents", "store", "contract"];
+const PLUGIN_MAY_SEE: [&str; 8] =
+    ["model", "text", "git", "pattern", "markup", "agents", "store", "contract"];
 
 /// Crates that may use tokio: sockets are there, or a model is talked to.
 pub(crate) const TOKIO_CRATES: [&str; 5] = ["runtime", "server", "mcp", "app", "plugin-agent"];

@@ -31,8 +31,12 @@ pub(super) fn run(world: &mut World, _: &[String], _: &ArgMatches) -> u8 {
         .collect();
     let environment: Vec<Value> =
         ENVIRONMENT.iter().map(|(name, doc)| json!({ "name": name, "doc": doc })).collect();
-    let document =
-        cli::reference(&world.table, super::own_commands(), config.into(), environment.into());
+    let document = cli::reference(
+        &world.table,
+        super::own_commands(&world.table),
+        config.into(),
+        environment.into(),
+    );
     world.out.json = true;
     world.out.result(&document, None)
 }

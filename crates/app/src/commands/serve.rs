@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use contract::{Config, ConfigKey, ConfigKind};
 use model::{Code, OpError};
 use serde_json::json;
 use server::lock::Lock;
@@ -46,6 +47,60 @@ pub(super) fn command() -> Command {
         .after_help("Examples:\n  rekindle serve                 for an agent's MCP configuration\n  rekindle serve --daemon\n  rekindle serve --http --port 9000")
 }
 
+/// Gives `serve` a flag for each setting that the environment can give; it holds for the daemon
+/// that the process becomes. Other commands are left as they are.
+pub(super) fn with_settings(mut command: Command, keys: &[ConfigKey]) -> Command {
+    if command.get_name() != "serve" {
+        return command;
+    }
+    for key in keys {
+        let Some(flag) = flag_of(key) else { continue };
+        // Port and tools have flags of their own, which say more.
+        if command.get_arguments().any(|arg| arg.get_long() == Some(flag.as_str())) {
+            continue;
+        }
+        let arg = Arg::new(key.key).long(flag).help_heading("Settings of this server");
+        let checked = *key;
+        command = command.arg(match key.kind {
+            ConfigKind::Boolean if is_on(key) => {
+                arg.action(ArgAction::SetTrue).help(format!("Turn this off: {}", key.doc))
+            }
+            ConfigKind::Boolean => arg.action(ArgAction::SetTrue).help(key.doc),
+            kind => arg.value_name(kind.word().to_uppercase()).help(key.doc).value_parser(
+                move |text: &str| Config::default().set(&checked, text).map(|()| text.to_owned()),
+            ),
+        });
+    }
+    command
+}
+
+/// The flag that mirrors a setting's variable: `REKINDLE_MAX_HINTS` is `--max-hints`, and what is on
+/// unless it is turned off is a `--no-…`.
+fn flag_of(key: &ConfigKey) -> Option<String> {
+    let name = key.env.iter().find_map(|name| name.strip_prefix("REKINDLE_"))?;
+    let no = if is_on(key) { "no-" } else { "" };
+    Some(format!("{no}{}", name.to_lowercase().replace('_', "-")))
+}
+
+fn is_on(key: &ConfigKey) -> bool {
+    key.kind == ConfigKind::Boolean && key.default == "true"
+}
+
+/// The settings that the line gives.
+fn settings(keys: &[ConfigKey], matches: &ArgMatches) -> Vec<(ConfigKey, String)> {
+    let given = keys.iter().filter_map(|key| {
+        let value = match key.kind {
+            ConfigKind::Boolean => {
+                let flag = matches.try_get_one::<bool>(key.key).ok().flatten();
+                flag.filter(|given| **given).map(|_| (!is_on(key)).to_string())
+            }
+            _ => matches.try_get_one::<String>(key.key).ok().flatten().cloned(),
+        };
+        Some((*key, value?))
+    });
+    given.collect()
+}
+
 fn loopback(text: &str) -> Result<IpAddr, String> {
     let address =
         if text == "localhost" { Ok(IpAddr::V4(Ipv4Addr::LOCALHOST)) } else { text.parse() };
@@ -56,6 +111,7 @@ fn loopback(text: &str) -> Result<IpAddr, String> {
 }
 
 pub(super) fn run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
+    world.settings = settings(world.table.config_keys(), matches);
     let done = if matches.get_flag("child") || matches.get_flag("http") {
         foreground(world, matches)
     } else if matches.get_flag("daemon") {
@@ -194,14 +250,22 @@ fn wait_for_lock(world: &World) -> Result<Option<Lock>, OpError> {
 fn background(world: &mut World, matches: &ArgMatches) -> Result<(), OpError> {
     tools(world, matches)?;
     if road::connect(world)?.is_none() {
-        client::daemon::start_and_wait(&world.locations, world.db.as_deref(), &flags(matches))?;
+        let flags = flags(world, matches);
+        client::daemon::start_and_wait(&world.locations, world.db.as_deref(), &flags)?;
     }
     say_where(world)
 }
 
 /// The flags that the background process has to be started with too.
-fn flags(matches: &ArgMatches) -> Vec<OsString> {
+fn flags(world: &World, matches: &ArgMatches) -> Vec<OsString> {
     let mut flags: Vec<OsString> = Vec::new();
+    for (key, value) in &world.settings {
+        let Some(flag) = flag_of(key) else { continue };
+        flags.push(match key.kind {
+            ConfigKind::Boolean => format!("--{flag}").into(),
+            _ => format!("--{flag}={value}").into(),
+        });
+    }
     for name in ["strict-port", "no-auth"] {
         if matches.get_flag(name) {
             flags.push(format!("--{name}").into());

@@ -82,5 +82,7 @@ fn pretty(status: &Value) -> String {
     }
     let notices = status["notices"].as_array().into_iter().flatten();
     lines.extend(notices.filter_map(Value::as_str).map(|notice| format!("repaired:   {notice}")));
+    let notes = status["notes"].as_array().into_iter().flatten();
+    lines.extend(notes.filter_map(Value::as_str).map(|note| format!("note:       {note}")));
     lines.join("\n")
 }

@@ -1,5 +1,7 @@
 //! `rekindle up`: start the daemon in the background and say what to do next.
 
+use std::ffi::OsString;
+
 use clap::{ArgMatches, Command};
 use model::OpError;
 use serde_json::{Value, json};
@@ -14,19 +16,21 @@ pub(super) fn command() -> Command {
     )
 }
 
-pub(super) fn run(world: &mut World, _: &[String], _: &ArgMatches) -> u8 {
-    match up(world) {
+pub(super) fn run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
+    match up(world, matches.get_one::<u16>(cli::PORT).copied()) {
         Ok(result) => world.out.result(&result, Some(&pretty)),
         Err(error) => world.out.error(&error),
     }
 }
 
-fn up(world: &mut World) -> Result<Value, OpError> {
+fn up(world: &mut World, port: Option<u16>) -> Result<Value, OpError> {
     let mut started = false;
     if road::connect(world)?.is_some() {
         world.note_broken_settings();
     } else {
-        client::daemon::start_and_wait(&world.locations, world.db.as_deref(), &[])?;
+        let flags: Vec<OsString> =
+            port.map(|port| format!("--port={port}").into()).into_iter().collect();
+        client::daemon::start_and_wait(&world.locations, world.db.as_deref(), &flags)?;
         started = true;
     }
     let gone = || OpError::unavailable("the daemon left again").hint("See `rekindle logs`.");

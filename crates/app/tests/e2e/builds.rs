@@ -128,8 +128,8 @@ fn a_client_of_another_database_in_the_same_runtime_directory_is_refused() {
         assert!(run.stderr.contains("REKINDLE_RUNTIME_DIR"), "{command:?}: {run:?}");
     }
     // An event is kept for the database it is meant for.
-    other.run_with(&["hook", "Stop"], b"{}").ok();
-    assert_eq!(std::fs::read_dir(other.path("data/spool")).unwrap().count(), 1);
+    other.hook("Stop", &json!({ "session_id": "s-1" }));
+    assert_eq!(other.spooled().len(), 1);
     assert_eq!(home.run(&["status", "--json"]).json()["events"], 0);
     // The other home's end must not look for its daemon in this one.
     other.set("REKINDLE_RUNTIME_DIR", other.path("run").to_str().unwrap());

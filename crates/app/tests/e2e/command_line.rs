@@ -64,7 +64,6 @@ fn ops_cost_says_what_each_toolset_costs_an_agent() {
         let row = rows.iter().find(|row| row["name"] == name);
         row.unwrap_or_else(|| panic!("{name} is not in {cost}"))[what].as_u64().unwrap()
     };
-    assert_eq!(of("core", "tools"), 4);
     assert!(of("all", "tools") > of("core", "tools"));
     let mut mcp = home.serve_with(&["--tools", "core"]);
     mcp.initialize("2025-11-25");
@@ -72,6 +71,7 @@ fn ops_cost_says_what_each_toolset_costs_an_agent() {
     for tool in tools.as_array_mut().unwrap() {
         tool.as_object_mut().unwrap().remove("_meta");
     }
+    assert_eq!(of("core", "tools"), tools.as_array().unwrap().len() as u64);
     // The estimate is a quarter of the characters of what is listed.
     let listed = u64::try_from(tools.to_string().len()).unwrap() / 4;
     let said = of("core", "tokens");

@@ -159,11 +159,10 @@ fn a_suspended_primary_gives_errors_in_bounded_time_and_loses_nothing() {
     proxy.call("set_hint", &hint("build")).unwrap();
     signal(daemon.pid(), "STOP");
     let started = Instant::now();
-    let hook = home.run_with(&["hook", "PostToolUse"], br#"{"session_id":"s-1"}"#);
-    assert_eq!((hook.code, hook.stdout.as_str(), hook.stderr.as_str()), (0, "", ""));
+    home.hook("Stop", &json!({ "session_id": "s-1" }));
     let took = started.elapsed();
     assert!(took < Duration::from_millis(2_500), "{took:?}");
-    assert_eq!(std::fs::read_dir(home.path("data/spool")).unwrap().count(), 1);
+    assert_eq!(home.spooled().len(), 1);
     std::thread::scope(|scope| {
         let started = Instant::now();
         let command = scope.spawn(|| home.run(&["hint", "get", "web", "build", "--json"]));
@@ -179,8 +178,7 @@ fn a_suspended_primary_gives_errors_in_bounded_time_and_loses_nothing() {
     assert_eq!(found["hint"]["version"], 1);
     // The daemon got the event twice: over the socket, late, and from the spool.
     proxy.call("set_hint", &hint("test")).unwrap();
-    let spooled = || std::fs::read_dir(home.path("data/spool")).unwrap().count();
-    wait_until("the spool is empty", || (spooled() == 0).then_some(()));
+    wait_until("the spool is empty", || home.spooled().is_empty().then_some(()));
     assert_eq!(home.run(&["status", "--json"]).json()["events"], 1);
 }
 

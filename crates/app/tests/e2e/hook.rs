@@ -2,7 +2,6 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -25,12 +24,14 @@ fn payload(session: &str) -> Vec<u8> {
     json!({ "session_id": session, "tool_name": "Bash" }).to_string().into_bytes()
 }
 
-/// Files that wait in the spool, in order.
-fn spooled(home: &Home) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(home.path("data/spool")).into_iter().flatten().flatten();
-    let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
-    files.sort();
-    files
+/// How many events are stored. A tool's hook does not wait long, so what it left in the spool of a
+/// busy daemon is taken in first.
+fn events(home: &Home) -> Value {
+    wait_until("the spool is empty", || {
+        home.call("set_hint", &json!({ "component": "any", "key": "write", "value": "x" }));
+        home.spooled().is_empty().then_some(())
+    });
+    status(home)["events"].clone()
 }
 
 fn status(home: &Home) -> Value {
@@ -46,13 +47,13 @@ fn hook_log(home: &Home) -> String {
 fn an_event_is_committed_before_the_hook_ends_and_shown_as_the_last_one() {
     let home = home();
     let _daemon = home.daemon();
-    hook(&home, "PostToolUse", &payload("s-1"));
+    hook(&home, "Stop", &payload("s-1"));
     let status = status(&home);
     assert_eq!(status["events"], 1);
-    assert_eq!(status["last_event"]["name"], "PostToolUse");
+    assert_eq!(status["last_event"]["name"], "Stop");
     assert_eq!(status["last_event"]["session"], "s-1");
-    assert!(spooled(&home).is_empty());
-    assert!(home.run(&["doctor"]).ok().contains("last event: PostToolUse "));
+    assert!(home.spooled().is_empty());
+    assert!(home.run(&["doctor"]).ok().contains("last event: Stop "));
     assert_eq!(hook_log(&home), "");
 }
 
@@ -61,35 +62,83 @@ fn an_event_is_committed_before_the_hook_ends_and_shown_as_the_last_one() {
 fn an_event_that_was_taken_survives_a_kill() {
     let home = home();
     let mut daemon = home.daemon();
-    hook(&home, "PostToolUse", &payload("s-1"));
+    hook(&home, "Stop", &payload("s-1"));
     daemon.kill();
-    assert_eq!(sqlite::recorded(&home), ["PostToolUse"]);
+    assert_eq!(sqlite::recorded(&home), ["Stop"]);
 }
 
-/// @only_name_session_and_time_are_stored
+/// Events with what must never be kept, beside what is worth keeping.
+fn secretive(private: &str, token: &str) -> [(&'static str, Value); 5] {
+    let prompt = format!("tame the zebrafish <private>{private}</private> with {token}");
+    let content = format!("{private} {token}");
+    let command = format!("deploy --to /srv/{token}/site");
+    let error = format!("denied for {token}");
+    [
+        ("UserPromptSubmit", json!({ "prompt": prompt })),
+        (
+            "PostToolUse",
+            json!({
+                "tool_name": "Write", "tool_response": { "content": private },
+                "tool_input": { "file_path": "/srv/notes.md", "content": content },
+            }),
+        ),
+        (
+            "PostToolUse",
+            json!({
+                "tool_name": "Bash", "tool_response": { "stdout": private },
+                "tool_input": { "command": command, private: private },
+            }),
+        ),
+        (
+            "PostToolUseFailure",
+            json!({
+                "tool_name": "Bash", "error": error, "tool_input": { "command": "release" },
+            }),
+        ),
+        ("Stop", json!({ "last_assistant_message": private, "transcript_path": private })),
+    ]
+}
+
+/// @what_is_kept_of_an_event
 #[test]
-fn nothing_of_an_event_is_stored_but_its_name_session_and_time() {
-    let home = home();
-    let marker = "zebrafish";
-    let event = json!({
-        "session_id": "s-1", "cwd": marker, "prompt": marker, marker: marker,
-        "tool_input": { "command": marker }, "tool_response": [marker],
-    });
-    let event = event.to_string();
+fn what_was_done_is_kept_but_no_content_no_secret_and_nothing_private() {
+    let mut home = home();
+    home.set("REKINDLE_LOG_LEVEL", "debug");
+    let (private, token) = ("xyzzymarker", "ghp_q7Zk2mN9xR4tV6wY8bD1fG3hJ5lP0sA2cE4u");
+    let all = secretive(private, token);
+    let send = |session: &str| {
+        for (name, event) in &all {
+            let mut event = event.clone();
+            event["session_id"] = json!(session);
+            event["cwd"] = json!(format!("/srv/{token}"));
+            event[private] = json!({ private: [private, token] });
+            home.hook(name, &event);
+        }
+    };
+    let is_clean = || {
+        for (path, bytes) in home.files() {
+            let text = String::from_utf8_lossy(&bytes);
+            assert!(!text.contains(private) && !text.contains(token), "{}", path.display());
+        }
+    };
     // Once over the spool and once over the socket.
-    hook(&home, "PreToolUse", event.as_bytes());
-    for file in spooled(&home) {
-        assert!(!std::fs::read_to_string(file).unwrap().contains(marker));
-    }
+    send("s-1");
+    assert_eq!(home.spooled().len(), all.len());
+    is_clean();
     let mut daemon = home.daemon();
-    hook(&home, "PostToolUse", event.as_bytes());
-    daemon.kill();
-    for name in ["rekindle.db", "rekindle.db-wal"] {
-        let bytes = std::fs::read(home.path("data").join(name)).unwrap();
-        let found = bytes.windows(marker.len()).any(|window| window == marker.as_bytes());
-        assert!(!found, "{name}");
+    send("s-2");
+    assert_eq!(events(&home), 2 * all.len());
+    for (word, is_known) in [("zebrafish", true), (private, false), (token, false)] {
+        let found = home.call("search", &json!({ "query": word, "project": "*" }));
+        assert_eq!(found["results"] != json!([]), is_known, "{word}: {found}");
     }
-    assert_eq!(sqlite::recorded(&home), ["PreToolUse", "PostToolUse"]);
+    daemon.kill();
+    is_clean();
+    let mut done: Vec<String> = sqlite::observed(&home).into_iter().map(|(what, _)| what).collect();
+    done.sort();
+    let deployed = "deploy --to /srv/[redacted:github-token]/site";
+    let once = ["Write /srv/notes.md", deployed, "release"];
+    assert_eq!(done, once.map(|what| [what; 2]).concat());
 }
 
 /// @a_hook_never_disturbs
@@ -115,11 +164,11 @@ fn bad_input_is_dropped_in_silence_with_a_line_in_the_log_that_quotes_nothing() 
         assert!(!log.contains("zebrafish"), "{log}");
     }
     let long = "n".repeat(300);
-    hook(&home, &long, b"{}");
+    hook(&home, &long, &payload("zebrafish"));
     let log = hook_log(&home);
     assert!(log.ends_with("dropped: event is not a name of 1 to 200 plain bytes\n"), "{log}");
     assert_eq!(status(&home)["events"], 0);
-    assert!(spooled(&home).is_empty());
+    assert!(home.spooled().is_empty());
     // A person finds it with the log command.
     assert_eq!(home.run(&["logs", "--hook"]).ok(), hook_log(&home));
 }
@@ -128,12 +177,29 @@ fn bad_input_is_dropped_in_silence_with_a_line_in_the_log_that_quotes_nothing() 
 #[test]
 fn an_event_over_64_mib_is_dropped_and_one_just_below_is_kept() {
     let home = home();
-    let padding = |bytes: usize| format!("{{\"padding\":\"{}\"}}", "x".repeat(bytes)).into_bytes();
-    hook(&home, "PostToolUse", &padding(65 * 1024 * 1024));
+    const MIB: usize = 1024 * 1024;
+    let written = |bytes: usize| {
+        let input = json!({ "file_path": "/srv/notes.md", "content": "x".repeat(bytes) });
+        json!({ "session_id": "s-1", "tool_name": "Write", "tool_input": input })
+    };
+    home.hook("PostToolUse", &written(65 * MIB));
     assert!(hook_log(&home).contains("dropped: over 67108864 bytes"), "{}", hook_log(&home));
-    assert!(spooled(&home).is_empty());
-    hook(&home, "PostToolUse", &padding(63 * 1024 * 1024));
-    assert_eq!(spooled(&home).len(), 1);
+    assert!(home.spooled().is_empty());
+    // Of what is long only its size and its fingerprint are handed on, to the spool or to a daemon.
+    home.hook("PostToolUse", &written(63 * MIB));
+    assert_eq!(home.spooled().len(), 1);
+    assert!(std::fs::metadata(&home.spooled()[0]).unwrap().len() < 1_000);
+    let _daemon = home.daemon();
+    // No line to a daemon may be as long as this.
+    home.hook("PostToolUse", &written(17 * MIB));
+    assert_eq!(events(&home), 2);
+    let history = home.call("file_history", &json!({ "file_path": "/srv/notes.md" }));
+    let touches = history["sessions"][0]["touches"].as_array().unwrap().iter().rev();
+    let ids: Vec<&Value> = touches.map(|touch| &touch["observation_id"]).collect();
+    let found = home.call("get_observations", &json!({ "ids": ids }));
+    for (place, bytes) in [63 * MIB, 17 * MIB].into_iter().enumerate() {
+        assert_eq!(found["results"][place]["metadata"]["bytes"], bytes, "{found}");
+    }
 }
 
 /// @a_hook_never_disturbs
@@ -146,9 +212,9 @@ fn a_closed_stdin_and_odd_event_names_are_no_trouble() {
     shell.args(["-c", &line]).env_clear().envs(home.env.iter().cloned());
     silent(&finish(shell, b""));
     for event in ["NoSuchEvent", "pre-tool.use", "ümlaut", "a b"] {
-        hook(&home, event, b"{}");
+        hook(&home, event, &payload("s-1"));
     }
-    hook(&home, "", b"{}");
+    hook(&home, "", &payload("s-1"));
     // What is no event at all was typed by a person, who is told; the agent is not stopped.
     for args in [&["hook"] as &[&str], &["hook", "--no-such-flag"]] {
         assert_eq!(home.run_with(args, b"{}").code, 0, "{args:?}");
@@ -162,7 +228,9 @@ fn a_hook_that_can_write_nowhere_is_silent() {
     let home = home();
     home.write("data", "");
     home.write("run", "");
-    hook(&home, "PostToolUse", &payload("s-1"));
+    for event in ["SessionStart", "PostToolUse"] {
+        hook(&home, event, &payload("s-1"));
+    }
     hook(&home, "PostToolUse", b"nonsense");
     assert_eq!(std::fs::read_to_string(home.path("data")).unwrap(), "");
 }
@@ -172,7 +240,7 @@ fn a_hook_that_can_write_nowhere_is_silent() {
 fn without_a_daemon_events_wait_in_private_files_and_the_runtime_directory_is_second_choice() {
     let home = home();
     hook(&home, "PostToolUse", &payload("s-1"));
-    let files = spooled(&home);
+    let files = home.spooled();
     assert_eq!(files.len(), 1);
     assert_eq!(files[0].metadata().unwrap().permissions().mode() & 0o777, 0o600);
     let folder = home.path("data/spool").metadata().unwrap().permissions().mode();
@@ -192,23 +260,23 @@ fn without_a_daemon_events_wait_in_private_files_and_the_runtime_directory_is_se
 #[test]
 fn whoever_opens_the_store_next_takes_in_the_spool_in_order_and_each_event_once() {
     let home = home();
-    let names = ["SessionStart", "PreToolUse", "PostToolUse"];
+    let names = ["UserPromptSubmit", "PreToolUse", "PostToolUse"];
     for event in names {
         hook(&home, event, &payload("s-1"));
     }
     let copies: Vec<_> =
-        spooled(&home).into_iter().map(|f| (f.clone(), std::fs::read(f).unwrap())).collect();
+        home.spooled().into_iter().map(|f| (f.clone(), std::fs::read(f).unwrap())).collect();
     assert_eq!(copies.len(), 3);
     // A command without a daemon.
     home.run(&["get", "hint://web/build"]);
     assert_eq!(sqlite::recorded(&home), names);
-    assert!(spooled(&home).is_empty());
+    assert!(home.spooled().is_empty());
     // The same files again, as after a crash between commit and removal; and a daemon.
     for (file, text) in &copies {
         std::fs::write(file, text).unwrap();
     }
     let _daemon = home.daemon();
-    assert!(spooled(&home).is_empty());
+    assert!(home.spooled().is_empty());
     assert_eq!(sqlite::recorded(&home), names);
     assert_eq!(status(&home)["events"], 3);
 }
@@ -217,15 +285,15 @@ fn whoever_opens_the_store_next_takes_in_the_spool_in_order_and_each_event_once(
 #[test]
 fn a_running_daemon_takes_in_the_spool_before_its_next_write() {
     let home = home();
-    hook(&home, "PreToolUse", &payload("s-1"));
-    let file = spooled(&home).remove(0);
+    hook(&home, "PostToolUse", &payload("s-1"));
+    let file = home.spooled().remove(0);
     let text = std::fs::read(&file).unwrap();
     std::fs::remove_file(&file).unwrap();
     let _daemon = home.daemon();
     std::fs::write(&file, text).unwrap();
     assert_eq!(status(&home)["spooled"], 1);
-    hook(&home, "PostToolUse", &payload("s-1"));
-    assert_eq!(sqlite::recorded(&home), ["PreToolUse", "PostToolUse"]);
+    hook(&home, "Stop", &payload("s-1"));
+    assert_eq!(sqlite::recorded(&home), ["PostToolUse", "Stop"]);
     assert_eq!(status(&home)["spooled"], 0);
 }
 
@@ -233,20 +301,27 @@ fn a_running_daemon_takes_in_the_spool_before_its_next_write() {
 #[test]
 fn the_same_event_of_two_registrations_counts_once() {
     let home = home();
-    let event = |tool: &str| json!({ "session_id": "s-1", "tool_use_id": tool }).to_string();
+    let used = |session: &str, id: &str| {
+        json!({
+            "session_id": session, "tool_use_id": id, "tool_name": "Bash",
+            "tool_input": { "command": format!("make {id}") },
+        })
+    };
     // The first arrives over the spool, the second over the socket.
-    hook(&home, "PostToolUse", event("t-1").as_bytes());
+    home.hook("PostToolUse", &used("s-1", "t-1"));
     let _daemon = home.daemon();
-    hook(&home, "PostToolUse", event("t-1").as_bytes());
-    assert_eq!(status(&home)["events"], 1);
-    hook(&home, "PostToolUse", event("t-2").as_bytes());
-    hook(&home, "PreToolUse", event("t-1").as_bytes());
-    hook(&home, "PostToolUse", br#"{"session_id":"s-2","tool_use_id":"t-1"}"#);
-    assert_eq!(status(&home)["events"], 4);
+    home.hook("PostToolUse", &used("s-1", "t-1"));
+    assert_eq!(events(&home), 1);
+    home.hook("PostToolUse", &used("s-1", "t-2"));
+    home.hook("PreToolUse", &used("s-1", "t-1"));
+    home.hook("PostToolUse", &used("s-2", "t-1"));
+    assert_eq!(events(&home), 4);
     // Without the agent's id of the tool call two events are two.
     hook(&home, "Stop", &payload("s-1"));
     hook(&home, "Stop", &payload("s-1"));
-    assert_eq!(status(&home)["events"], 6);
+    assert_eq!(events(&home), 6);
+    let done = ["make t-1", "make t-2", "make t-1"];
+    assert_eq!(sqlite::observed(&home), done.map(|what| (what.to_owned(), 1)));
 }
 
 /// @a_hook_starts_a_daemon_now_and_then
@@ -263,7 +338,7 @@ fn a_hook_without_a_daemon_starts_one_at_most_once_in_30_s() {
     });
     wait_until("the daemon leaves", || (!is_alive(pid)).then_some(()));
     hook(&home, "SessionEnd", &payload("s-1"));
-    assert_eq!(spooled(&home).len(), 1);
+    assert_eq!(home.spooled().len(), 1);
     testkit::holds_for(Duration::from_millis(500), "no daemon is started again", || {
         !home.path("run/daemon.json").exists()
     });
@@ -281,9 +356,45 @@ fn a_hook_without_a_daemon_starts_one_at_most_once_in_30_s() {
 #[test]
 fn a_hook_starts_no_daemon_where_that_is_forbidden() {
     let home = home();
-    hook(&home, "SessionStart", &payload("s-1"));
-    assert_eq!(spooled(&home).len(), 1);
+    for event in ["SessionStart", "Stop"] {
+        hook(&home, event, &payload("s-1"));
+    }
+    assert_eq!(home.spooled().len(), 1);
     assert!(!home.path("run/start.stamp").exists());
+    assert!(!home.path("run/daemon.json").exists());
+}
+
+/// @a_starting_session_is_answered_without_a_daemon
+#[test]
+fn a_session_that_starts_without_a_daemon_takes_in_the_spool_and_is_told_what_was_done() {
+    let home = home();
+    let folder = home.path("app");
+    std::fs::create_dir_all(folder.join(".git")).unwrap();
+    let event = |session: &str, more: Value| {
+        let mut event = json!({ "session_id": session, "cwd": folder });
+        event.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        event
+    };
+    // There is nothing worth saying yet.
+    home.hook("SessionStart", &event("s-1", json!({ "source": "startup" })));
+    home.hook("UserPromptSubmit", &event("s-1", json!({ "prompt": "tame the zebrafish" })));
+    let edit = json!({
+        "tool_name": "Edit",
+        "tool_input": { "file_path": folder.join("tame.rs"), "old_string": "a", "new_string": "b" },
+    });
+    home.hook("PostToolUse", &event("s-1", edit));
+    assert_eq!(home.spooled().len(), 2);
+    let start = event("s-2", json!({ "source": "startup" })).to_string();
+    let answer = home.run_with(&["hook", "SessionStart"], start.as_bytes());
+    let told = &answer.json()["hookSpecificOutput"];
+    assert_eq!(told["hookEventName"], "SessionStart");
+    let context = told["additionalContext"].as_str().unwrap();
+    assert!(context.contains("tame the zebrafish") && context.contains("tame.rs"), "{context}");
+    let names = ["SessionStart", "UserPromptSubmit", "PostToolUse", "SessionStart"];
+    assert_eq!(sqlite::recorded(&home), names);
+    assert!(home.spooled().is_empty());
+    // Nothing is told twice in a session.
+    home.hook("SessionStart", &event("s-2", json!({ "source": "resume" })));
 }
 
 /// @a_hook_has_a_deadline
@@ -314,7 +425,7 @@ fn a_daemon_that_accepts_nothing_any_more_does_not_hold_up_the_hook() {
         drop(listener);
         assert!(took < Duration::from_millis(2_500), "{took:?}");
     });
-    assert_eq!(spooled(&home).len(), 1);
+    assert_eq!(home.spooled().len(), 1);
 }
 
 /// @the_spool_keeps_events

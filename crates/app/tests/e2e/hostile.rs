@@ -230,7 +230,9 @@ fn a_request_over_8_mib_is_too_large_unless_it_is_a_hook_event() {
     }
     let home = home();
     let daemon = home.daemon();
-    let event = json!({ "session_id": "s", "tool_response": "x".repeat(9 * MIB) });
+    let event = json!({
+        "session_id": "s", "tool_name": "Bash", "tool_response": "x".repeat(9 * MIB),
+    });
     let hook = daemon.http().post("/hook/PostToolUse", event.to_string().as_bytes());
     assert_eq!((hook.status, hook.json()), (200, json!({})));
     let params = json!({ "event": "PostToolUse", "payload": event });

@@ -123,12 +123,27 @@ fn the_list_of_tools_is_the_same_bytes_every_time_and_in_order() {
     }
 }
 
+/// The tools that are listed unless somebody asks for others.
+const CORE: [&str; 10] = [
+    "bump_hint",
+    "file_history",
+    "get_hint",
+    "get_observations",
+    "query_hints",
+    "recent_context",
+    "search",
+    "session_trace",
+    "set_hint",
+    "timeline",
+];
+
 /// The tools of the toolset `hints`.
-const HINTS: [&str; 8] = [
+const HINTS: [&str; 9] = [
     "bump_hint",
     "delete_hint",
     "export_hints",
     "get_hint",
+    "hint_stats",
     "import_hints",
     "list_components",
     "query_hints",
@@ -139,9 +154,8 @@ const HINTS: [&str; 8] = [
 #[test]
 fn a_toolset_decides_what_is_listed_and_not_what_may_be_called() {
     let home = home();
-    let core = ["bump_hint", "get_hint", "query_hints", "set_hint"];
     let mut usual = client(&home, &[]);
-    assert_eq!(tool_names(&usual.request("tools/list", &json!({}))), core);
+    assert_eq!(tool_names(&usual.request("tools/list", &json!({}))), CORE);
     let mut entries = client(&home, &["--tools", "entries"]);
     assert_eq!(tool_names(&entries.request("tools/list", &json!({}))), ["get", "list_resources"]);
     assert_eq!(entries.call("set_hint", &hint()).unwrap()["hint"]["version"], 1);
@@ -173,7 +187,7 @@ fn the_toolset_comes_from_the_environment_or_the_address_too() {
     let listed = |path: &str| http.post(path, list.as_bytes()).json();
     assert_eq!(tool_names(&listed("/mcp")), entries);
     assert_eq!(tool_names(&listed("/mcp?tools=hints")), HINTS);
-    assert_eq!(tool_names(&listed("/mcp?tools=hints%2Centries")).len(), 10);
+    assert_eq!(tool_names(&listed("/mcp?tools=hints%2Centries")).len(), HINTS.len() + 2);
     let unknown = http.post("/mcp?tools=nonsense", list.as_bytes());
     assert_eq!((unknown.status, &unknown.json()["error"]["data"]["param"]), (400, &json!("tools")));
     let message = serde_json::from_str(&list).unwrap();

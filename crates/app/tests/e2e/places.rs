@@ -62,9 +62,8 @@ fn a_runtime_directory_that_cannot_be_used_is_named_and_the_hook_is_silent() {
     let doctor = home.run(&["doctor"]);
     assert_eq!(doctor.code, 1);
     assert!(doctor.stdout.contains("✘ runtime directory"), "{doctor:?}");
-    let hook = home.run_with(&["hook", "Stop"], b"{}");
-    assert_eq!((hook.code, hook.stdout.as_str(), hook.stderr.as_str()), (0, "", ""));
-    assert_eq!(std::fs::read_dir(home.path("data/spool")).unwrap().count(), 1);
+    home.hook("Stop", &json!({ "session_id": "s-1" }));
+    assert_eq!(home.spooled().len(), 1);
 }
 
 /// @foreign_runtime_directory_is_refused
@@ -84,9 +83,12 @@ fn a_runtime_directory_of_another_user_is_refused_by_name() {
         let named = format!("{} belongs to another user", home.path("run").display());
         assert!(run.stderr.contains(&named), "{command:?}: {run:?}");
     }
-    let hook = home.run_with(&["hook", "Stop"], b"{}");
-    assert_eq!((hook.code, hook.stderr.as_str()), (0, ""));
+    // Not even by a session that starts, which looks for its answer in the store.
+    for event in ["Stop", "SessionStart"] {
+        home.hook(event, &json!({ "session_id": "s-1" }));
+    }
     assert_eq!(std::fs::read_dir(home.path("run")).unwrap().count(), 0, "nothing is put there");
+    assert_eq!(home.spooled().len(), 2);
 }
 
 /// @long_paths_get_a_short_socket
@@ -104,7 +106,7 @@ fn a_runtime_directory_with_a_path_of_150_characters_works() {
     proxy.initialize("2025-06-18");
     let found = proxy.call("get_hint", &json!({ "component": "web", "key": "build" })).unwrap();
     assert_eq!(found["hint"]["value"], "make");
-    home.run_with(&["hook", "Stop"], b"{}").ok();
+    home.hook("Stop", &json!({ "session_id": "s-1" }));
     assert_eq!(home.run(&["status", "--json"]).json()["events"], 1);
     home.run(&["stop"]).ok();
     assert_eq!(daemon.wait(), Some(0));

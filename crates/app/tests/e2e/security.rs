@@ -2,11 +2,11 @@
 
 use std::fs::Permissions;
 use std::io::{Read as _, Write as _};
-use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use serde_json::{Value, json};
+use serde_json::json;
 use testkit::{Home, Http, Ws, wait_until};
 
 use super::home;
@@ -251,9 +251,10 @@ fn every_file_is_for_its_owner_alone_whatever_the_umask_says() {
         let run = testkit::home::finish(under(&home, "sh", &open, args), stdin.as_bytes());
         assert_eq!(run.code, 0, "{run:?}");
     };
-    run(&["hook", "PostToolUse"], r#"{"session_id":"s"}"#);
-    let spooled = home.locations().spools().iter().any(|spool| spool.is_dir());
-    assert!(spooled, "the event waits in the spool");
+    run(&["hook", "Stop"], r#"{"session_id":"s"}"#);
+    assert_eq!(home.spooled().len(), 1, "the event waits in the spool");
+    let mut found = Vec::new();
+    modes(&home.path("data/spool"), &mut found);
     run(&["config", "set", "log.level", "debug"], "");
     let mut daemon =
         under(&home, "sh", &open, &["serve", "--http"]).stdout(Stdio::null()).spawn().unwrap();
@@ -269,7 +270,6 @@ fn every_file_is_for_its_owner_alone_whatever_the_umask_says() {
     run(&["backup", copy.to_str().unwrap()], "");
     run(&["restore", copy.to_str().unwrap()], "");
     run(&["hook", "Stop"], "not json");
-    let mut found = Vec::new();
     for folder in ["data", "run", ".config"] {
         let folder = home.path(folder);
         if folder.exists() {
@@ -311,17 +311,16 @@ fn a_runtime_directory_that_others_could_enter_is_closed_first() {
     assert_eq!(mode, 0o700, "{mode:o}");
 }
 
-/// Every file of this home that is not the database, with its bytes.
+/// Every file of this home that is not the database, with its bytes, once the spool is taken in.
 fn written_down(home: &Home) -> Vec<(PathBuf, Vec<u8>)> {
-    let mut found = Vec::new();
-    modes(&home.dir, &mut found);
-    let is_text = |path: &PathBuf| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let socket = std::fs::symlink_metadata(path).is_ok_and(|meta| meta.file_type().is_socket());
-        !name.contains(".db") && !socket
-    };
-    let files = found.into_iter().filter(|(_, is_dir, _)| !is_dir).map(|(path, ..)| path);
-    files.filter(is_text).map(|path| (path.clone(), std::fs::read(&path).unwrap())).collect()
+    let hint = json!({ "component": "web", "key": "build", "value": "make" });
+    wait_until("the spool is empty", || {
+        home.call("set_hint", &hint);
+        home.spooled().is_empty().then_some(())
+    });
+    let mut files = home.files();
+    files.retain(|(path, _)| !path.file_name().unwrap().to_string_lossy().contains(".db"));
+    files
 }
 
 /// @no_user_text_in_the_log
@@ -330,14 +329,25 @@ fn no_file_but_the_database_has_a_word_of_the_user_s() {
     const MARKER: &str = "xyzzymarker";
     let mut home = home();
     home.set("REKINDLE_LOG_LEVEL", "debug");
-    let event = json!({ "session_id": "s-1", "tool_input": { "command": MARKER }, "cwd": MARKER })
-        .to_string();
+    let event = json!({
+        "session_id": "s-1", "cwd": MARKER, "prompt": MARKER, "tool_name": MARKER,
+        "tool_input": { "command": MARKER }, "tool_response": MARKER,
+    });
+    let event = event.to_string();
     home.run_with(&["hook", "PostToolUse"], event.as_bytes()).ok();
     home.run_with(&["hook", "Stop"], MARKER.as_bytes()).ok();
+    home.run_with(
+        &["hook", "Stop"],
+        event.replace("\"s-1\"", &format!("[\"{MARKER}\"]")).as_bytes(),
+    )
+    .ok();
     let daemon = home.daemon();
     let hint = json!({ "component": MARKER, "key": MARKER, "value": MARKER, "meta": { "reason": MARKER, "tags": [MARKER] } });
     daemon.http().rpc("set_hint", &hint).unwrap();
-    home.run_with(&["hook", "PreToolUse"], event.replace("s-1", MARKER).as_bytes()).ok();
+    for name in ["SessionStart", "UserPromptSubmit", "PreToolUse"] {
+        home.run_with(&["hook", name], event.replace("s-1", MARKER).as_bytes()).ok();
+    }
+    home.run_with(&["hook", "Stop", "--agent", MARKER], event.as_bytes()).ok();
     let http = daemon.http();
     http.rpc(MARKER, &json!({})).unwrap_err();
     http.rpc("get_hint", &json!({ "component": MARKER, MARKER: 1 })).unwrap_err();
@@ -386,6 +396,6 @@ fn the_socket_needs_no_token_and_lies_where_only_its_user_comes() {
     let socket = home.locations().socket();
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o7777;
     assert_eq!((mode(&socket), mode(socket.parent().unwrap())), (0o600, 0o700));
-    let elsewhere: Result<Value, Value> = home.socket().rpc("hook", &json!({ "event": "Stop" }));
-    assert_eq!(elsewhere.unwrap()["recorded"], true);
+    let event = json!({ "event": "Stop", "payload": { "session_id": "s-1" } });
+    assert_eq!(home.socket().rpc("hook", &event).unwrap()["recorded"], true);
 }

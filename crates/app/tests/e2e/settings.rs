@@ -27,6 +27,7 @@ fn config_sets_gets_and_lists_settings_and_says_where_they_are() {
         ["daemon.port", "70000"],
         ["daemon.idle", "soon"],
         ["log.level", "loud"],
+        ["hints.default_ttl", "soon"],
         ["mcp.tools", "bogus"],
         ["no.such", "1"],
     ] {
@@ -64,7 +65,10 @@ fn a_broken_settings_file_is_reported_by_name_and_line_by_every_command() {
         let doctor = home.run(&["doctor"]);
         assert_eq!(doctor.code, 1);
         assert!(doctor.stdout.contains(&place), "{doctor:?}");
-        assert_eq!(home.run_with(&["hook", "Stop"], b"{}").stderr, "");
+        // A session that starts wants an answer, which needs the settings.
+        for event in ["Stop", "SessionStart"] {
+            home.hook(event, &json!({ "session_id": "s-1" }));
+        }
     }
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "\n[daemon]\nprot = 1\n");
 }
@@ -117,8 +121,16 @@ fn the_log_never_holds_what_users_say() {
     daemon.http().rpc("get_hint", &json!({ "component": marker, "key": "none" })).unwrap_err();
     daemon.http().rpc(marker, &json!({})).unwrap_err();
     daemon.http().rpc("set_hint", &json!({ "component": marker, marker: 1 })).unwrap_err();
-    let payload = json!({ "session_id": "s-1", "prompt": marker, "tool_input": marker });
-    home.run_with(&["hook", "PostToolUse"], payload.to_string().as_bytes()).ok();
+    let payload = json!({
+        "session_id": "s-1", "prompt": marker, "tool_name": marker, "cwd": marker,
+        "tool_input": { "command": marker }, "tool_response": marker,
+    });
+    home.hook("UserPromptSubmit", &payload);
+    home.hook("PostToolUse", &payload);
+    home.hook(marker, &payload);
+    home.hook("PostToolUse", &json!({ "session_id": "s-1", "tool_name": [marker] }));
+    home.hook("PostToolUse", &json!({ "session_id": marker.repeat(50), "tool_name": "Bash" }));
+    home.run_with(&["hook", "PostToolUse", "--agent", marker], payload.to_string().as_bytes()).ok();
     home.run_with(&["hook", "PostToolUse"], format!("{{\"a\": {marker}").as_bytes()).ok();
     home.run(&["stop"]).ok();
     for name in ["daemon.log", "hook.log"] {
@@ -156,7 +168,7 @@ fn check(home: &Home, name: &str) -> Value {
 fn the_doctor_finds_nothing_wrong_with_a_daemon_that_runs() {
     let home = home();
     let daemon = home.daemon();
-    home.run_with(&["hook", "PostToolUse"], br#"{"session_id":"s-1"}"#).ok();
+    home.hook("Stop", &json!({ "session_id": "s-1" }));
     let doctor = home.run(&["doctor", "--json"]);
     assert_eq!(doctor.code, 0, "{doctor:?}");
     assert_eq!(doctor.json()["ok"], true);
@@ -166,7 +178,7 @@ fn the_doctor_finds_nothing_wrong_with_a_daemon_that_runs() {
     let running = check(&home, "daemon");
     assert!(running["detail"].as_str().unwrap().contains(&format!("pid {}", daemon.pid())));
     let last = check(&home, "last event");
-    assert!(last["detail"].as_str().unwrap().starts_with("PostToolUse "), "{last}");
+    assert!(last["detail"].as_str().unwrap().starts_with("Stop "), "{last}");
 }
 
 /// @doctor_explains

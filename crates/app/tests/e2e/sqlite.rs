@@ -32,7 +32,16 @@ pub(crate) fn is_sound(path: &Path) -> bool {
 /// Names of the recorded hook events in the order in which they were recorded.
 pub(crate) fn recorded(home: &Home) -> Vec<String> {
     let db = open(&path(home));
-    let mut statement = db.prepare("SELECT name FROM hook_events ORDER BY seq").expect("a table");
+    let mut statement = db.prepare("SELECT name FROM hooks_seen ORDER BY seq").expect("a table");
     let rows = statement.query_map([], |row| row.get(0)).expect("rows");
     rows.map(|name| name.expect("a name")).collect()
+}
+
+/// What was observed, in order: each thing, and how often it happened.
+pub(crate) fn observed(home: &Home) -> Vec<(String, u64)> {
+    let db = open(&path(home));
+    let mut statement =
+        db.prepare("SELECT content, count FROM observations ORDER BY id").expect("a table");
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).expect("rows");
+    rows.map(|row| row.expect("a row")).collect()
 }

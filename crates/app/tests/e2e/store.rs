@@ -36,7 +36,42 @@ fn set_aside(home: &Home) -> Vec<PathBuf> {
     entries.map(|entry| entry.path()).filter(damaged).collect()
 }
 
-/// A home whose database is closed and holds lasting hints and an event.
+/// The user of a session says something.
+fn prompted(daemon: &Daemon, words: &str) {
+    let payload = json!({ "session_id": "s-1", "cwd": "/srv/app", "prompt": words });
+    let event = json!({ "event": "UserPromptSubmit", "payload": payload });
+    assert_eq!(daemon.http().rpc("hook", &event).unwrap()["recorded"], true);
+}
+
+/// Everything that the user is known to have said with this word, in the order of time.
+fn said(daemon: &Daemon, word: &str) -> Vec<String> {
+    let query = json!({ "query": word, "obs_type": "user_prompt", "project": "*" });
+    let found = daemon.http().rpc("search", &query).unwrap();
+    let mut said: Vec<(u64, String)> = found["results"]
+        .as_array()
+        .unwrap_or_else(|| panic!("{found}"))
+        .iter()
+        .map(|hit| {
+            (hit["id"].as_u64().unwrap(), hit["content_preview"].as_str().unwrap().to_owned())
+        })
+        .collect();
+    said.sort();
+    said.into_iter().map(|(_, words)| words).collect()
+}
+
+/// The page where a table begins, which every reading of it meets.
+fn root_of(home: &Home, table: &str) -> u64 {
+    const ROOT: &str = "SELECT rootpage FROM sqlite_schema WHERE name = ?1";
+    let db = sqlite::open(&sqlite::path(home));
+    let root = db.query_row(ROOT, [table], |row| row.get(0));
+    root.unwrap_or_else(|error| panic!("{table}: {error}"))
+}
+
+fn spoil_root(home: &Home, table: &str) {
+    overwrite(home, (root_of(home, table) - 1) * 4096, &[0xa5; 512]);
+}
+
+/// A home whose database is closed and holds lasting hints and two prompts.
 fn used() -> Home {
     let home = home();
     let mut daemon = home.daemon();
@@ -47,7 +82,9 @@ fn used() -> Home {
         });
         daemon.http().rpc("set_hint", &hint).unwrap();
     }
-    home.run_with(&["hook", "PostToolUse"], b"{}").ok();
+    for words in ["tame the zebrafish", "feed the zebrafish"] {
+        prompted(&daemon, words);
+    }
     assert_eq!(daemon.end_by("TERM"), Some(0));
     assert!(!home.path("data/rekindle.db-wal").exists(), "a clean end leaves one file");
     home
@@ -74,7 +111,11 @@ fn a_damaged_header_is_set_aside_and_everything_is_salvaged() {
     for number in 0..50 {
         get(&daemon, &format!("k{number}")).unwrap();
     }
-    assert_eq!(home.run(&["status", "--json"]).json()["events"], 1);
+    assert_eq!(home.run(&["status", "--json"]).json()["events"], 2);
+    // They are found by their words, and so is what is said from now on.
+    prompted(&daemon, "sell the zebrafish");
+    let all = ["tame the zebrafish", "feed the zebrafish", "sell the zebrafish"];
+    assert_eq!(said(&daemon, "zebrafish"), all);
     set(&daemon, "after");
     repair_is_told(&home);
     assert!(sqlite::is_sound(&sqlite::path(&home)));
@@ -84,23 +125,42 @@ fn a_damaged_header_is_set_aside_and_everything_is_salvaged() {
 #[test]
 fn damaged_pages_are_set_aside_and_what_can_be_read_is_salvaged() {
     let home = used();
-    let path = sqlite::path(&home);
-    let db = sqlite::open(&path);
-    let root: u64 = db
-        .query_row("SELECT rootpage FROM sqlite_schema WHERE name = 'hint_variants'", [], |row| {
-            row.get(0)
-        })
-        .unwrap();
-    drop(db);
-    // The table's root is the one page that every reading of it meets.
-    overwrite(&home, (root - 1) * 4096, &[0xa5; 512]);
+    spoil_root(&home, "hint_variants");
     let daemon = home.daemon();
     set(&daemon, "after");
     get(&daemon, "after").unwrap();
     // The events lie elsewhere and are all there.
-    assert_eq!(home.run(&["status", "--json"]).json()["events"], 1);
+    assert_eq!(home.run(&["status", "--json"]).json()["events"], 2);
+    assert_eq!(said(&daemon, "zebrafish"), ["tame the zebrafish", "feed the zebrafish"]);
     repair_is_told(&home);
-    assert!(sqlite::is_sound(&path));
+    assert!(sqlite::is_sound(&sqlite::path(&home)));
+}
+
+/// @a_damaged_database_is_set_aside
+#[test]
+fn a_damaged_index_is_made_anew_from_what_is_stored() {
+    let home = used();
+    spoil_root(&home, "passage_fts_data");
+    let daemon = home.daemon();
+    // The first to meet the damage is a prompt, which is kept all the same.
+    prompted(&daemon, "sell the zebrafish");
+    let all = ["tame the zebrafish", "feed the zebrafish", "sell the zebrafish"];
+    assert_eq!(said(&daemon, "zebrafish"), all);
+    get(&daemon, "k7").unwrap();
+    repair_is_told(&home);
+    assert!(sqlite::is_sound(&sqlite::path(&home)));
+}
+
+/// @a_damaged_database_is_set_aside
+#[test]
+fn a_damaged_table_of_numbers_does_not_let_a_number_be_used_twice() {
+    let home = used();
+    spoil_root(&home, "record_ids");
+    let daemon = home.daemon();
+    prompted(&daemon, "sell the zebrafish");
+    let all = ["tame the zebrafish", "feed the zebrafish", "sell the zebrafish"];
+    assert_eq!(said(&daemon, "zebrafish"), all);
+    repair_is_told(&home);
 }
 
 /// @a_damaged_database_is_set_aside

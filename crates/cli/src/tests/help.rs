@@ -20,29 +20,30 @@ fn the_help_of_the_whole_names_every_command() {
 
         Usage: rekindle [OPTIONS] <COMMAND>
 
-        Commands:
+        Program:
           status       Say whether a daemon runs
           serve        Serve
           config       Settings
           note         Notes, kept and found
+
+        All operations:
           call         Call any operation by its name or an alias
           ops          List the operations, explain one, or show what listing them costs an agent
           completions  Print the completion script of a shell
-          help         Print this message or the help of the given subcommand(s)
+          help         Print this message or the help of the given command
 
         Options:
-          -h, --help
-                  Print help
-
-          -V, --version
-                  Print version
-
-        Global options:
               --json
                   Print the result, or the error, as JSON on stdout
 
               --db <PATH>
                   Use this database instead of the default one
+
+          -h, --help
+                  Print help
+
+          -V, --version
+                  Print version
 
         `rekindle ops` lists every operation, `rekindle COMMAND --help` explains a command.
     "#]]
@@ -74,7 +75,7 @@ fn the_help_of_a_group_says_what_is_in_it() {
                   Use this database instead of the default one
     "#]]
     .assert_eq(&help("rekindle note"));
-    let lonely = command(&table(), Vec::new());
+    let lonely = command(&table(), Vec::new(), &Name::FULL);
     let about = lonely.find_subcommand("note").unwrap().get_about().unwrap().to_string();
     assert_eq!(about, "list, put");
 }
@@ -111,6 +112,9 @@ fn the_help_of_an_operation_teaches_it() {
                   Possible values:
                   - session: Until the daemon ends cleanly.
                   - forever: Until it is deleted.
+
+              --meta <JSON>
+                  What is said about the note; as JSON, under what the flags of its members say
 
               --if-match-version <N>
                   Fail unless the note has this version

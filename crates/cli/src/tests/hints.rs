@@ -1,66 +1,479 @@
-//! The real hints operations on the command line.
+//! The real hints operations on the command line, under both names.
 
 use std::ffi::OsString;
 use std::sync::Arc;
 
-use contract::Table;
+use clap::Command;
+use contract::{Operation, Table};
+use model::{Caller, Reply, Request, Road};
 use serde_json::{Value, json};
 
-use super::kept;
-use crate::{Picked, command, parse};
+use super::kept_as;
+use crate::{Call, Name, Picked, command, example, parse, run_op};
+
+const NUDGE: Name = Name {
+    word: "nudge",
+    about: "Small facts",
+    group: Some("hint"),
+    own: &["serve", "status", "stop"],
+    sayings: &[],
+    prefix: "",
+};
 
 fn table() -> Table {
     Table::new(&[Arc::new(plugin_hints::Hints::default())])
 }
 
+fn extra() -> Vec<Command> {
+    let command = |word| Command::new(word).after_help(format!("Example:\n  rekindle {word}"));
+    ["serve", "status", "stop", "doctor"].map(command).into()
+}
+
+/// The operation and parameters of a line, or what is said about it and its exit code.
+fn line(name: &'static Name, args: &[&str], stdin: &[u8]) -> Result<Call, (u8, String)> {
+    let (mut output, out, err) = kept_as(name, false);
+    let argv = std::iter::once(name.word).chain(args.iter().copied()).map(OsString::from);
+    let mut stdin = stdin;
+    match parse(&table(), extra(), argv.collect(), &mut output, &mut stdin).picked {
+        Picked::Op(call) => Ok(call),
+        Picked::Own(own) => Err((0, own.path.join(" "))),
+        Picked::Done(exit) => Err((exit, format!("{}{}", out.text(), err.text()))),
+    }
+}
+
 fn call(args: &[&str]) -> (&'static str, Value) {
-    let (mut output, _, err) = kept(false);
-    let argv = std::iter::once("rekindle").chain(args.iter().copied()).map(OsString::from);
-    let parsed = parse(&table(), Vec::new(), argv.collect(), &mut output, &mut std::io::empty());
-    match parsed.picked {
-        Picked::Op(call) => (call.op.name, call.params),
-        _ => panic!("{args:?}: {}", err.text()),
+    let call = line(&Name::FULL, args, b"").unwrap_or_else(|said| panic!("{args:?}: {said:?}"));
+    (call.op.name, call.params)
+}
+
+fn said(args: &[&str]) -> (u8, String) {
+    line(&Name::FULL, args, b"").expect_err("a mistake")
+}
+
+#[test]
+fn the_trees_of_both_names_have_no_contradiction() {
+    command(&table(), extra(), &Name::FULL).debug_assert();
+    command(&table(), extra(), &NUDGE).debug_assert();
+}
+
+#[test]
+fn what_is_said_about_a_hint_is_a_flag_each() {
+    let set = |flags: &[&str]| {
+        let (op, mut params) = call(&[&["hint", "set", "web", "build", "make"], flags].concat());
+        assert_eq!(op, "set_hint");
+        params["meta"].take()
+    };
+    assert_eq!(
+        set(&[
+            "--tags",
+            "build,docker",
+            "--priority",
+            "7",
+            "--confidence",
+            "0.8",
+            "--ttl",
+            "session",
+            "--reason",
+            "no cache",
+            "--sensitivity",
+            "normal",
+            "--source",
+            "tool-output",
+            "--added-by",
+            "agent:x",
+        ]),
+        json!({
+            "tags": ["build", "docker"], "priority": 7, "confidence": 0.8, "ttl": "session",
+            "reason": "no cache", "sensitivity": "normal", "source": "tool-output",
+            "added_by": "agent:x",
+        })
+    );
+    assert_eq!(
+        set(&[
+            "--scope-cwd-glob",
+            "**/http-proxy*,**/{a,b}",
+            "--scope-branch",
+            "dev,main",
+            "--scope-os",
+            "linux,darwin",
+            "--scope-repo",
+            "git:org/repo",
+            "--scope-env-required",
+            "A,B",
+            "--scope-env-match",
+            "K=1",
+            "--scope-env-match=L=a,b=c",
+            "--scope-env-match",
+            "K=2",
+        ]),
+        json!({ "scope": {
+            "cwd_glob": ["**/http-proxy*", "**/{a,b}"], "branch": ["dev", "main"],
+            "os": ["linux", "darwin"], "repo": "git:org/repo", "env_required": ["A", "B"],
+            "env_match": { "K": ["1", "2"], "L": "a,b=c" },
+        } })
+    );
+    assert_eq!(
+        set(&["--scope-repo", "a", "--scope-repo", "b"])["scope"]["repo"],
+        json!(["a", "b"])
+    );
+    assert_eq!(set(&["--scope_branch", "x"])["scope"]["branch"], json!(["x"]));
+}
+
+#[test]
+fn a_whole_object_is_json_and_single_flags_come_on_top() {
+    let (_, params) = call(&[
+        "hint",
+        "set",
+        "--priority",
+        "9",
+        "a",
+        "b",
+        "c",
+        "--scope",
+        r#"{"os":["linux"]}"#,
+        "--meta",
+        r#"{"reason":"r","priority":1,"scope":{"branch":["x"]}}"#,
+        "--scope-repo",
+        "g",
+    ]);
+    assert_eq!(
+        params["meta"],
+        json!({ "reason": "r", "priority": 9, "scope": { "os": ["linux"], "repo": "g" } })
+    );
+    assert_eq!(call(&["hint", "set", "a", "b", "c", "--meta", "{}"]).1["meta"], json!({}));
+    let (_, params) =
+        call(&["hint", "get", "a", "b", "--context", r#"{"cwd":"/w"}"#, "--os=linux"]);
+    assert_eq!(params["context"], json!({ "cwd": "/w", "os": "linux" }));
+}
+
+#[test]
+fn where_the_caller_stands_is_a_flag_each_wherever_it_matters() {
+    let stands = [
+        "--cwd",
+        "/w",
+        "--branch",
+        "dev",
+        "--os",
+        "linux",
+        "--repo",
+        "git:a/b",
+        "--env",
+        "A=1",
+        "--env",
+        "B=x=y,z",
+        "--files-open",
+        "a.rs,b.rs",
+    ];
+    let context = json!({
+        "cwd": "/w", "branch": "dev", "os": "linux", "repo": "git:a/b",
+        "env": { "A": "1", "B": "x=y,z" }, "files_open": ["a.rs", "b.rs"],
+    });
+    for words in [
+        &["hint", "get", "a", "b"][..],
+        &["hint", "query"],
+        &["hint", "delete", "a", "b"],
+        &["hint", "bump", "a", "b"],
+    ] {
+        let (_, params) = call(&[words, &stands].concat());
+        assert_eq!(params["context"], context, "{words:?}");
+    }
+    for word in ["delete", "bump"] {
+        let (_, params) = call(&["hint", word, "a", "b", "--scope-os", "darwin"]);
+        assert_eq!(params["scope"], json!({ "os": ["darwin"] }), "{word}");
+        assert_eq!(call(&["hint", word, "a", "b", "--scope", "{}"]).1["scope"], json!({}));
     }
 }
 
 #[test]
-fn hints_are_set_and_got_by_position_with_their_meta_as_flags() {
-    command(&table(), Vec::new()).debug_assert();
-    let lines: Vec<(&[&str], &str, Value)> = vec![
-        (
-            &["hint", "set", "web", "build", "make build"],
-            "set_hint",
-            json!({"component":"web","key":"build","value":"make build"}),
-        ),
-        (
-            &[
-                "hint",
-                "set",
-                "web",
-                "build",
-                "make",
-                "--reason",
-                "no cache",
-                "--tags",
-                "a,b",
-                "--ttl",
-                "forever",
-                "--if-match-version",
-                "2",
-                "--json",
-            ],
-            "set_hint",
-            json!({"component":"web","key":"build","value":"make","meta":{"reason":"no cache","tags":["a","b"],"ttl":"forever"},"if_match_version":2}),
-        ),
-        (&["hint", "get", "web", "build"], "get_hint", json!({"component":"web","key":"build"})),
-        (
-            &["hint", "get", "web", "build", "--context", r#"{"cwd":"/w"}"#],
-            "get_hint",
-            json!({"component":"web","key":"build","context":{"cwd":"/w"}}),
-        ),
-        (&["call", "nudge.get_hint", "{}"], "get_hint", json!({})),
-    ];
-    for (args, op, params) in lines {
-        assert_eq!(call(args), (op, params), "{args:?}");
+fn the_values_of_a_template_are_pairs_or_json() {
+    let render = |flags: &[&str]| {
+        let (_, mut params) = call(&[&["hint", "get", "a", "b"], flags].concat());
+        params["render"].take()
+    };
+    assert_eq!(
+        render(&["--render", "name=x y", "--render", "list=[1,2]"]),
+        json!({ "name": "x y", "list": [1, 2] })
+    );
+    assert_eq!(render(&["--render", r#"{"n":1}"#]), json!({ "n": 1 }));
+}
+
+#[test]
+fn a_wrong_pair_or_word_is_a_usage_error_that_names_the_flag() {
+    for (args, told) in [
+        (&["hint", "get", "a", "b", "--env", "A"][..], "--env wants NAME=VALUE, not 'A'"),
+        (&["hint", "get", "a", "b", "--env", "=1"], "--env wants NAME=VALUE, not '=1'"),
+        (&["hint", "get", "a", "b", "--env", "A=1", "--env", "A=2"], "--env wants 'A' once"),
+        (&["hint", "set", "a", "b", "c", "--scope-os", "beos"], "--scope-os wants one of linux"),
+        (&["hint", "set", "a", "b", "c", "--meta", "[1]"], "--meta wants a JSON object"),
+        (&["hint", "set", "a", "b", "c", "--priority", "high"], "--priority wants an integer"),
+    ] {
+        let (exit, text) = said(args);
+        assert_eq!(exit, 2, "{args:?}");
+        assert!(text.contains(told), "{text}");
     }
+}
+
+#[test]
+fn the_guard_is_turned_off_by_either_flag() {
+    for flag in ["--allow-secret", "--no-secret-guard"] {
+        let (_, params) = call(&["hint", "set", "a", "b", "c", flag]);
+        assert_eq!(params["allow_secret"], json!(true), "{flag}");
+        let (_, params) = call(&["hint", "import", "{}", flag]);
+        assert_eq!(params, json!({ "payload": {}, "allow_secret": true }), "{flag}");
+    }
+}
+
+#[test]
+fn a_document_is_read_from_a_file_from_stdin_or_off_the_line() {
+    let dir = std::env::temp_dir().join(format!("rekindle-cli-{}", std::process::id()));
+    std::fs::create_dir_all(&dir).unwrap();
+    let path = |name: &str| dir.join(name).to_str().unwrap().to_owned();
+    let seed = json!({ "components": {} });
+    std::fs::write(path("plain.json"), format!("\u{feff}{seed:#}\n")).unwrap();
+    std::fs::write(path("wrapped.json"), json!({ "payload": seed }).to_string()).unwrap();
+    std::fs::write(path("bad.json"), "{\n  \"components\": oops\n}").unwrap();
+    std::fs::write(path("list.json"), "[]").unwrap();
+    std::fs::write(path("raw.json"), b"{\"a\": \"\xff\"}").unwrap();
+    for file in ["plain.json", "wrapped.json"] {
+        let (op, params) = call(&["hint", "import", &path(file), "--mode", "replace"]);
+        assert_eq!((op, params), ("import_hints", json!({ "payload": seed, "mode": "replace" })));
+    }
+    let piped = line(&Name::FULL, &["hint", "import", "-"], b"{\"components\":{}}\n").unwrap();
+    assert_eq!(piped.params, json!({ "payload": seed }));
+    for (file, told) in [
+        ("missing.json", "there is no file"),
+        ("", "is a directory"),
+        ("bad.json", "is not JSON: expected value at line 2, column 17"),
+        ("list.json", "holds no JSON object"),
+        ("raw.json", "is not UTF-8 at byte 7"),
+    ] {
+        let (exit, text) = said(&["hint", "import", &path(file)]);
+        assert_eq!(exit, 1, "{file}: {text}");
+        assert!(text.contains(told) && text.contains(&path(file)), "{text}");
+    }
+    std::fs::remove_dir_all(&dir).unwrap();
+}
+
+#[test]
+fn every_example_of_a_hint_is_shown_as_a_line_of_each_name_that_gives_its_parameters() {
+    for op in table().iter() {
+        for shown in op.info.examples {
+            let params: Value = serde_json::from_str(shown.params).unwrap();
+            for name in [&Name::FULL, &NUDGE] {
+                let text = example::command_line(op, &params, name);
+                let words = super::parsing::shell_words(&text);
+                assert_eq!(words[0], name.word, "{text}");
+                let words: Vec<&str> = words[1..].iter().map(String::as_str).collect();
+                let call =
+                    line(name, &words, b"").unwrap_or_else(|said| panic!("{text}: {said:?}"));
+                assert_eq!((call.op.name, call.params), (op.info.name, params.clone()), "{text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn any_parameters_of_a_hint_can_be_shown_as_a_line() {
+    let table = table();
+    for (op, params) in [
+        ("set_hint", json!({ "component": "a", "key": "b", "value": "c", "meta": {} })),
+        (
+            "set_hint",
+            json!({ "component": "a", "key": "b", "value": "c", "meta": { "reason": "-x",
+                "tags": ["a,b"], "scope": { "repo": ["one"], "cwd_glob": ["**/{a,b}", "c"],
+                "env_match": { "A": ["1", "2"], "B": "2" } } } }),
+        ),
+        ("get_hint", json!({ "component": "a", "key": "b", "context": { "env": { "A": "{x" } } })),
+        ("delete_hint", json!({ "component": "a", "key": "b", "scope": { "os": ["linux"] } })),
+        ("query_hints", json!({ "context": { "files_open": ["a b"], "env": {} } })),
+    ] {
+        let text = example::command_line(table.find(op).unwrap(), &params, &Name::FULL);
+        assert!(text.starts_with("rekindle hint "), "{text}");
+        let words = super::parsing::shell_words(&text);
+        let words: Vec<&str> = words[1..].iter().map(String::as_str).collect();
+        assert_eq!(call(&words), (op, params), "{text}");
+    }
+}
+
+#[test]
+fn under_its_name_a_group_stands_at_the_top() {
+    for (args, op) in [
+        (&["set", "a", "b", "c"][..], "set_hint"),
+        (&["get", "a", "b"], "get_hint"),
+        (&["ls"], "list_components"),
+        (&["list-components", "a"], "list_components"),
+        (&["-p", "9000", "--json", "stats"], "hint_stats"),
+    ] {
+        assert_eq!(line(&NUDGE, args, b"").map(|call| call.op.name), Ok(op), "{args:?}");
+    }
+    for (args, exit, told) in [
+        (&["status"][..], 0, "status"),
+        (&["--version"], 0, concat!("nudge ", env!("CARGO_PKG_VERSION"), "\n")),
+        (&["doctor"], 2, "error: no command is called 'doctor'\n"),
+        (&["call", "get_hint"], 2, "error: no command is called 'call'\n"),
+        (&["hint", "get", "a", "b"], 2, "error: no command is called 'hint'\n"),
+        (&["set_hint"], 2, "error: no command is called 'set_hint'\nhint: Use `nudge set`.\n"),
+        (&["get", "a"], 2, "error: missing <KEY>\nhint: Usage: nudge get <COMPONENT> <KEY>\n"),
+        (
+            &["query", "--limit", "x"],
+            2,
+            "error: --limit wants an integer, not 'x'\nhint: See `nudge query --help`.\n",
+        ),
+    ] {
+        let (code, text) = line(&NUDGE, args, b"").expect_err("no call");
+        assert_eq!(code, exit, "{args:?}");
+        assert!(text.starts_with(told), "{text}");
+    }
+    assert_eq!(
+        line(&Name::FULL, &["hint", "list-components"], b"").unwrap().op.name,
+        "list_components"
+    );
+}
+
+#[test]
+fn the_help_of_a_name_speaks_of_no_other() {
+    let mut tree = command(&table(), extra(), &NUDGE);
+    tree.build();
+    let mut helps = vec![tree.render_long_help().to_string()];
+    helps.extend(tree.get_subcommands_mut().map(|one| one.render_long_help().to_string()));
+    for help in &helps {
+        assert!(!help.contains("rekindle"), "{help}");
+    }
+    let names: Vec<&str> = tree.get_subcommands().map(Command::get_name).collect();
+    assert_eq!(
+        names,
+        [
+            "serve",
+            "status",
+            "stop",
+            "bump",
+            "delete",
+            "export",
+            "get",
+            "import",
+            "ls",
+            "query",
+            "set",
+            "stats",
+            "completions",
+            "help",
+        ]
+    );
+    for shell in ["bash", "zsh", "fish"] {
+        let (exit, script) = line(&NUDGE, &["completions", shell], b"").expect_err("a script");
+        assert_eq!(exit, 0);
+        assert!(script.contains("nudge") && script.contains("scope-cwd-glob"), "{shell}");
+        assert!(!script.contains("rekindle"), "{shell}");
+    }
+}
+
+/// A road that gives one answer.
+struct Fixed(Reply);
+
+impl Road for Fixed {
+    fn call(&self, _: Request) -> Reply {
+        self.0.clone()
+    }
+}
+
+/// What a command prints when the operation answers so: exit code, stdout, stderr.
+fn answered(
+    name: &'static Name,
+    op: &str,
+    reply: Reply,
+    json: bool,
+    terminal: bool,
+) -> (u8, String, String) {
+    let (mut output, out, err) = kept_as(name, terminal);
+    output.json = json;
+    let table = table();
+    let op: &Operation = table.find(op).unwrap();
+    let params = json!({ "component": "web", "key": "dir" });
+    let call = Call::new(op.info, params);
+    let exit = run_op(&mut output, &Fixed(reply), Caller::default(), call);
+    (exit, out.text(), err.text())
+}
+
+#[test]
+fn a_hint_that_does_not_hold_here_is_a_failure_that_says_why() {
+    let none = json!({ "hint": null, "match_explain": {
+        "matched": false, "score": 0.0, "reasons": ["os=linux not in [windows]"] } });
+    let (exit, out, err) = answered(&Name::FULL, "get_hint", Ok(none.clone()), false, false);
+    assert_eq!((exit, out.as_str()), (1, ""));
+    assert!(
+        err.starts_with("error: no hint web/dir holds here: os=linux not in [windows]\n"),
+        "{err}"
+    );
+    let (exit, out, err) = answered(&Name::FULL, "get_hint", Ok(none.clone()), true, false);
+    assert_eq!((exit, err.as_str()), (1, ""));
+    assert_eq!(serde_json::from_str::<Value>(&out).unwrap(), none);
+}
+
+#[test]
+fn errors_and_notes_speak_of_commands_by_the_name_that_was_used() {
+    let error = || {
+        Err(model::OpError::not_found("no hint web/dir")
+            .hint("`rekindle hint set COMPONENT KEY VALUE` stores one; see `rekindle status`."))
+    };
+    let (_, _, err) = answered(&NUDGE, "get_hint", error(), false, false);
+    let hint = "hint: `nudge set COMPONENT KEY VALUE` stores one; see `nudge status`.";
+    assert_eq!(err, format!("error: no hint web/dir\n{hint}\n"));
+    // Programs get what the wire has.
+    let (_, out, _) = answered(&NUDGE, "get_hint", error(), true, false);
+    assert!(out.contains("`rekindle hint set"), "{out}");
+    let (mut output, _, err) = kept_as(&NUDGE, false);
+    output.note("`rekindle stop` lets the next one be new; `rekindle doctor` looks");
+    assert_eq!(err.text(), "`nudge stop` lets the next one be new; `rekindle doctor` looks\n");
+}
+
+#[test]
+fn an_export_is_a_document_and_a_terminal_shows_no_secret_of_it() {
+    let key = ["AKIA", "IOSFODNN7", "EXAMPLE"].concat();
+    let secret = |value: Value| {
+        json!({ "value": value, "version": 1,
+        "meta": { "sensitivity": "secret", "reason": format!("rotates {key}") } })
+    };
+    let typed = secret(json!({ "type": "command", "cmd": format!("login {key}") }));
+    let plain = json!({ "value": "make \u{9b}2J", "meta": { "tags": ["a"] }, "version": 1 });
+    let payload = json!({ "schema_version": "1.0", "components": { "web": {
+        "hints": { "build": plain, "token": secret(json!(key)) },
+        "variants": { "token": [typed, plain] } } } });
+    let export = |json, terminal| {
+        let reply = Ok(json!({ "payload": payload }));
+        answered(&Name::FULL, "export_hints", reply, json, terminal)
+    };
+    let (exit, out, err) = export(false, false);
+    assert_eq!((exit, err.as_str()), (0, ""));
+    assert_eq!(serde_json::from_str::<Value>(&out).unwrap(), payload);
+    assert!(!out.contains('\u{9b}'));
+    let (exit, out, err) = export(false, true);
+    assert_eq!(exit, 0);
+    assert_eq!(err, "note: 2 secrets are masked here; a file or pipe gets them as they are\n");
+    assert!(!out.contains(&key), "{out}");
+    let shown: Value = serde_json::from_str(&out).unwrap();
+    let web = &shown["components"]["web"];
+    assert_eq!(web["hints"]["build"], plain);
+    assert_eq!(web["hints"]["token"]["value"], "AKIA****MPLE");
+    assert_eq!(web["variants"]["token"][1], plain);
+    let (_, out, _) = export(true, true);
+    assert_eq!(serde_json::from_str::<Value>(&out).unwrap(), json!({ "payload": payload }));
+}
+
+#[test]
+fn a_secret_is_masked_and_no_line_of_a_value_pretends_to_be_another() {
+    let hint = |value: &str, meta: Value| json!({ "value": value, "meta": meta, "version": 1 });
+    let explain = json!({ "matched": true, "score": 0.5, "reasons": ["no scope restrictions"] });
+    let get = |hint: Value| {
+        let reply = Ok(json!({ "hint": hint, "match_explain": explain }));
+        answered(&Name::FULL, "get_hint", reply, false, false).1
+    };
+    assert_eq!(
+        get(hint("make", json!({}))),
+        "value: make\nmatch:\n  score: 0.50\n  reasons:\n    - no scope restrictions\n"
+    );
+    let secret = json!({ "sensitivity": "secret" });
+    assert!(get(hint("abcdefghijkl", secret.clone())).starts_with("value: abcd****ijkl\nmatch:\n"));
+    assert!(get(hint("short", secret)).starts_with("value: *****\n"));
+    let faked = get(hint("make\nmatch:\n  score: 1.00", json!({})));
+    assert!(faked.starts_with("value:\n  make\n  match:\n    score: 1.00\nmatch:\n"), "{faked}");
 }

@@ -22,7 +22,7 @@ impl Road for Fixed {
 fn answered(op: &'static OpInfo, reply: Reply, json: bool, terminal: bool) -> (u8, String, String) {
     let (mut output, out, err) = kept(terminal);
     output.json = json;
-    let call = Call { op, params: json!({"a": 1}) };
+    let call = Call::new(op, json!({"a": 1}));
     let exit = run_op(&mut output, &Fixed(reply, RefCell::default()), Caller::default(), call);
     (exit, out.text(), err.text())
 }
@@ -33,7 +33,7 @@ fn a_call_goes_out_with_its_caller_and_an_id_of_its_own() {
     let caller = Caller { tier: Tier::Person, ..Caller::default() };
     for _ in 0..2 {
         let (mut output, ..) = kept(false);
-        let call = Call { op: &Put::INFO, params: json!({"a": 1}) };
+        let call = Call::new(&Put::INFO, json!({"a": 1}));
         assert_eq!(run_op(&mut output, &road, caller.clone(), call), 0);
     }
     let requests = road.1.borrow();
@@ -127,7 +127,8 @@ fn a_reader_that_leaves_is_no_failure_and_a_full_disk_is() {
         (io::ErrorKind::StorageFull, true, 1),
     ] {
         let err = Shared::default();
-        let mut output = Output::new(Box::new(Failing(kind)), Box::new(err.clone()), false);
+        let mut output =
+            Output::new(&Name::FULL, Box::new(Failing(kind)), Box::new(err.clone()), false);
         output.json = json;
         assert_eq!(output.result(&json!({"ok": true}), None), exit, "{kind:?}");
         assert_eq!(err.text().is_empty(), exit == 0, "{}", err.text());

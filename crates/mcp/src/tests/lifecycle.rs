@@ -172,6 +172,7 @@ async fn the_toolset_decides_what_is_listed() {
         "delete_hint",
         "export_hints",
         "get_hint",
+        "hint_stats",
         "import_hints",
         "list_components",
         "query_hints",

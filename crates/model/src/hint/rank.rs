@@ -1,10 +1,9 @@
 //! Which of several hints is the better one: the score, its parts, and the reasons in words.
 
 use super::HintMeta;
-use crate::time::{ago, decay};
+use crate::rank::recency;
+use crate::time::ago;
 
-/// Use and age count half after a week.
-const HALF_LIFE_MS: i64 = 7 * 86_400_000;
 /// What a priority and a confidence are taken for where none is given.
 const PRIORITY_DEFAULT: u8 = 5;
 const CONFIDENCE_DEFAULT: f64 = 0.5;
@@ -23,21 +22,20 @@ pub struct Usage {
 #[expect(clippy::cast_precision_loss, reason = "the curve is flat long before counts are inexact")]
 pub fn frecency(use_count: u64, last_used_at: Option<i64>, now: i64) -> f64 {
     let Some(last) = last_used_at.filter(|_| use_count > 0) else { return 0.0 };
-    (1.0 - (-(use_count as f64) / 10.0).exp()) * decay(now - last, HALF_LIFE_MS)
+    (1.0 - (-(use_count as f64) / 10.0).exp()) * recency(last, now)
 }
 
-pub fn recency(updated_at: i64, now: i64) -> f64 {
-    decay(now - updated_at, HALF_LIFE_MS)
+/// The part of the score that neither time nor place changes.
+pub fn standing(meta: &HintMeta, specificity: f64) -> f64 {
+    let priority = f64::from(priority(meta)) / 10.0;
+    let confidence = meta.confidence.unwrap_or(CONFIDENCE_DEFAULT);
+    0.20 * priority + 0.20 * confidence + 0.20 * specificity
 }
 
 /// The score of an eligible hint, from 0 to 1.
-pub fn score(meta: &HintMeta, usage: Usage, specificity: f64, open_file: bool, now: i64) -> f64 {
-    let priority = f64::from(meta.priority.unwrap_or(PRIORITY_DEFAULT)) / 10.0;
-    let confidence = meta.confidence.unwrap_or(CONFIDENCE_DEFAULT);
+pub fn score(standing: f64, usage: Usage, open_file: bool, now: i64) -> f64 {
     let score = 0.30 * frecency(usage.use_count, usage.last_used_at, now)
-        + 0.20 * priority
-        + 0.20 * confidence
-        + 0.20 * specificity
+        + standing
         + 0.10 * recency(usage.updated_at, now);
     (score + if open_file { OPEN_FILE } else { 0.0 }).min(1.0)
 }
@@ -107,12 +105,15 @@ mod tests {
     #[test]
     fn the_score_is_the_weighted_sum_and_never_above_one() {
         let meta = HintMeta { priority: Some(7), confidence: Some(0.8), ..HintMeta::default() };
-        near(score(&meta, Usage::default(), 0.6, false, 0), 0.14 + 0.16 + 0.12 + 0.1);
-        near(score(&HintMeta::default(), Usage::default(), 0.0, false, 0), 0.3);
-        near(score(&HintMeta::default(), Usage::default(), 0.0, true, 0), 0.4);
+        let of = |meta: &HintMeta, specificity: f64, open_file: bool| {
+            score(standing(meta, specificity), Usage::default(), open_file, 0)
+        };
+        near(of(&meta, 0.6, false), 0.14 + 0.16 + 0.12 + 0.1);
+        near(of(&HintMeta::default(), 0.0, false), 0.3);
+        near(of(&HintMeta::default(), 0.0, true), 0.4);
         let best = HintMeta { priority: Some(10), confidence: Some(1.0), ..HintMeta::default() };
         let used = Usage { use_count: 1000, last_used_at: Some(0), updated_at: 0 };
-        near(score(&best, used, 1.0, true, 0), 1.0);
+        near(score(standing(&best, 1.0), used, true, 0), 1.0);
         near(shown_score(0.876_543), 0.88);
     }
 

@@ -16,7 +16,7 @@ use crate::limits;
 enum Typed {
     Command { cmd: String, shell: Option<Shell> },
     Path { abs: String, os: Option<Vec<Os>> },
-    Template { format: Format, body: String, defaults: Option<BTreeMap<String, String>> },
+    Template(Template),
     Json { data: Value },
 }
 
@@ -29,13 +29,35 @@ enum Shell {
     Cmd,
 }
 
+/// A text with places for values, which is rendered on request only.
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Template {
+    pub format: TemplateFormat,
+    pub body: String,
+    /// What stands for a name that is not given.
+    #[serde(default)]
+    pub defaults: Option<BTreeMap<String, String>>,
+}
+
+/// The language a template is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Format {
+pub enum TemplateFormat {
     Mustache,
     Handlebars,
     Jinja,
     Interpolate,
+}
+
+impl Template {
+    /// The template that a value is, if it is one.
+    pub fn of(value: &Value) -> Option<Template> {
+        match Typed::deserialize(value) {
+            Ok(Typed::Template(template)) => Some(template),
+            _ => None,
+        }
+    }
 }
 
 /// Checks a value: a string, or an object with a known `type` and that type's members, within the
@@ -75,7 +97,7 @@ fn check_typed(typed: &Typed) -> Result<(), OpError> {
             Err(OpError::invalid("value", "the command is empty"))
         }
         Typed::Path { abs, os } => check_path(abs, os.as_deref().unwrap_or_default()),
-        Typed::Command { .. } | Typed::Template { .. } | Typed::Json { .. } => Ok(()),
+        Typed::Command { .. } | Typed::Template(_) | Typed::Json { .. } => Ok(()),
     }
 }
 
@@ -128,6 +150,14 @@ pub fn value_text(value: &Value) -> String {
     }
 }
 
+/// The command line that a value is: a command, or a plain text, which usually is one.
+pub fn command_text(value: &Value) -> Option<&str> {
+    match value {
+        Value::String(text) => Some(text),
+        value => value.get("cmd").and_then(Value::as_str),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -164,6 +194,7 @@ mod tests {
             json!({ "type": "path", "abs": "/a", "os": ["beos"] }),
             json!({ "type": "template", "format": "erb", "body": "" }),
             json!({ "type": "template", "format": "jinja", "body": "", "defaults": { "a": 1 } }),
+            json!({ "type": "template", "format": "jinja", "body": "", "colour": "red" }),
             json!({ "type": "json" }),
         ] {
             assert_eq!(check_value(&bad).map_err(|e| e.code), Err(Code::Invalid), "{bad}");

@@ -60,6 +60,107 @@ fn a_secret_is_refused_wherever_it_stands() {
     }
 }
 
+/// Where a secret can stand besides the value and the reason: the member and a hint's meta with it.
+fn meta_with_secret() -> Vec<(&'static str, Value)> {
+    let password = format!("{}{}", "hunt", "er2-correct-horse");
+    let scope = |scope: Value| json!({ "scope": scope });
+    vec![
+        ("meta.tags", json!({ "tags": ["build", aws()] })),
+        ("meta.added_by", json!({ "added_by": format!("agent {}", aws()) })),
+        ("meta.scope.cwd_glob", scope(json!({ "cwd_glob": [format!("/srv/{}/**", aws())] }))),
+        (
+            "meta.scope.repo",
+            scope(json!({ "repo": format!("https://me:{password}@host.example/a/b") })),
+        ),
+        ("meta.scope.branch", scope(json!({ "branch": ["main", aws()] }))),
+        ("meta.scope.env_required", scope(json!({ "env_required": [aws()] }))),
+        ("meta.scope.env_match", scope(json!({ "env_match": { "A": ["b", aws()] } }))),
+        ("meta.scope.env_match", scope(json!({ "env_match": { "PASSWORD": password } }))),
+        ("meta.scope.env_match", scope(json!({ "env_match": { aws(): "b" } }))),
+    ]
+}
+
+/// @hints_secret_guard
+#[test]
+fn a_secret_in_tags_authors_and_scopes_is_refused_by_its_member() {
+    let folder = Folder::new();
+    let runtime = open(&folder);
+    for (param, meta) in meta_with_secret() {
+        assert_eq!(refused_in(set_with(&runtime, "k", "v", meta.clone())), param);
+        let hints = json!({ "k": { "value": "v", "meta": meta } });
+        let payload = json!({ "components": { "web": { "hints": hints } } });
+        let imported = call(&runtime, "import_hints", json!({ "payload": payload }));
+        assert_eq!(refused_in(imported), param);
+        let mut marked = meta.clone();
+        marked["sensitivity"] = "secret".into();
+        assert!(set_with(&runtime, "k", "v", marked).is_ok(), "{param}");
+    }
+}
+
+/// @hints_secret_in_name
+#[test]
+fn a_secret_in_a_name_is_refused_whatever_it_is_marked_as() {
+    let folder = Folder::new();
+    let runtime = open(&folder);
+    for (param, component, key) in [("component", aws(), "k".into()), ("key", "web".into(), aws())]
+    {
+        let set = json!({ "component": component, "key": key, "value": "v", "allow_secret": true });
+        assert_eq!(refused_in(call(&runtime, "set_hint", set)), param);
+        let hint = json!({ "value": "v", "meta": { "sensitivity": "secret" } });
+        let hints = json!({ &key: hint });
+        let payload = json!({ "components": { &component: { "hints": hints } } });
+        let import = |on_error: &str| {
+            let params = json!({ "payload": payload, "allow_secret": true, "on_error": on_error });
+            call(&runtime, "import_hints", params)
+        };
+        assert_eq!(refused_in(import("abort")), param);
+        let taken = import("skip").unwrap();
+        assert_eq!((&taken["imported"], &taken["skipped"]), (&json!(0), &json!(1)));
+        assert!(!taken.to_string().contains(&aws()), "{taken}");
+    }
+    let listed = call(&runtime, "list_components", json!({})).unwrap();
+    assert_eq!(listed["components"], json!([]));
+}
+
+/// @hints_secret_entry
+#[test]
+fn an_entry_shows_a_secret_masked_and_says_where_the_value_is() {
+    let folder = Folder::new();
+    let runtime = open(&folder);
+    let meta = json!({ "sensitivity": "secret", "reason": format!("rotated from {}", aws()), "tags": [aws()] });
+    set_with(&runtime, "text", &aws(), meta.clone()).unwrap();
+    let value = json!({ "type": "command", "cmd": format!("login {}", aws()) });
+    let params = json!({ "component": "web", "key": "command", "value": value, "meta": meta });
+    call(&runtime, "set_hint", params).unwrap();
+    for (key, body) in [("text", "AKIA****N7XL"), ("command", "logi****N7XL")] {
+        let read = call(&runtime, "get", json!({ "path": format!("hint://web/{key}") })).unwrap();
+        assert!(!read.to_string().contains(&aws()), "{read}");
+        assert_eq!(read["entry"]["body"], body);
+        assert_eq!(read["entry"]["media_type"], "text/plain");
+        assert!(read["entry"]["attributes"]["note"].as_str().unwrap().contains("get_hint"));
+    }
+    let listed = call(&runtime, "list_resources", json!({})).unwrap();
+    assert_eq!(listed["resources"].as_array().unwrap().len(), 2);
+    assert!(!listed.to_string().contains(&aws()), "{listed}");
+    assert_eq!(get(&runtime, "text").unwrap()["hint"]["value"], aws());
+}
+
+/// @hints_render_secret
+#[test]
+fn what_a_secret_template_became_is_masked_for_people() {
+    let folder = Folder::new();
+    let runtime = open(&folder);
+    let value = json!({ "type": "template", "format": "interpolate", "body": format!("{} ${{who}}", aws()) });
+    let name = json!({ "component": "web", "key": "t", "value": value, "allow_secret": true });
+    call(&runtime, "set_hint", name).unwrap();
+    let params = json!({ "component": "web", "key": "t", "render": { "who": "ann" } });
+    let result = call(&runtime, "get_hint", params.clone()).unwrap();
+    assert_eq!(result["rendered"], format!("{} ann", aws()));
+    let pretty = runtime.table().find("get_hint").unwrap().info.cli.pretty.unwrap();
+    let text = pretty(&params, &result);
+    assert!(text.contains("rendered: AKIA**** ann") && !text.contains(&aws()), "{text}");
+}
+
 /// @hints_secret_guard
 #[test]
 fn either_word_lets_a_secret_in_and_it_is_marked() {

@@ -2,7 +2,7 @@
 
 use contract::End;
 use model::Code;
-use serde_json::{Value, json};
+use serde_json::json;
 use testkit::{Folder, wait_until};
 
 use super::{Hints, call, code, found, get, open, set, set_with};
@@ -102,12 +102,4 @@ fn the_default_lifetime_is_written_into_the_hint() {
     assert_eq!(meta(set(&runtime, "a", "v")), json!({ "ttl": "P1D" }));
     assert_eq!(meta(set_with(&runtime, "b", "v", json!({ "ttl": "session" })))["ttl"], "session");
     assert_eq!(runtime.held(), 1);
-    runtime.close();
-    let settings = [("hints.default_ttl", "soon")];
-    let runtime = folder.open(vec![std::sync::Arc::new(Hints::default())], &settings);
-    let error = set(&runtime, "c", "v").unwrap_err();
-    assert_eq!(
-        (error.code, &error.details["param"]),
-        (Code::Invalid, &Value::from("hints.default_ttl"))
-    );
 }

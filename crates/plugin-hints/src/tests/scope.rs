@@ -75,6 +75,13 @@ fn each_condition_holds_or_is_named() {
         ),
         (json!({ "repo": "git:a/b" }), json!({ "repo": "git:a/b" }), Ok(())),
         (json!({ "repo": ["x", "git:a/b"] }), json!({ "repo": "git:a/b" }), Ok(())),
+        (json!({ "repo": "https://h.org/a/b.git" }), json!({ "repo": "git:a/b" }), Ok(())),
+        (json!({ "repo": "git:a/b" }), json!({ "repo": "git@h.org:a/b.git" }), Ok(())),
+        (
+            json!({ "repo": "https://h.org/a/b" }),
+            json!({ "repo": "https://other.org/a/b" }),
+            Err("repo=https://other.org/a/b not in [https://h.org/a/b]"),
+        ),
         (
             json!({ "repo": "git:a/b" }),
             json!({ "repo": "git:a" }),
@@ -239,4 +246,31 @@ fn every_name_of_the_specification_is_answered() {
             }
         }
     }
+}
+
+/// @situation_env
+#[test]
+fn the_variables_that_are_asked_for_follow_every_change() {
+    let folder = Folder::new();
+    let runtime = open(&folder);
+    let asked = |names: &[&str]| assert_eq!(runtime.asks_env().names, names);
+    asked(&[]);
+    scoped(&runtime, "a", &json!({ "env_required": ["B", "A", "B"] }));
+    asked(&["A", "B"]);
+    scoped(&runtime, "b", &json!({ "env_match": { "A": "1", "C": ["2"] } }));
+    asked(&["A", "B", "C"]);
+    let before = runtime.asks_env();
+    call(&runtime, "bump_hint", json!({ "component": "web", "key": "k" })).unwrap();
+    assert!(std::sync::Arc::ptr_eq(&before, &runtime.asks_env()), "a bump is no news");
+    let scope = json!({ "env_required": ["A", "B", "B"] });
+    let one = json!({ "component": "web", "key": "k", "scope": scope });
+    call(&runtime, "delete_hint", one).unwrap();
+    asked(&["A", "C"]);
+    runtime.close();
+    let next = open(&folder);
+    assert_eq!(next.asks_env().names, ["A", "C"]);
+    let payload = json!({ "schema_version": "1.0", "components": {} });
+    let import = json!({ "payload": payload, "mode": "replace" });
+    call(&next, "import_hints", import).unwrap();
+    assert_eq!(*next.asks_env(), model::wire::EnvNames::default());
 }

@@ -30,6 +30,8 @@ pub(super) struct StatusOutput {
     spooled: usize,
     /// What the store had to repair.
     notices: Vec<String>,
+    /// What else there is to know, for example that capture is paused.
+    notes: Vec<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -85,8 +87,13 @@ impl Op for Status {
                 sessions: self.0.sessions.lock().unwrap_or_else(PoisonError::into_inner).len(),
             }
         });
-        let (last, events) =
-            cx.store.read(|rx| Ok((hook_events::last(rx)?, hook_events::count(rx)?)))?;
+        let (last, events, notes) = cx.store.read(|rx| {
+            let mut notes = Vec::new();
+            for plugin in inner.plugins.iter() {
+                notes.extend(plugin.notes(rx, cx.now)?);
+            }
+            Ok((hook_events::last(rx)?, hook_events::count(rx)?, notes))
+        })?;
         Ok(StatusOutput {
             running: daemon.is_some(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -101,6 +108,7 @@ impl Op for Status {
             }),
             spooled: inner.spool.waiting().events,
             notices: inner.store.notices(),
+            notes,
         })
     }
 }

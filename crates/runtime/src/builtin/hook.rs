@@ -1,27 +1,36 @@
-//! `hook`: one event of an agent's hook, recorded once.
+//! `hook`: one event of an agent's hook, recorded once, and answered if there is something to tell.
 
 use std::sync::Arc;
+use std::time::Instant;
 
+use contract::op::read_params;
 use contract::{Access, Cx, Example, Op, OpInfo, Tier};
-use model::event::HookRecord;
+use model::hook::HookEvent;
 use model::{CallId, OpError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use store::hook_events;
+use store::Tx;
 
 use super::Shared;
+use crate::runtime::Inner;
+use crate::{capture, tell};
+
+pub(crate) const NAME: &str = "hook";
 
 pub(super) struct Hook(pub(super) Arc<Shared>);
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct HookParams {
-    /// Name of the event as the agent has it, for example `PostToolUse`.
-    event: String,
-    /// The event as the agent sends it; unknown members are ignored.
+    /// Name of the event as the agent has it, for example `PostToolUse`; by default the event says it.
     #[serde(default)]
-    payload: HookPayload,
+    event: Option<String>,
+    /// The event as the agent sends it; unknown members are ignored.
+    payload: serde_json::Map<String, Value>,
+    /// Which agent sends it, for example `codex`; by default it is recognised.
+    #[serde(default)]
+    agent: Option<String>,
     /// Id of the event, 32 hex digits; the same id is recorded once.
     #[serde(default)]
     #[schemars(with = "Option<String>")]
@@ -31,26 +40,28 @@ pub(super) struct HookParams {
     at: Option<i64>,
 }
 
-/// The members of an event that are kept today.
-#[derive(Default, Deserialize, JsonSchema)]
-#[serde(default)]
-pub(super) struct HookPayload {
-    session_id: Option<String>,
-    tool_use_id: Option<String>,
-}
-
 #[derive(Serialize, JsonSchema)]
-pub(super) struct HookOutput {
+pub(crate) struct HookOutput {
     /// Whether this event was new.
     recorded: bool,
     /// What the agent is told, in its own form; nothing when there is nothing to say.
     #[serde(skip_serializing_if = "Option::is_none")]
     answer: Option<Value>,
+    /// The same as text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    context: Option<String>,
+}
+
+impl HookOutput {
+    pub(crate) fn to_value(&self) -> Result<Value, OpError> {
+        serde_json::to_value(self)
+            .map_err(|error| OpError::internal(format!("the result is not JSON: {error}")))
+    }
 }
 
 impl Op for Hook {
     const INFO: OpInfo = OpInfo {
-        name: "hook",
+        name: NAME,
         summary: "Record one event of an agent's hook",
         doc: "Agents reach this through `rekindle hook EVENT` or `POST /hook/EVENT`; the event is recorded once, whatever is sent twice.",
         access: Access::Write { destructive: false, idempotent: true },
@@ -60,7 +71,7 @@ impl Op for Hook {
         examples: &[Example {
             title: "A tool was used",
             before: &[],
-            params: r#"{"event":"PostToolUse","payload":{"session_id":"s-1","tool_name":"Bash"}}"#,
+            params: r#"{"event":"PostToolUse","payload":{"session_id":"s-1","cwd":"/srv/app","tool_name":"Bash","tool_input":{"command":"make test"}}}"#,
         }],
         ..OpInfo::BASE
     };
@@ -68,21 +79,71 @@ impl Op for Hook {
     type Output = HookOutput;
 
     fn run(&self, cx: &Cx<'_>, params: HookParams) -> Result<HookOutput, OpError> {
-        let HookPayload { session_id, tool_use_id } = params.payload;
-        let id = params.id.or(cx.store.call_id());
+        let inner = self.0.inner()?;
+        let incoming = Incoming::of(params, cx.store.call_id(), cx.caller.tier, cx.now)?;
+        let recorded = cx.store.write_unanswered(incoming.record(&inner))?;
+        Ok(incoming.output(&inner, recorded))
+    }
+}
+
+/// An event on its way in.
+pub(crate) struct Incoming {
+    event: Arc<HookEvent>,
+    /// When the agent stops waiting; none for who waits as long as it takes.
+    until: Option<Instant>,
+}
+
+impl Incoming {
+    /// Reads the parameters of a call.
+    pub(crate) fn read(
+        params: Value,
+        call: CallId,
+        tier: Tier,
+        now: i64,
+    ) -> Result<Incoming, OpError> {
+        Incoming::of(read_params(NAME, params)?, Some(call), tier, now)
+    }
+
+    fn of(
+        params: HookParams,
+        call: Option<CallId>,
+        tier: Tier,
+        now: i64,
+    ) -> Result<Incoming, OpError> {
+        let started = Instant::now();
+        let id = params.id.or(call);
         let id = id.ok_or_else(|| OpError::invalid("id", "the event has no id"))?;
-        let record = HookRecord {
-            id,
-            name: params.event,
-            session: session_id,
-            tool_use_id,
-            at: params.at.unwrap_or(cx.now),
-        };
-        record.check()?;
-        self.0.saw(&record);
-        cx.store.write(move |tx| {
-            let recorded = hook_events::record(tx, &record)?;
-            Ok(HookOutput { recorded, answer: None })
-        })
+        let (agent, event) = (params.agent.as_deref(), params.event.as_deref());
+        let payload = Value::Object(params.payload);
+        let event = agents::extract(agent, event, &payload, id, params.at.unwrap_or(now))?;
+        event.check()?;
+        // Only a hook goes its way when the answer is late; everybody else waits for it.
+        let until = (tier == Tier::Hook).then(|| started + tell::patience(&event));
+        Ok(Incoming { event: Arc::new(event), until })
+    }
+
+    /// The write that takes the event in; it says whether it was new. The event's own id tells a
+    /// repeat.
+    pub(crate) fn record(
+        &self,
+        inner: &Inner,
+    ) -> impl FnMut(&Tx<'_>) -> Result<bool, OpError> + Send + use<> {
+        inner.builtin.saw(&self.event.record());
+        let (plugins, config) = (inner.plugins.clone(), inner.config.clone());
+        let event = self.event.clone();
+        plugins.iter().for_each(|plugin| plugin.expect(&event));
+        move |tx| capture::record(tx, &event, &plugins, &config)
+    }
+
+    /// Whether the agent may be told something, which takes a while to find out.
+    pub(crate) fn may_be_answered(&self) -> bool {
+        tell::occasion(&self.event).is_some()
+    }
+
+    /// What goes back once the event is committed.
+    pub(crate) fn output(&self, inner: &Inner, recorded: bool) -> HookOutput {
+        let context = if recorded { inner.tell(&self.event, self.until) } else { None };
+        let answer = context.as_ref().and_then(|text| agents::answer(&self.event, text));
+        HookOutput { recorded, answer, context }
     }
 }

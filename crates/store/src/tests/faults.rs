@@ -14,7 +14,7 @@ use crate::{StoreError, Written, connection, files, hints};
 fn a_full_disk_is_unavailable_and_what_was_acknowledged_stays() {
     let home = Home::new();
     let mut options = home.options();
-    options.page_count_max = Some(40);
+    options.page_count_max = Some(90);
     let opening = home.open_with(options).unwrap();
     let mut acknowledged = Vec::new();
     let refused = (0..1000).find_map(|i| match opening.set(&format!("k{i:04}"), &long(i)) {
@@ -41,7 +41,7 @@ fn a_full_disk_is_unavailable_and_what_was_acknowledged_stays() {
 fn a_write_that_does_not_fit_hurts_nobody_in_its_group() {
     let home = Home::new();
     let mut options = home.options();
-    options.page_count_max = Some(40);
+    options.page_count_max = Some(90);
     let opening = home.open_with(options).unwrap();
     let release = hold_writer(&opening.store);
     let put = |key: &'static str, value: String| {

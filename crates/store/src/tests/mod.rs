@@ -3,8 +3,16 @@
 mod closing;
 mod copies;
 mod damage;
+mod desk;
 mod faults;
+mod folding;
+mod passages;
+mod plans;
+mod projects;
+mod records;
+mod removal;
 mod replaced;
+mod search;
 mod writes;
 
 use std::fs;

@@ -297,7 +297,7 @@ fn clearing_session_hints_keeps_the_others() {
 #[test]
 fn exact_lookups_never_scan() {
     let opening = Home::new().open();
-    for lookup in [hints::GET, hints::SWEEP, calls::ANSWER, hook_events::LAST] {
+    for lookup in [hints::GET, hints::SWEEP, calls::ANSWER] {
         let plan: Vec<String> = opening
             .store
             .read(|rx| {

@@ -1,0 +1,19 @@
+//! Each agent as data, and the two ways across its border: its event to ours, our text to its answer.
+//!
+//! Everything here is pure. What an agent calls things stands in [`AGENTS`]; a new agent is a new row.
+//! Nothing leaves [`extract`] that did not go through the secret guard.
+
+mod answer;
+mod digest;
+mod event;
+mod guard;
+mod prompt;
+pub mod shell;
+mod table;
+mod tool;
+mod wire;
+
+pub use answer::answer;
+pub use digest::shorten;
+pub use event::{extract, strict};
+pub use table::{AGENTS, Agent, Event, ExitLine, Fields, Form, Kind, Marks, Tool, agent};

@@ -1,0 +1,70 @@
+//! A command line as the simple commands that it runs, split as a shell splits it.
+//!
+//! It expands nothing and knows no variables: it tells which programs are named, with which words. What
+//! is quoted is a word and no command, what stands in `$(…)` or behind `bash -c` is one.
+
+mod reader;
+#[cfg(test)]
+mod tests;
+mod wrappers;
+
+use model::limits;
+
+use crate::guard::cut;
+
+/// One program with its arguments, as they are after quotes are taken away.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Simple {
+    /// The program's name without its folder.
+    pub program: String,
+    pub args: Vec<String>,
+}
+
+/// Options of git itself, before its command, that take the next word.
+const GIT_VALUED: &[&str] = &[
+    "-C",
+    "-c",
+    "--git-dir",
+    "--work-tree",
+    "--namespace",
+    "--super-prefix",
+    "--config-env",
+    "--attr-source",
+];
+
+/// The commands of a line in the order in which a shell would come to them; those in a substitution
+/// come before the command that they are part of. Of a line that is too long, the beginning.
+pub fn commands(line: &str) -> Vec<Simple> {
+    let mut found = Vec::new();
+    collect(cut(line, limits::SHELL_LINE_BYTES_MAX), 0, &mut found);
+    found
+}
+
+/// The commands of a script at this depth.
+fn collect(script: &str, depth: usize, found: &mut Vec<Simple>) {
+    reader::Reader::new(script, depth, found).list(None);
+}
+
+impl Simple {
+    /// What git is told to do, if it is git and is told anything.
+    pub fn git_command(&self) -> Option<&str> {
+        if self.program != "git" {
+            return None;
+        }
+        let mut args = self.args.iter().map(String::as_str);
+        while let Some(arg) = args.next() {
+            if GIT_VALUED.contains(&arg) {
+                args.next();
+            } else if !arg.starts_with('-') {
+                return Some(arg);
+            }
+        }
+        None
+    }
+
+    /// Whether git is told to do this, and not only to say what it would do.
+    pub fn is_git(&self, command: &str) -> bool {
+        let rehearses = |arg: &String| matches!(arg.as_str(), "--dry-run" | "--help");
+        self.git_command() == Some(command) && !self.args.iter().any(rehearses)
+    }
+}

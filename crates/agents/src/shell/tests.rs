@@ -1,0 +1,199 @@
+//! Command lines and the commands in them; and that no line, whatever it holds, does harm.
+
+use super::*;
+
+fn told(line: &str) -> String {
+    let commands = commands(line).into_iter().map(|command| {
+        let mut words = vec![command.program];
+        words.extend(command.args);
+        words.join(",")
+    });
+    commands.collect::<Vec<_>>().join(" ; ")
+}
+
+/// A line, and its commands with their words.
+const LINES: &[(&str, &str)] = &[
+    // Plain words and separators.
+    ("", ""),
+    ("   ", ""),
+    ("ls", "ls"),
+    ("ls -la /tmp", "ls,-la,/tmp"),
+    ("a && b", "a ; b"),
+    ("a||b", "a ; b"),
+    ("a;b;", "a ; b"),
+    ("a | b |& c", "a ; b ; c"),
+    ("a & b &", "a ; b"),
+    ("a\nb\r\nc", "a ; b ; c"),
+    ("a \\\n b", "a,b"),
+    ("! a", "a"),
+    // Quotes.
+    ("echo 'a && b'", "echo,a && b"),
+    ("echo \"a ; b\"", "echo,a ; b"),
+    ("echo a\\ b \\&\\& c", "echo,a b,&&,c"),
+    ("echo $'a\\n\\'b; c'", "echo,a\n'b; c"),
+    ("echo $\"a|b\"", "echo,a|b"),
+    ("echo \"a \\\" b\" c", "echo,a \" b,c"),
+    ("echo \"C:\\dir\"", "echo,C:\\dir"),
+    ("echo a'b'\"c\"d", "echo,abcd"),
+    ("echo ''", "echo,"),
+    ("echo 'open", "echo,open"),
+    ("echo \"open", "echo,open"),
+    ("'git' push", "git,push"),
+    ("echo 日本 && ls ü", "echo,日本 ; ls,ü"),
+    // Comments.
+    ("a # b && c", "a"),
+    ("# a\nb", "b"),
+    ("a b#c", "a,b#c"),
+    // Redirections.
+    ("a > out 2>&1", "a"),
+    ("a >>out <in b", "a,b"),
+    ("a &> all", "a"),
+    ("a 2>/dev/null | b", "a ; b"),
+    ("a <<< 'b; c' d", "a,d"),
+    ("> out a", "a"),
+    ("a 2 > out", "a,2"),
+    ("a >| out; b", "a ; b"),
+    // Documents.
+    ("cat <<EOF\na && b\nEOF\nc", "cat ; c"),
+    ("cat <<'E O'\nx\nE O\nc", "cat ; c"),
+    ("cat <<-EOF > f\n\tx\n\tEOF\nc", "cat ; c"),
+    ("cat <<A <<B\n1\nA\n2\nB\nc", "cat ; c"),
+    ("cat <<EOF\ngit push", "cat"),
+    // Groups and words of the language.
+    ("(a; b) && { c; d; }", "a ; b ; c ; d"),
+    ("((1 + 2)) && a", "a"),
+    ("if a; then b; else c; fi", "a ; b ; c"),
+    ("for f in a b; do rm $f; done", "rm,$f"),
+    ("for ((i=0; i<3; i++)); do a; done", "a"),
+    ("while read -r l; do echo \"$l\"; done < f", "read,-r,l ; echo,$l"),
+    ("case $x in a) b;; c|d) e;; esac", "b ; c ; e"),
+    ("f() { a; }; f", "a ; f"),
+    ("function f { a; }", "a"),
+    ("[[ -f a && b > c ]] && d", "[[,-f,a,b,c,]] ; d"),
+    ("[ -f a ] && b", "[,-f,a,] ; b"),
+    // Substitutions.
+    ("echo $(a b) c", "a,b ; echo,$(a b),c"),
+    ("echo \"x $(a \"y z\") w\"", "a,y z ; echo,x $(a \"y z\") w"),
+    ("echo `a b`", "a,b ; echo,`a b`"),
+    ("diff <(a) <(b)", "a ; b ; diff,<(a),<(b)"),
+    ("echo $((1+2)) ${x:-a b} $y", "echo,$((1+2)),${x:-a b},$y"),
+    ("x=$(a) b", "a ; b"),
+    // Assignments.
+    ("A=1 B='x y' c", "c"),
+    ("A=1", ""),
+    ("a=(x y) b", "b"),
+    ("'A=1' c", "A=1,c"),
+    ("c A=1", "c,A=1"),
+    // Wrappers.
+    ("sudo -u me git push", "git,push"),
+    ("env -u X A=1 git push", "git,push"),
+    ("time -p a", "a"),
+    ("nohup a &", "a"),
+    ("timeout -k 5 10 a b", "a,b"),
+    ("xargs -n 1 a b", "a,b"),
+    ("command git push", "git,push"),
+    ("command -v git", "command,-v,git"),
+    ("nice -n 5 ionice -c 3 a", "a"),
+    ("sudo", "sudo"),
+    ("exec > log", "exec"),
+    ("/usr/bin/git push", "git,push"),
+    // Shells in shells.
+    ("bash -c 'a && b c'", "a ; b,c"),
+    ("sh -lc \"a; sh -c 'b'\"", "a ; b"),
+    ("bash -o pipefail -c 'a | b'", "a ; b"),
+    ("bash script.sh -c x", "bash,script.sh,-c,x"),
+    ("su me -c 'a b'", "a,b"),
+    ("eval \"a && b\"", "a ; b"),
+    ("bash -c", "bash,-c"),
+    // What is not closed or closes nothing.
+    (")", ""),
+    ("a )", ""),
+    ("$(", "$("),
+    ("a ${x", "a,${x"),
+    ("&& || ;; |", ""),
+    ("a >", "a"),
+    ("a <<", "a"),
+];
+
+/// @capture_commands
+#[test]
+fn a_line_is_split_as_a_shell_splits_it() {
+    for (line, expected) in LINES {
+        assert_eq!(told(line), *expected, "{line:?}");
+    }
+}
+
+/// @capture_commands
+#[test]
+fn git_is_known_by_what_it_is_told_to_do() {
+    let message = "git commit -m \"$(cat <<'EOF'\nfix: a && b\n\ngit push later (it's \"fine\")\nEOF\n)\" && ls";
+    let table = [
+        ("git commit -m x", "commit"),
+        ("git -C dir commit", "commit"),
+        ("git -c x=y commit -m \"a && b\"", "commit"),
+        ("git --git-dir=/x --no-pager commit", "commit"),
+        ("git --work-tree /x commit", "commit"),
+        ("cd a && git add . && git commit -qm x", "add commit"),
+        ("git log --grep commit", "log"),
+        ("git log | grep push", "log"),
+        ("echo \"git push\"", ""),
+        ("git push origin HEAD", "push"),
+        ("GIT_SSH=x sudo git push", "push"),
+        ("bash -c 'git push'", "push"),
+        ("git stash push", "stash"),
+        ("git", ""),
+        ("git --version", ""),
+        ("digit commit", ""),
+        (message, "commit"),
+    ];
+    for (line, expected) in table {
+        let commands = commands(line);
+        let told: Vec<&str> = commands.iter().filter_map(Simple::git_command).collect();
+        assert_eq!(told.join(" "), expected, "{line}");
+    }
+    assert!(commands("git push --dry-run").iter().all(|command| !command.is_git("push")));
+    assert!(commands(message).iter().any(|command| command.program == "ls"));
+}
+
+const PARTS: &[&str] = &[
+    "a", " ", "\n", "\\", "'", "\"", "$", "$(", ")", "(", "((", "))", "`", "{", "}", "${", "&",
+    "&&", "|", ";", ";;", "<", ">", "<<", "<<-", "<<<", "EOF", "\nEOF\n", "#", "=", "A=1 ", "$'",
+    "$\"", "[[", "]]", "bash -c ", "eval ", "sudo ", "timeout ", "for ", "case ", " in ", "ü",
+    "😀", "\0", "\r\n", "2>&1", "<(", "@(", "f() ", "--", "git push",
+];
+
+#[test]
+fn any_line_is_split_without_harm() {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut below = |end: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 33) as usize % end
+    };
+    for _ in 0..20_000 {
+        let line: String = (0..below(40)).map(|_| PARTS[below(PARTS.len())]).collect();
+        for command in commands(&line) {
+            assert!(!command.program.is_empty(), "{line:?}");
+        }
+    }
+}
+
+#[test]
+fn a_long_or_deep_line_is_split_in_linear_time() {
+    for part in PARTS.iter().chain(&[
+        "$(a ",
+        "`a ",
+        "a;",
+        "bash -c '",
+        "\"$(",
+        "cat <<E\n",
+        "a=(",
+        "[[ a ",
+        "x ( ",
+    ]) {
+        let line = part.repeat(1_000_000 / part.len());
+        let words: usize = commands(&line).iter().map(|command| 1 + command.args.len()).sum();
+        assert!(words <= limits::SHELL_LINE_BYTES_MAX, "{part:?}");
+    }
+}

@@ -1,0 +1,248 @@
+//! The use of a tool: what is kept of what it was given and of what came of it.
+
+mod edit;
+mod git;
+mod outcome;
+mod run;
+mod runs;
+
+use model::OpError;
+use model::hook::ToolUse;
+use model::limits;
+use model::observation::ObsType;
+use serde_json::{Map, Value};
+use text::secrets::Redacted;
+
+use crate::guard;
+use crate::table::{Agent, Tool};
+use crate::wire::{Input, Wire};
+use outcome::Outcome;
+
+/// Where the path of a file stands in what a tool was given.
+const FILE: &[&str] = &["file_path", "absolute_path", "notebook_path", "path", "paths", "include"];
+/// The same for the folder that a search looks through.
+const FOLDER: &[&str] = &["path", "dir_path"];
+
+/// A tool that is about to be used.
+pub(crate) fn starting(
+    agent: &Agent,
+    wire: Wire<'_>,
+    cwd: Option<&str>,
+) -> Result<ToolUse, OpError> {
+    let call = Call::read(agent, wire, cwd)?;
+    Ok(call.draft().finish(call.name, None))
+}
+
+/// A tool that was used, which may have failed all the same.
+pub(crate) fn used(agent: &Agent, wire: Wire<'_>, cwd: Option<&str>) -> Result<ToolUse, OpError> {
+    let call = Call::read(agent, wire, cwd)?;
+    let draft = call.draft();
+    let response = wire.value(agent.fields.response);
+    let exit_line = agent.exit_line.filter(|_| draft.is_command());
+    Ok(draft.finish(call.name, Some(outcome::of(response, exit_line))))
+}
+
+/// A tool that failed, as the agent says.
+pub(crate) fn failed(agent: &Agent, wire: Wire<'_>, cwd: Option<&str>) -> Result<ToolUse, OpError> {
+    let call = Call::read(agent, wire, cwd)?;
+    let response = wire.value(agent.fields.response);
+    let outcome = outcome::of_failure(wire.text("error")?, response, wire.flag("is_interrupt")?);
+    Ok(call.draft().finish(call.name, Some(outcome)))
+}
+
+/// What is asked of a tool, and where.
+struct Call<'a> {
+    agent: &'a Agent,
+    name: &'a str,
+    wire: Wire<'a>,
+    input: Input<'a>,
+    cwd: Option<&'a str>,
+}
+
+/// An observation in the making. Its content went through the guard; path and metadata do so when
+/// it is finished.
+struct Draft {
+    obs_type: ObsType,
+    content: Redacted<String>,
+    file_path: Option<String>,
+    metadata: Map<String, Value>,
+    command: Option<Redacted<String>>,
+}
+
+impl<'a> Call<'a> {
+    fn read(agent: &'a Agent, wire: Wire<'a>, cwd: Option<&'a str>) -> Result<Self, OpError> {
+        let input = wire.object("tool_input")?;
+        Ok(Call { agent, name: wire.needed("tool_name")?, wire, input, cwd })
+    }
+
+    fn draft(&self) -> Draft {
+        let tool = self.agent.tool(self.name);
+        match tool {
+            Tool::Read => self.file("Read", ObsType::FileRead),
+            Tool::Write => self.write(),
+            Tool::Edit | Tool::Edits | Tool::Notebook => edit::of_file(self),
+            Tool::Patch => edit::of_patch_tool(self),
+            Tool::Shell => run::of(self),
+            Tool::Grep => self.search(true),
+            Tool::Glob => self.search(false),
+            Tool::Spawn => self.spawn(),
+            Tool::WebFetch => self.plain(ObsType::WebFetch, &["url", "prompt"]),
+            Tool::WebSearch => self.plain(ObsType::WebSearch, &["query"]),
+            Tool::Ask => self.question(),
+            Tool::Mcp => self.mcp(),
+            Tool::Other => self.plain(ObsType::ToolOther, &[]),
+        }
+    }
+
+    /// What the first of these members says, else the tool's name.
+    fn plain(&self, obs_type: ObsType, members: &[&str]) -> Draft {
+        let text = self.input.text(members).map(|text| text.head()).filter(|text| !text.is_empty());
+        let content = guard::line(text.unwrap_or(self.name), limits::OBSERVED_CHARS_MAX);
+        Draft { obs_type, content, file_path: None, metadata: Map::new(), command: None }
+    }
+
+    fn file(&self, verb: &str, obs_type: ObsType) -> Draft {
+        let draft = self.plain(obs_type, &[]);
+        let Some(path) = self.path(FILE) else { return draft };
+        let content = format!("{verb} {}", self.shown(path));
+        let content = guard::line(&content, limits::OBSERVED_CHARS_MAX);
+        Draft { content, file_path: Some(self.absolute(path)), ..draft }
+    }
+
+    /// What was written is not kept, only enough to see whether it is the same as something else.
+    fn write(&self) -> Draft {
+        let mut draft = self.file("Write", ObsType::FileWrite);
+        if let Some(content) = self.input.text(&["content"]) {
+            draft.metadata.insert("bytes".into(), content.bytes().into());
+            draft.metadata.insert("hash".into(), content.fingerprint().into());
+        }
+        draft
+    }
+
+    fn search(&self, names_folder: bool) -> Draft {
+        let draft = self.plain(ObsType::Search, &["pattern", "query"]);
+        let Some(folder) = self.path(FOLDER) else { return draft };
+        let file_path = Some(self.absolute(folder));
+        if !names_folder {
+            return Draft { file_path, ..draft };
+        }
+        let content = format!("{} in {}", *draft.content, self.shown(folder));
+        Draft { content: guard::line(&content, limits::OBSERVED_CHARS_MAX), file_path, ..draft }
+    }
+
+    fn spawn(&self) -> Draft {
+        let members = ["description", "prompt", "message", "objective"];
+        let mut draft = self.plain(ObsType::TaskSpawn, &members);
+        draft.content = draft.content.line(limits::OBSERVED_TASK_CHARS_MAX);
+        if let Some(kind) = self.input.text(&["subagent_type", "agent_type", "agent_name"]) {
+            let kind = guard::line(kind.head(), limits::OBSERVED_EDIT_CHARS_MAX);
+            draft.metadata.insert("subagent_type".into(), kind.into_inner().into());
+        }
+        draft
+    }
+
+    fn question(&self) -> Draft {
+        let mut draft = self.plain(ObsType::ToolOther, &["question"]);
+        let first = self.input.objects("questions").next();
+        if let Some(question) = first.and_then(|question| question.text(&["question"])) {
+            draft.content = guard::line(question.head(), limits::OBSERVED_CHARS_MAX);
+        }
+        draft
+    }
+
+    /// The tool of an MCP server: who serves it and what it is called there. What it was given is
+    /// not kept.
+    fn mcp(&self) -> Draft {
+        let mut draft = self.plain(ObsType::McpCall, &[]);
+        let told = |object: &str, member: &str| {
+            self.wire.value(object)?.get(member).and_then(Value::as_str)
+        };
+        let (prefix, between) = self.agent.mcp;
+        let rest = self.name.strip_prefix(prefix).unwrap_or(self.name);
+        let server = told("mcp_server", "name").or_else(|| told("mcp_context", "server_name"));
+        let (before, behind) = rest.split_once(between).unwrap_or(("", rest));
+        let tool = match server {
+            Some(server) => rest
+                .strip_prefix(server)
+                .and_then(|rest| rest.strip_prefix(between))
+                .unwrap_or(behind),
+            None => behind,
+        };
+        for (member, name) in [("server", server.unwrap_or(before)), ("tool", tool)] {
+            let name = guard::line(name, limits::OBSERVED_EDIT_CHARS_MAX);
+            draft.metadata.insert(member.into(), name.into_inner().into());
+        }
+        draft
+    }
+
+    fn path(&self, members: &[&str]) -> Option<&'a str> {
+        let path = self.input.text_or_first(members)?.head();
+        (!path.is_empty()).then_some(path)
+    }
+
+    /// The path as it is shown: without the folder where the agent stands.
+    fn shown<'p>(&self, path: &'p str) -> &'p str {
+        let inside = self.cwd.and_then(|cwd| path.strip_prefix(cwd.trim_end_matches('/')));
+        let inside = inside.and_then(|path| path.strip_prefix('/'));
+        inside.filter(|path| !path.is_empty()).unwrap_or(path)
+    }
+
+    /// The path as it is kept: as given, or below the folder where the agent stands.
+    fn absolute(&self, path: &str) -> String {
+        match self.cwd.filter(|cwd| cwd.starts_with('/')) {
+            Some(cwd) if !path.starts_with(['/', '~']) && !path.contains(':') => {
+                let path = path.strip_prefix("./").unwrap_or(path);
+                let cwd = cwd.trim_end_matches('/');
+                if path == "." { cwd.to_owned() } else { format!("{cwd}/{path}") }
+            }
+            _ => path.to_owned(),
+        }
+    }
+}
+
+impl Draft {
+    /// Whether a shell got it. Its kinds are those that only a command line has.
+    fn is_command(&self) -> bool {
+        use ObsType as O;
+        matches!(self.obs_type, O::Command | O::GitCommit | O::GitPush | O::Github)
+    }
+
+    fn finish(mut self, tool: &str, outcome: Option<Outcome<'_>>) -> ToolUse {
+        let failed = outcome.as_ref().is_some_and(|outcome| outcome.failed);
+        match outcome {
+            Some(outcome) if failed => self.fail(&outcome),
+            Some(outcome) => git::add(self.obs_type, &outcome.texts, &mut self.metadata),
+            None => {}
+        }
+        let path = self.file_path.as_deref();
+        ToolUse {
+            tool: text::one_line(&guard::name(tool), limits::HOOK_NAME_BYTES_MAX),
+            obs_type: self.obs_type,
+            content: self.content,
+            file_path: path.map(|path| guard::head(path, limits::PATH_CHARS_MAX)),
+            metadata: guard::members(self.metadata),
+            command: self.command,
+            failed,
+        }
+    }
+
+    fn fail(&mut self, outcome: &Outcome<'_>) {
+        let is_command = self.is_command();
+        let mut set = |member: &str, value: Value| self.metadata.insert(member.into(), value);
+        if is_command {
+            self.obs_type = ObsType::CommandError;
+            set("command", self.content.as_str().into());
+        }
+        if let Some(code) = outcome.exit_code {
+            set("exit_code", code.into());
+        }
+        set("failed", true.into());
+        if outcome.interrupted {
+            set("is_interrupt", true.into());
+        }
+        let error = outcome.text();
+        if !error.trim().is_empty() {
+            set("error", guard::both_ends(&error, limits::OBSERVED_ERROR_CHARS_MAX).into());
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Edits: the path and one line of what changed; the rest is in the file and in git.
+
+use model::limits;
+use model::observation::ObsType;
+use serde_json::{Map, Value};
+
+use super::{Call, Draft, FILE};
+use crate::guard;
+use crate::table::Tool;
+
+/// An edit of one file, by whichever tool.
+pub(super) fn of_file(call: &Call<'_>) -> Draft {
+    let mut draft = call.file("Edit", ObsType::FileEdit);
+    let first = match call.agent.tool(call.name) {
+        Tool::Edits => {
+            let count = call.input.objects("edits").count();
+            draft.metadata.insert("edits".into(), count.into());
+            call.input.objects("edits").next()
+        }
+        _ => Some(call.input),
+    };
+    let Some(path) = call.path(FILE) else { return draft };
+    let text = |members: &[&str]| {
+        first.and_then(|edit| edit.text(members)).map(|text| text.head()).unwrap_or_default()
+    };
+    let line = changed_line(text(&["old_string"]), text(&["new_string", "new_source"]));
+    draft.content = preview(call.shown(path), &line);
+    draft
+}
+
+fn preview(shown: &str, line: &str) -> text::secrets::Redacted<String> {
+    let content =
+        if line.is_empty() { format!("Edit {shown}") } else { format!("Edit {shown}: {line}") };
+    guard::line(&content, limits::OBSERVED_EDIT_CHARS_MAX)
+}
+
+/// The first line that is new, or with `- ` before it the first that is gone. The whole text goes
+/// through the guard before a line is taken out of it, because the lines around tell what it is.
+fn changed_line(old: &str, new: &str) -> String {
+    let (old, new) = (guard::looked_at(old), guard::looked_at(new));
+    let same = old.lines().zip(new.lines()).take_while(|(old, new)| old == new).count();
+    if let Some(line) = line_from(new, same) {
+        return line;
+    }
+    line_from(old, same).map(|line| format!("- {line}")).unwrap_or_default()
+}
+
+/// The first line that is not blank, after so many others.
+fn line_from(text: &str, skip: usize) -> Option<String> {
+    let safe = guard::safe(text);
+    // A redaction may have taken lines away; then they cannot be counted any more.
+    let counted = safe.lines().count() == text.lines().count();
+    let mut lines = safe.lines().skip(if counted { skip } else { 0 }).map(str::trim);
+    lines.find(|line| !line.is_empty()).map(str::to_owned)
+}
+
+/// The tool that takes a patch.
+pub(super) fn of_patch_tool(call: &Call<'_>) -> Draft {
+    match call.input.text_or_first(&["command", "input", "patch"]) {
+        Some(patch) => of_patch(call, patch.head()),
+        None => call.plain(ObsType::FileEdit, &[]),
+    }
+}
+
+/// A patch in the form `*** Update File: path`, with lines that begin with `+` or `-`.
+pub(super) fn of_patch(call: &Call<'_>, patch: &str) -> Draft {
+    let patch = guard::looked_at(patch);
+    let mut draft = call.plain(ObsType::FileEdit, &[]);
+    let named = |line| {
+        let rest = str::strip_prefix(line, "*** ")?;
+        let verbs = ["Add File: ", "Update File: ", "Delete File: ", "Move to: "];
+        verbs.iter().find_map(|verb| rest.strip_prefix(verb)).map(str::trim)
+    };
+    let files: Vec<&str> =
+        patch.lines().filter_map(named).filter(|path| !path.is_empty()).collect();
+    let Some(first) = files.first() else { return draft };
+    let shown = match files.len() {
+        1 => call.shown(first).to_owned(),
+        several => format!("{} and {} more", call.shown(first), several - 1),
+    };
+    draft.content = preview(&shown, &patched_line(patch));
+    draft.file_path = Some(call.absolute(first));
+    if files.len() > 1 {
+        draft.metadata = of_files(call, &files);
+    }
+    draft
+}
+
+fn of_files(call: &Call<'_>, files: &[&str]) -> Map<String, Value> {
+    let kept = files.iter().take(limits::OBSERVED_FILES_MAX);
+    let kept = kept.map(|path| guard::head(&call.absolute(path), limits::PATH_CHARS_MAX));
+    let files = Value::Array(kept.map(|path| path.into_inner().into()).collect());
+    Map::from_iter([("files".to_owned(), files)])
+}
+
+fn patched_line(patch: &str) -> String {
+    let safe = guard::safe(patch);
+    let line = |sign: char| {
+        safe.lines()
+            .filter_map(|line| line.strip_prefix(sign))
+            .map(str::trim)
+            .find(|line| !line.is_empty())
+    };
+    match (line('+'), line('-')) {
+        (Some(new), _) => new.to_owned(),
+        (None, Some(gone)) => format!("- {gone}"),
+        (None, None) => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// @capture_edit_preview
+    #[test]
+    fn the_first_line_that_changed_is_shown() {
+        let table = [
+            ("line two", "line 2", "line 2"),
+            ("a\nb\nc", "a\nB\nc", "B"),
+            ("a\nb", "a\n\n  new\nb", "new"),
+            ("a\nb", "a", "- b"),
+            ("gone", "", "- gone"),
+            ("", "  first\nsecond", "first"),
+            ("same", "same", ""),
+            ("", "", ""),
+        ];
+        for (old, new, line) in table {
+            assert_eq!(changed_line(old, new), line, "{old:?} {new:?}");
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! What git says when it commits or pushes, as members of metadata.
+
+use model::limits;
+use model::observation::ObsType;
+use serde_json::{Map, Value};
+
+use crate::guard;
+
+/// Adds what the output tells about a commit or a push; nothing for any other observation.
+pub(super) fn add(obs_type: ObsType, texts: &[&str], metadata: &mut Map<String, Value>) {
+    let lines = texts.iter().flat_map(|text| guard::looked_at(text).lines());
+    match obs_type {
+        ObsType::GitCommit => lines.for_each(|line| commit_line(line, metadata)),
+        ObsType::GitPush => lines.for_each(|line| push_line(line, metadata)),
+        _ => {}
+    }
+}
+
+fn set(metadata: &mut Map<String, Value>, member: &str, text: &str) {
+    let text = guard::line(text, limits::OBSERVED_CHARS_MAX);
+    metadata.insert(member.into(), text.into_inner().into());
+}
+
+/// `[main 1a2b3c4] message`, ` 2 files changed, 3 insertions(+)`, ` create mode 100644 path`. Of several
+/// commits the last one counts.
+fn commit_line(line: &str, metadata: &mut Map<String, Value>) {
+    if let Some((branch, hash, message)) = commit_header(line) {
+        for old in ["files_changed", "insertions", "deletions", "new_files"] {
+            metadata.remove(old);
+        }
+        set(metadata, "branch", branch);
+        set(metadata, "commit_hash", hash);
+        set(metadata, "commit_message", message);
+        return;
+    }
+    if !metadata.contains_key("commit_hash") {
+        return;
+    }
+    if let Some(rest) = line.strip_prefix(" create mode ") {
+        let path = rest.split_once(' ').map_or(rest, |(_, path)| path);
+        let files = metadata.entry("new_files").or_insert_with(|| Value::Array(Vec::new()));
+        if let Some(files) =
+            files.as_array_mut().filter(|files| files.len() < limits::OBSERVED_FILES_MAX)
+        {
+            files.push(guard::line(path, limits::OBSERVED_CHARS_MAX).into_inner().into());
+        }
+    } else if line.contains(" changed") {
+        for (member, count) in line.split(',').filter_map(statistic) {
+            metadata.insert(member.into(), count.into());
+        }
+    }
+}
+
+fn commit_header(line: &str) -> Option<(&str, &str, &str)> {
+    let (header, message) = line.strip_prefix('[')?.split_once("] ")?;
+    let (branch, hash) = header.rsplit_once(' ')?;
+    let is_hash =
+        (4..=64).contains(&hash.len()) && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let branch = branch.strip_suffix(" (root-commit)").unwrap_or(branch);
+    is_hash.then_some((branch, hash, message))
+}
+
+fn statistic(part: &str) -> Option<(&'static str, u64)> {
+    let (count, what) = part.trim().split_once(' ')?;
+    let member =
+        [("file", "files_changed"), ("insertion", "insertions"), ("deletion", "deletions")]
+            .into_iter()
+            .find_map(|(word, member)| what.starts_with(word).then_some(member))?;
+    Some((member, count.parse().ok()?))
+}
+
+/// `To git@host:repo.git`, `   1a2b3c4..5d6e7f8  main -> main`, ` * [new branch]  main -> main`. Of
+/// several branches the first one counts.
+fn push_line(line: &str, metadata: &mut Map<String, Value>) {
+    if let Some(url) = line.strip_prefix("To ") {
+        set(metadata, "remote_url", &without_credentials(url.trim()));
+        return;
+    }
+    let Some((refs, target)) = line.split_once(" -> ") else { return };
+    if !line.starts_with(' ') || metadata.contains_key("branch") {
+        return;
+    }
+    let range = refs.trim_start_matches([' ', '+', '*', '=']).split_whitespace().next();
+    if let Some(range) = range.filter(|range| is_range(range)) {
+        set(metadata, "hash_range", range);
+    }
+    if let Some(branch) = target.split_whitespace().next() {
+        set(metadata, "branch", branch);
+    }
+}
+
+fn is_range(word: &str) -> bool {
+    word.contains("..") && word.bytes().all(|byte| byte == b'.' || byte.is_ascii_hexdigit())
+}
+
+/// The address without who one is there, which over HTTP is often a token.
+fn without_credentials(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let authority = rest.find('/').map_or(rest, |end| &rest[..end]);
+    match authority.rfind('@') {
+        Some(at) if scheme.starts_with("http") || authority[..at].contains(':') => {
+            format!("{scheme}://{}", &rest[at + 1..])
+        }
+        _ => url.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn told(obs_type: ObsType, text: &str) -> Value {
+        let mut metadata = Map::new();
+        add(obs_type, &[text], &mut metadata);
+        Value::Object(metadata)
+    }
+
+    /// @capture_commit
+    #[test]
+    fn a_commit_carries_hash_branch_message_and_numbers() {
+        let text = "hook ok\n[feature/x 1a2b3c4] fix the [auth] test\n 3 files changed, 12 insertions(+), 1 deletion(-)\n create mode 100644 src/new file.rs\n";
+        assert_eq!(
+            told(ObsType::GitCommit, text),
+            json!({
+                "branch": "feature/x", "commit_hash": "1a2b3c4", "commit_message": "fix the [auth] test",
+                "files_changed": 3, "insertions": 12, "deletions": 1, "new_files": ["src/new file.rs"],
+            })
+        );
+        let root = "[main (root-commit) deadbee] begin\n 1 file changed, 1 insertion(+)";
+        assert_eq!(
+            told(ObsType::GitCommit, root),
+            json!({
+                "branch": "main", "commit_hash": "deadbee", "commit_message": "begin",
+                "files_changed": 1, "insertions": 1,
+            })
+        );
+        let full = "[detached HEAD 0123456789abcdef0123456789abcdef01234567] x";
+        assert_eq!(told(ObsType::GitCommit, full)["branch"], "detached HEAD");
+        assert_eq!(told(ObsType::GitCommit, full)["commit_hash"], full[15..55]);
+        for none in ["", "[info] done", "[main] x", "nothing to commit", " 1 file changed"] {
+            assert_eq!(told(ObsType::GitCommit, none), json!({}), "{none:?}");
+        }
+    }
+
+    /// @capture_commit
+    #[test]
+    fn of_several_commits_the_last_counts() {
+        let text = "[main aaaa111] one\n 9 files changed, 1 deletion(-)\n[main bbbb222] two\n 1 file changed, 1 insertion(+)\n";
+        let told = told(ObsType::GitCommit, text);
+        assert_eq!(told["commit_message"], "two");
+        assert_eq!((&told["files_changed"], told.get("deletions")), (&json!(1), None));
+    }
+
+    /// @capture_commit
+    #[test]
+    fn a_push_carries_where_to_and_what_and_never_who() {
+        let token = concat!("ghp", "_", "0123456789abcdefghijABCDEFGHIJ012345");
+        let table = [
+            (
+                "To github.com:me/it.git\n   1a2b3c4..5d6e7f8  main -> main\n".to_owned(),
+                json!({"remote_url": "github.com:me/it.git", "hash_range": "1a2b3c4..5d6e7f8", "branch": "main"}),
+            ),
+            (
+                format!(
+                    "To https://me:{token}@github.com/me/it.git\n * [new branch]      HEAD -> topic\n"
+                ),
+                json!({"remote_url": "https://github.com/me/it.git", "branch": "topic"}),
+            ),
+            (
+                format!(
+                    "To https://{token}@github.com/me/it.git\n + 1a2b3c4...5d6e7f8 a -> b (forced update)\n"
+                ),
+                json!({"remote_url": "https://github.com/me/it.git", "hash_range": "1a2b3c4...5d6e7f8", "branch": "b"}),
+            ),
+            ("To ssh://git@host/r.git\n".to_owned(), json!({"remote_url": "ssh://git@host/r.git"})),
+            ("Everything up-to-date\n".to_owned(), json!({})),
+        ];
+        for (text, expected) in table {
+            assert_eq!(told(ObsType::GitPush, &text), expected);
+        }
+    }
+
+    #[test]
+    fn other_observations_learn_nothing_from_such_lines() {
+        assert_eq!(told(ObsType::Command, "[main 1a2b3c4] x"), json!({}));
+    }
+}

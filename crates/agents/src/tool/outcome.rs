@@ -1,0 +1,164 @@
+//! What came of a tool: whether it failed, with which exit code, and what it said.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use crate::table::ExitLine;
+use crate::wire::Text;
+
+/// Members of a response that hold text, the most telling first.
+const TEXTS: &[&str] =
+    &["error", "stderr", "stdout", "output", "llmContent", "content", "text", "message"];
+/// How deep a response is looked into for them.
+const DEPTH_MAX: usize = 4;
+/// Lines at the beginning of an output that may tell the exit code; all further ones are the
+/// command's own.
+const FIRST_LINES: usize = 4;
+/// The same at the end, where the host tells more beside it.
+const LAST_LINES: usize = 20;
+
+pub(super) struct Outcome<'a> {
+    pub(super) failed: bool,
+    pub(super) exit_code: Option<i64>,
+    pub(super) interrupted: bool,
+    /// What was said, piece by piece.
+    pub(super) texts: Vec<&'a str>,
+}
+
+impl<'a> Outcome<'a> {
+    /// All that was said as one text.
+    pub(super) fn text(&self) -> Cow<'a, str> {
+        match self.texts.as_slice() {
+            [one] => Cow::Borrowed(one),
+            texts => Cow::Owned(texts.join("\n")),
+        }
+    }
+}
+
+/// The outcome that a response tells. The text is looked at for an exit code only where the agent
+/// has no other way to tell of a failure.
+pub(super) fn of(response: Option<&Value>, exit_line: Option<ExitLine>) -> Outcome<'_> {
+    let texts = response.map(texts).unwrap_or_default();
+    let told = response.and_then(exit_code);
+    let exit_code = told.or_else(|| {
+        let line = exit_line?;
+        texts.iter().find_map(|text| exit_code_in(text, line))
+    });
+    let failed = exit_code.is_some_and(|code| code != 0) || response.is_some_and(says_error);
+    Outcome { failed, exit_code, interrupted: false, texts }
+}
+
+/// The outcome of what is known to have failed: the error tells first, the response if there is none.
+pub(super) fn of_failure<'a>(
+    error: Option<&'a str>,
+    response: Option<&'a Value>,
+    interrupted: bool,
+) -> Outcome<'a> {
+    let texts = match error.filter(|error| !error.trim().is_empty()) {
+        Some(error) => vec![error],
+        None => response.map(texts).unwrap_or_default(),
+    };
+    let told = response.and_then(exit_code);
+    let in_text = || texts.iter().find_map(|text| exit_code_in(text, ExitLine::First));
+    Outcome { failed: true, exit_code: told.or_else(in_text), interrupted, texts }
+}
+
+fn texts(value: &Value) -> Vec<&str> {
+    let mut found = Vec::new();
+    collect(value, DEPTH_MAX, &mut found);
+    found
+}
+
+fn collect<'a>(value: &'a Value, depth: usize, found: &mut Vec<&'a str>) {
+    if let Some(text) = Text::of(value) {
+        found.extend(Some(text.head()).filter(|text| !text.trim().is_empty()));
+        return;
+    }
+    if depth == 0 {
+        return;
+    }
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| collect(item, depth - 1, found)),
+        Value::Object(members) => {
+            let values = TEXTS.iter().filter_map(|member| members.get(*member));
+            values.for_each(|value| collect(value, depth - 1, found));
+        }
+        _ => {}
+    }
+}
+
+/// The exit code as a member of the response.
+fn exit_code(response: &Value) -> Option<i64> {
+    let places = [Some(response), response.get("metadata")];
+    places.into_iter().flatten().find_map(|place| {
+        ["exit_code", "exitCode"].iter().find_map(|member| place.get(member)?.as_i64())
+    })
+}
+
+/// Whether the response says of itself that it is an error.
+fn says_error(response: &Value) -> bool {
+    let flagged = ["isError", "is_error"]
+        .iter()
+        .any(|member| response.get(member).and_then(Value::as_bool) == Some(true));
+    let told = match response.get("error") {
+        Some(Value::String(error)) => !error.is_empty(),
+        Some(Value::Object(_)) => true,
+        _ => false,
+    };
+    flagged || told
+}
+
+fn exit_code_in(text: &str, line: ExitLine) -> Option<i64> {
+    match line {
+        ExitLine::First => text.lines().take(FIRST_LINES).find_map(exit_code_of_line),
+        ExitLine::Last => text.lines().rev().take(LAST_LINES).find_map(exit_code_of_line),
+    }
+}
+
+fn exit_code_of_line(line: &str) -> Option<i64> {
+    let line = line.trim();
+    let behind = |prefix: &str| {
+        let head = line.get(..prefix.len())?;
+        head.eq_ignore_ascii_case(prefix).then(|| &line[prefix.len()..])
+    };
+    let rest = behind("exit code").or_else(|| behind("process exited with code"))?;
+    rest.trim_start_matches(':').trim().trim_end_matches('.').parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// @capture_failure_forms
+    #[test]
+    fn a_failure_is_told_in_the_ways_agents_have() {
+        let first = Some(ExitLine::First);
+        let last = Some(ExitLine::Last);
+        let table = [
+            (json!("hi\n"), first, (false, None)),
+            (json!("Exit code: 1\nWall time: 0.1 seconds\nOutput:\nno"), first, (true, Some(1))),
+            (json!("Exit code: 0\nOutput:\nyes"), first, (false, Some(0))),
+            (json!("Process exited with code 101\nOutput:\n"), first, (true, Some(101))),
+            (json!("1\n2\n3\n4\nExit code: 1"), first, (false, None)),
+            (json!("Exit code: 1"), None, (false, None)),
+            (json!("the exit code: 1"), first, (false, None)),
+            (json!({"output": "no", "metadata": {"exit_code": 2}}), None, (true, Some(2))),
+            (json!({"stdout": "", "exit_code": 0}), None, (false, Some(0))),
+            (
+                json!({"content": [{"type": "text", "text": "no"}], "isError": true}),
+                None,
+                (true, None),
+            ),
+            (json!({"llmContent": "Output: x\nExit Code: 7\nPIDs: none"}), last, (true, Some(7))),
+            (json!({"error": {"message": "no such file"}, "llmContent": "x"}), last, (true, None)),
+            (json!({"error": null, "llmContent": "x"}), last, (false, None)),
+            (json!(5), first, (false, None)),
+        ];
+        for (response, line, expected) in table {
+            let outcome = of(Some(&response), line);
+            assert_eq!((outcome.failed, outcome.exit_code), expected, "{response}");
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Commands: what kind of observation a command line is, and what is worth knowing about it.
+
+use std::borrow::Cow;
+
+use model::limits;
+use model::observation::ObsType;
+use serde_json::{Map, Value};
+
+use super::{Call, Draft, edit, runs};
+use crate::guard;
+use crate::shell::{self, Simple};
+use crate::wire::Text;
+
+/// How a patch begins that is given to a command instead of a tool.
+const PATCH: &str = "*** Begin Patch";
+
+pub(super) fn of(call: &Call<'_>) -> Draft {
+    let line = ["command", "cmd"].iter().find_map(|member| line(call.input.value(member)?));
+    let line = line.unwrap_or_default();
+    if line.is_empty() {
+        return call.plain(ObsType::Command, &[]);
+    }
+    let commands = shell::commands(&line);
+    if let Some(at) = line.find(PATCH).filter(|_| commands.iter().any(applies_patch)) {
+        return edit::of_patch(call, &line[at..]);
+    }
+    let safe = guard::safe(&line);
+    Draft {
+        obs_type: obs_type(&commands),
+        content: safe.head(limits::OBSERVED_CHARS_MAX),
+        file_path: None,
+        metadata: metadata(&commands),
+        command: Some(safe.head(limits::COMMAND_CHARS_MAX)),
+    }
+}
+
+/// The line that a shell gets. A list of words is a line of its own, or a shell with its script.
+fn line(value: &Value) -> Option<Cow<'_, str>> {
+    if let Some(text) = Text::of(value) {
+        return Some(text.head().into());
+    }
+    let words: Vec<&str> = value.as_array()?.iter().filter_map(Value::as_str).collect();
+    if let [_, flag, script] = words.as_slice()
+        && flag.starts_with('-')
+        && flag.ends_with('c')
+    {
+        return Some((*script).into());
+    }
+    let quoted = words.iter().map(|word| match word.contains(|c: char| c.is_whitespace()) {
+        true => Cow::Owned(format!("'{}'", word.replace('\'', r"'\''"))),
+        false => Cow::Borrowed(*word),
+    });
+    Some(quoted.collect::<Vec<_>>().join(" ").into())
+}
+
+fn applies_patch(command: &Simple) -> bool {
+    matches!(command.program.as_str(), "apply_patch" | "applypatch")
+}
+
+/// A push counts for more than a commit, a commit for more than a call of `gh`.
+fn obs_type(commands: &[Simple]) -> ObsType {
+    let git = |what: &str| commands.iter().any(|command| command.is_git(what));
+    if git("push") {
+        ObsType::GitPush
+    } else if git("commit") {
+        ObsType::GitCommit
+    } else if commands.iter().any(|command| command.program == "gh") {
+        ObsType::Github
+    } else {
+        ObsType::Command
+    }
+}
+
+fn metadata(commands: &[Simple]) -> Map<String, Value> {
+    let mut metadata = Map::new();
+    if let Some(run) = runs::of(commands) {
+        metadata.insert("kind".into(), run.kind.word().into());
+        metadata.insert("program".into(), run.program.into());
+        if let Some(subcommand) = run.subcommand {
+            let subcommand = guard::line(subcommand, limits::OBSERVED_EDIT_CHARS_MAX);
+            metadata.insert("subcommand".into(), subcommand.into_inner().into());
+        }
+    }
+    metadata
+}

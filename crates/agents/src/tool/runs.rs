@@ -1,0 +1,381 @@
+//! Which commands run tests or build something, as a table.
+
+use crate::shell::Simple;
+
+/// What a command is run for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Test,
+    Build,
+}
+
+impl Kind {
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Kind::Test => "test",
+            Kind::Build => "build",
+        }
+    }
+}
+
+/// A run of tests or a build.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Run<'a> {
+    pub(super) kind: Kind,
+    pub(super) program: &'a str,
+    pub(super) subcommand: Option<&'a str>,
+}
+
+/// Which words after the program decide.
+enum Words {
+    /// None: the program does nothing else.
+    Any,
+    /// No word at all, or one of these: other targets may do anything.
+    NoneOr(&'static [&'static str]),
+    /// The first.
+    First(&'static [&'static str]),
+    /// Any of them: each is a target.
+    Targets(&'static [&'static str]),
+    /// The first, or the one after `run`: a script of the package.
+    Script(&'static [&'static str]),
+}
+
+/// The rows in order: the first that fits counts. A `*` at the end of a word stands for the rest of it.
+const ROWS: &[(Kind, &[&str], Words)] = &[
+    (
+        Kind::Test,
+        &[
+            "pytest",
+            "py.test",
+            "tox",
+            "nox",
+            "jest",
+            "vitest",
+            "mocha",
+            "ava",
+            "ctest",
+            "rspec",
+            "phpunit",
+            "pest",
+            "bats",
+            "busted",
+            "nose2",
+            "unittest",
+            "cargo-nextest",
+            "gotestsum",
+            "elm-test",
+        ],
+        Words::Any,
+    ),
+    (
+        Kind::Test,
+        &["cargo"],
+        Words::First(&["test", "t", "nextest", "llvm-cov", "tarpaulin", "mutants"]),
+    ),
+    (Kind::Build, &["cargo"], Words::First(&["build", "b", "check", "c", "clippy", "rustc"])),
+    (Kind::Test, &["npm", "pnpm", "yarn", "bun"], Words::Script(&["test*", "t", "tst"])),
+    (Kind::Build, &["npm", "pnpm", "yarn", "bun"], Words::Script(&["build*", "compile*"])),
+    (Kind::Test, &["go"], Words::First(&["test"])),
+    (Kind::Build, &["go"], Words::First(&["build", "install", "vet"])),
+    (Kind::Test, &["make", "gmake", "just", "task", "ninja"], Words::Targets(&["test*", "check*"])),
+    (
+        Kind::Build,
+        &["make", "gmake", "ninja"],
+        Words::NoneOr(&["all", "build*", "compile*", "release*", "debug*", "dist"]),
+    ),
+    (Kind::Build, &["just", "task"], Words::Targets(&["build*"])),
+    (
+        Kind::Test,
+        &["mvn", "mvnw", "gradle", "gradlew"],
+        Words::Targets(&["test*", "check", "verify", "integration-test", "connected*"]),
+    ),
+    (
+        Kind::Build,
+        &["mvn", "mvnw", "gradle", "gradlew"],
+        Words::Targets(&[
+            "package",
+            "compile*",
+            "install",
+            "build*",
+            "assemble*",
+            "classes",
+            "jar",
+        ]),
+    ),
+    (Kind::Test, &["zig"], Words::Targets(&["test"])),
+    (
+        Kind::Test,
+        &[
+            "dotnet",
+            "bazel",
+            "bazelisk",
+            "swift",
+            "mix",
+            "sbt",
+            "deno",
+            "flutter",
+            "dart",
+            "meson",
+            "stack",
+            "cabal",
+            "rails",
+            "rake",
+            "composer",
+            "playwright",
+            "forge",
+            "buck2",
+        ],
+        Words::First(&["test*", "vstest", "spec"]),
+    ),
+    (
+        Kind::Build,
+        &[
+            "dotnet", "bazel", "bazelisk", "swift", "mix", "sbt", "flutter", "meson", "stack",
+            "cabal", "zig", "forge", "buck2", "docker", "podman", "buildah", "vite", "next",
+            "nuxt", "nx", "turbo", "ng",
+        ],
+        Words::First(&["build*", "compile", "publish", "bake"]),
+    ),
+    (Kind::Test, &["cypress"], Words::First(&["run"])),
+    (Kind::Test, &["manage.py"], Words::First(&["test"])),
+    (Kind::Test, &["nx", "turbo", "ng"], Words::First(&["test*"])),
+    (
+        Kind::Build,
+        &[
+            "tsc",
+            "vue-tsc",
+            "webpack",
+            "rollup",
+            "esbuild",
+            "rustc",
+            "javac",
+            "gcc",
+            "g++",
+            "cc",
+            "c++",
+            "clang",
+            "clang++",
+            "xcodebuild",
+            "msbuild",
+        ],
+        Words::Any,
+    ),
+];
+
+/// Options, before the words that decide, that take the next word.
+const VALUED: &[&str] = &[
+    "-C",
+    "-f",
+    "-F",
+    "-w",
+    "-Z",
+    "--prefix",
+    "--cwd",
+    "--dir",
+    "--filter",
+    "--workspace",
+    "--file",
+    "--directory",
+    "--manifest-path",
+    "--config",
+    "--color",
+    "--target-dir",
+    "-pl",
+    "--projects",
+];
+
+/// Options with which a program only talks about itself.
+const TALK: &[&str] = &["--help", "--version", "-V", "help"];
+
+/// How often a program that runs another is looked behind.
+const RUNNERS_MAX: usize = 4;
+
+/// The run of tests among the commands, else the build.
+pub(super) fn of(commands: &[Simple]) -> Option<Run<'_>> {
+    let mut build = None;
+    for run in commands.iter().filter_map(|command| run(&command.program, &command.args)) {
+        match run.kind {
+            Kind::Test => return Some(run),
+            Kind::Build => build = build.or(Some(run)),
+        }
+    }
+    build
+}
+
+fn run<'a>(program: &'a str, args: &'a [String]) -> Option<Run<'a>> {
+    if args.first().is_some_and(|arg| TALK.contains(&arg.as_str())) {
+        return None;
+    }
+    let (mut program, mut args) = (program, args);
+    for _ in 0..RUNNERS_MAX {
+        if let Some(run) = known(program, args) {
+            return Some(run);
+        }
+        (program, args) = behind_runner(program, args)?;
+    }
+    None
+}
+
+fn known<'a>(program: &'a str, args: &'a [String]) -> Option<Run<'a>> {
+    // `cmake --build` and `docker compose build` have the word that decides in a place of their own.
+    if program == "cmake" {
+        let builds = args.iter().any(|arg| arg == "--build");
+        return builds.then_some(Run { kind: Kind::Build, program, subcommand: None });
+    }
+    let words = words(args);
+    let words = match words.as_slice() {
+        [first, rest @ ..] if program == "docker" && ["compose", "buildx"].contains(first) => rest,
+        words => words,
+    };
+    let rows = ROWS.iter().filter(|(_, programs, _)| programs.contains(&program));
+    rows.filter_map(|(kind, _, deciding)| {
+        let subcommand = decides(deciding, words)?;
+        Some(Run { kind: *kind, program, subcommand })
+    })
+    .next()
+}
+
+/// The word that makes the row fit, if it fits.
+fn decides<'a>(deciding: &Words, words: &[&'a str]) -> Option<Option<&'a str>> {
+    let found = match deciding {
+        Words::Any => return Some(None),
+        Words::NoneOr(_) if words.iter().all(|word| is_number(word)) => return Some(None),
+        Words::First(list) => words.iter().take(1).find(|word| fits(word, list)),
+        Words::Targets(list) | Words::NoneOr(list) => words.iter().find(|word| fits(word, list)),
+        Words::Script(list) => {
+            let scripts = match words {
+                ["run" | "run-script", rest @ ..] => rest,
+                ["workspace", _, "run", rest @ ..] | ["workspace", _, rest @ ..] => rest,
+                words => words,
+            };
+            scripts.iter().take(1).find(|word| fits(word, list))
+        }
+    };
+    found.map(|word| Some(*word))
+}
+
+/// Whether a word is no target but the value of an option such as `-j`.
+fn is_number(word: &str) -> bool {
+    word.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Whether a word is in the list; of `:app:test` the last part counts too.
+fn fits(word: &str, list: &[&str]) -> bool {
+    let last = word.rsplit(':').next().unwrap_or(word);
+    list.iter().any(|known| match known.strip_suffix('*') {
+        Some(start) => word.starts_with(start) || last.starts_with(start),
+        None => word == *known || last == *known,
+    })
+}
+
+/// The arguments without options and their values, up to `--`.
+fn words(args: &[String]) -> Vec<&str> {
+    let mut words = Vec::new();
+    let mut args = args.iter().map(String::as_str).take_while(|arg| *arg != "--");
+    while let Some(arg) = args.next() {
+        if VALUED.contains(&arg) {
+            args.next();
+        } else if !arg.starts_with(['-', '+']) && !arg.contains('=') {
+            words.push(arg);
+        }
+    }
+    words
+}
+
+/// The command that another one runs: `npx jest`, `uv run pytest`, `python -m pytest`.
+fn behind_runner<'a>(program: &str, args: &'a [String]) -> Option<(&'a str, &'a [String])> {
+    let first = args.iter().position(|arg| !arg.starts_with('-'))?;
+    let rest = match program {
+        "npx" | "bunx" | "pnpx" | "uvx" => &args[first..],
+        "python" | "python3" | "py" => {
+            let module = args.iter().position(|arg| arg == "-m").map(|at| at + 1);
+            args.get(module.unwrap_or(first)..)?
+        }
+        "npm" | "pnpm" | "yarn" | "bun" if ["exec", "dlx", "x"].contains(&args[first].as_str()) => {
+            &args[first + 1..]
+        }
+        "pnpm" | "yarn" => &args[first..],
+        "uv" | "poetry" | "pipenv" | "pdm" | "hatch" | "rye" if args[first] == "run" => {
+            &args[first + 1..]
+        }
+        "bundle" if args[first] == "exec" => &args[first + 1..],
+        _ => return None,
+    };
+    let rest = rest.iter().position(|arg| !arg.starts_with('-')).and_then(|at| rest.get(at..))?;
+    let (program, args) = rest.split_first()?;
+    Some((program.rsplit('/').next().unwrap_or(program), args))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shell::commands;
+
+    /// @capture_test_and_build
+    #[test]
+    fn tests_and_builds_are_told_from_other_commands() {
+        let table = [
+            ("cargo test", "test cargo test"),
+            ("cargo nextest run -p x", "test cargo nextest"),
+            ("cargo +nightly --locked t", "test cargo t"),
+            ("cd web && npm test -- --watch=false", "test npm test"),
+            ("npm run test:unit", "test npm test:unit"),
+            ("npm --prefix web run test", "test npm test"),
+            ("pnpm -C web t", "test pnpm t"),
+            ("yarn jest src", "test jest"),
+            ("yarn workspace web test", "test yarn test"),
+            ("npx --yes vitest run", "test vitest"),
+            ("uv run --frozen pytest -q", "test pytest"),
+            ("poetry run python -m pytest tests", "test pytest"),
+            ("python3 -m unittest", "test unittest"),
+            ("python manage.py test app", "test manage.py test"),
+            ("./.venv/bin/pytest -x", "test pytest"),
+            ("go test ./...", "test go test"),
+            ("make -C sub -j8 test", "test make test"),
+            ("make check", "test make check"),
+            ("./gradlew :app:testDebugUnitTest", "test gradlew :app:testDebugUnitTest"),
+            ("mvn -q -pl core test", "test mvn test"),
+            ("ctest --output-on-failure", "test ctest"),
+            ("dotnet test", "test dotnet test"),
+            ("zig build test", "test zig test"),
+            ("bundle exec rspec", "test rspec"),
+            ("cargo build && cargo test", "test cargo test"),
+            ("timeout 60 cargo test 2>&1 | tail -5", "test cargo test"),
+            ("bash -lc 'cargo test'", "test cargo test"),
+            ("cargo clippy --all-targets", "build cargo clippy"),
+            ("make", "build make"),
+            ("make -j 8", "build make"),
+            ("make -j8 all", "build make all"),
+            ("make clean", ""),
+            ("make deploy", ""),
+            ("npm run build", "build npm build"),
+            ("npx tsc --noEmit", "build tsc"),
+            ("go build ./...", "build go build"),
+            ("mvn package", "build mvn package"),
+            ("gradle build", "build gradle build"),
+            ("docker build -t x .", "build docker build"),
+            ("docker compose -f dev.yml build web", "build docker build"),
+            ("cmake --build out", "build cmake"),
+            ("cargo run", ""),
+            ("cargo --version", ""),
+            ("pytest --help", ""),
+            ("npm install test-utils", ""),
+            ("npm run dev", ""),
+            ("git commit -m 'cargo test'", ""),
+            ("echo cargo test", ""),
+            ("ls tests", ""),
+            ("just --list", ""),
+            ("docker run x", ""),
+            ("cmake -S . -B out", ""),
+            ("python script.py", ""),
+        ];
+        for (line, expected) in table {
+            let commands = commands(line);
+            let told = of(&commands).map(|run| {
+                let subcommand = run.subcommand.map(|word| format!(" {word}"));
+                format!("{} {}{}", run.kind.word(), run.program, subcommand.unwrap_or_default())
+            });
+            assert_eq!(told.unwrap_or_default(), expected, "{line}");
+        }
+    }
+}

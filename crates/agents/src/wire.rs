@@ -1,0 +1,150 @@
+//! An agent's event as it came in: a JSON object whose members are read by name and checked for their
+//! type. What they mean is decided elsewhere.
+
+use std::borrow::Cow;
+
+use model::OpError;
+use serde_json::{Map, Value};
+
+/// Bytes at the end of a shortened text that may be half a word, and so half a secret.
+const TORN_BYTES: usize = 512;
+
+/// The members of an event.
+#[derive(Clone, Copy)]
+pub(crate) struct Wire<'a>(&'a Map<String, Value>);
+
+impl<'a> Wire<'a> {
+    pub(crate) fn read(payload: &'a Value) -> Result<Self, OpError> {
+        let not_one = || {
+            OpError::invalid("", "the event is not a JSON object")
+                .hint("Send the event as the agent has it.")
+        };
+        payload.as_object().map(Wire).ok_or_else(not_one)
+    }
+
+    /// A member, unless it is missing or null.
+    pub(crate) fn value(self, member: &str) -> Option<&'a Value> {
+        self.0.get(member).filter(|value| !value.is_null())
+    }
+
+    pub(crate) fn has(self, member: &str) -> bool {
+        self.value(member).is_some()
+    }
+
+    /// A text that may be missing.
+    pub(crate) fn text(self, member: &str) -> Result<Option<&'a str>, OpError> {
+        let Some(value) = self.value(member) else { return Ok(None) };
+        let text = Text::of(value).ok_or_else(|| wrong_type(member, "a text"))?;
+        Ok(Some(text.head()))
+    }
+
+    /// A text that has to be there and must not be empty.
+    pub(crate) fn needed(self, member: &str) -> Result<&'a str, OpError> {
+        match self.text(member)? {
+            Some(text) if !text.trim().is_empty() => Ok(text),
+            Some(_) => Err(OpError::invalid(member, format!("{member} is empty"))),
+            None => Err(OpError::invalid(member, format!("{member} is missing"))),
+        }
+        .map_err(|error| error.hint("Send the event as the agent has it."))
+    }
+
+    /// An object that may be missing: then it has no members.
+    pub(crate) fn object(self, member: &str) -> Result<Input<'a>, OpError> {
+        match self.value(member) {
+            None => Ok(Input(None)),
+            Some(Value::Object(members)) => Ok(Input(Some(members))),
+            Some(_) => Err(wrong_type(member, "an object")),
+        }
+    }
+
+    pub(crate) fn flag(self, member: &str) -> Result<bool, OpError> {
+        match self.value(member) {
+            None => Ok(false),
+            Some(Value::Bool(flag)) => Ok(*flag),
+            Some(_) => Err(wrong_type(member, "true or false")),
+        }
+    }
+}
+
+fn wrong_type(member: &str, wanted: &str) -> OpError {
+    OpError::invalid(member, format!("{member} is not {wanted}"))
+        .hint("Send the event as the agent has it.")
+}
+
+/// What a tool was given. A model wrote it, and a call with a wrong member is worth keeping just because
+/// it fails; so a member of the wrong type counts as missing.
+#[derive(Clone, Copy)]
+pub(crate) struct Input<'a>(Option<&'a Map<String, Value>>);
+
+impl<'a> Input<'a> {
+    pub(crate) fn value(self, member: &str) -> Option<&'a Value> {
+        self.0?.get(member)
+    }
+
+    /// The first of these members that is a text.
+    pub(crate) fn text(self, members: &[&str]) -> Option<Text<'a>> {
+        members.iter().find_map(|member| Text::of(self.value(member)?))
+    }
+
+    /// The same, where a list stands for its first text.
+    pub(crate) fn text_or_first(self, members: &[&str]) -> Option<Text<'a>> {
+        members.iter().find_map(|member| match self.value(member)? {
+            Value::Array(items) => items.iter().find_map(Text::of),
+            value => Text::of(value),
+        })
+    }
+
+    /// The objects in a list.
+    pub(crate) fn objects(self, member: &str) -> impl Iterator<Item = Input<'a>> {
+        let items = self.value(member).and_then(Value::as_array);
+        items.into_iter().flatten().filter_map(Value::as_object).map(|object| Input(Some(object)))
+    }
+}
+
+/// A text of an event, whole or shortened (see [`shorten`](crate::shorten)).
+#[derive(Clone, Copy)]
+pub(crate) enum Text<'a> {
+    Whole(&'a str),
+    Shortened { bytes: u64, sha256: &'a str, head: &'a str },
+}
+
+impl<'a> Text<'a> {
+    pub(crate) fn of(value: &'a Value) -> Option<Self> {
+        match value {
+            Value::String(text) => Some(Text::Whole(text)),
+            Value::Object(members) if members.len() == 3 => Some(Text::Shortened {
+                bytes: members.get("bytes")?.as_u64()?,
+                sha256: members.get("sha256")?.as_str()?,
+                head: members.get("head")?.as_str()?,
+            }),
+            _ => None,
+        }
+    }
+
+    /// All that is there of it, without a word that may have been cut in two.
+    pub(crate) fn head(self) -> &'a str {
+        match self {
+            Text::Whole(text) => text,
+            Text::Shortened { head, .. } => {
+                let torn = head.floor_char_boundary(head.len().saturating_sub(TORN_BYTES));
+                let space = head[torn..].rfind(char::is_whitespace);
+                &head[..space.map_or(torn, |at| torn + at)]
+            }
+        }
+    }
+
+    pub(crate) fn bytes(self) -> u64 {
+        match self {
+            Text::Whole(text) => text.len() as u64,
+            Text::Shortened { bytes, .. } => bytes,
+        }
+    }
+
+    /// The beginning of the digest of the whole text.
+    pub(crate) fn fingerprint(self) -> Cow<'a, str> {
+        match self {
+            Text::Whole(text) => crate::digest::fingerprint(text.as_bytes()).into(),
+            Text::Shortened { sha256, .. } => crate::guard::cut(sha256, 16).into(),
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Every payload that was captured from a real agent, and what becomes of it.
+
+use agents::AGENTS;
+use expect_test::expect_file;
+use model::hook::{Happening, HookEvent};
+use model::wire::CallId;
+use serde_json::Value;
+
+const CAPTURED: &str = include_str!("../../testdata/hooks.jsonl");
+
+fn captured() -> impl Iterator<Item = (String, String, Value)> {
+    CAPTURED.lines().map(|line| {
+        let mut line: Value = serde_json::from_str(line).unwrap();
+        let word = |line: &Value, member: &str| line[member].as_str().unwrap().to_owned();
+        let client = word(&line, "client").split(' ').next().unwrap().replace("codex-cli", "codex");
+        (client, word(&line, "event"), line["stdin"].take())
+    })
+}
+
+fn extract(agent: Option<&str>, event: Option<&str>, payload: &Value) -> HookEvent {
+    agents::extract(agent, event, payload, CallId([1; 16]), 1_700_000_000_000).unwrap()
+}
+
+fn shown(what: &Happening) -> String {
+    let (verb, tool) = match what {
+        Happening::ToolStarting(tool) => ("starting", tool),
+        Happening::ToolUsed(tool) => ("used", tool),
+        other => return format!("{other:?}"),
+    };
+    let mut line = format!("{verb} {}: {:?}", tool.obs_type.word(), *tool.content);
+    if let Some(path) = &tool.file_path {
+        line += &format!(" at {}", **path);
+    }
+    if !tool.metadata.as_object().unwrap().is_empty() {
+        line += &format!(" {}", *tool.metadata);
+    }
+    assert_eq!(tool.failed, tool.metadata.get("failed").is_some());
+    line
+}
+
+/// @capture_replay
+#[test]
+fn captured_events_become_what_is_expected_of_them() {
+    let lines = captured().map(|(client, event, payload)| {
+        let event = extract(Some(&client), Some(&event), &payload);
+        assert_eq!(event.session, payload["session_id"].as_str().unwrap());
+        assert_eq!(event.cwd.as_ref().unwrap().as_str(), payload["cwd"].as_str().unwrap());
+        for (ours, theirs) in [
+            (&event.agent_id, payload.get("agent_id")),
+            (&event.tool_use_id, payload.get("tool_use_id")),
+            (
+                &event.prompt_id,
+                payload.get(if client == "codex" { "turn_id" } else { "prompt_id" }),
+            ),
+        ] {
+            assert_eq!(ours.as_deref(), theirs.and_then(Value::as_str), "{payload}");
+        }
+        format!("{client} {} {}\n", event.name, shown(&event.what))
+    });
+    expect_file!["../../testdata/hooks.expected"].assert_eq(&lines.collect::<String>());
+}
+
+/// @capture_recognised
+#[test]
+fn an_agent_and_an_event_that_are_not_named_are_recognised() {
+    for (client, event, payload) in captured() {
+        let named = extract(Some(&client), Some(&event), &payload);
+        assert_eq!(extract(None, None, &payload), named, "{client} {event}");
+        // The folder is one sign; without it the others have to do, where there are any.
+        let mut bare = payload.clone();
+        bare["transcript_path"].take();
+        let recognised = extract(None, None, &bare).agent;
+        let shared = ["SessionStart", "SessionEnd"].contains(&event.as_str());
+        assert!(recognised == client || shared && client == "codex", "{client} {event}");
+    }
+}
+
+/// @capture_record
+#[test]
+fn every_captured_event_that_record_takes_is_complete() {
+    for (_, _, payload) in captured() {
+        agents::strict(&payload).unwrap();
+        for member in ["session_id", "cwd", "hook_event_name"] {
+            for wrong in [Value::Null, "".into(), 5.into()] {
+                let mut payload = payload.clone();
+                payload[member] = wrong;
+                let error = agents::strict(&payload).unwrap_err();
+                assert_eq!(error.details["param"], member);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_table_names_no_event_and_no_tool_twice() {
+    for agent in AGENTS {
+        for (index, event) in agent.events.iter().enumerate() {
+            assert!(agent.events[..index].iter().all(|other| other.name != event.name));
+        }
+        for (index, (name, _)) in agent.tools.iter().enumerate() {
+            assert!(agent.tools[..index].iter().all(|(other, _)| other != name), "{name}");
+        }
+    }
+    assert_eq!(AGENTS[0].name, "claude-code");
+}

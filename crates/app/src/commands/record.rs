@@ -1,0 +1,92 @@
+//! `rekindle record`: one event on stdin, taken in at once; what is wrong with it is said.
+
+use std::io::Read as _;
+
+use clap::{Arg, ArgMatches, Command};
+use model::{Code, OpError, limits};
+use serde_json::{Value, json};
+
+use crate::names;
+use crate::world::World;
+
+pub(super) fn command() -> Command {
+    Command::new("record")
+        .about("Record one event of an agent: its JSON on stdin")
+        .long_about(
+            "Record one event of an agent: its JSON on stdin.\n\n\
+             For scripts and harnesses of any kind: the event names itself in hook_event_name, and what \
+             is none is an error (exit code 1, one line on stderr). If the store cannot take it at the \
+             moment it waits in the spool. What a session is to be told when it starts is printed.",
+        )
+        .arg(
+            Arg::new("agent")
+                .long("agent")
+                .value_name("AGENT")
+                .help("Which agent it is; by default it is recognised"),
+        )
+        .after_help(
+            "Example:\n  echo '{\"session_id\":\"s-1\",\"cwd\":\"/srv/app\",\"hook_event_name\":\"UserPromptSubmit\",\"prompt\":\"hello\"}' | rekindle record",
+        )
+}
+
+pub(super) fn run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
+    let agent = matches.get_one::<String>("agent").cloned();
+    match record(world, agent.as_deref()) {
+        Ok(Some(context)) if world.out.json => {
+            world.out.result(&json!({ "context": context }), None)
+        }
+        Ok(Some(context)) => world.out.text(&names::titled(&context, world.out.name())),
+        Ok(None) => 0,
+        // A harness shows one line to its user, and the event is not theirs to mend.
+        Err(error) => world.out.error(&OpError { hint: None, ..error }),
+    }
+}
+
+/// Takes in the event on stdin; what the agent is to be told comes back.
+fn record(world: &mut World, agent: Option<&str>) -> Result<Option<String>, OpError> {
+    let payload = read()?;
+    agents::strict(&payload)?;
+    let (id, at) = (client::mint(), client::clock::now_ms());
+    let mut params = json!({ "payload": payload, "id": id, "at": at });
+    if let Some(agent) = agent {
+        params["agent"] = json!(agent);
+    }
+    match super::call(world, "hook", params) {
+        Ok(output) => Ok(output["context"].as_str().map(str::to_owned)),
+        Err(error) if matches!(error.code, Code::Unavailable | Code::Timeout | Code::Internal) => {
+            let event = agents::extract(agent, None, &payload, id, at)?;
+            client::spool::leave(&world.locations, &event).map_err(|_| error)?;
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn read() -> Result<Value, OpError> {
+    let mut text = Vec::new();
+    let max = limits::HOOK_BYTES_MAX;
+    std::io::stdin()
+        .lock()
+        .take(max as u64 + 1)
+        .read_to_end(&mut text)
+        .map_err(|error| OpError::invalid("stdin", format!("stdin cannot be read: {error}")))?;
+    if text.len() > max {
+        let message = format!("the event is over {max} bytes");
+        return Err(OpError::new(Code::TooLarge, message).with("max", max));
+    }
+    let mut payload: Value = serde_json::from_slice(&text).map_err(|error| {
+        // The message of the parser may quote the event; its place does not.
+        let (line, column) = (error.line(), error.column());
+        OpError::invalid(
+            "stdin",
+            format!("stdin is not one JSON object: line {line}, column {column}"),
+        )
+    })?;
+    if text.len() > limits::EVENT_BYTES_WHOLE {
+        agents::shorten(&mut payload);
+    }
+    if !payload.is_object() {
+        return Err(OpError::invalid("stdin", "stdin is not one JSON object"));
+    }
+    Ok(payload)
+}

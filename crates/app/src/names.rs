@@ -1,0 +1,114 @@
+//! The names that the binary answers to besides its own. A new one is a line here.
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+use cli::{Default, Goes, Name, Saying};
+use serde_json::Value;
+
+/// Names under which the binary speaks the command line of a specification; `rekindle links` makes
+/// them.
+pub(crate) const LINKS: &[Name] = &[NUDGE, NMEM];
+
+const NUDGE: Name = Name {
+    word: "nudge",
+    about: "Small facts about components, where they hold, for coding agents",
+    group: Some("hint"),
+    own: &["serve", "status", "stop"],
+    sayings: &[],
+    prefix: "",
+};
+
+const NMEM: Name = Name {
+    word: "nmem",
+    about: "Memory of what coding agents did, captured by hooks and found again",
+    group: None,
+    own: &["record", "serve"],
+    sayings: &[
+        Saying {
+            word: "search",
+            command: &["search"],
+            // All hits of all projects, so that what is piped on is complete.
+            defaults: &[
+                Default {
+                    param: "project",
+                    json: r#""*""#,
+                    doc: "Project to look in; all if left out",
+                },
+                Default {
+                    param: "diverse",
+                    json: "false",
+                    doc: "Whether the first page has at most three hits of one session",
+                },
+            ],
+            nothing: Some(r#"{"results":[]}"#),
+            goes: Goes::AsList,
+            ..Saying::SAME
+        },
+        Saying {
+            word: "context",
+            command: &["briefing"],
+            nothing: Some(r#"{"text":""}"#),
+            pretty: Some(context),
+            ..Saying::SAME
+        },
+        Saying { word: "status", command: &["stats"], goes: Goes::ToStderr, ..Saying::SAME },
+        Saying {
+            word: "pin",
+            command: &["pin"],
+            pretty: Some(pinned),
+            goes: Goes::ToStderr,
+            ..Saying::SAME
+        },
+        Saying {
+            word: "unpin",
+            command: &["unpin"],
+            pretty: Some(pinned),
+            goes: Goes::ToStderr,
+            ..Saying::SAME
+        },
+        Saying { word: "mark", command: &["mark"], pretty: Some(id), ..Saying::SAME },
+        Saying { word: "purge", command: &["purge"], goes: Goes::ToStderr, ..Saying::SAME },
+        Saying { word: "maintain", command: &["maintain"], goes: Goes::ToStderr, ..Saying::SAME },
+    ],
+    prefix: "nmem: ",
+};
+
+/// The name that the binary was started by: the last part of `argv[0]`.
+pub(crate) fn started_by(program: Option<&OsStr>) -> &'static Name {
+    let word = program.and_then(|program| Path::new(program).file_name());
+    LINKS.iter().find(|name| word.is_some_and(|word| word == name.word)).unwrap_or(&Name::FULL)
+}
+
+/// A briefing under the title that this name gives it.
+pub(crate) fn titled(briefing: &str, name: &Name) -> String {
+    match briefing.strip_prefix(&format!("# {} ", Name::FULL.word)) {
+        Some(rest) => format!("# {} {rest}", name.word),
+        None => briefing.to_owned(),
+    }
+}
+
+fn context(params: &Value, result: &Value) -> String {
+    let text = result["text"].as_str().unwrap_or_default();
+    if !text.is_empty() {
+        return titled(text, &NMEM);
+    }
+    let project = params["project"].as_str().map(str::to_owned).or_else(here).unwrap_or_default();
+    format!("No context available for project {:?}.", text::one_line(&project, usize::MAX))
+}
+
+/// What the directory is called that the project here has its name from.
+fn here() -> Option<String> {
+    let cwd = std::env::current_dir().ok()?;
+    let root = git::Facts::at(&cwd).map_or(cwd, |facts| facts.main_root);
+    Some(root.file_name()?.to_string_lossy().into_owned())
+}
+
+fn pinned(_: &Value, result: &Value) -> String {
+    let done = if result["is_pinned"] == true { "pinned" } else { "unpinned" };
+    format!("{done} observation {}", result["id"])
+}
+
+fn id(_: &Value, result: &Value) -> String {
+    result["id"].to_string()
+}

@@ -1,0 +1,143 @@
+//! What a person decides about what is kept, as it is typed: pins, marks, pauses, and forgetting for good.
+
+use serde_json::json;
+use testkit::Home;
+
+use super::home;
+
+const WORD: &str = "zanzibarquux";
+
+/// A prompt and an edit with the word in them, and a command without it.
+fn events(home: &Home, session: &str) {
+    let cwd = home.path("web").to_string_lossy().into_owned();
+    let prompt = format!("please use {WORD} from now on");
+    home.hook("UserPromptSubmit", &json!({ "session_id": session, "cwd": cwd, "prompt": prompt }));
+    let input =
+        json!({ "file_path": format!("{cwd}/{WORD}.rs"), "old_string": "a", "new_string": WORD });
+    home.hook(
+        "PostToolUse",
+        &json!({
+            "session_id": session, "cwd": cwd, "tool_use_id": "t-1",
+            "tool_name": "Edit", "tool_input": input, "tool_response": {},
+        }),
+    );
+    home.hook(
+        "PostToolUse",
+        &json!({
+            "session_id": session, "cwd": cwd, "tool_use_id": "t-2",
+            "tool_name": "Bash", "tool_input": { "command": "make all" }, "tool_response": {},
+        }),
+    );
+    home.hook("Stop", &json!({ "session_id": session, "cwd": cwd }));
+}
+
+fn holds(home: &Home) -> bool {
+    let word = WORD.as_bytes();
+    home.files().iter().any(|(_, bytes)| bytes.windows(word.len()).any(|part| part == word))
+}
+
+/// @purge_leaves_no_trace
+#[test]
+fn what_was_purged_is_in_no_file_of_the_home_with_and_without_a_daemon() {
+    for with_daemon in [false, true] {
+        let home = home();
+        let _daemon = with_daemon.then(|| home.daemon());
+        events(&home, "s-1");
+        assert_eq!(home.spooled().is_empty(), with_daemon, "without a daemon events wait");
+        assert!(holds(&home));
+        let would = home.run(&["purge", "--search", WORD]).ok();
+        assert!(would.starts_with("would purge 1 observations, 1 prompts, 0 sessions"), "{would}");
+        assert!(would.contains("user_prompt") && would.contains("--confirm"), "{would}");
+        let done = home.run(&["purge", "--search", WORD, "--confirm"]).ok();
+        assert!(done.starts_with("✔ purged 1 observations, 1 prompts, 0 sessions"), "{done}");
+        assert!(!holds(&home), "with a daemon: {with_daemon}");
+        assert_eq!(home.run(&["purge", "--search", WORD, "--confirm"]).ok(), "nothing to purge\n");
+        assert!(home.run(&["search", "make"]).ok().contains("make all"));
+    }
+}
+
+/// @purge_wants_a_filter
+#[test]
+fn a_purge_is_typed_with_its_filters() {
+    let home = home();
+    events(&home, "s-1");
+    let refused = home.run(&["purge", "--confirm"]);
+    assert_eq!(refused.code, 1);
+    assert!(refused.stderr.contains("no filter says what is to go"), "{refused:?}");
+    let filters = [
+        "--before",
+        "2999-01-01",
+        "--older-than",
+        "0",
+        "--project",
+        "web",
+        "--session",
+        "s-1",
+        "--type",
+        "file_edit",
+        "--search",
+        WORD,
+    ];
+    let mut line = vec!["purge", "--json"];
+    line.extend(filters);
+    let planned = home.run(&line).json();
+    assert_eq!((&planned["observations"], &planned["purged"]), (&json!(1), &json!(false)));
+    let id = planned["samples"][0]["id"].to_string();
+    let done = home.run(&["purge", "--id", &id, "--confirm", "--json"]).json();
+    assert_eq!((&done["observations"], &done["purged"]), (&json!(1), &json!(true)));
+    assert_eq!(home.run(&["purge", "--older-than", "soon"]).code, 2);
+}
+
+/// @mark_in_the_session
+/// @pin_twice
+#[test]
+fn a_mark_is_made_in_the_session_of_the_agent_and_can_be_pinned() {
+    let mut home = home();
+    events(&home, "s-1");
+    home.set("CLAUDE_CODE_SESSION_ID", "s-1");
+    let made = home.run(&["mark", "the cache lies", "--json"]).json();
+    assert_eq!((&made["session_id"], &made["project"]), (&json!("s-1"), &json!("web")));
+    let id = made["id"].to_string();
+    for _ in 0..2 {
+        assert_eq!(home.run(&["pin", &id]).ok(), format!("✔ pinned #{id}\n"));
+    }
+    assert_eq!(home.run(&["unpin", &id]).ok(), format!("✔ unpinned #{id}\n"));
+    assert_eq!(home.run(&["pin", "99999"]).code, 1);
+    let trace = home.run(&["trace", "s-1"]).ok();
+    assert!(trace.contains("the cache lies"), "{trace}");
+}
+
+/// @pause_everywhere
+#[test]
+fn while_paused_no_event_is_kept_with_and_without_a_daemon() {
+    for with_daemon in [false, true] {
+        let home = home();
+        let _daemon = with_daemon.then(|| home.daemon());
+        assert_eq!(home.run(&["pause", "90m"]).ok(), "paused everywhere for 90 minutes\n");
+        events(&home, "s-1");
+        let stats = home.run(&["stats", "--json"]).json();
+        assert_eq!((&stats["observations"], &stats["prompts"]), (&json!(0), &json!(0)));
+        assert_eq!(home.run(&["pause", "off"]).ok(), "not paused\n");
+        assert!(home.spooled().is_empty(), "what waited was captured while paused");
+        assert!(!holds(&home), "with a daemon: {with_daemon}");
+        events(&home, "s-2");
+        assert!(home.run(&["search", "make", "--project", "*"]).ok().contains("make all"));
+    }
+}
+
+/// @stats
+/// @maintain_sweeps
+/// @projects_are_listed
+#[test]
+fn the_store_is_counted_maintained_and_scrubbed() {
+    let home = home();
+    events(&home, "s-1");
+    let scrubbed = home.run(&["scrub", "--dry-run"]).ok();
+    assert_eq!(scrubbed, "no secrets found\n");
+    let care = home.run(&["maintain", "--sweep", "--rebuild-index"]).ok();
+    assert_eq!(care, "✔ nothing is too old\n✔ index rebuilt, file compacted\n");
+    let stats = home.run(&["stats"]).ok();
+    assert!(stats.contains("observations: 2\n") && stats.contains("last sweep:"), "{stats}");
+    let projects = home.run(&["project", "list"]).ok();
+    assert!(projects.contains("web") && projects.contains("project://"), "{projects}");
+}

@@ -1,0 +1,304 @@
+//! The search on the command line, and the memory under the name `nmem`: the command lines of its
+//! specification as they stand there, and what they print.
+
+use serde_json::{Value, json};
+use testkit::home::finish;
+use testkit::{Mcp, Run};
+
+use super::desk::Desk;
+
+/// A desk in the folder `web`, with a session of five records there and one of one record in `api`.
+fn desk() -> Desk {
+    let desk = Desk::new("web");
+    let say = |folder: &str, mut event: Value| {
+        event["session_id"] = json!(format!("s-{folder}"));
+        event["cwd"] = json!(desk.home.path("work").join(folder));
+        desk.sh_with("nmem record", event.to_string().as_bytes()).ok();
+    };
+    let run = |line: &str| {
+        json!({ "hook_event_name": "PostToolUse", "tool_name": "Bash",
+            "tool_input": { "command": line }, "tool_response": { "stdout": "" } })
+    };
+    let edit = json!({ "hook_event_name": "PostToolUse", "tool_name": "Edit", "tool_input": {
+        "file_path": desk.folder.join("auth.rs"), "new_string": "login_ttl()" } });
+    std::fs::create_dir_all(desk.home.path("work/api")).unwrap();
+    say("web", json!({ "hook_event_name": "UserPromptSubmit", "prompt": "Fix the login bug" }));
+    say("web", edit);
+    for line in ["cargo test login", "make login", "docker compose up login"] {
+        say("web", run(line));
+    }
+    say("api", run("curl http://localhost/login"));
+    desk
+}
+
+/// The program by its own name, in the folder.
+fn rekindle(desk: &Desk, args: &[&str]) -> Run {
+    let mut command = desk.home.command(args);
+    command.current_dir(&desk.folder);
+    finish(command, b"")
+}
+
+/// One member of every item of a list.
+fn each(list: &Value, member: &str) -> Vec<Value> {
+    list.as_array().unwrap().iter().map(|item| item[member].clone()).collect()
+}
+
+/// @search_line
+#[test]
+fn a_search_joins_its_words_and_says_how_many_it_found() {
+    let desk = desk();
+    let joined = rekindle(&desk, &["search", "docker", "--project", "*", "compose"]);
+    assert_eq!((joined.code, joined.stderr.as_str()), (0, "1 results for \"docker compose\"\n"));
+    let quoted = rekindle(&desk, &["search", "docker compose", "--project", "*"]);
+    assert_eq!((&joined.stdout, &joined.stderr), (&quoted.stdout, &quoted.stderr));
+    // A session has at most three hits of a page, and here is no other project.
+    let here = rekindle(&desk, &["search", "login"]);
+    assert_eq!((here.code, here.stderr.as_str()), (0, "3 results for \"login\"\n"));
+    let nothing = rekindle(&desk, &["search", "\u{1b}[2J", "\"numbat\""]);
+    assert_eq!(nothing.stderr, "0 results for \"␛[2J \\\"numbat\\\"\"\n");
+    assert!(nothing.stdout.starts_with("Nothing matches"), "{nothing:?}");
+    let json = rekindle(&desk, &["search", "login", "bug", "--json"]);
+    assert_eq!((json.code, json.stderr.as_str()), (0, ""));
+    let mut expected = desk.home.call("search", &json!({ "query": "login bug", "project": "web" }));
+    let mut result = json.json();
+    // Both say when they were given.
+    for answer in [&mut expected, &mut result] {
+        answer["answered_at"].take();
+        answer["results"].as_array_mut().unwrap().iter_mut().for_each(|hit| {
+            hit["match_explain"]["parts"]["recency"].take();
+        });
+    }
+    assert_eq!(result, expected);
+}
+
+/// @search_ids
+#[test]
+fn a_search_gives_ids_alone_or_whole_records() {
+    let desk = desk();
+    let hits = rekindle(&desk, &["search", "login", "--json"]).json()["results"].take();
+    let ids = rekindle(&desk, &["search", "login", "--ids"]);
+    let expected: String = each(&hits, "id").iter().map(|id| format!("{id}\n")).collect();
+    assert_eq!((ids.code, ids.stdout.as_str()), (0, expected.as_str()));
+    assert_eq!(ids.stderr, "3 results for \"login\"\n");
+    let full = rekindle(&desk, &["search", "login", "--full", "--json"]).json()["results"].take();
+    assert_eq!(each(&full, "id"), each(&hits, "id"));
+    let whole = desk.home.call("get_observations", &json!({ "ids": each(&hits, "id") }));
+    for (full, whole) in full.as_array().unwrap().iter().zip(whole["results"].as_array().unwrap()) {
+        for (member, value) in whole.as_object().unwrap() {
+            assert_eq!(full[member], *value, "{member}");
+        }
+        assert!(full["match_explain"]["reasons"].is_array(), "{full}");
+    }
+    let shown = rekindle(&desk, &["search", "docker", "--full"]).ok();
+    assert!(shown.contains("\n  docker compose up login\n  tool_name: Bash\n"), "{shown}");
+    let sessions = rekindle(&desk, &["sessions", "--project", "*", "--ids"]);
+    assert_eq!((sessions.stdout.as_str(), sessions.stderr.as_str()), ("s-api\ns-web\n", ""));
+    assert_eq!(rekindle(&desk, &["recent", "--ids", "--limit", "2"]).ok().lines().count(), 2);
+}
+
+/// @search_ids
+#[test]
+fn whole_records_come_for_more_hits_than_can_be_fetched_at_once() {
+    let desk = Desk::new("web");
+    for number in 0..60 {
+        let event = json!({ "session_id": "s", "cwd": desk.folder, "hook_event_name":
+            "PostToolUse", "tool_name": "Bash", "tool_input": { "command": format!("run {number}") } });
+        desk.home.hook("PostToolUse", &event);
+    }
+    let full = desk.json("nmem search run --full --limit 100");
+    assert_eq!(each(&full, "tool_name"), vec![json!("Bash"); 60]);
+}
+
+/// @search_marks
+#[test]
+fn matched_words_stand_out_in_the_text_where_colours_are_wanted() {
+    let mut desk = desk();
+    desk.home.set("CLICOLOR_FORCE", "1");
+    let marked = |args: &[&str]| {
+        let shown = rekindle(&desk, args).ok();
+        let words = shown.split("\u{1b}[1m").skip(1).map(|word| word.split('\u{1b}').next());
+        words.map(|word| word.unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(marked(&["search", "docker", "text", "command", "--limit", "1"]), ["docker"]);
+    assert_eq!(marked(&["search", "dock", "--limit", "1"]), ["docker"]);
+    assert_eq!(marked(&["search", "docker", "--full"]), ["docker"]);
+    assert_eq!(marked(&["search", "numbat"]), [""; 0]);
+    assert_eq!(marked(&["search", "docker", "--ids"]), [""; 0]);
+    desk.home.unset("CLICOLOR_FORCE");
+    assert!(!rekindle(&desk, &["search", "docker"]).ok().contains('\u{1b}'));
+}
+
+/// @nmem_search
+#[test]
+fn nmem_search_prints_a_bare_array_of_all_projects_and_counts_on_stderr() {
+    let desk = desk();
+    let run = desk.sh("nmem search login");
+    assert_eq!((run.code, run.stderr.as_str()), (0, "nmem: 6 results for \"login\"\n"));
+    for hit in run.json().as_array().unwrap() {
+        assert!(hit["id"].is_i64() && hit["timestamp"].is_i64(), "{hit}");
+        assert!(hit["obs_type"].is_string() && hit["content_preview"].is_string(), "{hit}");
+        assert!(hit.get("file_path").is_some() && hit["session_id"].is_string(), "{hit}");
+        assert_eq!(hit.get("content"), None);
+    }
+    let full = desk.sh("nmem search curl --full").json();
+    assert_eq!(full.as_array().unwrap().len(), 1);
+    assert_eq!(full[0]["source_event"], "PostToolUse");
+    assert_eq!(full[0]["tool_name"], "Bash");
+    assert_eq!(full[0]["content"], "curl http://localhost/login");
+    assert!(full[0].get("metadata").is_some() && full[0]["project"] == "api", "{full}");
+    let expected: String = each(&run.json(), "id").iter().map(|id| format!("{id}\n")).collect();
+    for line in ["nmem search login --ids", "nmem search login --full --ids"] {
+        let ids = desk.sh(line);
+        assert_eq!((ids.code, ids.stdout.as_str()), (0, expected.as_str()), "{line}");
+        assert_eq!(ids.stderr, "nmem: 6 results for \"login\"\n", "{line}");
+    }
+    for (line, count) in [
+        ("nmem search login --project api", 1),
+        ("nmem search login --project web --limit 2", 2),
+        ("nmem search login --limit 0", 1),
+        ("nmem search login --limit 1000", 6),
+        ("nmem search login --type command --order-by recent", 4),
+        ("nmem search login --type user_prompt --order-by blended", 1),
+        ("nmem search '\"docker compose\" AND login'", 1),
+        ("nmem search 'dock*'", 1),
+        ("nmem search numbat", 0),
+        ("nmem search ''", 0),
+        ("nmem search '\"'", 0),
+        ("nmem search login --project nowhere", 0),
+    ] {
+        let run = desk.sh(line);
+        assert_eq!(run.json().as_array().unwrap().len(), count, "{line}: {run:?}");
+        let told = run.stderr.lines().last().unwrap();
+        assert!(told.starts_with(&format!("nmem: {count} results for \"")), "{line}: {told}");
+        assert_eq!(run.code, 0, "{line}");
+    }
+    let newest = desk.sh("nmem search login --order-by recent --limit 1").json();
+    assert_eq!(newest[0]["session_id"], "s-api");
+    let exact = desk.json("nmem search login --json");
+    assert_eq!((&exact["results"], &exact["query_form"]), (&run.json(), &json!("any_term")));
+}
+
+/// @nmem_search
+#[test]
+fn what_nmem_search_finds_is_purged_by_the_line_of_the_specification() {
+    let desk = desk();
+    let line = "nmem search login --ids --type command | xargs -I{} nmem purge --id {} --confirm";
+    let run = desk.sh(line);
+    assert_eq!((run.code, run.stdout.as_str()), (0, ""), "{run:?}");
+    assert_eq!(desk.json("nmem search login --type command"), json!([]));
+    assert_eq!(desk.json("nmem search login --type file_edit").as_array().unwrap().len(), 1);
+}
+
+/// @nmem_context
+#[test]
+fn nmem_context_prints_the_briefing_under_its_own_title() {
+    let desk = Desk::new("web");
+    let none = desk.sh("nmem context").ok();
+    assert_eq!(none, "No context available for project \"web\".\n");
+    let desk = self::desk();
+    let told = desk.sh("nmem context").ok();
+    assert!(told.starts_with("# nmem context\n"), "{told}");
+    assert!(
+        told.contains("\"Fix the login bug\" → 4 actions") && told.contains("## web"),
+        "{told}"
+    );
+    let full = rekindle(&desk, &["briefing"]).ok();
+    assert_eq!(told, full.replacen("# rekindle context", "# nmem context", 1));
+    let api = desk.sh("nmem context --project api").ok();
+    assert!(api.contains("## api\n"), "{api}");
+    let nowhere = desk.sh("nmem context --project nowhere");
+    assert_eq!(nowhere.code, 0);
+    assert_eq!(nowhere.stdout, "No context available for project \"nowhere\".\n");
+}
+
+/// @nmem_talk
+#[test]
+fn nmem_talks_on_stderr_and_keeps_stdout_for_data() {
+    let desk = desk();
+    let talk = |line: &str| {
+        let run = desk.sh(line);
+        assert_eq!((run.code, run.stdout.as_str()), (0, ""), "{line}: {run:?}");
+        assert!(run.stderr.lines().all(|line| line.starts_with("nmem: ")), "{line}: {run:?}");
+        run.stderr
+    };
+    let status = talk("nmem status");
+    for part in ["nmem: observations: 5\n", "command 4", "nmem: sessions:     2", "database: "] {
+        assert!(status.contains(part), "{status}");
+    }
+    let id = desk.sh("nmem search docker --ids").ok();
+    let id = id.trim();
+    assert_eq!(talk(&format!("nmem pin {id}")), format!("nmem: pinned observation {id}\n"));
+    assert_eq!(desk.json("nmem search docker")[0]["is_pinned"], true);
+    assert_eq!(talk(&format!("nmem unpin {id}")), format!("nmem: unpinned observation {id}\n"));
+    let would = talk("nmem purge --session s-api");
+    assert!(
+        would.starts_with("nmem: would purge 1 observations, 0 prompts, 1 sessions"),
+        "{would}"
+    );
+    assert_eq!(desk.json("nmem search curl").as_array().unwrap().len(), 1);
+    let purged = talk("nmem purge --session s-api --confirm");
+    assert!(purged.contains("purged 1 observations"), "{purged}");
+    assert_eq!(talk("nmem purge --search numbat"), "nmem: nothing to purge\n");
+    assert!(talk("nmem maintain --sweep").contains("nothing is too old"));
+    let marked = desk.sh("nmem mark use the other numbat");
+    assert_eq!((marked.code, marked.stderr.as_str()), (0, ""));
+    let found = desk.json("nmem search numbat --type marker --full");
+    assert_eq!(format!("{}\n", found[0]["id"]), marked.stdout);
+    assert_eq!(found[0]["content"], "use the other numbat");
+    for (line, code) in [
+        ("nmem pin 999", 1),
+        ("nmem purge --confirm", 1),
+        ("nmem", 2),
+        ("nmem search", 2),
+        ("nmem search x --no-such-flag", 2),
+        ("nmem search x --type no_such_type", 2),
+        ("nmem hint ls", 2),
+    ] {
+        let run = desk.sh(line);
+        assert_eq!((run.code, run.stdout.as_str()), (code, ""), "{line}: {run:?}");
+    }
+}
+
+/// @nmem_command_lines
+#[test]
+fn nmem_has_its_own_help_and_serves_what_it_recorded() {
+    let desk = desk();
+    assert_eq!(desk.sh("nmem --version").ok(), format!("nmem {}\n", env!("CARGO_PKG_VERSION")));
+    let words = "search context status pin unpin mark purge maintain record serve completions";
+    for word in words.split(' ') {
+        let help = desk.sh(&format!("nmem {word} --help")).ok();
+        let usage = format!("Usage: nmem {word}");
+        assert!(help.contains(&usage) && !help.contains("rekindle"), "{word}: {help}");
+    }
+    let help = desk.sh("nmem search --help").ok();
+    assert!(help.contains("all if left out") && !help.contains("yours"), "{help}");
+    // Its variable and its flag lead to another database.
+    let other = desk.home.path("other.db");
+    let other = other.to_str().unwrap();
+    assert_eq!(desk.json(&format!("nmem --db {other} search login")), json!([]));
+    assert_eq!(desk.json(&format!("NMEM_DB={other} nmem search login")), json!([]));
+    let mut agent = Mcp::start({
+        let mut command = desk.command("nmem");
+        command.arg("serve");
+        command
+    });
+    agent.initialize("2025-11-25");
+    let found = agent.call("search", &json!({ "query": "login bug" })).unwrap();
+    assert_eq!(found["results"][0]["content_preview"], "Fix the login bug");
+}
+
+/// @nmem_command_lines
+#[test]
+fn bash_completes_the_commands_of_nmem() {
+    let desk = Desk::new("web");
+    let script = desk.sh("nmem completions bash").ok();
+    let mut bash = desk.command("bash");
+    bash.args(["--norc", "-c"]).arg(
+        "source /dev/stdin && COMP_WORDS=(nmem con) COMP_CWORD=1 && \
+         $(complete -p nmem | sed 's/.*-F \\([^ ]*\\).*/\\1/') nmem con nmem && \
+         echo \"${COMPREPLY[@]}\"",
+    );
+    let run = finish(bash, script.as_bytes());
+    assert_eq!(run.stdout.trim(), "context", "{run:?}");
+    assert!(!script.contains("rekindle"));
+}

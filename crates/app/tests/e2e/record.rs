@@ -1,0 +1,246 @@
+//! `record`: one event on stdin for scripts and other harnesses. What is no event is refused with one
+//! line and leaves nothing; what the store cannot take at the moment is taken in later, once.
+
+use serde_json::{Value, json};
+use testkit::{Home, Run, wait_until};
+
+use super::desk::Desk;
+use super::{home, sqlite};
+
+/// A prompt with some members replaced; a member that is null is left out.
+fn event(changes: &Value) -> Vec<u8> {
+    let mut event = json!({
+        "session_id": "s-1", "cwd": "/srv/app", "hook_event_name": "UserPromptSubmit",
+        "prompt": "Tame the zebrafish",
+    });
+    for (name, value) in changes.as_object().unwrap() {
+        event[name] = value.clone();
+    }
+    event.as_object_mut().unwrap().retain(|_, value| !value.is_null());
+    event.to_string().into_bytes()
+}
+
+fn record(home: &Home, stdin: &[u8]) -> Run {
+    home.run_with(&["record"], stdin)
+}
+
+/// The event was taken, and nobody heard of it.
+fn silent(run: &Run) {
+    assert_eq!((run.code, run.stdout.as_str(), run.stderr.as_str()), (0, "", ""));
+}
+
+/// The event was refused with one line that quotes nothing of it.
+fn refused(run: &Run, words: &str) {
+    assert_eq!((run.code, run.stdout.as_str()), (1, ""), "{run:?}");
+    assert_eq!(run.stderr.lines().count(), 1, "{run:?}");
+    assert!(run.stderr.contains(words) && !run.stderr.contains("zebrafish"), "{run:?}");
+}
+
+/// What a search for this word finds, of all projects.
+fn found(home: &Home, word: &str) -> Vec<Value> {
+    let result = home.call("search", &json!({ "query": word, "project": "*", "diverse": false }));
+    result["results"].as_array().unwrap().clone()
+}
+
+/// An event that begins with these bytes instead of its brace.
+fn begun(bytes: &[u8]) -> Vec<u8> {
+    [bytes, &event(&json!({}))[1..]].concat()
+}
+
+/// @record_refuses
+#[test]
+fn what_is_not_one_json_object_is_refused_and_leaves_nothing() {
+    let home = home();
+    let nested = |depth: usize| {
+        let member = format!("{{\"x\":{}{},", "[".repeat(depth), "]".repeat(depth));
+        begun(member.as_bytes())
+    };
+    let whole = event(&json!({}));
+    let bad: [(&str, Vec<u8>); 14] = [
+        ("empty", Vec::new()),
+        ("blank", b" \n".to_vec()),
+        ("malformed", b"{\"prompt\":\"zebrafish\"".to_vec()),
+        ("no JSON at all", b"zebrafish".to_vec()),
+        ("array", [b"[", &whole[..], b"]"].concat()),
+        ("text", b"\"zebrafish\"".to_vec()),
+        ("null", b"null".to_vec()),
+        ("not UTF-8", begun(b"{\"x\":\"\xff\",")),
+        ("byte order mark", [b"\xef\xbb\xbf", &whole[..]].concat()),
+        ("two objects", [&whole[..], &whole[..]].concat()),
+        ("two lines", [&whole[..], b"\n", &whole[..]].concat()),
+        ("nested too deep", nested(129)),
+        ("lone surrogate", begun(br#"{"x":"\ud800","#)),
+        ("a NUL as it is", begun(b"{\"x\":\"\0\",")),
+    ];
+    for (what, stdin) in bad {
+        let run = record(&home, &stdin);
+        assert!(run.code == 1, "{what}: {run:?}");
+        refused(&run, "stdin is not one JSON object");
+    }
+    assert!(!home.path("data/rekindle.db").exists());
+    assert!(home.spooled().is_empty());
+    silent(&record(&home, &nested(100)));
+    assert_eq!(found(&home, "zebrafish").len(), 1);
+}
+
+/// @record_refuses
+#[test]
+fn an_event_without_session_folder_or_name_is_refused_by_the_member() {
+    let home = home();
+    let _daemon = home.daemon();
+    for member in ["session_id", "cwd", "hook_event_name"] {
+        let null = format!("{{\"{member}\":null,");
+        let mut missing: Value = serde_json::from_slice(&event(&json!({}))).unwrap();
+        missing.as_object_mut().unwrap().remove(member);
+        refused(&record(&home, missing.to_string().as_bytes()), &format!("{member} is missing"));
+        let rest = missing.to_string();
+        let null = format!("{null}{}", &rest[1..]);
+        refused(&record(&home, null.as_bytes()), &format!("{member} is missing"));
+        let empty = event(&json!({ member: "" }));
+        refused(&record(&home, &empty), &format!("{member} is empty"));
+        let number = event(&json!({ member: 7 }));
+        refused(&record(&home, &number), &format!("{member} is not a text"));
+    }
+    let toolless = json!({ "hook_event_name": "PostToolUse" });
+    refused(&record(&home, &event(&toolless)), "tool_name is missing");
+    assert_eq!(sqlite::recorded(&home), [""; 0]);
+    assert!(home.spooled().is_empty());
+    // Whoever asks for it gets the error as programs have it.
+    let told = home.run_with(&["record", "--json"], b"zebrafish");
+    assert_eq!((told.code, &told.json()["error"]["code"]), (1, &json!(40001)));
+}
+
+/// @record_refuses
+#[test]
+fn a_wrong_line_exits_with_1_because_2_would_stop_the_agent() {
+    let home = home();
+    for args in [&["record", "--no-such-flag"] as &[&str], &["record", "Stop"]] {
+        assert_eq!(home.run_with(args, &event(&json!({}))).code, 1, "{args:?}");
+    }
+    let agent = home.run_with(&["record", "--agent", "nobody"], &event(&json!({})));
+    refused(&agent, "no agent is known by this name");
+    assert_eq!(sqlite::recorded(&home), [""; 0]);
+}
+
+/// @record_is_silent
+#[test]
+fn an_event_is_taken_in_at_once_and_in_silence_with_and_without_a_daemon() {
+    let home = home();
+    silent(&record(&home, &event(&json!({ "prompt": "a numbat here" }))));
+    silent(&record(&home, &event(&json!({ "hook_event_name": "NoSuchEvent", "odd": [1, null] }))));
+    let nul = json!({ "prompt": "a numbat\u{0} with a NUL" });
+    silent(&record(&home, &event(&nul)));
+    assert_eq!(found(&home, "numbat").len(), 2);
+    let _daemon = home.daemon();
+    silent(&record(&home, &event(&json!({ "prompt": "a numbat there" }))));
+    assert_eq!(found(&home, "numbat").len(), 3);
+    let names = ["UserPromptSubmit", "NoSuchEvent", "UserPromptSubmit", "UserPromptSubmit"];
+    assert_eq!(sqlite::recorded(&home), names);
+    assert!(home.spooled().is_empty());
+}
+
+/// @record_is_silent
+#[test]
+fn a_session_that_starts_is_told_what_happened_under_the_title_of_the_name() {
+    let desk = Desk::new("web");
+    let event = |session: &str, changes: Value| {
+        let mut event = json!({ "session_id": session, "cwd": desk.folder });
+        event.as_object_mut().unwrap().append(&mut changes.as_object().unwrap().clone());
+        event.to_string().into_bytes()
+    };
+    let start = |session: &str| event(session, json!({ "hook_event_name": "SessionStart" }));
+    silent(&desk.sh_with("nmem record", &start("s-1")));
+    let edit = json!({ "hook_event_name": "PostToolUse", "tool_name": "Edit",
+        "tool_input": { "file_path": desk.folder.join("src/auth.rs"), "new_string": "ttl" } });
+    silent(&desk.sh_with("nmem record", &event("s-1", edit)));
+    let told = desk.sh_with("nmem record", &start("s-2")).ok();
+    assert!(told.starts_with("# nmem context\n"), "{told}");
+    assert!(told.contains("| file_edit | Edit src/auth.rs"), "{told}");
+    let told = record(&desk.home, &start("s-3")).ok();
+    assert!(told.starts_with("# rekindle context\n"), "{told}");
+}
+
+/// @record_shortens
+#[test]
+fn an_event_of_50_mb_is_kept_and_one_over_64_mib_is_refused() {
+    let home = home();
+    let write = json!({ "hook_event_name": "PostToolUse", "tool_name": "Write", "tool_input": {
+        "file_path": "/srv/app/numbat.bin", "content": "x".repeat(50_000_000) } });
+    silent(&record(&home, &event(&write)));
+    let kept = found(&home, "numbat");
+    assert_eq!(kept.len(), 1);
+    let whole = home.call("get_observations", &json!({ "ids": [kept[0]["id"]] }));
+    assert_eq!(whole["results"][0]["metadata"]["bytes"], 50_000_000);
+    assert!(home.path("data/rekindle.db").metadata().unwrap().len() < 1_000_000);
+    let over = event(&json!({ "prompt": "x".repeat(65 * 1024 * 1024) }));
+    refused(&record(&home, &over), "the event is over 67108864 bytes");
+}
+
+/// @record_spools
+#[test]
+fn an_event_waits_while_the_database_is_locked_and_is_taken_in_once() {
+    let home = home();
+    silent(&record(&home, &event(&json!({}))));
+    for with_daemon in [false, true] {
+        let word = if with_daemon { "quokka" } else { "numbat" };
+        let daemon = with_daemon.then(|| home.daemon());
+        let lock = sqlite::lock(&home);
+        silent(&record(&home, &event(&json!({ "prompt": word }))));
+        assert_eq!(home.spooled().len(), 1, "{word}");
+        drop(lock);
+        silent(&record(&home, &event(&json!({ "prompt": "next" }))));
+        wait_until("the spool is empty", || home.spooled().is_empty().then_some(()));
+        assert_eq!(found(&home, word).len(), 1, "{word}");
+        drop(daemon);
+    }
+}
+
+/// @record_spools
+#[test]
+fn an_event_waits_while_the_disk_is_full_and_is_taken_in_once() {
+    let mut home = home();
+    silent(&record(&home, &event(&json!({}))));
+    home.set("REKINDLE_STORE_MAX_PAGES", "1");
+    let mut count = 0;
+    wait_until("there is no room left", || {
+        count += 1;
+        let prompt = format!("numbat number {count} {}", "of many words ".repeat(100));
+        silent(&record(&home, &event(&json!({ "prompt": prompt }))));
+        (!home.spooled().is_empty()).then_some(())
+    });
+    home.unset("REKINDLE_STORE_MAX_PAGES");
+    assert_eq!(found(&home, &format!("\"numbat number {count}\"")).len(), 1);
+    assert!(home.spooled().is_empty());
+}
+
+/// @record_spools
+#[test]
+fn an_event_waits_while_the_database_cannot_be_used_at_all() {
+    let home = home();
+    silent(&record(&home, &event(&json!({}))));
+    home.daemon().end_by("TERM");
+    let set_version = |version: u32| {
+        let db = sqlite::open(&sqlite::path(&home));
+        let before: u32 = db.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
+        db.pragma_update(None, "user_version", version).unwrap();
+        before
+    };
+    let ours = set_version(99);
+    silent(&record(&home, &event(&json!({ "prompt": "numbat of a newer build" }))));
+    assert_eq!(home.spooled().len(), 1);
+    set_version(ours);
+    // Root ignores modes, so the names of the journal are taken by folders.
+    let sidecars = ["-wal", "-shm"].map(|suffix| home.path(&format!("data/rekindle.db{suffix}")));
+    for sidecar in &sidecars {
+        let _ = std::fs::remove_file(sidecar);
+        std::fs::create_dir(sidecar).unwrap();
+    }
+    silent(&record(&home, &event(&json!({ "prompt": "numbat that cannot write" }))));
+    assert_eq!(home.spooled().len(), 2);
+    for sidecar in &sidecars {
+        std::fs::remove_dir(sidecar).unwrap();
+    }
+    assert_eq!(found(&home, "numbat").len(), 2);
+    assert!(home.spooled().is_empty());
+    assert_eq!(sqlite::recorded(&home).len(), 3);
+}

@@ -1,0 +1,112 @@
+//! A call over the road, and what is printed of its reply: the result for people, its list, or the
+//! result itself; what was asked for and is not there; how many were found.
+
+use contract::op::OpInfo;
+use contract::{Document, Listed};
+use model::{Caller, Code, OpError, Reply, Request, Road};
+use serde_json::{Value, json};
+
+use crate::name::{Goes, Saying};
+use crate::output::Output;
+use crate::parse::Call;
+
+/// Calls the operation over this road, prints what comes back, and says with which code to exit.
+pub fn run_op(out: &mut Output, road: &dyn Road, caller: Caller, call: Call) -> u8 {
+    let op = call.op;
+    let ask = |op: &OpInfo, params: Value| -> Reply {
+        let (id, caller) = (client::mint(), caller.clone());
+        road.call(Request { call: id, op: op.name.to_owned(), params, caller })
+    };
+    let mut reply = ask(op, call.params.clone());
+    if let (Err(error), Some(nothing)) = (&reply, call.saying.and_then(|saying| saying.nothing))
+        && error.code == Code::NotFound
+        && !out.json
+    {
+        out.note(&error.message);
+        reply = Ok(serde_json::from_str(nothing).unwrap_or_default());
+    }
+    let whole = op.cli.listed.and_then(|listed| Some((listed, listed.whole?)));
+    if let (Ok(result), Some((listed, (whole, most)))) = (&mut reply, whole)
+        && call.full
+        && (out.json || !call.ids)
+        && let Err(error) = fill(result, listed, most, |ids| ask(whole, json!({ "ids": ids })))
+    {
+        reply = Err(error);
+    }
+    match reply {
+        Ok(result) => print(out, &call, result),
+        Err(error) => out.error(&error),
+    }
+}
+
+/// Adds to each item of the list what the whole item has.
+fn fill(
+    result: &mut Value,
+    listed: Listed,
+    most: usize,
+    ask: impl Fn(&[Value]) -> Reply,
+) -> Result<(), OpError> {
+    let Some(items) = result.get_mut(listed.member).and_then(Value::as_array_mut) else {
+        return Ok(());
+    };
+    let id_of = |item: &Value| item.get(listed.id).cloned().unwrap_or_default();
+    for items in items.chunks_mut(most.max(1)) {
+        let ids: Vec<Value> = items.iter().map(id_of).collect();
+        let mut whole = ask(&ids)?;
+        let whole = whole.get_mut(listed.member).and_then(Value::as_array_mut);
+        for mut one in whole.into_iter().flatten().map(Value::take) {
+            let found = items.iter_mut().find(|item| id_of(item) == id_of(&one));
+            if let (Some(Value::Object(item)), Some(more)) = (found, one.as_object_mut()) {
+                item.append(more);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn print(out: &mut Output, call: &Call, mut result: Value) -> u8 {
+    let Call { op, params, saying, .. } = call;
+    if let Some(miss) = op.cli.miss.and_then(|miss| miss(params, &result)) {
+        return out.miss(&result, &miss);
+    }
+    if out.json {
+        return out.result(&result, None);
+    }
+    let goes = saying.map_or(Goes::ToStdout, |saying| saying.goes);
+    let items = op.cli.listed.and_then(|listed| result.get(listed.member)?.as_array());
+    let exit = match (op.cli.listed, items, goes, op.cli.document) {
+        (Some(listed), Some(items), ..) if call.ids => out.ids(items, listed.id),
+        (_, Some(items), Goes::AsList, _) => out.list(items),
+        (_, _, _, Some(Document { member, mask })) => {
+            let member = result.get_mut(member).map(Value::take).unwrap_or_default();
+            return out.document(member, mask);
+        }
+        (_, _, Goes::ToStderr, _) => {
+            out.remark(&text(call, &result));
+            0
+        }
+        _ => {
+            let text = text(call, &result);
+            let accent = op.cli.accent.map(|accent| accent(params, &result, &text));
+            out.accented(&text, &accent.unwrap_or_default())
+        }
+    };
+    if let (Some(asked), Some(items)) = (op.cli.listed.and_then(|listed| listed.asked), items) {
+        // Always the plural, so that programs can read the line too.
+        let asked = text::one_line(params[asked].as_str().unwrap_or_default(), usize::MAX);
+        out.remark(&format!("{} results for {asked:?}", items.len()));
+    }
+    exit
+}
+
+/// The result as text for people.
+fn text(call: &Call, result: &Value) -> String {
+    let whole = call.op.cli.listed.and_then(|listed| listed.whole).filter(|_| call.full);
+    let usual = whole.map_or(call.op, |(op, _)| op).cli.pretty;
+    let pretty = call.saying.and_then(|saying: &Saying| saying.pretty).or(usual);
+    let text = match pretty {
+        Some(pretty) => pretty(&call.params, result),
+        None => return crate::render::readable(result),
+    };
+    text::printable(&text)
+}

@@ -1,0 +1,96 @@
+//! What a line refers to instead of saying it: stdin, and a file that holds a document.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::Path;
+
+use model::{Code, OpError, limits};
+use serde_json::Value;
+
+use crate::param::read_json;
+
+/// Stdin, which one argument may stand for.
+pub(crate) struct Stdin<'s> {
+    source: &'s mut dyn Read,
+    used: bool,
+}
+
+impl<'s> Stdin<'s> {
+    pub(crate) fn new(source: &'s mut dyn Read) -> Stdin<'s> {
+        Stdin { source, used: false }
+    }
+
+    /// All of it, as text.
+    pub(crate) fn text(&mut self) -> Result<String, OpError> {
+        if std::mem::replace(&mut self.used, true) {
+            return Err(OpError::invalid("", "two arguments are '-', and stdin can be read once")
+                .hint("Give one of them on the line."));
+        }
+        let mut text = text("stdin", &mut self.source)?;
+        // Echo and editors end what they write with a newline that nobody means.
+        if text.ends_with('\n') {
+            text.truncate(text.len() - if text.ends_with("\r\n") { 2 } else { 1 });
+        }
+        Ok(text)
+    }
+}
+
+/// The JSON object that this argument stands for: the name of a file, `-`, or the object itself.
+/// What `--json` printed holds it under its name, which is taken off.
+pub(crate) fn document(name: &str, given: &str, stdin: &mut Stdin<'_>) -> Result<Value, OpError> {
+    let (label, text) = match given {
+        "-" => ("stdin".to_owned(), stdin.text()?),
+        json if json.trim_start().starts_with('{') => ("FILE".to_owned(), json.to_owned()),
+        path => (text::one_line(path, 200), file(path)?),
+    };
+    let json = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    let value = read_json(name, &label, json)
+        .map_err(|error| error.hint("Nothing was changed. Mend it, or write it anew."))?;
+    match value {
+        Value::Object(mut members) if members.len() == 1 && members.contains_key(name) => {
+            Ok(members.remove(name).unwrap_or_default())
+        }
+        Value::Object(members) => Ok(Value::Object(members)),
+        _ => Err(OpError::invalid(name, format!("{label} holds no JSON object"))),
+    }
+}
+
+/// The text of a file.
+fn file(path: &str) -> Result<String, OpError> {
+    let shown = text::one_line(path, 200);
+    let trouble = |error: std::io::Error| match error.kind() {
+        ErrorKind::NotFound => OpError::not_found(format!("there is no file {shown}"))
+            .hint("Give the path of a file, or - for stdin."),
+        ErrorKind::IsADirectory => OpError::invalid("", format!("{shown} is a directory"))
+            .hint("Give the path of a file, or - for stdin."),
+        _ => OpError::unavailable(format!("cannot read {shown}: {error}"))
+            .hint("Check that the file is yours to read."),
+    };
+    let mut file = File::open(Path::new(path)).map_err(&trouble)?;
+    // A directory can be opened, but not read.
+    if file.metadata().is_ok_and(|meta| meta.is_dir()) {
+        return Err(trouble(ErrorKind::IsADirectory.into()));
+    }
+    text(&shown, &mut file)
+}
+
+/// What can be read from there, as text within its bound.
+fn text(label: &str, source: &mut dyn Read) -> Result<String, OpError> {
+    let max = limits::BODY_BYTES_MAX;
+    let mut bytes = Vec::new();
+    let bounded = u64::try_from(max).unwrap_or(u64::MAX).saturating_add(1);
+    source
+        .take(bounded)
+        .read_to_end(&mut bytes)
+        .map_err(|error| OpError::unavailable(format!("cannot read {label}: {error}")))?;
+    if bytes.len() > max {
+        return Err(OpError::new(Code::TooLarge, format!("{label} is over {max} bytes"))
+            .with("max", max)
+            .hint(format!("Send at most {max} bytes.")));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        OpError::invalid("", format!("{label} is not UTF-8 at byte {at}"))
+            .hint("Convert it to UTF-8 first.")
+    })
+}

@@ -1,0 +1,247 @@
+//! A command whose result is a list, under the full name and under one that answers in its own way.
+
+use model::{Caller, Code, Reply, Request, Road};
+use serde_json::json;
+
+use super::*;
+use crate::{Default, Goes, Saying, command, run_op};
+use contract::Listed;
+
+struct Find;
+struct Fetch;
+struct Count;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[allow(dead_code, reason = "only the schema matters here")]
+struct FindParams {
+    /// Words to look for.
+    query: String,
+    /// Where to look; here if left out.
+    place: Option<String>,
+}
+
+impl Op for Find {
+    const INFO: OpInfo = OpInfo {
+        name: "find_notes",
+        toolset: "notes",
+        cli: CliShape {
+            path: &["find"],
+            positional: &["query"],
+            rest: true,
+            pretty: Some(|params, _| format!("found {}\u{7}", params["query"])),
+            accent: Some(|_, _, text| {
+                text.find("found").map(|at| at..at + 5).into_iter().collect()
+            }),
+            listed: Some(Listed {
+                member: "notes",
+                id: "key",
+                asked: Some("query"),
+                whole: Some((&Fetch::INFO, 2)),
+            }),
+            ..CliShape::CALL_ONLY
+        },
+        ..OpInfo::BASE
+    };
+    type Params = FindParams;
+    type Output = Answer;
+
+    fn run(&self, _: &Cx<'_>, _: FindParams) -> Result<Answer, OpError> {
+        never()
+    }
+}
+
+impl Op for Fetch {
+    const INFO: OpInfo = OpInfo {
+        name: "fetch_notes",
+        toolset: "notes",
+        cli: CliShape {
+            path: &["fetch"],
+            pretty: Some(|_, result| format!("it is {}", result["notes"][0]["text"])),
+            ..CliShape::CALL_ONLY
+        },
+        ..OpInfo::BASE
+    };
+    type Params = NoParams;
+    type Output = Answer;
+
+    fn run(&self, _: &Cx<'_>, _: NoParams) -> Result<Answer, OpError> {
+        never()
+    }
+}
+
+impl Op for Count {
+    const INFO: OpInfo = OpInfo {
+        name: "count_notes",
+        toolset: "system",
+        cli: CliShape {
+            path: &["note", "count"],
+            pretty: Some(|_, _| "two\nlines".into()),
+            ..CliShape::CALL_ONLY
+        },
+        ..OpInfo::BASE
+    };
+    type Params = NoParams;
+    type Output = Answer;
+
+    fn run(&self, _: &Cx<'_>, _: NoParams) -> Result<Answer, OpError> {
+        never()
+    }
+}
+
+impl Plugin for Find {
+    fn name(&self) -> &'static str {
+        "find"
+    }
+
+    fn operations(&self) -> Vec<Operation> {
+        vec![Operation::new(Find), Operation::new(Fetch), Operation::new(Count)]
+    }
+}
+
+/// A name of commands that are answered in its own way.
+const SEEK: Name = Name {
+    word: "seek",
+    about: "Notes, found",
+    group: None,
+    own: &["serve"],
+    sayings: &[
+        Saying {
+            word: "for",
+            command: &["find"],
+            defaults: &[Default { param: "place", json: "\"*\"", doc: "Where to look" }],
+            nothing: Some(r#"{"notes":[]}"#),
+            goes: Goes::AsList,
+            ..Saying::SAME
+        },
+        Saying {
+            word: "status",
+            command: &["note", "count"],
+            goes: Goes::ToStderr,
+            ..Saying::SAME
+        },
+        Saying {
+            word: "fetch",
+            command: &["fetch"],
+            pretty: Some(|_, result| result["notes"][0]["key"].to_string()),
+            ..Saying::SAME
+        },
+    ],
+    prefix: "seek: ",
+};
+
+fn table() -> Table {
+    Table::new(&[Arc::new(Find)])
+}
+
+/// A road that knows three notes, whole ones two at a time.
+struct Notes;
+
+impl Road for Notes {
+    fn call(&self, request: Request) -> Reply {
+        let keys = ["a", "b", "c"];
+        match request.op.as_str() {
+            "find_notes" if request.params["place"] == "nowhere" => {
+                Err(OpError::new(Code::NotFound, "no such place"))
+            }
+            "fetch_notes" => {
+                let ids = request.params["ids"].as_array().cloned().unwrap_or(vec![json!("a")]);
+                assert!(ids.len() <= 2, "{ids:?}");
+                // One of them is gone meanwhile.
+                let whole = ids.iter().filter(|id| **id != "b");
+                let whole = whole.map(|id| json!({ "key": id, "text": "whole" }));
+                Ok(json!({ "notes": whole.collect::<Vec<_>>() }))
+            }
+            _ => Ok(json!({ "notes": keys.map(|key| json!({ "key": key })) })),
+        }
+    }
+}
+
+/// What a line prints: exit code, stdout, stderr.
+fn said(name: &'static Name, args: &[&str], terminal: bool) -> (u8, String, String) {
+    let (mut output, out, err) = kept_as(name, terminal);
+    let argv = std::iter::once(name.word).chain(args.iter().copied()).map(OsString::from);
+    let mut stdin = &b""[..];
+    let exit = match parse(&table(), extra(), argv.collect(), &mut output, &mut stdin).picked {
+        Picked::Op(call) => run_op(&mut output, &Notes, Caller::default(), call),
+        Picked::Own(own) => panic!("{own:?}"),
+        Picked::Done(exit) => exit,
+    };
+    (exit, out.text(), err.text())
+}
+
+#[test]
+fn the_rest_of_the_line_is_one_parameter_and_flags_may_stand_in_between() {
+    let full = |args: &[&str]| said(&Name::FULL, args, false);
+    let expected = (0, "found \"a b c\"␇\n".to_owned(), "3 results for \"a b c\"\n".to_owned());
+    for args in [
+        &["find", "a", "b", "c"][..],
+        &["find", "a b", "c"],
+        &["find", "a", "--place", "x", "b", "c"],
+        &["find", "--place", "x", "--", "a", "b", "c"],
+    ] {
+        assert_eq!(full(args), expected, "{args:?}");
+    }
+    assert_eq!(full(&["find"]).0, 2);
+}
+
+#[test]
+fn a_list_is_printed_as_ids_whole_or_as_it_is() {
+    let full = |args: &[&str]| said(&Name::FULL, args, false);
+    let results = "3 results for \"x\"\n".to_owned();
+    assert_eq!(full(&["find", "x", "--ids"]), (0, "a\nb\nc\n".to_owned(), results.clone()));
+    assert_eq!(full(&["find", "x", "--ids", "--full"]), full(&["find", "x", "--ids"]));
+    assert_eq!(full(&["find", "x", "--full"]), (0, "it is \"whole\"\n".to_owned(), results));
+    let (exit, out, err) = full(&["find", "x", "--full", "--ids", "--json"]);
+    assert_eq!((exit, err.as_str()), (0, ""));
+    let whole = json!({ "notes": [
+        { "key": "a", "text": "whole" }, { "key": "b" }, { "key": "c", "text": "whole" } ] });
+    assert_eq!(serde_json::from_str::<Value>(&out).unwrap(), whole);
+}
+
+#[test]
+fn what_matters_stands_out_on_a_terminal() {
+    let (_, out, _) = said(&Name::FULL, &["find", "x"], true);
+    assert_eq!(out, "\u{1b}[1mfound\u{1b}[0m \"x\"␇\n");
+}
+
+#[test]
+fn a_name_says_and_answers_a_command_in_its_own_way() {
+    let seek = |args: &[&str]| said(&SEEK, args, false);
+    let list = "[{\"key\":\"a\"},{\"key\":\"b\"},{\"key\":\"c\"}]\n".to_owned();
+    assert_eq!(seek(&["for", "x"]), (0, list, "seek: 3 results for \"x\"\n".to_owned()));
+    let nothing = "seek: no such place\nseek: 0 results for \"x\"\n".to_owned();
+    assert_eq!(seek(&["for", "x", "--place", "nowhere"]), (0, "[]\n".to_owned(), nothing));
+    // Programs that ask for the result itself get the error as well.
+    assert_eq!(seek(&["for", "x", "--place", "nowhere", "--json"]).0, 1);
+    assert_eq!(seek(&["status"]), (0, String::new(), "seek: two\nseek: lines\n".to_owned()));
+    assert_eq!(seek(&["fetch"]), (0, "\"a\"\n".to_owned(), String::new()));
+    assert_eq!(seek(&["find", "x"]).0, 2);
+    assert_eq!(seek(&["note", "count"]).0, 2);
+}
+
+#[test]
+fn the_defaults_of_a_name_give_way_to_the_line() {
+    for (args, place) in [(&["for", "x"][..], "*"), (&["for", "x", "--place", "y"], "y")] {
+        let (mut output, ..) = kept_as(&SEEK, false);
+        let argv = std::iter::once("seek").chain(args.iter().copied()).map(OsString::from);
+        let mut stdin = &b""[..];
+        let parsed = parse(&table(), extra(), argv.collect(), &mut output, &mut stdin);
+        let Picked::Op(call) = parsed.picked else { panic!("{args:?}") };
+        assert_eq!(call.params, json!({ "query": "x", "place": place }), "{args:?}");
+    }
+}
+
+#[test]
+fn the_tree_and_the_texts_of_a_name_speak_of_its_own_commands() {
+    let tree = command(&table(), extra(), &SEEK);
+    tree.clone().debug_assert();
+    let names: Vec<&str> = tree.get_subcommands().map(Command::get_name).collect();
+    assert_eq!(names, ["for", "status", "fetch", "serve", "completions"]);
+    let help = tree.find_subcommand("for").unwrap().clone().render_long_help().to_string();
+    assert!(help.contains("Where to look\n") && !help.contains("here if left out"), "{help}");
+    let (mut output, _, err) = kept_as(&SEEK, false);
+    output.note("`rekindle find` and `rekindle note count x`, not `rekindle status`");
+    assert_eq!(err.text(), "seek: `seek for` and `seek status x`, not `rekindle status`\n");
+    command(&table(), extra(), &Name::FULL).debug_assert();
+}

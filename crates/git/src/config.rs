@@ -1,0 +1,175 @@
+//! The notation of a repository's `config`, as far as remotes and the work tree need it.
+//!
+//! Only the file itself counts: `[include]` and `url.*.insteadOf` are not followed, since they lead
+//! to files of the user that say how to reach a repository, not which one it is.
+
+use std::iter::Peekable;
+use std::str::Chars;
+
+/// What is of interest in a `config`.
+#[derive(Debug, Default)]
+pub(crate) struct Config {
+    /// Names and first addresses, in the order of the file.
+    remotes: Vec<(String, String)>,
+    /// `core.worktree`.
+    pub(crate) worktree: Option<String>,
+}
+
+impl Config {
+    /// Reads a file; nothing for one that git would refuse.
+    pub(crate) fn parse(bytes: &[u8]) -> Option<Config> {
+        let text = String::from_utf8_lossy(bytes);
+        let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
+        let mut chars = text.chars().peekable();
+        let mut config = Config::default();
+        let mut section = Section::default();
+        while let Some(next) = chars.next() {
+            match next {
+                '#' | ';' => skip_line(&mut chars),
+                '[' => section = Section::read(&mut chars)?,
+                next if next.is_ascii_whitespace() => {}
+                next if next.is_ascii_alphabetic() => {
+                    let (name, value) = entry(next, &mut chars)?;
+                    config.take(&section, &name, value);
+                }
+                _ => return None,
+            }
+        }
+        Some(config)
+    }
+
+    /// The address of `origin`, else of the only remote.
+    pub(crate) fn remote(&self) -> Option<&str> {
+        let origin = self.remotes.iter().find(|(name, _)| name == "origin");
+        let chosen = match (origin, self.remotes.as_slice()) {
+            (Some(origin), _) => origin,
+            (None, [only]) => only,
+            _ => return None,
+        };
+        Some(&chosen.1)
+    }
+
+    fn take(&mut self, section: &Section, name: &str, value: String) {
+        match (section.name.as_str(), section.sub.as_deref(), name) {
+            ("core", None, "worktree") => self.worktree = Some(value),
+            ("remote", Some(remote), "url") => {
+                // Of several addresses the first is fetched from; an empty one clears the list.
+                if value.is_empty() {
+                    self.remotes.retain(|(known, _)| known != remote);
+                } else if !self.remotes.iter().any(|(known, _)| known == remote) {
+                    self.remotes.push((remote.to_owned(), value));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The head of a section: `[name "sub"]`, or `[name.sub]` as it was written long ago.
+#[derive(Default)]
+struct Section {
+    name: String,
+    sub: Option<String>,
+}
+
+impl Section {
+    fn read(chars: &mut Peekable<Chars<'_>>) -> Option<Section> {
+        let mut name = String::new();
+        loop {
+            match chars.next()? {
+                ']' => break,
+                ' ' | '\t' => return Section::with_sub(name, chars),
+                next if next.is_ascii_alphanumeric() || matches!(next, '-' | '.') => {
+                    name.push(next.to_ascii_lowercase());
+                }
+                _ => return None,
+            }
+        }
+        Some(match name.split_once('.') {
+            Some((name, sub)) => Section { name: name.to_owned(), sub: Some(sub.to_owned()) },
+            None => Section { name, sub: None },
+        })
+    }
+
+    fn with_sub(name: String, chars: &mut Peekable<Chars<'_>>) -> Option<Section> {
+        skip_blanks(chars);
+        if chars.next()? != '"' {
+            return None;
+        }
+        let mut sub = String::new();
+        loop {
+            match chars.next()? {
+                '"' => break,
+                '\n' => return None,
+                '\\' => sub.push(chars.next().filter(|next| *next != '\n')?),
+                next => sub.push(next),
+            }
+        }
+        (chars.next()? == ']').then_some(Section { name, sub: Some(sub) })
+    }
+}
+
+/// One entry of which the first letter was taken. A name alone has no text to speak of.
+fn entry(first: char, chars: &mut Peekable<Chars<'_>>) -> Option<(String, String)> {
+    let mut name = String::from(first.to_ascii_lowercase());
+    while let Some(next) = chars.next_if(|next| next.is_ascii_alphanumeric() || *next == '-') {
+        name.push(next.to_ascii_lowercase());
+    }
+    skip_blanks(chars);
+    match chars.next() {
+        None | Some('\n') => Some((name, String::new())),
+        Some('=') => Some((name, value(chars)?)),
+        Some(_) => None,
+    }
+}
+
+/// What stands behind `=`: quotes keep blanks and comment signs, a backslash at the end of a line
+/// goes on with the next, blanks around the whole do not count.
+fn value(chars: &mut Peekable<Chars<'_>>) -> Option<String> {
+    skip_blanks(chars);
+    let mut value = String::new();
+    let mut quoted = false;
+    // Where the value ends if nothing but blanks follows.
+    let mut end = 0;
+    loop {
+        match chars.next() {
+            None | Some('\n') if quoted => return None,
+            None | Some('\n') => break,
+            Some('"') => {
+                quoted = !quoted;
+                end = value.len();
+            }
+            Some('#' | ';') if !quoted => {
+                skip_line(chars);
+                break;
+            }
+            Some('\\') => {
+                match chars.next()? {
+                    '\n' => continue,
+                    't' => value.push('\t'),
+                    'b' => value.push('\u{8}'),
+                    'n' => value.push('\n'),
+                    sign @ ('"' | '\\') => value.push(sign),
+                    _ => return None,
+                }
+                end = value.len();
+            }
+            Some(next) => {
+                value.push(next);
+                if quoted || !next.is_ascii_whitespace() {
+                    end = value.len();
+                }
+            }
+        }
+    }
+    value.truncate(end);
+    Some(value)
+}
+
+fn skip_blanks(chars: &mut Peekable<Chars<'_>>) {
+    while chars.next_if(|next| matches!(next, ' ' | '\t')).is_some() {}
+}
+
+fn skip_line(chars: &mut Peekable<Chars<'_>>) {
+    let _ = chars.find(|next| *next == '\n');
+}

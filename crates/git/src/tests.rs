@@ -1,0 +1,106 @@
+//! Repositories that git itself makes, broken ones, and what is read of them.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::{Facts, Head};
+
+mod broken;
+mod remotes;
+mod repositories;
+
+static COUNT: AtomicU32 = AtomicU32::new(0);
+
+/// A temporary folder with git at hand; removed when dropped.
+struct Folder {
+    path: PathBuf,
+}
+
+impl Folder {
+    fn new() -> Folder {
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("rekindle-git-{}-{number}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&path).unwrap();
+        Folder { path: path.canonicalize().unwrap() }
+    }
+
+    /// A folder with a repository `repo` on branch `main` that has one commit.
+    fn with_repository() -> Folder {
+        let folder = Folder::new();
+        folder.git("", &["init", "-q", "-b", "main", "repo"]);
+        folder.commit("repo");
+        folder
+    }
+
+    fn join(&self, path: &str) -> PathBuf {
+        if path.is_empty() { self.path.clone() } else { self.path.join(path) }
+    }
+
+    fn write(&self, path: &str, bytes: impl AsRef<[u8]>) {
+        let path = self.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, bytes).unwrap();
+    }
+
+    /// Runs git in a folder without anybody's settings; what it prints.
+    fn git(&self, within: &str, args: &[&str]) -> String {
+        let said = self.try_git(within, args);
+        said.unwrap_or_else(|error| panic!("git {args:?} in '{within}': {error}"))
+    }
+
+    fn try_git(&self, within: &str, args: &[&str]) -> Result<String, String> {
+        let output = Command::new("git")
+            .args(["-c", "protocol.file.allow=always", "-c", "user.name=a", "-c", "user.email=a@b"])
+            .args(args)
+            .current_dir(self.join(within))
+            .env_remove("GIT_DIR")
+            .env_remove("GIT_WORK_TREE")
+            .envs([("GIT_CONFIG_GLOBAL", "/dev/null"), ("GIT_CONFIG_NOSYSTEM", "1")])
+            .output()
+            .expect("git can be run");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end().to_owned();
+        if output.status.success() { Ok(text(&output.stdout)) } else { Err(text(&output.stderr)) }
+    }
+
+    fn commit(&self, within: &str) {
+        self.git(within, &["commit", "-q", "--allow-empty", "-m", "one"]);
+    }
+
+    fn facts(&self, within: &str) -> Facts {
+        self.look(within).unwrap_or_else(|| panic!("no repository at '{within}'"))
+    }
+
+    fn look(&self, within: &str) -> Option<Facts> {
+        Facts::at(&self.join(within))
+    }
+
+    /// The facts of a work tree, every one of which git states as well.
+    fn agreed(&self, within: &str) -> Facts {
+        let facts = self.facts(within);
+        let says = |args: &[&str]| self.git(within, args);
+        let path = |flag: &str| PathBuf::from(says(&["rev-parse", "--path-format=absolute", flag]));
+        assert_eq!(facts.root, path("--show-toplevel"));
+        assert_eq!(facts.git_dir, path("--git-dir"));
+        assert_eq!(facts.common_dir, path("--git-common-dir"));
+        let branch = self.try_git(within, &["symbolic-ref", "--short", "HEAD"]).ok();
+        assert_eq!(facts.branch.branch(), branch.as_deref());
+        if branch.is_none() {
+            assert_eq!(facts.branch, Head::Detached(says(&["rev-parse", "HEAD"])));
+        }
+        let origin = self.try_git(within, &["config", "--local", "remote.origin.url"]).ok();
+        assert_eq!(facts.remote, origin);
+        facts
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.path);
+    }
+}
+
+fn link(to: &Path, at: &Path) {
+    std::os::unix::fs::symlink(to, at).unwrap();
+}

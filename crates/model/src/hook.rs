@@ -1,0 +1,153 @@
+//! An agent's event as our one domain event: what happened, in which session, and what is kept of
+//! it. Wire forms of single agents are not here, and nothing here was captured without the guard.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use text::secrets::Redacted;
+
+use crate::error::OpError;
+use crate::event::HookRecord;
+use crate::limits;
+use crate::observation::ObsType;
+use crate::wire::CallId;
+
+/// One event of one agent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HookEvent {
+    /// The event's own id: the same event is recorded once.
+    pub id: CallId,
+    /// Milliseconds since 1970, UTC.
+    pub at: i64,
+    /// Which agent sent it, for example `claude-code`.
+    pub agent: String,
+    /// Name of the event as the agent has it, for example `PostToolUse`.
+    pub name: String,
+    pub session: String,
+    /// Where the agent stood.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<Redacted<String>>,
+    /// The agent's id of the prompt that caused it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt_id: Option<String>,
+    /// The subagent that acted; none for the agent itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_id: Option<String>,
+    /// The agent's id of the tool call, with which a second registration of the hook is recognised.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_use_id: Option<String>,
+    pub what: Happening,
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Happening {
+    SessionStarted(Source),
+    /// The user's own words, without what was marked private.
+    Prompted(Redacted<String>),
+    /// A tool is about to be used.
+    ToolStarting(ToolUse),
+    /// A tool was used, whether it worked or failed.
+    ToolUsed(ToolUse),
+    /// The agent has answered and waits.
+    TurnEnded,
+    SubagentEnded,
+    Compacting,
+    Compacted,
+    CwdChanged(Redacted<String>),
+    SessionEnded {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<Redacted<String>>,
+    },
+    /// Known or not: it is counted as a sign of life and nothing else is kept.
+    Other,
+}
+
+/// Why a session starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    Startup,
+    Resume,
+    Clear,
+    Compact,
+    Fork,
+}
+
+impl Source {
+    pub fn parse(text: &str) -> Option<Source> {
+        Some(match text {
+            "startup" => Source::Startup,
+            "resume" => Source::Resume,
+            "clear" => Source::Clear,
+            "compact" => Source::Compact,
+            "fork" => Source::Fork,
+            _ => return None,
+        })
+    }
+
+    /// Whether the host has dropped what the session knew.
+    pub fn forgot(self) -> bool {
+        matches!(self, Source::Clear | Source::Compact)
+    }
+}
+
+/// A tool and what is kept of its use: an observation, yet without its place in the store.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ToolUse {
+    /// The tool as the agent calls it.
+    pub tool: String,
+    pub obs_type: ObsType,
+    /// What is shown and searched: a command, a path with a preview, a query.
+    pub content: Redacted<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_path: Option<Redacted<String>>,
+    /// An object; its members depend on the type.
+    pub metadata: Redacted<Value>,
+    /// The command line that a shell gets, where the tool is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<Redacted<String>>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub failed: bool,
+}
+
+impl HookEvent {
+    /// Checks that every name in it is one: there, short and without control characters. Whoever
+    /// takes in an event asks this first: the operation, the hook, and the reader of the spool.
+    pub fn check(&self) -> Result<(), OpError> {
+        let max = limits::HOOK_NAME_BYTES_MAX;
+        let needed = [("event", &self.name), ("agent", &self.agent), ("session_id", &self.session)];
+        let optional = [
+            ("prompt_id", &self.prompt_id),
+            ("agent_id", &self.agent_id),
+            ("tool_use_id", &self.tool_use_id),
+        ];
+        let optional = optional.iter().filter_map(|(param, name)| Some((*param, name.as_ref()?)));
+        for (param, name) in needed.into_iter().chain(optional) {
+            if name.is_empty() || name.len() > max || name.chars().any(char::is_control) {
+                let message = format!("{param} is not a name of 1 to {max} plain bytes");
+                return Err(OpError::invalid(param, message).with("max", max));
+            }
+        }
+        Ok(())
+    }
+
+    /// What is kept of every event: that it happened.
+    pub fn record(&self) -> HookRecord {
+        HookRecord {
+            id: self.id,
+            name: self.name.clone(),
+            session: Some(self.session.clone()),
+            tool_use_id: self.tool_use_id.clone(),
+            at: self.at,
+        }
+    }
+
+    /// The tool use, if a tool was used.
+    pub fn used(&self) -> Option<&ToolUse> {
+        match &self.what {
+            Happening::ToolUsed(tool) => Some(tool),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Observations: immutable records of what an agent did, and the kinds there are of them.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+macro_rules! obs_types {
+    ($($variant:ident $word:literal,)*) => {
+        /// What kind of thing an agent did.
+        #[derive(
+            Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+        )]
+        #[serde(rename_all = "snake_case")]
+        pub enum ObsType { $($variant,)* }
+
+        impl ObsType {
+            pub const ALL: &'static [ObsType] = &[$(ObsType::$variant,)*];
+
+            /// The word on the wire and in the store.
+            pub fn word(self) -> &'static str {
+                match self { $(ObsType::$variant => $word,)* }
+            }
+
+            pub fn parse(word: &str) -> Option<ObsType> {
+                match word { $($word => Some(ObsType::$variant),)* _ => None }
+            }
+        }
+    };
+}
+
+obs_types! {
+    FileRead "file_read",
+    FileWrite "file_write",
+    FileEdit "file_edit",
+    Command "command",
+    CommandError "command_error",
+    GitCommit "git_commit",
+    GitPush "git_push",
+    Github "github",
+    Search "search",
+    TaskSpawn "task_spawn",
+    WebFetch "web_fetch",
+    WebSearch "web_search",
+    McpCall "mcp_call",
+    ToolOther "tool_other",
+    UserPrompt "user_prompt",
+    SessionStart "session_start",
+    SessionResume "session_resume",
+    SessionClear "session_clear",
+    SessionCompact "session_compact",
+    SessionFork "session_fork",
+    SessionEnd "session_end",
+    SessionSummary "session_summary",
+    Marker "marker",
+}
+
+impl ObsType {
+    /// Its weight where there is no query to rank by, from 0 to 1.
+    pub fn weight(self) -> f64 {
+        match self {
+            ObsType::FileEdit => 1.0,
+            ObsType::Command => 0.67,
+            ObsType::SessionCompact => 0.5,
+            ObsType::McpCall => 0.33,
+            _ => 0.17,
+        }
+    }
+
+    /// How many days it is kept unless it is pinned.
+    pub fn kept_days(self) -> i64 {
+        use ObsType as O;
+        match self {
+            O::GitCommit | O::GitPush | O::Marker | O::CommandError => 730,
+            O::UserPrompt | O::SessionSummary => 730,
+            O::FileWrite | O::FileEdit => 365,
+            O::Command | O::Github => 180,
+            kind if kind.is_mark() => 365,
+            _ => 90,
+        }
+    }
+
+    /// Whether it changed something: what only looked does not.
+    pub fn intervenes(self) -> bool {
+        use ObsType as O;
+        matches!(self, O::FileWrite | O::FileEdit | O::GitCommit | O::GitPush)
+    }
+
+    /// Whether it marks a moment of the session instead of something the agent did.
+    pub fn is_mark(self) -> bool {
+        use ObsType as O;
+        matches!(
+            self,
+            O::SessionStart
+                | O::SessionResume
+                | O::SessionClear
+                | O::SessionCompact
+                | O::SessionFork
+                | O::SessionEnd
+        )
+    }
+}
+
+/// One record of what an agent did, as the wire shows it. A prompt is shown as one too.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Observation {
+    pub id: i64,
+    /// Seconds since 1970, UTC.
+    pub timestamp: i64,
+    pub session_id: String,
+    pub project: String,
+    pub obs_type: ObsType,
+    /// The agent's event it was drawn from.
+    pub source_event: String,
+    pub tool_name: Option<String>,
+    pub file_path: Option<String>,
+    pub content: String,
+    /// An object; its members depend on the type.
+    pub metadata: Option<Value>,
+    pub is_pinned: bool,
+    /// The prompt that caused it.
+    pub prompt_id: Option<i64>,
+    /// Which agent, for example `claude-code`.
+    pub agent: String,
+    /// The subagent that acted; none for the agent itself.
+    pub agent_id: Option<String>,
+    /// Milliseconds since 1970, UTC: what the order goes by.
+    #[serde(skip)]
+    pub at_ms: i64,
+    /// The project in the store.
+    #[serde(skip)]
+    pub project_row: i64,
+}
+
+impl Observation {
+    /// Whether what was tried did not work.
+    pub fn failed(&self) -> bool {
+        let flag = self.metadata.as_ref().and_then(|meta| meta.get("failed")?.as_bool());
+        self.obs_type == ObsType::CommandError || flag == Some(true)
+    }
+
+    /// What the tool said when it failed.
+    pub fn error(&self) -> Option<&str> {
+        self.metadata.as_ref()?.get("error")?.as_str()
+    }
+
+    /// The text under which an observation is found: besides what is shown, what it is about and
+    /// what came of it.
+    pub fn searched(content: &str, file_path: Option<&str>, metadata: &Value) -> String {
+        let mut text = content.to_owned();
+        let more = ["commit_message", "error"].map(|name| metadata.get(name)?.as_str());
+        for part in more.into_iter().chain([file_path]).flatten() {
+            if !text.contains(part) {
+                text.push('\n');
+                text.push_str(part);
+            }
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_survives_its_word_and_the_word_is_the_one_of_the_wire() {
+        for kind in ObsType::ALL {
+            assert_eq!(ObsType::parse(kind.word()), Some(*kind));
+            assert_eq!(serde_json::to_value(kind).unwrap(), kind.word());
+        }
+        assert_eq!(ObsType::parse("banana"), None);
+    }
+}

@@ -1,0 +1,282 @@
+//! Hints that come by themselves: which of them speak to a command that is about to run or has just
+//! failed, and how many an agent is told. Which command lines look alike is decided here too, so
+//! that a hint that was followed ranks higher without anybody saying so.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use agents::shell;
+use contract::{Candidate, Form, Moment, Occasion, Section};
+use model::hint::{command_text, value_text};
+use model::hook::{Happening, HookEvent, ToolUse};
+use model::situation::Situation;
+use model::{OpError, limits};
+use serde_json::Value;
+use store::hints::StoredHint;
+use store::{Rx, Tx, receipts, sessions};
+
+use crate::bump::bumped;
+use crate::gate::Place;
+use crate::held::Held;
+use crate::memory::{Index, Memory};
+use crate::settings::JUST_IN_TIME;
+
+/// The scheme under which a hint's receipts are counted.
+const SCHEME: &str = "hint";
+
+/// The tag of hints that are about failures in general.
+const FIX: &str = "fix";
+
+/// How much of a hint's rank is that it speaks to this very command.
+const SPEAKS: f64 = 0.6;
+
+/// The words by which a hint is found: its component, its key and its tags, and those of its command.
+pub(crate) fn words(stored: &StoredHint, command_words: &BTreeSet<String>) -> BTreeSet<String> {
+    let name = [&stored.name.component, &stored.name.key];
+    let own = name.into_iter().chain(&stored.meta.tags).map(|word| word.to_lowercase());
+    own.chain(command_words.iter().cloned()).collect()
+}
+
+/// The words of the command that a hint's value is, if it is one.
+pub(crate) fn command_words_of(value: &Value) -> BTreeSet<String> {
+    command_text(value).map(command_words).unwrap_or_default()
+}
+
+/// The words of a command line that mean something: programs, sub-commands, names, parts of paths.
+/// Flags and single letters do not.
+fn command_words(line: &str) -> BTreeSet<String> {
+    let mut words = BTreeSet::new();
+    for simple in shell::commands(line) {
+        for word in std::iter::once(&simple.program).chain(&simple.args) {
+            if word.starts_with('-') {
+                continue;
+            }
+            let word = word.to_lowercase();
+            words.extend(
+                word.split(['/', '\\', '=', ':', ','])
+                    .filter(|part| tells(part))
+                    .map(str::to_owned),
+            );
+            if tells(&word) {
+                words.insert(word);
+            }
+        }
+    }
+    words
+}
+
+fn tells(word: &str) -> bool {
+    word.chars().nth(1).is_some() && word.chars().any(char::is_alphabetic)
+}
+
+/// The last two steps of a path.
+fn last_steps(cwd: &str) -> impl Iterator<Item = String> {
+    cwd.rsplit(['/', '\\']).filter(|step| !step.is_empty()).take(2).map(str::to_lowercase)
+}
+
+/// A command that is about to run or has failed, in words.
+struct Spoken {
+    line: String,
+    words: BTreeSet<String>,
+    place: BTreeSet<String>,
+    /// Programs that failed; none if nothing failed.
+    failed: BTreeSet<String>,
+}
+
+impl Spoken {
+    fn new(command: &str, situation: &Situation, failed: bool) -> Spoken {
+        let programs =
+            shell::commands(command).into_iter().map(|simple| simple.program.to_lowercase());
+        Spoken {
+            line: normal(command),
+            words: command_words(command),
+            place: situation.cwd.as_deref().map(last_steps).into_iter().flatten().collect(),
+            failed: if failed { programs.collect() } else { BTreeSet::new() },
+        }
+    }
+
+    /// How much the hint speaks to this command, from 0 to 1, and by what; nothing if it does not.
+    fn hears(&self, held: &Held) -> Option<(f64, Vec<String>)> {
+        let name = &held.stored.name;
+        let component = name.component.to_lowercase();
+        let key = name.key.to_lowercase();
+        let mut strength: f64 = 0.0;
+        let mut reasons = Vec::new();
+        let mut heard = |weight: f64, reason: String| {
+            strength += weight;
+            reasons.push(reason);
+        };
+        if self.words.contains(&component) {
+            heard(0.4, format!("{component} is in the command"));
+        } else if self.place.contains(&component) {
+            heard(0.3, format!("{component} is where it runs"));
+        }
+        if self.words.contains(&key) {
+            heard(0.2, format!("{key} is in the command"));
+        } else if self.place.contains(&key) {
+            heard(0.1, format!("{key} is where it runs"));
+        }
+        let own = held.command_words();
+        let shared: Vec<&String> = own
+            .iter()
+            .filter(|word| self.words.contains(*word) || self.place.contains(*word))
+            .collect();
+        if let Some(first) = shared.first() {
+            // Counts of words are small.
+            #[allow(clippy::cast_precision_loss)]
+            let share = shared.len() as f64 / own.len() as f64;
+            heard(0.3 * share, format!("its command shares {first}"));
+        }
+        for tag in held.stored.meta.tags.iter().map(|tag| tag.to_lowercase()) {
+            if self.failed.contains(&tag) {
+                heard(0.3, format!("{tag} failed"));
+            } else if tag == FIX && !self.failed.is_empty() {
+                heard(0.2, "it is a fix and the command failed".to_owned());
+            }
+        }
+        (!reasons.is_empty()).then_some((strength.min(1.0), reasons))
+    }
+}
+
+/// A command line without differences that do not matter.
+fn normal(line: &str) -> String {
+    line.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The hints that speak to this moment, best first, as many as may still be told.
+pub(crate) fn candidates(memory: &Memory, moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError> {
+    let (tool, failed) = match moment.occasion {
+        Occasion::BeforeTool(tool) => (tool, false),
+        Occasion::AfterFailure(tool) => (tool, true),
+        Occasion::SessionStart(_) | Occasion::Prompt(_) => return Ok(Vec::new()),
+    };
+    let (Some(command), Some(session)) = (&tool.command, moment.session) else {
+        return Ok(Vec::new());
+    };
+    if !moment.config.boolean(JUST_IN_TIME) {
+        return Ok(Vec::new());
+    }
+    let spoken = Spoken::new(command, moment.situation, failed);
+    let mut found = matching(&memory.read(), &spoken, moment);
+    if found.is_empty() {
+        return Ok(found);
+    }
+    let room = moment.store.read(|rx| {
+        // Whom nothing is known of cannot be told anything: it could not be kept to its limits.
+        let Some(session) = sessions::id_of(rx, session)? else { return Ok(0) };
+        let mut fresh = Vec::with_capacity(found.len());
+        for candidate in found.drain(..) {
+            let told = receipts::delivered(rx, session, &candidate.path)?;
+            if told.is_none_or(|told| told.stamp != candidate.stamp) {
+                fresh.push(candidate);
+            }
+        }
+        found = fresh;
+        room(rx, session, moment.now)
+    })?;
+    found.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.path.cmp(&b.path)));
+    found.truncate(room);
+    Ok(found)
+}
+
+fn matching(index: &Index, spoken: &Spoken, moment: &Moment<'_>) -> Vec<Candidate> {
+    let place = Place::of(moment.situation);
+    let mut words: BTreeSet<&str> =
+        spoken.words.iter().chain(&spoken.place).map(String::as_str).collect();
+    let mut tags: Vec<String> = spoken.failed.iter().cloned().collect();
+    if !tags.is_empty() {
+        tags.push(FIX.to_owned());
+    }
+    words.extend(tags.iter().map(String::as_str));
+    let mut found = Vec::new();
+    index.with_words(&words, moment.now, &mut |held| {
+        // A secret is never told unasked, and neither is what the agent is doing anyway.
+        let said = value_text(&held.stored.value);
+        if held.stored.meta.is_secret() || normal(&said) == spoken.line || !held.is_eligible(&place)
+        {
+            return;
+        }
+        if let Some((strength, mut reasons)) = spoken.hears(held) {
+            let score = SPEAKS * strength + (1.0 - SPEAKS) * held.score(&place, moment.now);
+            reasons.extend(held.explain(&place, score, moment.now).reasons);
+            found.push(candidate(held, &said, score, reasons));
+        }
+    });
+    found
+}
+
+fn candidate(held: &Held, said: &str, score: f64, reasons: Vec<String>) -> Candidate {
+    let stored = &held.stored;
+    let mut line = format!("{}/{}: {said}", stored.name.component, stored.name.key);
+    if let Some(reason) = &stored.meta.reason {
+        line = format!("{line} ({reason})");
+    }
+    Candidate {
+        path: stored.name.path(),
+        stamp: stored.updated_at,
+        section: Section {
+            order: 0,
+            title: "Hints for this command".to_owned(),
+            form: Form::Bullets,
+            gives_way: 0,
+            floor: 0,
+            rows_max: usize::MAX,
+        },
+        score,
+        reasons,
+        cells: vec![text::one_line(&line, limits::JIT_HINT_CHARS_MAX)],
+        same_as: None,
+        pinned: false,
+    }
+}
+
+/// How many hints this session may still be told now.
+fn room(rx: &Rx<'_>, session: i64, now: i64) -> Result<usize, OpError> {
+    let told = |since| receipts::count(rx, session, SCHEME, since);
+    let lately = told(now.saturating_sub(limits::JIT_WINDOW_MS))?;
+    let left = limits::JIT_HINTS_PER_SESSION.saturating_sub(told(i64::MIN)?);
+    let left = left.min(limits::JIT_HINTS_PER_WINDOW.saturating_sub(lately));
+    Ok(usize::try_from(left).unwrap_or(0))
+}
+
+/// Takes note of a command that worked: a hint that this session was told and whose command it is has
+/// helped.
+pub(crate) fn observe(memory: &Memory, event: &HookEvent, tx: &Tx<'_>) -> Result<(), OpError> {
+    let Happening::ToolUsed(ToolUse { command: Some(command), failed: false, .. }) = &event.what
+    else {
+        return Ok(());
+    };
+    let line = normal(command);
+    let words = command_words(command);
+    let words: BTreeSet<&str> = words.iter().map(String::as_str).collect();
+    let mut followed: Vec<Arc<Held>> = Vec::new();
+    memory.read().with_words(&words, event.at, &mut |held| {
+        let own = command_text(&held.stored.value).map(normal);
+        if own.is_some_and(|own| is_run_by(&own, &line)) {
+            followed.push(held.clone());
+        }
+    });
+    if followed.is_empty() {
+        return Ok(());
+    }
+    let Some(session) = sessions::id_of(tx, &event.session)? else { return Ok(()) };
+    for held in followed {
+        if receipts::mark_used(tx, session, &held.stored.name.path())? {
+            memory.put(tx, Arc::new(Held::load(bumped(&held.stored, 1, event.at))))?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether running this line runs the hinted command: as it is, or as one of its commands.
+fn is_run_by(hinted: &str, line: &str) -> bool {
+    let words = |line: &str| -> Vec<Vec<String>> {
+        let simple = shell::commands(line).into_iter();
+        simple.map(|c| std::iter::once(c.program).chain(c.args).collect()).collect()
+    };
+    if hinted == line {
+        return true;
+    }
+    let (hinted, line) = (words(hinted), words(line));
+    !hinted.is_empty() && line.windows(hinted.len()).any(|run| run == hinted.as_slice())
+}

@@ -1,0 +1,242 @@
+//! `hint_stats`: how many hints there are and of what kind, which are used, and how much room is left.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use contract::{CliShape, Cx, Example, Op, OpInfo};
+use model::hint::Ttl;
+use model::{OpError, limits};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::held::Held;
+use crate::memory::Memory;
+use crate::settings::Settings;
+use crate::show;
+
+pub(crate) struct HintStats {
+    pub(crate) memory: Arc<Memory>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct HintStatsParams {}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct HintStatsOutput {
+    /// All hints; one key may have several.
+    hints: usize,
+    /// Different names, component and key together.
+    keys: usize,
+    components: usize,
+    /// Hints that share their key with another and differ from it in scope.
+    variants: usize,
+    lifetimes: Lifetimes,
+    /// Hints marked as secret.
+    secrets: usize,
+    /// Bumps of all hints together.
+    uses: u64,
+    /// The tags that most hints have, the first ten of them.
+    top_tags: Vec<TagCount>,
+    /// The hints that were bumped most, the first ten of them.
+    most_used: Vec<Used>,
+    quotas: Quotas,
+}
+
+/// How long the hints live.
+#[derive(Default, Serialize, JsonSchema)]
+struct Lifetimes {
+    /// Until the daemon ends.
+    session: usize,
+    /// For a while after their last change.
+    duration: usize,
+    forever: usize,
+}
+
+/// A tag and how many hints have it.
+#[derive(Serialize, JsonSchema)]
+struct TagCount {
+    tag: String,
+    hints: usize,
+}
+
+/// A hint that was bumped.
+#[derive(Serialize, JsonSchema)]
+struct Used {
+    component: String,
+    key: String,
+    use_count: u64,
+}
+
+/// The bounds and what is left of them.
+#[derive(Serialize, JsonSchema)]
+struct Quotas {
+    hints: Quota,
+    components: Quota,
+    /// Of the component that has most hints.
+    hints_of_component: Quota,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Quota {
+    limit: usize,
+    left: usize,
+}
+
+impl Quota {
+    fn new(limit: usize, used: usize) -> Quota {
+        Quota { limit, left: limit.saturating_sub(used) }
+    }
+}
+
+impl Op for HintStats {
+    const INFO: OpInfo = OpInfo {
+        name: "hint_stats",
+        summary: "Count the hints and say how much room is left",
+        doc: "For people and programs that look after the hints: what is there, what is used, and how far \
+              away the quotas are.",
+        toolset: "hints",
+        aliases: &["nudge.stats", "nudge_stats"],
+        cli: CliShape {
+            path: &["hint", "stats"],
+            pretty: Some(pretty),
+            starts_daemon: true,
+            ..CliShape::CALL_ONLY
+        },
+        examples: &[Example {
+            title: "After a hint was set and used",
+            before: &[
+                (
+                    "set_hint",
+                    r#"{"component":"api","key":"test","value":"make test","meta":{"tags":["test"]}}"#,
+                ),
+                ("bump_hint", r#"{"component":"api","key":"test"}"#),
+            ],
+            params: "{}",
+        }],
+        ..OpInfo::BASE
+    };
+    type Params = HintStatsParams;
+    type Output = HintStatsOutput;
+
+    fn run(&self, cx: &Cx<'_>, _: HintStatsParams) -> Result<HintStatsOutput, OpError> {
+        let settings = Settings::of(cx.config);
+        let index = self.memory.read();
+        let mut counted = Counted::default();
+        for held in index.all(cx.now) {
+            counted.add(held);
+        }
+        Ok(counted.told(settings.max))
+    }
+}
+
+/// What was counted so far.
+#[derive(Default)]
+struct Counted<'i> {
+    hints: usize,
+    by_component: BTreeMap<&'i str, usize>,
+    by_key: BTreeMap<(&'i str, &'i str), usize>,
+    lifetimes: Lifetimes,
+    secrets: usize,
+    uses: u64,
+    tags: BTreeMap<&'i str, usize>,
+    used: Vec<&'i Held>,
+}
+
+impl<'i> Counted<'i> {
+    fn add(&mut self, held: &'i Held) {
+        let (name, meta) = (&held.stored.name, &held.stored.meta);
+        self.hints += 1;
+        *self.by_component.entry(&name.component).or_default() += 1;
+        *self.by_key.entry((&name.component, &name.key)).or_default() += 1;
+        match meta.lifetime() {
+            Ttl::Session => self.lifetimes.session += 1,
+            Ttl::For(_) => self.lifetimes.duration += 1,
+            Ttl::Forever => self.lifetimes.forever += 1,
+        }
+        self.secrets += usize::from(meta.is_secret());
+        // A tag that was written twice is still one.
+        for tag in meta.tags.iter().collect::<BTreeSet<_>>() {
+            *self.tags.entry(tag).or_default() += 1;
+        }
+        self.uses = self.uses.saturating_add(held.stored.use_count);
+        if held.stored.use_count > 0 {
+            self.used.push(held);
+        }
+    }
+
+    fn told(mut self, max: usize) -> HintStatsOutput {
+        // What is equal stays in the order of the names.
+        let mut tags: Vec<(&str, usize)> = self.tags.into_iter().collect();
+        tags.sort_by_key(|(_, hints)| std::cmp::Reverse(*hints));
+        self.used.sort_by_key(|held| std::cmp::Reverse(held.stored.use_count));
+        let used = self.used.into_iter().take(limits::HINT_STATS_TOP).map(|held| Used {
+            component: held.stored.name.component.clone(),
+            key: held.stored.name.key.clone(),
+            use_count: held.stored.use_count,
+        });
+        let fullest = self.by_component.values().copied().max().unwrap_or_default();
+        HintStatsOutput {
+            hints: self.hints,
+            keys: self.by_key.len(),
+            components: self.by_component.len(),
+            variants: self.by_key.values().filter(|hints| **hints > 1).sum(),
+            lifetimes: self.lifetimes,
+            secrets: self.secrets,
+            uses: self.uses,
+            top_tags: tags
+                .into_iter()
+                .take(limits::HINT_STATS_TOP)
+                .map(|(tag, hints)| TagCount { tag: tag.to_owned(), hints })
+                .collect(),
+            most_used: used.collect(),
+            quotas: Quotas {
+                hints: Quota::new(max, self.hints),
+                components: Quota::new(limits::HINT_COMPONENTS_MAX, self.by_component.len()),
+                hints_of_component: Quota::new(limits::HINTS_PER_COMPONENT_MAX, fullest),
+            },
+        }
+    }
+}
+
+fn pretty(_: &Value, result: &Value) -> String {
+    let lifetimes = &result["lifetimes"];
+    let mut lines = vec![
+        format!(
+            "hints:      {} under {} in {}, {} of them variants",
+            result["hints"],
+            show::count(&result["keys"], "key"),
+            show::count(&result["components"], "component"),
+            result["variants"]
+        ),
+        format!(
+            "lifetime:   {} for the session, {} for a while, {} forever",
+            lifetimes["session"], lifetimes["duration"], lifetimes["forever"]
+        ),
+        format!("secrets:    {}", result["secrets"]),
+        format!("uses:       {}", result["uses"]),
+    ];
+    let list = |name: &str, shown: &dyn Fn(&Value) -> String| {
+        let items = result[name].as_array().into_iter().flatten().map(shown);
+        items.collect::<Vec<_>>().join(", ")
+    };
+    let tags = list("top_tags", &|one| {
+        format!("{} ({})", one["tag"].as_str().unwrap_or_default(), one["hints"])
+    });
+    let used = list("most_used", &|one| format!("{} ({})", show::name(one), one["use_count"]));
+    for (label, text) in [("top tags:", tags), ("most used:", used)] {
+        if !text.is_empty() {
+            lines.push(format!("{label:12}{text}"));
+        }
+    }
+    let quotas = &result["quotas"];
+    let room = |name: &str| format!("{} of {}", quotas[name]["left"], quotas[name]["limit"]);
+    lines.push(format!(
+        "room left:  {} hints, {} components, {} hints in the fullest component",
+        room("hints"),
+        room("components"),
+        room("hints_of_component")
+    ));
+    lines.join("\n")
+}

@@ -1,0 +1,87 @@
+//! What an index finds is what a look at everything finds.
+
+use serde_json::{Value, json};
+use testkit::Folder;
+
+use super::{call, open};
+
+/// Numbers that look random and are the same in every run.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: u64) -> u64 {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % sides
+    }
+}
+
+/// What a query finds, in its order: names with scopes.
+fn found(
+    runtime: &runtime::Runtime,
+    mut params: Value,
+    keep: impl Fn(&Value) -> bool,
+) -> Vec<String> {
+    params["context"] = json!({ "cwd": "/srv/web", "branch": "dev", "os": "linux" });
+    params["limit"] = json!(1_000);
+    let reply = call(runtime, "query_hints", params).unwrap();
+    let hints = reply["hints"].as_array().unwrap().iter().filter(|hint| keep(hint));
+    let shown = |hint: &Value| {
+        format!("{}/{} {}", hint["component"], hint["key"], hint["hint"]["meta"]["scope"])
+    };
+    hints.map(shown).collect()
+}
+
+/// @hints_query
+#[test]
+fn a_query_by_tag_or_component_finds_what_a_look_at_everything_finds() {
+    let folder = Folder::new();
+    let runtime = open(&folder);
+    let mut dice = Dice(7);
+    let scopes = [
+        json!({}),
+        json!({ "os": ["linux"] }),
+        json!({ "os": ["windows"] }),
+        json!({ "cwd_glob": ["**/web"], "branch": ["dev", "main"] }),
+        json!({ "cwd_glob": ["**/api"] }),
+    ];
+    for _ in 0..400 {
+        let component = format!("c{}", dice.roll(4));
+        let name = json!({ "component": component, "key": format!("k{}", dice.roll(12)) });
+        let mut params = name.clone();
+        let scope = &scopes[usize::try_from(dice.roll(5)).unwrap()];
+        let tags: Vec<String> = (0..dice.roll(4)).map(|_| format!("t{}", dice.roll(5))).collect();
+        params["value"] = json!("v");
+        params["meta"] = json!({ "tags": tags, "priority": dice.roll(10) + 1, "scope": scope });
+        // What is not there cannot be deleted or bumped, which is fine here.
+        let _ = match dice.roll(6) {
+            0 => call(&runtime, "delete_hint", name),
+            1 => call(&runtime, "bump_hint", name),
+            _ => call(&runtime, "set_hint", params),
+        };
+    }
+    let all = found(&runtime, json!({}), |_| true);
+    assert!(all.len() > 50, "{} hints hold here", all.len());
+    for tags in [&["t0"][..], &["t1", "t2"], &["t3", "t3", "t4", "t0"], &["nothing"]] {
+        let has = |hint: &Value| {
+            let own = hint["hint"]["meta"]["tags"].as_array().map_or(&[][..], Vec::as_slice);
+            own.iter().any(|tag| tags.iter().any(|wanted| tag == wanted))
+        };
+        let expected = found(&runtime, json!({}), has);
+        assert_eq!(found(&runtime, json!({ "tags": tags }), |_| true), expected, "{tags:?}");
+    }
+    for component in ["c0", "c3"] {
+        let expected = found(&runtime, json!({}), |hint| hint["component"] == component);
+        assert_eq!(found(&runtime, json!({ "component": component }), |_| true), expected);
+    }
+    for limit in [1, 2, 7] {
+        let few = call(&runtime, "query_hints", json!({ "tags": ["t0"], "limit": limit })).unwrap();
+        let many =
+            call(&runtime, "query_hints", json!({ "tags": ["t0"], "limit": 1_000 })).unwrap();
+        let keys = |reply: &Value, count: usize| -> Vec<(Value, Value)> {
+            let hints = reply["hints"].as_array().unwrap().iter().take(count);
+            hints.map(|hint| (hint["component"].clone(), hint["key"].clone())).collect()
+        };
+        assert_eq!(keys(&few, limit), keys(&many, limit), "the best {limit} of them");
+    }
+}

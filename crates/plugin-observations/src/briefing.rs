@@ -1,0 +1,191 @@
+//! What a session is told when it starts: what the user asked for lately and what came of it, in this
+//! project and in others. These are candidates; how many fit and how they look is the assembler's.
+
+use std::collections::HashSet;
+
+use contract::{Candidate, Form, Moment, Occasion, Section};
+use model::hook::Source;
+use model::observation::{ObsType, Observation};
+use model::session::Prompt;
+use model::{OpError, limits, rank, time};
+use store::recent::{self, RecentQuery, Taken};
+use store::{Rx, observations, projects, prompts};
+
+use crate::place::DiskPlaces;
+use crate::scope::{Question, Scope, Wanted};
+use crate::settings::OTHER_PROJECTS;
+
+const HEADINGS: &[&str] = &["ID", "Time", "Type", "Summary"];
+
+/// A minute: the same store gives the same text within it.
+const MINUTE_MS: i64 = 60_000;
+
+/// What this session could be told now.
+pub(crate) fn candidates(
+    moment: &Moment<'_>,
+    places: &DiskPlaces,
+) -> Result<Vec<Candidate>, OpError> {
+    let Occasion::SessionStart(source) = moment.occasion else { return Ok(Vec::new()) };
+    let wanted = match moment.project {
+        None => Wanted::Here,
+        Some("*") => Wanted::All,
+        Some(name) => Wanted::Named(name.to_owned()),
+    };
+    let question = Question::at(places, moment.situation.cwd.as_deref(), wanted);
+    moment.store.read(|rx| {
+        let scope = question.scope(rx)?;
+        let brief = Brief {
+            rx,
+            now: moment.now - moment.now.rem_euclid(MINUTE_MS),
+            // What a session that lost its memory did itself is what it needs most.
+            without: moment.session.filter(|_| !source.forgot()),
+            source,
+        };
+        let own = scope.ids().unwrap_or_default();
+        let mut found = brief.intents(&own)?;
+        if !own.is_empty() {
+            found.extend(brief.rows(&own, &brief.local(&scope))?);
+        }
+        if scope.is_all() || moment.config.boolean(OTHER_PROJECTS) {
+            let others: Vec<i64> =
+                projects::ids(rx)?.into_iter().filter(|id| !own.contains(id)).collect();
+            found.extend(brief.rows(&others, &brief.elsewhere())?);
+        }
+        Ok(found)
+    })
+}
+
+struct Brief<'a> {
+    rx: &'a Rx<'a>,
+    now: i64,
+    /// The session whose own records are left out.
+    without: Option<&'a str>,
+    source: Source,
+}
+
+impl Brief<'_> {
+    /// What the user asked for in this project and what led to something.
+    fn intents(&self, projects: &[i64]) -> Result<Vec<Candidate>, OpError> {
+        let said = prompts::intents(self.rx, projects, None, 2 * limits::BRIEFING_INTENTS_MAX)?;
+        let told = said.into_iter().filter(|prompt| self.is_of_another(&prompt.session_id));
+        Ok(told.take(limits::BRIEFING_INTENTS_MAX).map(|prompt| self.intent(&prompt)).collect())
+    }
+
+    fn intent(&self, prompt: &Prompt) -> Candidate {
+        let count = prompt.actions;
+        let actions = if count == 1 { "1 action".to_owned() } else { format!("{count} actions") };
+        let said = text::one_line(&prompt.content, limits::BRIEFING_INTENT_CHARS);
+        let line = format!("[{}] \"{said}\" → {actions}", time::age(prompt.at, self.now));
+        Candidate {
+            path: format!("obs://{}", prompt.id),
+            stamp: prompt.at,
+            section: Section {
+                order: 1,
+                title: "Recent Intents".to_owned(),
+                form: Form::Bullets,
+                gives_way: 1,
+                floor: limits::BRIEFING_INTENTS_FLOOR,
+                rows_max: limits::BRIEFING_INTENTS_MAX,
+            },
+            score: rank::recency(prompt.at, self.now),
+            reasons: vec![format!("asked for, and led to {actions}")],
+            cells: vec![line],
+            same_as: None,
+            pinned: prompt.is_pinned,
+        }
+    }
+
+    fn local(&self, scope: &Scope) -> Section {
+        let rows_max = if self.source.forgot() {
+            limits::BRIEFING_LOCAL_RECOVERY_MAX
+        } else {
+            limits::BRIEFING_LOCAL_MAX
+        };
+        Section {
+            order: 2,
+            title: scope.name().unwrap_or("This project").to_owned(),
+            form: Form::Table(HEADINGS),
+            gives_way: 2,
+            floor: limits::BRIEFING_LOCAL_FLOOR,
+            rows_max,
+        }
+    }
+
+    fn elsewhere(&self) -> Section {
+        let rows_max = if self.source.forgot() {
+            limits::BRIEFING_CROSS_RECOVERY_MAX
+        } else {
+            limits::BRIEFING_CROSS_MAX
+        };
+        Section {
+            order: 3,
+            title: "Other projects".to_owned(),
+            form: Form::Table(HEADINGS),
+            gives_way: 0,
+            floor: 0,
+            rows_max,
+        }
+    }
+
+    /// The best records of these projects, and what is pinned there.
+    fn rows(&self, projects: &[i64], section: &Section) -> Result<Vec<Candidate>, OpError> {
+        let score = |kind, at| rank::recent(kind, at, None, self.now).total;
+        let mut found = Vec::new();
+        for pinned in observations::pinned(self.rx, projects, section.rows_max)? {
+            let at = pinned.timestamp.saturating_mul(1000);
+            found.push(self.row(&pinned, score(pinned.obs_type, at), section));
+        }
+        let mut files: HashSet<String> = HashSet::new();
+        let mut taken = 0;
+        let query = RecentQuery {
+            projects: Some(projects),
+            before: None,
+            after: None,
+            score: &|_, kind, at| score(kind, at),
+        };
+        recent::best(self.rx, &query, |seen, score| {
+            let new = seen.file_path.as_ref().is_none_or(|path| files.insert(path.clone()));
+            if new && !seen.is_pinned && self.is_worth_telling(&seen) {
+                found.push(self.row(&seen, score, section));
+                taken += 1;
+            }
+            if taken < section.rows_max { Taken::GoOn } else { Taken::Enough }
+        })?;
+        Ok(found)
+    }
+
+    fn is_worth_telling(&self, seen: &Observation) -> bool {
+        !seen.obs_type.is_mark() && self.is_of_another(&seen.session_id)
+    }
+
+    fn is_of_another(&self, session: &str) -> bool {
+        self.without.is_none_or(|own| own != session)
+    }
+
+    fn row(&self, seen: &Observation, score: f64, section: &Section) -> Candidate {
+        let at = seen.timestamp.saturating_mul(1000);
+        let mut summary = text::one_line(&seen.content, limits::BRIEFING_SUMMARY_CHARS);
+        if section.order == 3 {
+            summary = format!("{summary} [{}]", seen.project);
+        }
+        let mut reasons = vec![rank::recent(seen.obs_type, at, None, self.now).parts()];
+        if seen.is_pinned {
+            reasons.insert(0, "pinned".to_owned());
+        }
+        Candidate {
+            path: format!("obs://{}", seen.id),
+            stamp: seen.timestamp,
+            section: section.clone(),
+            score,
+            reasons,
+            cells: vec![
+                format!("#{}", seen.id),
+                time::age(at, self.now),
+                seen.obs_type.word().to_owned(),
+                summary,
+            ],
+            same_as: seen.file_path.clone().filter(|_| seen.obs_type != ObsType::CommandError),
+            pinned: seen.is_pinned,
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! `file_history`: the sessions that touched a file, and what was wanted each time.
+
+use std::sync::Arc;
+
+use contract::{CliShape, Cx, Example, Op, OpInfo};
+use model::observation::ObsType;
+use model::session::{Prompt, PromptSource};
+use model::{OpError, limits};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use store::history::{self, FileQuery, Touch, Touches};
+
+use crate::examples;
+use crate::place::DiskPlaces;
+use crate::scope::{About, Question, Wanted};
+use crate::show;
+use crate::when::When;
+
+pub(crate) struct FileHistory {
+    pub(crate) places: Arc<DiskPlaces>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FileHistoryParams {
+    /// Absolute path, path inside the project, or the end of a path.
+    file_path: String,
+    /// Project whose sessions count; yours if left out, `*` for all.
+    #[serde(default)]
+    project: Wanted,
+    /// Only what happened before: seconds since 1970, a date or an RFC 3339 time.
+    #[serde(default)]
+    before: Option<When>,
+    /// Only what happened after.
+    #[serde(default)]
+    after: Option<When>,
+    /// Leave out who only read the file.
+    #[serde(default)]
+    interventions_only: bool,
+    /// How many touches, from 1 to 50.
+    #[serde(default = "default_limit")]
+    limit: usize,
+}
+
+fn default_limit() -> usize {
+    limits::FILE_TOUCHES_DEFAULT
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct FileHistoryOutput {
+    file_path: String,
+    /// The one that touched the file last comes first.
+    sessions: Vec<TouchingSession>,
+    #[serde(flatten)]
+    about: About,
+}
+
+/// A session that touched the file.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct TouchingSession {
+    session_id: String,
+    project: String,
+    /// Seconds since 1970, UTC.
+    started_at: i64,
+    /// What the user wanted from the session.
+    summary_intent: Option<String>,
+    /// The last one first.
+    touches: Vec<FileTouch>,
+}
+
+/// One touch.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct FileTouch {
+    observation_id: i64,
+    timestamp: i64,
+    #[schemars(with = "String")]
+    obs_type: ObsType,
+    content_preview: String,
+    /// Which file it was, where the path stands for several.
+    file_path: Option<String>,
+    /// What the user said before it.
+    prompt_content: Option<String>,
+    is_pinned: bool,
+}
+
+impl Op for FileHistory {
+    const INFO: OpInfo = OpInfo {
+        name: "file_history",
+        summary: "Show which sessions touched a file, and why",
+        doc: "Call it before you change a file that others worked on.",
+        toolset: "memory",
+        core: true,
+        cli: CliShape {
+            path: &["history"],
+            positional: &["file_path"],
+            pretty: Some(pretty),
+            ..CliShape::CALL_ONLY
+        },
+        examples: &[Example {
+            title: "Who changed this file, and why?",
+            before: examples::A_SESSION,
+            params: r#"{"file_path":"src/auth.rs","project":"*","interventions_only":true}"#,
+        }],
+        ..OpInfo::BASE
+    };
+    type Params = FileHistoryParams;
+    type Output = FileHistoryOutput;
+
+    fn run(&self, cx: &Cx<'_>, params: FileHistoryParams) -> Result<FileHistoryOutput, OpError> {
+        let path = params.file_path.trim();
+        if path.is_empty() {
+            return Err(OpError::invalid("file_path", "the file's path is empty"));
+        }
+        // Who asks about all projects means every file that ends so.
+        let cwd = cx.caller.situation.cwd.as_deref().filter(|_| params.project != Wanted::All);
+        let from_here = cwd.and_then(|cwd| from(cwd, path));
+        let question = Question::new(cx, &self.places, params.project);
+        cx.store.read(|rx| {
+            let scope = question.scope(rx)?;
+            let projects = scope.ids();
+            let query = |path| FileQuery {
+                path,
+                root: scope.root(),
+                projects: projects.as_deref(),
+                before: params.before.map(When::before),
+                after: params.after.map(When::after),
+                interventions_only: params.interventions_only,
+                limit: params.limit.clamp(1, limits::FILE_TOUCHES_MAX),
+            };
+            // What the path means where the caller stands wins over what else ends like it.
+            let mut found = match &from_here {
+                Some(absolute) => history::of_file(rx, &query(absolute))?,
+                None => Vec::new(),
+            };
+            if found.is_empty() {
+                found = history::of_file(rx, &query(path))?;
+            }
+            Ok(FileHistoryOutput {
+                file_path: params.file_path.clone(),
+                sessions: found.into_iter().map(TouchingSession::new).collect(),
+                about: scope.about(cx),
+            })
+        })
+    }
+}
+
+impl TouchingSession {
+    fn new(of: Touches) -> TouchingSession {
+        let intent = of.session.summary.map(|summary| summary.intent);
+        TouchingSession {
+            session_id: of.session.session_id,
+            project: of.session.project,
+            started_at: of.session.started_at.div_euclid(1000),
+            summary_intent: intent.filter(|intent| !intent.is_empty()),
+            touches: of.touches.into_iter().map(FileTouch::new).collect(),
+        }
+    }
+}
+
+impl FileTouch {
+    fn new(touch: Touch) -> FileTouch {
+        let Touch { observation: seen, prompt } = touch;
+        let by_user = |prompt: &Prompt| prompt.source == PromptSource::User;
+        FileTouch {
+            observation_id: seen.id,
+            timestamp: seen.timestamp,
+            obs_type: seen.obs_type,
+            content_preview: show::preview(&seen.content),
+            file_path: seen.file_path,
+            prompt_content: prompt.filter(by_user).map(|prompt| prompt.content),
+            is_pinned: seen.is_pinned,
+        }
+    }
+}
+
+/// A path as somebody means it who stands in this directory; none for an absolute one.
+fn from(cwd: &str, path: &str) -> Option<String> {
+    if path.starts_with('/') {
+        return None;
+    }
+    let mut parts: Vec<&str> = cwd.split('/').filter(|part| !part.is_empty()).collect();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    Some(format!("/{}", parts.join("/")))
+}
+
+fn pretty(params: &Value, result: &Value) -> String {
+    let sessions = show::list(result, "sessions");
+    let now = show::answered_at(result);
+    if sessions.is_empty() {
+        let path = show::line(params["file_path"].as_str().unwrap_or_default());
+        return show::nothing(&format!("No session touched {path}"), params, result);
+    }
+    let mut lines = Vec::new();
+    for session in sessions {
+        if !lines.is_empty() {
+            lines.push(String::new());
+        }
+        let word = |name: &str| show::line(session[name].as_str().unwrap_or_default());
+        lines.push(format!("{} in {}", word("session_id"), word("project")));
+        if let Some(intent) = session["summary_intent"].as_str() {
+            lines.push(format!("  {}", show::line(intent)));
+        }
+        let touches: Vec<&Value> = show::list(session, "touches").iter().collect();
+        let table = show::records(&touches, now, |_| "");
+        lines.extend(table.lines().skip(1).map(|line| format!("  {line}")));
+    }
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_relative_path_is_meant_from_where_somebody_stands() {
+        let table = [
+            ("/top/web", "src/a.rs", Some("/top/web/src/a.rs")),
+            ("/top/web/src", "./a.rs", Some("/top/web/src/a.rs")),
+            ("/top/web/src/", "../Cargo.toml", Some("/top/web/Cargo.toml")),
+            ("/", "../../etc", Some("/etc")),
+            ("/top", "/abs", None),
+        ];
+        for (cwd, path, meant) in table {
+            assert_eq!(from(cwd, path).as_deref(), meant, "{cwd} {path}");
+        }
+    }
+}

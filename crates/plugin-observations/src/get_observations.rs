@@ -1,0 +1,98 @@
+//! `get_observations`: whole records by their ids, in the order of the ids.
+
+use contract::{CliShape, Cx, Example, Op, OpInfo};
+use model::observation::Observation;
+use model::{OpError, limits};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use store::observations;
+
+use crate::examples;
+use crate::show;
+
+pub(crate) struct GetObservations;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct GetObservationsParams {
+    /// Ids of records, from 1 to 50 of them.
+    ids: Vec<i64>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct GetObservationsOutput {
+    /// In the order of the ids, each once; a record that is gone is left out.
+    results: Vec<Observation>,
+    /// Seconds since 1970, UTC: ages count from here.
+    answered_at: i64,
+}
+
+impl Op for GetObservations {
+    const INFO: OpInfo = OpInfo {
+        name: "get_observations",
+        summary: "Fetch whole records by id",
+        doc: "Call it with the ids that search, timeline or a briefing gave you, once you know which \
+              of them matter. An id is an address: it is read from every project.",
+        toolset: "memory",
+        core: true,
+        cli: CliShape {
+            path: &["show"],
+            positional: &["ids"],
+            pretty: Some(pretty),
+            miss: Some(miss),
+            ..CliShape::CALL_ONLY
+        },
+        examples: &[Example {
+            title: "Read two records",
+            before: examples::A_SESSION,
+            params: r#"{"ids":[3,4]}"#,
+        }],
+        ..OpInfo::BASE
+    };
+    type Params = GetObservationsParams;
+    type Output = GetObservationsOutput;
+
+    fn run(
+        &self,
+        cx: &Cx<'_>,
+        params: GetObservationsParams,
+    ) -> Result<GetObservationsOutput, OpError> {
+        let max = limits::OBSERVATION_IDS_MAX;
+        let ids = params.ids;
+        if ids.is_empty() {
+            return Err(OpError::invalid("ids", "ids array must not be empty")
+                .hint("`search` and `recent_context` give the ids of records."));
+        }
+        if ids.len() > max {
+            let message = format!("ids array must not exceed {max} elements");
+            return Err(OpError::invalid("ids", message)
+                .with("max", max)
+                .hint("Ask for the others in a second call."));
+        }
+        let results = cx.store.read(|rx| observations::get(rx, &ids))?;
+        Ok(GetObservationsOutput { results, answered_at: cx.now.div_euclid(1000) })
+    }
+}
+
+fn pretty(params: &Value, result: &Value) -> String {
+    let records = show::list(result, "results");
+    let mut blocks: Vec<String> =
+        records.iter().map(|record| show::record(record, show::answered_at(result))).collect();
+    let found = |id: &&Value| records.iter().any(|record| record["id"] == **id);
+    let missing = show::list(params, "ids").iter().filter(|id| !found(id));
+    blocks.extend(missing.map(|id| format!("#{id} is gone.")));
+    blocks.join("\n\n")
+}
+
+/// Whoever asks for records wants to see one.
+fn miss(params: &Value, result: &Value) -> Option<OpError> {
+    if !show::list(result, "results").is_empty() {
+        return None;
+    }
+    let ids: Vec<String> = show::list(params, "ids").iter().map(|id| format!("#{id}")).collect();
+    Some(
+        OpError::not_found(format!("there is no {}", ids.join(", ")))
+            .hint("`rekindle search` and `rekindle recent` show the ids of records."),
+    )
+}

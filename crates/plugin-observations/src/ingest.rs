@@ -1,0 +1,241 @@
+//! An agent's event becomes records: session, prompt, observation, summary, all in one transaction.
+
+use model::OpError;
+use model::hook::{Happening, HookEvent, Source, ToolUse};
+use model::limits;
+use model::observation::ObsType;
+use model::session::PromptSource;
+use pattern::glob::Glob;
+use serde_json::json;
+use store::observations::{self, NewObservation};
+use store::prompts::{self, NewPrompt};
+use store::sessions::{self, Seen, Sighting};
+use store::{Tx, pauses, projects, receipts, retention};
+use text::secrets::{Profile, Redacted, redact, redact_json};
+
+use crate::place::{Place, Places};
+use crate::settings::Settings;
+
+/// Keeps what is worth keeping of an event. While capture is paused, and in a project that the user
+/// excluded, that is nothing.
+pub(crate) fn ingest(
+    tx: &Tx<'_>,
+    event: &HookEvent,
+    places: &dyn Places,
+    settings: &Settings,
+) -> Result<(), OpError> {
+    let place = places.at(event.cwd.as_ref().map(|cwd| cwd.as_str()));
+    if is_excluded(&place, &settings.exclude_projects) {
+        return Ok(());
+    }
+    if is_paused(tx, &place, event.at)? {
+        return Ok(());
+    }
+    let project = projects::resolve(tx, &place.facts, event.at)?;
+    let seen = sessions::touch(
+        tx,
+        &Sighting {
+            name: &event.session,
+            agent: &event.agent,
+            project: project.id,
+            root: place.facts.root.as_deref(),
+            at: event.at,
+            starts: matches!(event.what, Happening::SessionStarted(_)),
+        },
+    )?;
+    match &event.what {
+        Happening::SessionStarted(source) => {
+            started(tx, event, seen, *source)?;
+            sweep_if_due(tx, event, settings)
+        }
+        Happening::Prompted(text) => prompted(tx, event, seen, text),
+        Happening::ToolUsed(tool) => used(tx, event, seen, tool, &place, settings),
+        Happening::TurnEnded => {
+            sessions::idle(tx, seen.id)?;
+            summarised(tx, event, seen, settings)
+        }
+        Happening::Compacting => sessions::summarise(tx, seen.id),
+        Happening::SessionEnded { reason } => {
+            ended(tx, event, seen, reason.as_ref())?;
+            summarised(tx, event, seen, settings)
+        }
+        // A sign of life, which the session has noted.
+        Happening::ToolStarting(_)
+        | Happening::SubagentEnded
+        | Happening::Compacted
+        | Happening::CwdChanged(_)
+        | Happening::Other => Ok(()),
+    }
+}
+
+/// Whether nothing is to be captured here now.
+fn is_paused(tx: &Tx<'_>, place: &Place, at: i64) -> Result<bool, OpError> {
+    // Hardly ever is there a pause at all, and this is asked with every event.
+    if pauses::list(tx, at)?.is_empty() {
+        return Ok(false);
+    }
+    let known = projects::known(tx, &place.facts)?;
+    pauses::holds(tx, known.map(|project| project.id), at)
+}
+
+/// Whether the user named this project as one of which nothing is kept.
+fn is_excluded(place: &Place, exclude: &[String]) -> bool {
+    let facts = &place.facts;
+    let names = [Some(&facts.name), facts.root.as_ref(), facts.remote_key.as_ref()];
+    exclude.iter().any(|text| {
+        let glob = Glob::hint(text).ok();
+        let fits =
+            |name: &String| name == text || glob.as_ref().is_some_and(|glob| glob.matches(name));
+        names.into_iter().flatten().any(fits)
+    })
+}
+
+fn started(tx: &Tx<'_>, event: &HookEvent, seen: Seen, source: Source) -> Result<(), OpError> {
+    let (kind, word) = match source {
+        Source::Startup => (ObsType::SessionStart, "startup"),
+        Source::Resume => (ObsType::SessionResume, "resume"),
+        Source::Clear => (ObsType::SessionClear, "clear"),
+        Source::Compact => (ObsType::SessionCompact, "compact"),
+        Source::Fork => (ObsType::SessionFork, "fork"),
+    };
+    if source.forgot() {
+        receipts::reset(tx, seen.id)?;
+    }
+    if source == Source::Fork
+        && seen.new
+        && let Some(parent) = sessions::latest_before(tx, seen.project, seen.id)?
+    {
+        sessions::set_parent(tx, seen.id, parent)?;
+    }
+    marked(tx, event, seen, kind, word, None)
+}
+
+fn ended(
+    tx: &Tx<'_>,
+    event: &HookEvent,
+    seen: Seen,
+    reason: Option<&Redacted<String>>,
+) -> Result<(), OpError> {
+    let reason = reason.map(|reason| redact_json(json!({ "reason": **reason }), Profile::Strict));
+    marked(tx, event, seen, ObsType::SessionEnd, "end", reason.as_ref())?;
+    sessions::end(tx, seen.id, event.at)
+}
+
+/// Notes a moment of the session itself.
+fn marked(
+    tx: &Tx<'_>,
+    event: &HookEvent,
+    seen: Seen,
+    kind: ObsType,
+    word: &str,
+    metadata: Option<&Redacted<serde_json::Value>>,
+) -> Result<(), OpError> {
+    let content = redact(word, Profile::Strict);
+    let new = NewObservation {
+        session: seen.id,
+        project: seen.project,
+        prompt: None,
+        at: event.at,
+        kind,
+        source_event: &event.name,
+        tool: None,
+        file_path: None,
+        content: &content,
+        metadata,
+        failed: false,
+        agent_id: None,
+    };
+    observations::add(tx, &new, &observations::Folding::default()).map(drop)
+}
+
+fn prompted(
+    tx: &Tx<'_>,
+    event: &HookEvent,
+    seen: Seen,
+    text: &Redacted<String>,
+) -> Result<(), OpError> {
+    observations::forget_repeats(tx, seen.id, event.at)?;
+    if text.trim().is_empty() {
+        return Ok(());
+    }
+    let prompt = NewPrompt {
+        session: seen.id,
+        project: seen.project,
+        at: event.at,
+        source: PromptSource::User,
+        source_event: &event.name,
+        content: text,
+        agent_prompt_id: event.prompt_id.as_deref(),
+    };
+    prompts::add(tx, &prompt).map(drop)
+}
+
+fn used(
+    tx: &Tx<'_>,
+    event: &HookEvent,
+    seen: Seen,
+    tool: &ToolUse,
+    place: &Place,
+    settings: &Settings,
+) -> Result<(), OpError> {
+    let also = tool.metadata.get("files").and_then(|files| files.as_array());
+    let mut paths = tool
+        .file_path
+        .iter()
+        .map(|path| path.as_str())
+        .chain(also.into_iter().flatten().filter_map(|path| path.as_str()));
+    if paths.any(|path| place.excludes(path)) {
+        return Ok(());
+    }
+    let file_path = tool.file_path.as_ref().map(|path| absolute(path, event.cwd.as_ref()));
+    let prompt = prompts::cause(tx, seen.id, event.prompt_id.as_deref(), event.at)?;
+    let new = NewObservation {
+        session: seen.id,
+        project: seen.project,
+        prompt,
+        at: event.at,
+        kind: tool.obs_type,
+        source_event: &event.name,
+        tool: Some(&tool.tool),
+        file_path: file_path.as_ref(),
+        content: &tool.content,
+        metadata: Some(&tool.metadata),
+        failed: tool.failed,
+        agent_id: event.agent_id.as_deref(),
+    };
+    observations::add(tx, &new, &settings.folding).map(drop)
+}
+
+/// The path from the top, so that a file is the same one wherever the agent stood.
+fn absolute(path: &Redacted<String>, cwd: Option<&Redacted<String>>) -> Redacted<String> {
+    match cwd {
+        Some(cwd) if !path.starts_with(['/', '~']) && cwd.starts_with('/') => {
+            let inside = path.trim_start_matches("./");
+            redact(&format!("{}/{inside}", cwd.trim_end_matches('/')), Profile::Strict)
+        }
+        _ => path.clone(),
+    }
+}
+
+/// Draws the summary anew, and uses the pause to remove what is too old.
+fn summarised(
+    tx: &Tx<'_>,
+    event: &HookEvent,
+    seen: Seen,
+    settings: &Settings,
+) -> Result<(), OpError> {
+    sessions::summarise(tx, seen.id)?;
+    observations::forget_repeats(tx, seen.id, event.at)?;
+    sweep_if_due(tx, event, settings)
+}
+
+/// Removes a little of what is too old, unless that was done lately. Each sweep leaves a line about
+/// itself in the store.
+fn sweep_if_due(tx: &Tx<'_>, event: &HookEvent, settings: &Settings) -> Result<(), OpError> {
+    let Some(rules) = &settings.retention else { return Ok(()) };
+    let now = event.at.min(retention::clock(tx)?);
+    if retention::is_due(tx, now)? {
+        retention::sweep(tx, rules, now, limits::SWEEP_BUDGET)?;
+    }
+    Ok(())
+}

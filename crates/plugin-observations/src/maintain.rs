@@ -1,0 +1,131 @@
+//! `maintain`: the care that nobody has to wait for: old records go, the index and the file are made
+//! compact.
+
+use std::collections::BTreeMap;
+
+use contract::{Access, CliShape, Cx, Example, Op, OpInfo, Tier};
+use model::observation::ObsType;
+use model::{OpError, limits};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use store::retention::{self, Swept};
+use store::{Tx, Write, Written, passages};
+
+use crate::examples;
+use crate::settings;
+
+pub(crate) struct Maintain;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MaintainParams {
+    /// Remove all records that are older than their type is kept.
+    #[serde(default)]
+    sweep: bool,
+    /// Make the full-text index anew from the records.
+    #[serde(default)]
+    rebuild_index: bool,
+}
+
+#[derive(Clone, Serialize, JsonSchema)]
+pub(crate) struct MaintainOutput {
+    /// What the sweep removed, by type; left out without a sweep.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    swept: Option<BTreeMap<String, u64>>,
+    /// `rebuilt` or `optimised`.
+    index: &'static str,
+    /// Whether the file was rewritten without gaps.
+    compacted: bool,
+}
+
+impl Op for Maintain {
+    const INFO: OpInfo = OpInfo {
+        name: "maintain",
+        summary: "Sweep old records, optimise the index, give back room",
+        doc: "Nothing has to be done by hand: records age by themselves as sessions come and go. This does all \
+              of it at once, for example after a setting of retention was changed. Pinned records stay. \
+              Hooks may come in meanwhile; what has to wait is not lost.",
+        access: Access::Write { destructive: true, idempotent: true },
+        tiers: &[Tier::Person, Tier::Client],
+        toolset: "memory",
+        cli: CliShape {
+            path: &["maintain"],
+            flag_aliases: &[("rebuild_index", "rebuild-fts")],
+            pretty: Some(pretty),
+            ..CliShape::CALL_ONLY
+        },
+        examples: &[Example {
+            title: "All of it",
+            before: examples::A_SESSION,
+            params: r#"{"sweep":true,"rebuild_index":true}"#,
+        }],
+        deadline: limits::CARE_DEADLINE,
+        ..OpInfo::BASE
+    };
+    type Params = MaintainParams;
+    type Output = MaintainOutput;
+
+    fn run(&self, cx: &Cx<'_>, params: MaintainParams) -> Result<MaintainOutput, OpError> {
+        let swept = match params.sweep {
+            true => Some(by_type(&sweep_all(cx)?)),
+            false => None,
+        };
+        let rebuild = params.rebuild_index;
+        let index = if rebuild { "rebuilt" } else { "optimised" };
+        let output = MaintainOutput { swept, index, compacted: true };
+        let output = cx.store.write(move |tx| {
+            if rebuild {
+                passages::rebuild(tx)?;
+            }
+            passages::optimize(tx)?;
+            Ok(output.clone())
+        })?;
+        cx.store.whole().compact()?;
+        Ok(output)
+    }
+}
+
+/// Removes everything that is too old, in turns.
+fn sweep_all(cx: &Cx<'_>) -> Result<Swept, OpError> {
+    let (rules, now) = (settings::rules(cx.config), cx.now);
+    let mut swept = Swept::default();
+    while !swept.finished {
+        let rules = rules.clone();
+        swept.add(turn(cx, move |tx| retention::sweep(tx, &rules, now, limits::SWEEP_TURN))?);
+    }
+    Ok(swept)
+}
+
+fn by_type(swept: &Swept) -> BTreeMap<String, u64> {
+    let word = |(kind, count): &(ObsType, u64)| (kind.word().to_owned(), *count);
+    swept.by_kind.iter().map(word).collect()
+}
+
+/// One transaction of several, so that others write in between. It is not the answer of the call: that
+/// is what the last `cx.store.write` gives.
+pub(crate) fn turn<T: Serialize + Send + 'static>(
+    cx: &Cx<'_>,
+    f: impl FnMut(&Tx<'_>) -> Result<T, OpError> + Send + 'static,
+) -> Result<T, OpError> {
+    match cx.store.whole().write(Write { at: cx.now, ..Write::default() }, f)? {
+        Written::Done(value) => Ok(value),
+        Written::Repeated(_) => Err(OpError::internal("a turn without an id was answered before")),
+    }
+}
+
+fn pretty(_: &Value, result: &Value) -> String {
+    let mut lines = Vec::new();
+    if let Some(swept) = result["swept"].as_object() {
+        let total: u64 = swept.values().filter_map(Value::as_u64).sum();
+        let kinds: Vec<String> =
+            swept.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
+        lines.push(match total {
+            0 => "✔ nothing is too old".to_owned(),
+            _ => format!("✔ removed {total} old records: {}", kinds.join(", ")),
+        });
+    }
+    let index = result["index"].as_str().unwrap_or_default();
+    lines.push(format!("✔ index {index}, file compacted"));
+    lines.join("\n")
+}

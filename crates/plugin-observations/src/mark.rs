@@ -1,0 +1,174 @@
+//! `mark`: a sentence that somebody wants to find again, kept among the records.
+
+use std::sync::Arc;
+
+use contract::{Access, CliShape, Cx, Example, Op, OpInfo};
+use model::project::{Project, ProjectFacts};
+use model::{Code, OpError, limits};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use store::sessions::{self, Sighting};
+use store::{Tx, observations, projects, prompts};
+use text::secrets::{self, Profile, Redacted};
+
+use crate::examples;
+use crate::place::{DiskPlaces, Places as _};
+use crate::project;
+use crate::scope::Wanted;
+use crate::show;
+
+pub(crate) struct Mark {
+    pub(crate) places: Arc<DiskPlaces>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MarkParams {
+    /// What to keep, up to 2000 characters.
+    text: String,
+    /// Project it belongs to; that of your session, or where you stand, if left out.
+    #[serde(default)]
+    project: Wanted,
+}
+
+#[derive(Clone, Serialize, JsonSchema)]
+pub(crate) struct MarkOutput {
+    /// The new record.
+    id: i64,
+    /// Your session; without one, that of all marks of the project.
+    session_id: String,
+    project: String,
+}
+
+impl Op for Mark {
+    const INFO: OpInfo = OpInfo {
+        name: "mark",
+        summary: "Keep a sentence among the records",
+        doc: "For what no event says: a decision, a lesson, a place to come back to. It is found like any \
+              record and stands in the session's summary. A text that looks like a secret is refused.",
+        access: Access::Write { destructive: false, idempotent: false },
+        toolset: "memory",
+        cli: CliShape {
+            path: &["mark"],
+            positional: &["text"],
+            rest: true,
+            pretty: Some(pretty),
+            ..CliShape::CALL_ONLY
+        },
+        examples: &[Example {
+            title: "Keep a lesson",
+            before: examples::A_SESSION,
+            params: r#"{"text":"Tokens are checked against the clock of the server","project":"web"}"#,
+        }],
+        ..OpInfo::BASE
+    };
+    type Params = MarkParams;
+    type Output = MarkOutput;
+
+    fn run(&self, cx: &Cx<'_>, params: MarkParams) -> Result<MarkOutput, OpError> {
+        let content = checked(&params.text)?;
+        let target = match params.project {
+            Wanted::Here => {
+                let cwd = cx.caller.situation.cwd.as_deref();
+                Target::Place(self.places.at(cwd).facts.clone())
+            }
+            Wanted::Named(name) => Target::Named(name),
+            Wanted::All => {
+                return Err(OpError::invalid("project", "a mark belongs to one project")
+                    .hint("Name the project, or leave it out for the one where you stand."));
+            }
+        };
+        let (caller, now) = (cx.caller.session.clone(), cx.now);
+        cx.store.write(move |tx| keep(tx, caller.as_deref(), &target, &content, now))
+    }
+}
+
+/// Whose mark it is.
+enum Target {
+    Place(ProjectFacts),
+    Named(String),
+}
+
+/// The text, if it is one that may be kept.
+fn checked(text: &str) -> Result<Redacted<String>, OpError> {
+    let (text, max) = (text.trim(), limits::MARK_CHARS_MAX);
+    if text.is_empty() {
+        return Err(OpError::invalid("text", "the text is empty").hint("Say what to keep."));
+    }
+    if text.chars().nth(max).is_some() {
+        let message = format!("the text has more than {max} characters");
+        return Err(OpError::invalid("text", message)
+            .with("max", max)
+            .hint("Keep the sentence that matters."));
+    }
+    if let Some(found) = secrets::first(text, Profile::Declared) {
+        let message = format!("text looks like a secret ({})", found.rule);
+        return Err(OpError::new(Code::SecretRejected, message)
+            .with("param", "text")
+            .with("rule", found.rule)
+            .hint("Say where the secret is kept instead."));
+    }
+    Ok(secrets::redact(text, Profile::Declared))
+}
+
+fn keep(
+    tx: &Tx<'_>,
+    caller: Option<&str>,
+    target: &Target,
+    content: &Redacted<String>,
+    now: i64,
+) -> Result<MarkOutput, OpError> {
+    let named = match target {
+        Target::Named(name) => Some(project::one(tx, "project", name)?),
+        Target::Place(_) => None,
+    };
+    let own = match caller {
+        Some(name) => sessions::by_name(tx, name)?,
+        None => None,
+    };
+    let fits = |of: &i64| named.as_ref().is_none_or(|project| project.id == *of);
+    if let Some(session) = own.filter(|session| fits(&session.project_id)) {
+        let cause = prompts::cause(tx, session.id, None, now)?;
+        let of = (session.id, session.project_id);
+        let id = observations::mark(tx, of, cause, content, now)?;
+        sessions::summarise(tx, session.id)?;
+        return Ok(MarkOutput { id, session_id: session.session_id, project: session.project });
+    }
+    let project = match (named, target) {
+        (Some(project), _) => project,
+        (None, Target::Place(facts)) => projects::resolve(tx, facts, now)?,
+        (None, Target::Named(_)) => return Err(OpError::internal("a named project is gone")),
+    };
+    in_session_of_marks(tx, project, content, now)
+}
+
+/// Keeps a mark of somebody who is in no session: those of a project share one, which is never open.
+fn in_session_of_marks(
+    tx: &Tx<'_>,
+    project: Project,
+    content: &Redacted<String>,
+    now: i64,
+) -> Result<MarkOutput, OpError> {
+    let name = format!("marks:{}", project.key);
+    let seen = sessions::touch(
+        tx,
+        &Sighting {
+            name: &name,
+            agent: "rekindle",
+            project: project.id,
+            root: project.root.as_deref(),
+            at: now,
+            starts: false,
+        },
+    )?;
+    let id = observations::mark(tx, (seen.id, seen.project), None, content, now)?;
+    sessions::end(tx, seen.id, now)?;
+    sessions::summarise(tx, seen.id)?;
+    Ok(MarkOutput { id, session_id: name, project: project.name })
+}
+
+fn pretty(_: &Value, result: &Value) -> String {
+    let project = show::line(result["project"].as_str().unwrap_or_default());
+    format!("✔ marked #{} in {project}", result["id"])
+}

@@ -1,0 +1,100 @@
+//! `pin_observation` and `unpin_observation`: a record that retention leaves alone and that leads its
+//! section when a session is told what happened.
+
+use contract::{Access, CliShape, Cx, Example, Op, OpInfo};
+use model::OpError;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use store::observations;
+
+use crate::examples;
+
+pub(crate) struct PinObservation;
+pub(crate) struct UnpinObservation;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PinParams {
+    /// Id of a record: an observation, a prompt or a summary.
+    id: i64,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct PinOutput {
+    id: i64,
+    is_pinned: bool,
+}
+
+impl Op for PinObservation {
+    const INFO: OpInfo = OpInfo {
+        name: "pin_observation",
+        summary: "Keep a record for good and show it first",
+        doc: "A pinned record is not removed by itself, however old, and comes first when a session is \
+              told what happened. A purge removes it all the same. Pinning twice changes nothing.",
+        access: Access::Write { destructive: false, idempotent: true },
+        toolset: "memory",
+        cli: CliShape {
+            path: &["pin"],
+            positional: &["id"],
+            pretty: Some(pretty),
+            ..CliShape::CALL_ONLY
+        },
+        examples: &[Example {
+            title: "Keep an edit",
+            before: examples::A_SESSION,
+            params: r#"{"id":3}"#,
+        }],
+        ..OpInfo::BASE
+    };
+    type Params = PinParams;
+    type Output = PinOutput;
+
+    fn run(&self, cx: &Cx<'_>, params: PinParams) -> Result<PinOutput, OpError> {
+        set(cx, params.id, true)
+    }
+}
+
+impl Op for UnpinObservation {
+    const INFO: OpInfo = OpInfo {
+        name: "unpin_observation",
+        summary: "Let a record age like any other again",
+        doc: "The opposite of pin_observation. Unpinning twice changes nothing.",
+        access: Access::Write { destructive: false, idempotent: true },
+        toolset: "memory",
+        cli: CliShape {
+            path: &["unpin"],
+            positional: &["id"],
+            pretty: Some(pretty),
+            ..CliShape::CALL_ONLY
+        },
+        examples: &[Example {
+            title: "An edit that is settled",
+            before: examples::A_SESSION,
+            params: r#"{"id":3}"#,
+        }],
+        ..OpInfo::BASE
+    };
+    type Params = PinParams;
+    type Output = PinOutput;
+
+    fn run(&self, cx: &Cx<'_>, params: PinParams) -> Result<PinOutput, OpError> {
+        set(cx, params.id, false)
+    }
+}
+
+fn set(cx: &Cx<'_>, id: i64, is_pinned: bool) -> Result<PinOutput, OpError> {
+    cx.store.write(move |tx| {
+        if !observations::pin(tx, id, is_pinned)? {
+            return Err(OpError::not_found(format!("there is no #{id}"))
+                .with("param", "id")
+                .hint("`rekindle search` and `rekindle recent` show the ids of records."));
+        }
+        Ok(PinOutput { id, is_pinned })
+    })
+}
+
+fn pretty(_: &Value, result: &Value) -> String {
+    let done = if result["is_pinned"] == true { "pinned" } else { "unpinned" };
+    format!("✔ {done} #{}", result["id"])
+}

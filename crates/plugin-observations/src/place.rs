@@ -1,0 +1,278 @@
+//! Which project a directory belongs to, and which of its paths the project keeps to itself.
+//!
+//! The files are asked, never a subprocess: the repository's own, and the nearest `.rekindle.toml`
+//! (or `.nmem.toml`) with `project` and `exclude`.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io::Read as _;
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use model::limits;
+use model::project::ProjectFacts;
+use pattern::glob::Glob;
+use text::secrets::{Profile, redact};
+use toml_edit::{DocumentMut, Item};
+
+const SETTINGS_FILES: [&str; 2] = [".rekindle.toml", ".nmem.toml"];
+
+/// What is known of a directory.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Place {
+    pub(crate) facts: ProjectFacts,
+    exclude: Option<Exclude>,
+}
+
+/// Paths that are not to be kept.
+#[derive(Clone, Debug)]
+struct Exclude {
+    /// The directory as it was given, and what it really is.
+    given: PathBuf,
+    real: PathBuf,
+    /// The directory that the globs are relative to.
+    base: PathBuf,
+    globs: Vec<(String, Glob)>,
+    /// The file was there and could not be understood: whoever wrote it meant to hide something.
+    everything: bool,
+}
+
+impl Place {
+    /// A place that keeps nothing to itself.
+    pub(crate) fn plain(facts: ProjectFacts) -> Place {
+        Place { facts, exclude: None }
+    }
+
+    /// Whether nothing about this path is to be kept.
+    pub(crate) fn excludes(&self, path: &str) -> bool {
+        let Some(exclude) = &self.exclude else { return false };
+        let Some(inside) = exclude.inside(Path::new(path)) else { return false };
+        exclude.everything || exclude.globs.iter().any(|(text, glob)| hides(text, glob, &inside))
+    }
+}
+
+impl Exclude {
+    /// The path as the globs know it; none if it lies outside.
+    fn inside(&self, path: &Path) -> Option<String> {
+        let absolute = straight(&self.given.join(path));
+        let inside = match absolute.strip_prefix(&self.base) {
+            Ok(inside) => inside.to_path_buf(),
+            // The agent may stand in the project by another name, through a link.
+            Err(_) => {
+                let real = self.real.join(absolute.strip_prefix(&self.given).ok()?);
+                real.strip_prefix(&self.base).ok()?.to_path_buf()
+            }
+        };
+        Some(inside.to_string_lossy().into_owned())
+    }
+}
+
+/// The path without `.` and `..`, by its words alone.
+fn straight(path: &Path) -> PathBuf {
+    let mut straight = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => drop(straight.pop()),
+            part => straight.push(part),
+        }
+    }
+    straight
+}
+
+/// Whether a glob hides a path: it matches the path, a directory above it, or the last part if the
+/// glob names no directory. A leading dot does not protect a name, for this is about what may leak.
+fn hides(text: &str, glob: &Glob, path: &str) -> bool {
+    let plain: Vec<&str> = path.split('/').map(|part| part.trim_start_matches('.')).collect();
+    let plain = plain.join("/");
+    let above = |path: &str| {
+        let ends = path.match_indices('/').map(|(end, _)| end).chain([path.len()]);
+        ends.filter_map(|end| path.get(..end)).any(|part| glob.matches(part))
+    };
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let by_name = !text.contains('/')
+        && !text.starts_with('!')
+        && (glob.matches(name) || glob.matches(name.trim_start_matches('.')));
+    above(path) || above(&plain) || by_name
+}
+
+/// Knows the place of a directory.
+pub(crate) trait Places: Send + Sync {
+    fn at(&self, cwd: Option<&str>) -> Arc<Place>;
+}
+
+/// Asks the disk, and believes what it said for some seconds.
+pub(crate) struct DiskPlaces {
+    home: Option<PathBuf>,
+    asked: Mutex<HashMap<String, (Instant, Arc<Place>)>>,
+}
+
+impl DiskPlaces {
+    pub(crate) fn new(home: Option<PathBuf>) -> DiskPlaces {
+        let home = home.map(|home| home.canonicalize().unwrap_or(home));
+        DiskPlaces { home, asked: Mutex::default() }
+    }
+
+    fn look(&self, cwd: &str) -> Place {
+        let given = PathBuf::from(cwd);
+        let real = given.canonicalize().unwrap_or_else(|_| given.clone());
+        if !real.is_absolute() || real.parent().is_none() {
+            return nowhere("unknown");
+        }
+        // A repository of somebody's dot files does not make a project of the whole home.
+        let repository = git::Facts::at(&real).filter(|facts| !self.is_no_project(&facts.root));
+        let top = repository.as_ref().map(|facts| facts.root.as_path());
+        let own = self.nearest_settings(&real, top);
+        let facts = match (&repository, &own) {
+            (Some(repository), own) => in_repository(repository, own.as_ref()),
+            (None, Some(own)) => on_its_own(&own.folder, own.project.as_deref()),
+            (None, None) if self.home.as_ref() == Some(&real) => return nowhere("home"),
+            (None, None) => on_its_own(&real, None),
+        };
+        let exclude = own.filter(|own| own.broken || !own.exclude.is_empty()).map(|own| Exclude {
+            given,
+            real,
+            base: own.folder,
+            globs: own.exclude,
+            everything: own.broken,
+        });
+        Place { facts, exclude }
+    }
+
+    fn is_no_project(&self, dir: &Path) -> bool {
+        dir.parent().is_none() || self.home.as_deref() == Some(dir)
+    }
+
+    /// The settings file in the directory or above it, up to the top of the repository.
+    fn nearest_settings(&self, dir: &Path, top: Option<&Path>) -> Option<Own> {
+        for folder in dir.ancestors().take(git::LEVELS_MAX) {
+            if self.is_no_project(folder) {
+                return None;
+            }
+            for name in SETTINGS_FILES {
+                if let Some(own) = Own::read(folder, name) {
+                    return Some(own);
+                }
+            }
+            if top == Some(folder) {
+                return None;
+            }
+        }
+        None
+    }
+}
+
+impl Places for DiskPlaces {
+    fn at(&self, cwd: Option<&str>) -> Arc<Place> {
+        let cwd = cwd.unwrap_or_default();
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((at, place)) = asked.get(cwd)
+            && at.elapsed() < limits::PLACE_BELIEVED
+        {
+            return place.clone();
+        }
+        let place = Arc::new(self.look(cwd));
+        if asked.len() >= limits::PLACES_MAX {
+            asked.clear();
+        }
+        asked.insert(cwd.to_owned(), (Instant::now(), place.clone()));
+        place
+    }
+}
+
+/// What a project says about itself.
+struct Own {
+    folder: PathBuf,
+    project: Option<String>,
+    exclude: Vec<(String, Glob)>,
+    broken: bool,
+}
+
+impl Own {
+    fn read(folder: &Path, name: &str) -> Option<Own> {
+        let file = fs::File::open(folder.join(name)).ok()?;
+        let mut text = String::new();
+        let read = file.take(limits::PROJECT_FILE_BYTES_MAX).read_to_string(&mut text);
+        let document = text.parse::<DocumentMut>();
+        let mut own =
+            Own { folder: folder.to_owned(), project: None, exclude: Vec::new(), broken: false };
+        let (Ok(_), Ok(document)) = (read, document) else {
+            return Some(Own { broken: true, ..own });
+        };
+        let project = document.get("project").and_then(Item::as_str).map(str::trim);
+        own.project = project.filter(|name| !name.is_empty()).map(str::to_owned);
+        match document.get("exclude") {
+            None => {}
+            Some(item) => {
+                let globs = texts(item).and_then(|texts| {
+                    let compiled = texts.into_iter().map(|text| {
+                        let glob = Glob::hint(text.trim_end_matches('/')).ok()?;
+                        Some((text, glob))
+                    });
+                    compiled.collect::<Option<Vec<_>>>()
+                });
+                own.broken = globs.is_none();
+                own.exclude = globs.unwrap_or_default();
+            }
+        }
+        Some(own)
+    }
+}
+
+/// One text or a list of them.
+fn texts(item: &Item) -> Option<Vec<String>> {
+    if let Some(text) = item.as_str() {
+        return Some(vec![text.to_owned()]);
+    }
+    item.as_array()?.iter().map(|value| value.as_str().map(str::to_owned)).collect()
+}
+
+fn nowhere(name: &str) -> Place {
+    Place::plain(ProjectFacts { name: name.to_owned(), ..ProjectFacts::default() })
+}
+
+fn on_its_own(root: &Path, name: Option<&str>) -> ProjectFacts {
+    ProjectFacts {
+        remote_key: None,
+        root: Some(shown(root)),
+        name: name.map_or_else(|| last_part(root), str::to_owned),
+    }
+}
+
+/// The project of a repository; a named directory inside it is a project of its own.
+fn in_repository(repository: &git::Facts, own: Option<&Own>) -> ProjectFacts {
+    let remote = repository.remote.as_deref().map(git::normal_remote).map(|remote| safe(&remote));
+    let named = own.and_then(|own| Some((own.folder.as_path(), own.project.as_deref()?)));
+    let below = |folder: &Path| folder.strip_prefix(&repository.root).ok().map(Path::to_path_buf);
+    match named.and_then(|(folder, name)| Some((below(folder)?, name))) {
+        Some((part, name)) if part.as_os_str().is_empty() => ProjectFacts {
+            remote_key: remote,
+            root: Some(shown(&repository.main_root)),
+            name: name.to_owned(),
+        },
+        Some((part, name)) => ProjectFacts {
+            remote_key: remote.map(|remote| format!("{remote}#{}", shown(&part))),
+            root: Some(shown(&repository.main_root.join(&part))),
+            name: name.to_owned(),
+        },
+        None => ProjectFacts {
+            remote_key: remote,
+            root: Some(shown(&repository.main_root)),
+            name: last_part(&repository.main_root),
+        },
+    }
+}
+
+fn last_part(path: &Path) -> String {
+    path.file_name().map_or_else(|| "unknown".to_owned(), |name| safe(&name.to_string_lossy()))
+}
+
+fn shown(path: &Path) -> String {
+    safe(&path.to_string_lossy())
+}
+
+/// What comes from the disk may hold a secret as well as what comes from the agent.
+fn safe(text: &str) -> String {
+    redact(text, Profile::Strict).into_inner()
+}

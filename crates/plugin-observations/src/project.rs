@@ -1,0 +1,403 @@
+//! `list_projects`, `alias_project`, `merge_projects`, `split_project`: which places are one project.
+
+use std::path::Path;
+
+use contract::{Access, CliShape, Cx, Example, Op, OpInfo, Tier};
+use model::project::{Project, ProjectOverview};
+use model::{Code, OpError, limits};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use store::{Rx, projects};
+use text::secrets::{Profile, redact};
+
+use crate::examples;
+use crate::scope;
+use crate::show;
+
+/// What an agent may not do: memory that moves between projects is the user's decision.
+const BY_PEOPLE: &[Tier] = &[Tier::Person, Tier::Client];
+
+pub(crate) struct ListProjects;
+pub(crate) struct AliasProject;
+pub(crate) struct MergeProjects;
+pub(crate) struct SplitProject;
+
+/// The one project that this text means.
+pub(crate) fn one(rx: &Rx<'_>, param: &str, text: &str) -> Result<Project, OpError> {
+    let mut found = projects::find(rx, text)?;
+    match (found.pop(), found.len()) {
+        (Some(project), 0) => Ok(project),
+        (None, _) => Err(scope::unknown(rx, text)?.with("param", param)),
+        (Some(last), others) => {
+            found.push(last);
+            let paths: Vec<String> =
+                found.iter().map(|project| scope::path(&project.key)).collect();
+            let message = format!("{} projects are called '{}'", others + 1, told(text));
+            Err(OpError::invalid(param, message)
+                .hint(format!("Say which one: {}.", paths.join(", ")))
+                .with("projects", paths))
+        }
+    }
+}
+
+fn told(text: &str) -> String {
+    text::one_line(text, limits::PROJECT_NAME_CHARS_TOLD)
+}
+
+/// A project, all that leads to it, and how much is kept of it.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct ListedProject {
+    /// The exact name, `project://KEY`: accepted wherever a project is asked for.
+    path: String,
+    /// What is shown; several projects may share it.
+    name: String,
+    /// Where it was seen last.
+    root: Option<String>,
+    /// Remotes, roots and names that lead to it.
+    aliases: Vec<String>,
+    sessions: u64,
+    prompts: u64,
+    observations: u64,
+    /// Seconds since 1970, UTC, of its last event.
+    last_at: Option<i64>,
+}
+
+impl ListedProject {
+    fn new(overview: ProjectOverview) -> ListedProject {
+        let ProjectOverview { project, aliases, sessions, prompts, observations, last_at } =
+            overview;
+        ListedProject {
+            path: scope::path(&project.key),
+            name: project.name,
+            root: project.root,
+            aliases,
+            sessions,
+            prompts,
+            observations,
+            last_at: last_at.map(|at| at.div_euclid(1000)),
+        }
+    }
+
+    fn of(rx: &Rx<'_>, id: i64) -> Result<ListedProject, OpError> {
+        let found = projects::list(rx)?.into_iter().find(|overview| overview.project.id == id);
+        found.map(ListedProject::new).ok_or_else(|| OpError::internal("a project is gone"))
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ListProjectsParams {}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct ListProjectsOutput {
+    /// The one with the last event comes first.
+    projects: Vec<ListedProject>,
+    /// Seconds since 1970, UTC: ages count from here.
+    answered_at: i64,
+}
+
+impl Op for ListProjects {
+    const INFO: OpInfo = OpInfo {
+        name: "list_projects",
+        summary: "List the projects, what leads to them and how much is kept",
+        doc: "A project is known by its remote or its root directory. Work trees and links share it, and a \
+              renamed directory or a new remote keeps it.",
+        toolset: "memory",
+        cli: CliShape {
+            path: &["project", "list"],
+            pretty: Some(pretty_list),
+            ..CliShape::CALL_ONLY
+        },
+        examples: &[Example { title: "All projects", before: examples::A_SESSION, params: "{}" }],
+        ..OpInfo::BASE
+    };
+    type Params = ListProjectsParams;
+    type Output = ListProjectsOutput;
+
+    fn run(&self, cx: &Cx<'_>, _: ListProjectsParams) -> Result<ListProjectsOutput, OpError> {
+        let found = cx.store.read(projects::list)?;
+        Ok(ListProjectsOutput {
+            projects: found.into_iter().map(ListedProject::new).collect(),
+            answered_at: cx.now.div_euclid(1000),
+        })
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AliasProjectParams {
+    /// The project: name, key, root or `project://KEY`.
+    project: String,
+    /// What is to lead to it: a root directory, a remote, or a name.
+    alias: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct ProjectOutput {
+    project: ListedProject,
+}
+
+impl Op for AliasProject {
+    const INFO: OpInfo = OpInfo {
+        name: "alias_project",
+        summary: "Make a directory, a remote or a name lead to a project",
+        doc: "For a second clone or a directory outside of the repository. It wins over what the directory \
+              says about itself. What leads to another project already is refused: merge the two.",
+        access: Access::Write { destructive: false, idempotent: true },
+        tiers: BY_PEOPLE,
+        toolset: "memory",
+        cli: CliShape {
+            path: &["project", "alias"],
+            positional: &["project", "alias"],
+            pretty: Some(pretty_alias),
+            ..CliShape::CALL_ONLY
+        },
+        examples: &[Example {
+            title: "A second directory of the same project",
+            before: examples::A_SESSION,
+            params: r#"{"project":"web","alias":"/home/you/web-assets"}"#,
+        }],
+        ..OpInfo::BASE
+    };
+    type Params = AliasProjectParams;
+    type Output = ProjectOutput;
+
+    fn run(&self, cx: &Cx<'_>, params: AliasProjectParams) -> Result<ProjectOutput, OpError> {
+        let alias = normal("alias", &params.alias)?;
+        cx.store.write(move |tx| {
+            let project = one(tx, "project", &params.project)?;
+            let elsewhere =
+                projects::find(tx, &alias)?.into_iter().find(|other| other.id != project.id);
+            if let Some(other) = elsewhere {
+                let message = format!("{} leads to the project {}", told(&alias), other.name);
+                return Err(OpError::new(Code::Conflict, message)
+                    .with("param", "alias")
+                    .hint("Merge the two projects, or split that one first."));
+            }
+            projects::alias(tx, project.id, &alias)?;
+            Ok(ProjectOutput { project: ListedProject::of(tx, project.id)? })
+        })
+    }
+}
+
+/// A directory, a remote or a name in the spelling in which events bring it.
+fn normal(param: &str, text: &str) -> Result<String, OpError> {
+    let (text, max) = (text.trim(), limits::PROJECT_ALIAS_BYTES_MAX);
+    let unfit = text.is_empty() || text == "*" || text.chars().any(char::is_control);
+    if unfit || text.len() > max {
+        let message = format!("{param} is not a directory, remote or name of 1 to {max} bytes");
+        return Err(OpError::invalid(param, message).with("max", max));
+    }
+    let is_remote =
+        text.contains("://") || text.split_once(':').is_some_and(|(user, _)| user.contains('@'));
+    let spelled = if text.starts_with('/') {
+        let path = Path::new(text);
+        let real = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+        let shown = real.to_string_lossy();
+        match shown.trim_end_matches('/') {
+            "" => {
+                return Err(OpError::invalid(param, "the root directory is no project")
+                    .hint("Give the directory of the project."));
+            }
+            path => path.to_owned(),
+        }
+    } else if is_remote {
+        git::normal_remote(text)
+    } else {
+        text.to_owned()
+    };
+    Ok(redact(&spelled, Profile::Strict).into_inner())
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MergeProjectsParams {
+    /// The project that ends.
+    from: String,
+    /// The project that has everything afterwards.
+    into: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct MergeProjectsOutput {
+    /// The project that has everything now.
+    project: ListedProject,
+    /// What it got.
+    moved: Moved,
+}
+
+/// How much went from one project to another.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Moved {
+    sessions: u64,
+    prompts: u64,
+    observations: u64,
+}
+
+impl Op for MergeProjects {
+    const INFO: OpInfo = OpInfo {
+        name: "merge_projects",
+        summary: "Make one project of two",
+        doc: "Everything of the first belongs to the second afterwards, and all that led to the first leads \
+              there. split_project takes a root out again.",
+        access: Access::Write { destructive: true, idempotent: false },
+        tiers: BY_PEOPLE,
+        toolset: "memory",
+        cli: CliShape {
+            path: &["project", "merge"],
+            positional: &["from", "into"],
+            pretty: Some(pretty_merge),
+            ..CliShape::CALL_ONLY
+        },
+        examples: &[Example {
+            title: "Two clones are one project",
+            before: TWO_PROJECTS,
+            params: r#"{"from":"web-old","into":"web"}"#,
+        }],
+        ..OpInfo::BASE
+    };
+    type Params = MergeProjectsParams;
+    type Output = MergeProjectsOutput;
+
+    fn run(
+        &self,
+        cx: &Cx<'_>,
+        params: MergeProjectsParams,
+    ) -> Result<MergeProjectsOutput, OpError> {
+        cx.store.write(move |tx| {
+            let from = one(tx, "from", &params.from)?;
+            let into = one(tx, "into", &params.into)?;
+            let ListedProject { sessions, prompts, observations, .. } =
+                ListedProject::of(tx, from.id)?;
+            projects::merge(tx, from.id, into.id)?;
+            Ok(MergeProjectsOutput {
+                project: ListedProject::of(tx, into.id)?,
+                moved: Moved { sessions, prompts, observations },
+            })
+        })
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SplitProjectParams {
+    /// The project that has several roots.
+    project: String,
+    /// The root directory that becomes a project of its own.
+    root: String,
+}
+
+impl Op for SplitProject {
+    const INFO: OpInfo = OpInfo {
+        name: "split_project",
+        summary: "Make a project of its own out of one root of a project",
+        doc: "The sessions that were first seen in that directory move with all their records, and from now \
+              on it is a project of its own.",
+        access: Access::Write { destructive: true, idempotent: false },
+        tiers: BY_PEOPLE,
+        toolset: "memory",
+        cli: CliShape {
+            path: &["project", "split"],
+            positional: &["project", "root"],
+            pretty: Some(pretty_split),
+            ..CliShape::CALL_ONLY
+        },
+        examples: &[Example {
+            title: "Take a merge back",
+            before: MERGED,
+            params: r#"{"project":"web","root":"/home/you/web-old"}"#,
+        }],
+        ..OpInfo::BASE
+    };
+    type Params = SplitProjectParams;
+    type Output = ProjectOutput;
+
+    fn run(&self, cx: &Cx<'_>, params: SplitProjectParams) -> Result<ProjectOutput, OpError> {
+        let root = normal("root", &params.root)?;
+        let now = cx.now;
+        cx.store.write(move |tx| {
+            let project = one(tx, "project", &params.project)?;
+            let new = projects::split(tx, project.id, &root, now)?;
+            Ok(ProjectOutput { project: ListedProject::of(tx, new.id)? })
+        })
+    }
+}
+
+const IN_WEB: (&str, &str) = (
+    "hook",
+    r#"{"event":"UserPromptSubmit","at":1767261600000,"payload":{"session_id":"s-1","cwd":"/home/you/web","prompt":"Fix the login"}}"#,
+);
+const IN_WEB_OLD: (&str, &str) = (
+    "hook",
+    r#"{"event":"UserPromptSubmit","at":1767261700000,"payload":{"session_id":"s-2","cwd":"/home/you/web-old","prompt":"Move the login"}}"#,
+);
+const TWO_PROJECTS: &[(&str, &str)] = &[IN_WEB, IN_WEB_OLD];
+const MERGED: &[(&str, &str)] =
+    &[IN_WEB, IN_WEB_OLD, ("merge_projects", r#"{"from":"web-old","into":"web"}"#)];
+
+fn pretty_list(_: &Value, result: &Value) -> String {
+    let listed = show::list(result, "projects");
+    if listed.is_empty() {
+        return "No project is known yet.".to_owned();
+    }
+    let now = show::answered_at(result);
+    let header = ["project", "last", "sessions", "prompts", "observations", "path"];
+    let mut rows = vec![header.map(str::to_owned).to_vec()];
+    for project in listed {
+        let word = |name: &str| show::line(project[name].as_str().unwrap_or_default());
+        let last = match project["last_at"].is_null() {
+            true => "never".to_owned(),
+            false => show::age(&project["last_at"], now),
+        };
+        let number = |name: &str| project[name].to_string();
+        rows.push(vec![
+            word("name"),
+            last,
+            number("sessions"),
+            number("prompts"),
+            number("observations"),
+            word("path"),
+        ]);
+        for alias in also(project) {
+            let mut row = vec![String::new(); 5];
+            row.push(format!("also {alias}"));
+            rows.push(row);
+        }
+    }
+    show::table(rows)
+}
+
+/// What leads to a project besides its key.
+fn also(project: &Value) -> Vec<String> {
+    let path = project["path"].as_str().unwrap_or_default();
+    let aliases = show::list(project, "aliases").iter().filter_map(Value::as_str);
+    aliases.filter(|alias| scope::path(alias) != path).map(show::line).collect()
+}
+
+fn name(project: &Value) -> String {
+    show::line(project["name"].as_str().unwrap_or_default())
+}
+
+fn pretty_alias(params: &Value, result: &Value) -> String {
+    let alias = show::line(params["alias"].as_str().unwrap_or_default());
+    format!("✔ {alias} leads to {}", name(&result["project"]))
+}
+
+fn pretty_merge(params: &Value, result: &Value) -> String {
+    let from = show::line(params["from"].as_str().unwrap_or_default());
+    let moved = &result["moved"];
+    format!(
+        "✔ merged {from} into {}: {} sessions, {} prompts, {} observations",
+        name(&result["project"]),
+        moved["sessions"],
+        moved["prompts"],
+        moved["observations"]
+    )
+}
+
+fn pretty_split(_: &Value, result: &Value) -> String {
+    let project = &result["project"];
+    let path = show::line(project["path"].as_str().unwrap_or_default());
+    format!("✔ {} is a project of its own, {path}: {} sessions", name(project), project["sessions"])
+}

@@ -1,0 +1,255 @@
+//! `purge`: what matches all filters is forgotten for good; without `confirm` it is only counted.
+
+use contract::{Access, CliShape, Cx, Example, Op, OpInfo, Tier};
+use model::observation::{ObsType, Observation};
+use model::{OpError, limits};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use store::purge::{self, PurgeFilter, Purged};
+use store::search::{self, Filter};
+use store::{Rx, projects, sessions};
+use text::query::{self, Query};
+
+use crate::examples;
+use crate::scope::{self, Wanted};
+use crate::session_trace::unknown;
+use crate::show;
+use crate::when::When;
+
+const DAY_MS: i64 = 86_400_000;
+
+pub(crate) struct Purge;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PurgeParams {
+    /// Only what happened before: seconds since 1970, a date or an RFC 3339 time.
+    #[serde(default)]
+    before: Option<When>,
+    /// Only what is older than this many days.
+    #[serde(default)]
+    older_than: Option<u32>,
+    /// Only records of this project; those of all if left out.
+    #[serde(default)]
+    project: Wanted,
+    /// Only records of this session.
+    #[serde(default)]
+    session_id: Option<String>,
+    /// Only these records.
+    #[serde(default)]
+    ids: Option<Vec<i64>>,
+    /// Only records of this type.
+    #[serde(default)]
+    obs_type: Option<ObsType>,
+    /// Only records with all of these words; `"a phrase"`, AND, OR and NOT are understood.
+    #[serde(default)]
+    search: Option<String>,
+    /// Whether to remove what matches; otherwise it is only counted.
+    #[serde(default)]
+    confirm: bool,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct PurgeOutput {
+    /// Whether it was removed; otherwise the numbers say what would be.
+    purged: bool,
+    observations: usize,
+    prompts: usize,
+    /// Sessions of which nothing is left.
+    sessions: usize,
+    /// Sessions whose summary is drawn anew from what is left.
+    summaries: usize,
+    /// Some of the records, the newest first; none after they were removed.
+    samples: Vec<Sample>,
+    /// Seconds since 1970, UTC: ages count from here.
+    answered_at: i64,
+}
+
+/// A record that would go.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Sample {
+    id: i64,
+    /// Seconds since 1970, UTC.
+    timestamp: i64,
+    obs_type: ObsType,
+    project: String,
+    /// The beginning of its text, as one line.
+    content_preview: String,
+}
+
+impl Op for Purge {
+    const INFO: OpInfo = OpInfo {
+        name: "purge",
+        summary: "Forget records for good, or count what would be forgotten",
+        doc: "All filters have to hold together; a prompt is a record of type user_prompt. What goes is \
+              overwritten in the file, its words leave the index, and the summaries that told of it are drawn \
+              anew. Pins do not protect. Copies that you made with backup keep what they have.",
+        access: Access::Write { destructive: true, idempotent: true },
+        tiers: &[Tier::Person, Tier::Client],
+        toolset: "memory",
+        cli: CliShape {
+            path: &["purge"],
+            flag_aliases: &[("session_id", "session"), ("ids", "id"), ("obs_type", "type")],
+            pretty: Some(pretty),
+            ..CliShape::CALL_ONLY
+        },
+        examples: &[
+            Example {
+                title: "What would go?",
+                before: examples::A_SESSION,
+                params: r#"{"search":"login","project":"web"}"#,
+            },
+            Example {
+                title: "Forget a record",
+                before: examples::A_SESSION,
+                params: r#"{"ids":[3],"confirm":true}"#,
+            },
+        ],
+        deadline: limits::CARE_DEADLINE,
+        ..OpInfo::BASE
+    };
+    type Params = PurgeParams;
+    type Output = PurgeOutput;
+
+    fn run(&self, cx: &Cx<'_>, params: PurgeParams) -> Result<PurgeOutput, OpError> {
+        let query = params.check()?;
+        let now = cx.now;
+        if !params.confirm {
+            let planned =
+                cx.store.read(|rx| purge::plan(rx, &params.filter(rx, query.as_ref(), now)?))?;
+            return Ok(PurgeOutput::new(planned, false, now));
+        }
+        let done = cx.store.write(move |tx| {
+            let filter = params.filter(tx, query.as_ref(), now)?;
+            let done = purge::run(tx, &filter)?;
+            // The answer is kept for a repeat of the call: it must not hold what was removed.
+            Ok(PurgeOutput::new(Purged { samples: Vec::new(), ..done }, true, now))
+        });
+        match &done {
+            Ok(output) if output.is_nothing() => {}
+            Ok(_) => leave_no_trace(cx)?,
+            // A repeat of a call whose first run may not have come this far.
+            Err(_) => drop(leave_no_trace(cx)),
+        }
+        done
+    }
+}
+
+/// Rewrites the file, so that nothing of what was removed or replaced can be read in it any more.
+pub(crate) fn leave_no_trace(cx: &Cx<'_>) -> Result<(), OpError> {
+    cx.store.whole().compact().map_err(|error| {
+        let message = format!("it is gone, but traces may be left in the file: {}", error.message);
+        OpError { message, ..error }.hint("`rekindle maintain` rewrites the file.")
+    })
+}
+
+impl PurgeParams {
+    /// Refuses what has no filter, or one that would hit more than is meant.
+    fn check(&self) -> Result<Option<Query>, OpError> {
+        let given = self.before.is_some()
+            || self.older_than.is_some()
+            || matches!(self.project, Wanted::Named(_))
+            || self.session_id.is_some()
+            || self.ids.is_some()
+            || self.obs_type.is_some()
+            || self.search.is_some();
+        if !given {
+            return Err(OpError::invalid("", "no filter says what is to go").hint(
+                "Give at least one of before, older_than, project, session, id, type and search.",
+            ));
+        }
+        let query = self.search.as_deref().map(query::all_terms);
+        let max = query::WORDS_READ_MAX;
+        // The rest of the words is not looked at, so that more would match.
+        if query.as_ref().is_some_and(|query| query.cut || query.words.len() >= max) {
+            let message = format!("the search has {max} words or more");
+            return Err(OpError::invalid("search", message)
+                .with("max", max)
+                .hint("A few words of what is to go are enough."));
+        }
+        Ok(query)
+    }
+
+    fn filter(&self, rx: &Rx<'_>, query: Option<&Query>, now: i64) -> Result<PurgeFilter, OpError> {
+        let projects = match &self.project {
+            Wanted::Named(name) => {
+                let found = projects::find(rx, name)?;
+                if found.is_empty() {
+                    return Err(scope::unknown(rx, name)?);
+                }
+                Some(found.into_iter().map(|project| project.id).collect())
+            }
+            Wanted::Here | Wanted::All => None,
+        };
+        let session = match &self.session_id {
+            Some(name) => Some(sessions::id_of(rx, name)?.ok_or_else(|| unknown(name))?),
+            None => None,
+        };
+        let found = query.map(|query| search::all(rx, query, &Filter::default())).transpose()?;
+        let ids = match (&self.ids, found) {
+            (Some(ids), Some(found)) => {
+                Some(ids.iter().copied().filter(|id| found.binary_search(id).is_ok()).collect())
+            }
+            (ids, found) => ids.clone().or(found),
+        };
+        let days = self.older_than.map(|days| now.saturating_sub(i64::from(days) * DAY_MS));
+        let before = [self.before.map(When::before), days].into_iter().flatten().min();
+        Ok(PurgeFilter { projects, session, ids, kind: self.obs_type, before })
+    }
+}
+
+impl PurgeOutput {
+    fn new(done: Purged, purged: bool, now: i64) -> PurgeOutput {
+        let Purged { observations, prompts, sessions, summaries, samples } = done;
+        PurgeOutput {
+            purged,
+            observations,
+            prompts,
+            sessions,
+            summaries,
+            samples: samples.into_iter().map(Sample::new).collect(),
+            answered_at: now.div_euclid(1000),
+        }
+    }
+
+    fn is_nothing(&self) -> bool {
+        self.observations + self.prompts + self.sessions + self.summaries == 0
+    }
+}
+
+impl Sample {
+    fn new(record: Observation) -> Sample {
+        Sample {
+            id: record.id,
+            timestamp: record.timestamp,
+            obs_type: record.obs_type,
+            project: record.project,
+            content_preview: text::one_line(&record.content, limits::PREVIEW_CHARS),
+        }
+    }
+}
+
+fn pretty(_: &Value, result: &Value) -> String {
+    let number = |name: &str| result[name].as_u64().unwrap_or_default();
+    let names = ["observations", "prompts", "sessions", "summaries"];
+    if names.iter().all(|name| number(name) == 0) {
+        return "nothing to purge".to_owned();
+    }
+    let [observations, prompts, sessions, summaries] = names.map(number);
+    let counts = format!("{observations} observations, {prompts} prompts, {sessions} sessions");
+    let drawn = match summaries {
+        0 => String::new(),
+        count => format!("; {count} summaries drawn anew"),
+    };
+    if result["purged"] == true {
+        return format!("✔ purged {counts}{drawn}");
+    }
+    let samples: Vec<&Value> = show::list(result, "samples").iter().collect();
+    let mut lines = vec![format!("would purge {counts}{drawn}")];
+    if !samples.is_empty() {
+        lines.push(show::records(&samples, show::answered_at(result), |_| ""));
+    }
+    lines.push("Nothing was removed; --confirm does it.".to_owned());
+    lines.join("\n")
+}

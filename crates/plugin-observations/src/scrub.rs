@@ -1,0 +1,252 @@
+//! `scrub`: the secret guard of today over everything that was captured before.
+
+use std::collections::BTreeMap;
+
+use contract::{Access, CliShape, Cx, Example, Op, OpInfo, Tier};
+use model::observation::ObsType;
+use model::session::Summary;
+use model::{OpError, limits};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use store::scrub::{self, Replacement, Texts};
+use store::{Rx, Tx, observations, passages, sessions};
+use text::secrets::{Profile, redact, redact_json};
+
+use crate::examples;
+use crate::maintain::turn;
+use crate::purge::leave_no_trace;
+
+pub(crate) struct Scrub;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ScrubParams {
+    /// Whether to say only what would be found.
+    #[serde(default)]
+    dry_run: bool,
+}
+
+#[derive(Clone, Serialize, JsonSchema)]
+pub(crate) struct ScrubOutput {
+    /// Whether what was found was taken out.
+    scrubbed: bool,
+    /// Secrets that were found.
+    found: u64,
+    /// The same by rule; a value is never shown.
+    by_rule: BTreeMap<String, u64>,
+    /// Texts with a secret in them: `content`, `metadata`, `file_path`, `prompt`, `summary`.
+    by_place: BTreeMap<String, u64>,
+}
+
+impl Op for Scrub {
+    const INFO: OpInfo = OpInfo {
+        name: "scrub",
+        summary: "Take secrets out of what was captured before",
+        doc: "The guard looks at everything as it comes in; this goes over what is stored with the rules of \
+              today: texts, metadata and paths of records, prompts, summaries. Marks are held to \
+              the rules for what people write. Hints have their own guard and are left alone, as are copies \
+              that you made with backup. Scrubbing twice changes nothing.",
+        access: Access::Write { destructive: true, idempotent: true },
+        tiers: &[Tier::Person, Tier::Client],
+        toolset: "memory",
+        cli: CliShape { path: &["scrub"], pretty: Some(pretty), ..CliShape::CALL_ONLY },
+        examples: &[Example {
+            title: "Is there anything?",
+            before: examples::A_SESSION,
+            params: r#"{"dry_run":true}"#,
+        }],
+        deadline: limits::CARE_DEADLINE,
+        ..OpInfo::BASE
+    };
+    type Params = ScrubParams;
+    type Output = ScrubOutput;
+
+    fn run(&self, cx: &Cx<'_>, params: ScrubParams) -> Result<ScrubOutput, OpError> {
+        let mut found = go_over(cx, params.dry_run, records, |tx, id, new| {
+            scrub::replace(tx, id, new).map(drop)
+        })?;
+        // A summary may be all that is left of its session, so it is not drawn anew.
+        found.add(go_over(cx, params.dry_run, summaries, |tx, id, new| {
+            sessions::set_summary(tx, id, Some(new))
+        })?);
+        let output = ScrubOutput::new(found, !params.dry_run);
+        if params.dry_run {
+            return Ok(output);
+        }
+        let changed = !output.by_place.is_empty();
+        let output = cx.store.write(move |tx| {
+            if changed {
+                passages::optimize(tx)?;
+            }
+            Ok(output.clone())
+        })?;
+        if changed {
+            leave_no_trace(cx)?;
+        }
+        Ok(output)
+    }
+}
+
+/// What was found, by rule and by place; never a value.
+#[derive(Default, Serialize)]
+struct Found {
+    by_rule: BTreeMap<String, u64>,
+    by_place: BTreeMap<String, u64>,
+}
+
+/// The texts behind an id, as far as one turn goes.
+struct Step<C> {
+    found: Found,
+    /// What has to be otherwise.
+    changes: Vec<(i64, C)>,
+    /// The id to go on behind; none at the end.
+    next: Option<i64>,
+}
+
+/// Looks at everything in turns, and changes what has to be otherwise.
+fn go_over<C: 'static>(
+    cx: &Cx<'_>,
+    dry_run: bool,
+    look: fn(&Rx<'_>, i64) -> Result<Step<C>, OpError>,
+    change: fn(&Tx<'_>, i64, &C) -> Result<(), OpError>,
+) -> Result<Found, OpError> {
+    let mut found = Found::default();
+    let mut from = Some(i64::MIN);
+    while let Some(after) = from {
+        let seen = cx.store.read(|rx| look(rx, after))?;
+        from = seen.next;
+        if dry_run || seen.changes.is_empty() {
+            found.add(seen.found);
+            continue;
+        }
+        // Looked at again where nobody else writes.
+        found.add(turn(cx, move |tx| {
+            let Step { found, changes, .. } = look(tx, after)?;
+            changes.iter().try_for_each(|(id, new)| change(tx, *id, new))?;
+            Ok(found)
+        })?);
+    }
+    Ok(found)
+}
+
+fn records(rx: &Rx<'_>, after: i64) -> Result<Step<Replacement>, OpError> {
+    let texts = scrub::after(rx, after, limits::SCRUB_BATCH)?;
+    let next = texts.last().map(|last| last.id);
+    let (mut found, mut changes) = (Found::default(), Vec::new());
+    for old in texts {
+        let Some(mut new) = guarded(&old, Profile::Strict) else { continue };
+        let kind = observations::one(rx, old.id)?.map(|record| record.obs_type);
+        if kind == Some(ObsType::Marker) {
+            let Some(declared) = guarded(&old, Profile::Declared) else { continue };
+            new = declared;
+        }
+        let place = if kind == Some(ObsType::UserPrompt) { "prompt" } else { "content" };
+        found.note(place, &old.content, &new.content);
+        if let (Some(old), Some(new)) = (&old.file_path, &new.file_path) {
+            found.note("file_path", old, new);
+        }
+        if let (Some(old), Some(new)) = (&old.metadata, &new.metadata) {
+            found.note("metadata", &old.to_string(), &new.to_string());
+        }
+        changes.push((old.id, new));
+    }
+    Ok(Step { found, changes, next })
+}
+
+/// The texts of a record without secrets, if there are any in them.
+fn guarded(old: &Texts, profile: Profile) -> Option<Replacement> {
+    let new = Replacement {
+        content: redact(&old.content, profile),
+        file_path: old.file_path.as_ref().map(|path| redact(path, profile)),
+        metadata: old.metadata.clone().map(|value| redact_json(value, profile)),
+    };
+    let same = *new.content == old.content
+        && new.file_path.as_deref() == old.file_path.as_ref()
+        && new.metadata.as_deref() == old.metadata.as_ref();
+    (!same).then_some(new)
+}
+
+fn summaries(rx: &Rx<'_>, after: i64) -> Result<Step<Summary>, OpError> {
+    let summaries = sessions::summaries_after(rx, after, limits::SCRUB_BATCH)?;
+    let next = summaries.last().map(|(last, _)| *last);
+    let (mut found, mut changes) = (Found::default(), Vec::new());
+    for (id, summary) in summaries {
+        let old = json!(summary);
+        let mut new = redact_json(old.clone(), Profile::Strict).into_inner();
+        // These are marks, word for word.
+        new["learned"] = redact_json(old["learned"].clone(), Profile::Declared).into_inner();
+        if new != old {
+            found.note("summary", &old.to_string(), &new.to_string());
+            let new = serde_json::from_value(new)
+                .map_err(|error| OpError::internal(format!("a summary is none: {error}")))?;
+            changes.push((id, new));
+        }
+    }
+    Ok(Step { found, changes, next })
+}
+
+impl Found {
+    fn add(&mut self, more: Found) {
+        for (sum, counts) in
+            [(&mut self.by_rule, more.by_rule), (&mut self.by_place, more.by_place)]
+        {
+            for (name, count) in counts {
+                *sum.entry(name).or_default() += count;
+            }
+        }
+    }
+
+    /// Counts what the guard did to a text, if it did anything.
+    fn note(&mut self, place: &str, old: &str, new: &str) {
+        if old == new {
+            return;
+        }
+        *self.by_place.entry(place.to_owned()).or_default() += 1;
+        let before = redactions(old);
+        for (rule, count) in redactions(new) {
+            // What stood there before was found before, or only looks like it.
+            let more = count.saturating_sub(before.get(rule).copied().unwrap_or_default());
+            if more > 0 {
+                *self.by_rule.entry(rule.to_owned()).or_default() += more;
+            }
+        }
+    }
+}
+
+/// How often the guard left its mark in a text, by rule.
+fn redactions(text: &str) -> BTreeMap<&str, u64> {
+    let mut counted = BTreeMap::new();
+    for (at, mark) in text.match_indices("[redacted:") {
+        let rest = text.get(at + mark.len()..).unwrap_or_default();
+        // Somebody may have written such a mark, or the beginning of one.
+        let is_rule = |rule: &str| rule.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
+        if let Some((rule, _)) = rest.split_once(']').filter(|(rule, _)| is_rule(rule)) {
+            *counted.entry(rule).or_default() += 1;
+        }
+    }
+    counted
+}
+
+impl ScrubOutput {
+    fn new(found: Found, scrubbed: bool) -> ScrubOutput {
+        let Found { by_rule, by_place } = found;
+        ScrubOutput { scrubbed, found: by_rule.values().sum(), by_rule, by_place }
+    }
+}
+
+fn pretty(_: &Value, result: &Value) -> String {
+    let counts = |name: &str| {
+        let members = result[name].as_object().into_iter().flatten();
+        let counts: Vec<String> = members.map(|(of, count)| format!("{of} {count}")).collect();
+        counts.join(", ")
+    };
+    if result["by_place"].as_object().is_none_or(serde_json::Map::is_empty) {
+        return "no secrets found".to_owned();
+    }
+    let done = match result["scrubbed"] == true {
+        true => format!("✔ took out {} secrets", result["found"]),
+        false => format!("would take out {} secrets", result["found"]),
+    };
+    format!("{done}\nby rule:  {}\nby place: {}", counts("by_rule"), counts("by_place"))
+}

@@ -1,0 +1,404 @@
+//! `search`: records by their words, best first, each with the reasons why it is there.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+use std::sync::Arc;
+
+use contract::{CliShape, Cx, Example, Listed, Op, OpInfo};
+use model::observation::{ObsType, Observation};
+use model::rank::{self, Score};
+use model::{OpError, limits};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use store::search::{self, Filter, Hit, Hits, Order};
+use store::{Rx, observations, sessions};
+use text::query::{self, Query};
+
+use crate::examples;
+use crate::get_observations::GetObservations;
+use crate::place::DiskPlaces;
+use crate::scope::{About, Question, Scope, Wanted};
+use crate::session_trace::unknown;
+use crate::show;
+use crate::when::When;
+
+pub(crate) struct Search {
+    pub(crate) places: Arc<DiskPlaces>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SearchParams {
+    /// A question or words; `AND`, `OR`, `NOT`, `NEAR()`, `"phrase"` and `prefix*` are understood.
+    query: String,
+    /// Project to look in; yours if left out, `*` for all.
+    #[serde(default)]
+    project: Wanted,
+    /// Only records of this type.
+    #[serde(default)]
+    obs_type: Option<ObsType>,
+    /// Only records of this session.
+    #[serde(default)]
+    session_id: Option<String>,
+    /// Only records about this file: absolute path, path inside the project, or the end of a path.
+    #[serde(default)]
+    file_path: Option<String>,
+    /// Only records of this agent, for example `claude-code`.
+    #[serde(default)]
+    agent: Option<String>,
+    /// Only what failed, or only what did not.
+    #[serde(default)]
+    failed: Option<bool>,
+    /// Only what happened before: seconds since 1970, a date or an RFC 3339 time.
+    #[serde(default)]
+    before: Option<When>,
+    /// Only what happened after.
+    #[serde(default)]
+    after: Option<When>,
+    /// How many hits, from 1 to 100.
+    #[serde(default = "default_limit")]
+    limit: usize,
+    /// How many hits to leave out first.
+    #[serde(default)]
+    offset: usize,
+    /// What comes first.
+    #[serde(default, alias = "orderBy")]
+    order_by: OrderBy,
+    /// Whether the first page has at most three hits of one session.
+    #[serde(default = "yes")]
+    diverse: bool,
+}
+
+fn default_limit() -> usize {
+    limits::SEARCH_DEFAULT
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// What comes first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum OrderBy {
+    /// The words alone.
+    #[default]
+    Relevance,
+    /// The words, how recent it is, and what kind of record it is.
+    Blended,
+    /// The newest record with one of the words.
+    Recent,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct SearchOutput {
+    results: Vec<FoundRecord>,
+    /// How the query was understood: `operators`, `any_term`, `prefix` (no word was found, words that
+    /// begin alike were) or `empty`.
+    query_form: &'static str,
+    /// Whether more may be there than was looked at.
+    partial: bool,
+    /// Words so frequent that only the newest records with them were looked at.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    frequent: Vec<String>,
+    /// The `offset` to go on with, if there is more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_offset: Option<usize>,
+    #[serde(flatten)]
+    about: About,
+}
+
+/// A record that was found.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct FoundRecord {
+    id: i64,
+    /// Seconds since 1970, UTC.
+    timestamp: i64,
+    #[schemars(with = "String")]
+    obs_type: ObsType,
+    /// The first 120 characters; `get_observations` has the whole text.
+    content_preview: String,
+    file_path: Option<String>,
+    session_id: String,
+    project: String,
+    is_pinned: bool,
+    /// From 0 to 1.
+    score: f64,
+    match_explain: MatchExplain,
+}
+
+/// Why a record is there, and where it stands.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct MatchExplain {
+    score: f64,
+    reasons: Vec<String>,
+    parts: Parts,
+}
+
+/// What can be said of a record before it is weighed for the order, each from 0 to 1.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Parts {
+    /// Against the best match of the answer.
+    lexical: f64,
+    /// Half with every week.
+    recency: f64,
+    /// By the type of the record.
+    r#type: f64,
+}
+
+impl Op for Search {
+    const INFO: OpInfo = OpInfo {
+        name: "search",
+        summary: "Search what agents did, said and ran into",
+        doc: "Call it before you solve something anew: prompts, edits, commands, commits, errors and \
+              summaries of earlier sessions are in it. Ask in plain words; read the whole records \
+              with get_observations.",
+        toolset: "memory",
+        core: true,
+        cli: CliShape {
+            path: &["search"],
+            positional: &["query"],
+            rest: true,
+            flag_aliases: &[("obs_type", "type"), ("session_id", "session"), ("file_path", "file")],
+            pretty: Some(pretty),
+            accent: Some(matched),
+            listed: Some(Listed {
+                member: "results",
+                id: "id",
+                asked: Some("query"),
+                whole: Some((&GetObservations::INFO, limits::OBSERVATION_IDS_MAX)),
+            }),
+            ..CliShape::CALL_ONLY
+        },
+        examples: &[
+            Example {
+                title: "Why did the login fail?",
+                before: examples::A_SESSION,
+                params: r#"{"query":"login bug","project":"*"}"#,
+            },
+            Example {
+                title: "Edits that mention tokens or a ttl",
+                before: examples::A_SESSION,
+                params: r#"{"query":"token* OR ttl","project":"*","obs_type":"file_edit","order_by":"recent"}"#,
+            },
+        ],
+        ..OpInfo::BASE
+    };
+    type Params = SearchParams;
+    type Output = SearchOutput;
+
+    fn run(&self, cx: &Cx<'_>, params: SearchParams) -> Result<SearchOutput, OpError> {
+        let query = query::rewrite(&params.query);
+        let question = Question::new(cx, &self.places, params.project.clone());
+        cx.store.read(|rx| {
+            let scope = question.scope(rx)?;
+            let found = params.find(rx, &scope, &query, cx.now)?;
+            let (page, next_offset) = params.page(found.ranked);
+            let results = records(rx, &found.query, page)?;
+            Ok(SearchOutput {
+                results,
+                query_form: found.query.form.word(),
+                partial: found.partial || query.cut,
+                frequent: found.frequent,
+                next_offset,
+                about: scope.about(cx),
+            })
+        })
+    }
+}
+
+impl OrderBy {
+    /// What this order goes by.
+    fn of(self, score: &Score) -> f64 {
+        match self {
+            OrderBy::Relevance => score.lexical.unwrap_or_default(),
+            OrderBy::Blended => score.total,
+            OrderBy::Recent => score.recency,
+        }
+    }
+}
+
+/// A hit and where it stands.
+struct Ranked {
+    hit: Hit,
+    score: Score,
+    /// What the order goes by.
+    first: f64,
+}
+
+/// What a search came to, in the order that was asked for.
+struct Found {
+    ranked: Vec<Ranked>,
+    query: Query,
+    partial: bool,
+    frequent: Vec<String>,
+}
+
+impl SearchParams {
+    fn find(&self, rx: &Rx<'_>, scope: &Scope, query: &Query, now: i64) -> Result<Found, OpError> {
+        let session = match &self.session_id {
+            Some(name) => {
+                let session = sessions::by_name(rx, name)?.ok_or_else(|| unknown(name))?;
+                Some(session.id)
+            }
+            None => None,
+        };
+        let projects = scope.ids();
+        let filter = Filter {
+            projects: projects.as_deref(),
+            kind: self.obs_type,
+            session,
+            file: self.file_path.as_deref(),
+            root: scope.root(),
+            agent: self.agent.as_deref(),
+            failed: self.failed,
+            before: self.before.map(When::before),
+            after: self.after.map(When::after),
+        };
+        // One more than is shown tells whether there is more.
+        let wanted = self.offset.saturating_add(self.limit()).saturating_add(1);
+        let wanted = wanted.max(limits::SEARCH_CANDIDATES);
+        let order = if self.order_by == OrderBy::Recent { Order::Newest } else { Order::Best };
+        let mut hits = search::hits(rx, query, &filter, order, wanted)?;
+        if self.order_by == OrderBy::Blended && hits.hits.len() == wanted {
+            // What is recent may be worth more than its words alone.
+            add(&mut hits, search::hits(rx, query, &filter, Order::Newest, wanted)?);
+        }
+        let best = hits.hits.iter().map(|hit| hit.lexical).fold(0.0, f64::max);
+        let rank = |hit: Hit| {
+            let score = rank::blended(hit.lexical, best, hit.kind, hit.at, now);
+            Ranked { hit, score, first: self.order_by.of(&score) }
+        };
+        let mut ranked: Vec<Ranked> = hits.hits.into_iter().map(rank).collect();
+        ranked.sort_by(|a, b| {
+            let newer = (b.hit.at, b.hit.id).cmp(&(a.hit.at, a.hit.id));
+            match self.order_by {
+                OrderBy::Recent => newer,
+                _ => b.first.total_cmp(&a.first).then(newer),
+            }
+        });
+        Ok(Found { ranked, query: hits.query, partial: hits.partial, frequent: hits.frequent })
+    }
+
+    fn limit(&self) -> usize {
+        self.limit.clamp(1, limits::SEARCH_MAX)
+    }
+
+    /// The hits of the page that was asked for, and where the next one begins. What one session has
+    /// too many of stands behind the first page, so that no hit is lost or shown twice.
+    fn page(&self, ranked: Vec<Ranked>) -> (Vec<Ranked>, Option<usize>) {
+        let limit = self.limit();
+        let narrow = self.session_id.is_some() || self.file_path.is_some();
+        let share = if self.diverse && !narrow { limits::SEARCH_PER_SESSION } else { usize::MAX };
+        let mut counts: HashMap<i64, usize> = HashMap::new();
+        let (mut first, mut behind) = (Vec::new(), Vec::new());
+        for one in ranked {
+            let count = counts.entry(one.hit.session).or_default();
+            if first.len() < limit && *count < share {
+                *count += 1;
+                first.push(one);
+            } else {
+                behind.push(one);
+            }
+        }
+        let end = if self.offset == 0 { first.len() } else { self.offset.saturating_add(limit) };
+        let total = first.len() + behind.len();
+        let all = first.into_iter().chain(behind);
+        let page = all.skip(self.offset).take(end - self.offset).collect();
+        (page, (end < total).then_some(end))
+    }
+}
+
+/// Adds the hits that are not there yet.
+fn add(hits: &mut Hits, more: Hits) {
+    let known: HashSet<i64> = hits.hits.iter().map(|hit| hit.id).collect();
+    hits.hits.extend(more.hits.into_iter().filter(|hit| !known.contains(&hit.id)));
+}
+
+/// The hits as records, with the reasons that stand in their text.
+fn records(rx: &Rx<'_>, query: &Query, page: Vec<Ranked>) -> Result<Vec<FoundRecord>, OpError> {
+    let ids: Vec<i64> = page.iter().map(|one| one.hit.id).collect();
+    let ranked: HashMap<i64, Ranked> = page.into_iter().map(|one| (one.hit.id, one)).collect();
+    let records = observations::get(rx, &ids)?.into_iter();
+    let found = records.filter_map(|record| {
+        ranked.get(&record.id).map(|one| FoundRecord::new(record, one, query))
+    });
+    Ok(found.collect())
+}
+
+impl FoundRecord {
+    fn new(record: Observation, ranked: &Ranked, query: &Query) -> FoundRecord {
+        let metadata = record.metadata.as_ref().unwrap_or(&Value::Null);
+        let searched =
+            Observation::searched(&record.content, record.file_path.as_deref(), metadata);
+        let Score { lexical, recency, kind, .. } = ranked.score;
+        let score = show::rounded(ranked.first);
+        FoundRecord {
+            id: record.id,
+            timestamp: record.timestamp,
+            obs_type: record.obs_type,
+            content_preview: show::preview(&record.content),
+            file_path: record.file_path,
+            session_id: record.session_id,
+            project: record.project,
+            is_pinned: record.is_pinned,
+            score,
+            match_explain: MatchExplain {
+                score,
+                reasons: query.reasons(&searched),
+                parts: Parts {
+                    lexical: show::rounded(lexical.unwrap_or_default()),
+                    recency: show::rounded(recency),
+                    r#type: kind,
+                },
+            },
+        }
+    }
+}
+
+fn pretty(params: &Value, result: &Value) -> String {
+    let records: Vec<&Value> = show::list(result, "results").iter().collect();
+    if records.is_empty() {
+        let query = show::line(params["query"].as_str().unwrap_or_default());
+        return show::nothing(&format!("Nothing matches \"{query}\""), params, result);
+    }
+    let mut lines = vec![show::records(&records, show::answered_at(result), |_| "")];
+    if result["query_form"] == "prefix" {
+        lines.push("No record has these words; in these, words begin alike.".to_owned());
+    }
+    if let Some(offset) = result["next_offset"].as_u64() {
+        lines.push(format!("There is more: --offset {offset}"));
+    } else if result["partial"] == true {
+        lines.push(
+            "There may be more: narrow the search to a project, a type or a time.".to_owned(),
+        );
+    }
+    lines.join("\n")
+}
+
+/// Where the words of the query stand in the text: in the last column of a table, or anywhere in whole
+/// records.
+fn matched(params: &Value, result: &Value, text: &str) -> Vec<Range<usize>> {
+    if show::list(result, "results").is_empty() {
+        return Vec::new();
+    }
+    let query = query::rewrite(params["query"].as_str().unwrap_or_default());
+    let begins = if result["query_form"] == "prefix" { query.prefix() } else { None };
+    let query = begins.unwrap_or(query);
+    let heading = text.lines().next().filter(|line| line.starts_with("id "));
+    let column = heading.and_then(|heading| heading.rfind("text"));
+    let (mut places, mut at) = (Vec::new(), 0);
+    for line in text.split_inclusive('\n') {
+        let skipped = match column {
+            None => 0,
+            Some(_) if !line.starts_with('#') => line.len(),
+            Some(column) => line.char_indices().nth(column).map_or(line.len(), |(byte, _)| byte),
+        };
+        let begin = at + skipped;
+        let found = query.matched(line.get(skipped..).unwrap_or_default());
+        places.extend(found.into_iter().map(|place| begin + place.start..begin + place.end));
+        at += line.len();
+    }
+    places
+}

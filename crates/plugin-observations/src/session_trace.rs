@@ -1,0 +1,186 @@
+//! `session_trace`: the prompts of a session in order, each with what it caused.
+
+use contract::{CliShape, Cx, Example, Op, OpInfo};
+use model::observation::{ObsType, Observation};
+use model::session::Summary;
+use model::{OpError, limits};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use store::history::{self, Turn};
+use store::sessions;
+
+use crate::examples;
+use crate::show;
+use crate::when::When;
+
+pub(crate) struct SessionTrace;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SessionTraceParams {
+    /// The agent's own id of the session.
+    session_id: String,
+    /// Only what happened before: seconds since 1970, a date or an RFC 3339 time.
+    #[serde(default)]
+    before: Option<When>,
+    /// Only what happened after.
+    #[serde(default)]
+    after: Option<When>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct SessionTraceOutput {
+    session_id: String,
+    project: String,
+    agent: String,
+    /// Seconds since 1970, UTC.
+    started_at: i64,
+    ended_at: Option<i64>,
+    summary: Option<Summary>,
+    /// In order of time.
+    prompts: Vec<TracedPrompt>,
+    /// Whether there is more after the last observation shown; go on with `after`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    partial: bool,
+    /// Seconds since 1970, UTC: ages count from here.
+    answered_at: i64,
+}
+
+/// A prompt and what it caused.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct TracedPrompt {
+    /// None for what belongs to the session as a whole.
+    prompt_id: Option<i64>,
+    timestamp: i64,
+    /// `user`, `agent`, or `system` for what belongs to the session as a whole.
+    source: &'static str,
+    content: Option<String>,
+    observation_count: usize,
+    /// In order of time.
+    observations: Vec<Traced>,
+}
+
+/// An observation in short.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Traced {
+    id: i64,
+    timestamp: i64,
+    #[schemars(with = "String")]
+    obs_type: ObsType,
+    file_path: Option<String>,
+    content_preview: String,
+    is_pinned: bool,
+}
+
+impl Op for SessionTrace {
+    const INFO: OpInfo = OpInfo {
+        name: "session_trace",
+        summary: "Follow a session: its prompts and what each caused",
+        doc: "Call it with the session_id of a hit to learn how a piece of work went.",
+        toolset: "memory",
+        core: true,
+        cli: CliShape {
+            path: &["trace"],
+            positional: &["session_id"],
+            pretty: Some(pretty),
+            ..CliShape::CALL_ONLY
+        },
+        examples: &[Example {
+            title: "How did this session go?",
+            before: examples::A_SESSION,
+            params: r#"{"session_id":"s-1"}"#,
+        }],
+        ..OpInfo::BASE
+    };
+    type Params = SessionTraceParams;
+    type Output = SessionTraceOutput;
+
+    fn run(&self, cx: &Cx<'_>, params: SessionTraceParams) -> Result<SessionTraceOutput, OpError> {
+        let (before, after) = (params.before.map(When::before), params.after.map(When::after));
+        cx.store.read(|rx| {
+            let session = sessions::by_name(rx, &params.session_id)?
+                .ok_or_else(|| unknown(&params.session_id))?;
+            let turns = history::trace(rx, session.id, before, after)?;
+            let shown: usize = turns.iter().map(|turn| turn.observations.len()).sum();
+            Ok(SessionTraceOutput {
+                session_id: session.session_id,
+                project: session.project,
+                agent: session.agent,
+                started_at: session.started_at.div_euclid(1000),
+                ended_at: session.ended_at.map(|at| at.div_euclid(1000)),
+                summary: session.summary,
+                prompts: turns.into_iter().map(TracedPrompt::new).collect(),
+                partial: shown >= limits::TRACE_ROWS_MAX,
+                answered_at: cx.now.div_euclid(1000),
+            })
+        })
+    }
+}
+
+/// The error for a session that nobody knows.
+pub(crate) fn unknown(session_id: &str) -> OpError {
+    let id = text::one_line(session_id, limits::HOOK_NAME_BYTES_MAX);
+    OpError::not_found(format!("session not found: {id}"))
+        .hint("`rekindle sessions` lists them; every search hit names its own.")
+}
+
+impl TracedPrompt {
+    fn new(turn: Turn) -> TracedPrompt {
+        let Turn { prompt, observations } = turn;
+        let first = observations.first().map_or(0, |seen| seen.timestamp);
+        let observations: Vec<Traced> = observations.into_iter().map(Traced::new).collect();
+        TracedPrompt {
+            prompt_id: prompt.as_ref().map(|prompt| prompt.id),
+            timestamp: prompt.as_ref().map_or(first, |prompt| prompt.at.div_euclid(1000)),
+            source: prompt.as_ref().map_or("system", |prompt| prompt.source.word()),
+            content: prompt.map(|prompt| prompt.content),
+            observation_count: observations.len(),
+            observations,
+        }
+    }
+}
+
+impl Traced {
+    fn new(seen: Observation) -> Traced {
+        Traced {
+            id: seen.id,
+            timestamp: seen.timestamp,
+            obs_type: seen.obs_type,
+            content_preview: show::preview(&seen.content),
+            file_path: seen.file_path,
+            is_pinned: seen.is_pinned,
+        }
+    }
+}
+
+fn pretty(_: &Value, result: &Value) -> String {
+    let now = show::answered_at(result);
+    let word = |name: &str| show::line(result[name].as_str().unwrap_or_default());
+    let started = show::age(&result["started_at"], now);
+    let over = if result["ended_at"].is_null() { "" } else { ", ended" };
+    let mut lines = vec![format!(
+        "{} in {} by {}, started {started}{over}",
+        word("session_id"),
+        word("project"),
+        word("agent")
+    )];
+    if let Some(intent) = result["summary"]["intent"].as_str().filter(|text| !text.is_empty()) {
+        lines.push(show::line(intent));
+    }
+    for prompt in show::list(result, "prompts") {
+        lines.push(String::new());
+        let age = show::age(&prompt["timestamp"], now);
+        lines.push(match prompt["content"].as_str() {
+            Some(content) => format!("#{} {age}: {}", prompt["prompt_id"], show::line(content)),
+            None => format!("{age}: the session itself"),
+        });
+        let caused: Vec<&Value> = show::list(prompt, "observations").iter().collect();
+        let table = show::records(&caused, now, |_| "");
+        lines.extend(table.lines().skip(1).map(|line| format!("  {line}")));
+    }
+    if result["partial"] == true {
+        lines.push("\nThere is more; go on with --after.".to_owned());
+    }
+    lines.join("\n")
+}

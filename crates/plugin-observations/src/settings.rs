@@ -1,0 +1,95 @@
+//! The settings of observations, and what they mean while an event is taken in.
+
+use contract::{Config, ConfigKey, ConfigKind};
+use model::observation::ObsType;
+use store::observations::Folding;
+use store::retention::Rules;
+
+const FOLD: &str = "observations.fold";
+const EXCLUDE_PROJECTS: &str = "observations.exclude_projects";
+pub(crate) const OTHER_PROJECTS: &str = "briefing.other_projects";
+const RETENTION: &str = "retention.enabled";
+const RETENTION_DAYS: &str = "retention.days";
+const RETENTION_MB: &str = "retention.max_mb";
+
+pub(crate) const KEYS: &[ConfigKey] = &[
+    ConfigKey {
+        key: FOLD,
+        kind: ConfigKind::Duration,
+        default: "300s",
+        env: &["REKINDLE_FOLD"],
+        doc: "Within this time the same file read or search counts as one; 0s keeps each.",
+    },
+    ConfigKey {
+        key: EXCLUDE_PROJECTS,
+        kind: ConfigKind::Text,
+        default: "",
+        env: &["REKINDLE_EXCLUDE_PROJECTS"],
+        doc: "Projects of which nothing is kept: names, keys or root paths, separated by commas; globs are allowed.",
+    },
+    ConfigKey {
+        key: OTHER_PROJECTS,
+        kind: ConfigKind::Boolean,
+        default: "true",
+        env: &["REKINDLE_BRIEFING_OTHER_PROJECTS"],
+        doc: "Whether a session is also told what was done lately in other projects.",
+    },
+    ConfigKey {
+        key: RETENTION,
+        kind: ConfigKind::Boolean,
+        default: "true",
+        env: &[],
+        doc: "Whether old records are removed by themselves, each kind after its time; pinned ones stay.",
+    },
+    ConfigKey {
+        key: RETENTION_DAYS,
+        kind: ConfigKind::Text,
+        default: "",
+        env: &[],
+        doc: "Days by kind where they differ from the defaults, such as file_read=30,command=365; 0 keeps for ever.",
+    },
+    ConfigKey {
+        key: RETENTION_MB,
+        kind: ConfigKind::Integer,
+        default: "0",
+        env: &[],
+        doc: "Megabytes of records above which the oldest are removed; 0 for no limit.",
+    },
+];
+
+/// The settings that matter while an event is taken in.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Settings {
+    pub(crate) folding: Folding,
+    pub(crate) exclude_projects: Vec<String>,
+    /// None if nothing is removed by itself.
+    pub(crate) retention: Option<Rules>,
+}
+
+impl Settings {
+    pub(crate) fn of(config: &Config) -> Settings {
+        let fold = i64::try_from(config.duration(FOLD).as_millis()).unwrap_or(i64::MAX);
+        Settings {
+            folding: Folding { reads_ms: fold },
+            exclude_projects: list(config.text(EXCLUDE_PROJECTS)),
+            retention: config.boolean(RETENTION).then(|| rules(config)),
+        }
+    }
+}
+
+/// How long what is kept, whether or not it is removed by itself.
+pub(crate) fn rules(config: &Config) -> Rules {
+    let days = list(config.text(RETENTION_DAYS)).into_iter().filter_map(|item| {
+        let (kind, days) = item.split_once('=')?;
+        Some((ObsType::parse(kind.trim())?, days.trim().parse().ok().filter(|days| *days >= 0)?))
+    });
+    Rules {
+        days: days.collect(),
+        bytes_max: config.integer(RETENTION_MB).saturating_mul(1024 * 1024),
+    }
+}
+
+fn list(text: &str) -> Vec<String> {
+    let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
+    items.map(str::to_owned).collect()
+}

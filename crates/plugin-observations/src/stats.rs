@@ -1,0 +1,150 @@
+//! `memory_stats`: how much is kept, of what, since when, and what it costs on the disk.
+
+use std::collections::BTreeMap;
+
+use contract::{CliShape, Cx, Example, Op, OpInfo};
+use model::{OpError, limits};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use store::retention::{self, Sweep};
+use store::totals::{self, Totals};
+
+use crate::examples;
+use crate::show;
+
+pub(crate) struct MemoryStats;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MemoryStatsParams {}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct MemoryStatsOutput {
+    /// Repeats that were folded into one count once.
+    observations: u64,
+    by_type: BTreeMap<String, u64>,
+    prompts: u64,
+    sessions: u64,
+    projects: u64,
+    /// Records that retention leaves alone.
+    pinned: u64,
+    /// Seconds since 1970, UTC, of the first observation or prompt.
+    oldest_at: Option<i64>,
+    /// The same of the last one.
+    newest_at: Option<i64>,
+    database_bytes: u64,
+    /// Bytes of the database divided by the observations in it.
+    bytes_per_observation: Option<u64>,
+    /// The last times that old records were removed, the last first.
+    sweeps: Vec<PastSweep>,
+    /// Seconds since 1970, UTC: ages count from here.
+    answered_at: i64,
+}
+
+/// A removal of old records.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct PastSweep {
+    /// Seconds since 1970, UTC.
+    at: i64,
+    removed: u64,
+    /// Whether nothing was left that should have gone.
+    finished: bool,
+}
+
+impl PastSweep {
+    fn new(sweep: Sweep) -> PastSweep {
+        let Sweep { at, removed, finished } = sweep;
+        PastSweep { at: at.div_euclid(1000), removed, finished }
+    }
+}
+
+impl Op for MemoryStats {
+    const INFO: OpInfo = OpInfo {
+        name: "memory_stats",
+        summary: "Count what is kept and what it costs",
+        doc: "Records by type, sessions, prompts and projects, the first and the last moment, the size of the \
+              database, and the last times that old records were removed by themselves.",
+        toolset: "memory",
+        cli: CliShape { path: &["stats"], pretty: Some(pretty), ..CliShape::CALL_ONLY },
+        examples: &[Example {
+            title: "After a short session",
+            before: examples::A_SESSION,
+            params: "{}",
+        }],
+        ..OpInfo::BASE
+    };
+    type Params = MemoryStatsParams;
+    type Output = MemoryStatsOutput;
+
+    fn run(&self, cx: &Cx<'_>, _: MemoryStatsParams) -> Result<MemoryStatsOutput, OpError> {
+        let (totals, sweeps) = cx
+            .store
+            .read(|rx| Ok((totals::totals(rx)?, retention::sweeps(rx, limits::SWEEPS_TOLD)?)))?;
+        let Totals { observations, prompts, sessions, projects, pinned, oldest, newest, bytes } =
+            totals;
+        let count: u64 = observations.iter().map(|(_, count)| count).sum();
+        let by_type = observations.into_iter().map(|(kind, count)| (kind.word().to_owned(), count));
+        let seconds = |at: i64| at.div_euclid(1000);
+        Ok(MemoryStatsOutput {
+            observations: count,
+            by_type: by_type.collect(),
+            prompts,
+            sessions,
+            projects,
+            pinned,
+            oldest_at: oldest.map(seconds),
+            newest_at: newest.map(seconds),
+            database_bytes: bytes,
+            bytes_per_observation: bytes.checked_div(count),
+            sweeps: sweeps.into_iter().map(PastSweep::new).collect(),
+            answered_at: seconds(cx.now),
+        })
+    }
+}
+
+fn pretty(_: &Value, result: &Value) -> String {
+    let now = show::answered_at(result);
+    let mut kinds: Vec<(&String, u64)> = result["by_type"]
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|(kind, count)| (kind, count.as_u64().unwrap_or_default()))
+        .collect();
+    kinds.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let kinds: Vec<String> = kinds.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
+    let bytes = result["database_bytes"].as_u64().unwrap_or_default();
+    let each = match result["bytes_per_observation"].as_u64() {
+        Some(each) => format!(", {each} bytes per observation"),
+        None => String::new(),
+    };
+    let mut lines = vec![
+        format!("observations: {}", result["observations"]),
+        format!("prompts:      {}", result["prompts"]),
+        format!("sessions:     {} in {} projects", result["sessions"], result["projects"]),
+        format!("pinned:       {}", result["pinned"]),
+        format!("database:     {}{each}", size(bytes)),
+    ];
+    if !kinds.is_empty() {
+        lines.insert(1, format!("  by type:    {}", kinds.join(", ")));
+    }
+    if !result["oldest_at"].is_null() {
+        let [oldest, newest] = ["oldest_at", "newest_at"].map(|end| show::age(&result[end], now));
+        lines.push(format!("oldest:       {oldest}"));
+        lines.push(format!("newest:       {newest}"));
+    }
+    if let Some(sweep) = show::list(result, "sweeps").first() {
+        let age = show::age(&sweep["at"], now);
+        lines.push(format!("last sweep:   {age}, removed {}", sweep["removed"]));
+    }
+    lines.join("\n")
+}
+
+fn size(bytes: u64) -> String {
+    const KIB: u64 = 1024;
+    const MIB: u64 = 1024 * KIB;
+    match bytes {
+        bytes if bytes >= 10 * MIB => format!("{} MiB", bytes / MIB),
+        bytes => format!("{} KiB", bytes / KIB),
+    }
+}

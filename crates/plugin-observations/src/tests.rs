@@ -1,0 +1,179 @@
+//! Tests of what events become, each on a store of its own.
+
+mod control;
+mod events;
+mod places;
+mod reading;
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use model::hook::{Happening, HookEvent, Source, ToolUse};
+use model::observation::{ObsType, Observation};
+use model::project::ProjectFacts;
+use model::session::Session;
+use model::{CallId, OpError};
+use serde::Serialize;
+use serde_json::{Value, json};
+use store::history::Turn;
+use store::{Options, Rx, Store, Tx, Write, Written, history, observations, sessions};
+use text::secrets::{Profile, Redacted, redact, redact_json};
+
+use crate::ingest::ingest;
+use crate::place::{Place, Places};
+use crate::settings::Settings;
+
+const NOW: i64 = 1_700_000_000_000;
+
+/// A folder of its own for each test.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Folder {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let dir =
+            std::env::temp_dir().join(format!("observations-{}-{number}", std::process::id()));
+        fs::create_dir_all(&dir).unwrap();
+        Folder(dir.canonicalize().unwrap())
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Places that are as the test says; each directory is a project of its own.
+#[derive(Default)]
+struct FakePlaces(HashMap<String, ProjectFacts>);
+
+impl Places for FakePlaces {
+    fn at(&self, cwd: Option<&str>) -> Arc<Place> {
+        let cwd = cwd.unwrap_or("unknown");
+        let name = cwd.rsplit('/').next().unwrap_or(cwd).to_owned();
+        let plain = || ProjectFacts { remote_key: None, root: Some(cwd.to_owned()), name };
+        let facts = self.0.get(cwd).cloned().unwrap_or_else(plain);
+        Arc::new(Place::plain(facts))
+    }
+}
+
+/// A store that takes in events.
+struct Desk {
+    store: Store,
+    places: Arc<dyn Places>,
+    settings: Settings,
+    _folder: Folder,
+}
+
+impl Desk {
+    fn new() -> Desk {
+        Desk::with(Arc::new(FakePlaces::default()), Settings::default())
+    }
+
+    fn with(places: Arc<dyn Places>, settings: Settings) -> Desk {
+        let folder = Folder::new();
+        let options = Options {
+            path: folder.0.join("rekindle.db"),
+            one_shot: false,
+            backups: folder.0.join("backups"),
+            page_count_max: None,
+            clock: || NOW,
+        };
+        let store = Store::open(options, Box::new(|_, _| Ok(())), Box::new(|_| ())).unwrap();
+        Desk { store, places, settings, _folder: folder }
+    }
+
+    fn write<T: Serialize + Send + 'static>(
+        &self,
+        f: impl FnMut(&Tx<'_>) -> Result<T, OpError> + Send + 'static,
+    ) -> T {
+        match self.store.write(Write::default(), f).unwrap() {
+            Written::Done(value) => value,
+            Written::Repeated(_) => unreachable!("no call id was given"),
+        }
+    }
+
+    fn read<T>(&self, f: impl FnOnce(&Rx<'_>) -> Result<T, OpError>) -> T {
+        self.store.read(f).unwrap()
+    }
+
+    fn take(&self, event: HookEvent) {
+        let (places, settings) = (self.places.clone(), self.settings.clone());
+        self.write(move |tx| ingest(tx, &event, &*places, &settings));
+    }
+
+    fn session(&self, name: &str) -> Option<Session> {
+        self.read(|rx| sessions::by_name(rx, name))
+    }
+
+    /// Everything that is kept of a session, in order.
+    fn trace(&self, name: &str) -> Vec<Turn> {
+        let Some(session) = self.session(name) else { return Vec::new() };
+        self.read(|rx| history::trace(rx, session.id, None, None))
+    }
+
+    fn seen(&self, name: &str) -> Vec<Observation> {
+        let Some(session) = self.session(name) else { return Vec::new() };
+        self.read(|rx| observations::of_session(rx, session.id, None, None))
+    }
+
+    fn kinds(&self, name: &str) -> Vec<ObsType> {
+        self.seen(name).iter().map(|one| one.obs_type).collect()
+    }
+}
+
+fn plain(text: &str) -> Redacted<String> {
+    redact(text, Profile::Strict)
+}
+
+/// An event of session `s-1` in `/w/app`, so many milliseconds after [`NOW`].
+fn event(name: &str, what: Happening, after: i64) -> HookEvent {
+    HookEvent {
+        id: CallId([0; 16]),
+        at: NOW + after,
+        agent: "claude-code".into(),
+        name: name.into(),
+        session: "s-1".into(),
+        cwd: Some(plain("/w/app")),
+        prompt_id: None,
+        agent_id: None,
+        tool_use_id: None,
+        what,
+    }
+}
+
+fn starts(source: Source, after: i64) -> HookEvent {
+    event("SessionStart", Happening::SessionStarted(source), after)
+}
+
+fn says(text: &str, prompt_id: Option<&str>, after: i64) -> HookEvent {
+    let said = event("UserPromptSubmit", Happening::Prompted(plain(text)), after);
+    HookEvent { prompt_id: prompt_id.map(str::to_owned), ..said }
+}
+
+fn tool(obs_type: ObsType, content: &str, path: Option<&str>, metadata: Value) -> ToolUse {
+    ToolUse {
+        tool: "Tool".into(),
+        obs_type,
+        content: plain(content),
+        file_path: path.map(plain),
+        metadata: redact_json(metadata, Profile::Strict),
+        command: None,
+        failed: false,
+    }
+}
+
+fn runs(command: &str, after: i64) -> HookEvent {
+    let used = tool(ObsType::Command, command, None, json!({}));
+    event("PostToolUse", Happening::ToolUsed(used), after)
+}
+
+fn edits(path: &str, after: i64) -> HookEvent {
+    let used = tool(ObsType::FileEdit, &format!("Edit {path}"), Some(path), json!({}));
+    event("PostToolUse", Happening::ToolUsed(used), after)
+}

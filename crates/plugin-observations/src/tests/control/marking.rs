@@ -1,0 +1,140 @@
+//! Pins and marks.
+
+use model::situation::Situation;
+use model::{Caller, Code, Tier};
+use serde_json::{Value, json};
+
+use super::super::reading::{API, HOUR, WEB, World, code};
+use super::RANDOM;
+
+const S: (&str, &str) = ("s-1", WEB);
+
+/// @pin_twice
+#[test]
+fn a_pin_holds_until_it_is_taken_back_and_twice_is_once() {
+    let world = World::new();
+    world.prompt(S, 2 * HOUR, "what a question");
+    world.command(S, HOUR, "make");
+    for content in ["make", "what a question"] {
+        let id = world.id(content);
+        for (op, pinned) in [
+            ("pin_observation", true),
+            ("pin_observation", true),
+            ("unpin_observation", false),
+            ("unpin_observation", false),
+        ] {
+            assert_eq!(
+                world.ask(op, json!({ "id": id })),
+                json!({ "id": id, "is_pinned": pinned })
+            );
+            let found = world.ask("get_observations", json!({ "ids": [id] }));
+            assert_eq!(found["results"][0]["is_pinned"], pinned);
+        }
+    }
+}
+
+#[test]
+fn what_is_not_there_cannot_be_pinned() {
+    let world = World::new();
+    for id in [json!(1), json!(0), json!(-5), json!(i64::MAX)] {
+        for op in ["pin_observation", "unpin_observation"] {
+            assert_eq!(code(world.call(op, json!({ "id": id }))), Code::NotFound, "{op} {id}");
+        }
+    }
+    for hostile in [json!({}), json!({ "id": "1" }), json!({ "id": 1, "force": true })] {
+        assert_eq!(code(world.call("pin_observation", hostile)), Code::Invalid);
+    }
+}
+
+/// Marks a text as somebody in this session who stands there.
+fn mark(world: &World, session: Option<&str>, cwd: &str, params: Value) -> Value {
+    let situation = Situation { cwd: Some(cwd.into()), ..Situation::default() };
+    let session = session.map(str::to_owned);
+    let caller = Caller { tier: Tier::Agent, session, situation };
+    world.call_as(caller, "mark", params).unwrap()
+}
+
+/// @mark_in_the_session
+#[test]
+fn a_mark_belongs_to_the_session_of_who_makes_it_and_stands_in_its_summary() {
+    let world = World::new();
+    world.prompt(S, 2 * HOUR, "please find out why it fails");
+    let made = mark(&world, Some("s-1"), API, json!({ "text": " the cache lies " }));
+    assert_eq!((&made["session_id"], &made["project"]), (&json!("s-1"), &json!("web")));
+    let found = world.ask("get_observations", json!({ "ids": [made["id"]] }));
+    let record = &found["results"][0];
+    assert_eq!(
+        (&record["obs_type"], &record["content"]),
+        (&json!("marker"), &json!("the cache lies"))
+    );
+    assert_eq!(record["prompt_id"], world.id("please find out why it fails"));
+    assert_eq!(world.found(json!({ "query": "cache", "obs_type": "marker" })), ["the cache lies"]);
+    let summaries = world.ask("session_summaries", json!({}));
+    assert_eq!(summaries["results"][0]["summary"]["learned"], json!(["the cache lies"]));
+}
+
+/// @mark_of_nobody
+#[test]
+fn the_marks_of_who_is_in_no_session_share_one_for_each_project() {
+    let world = World::new();
+    world.command(S, HOUR, "make");
+    world.command(("s-2", API), HOUR, "make");
+    let first = mark(&world, None, WEB, json!({ "text": "one" }));
+    let second = mark(&world, Some("unheard-of"), WEB, json!({ "text": "two" }));
+    let other = mark(&world, Some("s-1"), WEB, json!({ "text": "three", "project": "api" }));
+    assert_eq!(first["session_id"], second["session_id"]);
+    assert_ne!(first["session_id"], other["session_id"]);
+    assert_eq!((&first["project"], &other["project"]), (&json!("web"), &json!("api")));
+    let own = mark(&world, Some("s-1"), API, json!({ "text": "four", "project": "web" }));
+    assert_eq!(own["session_id"], "s-1", "the named project is that of the session");
+    let sessions = world.ask("list_sessions", json!({ "project": "*" }));
+    let of_marks = sessions["sessions"].as_array().unwrap().iter();
+    let states: Vec<&Value> = of_marks
+        .filter(|session| session["agent"] == "rekindle")
+        .map(|session| &session["state"])
+        .collect();
+    assert_eq!(states, ["ended", "ended"], "nobody is in them");
+}
+
+/// @mark_is_guarded
+#[test]
+fn a_mark_that_looks_like_a_secret_is_refused_and_not_repeated() {
+    let world = World::new();
+    let error = world.call("mark", json!({ "text": "password=hunter2hunter" })).unwrap_err();
+    assert_eq!((error.code, &error.details["rule"]), (Code::SecretRejected, &json!("password")));
+    assert!(!format!("{error:?}").contains("hunter2"));
+    assert_eq!(world.ask("memory_stats", json!({}))["observations"], 0);
+    // People may write long random words; only what is captured is held to more.
+    let kept = world.ask("mark", json!({ "text": format!("build {RANDOM} is the good one") }));
+    let found = world.ask("get_observations", json!({ "ids": [kept["id"]] }));
+    assert!(found["results"][0]["content"].as_str().unwrap().contains(RANDOM));
+}
+
+#[test]
+fn a_mark_says_something_and_belongs_to_one_project() {
+    let world = World::new();
+    world.command(("s-1", "/nowhere/a/app"), HOUR, "make");
+    world.command(("s-2", "/nowhere/b/app"), HOUR, "make");
+    for hostile in [
+        json!({ "text": "" }),
+        json!({ "text": " \n\t " }),
+        json!({ "text": "x".repeat(2_001) }),
+        json!({ "text": "x", "project": "*" }),
+        json!({ "text": "x", "project": null }),
+        json!({ "text": "x", "project": "app" }),
+        json!({ "text": "x", "session": "s-1" }),
+        json!({}),
+    ] {
+        assert_eq!(code(world.call("mark", hostile.clone())), Code::Invalid, "{hostile}");
+    }
+    assert_eq!(
+        code(world.call("mark", json!({ "text": "x", "project": "nobody" }))),
+        Code::NotFound
+    );
+    let error = world.call("mark", json!({ "text": "x", "project": "app" })).unwrap_err();
+    let one = error.details["projects"][0].clone();
+    assert_eq!(
+        world.ask("mark", json!({ "text": "é".repeat(2_000), "project": one }))["project"],
+        "app"
+    );
+}

@@ -1,0 +1,100 @@
+//! A pause: nothing is captured and nothing told.
+
+use model::Code;
+use serde_json::{Value, json};
+
+use super::super::reading::{API, HOUR, WEB, World, code};
+
+const S: (&str, &str) = ("s-1", WEB);
+
+fn kept(world: &World) -> Value {
+    world.ask("memory_stats", json!({}))["observations"].clone()
+}
+
+/// What a session that starts there is told.
+fn told(world: &World, session: &str, cwd: &str) -> Option<String> {
+    let payload = json!({ "session_id": session, "cwd": cwd, "source": "startup" });
+    let answer = world.ask("hook", json!({ "event": "SessionStart", "payload": payload }));
+    answer["context"].as_str().map(str::to_owned)
+}
+
+/// @pause_everywhere
+#[test]
+fn a_pause_captures_and_tells_nothing_until_it_is_ended() {
+    let world = World::new();
+    world.prompt(S, 2 * HOUR, "look at the pelican");
+    world.command(S, HOUR, "make before");
+    assert!(told(&world, "s-2", WEB).unwrap().contains("make before"));
+    let before = kept(&world);
+    let answer = world.ask("pause", json!({}));
+    assert_eq!((&answer["paused"], &answer["pauses"]), (&json!(true), &json!([{}])));
+    assert_eq!(world.ask("pause", json!({}))["changed"], false);
+    for cwd in [WEB, API] {
+        world.prompt(("s-3", cwd), 0, "a secret plan");
+        world.command(("s-3", cwd), 0, "make meanwhile");
+        assert_eq!(told(&world, "s-4", cwd), None);
+    }
+    assert_eq!(kept(&world), before);
+    assert_eq!(world.found(json!({ "query": "meanwhile plan" })), [""; 0]);
+    assert_eq!(world.found(json!({ "query": "before" })), ["make before"], "search goes on");
+    let text = world.shown("pause", json!({}));
+    assert_eq!(text, "paused everywhere until `rekindle pause off`");
+    assert_eq!(world.shown("pause", json!({ "duration": "off" })), "not paused");
+    assert_eq!(world.ask("pause", json!({ "duration": "off" }))["changed"], false);
+    world.command(S, 0, "make after");
+    assert_eq!(world.found(json!({ "query": "after" })), ["make after"]);
+}
+
+/// @pause_of_a_project
+#[test]
+fn a_pause_of_a_project_leaves_the_others_alone() {
+    let world = World::new();
+    world.command(S, HOUR, "make web");
+    world.command(("s-2", API), HOUR, "make api");
+    world.ask("pause", json!({ "project": "web" }));
+    world.command(S, 0, "hidden deed");
+    world.command(("s-2", API), 0, "open deed");
+    assert_eq!(world.found(json!({ "query": "deed" })), ["open deed"]);
+    let still = world.ask("pause", json!({ "duration": "off" }));
+    assert_eq!(still["paused"], true, "that of everywhere is another one");
+    assert!(still["pauses"][0]["project"].as_str().unwrap().starts_with("project://"));
+    world.ask("pause", json!({ "duration": "off", "project": "web" }));
+    world.command(S, 0, "last deed");
+    assert_eq!(world.found(json!({ "query": "last" })), ["last deed"]);
+}
+
+/// @pause_for_a_while
+#[test]
+fn a_pause_with_a_duration_ends_by_itself() {
+    let world = World::new();
+    for duration in ["30m", "1800s", "PT30M", "PT0.5H"] {
+        let answer = world.ask("pause", json!({ "duration": duration }));
+        let ends = answer["pauses"][0]["ends_at"].as_i64().unwrap();
+        let asked = answer["answered_at"].as_i64().unwrap();
+        assert!((1_799..=1_801).contains(&(ends - asked)), "{duration}: {answer}");
+    }
+    world.command(S, -10 * 60_000, "make within");
+    world.command(S, -HOUR, "make afterwards");
+    assert_eq!(world.found(json!({ "query": "make" })), ["make afterwards"]);
+    assert_eq!(
+        world.shown("pause", json!({ "duration": "90m" })),
+        "paused everywhere for 90 minutes"
+    );
+}
+
+#[test]
+fn a_duration_that_is_none_changes_nothing() {
+    let world = World::new();
+    for duration in [
+        "", "soon", "-5m", "0m", "5", "m", "1y", "P1Y", "PT0S", "session", "forever", "400d",
+        "P9999D",
+    ] {
+        let answer = world.call("pause", json!({ "duration": duration }));
+        assert_eq!(code(answer), Code::Invalid, "{duration}");
+    }
+    let error = world.call("pause", json!({ "duration": "99999999999d" })).unwrap_err();
+    assert!(error.message.contains("366 days"), "{}", error.message);
+    assert_eq!(code(world.call("pause", json!({ "project": "nobody" }))), Code::NotFound);
+    assert_eq!(code(world.call("pause", json!({ "until": "noon" }))), Code::Invalid);
+    assert_eq!(world.shown("pause", json!({ "duration": "off" })), "not paused");
+}

@@ -1,0 +1,270 @@
+//! What each kind of event becomes.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use model::hook::{Happening, HookEvent, Source};
+use model::observation::ObsType;
+use model::project::ProjectFacts;
+use model::session::SessionState;
+use serde_json::json;
+use store::pauses::{self, Pause};
+use store::receipts::{self, NewReceipt};
+use store::{projects, retention};
+
+use super::{Desk, FakePlaces, NOW, edits, event, plain, runs, says, starts, tool};
+use crate::settings::Settings;
+
+/// @obs_session
+#[test]
+fn a_session_from_start_to_end_is_kept_in_order() {
+    let desk = Desk::new();
+    desk.take(starts(Source::Startup, 0));
+    desk.take(says("please fix the broken login page", Some("p-1"), 1));
+    desk.take(HookEvent { prompt_id: Some("p-1".into()), ..edits("/w/app/login.rs", 2) });
+    desk.take(event("Stop", Happening::TurnEnded, 3));
+    assert_eq!(desk.session("s-1").unwrap().state, SessionState::Idle);
+    let reason = Some(plain("logout"));
+    desk.take(event("SessionEnd", Happening::SessionEnded { reason }, 4));
+    use ObsType as O;
+    assert_eq!(desk.kinds("s-1"), [O::SessionStart, O::FileEdit, O::SessionEnd]);
+    let session = desk.session("s-1").unwrap();
+    assert_eq!((session.state, session.ended_at), (SessionState::Ended, Some(NOW + 4)));
+    assert_eq!((session.project.as_str(), session.agent.as_str()), ("app", "claude-code"));
+    let summary = session.summary.unwrap();
+    assert_eq!(summary.intent, "please fix the broken login page");
+    assert_eq!(summary.files_edited, ["/w/app/login.rs"]);
+    assert_eq!(session.signature, [(O::FileEdit, 1)]);
+    let end = desk.seen("s-1").pop().unwrap();
+    assert_eq!(end.metadata.unwrap()["reason"], "logout");
+}
+
+/// @obs_summary
+#[test]
+fn a_stop_after_every_turn_rolls_the_summary_on_and_twice_changes_nothing() {
+    let desk = Desk::new();
+    desk.take(says("hello", None, 0));
+    desk.take(event("Stop", Happening::TurnEnded, 1));
+    assert_eq!(desk.session("s-1").unwrap().summary.unwrap().intent, "hello");
+    desk.take(says("now add a button to the page", None, 2));
+    desk.take(edits("/w/app/button.rs", 3));
+    desk.take(event("Stop", Happening::TurnEnded, 4));
+    let once = desk.session("s-1").unwrap();
+    assert_eq!(once.summary.as_ref().unwrap().intent, "now add a button to the page");
+    desk.take(event("Stop", Happening::TurnEnded, 4));
+    assert_eq!(desk.session("s-1").unwrap(), once);
+}
+
+/// @capture_sign_of_life
+#[test]
+fn what_only_announces_a_tool_keeps_nothing_but_a_sign_of_life() {
+    let desk = Desk::new();
+    let used = tool(ObsType::Command, "make", None, json!({}));
+    desk.take(event("PreToolUse", Happening::ToolStarting(used), 0));
+    desk.take(event("SubagentStop", Happening::SubagentEnded, 1));
+    desk.take(event("PostCompact", Happening::Compacted, 2));
+    desk.take(event("Notification", Happening::Other, 3));
+    assert_eq!(desk.trace("s-1"), []);
+    assert_eq!(desk.session("s-1").unwrap().last_at, NOW + 3);
+}
+
+/// @obs_prompt_link
+#[test]
+fn actions_belong_to_the_prompt_that_caused_them_also_of_interleaved_subagents() {
+    let desk = Desk::new();
+    let by = |prompt: &str, agent: Option<&str>, event: HookEvent| HookEvent {
+        prompt_id: Some(prompt.into()),
+        agent_id: agent.map(str::to_owned),
+        ..event
+    };
+    desk.take(says("first task", Some("p-1"), 0));
+    desk.take(by("p-1", Some("a-1"), runs("sub one", 1)));
+    desk.take(says("second task", Some("p-2"), 2));
+    desk.take(by("p-1", Some("a-1"), runs("sub two", 3)));
+    desk.take(by("p-2", None, runs("own", 4)));
+    desk.take(by("p-1", Some("a-1"), runs("sub three", 5)));
+    let turns: Vec<(String, u64, Vec<String>)> = desk
+        .trace("s-1")
+        .into_iter()
+        .map(|turn| {
+            let prompt = turn.prompt.unwrap();
+            let did = turn.observations.into_iter().map(|one| one.content).collect();
+            (prompt.content, prompt.actions, did)
+        })
+        .collect();
+    let did = |list: &[&str]| list.iter().map(|&text| text.to_owned()).collect::<Vec<_>>();
+    assert_eq!(
+        turns,
+        [
+            ("first task".to_owned(), 3, did(&["sub one", "sub two", "sub three"])),
+            ("second task".to_owned(), 1, did(&["own"])),
+        ]
+    );
+    let sub = desk.seen("s-1").into_iter().find(|one| one.content == "sub two").unwrap();
+    assert_eq!(sub.agent_id.as_deref(), Some("a-1"));
+}
+
+/// @obs_order
+#[test]
+fn a_clock_that_jumps_back_loses_nothing_and_order_goes_by_time() {
+    let desk = Desk::new();
+    desk.take(starts(Source::Startup, 0));
+    desk.take(says("a task for you", None, 1000));
+    desk.take(runs("make", 2000));
+    desk.take(runs("make test", -60_000));
+    desk.take(event("Stop", Happening::TurnEnded, -59_000));
+    let contents: Vec<String> = desk.seen("s-1").into_iter().map(|one| one.content).collect();
+    assert_eq!(contents, ["make test", "startup", "make"]);
+    let session = desk.session("s-1").unwrap();
+    assert_eq!((session.started_at, session.last_at), (NOW - 60_000, NOW + 2000));
+    let actions: u64 = desk
+        .trace("s-1")
+        .into_iter()
+        .filter_map(|turn| turn.prompt)
+        .map(|prompt| prompt.actions)
+        .sum();
+    assert_eq!(actions, 2);
+}
+
+/// @obs_session_project
+#[test]
+fn a_session_stays_in_the_project_where_it_was_first_seen() {
+    let desk = Desk::new();
+    desk.take(runs("make", 0));
+    desk.take(HookEvent { cwd: Some(plain("/w/other")), ..runs("make", 1) });
+    assert!(desk.seen("s-1").iter().all(|one| one.project == "app"));
+}
+
+/// @project_worktrees
+#[test]
+fn a_worktree_shares_the_project_of_its_repository() {
+    let shared = ProjectFacts {
+        remote_key: Some("github.com/org/app".into()),
+        root: Some("/w/app".into()),
+        name: "app".into(),
+    };
+    let places =
+        HashMap::from([("/w/app".to_owned(), shared.clone()), ("/w/app-fix".to_owned(), shared)]);
+    let desk = Desk::with(Arc::new(FakePlaces(places)), Settings::default());
+    desk.take(runs("make", 0));
+    let there =
+        HookEvent { cwd: Some(plain("/w/app-fix")), session: "s-2".into(), ..runs("make", 1) };
+    desk.take(there);
+    let of = |name: &str| desk.session(name).unwrap().project_id;
+    assert_eq!(of("s-1"), of("s-2"));
+}
+
+/// @capture_pause
+#[test]
+fn while_paused_nothing_is_kept() {
+    let desk = Desk::new();
+    desk.write(|tx| pauses::begin(tx, Pause { project: None, until: Some(NOW + 100) }));
+    desk.take(starts(Source::Startup, 0));
+    desk.take(says("a secret plan", None, 1));
+    desk.take(runs("make", 99));
+    assert!(desk.session("s-1").is_none());
+    assert_eq!(desk.read(projects::list), []);
+    desk.take(runs("make", 100));
+    assert_eq!(desk.kinds("s-1"), [ObsType::Command]);
+    let app = desk.session("s-1").unwrap().project_id;
+    desk.write(move |tx| pauses::begin(tx, Pause { project: Some(app), until: None }));
+    desk.take(runs("make test", 200));
+    let there =
+        HookEvent { cwd: Some(plain("/w/other")), session: "s-2".into(), ..runs("make", 201) };
+    desk.take(there);
+    assert_eq!(desk.kinds("s-1").len(), 1);
+    assert_eq!(desk.kinds("s-2").len(), 1, "another project is not paused");
+}
+
+/// @capture_exclude_projects
+#[test]
+fn of_an_excluded_project_nothing_is_kept() {
+    for named in ["app", "/w/app", "/w/*"] {
+        let settings = Settings { exclude_projects: vec![named.into()], ..Settings::default() };
+        let desk = Desk::with(Arc::new(FakePlaces::default()), settings);
+        desk.take(says("hello", None, 0));
+        desk.take(runs("make", 1));
+        assert!(desk.session("s-1").is_none(), "{named}");
+    }
+}
+
+/// @obs_paths
+#[test]
+fn a_path_is_kept_from_the_top_wherever_the_agent_stood() {
+    let desk = Desk::new();
+    desk.take(edits("src/a.rs", 0));
+    desk.take(edits("./src/b.rs", 1));
+    desk.take(edits("/elsewhere/c.rs", 2));
+    let paths: Vec<_> = desk.seen("s-1").into_iter().filter_map(|one| one.file_path).collect();
+    assert_eq!(paths, ["/w/app/src/a.rs", "/w/app/src/b.rs", "/elsewhere/c.rs"]);
+}
+
+/// @briefing_forgotten
+#[test]
+fn after_the_host_forgot_everything_may_be_told_again() {
+    let desk = Desk::new();
+    desk.take(starts(Source::Startup, 0));
+    let session = desk.session("s-1").unwrap().id;
+    desk.write(move |tx| {
+        let (at, path, reason) = (NOW, "obs://1", "recent");
+        receipts::add(tx, &NewReceipt { session, at, path, stamp: 0, reason, tokens: 5 })
+    });
+    let told = || desk.read(|rx| receipts::delivered(rx, session, "obs://1")).is_some();
+    desk.take(starts(Source::Resume, 1));
+    assert!(told(), "a resumed session still has it");
+    desk.take(starts(Source::Compact, 2));
+    assert!(!told());
+    use ObsType as O;
+    assert_eq!(desk.kinds("s-1"), [O::SessionStart, O::SessionResume, O::SessionCompact]);
+}
+
+/// @obs_fork
+#[test]
+fn a_fork_knows_the_session_it_came_from() {
+    let desk = Desk::new();
+    desk.take(runs("make", 0));
+    desk.take(HookEvent { session: "s-2".into(), ..starts(Source::Fork, 1) });
+    let parent = desk.session("s-2").unwrap().parent;
+    assert_eq!(parent, Some(desk.session("s-1").unwrap().id));
+    assert_eq!(desk.kinds("s-2"), [ObsType::SessionFork]);
+}
+
+/// @obs_prompt_once
+#[test]
+fn the_same_prompt_of_the_agent_is_kept_once() {
+    let desk = Desk::new();
+    desk.take(says("do it", Some("p-1"), 0));
+    desk.take(says("do it", Some("p-1"), 1));
+    desk.take(says("do it", Some("p-2"), 2));
+    assert_eq!(desk.trace("s-1").len(), 2);
+}
+
+const DAY: i64 = 86_400_000;
+
+fn sweeping() -> Desk {
+    let settings = Settings { retention: Some(retention::Rules::default()), ..Settings::default() };
+    Desk::with(Arc::new(FakePlaces::default()), settings)
+}
+
+/// @retention_by_itself
+#[test]
+fn old_records_go_at_the_end_of_a_turn() {
+    let desk = sweeping();
+    let read = tool(ObsType::FileRead, "Read a", Some("/w/app/a"), json!({}));
+    desk.take(event("PostToolUse", Happening::ToolUsed(read), 0));
+    desk.take(runs("make", 0));
+    desk.take(event("Stop", Happening::TurnEnded, 89 * DAY));
+    assert_eq!(desk.kinds("s-1").len(), 2);
+    desk.take(event("Stop", Happening::TurnEnded, 91 * DAY));
+    assert_eq!(desk.kinds("s-1"), [ObsType::Command], "a read is kept for ninety days");
+}
+
+/// @retention_clock
+#[test]
+fn an_event_that_claims_to_come_from_the_future_makes_nothing_old() {
+    let desk = sweeping();
+    let today = desk.read(retention::clock) - NOW;
+    desk.take(runs("make", today));
+    desk.take(event("Stop", Happening::TurnEnded, today + 9_000 * DAY));
+    assert_eq!(desk.kinds("s-1"), [ObsType::Command]);
+}

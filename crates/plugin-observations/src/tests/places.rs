@@ -1,0 +1,177 @@
+//! Where an agent stands: repositories, work trees, names of one's own, and what stays private.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use model::hook::{Happening, HookEvent};
+use model::observation::ObsType;
+use serde_json::json;
+
+use super::{Desk, Folder, edits, event, plain, runs, tool};
+use crate::place::{DiskPlaces, Place, Places};
+use crate::settings::Settings;
+
+/// A repository as git leaves it, as far as anybody here looks.
+fn repository(dir: &Path, remote: Option<&str>) {
+    let git = dir.join(".git");
+    fs::create_dir_all(git.join("objects")).unwrap();
+    fs::create_dir_all(git.join("refs")).unwrap();
+    fs::write(git.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+    let remote = remote.map(|url| format!("[remote \"origin\"]\n\turl = {url}\n"));
+    let config = format!("[core]\n\tbare = false\n{}", remote.unwrap_or_default());
+    fs::write(git.join("config"), config).unwrap();
+}
+
+/// A second work tree of the repository.
+fn worktree(of: &Path, dir: &Path) {
+    let own = of.join(".git/worktrees/second");
+    fs::create_dir_all(&own).unwrap();
+    fs::create_dir_all(dir).unwrap();
+    fs::write(own.join("HEAD"), "ref: refs/heads/fix\n").unwrap();
+    fs::write(own.join("commondir"), "../..\n").unwrap();
+    fs::write(own.join("gitdir"), format!("{}\n", dir.join(".git").display())).unwrap();
+    fs::write(dir.join(".git"), format!("gitdir: {}\n", own.display())).unwrap();
+}
+
+fn look(dir: &Path) -> Arc<Place> {
+    DiskPlaces::new(None).at(dir.to_str())
+}
+
+/// @project_identity
+#[test]
+fn a_repository_is_known_by_its_remote_and_shown_by_its_directory() {
+    let folder = Folder::new();
+    let app = folder.0.join("app");
+    fs::create_dir_all(app.join("src/deep")).unwrap();
+    repository(&app, Some("https://user:pass@GitHub.com/Org/app.git"));
+    let place = look(&app.join("src/deep"));
+    assert_eq!(place.facts.remote_key.as_deref(), Some("github.com/Org/app"));
+    assert_eq!(place.facts.root.as_deref(), app.to_str());
+    assert_eq!(place.facts.name, "app");
+}
+
+/// @project_worktrees
+#[test]
+fn a_worktree_and_a_link_are_the_same_place() {
+    let folder = Folder::new();
+    let (app, second, link) =
+        (folder.0.join("app"), folder.0.join("second"), folder.0.join("link"));
+    repository(&app, None);
+    worktree(&app, &second);
+    std::os::unix::fs::symlink(&app, &link).unwrap();
+    assert_eq!(look(&second).facts, look(&app).facts);
+    assert_eq!(look(&link).facts, look(&app).facts);
+}
+
+/// @project_home
+#[test]
+fn home_and_the_top_are_no_projects() {
+    let folder = Folder::new();
+    let home = folder.0.join("home");
+    fs::create_dir_all(home.join("notes")).unwrap();
+    repository(&home, Some("github.com/me/dotfiles"));
+    let places = DiskPlaces::new(Some(home.clone()));
+    let at = |dir: &Path| places.at(dir.to_str()).facts.clone();
+    assert_eq!((at(&home).name.as_str(), at(&home).root), ("home", None));
+    assert_eq!((at(Path::new("/")).name.as_str(), at(Path::new("/")).root), ("unknown", None));
+    assert_eq!(places.at(None).facts.name, "unknown");
+    let notes = at(&home.join("notes"));
+    assert_eq!((notes.name.as_str(), notes.remote_key), ("notes", None), "not the dot files");
+}
+
+/// @project_own_name
+#[test]
+fn a_project_can_have_a_name_of_its_own() {
+    let folder = Folder::new();
+    let app = folder.0.join("app");
+    fs::create_dir_all(app.join("packages/ui/src")).unwrap();
+    repository(&app, Some("git@github.com:org/app.git"));
+    fs::write(app.join(".nmem.toml"), "project = \"The App\"\n").unwrap();
+    let whole = look(&app.join("packages"));
+    assert_eq!(whole.facts.name, "The App");
+    assert_eq!(whole.facts.remote_key.as_deref(), Some("github.com/org/app"));
+    fs::write(app.join("packages/ui/.rekindle.toml"), "project = \"ui\"\n").unwrap();
+    let part = look(&app.join("packages/ui/src"));
+    assert_eq!(part.facts.name, "ui");
+    assert_eq!(part.facts.remote_key.as_deref(), Some("github.com/org/app#packages/ui"));
+    assert_eq!(part.facts.root.as_deref(), app.join("packages/ui").to_str());
+}
+
+/// @capture_exclude
+#[test]
+fn what_the_project_excludes_is_not_kept() {
+    let folder = Folder::new();
+    let app = folder.0.join("app");
+    fs::create_dir_all(app.join("src")).unwrap();
+    repository(&app, None);
+    let own = "exclude = [\"secrets/**\", \"private\", \"*.pem\", \"docs/*.md\"]\n";
+    fs::write(app.join(".rekindle.toml"), own).unwrap();
+    let place = look(&app.join("src"));
+    let excludes = |path: &str| place.excludes(app.join(path).to_str().unwrap());
+    for hidden in [
+        "secrets/a",
+        "secrets/deep/.env",
+        "secrets",
+        "private/x/y",
+        "key.pem",
+        "a/b/key.pem",
+        "a/.key.pem",
+        "docs/a.md",
+    ] {
+        assert!(excludes(hidden), "{hidden}");
+    }
+    for shown in ["src/a.rs", "secret", "docs/deep/a.md", "key.pem.txt", "src/private.rs"] {
+        assert!(!excludes(shown), "{shown}");
+    }
+    assert!(place.excludes("key.pem"), "relative to where the agent stands");
+    assert!(!place.excludes("/elsewhere/secrets/a"));
+    let desk = Desk::with(Arc::new(DiskPlaces::new(None)), Settings::default());
+    let cwd = Some(plain(app.join("src").to_str().unwrap()));
+    let here = |event: HookEvent| HookEvent { cwd: cwd.clone(), ..event };
+    desk.take(here(edits(app.join("secrets/a").to_str().unwrap(), 0)));
+    let patch = tool(
+        ObsType::FileEdit,
+        "Edit two",
+        app.join("src/a.rs").to_str(),
+        json!({ "files": ["a.rs", "../secrets/b"] }),
+    );
+    desk.take(here(event("PostToolUse", Happening::ToolUsed(patch), 1)));
+    desk.take(here(runs("make", 2)));
+    let kept: Vec<String> = desk.seen("s-1").into_iter().map(|one| one.content).collect();
+    assert_eq!(kept, ["make"]);
+}
+
+/// @capture_exclude_links
+#[test]
+fn a_link_does_not_lead_around_what_is_excluded() {
+    let folder = Folder::new();
+    let (app, link) = (folder.0.join("app"), folder.0.join("link"));
+    fs::create_dir_all(&app).unwrap();
+    std::os::unix::fs::symlink(&app, &link).unwrap();
+    fs::write(app.join(".rekindle.toml"), "exclude = \"secrets\"\n").unwrap();
+    let place = look(&link);
+    assert!(place.excludes(link.join("secrets/a").to_str().unwrap()));
+    assert!(!place.excludes(link.join("src/a").to_str().unwrap()));
+}
+
+/// @capture_exclude_broken
+#[test]
+fn settings_that_cannot_be_understood_hide_every_path() {
+    let folder = Folder::new();
+    for broken in ["exclude = [", "exclude = 3", "exclude = [\"a[\"]", "\u{0}"] {
+        fs::write(folder.0.join(".rekindle.toml"), broken).unwrap();
+        let place = look(&folder.0);
+        assert!(place.excludes(folder.0.join("a").to_str().unwrap()), "{broken:?}");
+        assert_eq!(place.facts.root.as_deref(), folder.0.to_str());
+    }
+}
+
+/// @project_identity
+#[test]
+fn a_place_that_does_not_exist_goes_by_its_path() {
+    let place = look(Path::new("/nowhere/at/all"));
+    assert_eq!(place.facts.root.as_deref(), Some("/nowhere/at/all"));
+    assert_eq!(place.facts.name, "all");
+    assert_eq!(look(Path::new("relative/path")).facts.name, "unknown");
+}

@@ -1,0 +1,216 @@
+//! Tests of the operations that read records, through dispatch, each on a store of its own.
+
+mod briefing;
+mod entries;
+mod orders;
+mod printing;
+mod projects;
+mod recent;
+mod searching;
+mod walks;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use contract::{Access, Cx, Op, OpError, OpInfo, Operation, Plugin};
+use model::hook::{Happening, HookEvent, Source, ToolUse};
+use model::observation::ObsType;
+use model::situation::Situation;
+use model::{CallId, Caller, Code, Reply, Request, Road as _, Tier};
+use serde_json::{Value, json};
+use testkit::Local;
+use text::secrets::{Profile, redact, redact_json};
+
+use crate::Observations;
+
+static COUNT: AtomicU64 = AtomicU64::new(1);
+
+pub(super) const HOUR: i64 = 3_600_000;
+pub(super) const DAY: i64 = 24 * HOUR;
+
+/// The home directory of whoever is asked about.
+pub(super) const HOME: &str = "/nowhere/home";
+/// A place that is a project although nothing is there.
+pub(super) const WEB: &str = "/nowhere/web";
+pub(super) const API: &str = "/nowhere/api";
+
+/// Takes in an event as the runtime does when a hook brings it.
+struct Feed(Arc<Observations>);
+
+impl Op for Feed {
+    const INFO: OpInfo = OpInfo {
+        name: "feed",
+        access: Access::Write { destructive: false, idempotent: false },
+        ..OpInfo::BASE
+    };
+    type Params = serde_json::Map<String, Value>;
+    type Output = Value;
+
+    fn run(&self, cx: &Cx<'_>, event: Self::Params) -> Result<Value, OpError> {
+        let event: HookEvent = serde_json::from_value(Value::Object(event)).expect("an event");
+        let (plugin, config) = (self.0.clone(), cx.config.clone());
+        cx.store.write(move |tx| plugin.observe(&event, tx, &config).map(|()| json!({})))
+    }
+}
+
+/// Operations that only a test has; they are asked for once.
+struct Further(Mutex<Vec<Operation>>);
+
+impl Plugin for Further {
+    fn name(&self) -> &'static str {
+        "further"
+    }
+
+    fn operations(&self) -> Vec<Operation> {
+        std::mem::take(&mut self.0.lock().unwrap())
+    }
+}
+
+/// A store with nothing in it, and its clock.
+pub(super) struct World {
+    pub(super) local: Local,
+    pub(super) now: i64,
+}
+
+impl World {
+    pub(super) fn new() -> World {
+        World::with(|_| Vec::new())
+    }
+
+    /// One with further operations around the plugin.
+    pub(super) fn with(more: impl FnOnce(Arc<Observations>) -> Vec<Operation>) -> World {
+        let plugin = Arc::new(Observations::new(Some(HOME.into())));
+        let mut operations = more(plugin.clone());
+        operations.push(Operation::new(Feed(plugin.clone())));
+        let further = Further(Mutex::new(operations));
+        let plugins: Vec<Arc<dyn Plugin>> = vec![plugin, Arc::new(further)];
+        let settings = [("retention.enabled", "false"), ("observations.fold", "0s")];
+        // A whole second, so that what is shown is what was given.
+        let now = runtime::clock::now_ms() / 1000 * 1000;
+        World { local: Local::new(plugins, &settings), now }
+    }
+
+    /// Calls an operation as somebody who stands there; nobody knows where without a place.
+    pub(super) fn call_from(&self, cwd: Option<&str>, op: &str, params: Value) -> Reply {
+        let situation = Situation { cwd: cwd.map(str::to_owned), ..Situation::default() };
+        let caller = Caller { tier: Tier::Person, situation, ..Caller::default() };
+        self.call_as(caller, op, params)
+    }
+
+    pub(super) fn call_as(&self, caller: Caller, op: &str, params: Value) -> Reply {
+        let mut id = [0; 16];
+        id[..8].copy_from_slice(&COUNT.fetch_add(1, Ordering::Relaxed).to_le_bytes());
+        self.local.runtime.call(Request { call: CallId(id), op: op.into(), params, caller })
+    }
+
+    pub(super) fn call(&self, op: &str, params: Value) -> Reply {
+        self.call_from(None, op, params)
+    }
+
+    pub(super) fn ask(&self, op: &str, params: Value) -> Value {
+        self.call(op, params.clone()).unwrap_or_else(|error| panic!("{op} {params}: {error:?}"))
+    }
+
+    /// The texts that a search finds, in order.
+    pub(super) fn found(&self, params: Value) -> Vec<String> {
+        texts(&self.ask("search", params)["results"])
+    }
+
+    /// The id of the record with this text.
+    pub(super) fn id(&self, content: &str) -> i64 {
+        let query = format!("\"{content}\"");
+        let found = self.ask("search", json!({ "query": query, "diverse": false }));
+        let results = found["results"].as_array().unwrap();
+        let one = results.iter().find(|hit| hit["content_preview"] == content);
+        one.unwrap_or_else(|| panic!("{content} in {found}"))["id"].as_i64().unwrap()
+    }
+
+    /// What the command line shows of an answer.
+    pub(super) fn shown(&self, op: &str, params: Value) -> String {
+        let result = self.ask(op, params.clone());
+        let pretty = self.local.runtime.table().get(op).unwrap().info.cli.pretty.unwrap();
+        pretty(&params, &result)
+    }
+
+    pub(super) fn feed(&self, (session, cwd): (&str, &str), ago: i64, what: Happening) {
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let mut id = [1; 16];
+        id[..8].copy_from_slice(&number.to_le_bytes());
+        let name = match &what {
+            Happening::Prompted(_) => "UserPromptSubmit",
+            Happening::SessionStarted(_) => "SessionStart",
+            Happening::TurnEnded => "Stop",
+            _ => "PostToolUse",
+        };
+        let event = HookEvent {
+            id: CallId(id),
+            at: self.now - ago,
+            agent: if session.starts_with("codex") { "codex" } else { "claude-code" }.into(),
+            name: name.into(),
+            session: session.into(),
+            cwd: Some(redact(cwd, Profile::Strict)),
+            prompt_id: None,
+            agent_id: None,
+            tool_use_id: None,
+            what,
+        };
+        self.ask("feed", serde_json::to_value(event).unwrap());
+    }
+
+    pub(super) fn start(&self, at: (&str, &str), ago: i64) {
+        self.feed(at, ago, Happening::SessionStarted(Source::Startup));
+    }
+
+    pub(super) fn prompt(&self, at: (&str, &str), ago: i64, text: &str) {
+        self.feed(at, ago, Happening::Prompted(redact(text, Profile::Strict)));
+    }
+
+    pub(super) fn stop(&self, at: (&str, &str), ago: i64) {
+        self.feed(at, ago, Happening::TurnEnded);
+    }
+
+    pub(super) fn command(&self, at: (&str, &str), ago: i64, line: &str) {
+        self.used(at, ago, (ObsType::Command, None), line, json!({}));
+    }
+
+    pub(super) fn edit(&self, at: (&str, &str), ago: i64, path: &str, content: &str) {
+        self.used(at, ago, (ObsType::FileEdit, Some(path)), content, json!({}));
+    }
+
+    pub(super) fn read(&self, at: (&str, &str), ago: i64, path: &str) {
+        self.used(at, ago, (ObsType::FileRead, Some(path)), path, json!({}));
+    }
+
+    pub(super) fn used(
+        &self,
+        at: (&str, &str),
+        ago: i64,
+        (obs_type, path): (ObsType, Option<&str>),
+        content: &str,
+        metadata: Value,
+    ) {
+        let tool = ToolUse {
+            tool: "Tool".into(),
+            obs_type,
+            content: redact(content, Profile::Strict),
+            file_path: path.map(|path| redact(path, Profile::Strict)),
+            failed: metadata["failed"] == true,
+            metadata: redact_json(metadata, Profile::Strict),
+            command: None,
+        };
+        self.feed(at, ago, Happening::ToolUsed(tool));
+    }
+}
+
+/// The texts of records in short or in full.
+pub(super) fn texts(records: &Value) -> Vec<String> {
+    let text = |record: &Value| {
+        let text = record["content_preview"].as_str().or(record["content"].as_str());
+        text.expect("a record").to_owned()
+    };
+    records.as_array().expect("a list").iter().map(text).collect()
+}
+
+pub(super) fn code(reply: Reply) -> Code {
+    reply.unwrap_err().code
+}

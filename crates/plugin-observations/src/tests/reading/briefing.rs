@@ -1,0 +1,220 @@
+//! What a session is told when it starts: which records, in which order, how many and how often.
+
+use std::sync::{Arc, Mutex};
+
+use contract::{Operation, Plugin};
+use model::observation::ObsType;
+use serde_json::{Value, json};
+use testkit::Local;
+
+use super::{API, Feed, Further, HOME, HOUR, WEB, World};
+use crate::Observations;
+
+const S: (&str, &str) = ("s-1", WEB);
+
+const MINUTE: i64 = 60_000;
+/// A little over an hour: a briefing counts from the last full minute.
+const AN_HOUR: i64 = HOUR + 2 * MINUTE;
+
+fn world_with(settings: &[(&str, &str)]) -> World {
+    let plugin = Arc::new(Observations::new(Some(HOME.into())));
+    let feed = Further(Mutex::new(vec![Operation::new(Feed(plugin.clone()))]));
+    let plugins: Vec<Arc<dyn Plugin>> = vec![plugin, Arc::new(feed)];
+    let now = runtime::clock::now_ms() / 1000 * 1000;
+    World { local: Local::new(plugins, settings), now }
+}
+
+/// The answer to somebody who stands in the web project.
+fn briefing(world: &World, params: Value) -> Value {
+    world.call_from(Some(WEB), "briefing", params).unwrap()
+}
+
+fn text(world: &World, params: Value) -> String {
+    briefing(world, params)["text"].as_str().unwrap().to_owned()
+}
+
+/// What an agent's session is told as it starts, if anything.
+fn started(world: &World, (session, cwd): (&str, &str), source: &str) -> Option<String> {
+    let payload = json!({ "session_id": session, "cwd": cwd, "source": source });
+    let reply = world.ask("hook", json!({ "event": "SessionStart", "payload": payload }));
+    reply["context"].as_str().map(str::to_owned)
+}
+
+/// The summaries in the rows of a text.
+fn rows(text: &str) -> Vec<&str> {
+    let cells = text.lines().filter(|line| line.starts_with("| #"));
+    cells.filter_map(|line| line.trim_end_matches(" |").rsplit(" | ").next()).collect()
+}
+
+/// @briefing_sections
+#[test]
+fn intents_come_first_then_the_own_project_then_the_others_by_name() {
+    let world = World::new();
+    world.start(S, 5 * HOUR + AN_HOUR);
+    world.prompt(S, 4 * HOUR + AN_HOUR, "repair the login of the shop");
+    world.edit(S, 3 * HOUR + AN_HOUR, "/nowhere/web/a.rs", "Edit a.rs: login ttl");
+    world.command(S, 2 * HOUR + AN_HOUR, "make login");
+    world.prompt(S, HOUR + AN_HOUR, "thank you");
+    world.edit(("s-2", API), AN_HOUR, "/nowhere/api/b.rs", "Edit b.rs: cors");
+    let expected = "\
+# rekindle context
+## Recent Intents
+- [5h ago] \"repair the login of the shop\" → 2 actions
+## web
+| ID | Time | Type | Summary |
+|---|---|---|---|
+| #4 | 4h ago | file_edit | Edit a.rs: login ttl |
+| #5 | 3h ago | command | make login |
+## Other projects
+| ID | Time | Type | Summary |
+|---|---|---|---|
+| #8 | 1h ago | file_edit | Edit b.rs: cors [api] |
+";
+    assert_eq!(text(&world, json!({})), expected);
+}
+
+/// @briefing_says_nothing
+#[test]
+fn where_nothing_was_done_nothing_is_said() {
+    let world = World::new();
+    assert_eq!(text(&world, json!({})), "");
+    world.start(S, AN_HOUR);
+    world.prompt(S, AN_HOUR, "hello");
+    world.stop(S, AN_HOUR);
+    assert_eq!(text(&world, json!({})), "", "a start and a greeting are not worth telling");
+    assert_eq!(started(&world, ("s-2", WEB), "startup"), None);
+}
+
+/// @briefing_is_what_a_hook_tells
+#[test]
+fn within_a_minute_every_briefing_is_the_same_to_the_byte_and_so_is_what_a_hook_tells() {
+    let world = World::new();
+    world.prompt(S, AN_HOUR, "repair the login of the shop");
+    for number in 0..12 {
+        world.edit(S, AN_HOUR, &format!("/nowhere/web/{number}.rs"), &format!("Edit {number}.rs"));
+    }
+    let minute = || runtime::clock::now_ms() / MINUTE;
+    for attempt in 0.. {
+        let begun = minute();
+        let told = started(&world, (&format!("s-new-{attempt}"), WEB), "startup").unwrap();
+        let (one, two) = (text(&world, json!({})), text(&world, json!({})));
+        if minute() == begun {
+            assert_eq!((&one, &told), (&two, &one));
+            break;
+        }
+    }
+}
+
+/// @briefing_own_session
+#[test]
+fn a_session_is_not_told_what_it_did_itself_unless_its_host_dropped_it() {
+    let world = World::new();
+    world.prompt(S, AN_HOUR, "repair the login of the shop");
+    world.edit(S, AN_HOUR, "/nowhere/web/a.rs", "Edit a.rs: login ttl");
+    assert_eq!(started(&world, S, "resume"), None);
+    for source in ["compact", "clear"] {
+        let told = started(&world, S, source).unwrap();
+        assert!(told.contains("repair the login") && told.contains("login ttl"), "{told}");
+    }
+}
+
+/// @briefing_tells_once
+#[test]
+fn what_a_session_was_told_is_not_told_again_until_its_host_dropped_it() {
+    let world = World::new();
+    let other = ("s-2", WEB);
+    world.command(S, 2 * HOUR, "make one");
+    assert_eq!(rows(&started(&world, other, "startup").unwrap()), ["make one"]);
+    assert_eq!(started(&world, other, "resume"), None);
+    world.command(S, HOUR, "make two");
+    assert_eq!(rows(&started(&world, other, "resume").unwrap()), ["make two"]);
+    assert_eq!(rows(&started(&world, other, "compact").unwrap()), ["make two", "make one"]);
+}
+
+/// @briefing_recovery
+#[test]
+fn after_a_compact_there_is_room_for_more_rows() {
+    let world = World::new();
+    for number in 0..40 {
+        world.command(S, AN_HOUR, &format!("run {number}"));
+        world.command(("s-2", API), AN_HOUR, &format!("far {number}"));
+    }
+    let count = |moment: &str| {
+        let text = text(&world, json!({ "for": moment }));
+        let far = rows(&text).iter().filter(|row| row.starts_with("far")).count();
+        (rows(&text).len() - far, far)
+    };
+    assert_eq!(count("startup"), (20, 10));
+    assert_eq!(count("compact"), (30, 15));
+}
+
+/// @briefing_one_row_per_file
+#[test]
+fn of_a_file_only_the_best_row_is_told() {
+    let world = World::new();
+    world.edit(S, 3 * HOUR, "/nowhere/web/a.rs", "older edit");
+    world.edit(S, 2 * HOUR, "/nowhere/web/a.rs", "newer edit");
+    world.read(S, HOUR, "/nowhere/web/a.rs");
+    assert_eq!(rows(&text(&world, json!({}))), ["newer edit"]);
+}
+
+/// @briefing_pins_lead
+#[test]
+fn what_is_pinned_stands_first_and_gives_way_last() {
+    let world = world_with(&[("briefing.tokens", "40")]);
+    let fetched = (ObsType::WebFetch, None);
+    world.used(S, 30 * 24 * HOUR, fetched, "https://example.com/spec", json!({}));
+    for number in 0..30 {
+        world.edit(S, HOUR, &format!("/nowhere/web/{number}.rs"), &format!("Edit {number}.rs"));
+    }
+    assert!(!text(&world, json!({})).contains("example.com"));
+    world.ask("pin_observation", json!({ "id": world.id("https://example.com/spec") }));
+    assert_eq!(rows(&text(&world, json!({})))[0], "https://example.com/spec");
+}
+
+/// @briefing_budget_is_a_setting
+/// @briefing_explain
+#[test]
+fn a_smaller_budget_leaves_rows_out_and_explain_names_them_with_the_reasons_of_the_others() {
+    let world = world_with(&[("briefing.tokens", "100")]);
+    for number in 0..30 {
+        world.command(S, 12 * HOUR, &format!("run {number}"));
+    }
+    let told = briefing(&world, json!({ "explain": true }));
+    assert!(text::tokens::estimate(told["text"].as_str().unwrap()) <= 100);
+    let list = |name: &str| told[name].as_array().unwrap().clone();
+    assert_eq!(list("told").len(), rows(told["text"].as_str().unwrap()).len());
+    assert!(list("told").iter().all(|line| line["reasons"][0] == "recency 0.95, type 0.67"));
+    assert!(!list("left_out").is_empty());
+    assert!(list("left_out").iter().all(|line| line["why"] == "there was no room for it"));
+    assert_eq!(briefing(&world, json!({}))["told"], json!(null));
+}
+
+/// @briefing_other_projects
+#[test]
+fn other_projects_can_be_left_out_and_another_project_can_be_asked_for() {
+    let world = world_with(&[("briefing.other_projects", "false")]);
+    world.command(S, HOUR, "make web");
+    world.command(("s-2", API), HOUR, "make api");
+    assert_eq!(rows(&text(&world, json!({}))), ["make web"]);
+    assert_eq!(rows(&text(&world, json!({ "project": "api" }))), ["make api"]);
+    assert_eq!(rows(&started(&world, ("s-3", API), "startup").unwrap()), ["make api"]);
+}
+
+/// @briefing_receipts
+#[test]
+fn every_line_that_was_told_has_a_receipt_and_a_look_at_a_briefing_has_none() {
+    let world = World::new();
+    world.command(S, HOUR, "make one");
+    text(&world, json!({}));
+    assert_eq!(world.ask("receipts", json!({}))["receipts"], json!([]));
+    started(&world, ("s-2", WEB), "startup").unwrap();
+    let kept = world.ask("receipts", json!({ "session_id": "s-2" }));
+    let item = &kept["receipts"][0]["items"][0];
+    assert_eq!(item["path"], format!("obs://{}", world.id("make one")));
+    assert_eq!(
+        (&item["reason"], &item["used"]),
+        (&json!("recency 1.00, type 0.67"), &json!(false))
+    );
+    assert!(item["tokens"].as_u64().unwrap() > 0);
+}

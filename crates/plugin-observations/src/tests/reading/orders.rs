@@ -1,0 +1,105 @@
+//! In which order a search answers, page by page.
+
+use model::observation::ObsType;
+use serde_json::{Value, json};
+
+use super::{DAY, HOUR, WEB, World, texts};
+
+/// @search_orders
+#[test]
+fn the_order_is_by_words_by_all_that_counts_or_by_time() {
+    let world = World::new();
+    let s = |number: usize| (["s-1", "s-2", "s-3"][number], WEB);
+    world.command(s(0), 40 * DAY, "parser");
+    world.edit(s(1), 3 * DAY, "/nowhere/web/p.rs", "the parser of p.rs learns a word");
+    let read = (ObsType::WebFetch, None);
+    world.used(
+        s(2),
+        HOUR,
+        read,
+        "a long page where a parser is named among other things",
+        json!({}),
+    );
+    let first = |order: &str| {
+        let found = world.found(json!({ "query": "parser", "order_by": order }));
+        assert_eq!(found.len(), 3);
+        found[0].split(' ').next().unwrap().to_owned()
+    };
+    assert_eq!(first("relevance"), "parser");
+    assert_eq!(first("blended"), "the");
+    assert_eq!(first("recent"), "a");
+    let camel = world.ask("search", json!({ "query": "parser", "orderBy": "recent" }));
+    assert!(camel["results"][0]["content_preview"].as_str().unwrap().starts_with("a long"));
+}
+
+/// @search_orders
+#[test]
+fn scores_fall_down_the_page() {
+    let world = World::new();
+    for number in 0..30 {
+        let words = "filler ".repeat(number);
+        world.command((&format!("s-{number}"), WEB), HOUR, &format!("target {words}"));
+    }
+    for order in ["relevance", "blended", "recent"] {
+        let found = world.ask("search", json!({ "query": "target", "order_by": order }));
+        let scores: Vec<f64> = found["results"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|hit| hit["score"].as_f64().unwrap())
+            .collect();
+        assert!(scores.is_sorted_by(|a, b| a >= b), "{order}: {scores:?}");
+    }
+}
+
+/// Six hits of a talkative session, two of a quiet one.
+fn talkative() -> World {
+    let world = World::new();
+    for number in 0..6 {
+        world.command(("s-loud", WEB), 10 * HOUR, &format!("deploy step{number}"));
+    }
+    for number in 6..8 {
+        world.command(("s-quiet", WEB), 20 * HOUR, &format!("deploy the whole thing step{number}"));
+    }
+    world
+}
+
+fn of_session(found: &Value, session: &str) -> usize {
+    found["results"].as_array().unwrap().iter().filter(|hit| hit["session_id"] == session).count()
+}
+
+/// @search_diversity
+#[test]
+fn the_first_page_has_at_most_three_hits_of_one_session() {
+    let world = talkative();
+    let page = world.ask("search", json!({ "query": "deploy" }));
+    assert_eq!((of_session(&page, "s-loud"), of_session(&page, "s-quiet")), (3, 2));
+    for params in [
+        json!({ "query": "deploy", "diverse": false }),
+        json!({ "query": "deploy", "session_id": "s-loud" }),
+    ] {
+        assert_eq!(of_session(&world.ask("search", params), "s-loud"), 6);
+    }
+}
+
+/// @search_diversity
+#[test]
+fn going_on_with_the_offset_shows_every_hit_once() {
+    let world = talkative();
+    for limit in [2, 4, 20] {
+        let mut seen = Vec::new();
+        let mut offset = json!(0);
+        while !offset.is_null() {
+            let params = json!({ "query": "deploy", "limit": limit, "offset": offset });
+            let page = world.ask("search", params);
+            seen.extend(texts(&page["results"]));
+            offset = page["next_offset"].clone();
+        }
+        seen.sort();
+        let all: Vec<&str> = seen.iter().map(|text| text.rsplit(' ').next().unwrap()).collect();
+        let numbers: Vec<String> = (0..8).map(|number| format!("step{number}")).collect();
+        let mut sorted = all.clone();
+        sorted.sort_unstable();
+        assert_eq!(sorted, numbers, "{limit}");
+    }
+}

@@ -1,0 +1,98 @@
+//! What `recent_context` scores, takes and leaves out.
+
+use model::observation::ObsType;
+use serde_json::{Value, json};
+
+use super::{API, DAY, HOUR, WEB, World, texts};
+
+const S: (&str, &str) = ("s-1", WEB);
+
+fn near(record: &Value, expected: f64) {
+    let score = record["score"].as_f64().unwrap();
+    assert!((score - expected).abs() < 0.002, "{score} is not {expected}: {record}");
+}
+
+/// @read_recent
+#[test]
+fn a_score_is_made_of_age_kind_and_project() {
+    let world = World::new();
+    world.edit(S, 7 * DAY, "/nowhere/web/a.rs", "edit");
+    world.command(("s-2", API), 0, "run");
+    world.used(S, 14 * DAY, (ObsType::McpCall, None), "call", json!({}));
+    let with = world.ask("recent_context", json!({ "project": "web" }));
+    assert_eq!(texts(&with["results"]), ["run", "edit", "call"]);
+    near(&with["results"][0], 0.5 + 0.3 * 0.67 + 0.2 * 0.3);
+    near(&with["results"][1], 0.25 + 0.3 + 0.2);
+    near(&with["results"][2], 0.125 + 0.3 * 0.33 + 0.2);
+    let without = world.ask("recent_context", json!({}));
+    assert_eq!(texts(&without["results"]), ["run", "edit", "call"]);
+    near(&without["results"][0], 0.6 + 0.4 * 0.67);
+    near(&without["results"][1], 0.3 + 0.4);
+    near(&without["results"][2], 0.15 + 0.4 * 0.33);
+}
+
+/// @read_recent_once_per_file
+#[test]
+fn of_one_file_only_the_best_is_shown_and_what_has_no_file_is_never_left_out() {
+    let world = World::new();
+    world.edit(S, 3 * HOUR, "/nowhere/web/a.rs", "older edit");
+    world.edit(S, 2 * HOUR, "/nowhere/web/a.rs", "newer edit");
+    world.read(S, HOUR, "/nowhere/web/a.rs");
+    world.command(S, HOUR, "make");
+    world.command(S, 2 * HOUR, "make");
+    let recent = world.ask("recent_context", json!({}));
+    assert_eq!(texts(&recent["results"]), ["newer edit", "make", "make"]);
+}
+
+/// @read_recent
+#[test]
+fn among_equals_the_newer_id_leads_and_the_future_is_now() {
+    let world = World::new();
+    world.command(S, -2 * DAY, "tomorrow one");
+    world.command(S, -3 * DAY, "tomorrow two");
+    let recent = world.ask("recent_context", json!({}));
+    assert_eq!(texts(&recent["results"]), ["tomorrow two", "tomorrow one"]);
+    near(&recent["results"][0], 0.6 + 0.4 * 0.67);
+}
+
+/// @read_recent
+#[test]
+fn the_number_is_thirty_and_stays_within_a_hundred() {
+    let world = World::new();
+    for number in 0..110 {
+        world.command(S, HOUR, &format!("run {number}"));
+    }
+    let count =
+        |params: Value| world.ask("recent_context", params)["results"].as_array().unwrap().len();
+    assert_eq!(count(json!({})), 30);
+    assert_eq!(count(json!({ "limit": 0 })), 1);
+    assert_eq!(count(json!({ "limit": 1_000 })), 100);
+}
+
+#[test]
+fn times_bound_it_and_an_empty_store_gives_nothing() {
+    let world = World::new();
+    assert_eq!(world.ask("recent_context", json!({}))["results"], json!([]));
+    for days in 1..=3 {
+        world.command(S, days * DAY, &format!("day {days}"));
+    }
+    let at = |days: i64| (world.now - days * DAY) / 1000;
+    let params = json!({ "after": at(3), "before": at(1) });
+    assert_eq!(texts(&world.ask("recent_context", params)["results"]), ["day 2"]);
+}
+
+#[test]
+fn a_record_is_there_in_full_with_its_score() {
+    let world = World::new();
+    world.prompt(S, 2 * HOUR, "do it");
+    world.command(S, HOUR, "make");
+    let recent = world.ask("recent_context", json!({}));
+    let record = &recent["results"][0];
+    for name in ["id", "timestamp", "session_id", "project", "obs_type", "source_event"] {
+        assert!(!record[name].is_null(), "{name} in {record}");
+    }
+    for name in ["tool_name", "content", "metadata", "file_path", "is_pinned", "score"] {
+        assert!(record.get(name).is_some(), "{name} in {record}");
+    }
+    assert_eq!(record["prompt_id"], world.id("do it"));
+}

@@ -1,0 +1,190 @@
+//! What a search finds, what it says about a hit, and what it refuses.
+
+use model::Code;
+use model::observation::ObsType;
+use serde_json::json;
+
+use super::{API, DAY, HOUR, WEB, World, code};
+
+const S: (&str, &str) = ("s-1", WEB);
+
+fn world() -> World {
+    let world = World::new();
+    world.prompt(S, 9 * HOUR, "why does the login token expire?");
+    world.edit(S, 8 * HOUR, "/nowhere/web/src/auth.rs", "Edit src/auth.rs: refreshToken");
+    world.command(S, 7 * HOUR, "docker compose up");
+    let failed = json!({ "failed": true, "error": "connection refused by the broker" });
+    world.used(S, 6 * HOUR, (ObsType::CommandError, None), "make deploy", failed);
+    let commit = json!({ "commit_message": "repair the invoice rounding" });
+    world.used(S, 5 * HOUR, (ObsType::GitCommit, None), "git commit", commit);
+    world.stop(S, 4 * HOUR);
+    world
+}
+
+/// @search_reasons
+#[test]
+fn a_hit_carries_what_it_is_where_it_is_from_and_why_it_is_there() {
+    let world = world();
+    let found = world.ask("search", json!({ "query": "docker compose" }));
+    let hit = &found["results"][0];
+    let members: Vec<&String> = hit.as_object().unwrap().keys().collect();
+    assert_eq!(
+        members,
+        [
+            "id",
+            "timestamp",
+            "obs_type",
+            "content_preview",
+            "file_path",
+            "session_id",
+            "project",
+            "is_pinned",
+            "score",
+            "match_explain"
+        ]
+    );
+    assert_eq!(hit["timestamp"], (world.now - 7 * HOUR) / 1000);
+    assert_eq!(hit["obs_type"], "command");
+    assert_eq!((hit["session_id"].as_str(), hit["project"].as_str()), (Some("s-1"), Some("web")));
+    assert_eq!((&hit["is_pinned"], &hit["file_path"]), (&json!(false), &json!(null)));
+    let explain = &hit["match_explain"];
+    assert_eq!(explain["score"], hit["score"]);
+    assert_eq!(
+        explain["reasons"],
+        json!(["matched: docker, compose", "phrase: \"docker compose\""])
+    );
+    assert_eq!(explain["parts"]["lexical"], 1.0);
+    assert_eq!(explain["parts"]["type"], 0.67);
+    assert_eq!((&found["query_form"], &found["partial"]), (&json!("any_term"), &json!(false)));
+}
+
+/// @search_everything
+#[test]
+fn plain_questions_find_prompts_edits_errors_commits_and_summaries() {
+    let world = world();
+    for (query, kind) in [
+        ("Why did the login expire?", "user_prompt"),
+        ("refresh", "file_edit"),
+        ("what refused connections?", "command_error"),
+        ("invoices that were rounded", "git_commit"),
+        ("auth.rs", "file_edit"),
+    ] {
+        let found = world.ask("search", json!({ "query": query }));
+        let kinds: Vec<_> =
+            found["results"].as_array().unwrap().iter().map(|hit| &hit["obs_type"]).collect();
+        assert!(kinds.contains(&&json!(kind)), "{query}: {found}");
+    }
+    let summaries = world.ask("search", json!({ "query": "login", "obs_type": "session_summary" }));
+    assert_eq!(summaries["results"].as_array().unwrap().len(), 1);
+}
+
+/// @search_never_fails
+#[test]
+fn operators_are_honoured_and_nothing_that_is_typed_is_an_error() {
+    let world = world();
+    let form = |query: &str| {
+        let found = world.ask("search", json!({ "query": query }));
+        (
+            found["query_form"].as_str().unwrap().to_owned(),
+            found["results"].as_array().unwrap().len(),
+        )
+    };
+    assert_eq!(form("docker AND compose"), ("operators".into(), 1));
+    assert_eq!(form("docker AND invoice"), ("operators".into(), 0));
+    assert_eq!(form("dock*"), ("operators".into(), 1));
+    assert_eq!(form("\"compose docker\""), ("operators".into(), 0));
+    assert_eq!(form("dock"), ("prefix".into(), 1));
+    assert_eq!(form(" ?! ... "), ("empty".into(), 0));
+    for query in ["it's", "a@b", "$HOME", "cargo,test", "#", "docker\"", "AND", "(", "NEAR(", "*"] {
+        form(query);
+    }
+}
+
+/// @search_any_term
+#[test]
+fn a_record_without_any_word_of_the_query_is_never_listed() {
+    let world = world();
+    assert_eq!(world.found(json!({ "query": "kubernetes ingress" })), [""; 0]);
+    assert_eq!(world.found(json!({ "query": "docker kubernetes" })), ["docker compose up"]);
+}
+
+/// @search_filters
+#[test]
+fn every_filter_narrows_and_all_of_them_hold_together() {
+    let world = World::new();
+    let other = ("codex-2", API);
+    world.edit(S, 3 * DAY, "/nowhere/web/src/auth.rs", "cache one");
+    world.command(S, 2 * DAY, "cache two");
+    let failed = json!({ "failed": true });
+    world.used(other, DAY, (ObsType::CommandError, None), "cache three", failed);
+    let at = |days: i64| (world.now - days * DAY) / 1000;
+    let table = [
+        (json!({ "obs_type": "command" }), vec!["cache two"]),
+        (json!({ "session_id": "codex-2" }), vec!["cache three"]),
+        (json!({ "file_path": "auth.rs" }), vec!["cache one"]),
+        (json!({ "file_path": "/nowhere/web/src/auth.rs" }), vec!["cache one"]),
+        (json!({ "agent": "codex" }), vec!["cache three"]),
+        (json!({ "failed": true }), vec!["cache three"]),
+        (json!({ "failed": false }), vec!["cache two", "cache one"]),
+        (json!({ "project": "api" }), vec!["cache three"]),
+        (json!({ "before": at(2) }), vec!["cache one"]),
+        (json!({ "after": at(2) }), vec!["cache three"]),
+        (json!({ "after": at(3), "before": at(1) }), vec!["cache two"]),
+        (json!({ "after": at(3), "failed": true, "project": "web" }), vec![]),
+    ];
+    for (mut params, expected) in table {
+        params["query"] = "cache".into();
+        params["order_by"] = "recent".into();
+        assert_eq!(world.found(params.clone()), expected, "{params}");
+    }
+}
+
+/// @search_limit
+#[test]
+fn the_limit_is_twenty_and_stays_within_a_hundred() {
+    let world = World::new();
+    for number in 0..120 {
+        world.command((&format!("s-{number}"), WEB), HOUR, &format!("lint part{number}"));
+    }
+    let count = |params| world.found(params).len();
+    assert_eq!(count(json!({ "query": "lint" })), 20);
+    assert_eq!(count(json!({ "query": "lint", "limit": 0 })), 1);
+    assert_eq!(count(json!({ "query": "lint", "limit": 5_000 })), 100);
+    let tail = world.ask("search", json!({ "query": "lint", "offset": 100, "limit": 100 }));
+    assert_eq!(tail["results"].as_array().unwrap().len(), 20);
+    assert_eq!(tail["next_offset"], json!(null));
+}
+
+/// @search_limit
+#[test]
+fn a_preview_is_the_first_hundred_and_twenty_characters() {
+    let world = World::new();
+    let long = format!("needle {}", "ü".repeat(300));
+    world.command(S, HOUR, &long);
+    let found = world.found(json!({ "query": "needle" }));
+    assert_eq!(found, [long.chars().take(120).collect::<String>()]);
+}
+
+/// @search_refusals
+#[test]
+fn what_is_not_known_is_refused_by_its_name() {
+    let world = world();
+    let wrong = [
+        (json!({ "query": "x", "typo": 1 }), "typo"),
+        (json!({ "query": "x", "obs_type": "banana" }), "obs_type"),
+        (json!({ "query": "x", "order_by": "size" }), "order_by"),
+        (json!({ "query": "x", "limit": -1 }), "limit"),
+        (json!({ "query": "x", "after": "soon" }), "after"),
+        (json!({}), "query"),
+    ];
+    for (params, name) in wrong {
+        let error = world.call("search", params.clone()).unwrap_err();
+        assert_eq!(
+            (error.code, &error.details["param"]),
+            (Code::Invalid, &json!(name)),
+            "{params}"
+        );
+    }
+    let unknown = json!({ "query": "x", "session_id": "s-none" });
+    assert_eq!(code(world.call("search", unknown)), Code::NotFound);
+}

@@ -1,0 +1,161 @@
+//! `briefing`: what an agent would be told now.
+
+use std::sync::Arc;
+
+use contract::{CliShape, Cx, Example, Moment, Occasion, Op, OpInfo};
+use model::OpError;
+use model::hook::Source;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::Shared;
+
+pub(super) struct Briefing(pub(super) Arc<Shared>);
+
+/// The moment that a briefing is for.
+#[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum For {
+    /// A session begins.
+    #[default]
+    Startup,
+    /// A session goes on.
+    Resume,
+    /// The agent has lost what it knew.
+    Compact,
+    /// The user has said something.
+    Prompt,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct BriefingParams {
+    /// The project to brief about; by default the one of the caller's directory.
+    #[serde(default)]
+    project: Option<String>,
+    /// The moment it is for.
+    #[serde(default, rename = "for")]
+    moment: For,
+    /// What the user said, for `prompt`.
+    #[serde(default)]
+    prompt: Option<String>,
+    /// Also say why each line is there, and what was left out.
+    #[serde(default)]
+    explain: bool,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct BriefingOutput {
+    /// What a hook would inject; empty when there is nothing worth saying.
+    text: String,
+    /// Its cost, estimated.
+    tokens: usize,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    told: Vec<ToldLine>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    left_out: Vec<LeftOutLine>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct ToldLine {
+    path: String,
+    score: f64,
+    reasons: Vec<String>,
+    tokens: usize,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct LeftOutLine {
+    path: String,
+    score: f64,
+    why: String,
+}
+
+impl Op for Briefing {
+    const INFO: OpInfo = OpInfo {
+        name: "briefing",
+        summary: "Show what a hook would tell an agent now",
+        doc: "The same text that a session gets when it starts, for the project of the directory you \
+              stand in. Nothing is recorded.",
+        toolset: "memory",
+        cli: CliShape { path: &["briefing"], pretty: Some(pretty), ..CliShape::CALL_ONLY },
+        examples: &[Example {
+            title: "What would a new session be told?",
+            before: &[],
+            params: r#"{"explain":true}"#,
+        }],
+        ..OpInfo::BASE
+    };
+    type Params = BriefingParams;
+    type Output = BriefingOutput;
+
+    fn run(&self, cx: &Cx<'_>, params: BriefingParams) -> Result<BriefingOutput, OpError> {
+        let inner = self.0.inner()?;
+        let moment = Moment {
+            occasion: match params.moment {
+                For::Startup => Occasion::SessionStart(Source::Startup),
+                For::Resume => Occasion::SessionStart(Source::Resume),
+                For::Compact => Occasion::SessionStart(Source::Compact),
+                For::Prompt => Occasion::Prompt(params.prompt.as_deref().unwrap_or_default()),
+            },
+            session: None,
+            project: params.project.as_deref(),
+            situation: &cx.caller.situation,
+            now: cx.now,
+            config: cx.config,
+            store: cx.store.whole(),
+        };
+        let made = inner.assemble(&moment)?;
+        let tokens = text::tokens::estimate(&made.text);
+        if !params.explain {
+            return Ok(BriefingOutput { text: made.text, tokens, told: vec![], left_out: vec![] });
+        }
+        let told = made.told.into_iter().map(|told| ToldLine {
+            path: told.path,
+            score: shown(told.score),
+            reasons: told.reasons,
+            tokens: told.tokens,
+        });
+        let left_out = made.left_out.into_iter().map(|left| LeftOutLine {
+            path: left.path,
+            score: shown(left.score),
+            why: left.why.to_owned(),
+        });
+        Ok(BriefingOutput {
+            text: made.text,
+            tokens,
+            told: told.collect(),
+            left_out: left_out.collect(),
+        })
+    }
+}
+
+/// Two decimals are all that a person compares.
+fn shown(score: f64) -> f64 {
+    (score * 100.0).round() / 100.0
+}
+
+fn pretty(_: &Value, result: &Value) -> String {
+    let mut text = result["text"].as_str().unwrap_or_default().to_owned();
+    if text.is_empty() {
+        text = "Nothing worth saying yet.\n".to_owned();
+    }
+    let told = result["told"].as_array().into_iter().flatten();
+    let told = told.map(|line| {
+        let reasons = line["reasons"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let reasons = reasons.collect::<Vec<_>>().join("; ");
+        let path = line["path"].as_str().unwrap_or_default();
+        format!("  {path}  score {}, {} tokens: {reasons}", line["score"], line["tokens"])
+    });
+    let left_out = result["left_out"].as_array().into_iter().flatten().map(|line| {
+        let [path, why] = ["path", "why"].map(|name| line[name].as_str().unwrap_or_default());
+        format!("  {path}  score {}: {why}", line["score"])
+    });
+    for (head, lines) in [("Told", told.collect::<Vec<_>>()), ("Left out", left_out.collect())] {
+        if !lines.is_empty() {
+            text.push_str(&format!("\n{head}:\n{}\n", lines.join("\n")));
+        }
+    }
+    text
+}

@@ -1,0 +1,126 @@
+//! `receipts`: what agents were told, why, at what cost, and whether they made use of it.
+
+use contract::{CliShape, Cx, Example, Op, OpInfo};
+use model::time::rfc3339;
+use model::{OpError, limits};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use store::{receipts, sessions};
+
+pub(super) struct Receipts;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ReceiptsParams {
+    /// Only what this session was told.
+    #[serde(default)]
+    session_id: Option<String>,
+    /// How many lines to look back, from 1 to 1,000.
+    #[serde(default = "default_limit")]
+    limit: usize,
+}
+
+fn default_limit() -> usize {
+    limits::RECEIPTS_DEFAULT
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct ReceiptsOutput {
+    /// The newest first.
+    receipts: Vec<Telling>,
+}
+
+/// What one session was told at one moment.
+#[derive(Serialize, JsonSchema)]
+struct Telling {
+    session_id: String,
+    at: String,
+    tokens: u64,
+    items: Vec<Item>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Item {
+    path: String,
+    reason: String,
+    tokens: u64,
+    /// Whether the agent then did what it said.
+    used: bool,
+}
+
+impl Op for Receipts {
+    const INFO: OpInfo = OpInfo {
+        name: "receipts",
+        summary: "List what agents were told, why and at what cost",
+        doc: "Every line that a hook injected has a receipt: the entry it came from, the reason, its \
+              tokens, and whether the session made use of it.",
+        toolset: "system",
+        cli: CliShape { path: &["receipts"], pretty: Some(pretty), ..CliShape::CALL_ONLY },
+        examples: &[Example {
+            title: "What was told lately",
+            before: &[],
+            params: r#"{"limit":20}"#,
+        }],
+        ..OpInfo::BASE
+    };
+    type Params = ReceiptsParams;
+    type Output = ReceiptsOutput;
+
+    fn run(&self, cx: &Cx<'_>, params: ReceiptsParams) -> Result<ReceiptsOutput, OpError> {
+        let max = limits::RECEIPTS_MAX;
+        if !(1..=max).contains(&params.limit) {
+            return Err(OpError::invalid("limit", format!("the limit is not from 1 to {max}"))
+                .with("max", max));
+        }
+        let rows = cx.store.read(|rx| {
+            let session = match &params.session_id {
+                None => None,
+                Some(name) => Some(sessions::id_of(rx, name)?.ok_or_else(|| {
+                    OpError::not_found(format!("session not found: {name}"))
+                        .hint("`rekindle receipts` without it lists all sessions.")
+                })?),
+            };
+            receipts::list(rx, session, params.limit)
+        })?;
+        let mut tellings: Vec<Telling> = Vec::new();
+        for row in rows {
+            let at = rfc3339(row.at);
+            let same = |last: &&mut Telling| last.at == at && last.session_id == row.session_id;
+            let item =
+                Item { path: row.path, reason: row.reason, tokens: row.tokens, used: row.used };
+            match tellings.last_mut().filter(same) {
+                Some(telling) => {
+                    telling.tokens += item.tokens;
+                    telling.items.push(item);
+                }
+                None => tellings.push(Telling {
+                    session_id: row.session_id,
+                    at,
+                    tokens: item.tokens,
+                    items: vec![item],
+                }),
+            }
+        }
+        Ok(ReceiptsOutput { receipts: tellings })
+    }
+}
+
+fn pretty(_: &Value, result: &Value) -> String {
+    let tellings = result["receipts"].as_array().map_or(&[][..], Vec::as_slice);
+    if tellings.is_empty() {
+        return "No agent was told anything yet.".to_owned();
+    }
+    let word = |of: &Value, name: &str| of[name].as_str().unwrap_or_default().to_owned();
+    let mut lines = Vec::new();
+    for telling in tellings {
+        let (at, session) = (word(telling, "at"), word(telling, "session_id"));
+        lines.push(format!("{at}  session {session}, {} tokens", telling["tokens"]));
+        for item in telling["items"].as_array().into_iter().flatten() {
+            let used = if item["used"] == true { ", used" } else { "" };
+            let (path, reason) = (word(item, "path"), word(item, "reason"));
+            lines.push(format!("  {path}  {} tokens{used}: {reason}", item["tokens"]));
+        }
+    }
+    lines.join("\n")
+}

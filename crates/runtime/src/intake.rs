@@ -1,0 +1,57 @@
+//! Hook events without a thread that waits: each is handed to the writer at once and answered after
+//! COMMIT. Threads that wait are few, and would keep the writer's groups as small.
+
+use std::sync::Arc;
+
+use contract::OpInfo;
+use contract::op::check_tier;
+use model::{OpError, Reply, Request};
+use store::{Write, Written};
+
+use crate::builtin::hook::Incoming;
+use crate::runtime::Inner;
+
+/// Takes in one event. `reply` is called when it is committed or refused, on whichever thread that is
+/// known.
+pub(crate) fn take(
+    inner: &Arc<Inner>,
+    info: &'static OpInfo,
+    request: Request,
+    reply: impl FnOnce(Reply) + Send + 'static,
+) {
+    let now = (inner.clock)();
+    let incoming = inner.fenced(info, || {
+        check_tier(info, request.caller.tier)?;
+        Incoming::read(request.params, request.call, request.caller.tier, now)
+    });
+    let incoming = match incoming {
+        Ok(incoming) => incoming,
+        Err(error) => return reply(Err(error)),
+    };
+    let record = incoming.record(inner);
+    let write = Write { at: now, ..Write::default() };
+    let answering = inner.clone();
+    inner.store.write_then(write, record, move |written| match written {
+        Ok(Written::Done(recorded)) => answer(&answering, info, incoming, recorded, reply),
+        Ok(Written::Repeated(_)) => reply(Err(OpError::internal("an event has no stored answer"))),
+        Err(error) => reply(Err(error)),
+    });
+}
+
+/// Answers at once if there is nothing to tell, else from a thread that has time for it.
+fn answer(
+    inner: &Arc<Inner>,
+    info: &'static OpInfo,
+    incoming: Incoming,
+    recorded: bool,
+    reply: impl FnOnce(Reply) + Send + 'static,
+) {
+    if !recorded || !incoming.may_be_answered() {
+        return reply(inner.fenced(info, || incoming.output(inner, recorded).to_value()));
+    }
+    let telling = inner.clone();
+    inner.pool.run(Box::new(move |admitted| {
+        let output = || incoming.output(&telling, recorded).to_value();
+        reply(admitted.and_then(|()| telling.fenced(info, output)));
+    }));
+}

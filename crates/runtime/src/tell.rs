@@ -1,0 +1,160 @@
+//! What an agent is told when an event gives it the chance: the plugins are asked, the assembler makes
+//! one text of what they bring, and a receipt is kept of it. Nothing is told twice in a session.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use contract::{Candidate, Moment, Occasion};
+use model::hook::{Happening, HookEvent};
+use model::situation::Situation;
+use model::{OpError, limits};
+use store::receipts::{self, NewReceipt};
+use store::{Rx, Write, sessions};
+
+use crate::assemble::{Assembled, Budget, assemble};
+use crate::runtime::{Inner, Runtime};
+
+/// Title of a briefing.
+const TITLE: &str = "rekindle context";
+
+/// The moment that an event is, if an agent can be told something at it.
+pub(crate) fn occasion(event: &HookEvent) -> Option<Occasion<'_>> {
+    match &event.what {
+        Happening::SessionStarted(source) => Some(Occasion::SessionStart(*source)),
+        Happening::Prompted(text) => Some(Occasion::Prompt(text)),
+        Happening::ToolStarting(tool) => Some(Occasion::BeforeTool(tool)),
+        Happening::ToolUsed(tool) if tool.failed => Some(Occasion::AfterFailure(tool)),
+        _ => None,
+    }
+}
+
+/// How long the agent waits for its answer to this event.
+pub(crate) fn patience(event: &HookEvent) -> Duration {
+    match &event.what {
+        Happening::ToolStarting(_) | Happening::ToolUsed(_) => limits::HOOK_TOOL_DEADLINE,
+        Happening::Prompted(_) => limits::HOOK_PROMPT_DEADLINE,
+        _ => limits::HOOK_DEADLINE,
+    }
+}
+
+/// Where somebody stands who is at this directory of this machine.
+pub(crate) fn situation(cwd: Option<&str>) -> Situation {
+    let facts = cwd.and_then(|cwd| git::Facts::at(Path::new(cwd)));
+    Situation {
+        cwd: cwd.map(str::to_owned),
+        os: Some(if cfg!(target_os = "macos") { "darwin" } else { "linux" }.to_owned()),
+        repo: facts.as_ref().map(git::Facts::repo),
+        branch: facts.and_then(|facts| facts.branch.branch().map(str::to_owned)),
+        ..Situation::default()
+    }
+}
+
+/// How much may be told at this moment.
+fn budget(moment: &Moment<'_>) -> (&'static str, Budget) {
+    match moment.occasion {
+        Occasion::SessionStart(source) => {
+            let lines = if source.forgot() {
+                limits::BRIEFING_LINES_RECOVERY_MAX
+            } else {
+                limits::BRIEFING_LINES_MAX
+            };
+            let tokens = usize::try_from(moment.config.integer("briefing.tokens"));
+            (TITLE, Budget { tokens: tokens.unwrap_or(limits::INJECT_TOKENS_MAX), lines })
+        }
+        _ => ("", Budget { tokens: limits::ASIDE_TOKENS_MAX, lines: limits::BRIEFING_LINES_MAX }),
+    }
+}
+
+impl Runtime {
+    /// What the agent is told about an event that this process has just taken in.
+    pub fn tell(&self, event: &HookEvent, started: Instant) -> Option<String> {
+        self.inner.tell(event, Some(started + patience(event)))
+    }
+}
+
+impl Inner {
+    /// What the agent is told about an event that was just recorded. Trouble is logged, not told: a
+    /// late or missing answer is no reason to disturb the agent.
+    pub(crate) fn tell(&self, event: &HookEvent, until: Option<Instant>) -> Option<String> {
+        let moment = occasion(event)?;
+        let cwd = event.cwd.as_ref().map(|cwd| cwd.as_str());
+        let situation = situation(cwd);
+        let moment = Moment {
+            occasion: moment,
+            session: Some(&event.session),
+            project: None,
+            situation: &situation,
+            now: (self.clock)(),
+            config: &self.config,
+            store: &self.store,
+        };
+        let in_time = || until.is_none_or(|until| Instant::now() < until);
+        let told = self.assemble(&moment).and_then(|made| {
+            if made.text.is_empty() || !in_time() {
+                return Ok(None);
+            }
+            self.keep_receipt(&event.session, moment.now, &made)?;
+            Ok(in_time().then_some(made.text))
+        });
+        told.unwrap_or_else(|error| {
+            self.log.warn("tell", format_args!("nothing told: {}", error.code.row().word));
+            None
+        })
+    }
+
+    /// One text of what the plugins would tell at this moment and have not told yet.
+    pub(crate) fn assemble(&self, moment: &Moment<'_>) -> Result<Assembled, OpError> {
+        let mut candidates = Vec::new();
+        for plugin in self.plugins.iter() {
+            if plugin.is_silent(moment)? {
+                return Ok(Assembled::default());
+            }
+            candidates.extend(plugin.candidates(moment)?);
+        }
+        if let Some(session) = moment.session
+            && !candidates.is_empty()
+        {
+            candidates = self.store.read(|rx| untold(rx, session, candidates))?;
+        }
+        let (title, budget) = budget(moment);
+        Ok(assemble(title, candidates, budget))
+    }
+
+    fn keep_receipt(&self, session: &str, at: i64, made: &Assembled) -> Result<(), OpError> {
+        let (name, told) = (session.to_owned(), made.told.clone());
+        let write = Write { at, ..Write::default() };
+        let kept = self.store.write(write, move |tx| {
+            let Some(session) = sessions::id_of(tx, &name)? else {
+                return Err(OpError::not_found("the session is not known"));
+            };
+            for told in &told {
+                receipts::add(
+                    tx,
+                    &NewReceipt {
+                        session,
+                        at,
+                        path: &told.path,
+                        stamp: told.stamp,
+                        reason: &told.reasons.join("; "),
+                        tokens: told.tokens as u64,
+                    },
+                )?;
+            }
+            Ok(())
+        });
+        kept.map(drop)
+    }
+}
+
+/// What this session was not told, or not as it is now.
+fn untold(rx: &Rx<'_>, session: &str, all: Vec<Candidate>) -> Result<Vec<Candidate>, OpError> {
+    let Some(session) = sessions::id_of(rx, session)? else { return Ok(all) };
+    let mut fresh = Vec::with_capacity(all.len());
+    for candidate in all {
+        let told = receipts::delivered(rx, session, &candidate.path)?;
+        if told.is_none_or(|told| told.stamp != candidate.stamp) {
+            fresh.push(candidate);
+        }
+    }
+    Ok(fresh)
+}

@@ -1,0 +1,50 @@
+//! A time by which statements of this thread have to end, for queries whose cost nobody can foresee.
+
+use std::cell::Cell;
+use std::time::{Duration, Instant};
+
+/// Looks that a statement is granted in any case: on a busy machine time passes without work, and
+/// a small query has to end all the same.
+const LOOKS_GRANTED: u32 = 32;
+
+thread_local! {
+    static WATCH: Cell<Option<Watch>> = const { Cell::new(None) };
+}
+
+#[derive(Clone, Copy)]
+struct Watch {
+    until: Instant,
+    looks: u32,
+    up: bool,
+}
+
+/// While it lives, a statement of this thread on a read connection is interrupted once time is up.
+pub(crate) struct Deadline;
+
+impl Deadline {
+    pub(crate) fn after(patience: Duration) -> Deadline {
+        WATCH.set(Some(Watch { until: Instant::now() + patience, looks: 0, up: false }));
+        Deadline
+    }
+}
+
+impl Drop for Deadline {
+    fn drop(&mut self) {
+        eprintln!("LOOKS {}", WATCH.get().map_or(0, |w| w.looks));
+        WATCH.set(None);
+    }
+}
+
+/// Looks at the clock, and says whether to interrupt. SQLite asks this while it works.
+pub(crate) fn look() -> bool {
+    let Some(mut watch) = WATCH.get() else { return false };
+    watch.looks += 1;
+    watch.up = watch.looks > LOOKS_GRANTED && Instant::now() >= watch.until;
+    WATCH.set(Some(watch));
+    watch.up
+}
+
+/// Whether a statement of this thread was interrupted because time is up.
+pub(crate) fn is_up() -> bool {
+    WATCH.get().is_some_and(|watch| watch.up)
+}

@@ -1,0 +1,149 @@
+//! What happened, followed along a session or along a file.
+
+use std::collections::HashMap;
+
+use model::observation::{ObsType, Observation};
+use model::session::{Prompt, Session};
+use model::{OpError, limits};
+use rusqlite::{Row, params};
+
+use crate::observations::read;
+use crate::tx::Rx;
+use crate::{observations, paths, prompts, sessions};
+
+/// A prompt and what it caused; without a prompt, what belongs to the session as a whole.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Turn {
+    pub prompt: Option<Prompt>,
+    pub observations: Vec<Observation>,
+}
+
+/// The turns of a session in order, within these times (neither end included, in milliseconds). A
+/// prompt is there also if nothing of what it caused is. Of a very long session these are the first
+/// [`limits::TRACE_ROWS_MAX`] observations.
+pub fn trace(
+    rx: &Rx<'_>,
+    session: i64,
+    before: Option<i64>,
+    after: Option<i64>,
+) -> Result<Vec<Turn>, OpError> {
+    let prompts = prompts::of_session(rx, session, before, after)?;
+    let mut place: HashMap<i64, usize> = HashMap::new();
+    let mut turns: Vec<(i64, i64, Turn)> = Vec::new();
+    for prompt in prompts {
+        place.insert(prompt.id, turns.len());
+        let (at, id) = (prompt.at, prompt.id);
+        turns.push((at, id, Turn { prompt: Some(prompt), observations: Vec::new() }));
+    }
+    // What no shown prompt caused stands in one turn of its own, at the place of its first one.
+    let mut own: Option<usize> = None;
+    for seen in observations::of_session(rx, session, before, after)? {
+        let known = seen.prompt_id.and_then(|prompt| place.get(&prompt).copied());
+        let index = match known.or(own) {
+            Some(index) => index,
+            None => {
+                let turn = Turn { prompt: None, observations: Vec::new() };
+                turns.push((seen.at_ms, seen.id, turn));
+                own = Some(turns.len() - 1);
+                turns.len() - 1
+            }
+        };
+        if let Some((_, _, turn)) = turns.get_mut(index) {
+            turn.observations.push(seen);
+        }
+    }
+    turns.sort_by_key(|(at, id, _)| (*at, *id));
+    Ok(turns.into_iter().map(|(_, _, turn)| turn).collect())
+}
+
+/// Which touches of a file are asked for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FileQuery<'a> {
+    /// Absolute, relative to a root, or the end of a path.
+    pub path: &'a str,
+    /// Top directory of the caller's project, for a path that is relative to it.
+    pub root: Option<&'a str>,
+    /// None for all projects.
+    pub projects: Option<&'a [i64]>,
+    /// Milliseconds since 1970; neither end is included.
+    pub before: Option<i64>,
+    pub after: Option<i64>,
+    /// Only what changed the file.
+    pub interventions_only: bool,
+    /// Touches, not sessions.
+    pub limit: usize,
+}
+
+/// A touch of a file and the user's words behind it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Touch {
+    pub observation: Observation,
+    pub prompt: Option<Prompt>,
+}
+
+/// A session and its touches of a file, the last first.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Touches {
+    pub session: Session,
+    pub touches: Vec<Touch>,
+}
+
+pub(crate) const TOUCHES: &str = "SELECT at, id, project, kind FROM observations \
+     WHERE file = ?1 AND at < ?2 AND at > ?3 ORDER BY at DESC, id DESC";
+
+/// The sessions that touched a file, the one with the last touch first.
+pub fn of_file(rx: &Rx<'_>, query: &FileQuery<'_>) -> Result<Vec<Touches>, OpError> {
+    let mut places = Vec::new();
+    for file in paths::matching(rx, query.path, query.root)? {
+        places.extend(newest_touches(rx, file, query)?);
+    }
+    places.sort_unstable_by(|a: &(i64, i64), b| b.cmp(a));
+    places.truncate(query.limit);
+    let mut found: Vec<Touches> = Vec::new();
+    for (_, id) in places {
+        let Some(observation) = read::select(rx, "WHERE o.id = ?1", [id])?.pop() else { continue };
+        let prompt = match observation.prompt_id {
+            Some(prompt) => prompts::by_id(rx, prompt)?,
+            None => None,
+        };
+        let known = found.iter_mut().find(|one| one.session.session_id == observation.session_id);
+        match known {
+            Some(touches) => touches.touches.push(Touch { observation, prompt }),
+            None => {
+                if let Some(session) = sessions::by_name(rx, &observation.session_id)? {
+                    found.push(Touches { session, touches: vec![Touch { observation, prompt }] });
+                }
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Time and id of the newest touches of one path that fit the query.
+fn newest_touches(
+    rx: &Rx<'_>,
+    file: i64,
+    query: &FileQuery<'_>,
+) -> Result<Vec<(i64, i64)>, OpError> {
+    let fits = |row: &Row<'_>| -> rusqlite::Result<bool> {
+        let project: i64 = row.get(2)?;
+        let kind = ObsType::parse(row.get_ref(3)?.as_str()?);
+        Ok(query.projects.is_none_or(|projects| projects.contains(&project))
+            && kind.is_some_and(|kind| !query.interventions_only || kind.intervenes()))
+    };
+    let (before, after) = (query.before.unwrap_or(i64::MAX), query.after.unwrap_or(i64::MIN));
+    rx.sql(|db| {
+        let mut select = db.prepare_cached(TOUCHES)?;
+        let mut rows = select.query(params![file, before, after])?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            if fits(row)? {
+                found.push((row.get(0)?, row.get(1)?));
+            }
+            if found.len() == query.limit.min(limits::TRACE_ROWS_MAX) {
+                break;
+            }
+        }
+        Ok(found)
+    })
+}

@@ -1,0 +1,187 @@
+//! Observations in the store: kept in order, folded where they repeat, read back as one noun.
+//!
+//! Prompts and session summaries share the ids, so that what reads by id reads them too. Read on in
+//! `fold` (which repeats are one), `read` (rows to nouns), [`crate::recent`] and
+//! [`crate::history`].
+
+pub(crate) mod fold;
+pub(crate) mod read;
+
+use model::observation::{ObsType, Observation};
+use model::{OpError, limits};
+use rusqlite::params;
+use serde_json::Value;
+use text::secrets::Redacted;
+
+use crate::tx::{Rx, Tx};
+use crate::{passages, paths, prompts, record_ids};
+
+pub use fold::Folding;
+pub(crate) use read::counts_of_session;
+pub use read::{Surroundings, around, counts, get, newest_of_session, of_session, one, pinned};
+
+/// An observation that comes in.
+#[derive(Clone, Copy, Debug)]
+pub struct NewObservation<'a> {
+    pub session: i64,
+    pub project: i64,
+    /// The prompt that caused it.
+    pub prompt: Option<i64>,
+    pub at: i64,
+    pub kind: ObsType,
+    pub source_event: &'a str,
+    pub tool: Option<&'a str>,
+    pub file_path: Option<&'a Redacted<String>>,
+    pub content: &'a Redacted<String>,
+    /// An object, or nothing.
+    pub metadata: Option<&'a Redacted<Value>>,
+    pub failed: bool,
+    /// The subagent that acted.
+    pub agent_id: Option<&'a str>,
+}
+
+/// What became of an observation that came in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Added {
+    New(i64),
+    /// It repeats the one with this id, which counts it.
+    Folded(i64),
+}
+
+impl Added {
+    pub fn id(self) -> i64 {
+        match self {
+            Added::New(id) | Added::Folded(id) => id,
+        }
+    }
+}
+
+pub(crate) const ADD: &str = "INSERT INTO observations (id, session, project, prompt, at, kind, source_event, \
+     tool, file, content, metadata, failed, agent_id) \
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
+
+/// Keeps an observation, or counts it with the one that it repeats.
+pub fn add(tx: &Tx<'_>, new: &NewObservation<'_>, folding: &Folding) -> Result<Added, OpError> {
+    let same = fold::same(new, folding);
+    let added = match fold::judge(tx, new, same, folding)? {
+        fold::Verdict::Fold(earlier) if fold::into(tx, new, (same, &earlier), folding)? => {
+            Added::Folded(earlier.observation)
+        }
+        verdict => {
+            let id = insert(tx, new)?;
+            if !new.kind.is_mark() {
+                fold::remember(tx, new, same, id, verdict.folds())?;
+            }
+            Added::New(id)
+        }
+    };
+    if let Some(prompt) = new.prompt.filter(|_| new.kind != ObsType::Marker) {
+        prompts::acted(tx, prompt)?;
+    }
+    Ok(added)
+}
+
+fn insert(tx: &Tx<'_>, new: &NewObservation<'_>) -> Result<i64, OpError> {
+    let id = record_ids::next(tx)?;
+    let file = new.file_path.map(|path| paths::intern(tx, path)).transpose()?;
+    let metadata = metadata_text(new);
+    tx.sql(|db| {
+        db.prepare_cached(ADD)?.execute(params![
+            id,
+            new.session,
+            new.project,
+            new.prompt,
+            new.at,
+            new.kind.word(),
+            new.source_event,
+            new.tool,
+            file,
+            new.content.as_str(),
+            metadata,
+            new.failed,
+            new.agent_id,
+        ])
+    })?;
+    // A mark of the session says nothing that anybody would search for.
+    if !new.kind.is_mark() {
+        passages::add(tx, id, &searched(new))?;
+    }
+    Ok(id)
+}
+
+/// The metadata as it is kept; an empty object is nothing.
+fn metadata_text(new: &NewObservation<'_>) -> Option<String> {
+    let value = new.metadata?;
+    let empty = value.is_null() || value.as_object().is_some_and(serde_json::Map::is_empty);
+    (!empty).then(|| value.to_string())
+}
+
+fn searched(new: &NewObservation<'_>) -> String {
+    let path = new.file_path.map(|path| path.as_str());
+    let metadata = new.metadata.map_or(&Value::Null, |metadata| &**metadata);
+    Observation::searched(new.content, path, metadata)
+}
+
+/// Keeps a text that somebody wants to find again.
+pub fn mark(
+    tx: &Tx<'_>,
+    (session, project): (i64, i64),
+    prompt: Option<i64>,
+    content: &Redacted<String>,
+    at: i64,
+) -> Result<i64, OpError> {
+    let new = NewObservation {
+        session,
+        project,
+        prompt,
+        at,
+        kind: ObsType::Marker,
+        source_event: "mark",
+        tool: None,
+        file_path: None,
+        content,
+        metadata: None,
+        failed: false,
+        agent_id: None,
+    };
+    insert(tx, &new)
+}
+
+/// Pins or unpins an observation, a prompt or a session's summary; says whether there is one.
+pub fn pin(tx: &Tx<'_>, id: i64, pinned: bool) -> Result<bool, OpError> {
+    for table in ["observations", "prompts", "sessions"] {
+        let update = format!("UPDATE {table} SET pinned = ?2 WHERE id = ?1");
+        if tx.sql(|db| db.prepare_cached(&update)?.execute(params![id, pinned]))? == 1 {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Removes an observation, and its path if it was the last one about it.
+pub(crate) fn remove(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
+    const REMOVE: &str = "DELETE FROM observations WHERE id = ?1 RETURNING file";
+    passages::remove(tx, id)?;
+    let file: Option<Option<i64>> = tx.sql(|db| {
+        let mut remove = db.prepare_cached(REMOVE)?;
+        // Every row has to be stepped through, or the removal is not complete.
+        let rows: Vec<Option<i64>> =
+            remove.query_map([id], |row| row.get(0))?.collect::<Result<_, _>>()?;
+        Ok(rows.into_iter().next())
+    })?;
+    match file.flatten() {
+        Some(file) => paths::forget_unused(tx, file),
+        None => Ok(()),
+    }
+}
+
+/// Forgets which repeats of a session could still be folded, once they are too old for it.
+pub fn forget_repeats(tx: &Tx<'_>, session: i64, now: i64) -> Result<(), OpError> {
+    const FORGET: &str = "DELETE FROM repeats WHERE session = ?1 AND at < ?2";
+    let old = now.saturating_sub(limits::REPEAT_MS);
+    tx.sql(|db| db.prepare_cached(FORGET)?.execute(params![session, old]).map(drop))
+}
+
+pub fn count(rx: &Rx<'_>) -> Result<u64, OpError> {
+    rx.sql(|db| db.query_row("SELECT count(*) FROM observations", [], |row| row.get(0)))
+}

@@ -1,0 +1,160 @@
+//! Which repeats are one: the same read or search within minutes, and the flood of anything.
+
+use model::observation::ObsType;
+use model::{OpError, limits};
+use rusqlite::{Row, params};
+
+use super::{NewObservation, metadata_text, searched};
+use crate::tx::Tx;
+use crate::{hash, passages};
+
+/// How repeats are folded.
+#[derive(Clone, Copy, Debug)]
+pub struct Folding {
+    /// Milliseconds within which the same file read or search is one; 0 for never.
+    pub reads_ms: i64,
+}
+
+impl Default for Folding {
+    fn default() -> Folding {
+        Folding { reads_ms: limits::FOLD_MS }
+    }
+}
+
+impl Folding {
+    fn is_read(&self, new: &NewObservation<'_>) -> bool {
+        self.reads_ms > 0 && !new.failed && matches!(new.kind, ObsType::FileRead | ObsType::Search)
+    }
+}
+
+/// A row that stands for one or more equal records of the last minutes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Earlier {
+    first_at: i64,
+    at: i64,
+    pub(crate) observation: i64,
+    count: u64,
+    folds: bool,
+}
+
+pub(crate) enum Verdict {
+    Fold(Earlier),
+    /// It gets a row of its own, into which others may fold if it `folds`.
+    Keep {
+        folds: bool,
+    },
+}
+
+impl Verdict {
+    /// Whether others may fold into a new row for this record.
+    pub(crate) fn folds(&self) -> bool {
+        match self {
+            Verdict::Fold(_) => true,
+            Verdict::Keep { folds } => *folds,
+        }
+    }
+}
+
+pub(crate) const EARLIER: &str = "SELECT first_at, at, observation, count, folds FROM repeats \
+     WHERE session = ?1 AND same = ?2 ORDER BY observation DESC LIMIT ?3";
+
+/// A number that equal records share: by path for the reading of a file, else by content. Two
+/// different ones would have to be among billions within minutes to meet.
+pub(crate) fn same(new: &NewObservation<'_>, folding: &Folding) -> i64 {
+    let path = new.file_path.map_or("", |path| path.as_str());
+    let by_path = folding.is_read(new) && new.kind == ObsType::FileRead && !path.is_empty();
+    let content = if by_path { "" } else { new.content.as_str() };
+    let failed = if new.failed { "failed" } else { "" };
+    hash::of(&[new.kind.word(), failed, path, content])
+}
+
+/// Whether this record is one with an earlier one.
+pub(crate) fn judge(
+    tx: &Tx<'_>,
+    new: &NewObservation<'_>,
+    same: i64,
+    folding: &Folding,
+) -> Result<Verdict, OpError> {
+    if new.kind.is_mark() {
+        return Ok(Verdict::Keep { folds: false });
+    }
+    let within = |at: i64, window: i64| new.at.abs_diff(at) <= window.unsigned_abs();
+    if folding.is_read(new) {
+        let newest = earlier(tx, new.session, same, 1)?.pop();
+        let first = newest.filter(|one| within(one.first_at, folding.reads_ms));
+        return Ok(first.map_or(Verdict::Keep { folds: true }, Verdict::Fold));
+    }
+    // The rows that are kept one by one, and the one that the others fold into.
+    let earlier = earlier(tx, new.session, same, limits::REPEATS_KEPT + 1)?;
+    let recent = || earlier.iter().filter(|one| within(one.at, limits::REPEAT_MS));
+    if recent().map(|one| one.count).sum::<u64>() < limits::REPEATS_KEPT {
+        return Ok(Verdict::Keep { folds: false });
+    }
+    let into = recent().find(|one| one.folds && within(one.first_at, limits::REPEAT_MS));
+    Ok(into.map_or(Verdict::Keep { folds: true }, |one| Verdict::Fold(*one)))
+}
+
+/// The newest rows of equal records.
+fn earlier(tx: &Tx<'_>, session: i64, same: i64, most: u64) -> Result<Vec<Earlier>, OpError> {
+    let read = |row: &Row<'_>| {
+        Ok(Earlier {
+            first_at: row.get(0)?,
+            at: row.get(1)?,
+            observation: row.get(2)?,
+            count: row.get(3)?,
+            folds: row.get(4)?,
+        })
+    };
+    tx.sql(|db| {
+        db.prepare_cached(EARLIER)?.query_map(params![session, same, most], read)?.collect()
+    })
+}
+
+/// Remembers a record that got a row of its own.
+pub(crate) fn remember(
+    tx: &Tx<'_>,
+    new: &NewObservation<'_>,
+    same: i64,
+    observation: i64,
+    folds: bool,
+) -> Result<(), OpError> {
+    const REMEMBER: &str = "INSERT INTO repeats \
+         (session, same, first_at, at, observation, count, folds) \
+         VALUES (?1, ?2, ?3, ?3, ?4, 1, ?5)";
+    tx.sql(|db| {
+        db.prepare_cached(REMEMBER)?
+            .execute(params![new.session, same, new.at, observation, folds])
+            .map(drop)
+    })
+}
+
+/// Counts a record with an earlier one. Of a flood the first ones have rows of their own; the row
+/// that folds the rest moves on with the last one, so that the last failure says what it said.
+/// False if that row is gone, because somebody purged it.
+pub(crate) fn into(
+    tx: &Tx<'_>,
+    new: &NewObservation<'_>,
+    (same, earlier): (i64, &Earlier),
+    folding: &Folding,
+) -> Result<bool, OpError> {
+    const COUNT: &str = "UPDATE observations SET count = count + 1, \
+         last_at = max(coalesce(last_at, at), ?2) WHERE id = ?1";
+    const MOVE: &str = "UPDATE observations SET count = count + 1, at = max(at, ?2), \
+         metadata = ?3 WHERE id = ?1";
+    const REPEATED: &str = "UPDATE repeats SET count = count + 1, at = max(at, ?4) \
+         WHERE session = ?1 AND same = ?2 AND observation = ?3";
+    let id = earlier.observation;
+    let counted = tx.sql(|db| {
+        db.prepare_cached(REPEATED)?.execute(params![new.session, same, id, new.at])?;
+        if folding.is_read(new) {
+            db.prepare_cached(COUNT)?.execute(params![id, new.at])
+        } else {
+            db.prepare_cached(MOVE)?.execute(params![id, new.at, metadata_text(new)])
+        }
+    })?;
+    // What it is found by may have changed with what it said.
+    if counted == 1 && new.failed {
+        passages::put(tx, id, &searched(new))?;
+    }
+    Ok(counted == 1)
+}

@@ -1,0 +1,248 @@
+//! Rows to nouns: observations by id, by session and around an anchor.
+
+use model::observation::{ObsType, Observation};
+use model::{OpError, limits};
+use rusqlite::{OptionalExtension, Params, Row, params};
+use serde_json::{Map, Value};
+
+use crate::tx::Rx;
+use crate::{projects, prompts, sessions};
+
+/// What [`observation`] reads; the caller adds the condition. The order of the tables is fixed:
+/// the observation leads to the others by their ids.
+pub(crate) const COLUMNS: &str = "SELECT o.id, o.at, s.name, o.project, p.name, o.kind, \
+     o.source_event, o.tool, f.path, o.content, o.metadata, o.pinned, o.prompt, s.agent, o.agent_id, \
+     o.count, o.last_at FROM observations o CROSS JOIN sessions s ON s.id = o.session \
+     CROSS JOIN projects p ON p.id = o.project LEFT JOIN paths f ON f.id = o.file ";
+
+/// The records with these ids in the order of the ids, each once; what is gone is left out.
+/// Prompts and session summaries are records too.
+pub fn get(rx: &Rx<'_>, ids: &[i64]) -> Result<Vec<Observation>, OpError> {
+    let mut found: Vec<Observation> = Vec::with_capacity(ids.len());
+    for (place, id) in ids.iter().enumerate() {
+        if !ids.iter().take(place).any(|earlier| earlier == id)
+            && let Some(record) = one(rx, *id)?
+        {
+            found.push(record);
+        }
+    }
+    Ok(found)
+}
+
+/// The record with this id: an observation, a prompt or a session's summary.
+pub fn one(rx: &Rx<'_>, id: i64) -> Result<Option<Observation>, OpError> {
+    if let Some(found) = select(rx, "WHERE o.id = ?1", [id])?.pop() {
+        return Ok(Some(found));
+    }
+    if let Some(found) = prompt(rx, id)? {
+        return Ok(Some(found));
+    }
+    summary(rx, id)
+}
+
+/// What is pinned in these projects, the newest of each first.
+pub fn pinned(rx: &Rx<'_>, projects: &[i64], limit: usize) -> Result<Vec<Observation>, OpError> {
+    const PINNED: &str =
+        "WHERE o.project = ?1 AND o.pinned = 1 ORDER BY o.at DESC, o.id DESC LIMIT ?2";
+    let mut found = Vec::new();
+    for project in projects {
+        found.extend(select(rx, PINNED, params![project, limit])?);
+    }
+    Ok(found)
+}
+
+/// A prompt as the observation of somebody who spoke.
+fn prompt(rx: &Rx<'_>, id: i64) -> Result<Option<Observation>, OpError> {
+    let Some(prompt) = prompts::by_id(rx, id)? else { return Ok(None) };
+    const MORE: &str = "SELECT q.source_event, s.agent FROM prompts q \
+         CROSS JOIN sessions s ON s.id = q.session WHERE q.id = ?1";
+    let (source_event, agent) = rx
+        .sql(|db| db.prepare_cached(MORE)?.query_row([id], |row| Ok((row.get(0)?, row.get(1)?))))?;
+    let mut metadata = Map::new();
+    metadata.insert("actions".into(), prompt.actions.into());
+    if let Some(own) = prompt.agent_prompt_id {
+        metadata.insert("agent_prompt_id".into(), own.into());
+    }
+    Ok(Some(Observation {
+        id,
+        timestamp: prompt.at.div_euclid(1000),
+        session_id: prompt.session_id,
+        project: prompt.project,
+        obs_type: ObsType::UserPrompt,
+        source_event,
+        tool_name: None,
+        file_path: None,
+        content: prompt.content,
+        metadata: Some(Value::Object(metadata)),
+        is_pinned: prompt.is_pinned,
+        prompt_id: Some(id),
+        agent,
+        agent_id: None,
+        at_ms: prompt.at,
+        project_row: prompt.project_id,
+    }))
+}
+
+/// A session's summary as an observation of the whole session.
+fn summary(rx: &Rx<'_>, id: i64) -> Result<Option<Observation>, OpError> {
+    let Some(session) = sessions::by_id(rx, id)? else { return Ok(None) };
+    let Some(summary) = session.summary else { return Ok(None) };
+    Ok(Some(Observation {
+        id,
+        timestamp: session.last_at.div_euclid(1000),
+        session_id: session.session_id,
+        project: session.project,
+        obs_type: ObsType::SessionSummary,
+        source_event: "Stop".into(),
+        tool_name: None,
+        file_path: None,
+        content: summary.text(),
+        metadata: serde_json::to_value(summary).ok(),
+        is_pinned: session.is_pinned,
+        prompt_id: None,
+        agent: session.agent,
+        agent_id: None,
+        at_ms: session.last_at,
+        project_row: session.project_id,
+    }))
+}
+
+/// A record with its neighbours in the session, each side in order of time.
+pub type Surroundings = (Observation, Vec<Observation>, Vec<Observation>);
+
+pub(crate) const BEFORE: &str = "WHERE o.session = ?1 AND (o.at, o.id) < (?2, ?3) \
+     ORDER BY o.at DESC, o.id DESC LIMIT ?4";
+pub(crate) const AFTER: &str = "WHERE o.session = ?1 AND (o.at, o.id) > (?2, ?3) \
+     ORDER BY o.at, o.id LIMIT ?4";
+
+/// The record with this id, and the observations of its session around it; none if it is gone.
+pub fn around(
+    rx: &Rx<'_>,
+    id: i64,
+    before: usize,
+    after: usize,
+) -> Result<Option<Surroundings>, OpError> {
+    let Some(anchor) = one(rx, id)? else { return Ok(None) };
+    let session: Option<i64> = rx.sql(|db| {
+        let mut select = db.prepare_cached("SELECT id FROM sessions WHERE name = ?1")?;
+        select.query_row([&anchor.session_id], |row| row.get(0)).optional()
+    })?;
+    let mut earlier = select(rx, BEFORE, params![session, anchor.at_ms, id, before])?;
+    earlier.reverse();
+    let later = select(rx, AFTER, params![session, anchor.at_ms, id, after])?;
+    Ok(Some((anchor, earlier, later)))
+}
+
+pub(crate) const OF_SESSION: &str = "WHERE o.session = ?1 AND o.at < ?2 AND o.at > ?3 \
+     ORDER BY o.at, o.id LIMIT ?4";
+
+/// The first observations of a session in order, within these times (neither end included).
+pub fn of_session(
+    rx: &Rx<'_>,
+    session: i64,
+    before: Option<i64>,
+    after: Option<i64>,
+) -> Result<Vec<Observation>, OpError> {
+    let (before, after) = (before.unwrap_or(i64::MAX), after.unwrap_or(i64::MIN));
+    select(rx, OF_SESSION, params![session, before, after, limits::TRACE_ROWS_MAX])
+}
+
+pub(crate) const NEWEST_OF_SESSION: &str =
+    "WHERE o.session = ?1 ORDER BY o.at DESC, o.id DESC LIMIT ?2";
+
+/// The last observations of a session, the last first.
+pub fn newest_of_session(
+    rx: &Rx<'_>,
+    session: i64,
+    limit: usize,
+) -> Result<Vec<Observation>, OpError> {
+    select(rx, NEWEST_OF_SESSION, params![session, limit])
+}
+
+/// How many observations there are of each kind, repeats counted once; the most frequent first.
+pub fn counts(rx: &Rx<'_>, projects: Option<&[i64]>) -> Result<Vec<(ObsType, u64)>, OpError> {
+    const COUNTS: &str = "SELECT kind, count(*) FROM observations WHERE project = ?1 GROUP BY kind";
+    let mut counted = Vec::new();
+    for project in projects::these_or_all(rx, projects)?.iter() {
+        for (kind, count) in count_by_kind(rx, COUNTS, *project)? {
+            match counted.iter_mut().find(|(known, _)| *known == kind) {
+                Some((_, sum)) => *sum += count,
+                None => counted.push((kind, count)),
+            }
+        }
+    }
+    most_first(&mut counted);
+    Ok(counted)
+}
+
+/// How often a session did what, repeats included, without the marks of the session itself.
+pub(crate) fn counts_of_session(rx: &Rx<'_>, session: i64) -> Result<Vec<(ObsType, u64)>, OpError> {
+    const COUNTS: &str =
+        "SELECT kind, sum(count) FROM observations WHERE session = ?1 GROUP BY kind";
+    let mut counted = count_by_kind(rx, COUNTS, session)?;
+    counted.retain(|(kind, _)| !kind.is_mark());
+    most_first(&mut counted);
+    Ok(counted)
+}
+
+fn count_by_kind(rx: &Rx<'_>, sql: &str, of: i64) -> Result<Vec<(ObsType, u64)>, OpError> {
+    let read = |row: &Row<'_>| Ok((row.get::<_, String>(0)?, row.get(1)?));
+    let counted: Vec<(String, u64)> =
+        rx.sql(|db| db.prepare_cached(sql)?.query_map([of], read)?.collect())?;
+    let known = counted.into_iter().filter_map(|(kind, n)| Some((ObsType::parse(&kind)?, n)));
+    Ok(known.collect())
+}
+
+fn most_first(counted: &mut [(ObsType, u64)]) {
+    counted.sort_by_key(|(kind, count)| (std::cmp::Reverse(*count), *kind));
+}
+
+/// Observations by a condition on `o`, read in its order.
+pub(crate) fn select(
+    rx: &Rx<'_>,
+    condition: &str,
+    given: impl Params,
+) -> Result<Vec<Observation>, OpError> {
+    rx.sql(|db| {
+        let mut select = db.prepare_cached(&format!("{COLUMNS} {condition}"))?;
+        select.query_map(given, observation)?.filter_map(Result::transpose).collect()
+    })
+}
+
+/// None for a row whose kind is not one of ours, which only damage leaves behind.
+pub(crate) fn observation(row: &Row<'_>) -> rusqlite::Result<Option<Observation>> {
+    let Some(obs_type) = ObsType::parse(row.get_ref(5)?.as_str()?) else { return Ok(None) };
+    let at: i64 = row.get(1)?;
+    let metadata: Option<String> = row.get(10)?;
+    let mut metadata = metadata.and_then(|text| serde_json::from_str::<Value>(&text).ok());
+    let count: u64 = row.get(15)?;
+    if count > 1 {
+        let mut members = match metadata {
+            Some(Value::Object(members)) => members,
+            _ => Map::new(),
+        };
+        members.insert("count".into(), count.into());
+        if let Some(last) = row.get::<_, Option<i64>>(16)? {
+            members.insert("last_timestamp".into(), last.div_euclid(1000).into());
+        }
+        metadata = Some(Value::Object(members));
+    }
+    Ok(Some(Observation {
+        id: row.get(0)?,
+        timestamp: at.div_euclid(1000),
+        session_id: row.get(2)?,
+        project: row.get(4)?,
+        obs_type,
+        source_event: row.get(6)?,
+        tool_name: row.get(7)?,
+        file_path: row.get(8)?,
+        content: row.get(9)?,
+        metadata,
+        is_pinned: row.get(11)?,
+        prompt_id: row.get(12)?,
+        agent: row.get(13)?,
+        agent_id: row.get(14)?,
+        at_ms: at,
+        project_row: row.get(3)?,
+    }))
+}

@@ -1,0 +1,78 @@
+//! The paths that observations are about: each is kept once and found in all its forms.
+
+use model::{OpError, limits};
+use rusqlite::{OptionalExtension, params};
+use text::secrets::Redacted;
+
+use crate::tx::{Rx, Tx};
+
+pub(crate) const BY_PATH: &str = "SELECT id FROM paths WHERE path = ?1";
+pub(crate) const BY_NAME: &str = "SELECT id, path FROM paths WHERE name = ?1 ORDER BY id DESC";
+const ADD: &str = "INSERT INTO paths (path, name) VALUES (?1, ?2)";
+pub(crate) const FORGET: &str = "DELETE FROM paths WHERE id = ?1 \
+     AND NOT EXISTS (SELECT 1 FROM observations WHERE file = ?1)";
+
+/// The number of this path.
+pub(crate) fn intern(tx: &Tx<'_>, path: &Redacted<String>) -> Result<i64, OpError> {
+    let path = path.as_str();
+    tx.sql(|db| {
+        let known = db.prepare_cached(BY_PATH)?.query_row([path], |row| row.get(0)).optional()?;
+        match known {
+            Some(id) => Ok(id),
+            None => db.prepare_cached(ADD)?.insert(params![path, last_part(path)]),
+        }
+    })
+}
+
+/// The paths that this text may mean: exactly that path, else that path below `root`, else all
+/// paths that end in it.
+pub(crate) fn matching(rx: &Rx<'_>, text: &str, root: Option<&str>) -> Result<Vec<i64>, OpError> {
+    let wanted = plain(text);
+    if wanted.is_empty() {
+        return Ok(Vec::new());
+    }
+    let exact = |path: &str| {
+        rx.sql(|db| db.prepare_cached(BY_PATH)?.query_row([path], |row| row.get(0)).optional())
+    };
+    if let Some(id) = exact(&wanted)? {
+        return Ok(vec![id]);
+    }
+    if let Some(root) = root
+        && let Some(id) = exact(&format!("{}/{wanted}", root.trim_end_matches('/')))?
+    {
+        return Ok(vec![id]);
+    }
+    if wanted.starts_with('/') {
+        return Ok(Vec::new());
+    }
+    let ending = format!("/{wanted}");
+    rx.sql(|db| {
+        let mut select = db.prepare_cached(BY_NAME)?;
+        let mut rows = select.query([last_part(&wanted)])?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            if row.get_ref(1)?.as_str()?.ends_with(&ending) {
+                found.push(row.get(0)?);
+            }
+            if found.len() == limits::FILE_FORMS_MAX {
+                break;
+            }
+        }
+        Ok(found)
+    })
+}
+
+/// Removes a path that no observation is about any more.
+pub(crate) fn forget_unused(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
+    tx.sql(|db| db.prepare_cached(FORGET)?.execute([id]).map(drop))
+}
+
+/// The path without `.` parts and a trailing slash.
+fn plain(text: &str) -> String {
+    let parts: Vec<&str> = text.trim().split('/').filter(|part| *part != ".").collect();
+    parts.join("/").trim_end_matches('/').to_owned()
+}
+
+fn last_part(path: &str) -> &str {
+    path.trim_end_matches('/').rsplit('/').next().unwrap_or(path)
+}

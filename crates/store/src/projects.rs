@@ -1,0 +1,280 @@
+//! Projects in the store: recognised by remote, by root or by what a person said, never by name.
+
+use std::borrow::Cow;
+
+use model::project::{Project, ProjectFacts, ProjectOverview};
+use model::{Code, OpError};
+use rusqlite::{OptionalExtension, Row, params};
+
+use crate::tx::{Rx, Tx};
+
+const COLUMNS: &str = "SELECT id, key, name, root FROM projects ";
+pub(crate) const BY_ALIAS: &str = "SELECT project, firm FROM project_aliases WHERE value = ?1";
+pub(crate) const BY_ID: &str = "SELECT id, key, name, root FROM projects WHERE id = ?1";
+
+/// The project of this place, made if there is none yet.
+///
+/// A remote wins over a root, because directories are moved more often than repositories; what was
+/// not known before is learned as an alias, so that either may change. An alias that a person made
+/// for the root wins over both.
+pub fn resolve(tx: &Tx<'_>, facts: &ProjectFacts, now: i64) -> Result<Project, OpError> {
+    let leads = Leads::of(tx, facts)?;
+    let found = match leads.project() {
+        Some(id) => by_id(tx, id)?,
+        None => None,
+    };
+    let Some(mut project) = found else { return create(tx, facts, now) };
+    let new_root = facts.root.as_ref().filter(|_| leads.root.is_none());
+    let new_remote = facts.remote_key.as_ref().filter(|_| leads.remote.is_none());
+    for value in [new_root, new_remote].into_iter().flatten() {
+        put_alias(tx, project.id, value, false)?;
+    }
+    let here = new_root.is_some() || project.root == facts.root;
+    if here && (project.root != facts.root || project.name != facts.name) {
+        (project.root, project.name) = (facts.root.clone(), facts.name.clone());
+        tx.sql(|db| {
+            let update = "UPDATE projects SET name = ?2, root = ?3 WHERE id = ?1";
+            db.execute(update, params![project.id, project.name, project.root])
+        })?;
+    }
+    Ok(project)
+}
+
+/// The project of this place, if there is one.
+pub fn known(rx: &Rx<'_>, facts: &ProjectFacts) -> Result<Option<Project>, OpError> {
+    match Leads::of(rx, facts)?.project() {
+        Some(id) => by_id(rx, id),
+        None => Ok(None),
+    }
+}
+
+/// Where what is known of a place leads: projects, and whether a person said so.
+struct Leads {
+    root: Option<(i64, bool)>,
+    remote: Option<(i64, bool)>,
+    /// A place that is no project of its own, such as the home directory, goes by its name.
+    name: Option<(i64, bool)>,
+}
+
+impl Leads {
+    fn of(rx: &Rx<'_>, facts: &ProjectFacts) -> Result<Leads, OpError> {
+        let lead = |value: Option<&String>| match value {
+            Some(value) => alias_of(rx, value),
+            None => Ok(None),
+        };
+        let nameless = facts.root.is_some() || facts.remote_key.is_some();
+        Ok(Leads {
+            root: lead(facts.root.as_ref())?,
+            remote: lead(facts.remote_key.as_ref())?,
+            name: lead(Some(&facts.name).filter(|_| !nameless))?,
+        })
+    }
+
+    fn project(&self) -> Option<i64> {
+        let said = self.root.filter(|(_, firm)| *firm);
+        said.or(self.remote).or(self.root).or(self.name).map(|(project, _)| project)
+    }
+}
+
+fn create(tx: &Tx<'_>, facts: &ProjectFacts, now: i64) -> Result<Project, OpError> {
+    let key = facts.key().to_owned();
+    let id = tx.sql(|db| {
+        db.prepare_cached(
+            "INSERT INTO projects (key, name, root, created_at) VALUES (?1, ?2, ?3, ?4)",
+        )?
+        .insert(params![key, facts.name, facts.root, now])
+    })?;
+    for value in [Some(&key), facts.remote_key.as_ref(), facts.root.as_ref()].into_iter().flatten()
+    {
+        learn(tx, id, value)?;
+    }
+    Ok(Project { id, key, name: facts.name.clone(), root: facts.root.clone() })
+}
+
+/// Makes the value lead to the project unless it leads somewhere; says whether it is new.
+fn learn(tx: &Tx<'_>, project: i64, value: &str) -> Result<bool, OpError> {
+    if alias_of(tx, value)?.is_some() {
+        return Ok(false);
+    }
+    put_alias(tx, project, value, false)?;
+    Ok(true)
+}
+
+fn put_alias(tx: &Tx<'_>, project: i64, value: &str, firm: bool) -> Result<(), OpError> {
+    tx.sql(|db| {
+        db.prepare_cached(
+            "INSERT INTO project_aliases (value, project, firm) VALUES (?1, ?2, ?3) \
+             ON CONFLICT (value) DO UPDATE SET project = excluded.project, firm = excluded.firm",
+        )?
+        .execute(params![value, project, firm])
+        .map(drop)
+    })
+}
+
+fn alias_of(rx: &Rx<'_>, value: &str) -> Result<Option<(i64, bool)>, OpError> {
+    rx.sql(|db| {
+        let mut select = db.prepare_cached(BY_ALIAS)?;
+        select.query_row([value], |row| Ok((row.get(0)?, row.get(1)?))).optional()
+    })
+}
+
+pub fn by_id(rx: &Rx<'_>, id: i64) -> Result<Option<Project>, OpError> {
+    rx.sql(|db| db.prepare_cached(BY_ID)?.query_row([id], read).optional())
+}
+
+/// The projects that this text means: one by `project://KEY`, by key or by alias, else all that
+/// bear the name.
+pub fn find(rx: &Rx<'_>, text: &str) -> Result<Vec<Project>, OpError> {
+    let exact = text.strip_prefix("project://");
+    let mut values = vec![exact.unwrap_or(text).to_owned()];
+    values.extend(exact.and_then(model::entry::decode));
+    // A root is kept without a slash at its end.
+    values.push(text.trim_end_matches('/').to_owned());
+    for value in values {
+        if let Some((id, _)) = alias_of(rx, &value)? {
+            return Ok(by_id(rx, id)?.into_iter().collect());
+        }
+    }
+    if exact.is_some() {
+        return Ok(Vec::new());
+    }
+    let named = |collation: &str| {
+        rx.sql(|db| {
+            let select = format!("{COLUMNS} WHERE name = ?1 COLLATE {collation} ORDER BY id");
+            db.prepare_cached(&select)?.query_map([text], read)?.collect::<Result<Vec<_>, _>>()
+        })
+    };
+    let same = named("BINARY")?;
+    if same.is_empty() { named("NOCASE") } else { Ok(same) }
+}
+
+/// All projects, those with the latest events first.
+pub fn list(rx: &Rx<'_>) -> Result<Vec<ProjectOverview>, OpError> {
+    const LIST: &str = "SELECT id, key, name, root, \
+           (SELECT count(*) FROM sessions WHERE project = p.id), \
+           (SELECT count(*) FROM prompts WHERE project = p.id), \
+           (SELECT count(*) FROM observations WHERE project = p.id), \
+           (SELECT max(last_at) FROM sessions WHERE project = p.id) AS last_at \
+         FROM projects p ORDER BY last_at DESC, id DESC";
+    let mut projects: Vec<ProjectOverview> = rx.sql(|db| {
+        let mut select = db.prepare_cached(LIST)?;
+        let rows = select.query_map([], |row| {
+            Ok(ProjectOverview {
+                project: read(row)?,
+                aliases: Vec::new(),
+                sessions: row.get(4)?,
+                prompts: row.get(5)?,
+                observations: row.get(6)?,
+                last_at: row.get(7)?,
+            })
+        })?;
+        rows.collect()
+    })?;
+    for overview in &mut projects {
+        overview.aliases = aliases(rx, overview.project.id)?;
+    }
+    Ok(projects)
+}
+
+/// All values that lead to a project.
+pub fn aliases(rx: &Rx<'_>, project: i64) -> Result<Vec<String>, OpError> {
+    const ALIASES: &str = "SELECT value FROM project_aliases WHERE project = ?1 ORDER BY value";
+    rx.sql(|db| db.prepare_cached(ALIASES)?.query_map([project], |row| row.get(0))?.collect())
+}
+
+/// These projects, or all if none are named.
+pub(crate) fn these_or_all<'a>(
+    rx: &Rx<'_>,
+    these: Option<&'a [i64]>,
+) -> Result<Cow<'a, [i64]>, OpError> {
+    match these {
+        Some(these) => Ok(Cow::Borrowed(these)),
+        None => ids(rx).map(Cow::Owned),
+    }
+}
+
+/// Every project's id.
+pub fn ids(rx: &Rx<'_>) -> Result<Vec<i64>, OpError> {
+    rx.sql(|db| {
+        db.prepare_cached("SELECT id FROM projects")?.query_map([], |row| row.get(0))?.collect()
+    })
+}
+
+/// Makes a root or a remote lead to the project, because a person says so.
+pub fn alias(tx: &Tx<'_>, project: i64, value: &str) -> Result<(), OpError> {
+    match alias_of(tx, value)? {
+        Some((other, _)) if other != project => {
+            let other = by_id(tx, other)?.map_or_else(String::new, |project| project.name);
+            Err(OpError::new(Code::Conflict, format!("{value} leads to the project {other}"))
+                .hint("Merge the two projects, or split that one first."))
+        }
+        _ => put_alias(tx, project, value, true),
+    }
+}
+
+/// Makes one project of two: everything of `from` belongs to `into` afterwards, and all its names
+/// lead there.
+pub fn merge(tx: &Tx<'_>, from: i64, into: i64) -> Result<(), OpError> {
+    if from == into {
+        return Err(OpError::invalid("into", "a project cannot be merged with itself"));
+    }
+    tx.sql(|db| {
+        for table in ["observations", "prompts", "sessions", "project_aliases"] {
+            let update = format!("UPDATE {table} SET project = ?2 WHERE project = ?1");
+            db.execute(&update, params![from, into])?;
+        }
+        db.execute("DELETE FROM pauses WHERE project = ?1", [from])?;
+        db.execute("DELETE FROM projects WHERE id = ?1", [from]).map(drop)
+    })
+}
+
+/// Makes a project of its own out of one root of a project: the sessions that were first seen
+/// there move, and from now on that root leads to it.
+pub fn split(tx: &Tx<'_>, project: i64, root: &str, now: i64) -> Result<Project, OpError> {
+    let leads_here = alias_of(tx, root)?.is_some_and(|(of, _)| of == project);
+    let whole = by_id(tx, project)?.is_some_and(|project| project.key == root);
+    if !leads_here || whole {
+        let message = format!("{root} is not one of several roots of the project");
+        return Err(OpError::invalid("root", message)
+            .hint("`rekindle project list` shows the roots of each project."));
+    }
+    let name = root.rsplit('/').find(|part| !part.is_empty()).unwrap_or(root);
+    let facts =
+        ProjectFacts { remote_key: None, root: Some(root.to_owned()), name: name.to_owned() };
+    let new = create(tx, &facts, now)?;
+    put_alias(tx, new.id, root, true)?;
+    tx.sql(|db| {
+        for table in ["observations", "prompts"] {
+            let update = format!(
+                "UPDATE {table} SET project = ?3 WHERE session IN \
+                 (SELECT id FROM sessions WHERE project = ?1 AND root = ?2)"
+            );
+            db.execute(&update, params![project, root, new.id])?;
+        }
+        let update = "UPDATE sessions SET project = ?3 WHERE project = ?1 AND root = ?2";
+        db.execute(update, params![project, root, new.id])?;
+        // The old project is shown under a root that is still its own.
+        let update = "UPDATE projects SET root = (SELECT root FROM sessions \
+             WHERE project = ?1 AND root IS NOT NULL ORDER BY last_at DESC LIMIT 1) \
+             WHERE id = ?1 AND root = ?2";
+        db.execute(update, params![project, root]).map(drop)
+    })?;
+    Ok(new)
+}
+
+/// Removes a project that nothing belongs to; says whether it did.
+pub(crate) fn remove_empty(tx: &Tx<'_>, project: i64) -> Result<bool, OpError> {
+    tx.sql(|db| {
+        let count = "SELECT count(*) FROM sessions WHERE project = ?1";
+        if db.query_row(count, [project], |row| row.get::<_, u64>(0))? > 0 {
+            return Ok(false);
+        }
+        db.execute("DELETE FROM pauses WHERE project = ?1", [project])?;
+        db.execute("DELETE FROM project_aliases WHERE project = ?1", [project])?;
+        Ok(db.execute("DELETE FROM projects WHERE id = ?1", [project])? == 1)
+    })
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Project> {
+    Ok(Project { id: row.get(0)?, key: row.get(1)?, name: row.get(2)?, root: row.get(3)? })
+}

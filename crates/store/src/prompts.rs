@@ -1,0 +1,177 @@
+//! Prompts in the store: what the user said, and how many actions followed.
+
+use model::OpError;
+use model::session::{Prompt, PromptSource};
+use rusqlite::{OptionalExtension, Row, params};
+use text::secrets::Redacted;
+
+use crate::tx::{Rx, Tx};
+use crate::{passages, record_ids};
+
+/// A prompt that comes in.
+#[derive(Clone, Copy, Debug)]
+pub struct NewPrompt<'a> {
+    pub session: i64,
+    pub project: i64,
+    pub at: i64,
+    pub source: PromptSource,
+    pub source_event: &'a str,
+    pub content: &'a Redacted<String>,
+    /// The agent's own id of it.
+    pub agent_prompt_id: Option<&'a str>,
+}
+
+const COLUMNS: &str = "SELECT q.id, s.name, q.project, p.name, q.at, q.source, q.content, \
+     q.agent_prompt_id, q.actions, q.pinned FROM prompts q \
+     CROSS JOIN sessions s ON s.id = q.session CROSS JOIN projects p ON p.id = q.project ";
+pub(crate) const BY_AGENT_ID: &str =
+    "SELECT id FROM prompts WHERE session = ?1 AND agent_prompt_id = ?2";
+pub(crate) const NEWEST: &str = "SELECT id, agent_prompt_id FROM prompts \
+     WHERE session = ?1 AND at <= ?2 AND source = 'user' ORDER BY at DESC, id DESC LIMIT 1";
+pub(crate) const INTENTS: &str = "SELECT q.id, q.at FROM prompts q WHERE q.project = ?1 \
+     AND q.at < ?2 AND q.actions > 0 AND q.source = 'user' ORDER BY q.at DESC, q.id DESC LIMIT ?3";
+
+/// Keeps a prompt and says under which id. The same prompt of the agent is kept once.
+pub fn add(tx: &Tx<'_>, prompt: &NewPrompt<'_>) -> Result<i64, OpError> {
+    const ADD: &str = "INSERT INTO prompts \
+         (id, session, project, at, source, source_event, content, agent_prompt_id) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+    if let Some(known) = by_agent_id(tx, prompt.session, prompt.agent_prompt_id)? {
+        return Ok(known);
+    }
+    let id = record_ids::next(tx)?;
+    tx.sql(|db| {
+        db.prepare_cached(ADD)?.execute(params![
+            id,
+            prompt.session,
+            prompt.project,
+            prompt.at,
+            prompt.source.word(),
+            prompt.source_event,
+            prompt.content.as_str(),
+            prompt.agent_prompt_id
+        ])
+    })?;
+    passages::add(tx, id, prompt.content)?;
+    Ok(id)
+}
+
+fn by_agent_id(rx: &Rx<'_>, session: i64, agent_id: Option<&str>) -> Result<Option<i64>, OpError> {
+    let Some(agent_id) = agent_id else { return Ok(None) };
+    rx.sql(|db| {
+        let mut select = db.prepare_cached(BY_AGENT_ID)?;
+        select.query_row(params![session, agent_id], |row| row.get(0)).optional()
+    })
+}
+
+/// The prompt that caused what happened at this time: the one that the agent names, else the
+/// user's newest one. One that the agent knows under another id is not the cause.
+pub fn cause(
+    rx: &Rx<'_>,
+    session: i64,
+    agent_prompt_id: Option<&str>,
+    at: i64,
+) -> Result<Option<i64>, OpError> {
+    if let Some(named) = by_agent_id(rx, session, agent_prompt_id)? {
+        return Ok(Some(named));
+    }
+    let newest = |until: i64| -> Result<Option<(i64, Option<String>)>, OpError> {
+        rx.sql(|db| {
+            let mut select = db.prepare_cached(NEWEST)?;
+            select
+                .query_row(params![session, until], |row| Ok((row.get(0)?, row.get(1)?)))
+                .optional()
+        })
+    };
+    // If the clock was set back there may be none before this time.
+    let newest = match newest(at)? {
+        None => newest(i64::MAX)?,
+        found => found,
+    };
+    Ok(newest.filter(|(_, own)| own.is_none() || agent_prompt_id.is_none()).map(|(id, _)| id))
+}
+
+/// Counts one more action of this prompt.
+pub(crate) fn acted(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
+    const ACTED: &str = "UPDATE prompts SET actions = actions + 1 WHERE id = ?1";
+    tx.sql(|db| db.prepare_cached(ACTED)?.execute([id]).map(drop))
+}
+
+/// The user's newest prompts that led to something, newest first.
+pub fn intents(
+    rx: &Rx<'_>,
+    projects: &[i64],
+    before: Option<i64>,
+    limit: usize,
+) -> Result<Vec<Prompt>, OpError> {
+    let mut found: Vec<(i64, i64)> = Vec::new();
+    for project in projects {
+        rx.sql(|db| {
+            let mut select = db.prepare_cached(INTENTS)?;
+            let given = params![project, before.unwrap_or(i64::MAX), limit];
+            for row in select.query_map(given, |row| Ok((row.get(1)?, row.get(0)?)))? {
+                found.push(row?);
+            }
+            Ok(())
+        })?;
+    }
+    found.sort_unstable_by(|a, b| b.cmp(a));
+    found.truncate(limit);
+    found.into_iter().filter_map(|(_, id)| by_id(rx, id).transpose()).collect()
+}
+
+pub fn by_id(rx: &Rx<'_>, id: i64) -> Result<Option<Prompt>, OpError> {
+    let select = format!("{COLUMNS} WHERE q.id = ?1");
+    rx.sql(|db| db.prepare_cached(&select)?.query_row([id], read).optional())
+}
+
+/// All prompts of a session in order, within these times (neither end included).
+pub fn of_session(
+    rx: &Rx<'_>,
+    session: i64,
+    before: Option<i64>,
+    after: Option<i64>,
+) -> Result<Vec<Prompt>, OpError> {
+    let select =
+        format!("{COLUMNS} WHERE q.session = ?1 AND q.at < ?2 AND q.at > ?3 ORDER BY q.at, q.id");
+    let window = params![session, before.unwrap_or(i64::MAX), after.unwrap_or(i64::MIN)];
+    rx.sql(|db| db.prepare_cached(&select)?.query_map(window, read)?.collect())
+}
+
+/// Counts the actions of a prompt anew, after some of them were removed.
+pub(crate) fn recount(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
+    const RECOUNT: &str = "UPDATE prompts SET actions = \
+         (SELECT coalesce(sum(count), 0) FROM observations WHERE prompt = ?1 AND kind <> 'marker') \
+         WHERE id = ?1";
+    tx.sql(|db| db.prepare_cached(RECOUNT)?.execute([id]).map(drop))
+}
+
+/// Removes a prompt; what it caused stays, without a cause.
+pub(crate) fn remove(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
+    passages::remove(tx, id)?;
+    tx.sql(|db| {
+        db.prepare_cached("UPDATE observations SET prompt = NULL WHERE prompt = ?1")?
+            .execute([id])?;
+        db.prepare_cached("DELETE FROM prompts WHERE id = ?1")?.execute([id]).map(drop)
+    })
+}
+
+pub fn count(rx: &Rx<'_>) -> Result<u64, OpError> {
+    rx.sql(|db| db.query_row("SELECT count(*) FROM prompts", [], |row| row.get(0)))
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Prompt> {
+    let source: String = row.get(5)?;
+    Ok(Prompt {
+        id: row.get(0)?,
+        session_id: row.get(1)?,
+        project_id: row.get(2)?,
+        project: row.get(3)?,
+        at: row.get(4)?,
+        source: PromptSource::parse(&source).unwrap_or(PromptSource::Agent),
+        content: row.get(6)?,
+        agent_prompt_id: row.get(7)?,
+        actions: row.get(8)?,
+        is_pinned: row.get(9)?,
+    })
+}

@@ -1,0 +1,106 @@
+//! Receipts in the store: what was told to an agent, why, at what cost, and whether it was used.
+
+use model::OpError;
+use rusqlite::{OptionalExtension, Row, params};
+
+use crate::tx::{Rx, Tx};
+
+/// One thing that was told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Receipt {
+    pub id: i64,
+    /// The agent's own id of the session.
+    pub session_id: String,
+    /// Milliseconds since 1970, UTC; what was told at once has the same time.
+    pub at: i64,
+    /// The entry it came from.
+    pub path: String,
+    /// Changes when what the entry says changes.
+    pub stamp: i64,
+    pub reason: String,
+    pub tokens: u64,
+    pub used: bool,
+}
+
+/// One thing that is about to be told.
+#[derive(Clone, Copy, Debug)]
+pub struct NewReceipt<'a> {
+    pub session: i64,
+    pub at: i64,
+    pub path: &'a str,
+    pub stamp: i64,
+    pub reason: &'a str,
+    pub tokens: u64,
+}
+
+/// When an entry was last told to a session, and as what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delivered {
+    pub stamp: i64,
+    pub at: i64,
+}
+
+pub(crate) const DELIVERED: &str = "SELECT stamp, at FROM receipts \
+     WHERE session = ?1 AND path = ?2 AND current ORDER BY at DESC LIMIT 1";
+pub(crate) const COUNT: &str = "SELECT count(*) FROM receipts \
+     WHERE session = ?1 AND path >= ?2 AND path < ?3 AND at >= ?4";
+
+pub fn add(tx: &Tx<'_>, new: &NewReceipt<'_>) -> Result<i64, OpError> {
+    const ADD: &str = "INSERT INTO receipts (session, at, path, stamp, reason, tokens) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    tx.sql(|db| {
+        let NewReceipt { session, at, path, stamp, reason, tokens } = new;
+        db.prepare_cached(ADD)?.insert(params![session, at, path, stamp, reason, tokens])
+    })
+}
+
+/// What the host still has of this entry, if it was told.
+pub fn delivered(rx: &Rx<'_>, session: i64, path: &str) -> Result<Option<Delivered>, OpError> {
+    rx.sql(|db| {
+        let mut select = db.prepare_cached(DELIVERED)?;
+        let read = |row: &Row<'_>| Ok(Delivered { stamp: row.get(0)?, at: row.get(1)? });
+        select.query_row(params![session, path], read).optional()
+    })
+}
+
+/// How often entries of a scheme were told to a session since this time.
+pub fn count(rx: &Rx<'_>, session: i64, scheme: &str, since: i64) -> Result<u64, OpError> {
+    // All paths that begin so; `0` is the character after `/`.
+    let (from, to) = (format!("{scheme}://"), format!("{scheme}:/0"));
+    rx.sql(|db| {
+        db.prepare_cached(COUNT)?.query_row(params![session, from, to, since], |row| row.get(0))
+    })
+}
+
+/// The newest receipts, of one session or of all.
+pub fn list(rx: &Rx<'_>, session: Option<i64>, limit: usize) -> Result<Vec<Receipt>, OpError> {
+    const COLUMNS: &str = "SELECT r.id, s.name, r.at, r.path, r.stamp, r.reason, r.tokens, r.used \
+         FROM receipts r CROSS JOIN sessions s ON s.id = r.session";
+    let condition = if session.is_some() { "WHERE r.session = ?1" } else { "WHERE ?1 IS NULL" };
+    let select = format!("{COLUMNS} {condition} ORDER BY r.id DESC LIMIT ?2");
+    let read = |row: &Row<'_>| {
+        Ok(Receipt {
+            id: row.get(0)?,
+            session_id: row.get(1)?,
+            at: row.get(2)?,
+            path: row.get(3)?,
+            stamp: row.get(4)?,
+            reason: row.get(5)?,
+            tokens: row.get(6)?,
+            used: row.get(7)?,
+        })
+    };
+    rx.sql(|db| db.prepare_cached(&select)?.query_map(params![session, limit], read)?.collect())
+}
+
+/// Notes that the agent made use of an entry it was told; says whether it was told it at all.
+pub fn mark_used(tx: &Tx<'_>, session: i64, path: &str) -> Result<bool, OpError> {
+    const USED: &str = "UPDATE receipts SET used = 1 WHERE session = ?1 AND path = ?2";
+    tx.sql(|db| Ok(db.prepare_cached(USED)?.execute(params![session, path])? > 0))
+}
+
+/// The host has dropped what it was told: everything may be told again.
+pub fn reset(tx: &Tx<'_>, session: i64) -> Result<(), OpError> {
+    const RESET: &str = "UPDATE receipts SET current = 0 WHERE session = ?1 AND current";
+    tx.sql(|db| db.prepare_cached(RESET)?.execute([session]).map(drop))
+}

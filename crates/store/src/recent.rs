@@ -1,0 +1,128 @@
+//! What is recent and worth most: the best observations by a score that falls with age.
+//!
+//! Of one project and one kind, the newer is always the better one. So the newest of each is enough
+//! to begin with, and the next one of a kind is looked at only after the one before it was taken:
+//! the cost does not grow with the store.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+use model::observation::{ObsType, Observation};
+use model::{OpError, limits};
+use rusqlite::{OptionalExtension, params};
+
+use crate::observations::read;
+use crate::projects;
+use crate::tx::Rx;
+
+/// What is asked for.
+pub struct RecentQuery<'a> {
+    /// None for all projects.
+    pub projects: Option<&'a [i64]>,
+    /// Milliseconds since 1970; neither end is included.
+    pub before: Option<i64>,
+    pub after: Option<i64>,
+    /// The score of an observation of this project, kind and time. For two of the same project and
+    /// kind the newer one has to have at least the score of the older.
+    pub score: &'a dyn Fn(i64, ObsType, i64) -> f64,
+}
+
+/// What the caller makes of an observation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taken {
+    GoOn,
+    Enough,
+}
+
+/// The next observation of one project and one kind.
+struct Head {
+    score: f64,
+    id: i64,
+    at: i64,
+    project: i64,
+    kind: ObsType,
+}
+
+impl Ord for Head {
+    fn cmp(&self, other: &Head) -> Ordering {
+        self.score.total_cmp(&other.score).then(self.id.cmp(&other.id))
+    }
+}
+
+impl PartialOrd for Head {
+    fn partial_cmp(&self, other: &Head) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Head {
+    fn eq(&self, other: &Head) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Head {}
+
+pub(crate) const NEXT: &str = "SELECT id, at FROM observations WHERE project = ?1 AND kind = ?2 \
+     AND (at, id) < (?3, ?4) ORDER BY at DESC, id DESC LIMIT 1";
+pub(crate) const NEXT_KIND: &str = "SELECT kind FROM observations WHERE project = ?1 AND kind > ?2 \
+     ORDER BY kind LIMIT 1";
+
+/// Hands out observations, the best first and the newer first among equals, until the caller has
+/// enough or [`limits::RECENT_ROWS_MAX`] were looked at.
+pub fn best(
+    rx: &Rx<'_>,
+    query: &RecentQuery<'_>,
+    mut take: impl FnMut(Observation, f64) -> Taken,
+) -> Result<(), OpError> {
+    let before = query.before.unwrap_or(i64::MAX);
+    let mut heads = BinaryHeap::new();
+    for project in projects::these_or_all(rx, query.projects)?.iter() {
+        for kind in kinds(rx, *project)? {
+            heads.extend(next(rx, query, (*project, kind), (before, i64::MIN))?);
+        }
+    }
+    for _ in 0..limits::RECENT_ROWS_MAX {
+        let Some(head) = heads.pop() else { return Ok(()) };
+        heads.extend(next(rx, query, (head.project, head.kind), (head.at, head.id))?);
+        let found = read::select(rx, "WHERE o.id = ?1", [head.id])?.pop();
+        if let Some(found) = found
+            && take(found, head.score) == Taken::Enough
+        {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+/// The newest of its kind before this place in the order.
+fn next(
+    rx: &Rx<'_>,
+    query: &RecentQuery<'_>,
+    (project, kind): (i64, ObsType),
+    (at, id): (i64, i64),
+) -> Result<Option<Head>, OpError> {
+    let found: Option<(i64, i64)> = rx.sql(|db| {
+        let mut select = db.prepare_cached(NEXT)?;
+        let given = params![project, kind.word(), at, id];
+        select.query_row(given, |row| Ok((row.get(0)?, row.get(1)?))).optional()
+    })?;
+    let found = found.filter(|(_, at)| query.after.is_none_or(|after| *at > after));
+    let head = |(id, at)| Head { score: (query.score)(project, kind, at), id, at, project, kind };
+    Ok(found.map(head))
+}
+
+/// The kinds a project has: steps from each kind to the next one in the index.
+pub(crate) fn kinds(rx: &Rx<'_>, project: i64) -> Result<Vec<ObsType>, OpError> {
+    let mut found = Vec::new();
+    let mut last = String::new();
+    loop {
+        let next: Option<String> = rx.sql(|db| {
+            let mut select = db.prepare_cached(NEXT_KIND)?;
+            select.query_row(params![project, last], |row| row.get(0)).optional()
+        })?;
+        let Some(word) = next else { return Ok(found) };
+        found.extend(ObsType::parse(&word));
+        last = word;
+    }
+}

@@ -1,0 +1,224 @@
+//! Retention: what is older than its kind is kept goes, a little at a time; what is pinned stays.
+//!
+//! Summaries are not drawn anew here: they are what is left of a session whose details are gone.
+
+use std::time::{Duration, Instant};
+
+use model::observation::ObsType;
+use model::{OpError, limits};
+use rusqlite::{Params, params};
+use serde::Serialize;
+
+use crate::tx::{Rx, Tx};
+use crate::{observations, projects, prompts, recent, sessions};
+
+const DAY_MS: i64 = 86_400_000;
+
+/// How long what is kept.
+#[derive(Clone, Debug, Default)]
+pub struct Rules {
+    /// Days by kind where they differ from [`ObsType::kept_days`]; 0 for ever.
+    pub days: Vec<(ObsType, i64)>,
+    /// Bytes the database may use; 0 for as many as it needs.
+    pub bytes_max: u64,
+}
+
+impl Rules {
+    /// The time before which a record of this kind is too old.
+    fn cutoff(&self, kind: ObsType, now: i64) -> i64 {
+        let own = self.days.iter().find(|(of, _)| *of == kind).map(|(_, days)| *days);
+        match own.unwrap_or_else(|| kind.kept_days()) {
+            0 => i64::MIN,
+            days => now.saturating_sub(days.saturating_mul(DAY_MS)),
+        }
+    }
+}
+
+/// A sweep of the past.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sweep {
+    /// Milliseconds since 1970, UTC.
+    pub at: i64,
+    pub removed: u64,
+    pub finished: bool,
+}
+
+/// The last sweeps, the last first.
+pub fn sweeps(rx: &Rx<'_>, limit: usize) -> Result<Vec<Sweep>, OpError> {
+    const LAST: &str = "SELECT at, removed, finished FROM sweeps ORDER BY id DESC LIMIT ?1";
+    rx.sql(|db| {
+        let read = |row: &rusqlite::Row<'_>| {
+            Ok(Sweep { at: row.get(0)?, removed: row.get(1)?, finished: row.get(2)? })
+        };
+        db.prepare_cached(LAST)?.query_map([limit], read)?.collect()
+    })
+}
+
+/// What a sweep removed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Swept {
+    pub by_kind: Vec<(ObsType, u64)>,
+    /// Whether nothing is left that should go.
+    pub finished: bool,
+}
+
+impl Swept {
+    /// Adds what a sweep removed that went on after this one.
+    pub fn add(&mut self, next: Swept) {
+        for (kind, count) in next.by_kind {
+            self.note(kind, count);
+        }
+        self.finished = next.finished;
+    }
+
+    pub fn removed(&self) -> u64 {
+        self.by_kind.iter().map(|(_, count)| count).sum()
+    }
+
+    fn note(&mut self, kind: ObsType, count: u64) {
+        match self.by_kind.iter_mut().find(|(of, _)| *of == kind) {
+            Some((_, sum)) => *sum += count,
+            None if count > 0 => self.by_kind.push((kind, count)),
+            None => {}
+        }
+    }
+}
+
+pub(crate) const OLD: &str = "SELECT id FROM observations \
+     WHERE project = ?1 AND kind = ?2 AND at < ?3 AND NOT pinned ORDER BY at LIMIT ?4";
+pub(crate) const OLD_PROMPTS: &str = "SELECT id FROM prompts q WHERE project = ?1 AND at < ?2 \
+     AND NOT pinned AND NOT EXISTS (SELECT 1 FROM observations WHERE prompt = q.id) \
+     ORDER BY at LIMIT ?3";
+pub(crate) const OLD_SESSIONS: &str = "SELECT id FROM sessions s WHERE project = ?1 \
+     AND last_at < ?2 AND NOT pinned AND NOT EXISTS (SELECT 1 FROM observations WHERE session = s.id) \
+     AND NOT EXISTS (SELECT 1 FROM prompts WHERE session = s.id) ORDER BY last_at LIMIT ?3";
+const OLDEST: &str = "SELECT id FROM observations WHERE NOT pinned ORDER BY id LIMIT ?1";
+
+/// Whether it is time for a sweep: the last one is an hour ago, or did not finish.
+pub fn is_due(rx: &Rx<'_>, now: i64) -> Result<bool, OpError> {
+    let every = limits::SWEEP_EVERY_MS.unsigned_abs();
+    let last = sweeps(rx, 1)?.pop();
+    Ok(last.is_none_or(|last| !last.finished || now.abs_diff(last.at) >= every))
+}
+
+/// Milliseconds since 1970 by the clock of this machine. An event brings a time of its own, and one
+/// that claims to come from the future must not make the present look old.
+pub fn clock(rx: &Rx<'_>) -> Result<i64, OpError> {
+    const CLOCK: &str = "SELECT CAST(unixepoch('now', 'subsec') * 1000 AS INTEGER)";
+    rx.sql(|db| db.prepare_cached(CLOCK)?.query_row([], |row| row.get(0)))
+}
+
+/// Removes what is too old, until nothing is or the time is used up.
+pub fn sweep(tx: &Tx<'_>, rules: &Rules, now: i64, budget: Duration) -> Result<Swept, OpError> {
+    let deadline = Instant::now() + budget;
+    let mut swept = Swept::default();
+    swept.finished = sweep_old(tx, rules, now, deadline, &mut swept)?
+        && sweep_excess(tx, rules, deadline, &mut swept)?;
+    tx.sql(|db| {
+        let old = now.saturating_sub(limits::REPEAT_MS);
+        db.execute("DELETE FROM repeats WHERE at < ?1", [old])?;
+        db.execute(
+            "INSERT INTO sweeps (at, removed, finished) VALUES (?1, ?2, ?3)",
+            params![now, i64::try_from(swept.removed()).unwrap_or(i64::MAX), swept.finished],
+        )?;
+        let trim = "DELETE FROM sweeps WHERE id <= (SELECT max(id) FROM sweeps) - ?1";
+        db.execute(trim, [limits::SWEEPS_KEPT])
+    })?;
+    Ok(swept)
+}
+
+/// Children before parents; false when the time is used up.
+fn sweep_old(
+    tx: &Tx<'_>,
+    rules: &Rules,
+    now: i64,
+    deadline: Instant,
+    swept: &mut Swept,
+) -> Result<bool, OpError> {
+    let most = limits::SWEEP_BATCH;
+    for project in projects::ids(tx)? {
+        for kind in recent::kinds(tx, project)? {
+            let given = params![project, kind.word(), rules.cutoff(kind, now), most];
+            if !all_of(tx, OLD, given, deadline, &mut |id| {
+                swept.note(kind, 1);
+                observations::remove(tx, id)
+            })? {
+                return Ok(false);
+            }
+        }
+        let given = params![project, rules.cutoff(ObsType::UserPrompt, now), most];
+        if !all_of(tx, OLD_PROMPTS, given, deadline, &mut |id| {
+            swept.note(ObsType::UserPrompt, 1);
+            prompts::remove(tx, id)
+        })? {
+            return Ok(false);
+        }
+        let given = params![project, rules.cutoff(ObsType::SessionSummary, now), most];
+        if !all_of(tx, OLD_SESSIONS, given, deadline, &mut |id| {
+            swept.note(ObsType::SessionSummary, 1);
+            sessions::remove(tx, id)
+        })? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Removes the oldest until the database is as small as it may be; false when the time is used up.
+fn sweep_excess(
+    tx: &Tx<'_>,
+    rules: &Rules,
+    deadline: Instant,
+    swept: &mut Swept,
+) -> Result<bool, OpError> {
+    while rules.bytes_max > 0 && used_bytes(tx)? > rules.bytes_max {
+        if Instant::now() >= deadline {
+            return Ok(false);
+        }
+        let oldest = ids(tx, OLDEST, [limits::SWEEP_BATCH])?;
+        if oldest.is_empty() {
+            return Ok(true);
+        }
+        for id in oldest {
+            let kind = observations::get(tx, &[id])?.pop().map(|found| found.obs_type);
+            swept.note(kind.unwrap_or(ObsType::ToolOther), 1);
+            observations::remove(tx, id)?;
+        }
+    }
+    Ok(true)
+}
+
+/// Removes batch by batch what a statement finds; false when the time is used up first.
+fn all_of(
+    tx: &Tx<'_>,
+    select: &str,
+    given: &[&dyn rusqlite::ToSql],
+    deadline: Instant,
+    remove: &mut dyn FnMut(i64) -> Result<(), OpError>,
+) -> Result<bool, OpError> {
+    loop {
+        let batch = ids(tx, select, given)?;
+        if batch.is_empty() {
+            return Ok(true);
+        }
+        for id in batch {
+            remove(id)?;
+        }
+        if Instant::now() >= deadline {
+            return Ok(false);
+        }
+    }
+}
+
+fn ids(rx: &Rx<'_>, select: &str, given: impl Params) -> Result<Vec<i64>, OpError> {
+    rx.sql(|db| db.prepare_cached(select)?.query_map(given, |row| row.get(0))?.collect())
+}
+
+/// Bytes of the pages that hold something.
+fn used_bytes(rx: &Rx<'_>) -> Result<u64, OpError> {
+    rx.sql(|db| {
+        let number = |pragma: &str| db.pragma_query_value(None, pragma, |row| row.get::<_, u64>(0));
+        let pages = number("page_count")?.saturating_sub(number("freelist_count")?);
+        Ok(pages.saturating_mul(number("page_size")?))
+    })
+}

@@ -1,0 +1,45 @@
+-- Observations: one row for what an agent did once, or for a run of equal things (`count`). The
+-- project repeats that of the session, for the index that every briefing walks.
+CREATE TABLE IF NOT EXISTS observations (
+  id           INTEGER PRIMARY KEY,
+  session      INTEGER NOT NULL REFERENCES sessions (id),
+  project      INTEGER NOT NULL REFERENCES projects (id),
+  prompt       INTEGER REFERENCES prompts (id),
+  at           INTEGER NOT NULL,
+  kind         TEXT    NOT NULL,
+  source_event TEXT    NOT NULL,
+  tool         TEXT,
+  file         INTEGER REFERENCES paths (id),
+  content      TEXT    NOT NULL,
+  metadata     TEXT    CHECK (json_valid(metadata)),
+  failed       INTEGER NOT NULL DEFAULT 0,
+  pinned       INTEGER NOT NULL DEFAULT 0,
+  agent_id     TEXT,
+  count        INTEGER NOT NULL DEFAULT 1,
+  last_at      INTEGER
+) STRICT;
+CREATE INDEX IF NOT EXISTS observations_by_session ON observations (session, at);
+CREATE INDEX IF NOT EXISTS observations_by_kind ON observations (project, kind, at);
+CREATE INDEX IF NOT EXISTS observations_by_file ON observations (file, at) WHERE file IS NOT NULL;
+CREATE INDEX IF NOT EXISTS observations_pinned ON observations (project, at) WHERE pinned = 1;
+CREATE INDEX IF NOT EXISTS observations_by_prompt ON observations (prompt) WHERE prompt IS NOT NULL;
+-- The paths that observations are about, each once: a file is touched many times. The name is the
+-- last part, by which all forms of a path find it.
+CREATE TABLE IF NOT EXISTS paths (
+  id   INTEGER PRIMARY KEY,
+  path TEXT    NOT NULL UNIQUE,
+  name TEXT    NOT NULL
+) STRICT;
+CREATE INDEX IF NOT EXISTS paths_by_name ON paths (name);
+-- What a session did within the last minutes, so that a repeat is recognised without a look at the
+-- observations themselves. `same` is a hash of what makes two of them equal.
+CREATE TABLE IF NOT EXISTS repeats (
+  session     INTEGER NOT NULL,
+  same        INTEGER NOT NULL,
+  observation INTEGER NOT NULL,
+  first_at    INTEGER NOT NULL,
+  at          INTEGER NOT NULL,
+  count       INTEGER NOT NULL,
+  folds       INTEGER NOT NULL,
+  PRIMARY KEY (session, same, observation)
+) STRICT, WITHOUT ROWID;

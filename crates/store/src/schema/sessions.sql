@@ -1,0 +1,18 @@
+-- Sessions: conversations of agents, known by the agent's own id. The project is the one where the
+-- session was first seen. The summary is drawn from what the session did, and can be again.
+CREATE TABLE IF NOT EXISTS sessions (
+  id         INTEGER PRIMARY KEY,
+  name       TEXT    NOT NULL UNIQUE,
+  project    INTEGER NOT NULL REFERENCES projects (id),
+  agent      TEXT    NOT NULL,
+  root       TEXT,
+  parent     INTEGER,
+  started_at INTEGER NOT NULL,
+  last_at    INTEGER NOT NULL,
+  ended_at   INTEGER,
+  state      TEXT    NOT NULL CHECK (state IN ('active', 'idle', 'ended')),
+  pinned     INTEGER NOT NULL DEFAULT 0,
+  signature  TEXT    CHECK (json_valid(signature)),
+  summary    TEXT    CHECK (json_valid(summary))
+) STRICT;
+CREATE INDEX IF NOT EXISTS sessions_by_project ON sessions (project, last_at);

@@ -1,0 +1,147 @@
+//! The filter of a search as SQL over the view of all documents: the only place where it is applied.
+
+use std::collections::HashMap;
+
+use model::OpError;
+use model::observation::ObsType;
+use rusqlite::params_from_iter;
+use rusqlite::types::Value;
+
+use super::Hit;
+use crate::paths;
+use crate::tx::Rx;
+
+/// What a document has to be like: all of this has to hold.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Filter<'a> {
+    /// None for all projects.
+    pub projects: Option<&'a [i64]>,
+    pub kind: Option<ObsType>,
+    /// A session's id in the store.
+    pub session: Option<i64>,
+    /// Absolute, relative to `root`, or the end of a path.
+    pub file: Option<&'a str>,
+    pub root: Option<&'a str>,
+    /// Which agent, for example `claude-code`.
+    pub agent: Option<&'a str>,
+    pub failed: Option<bool>,
+    /// Milliseconds since 1970; neither end is included.
+    pub before: Option<i64>,
+    pub after: Option<i64>,
+}
+
+/// A list of no numbers.
+pub(super) const NOTHING: &str = "[]";
+
+/// Numbers as JSON, which SQLite reads as a table.
+pub(super) fn list(ids: impl Iterator<Item = i64>) -> String {
+    let mut list = String::from("[");
+    for id in ids {
+        if list.len() > 1 {
+            list.push(',');
+        }
+        list.push_str(&id.to_string());
+    }
+    list + "]"
+}
+
+/// A filter, ready to be applied.
+pub(crate) struct Conditions {
+    sql: String,
+    values: Vec<Value>,
+    /// Whether an index leads to the documents, so that they can be enumerated if they are few.
+    leads: bool,
+}
+
+impl Conditions {
+    pub(crate) fn of(rx: &Rx<'_>, filter: &Filter<'_>) -> Result<Conditions, OpError> {
+        let files = match filter.file {
+            Some(path) => Some(paths::matching(rx, path, filter.root)?),
+            None => None,
+        };
+        let json = |ids: &[i64]| Value::from(list(ids.iter().copied()));
+        let flag = |flag: bool| Value::from(i64::from(flag));
+        let leads = filter.projects.is_some() || filter.session.is_some() || files.is_some();
+        // Where there is no file, `file > 0` is known to be false before a single row is read.
+        let given: [(&str, Option<Value>); 8] = [
+            ("project IN (SELECT value FROM json_each(?))", filter.projects.map(json)),
+            ("session = ?", filter.session.map(Value::from)),
+            ("file > 0 AND file IN (SELECT value FROM json_each(?))", files.as_deref().map(json)),
+            ("kind = ?", filter.kind.map(|kind| kind.word().to_owned().into())),
+            ("agent = ?", filter.agent.map(|agent| agent.to_owned().into())),
+            ("failed = ?", filter.failed.map(flag)),
+            ("at < ?", filter.before.map(Value::from)),
+            ("at > ?", filter.after.map(Value::from)),
+        ];
+        let mut conditions = Conditions { sql: String::new(), values: Vec::new(), leads };
+        for (condition, value) in given {
+            if let Some(value) = value {
+                conditions.sql.push_str(" AND ");
+                conditions.sql.push_str(condition);
+                conditions.values.push(value);
+            }
+        }
+        Ok(conditions)
+    }
+
+    /// Those of the documents that the conditions let through, yet without a score.
+    pub(super) fn documents(
+        &self,
+        rx: &Rx<'_>,
+        ids: impl Iterator<Item = i64>,
+    ) -> Result<HashMap<i64, Hit>, OpError> {
+        let values = [Value::from(list(ids))].into_iter().chain(self.values.iter().cloned());
+        let mut documents = HashMap::new();
+        rx.sql(|db| {
+            let mut select = db.prepare_cached(&self.select_among())?;
+            let mut rows = select.query(params_from_iter(values))?;
+            while let Some(row) = rows.next()? {
+                let (id, at, project, session) =
+                    (row.get(0)?, row.get(1)?, row.get(3)?, row.get(4)?);
+                // A kind that this build does not know is nothing it could show.
+                if let Some(kind) = ObsType::parse(row.get_ref(2)?.as_str()?) {
+                    documents.insert(id, Hit { id, lexical: 0.0, at, kind, project, session });
+                }
+            }
+            Ok(())
+        })?;
+        Ok(documents)
+    }
+
+    pub(crate) fn select_among(&self) -> String {
+        format!(
+            "SELECT id, at, kind, project, session FROM documents \
+             WHERE id IN (SELECT value FROM json_each(?)){}",
+            self.sql
+        )
+    }
+
+    /// The passages of all documents that the conditions let through, as JSON, if these are few
+    /// enough to look only at them.
+    pub(super) fn scope(&self, rx: &Rx<'_>, max: usize) -> Result<Option<String>, OpError> {
+        const FURTHER: &str = "SELECT id FROM further_passages \
+             WHERE doc IN (SELECT value FROM json_each(?1))";
+        if !self.leads {
+            return Ok(None);
+        }
+        rx.sql(|db| {
+            let mut select = db.prepare_cached(&self.select_scope())?;
+            let mut ids: Vec<i64> = select
+                .query_map(params_from_iter(&self.values), |row| row.get(0))?
+                .take(max + 1)
+                .collect::<rusqlite::Result<_>>()?;
+            if ids.len() > max {
+                return Ok(None);
+            }
+            let mut further = db.prepare_cached(FURTHER)?;
+            let further = further.query_map([list(ids.iter().copied())], |row| row.get(0))?;
+            let further: Vec<i64> = further.collect::<rusqlite::Result<_>>()?;
+            ids.extend(further);
+            Ok(Some(list(ids.into_iter())))
+        })
+    }
+
+    pub(crate) fn select_scope(&self) -> String {
+        format!("SELECT id FROM documents WHERE true{}", self.sql)
+    }
+}

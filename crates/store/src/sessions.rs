@@ -1,0 +1,246 @@
+//! Sessions in the store: seen with every event, known by the agent's own id.
+
+use model::observation::ObsType;
+use model::session::{Session, SessionState, Summary};
+use model::{OpError, limits};
+use rusqlite::{OptionalExtension, Row, params};
+
+use crate::tx::{Rx, Tx};
+use crate::{observations, passages, projects, prompts, record_ids};
+
+/// A session as an event shows it.
+#[derive(Clone, Copy, Debug)]
+pub struct Sighting<'a> {
+    /// The agent's own id of the session.
+    pub name: &'a str,
+    pub agent: &'a str,
+    /// Where it stands, if this is the first time it is seen.
+    pub project: i64,
+    pub root: Option<&'a str>,
+    pub at: i64,
+    /// Whether the agent says that the session begins or goes on.
+    pub starts: bool,
+}
+
+/// What a sighting came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seen {
+    pub id: i64,
+    /// The project where the session was first seen.
+    pub project: i64,
+    pub new: bool,
+}
+
+/// Which sessions a listing has.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SessionFilter<'a> {
+    /// None for all projects.
+    pub projects: Option<&'a [i64]>,
+    /// By the time of the last event, in milliseconds; neither end is included.
+    pub before: Option<i64>,
+    pub after: Option<i64>,
+    /// Only those with a summary.
+    pub summarised: bool,
+}
+
+const COLUMNS: &str = "SELECT s.id, s.name, s.project, p.name, s.agent, s.root, s.parent, \
+     s.started_at, s.last_at, s.ended_at, s.state, s.pinned, s.signature, s.summary \
+     FROM sessions s CROSS JOIN projects p ON p.id = s.project ";
+pub(crate) const BY_NAME: &str =
+    "SELECT id, project, state, ended_at FROM sessions WHERE name = ?1";
+/// A clock may jump back, so that neither end of the session moves inwards.
+const TOUCH: &str = "UPDATE sessions SET last_at = max(last_at, ?2), \
+     started_at = min(started_at, ?2), state = ?3, ended_at = ?4 WHERE id = ?1";
+
+/// Notes that the session is alive; makes it if it is new. An event from before a session's end
+/// that arrives late does not bring it back.
+pub fn touch(tx: &Tx<'_>, seen: &Sighting<'_>) -> Result<Seen, OpError> {
+    let known: Option<(i64, i64, String, Option<i64>)> = tx.sql(|db| {
+        let mut select = db.prepare_cached(BY_NAME)?;
+        let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?));
+        select.query_row([seen.name], row).optional()
+    })?;
+    let Some((id, project, state, ended_at)) = known else { return create(tx, seen) };
+    let stays_ended = state == SessionState::Ended.word()
+        && !seen.starts
+        && ended_at.is_some_and(|end| seen.at <= end);
+    let (state, ended_at) =
+        if stays_ended { (SessionState::Ended, ended_at) } else { (SessionState::Active, None) };
+    tx.sql(|db| db.prepare_cached(TOUCH)?.execute(params![id, seen.at, state.word(), ended_at]))?;
+    Ok(Seen { id, project, new: false })
+}
+
+fn create(tx: &Tx<'_>, seen: &Sighting<'_>) -> Result<Seen, OpError> {
+    const CREATE: &str = "INSERT INTO sessions \
+         (id, name, project, agent, root, started_at, last_at, state) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, 'active')";
+    let id = record_ids::next(tx)?;
+    tx.sql(|db| {
+        db.prepare_cached(CREATE)?.execute(params![
+            id,
+            seen.name,
+            seen.project,
+            seen.agent,
+            seen.root,
+            seen.at
+        ])
+    })?;
+    Ok(Seen { id, project: seen.project, new: true })
+}
+
+/// Notes that the agent has answered and waits.
+pub fn idle(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
+    const IDLE: &str = "UPDATE sessions SET state = 'idle' WHERE id = ?1 AND state = 'active'";
+    tx.sql(|db| db.prepare_cached(IDLE)?.execute([id]).map(drop))
+}
+
+/// Notes that the session is over.
+pub fn end(tx: &Tx<'_>, id: i64, at: i64) -> Result<(), OpError> {
+    const END: &str = "UPDATE sessions SET state = 'ended', ended_at = max(last_at, ?2), \
+         last_at = max(last_at, ?2) WHERE id = ?1";
+    tx.sql(|db| db.prepare_cached(END)?.execute(params![id, at]).map(drop))
+}
+
+/// Notes which session this one was forked from.
+pub fn set_parent(tx: &Tx<'_>, id: i64, parent: i64) -> Result<(), OpError> {
+    tx.sql(|db| {
+        db.execute("UPDATE sessions SET parent = ?2 WHERE id = ?1", params![id, parent]).map(drop)
+    })
+}
+
+/// The session with this name, in the agent's words.
+pub fn by_name(rx: &Rx<'_>, name: &str) -> Result<Option<Session>, OpError> {
+    let select = format!("{COLUMNS} WHERE s.name = ?1");
+    rx.sql(|db| db.prepare_cached(&select)?.query_row([name], read).optional())
+}
+
+/// The session's id in the store.
+pub fn id_of(rx: &Rx<'_>, name: &str) -> Result<Option<i64>, OpError> {
+    rx.sql(|db| db.prepare_cached(BY_NAME)?.query_row([name], |row| row.get(0)).optional())
+}
+
+pub fn by_id(rx: &Rx<'_>, id: i64) -> Result<Option<Session>, OpError> {
+    let select = format!("{COLUMNS} WHERE s.id = ?1");
+    rx.sql(|db| db.prepare_cached(&select)?.query_row([id], read).optional())
+}
+
+/// The session of a project that was last active before this one was seen.
+pub fn latest_before(rx: &Rx<'_>, project: i64, id: i64) -> Result<Option<i64>, OpError> {
+    const LATEST: &str = "SELECT id FROM sessions WHERE project = ?1 AND id <> ?2 \
+         ORDER BY last_at DESC, id DESC LIMIT 1";
+    rx.sql(|db| db.prepare_cached(LATEST)?.query_row([project, id], |row| row.get(0)).optional())
+}
+
+pub(crate) const LIST: &str = "SELECT last_at, id FROM sessions \
+     WHERE project = ?1 AND last_at < ?2 AND last_at > ?3 \
+     AND (NOT ?4 OR summary IS NOT NULL) ORDER BY last_at DESC, id DESC LIMIT ?5";
+
+/// Sessions, those with the latest events first.
+pub fn list(
+    rx: &Rx<'_>,
+    filter: &SessionFilter<'_>,
+    limit: usize,
+) -> Result<Vec<Session>, OpError> {
+    let before = filter.before.unwrap_or(i64::MAX);
+    let after = filter.after.unwrap_or(i64::MIN);
+    let mut found: Vec<(i64, i64)> = Vec::new();
+    for project in projects::these_or_all(rx, filter.projects)?.iter() {
+        rx.sql(|db| {
+            let mut select = db.prepare_cached(LIST)?;
+            let given = params![project, before, after, filter.summarised, limit];
+            for row in select.query_map(given, |row| Ok((row.get(0)?, row.get(1)?)))? {
+                found.push(row?);
+            }
+            Ok(())
+        })?;
+    }
+    found.sort_unstable_by(|a, b| b.cmp(a));
+    found.truncate(limit);
+    found.into_iter().filter_map(|(_, id)| by_id(rx, id).transpose()).collect()
+}
+
+/// Draws the summary and the signature anew from what is there. Doing so twice changes nothing.
+pub fn summarise(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
+    let said = prompts::of_session(tx, id, None, None)?;
+    let done = observations::newest_of_session(tx, id, limits::SUMMARY_ROWS_MAX)?;
+    let summary = Summary::of(&said, &done);
+    let signature = json(&observations::counts_of_session(tx, id)?)?;
+    set_summary(tx, id, summary.as_ref())?;
+    tx.sql(|db| {
+        let update = "UPDATE sessions SET signature = ?2 WHERE id = ?1 AND signature IS NOT ?2";
+        db.prepare_cached(update)?.execute(params![id, signature]).map(drop)
+    })
+}
+
+/// Puts a summary in the place of the one that is there, or none.
+pub fn set_summary(tx: &Tx<'_>, id: i64, summary: Option<&Summary>) -> Result<(), OpError> {
+    const SET: &str = "UPDATE sessions SET summary = ?2 WHERE id = ?1 AND summary IS NOT ?2";
+    let text = summary.map(json).transpose()?;
+    let changed = tx.sql(|db| db.prepare_cached(SET)?.execute(params![id, text]))?;
+    match summary {
+        _ if changed == 0 => Ok(()),
+        Some(summary) => passages::put(tx, id, &summary.text()),
+        None => passages::remove(tx, id),
+    }
+}
+
+/// Sessions with a summary and an id above this one, in order.
+pub fn summaries_after(
+    rx: &Rx<'_>,
+    after: i64,
+    limit: usize,
+) -> Result<Vec<(i64, Summary)>, OpError> {
+    const AFTER: &str = "SELECT id, summary FROM sessions \
+         WHERE id > ?1 AND summary IS NOT NULL ORDER BY id LIMIT ?2";
+    let rows: Vec<(i64, String)> = rx.sql(|db| {
+        let mut select = db.prepare_cached(AFTER)?;
+        select.query_map(params![after, limit], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+    })?;
+    Ok(rows
+        .into_iter()
+        .filter_map(|(id, text)| Some((id, serde_json::from_str(&text).ok()?)))
+        .collect())
+}
+
+/// Removes a session of which nothing is left but itself.
+pub(crate) fn remove(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
+    passages::remove(tx, id)?;
+    tx.sql(|db| {
+        db.prepare_cached("DELETE FROM receipts WHERE session = ?1")?.execute([id])?;
+        db.prepare_cached("DELETE FROM repeats WHERE session = ?1")?.execute([id])?;
+        db.prepare_cached("DELETE FROM sessions WHERE id = ?1")?.execute([id]).map(drop)
+    })
+}
+
+pub fn count(rx: &Rx<'_>) -> Result<u64, OpError> {
+    rx.sql(|db| db.query_row("SELECT count(*) FROM sessions", [], |row| row.get(0)))
+}
+
+fn json<T: serde::Serialize>(value: &T) -> Result<String, OpError> {
+    serde_json::to_string(value)
+        .map_err(|error| OpError::internal(format!("a summary is not JSON: {error}")))
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Session> {
+    let state: String = row.get(10)?;
+    let signature: Option<String> = row.get(12)?;
+    let summary: Option<String> = row.get(13)?;
+    let signature: Option<Vec<(ObsType, u64)>> =
+        signature.and_then(|text| serde_json::from_str(&text).ok());
+    Ok(Session {
+        id: row.get(0)?,
+        session_id: row.get(1)?,
+        project_id: row.get(2)?,
+        project: row.get(3)?,
+        agent: row.get(4)?,
+        root: row.get(5)?,
+        parent: row.get(6)?,
+        started_at: row.get(7)?,
+        last_at: row.get(8)?,
+        ended_at: row.get(9)?,
+        state: SessionState::parse(&state).unwrap_or(SessionState::Ended),
+        is_pinned: row.get(11)?,
+        signature: signature.unwrap_or_default(),
+        summary: summary.and_then(|text| serde_json::from_str(&text).ok()),
+    })
+}

@@ -1,0 +1,140 @@
+//! The full-text index follows what is written: with it, instead of it, and not without it.
+
+use model::OpError;
+use serde_json::json;
+
+use super::desk::{Desk, write};
+use super::{Home, at_now, hold_writer, spoil_page_with};
+use crate::search::{self, Filter, Order};
+use crate::{Store, Tx, passages, record_ids};
+
+/// Which of the observations that a desk made this query finds, as their contents.
+fn found(desk: &Desk, query: &str) -> Vec<String> {
+    let hits = desk.read(|rx| {
+        let query = text::query::rewrite(query);
+        search::hits(rx, &query, &Filter::default(), Order::Newest, 100)
+    });
+    hits.hits.iter().map(|hit| desk.get(hit.id).unwrap().content).collect()
+}
+
+fn count(store: &Store) -> u64 {
+    store.read(passages::count).unwrap()
+}
+
+/// A text of three passages with one word in each that is nowhere else.
+fn long_text(words: [&str; 3]) -> String {
+    words.map(|word| format!("{word} {}.", vec!["filler"; 90].join(" "))).join("\n")
+}
+
+/// @search_index
+#[test]
+fn a_document_is_found_by_its_new_words_and_no_more_by_its_old_ones() {
+    let desk = Desk::new();
+    let id = desk.runs("make alpha", 0);
+    assert_eq!(found(&desk, "alpha"), ["make alpha"]);
+    desk.write(move |tx| passages::put(tx, id, "beta"));
+    assert_eq!(found(&desk, "alpha"), [""; 0]);
+    assert_eq!(found(&desk, "beta"), ["make alpha"]);
+    desk.write(move |tx| passages::remove(tx, id));
+    assert_eq!(found(&desk, "beta"), [""; 0]);
+    assert_eq!(count(&desk.opening.store), 0);
+}
+
+/// @search_passages
+#[test]
+fn a_long_document_is_one_hit_for_words_of_any_of_its_passages() {
+    let desk = Desk::new();
+    let id = desk.runs("make", 0);
+    let long = long_text(["alpha", "beta", "gamma"]);
+    desk.write(move |tx| passages::put(tx, id, &long));
+    assert_eq!(count(&desk.opening.store), 3);
+    for query in ["alpha", "beta", "gamma", "alpha gamma", "filler"] {
+        assert_eq!(found(&desk, query), ["make"], "{query}");
+    }
+    // Its words are in different passages: a phrase of them is nowhere, and neither are both.
+    assert_eq!(found(&desk, "alpha AND gamma"), [""; 0]);
+    desk.write(move |tx| passages::put(tx, id, "short"));
+    assert_eq!(count(&desk.opening.store), 1);
+    assert_eq!(found(&desk, "gamma"), [""; 0]);
+}
+
+#[test]
+fn the_last_change_within_a_group_counts() {
+    let desk = Desk::new();
+    let (a, b) = (desk.runs("make a", 0), desk.runs("make b", 1));
+    let store = &desk.opening.store;
+    let release = hold_writer(store);
+    let change = |doc: i64, text: Option<&'static str>, fails: bool| {
+        let change = move |tx: &Tx<'_>| match text {
+            Some(text) if fails => {
+                passages::put(tx, doc, text)?;
+                Err(OpError::internal("this one fails"))
+            }
+            Some(text) => passages::put(tx, doc, text),
+            None => passages::remove(tx, doc),
+        };
+        store.submit(at_now(), change).unwrap()
+    };
+    let answers = [
+        change(a, Some("first"), false),
+        change(b, Some("second"), false),
+        change(b, None, false),
+        change(a, Some("third"), false),
+        change(a, Some("fourth"), true),
+    ];
+    release.send(()).unwrap();
+    let done: Vec<bool> = answers.iter().map(|answer| answer.recv().unwrap().is_ok()).collect();
+    assert_eq!(done, [true, true, true, true, false]);
+    assert_eq!(found(&desk, "third"), ["make a"]);
+    assert_eq!(found(&desk, "first OR second OR fourth OR make"), [""; 0]);
+}
+
+#[test]
+fn removed_words_are_not_in_the_file_after_the_index_was_optimized() {
+    let desk = Desk::new();
+    let file = || std::fs::read(desk.home.db()).unwrap();
+    let holds = |bytes: &[u8], word: &str| bytes.windows(word.len()).any(|w| w == word.as_bytes());
+    let id = desk.write(|tx| {
+        let id = record_ids::next(tx)?;
+        passages::put(tx, id, "xylophonewords among others").map(|()| id)
+    });
+    desk.opening.store.compact().unwrap();
+    assert!(holds(&file(), "xylophoneword"), "the index keeps words");
+    desk.write(move |tx| passages::remove(tx, id).and_then(|()| passages::optimize(tx)));
+    desk.opening.store.close();
+    assert!(!holds(&file(), "xylophoneword"));
+}
+
+/// @search_index
+#[test]
+fn the_index_is_made_anew_when_a_damaged_database_was_saved() {
+    let home = Home::new();
+    let desk = Desk::new();
+    let long = long_text(["alpha", "beta", "gamma"]);
+    for i in 0..40 {
+        desk.runs(&format!("make target{i} {}", "x".repeat(400)), i);
+    }
+    desk.says(&long, None, 50);
+    let lost = format!("make target35 {}", "x".repeat(400));
+    desk.opening.store.compact().unwrap();
+    desk.opening.store.close();
+    std::fs::copy(desk.home.db(), home.db()).unwrap();
+    spoil_page_with(&home.db(), &lost);
+    let opening = home.open();
+    let query = |text: &str| {
+        let query = text::query::rewrite(text);
+        let hits =
+            opening.store.read(|rx| search::hits(rx, &query, &Filter::default(), Order::Best, 100));
+        hits.map(|hits| hits.hits.len())
+    };
+    opening.store.mend().unwrap();
+    assert!(opening.store.notices()[0].contains("was damaged"));
+    assert_eq!(query("gamma").unwrap(), 1);
+    assert_eq!(query("\"target3\"").unwrap(), 1);
+    assert_eq!(query("\"target35\"").unwrap(), 0);
+    write(&opening, |tx| {
+        let id = record_ids::next(tx)?;
+        passages::put(tx, id, "after")?;
+        Ok(json!(id))
+    });
+}

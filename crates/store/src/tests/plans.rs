@@ -1,0 +1,117 @@
+//! Lookups that are used often never scan and never sort, and a record stays small.
+
+use model::observation::ObsType;
+use serde_json::json;
+
+use super::desk::{Deed, Desk};
+use crate::observations::{fold, read};
+use crate::{
+    history, hook_events, paths, projects, prompts, receipts, recent, retention, sessions,
+};
+
+/// @obs_no_scan
+#[test]
+fn what_is_looked_up_often_never_scans() {
+    let desk = Desk::new();
+    let joined = [read::BEFORE, read::AFTER, read::OF_SESSION, read::NEWEST_OF_SESSION]
+        .map(|condition| format!("{} {condition}", read::COLUMNS));
+    let plain = [
+        fold::EARLIER,
+        history::TOUCHES,
+        paths::BY_NAME,
+        paths::BY_PATH,
+        paths::FORGET,
+        projects::BY_ALIAS,
+        projects::BY_ID,
+        prompts::BY_AGENT_ID,
+        prompts::INTENTS,
+        prompts::NEWEST,
+        receipts::COUNT,
+        receipts::DELIVERED,
+        recent::NEXT,
+        recent::NEXT_KIND,
+        retention::OLD,
+        retention::OLD_PROMPTS,
+        retention::OLD_SESSIONS,
+        sessions::BY_NAME,
+        sessions::LIST,
+    ];
+    for lookup in joined.iter().map(String::as_str).chain(plain) {
+        let plan: Vec<String> = desk.read(|rx| {
+            rx.sql(|db| {
+                let mut explain = db.prepare(&format!("EXPLAIN QUERY PLAN {lookup}"))?;
+                for index in 1..=explain.parameter_count() {
+                    explain.raw_bind_parameter(index, 1)?;
+                }
+                let mut rows = explain.raw_query();
+                let mut lines = Vec::new();
+                while let Some(row) = rows.next()? {
+                    lines.push(row.get(3)?);
+                }
+                Ok(lines)
+            })
+        });
+        let bad = |line: &String| line.starts_with("SCAN") || line.contains("TEMP B-TREE");
+        assert!(!plan.iter().any(bad), "{lookup}: {plan:?}");
+    }
+}
+
+/// @obs_size
+#[test]
+fn an_observation_costs_less_than_400_bytes_beyond_its_own_text() {
+    let desk = Desk::new();
+    let used = || {
+        desk.opening.store.compact().unwrap();
+        std::fs::metadata(desk.home.db()).unwrap().len()
+    };
+    let before = used();
+    let deed = desk.deed_command("", 0);
+    let own_text = desk.write(move |tx| {
+        let mut own_text = 0;
+        for i in 0..4_000_i64 {
+            let deed = nth(&deed, i);
+            own_text += deed.content.len() + deed.metadata.to_string().len();
+            own_text += deed.path.as_ref().map_or(0, String::len);
+            super::desk::do_it(tx, &deed)?;
+            let seen = model::event::HookRecord {
+                id: model::CallId(u128::try_from(i).unwrap_or_default().to_le_bytes()),
+                name: "PostToolUse".into(),
+                session: Some("s-1".into()),
+                tool_use_id: Some(format!("toolu_{i}")),
+                at: super::NOW + i,
+            };
+            hook_events::record(tx, &seen)?;
+        }
+        Ok(u64::try_from(own_text).unwrap_or_default())
+    });
+    let each = (used() - before).saturating_sub(own_text) / desk.count();
+    assert!(each < 400, "{each} bytes");
+}
+
+/// The usual mix of an agent's work.
+fn nth(deed: &Deed, i: i64) -> Deed {
+    let path = format!("/home/user/project/src/module{}/file{}.rs", i % 7, i % 97);
+    let deed = Deed { after: i * 1000, ..deed.clone() };
+    match i % 5 {
+        0 => Deed { kind: ObsType::Command, content: format!("cargo test case_{i}"), ..deed },
+        1 => Deed {
+            kind: ObsType::FileEdit,
+            content: format!("Edit src/file{}.rs: let value{i} = compute();", i % 97),
+            path: Some(path),
+            metadata: json!({ "bytes": i }),
+            ..deed
+        },
+        2 => Deed {
+            kind: ObsType::Search,
+            content: format!("value{i} in src"),
+            path: Some("/home/user/project/src".into()),
+            ..deed
+        },
+        _ => Deed {
+            kind: ObsType::FileRead,
+            content: format!("Read src/module{}/file{}.rs", i % 7, i % 97),
+            path: Some(path),
+            ..deed
+        },
+    }
+}

@@ -1,0 +1,140 @@
+//! Projects: their identity survives renames and new remotes, and people can correct it.
+
+use super::desk::{Desk, facts, touch, write};
+use super::{Home, NOW, Opening};
+use crate::projects;
+use model::Code;
+use model::project::{Project, ProjectFacts};
+
+const REMOTE: &str = "github.com/org/app";
+
+fn resolve(opening: &Opening, facts: ProjectFacts) -> Project {
+    write(opening, move |tx| projects::resolve(tx, &facts, NOW))
+}
+
+/// @project_rename
+#[test]
+fn a_renamed_directory_keeps_its_project_and_shows_its_new_name() {
+    let opening = Home::new().open();
+    let before = resolve(&opening, facts(Some(REMOTE), Some("/w/app"), "app"));
+    let after = resolve(&opening, facts(Some(REMOTE), Some("/w/better"), "better"));
+    assert_eq!((after.id, after.key.as_str()), (before.id, REMOTE));
+    assert_eq!((after.name.as_str(), after.root.as_deref()), ("better", Some("/w/better")));
+}
+
+/// @project_new_remote
+#[test]
+fn a_new_remote_keeps_the_project_and_both_remotes_lead_to_it() {
+    let opening = Home::new().open();
+    let before = resolve(&opening, facts(Some(REMOTE), Some("/w/app"), "app"));
+    let moved = resolve(&opening, facts(Some("gitlab.com/o/app"), Some("/w/app"), "app"));
+    let clone = resolve(&opening, facts(Some("gitlab.com/o/app"), Some("/elsewhere"), "elsewhere"));
+    let old = resolve(&opening, facts(Some(REMOTE), Some("/old"), "old"));
+    assert_eq!([moved.id, clone.id, old.id], [before.id; 3]);
+    assert_eq!(old.key, REMOTE, "the key never changes");
+}
+
+/// @project_new_remote
+#[test]
+fn a_repository_that_gets_its_first_remote_stays_the_same_project() {
+    let opening = Home::new().open();
+    let before = resolve(&opening, facts(None, Some("/w/app"), "app"));
+    let after = resolve(&opening, facts(Some(REMOTE), Some("/w/app"), "app"));
+    assert_eq!((after.id, after.key.as_str()), (before.id, "/w/app"));
+}
+
+/// @project_shared_name
+#[test]
+fn two_projects_of_one_name_are_two_and_the_name_finds_both() {
+    let opening = Home::new().open();
+    let one = resolve(&opening, facts(None, Some("/a/app"), "app"));
+    let two = resolve(&opening, facts(None, Some("/b/app"), "app"));
+    assert_ne!(one.id, two.id);
+    let find = |text: &str| -> Vec<i64> {
+        let found = opening.store.read(|rx| projects::find(rx, text)).unwrap();
+        found.into_iter().map(|project| project.id).collect()
+    };
+    assert_eq!(find("app"), [one.id, two.id]);
+    assert_eq!(find("APP"), [one.id, two.id]);
+    assert_eq!(find("/b/app"), [two.id]);
+    assert_eq!(find("/b/app/"), [two.id]);
+    assert_eq!(find("project:///a/app"), [one.id]);
+    assert_eq!(find("project://%2Fa%2Fapp"), [one.id]);
+    assert_eq!(find("project://app"), [0; 0], "a name is no key");
+    assert_eq!(find("other"), [0; 0]);
+}
+
+#[test]
+fn the_home_directory_goes_by_its_name_and_is_one_place() {
+    let opening = Home::new().open();
+    let home = resolve(&opening, facts(None, None, "home"));
+    let again = resolve(&opening, facts(None, None, "home"));
+    let unknown = resolve(&opening, facts(None, None, "unknown"));
+    assert_eq!(home, again);
+    assert_ne!(home.id, unknown.id);
+}
+
+/// @project_merge
+#[test]
+fn merging_moves_everything_and_all_names_lead_to_the_one_that_stays() {
+    let desk = Desk::new();
+    let into = desk.project.id;
+    let other = desk.session("s-2", "other", 10);
+    let moved = super::desk::Deed { session: other, ..desk.deed_command("make", 11) };
+    let id = desk.does(moved).id();
+    desk.write(move |tx| projects::merge(tx, other.project, into));
+    assert_eq!(desk.get(id).unwrap().project, "app");
+    let found = desk.read(|rx| projects::find(rx, "/w/other"));
+    assert_eq!(found.first().map(|project| project.id), Some(into));
+    let listed = desk.read(projects::list);
+    assert_eq!(listed.len(), 1);
+    let overview = &listed[0];
+    assert_eq!((overview.sessions, overview.observations), (2, 1));
+    assert_eq!(overview.aliases, ["/w/app", "/w/other"]);
+}
+
+/// @project_split
+#[test]
+fn a_split_root_is_a_project_of_its_own_from_then_on() {
+    let opening = Home::new().open();
+    let whole = resolve(&opening, facts(Some(REMOTE), Some("/w/app"), "app"));
+    resolve(&opening, facts(Some(REMOTE), Some("/w/fork"), "fork"));
+    let split = write(&opening, move |tx| {
+        touch(tx, "s-1", whole.id, 0)?;
+        let here = crate::sessions::Sighting {
+            name: "s-2",
+            agent: "codex",
+            project: whole.id,
+            root: Some("/w/fork"),
+            at: NOW,
+            starts: true,
+        };
+        crate::sessions::touch(tx, &here)?;
+        projects::split(tx, whole.id, "/w/fork", NOW)
+    });
+    assert_eq!(split.name, "fork");
+    let later = resolve(&opening, facts(Some(REMOTE), Some("/w/fork"), "fork"));
+    assert_eq!(later.id, split.id, "what a person says wins over the remote");
+    let app = resolve(&opening, facts(Some(REMOTE), Some("/w/app"), "app"));
+    assert_eq!(app.id, whole.id);
+    let of = |name: &str| {
+        opening.store.read(|rx| crate::sessions::by_name(rx, name)).unwrap().unwrap().project_id
+    };
+    assert_eq!((of("s-1"), of("s-2")), (whole.id, split.id));
+    let refused = opening
+        .store
+        .write(super::at_now(), move |tx| projects::split(tx, whole.id, "/nowhere", NOW));
+    assert_eq!(refused.unwrap_err().code, Code::Invalid);
+}
+
+/// @project_alias
+#[test]
+fn an_alias_leads_to_one_project_only() {
+    let opening = Home::new().open();
+    let one = resolve(&opening, facts(None, Some("/a"), "a"));
+    let two = resolve(&opening, facts(None, Some("/b"), "b"));
+    write(&opening, move |tx| projects::alias(tx, one.id, "/c"));
+    assert_eq!(resolve(&opening, facts(None, Some("/c"), "c")).id, one.id);
+    let taken = opening.store.write(super::at_now(), move |tx| projects::alias(tx, two.id, "/c"));
+    assert_eq!(taken.unwrap_err().code, Code::Conflict);
+}

@@ -1,0 +1,458 @@
+//! Search through the store: what is found, in which order, and what a filter keeps out.
+
+use std::time::Duration;
+
+use model::observation::ObsType;
+use serde_json::json;
+use text::query::{self, Form};
+
+use super::desk::{Deed, Desk};
+use crate::search::{self, Effort, Filter, Hits, Order};
+use crate::{Rx, sessions};
+
+const ALL: Filter<'static> = Filter {
+    projects: None,
+    kind: None,
+    session: None,
+    file: None,
+    root: None,
+    agent: None,
+    failed: None,
+    before: None,
+    after: None,
+};
+
+fn hits(desk: &Desk, query: &str, filter: &Filter<'_>) -> Hits {
+    desk.read(|rx| search::hits(rx, &query::rewrite(query), filter, Order::Best, 100))
+}
+
+fn ids(desk: &Desk, query: &str, filter: &Filter<'_>) -> Vec<i64> {
+    hits(desk, query, filter).hits.iter().map(|hit| hit.id).collect()
+}
+
+fn form(desk: &Desk, query: &str) -> Form {
+    hits(desk, query, &ALL).query.form
+}
+
+/// @search_any_term
+#[test]
+fn a_question_finds_records_with_any_of_its_words_the_best_first() {
+    let desk = Desk::new();
+    let noise: Vec<i64> = (0..20).map(|i| desk.runs(&format!("ls dir{i}"), i)).collect();
+    let router = desk.runs("docker build router", 100);
+    let both = desk.runs("docker compose build router image", 101);
+    let docker = desk.runs("docker ps", 102);
+    let found = ids(&desk, "How do I build the router image with docker compose?", &ALL);
+    assert_eq!(found, [both, router, docker]);
+    assert!(noise.iter().all(|id| !found.contains(id)));
+    assert_eq!(form(&desk, "How do I build the router image?"), Form::AnyTerm);
+}
+
+/// @search_word_forms
+#[test]
+fn words_are_found_in_all_their_forms() {
+    let desk = Desk::new();
+    let table = [
+        ("fix authentication of tokens", "authenticate"),
+        ("call getUserName in HTTPServer", "user server"),
+        ("open src/user_store.rs", "store"),
+        ("Café Süd geöffnet", "cafe"),
+        ("二要素認証のエラー", "認証"),
+        ("使用SQLite数据库", "sqlite"),
+        ("黒猫が寝ている", "猫"),
+        ("한국어로 검색하기", "검색"),
+    ];
+    for (at, (content, query)) in (0..).zip(table) {
+        let id = desk.runs(content, at);
+        assert_eq!(ids(&desk, query, &ALL), [id], "{query}");
+    }
+}
+
+/// @search_pairs
+#[test]
+fn words_that_stand_together_in_both_count_more() {
+    let desk = Desk::new();
+    let apart = desk.runs("compose with the old docker file", 0);
+    let together = desk.runs("the old file with docker compose", 1);
+    let newer = desk.runs("compose the docker file with old", 2);
+    let found = ids(&desk, "docker compose", &ALL);
+    assert_eq!(found[0], together);
+    assert_eq!(found[1..], [newer, apart], "of equal ones the newer is first");
+}
+
+#[test]
+fn the_order_is_that_of_the_index_itself() {
+    let desk = Desk::new();
+    for i in 0..60_i64 {
+        let filler = vec!["word"; usize::try_from(i % 7).unwrap()].join(" ");
+        let rare = if i % 9 == 0 { "rare rare" } else { "" };
+        desk.runs(&format!("common {rare} {filler} n{i}"), i);
+    }
+    let expected: Vec<i64> = desk.read(|rx| {
+        rx.sql(|db| {
+            db.prepare(
+                "SELECT rowid FROM passage_fts WHERE passage_fts MATCH '\"common\" OR \"rare\"' \
+                 ORDER BY bm25(passage_fts, 1.0, 0.5), rowid DESC",
+            )?
+            .query_map([], |row| row.get(0))?
+            .collect()
+        })
+    });
+    assert_eq!(expected.len(), 60);
+    // A small word between them: no pair.
+    assert_eq!(ids(&desk, "common and rare", &ALL), expected);
+}
+
+/// @search_everything
+#[test]
+fn prompts_errors_commits_paths_and_summaries_are_found() {
+    let desk = Desk::new();
+    let prompt = desk.says("please migrate the ledger", None, 0);
+    let failed = Deed {
+        metadata: json!({ "error": "linker terminated by signal" }),
+        failed: true,
+        ..desk.deed(ObsType::CommandError, "cargo build", 1)
+    };
+    let failed = desk.does(failed).id();
+    let edit = desk.edits("/w/app/src/ledger_book.rs", 2);
+    let session = desk.session.id;
+    desk.write(move |tx| sessions::summarise(tx, session));
+    assert!(ids(&desk, "migrate", &ALL).contains(&prompt));
+    assert!(ids(&desk, "linker signal", &ALL).contains(&failed));
+    assert_eq!(ids(&desk, "ledger_book", &Filter { kind: Some(ObsType::FileEdit), ..ALL }), [edit]);
+    let summaries = Filter { kind: Some(ObsType::SessionSummary), ..ALL };
+    assert_eq!(ids(&desk, "ledger", &summaries), [session]);
+}
+
+/// @search_prefix
+#[test]
+fn beginnings_of_words_are_tried_only_when_no_word_is_there() {
+    let desk = Desk::new();
+    let id = desk.runs("fix authentication", 0);
+    let other = desk.runs("authority", 1);
+    assert_eq!(ids(&desk, "authentica", &ALL), [id]);
+    assert_eq!(form(&desk, "authentica"), Form::Prefix);
+    assert_eq!(ids(&desk, "authority", &ALL), [other]);
+    assert_eq!(form(&desk, "authority"), Form::AnyTerm);
+    assert_eq!(ids(&desk, "nothingofthekind", &ALL), [0; 0]);
+    assert_eq!(form(&desk, "?!"), Form::Empty);
+}
+
+/// @search_operators
+#[test]
+fn operators_are_honoured() {
+    let desk = Desk::new();
+    let a = desk.runs("auth token refresh", 0);
+    let b = desk.runs("auth login page", 1);
+    let c = desk.runs("token bucket with some words before the limit", 2);
+    let found = |query: &str| {
+        let mut found = ids(&desk, query, &ALL);
+        found.sort_unstable();
+        found
+    };
+    for (query, expected) in [
+        ("auth AND token", vec![a]),
+        ("auth OR bucket", vec![a, b, c]),
+        ("auth NOT token", vec![b]),
+        ("(login OR bucket) NOT page", vec![c]),
+        ("\"auth token\"", vec![a]),
+        ("\"token auth\"", vec![]),
+        ("tok*", vec![a, c]),
+        ("NEAR(token limit, 20)", vec![c]),
+        ("NEAR(token limit, 2)", vec![]),
+        ("nowhere AND auth", vec![]),
+    ] {
+        assert_eq!(found(query), expected, "{query}");
+        assert_eq!(form(&desk, query), Form::Operators);
+    }
+}
+
+/// Records of two projects, three sessions and several kinds, all with the same word.
+struct Mixed {
+    desk: Desk,
+    all: Vec<i64>,
+    other_project: i64,
+    other: i64,
+}
+
+fn mixed() -> Mixed {
+    let desk = Desk::new();
+    let elsewhere = desk.session("s-2", "elsewhere", 0);
+    let command = desk.runs("needle in a command", 10);
+    let edit = desk.edits("/w/app/src/needle.rs", 20);
+    let prompt = desk.says("find the needle", None, 30);
+    let failing = Deed { failed: true, ..desk.deed(ObsType::CommandError, "needle broke", 40) };
+    let failing = desk.does(failing).id();
+    let other = Deed { session: elsewhere, ..desk.deed_command("needle elsewhere", 50) };
+    let other = desk.does(other).id();
+    let all = vec![command, edit, prompt, failing, other];
+    Mixed { other_project: elsewhere.project, desk, all, other }
+}
+
+/// @search_filters
+#[test]
+fn every_filter_holds_alone_and_together() {
+    let Mixed { desk, all, other_project, other } = mixed();
+    let own = [desk.project.id];
+    let foreign = [other_project];
+    let [command, edit, prompt, failing, _] = all[..] else { unreachable!() };
+    let now = super::NOW;
+    let table = [
+        (ALL, all.clone()),
+        (Filter { projects: Some(&own), ..ALL }, vec![command, edit, prompt, failing]),
+        (Filter { projects: Some(&foreign), ..ALL }, vec![other]),
+        (Filter { projects: Some(&[own[0], foreign[0]]), ..ALL }, all.clone()),
+        (Filter { projects: Some(&[]), ..ALL }, vec![]),
+        (Filter { kind: Some(ObsType::UserPrompt), ..ALL }, vec![prompt]),
+        (Filter { session: Some(desk.session.id), ..ALL }, vec![command, edit, prompt, failing]),
+        (Filter { session: Some(99_999), ..ALL }, vec![]),
+        (Filter { file: Some("/w/app/src/needle.rs"), ..ALL }, vec![edit]),
+        (Filter { file: Some("src/needle.rs"), root: Some("/w/app"), ..ALL }, vec![edit]),
+        (Filter { file: Some("needle.rs"), ..ALL }, vec![edit]),
+        (Filter { file: Some("other.rs"), ..ALL }, vec![]),
+        (Filter { agent: Some("claude-code"), ..ALL }, all),
+        (Filter { agent: Some("codex"), ..ALL }, vec![]),
+        (Filter { failed: Some(true), ..ALL }, vec![failing]),
+        (Filter { failed: Some(false), before: Some(now + 25), ..ALL }, vec![command, edit]),
+        (Filter { before: Some(now + 20), ..ALL }, vec![command]),
+        (Filter { after: Some(now + 40), ..ALL }, vec![other]),
+        (Filter { projects: Some(&foreign), failed: Some(true), ..ALL }, vec![]),
+    ];
+    for (filter, expected) in table {
+        let query = query::rewrite("needle");
+        for effort in [Effort::default(), Effort { scope_rows: 0, ..Effort::default() }] {
+            for query in [query.clone(), query::rewrite("needle OR nothing")] {
+                let wanted = (Order::Best, 100);
+                let found =
+                    desk.read(|rx| search::hits_within(&effort, rx, &query, &filter, wanted));
+                let mut found: Vec<i64> = found.hits.iter().map(|hit| hit.id).collect();
+                found.sort_unstable();
+                assert_eq!(found, expected, "{filter:?} {effort:?}");
+            }
+        }
+        assert_eq!(desk.read(|rx| search::all(rx, &query, &filter)), expected, "{filter:?}");
+    }
+}
+
+/// @project_isolation
+#[test]
+fn a_record_of_another_project_never_answers_whatever_is_typed() {
+    let Mixed { desk, other_project, other, .. } = mixed();
+    let own = [desk.project.id];
+    let filter = Filter { projects: Some(&own), ..ALL };
+    for typed in ["elsewhere", "needle OR elsewhere", "elsewh", "elsewh*", "\"needle elsewhere\""] {
+        assert!(!ids(&desk, typed, &filter).contains(&other), "{typed}");
+        let everywhere = ids(&desk, typed, &Filter { projects: Some(&[other_project]), ..ALL });
+        assert_eq!(everywhere, [other], "{typed}");
+    }
+}
+
+#[test]
+fn the_newest_come_first_where_that_is_wanted() {
+    let desk = Desk::new();
+    let best = desk.runs("needle needle", 0);
+    let newer = desk.runs("a needle in much hay and more hay", 1);
+    let query = query::rewrite("needle");
+    let newest = desk.read(|rx| search::hits(rx, &query, &ALL, Order::Newest, 1));
+    assert_eq!(newest.hits.iter().map(|hit| hit.id).collect::<Vec<_>>(), [newer]);
+    assert_eq!(ids(&desk, "needle", &ALL), [best, newer]);
+}
+
+/// @search_frequent
+#[test]
+fn a_frequent_word_is_looked_for_in_the_newest_records_and_the_answer_says_so() {
+    let desk = Desk::new();
+    let rare = desk.runs("common rare", 0);
+    let common: Vec<i64> = (1..=40).map(|i| desk.runs(&format!("common n{i}"), i)).collect();
+    let search = |typed: &str, rows: usize| {
+        let effort = Effort { rows, ..Effort::default() };
+        let query = query::rewrite(typed);
+        desk.read(|rx| search::hits_within(&effort, rx, &query, &ALL, (Order::Best, 100)))
+    };
+    let found = search("common rare", 10);
+    assert_eq!(found.hits[0].id, rare, "a rare word is always looked for");
+    assert!(found.partial);
+    assert_eq!(found.frequent, ["common"]);
+    let mut newest: Vec<i64> = found.hits[1..].iter().map(|hit| hit.id).collect();
+    newest.sort_unstable();
+    assert_eq!(newest, common[31..]);
+    let complete = search("common rare", 100);
+    assert_eq!((complete.hits.len(), complete.partial), (41, false));
+    assert_eq!(complete.frequent, [""; 0]);
+    // In a project of few records nothing has to be left out.
+    let few = Filter { projects: Some(&[desk.project.id]), ..ALL };
+    let effort = Effort { rows: 10, scope_rows: 0, ..Effort::default() };
+    let query = query::rewrite("common rare");
+    let found = desk.read(|rx| search::hits_within(&effort, rx, &query, &few, (Order::Best, 100)));
+    assert_eq!((found.hits.len(), found.partial), (41, false));
+}
+
+/// @search_patience
+#[test]
+fn a_query_that_takes_too_long_ends_with_what_it_has() {
+    let desk = Desk::new();
+    for i in 0..200 {
+        desk.runs(&format!("common n{i}"), i);
+    }
+    let effort = Effort { patience: Duration::ZERO, ..Effort::default() };
+    let query = query::rewrite("common AND n*");
+    let wanted = (Order::Best, 1_000);
+    let found = desk.read(|rx| search::hits_within(&effort, rx, &query, &ALL, wanted));
+    assert!(found.partial);
+    assert!(found.hits.len() < 200);
+    let complete = desk.read(|rx| search::hits(rx, &query, &ALL, Order::Best, 1_000));
+    assert_eq!((complete.hits.len(), complete.partial), (200, false));
+}
+
+/// Texts of pieces that mean something to the index, in all the wrong places.
+fn hostile(seed: &mut u64) -> String {
+    const PIECES: [&str; 40] = [
+        "AND",
+        "OR",
+        "NOT",
+        "NEAR",
+        "NEAR(",
+        "(",
+        ")",
+        "\"",
+        "\"\"",
+        "*",
+        "^",
+        "+",
+        "-",
+        ":",
+        ",",
+        "{",
+        "}",
+        "auth",
+        "token*",
+        "body:",
+        "parts :",
+        "5",
+        "\0",
+        "é",
+        "認証",
+        "猫",
+        "Ⓐ",
+        "\u{301}",
+        "🦀",
+        "''",
+        ";",
+        "--",
+        "\\",
+        "\n",
+        " ",
+        " ",
+        " ",
+        "the",
+        "getUserName",
+        "\u{200d}",
+    ];
+    let mut next = || {
+        *seed ^= *seed << 13;
+        *seed ^= *seed >> 7;
+        *seed ^= *seed << 17;
+        usize::try_from(*seed % 40).unwrap_or_default()
+    };
+    let length = next() % 14;
+    (0..length).map(|_| PIECES[next()]).collect::<Vec<_>>().join(if next() % 2 == 0 {
+        " "
+    } else {
+        ""
+    })
+}
+
+/// @search_never_fails
+#[test]
+fn whatever_is_typed_the_index_takes_it() {
+    let desk = Desk::new();
+    desk.runs("auth token the getUserName 認証 猫 é body parts 5", 0);
+    let mut seed = 88_172_645_463_325_252;
+    let mut forms = std::collections::BTreeMap::<&str, u32>::new();
+    let mut typed: Vec<String> = (0..4_000).map(|_| hostile(&mut seed)).collect();
+    let nested = |depth: usize| format!("{}a OR b{}", "(x AND ".repeat(depth), ")".repeat(depth));
+    typed.extend((0..12).map(nested));
+    typed.extend([vec!["w"; 5_000].join(" OR "), "a ".repeat(50_000), "(".repeat(100_000)]);
+    typed.push((0..32).map(|i| format!("a{i}")).collect::<Vec<_>>().join(" NOT "));
+    for typed in typed {
+        let run = |rx: &Rx<'_>| {
+            let found = search::hits(rx, &query::rewrite(&typed), &ALL, Order::Best, 10)?;
+            search::all(rx, &query::all_terms(&typed), &ALL)?;
+            let beginnings = query::rewrite(&typed).prefix();
+            beginnings.map_or(Ok(Vec::new()), |query| search::all(rx, &query, &ALL))?;
+            Ok(found.query.form.word())
+        };
+        match desk.opening.store.read(run) {
+            Ok(form) => *forms.entry(form).or_default() += 1,
+            Err(error) => panic!("{typed:?}: {error}"),
+        }
+    }
+    for form in ["operators", "any_term", "prefix", "empty"] {
+        assert!(forms.get(form).is_some_and(|count| *count > 20), "{forms:?}");
+    }
+}
+
+#[test]
+fn our_stems_are_those_of_the_index() {
+    const BEGINNINGS: [&str; 24] = [
+        "relat", "hop", "fil", "agre", "cat", "controll", "conn", "authent", "migr", "y", "by",
+        "toy", "crypt", "serial", "modul", "x", "tokeniz", "fail", "bl", "tr", "size", "sky", "oa",
+        "fullf",
+    ];
+    const ENDS: [&str; 40] = [
+        "", "s", "ies", "sses", "ed", "eed", "ing", "y", "ational", "tional", "enci", "anci",
+        "izer", "logi", "bli", "alli", "entli", "eli", "ousli", "ization", "ation", "ator",
+        "alism", "iveness", "fulness", "ousness", "aliti", "iviti", "biliti", "icate", "ative",
+        "alize", "iciti", "ical", "ness", "ement", "ion", "ll", "ate", "e",
+    ];
+    let db = rusqlite::Connection::open_in_memory().unwrap();
+    db.execute_batch(
+        "CREATE VIRTUAL TABLE t USING fts5 (b, tokenize = 'porter unicode61'); \
+         CREATE VIRTUAL TABLE v USING fts5vocab (t, instance);",
+    )
+    .unwrap();
+    let made = BEGINNINGS.iter().flat_map(|begin| ENDS.map(|end| format!("{begin}{end}")));
+    let words: Vec<String> =
+        made.chain(["Über", "café", "naïveté", "señor"].map(str::to_owned)).collect();
+    for (row, word) in (1_i64..).zip(&words) {
+        db.execute("INSERT INTO t (rowid, b) VALUES (?1, ?2)", (row, word)).unwrap();
+    }
+    let mut select = db.prepare("SELECT doc, term FROM v").unwrap();
+    let terms = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    let terms: std::collections::HashMap<i64, String> = terms.collect::<Result<_, _>>().unwrap();
+    for (row, word) in (1..).zip(&words) {
+        let ours = text::stem::stem(&text::words::fold(word));
+        assert_eq!(terms.get(&row), Some(&ours), "{word}");
+    }
+}
+
+#[test]
+fn a_filter_never_walks_through_all_documents() {
+    let desk = Desk::new();
+    let filters = [
+        Filter { projects: Some(&[1]), ..ALL },
+        Filter { session: Some(1), ..ALL },
+        Filter { session: Some(1), agent: Some("x"), failed: Some(true), ..ALL },
+    ];
+    for filter in filters {
+        desk.read(|rx| {
+            let conditions = search::Conditions::of(rx, &filter)?;
+            for sql in [conditions.select_among(), conditions.select_scope()] {
+                let plan: Vec<String> = rx.sql(|db| {
+                    let mut explain = db.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;
+                    let count = explain.parameter_count();
+                    let values = vec!["[1]"; count];
+                    explain
+                        .query_map(rusqlite::params_from_iter(values), |row| row.get(3))?
+                        .collect()
+                })?;
+                let scans: Vec<&String> = plan
+                    .iter()
+                    .filter(|line| line.contains("SCAN") && !line.contains("json_each"))
+                    .collect();
+                assert!(scans.is_empty(), "{sql}: {plan:#?}");
+            }
+            Ok(())
+        });
+    }
+}

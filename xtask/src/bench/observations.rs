@@ -1,0 +1,228 @@
+//! Observations: a made-up store of each size, what is asked of it beside bare SQL on the same file, and
+//! how many events a second come in.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+
+use super::{Amount, Row};
+use crate::daemon::Daemon;
+use crate::home::Home;
+use crate::process;
+use crate::project::Project;
+
+const SIZES: [usize; 3] = [1_000, 10_000, 100_000];
+const SIZE_LARGE: usize = 1_000_000;
+/// Size of the store that events come in to.
+const SIZE_INGEST: usize = 100_000;
+
+const BYTES_MAX: f64 = 400.0;
+const EVENTS_PER_SECOND_MIN: f64 = 20_000.0;
+const MEASURE_DEADLINE: Duration = Duration::from_secs(600);
+
+/// What the store and its generator are made of: another text there makes another store.
+const SOURCES: [&str; 2] =
+    ["crates/store/src/schema/", "crates/app/src/commands/bench_observations/"];
+
+/// A read: its name among the figures, what it is called, and milliseconds it may take up to 100,000
+/// observations and at a million. Without a limit it is only shown.
+struct Read {
+    name: &'static str,
+    measure: &'static str,
+    max: Option<f64>,
+    max_large: Option<f64>,
+}
+
+const fn read(name: &'static str, measure: &'static str, max: f64, large: f64) -> Read {
+    Read { name, measure, max: Some(max), max_large: Some(large) }
+}
+
+const READS: [Read; 7] = [
+    read("briefing", "SessionStart with briefing", 15.0, 40.0),
+    read("recent_context", "recent_context", 10.0, 10.0),
+    read("get_observations", "get_observations, 3 ids", 0.3, 0.3),
+    read("timeline", "timeline", 0.3, 0.3),
+    read("session_trace", "session_trace, 110 records", 0.3, 0.3),
+    read("file_history", "file_history", 0.3, 0.3),
+    Read { name: "search", measure: "search, 1 to 3 words", max: Some(3.0), max_large: None },
+];
+
+pub(crate) fn rows(
+    project: &Project,
+    binary: &Path,
+    amount: &Amount,
+    large: bool,
+) -> Result<Vec<Row>> {
+    let mut rows = Vec::new();
+    for size in SIZES.into_iter().chain(large.then_some(SIZE_LARGE)) {
+        let made = Made::get(project, binary, size)?;
+        rows.push(made.room()?);
+        let home = made.home(binary)?;
+        let calls = (amount.calls / 4).to_string();
+        let figures = figures(&home, &["read", &calls])?;
+        for read in &READS {
+            rows.push(read_row(read, size, &figures)?);
+        }
+    }
+    rows.push(ingest(&Made::get(project, binary, SIZE_INGEST)?, binary, amount)?);
+    Ok(rows)
+}
+
+/// A made-up store, kept for the next run.
+struct Made {
+    database: PathBuf,
+    size: usize,
+    figures: Value,
+}
+
+impl Made {
+    fn get(project: &Project, binary: &Path, size: usize) -> Result<Made> {
+        let folder = project.target_dir()?.join("bench-stores");
+        fs::create_dir_all(&folder)?;
+        let name = format!("{:016x}-{size}", version(project)?);
+        let (database, told) =
+            (folder.join(format!("{name}.db")), folder.join(format!("{name}.json")));
+        if !told.exists() {
+            eprintln!("making up {size} observations");
+            let home = Home::new(binary)?;
+            let figures = make(&home, size)?;
+            fs::copy(home.data().join("rekindle.db"), &database)?;
+            // The figures come last: with them the store is complete.
+            fs::write(&told, figures.to_string())?;
+        }
+        let figures = serde_json::from_str(&fs::read_to_string(&told)?)?;
+        Ok(Made { database, size, figures })
+    }
+
+    /// A home with a copy of the store.
+    fn home(&self, binary: &Path) -> Result<Home> {
+        let home = Home::new(binary)?;
+        fs::copy(&self.database, home.data().join("rekindle.db"))?;
+        Ok(home)
+    }
+
+    /// What an observation costs beyond its own text.
+    fn room(&self) -> Result<Row> {
+        let number = |name: &str| {
+            self.figures[name].as_f64().with_context(|| format!("no '{name}' in {}", self.figures))
+        };
+        let count = number("observations")?;
+        let (all, text) = (number("bytes")? / count, number("text_bytes")? / count);
+        let beyond = all - text;
+        // A small store is mostly the empty schema.
+        let judged = self.size >= SIZE_INGEST;
+        let target = if judged { "< 400 bytes" } else { "-" };
+        let measure = format!("{}: bytes beyond its text, each", shown(self.size));
+        let good = !judged || beyond < BYTES_MAX;
+        let row = Row::figure(&measure, format!("{beyond:.0}"), target, good);
+        Ok(row.against(format!("text {text:.0}"), all / text))
+    }
+}
+
+/// A number for the sources that decide what a store looks like.
+fn version(project: &Project) -> Result<u64> {
+    let files = project.text_files()?;
+    let decisive =
+        files.iter().filter(|file| SOURCES.iter().any(|source| file.path.starts_with(source)));
+    Ok(decisive.flat_map(|file| file.text.bytes()).fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    }))
+}
+
+/// Makes up a store, which may take minutes; the progress is shown as it goes.
+fn make(home: &Home, size: usize) -> Result<Value> {
+    let mut command = home.rekindle(&["bench-observations", "make", &size.to_string()]);
+    let output = command.stderr(Stdio::inherit()).output().context("cannot start the generator")?;
+    if !output.status.success() {
+        bail!("the generator ended with {}", output.status);
+    }
+    serde_json::from_slice(&output.stdout).context("the figures are not JSON")
+}
+
+fn figures(home: &Home, args: &[&str]) -> Result<Value> {
+    let mut command = home.rekindle(&["bench-observations"]);
+    let finished = process::run_ok(command.args(args), MEASURE_DEADLINE)?;
+    serde_json::from_str(&finished.stdout).context("the figures are not JSON")
+}
+
+fn read_row(read: &Read, size: usize, figures: &Value) -> Result<Row> {
+    let figure = |side: &str| {
+        let found = figures[read.name][side].as_f64();
+        found.with_context(|| format!("no figure '{side}' of '{}' in {figures}", read.name))
+    };
+    let (ours, p95, bare) = (figure("ours")?, figure("p95")?, figure("bare")?);
+    let max = if size >= SIZE_LARGE { read.max_large } else { read.max };
+    let target = max.map_or_else(|| "-".to_owned(), |max| format!("< {max} ms"));
+    let text = format!("{ours:.3} ms (p95 {p95:.2})");
+    let measure = format!("{}: {}, median", shown(size), read.measure);
+    let row = Row::figure(&measure, text, &target, max.is_none_or(|max| ours < max));
+    Ok(row.against(format!("{bare:.3} ms bare SQL"), ours / bare))
+}
+
+/// Events from eight connections, each acknowledged after its COMMIT.
+fn ingest(made: &Made, binary: &Path, amount: &Amount) -> Result<Row> {
+    let home = made.home(binary)?;
+    let count = (amount.requests * 10).to_string();
+    let ours = {
+        let _daemon = Daemon::start(&home, &[])?;
+        figures(&home, &["ingest", &count])?
+    };
+    let bare = figures(&home, &["insert", &count])?;
+    let rate = |figures: &Value| {
+        let found = figures["per_second"].as_f64();
+        found.with_context(|| format!("no rate in {figures}"))
+    };
+    let (ours, bare) = (rate(&ours)?, rate(&bare)?);
+    let measure = format!("{}: events from 8 connections", shown(made.size));
+    let good = ours > EVENTS_PER_SECOND_MIN;
+    let row = Row::figure(&measure, format!("{ours:.0}/s"), "> 20000/s", good);
+    Ok(row.against(format!("{bare:.0}/s bare INSERT"), ours / bare))
+}
+
+fn shown(size: usize) -> String {
+    match size {
+        1_000_000.. => format!("{}M", size / 1_000_000),
+        _ => format!("{}k", size / 1_000),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::bench::failures;
+
+    #[test]
+    fn a_read_over_its_target_fails_and_one_without_a_target_is_only_shown() {
+        let figures = json!({
+            "timeline": { "ours": 0.4, "p95": 0.5, "bare": 0.1 },
+            "search": { "ours": 9.0, "p95": 12.0, "bare": 8.0 },
+        });
+        let row = |name: &str, size: usize| {
+            let read = READS.iter().find(|read| read.name == name).expect("it is measured");
+            read_row(read, size, &figures).expect("its figures are there")
+        };
+        let rows = [row("timeline", 1_000), row("search", SIZE_LARGE)];
+        assert_eq!(
+            failures(&rows),
+            ["1k: timeline, median is 0.400 ms (p95 0.50) (target < 0.3 ms)"]
+        );
+        assert!(READS.iter().any(|read| read_row(read, 1_000, &figures).is_err()));
+    }
+
+    #[test]
+    fn room_is_judged_where_the_empty_schema_does_not_matter() {
+        let figures = json!({ "observations": 10, "bytes": 9_000, "text_bytes": 1_000 });
+        let made = |size| Made { database: PathBuf::new(), size, figures: figures.clone() };
+        let rows = [1_000, 100_000].map(|size| made(size).room().expect("it has figures"));
+        assert_eq!(
+            failures(&rows),
+            ["100k: bytes beyond its text, each is 800 (target < 400 bytes)"]
+        );
+    }
+}
