@@ -180,7 +180,7 @@ pub const AGENTS: &[Agent] = &[
         marks: Marks { folder: "/.claude/", member: "prompt_id" },
         mcp: ("mcp__", "__"),
         exit_line: None,
-        chars_max: limits::INJECTED_CHARS_MAX,
+        chars_max: limits::INJECT_CHARS_MAX,
         tokens_max: None,
     },
     Agent {
@@ -212,8 +212,8 @@ pub const AGENTS: &[Agent] = &[
         marks: Marks { folder: "/.codex/", member: "turn_id" },
         mcp: ("mcp__", "__"),
         exit_line: Some(ExitLine::First),
-        chars_max: limits::INJECTED_CHARS_MAX,
-        tokens_max: Some(limits::INJECTED_TOKENS_MAX),
+        chars_max: limits::INJECT_CHARS_MAX,
+        tokens_max: Some(limits::INJECT_TOKENS_MAX),
     },
     Agent {
         name: "gemini-cli",
@@ -248,7 +248,7 @@ pub const AGENTS: &[Agent] = &[
         marks: Marks { folder: "/.gemini/", member: "timestamp" },
         mcp: ("mcp_", "_"),
         exit_line: Some(ExitLine::Last),
-        chars_max: limits::INJECTED_CHARS_MAX,
+        chars_max: limits::INJECT_CHARS_MAX,
         tokens_max: None,
     },
 ];

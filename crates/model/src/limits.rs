@@ -93,10 +93,6 @@ pub const OBSERVED_FILES_MAX: usize = 50;
 pub const SHELL_LINE_BYTES_MAX: usize = 64 * 1024;
 /// How deep commands in commands are looked into.
 pub const SHELL_DEPTH_MAX: usize = 16;
-/// Characters of a text that is injected into an agent.
-pub const INJECTED_CHARS_MAX: usize = 9_000;
-/// Tokens of it where the host counts them.
-pub const INJECTED_TOKENS_MAX: usize = 2_400;
 
 /// Bytes of a component or key name.
 pub const HINT_NAME_BYTES_MAX: usize = 200;

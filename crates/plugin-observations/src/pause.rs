@@ -177,8 +177,11 @@ pub(crate) fn notes(rx: &Rx<'_>, now: i64) -> Result<Vec<String>, OpError> {
     let mut notes = Vec::new();
     for pause in pauses::list(rx, now)? {
         let project = pause.project.map(|id| projects::by_id(rx, id)).transpose()?.flatten();
-        let place = project.map_or_else(|| "everywhere".to_owned(), |p| format!("in {}", p.name));
-        let end = pause.until.map_or_else(|| "`rekindle pause off`".to_owned(), rfc3339);
+        let (place, flag) = project.map_or_else(
+            || ("everywhere".to_owned(), String::new()),
+            |project| (format!("in {}", project.name), format!(" --project {}", project.name)),
+        );
+        let end = pause.until.map_or_else(|| format!("`rekindle pause off{flag}`"), rfc3339);
         notes.push(format!("paused {place}: nothing is captured or told until {end}"));
     }
     Ok(notes)

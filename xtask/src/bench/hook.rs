@@ -15,7 +15,8 @@ use crate::process;
 
 const INSTRUCTIONS_MAX: f64 = 0.6e6;
 const RATIO_WITH_DAEMON_MAX: f64 = 2.2;
-const RATIO_WITHOUT_DAEMON_MAX: f64 = 2.5;
+/// Without a daemon the hook itself finds out what is worth keeping and takes the secrets out of it.
+const RATIO_WITHOUT_DAEMON_MAX: f64 = 3.0;
 const FLOOR: &str = "/bin/true";
 /// Spawns before the measured ones.
 const WARM_UP: usize = 5;
@@ -120,18 +121,30 @@ fn expect_committed(home: &Home, wanted: usize) -> Result<()> {
     Ok(())
 }
 
-/// About half a kilobyte, as an agent sends it after a command; every number is another event.
+/// About a kilobyte, as an agent sends it after a command; every number is another event.
 fn payload(home: &Home, number: usize) -> Result<PathBuf> {
     let event = json!({
         "session_id": "00000000-0000-4000-8000-000000000001",
-        "transcript_path": "/home/user/.agent/projects/web/00000000.jsonl",
+        "transcript_path": "/home/user/.claude/projects/-home-user-web/00000000-0000-4000-8000-000000000001.jsonl",
         "cwd": home.file("home"),
-        "hook_event_name": "PostToolUse",
+        "prompt_id": "00000000-0000-4000-8000-000000000002",
         "permission_mode": "default",
+        "effort": { "level": "medium" },
+        "hook_event_name": "PostToolUse",
         "tool_name": "Bash",
-        "tool_input": { "command": "make build", "description": "Build the project" },
-        "tool_response": { "stdout": "cc -c main.c\ncc -o web main.o\n", "stderr": "", "interrupted": false },
+        "tool_input": {
+            "command": format!("cd web && cargo test --package api session_{number} 2>&1 | tail -n 20"),
+            "description": "Run the tests of the session",
+        },
+        "tool_response": {
+            "stdout": "running 3 tests\ntest session::begins_with_a_token ... ok\ntest session::ends_after_an_hour ... ok\ntest session::is_renewed ... ok\n\ntest result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 41 filtered out; finished in 0.02s",
+            "stderr": "",
+            "interrupted": false,
+            "isImage": false,
+            "noOutputExpected": false,
+        },
         "tool_use_id": format!("toolu_{number:024}"),
+        "duration_ms": 1_872,
     });
     let path = home.file(&format!("payload-{number}.json"));
     fs::write(&path, event.to_string())?;

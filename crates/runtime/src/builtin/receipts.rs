@@ -102,6 +102,8 @@ impl Op for Receipts {
                 }),
             }
         }
+        // They come newest first; within one telling the order of the text is the order.
+        tellings.iter_mut().for_each(|telling| telling.items.reverse());
         Ok(ReceiptsOutput { receipts: tellings })
     }
 }

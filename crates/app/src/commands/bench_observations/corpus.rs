@@ -64,7 +64,7 @@ impl Corpus {
     }
 
     /// The same with sessions that are named by numbers from here on.
-    pub(super) fn from_session(self, first: usize) -> Corpus {
+    pub(super) fn starting_at(self, first: usize) -> Corpus {
         Corpus { first, ..self }
     }
 

@@ -67,7 +67,7 @@ pub(super) fn insert(world: &mut World, count: usize) -> Result<Value, OpError> 
 fn frames(connection: usize, count: usize, locations: &Locations) -> Vec<Vec<u8>> {
     let seed = SEED + 1 + u64::try_from(connection).unwrap_or(0);
     let now = client::clock::now_ms();
-    let corpus = Corpus::new(seed, count, now).from_session((connection + 1) * SESSIONS_APART);
+    let corpus = Corpus::new(seed, count, now).starting_at((connection + 1) * SESSIONS_APART);
     let db = locations.database.to_string_lossy().into_owned();
     let frame = |happened: Happened| {
         let mut frame = json!({
