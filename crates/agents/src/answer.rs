@@ -8,6 +8,11 @@ use crate::table::{Agent, Form, agent};
 /// How many bytes a host takes for a token.
 const BYTES_PER_TOKEN: usize = 4;
 
+/// Whether the host of this event hands a text on to its model.
+pub fn takes_text(event: &HookEvent) -> bool {
+    agent(&event.agent).and_then(|agent| agent.event(&event.name)?.answer).is_some()
+}
+
 /// The answer to an event; none if the event takes no text, or there is none.
 pub fn answer(event: &HookEvent, text: &str) -> Option<Value> {
     let agent = agent(&event.agent)?;

@@ -13,7 +13,7 @@ mod table;
 mod tool;
 mod wire;
 
-pub use answer::answer;
+pub use answer::{answer, takes_text};
 pub use digest::shorten;
 pub use event::{extract, strict};
 pub use table::{AGENTS, Agent, Event, ExitLine, Fields, Form, Kind, Marks, Tool, agent};

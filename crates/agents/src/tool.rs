@@ -94,10 +94,11 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// What the first of these members says, else the tool's name.
+    /// What the first of these members says that says anything, else the tool's name.
     fn plain(&self, obs_type: ObsType, members: &[&str]) -> Draft {
-        let text = self.input.text(members).map(|text| text.head()).filter(|text| !text.is_empty());
-        let content = guard::line(text.unwrap_or(self.name), limits::OBSERVED_CHARS_MAX);
+        let mut said = members.iter().filter_map(|member| Some(self.input.text(&[member])?.head()));
+        let text = said.find(|text| !text.trim().is_empty()).unwrap_or(self.name);
+        let content = guard::line(text, limits::OBSERVED_CHARS_MAX);
         Draft { obs_type, content, file_path: None, metadata: Map::new(), command: None }
     }
 
@@ -211,7 +212,10 @@ impl Draft {
         let failed = outcome.as_ref().is_some_and(|outcome| outcome.failed);
         match outcome {
             Some(outcome) if failed => self.fail(&outcome),
-            Some(outcome) => git::add(self.obs_type, &outcome.texts, &mut self.metadata),
+            Some(outcome) => {
+                self.left_open(&outcome);
+                git::add(self.obs_type, &outcome.texts, &mut self.metadata);
+            }
             None => {}
         }
         let path = self.file_path.as_deref();
@@ -226,8 +230,21 @@ impl Draft {
         }
     }
 
+    /// Notes that a command did not run to its end.
+    fn left_open(&mut self, outcome: &Outcome<'_>) {
+        for (member, holds) in
+            [("is_interrupt", outcome.interrupted), ("background", outcome.background)]
+        {
+            if holds {
+                self.metadata.insert(member.into(), true.into());
+            }
+        }
+    }
+
     fn fail(&mut self, outcome: &Outcome<'_>) {
         let is_command = self.is_command();
+        // What was to be committed was not.
+        self.metadata.remove("commit_message");
         let mut set = |member: &str, value: Value| self.metadata.insert(member.into(), value);
         if is_command {
             self.obs_type = ObsType::CommandError;

@@ -63,9 +63,13 @@ fn own_commands(table: &Table) -> Vec<Command> {
 
 /// Runs a line and says with which code to exit.
 pub(crate) fn run(argv: Vec<OsString>) -> u8 {
-    let table = crate::kit::kit().table;
     let name = crate::names::started_by(argv.first().map(AsRef::as_ref));
-    let mut out = Output::standard(name);
+    run_on(argv, Output::standard(name))
+}
+
+/// Runs a line with these streams.
+fn run_on(argv: Vec<OsString>, mut out: Output) -> u8 {
+    let table = crate::kit::kit().table;
     let parsed = cli::parse(&table, own_commands(&table), argv, &mut out, &mut std::io::stdin());
     let mut world = World {
         out,

@@ -20,12 +20,13 @@ fn main() -> ExitCode {
         commands::hook::take(&hooked);
         return ExitCode::SUCCESS;
     }
-    // An agent takes what a hook prints on stdout for an answer, so a hook's mistakes go to stderr.
-    let argv = std::env::args_os().filter(|arg| !is_hook || arg != "--json");
-    let exit = commands::run(argv.collect());
+    if is_hook {
+        // An agent takes what a hook prints on stdout for an answer, so no mistake is told there.
+        commands::hook::run_line(std::env::args_os().filter(|arg| arg != "--json").collect());
+        return ExitCode::SUCCESS;
+    }
     // To an agent the code of a wrong usage means that it has to stop what it is doing.
-    match exit {
-        _ if is_hook => ExitCode::SUCCESS,
+    match commands::run(std::env::args_os().collect()) {
         cli::EXIT_USAGE if is_record => ExitCode::FAILURE,
         exit => ExitCode::from(exit),
     }

@@ -213,10 +213,11 @@ impl Output {
             false => (Style::new(), Style::new()),
         };
         let message = text::one_line(&self.name.said(&error.message), usize::MAX);
-        let mut lines = format!("{red}error:{red:#} {message}\n");
+        let prefix = self.name.prefix;
+        let mut lines = format!("{prefix}{red}error:{red:#} {message}\n");
         if let Some(hint) = &error.hint {
             let hint = text::one_line(&self.name.said(hint), usize::MAX);
-            lines.push_str(&format!("{bold}hint:{bold:#} {hint}\n"));
+            lines.push_str(&format!("{prefix}{bold}hint:{bold:#} {hint}\n"));
         }
         self.say(&lines);
     }

@@ -83,6 +83,17 @@ pub trait Plugin: Send + Sync {
         Arc::default()
     }
 
+    /// Whether something of it has outlived its time and is to be removed. It is asked every few
+    /// seconds, so the answer has to be at hand.
+    fn has_expired(&self, _now: i64) -> bool {
+        false
+    }
+
+    /// Removes what has outlived its time.
+    fn sweep(&self, _tx: &Tx<'_>, _now: i64) -> Result<(), OpError> {
+        Ok(())
+    }
+
     /// How many things the plugin holds that would be cleared by a clean end. A daemon that holds
     /// some stays much longer after its last client.
     fn held(&self) -> usize {

@@ -72,8 +72,8 @@ impl Facts {
         None
     }
 
-    /// The repository's name: `git:org/repo` by its remote, with all groups and without the host;
-    /// `file://` and a path if there is no remote, or a local one.
+    /// The repository's name: `https://host/org/repo` by its remote, without credentials; `file://` and
+    /// a path if there is no remote, or a local one.
     pub fn repo(&self) -> String {
         let named = self.remote.as_deref().and_then(remote::repo_name);
         named.unwrap_or_else(|| format!("file://{}", self.main_root.display()))

@@ -23,12 +23,15 @@ pub fn normal_remote(url: &str) -> String {
     }
 }
 
-/// `git:org/repo` for an address with a host, `file://` and the path for a local one; nothing for
-/// an address without a path.
+/// `https://host/org/repo` for an address with a host, whatever way git takes to it; `file://` and the
+/// path for a local one; nothing for an address without a path.
 pub(crate) fn repo_name(url: &str) -> Option<String> {
     let Address { host, path } = Address::parse(url);
-    let scheme = if host.is_some() { "git:" } else { "file://" };
-    (!path.is_empty()).then(|| format!("{scheme}{path}"))
+    let name = match host {
+        Some(host) => format!("https://{host}/{path}"),
+        None => format!("file://{path}"),
+    };
+    (!path.is_empty()).then_some(name)
 }
 
 /// The same address, if it is a relative path as seen from the top of the work tree.

@@ -6,7 +6,7 @@
 //! argument parser here.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::fs::OpenOptions;
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -20,7 +20,8 @@ use model::hook::HookEvent;
 use model::limits;
 use model::locations::Locations;
 use model::time::rfc3339;
-use serde::Deserialize;
+use serde::de::{IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -43,11 +44,53 @@ pub enum Outcome {
     Spooled { event: Box<HookEvent>, locations: Locations },
 }
 
-/// Only what has to be looked at before the event is handed over; the rest is checked to be JSON.
-#[derive(Default, Deserialize)]
+/// Only what has to be looked at before the event is handed over; the rest is checked to be JSON. Of
+/// a member that is there twice the last one counts, as it does for the daemon.
 struct Payload<'a> {
-    #[serde(borrow, default)]
     session_id: Option<Cow<'a, str>>,
+}
+
+#[derive(Deserialize)]
+#[serde(field_identifier, rename_all = "snake_case")]
+enum Member {
+    SessionId,
+    #[serde(other)]
+    Other,
+}
+
+/// A text that is borrowed where it can be.
+#[derive(Deserialize)]
+struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
+impl<'de> Deserialize<'de> for Payload<'de> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Payload<'de>, D::Error> {
+        from.deserialize_map(Members)
+    }
+}
+
+struct Members;
+
+impl<'de> Visitor<'de> for Members {
+    type Value = Payload<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut members: M) -> Result<Payload<'de>, M::Error> {
+        let mut session_id = None;
+        while let Some(member) = members.next_key()? {
+            match member {
+                Member::SessionId => {
+                    session_id = members.next_value::<Option<Text<'de>>>()?.map(|text| text.0);
+                }
+                Member::Other => {
+                    members.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        Ok(Payload { session_id })
+    }
 }
 
 /// The daemon's reply, as far as it matters here.
@@ -113,10 +156,8 @@ fn shortened(text: &[u8]) -> Vec<u8> {
 
 /// Whether the text is one JSON object with a session.
 fn check(text: &[u8]) -> Result<(), String> {
-    // A list would do for the parser: its members would be taken for ours in order.
     let object = text.trim_ascii_start().starts_with(b"{");
     match serde_json::from_slice::<Payload<'_>>(text) {
-        Ok(_) if !object => Err("dropped: not a JSON object".to_owned()),
         Ok(payload) if payload.session_id.as_deref().is_none_or(str::is_empty) => {
             Err("dropped: no session_id".to_owned())
         }
@@ -246,6 +287,11 @@ fn frame(
     frame.extend(text.iter().map(|byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { *byte }));
     frame.extend_from_slice(b"}}\n");
     Ok(frame)
+}
+
+/// Says in the hook's log what is wrong with the line that the agent has for its hook.
+pub fn complain(message: &str) {
+    log(&platform::locations(None), "line", message);
 }
 
 /// One line in the hook's log; it starts anew when it has grown too long.

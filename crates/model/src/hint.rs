@@ -62,6 +62,7 @@ pub struct HintMeta {
     #[schemars(with = "Sensitivity")]
     pub sensitivity: Option<Sensitivity>,
     /// Where the hint holds; left out, everywhere.
+    #[serde(deserialize_with = "crate::object::optional")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scope: Option<HintScope>,
     /// Who found it.

@@ -11,6 +11,7 @@ pub mod hint;
 pub mod hook;
 pub mod limits;
 pub mod locations;
+pub mod object;
 pub mod observation;
 pub mod project;
 pub mod rank;

@@ -36,7 +36,10 @@ pub const POOL_THREADS: usize = 4;
 /// Writes waiting for the writer thread.
 pub const WRITE_QUEUE_MAX: usize = 4_096;
 /// Writes that may share one transaction.
-pub const WRITE_GROUP_MAX: usize = 128;
+pub const WRITE_GROUP_MAX: usize = 256;
+/// Pages of the write-ahead log from which on a COMMIT moves them into the database. Pages that are
+/// written often are moved once, however many times they stand in the log.
+pub const WAL_PAGES: u32 = 4_000;
 /// Time to wait for another process that holds the database's write lock.
 pub const STORE_BUSY: Duration = Duration::from_secs(2);
 /// Read connections the daemon keeps.
@@ -214,6 +217,8 @@ pub const LINKS_MAX: usize = 64;
 pub const NOTICES_KEPT: u32 = 10;
 /// Milliseconds for which a notice is of interest.
 pub const NOTICES_SHOWN_MS: i64 = 30 * 24 * 3_600_000;
+/// Milliseconds for which sessions that start are told of a notice.
+pub const NOTICES_TOLD_MS: i64 = 24 * 3_600_000;
 /// Lines of SQLite's check that are kept.
 pub const CHECK_FINDINGS_MAX: u32 = 20;
 /// Times a reader asks the writer for the file that stands at the path.

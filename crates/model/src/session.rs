@@ -2,9 +2,10 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::limits;
-use crate::observation::{ObsType, Observation};
+use crate::observation::ObsType;
 
 /// Whether something is going on in a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -102,6 +103,17 @@ pub struct Prompt {
     pub is_pinned: bool,
 }
 
+/// Something that a session did, as far as its summary looks at it.
+#[derive(Clone, Debug)]
+pub struct Deed {
+    pub kind: ObsType,
+    pub failed: bool,
+    pub file_path: Option<String>,
+    pub content: String,
+    /// Only of what failed, and of commits.
+    pub metadata: Option<Value>,
+}
+
 /// What a session was about and what came of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -121,38 +133,33 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Draws the summary from a session's prompts, the first first, and from its observations, the
-    /// last first. The same input gives the same summary; nothing gives none.
-    pub fn of(prompts: &[Prompt], newest_first: &[Observation]) -> Option<Summary> {
-        let acted = newest_first.iter().any(|seen| !seen.obs_type.is_mark());
-        if prompts.is_empty() && !acted {
-            return None;
-        }
-        let mut summary = Summary { intent: intent(prompts), ..Summary::default() };
-        for seen in newest_first {
-            let (list, text) = match seen.obs_type {
-                ObsType::FileEdit | ObsType::FileWrite => {
-                    (&mut summary.files_edited, seen.file_path.as_deref())
-                }
-                ObsType::FileRead => (&mut summary.files_read, seen.file_path.as_deref()),
-                ObsType::GitCommit => (&mut summary.completed, Some(subject(seen))),
-                ObsType::Marker => (&mut summary.learned, Some(seen.content.as_str())),
-                _ if seen.failed() => (&mut summary.notes, seen.error().or(Some(&seen.content))),
+    /// Draws the summary from what the user wanted of a session, and from what it did, the last first.
+    /// The same input gives the same summary.
+    pub fn of(intent: &str, newest_first: impl IntoIterator<Item = Deed>) -> Summary {
+        let intent = text::one_line(intent, limits::SUMMARY_LINE_CHARS_MAX);
+        let mut summary = Summary { intent, ..Summary::default() };
+        for deed in newest_first {
+            let list = match deed.kind {
+                // What failed changed nothing and read nothing, whatever it was.
+                _ if deed.failed => &mut summary.notes,
+                ObsType::FileEdit | ObsType::FileWrite => &mut summary.files_edited,
+                ObsType::FileRead => &mut summary.files_read,
+                ObsType::GitCommit => &mut summary.completed,
+                ObsType::Marker => &mut summary.learned,
                 _ => continue,
             };
-            let line = text.map(|text| text::one_line(text, limits::SUMMARY_LINE_CHARS_MAX));
-            if let Some(line) = line.filter(|line| !line.is_empty())
-                && list.len() < limits::SUMMARY_ITEMS_MAX
-                && !list.contains(&line)
-            {
-                list.push(line);
+            if list.len() < limits::SUMMARY_ITEMS_MAX {
+                let line = text::one_line(deed.text(), limits::SUMMARY_LINE_CHARS_MAX);
+                if !line.is_empty() && !list.contains(&line) {
+                    list.push(line);
+                }
             }
         }
         // What was edited was not only read.
         let edited = std::mem::take(&mut summary.files_edited);
         summary.files_read.retain(|path| !edited.contains(path));
         summary.files_edited = edited;
-        Some(summary)
+        summary
     }
 
     /// The summary as the text that is shown and searched.
@@ -173,20 +180,26 @@ impl Summary {
     }
 }
 
-/// The first prompt of the user that says enough and led to something, else the first one.
-fn intent(prompts: &[Prompt]) -> String {
-    let by_user = || prompts.iter().filter(|prompt| prompt.source == PromptSource::User);
-    let telling = by_user().find(|prompt| {
-        prompt.actions > 0
-            && prompt.content.split_whitespace().count() >= limits::SUMMARY_INTENT_WORDS_MIN
-    });
-    let chosen = telling.or_else(|| by_user().next());
-    let content = chosen.map_or("", |prompt| prompt.content.as_str());
-    text::one_line(content, limits::SUMMARY_LINE_CHARS_MAX)
+/// Whether a prompt of the user says what a session is about: it says enough, and led to something.
+pub fn tells_intent(content: &str, actions: u64) -> bool {
+    actions > 0 && content.split_whitespace().count() >= limits::SUMMARY_INTENT_WORDS_MIN
 }
 
-/// The first line of a commit's message; its command where the message is not known.
-fn subject(commit: &Observation) -> &str {
-    let message = commit.metadata.as_ref().and_then(|meta| meta.get("commit_message")?.as_str());
-    message.unwrap_or(&commit.content).lines().next().unwrap_or_default()
+impl Deed {
+    /// What the summary says of it: the file, the first line of a commit's message, the error, or what
+    /// it was where these are not known.
+    fn text(&self) -> &str {
+        let told = |name: &str| self.metadata.as_ref()?.get(name)?.as_str();
+        match self.kind {
+            _ if self.failed => told("error").unwrap_or(&self.content),
+            ObsType::FileEdit | ObsType::FileWrite | ObsType::FileRead => {
+                self.file_path.as_deref().unwrap_or_default()
+            }
+            ObsType::GitCommit => {
+                let message = told("commit_message").unwrap_or(&self.content);
+                message.lines().next().unwrap_or_default()
+            }
+            _ => &self.content,
+        }
+    }
 }

@@ -50,9 +50,13 @@ impl Secret {
         found("component", &name.component).or_else(|| found("key", &name.key))
     }
 
-    /// The first secret in what a hint says.
-    pub(crate) fn find(value: &Value, meta: Option<&HintMeta>) -> Option<Secret> {
+    /// The first secret in what a hint says, also where only its key says that it is one.
+    pub(crate) fn find(key: &str, value: &Value, meta: Option<&HintMeta>) -> Option<Secret> {
+        // `env.DB_PASSWORD` is a variable; a sentence under `password` is no password.
+        let name = key.rsplit(['.', '/']).next().unwrap_or(key);
+        let text = value.as_str().filter(|text| !text.contains(char::is_whitespace));
         rule_in(value)
+            .or_else(|| rule(&format!("{name}=\"{}\"", text?)))
             .map(|rule| Secret { param: "value", rule })
             .or_else(|| meta.and_then(Secret::in_meta))
     }

@@ -35,11 +35,11 @@ pub(crate) struct BumpHintParams {
     #[serde(default = "one")]
     delta: u64,
     /// The hint with exactly this scope; `{}` is the one without a scope.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "model::object::optional")]
     #[schemars(with = "Option<serde_json::Map<String, Value>>")]
     scope: Option<HintScope>,
     /// The best hint for who stands there.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "model::object::optional")]
     #[schemars(with = "Option<serde_json::Map<String, Value>>")]
     context: Option<Situation>,
 }

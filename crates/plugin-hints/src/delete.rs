@@ -30,11 +30,11 @@ pub(crate) struct DeleteHintParams {
     /// What the fact is about, for example `build`.
     key: String,
     /// Remove only the hint with exactly this scope; `{}` is the one without a scope.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "model::object::optional")]
     #[schemars(with = "Option<serde_json::Map<String, Value>>")]
     scope: Option<HintScope>,
     /// Remove only the best hint for who stands there.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "model::object::optional")]
     #[schemars(with = "Option<serde_json::Map<String, Value>>")]
     context: Option<Situation>,
 }

@@ -263,10 +263,7 @@ impl Miss<'_> {
             Miss::Repo => texts(scope.repos()),
             Miss::Branch => texts(&scope.branch),
             Miss::Os => scope.os.iter().map(|os| Cow::from(os.word())).collect(),
-            Miss::EnvOther(name) => {
-                texts(scope.env_match.get(*name).map_or(&[], |values| values.as_slice()))
-            }
-            Miss::EnvUnset(_) => Vec::new(),
+            Miss::EnvUnset(_) | Miss::EnvOther(_) => Vec::new(),
         };
         let wanted: Vec<&str> = list.iter().map(AsRef::as_ref).collect();
         match self {
@@ -277,7 +274,8 @@ impl Miss<'_> {
             Miss::Branch => against("branch", place.branch, wanted, "not in"),
             Miss::Os => against("os", place.os, wanted, "not in"),
             Miss::EnvUnset(name) => format!("env {name} is not set"),
-            Miss::EnvOther(name) => format!("env {name} not in [{}]", wanted.join(", ")),
+            // What a variable has to be is nobody's business but of who set it.
+            Miss::EnvOther(name) => format!("env {name} has another value"),
         }
     }
 }

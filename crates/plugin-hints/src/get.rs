@@ -30,7 +30,7 @@ pub(crate) struct GetHintParams {
     /// What the fact is about, for example `build`.
     key: String,
     /// Where you stand; what is left out is filled in by the surface.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "model::object::optional")]
     context: Option<Situation>,
     /// For a template: the values of its names.
     #[serde(default)]

@@ -10,6 +10,7 @@ use model::time::rfc3339;
 use schemars::JsonSchema;
 use serde::Serialize;
 use store::hints::StoredHint;
+use text::secrets::{Profile, redact};
 
 use crate::gate::{Gate, Place};
 use crate::moment;
@@ -100,10 +101,20 @@ impl Held {
         self.stored.meta.scope.as_ref().is_none_or(|scope| self.gate.check(scope, place).is_ok())
     }
 
+    /// What is said about a secret hint without what looks like a credential: its scope may hold one.
+    fn safe(&self, said: String) -> String {
+        if self.stored.meta.is_secret() {
+            redact(&said, Profile::Declared).into_inner()
+        } else {
+            said
+        }
+    }
+
     /// The first condition that does not hold, in words.
     pub(crate) fn miss(&self, place: &Place<'_>) -> Option<String> {
         let scope = self.stored.meta.scope.as_ref()?;
-        self.gate.check(scope, place).err().map(|miss| miss.text(scope, place))
+        let miss = self.gate.check(scope, place).err().map(|miss| miss.text(scope, place));
+        miss.map(|miss| self.safe(miss))
     }
 
     fn fits_open_file(&self, place: &Place<'_>) -> bool {
@@ -124,6 +135,7 @@ impl Held {
             reasons.push("an open file belongs to it".to_owned());
         }
         reasons.extend(rank::reasons(meta, self.standing.usage, now));
+        let reasons = reasons.into_iter().map(|reason| self.safe(reason)).collect();
         MatchExplain { matched: true, score: rank::shown_score(score), reasons }
     }
 

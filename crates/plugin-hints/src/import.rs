@@ -207,7 +207,7 @@ fn good(
     }
     if settings.guard
         && !hint.meta.is_secret()
-        && let Some(secret) = Secret::find(&hint.value, Some(&hint.meta))
+        && let Some(secret) = Secret::find(&hint.name.key, &hint.value, Some(&hint.meta))
     {
         if !allow_secret {
             return Err(secret.refusal());

@@ -98,6 +98,14 @@ impl Plugin for Hints {
         self.memory.read().asked_env()
     }
 
+    fn has_expired(&self, now: i64) -> bool {
+        self.memory.has_expired(now)
+    }
+
+    fn sweep(&self, tx: &Tx<'_>, now: i64) -> Result<(), OpError> {
+        self.memory.sweep(tx, now)
+    }
+
     fn held(&self) -> usize {
         self.memory.session_hints()
     }

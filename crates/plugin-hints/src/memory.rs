@@ -192,6 +192,11 @@ impl Memory {
         self.read().all(i64::MIN).filter(is_session).count()
     }
 
+    /// Whether a hint has outlived its time.
+    pub(crate) fn has_expired(&self, now: i64) -> bool {
+        self.read().all(i64::MIN).any(|held| !held.is_alive(now))
+    }
+
     /// Journals a hint and shows it to readers once it is committed.
     pub(crate) fn put(&self, tx: &Tx<'_>, held: Arc<Held>) -> Result<(), OpError> {
         hints::put(tx, &held.stored)?;
@@ -219,8 +224,8 @@ impl Memory {
         Ok(())
     }
 
-    /// Removes what time has ended. Readers do not see it any more anyway: this makes room, so
-    /// that it runs where something is to be added.
+    /// Removes what time has ended. Readers do not see it any more anyway: this makes room, and takes it
+    /// off the disk.
     pub(crate) fn sweep(&self, tx: &Tx<'_>, now: i64) -> Result<(), OpError> {
         let gone = hints::sweep(tx, now)?;
         if !gone.is_empty() {

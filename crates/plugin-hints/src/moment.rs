@@ -10,9 +10,10 @@ use contract::{Candidate, Form, Moment, Occasion, Section};
 use model::hint::{command_text, value_text};
 use model::hook::{Happening, HookEvent, ToolUse};
 use model::situation::Situation;
+use model::wire::fingerprint;
 use model::{OpError, limits};
-use serde_json::Value;
-use store::hints::StoredHint;
+use serde_json::{Value, json};
+use store::hints::{self, StoredHint};
 use store::{Rx, Tx, receipts, sessions};
 
 use crate::bump::bumped;
@@ -34,7 +35,9 @@ const SPEAKS: f64 = 0.6;
 pub(crate) fn words(stored: &StoredHint, command_words: &BTreeSet<String>) -> BTreeSet<String> {
     let name = [&stored.name.component, &stored.name.key];
     let own = name.into_iter().chain(&stored.meta.tags).map(|word| word.to_lowercase());
-    own.chain(command_words.iter().cloned()).collect()
+    // A name of several words is found by each of them, and then looked at as a whole.
+    let parts = name.into_iter().flat_map(|name| self::command_words(name));
+    own.chain(parts).chain(command_words.iter().cloned()).collect()
 }
 
 /// The words of the command that a hint's value is, if it is one.
@@ -42,25 +45,16 @@ pub(crate) fn command_words_of(value: &Value) -> BTreeSet<String> {
     command_text(value).map(command_words).unwrap_or_default()
 }
 
-/// The words of a command line that mean something: programs, sub-commands, names, parts of paths.
-/// Flags and single letters do not.
+/// The words of a command line that mean something: programs, sub-commands, names, parts of paths and
+/// what is given to flags. Flags and single letters do not.
 fn command_words(line: &str) -> BTreeSet<String> {
     let mut words = BTreeSet::new();
-    for simple in shell::commands(line) {
-        for word in std::iter::once(&simple.program).chain(&simple.args) {
-            if word.starts_with('-') {
-                continue;
-            }
-            let word = word.to_lowercase();
-            words.extend(
-                word.split(['/', '\\', '=', ':', ','])
-                    .filter(|part| tells(part))
-                    .map(str::to_owned),
-            );
-            if tells(&word) {
-                words.insert(word);
-            }
-        }
+    let line = line.to_lowercase();
+    let between = |c: char| c.is_whitespace() || "/\\=:,;|&<>()[]{}'\"`$@".contains(c);
+    for word in line.split(between).filter(|word| !word.starts_with('-')) {
+        // The name of a file without what comes behind the dot.
+        let stem = word.split('.').next().unwrap_or_default();
+        words.extend([word, stem].into_iter().filter(|word| tells(word)).map(str::to_owned));
     }
     words
 }
@@ -95,6 +89,20 @@ impl Spoken {
         }
     }
 
+    /// Whether a name of several words stands in the command as it is, between other characters than
+    /// those of a name.
+    fn spells(&self, name: &str) -> bool {
+        let line = self.line.to_lowercase();
+        let part_of_name = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
+        let several = name.chars().any(|c| !part_of_name(c) && c != '.');
+        several
+            && line.match_indices(name).any(|(start, found)| {
+                let before = line[..start].chars().next_back();
+                let behind = line[start + found.len()..].chars().next();
+                !before.is_some_and(part_of_name) && !behind.is_some_and(part_of_name)
+            })
+    }
+
     /// How much the hint speaks to this command, from 0 to 1, and by what; nothing if it does not.
     fn hears(&self, held: &Held) -> Option<(f64, Vec<String>)> {
         let name = &held.stored.name;
@@ -102,16 +110,17 @@ impl Spoken {
         let key = name.key.to_lowercase();
         let mut strength: f64 = 0.0;
         let mut reasons = Vec::new();
+        let spoken_of = |name: &str| self.words.contains(name) || self.spells(name);
         let mut heard = |weight: f64, reason: String| {
             strength += weight;
             reasons.push(reason);
         };
-        if self.words.contains(&component) {
+        if spoken_of(&component) {
             heard(0.4, format!("{component} is in the command"));
         } else if self.place.contains(&component) {
             heard(0.3, format!("{component} is where it runs"));
         }
-        if self.words.contains(&key) {
+        if spoken_of(&key) {
             heard(0.2, format!("{key} is in the command"));
         } else if self.place.contains(&key) {
             heard(0.1, format!("{key} is where it runs"));
@@ -213,7 +222,8 @@ fn candidate(held: &Held, said: &str, score: f64, reasons: Vec<String>) -> Candi
     }
     Candidate {
         path: stored.name.path(),
-        stamp: stored.updated_at,
+        // What it says, not when it was written: saying the same again is no news.
+        stamp: fingerprint(said, &json!(stored.meta.reason)),
         section: Section {
             order: 0,
             title: "Hints for this command".to_owned(),
@@ -242,10 +252,14 @@ fn room(rx: &Rx<'_>, session: i64, now: i64) -> Result<usize, OpError> {
 /// Takes note of a command that worked: a hint that this session was told and whose command it is has
 /// helped.
 pub(crate) fn observe(memory: &Memory, event: &HookEvent, tx: &Tx<'_>) -> Result<(), OpError> {
-    let Happening::ToolUsed(ToolUse { command: Some(command), failed: false, .. }) = &event.what
+    let Happening::ToolUsed(ToolUse { command: Some(command), failed: false, metadata, .. }) =
+        &event.what
     else {
         return Ok(());
     };
+    if ["is_interrupt", "background"].iter().any(|name| metadata[*name] == true) {
+        return Ok(());
+    }
     let line = normal(command);
     let words = command_words(command);
     let words: BTreeSet<&str> = words.iter().map(String::as_str).collect();
@@ -261,8 +275,14 @@ pub(crate) fn observe(memory: &Memory, event: &HookEvent, tx: &Tx<'_>) -> Result
     }
     let Some(session) = sessions::id_of(tx, &event.session)? else { return Ok(()) };
     for held in followed {
+        // Memory may be behind the transactions that are under way; the journal is not.
+        let variants = hints::variants(tx, &held.stored.name)?.into_iter();
+        let Some(stored) = variants.into_iter().find(|one| one.meta.variant() == held.variant)
+        else {
+            continue;
+        };
         if receipts::mark_used(tx, session, &held.stored.name.path())? {
-            memory.put(tx, Arc::new(Held::load(bumped(&held.stored, 1, event.at))))?;
+            memory.put(tx, Arc::new(Held::load(bumped(&stored, 1, event.at))))?;
         }
     }
     Ok(())

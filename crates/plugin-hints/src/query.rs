@@ -37,7 +37,7 @@ pub(crate) struct QueryHintsParams {
     #[serde(default)]
     regex: Option<String>,
     /// Where you stand; what is left out is filled in by the surface.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "model::object::optional")]
     context: Option<Situation>,
     /// How many hints to return, from 1 to 1,000.
     #[serde(default = "default_limit")]

@@ -35,7 +35,7 @@ pub(crate) struct SetHintParams {
     value: Value,
     /// Hints of one key that differ in scope stand side by side. Left out, it stays as it is; `{}`
     /// clears it.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "model::object::optional")]
     meta: Option<HintMeta>,
     /// Change it only if this is its version; 0 means it must not exist yet.
     #[serde(default)]
@@ -106,7 +106,8 @@ impl Op for SetHint {
         {
             return Err(secret.refusal());
         }
-        let secret = if settings.guard { Secret::find(&value, meta.as_ref()) } else { None };
+        let secret =
+            if settings.guard { Secret::find(&name.key, &value, meta.as_ref()) } else { None };
         cx.note(Event { kind: "hint/changed", subject: name.path(), data: Value::Null });
         let draft = Draft { name, value, meta, if_match_version, allow_secret, secret, settings };
         let memory = self.memory.clone();

@@ -156,8 +156,9 @@ impl<'i> Counted<'i> {
             Ttl::Forever => self.lifetimes.forever += 1,
         }
         self.secrets += usize::from(meta.is_secret());
-        // A tag that was written twice is still one.
-        for tag in meta.tags.iter().collect::<BTreeSet<_>>() {
+        // A tag that was written twice is still one; those of a secret hint may be secret too.
+        let told: &[String] = if meta.is_secret() { &[] } else { &meta.tags };
+        for tag in told.iter().collect::<BTreeSet<_>>() {
             *self.tags.entry(tag).or_default() += 1;
         }
         self.uses = self.uses.saturating_add(held.stored.use_count);

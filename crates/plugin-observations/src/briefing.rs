@@ -11,7 +11,7 @@ use model::{OpError, limits, rank, time};
 use store::recent::{self, RecentQuery, Taken};
 use store::{Rx, observations, projects, prompts};
 
-use crate::place::DiskPlaces;
+use crate::place::{DiskPlaces, Places as _};
 use crate::scope::{Question, Scope, Wanted};
 use crate::settings::OTHER_PROJECTS;
 
@@ -31,7 +31,9 @@ pub(crate) fn candidates(
         Some("*") => Wanted::All,
         Some(name) => Wanted::Named(name.to_owned()),
     };
-    let question = Question::at(places, moment.situation.cwd.as_deref(), wanted);
+    let here = moment.situation.cwd.as_deref();
+    let broken = places.at(here).broken().filter(|_| wanted == Wanted::Here);
+    let question = Question::at(places, here, wanted);
     moment.store.read(|rx| {
         let scope = question.scope(rx)?;
         let brief = Brief {
@@ -43,6 +45,7 @@ pub(crate) fn candidates(
         };
         let own = scope.ids().unwrap_or_default();
         let mut found = brief.intents(&own)?;
+        found.extend(broken.map(warning));
         if !own.is_empty() {
             found.extend(brief.rows(&own, &brief.local(&scope))?);
         }
@@ -53,6 +56,27 @@ pub(crate) fn candidates(
         }
         Ok(found)
     })
+}
+
+/// That nothing is kept of this project's files, which nobody would notice otherwise.
+fn warning(line: String) -> Candidate {
+    Candidate {
+        path: "project://".to_owned(),
+        stamp: 0,
+        section: Section {
+            order: 0,
+            title: "Not recorded".to_owned(),
+            form: Form::Bullets,
+            gives_way: 3,
+            floor: 1,
+            rows_max: 1,
+        },
+        score: 1.0,
+        reasons: vec!["the project's settings are broken".to_owned()],
+        cells: vec![line],
+        same_as: None,
+        pinned: true,
+    }
 }
 
 struct Brief<'a> {
@@ -132,8 +156,7 @@ impl Brief<'_> {
         let score = |kind, at| rank::recent(kind, at, None, self.now).total;
         let mut found = Vec::new();
         for pinned in observations::pinned(self.rx, projects, section.rows_max)? {
-            let at = pinned.timestamp.saturating_mul(1000);
-            found.push(self.row(&pinned, score(pinned.obs_type, at), section));
+            found.push(self.row(&pinned, section));
         }
         let mut files: HashSet<String> = HashSet::new();
         let mut taken = 0;
@@ -143,11 +166,14 @@ impl Brief<'_> {
             after: None,
             score: &|_, kind, at| score(kind, at),
         };
-        recent::best(self.rx, &query, |seen, score| {
-            let new = seen.file_path.as_ref().is_none_or(|path| files.insert(path.clone()));
+        recent::best(self.rx, &query, |seen, _| {
+            // A failure does not stand in the way of what was done to the file.
+            let failed = has_failed(&seen);
+            let new =
+                failed || seen.file_path.as_ref().is_none_or(|path| files.insert(path.clone()));
             if new && !seen.is_pinned && self.is_worth_telling(&seen) {
-                found.push(self.row(&seen, score, section));
-                taken += 1;
+                found.push(self.row(&seen, section));
+                taken += usize::from(!failed);
             }
             if taken < section.rows_max { Taken::GoOn } else { Taken::Enough }
         })?;
@@ -162,13 +188,19 @@ impl Brief<'_> {
         self.without.is_none_or(|own| own != session)
     }
 
-    fn row(&self, seen: &Observation, score: f64, section: &Section) -> Candidate {
-        let at = seen.timestamp.saturating_mul(1000);
+    fn row(&self, seen: &Observation, section: &Section) -> Candidate {
+        let at = seen.at_ms;
         let mut summary = text::one_line(&seen.content, limits::BRIEFING_SUMMARY_CHARS);
+        let mut kind = seen.obs_type;
+        if has_failed(seen) {
+            summary.push_str(" (failed)");
+            kind = ObsType::ToolOther;
+        }
+        let score = rank::recent(kind, at, None, self.now);
         if section.order == 3 {
             summary = format!("{summary} [{}]", seen.project);
         }
-        let mut reasons = vec![rank::recent(seen.obs_type, at, None, self.now).parts()];
+        let mut reasons = vec![score.parts()];
         if seen.is_pinned {
             reasons.insert(0, "pinned".to_owned());
         }
@@ -176,7 +208,7 @@ impl Brief<'_> {
             path: format!("obs://{}", seen.id),
             stamp: seen.timestamp,
             section: section.clone(),
-            score,
+            score: score.total,
             reasons,
             cells: vec![
                 format!("#{}", seen.id),
@@ -188,4 +220,9 @@ impl Brief<'_> {
             pinned: seen.is_pinned,
         }
     }
+}
+
+/// Whether the record tells what did not work. It weighs as little as what is of no special kind.
+fn has_failed(seen: &Observation) -> bool {
+    seen.metadata.as_ref().is_some_and(|metadata| metadata["failed"] == true)
 }

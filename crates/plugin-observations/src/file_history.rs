@@ -12,7 +12,7 @@ use serde_json::Value;
 use store::history::{self, FileQuery, Touch, Touches};
 
 use crate::examples;
-use crate::place::DiskPlaces;
+use crate::place::{DiskPlaces, identity};
 use crate::scope::{About, Question, Wanted};
 use crate::show;
 use crate::when::When;
@@ -115,12 +115,18 @@ impl Op for FileHistory {
         // Who asks about all projects means every file that ends so.
         let cwd = cx.caller.situation.cwd.as_deref().filter(|_| params.project != Wanted::All);
         let from_here = cwd.and_then(|cwd| from(cwd, path));
+        let absolute = from_here.as_deref().or(path.starts_with('/').then_some(path));
+        let also = match absolute {
+            Some(absolute) => other_paths(cx, absolute)?,
+            None => Vec::new(),
+        };
         let question = Question::new(cx, &self.places, params.project);
         cx.store.read(|rx| {
             let scope = question.scope(rx)?;
             let projects = scope.ids();
             let query = |path| FileQuery {
                 path,
+                also: &also,
                 root: scope.root(),
                 projects: projects.as_deref(),
                 before: params.before.map(When::before),
@@ -172,6 +178,14 @@ impl FileTouch {
             is_pinned: seen.is_pinned,
         }
     }
+}
+
+/// Other paths on record that lead to the same file: in a work tree, or through a link.
+fn other_paths(cx: &Cx<'_>, absolute: &str) -> Result<Vec<String>, OpError> {
+    let (folder, inside) = identity(absolute);
+    let mut found = cx.store.read(|rx| history::paths_ending(rx, &inside.to_string_lossy()))?;
+    found.retain(|path| path != absolute && identity(path) == (folder.clone(), inside.clone()));
+    Ok(found)
 }
 
 /// A path as somebody means it who stands in this directory; none for an absolute one.

@@ -54,7 +54,10 @@ pub(crate) fn ingest(
             sessions::idle(tx, seen.id)?;
             summarised(tx, event, seen, settings)
         }
-        Happening::Compacting => sessions::summarise(tx, seen.id),
+        Happening::Compacting => {
+            sessions::summarise_later(tx, seen.id);
+            Ok(())
+        }
         Happening::SessionEnded { reason } => {
             ended(tx, event, seen, reason.as_ref())?;
             summarised(tx, event, seen, settings)
@@ -178,12 +181,9 @@ fn used(
     place: &Place,
     settings: &Settings,
 ) -> Result<(), OpError> {
-    let also = tool.metadata.get("files").and_then(|files| files.as_array());
-    let mut paths = tool
-        .file_path
-        .iter()
-        .map(|path| path.as_str())
-        .chain(also.into_iter().flatten().filter_map(|path| path.as_str()));
+    let files = tool.metadata.get("files").and_then(|files| files.as_array());
+    let files = || files.into_iter().flatten().filter_map(|path| path.as_str());
+    let mut paths = tool.file_path.iter().map(|path| path.as_str()).chain(files());
     if paths.any(|path| place.excludes(path)) {
         return Ok(());
     }
@@ -203,7 +203,27 @@ fn used(
         failed: tool.failed,
         agent_id: event.agent_id.as_deref(),
     };
-    observations::add(tx, &new, &settings.folding).map(drop)
+    observations::add(tx, &new, &settings.folding)?;
+    // What changed several files is found by each of them; the first has told what it was.
+    for path in files().filter(|_| !tool.failed) {
+        let path = absolute(&redact(path, Profile::Strict), event.cwd.as_ref());
+        if Some(&*path) == file_path.as_deref() {
+            continue;
+        }
+        let content =
+            redact(&format!("Edit {}", shown(&path, event.cwd.as_ref())), Profile::Strict);
+        let content = content.line(limits::OBSERVED_EDIT_CHARS_MAX);
+        let other =
+            NewObservation { file_path: Some(&path), content: &content, metadata: None, ..new };
+        observations::add(tx, &other, &settings.folding)?;
+    }
+    Ok(())
+}
+
+/// The path without the folder where the agent stands.
+fn shown<'a>(path: &'a str, cwd: Option<&Redacted<String>>) -> &'a str {
+    let inside = cwd.and_then(|cwd| path.strip_prefix(cwd.trim_end_matches('/')));
+    inside.and_then(|path| path.strip_prefix('/')).unwrap_or(path)
 }
 
 /// The path from the top, so that a file is the same one wherever the agent stood.
@@ -224,7 +244,7 @@ fn summarised(
     seen: Seen,
     settings: &Settings,
 ) -> Result<(), OpError> {
-    sessions::summarise(tx, seen.id)?;
+    sessions::summarise_later(tx, seen.id);
     observations::forget_repeats(tx, seen.id, event.at)?;
     sweep_if_due(tx, event, settings)
 }

@@ -113,7 +113,9 @@ impl Plugin for Observations {
     }
 
     fn notes(&self, rx: &Rx<'_>, now: i64) -> Result<Vec<String>, OpError> {
-        pause::notes(rx, now)
+        let mut notes = pause::notes(rx, now)?;
+        notes.extend(self.places.broken());
+        Ok(notes)
     }
 
     fn candidates(&self, moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError> {

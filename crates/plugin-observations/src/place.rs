@@ -3,7 +3,7 @@
 //! The files are asked, never a subprocess: the repository's own, and the nearest `.rekindle.toml`
 //! (or `.nmem.toml`) with `project` and `exclude`.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::io::Read as _;
 use std::path::{Component, Path, PathBuf};
@@ -14,7 +14,7 @@ use model::limits;
 use model::project::ProjectFacts;
 use pattern::glob::Glob;
 use text::secrets::{Profile, redact};
-use toml_edit::{DocumentMut, Item};
+use toml_edit::{DocumentMut, Item, TomlError};
 
 const SETTINGS_FILES: [&str; 2] = [".rekindle.toml", ".nmem.toml"];
 
@@ -34,8 +34,9 @@ struct Exclude {
     /// The directory that the globs are relative to.
     base: PathBuf,
     globs: Vec<(String, Glob)>,
-    /// The file was there and could not be understood: whoever wrote it meant to hide something.
-    everything: bool,
+    /// What is wrong with the file if it could not be understood. Then everything is kept back:
+    /// whoever wrote it meant to hide something.
+    broken: Option<String>,
 }
 
 impl Place {
@@ -48,7 +49,14 @@ impl Place {
     pub(crate) fn excludes(&self, path: &str) -> bool {
         let Some(exclude) = &self.exclude else { return false };
         let Some(inside) = exclude.inside(Path::new(path)) else { return false };
-        exclude.everything || exclude.globs.iter().any(|(text, glob)| hides(text, glob, &inside))
+        exclude.broken.is_some()
+            || exclude.globs.iter().any(|(text, glob)| hides(text, glob, &inside))
+    }
+
+    /// What is wrong with the project's own settings, as one line; none if nothing is.
+    pub(crate) fn broken(&self) -> Option<String> {
+        let what = self.exclude.as_ref()?.broken.as_ref()?;
+        Some(format!("{what}; nothing with a path is kept there until it is mended"))
     }
 }
 
@@ -130,14 +138,26 @@ impl DiskPlaces {
             (None, None) if self.home.as_ref() == Some(&real) => return nowhere("home"),
             (None, None) => on_its_own(&real, None),
         };
-        let exclude = own.filter(|own| own.broken || !own.exclude.is_empty()).map(|own| Exclude {
-            given,
-            real,
-            base: own.folder,
-            globs: own.exclude,
-            everything: own.broken,
-        });
+        let exclude =
+            own.filter(|own| own.broken.is_some() || !own.exclude.is_empty()).map(|own| Exclude {
+                given,
+                real,
+                base: own.folder,
+                globs: own.exclude,
+                broken: own.broken,
+            });
         Place { facts, exclude }
+    }
+
+    /// What is wrong with the settings of projects that somebody was in lately, one line each.
+    pub(crate) fn broken(&self) -> BTreeSet<String> {
+        let suspect: Vec<String> = {
+            let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+            let broken = asked.iter().filter(|(_, (_, place))| place.broken().is_some());
+            broken.map(|(cwd, _)| cwd.clone()).collect()
+        };
+        // They may have been mended since.
+        suspect.iter().filter_map(|cwd| self.at(Some(cwd)).broken()).collect()
     }
 
     fn is_no_project(&self, dir: &Path) -> bool {
@@ -186,7 +206,7 @@ struct Own {
     folder: PathBuf,
     project: Option<String>,
     exclude: Vec<(String, Glob)>,
-    broken: bool,
+    broken: Option<String>,
 }
 
 impl Own {
@@ -196,9 +216,16 @@ impl Own {
         let read = file.take(limits::PROJECT_FILE_BYTES_MAX).read_to_string(&mut text);
         let document = text.parse::<DocumentMut>();
         let mut own =
-            Own { folder: folder.to_owned(), project: None, exclude: Vec::new(), broken: false };
-        let (Ok(_), Ok(document)) = (read, document) else {
-            return Some(Own { broken: true, ..own });
+            Own { folder: folder.to_owned(), project: None, exclude: Vec::new(), broken: None };
+        let complaint =
+            |what: &str| Some(format!("{} cannot be read: {what}", shown(&folder.join(name))));
+        let document = match (read, document) {
+            (Ok(_), Ok(document)) => document,
+            (Ok(_), Err(error)) => {
+                let broken = complaint(&format!("line {} is not TOML", line_of(&text, &error)));
+                return Some(Own { broken, ..own });
+            }
+            (Err(_), _) => return Some(Own { broken: complaint("it is not a text"), ..own }),
         };
         let project = document.get("project").and_then(Item::as_str).map(str::trim);
         own.project = project.filter(|name| !name.is_empty()).map(str::to_owned);
@@ -212,12 +239,20 @@ impl Own {
                     });
                     compiled.collect::<Option<Vec<_>>>()
                 });
-                own.broken = globs.is_none();
+                if globs.is_none() {
+                    own.broken = complaint("exclude is not a glob or a list of globs");
+                }
                 own.exclude = globs.unwrap_or_default();
             }
         }
         Some(own)
     }
+}
+
+/// The line of a text where an error is, from 1.
+fn line_of(text: &str, error: &TomlError) -> usize {
+    let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+    before.matches('\n').count() + 1
 }
 
 /// One text or a list of them.
@@ -261,6 +296,24 @@ fn in_repository(repository: &git::Facts, own: Option<&Own>) -> ProjectFacts {
             root: Some(shown(&repository.main_root)),
             name: last_part(&repository.main_root),
         },
+    }
+}
+
+/// What a path means: a folder and the place of the file in it. It is the same for all work trees of a
+/// repository, and for a path that leads there through a link.
+pub(crate) fn identity(path: &str) -> (PathBuf, PathBuf) {
+    let path = straight(Path::new(path));
+    let known = path
+        .ancestors()
+        .skip(1)
+        .find_map(|above| Some((above.canonicalize().ok()?, path.strip_prefix(above).ok()?)));
+    let Some((dir, rest)) = known else { return (PathBuf::new(), path) };
+    let real = dir.join(rest);
+    let repository = git::Facts::at(&dir);
+    let inside = repository.as_ref().and_then(|facts| real.strip_prefix(&facts.root).ok());
+    match (&repository, inside) {
+        (Some(facts), Some(inside)) => (facts.main_root.clone(), inside.to_path_buf()),
+        _ => (dir, rest.to_path_buf()),
     }
 }
 

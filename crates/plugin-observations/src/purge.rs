@@ -9,7 +9,7 @@ use serde_json::Value;
 use store::purge::{self, PurgeFilter, Purged};
 use store::search::{self, Filter};
 use store::{Rx, projects, sessions};
-use text::query::{self, Query};
+use text::query::{self, Form, Query};
 
 use crate::examples;
 use crate::scope::{self, Wanted};
@@ -136,6 +136,11 @@ impl Op for Purge {
     }
 }
 
+/// Whether a word of the query stands for all that begin like it.
+fn has_beginning(query: &Query) -> bool {
+    query.form == Form::Operators && query.expression().contains("\"*")
+}
+
 /// Rewrites the file, so that nothing of what was removed or replaced can be read in it any more.
 pub(crate) fn leave_no_trace(cx: &Cx<'_>) -> Result<(), OpError> {
     cx.store.whole().compact().map_err(|error| {
@@ -167,6 +172,11 @@ impl PurgeParams {
             return Err(OpError::invalid("search", message)
                 .with("max", max)
                 .hint("A few words of what is to go are enough."));
+        }
+        let typed = self.search.as_deref().unwrap_or_default();
+        if typed.contains('*') && query.as_ref().is_some_and(has_beginning) {
+            return Err(OpError::invalid("search", "the search has a beginning of a word")
+                .hint("Only whole words say what is to go: leave out the *."));
         }
         Ok(query)
     }

@@ -68,7 +68,7 @@ pub(crate) struct ListedSession {
 }
 
 impl ListedSession {
-    fn new(session: Session) -> ListedSession {
+    fn new(session: Session, actions: u64) -> ListedSession {
         let intent = session.summary.map(|summary| summary.intent);
         ListedSession {
             session_id: session.session_id,
@@ -78,7 +78,7 @@ impl ListedSession {
             started_at: session.started_at.div_euclid(1000),
             last_at: session.last_at.div_euclid(1000),
             ended_at: session.ended_at.map(|at| at.div_euclid(1000)),
-            actions: session.signature.iter().map(|(_, count)| count).sum(),
+            actions,
             intent: intent.filter(|intent| !intent.is_empty()),
         }
     }
@@ -119,7 +119,12 @@ impl Op for ListSessions {
             };
             let limit = params.limit.clamp(1, limits::SESSIONS_MAX);
             let found = sessions::list(rx, &filter, limit)?;
-            let sessions = found.into_iter().map(ListedSession::new).collect();
+            // What the session keeps of itself is as old as its last turn.
+            let listed = found.into_iter().map(|session| {
+                let actions = sessions::actions(rx, session.id)?;
+                Ok(ListedSession::new(session, actions))
+            });
+            let sessions = listed.collect::<Result<_, OpError>>()?;
             Ok(ListSessionsOutput { sessions, about: scope.about(cx) })
         })
     }

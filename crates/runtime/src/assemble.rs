@@ -72,6 +72,9 @@ fn rows(mut candidates: Vec<Candidate>, left_out: &mut Vec<LeftOut>) -> Sections
             .0
             .cmp(&a_rank.0)
             .then(b_rank.1.total_cmp(&a_rank.1))
+            // Of equals the newer one, which has the later stamp; the path makes the order whole.
+            .then_with(|| b.stamp.cmp(&a.stamp))
+            .then_with(|| b.path.len().cmp(&a.path.len()))
             .then_with(|| b.path.cmp(&a.path))
     });
     let mut seen: HashSet<String> = HashSet::new();

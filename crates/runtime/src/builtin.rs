@@ -5,12 +5,13 @@ mod care;
 mod daemon;
 mod entries;
 pub(crate) mod hook;
+mod notices;
 mod receipts;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
-use contract::{ConfigKey, ConfigKind, Operation, Plugin};
+use contract::{Candidate, ConfigKey, ConfigKind, Moment, Operation, Plugin};
 use model::OpError;
 use model::event::HookRecord;
 use schemars::JsonSchema;
@@ -93,6 +94,10 @@ impl Plugin for Builtin {
 
     fn config(&self) -> &'static [ConfigKey] {
         CONFIG
+    }
+
+    fn candidates(&self, moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError> {
+        Ok(notices::candidates(moment))
     }
 }
 

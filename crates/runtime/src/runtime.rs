@@ -59,6 +59,7 @@ pub(crate) struct Inner {
     pub(crate) clock: fn() -> i64,
     pub(crate) host: OnceLock<Arc<dyn Host>>,
     pub(crate) spool: crate::spool::Spool,
+    pub(crate) telling: crate::tell::Telling,
 }
 
 impl Runtime {
@@ -86,6 +87,7 @@ impl Runtime {
         )?;
         let inner = Arc::new(Inner {
             spool: crate::spool::Spool::new(locations.spools()),
+            telling: crate::tell::Telling::default(),
             table: kit.table,
             plugins,
             builtin: kit.builtin,
@@ -160,6 +162,28 @@ impl Runtime {
             [one] => one.clone(),
             several => Arc::new(EnvNames::new(several.iter().flat_map(|list| &list.names))),
         }
+    }
+
+    /// Lets the plugins remove what has outlived its time, if anything has. It does not wait for it.
+    pub fn sweep(&self) {
+        let now = (self.inner.clock)();
+        if !self.inner.plugins.iter().any(|plugin| plugin.has_expired(now)) {
+            return;
+        }
+        let inner = self.inner.clone();
+        self.inner.pool.run(Box::new(move |admitted| {
+            if admitted.is_err() {
+                return;
+            }
+            let plugins = inner.plugins.clone();
+            let write = Write { at: now, ..Write::default() };
+            let swept = inner.store.write(write, move |tx| {
+                plugins.iter().try_for_each(|plugin| plugin.sweep(tx, now))
+            });
+            if let Err(error) = swept {
+                inner.log.warn("sweep", format_args!("not swept: {}", error.code.row().word));
+            }
+        }));
     }
 
     /// How many things would be cleared by a clean end.

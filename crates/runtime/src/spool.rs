@@ -112,7 +112,8 @@ impl Inner {
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => return,
         };
-        if self.spool.is_quiet() {
+        // What waits can wait for the next opening; who only wants to read should not wait with it.
+        if self.spool.is_quiet() || self.store.only_reads() {
             return;
         }
         loop {

@@ -2,6 +2,7 @@
 //! one text of what they bring, and a receipt is kept of it. Nothing is told twice in a session.
 
 use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use contract::{Candidate, Moment, Occasion};
@@ -23,7 +24,10 @@ pub(crate) fn occasion(event: &HookEvent) -> Option<Occasion<'_>> {
         Happening::SessionStarted(source) => Some(Occasion::SessionStart(*source)),
         Happening::Prompted(text) => Some(Occasion::Prompt(text)),
         Happening::ToolStarting(tool) => Some(Occasion::BeforeTool(tool)),
-        Happening::ToolUsed(tool) if tool.failed => Some(Occasion::AfterFailure(tool)),
+        // What the user stopped did not fail.
+        Happening::ToolUsed(tool) if tool.failed && tool.metadata["is_interrupt"] != true => {
+            Some(Occasion::AfterFailure(tool))
+        }
         _ => None,
     }
 }
@@ -65,6 +69,21 @@ fn budget(moment: &Moment<'_>) -> (&'static str, Budget) {
     }
 }
 
+/// Locks by session, so that a session is told one thing after the other. A few are enough: two
+/// sessions that share one only wait a moment for each other.
+#[derive(Default)]
+pub(crate) struct Telling([Mutex<()>; 16]);
+
+impl Telling {
+    fn of(&self, session: &str) -> Option<MutexGuard<'_, ()>> {
+        let sum =
+            session.bytes().fold(0, |sum: usize, byte| sum.wrapping_mul(31) + usize::from(byte));
+        // It guards no data of its own; who panicked left nothing half done in it.
+        let lock = self.0.get(sum % self.0.len())?;
+        Some(lock.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
 impl Runtime {
     /// What the agent is told about an event that this process has just taken in.
     pub fn tell(&self, event: &HookEvent, started: Instant) -> Option<String> {
@@ -76,7 +95,9 @@ impl Inner {
     /// What the agent is told about an event that was just recorded. Trouble is logged, not told: a
     /// late or missing answer is no reason to disturb the agent.
     pub(crate) fn tell(&self, event: &HookEvent, until: Option<Instant>) -> Option<String> {
-        let moment = occasion(event)?;
+        let moment = occasion(event).filter(|_| agents::takes_text(event))?;
+        // Tools run side by side: what one hook is about to tell, another must know of.
+        let _telling = self.telling.of(&event.session);
         let cwd = event.cwd.as_ref().map(|cwd| cwd.as_str());
         let situation = situation(cwd);
         let moment = Moment {

@@ -10,7 +10,7 @@ use crate::lock::Lock;
 use crate::primary::{Mode, Shared, Why};
 
 /// Ends the daemon once nobody has needed it for long enough, or once its lock file is gone and
-/// whoever comes next could not find it. Runs until then.
+/// whoever comes next could not find it. Meanwhile what has outlived its time is swept.
 pub(crate) async fn watch(shared: Arc<Shared>, lock: Arc<Lock>) {
     let mut connections = shared.connections.changed();
     let mut stdio = shared.stdio_open.subscribe();
@@ -19,6 +19,7 @@ pub(crate) async fn watch(shared: Arc<Shared>, lock: Arc<Lock>) {
         if !lock.is_in_place() {
             return shared.end(Why::LockLost);
         }
+        shared.runtime.sweep();
         connections.borrow_and_update();
         let needed = *stdio.borrow_and_update()
             || shared.others() > 0

@@ -61,6 +61,8 @@ pub fn trace(
 pub struct FileQuery<'a> {
     /// Absolute, relative to a root, or the end of a path.
     pub path: &'a str,
+    /// Further paths of the same file, exactly as they are kept.
+    pub also: &'a [String],
     /// Top directory of the caller's project, for a path that is relative to it.
     pub root: Option<&'a str>,
     /// None for all projects.
@@ -94,7 +96,12 @@ pub(crate) const TOUCHES: &str = "SELECT at, id, project, kind FROM observations
 /// The sessions that touched a file, the one with the last touch first.
 pub fn of_file(rx: &Rx<'_>, query: &FileQuery<'_>) -> Result<Vec<Touches>, OpError> {
     let mut places = Vec::new();
-    for file in paths::matching(rx, query.path, query.root)? {
+    let mut files = paths::matching(rx, query.path, query.root)?;
+    for path in query.also {
+        let id = paths::exact(rx, path)?;
+        files.extend(id.filter(|id| !files.contains(id)));
+    }
+    for file in files {
         places.extend(newest_touches(rx, file, query)?);
     }
     places.sort_unstable_by(|a: &(i64, i64), b| b.cmp(a));
@@ -117,6 +124,11 @@ pub fn of_file(rx: &Rx<'_>, query: &FileQuery<'_>) -> Result<Vec<Touches>, OpErr
         }
     }
     Ok(found)
+}
+
+/// The paths on record that end in this one, the newest first and not all of very many.
+pub fn paths_ending(rx: &Rx<'_>, end: &str) -> Result<Vec<String>, OpError> {
+    Ok(paths::ending(rx, end)?.into_iter().map(|(_, path)| path).collect())
 }
 
 /// Time and id of the newest touches of one path that fit the query.

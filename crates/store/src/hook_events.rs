@@ -27,17 +27,27 @@ const FORGET: &str = "DELETE FROM hooks_seen WHERE seq < min( \
 pub fn record(tx: &Tx<'_>, event: &HookRecord) -> Result<bool, OpError> {
     let session = event.session.as_deref().unwrap_or_default();
     let tool_use = event.tool_use_id.as_deref();
-    let twin = tool_use.map(|tool_use| hash::of(&[session, &event.name, tool_use]));
-    tx.sql(|db| {
-        let new =
-            db.prepare_cached(RECORD)?.execute(params![event.id.0, event.name, event.at, twin])?
-                == 1;
-        if new {
-            let given = params![session, event.id.0, event.name, event.at];
-            db.prepare_cached(SEEN)?.execute(given)?;
-        }
-        Ok(new)
-    })
+    let twin = tool_use.map(|tool_use| twin(session, &event.name, tool_use));
+    let given = params![event.id.0, event.name, event.at, twin];
+    let new = tx.sql(|db| db.prepare_cached(RECORD)?.execute(given))? == 1;
+    if new {
+        tx.late().hear(event.clone());
+    }
+    Ok(new)
+}
+
+/// Notes the last event of a session.
+pub(crate) fn heard(tx: &Tx<'_>, event: &HookRecord) -> Result<(), OpError> {
+    let session = event.session.as_deref().unwrap_or_default();
+    let given = params![session, event.id.0, event.name, event.at];
+    tx.sql(|db| db.prepare_cached(SEEN)?.execute(given).map(drop))
+}
+
+/// A number for a tool call's event. A quarter of its bits is the session's, so that the events of a
+/// session stand side by side in the index.
+fn twin(session: &str, name: &str, tool_use: &str) -> i64 {
+    const OF_SESSION: i64 = !0 << 48;
+    hash::of(&[session]) & OF_SESSION | hash::of(&[session, name, tool_use]) & !OF_SESSION
 }
 
 /// The event that happened last.

@@ -3,7 +3,9 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use model::{OpError, limits, time};
 use rusqlite::Connection;
@@ -26,6 +28,8 @@ pub(crate) struct Shared {
     pub(crate) setup: Setup,
     pub(crate) pool: Pool,
     pub(crate) notices: Mutex<Vec<String>>,
+    /// Somebody else holds the lock for writing, and nothing was written at the opening.
+    pub(crate) only_read: AtomicBool,
 }
 
 impl Shared {
@@ -74,9 +78,10 @@ impl Keeper {
     /// The database that stands at the path, opened again if it is not the one that was open.
     pub(crate) fn ready(&mut self) -> Result<&Connection, StoreError> {
         match self.look() {
-            Some(Look::Same) => {}
+            Some(Look::Same) if !self.shared.only_read.load(Ordering::Relaxed) => {}
             Some(Look::SidecarLost) => self.reseat()?,
-            Some(Look::Gone | Look::Other) | None => {
+            // What an opening for reading left out is made up for before anything is written.
+            Some(Look::Same | Look::Gone | Look::Other) | None => {
                 self.let_go();
                 self.open()?;
             }
@@ -197,7 +202,7 @@ impl Keeper {
         opened: Option<Opened>,
     ) -> Result<Vec<Effect>, StoreError> {
         let failed = |error: rusqlite::Error| StoreError::of_any(&error);
-        db.execute_batch("BEGIN IMMEDIATE").map_err(failed)?;
+        self.begin(db, opened)?;
         let tx = Tx::new(db);
         if let Err(error) = self.on_opened(&tx, opened) {
             // A fault of the database says more than what was made of it on the way.
@@ -205,10 +210,27 @@ impl Keeper {
             // The connection is dropped next, which rolls back whatever is left.
             return Err(fault);
         }
-        let (indexing, effects) = tx.into_rest();
-        passages::apply(db, indexing).map_err(failed)?;
+        let (late, effects) = tx.into_rest();
+        late.finish(db)?;
         db.execute_batch("COMMIT").map_err(failed)?;
         Ok(effects)
+    }
+
+    /// Begins the transaction of an opening. A command that may only want to read needs no lock for
+    /// writing, so that its first opening does without one while somebody else holds it.
+    fn begin(&self, db: &Connection, opened: Option<Opened>) -> Result<(), StoreError> {
+        let failed = |error: rusqlite::Error| StoreError::of_any(&error);
+        let Setup { one_shot, busy, .. } = self.shared.setup;
+        let may_only_read =
+            one_shot && opened == Some(Opened::First) && !self.rebuilt && self.notice.is_none();
+        if may_only_read {
+            db.busy_timeout(Duration::ZERO).map_err(failed)?;
+        }
+        let begun = db.execute_batch("BEGIN IMMEDIATE").map_err(failed);
+        db.busy_timeout(busy).map_err(failed)?;
+        let only_read = may_only_read && begun == Err(StoreError::Busy);
+        self.shared.only_read.store(only_read, Ordering::Relaxed);
+        if only_read { db.execute_batch("BEGIN").map_err(failed) } else { begun }
     }
 
     fn on_opened(&mut self, tx: &Tx<'_>, opened: Option<Opened>) -> Result<(), OpError> {
@@ -298,6 +320,10 @@ impl Keeper {
         self.shared.pool.close();
         let look = self.look();
         let Some(live) = self.live.take() else { return };
+        if self.shared.only_read.load(Ordering::Relaxed) {
+            // Nothing was written, and a checkpoint would wait for the lock.
+            return;
+        }
         let path = self.shared.path();
         match look {
             Some(Look::Same | Look::SidecarLost) => {

@@ -23,6 +23,7 @@ pub mod hints;
 pub mod history;
 pub mod hook_events;
 mod keeper;
+mod late;
 mod notices;
 pub mod observations;
 pub mod passages;

@@ -17,8 +17,8 @@ use crate::tx::{Rx, Tx};
 use crate::{passages, paths, prompts, record_ids};
 
 pub use fold::Folding;
-pub(crate) use read::counts_of_session;
-pub use read::{Surroundings, around, counts, get, newest_of_session, of_session, one, pinned};
+pub use read::{Surroundings, around, counts, get, of_session, one, pinned};
+pub(crate) use read::{counts_of_session, deeds};
 
 /// An observation that comes in.
 #[derive(Clone, Copy, Debug)]

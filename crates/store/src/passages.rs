@@ -17,7 +17,7 @@ use crate::{observations, record_ids};
 
 pub(crate) const FORGET_FURTHER: &str = "DELETE FROM further_passages WHERE doc = ?1 RETURNING id";
 const ADD_FURTHER: &str = "INSERT INTO further_passages (id, doc) VALUES (?1, ?2)";
-const PUT: &str = "INSERT OR REPLACE INTO passage_fts (rowid, body, parts) VALUES (?1, ?2, ?3)";
+const ADD: &str = "INSERT INTO passage_fts (rowid, body, parts) VALUES (?1, ?2, ?3)";
 const REMOVE: &str = "DELETE FROM passage_fts WHERE rowid = ?1";
 const OPTIMIZE: &str = "INSERT INTO passage_fts (passage_fts) VALUES ('optimize')";
 const REMOVE_ALL: &str = "DELETE FROM further_passages; \
@@ -27,8 +27,14 @@ const REBUILD_BATCH: usize = 1_000;
 
 /// A change of the index that waits for the end of its group.
 pub(crate) enum Change {
-    Put { passage: i64, body: String },
-    Remove { passage: i64 },
+    /// A passage that is not in the index.
+    Add {
+        passage: i64,
+        body: String,
+    },
+    Remove {
+        passage: i64,
+    },
     Optimize,
 }
 
@@ -46,7 +52,7 @@ pub(crate) fn add(tx: &Tx<'_>, doc: i64, body: &str) -> Result<(), OpError> {
             passage = record_ids::next(tx)?;
             tx.sql(|db| db.prepare_cached(ADD_FURTHER)?.execute(params![passage, doc]))?;
         }
-        tx.index_later(Change::Put { passage, body: body.to_owned() });
+        tx.late().index(Change::Add { passage, body: body.to_owned() });
     }
     Ok(())
 }
@@ -57,14 +63,14 @@ pub fn remove(tx: &Tx<'_>, doc: i64) -> Result<(), OpError> {
         db.prepare_cached(FORGET_FURTHER)?.query_map([doc], |row| row.get(0))?.collect()
     })?;
     for passage in further.into_iter().chain([doc]) {
-        tx.index_later(Change::Remove { passage });
+        tx.late().index(Change::Remove { passage });
     }
     Ok(())
 }
 
 /// Rewrites the index without the words of what was removed.
 pub fn optimize(tx: &Tx<'_>) -> Result<(), OpError> {
-    tx.index_later(Change::Optimize);
+    tx.late().index(Change::Optimize);
     Ok(())
 }
 
@@ -92,31 +98,43 @@ pub fn rebuild(tx: &Tx<'_>) -> Result<(), OpError> {
                 put(tx, *id, &Observation::searched(&record.content, path, metadata))?;
             }
         }
-        let changes = tx.take_indexing();
+        let changes = tx.late().take_indexing();
         tx.sql(|db| apply(db, changes))?;
     }
     Ok(())
 }
 
+/// What becomes of a passage in a group.
+struct Fate {
+    /// Whether it was in the index before.
+    known: bool,
+    body: Option<String>,
+}
+
 /// Makes the changes of a group: the last one to a passage counts. The index is fastest when rows
-/// come in ascending order.
+/// come in ascending order, and slow to find out that a row is new.
 pub(crate) fn apply(db: &Connection, changes: Vec<Change>) -> rusqlite::Result<()> {
-    let mut latest: BTreeMap<i64, Option<String>> = BTreeMap::new();
+    let mut fates: BTreeMap<i64, Fate> = BTreeMap::new();
     let mut optimize = false;
     for change in changes {
-        match change {
-            Change::Put { passage, body } => drop(latest.insert(passage, Some(body))),
-            Change::Remove { passage } => drop(latest.insert(passage, None)),
-            Change::Optimize => optimize = true,
-        }
-    }
-    for (passage, body) in latest {
-        match body {
-            Some(body) => {
-                let parts = words::hidden_words(&body);
-                db.prepare_cached(PUT)?.execute(params![passage, body, parts])?;
+        let (passage, body) = match change {
+            Change::Add { passage, body } => (passage, Some(body)),
+            Change::Remove { passage } => (passage, None),
+            Change::Optimize => {
+                optimize = true;
+                continue;
             }
-            None => drop(db.prepare_cached(REMOVE)?.execute([passage])?),
+        };
+        let known = body.is_none();
+        fates.entry(passage).or_insert(Fate { known, body: None }).body = body;
+    }
+    for (passage, Fate { known, body }) in fates {
+        if known {
+            db.prepare_cached(REMOVE)?.execute([passage])?;
+        }
+        if let Some(body) = body {
+            let parts = words::hidden_words(&body);
+            db.prepare_cached(ADD)?.execute(params![passage, body, parts])?;
         }
     }
     if optimize {

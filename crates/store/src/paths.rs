@@ -31,28 +31,35 @@ pub(crate) fn matching(rx: &Rx<'_>, text: &str, root: Option<&str>) -> Result<Ve
     if wanted.is_empty() {
         return Ok(Vec::new());
     }
-    let exact = |path: &str| {
-        rx.sql(|db| db.prepare_cached(BY_PATH)?.query_row([path], |row| row.get(0)).optional())
-    };
-    if let Some(id) = exact(&wanted)? {
+    if let Some(id) = exact(rx, &wanted)? {
         return Ok(vec![id]);
     }
     if let Some(root) = root
-        && let Some(id) = exact(&format!("{}/{wanted}", root.trim_end_matches('/')))?
+        && let Some(id) = exact(rx, &format!("{}/{wanted}", root.trim_end_matches('/')))?
     {
         return Ok(vec![id]);
     }
     if wanted.starts_with('/') {
         return Ok(Vec::new());
     }
+    Ok(ending(rx, &wanted)?.into_iter().map(|(id, _)| id).collect())
+}
+
+/// The number of exactly this path.
+pub(crate) fn exact(rx: &Rx<'_>, path: &str) -> Result<Option<i64>, OpError> {
+    rx.sql(|db| db.prepare_cached(BY_PATH)?.query_row([path], |row| row.get(0)).optional())
+}
+
+/// Paths that end in this one, which begins with no slash, and their numbers; the newest first.
+pub(crate) fn ending(rx: &Rx<'_>, wanted: &str) -> Result<Vec<(i64, String)>, OpError> {
     let ending = format!("/{wanted}");
     rx.sql(|db| {
         let mut select = db.prepare_cached(BY_NAME)?;
-        let mut rows = select.query([last_part(&wanted)])?;
+        let mut rows = select.query([last_part(wanted)])?;
         let mut found = Vec::new();
         while let Some(row) = rows.next()? {
             if row.get_ref(1)?.as_str()?.ends_with(&ending) {
-                found.push(row.get(0)?);
+                found.push((row.get(0)?, row.get(1)?));
             }
             if found.len() == limits::FILE_FORMS_MAX {
                 break;

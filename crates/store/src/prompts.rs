@@ -1,7 +1,7 @@
 //! Prompts in the store: what the user said, and how many actions followed.
 
 use model::OpError;
-use model::session::{Prompt, PromptSource};
+use model::session::{Prompt, PromptSource, tells_intent};
 use rusqlite::{OptionalExtension, Row, params};
 use text::secrets::Redacted;
 
@@ -136,6 +136,31 @@ pub fn of_session(
         format!("{COLUMNS} WHERE q.session = ?1 AND q.at < ?2 AND q.at > ?3 ORDER BY q.at, q.id");
     let window = params![session, before.unwrap_or(i64::MAX), after.unwrap_or(i64::MIN)];
     rx.sql(|db| db.prepare_cached(&select)?.query_map(window, read)?.collect())
+}
+
+pub(crate) const SAID: &str =
+    "SELECT source, content, actions FROM prompts WHERE session = ?1 ORDER BY at, id";
+
+/// What the user wanted of a session: the first prompt that tells it, else the first one; nothing if
+/// nobody said anything. It is read no further than needed.
+pub(crate) fn intent(rx: &Rx<'_>, session: i64) -> Result<Option<String>, OpError> {
+    rx.sql(|db| {
+        let mut select = db.prepare_cached(SAID)?;
+        let mut rows = select.query([session])?;
+        let (mut first, mut any) = (None, false);
+        while let Some(row) = rows.next()? {
+            any = true;
+            if row.get_ref(0)?.as_str()? != PromptSource::User.word() {
+                continue;
+            }
+            let content = row.get_ref(1)?.as_str()?;
+            if tells_intent(content, row.get(2)?) {
+                return Ok(Some(content.to_owned()));
+            }
+            first.get_or_insert_with(|| content.to_owned());
+        }
+        Ok(any.then(|| first.unwrap_or_default()))
+    })
 }
 
 /// Counts the actions of a prompt anew, after some of them were removed.

@@ -47,7 +47,7 @@ const COLUMNS: &str = "SELECT s.id, s.name, s.project, p.name, s.agent, s.root, 
      s.started_at, s.last_at, s.ended_at, s.state, s.pinned, s.signature, s.summary \
      FROM sessions s CROSS JOIN projects p ON p.id = s.project ";
 pub(crate) const BY_NAME: &str =
-    "SELECT id, project, state, ended_at FROM sessions WHERE name = ?1";
+    "SELECT id, project, state, ended_at, started_at FROM sessions WHERE name = ?1";
 /// A clock may jump back, so that neither end of the session moves inwards.
 const TOUCH: &str = "UPDATE sessions SET last_at = max(last_at, ?2), \
      started_at = min(started_at, ?2), state = ?3, ended_at = ?4 WHERE id = ?1";
@@ -55,19 +55,28 @@ const TOUCH: &str = "UPDATE sessions SET last_at = max(last_at, ?2), \
 /// Notes that the session is alive; makes it if it is new. An event from before a session's end
 /// that arrives late does not bring it back.
 pub fn touch(tx: &Tx<'_>, seen: &Sighting<'_>) -> Result<Seen, OpError> {
-    let known: Option<(i64, i64, String, Option<i64>)> = tx.sql(|db| {
+    let known: Option<(i64, i64, String, Option<i64>, i64)> = tx.sql(|db| {
         let mut select = db.prepare_cached(BY_NAME)?;
-        let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?));
+        let row =
+            |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?));
         select.query_row([seen.name], row).optional()
     })?;
-    let Some((id, project, state, ended_at)) = known else { return create(tx, seen) };
-    let stays_ended = state == SessionState::Ended.word()
-        && !seen.starts
-        && ended_at.is_some_and(|end| seen.at <= end);
+    let Some((id, project, state, ended_at, started_at)) = known else { return create(tx, seen) };
+    if state == SessionState::Active.word() && seen.at >= started_at {
+        tx.late().touch(id, seen.at);
+        return Ok(Seen { id, project, new: false });
+    }
+    let stays_ended = state == SessionState::Ended.word() && !seen.starts;
     let (state, ended_at) =
         if stays_ended { (SessionState::Ended, ended_at) } else { (SessionState::Active, None) };
     tx.sql(|db| db.prepare_cached(TOUCH)?.execute(params![id, seen.at, state.word(), ended_at]))?;
     Ok(Seen { id, project, new: false })
+}
+
+/// Notes when a session that goes on was last active.
+pub(crate) fn was_active(tx: &Tx<'_>, id: i64, at: i64) -> Result<(), OpError> {
+    const ACTIVE: &str = "UPDATE sessions SET last_at = ?2 WHERE id = ?1 AND last_at < ?2";
+    tx.sql(|db| db.prepare_cached(ACTIVE)?.execute(params![id, at]).map(drop))
 }
 
 fn create(tx: &Tx<'_>, seen: &Sighting<'_>) -> Result<Seen, OpError> {
@@ -161,15 +170,28 @@ pub fn list(
 
 /// Draws the summary and the signature anew from what is there. Doing so twice changes nothing.
 pub fn summarise(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
-    let said = prompts::of_session(tx, id, None, None)?;
-    let done = observations::newest_of_session(tx, id, limits::SUMMARY_ROWS_MAX)?;
-    let summary = Summary::of(&said, &done);
-    let signature = json(&observations::counts_of_session(tx, id)?)?;
+    let intent = prompts::intent(tx, id)?;
+    let counts = observations::counts_of_session(tx, id)?;
+    let done = observations::deeds(tx, id, limits::SUMMARY_ROWS_MAX)?;
+    // Of a session in which nothing was said or done there is nothing to say.
+    let anything = intent.is_some() || !counts.is_empty();
+    let summary = anything.then(|| Summary::of(intent.as_deref().unwrap_or_default(), done));
+    let signature = json(&counts)?;
     set_summary(tx, id, summary.as_ref())?;
     tx.sql(|db| {
         let update = "UPDATE sessions SET signature = ?2 WHERE id = ?1 AND signature IS NOT ?2";
         db.prepare_cached(update)?.execute(params![id, signature]).map(drop)
     })
+}
+
+/// How much was done in a session until now, repeats included.
+pub fn actions(rx: &Rx<'_>, id: i64) -> Result<u64, OpError> {
+    Ok(observations::counts_of_session(rx, id)?.into_iter().map(|(_, count)| count).sum())
+}
+
+/// The same at the end of the group, for what may be asked for many times in it.
+pub fn summarise_later(tx: &Tx<'_>, id: i64) {
+    tx.late().summarise(id);
 }
 
 /// Puts a summary in the place of the one that is there, or none.

@@ -1,6 +1,7 @@
 //! The handle that everybody holds: writes go to the writer thread, reads to the pool.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle, ThreadId};
@@ -105,7 +106,13 @@ impl Store {
         let setup =
             Setup { one_shot: options.one_shot, page_count_max: options.page_count_max, busy };
         let pool = Pool::new(options.path.clone(), busy);
-        let shared = Arc::new(Shared { options, setup, pool, notices: Mutex::default() });
+        let shared = Arc::new(Shared {
+            options,
+            setup,
+            pool,
+            notices: Mutex::default(),
+            only_read: AtomicBool::default(),
+        });
         let keeper = Keeper::new(Arc::clone(&shared), on_open);
         let mut writer = Writer::new(Arc::clone(&shared), keeper, publish);
         let (queue, commands) = sync_channel(limits::WRITE_QUEUE_MAX);
@@ -278,6 +285,12 @@ impl Store {
     /// What recovery did, in words, oldest first.
     pub fn notices(&self) -> Vec<String> {
         self.inner.shared.notices.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Whether somebody else held the lock for writing when a one-shot command opened the database,
+    /// so that a write would have to wait for it.
+    pub fn only_reads(&self) -> bool {
+        self.inner.shared.only_read.load(Ordering::Relaxed)
     }
 
     /// Finishes what waits, checkpoints, and closes all handles; later calls are `unavailable`.

@@ -1,13 +1,13 @@
 //! What aggregates work on: [`Rx`], a read snapshot, and [`Tx`], a transaction of the writer.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, RefCell, RefMut};
 use std::ops::Deref;
 
 use model::OpError;
 use rusqlite::Connection;
 
 use crate::error::StoreError;
-use crate::passages::Change;
+use crate::late::Late;
 
 /// Something to do in memory once the transaction is committed.
 pub(crate) type Effect = Box<dyn FnOnce() + Send>;
@@ -47,12 +47,12 @@ impl<'a> Rx<'a> {
 pub struct Tx<'a> {
     rx: Rx<'a>,
     effects: RefCell<Vec<Effect>>,
-    indexing: RefCell<Vec<Change>>,
+    late: RefCell<Late>,
 }
 
 impl<'a> Tx<'a> {
     pub(crate) fn new(connection: &'a Connection) -> Tx<'a> {
-        Tx { rx: Rx::new(connection), effects: RefCell::default(), indexing: RefCell::default() }
+        Tx { rx: Rx::new(connection), effects: RefCell::default(), late: RefCell::default() }
     }
 
     /// Queues an effect in memory. The writer thread runs effects after COMMIT, in order, before
@@ -61,18 +61,14 @@ impl<'a> Tx<'a> {
         self.effects.borrow_mut().push(effect);
     }
 
-    /// Queues a change of the full-text index for the end of the group, just before COMMIT.
-    pub(crate) fn index_later(&self, change: Change) {
-        self.indexing.borrow_mut().push(change);
+    /// What waits for the end of the group, just before COMMIT.
+    pub(crate) fn late(&self) -> RefMut<'_, Late> {
+        self.late.borrow_mut()
     }
 
-    pub(crate) fn take_indexing(&self) -> Vec<Change> {
-        self.indexing.take()
-    }
-
-    /// What is left to do: with the full-text index before COMMIT, and in memory after it.
-    pub(crate) fn into_rest(self) -> (Vec<Change>, Vec<Effect>) {
-        (self.indexing.into_inner(), self.effects.into_inner())
+    /// What is left to do: before COMMIT, and in memory after it.
+    pub(crate) fn into_rest(self) -> (Late, Vec<Effect>) {
+        (self.late.into_inner(), self.effects.into_inner())
     }
 }
 

@@ -12,10 +12,10 @@ use rusqlite::Connection;
 use crate::error::StoreError;
 use crate::files::Scratch;
 use crate::keeper::{Keeper, Shared, run_effects};
-use crate::passages::Change;
+use crate::late::Late;
 use crate::store::{Publish, Write};
 use crate::tx::{Effect, Tx};
-use crate::{calls, events, hook_events, passages};
+use crate::{calls, events, hook_events};
 
 /// What the writer thread is asked for.
 pub(crate) enum Command {
@@ -59,7 +59,7 @@ pub(crate) trait Work: Send {
 
 /// What a job came to inside a transaction.
 enum Outcome {
-    Done { events: Vec<Published>, effects: Vec<Effect>, indexing: Vec<Change> },
+    Done { events: Vec<Published>, effects: Vec<Effect>, late: Late },
     Repeated(String),
     Failed(OpError),
 }
@@ -209,33 +209,49 @@ fn fill(group: &mut Vec<Job>, queue: &Receiver<Command>) -> Option<Command> {
     None
 }
 
-/// Runs all jobs in one transaction; an error means that nothing was committed.
+/// Runs all jobs in one transaction; an error means that nothing was committed. Few jobs fail, and a
+/// savepoint for each would copy every page that it changes, so that they are tried without at first.
 fn transact(
     db: &Connection,
     group: &mut [Job],
     prune: Option<i64>,
 ) -> Result<Vec<Outcome>, Aborted> {
-    execute(db, "BEGIN IMMEDIATE")?;
-    let outcomes = run_jobs(db, group, prune).and_then(|outcomes| {
-        execute(db, "COMMIT").map_err(|fault| Aborted { fault, one_may_be_to_blame: true })?;
-        Ok(outcomes)
-    });
-    if outcomes.is_err() && !db.is_autocommit() {
-        execute(db, "ROLLBACK")?;
+    for apart in [false, true] {
+        execute(db, "BEGIN IMMEDIATE")?;
+        let outcomes = run_jobs(db, group, prune, apart).and_then(|outcomes| {
+            if outcomes.is_some() {
+                execute(db, "COMMIT").map_err(blame)?;
+            }
+            Ok(outcomes)
+        });
+        if !db.is_autocommit() {
+            execute(db, "ROLLBACK")?;
+        }
+        if let Some(outcomes) = outcomes? {
+            return Ok(outcomes);
+        }
     }
-    outcomes
+    Err(StoreError::Io("a group came to no end".into()).into())
 }
 
+fn blame(fault: StoreError) -> Aborted {
+    Aborted { fault, one_may_be_to_blame: true }
+}
+
+/// Runs the jobs, with a savepoint for each if they are to stand apart. Without one nothing can be kept
+/// if one of them fails: then there are no outcomes.
 fn run_jobs(
     db: &Connection,
     group: &mut [Job],
     prune: Option<i64>,
-) -> Result<Vec<Outcome>, Aborted> {
-    let blame = |fault| Aborted { fault, one_may_be_to_blame: true };
+    apart: bool,
+) -> Result<Option<Vec<Outcome>>, Aborted> {
     let mut outcomes = Vec::with_capacity(group.len());
-    let mut changes = Vec::new();
+    let mut late = Late::default();
     for job in group {
-        execute(db, "SAVEPOINT job").map_err(blame)?;
+        if apart {
+            execute(db, "SAVEPOINT job").map_err(blame)?;
+        }
         let (mut outcome, fault) = run_job(db, job);
         if db.is_autocommit() {
             let lost = || StoreError::Io("SQLite rolled the transaction back".into());
@@ -244,16 +260,22 @@ fn run_jobs(
         if let Some(fault @ StoreError::Corrupt(_)) = fault {
             return Err(blame(fault));
         }
-        if let Outcome::Failed(_) = outcome {
+        let failed = matches!(outcome, Outcome::Failed(_));
+        if failed && !apart {
+            return Ok(None);
+        }
+        if failed {
             execute(db, "ROLLBACK TO job").map_err(blame)?;
         }
-        execute(db, "RELEASE job").map_err(blame)?;
-        if let Outcome::Done { indexing, .. } = &mut outcome {
-            changes.append(indexing);
+        if apart {
+            execute(db, "RELEASE job").map_err(blame)?;
+        }
+        if let Outcome::Done { late: more, .. } = &mut outcome {
+            late.add(std::mem::take(more));
         }
         outcomes.push(outcome);
     }
-    passages::apply(db, changes).map_err(|error| blame(StoreError::of_any(&error)))?;
+    late.finish(db).map_err(blame)?;
     if let Some(now) = prune {
         let tx = Tx::new(db);
         let pruned = calls::forget_old(&tx, now)
@@ -264,7 +286,7 @@ fn run_jobs(
             return Err(tx.take_fault().unwrap_or_else(unknown).into());
         }
     }
-    Ok(outcomes)
+    Ok(Some(outcomes))
 }
 
 /// Runs one job; the fault is what SQLite said on the way, if it said anything.
@@ -274,8 +296,8 @@ fn run_job(db: &Connection, job: &mut Job) -> (Outcome, Option<StoreError>) {
     let fault = tx.take_fault();
     let outcome = match done {
         Ok(Ran::Now(events)) => {
-            let (indexing, effects) = tx.into_rest();
-            Outcome::Done { events, effects, indexing }
+            let (late, effects) = tx.into_rest();
+            Outcome::Done { events, effects, late }
         }
         Ok(Ran::Before(answer)) => Outcome::Repeated(answer),
         Err(error) => Outcome::Failed(error),

@@ -5,6 +5,7 @@ use model::observation::ObsType;
 use serde_json::{Map, Value};
 
 use crate::guard;
+use crate::shell::Simple;
 
 /// Adds what the output tells about a commit or a push; nothing for any other observation.
 pub(super) fn add(obs_type: ObsType, texts: &[&str], metadata: &mut Map<String, Value>) {
@@ -14,6 +15,43 @@ pub(super) fn add(obs_type: ObsType, texts: &[&str], metadata: &mut Map<String, 
         ObsType::GitPush => lines.for_each(|line| push_line(line, metadata)),
         _ => {}
     }
+}
+
+/// Adds the message that the last commit of a command line is given, for a git that is told to be quiet.
+pub(super) fn add_message(commands: &[Simple], metadata: &mut Map<String, Value>) {
+    let last = commands.iter().rfind(|command| command.is_git("commit"));
+    let message = last.and_then(|commit| given_message(&commit.args)).unwrap_or_default();
+    let subject = message.trim().lines().next().unwrap_or_default();
+    // What a substitution comes to is not known here.
+    if !subject.is_empty() && !subject.contains("$(") && !subject.contains('`') {
+        set(metadata, "commit_message", subject);
+    }
+}
+
+/// `-m text`, `-mtext`, `-qm text`, `--message text`, `--message=text`; of several the first, which is
+/// the subject.
+fn given_message(args: &[String]) -> Option<&str> {
+    let mut args = args.iter().map(String::as_str).skip_while(|arg| *arg != "commit").skip(1);
+    while let Some(arg) = args.next() {
+        if arg == "--" {
+            return None;
+        }
+        if let Some(text) = arg.strip_prefix("--message=") {
+            return Some(text);
+        }
+        let short = arg.strip_prefix('-').filter(|short| !short.starts_with('-'));
+        // The letters before are flags without a value, or the rest is the value of another flag.
+        let flags = short.and_then(|short| short.split_once('m'));
+        let flags =
+            flags.filter(|(flags, _)| flags.chars().all(|flag| "aeinopqsvz".contains(flag)));
+        match flags {
+            Some((_, "")) => return args.next(),
+            Some((_, text)) => return Some(text),
+            None if arg == "--message" => return args.next(),
+            None => {}
+        }
+    }
+    None
 }
 
 fn set(metadata: &mut Map<String, Value>, member: &str, text: &str) {
@@ -178,6 +216,29 @@ mod tests {
         ];
         for (text, expected) in table {
             assert_eq!(told(ObsType::GitPush, &text), expected);
+        }
+    }
+
+    /// @capture_commit
+    #[test]
+    fn a_quiet_commit_has_the_message_that_it_was_given() {
+        let table = [
+            ("git commit -qm 'fix the login'", Some("fix the login")),
+            ("git -C /w commit -q -m \"one\" -m two && git status", Some("one")),
+            ("git commit -aqmshort", Some("short")),
+            ("git commit --quiet --message='a subject\n\nand more'", Some("a subject")),
+            ("git commit --message text", Some("text")),
+            ("git commit -qm first; git commit -qm second", Some("second")),
+            ("git commit -qm \"$(cat message)\"", None),
+            ("git commit -qF message.txt", None),
+            ("git commit -q --amend", None),
+            ("git commit -q -- -m no", None),
+        ];
+        for (line, message) in table {
+            let mut metadata = Map::new();
+            add_message(&crate::shell::commands(line), &mut metadata);
+            let told = metadata.get("commit_message").and_then(Value::as_str);
+            assert_eq!(told, message, "{line}");
         }
     }
 

@@ -22,6 +22,8 @@ pub(super) struct Outcome<'a> {
     pub(super) failed: bool,
     pub(super) exit_code: Option<i64>,
     pub(super) interrupted: bool,
+    /// It was only started: how it ends is not known.
+    pub(super) background: bool,
     /// What was said, piece by piece.
     pub(super) texts: Vec<&'a str>,
 }
@@ -46,7 +48,10 @@ pub(super) fn of(response: Option<&Value>, exit_line: Option<ExitLine>) -> Outco
         texts.iter().find_map(|text| exit_code_in(text, line))
     });
     let failed = exit_code.is_some_and(|code| code != 0) || response.is_some_and(says_error);
-    Outcome { failed, exit_code, interrupted: false, texts }
+    let says = |member: &str| response.and_then(|response| response.get(member));
+    let interrupted = says("interrupted").and_then(Value::as_bool).unwrap_or(false);
+    let background = says("backgroundTaskId").is_some_and(Value::is_string);
+    Outcome { failed, exit_code, interrupted, background, texts }
 }
 
 /// The outcome of what is known to have failed: the error tells first, the response if there is none.
@@ -61,7 +66,8 @@ pub(super) fn of_failure<'a>(
     };
     let told = response.and_then(exit_code);
     let in_text = || texts.iter().find_map(|text| exit_code_in(text, ExitLine::First));
-    Outcome { failed: true, exit_code: told.or_else(in_text), interrupted, texts }
+    let exit_code = told.or_else(in_text);
+    Outcome { failed: true, exit_code, interrupted, background: false, texts }
 }
 
 fn texts(value: &Value) -> Vec<&str> {

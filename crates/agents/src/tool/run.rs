@@ -6,7 +6,7 @@ use model::limits;
 use model::observation::ObsType;
 use serde_json::{Map, Value};
 
-use super::{Call, Draft, edit, runs};
+use super::{Call, Draft, edit, git, runs};
 use crate::guard;
 use crate::shell::{self, Simple};
 use crate::wire::Text;
@@ -25,11 +25,16 @@ pub(super) fn of(call: &Call<'_>) -> Draft {
         return edit::of_patch(call, &line[at..]);
     }
     let safe = guard::safe(&line);
+    let obs_type = obs_type(&commands);
+    let mut metadata = metadata(&commands);
+    if obs_type == ObsType::GitCommit {
+        git::add_message(&commands, &mut metadata);
+    }
     Draft {
-        obs_type: obs_type(&commands),
+        obs_type,
         content: safe.head(limits::OBSERVED_CHARS_MAX),
         file_path: None,
-        metadata: metadata(&commands),
+        metadata,
         command: Some(safe.head(limits::COMMAND_CHARS_MAX)),
     }
 }

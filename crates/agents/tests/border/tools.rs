@@ -41,6 +41,7 @@ fn each_tool_of_claude_code_has_its_type_content_and_path() {
         ("Glob", json!({"pattern": "**/*.rs", "path": "/x"}), ("search", "**/*.rs", "/x")),
         ("Task", json!({"description": "Look", "prompt": "p"}), ("task_spawn", "Look", "")),
         ("Agent", json!({"prompt": "only\nthis"}), ("task_spawn", "only this", "")),
+        ("Task", json!({"description": "", "prompt": "that"}), ("task_spawn", "that", "")),
         (
             "WebFetch",
             json!({"url": "https://a.b/c", "prompt": "p"}),

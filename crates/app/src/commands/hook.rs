@@ -1,11 +1,15 @@
 //! `rekindle hook`: what is left to do in this process when no daemon took the event, and the command
 //! for lines that `main` does not recognise as a plain event.
 
-use std::io::Write as _;
+use std::cell::RefCell;
+use std::ffi::OsString;
+use std::io::{self, Write};
 use std::path::Path;
+use std::rc::Rc;
 use std::time::Instant;
 
 use clap::{Arg, ArgMatches, Command};
+use cli::Output;
 use client::daemon;
 use hook::{Hooked, Outcome};
 use model::hook::{Happening, HookEvent};
@@ -36,6 +40,32 @@ pub(super) fn command() -> Command {
         )
 }
 
+/// What is said on stderr, kept instead: an agent may show its user what a hook says there.
+#[derive(Clone, Default)]
+struct Said(Rc<RefCell<Vec<u8>>>);
+
+impl Write for Said {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Runs a line of a hook that is not a plain event. What is wrong with it goes to the hook's log.
+pub(crate) fn run_line(argv: Vec<OsString>) {
+    let said = Said::default();
+    let name = crate::names::started_by(argv.first().map(AsRef::as_ref));
+    let out = Output::new(name, Box::new(io::stdout()), Box::new(said.clone()), false);
+    super::run_on(argv, out);
+    let said = said.0.borrow();
+    if let Some(line) = String::from_utf8_lossy(&said).lines().find(|line| !line.is_empty()) {
+        hook::complain(line);
+    }
+}
+
 /// Only reached for lines that `main` did not recognise as a plain event.
 pub(super) fn run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
     let word = |id: &str| matches.get_one::<String>(id).map(String::as_str);
@@ -55,7 +85,7 @@ pub(crate) fn take(hooked: &Hooked<'_>) {
     if matches!(event.what, Happening::SessionStarted(_)) {
         // Whatever goes wrong here, the event is safe and the agent is not to be disturbed.
         if let Some(answer) = answer(&event, &locations, started) {
-            let _ = std::io::stdout().write_all(answer.as_bytes());
+            let _ = io::stdout().write_all(answer.as_bytes());
         }
     }
     daemon::start_now_and_then(&locations, hooked.db.map(Path::new));

@@ -1,9 +1,11 @@
 //! `rekindle record`: one event on stdin, taken in at once; what is wrong with it is said.
 
 use std::io::Read as _;
+use std::sync::mpsc::sync_channel;
 
 use clap::{Arg, ArgMatches, Command};
-use model::{Code, OpError, limits};
+use cli::Output;
+use model::{Code, OpError, Reply, limits};
 use serde_json::{Value, json};
 
 use crate::names;
@@ -51,15 +53,42 @@ fn record(world: &mut World, agent: Option<&str>) -> Result<Option<String>, OpEr
     if let Some(agent) = agent {
         params["agent"] = json!(agent);
     }
-    match super::call(world, "hook", params) {
+    match hand_over(world, params) {
         Ok(output) => Ok(output["context"].as_str().map(str::to_owned)),
-        Err(error) if matches!(error.code, Code::Unavailable | Code::Timeout | Code::Internal) => {
+        Err(error) if is_no_fault_of_the_event(&error, world) => {
             let event = agents::extract(agent, None, &payload, id, at)?;
+            event.check()?;
             client::spool::leave(&world.locations, &event).map_err(|_| error)?;
             Ok(None)
         }
         Err(error) => Err(error),
     }
+}
+
+/// Has the event taken in, and gives up when a harness has waited long enough. Whoever works on it
+/// then may still come to its end: an event is kept once.
+fn hand_over(world: &World, params: Value) -> Reply {
+    let (name, db, build) = (world.out.name(), world.db.clone(), world.build.clone());
+    let (table, locations, settings) =
+        (world.table.clone(), world.locations.clone(), world.settings.clone());
+    let (sender, receiver) = sync_channel(1);
+    let ask = move || {
+        let out = Output::standard(name);
+        let mut world = World { out, table, locations, db, settings, build };
+        // Nobody waits any more once the time is over.
+        let _ = sender.send(super::call(&mut world, "hook", params));
+    };
+    std::thread::Builder::new()
+        .spawn(ask)
+        .map_err(|error| OpError::unavailable(format!("no thread can be started: {error}")))?;
+    let late = |_| Err(OpError::new(Code::Timeout, "the store does not take the event in time"));
+    receiver.recv_timeout(limits::STORE_BUSY).unwrap_or_else(late)
+}
+
+/// Whether the event may well be taken in later.
+fn is_no_fault_of_the_event(error: &OpError, world: &World) -> bool {
+    matches!(error.code, Code::Unavailable | Code::Timeout | Code::Internal)
+        || world.config().is_err()
 }
 
 fn read() -> Result<Value, OpError> {

@@ -1,8 +1,9 @@
 //! `rekindle status`: what runs, where, and when the last event came.
 
 use clap::{ArgMatches, Command};
-use model::{CallId, OpError, Request};
+use model::{CallId, OpError, Request, Road as _};
 use serde_json::{Value, json};
+use server::lock::Lock;
 
 use crate::road;
 use crate::world::World;
@@ -21,31 +22,56 @@ pub(super) fn run(world: &mut World, _: &[String], _: &ArgMatches) -> u8 {
 
 fn status(world: &mut World) -> Result<Value, OpError> {
     let Some((road, hello)) = road::connect(world)? else {
-        return Ok(
-            json!({ "running": false, "database": world.locations.database.to_string_lossy() }),
-        );
+        let database = world.locations.database.to_string_lossy();
+        return Ok(of_the_store(world)
+            .unwrap_or_else(|| json!({ "running": false, "database": database })));
     };
     if world.build.is_newer_than(&hello.build) {
         world.out.note(
             "note: the daemon is older than this command; `rekindle stop` lets the next one be new",
         );
     }
-    let request = Request {
+    road.call(&request(), model::limits::OP_DEADLINE)
+        .unwrap_or_else(|_| Err(OpError::unavailable("the daemon left meanwhile")))
+}
+
+fn request() -> Request {
+    Request {
         call: CallId([0; 16]),
         op: "status".into(),
         params: Value::Null,
         caller: super::person(),
+    }
+}
+
+/// What the store itself says while no daemon has it, if there is one that can be opened. That there
+/// is none, or that it is in trouble, is for `doctor` to explain.
+fn of_the_store(world: &World) -> Option<Value> {
+    if !world.locations.database.exists() {
+        return None;
+    }
+    let _lock = Lock::try_take(&world.locations).ok()??;
+    let runtime = world.open(true).ok()?;
+    let reply = runtime.call(request());
+    runtime.close();
+    reply.ok()
+}
+
+/// What people have to know besides, whether a daemon runs or not.
+fn remarks(status: &Value) -> Vec<String> {
+    let each = |name: &str, title: &str| -> Vec<String> {
+        let texts = status[name].as_array().into_iter().flatten().filter_map(Value::as_str);
+        texts.map(|text| format!("{title:<12}{text}")).collect()
     };
-    road.call(&request, model::limits::OP_DEADLINE)
-        .unwrap_or_else(|_| Err(OpError::unavailable("the daemon left meanwhile")))
+    [each("notices", "repaired:"), each("notes", "note:")].concat()
 }
 
 fn pretty(status: &Value) -> String {
     if status["running"] != json!(true) {
-        return format!(
-            "not running\ndatabase: {}",
-            status["database"].as_str().unwrap_or_default()
-        );
+        let database = status["database"].as_str().unwrap_or_default();
+        let mut lines = vec!["not running".to_owned(), format!("database: {database}")];
+        lines.extend(remarks(status));
+        return lines.join("\n");
     }
     let text = |name: &str| match &status[name] {
         Value::String(text) => text.clone(),
@@ -80,9 +106,6 @@ fn pretty(status: &Value) -> String {
     if status["spooled"] != json!(0) {
         lines.push(format!("spool:      {} events wait", text("spooled")));
     }
-    let notices = status["notices"].as_array().into_iter().flatten();
-    lines.extend(notices.filter_map(Value::as_str).map(|notice| format!("repaired:   {notice}")));
-    let notes = status["notes"].as_array().into_iter().flatten();
-    lines.extend(notes.filter_map(Value::as_str).map(|note| format!("note:       {note}")));
+    lines.extend(remarks(status));
     lines.join("\n")
 }

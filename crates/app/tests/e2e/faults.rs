@@ -153,6 +153,30 @@ fn a_command_without_a_daemon_says_that_the_database_is_locked() {
     assert_eq!(spooled(&home), 1);
 }
 
+/// @a_locked_database_is_unavailable
+#[test]
+fn a_command_without_a_daemon_reads_a_locked_database_without_waiting() {
+    let home = home();
+    home.run(&["hint", "set", "web", "build", "make"]).ok();
+    home.run(&["stop"]).ok();
+    let event = json!({ "session_id": "s-1", "cwd": "/srv/app", "prompt": "tame the zebrafish" });
+    home.hook("UserPromptSubmit", &event);
+    home.run(&["pause", "1h"]).ok();
+    home.hook("Stop", &json!({ "session_id": "s-1" }));
+    let _lock = sqlite::lock(&home);
+    let started = Instant::now();
+    let found = home.run(&["search", "zebrafish", "--project", "*"]);
+    assert!(found.stdout.contains("tame the zebrafish"), "{found:?}");
+    for line in [&["recent", "--project", "*"] as &[&str], &["stats"], &["briefing"]] {
+        let run = home.run(line);
+        assert!(!run.stderr.contains("locked"), "{run:?}");
+    }
+    let status = home.run(&["status"]).ok();
+    assert!(status.starts_with("not running\n") && status.contains("paused"), "{status}");
+    assert!(started.elapsed() < Duration::from_secs(8), "{:?}", started.elapsed());
+    assert_eq!(spooled(&home), 1, "what would have to be written waits");
+}
+
 /// What stands in the database's files, byte for byte.
 fn bytes(home: &Home) -> Vec<Option<Vec<u8>>> {
     ["", "-wal", "-shm", "-journal"]

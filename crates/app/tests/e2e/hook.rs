@@ -215,11 +215,36 @@ fn a_closed_stdin_and_odd_event_names_are_no_trouble() {
         hook(&home, event, &payload("s-1"));
     }
     hook(&home, "", &payload("s-1"));
-    // What is no event at all was typed by a person, who is told; the agent is not stopped.
-    for args in [&["hook"] as &[&str], &["hook", "--no-such-flag"]] {
-        assert_eq!(home.run_with(args, b"{}").code, 0, "{args:?}");
-    }
     assert_eq!(status(&home)["events"], 4);
+}
+
+/// @a_hook_never_disturbs
+#[test]
+fn a_wrong_line_of_a_hook_is_told_to_its_log_alone() {
+    let home = home();
+    let lines = [&["hook"] as &[&str], &["hook", "--no-such-flag"], &["hook", "Stop", "--agent"]];
+    for (count, args) in lines.into_iter().enumerate() {
+        silent(&home.run_with(args, &payload("s-1")));
+        let log = hook_log(&home);
+        assert_eq!(log.lines().count(), count + 1, "{args:?}: {log}");
+        assert!(log.lines().all(|line| line.contains(" line: error:")), "{log}");
+    }
+    assert!(home.run(&["hook", "--help"]).ok().contains("Usage"));
+}
+
+/// @a_hook_never_disturbs
+#[test]
+fn of_a_member_that_is_there_twice_the_last_one_counts() {
+    let home = home();
+    let twice = br#"{"session_id":"s-0","session_id":null,"cwd":"/","session_id":"s-1"}"#;
+    hook(&home, "Stop", twice);
+    assert_eq!((home.spooled().len(), hook_log(&home).as_str()), (1, ""));
+    let _daemon = home.daemon();
+    hook(&home, "Stop", twice);
+    assert_eq!(status(&home)["last_event"]["session"], "s-1");
+    assert_eq!(events(&home), 2);
+    hook(&home, "Stop", br#"{"session_id":"s-1","session_id":""}"#);
+    assert!(hook_log(&home).ends_with("dropped: no session_id\n"), "{}", hook_log(&home));
 }
 
 /// @a_hook_never_disturbs

@@ -1,7 +1,10 @@
 //! `record`: one event on stdin for scripts and other harnesses. What is no event is refused with one
 //! line and leaves nothing; what the store cannot take at the moment is taken in later, once.
 
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
+use testkit::home::signal;
 use testkit::{Home, Run, wait_until};
 
 use super::desk::Desk;
@@ -192,6 +195,51 @@ fn an_event_waits_while_the_database_is_locked_and_is_taken_in_once() {
         wait_until("the spool is empty", || home.spooled().is_empty().then_some(()));
         assert_eq!(found(&home, word).len(), 1, "{word}");
         drop(daemon);
+    }
+}
+
+/// @record_spools
+#[test]
+fn an_event_waits_while_the_settings_are_broken() {
+    let home = home();
+    let settings = home.locations().config_file;
+    std::fs::create_dir_all(settings.parent().unwrap()).unwrap();
+    std::fs::write(&settings, "nonsense\n").unwrap();
+    silent(&record(&home, &event(&json!({ "prompt": "numbat" }))));
+    assert_eq!(home.spooled().len(), 1);
+    let agent = home.run_with(&["record", "--agent", "nobody"], &event(&json!({})));
+    refused(&agent, "no agent is known by this name");
+    std::fs::remove_file(&settings).unwrap();
+    assert_eq!(found(&home, "numbat").len(), 1);
+}
+
+/// @record_spools
+#[test]
+fn an_event_waits_after_2_s_for_a_daemon_that_is_suspended_or_has_no_lock() {
+    let home = home();
+    let daemon = home.daemon();
+    silent(&record(&home, &event(&json!({}))));
+    let spools_in_time = |word: &str, count: usize| {
+        let started = Instant::now();
+        silent(&record(&home, &event(&json!({ "prompt": word }))));
+        let took = started.elapsed();
+        assert!(took < Duration::from_millis(4_900), "{word}: {took:?}");
+        assert_eq!(home.spooled().len(), count, "{word}");
+    };
+    let lock = sqlite::lock(&home);
+    spools_in_time("numbat", 1);
+    // What waits already would have to be taken in first.
+    spools_in_time("quokka", 2);
+    drop(lock);
+    wait_until("the spool is empty", || {
+        silent(&record(&home, &event(&json!({ "prompt": "next" }))));
+        home.spooled().is_empty().then_some(())
+    });
+    signal(daemon.pid(), "STOP");
+    spools_in_time("bilby", 1);
+    signal(daemon.pid(), "CONT");
+    for word in ["numbat", "quokka"] {
+        assert_eq!(found(&home, word).len(), 1, "{word}");
     }
 }
 

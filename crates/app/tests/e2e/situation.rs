@@ -163,9 +163,12 @@ fn a_hint_for_a_repository_holds_however_the_repository_is_written() {
         assert_eq!((get("repo"), get("tree")), (Ok("make".into()), Ok("make".into())), "{name}");
         home.call("delete_hint", &json!({ "component": "web", "key": "build" }));
     }
-    scoped(&home, &json!({ "repo": "git:sub/repo" }));
-    let why = "repo=git:Group/sub/repo not in [git:sub/repo]";
-    assert_eq!(get("tree"), Err(why.into()));
+    for other in ["git:sub/repo", "https://elsewhere.org/Group/sub/repo"] {
+        scoped(&home, &json!({ "repo": other }));
+        let why = format!("repo=https://example.org/Group/sub/repo not in [{other}]");
+        assert_eq!(get("tree"), Err(why));
+        home.call("delete_hint", &json!({ "component": "web", "key": "build" }));
+    }
 }
 
 /// @situation_reads_files_only

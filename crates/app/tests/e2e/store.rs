@@ -123,6 +123,20 @@ fn a_damaged_header_is_set_aside_and_everything_is_salvaged() {
 
 /// @a_damaged_database_is_set_aside
 #[test]
+fn the_next_session_and_a_status_without_a_daemon_tell_of_a_repair() {
+    let home = used();
+    overwrite(&home, 0, b"not a database at all, not in the least");
+    let start = json!({ "session_id": "s-9", "cwd": "/srv/app" }).to_string();
+    let told = home.run_with(&["hook", "SessionStart"], start.as_bytes()).ok();
+    assert!(told.contains("Memory was repaired"), "{told}");
+    assert!(told.contains("the database was damaged"), "{told}");
+    repair_is_told(&home);
+    let status = home.run(&["status"]).ok();
+    assert!(status.starts_with("not running\n"), "{status}");
+}
+
+/// @a_damaged_database_is_set_aside
+#[test]
 fn damaged_pages_are_set_aside_and_what_can_be_read_is_salvaged() {
     let home = used();
     spoil_root(&home, "hint_variants");

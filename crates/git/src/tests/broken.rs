@@ -50,7 +50,7 @@ fn files_that_are_too_long_are_not_read() {
     let config = "[remote \"origin\"]\nurl = https://h.org/a/b\n";
     let padded = |bytes: usize| format!("{config}{}", "#".repeat(bytes - config.len()));
     folder.write("repo/.git/config", padded(max));
-    assert_eq!(folder.facts("repo").repo(), "git:a/b");
+    assert_eq!(folder.facts("repo").repo(), "https://h.org/a/b");
     folder.write("repo/.git/config", padded(max + 1));
     assert_eq!(folder.facts("repo").remote, None);
     folder.write("repo/.git/HEAD", vec![b'a'; max + 1]);

@@ -32,12 +32,12 @@ fn origin_counts_else_the_only_remote_else_none() {
     let folder = Folder::with_repository();
     assert_eq!(folder.facts("repo").remote, None);
     folder.git("repo", &["remote", "add", "upstream", "https://h.org/up/repo"]);
-    assert_eq!(folder.facts("repo").repo(), "git:up/repo");
+    assert_eq!(folder.facts("repo").repo(), "https://h.org/up/repo");
     folder.git("repo", &["remote", "add", "fork", "https://h.org/me/repo"]);
     assert_eq!(folder.facts("repo").remote, None);
     folder.git("repo", &["remote", "add", "origin", "https://h.org/org/repo"]);
     folder.git("repo", &["remote", "set-url", "--add", "origin", "https://h.org/mirror/repo"]);
-    assert_eq!(folder.facts("repo").repo(), "git:org/repo");
+    assert_eq!(folder.facts("repo").repo(), "https://h.org/org/repo");
 }
 
 #[test]

@@ -17,7 +17,10 @@ fn a_repository_is_found_from_any_folder_in_it() {
     let facts = folder.agreed("repo/a/b");
     assert_eq!(facts, folder.agreed("repo"));
     assert_eq!((&facts.root, &facts.main_root), (&folder.join("repo"), &folder.join("repo")));
-    assert_eq!((facts.branch.clone(), facts.repo().as_str()), (branch("main"), "git:Org/repo"));
+    assert_eq!(
+        (facts.branch.clone(), facts.repo().as_str()),
+        (branch("main"), "https://github.com/Org/repo")
+    );
     assert_eq!(folder.look(""), None);
 }
 

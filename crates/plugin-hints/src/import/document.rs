@@ -24,6 +24,7 @@ pub(super) struct Member {
 #[serde(deny_unknown_fields)]
 struct Written {
     value: Value,
+    #[serde(default, deserialize_with = "model::object::optional")]
     meta: Option<HintMeta>,
     version: Option<u64>,
     created_at: Option<String>,

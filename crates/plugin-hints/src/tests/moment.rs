@@ -51,6 +51,12 @@ fn a_hint_speaks_to_a_command_by_component_key_or_a_word_of_its_own_command() {
         ("router", "image", "kubectl apply -f k8s", "kubectl get pods", true),
         ("http-proxy", "image", "x1", "ls", true),
         ("srv", "image", "x1", "ls", true),
+        ("router", "image", "x1", "./router/run.sh", true),
+        ("router", "image", "x1", "npm --prefix=services/router test", true),
+        ("router", "image", "x1", "systemctl restart router.service", true),
+        ("router", "image", "x1", "NAME=router make all", true),
+        ("svc/api", "image", "x1", "cat svc/api/main.rs", true),
+        ("svc/api", "image", "x1", "cat svc/apis/main.rs", false),
         ("router", "image", "x1", "ls -la", false),
         ("router", "image", "tool -v x", "cargo -v run", false),
         ("rout", "image", "x1", "docker build router", false),
@@ -104,6 +110,8 @@ fn a_hint_comes_once_in_a_session_unless_it_changed() {
     assert_eq!(tell("s").as_deref(), Some("- deploy/a: x1"));
     assert_eq!(tell("s"), None);
     assert_eq!(tell("t").as_deref(), Some("- deploy/a: x1"));
+    hint(&runtime, "deploy", "a", json!("x1"), json!({}));
+    assert_eq!(tell("s"), None, "it says the same");
     hint(&runtime, "deploy", "a", json!("x2"), json!({}));
     assert_eq!(tell("s").as_deref(), Some("- deploy/a: x2"));
     assert_eq!(tell("s"), None);
@@ -163,4 +171,92 @@ fn a_hint_that_was_told_and_followed_with_success_is_bumped() {
     let receipts = call(&runtime, "receipts", json!({})).unwrap();
     let item = &receipts["receipts"][0]["items"][0];
     assert_eq!((&item["path"], &item["used"]), (&json!("hint://http-proxy/build"), &json!(true)));
+}
+
+/// @a_followed_hint_loses_no_write
+#[test]
+fn who_follows_a_hint_takes_no_write_of_others_back() {
+    let folder = Folder::new();
+    let runtime = watching(&folder, &[]);
+    hint(&runtime, "deploy", "a", json!("make it"), json!({}));
+    event(&runtime, "PreToolUse", "s", "make deploy").unwrap();
+    std::thread::scope(|scope| {
+        let follower = scope.spawn(|| {
+            (0..60).for_each(|_| drop(event(&runtime, "PostToolUse", "s", "make it")));
+        });
+        for version in 1..=60 {
+            let params = json!({
+                "component": "deploy", "key": "a", "value": "make it", "if_match_version": version,
+            });
+            let set = call(&runtime, "set_hint", params).unwrap();
+            assert_eq!(set["hint"]["version"], version + 1);
+        }
+        follower.join().unwrap();
+    });
+    let params = json!({ "component": "deploy", "key": "a" });
+    let kept = call(&runtime, "get_hint", params.clone()).unwrap();
+    assert_eq!((&kept["hint"]["version"], &kept["hint"]["use_count"]), (&json!(61), &json!(60)));
+    call(&runtime, "delete_hint", params.clone()).unwrap();
+    event(&runtime, "PostToolUse", "s", "make it");
+    assert_eq!(code(call(&runtime, "get_hint", params)), Code::NotFound);
+}
+
+/// @hooks_side_by_side_tell_once
+#[test]
+fn hooks_that_run_side_by_side_tell_a_session_the_same_hint_once() {
+    let folder = Folder::new();
+    let runtime = watching(&folder, &[]);
+    hint(&runtime, "deploy", "a", json!("x1"), json!({}));
+    event(&runtime, "PreToolUse", "s", "ls");
+    let told = std::thread::scope(|scope| {
+        let hooks: Vec<_> = (0..8)
+            .map(|_| scope.spawn(|| event(&runtime, "PreToolUse", "s", "make deploy").is_some()))
+            .collect();
+        hooks.into_iter().filter_map(|hook| hook.join().ok()).filter(|told| *told).count()
+    });
+    assert_eq!(told, 1);
+}
+
+/// @only_what_arrives_is_told
+#[test]
+fn a_host_that_takes_no_text_at_this_event_uses_no_hint_up() {
+    let folder = Folder::new();
+    let runtime = watching(&folder, &[]);
+    hint(&runtime, "deploy", "a", json!("x1"), json!({}));
+    let gemini = |name: &str| {
+        let payload = json!({
+            "session_id": "g", "cwd": "/srv", "tool_name": "run_shell_command",
+            "tool_input": { "command": "make deploy" },
+            "tool_response": { "llmContent": "Exit Code: 2", "error": { "message": "failed" } },
+        });
+        let params = json!({ "event": name, "agent": "gemini-cli", "payload": payload });
+        call(&runtime, "hook", params).unwrap()["context"].clone()
+    };
+    assert_eq!(gemini("BeforeTool"), Value::Null);
+    assert!(gemini("AfterTool").as_str().is_some_and(|text| text.contains("deploy/a")));
+}
+
+/// @what_did_not_end_is_no_success
+#[test]
+fn a_command_that_was_stopped_or_only_started_neither_helped_nor_failed() {
+    let folder = Folder::new();
+    let runtime = watching(&folder, &[]);
+    hint(&runtime, "deploy", "a", json!("make it"), json!({ "tags": ["fix"] }));
+    event(&runtime, "PreToolUse", "s", "make deploy").unwrap();
+    let send = |name: &str, session: &str, more: Value| {
+        let mut payload = json!({
+            "session_id": session, "cwd": "/srv", "tool_name": "Bash",
+            "tool_input": { "command": "make it" },
+        });
+        for (member, value) in more.as_object().unwrap() {
+            payload[member] = value.clone();
+        }
+        call(&runtime, "hook", json!({ "event": name, "payload": payload })).unwrap()
+    };
+    send("PostToolUse", "s", json!({ "tool_response": { "stdout": "", "interrupted": true } }));
+    send("PostToolUse", "s", json!({ "tool_response": { "backgroundTaskId": "b1" } }));
+    assert_eq!(uses(&runtime, "deploy", "a"), 0);
+    let stopped =
+        json!({ "error": "stopped", "is_interrupt": true, "tool_input": { "command": "ls" } });
+    assert_eq!(send("PostToolUseFailure", "t", stopped)["context"], Value::Null);
 }

@@ -114,7 +114,7 @@ fn each_condition_holds_or_is_named() {
         (
             json!({ "env_match": { "CI": "1" } }),
             json!({ "env": { "CI": "0" } }),
-            Err("env CI not in [1]"),
+            Err("env CI has another value"),
         ),
         (json!({ "env_match": { "CI": "1" } }), json!({}), Err("env CI is not set")),
         (

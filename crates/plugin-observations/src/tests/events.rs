@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use model::hook::{Happening, HookEvent, Source};
+use model::hook::{Happening, HookEvent, Source, ToolUse};
 use model::observation::ObsType;
 use model::project::ProjectFacts;
 use model::session::SessionState;
@@ -197,6 +197,47 @@ fn a_path_is_kept_from_the_top_wherever_the_agent_stood() {
     desk.take(edits("/elsewhere/c.rs", 2));
     let paths: Vec<_> = desk.seen("s-1").into_iter().filter_map(|one| one.file_path).collect();
     assert_eq!(paths, ["/w/app/src/a.rs", "/w/app/src/b.rs", "/elsewhere/c.rs"]);
+}
+
+/// @capture_patch_files
+#[test]
+fn a_patch_over_several_files_is_kept_for_each_of_them() {
+    let files = json!({ "files": ["/w/app/a.rs", "/w/app/b.rs", "/w/app/c.rs"] });
+    let patch = tool(ObsType::FileEdit, "Edit a.rs and 2 more: x", Some("/w/app/a.rs"), files);
+    let desk = Desk::new();
+    desk.take(says("change all of these files", None, 0));
+    desk.take(event("PostToolUse", Happening::ToolUsed(patch.clone()), 1));
+    let seen = desk.seen("s-1");
+    let contents: Vec<&str> = seen.iter().map(|one| one.content.as_str()).collect();
+    assert_eq!(contents, ["Edit a.rs and 2 more: x", "Edit b.rs", "Edit c.rs"]);
+    let paths: Vec<_> = seen.iter().filter_map(|one| one.file_path.as_deref()).collect();
+    assert_eq!(paths, ["/w/app/a.rs", "/w/app/b.rs", "/w/app/c.rs"]);
+    assert!(seen.iter().all(|one| one.prompt_id == seen[0].prompt_id && one.prompt_id.is_some()));
+    desk.take(event("Stop", Happening::TurnEnded, 2));
+    assert_eq!(desk.session("s-1").unwrap().summary.unwrap().files_edited.len(), 3);
+    let failed = ToolUse { failed: true, ..patch };
+    desk.take(event("PostToolUseFailure", Happening::ToolUsed(failed), 3));
+    assert_eq!(desk.seen("s-1").len(), 4, "what failed changed nothing");
+}
+
+/// @obs_summary
+#[test]
+fn what_failed_is_a_note_and_no_edit() {
+    let desk = Desk::new();
+    for (kind, path, error) in [
+        (ObsType::FileEdit, Some("/w/app/a.rs"), "old_string was not found"),
+        (ObsType::FileRead, Some("/w/app/b.rs"), "no such file"),
+        (ObsType::CommandError, None, "exit 2"),
+        (ObsType::FileWrite, Some("/w/app/c.rs"), "exit 2"),
+    ] {
+        let metadata = json!({ "failed": true, "error": error });
+        let used = ToolUse { failed: true, ..tool(kind, "tried", path, metadata) };
+        desk.take(event("PostToolUseFailure", Happening::ToolUsed(used), 0));
+    }
+    desk.take(event("Stop", Happening::TurnEnded, 1));
+    let summary = desk.session("s-1").unwrap().summary.unwrap();
+    assert_eq!(summary.notes, ["exit 2", "no such file", "old_string was not found"]);
+    assert!(summary.files_edited.is_empty() && summary.files_read.is_empty(), "{summary:?}");
 }
 
 /// @briefing_forgotten

@@ -8,6 +8,7 @@ use model::hook::{Happening, HookEvent};
 use model::observation::ObsType;
 use serde_json::json;
 
+use super::reading::{HOUR, World, texts};
 use super::{Desk, Folder, edits, event, plain, runs, tool};
 use crate::place::{DiskPlaces, Place, Places};
 use crate::settings::Settings;
@@ -164,7 +165,26 @@ fn settings_that_cannot_be_understood_hide_every_path() {
         let place = look(&folder.0);
         assert!(place.excludes(folder.0.join("a").to_str().unwrap()), "{broken:?}");
         assert_eq!(place.facts.root.as_deref(), folder.0.to_str());
+        assert!(place.broken().is_some_and(|line| line.contains(".rekindle.toml cannot be read")));
     }
+    fs::write(folder.0.join(".rekindle.toml"), "project = \"app\"\nexclude = = 3\n").unwrap();
+    let places = DiskPlaces::new(None);
+    assert_eq!(places.broken().len(), 0);
+    places.at(folder.0.to_str());
+    let told: Vec<String> = places.broken().into_iter().collect();
+    assert!(told.len() == 1 && told[0].contains("line 2 is not TOML"), "{told:?}");
+}
+
+/// @capture_exclude_broken
+#[test]
+fn a_session_that_starts_under_broken_settings_is_told_so() {
+    let folder = Folder::new();
+    fs::write(folder.0.join(".rekindle.toml"), "exclude = [").unwrap();
+    let world = World::new();
+    let told = |params| world.call_from(folder.0.to_str(), "briefing", params).unwrap();
+    let text = told(json!({}))["text"].to_string();
+    assert!(text.contains("nothing with a path is kept there until it is mended"), "{text}");
+    assert!(!told(json!({ "project": "*" }))["text"].to_string().contains("mended"));
 }
 
 /// @project_identity
@@ -174,4 +194,33 @@ fn a_place_that_does_not_exist_goes_by_its_path() {
     assert_eq!(place.facts.root.as_deref(), Some("/nowhere/at/all"));
     assert_eq!(place.facts.name, "all");
     assert_eq!(look(Path::new("relative/path")).facts.name, "unknown");
+}
+
+/// @read_file_history
+#[test]
+fn a_file_has_one_history_in_all_work_trees_and_through_links() {
+    let folder = Folder::new();
+    let (app, second, link) =
+        (folder.0.join("app"), folder.0.join("second"), folder.0.join("link"));
+    repository(&app, None);
+    worktree(&app, &second);
+    std::os::unix::fs::symlink(&app, &link).unwrap();
+    let world = World::new();
+    for (number, dir) in [&app, &second, &link].into_iter().enumerate() {
+        fs::create_dir_all(dir.join("deep/src")).unwrap();
+        fs::create_dir_all(dir.join("src")).unwrap();
+        let (session, cwd) = (format!("s-{number}"), dir.to_str().unwrap());
+        for path in ["src/a.rs", "deep/src/a.rs"] {
+            world.edit((&session, cwd), HOUR, dir.join(path).to_str().unwrap(), path);
+        }
+    }
+    for (cwd, path) in [(&app, "src/a.rs"), (&second, "src/a.rs"), (&link, "./src/a.rs")] {
+        for path in [path.to_owned(), cwd.join("src/a.rs").to_str().unwrap().to_owned()] {
+            let params = json!({ "file_path": path });
+            let history = world.call_from(cwd.to_str(), "file_history", params).unwrap();
+            let sessions = history["sessions"].as_array().unwrap();
+            let touches = sessions.iter().flat_map(|one| texts(&one["touches"]));
+            assert_eq!(touches.collect::<Vec<_>>(), ["src/a.rs"; 3], "{path} from {cwd:?}");
+        }
+    }
 }

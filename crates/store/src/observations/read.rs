@@ -1,6 +1,7 @@
 //! Rows to nouns: observations by id, by session and around an anchor.
 
 use model::observation::{ObsType, Observation};
+use model::session::Deed;
 use model::{OpError, limits};
 use rusqlite::{OptionalExtension, Params, Row, params};
 use serde_json::{Map, Value};
@@ -147,16 +148,29 @@ pub fn of_session(
     select(rx, OF_SESSION, params![session, before, after, limits::TRACE_ROWS_MAX])
 }
 
-pub(crate) const NEWEST_OF_SESSION: &str =
-    "WHERE o.session = ?1 ORDER BY o.at DESC, o.id DESC LIMIT ?2";
+pub(crate) const DEEDS: &str = "SELECT o.kind, o.failed, f.path, o.content, \
+     CASE WHEN o.failed OR o.kind = 'git_commit' THEN o.metadata END \
+     FROM observations o LEFT JOIN paths f ON f.id = o.file WHERE o.session = ?1 AND (o.failed \
+     OR o.kind IN ('file_edit', 'file_write', 'file_read', 'git_commit', 'marker')) \
+     ORDER BY o.at DESC, o.id DESC LIMIT ?2";
 
-/// The last observations of a session, the last first.
-pub fn newest_of_session(
-    rx: &Rx<'_>,
-    session: i64,
-    limit: usize,
-) -> Result<Vec<Observation>, OpError> {
-    select(rx, NEWEST_OF_SESSION, params![session, limit])
+/// What a session's summary is drawn from, the last first.
+pub(crate) fn deeds(rx: &Rx<'_>, session: i64, limit: usize) -> Result<Vec<Deed>, OpError> {
+    let read = |row: &Row<'_>| {
+        let Some(kind) = ObsType::parse(row.get_ref(0)?.as_str()?) else { return Ok(None) };
+        let metadata = row.get_ref(4)?.as_str_or_null()?;
+        Ok(Some(Deed {
+            kind,
+            failed: row.get(1)?,
+            file_path: row.get(2)?,
+            content: row.get(3)?,
+            metadata: metadata.and_then(|text| serde_json::from_str(text).ok()),
+        }))
+    };
+    rx.sql(|db| {
+        let mut select = db.prepare_cached(DEEDS)?;
+        select.query_map(params![session, limit], read)?.filter_map(Result::transpose).collect()
+    })
 }
 
 /// How many observations there are of each kind, repeats counted once; the most frequent first.

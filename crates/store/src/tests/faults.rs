@@ -8,7 +8,7 @@ use super::{
     BUSY, Home, answer, at_now, call, hint, hold_writer, long, make_database, mode,
     other_connection, wal,
 };
-use crate::{StoreError, Written, connection, files, hints};
+use crate::{Options, StoreError, Written, connection, files, hints};
 
 #[test]
 fn a_full_disk_is_unavailable_and_what_was_acknowledged_stays() {
@@ -98,6 +98,26 @@ fn a_locked_database_cannot_be_opened_and_is_not_damaged() {
     assert_eq!(home.open_with(home.options()).err(), Some(StoreError::Busy));
     drop(other);
     home.open().set("a", "v").unwrap();
+}
+
+#[test]
+fn a_one_shot_command_reads_a_locked_database_and_writes_once_it_is_free() {
+    let home = Home::new();
+    let opening = home.open();
+    opening.set("a", "v").unwrap();
+    opening.store.close();
+    let other = other_connection(&home.db());
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let opening = home.open_with(Options { one_shot: true, ..home.options() }).unwrap();
+    assert!(opening.store.only_reads());
+    assert_eq!(opening.keys(), ["a"]);
+    let refused = opening.set("b", "v").unwrap_err();
+    assert_eq!(refused.code, Code::Unavailable);
+    assert!(refused.message.contains("locked"), "{refused}");
+    other.execute_batch("ROLLBACK").unwrap();
+    opening.set("b", "v").unwrap();
+    assert!(!opening.store.only_reads());
+    assert_eq!(opening.keys(), ["a", "b"]);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use crate::{
 #[test]
 fn what_is_looked_up_often_never_scans() {
     let desk = Desk::new();
-    let joined = [read::BEFORE, read::AFTER, read::OF_SESSION, read::NEWEST_OF_SESSION]
+    let joined = [read::BEFORE, read::AFTER, read::OF_SESSION]
         .map(|condition| format!("{} {condition}", read::COLUMNS));
     let plain = [
         fold::EARLIER,
@@ -26,6 +26,8 @@ fn what_is_looked_up_often_never_scans() {
         prompts::BY_AGENT_ID,
         prompts::INTENTS,
         prompts::NEWEST,
+        prompts::SAID,
+        read::DEEDS,
         receipts::COUNT,
         receipts::DELIVERED,
         recent::NEXT,

@@ -120,6 +120,8 @@ fn a_session_is_alive_until_it_ends_and_late_events_do_not_bring_it_back() {
     assert_eq!((state().state, state().ended_at), (SessionState::Ended, Some(NOW + 10)));
     desk.write(move |tx| touch(tx, "s-1", project, -50).map(|seen| seen.id));
     assert_eq!((state().started_at, state().last_at), (NOW - 50, NOW + 10), "the clock jumps back");
+    desk.write(move |tx| touch(tx, "s-1", project, 20).map(|seen| seen.id));
+    assert_eq!((state().state, state().ended_at), (SessionState::Ended, Some(NOW + 10)));
     desk.write(move |tx| {
         let again = Sighting {
             name: "s-1",

@@ -82,11 +82,43 @@ pub(super) fn random_words(text: &[u8], found: &mut dyn FnMut(Range<usize>) -> b
             _ => {}
         }
         let looked_at = length >= SHORTEST && range.start >= public_until;
-        if looked_at && is_random(text, &range) && !found(range) {
+        if !looked_at {
+            continue;
+        }
+        if is_random(text, &range) {
+            if !found(range) {
+                return false;
+            }
+        } else if !random_parts(text, &range).into_iter().all(&mut *found) {
             return false;
         }
     }
     true
+}
+
+/// The parts of a path that are random words for themselves, however well the others can be read. The
+/// names that tools give to folders are in small letters, so that only a mix of both counts; an ending
+/// behind a dot makes the name of a file of it.
+fn random_parts(text: &[u8], range: &Range<usize>) -> Vec<Range<usize>> {
+    let word = &text[range.clone()];
+    if word.len() > LONGEST || !word.contains(&b'/') || is_public_as_a_whole(text, range) {
+        return Vec::new();
+    }
+    let mut start = range.start;
+    let parts = word.split(|byte| *byte == b'/').map(|part| {
+        let range = start..start + part.len();
+        start = range.end + 1;
+        range
+    });
+    let is_secret = |range: &Range<usize>| {
+        let part = &text[range.clone()];
+        part.len() >= SHORTEST
+            && part.iter().any(u8::is_ascii_uppercase)
+            && part.iter().any(u8::is_ascii_lowercase)
+            && text.get(range.end) != Some(&b'.')
+            && is_random(text, range)
+    };
+    parts.filter(is_secret).collect()
 }
 
 fn in_token(byte: &u8) -> bool {
@@ -109,6 +141,10 @@ fn is_random(text: &[u8], range: &Range<usize>) -> bool {
 }
 
 fn is_known_to_be_public(text: &[u8], range: &Range<usize>) -> bool {
+    is_public_as_a_whole(text, range) || is_file(text, range)
+}
+
+fn is_public_as_a_whole(text: &[u8], range: &Range<usize>) -> bool {
     let word = &text[range.clone()];
     let before = &text[range.start.saturating_sub(200)..range.start];
     let introduced = INTRODUCTIONS.iter().any(|word_before| {
@@ -125,7 +161,6 @@ fn is_known_to_be_public(text: &[u8], range: &Range<usize>) -> bool {
         || begins(&PUBLIC_BASE64)
         || is_ulid(word)
         || in_address(before)
-        || is_file(text, range)
         || contains_any(word, &["abcdefghij", "qwertyuiop", "0123456789"])
 }
 
@@ -229,6 +264,13 @@ mod tests {
         {
             assert_eq!(words(&format!("see {place}{word} there")), [""; 0], "{place}");
         }
+        for path in ["/home/me/keys/", "/src/components/", "~/notes/of/"] {
+            assert_eq!(words(&format!("{path}{word}")), [word], "{path}");
+            assert_eq!(words(&format!("{path}{word}/login")), [word], "{path}");
+            assert_eq!(words(&format!("{path}{word}.rs")), [""; 0], "{path}");
+        }
+        let folder = format!("/nix/store/{}-glibc", word.to_lowercase());
+        assert_eq!(words(&folder), [""; 0]);
         let certificate =
             format!("-----BEGIN CERTIFICATE-----\n{word}\n-----END CERTIFICATE-----\n{word}");
         assert_eq!(words(&certificate), [word]);

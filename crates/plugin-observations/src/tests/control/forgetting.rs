@@ -109,6 +109,11 @@ fn a_search_takes_whole_words_and_all_of_them() {
     for nothing in ["", "...", "\"", "zebra"] {
         assert_eq!(planned(nothing), 0, "{nothing}");
     }
+    for beginning in ["alph*", "\"alph\"*", "alpha NOT bet*", "NEAR(alpha bet*)"] {
+        let error = world.call("purge", json!({ "search": beginning })).unwrap_err();
+        assert_eq!((error.code, &error.details["param"]), (Code::Invalid, &json!("search")));
+    }
+    assert_eq!(planned("alpha *.beta"), 1, "a star that is no operator is no word");
     let long: Vec<String> = (0..70).map(|number| format!("word{number}")).collect();
     let error = world.call("purge", json!({ "search": long.join(" ") })).unwrap_err();
     assert_eq!((error.code, &error.details["max"]), (Code::Invalid, &json!(64)));

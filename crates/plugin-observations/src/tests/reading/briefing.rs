@@ -73,6 +73,19 @@ fn intents_come_first_then_the_own_project_then_the_others_by_name() {
     assert_eq!(text(&world, json!({})), expected);
 }
 
+/// @briefing_failed
+#[test]
+fn what_failed_says_so_and_comes_behind_what_worked() {
+    let world = World::new();
+    let failed = json!({ "failed": true, "error": "not found" });
+    let file = (ObsType::FileEdit, Some("/nowhere/web/a.rs"));
+    world.used(S, AN_HOUR, file, "Edit a.rs: second", failed.clone());
+    world.used(S, 2 * AN_HOUR, file, "Edit a.rs: first", json!({}));
+    let other = (ObsType::FileEdit, Some("/nowhere/web/b.rs"));
+    world.used(S, AN_HOUR, other, "Edit b.rs", failed);
+    assert_eq!(rows(&text(&world, json!({}))), ["Edit a.rs: first", "Edit b.rs (failed)"]);
+}
+
 /// @briefing_says_nothing
 #[test]
 fn where_nothing_was_done_nothing_is_said() {

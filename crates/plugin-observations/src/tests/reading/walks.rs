@@ -193,6 +193,17 @@ fn the_limit_of_a_history_counts_touches_and_reads_can_be_left_out() {
 
 /// @read_sessions
 #[test]
+fn actions_are_counted_before_the_turn_ends() {
+    let world = World::new();
+    world.start(S, 2 * HOUR);
+    world.command(S, HOUR, "make");
+    world.command(S, 0, "make test");
+    let listed = world.ask("list_sessions", json!({}));
+    assert_eq!(listed["sessions"][0]["actions"], 2);
+}
+
+/// @read_sessions
+#[test]
 fn sessions_and_summaries_are_listed_with_the_last_active_first() {
     let world = World::new();
     for (number, session) in ["s-a", "s-b", "s-c"].into_iter().enumerate() {

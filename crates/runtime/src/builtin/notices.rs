@@ -1,0 +1,36 @@
+//! What recovery did lately, as one line for sessions that start: what they miss may be lost.
+
+use contract::{Candidate, Form, Moment, Occasion, Section};
+use model::{limits, time};
+
+/// The last notice, while it is news.
+pub(super) fn candidates(moment: &Moment<'_>) -> Vec<Candidate> {
+    if !matches!(moment.occasion, Occasion::SessionStart(_)) {
+        return Vec::new();
+    }
+    let since = time::rfc3339(moment.now.saturating_sub(limits::NOTICES_TOLD_MS));
+    // A notice begins with its time, which sorts as text.
+    let last = moment.store.notices().pop().filter(|notice| *notice >= since);
+    last.map(|notice| candidate(notice, &since)).into_iter().collect()
+}
+
+fn candidate(notice: String, since: &str) -> Candidate {
+    let at = notice.get(..since.len()).unwrap_or_default();
+    Candidate {
+        path: format!("notice://{at}"),
+        stamp: 0,
+        section: Section {
+            order: 0,
+            title: "Memory was repaired".to_owned(),
+            form: Form::Bullets,
+            gives_way: u8::MAX,
+            floor: 1,
+            rows_max: 1,
+        },
+        score: 1.0,
+        reasons: vec!["the store was repaired within the last day".to_owned()],
+        cells: vec![notice],
+        same_as: None,
+        pinned: false,
+    }
+}
