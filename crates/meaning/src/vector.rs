@@ -1,0 +1,90 @@
+//! The vector of a text as it is stored: whole numbers in a byte each, and what makes its length one.
+
+use crate::cpu::{Job, dot, scaled};
+use crate::table::DIMENSIONS;
+use crate::tokens::Pieces;
+
+/// What a text is about.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Vector {
+    cells: [i8; DIMENSIONS],
+    /// One divided by the Euclidean length of the cells.
+    reciprocal: f32,
+}
+
+impl Vector {
+    /// Bytes of a stored vector.
+    pub const BYTES: usize = DIMENSIONS + size_of::<f32>();
+
+    /// The vector of a text; nothing if there is no word in it.
+    pub fn of(text: &str) -> Option<Self> {
+        let sum = sum_of(text);
+        let largest = sum.iter().fold(0f32, |largest, value| largest.max(value.abs()));
+        if largest == 0.0 {
+            return None;
+        }
+        let scale = 127.0 / largest;
+        Some(Self::with_cells(sum.map(|value| rounded(value * scale))))
+    }
+
+    fn with_cells(cells: [i8; DIMENSIONS]) -> Self {
+        let square = dot(&cells, &cells) as f32;
+        Self { cells, reciprocal: square.sqrt().recip() }
+    }
+
+    /// The whole numbers, for `scan`.
+    pub fn cells(&self) -> &[i8; DIMENSIONS] {
+        &self.cells
+    }
+
+    /// What the numbers are multiplied by, for `scan`.
+    pub fn reciprocal(&self) -> f32 {
+        self.reciprocal
+    }
+
+    /// The stored form: the cells, then the reciprocal as a little-endian f32.
+    pub fn to_bytes(&self) -> [u8; Self::BYTES] {
+        let mut bytes = [0; Self::BYTES];
+        let (cells, reciprocal) = bytes.split_at_mut(DIMENSIONS);
+        for (byte, cell) in cells.iter_mut().zip(self.cells) {
+            *byte = cell.cast_unsigned();
+        }
+        reciprocal.copy_from_slice(&self.reciprocal.to_le_bytes());
+        bytes
+    }
+
+    /// Reads the stored form. Nothing if the length is another, or if the reciprocal is no number
+    /// that a vector can have: one bad row must not spoil the order of all others.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let bytes: &[u8; Self::BYTES] = bytes.try_into().ok()?;
+        let (cells, reciprocal) = bytes.split_first_chunk::<DIMENSIONS>()?;
+        let reciprocal = f32::from_le_bytes(reciprocal.try_into().ok()?);
+        let sound = reciprocal > 0.0 && reciprocal <= 1.0;
+        sound.then(|| Self { cells: cells.map(u8::cast_signed), reciprocal })
+    }
+}
+
+/// How near two texts are: 1 for the same direction, and hardly ever below 0.
+pub fn cosine(a: &Vector, b: &Vector) -> f32 {
+    scaled(dot(&a.cells, &b.cells), a.reciprocal, b.reciprocal)
+}
+
+/// Writes the cosine of `query` with each of `cells` into `cosines`, with the best instructions the
+/// CPU has. The three slices belong together and have the same length; what is longer than the
+/// others is left alone. A large store is scanned in parts, so that the cosines stay in the cache.
+pub fn scan(query: &Vector, cells: &[[i8; DIMENSIONS]], reciprocals: &[f32], cosines: &mut [f32]) {
+    Job::Scan { query, cells, reciprocals, cosines }.run();
+}
+
+/// The sum of the rows of a text's pieces.
+pub(crate) fn sum_of(text: &str) -> [f32; DIMENSIONS] {
+    let mut sum = [0f32; DIMENSIONS];
+    Job::Sum { rows: Pieces::of(text).rows(), sum: &mut sum }.run();
+    sum
+}
+
+/// The nearest whole number, for values between -127 and 127. Adding 1.5 · 2²³ leaves no room for a
+/// fraction, so the sum is rounded to a whole number, which then stands in its lowest bits.
+pub(crate) fn rounded(value: f32) -> i8 {
+    (value + 12_582_912.0).to_bits() as i8
+}
