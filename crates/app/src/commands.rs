@@ -6,6 +6,7 @@ mod bench_http;
 mod bench_observations;
 mod config;
 mod doctor;
+mod eval;
 pub(crate) mod hook;
 mod links;
 mod logs;
@@ -46,6 +47,7 @@ const COMMANDS: &[Own] = &[
     Own { command: config::command, run: config::run },
     Own { command: backup::backup_command, run: backup::backup },
     Own { command: backup::restore_command, run: backup::restore },
+    Own { command: eval::command, run: eval::run },
     Own { command: links::command, run: links::run },
     Own { command: hook::command, run: hook::run },
     Own { command: record::command, run: record::run },

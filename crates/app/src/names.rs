@@ -42,7 +42,17 @@ const NMEM: Name = Name {
                 },
             ],
             nothing: Some(r#"{"results":[]}"#),
-            goes: Goes::AsList,
+            goes: Goes::AsList {
+                members: &[
+                    "id",
+                    "timestamp",
+                    "obs_type",
+                    "content_preview",
+                    "file_path",
+                    "session_id",
+                ],
+                full: &["source_event", "tool_name", "content", "metadata"],
+            },
             ..Saying::SAME
         },
         Saying {

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Instant;
 
 use cli::Output;
 use contract::{Config, ConfigKey, Table};
@@ -60,11 +61,22 @@ pub(crate) fn open(
     config: Config,
     one_shot: bool,
 ) -> Result<Runtime, OpError> {
+    open_within(locations, config, one_shot, None)
+}
+
+/// The same for an agent that does not wait longer than this for what the spool holds.
+pub(crate) fn open_within(
+    locations: &Locations,
+    config: Config,
+    one_shot: bool,
+    until: Option<Instant>,
+) -> Result<Runtime, OpError> {
     let level = Level::parse(config.text("log.level")).ok_or_else(|| {
         OpError::invalid("log.level", "the log level is none of error, warn, info, debug")
     })?;
     server::platform::survive_file_limits()
         .map_err(|error| OpError::internal(format!("no signal handlers: {error}")))?;
     let log = if one_shot { Log::none() } else { Log::to_file(&locations.daemon_log(), level) };
-    Runtime::open(Setup { kit: kit::kit(), locations: locations.clone(), config, one_shot, log })
+    let setup = Setup { kit: kit::kit(), locations: locations.clone(), config, one_shot, log };
+    Runtime::open_within(setup, until)
 }

@@ -6,7 +6,7 @@ use contract::{Document, Listed};
 use model::{Caller, Code, OpError, Reply, Request, Road};
 use serde_json::{Value, json};
 
-use crate::name::{Goes, Saying};
+use crate::name::{Goes, Name, Saying};
 use crate::output::Output;
 use crate::parse::Call;
 
@@ -35,7 +35,22 @@ pub fn run_op(out: &mut Output, road: &dyn Road, caller: Caller, call: Call) -> 
     }
     match reply {
         Ok(result) => print(out, &call, result),
-        Err(error) => out.error(&error),
+        Err(error) if out.json => out.error(&error),
+        Err(error) => out.error(&in_words_of_the_line(error, &call, out.name())),
+    }
+}
+
+/// An error that names a parameter, with the name that this has on the line.
+fn in_words_of_the_line(error: OpError, call: &Call, name: &Name) -> OpError {
+    let param = error.details.get("param").and_then(Value::as_str);
+    let label = call.labels.iter().find(|(path, _)| Some(path.as_str()) == param);
+    let rest = label.and_then(|(path, label)| {
+        Some((label, error.message.strip_prefix(&format!("parameter `{path}`: "))?))
+    });
+    match rest {
+        Some((label, rest)) => OpError { message: format!("{label}: {rest}"), ..error }
+            .hint(format!("See `{} --help`.", name.any_line(call.op.cli.path))),
+        None => error,
     }
 }
 
@@ -76,7 +91,11 @@ fn print(out: &mut Output, call: &Call, mut result: Value) -> u8 {
     let items = op.cli.listed.and_then(|listed| result.get(listed.member)?.as_array());
     let exit = match (op.cli.listed, items, goes, op.cli.document) {
         (Some(listed), Some(items), ..) if call.ids => out.ids(items, listed.id),
-        (_, Some(items), Goes::AsList, _) => out.list(items),
+        (_, Some(items), Goes::AsList { members, full }, _) => {
+            let full = if call.full { full } else { &[] };
+            let short = items.iter().map(|item| shortened(item, members.iter().chain(full)));
+            out.list(short.collect())
+        }
         (_, _, _, Some(Document { member, mask })) => {
             let member = result.get_mut(member).map(Value::take).unwrap_or_default();
             return out.document(member, mask);
@@ -97,6 +116,12 @@ fn print(out: &mut Output, call: &Call, mut result: Value) -> u8 {
         out.remark(&format!("{} results for {asked:?}", items.len()));
     }
     exit
+}
+
+/// The item with these members alone, in their order.
+fn shortened<'m>(item: &Value, members: impl Iterator<Item = &'m &'m str>) -> Value {
+    let known = members.filter_map(|name| Some(((*name).to_owned(), item.get(*name)?.clone())));
+    Value::Object(known.collect())
 }
 
 /// The result as text for people.

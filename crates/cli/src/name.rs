@@ -51,8 +51,12 @@ pub struct Default {
 pub enum Goes {
     /// To stdout, as text for people.
     ToStdout,
-    /// To stdout, the list that it is about, as JSON.
-    AsList,
+    /// To stdout, the list that it is about, as JSON: of each item these members and no others.
+    AsList {
+        members: &'static [&'static str],
+        /// With `--full` these too.
+        full: &'static [&'static str],
+    },
     /// To stderr, line by line: stdout is for data.
     ToStderr,
 }

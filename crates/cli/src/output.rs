@@ -115,8 +115,8 @@ impl Output {
     }
 
     /// Prints a list by itself, as JSON.
-    pub(crate) fn list(&mut self, items: &[Value]) -> u8 {
-        self.json_line(&Value::from(items))
+    pub(crate) fn list(&mut self, items: Vec<Value>) -> u8 {
+        self.json_line(&Value::Array(items))
     }
 
     /// Prints what identifies each item, one a line.

@@ -46,6 +46,8 @@ pub(crate) struct Param {
     pub(crate) whole: bool,
     /// Its place among the parameters given by position.
     pub(crate) position: Option<usize>,
+    /// Its flag as it stands on the line, where that has another of its names.
+    pub(crate) typed: Option<String>,
     /// Whether it takes all further words of the line, joined by spaces.
     pub(crate) rest: bool,
     /// Whether its JSON stands in a file that the line names.
@@ -192,10 +194,10 @@ impl Param {
 
     /// What it is called on the line.
     pub(crate) fn label(&self) -> String {
-        if self.position.is_some() {
-            self.name.to_uppercase()
-        } else {
-            format!("--{}", self.flag())
+        match &self.typed {
+            _ if self.position.is_some() => self.name.to_uppercase(),
+            Some(typed) => typed.clone(),
+            None => format!("--{}", self.flag()),
         }
     }
 }
@@ -297,6 +299,7 @@ fn members(schema: &Value, within: &'static str, prefix: &'static str) -> Vec<Pa
         prefix,
         whole: false,
         position: None,
+        typed: None,
         rest: false,
         from_file: false,
         kind: Kind::of(schema),

@@ -46,12 +46,14 @@ pub struct Call {
     pub(crate) ids: bool,
     /// Whether what is listed is printed whole.
     pub(crate) full: bool,
+    /// The parameters that the line has, and what they are called on it.
+    pub(crate) labels: Vec<(String, String)>,
 }
 
 impl Call {
     /// A call whose result is printed in the usual way.
     pub fn new(op: &'static OpInfo, params: Value) -> Call {
-        Call { op, params, saying: None, ids: false, full: false }
+        Call { op, params, saying: None, ids: false, full: false, labels: Vec::new() }
     }
 }
 
@@ -88,7 +90,7 @@ pub fn parse(
     out.json = leaf.get_flag(JSON);
     let db = leaf.get_one::<PathBuf>(DB).cloned();
     let port = leaf.get_one::<u16>(PORT).copied();
-    let line = Line { table, extra, name, path, matches: leaf };
+    let line = Line { table, extra, name, path, matches: leaf, argv: &argv, tree: &tree };
     let picked = match line.pick(out, &mut Stdin::new(stdin)) {
         Ok(picked) => picked,
         Err(Trouble::Line(error)) => Picked::Done(out.usage(&error)),
@@ -111,6 +113,9 @@ impl From<OpError> for Trouble {
     }
 }
 
+/// Parameters, and what each that the line has is called there.
+type Given = (Map<String, Value>, Vec<(String, String)>);
+
 /// The words of the picked command and its arguments.
 fn leaf(matches: &ArgMatches) -> (Vec<String>, &ArgMatches) {
     let (mut path, mut leaf) = (Vec::new(), matches);
@@ -127,6 +132,9 @@ struct Line<'l> {
     name: &'static Name,
     path: Vec<String>,
     matches: &'l ArgMatches,
+    /// The line itself, and the tree that it was read by.
+    argv: &'l [OsString],
+    tree: &'l Command,
 }
 
 impl Line<'_> {
@@ -148,7 +156,7 @@ impl Line<'_> {
     }
 
     fn operation(&self, op: &Operation, stdin: &mut Stdin<'_>) -> Result<Call, Trouble> {
-        let mut params = params(op, self.matches, stdin, self.name)?;
+        let (mut params, labels) = self.params(op, stdin)?;
         let saying = self.name.saying(op.info.cli.path);
         for default in saying.map_or(&[][..], |saying| saying.defaults) {
             let value = || serde_json::from_str(default.json).unwrap_or_default();
@@ -156,7 +164,39 @@ impl Line<'_> {
         }
         let flag = |id: &str| self.matches.try_get_one::<bool>(id).ok().flatten() == Some(&true);
         let (ids, full) = (flag(IDS), flag(FULL));
-        Ok(Call { op: op.info, params: Value::Object(params), saying, ids, full })
+        Ok(Call { op: op.info, params: Value::Object(params), saying, ids, full, labels })
+    }
+
+    /// The parameters that the arguments stand for, and what these are called on the line.
+    fn params(&self, op: &Operation, stdin: &mut Stdin<'_>) -> Result<Given, Trouble> {
+        let mut known = Param::all(op);
+        // A member comes on top of the object that was given as a whole.
+        known.sort_by_key(|param| (!param.whole, param.path().matches('.').count()));
+        let (mut params, mut labels) = (Map::new(), Vec::new());
+        for mut param in known {
+            let Some(texts) = self.matches.get_many::<String>(&param.id()) else { continue };
+            let mut texts: Vec<String> = texts.cloned().collect();
+            if param.from_file {
+                let text = texts.first().map_or("", String::as_str);
+                let value = input::document(&param.name, text, stdin).map_err(Trouble::File)?;
+                params.insert(param.name, value);
+                continue;
+            }
+            let from_stdin = param.position.is_some() && !matches!(param.kind, Kind::List(_));
+            if from_stdin && texts == ["-"] {
+                texts = vec![stdin.text()?];
+            }
+            let command = usage::deepest(self.tree, self.argv).1;
+            param.typed = usage::typed(self.argv, command, |arg| *arg.get_id() == *param.id());
+            let value = param.value(&texts).map_err(|error| {
+                let hint = error.hint.clone();
+                let line = self.name.any_line(op.info.cli.path);
+                error.hint(hint.unwrap_or_else(|| format!("See `{line} --help`.")))
+            })?;
+            labels.push((param.path(), param.label()));
+            put(&mut params, param.within, &param.name, value);
+        }
+        Ok((params, labels))
     }
 
     fn is_own(&self, path: &[&str]) -> bool {
@@ -200,40 +240,6 @@ impl Line<'_> {
     fn word(&self, id: &str) -> Option<&str> {
         self.matches.get_one::<String>(id).map(String::as_str)
     }
-}
-
-/// The parameters that the arguments stand for.
-fn params(
-    op: &Operation,
-    matches: &ArgMatches,
-    stdin: &mut Stdin<'_>,
-    name: &Name,
-) -> Result<Map<String, Value>, Trouble> {
-    let mut known = Param::all(op);
-    // A member comes on top of the object that was given as a whole.
-    known.sort_by_key(|param| (!param.whole, param.path().matches('.').count()));
-    let mut params = Map::new();
-    for param in known {
-        let Some(texts) = matches.get_many::<String>(&param.id()) else { continue };
-        let mut texts: Vec<String> = texts.cloned().collect();
-        if param.from_file {
-            let text = texts.first().map_or("", String::as_str);
-            let value = input::document(&param.name, text, stdin).map_err(Trouble::File)?;
-            params.insert(param.name, value);
-            continue;
-        }
-        let from_stdin = param.position.is_some() && !matches!(param.kind, Kind::List(_));
-        if from_stdin && texts == ["-"] {
-            texts = vec![stdin.text()?];
-        }
-        let value = param.value(&texts).map_err(|error| {
-            let hint = error.hint.clone();
-            let line = name.any_line(op.info.cli.path);
-            error.hint(hint.unwrap_or_else(|| format!("See `{line} --help`.")))
-        })?;
-        put(&mut params, param.within, &param.name, value);
-    }
-    Ok(params)
 }
 
 /// Puts a value under its name into the object that stands there; one that is missing is made.

@@ -2,9 +2,9 @@
 
 use std::ffi::OsString;
 
-use clap::Command;
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Arg, Command};
 use contract::{Operation, Table};
 use model::OpError;
 
@@ -31,7 +31,7 @@ pub(crate) fn report(
             let said = Said(error);
             let (words, command) = deepest(root, argv);
             // What was typed may be of any length and hold anything.
-            let mistake = OpError::invalid("", text::one_line(&message(&said), 300))
+            let mistake = OpError::invalid("", text::one_line(&message(&said, argv, command), 300))
                 .hint(text::one_line(&hint(&said, &words, command, table, name), 600));
             out.usage(&mistake)
         }
@@ -39,7 +39,7 @@ pub(crate) fn report(
 }
 
 /// The command that a line names as far as it can be understood, and its words.
-fn deepest<'c>(root: &'c Command, argv: &[OsString]) -> (String, &'c Command) {
+pub(crate) fn deepest<'c>(root: &'c Command, argv: &[OsString]) -> (String, &'c Command) {
     let (mut words, mut command) = (root.get_name().to_owned(), root);
     for word in argv.iter().skip(1).take_while(|word| *word != "--") {
         if let Some(below) = command.find_subcommand(word) {
@@ -50,11 +50,30 @@ fn deepest<'c>(root: &'c Command, argv: &[OsString]) -> (String, &'c Command) {
     (words, command)
 }
 
-fn message(said: &Said<'_>) -> String {
+/// The flag that fits, by that of its names which stands on the line; none if no such flag does.
+pub(crate) fn typed(
+    argv: &[OsString],
+    command: &Command,
+    fits: impl Fn(&Arg) -> bool,
+) -> Option<String> {
+    let arg = command.get_arguments().find(|arg| fits(arg))?;
+    let aliases = arg.get_all_aliases().unwrap_or_default();
+    let names: Vec<&str> = arg.get_long().into_iter().chain(aliases).collect();
+    let line =
+        argv.iter().skip(1).take_while(|word| *word != "--").filter_map(|word| word.to_str());
+    let flags = line.filter_map(|word| word.split('=').next());
+    let known = |flag: &&str| flag.strip_prefix("--").is_some_and(|name| names.contains(&name));
+    flags.filter(known).last().map(str::to_owned)
+}
+
+fn message(said: &Said<'_>, argv: &[OsString], command: &Command) -> String {
     let arg = said.text(ContextKind::InvalidArg);
     let value = said.text(ContextKind::InvalidValue);
     // Of `--ttl <TTL>` the flag is enough.
-    let flag = arg.split(" <").next().unwrap_or_default();
+    let flag = arg.split([' ', '[', '=']).next().unwrap_or_default();
+    let is_it =
+        |arg: &Arg| arg.get_long().is_some_and(|long| flag.strip_prefix("--") == Some(long));
+    let typed = typed(argv, command, is_it).unwrap_or_else(|| flag.to_owned());
     match said.0.kind() {
         ErrorKind::MissingRequiredArgument => format!("missing {arg}"),
         ErrorKind::UnknownArgument => format!("unexpected argument '{arg}'"),
@@ -64,14 +83,16 @@ fn message(said: &Said<'_>) -> String {
         ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             "a command is missing".to_owned()
         }
-        ErrorKind::InvalidValue if value.is_empty() => format!("{flag} wants a value"),
+        ErrorKind::InvalidValue if value.is_empty() => format!("{typed} wants a value"),
         ErrorKind::InvalidValue => {
-            format!("{flag} wants one of {}, not '{value}'", said.text(ContextKind::ValidValue))
+            format!("{typed} wants one of {}, not '{value}'", said.text(ContextKind::ValidValue))
         }
         ErrorKind::InvalidUtf8 => "an argument is not UTF-8".to_owned(),
         _ => {
             let rendered = said.0.render().to_string();
-            rendered.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned()
+            let first = rendered.lines().next().unwrap_or_default();
+            let first = first.trim_start_matches("error: ");
+            if typed == flag { first.to_owned() } else { first.replace(&arg, &typed) }
         }
     }
 }

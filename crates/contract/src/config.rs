@@ -10,6 +10,8 @@ use serde_json::Value;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConfigKind {
     Integer,
+    /// A number that is not above this one.
+    UpTo(u64),
     Boolean,
     Text,
     /// A number from 0 to 65535; 0 lets the system choose.
@@ -22,12 +24,32 @@ pub enum ConfigKind {
     Duration,
     /// How long something is kept: `session`, `forever`, or an ISO-8601 duration.
     Lifetime,
+    /// A text of a form of its own.
+    Form(&'static TextForm),
 }
+
+/// The form of a text that only the setting's owner knows; known by its word.
+#[derive(Clone, Copy, Debug)]
+pub struct TextForm {
+    pub word: &'static str,
+    /// What it looks like, for whoever got it wrong.
+    pub like: &'static str,
+    /// Whether a text has it.
+    pub fits: fn(&str) -> bool,
+}
+
+impl PartialEq for TextForm {
+    fn eq(&self, other: &TextForm) -> bool {
+        self.word == other.word
+    }
+}
+
+impl Eq for TextForm {}
 
 impl ConfigKind {
     pub fn word(self) -> &'static str {
         match self {
-            ConfigKind::Integer => "integer",
+            ConfigKind::Integer | ConfigKind::UpTo(_) => "integer",
             ConfigKind::Boolean => "boolean",
             ConfigKind::Text => "text",
             ConfigKind::Port => "port",
@@ -35,6 +57,7 @@ impl ConfigKind {
             ConfigKind::Toolsets => "list of toolsets",
             ConfigKind::Duration => "duration",
             ConfigKind::Lifetime => "lifetime",
+            ConfigKind::Form(form) => form.word,
         }
     }
 }
@@ -67,12 +90,14 @@ impl Config {
     pub fn set(&mut self, key: &ConfigKey, value: &str) -> Result<(), String> {
         let good = match key.kind {
             ConfigKind::Integer => value.parse::<u64>().is_ok(),
+            ConfigKind::UpTo(max) => value.parse::<u64>().is_ok_and(|number| number <= max),
             ConfigKind::Boolean => boolean(value).is_some(),
             ConfigKind::Text | ConfigKind::Toolsets => true,
             ConfigKind::Port => value.parse::<u16>().is_ok(),
             ConfigKind::Choice(words) => words.contains(&value),
             ConfigKind::Duration => duration(value).is_some(),
             ConfigKind::Lifetime => Ttl::parse(value).is_ok(),
+            ConfigKind::Form(form) => (form.fits)(value),
         };
         if !good {
             let like = match key.kind {
@@ -81,6 +106,8 @@ impl Config {
                 ConfigKind::Boolean => ": true or false".to_owned(),
                 ConfigKind::Port => " from 0 to 65535".to_owned(),
                 ConfigKind::Choice(words) => format!(": {}", words.join(", ")),
+                ConfigKind::UpTo(max) => format!(" from 0 to {max}"),
+                ConfigKind::Form(form) => format!(": {}", form.like),
                 _ => String::new(),
             };
             return Err(format!(
@@ -101,7 +128,9 @@ impl Config {
     /// A value as JSON, of the type it has.
     pub fn json(&self, key: &ConfigKey) -> Value {
         match key.kind {
-            ConfigKind::Integer | ConfigKind::Port => self.integer(key.key).into(),
+            ConfigKind::Integer | ConfigKind::UpTo(_) | ConfigKind::Port => {
+                self.integer(key.key).into()
+            }
             ConfigKind::Boolean => self.boolean(key.key).into(),
             _ => self.text(key.key).into(),
         }
@@ -121,7 +150,7 @@ impl Config {
 }
 
 fn article(kind: ConfigKind) -> &'static str {
-    if kind == ConfigKind::Integer { "an" } else { "a" }
+    if kind.word() == "integer" { "an" } else { "a" }
 }
 
 fn boolean(text: &str) -> Option<bool> {

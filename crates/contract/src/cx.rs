@@ -5,7 +5,7 @@
 use std::cell::RefCell;
 
 use model::event::Event;
-use model::{CallId, Caller, OpError, Reply};
+use model::{CallId, Caller, OpError, Reply, limits};
 use serde::Serialize;
 use serde_json::Value;
 use store::{Rx, Store, Tx, Write, Written};
@@ -109,6 +109,16 @@ impl<'a> CallStore<'a> {
     /// Runs `f` over a snapshot.
     pub fn read<T>(&self, f: impl FnOnce(&Rx<'_>) -> Result<T, OpError>) -> Result<T, OpError> {
         self.store.read(f)
+    }
+
+    /// The same where everything is found that was committed before; the other half of the answer is
+    /// false if the index could not be brought up to date in time.
+    pub fn search<T>(
+        &self,
+        f: impl FnOnce(&Rx<'_>) -> Result<T, OpError>,
+    ) -> Result<(T, bool), OpError> {
+        let whole = self.store.catch_up(limits::INDEX_PATIENCE);
+        Ok((self.store.read(f)?, whole))
     }
 
     /// The id of this call, if it writes.

@@ -13,7 +13,7 @@ pub mod scheme;
 pub mod table;
 
 pub use candidate::{Candidate, Form, Moment, Occasion, Section};
-pub use config::{Config, ConfigKey, ConfigKind};
+pub use config::{Config, ConfigKey, ConfigKind, TextForm};
 pub use cx::{CallStore, Cx};
 pub use model::{Caller, Code, OpError, Reply, Request, Road, Tier};
 pub use op::{Access, CliShape, Document, Example, Flattened, Listed, Op, OpInfo, Operation};

@@ -37,6 +37,16 @@ pub const POOL_THREADS: usize = 4;
 pub const WRITE_QUEUE_MAX: usize = 4_096;
 /// Writes that may share one transaction.
 pub const WRITE_GROUP_MAX: usize = 256;
+/// Writes of one transaction from which on the next one is waited for, and how long at most.
+pub const WRITE_BUSY: usize = 16;
+pub const WRITE_LINGER: Duration = Duration::from_millis(2);
+/// Documents that are put into the full-text index at a time, and how many wait before that is done as
+/// soon as nobody writes; fewer are left until it has been quiet for a while.
+pub const INDEX_BATCH: usize = 256;
+pub const INDEX_AT: usize = 64;
+pub const INDEX_QUIET: Duration = Duration::from_secs(1);
+/// How long a search waits until the index knows everything.
+pub const INDEX_PATIENCE: Duration = Duration::from_secs(2);
 /// Pages of the write-ahead log from which on a COMMIT moves them into the database. Pages that are
 /// written often are moved once, however many times they stand in the log.
 pub const WAL_PAGES: u32 = 4_000;
@@ -68,6 +78,9 @@ pub const SPOOL_PART_AGE: Duration = Duration::from_secs(3_600);
 pub const SPOOL_SETTLED: Duration = Duration::from_secs(1);
 /// Events that one opener ingests from the spool in one transaction.
 pub const SPOOL_BATCH_MAX: usize = 500;
+/// The same where an agent waits for it to end, and for how long it goes on then.
+pub const SPOOL_BATCH_HURRIED: usize = 50;
+pub const HOOK_SPOOL_PATIENCE: Duration = Duration::from_millis(400);
 
 /// Bytes of an event above which its long texts are shortened before it is handed on.
 pub const EVENT_BYTES_WHOLE: usize = 1024 * 1024;
@@ -276,6 +289,8 @@ pub const PURGE_SAMPLES: usize = 5;
 /// Time that one sweep of retention may take, and time between two.
 pub const SWEEP_BUDGET: Duration = Duration::from_millis(20);
 pub const SWEEP_EVERY_MS: i64 = 3_600_000;
+/// The same after one that could not finish.
+pub const SWEEP_AGAIN_MS: i64 = 60_000;
 /// Sweeps that are remembered.
 pub const SWEEPS_KEPT: u32 = 100;
 /// Records that a sweep removes between two looks at the clock.
@@ -329,6 +344,11 @@ pub const OPERATORS_PATIENCE: Duration = Duration::from_millis(50);
 
 // What reads records answers with, by default and at most.
 
+/// Characters of a commit's hash: fewer may mean too many commits, and more has none.
+pub const COMMIT_HASH_CHARS_MIN: usize = 7;
+pub const COMMIT_HASH_CHARS_MAX: usize = 64;
+/// Hashes in a query that are looked up.
+pub const QUERY_HASHES_MAX: usize = 8;
 /// Hits of a search, and those of one session on its first page.
 pub const SEARCH_DEFAULT: usize = 20;
 pub const SEARCH_MAX: usize = 100;
@@ -368,3 +388,13 @@ pub const BRIEFING_CROSS_RECOVERY_MAX: usize = 15;
 /// Characters of a prompt and of a record in a briefing.
 pub const BRIEFING_INTENT_CHARS: usize = 60;
 pub const BRIEFING_SUMMARY_CHARS: usize = 100;
+
+// Measuring search.
+
+/// Hits of a question that are looked at: as many as search itself looks at.
+pub const EVAL_HITS: usize = SEARCH_CANDIDATES;
+/// Documents that are written at a time, and bytes of their texts from which on they are enough.
+pub const EVAL_BATCH_DOCUMENTS: usize = 4_000;
+pub const EVAL_BATCH_BYTES: usize = 8 * 1024 * 1024;
+/// How often the questions are drawn anew for an interval.
+pub const EVAL_RESAMPLES: usize = 1_000;

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What is known of the place where somebody stands, before a project is found for it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ProjectFacts {
     /// The repository's remote, normalised: `host/org/repo`.
     pub remote_key: Option<String>,

@@ -11,8 +11,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::history::{self, FileQuery, Touch, Touches};
 
+use crate::count::Count;
 use crate::examples;
-use crate::place::{DiskPlaces, identity};
+use crate::file::Asked;
+use crate::place::DiskPlaces;
 use crate::scope::{About, Question, Wanted};
 use crate::show;
 use crate::when::When;
@@ -40,11 +42,11 @@ pub(crate) struct FileHistoryParams {
     interventions_only: bool,
     /// How many touches, from 1 to 50.
     #[serde(default = "default_limit")]
-    limit: usize,
+    limit: Count,
 }
 
-fn default_limit() -> usize {
-    limits::FILE_TOUCHES_DEFAULT
+fn default_limit() -> Count {
+    Count::new(limits::FILE_TOUCHES_DEFAULT)
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -112,30 +114,23 @@ impl Op for FileHistory {
         if path.is_empty() {
             return Err(OpError::invalid("file_path", "the file's path is empty"));
         }
-        // Who asks about all projects means every file that ends so.
-        let cwd = cx.caller.situation.cwd.as_deref().filter(|_| params.project != Wanted::All);
-        let from_here = cwd.and_then(|cwd| from(cwd, path));
-        let absolute = from_here.as_deref().or(path.starts_with('/').then_some(path));
-        let also = match absolute {
-            Some(absolute) => other_paths(cx, absolute)?,
-            None => Vec::new(),
-        };
+        let asked = Asked::new(cx, &self.places, path, params.project == Wanted::All)?;
         let question = Question::new(cx, &self.places, params.project);
         cx.store.read(|rx| {
             let scope = question.scope(rx)?;
             let projects = scope.ids();
             let query = |path| FileQuery {
                 path,
-                also: &also,
+                also: &asked.also,
                 root: scope.root(),
                 projects: projects.as_deref(),
                 before: params.before.map(When::before),
                 after: params.after.map(When::after),
                 interventions_only: params.interventions_only,
-                limit: params.limit.clamp(1, limits::FILE_TOUCHES_MAX),
+                limit: params.limit.within(1..=limits::FILE_TOUCHES_MAX),
             };
             // What the path means where the caller stands wins over what else ends like it.
-            let mut found = match &from_here {
+            let mut found = match &asked.from_here {
                 Some(absolute) => history::of_file(rx, &query(absolute))?,
                 None => Vec::new(),
             };
@@ -172,36 +167,12 @@ impl FileTouch {
             observation_id: seen.id,
             timestamp: seen.timestamp,
             obs_type: seen.obs_type,
-            content_preview: show::preview(&seen.content),
+            content_preview: show::preview(seen.content),
             file_path: seen.file_path,
             prompt_content: prompt.filter(by_user).map(|prompt| prompt.content),
             is_pinned: seen.is_pinned,
         }
     }
-}
-
-/// Other paths on record that lead to the same file: in a work tree, or through a link.
-fn other_paths(cx: &Cx<'_>, absolute: &str) -> Result<Vec<String>, OpError> {
-    let (folder, inside) = identity(absolute);
-    let mut found = cx.store.read(|rx| history::paths_ending(rx, &inside.to_string_lossy()))?;
-    found.retain(|path| path != absolute && identity(path) == (folder.clone(), inside.clone()));
-    Ok(found)
-}
-
-/// A path as somebody means it who stands in this directory; none for an absolute one.
-fn from(cwd: &str, path: &str) -> Option<String> {
-    if path.starts_with('/') {
-        return None;
-    }
-    let mut parts: Vec<&str> = cwd.split('/').filter(|part| !part.is_empty()).collect();
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => drop(parts.pop()),
-            part => parts.push(part),
-        }
-    }
-    Some(format!("/{}", parts.join("/")))
 }
 
 fn pretty(params: &Value, result: &Value) -> String {
@@ -226,23 +197,4 @@ fn pretty(params: &Value, result: &Value) -> String {
         lines.extend(table.lines().skip(1).map(|line| format!("  {line}")));
     }
     lines.join("\n")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_relative_path_is_meant_from_where_somebody_stands() {
-        let table = [
-            ("/top/web", "src/a.rs", Some("/top/web/src/a.rs")),
-            ("/top/web/src", "./a.rs", Some("/top/web/src/a.rs")),
-            ("/top/web/src/", "../Cargo.toml", Some("/top/web/Cargo.toml")),
-            ("/", "../../etc", Some("/etc")),
-            ("/top", "/abs", None),
-        ];
-        for (cwd, path, meant) in table {
-            assert_eq!(from(cwd, path).as_deref(), meant, "{cwd} {path}");
-        }
-    }
 }

@@ -73,8 +73,7 @@ pub(crate) fn ingest(
 
 /// Whether nothing is to be captured here now.
 fn is_paused(tx: &Tx<'_>, place: &Place, at: i64) -> Result<bool, OpError> {
-    // Hardly ever is there a pause at all, and this is asked with every event.
-    if pauses::list(tx, at)?.is_empty() {
+    if !pauses::any(tx)? {
         return Ok(false);
     }
     let known = projects::known(tx, &place.facts)?;

@@ -6,7 +6,9 @@
 //! `purge`.
 
 mod briefing;
+mod count;
 mod examples;
+mod file;
 mod file_history;
 mod get_observations;
 mod ingest;

@@ -155,7 +155,7 @@ fn in_session_of_marks(
         tx,
         &Sighting {
             name: &name,
-            agent: "rekindle",
+            agent: sessions::OF_MARKS,
             project: project.id,
             root: project.root.as_deref(),
             at: now,

@@ -113,13 +113,47 @@ pub(crate) trait Places: Send + Sync {
 /// Asks the disk, and believes what it said for some seconds.
 pub(crate) struct DiskPlaces {
     home: Option<PathBuf>,
-    asked: Mutex<HashMap<String, (Instant, Arc<Place>)>>,
+    asked: Mutex<Believed<Arc<Place>>>,
+    folders: Mutex<Believed<FilePlace>>,
+}
+
+/// What the disk said about directories, and when.
+type Believed<T> = HashMap<String, (Instant, T)>;
+
+/// Where a file is: a folder, and the place in it.
+pub(crate) type FilePlace = (PathBuf, PathBuf);
+
+/// What is believed of this directory, else what the disk says now.
+fn believe<T: Clone>(asked: &Mutex<Believed<T>>, dir: &str, look: impl FnOnce() -> T) -> T {
+    let mut asked = asked.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((at, known)) = asked.get(dir)
+        && at.elapsed() < limits::PLACE_BELIEVED
+    {
+        return known.clone();
+    }
+    let found = look();
+    if asked.len() >= limits::PLACES_MAX {
+        asked.clear();
+    }
+    asked.insert(dir.to_owned(), (Instant::now(), found.clone()));
+    found
 }
 
 impl DiskPlaces {
     pub(crate) fn new(home: Option<PathBuf>) -> DiskPlaces {
         let home = home.map(|home| home.canonicalize().unwrap_or(home));
-        DiskPlaces { home, asked: Mutex::default() }
+        DiskPlaces { home, asked: Mutex::default(), folders: Mutex::default() }
+    }
+
+    /// What a path means: a folder and the place of the file in it. It is the same for all work trees
+    /// of a repository, and for a path that leads there through a link.
+    pub(crate) fn identity(&self, path: &str) -> FilePlace {
+        let path = straight(Path::new(path));
+        let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else {
+            return (PathBuf::new(), path);
+        };
+        let (folder, inside) = believe(&self.folders, &dir.to_string_lossy(), || identity(dir));
+        (folder, inside.join(name))
     }
 
     fn look(&self, cwd: &str) -> Place {
@@ -186,18 +220,7 @@ impl DiskPlaces {
 impl Places for DiskPlaces {
     fn at(&self, cwd: Option<&str>) -> Arc<Place> {
         let cwd = cwd.unwrap_or_default();
-        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((at, place)) = asked.get(cwd)
-            && at.elapsed() < limits::PLACE_BELIEVED
-        {
-            return place.clone();
-        }
-        let place = Arc::new(self.look(cwd));
-        if asked.len() >= limits::PLACES_MAX {
-            asked.clear();
-        }
-        asked.insert(cwd.to_owned(), (Instant::now(), place.clone()));
-        place
+        believe(&self.asked, cwd, || Arc::new(self.look(cwd)))
     }
 }
 
@@ -228,7 +251,8 @@ impl Own {
             (Err(_), _) => return Some(Own { broken: complaint("it is not a text"), ..own }),
         };
         let project = document.get("project").and_then(Item::as_str).map(str::trim);
-        own.project = project.filter(|name| !name.is_empty()).map(str::to_owned);
+        let safe = |name: &str| redact(name, Profile::Declared).into_inner();
+        own.project = project.filter(|name| !name.is_empty()).map(safe);
         match document.get("exclude") {
             None => {}
             Some(item) => {
@@ -299,15 +323,13 @@ fn in_repository(repository: &git::Facts, own: Option<&Own>) -> ProjectFacts {
     }
 }
 
-/// What a path means: a folder and the place of the file in it. It is the same for all work trees of a
-/// repository, and for a path that leads there through a link.
-pub(crate) fn identity(path: &str) -> (PathBuf, PathBuf) {
-    let path = straight(Path::new(path));
+/// What a directory means: the top of the repository's main work tree, or what there really is of the
+/// path, and the place of the directory in it.
+fn identity(path: &Path) -> FilePlace {
     let known = path
         .ancestors()
-        .skip(1)
         .find_map(|above| Some((above.canonicalize().ok()?, path.strip_prefix(above).ok()?)));
-    let Some((dir, rest)) = known else { return (PathBuf::new(), path) };
+    let Some((dir, rest)) = known else { return (PathBuf::new(), path.to_owned()) };
     let real = dir.join(rest);
     let repository = git::Facts::at(&dir);
     let inside = repository.as_ref().and_then(|facts| real.strip_prefix(&facts.root).ok());

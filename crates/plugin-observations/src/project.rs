@@ -80,8 +80,9 @@ impl ListedProject {
     }
 
     fn of(rx: &Rx<'_>, id: i64) -> Result<ListedProject, OpError> {
-        let found = projects::list(rx)?.into_iter().find(|overview| overview.project.id == id);
-        found.map(ListedProject::new).ok_or_else(|| OpError::internal("a project is gone"))
+        let found = projects::latest(rx)?.into_iter().find(|(project, _)| project.id == id);
+        let (project, last_at) = found.ok_or_else(|| OpError::internal("a project is gone"))?;
+        projects::overview(rx, project, last_at).map(ListedProject::new)
     }
 }
 

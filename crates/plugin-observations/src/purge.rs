@@ -60,6 +60,8 @@ pub(crate) struct PurgeOutput {
     sessions: usize,
     /// Sessions whose summary is drawn anew from what is left.
     summaries: usize,
+    /// Projects that are forgotten with their names, roots and aliases.
+    projects: usize,
     /// Some of the records, the newest first; none after they were removed.
     samples: Vec<Sample>,
     /// Seconds since 1970, UTC: ages count from here.
@@ -115,6 +117,10 @@ impl Op for Purge {
     fn run(&self, cx: &Cx<'_>, params: PurgeParams) -> Result<PurgeOutput, OpError> {
         let query = params.check()?;
         let now = cx.now;
+        if query.is_some() && !cx.store.whole().catch_up(limits::CARE_DEADLINE) {
+            return Err(OpError::unavailable("not everything can be searched at the moment")
+                .hint("Try again; `rekindle doctor` says what is wrong with the database."));
+        }
         if !params.confirm {
             let planned =
                 cx.store.read(|rx| purge::plan(rx, &params.filter(rx, query.as_ref(), now)?))?;
@@ -211,20 +217,21 @@ impl PurgeParams {
 
 impl PurgeOutput {
     fn new(done: Purged, purged: bool, now: i64) -> PurgeOutput {
-        let Purged { observations, prompts, sessions, summaries, samples } = done;
+        let Purged { observations, prompts, sessions, summaries, projects, samples } = done;
         PurgeOutput {
             purged,
             observations,
             prompts,
             sessions,
             summaries,
+            projects,
             samples: samples.into_iter().map(Sample::new).collect(),
             answered_at: now.div_euclid(1000),
         }
     }
 
     fn is_nothing(&self) -> bool {
-        self.observations + self.prompts + self.sessions + self.summaries == 0
+        self.observations + self.prompts + self.sessions + self.summaries + self.projects == 0
     }
 }
 
@@ -242,12 +249,15 @@ impl Sample {
 
 fn pretty(_: &Value, result: &Value) -> String {
     let number = |name: &str| result[name].as_u64().unwrap_or_default();
-    let names = ["observations", "prompts", "sessions", "summaries"];
+    let names = ["observations", "prompts", "sessions", "summaries", "projects"];
     if names.iter().all(|name| number(name) == 0) {
         return "nothing to purge".to_owned();
     }
-    let [observations, prompts, sessions, summaries] = names.map(number);
-    let counts = format!("{observations} observations, {prompts} prompts, {sessions} sessions");
+    let [observations, prompts, sessions, summaries, projects] = names.map(number);
+    let mut counts = format!("{observations} observations, {prompts} prompts, {sessions} sessions");
+    if projects > 0 {
+        counts.push_str(&format!(", {projects} projects"));
+    }
     let drawn = match summaries {
         0 => String::new(),
         count => format!("; {count} summaries drawn anew"),

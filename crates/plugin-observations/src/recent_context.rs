@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::recent::{self, RecentQuery, Taken};
 
+use crate::count::Count;
 use crate::examples;
 use crate::place::DiskPlaces;
 use crate::scope::{About, Question, Wanted};
@@ -29,7 +30,7 @@ pub(crate) struct RecentContextParams {
     project: Wanted,
     /// How many observations, from 1 to 100.
     #[serde(default = "default_limit")]
-    limit: usize,
+    limit: Count,
     /// Only what happened before: seconds since 1970, a date or an RFC 3339 time.
     #[serde(default)]
     before: Option<When>,
@@ -38,8 +39,8 @@ pub(crate) struct RecentContextParams {
     after: Option<When>,
 }
 
-fn default_limit() -> usize {
-    limits::RECENT_DEFAULT
+fn default_limit() -> Count {
+    Count::new(limits::RECENT_DEFAULT)
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -88,7 +89,7 @@ impl Op for RecentContext {
         cx: &Cx<'_>,
         params: RecentContextParams,
     ) -> Result<RecentContextOutput, OpError> {
-        let limit = params.limit.clamp(1, limits::RECENT_MAX);
+        let limit = params.limit.within(1..=limits::RECENT_MAX);
         let question = Question::new(cx, &self.places, params.project);
         cx.store.read(|rx| {
             let scope = question.scope(rx)?;

@@ -152,11 +152,11 @@ impl Scheme for ProjectScheme {
     }
 
     fn list(&self, cx: &Cx<'_>) -> Result<Vec<EntryLine>, OpError> {
-        let mut found = cx.store.read(projects::list)?;
+        let mut found = cx.store.read(projects::latest)?;
         found.truncate(limits::RECORDS_LISTED);
-        let lines = found.into_iter().map(|overview| EntryLine {
-            path: scope::path(&overview.project.key),
-            summary: overview.project.name,
+        let lines = found.into_iter().map(|(project, _)| EntryLine {
+            path: scope::path(&project.key),
+            summary: project.name,
             media_type: TEXT.to_owned(),
         });
         Ok(lines.collect())

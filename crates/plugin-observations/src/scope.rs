@@ -161,7 +161,7 @@ pub(crate) fn path(key: &str) -> String {
 /// The error for a project that nobody knows, with those that it may have meant.
 pub(crate) fn unknown(rx: &Rx<'_>, name: &str) -> Result<OpError, OpError> {
     let known: Vec<String> =
-        projects::list(rx)?.into_iter().map(|overview| overview.project.name).collect();
+        projects::latest(rx)?.into_iter().map(|(project, _)| project.name).collect();
     let wanted = name.to_lowercase();
     let near = |known: &&String| {
         let known = known.to_lowercase();

@@ -9,9 +9,9 @@ use model::{OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use store::scrub::{self, Replacement, Texts};
+use store::scrub::{self, ProjectReplacement, ProjectTexts, Replacement, Texts};
 use store::{Rx, Tx, observations, passages, sessions};
-use text::secrets::{Profile, redact, redact_json};
+use text::secrets::{Profile, Redacted, redact, redact_json};
 
 use crate::examples;
 use crate::maintain::turn;
@@ -35,7 +35,8 @@ pub(crate) struct ScrubOutput {
     found: u64,
     /// The same by rule; a value is never shown.
     by_rule: BTreeMap<String, u64>,
-    /// Texts with a secret in them: `content`, `metadata`, `file_path`, `prompt`, `summary`.
+    /// Texts with a secret in them: `content`, `metadata`, `file_path`, `prompt`, `summary`, `project`
+    /// (its name, its key, its root and its aliases) and `session_root`.
     by_place: BTreeMap<String, u64>,
 }
 
@@ -44,7 +45,8 @@ impl Op for Scrub {
         name: "scrub",
         summary: "Take secrets out of what was captured before",
         doc: "The guard looks at everything as it comes in; this goes over what is stored with the rules of \
-              today: texts, metadata and paths of records, prompts, summaries. Marks are held to \
+              today: texts, metadata and paths of records, prompts, summaries, names and directories of \
+              projects and sessions. Marks are held to \
               the rules for what people write. Hints have their own guard and are left alone, as are copies \
               that you made with backup. Scrubbing twice changes nothing.",
         access: Access::Write { destructive: true, idempotent: true },
@@ -70,6 +72,10 @@ impl Op for Scrub {
         found.add(go_over(cx, params.dry_run, summaries, |tx, id, new| {
             sessions::set_summary(tx, id, Some(new))
         })?);
+        found.add(go_over(cx, params.dry_run, projects, |tx, _, (old, new)| {
+            scrub::replace_project(tx, old, new)
+        })?);
+        found.add(go_over(cx, params.dry_run, roots, scrub::replace_root)?);
         let output = ScrubOutput::new(found, !params.dry_run);
         if params.dry_run {
             return Ok(output);
@@ -181,6 +187,47 @@ fn summaries(rx: &Rx<'_>, after: i64) -> Result<Step<Summary>, OpError> {
             let new = serde_json::from_value(new)
                 .map_err(|error| OpError::internal(format!("a summary is none: {error}")))?;
             changes.push((id, new));
+        }
+    }
+    Ok(Step { found, changes, next })
+}
+
+fn projects(rx: &Rx<'_>, after: i64) -> Result<Step<(ProjectTexts, ProjectReplacement)>, OpError> {
+    let projects = scrub::projects_after(rx, after, limits::SCRUB_BATCH)?;
+    let next = projects.last().map(|last| last.id);
+    let (mut found, mut changes) = (Found::default(), Vec::new());
+    for old in projects {
+        let strict = |text: &String| redact(text, Profile::Strict);
+        // A name is that of the directory, or one that somebody chose.
+        let of_root =
+            old.root.as_ref().is_some_and(|root| root.ends_with(&format!("/{}", old.name)));
+        let profile = if of_root { Profile::Strict } else { Profile::Declared };
+        let new = ProjectReplacement {
+            key: strict(&old.key),
+            name: redact(&old.name, profile),
+            root: old.root.as_ref().map(strict),
+            aliases: old.aliases.iter().map(strict).collect(),
+        };
+        let roots = old.root.iter().zip(&new.root);
+        let texts = [(&old.key, &new.key), (&old.name, &new.name)].into_iter().chain(roots);
+        let texts = texts.chain(old.aliases.iter().zip(&new.aliases));
+        if texts.clone().any(|(old, new)| *old != **new) {
+            texts.for_each(|(old, new)| found.note("project", old, new));
+            changes.push((old.id, (old, new)));
+        }
+    }
+    Ok(Step { found, changes, next })
+}
+
+fn roots(rx: &Rx<'_>, after: i64) -> Result<Step<Redacted<String>>, OpError> {
+    let roots = scrub::roots_after(rx, after, limits::SCRUB_BATCH)?;
+    let next = roots.last().map(|(last, _)| *last);
+    let (mut found, mut changes) = (Found::default(), Vec::new());
+    for (session, old) in roots {
+        let new = redact(&old, Profile::Strict);
+        if *new != old {
+            found.note("session_root", &old, &new);
+            changes.push((session, new));
         }
     }
     Ok(Step { found, changes, next })

@@ -12,13 +12,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::search::{self, Filter, Hit, Hits, Order};
-use store::{Rx, observations, sessions};
-use text::query::{self, Query};
+use store::{Rx, commits, observations, sessions};
+use text::query::{self, Form, Query};
 
+use crate::count::Count;
 use crate::examples;
+use crate::file::Asked;
 use crate::get_observations::GetObservations;
 use crate::place::DiskPlaces;
-use crate::scope::{About, Question, Scope, Wanted};
+use crate::scope::{About, Question, Wanted};
 use crate::session_trace::unknown;
 use crate::show;
 use crate::when::When;
@@ -58,10 +60,10 @@ pub(crate) struct SearchParams {
     after: Option<When>,
     /// How many hits, from 1 to 100.
     #[serde(default = "default_limit")]
-    limit: usize,
+    limit: Count,
     /// How many hits to leave out first.
     #[serde(default)]
-    offset: usize,
+    offset: Count,
     /// What comes first.
     #[serde(default, alias = "orderBy")]
     order_by: OrderBy,
@@ -70,8 +72,8 @@ pub(crate) struct SearchParams {
     diverse: bool,
 }
 
-fn default_limit() -> usize {
-    limits::SEARCH_DEFAULT
+fn default_limit() -> Count {
+    Count::new(limits::SEARCH_DEFAULT)
 }
 
 fn yes() -> bool {
@@ -191,9 +193,18 @@ impl Op for Search {
     fn run(&self, cx: &Cx<'_>, params: SearchParams) -> Result<SearchOutput, OpError> {
         let query = query::rewrite(&params.query);
         let question = Question::new(cx, &self.places, params.project.clone());
-        cx.store.read(|rx| {
+        let anywhere = params.project == Wanted::All;
+        let file = params.file_path.as_deref();
+        let file = file.map(|path| Asked::new(cx, &self.places, path.trim(), anywhere)).transpose()?;
+        let (mut output, whole) = cx.store.search(|rx| {
             let scope = question.scope(rx)?;
-            let found = params.find(rx, &scope, &query, cx.now)?;
+            let projects = scope.ids();
+            let filter = Filter {
+                projects: projects.as_deref(),
+                root: scope.root(),
+                ..params.filter(rx, file.as_ref())?
+            };
+            let found = params.find(rx, &filter, &query, cx.now)?;
             let (page, next_offset) = params.page(found.ranked);
             let results = records(rx, &found.query, page)?;
             Ok(SearchOutput {
@@ -204,7 +215,9 @@ impl Op for Search {
                 next_offset,
                 about: scope.about(cx),
             })
-        })
+        })?;
+        output.partial |= !whole;
+        Ok(output)
     }
 }
 
@@ -223,6 +236,8 @@ impl OrderBy {
 struct Ranked {
     hit: Hit,
     score: Score,
+    /// Whether it is a commit that the query names by its hash.
+    named: bool,
     /// What the order goes by.
     first: f64,
 }
@@ -236,53 +251,73 @@ struct Found {
 }
 
 impl SearchParams {
-    fn find(&self, rx: &Rx<'_>, scope: &Scope, query: &Query, now: i64) -> Result<Found, OpError> {
+    /// What the parameters say themselves, wherever it is looked.
+    fn filter<'f>(
+        &'f self,
+        rx: &Rx<'_>,
+        file: Option<&'f Asked<'f>>,
+    ) -> Result<Filter<'f>, OpError> {
         let session = match &self.session_id {
-            Some(name) => {
-                let session = sessions::by_name(rx, name)?.ok_or_else(|| unknown(name))?;
-                Some(session.id)
-            }
+            Some(name) => Some(sessions::id_of(rx, name)?.ok_or_else(|| unknown(name))?),
             None => None,
         };
-        let projects = scope.ids();
-        let filter = Filter {
-            projects: projects.as_deref(),
+        Ok(Filter {
             kind: self.obs_type,
             session,
-            file: self.file_path.as_deref(),
-            root: scope.root(),
+            file: file.map(|file| file.path(rx)).transpose()?,
+            also: file.map_or(&[], |file| &file.also),
             agent: self.agent.as_deref(),
             failed: self.failed,
             before: self.before.map(When::before),
             after: self.after.map(When::after),
-        };
+            ..Filter::default()
+        })
+    }
+
+    fn find(
+        &self,
+        rx: &Rx<'_>,
+        filter: &Filter<'_>,
+        query: &Query,
+        now: i64,
+    ) -> Result<Found, OpError> {
         // One more than is shown tells whether there is more.
-        let wanted = self.offset.saturating_add(self.limit()).saturating_add(1);
+        let wanted = self.offset.get().saturating_add(self.limit()).saturating_add(1);
         let wanted = wanted.max(limits::SEARCH_CANDIDATES);
         let order = if self.order_by == OrderBy::Recent { Order::Newest } else { Order::Best };
-        let mut hits = search::hits(rx, query, &filter, order, wanted)?;
+        let mut hits = search::hits(rx, query, filter, order, wanted)?;
         if self.order_by == OrderBy::Blended && hits.hits.len() == wanted {
             // What is recent may be worth more than its words alone.
-            add(&mut hits, search::hits(rx, query, &filter, Order::Newest, wanted)?);
+            add(&mut hits, search::hits(rx, query, filter, Order::Newest, wanted)?);
+        }
+        let named = commits_named(rx, query, filter)?;
+        if query.form != Form::Operators {
+            hits.hits.retain(|hit| !named.contains_key(&hit.id));
+            hits.hits.extend(named.values());
         }
         let best = hits.hits.iter().map(|hit| hit.lexical).fold(0.0, f64::max);
+        let best = if best > 0.0 { best } else { 1.0 };
         let rank = |hit: Hit| {
-            let score = rank::blended(hit.lexical, best, hit.kind, hit.at, now);
-            Ranked { hit, score, first: self.order_by.of(&score) }
+            let named = named.contains_key(&hit.id);
+            let lexical = if named { best } else { hit.lexical };
+            let score = rank::blended(lexical, best, hit.kind, hit.at, now);
+            let by_order = self.order_by.of(&score);
+            let leads = named && self.order_by != OrderBy::Recent;
+            Ranked { hit, score, named, first: if leads { 1.0 } else { by_order } }
         };
         let mut ranked: Vec<Ranked> = hits.hits.into_iter().map(rank).collect();
         ranked.sort_by(|a, b| {
             let newer = (b.hit.at, b.hit.id).cmp(&(a.hit.at, a.hit.id));
             match self.order_by {
                 OrderBy::Recent => newer,
-                _ => b.first.total_cmp(&a.first).then(newer),
+                _ => b.named.cmp(&a.named).then(b.first.total_cmp(&a.first)).then(newer),
             }
         });
         Ok(Found { ranked, query: hits.query, partial: hits.partial, frequent: hits.frequent })
     }
 
     fn limit(&self) -> usize {
-        self.limit.clamp(1, limits::SEARCH_MAX)
+        self.limit.within(1..=limits::SEARCH_MAX)
     }
 
     /// The hits of the page that was asked for, and where the next one begins. What one session has
@@ -302,12 +337,27 @@ impl SearchParams {
                 behind.push(one);
             }
         }
-        let end = if self.offset == 0 { first.len() } else { self.offset.saturating_add(limit) };
+        let offset = self.offset.get();
+        let end = if offset == 0 { first.len() } else { offset.saturating_add(limit) };
         let total = first.len() + behind.len();
         let all = first.into_iter().chain(behind);
-        let page = all.skip(self.offset).take(end - self.offset).collect();
+        let page = all.skip(offset).take(end - offset).collect();
         (page, (end < total).then_some(end))
     }
+}
+
+/// The commits that the query names by their hash.
+fn commits_named(
+    rx: &Rx<'_>,
+    query: &Query,
+    filter: &Filter<'_>,
+) -> Result<HashMap<i64, Hit>, OpError> {
+    let mut named = HashMap::new();
+    let hashes = query.words.iter().filter(|word| commits::is_hash(word));
+    for hash in hashes.take(limits::QUERY_HASHES_MAX) {
+        named.extend(commits::by_hash(rx, hash, filter)?.into_iter().map(|hit| (hit.id, hit)));
+    }
+    Ok(named)
 }
 
 /// Adds the hits that are not there yet.
@@ -334,11 +384,13 @@ impl FoundRecord {
             Observation::searched(&record.content, record.file_path.as_deref(), metadata);
         let Score { lexical, recency, kind, .. } = ranked.score;
         let score = show::rounded(ranked.first);
+        let hash = metadata.get("commit_hash").and_then(Value::as_str).filter(|_| ranked.named);
+        let hash = hash.map(|hash| format!("commit {}", show::line(hash)));
         FoundRecord {
             id: record.id,
             timestamp: record.timestamp,
             obs_type: record.obs_type,
-            content_preview: show::preview(&record.content),
+            content_preview: show::preview(record.content),
             file_path: record.file_path,
             session_id: record.session_id,
             project: record.project,
@@ -346,7 +398,7 @@ impl FoundRecord {
             score,
             match_explain: MatchExplain {
                 score,
-                reasons: query.reasons(&searched),
+                reasons: hash.into_iter().chain(query.reasons(&searched)).collect(),
                 parts: Parts {
                     lexical: show::rounded(lexical.unwrap_or_default()),
                     recency: show::rounded(recency),

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::sessions::{self, SessionFilter};
 
+use crate::count::Count;
 use crate::examples;
 use crate::place::DiskPlaces;
 use crate::scope::{About, Question, Wanted};
@@ -28,7 +29,7 @@ pub(crate) struct SessionSummariesParams {
     project: Wanted,
     /// How many sessions, from 1 to 50.
     #[serde(default = "default_limit")]
-    limit: usize,
+    limit: Count,
     /// Only those last active before: seconds since 1970, a date or an RFC 3339 time.
     #[serde(default)]
     before: Option<When>,
@@ -37,8 +38,8 @@ pub(crate) struct SessionSummariesParams {
     after: Option<When>,
 }
 
-fn default_limit() -> usize {
-    limits::SUMMARIES_DEFAULT
+fn default_limit() -> Count {
+    Count::new(limits::SUMMARIES_DEFAULT)
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -91,7 +92,7 @@ impl Op for SessionSummaries {
                 after: params.after.map(When::after),
                 summarised: true,
             };
-            let limit = params.limit.clamp(1, limits::SUMMARIES_MAX);
+            let limit = params.limit.within(1..=limits::SUMMARIES_MAX);
             let found = sessions::list(rx, &filter, limit)?.into_iter().filter_map(|session| {
                 Some(SummarisedSession {
                     session_id: session.session_id,

@@ -1,13 +1,13 @@
 //! `session_trace`: the prompts of a session in order, each with what it caused.
 
 use contract::{CliShape, Cx, Example, Op, OpInfo};
-use model::observation::{ObsType, Observation};
+use model::observation::ObsType;
 use model::session::Summary;
 use model::{OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use store::history::{self, Turn};
+use store::history::{self, Step, Turn};
 use store::sessions;
 
 use crate::examples;
@@ -128,7 +128,7 @@ pub(crate) fn unknown(session_id: &str) -> OpError {
 impl TracedPrompt {
     fn new(turn: Turn) -> TracedPrompt {
         let Turn { prompt, observations } = turn;
-        let first = observations.first().map_or(0, |seen| seen.timestamp);
+        let first = observations.first().map_or(0, |seen| seen.at.div_euclid(1000));
         let observations: Vec<Traced> = observations.into_iter().map(Traced::new).collect();
         TracedPrompt {
             prompt_id: prompt.as_ref().map(|prompt| prompt.id),
@@ -142,12 +142,12 @@ impl TracedPrompt {
 }
 
 impl Traced {
-    fn new(seen: Observation) -> Traced {
+    fn new(seen: Step) -> Traced {
         Traced {
             id: seen.id,
-            timestamp: seen.timestamp,
+            timestamp: seen.at.div_euclid(1000),
             obs_type: seen.obs_type,
-            content_preview: show::preview(&seen.content),
+            content_preview: show::preview(seen.content),
             file_path: seen.file_path,
             is_pinned: seen.is_pinned,
         }

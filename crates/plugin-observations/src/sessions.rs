@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::sessions::{self, SessionFilter};
 
+use crate::count::Count;
 use crate::examples;
 use crate::place::DiskPlaces;
 use crate::scope::{About, Question, Wanted};
@@ -28,7 +29,7 @@ pub(crate) struct ListSessionsParams {
     project: Wanted,
     /// How many sessions, from 1 to 100.
     #[serde(default = "default_limit")]
-    limit: usize,
+    limit: Count,
     /// Only those last active before: seconds since 1970, a date or an RFC 3339 time.
     #[serde(default)]
     before: Option<When>,
@@ -37,8 +38,8 @@ pub(crate) struct ListSessionsParams {
     after: Option<When>,
 }
 
-fn default_limit() -> usize {
-    limits::SESSIONS_DEFAULT
+fn default_limit() -> Count {
+    Count::new(limits::SESSIONS_DEFAULT)
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -117,7 +118,7 @@ impl Op for ListSessions {
                 after: params.after.map(When::after),
                 summarised: false,
             };
-            let limit = params.limit.clamp(1, limits::SESSIONS_MAX);
+            let limit = params.limit.within(1..=limits::SESSIONS_MAX);
             let found = sessions::list(rx, &filter, limit)?;
             // What the session keeps of itself is as old as its last turn.
             let listed = found.into_iter().map(|session| {

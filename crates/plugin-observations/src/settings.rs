@@ -1,7 +1,8 @@
 //! The settings of observations, and what they mean while an event is taken in.
 
-use contract::{Config, ConfigKey, ConfigKind};
+use contract::{Config, ConfigKey, ConfigKind, TextForm};
 use model::observation::ObsType;
+use pattern::glob::Glob;
 use store::observations::Folding;
 use store::retention::Rules;
 
@@ -22,7 +23,11 @@ pub(crate) const KEYS: &[ConfigKey] = &[
     },
     ConfigKey {
         key: EXCLUDE_PROJECTS,
-        kind: ConfigKind::Text,
+        kind: ConfigKind::Form(&TextForm {
+            word: "list of projects",
+            like: "names, keys, roots or globs, separated by commas",
+            fits: |text| list(text).iter().all(|item| Glob::hint(item).is_ok()),
+        }),
         default: "",
         env: &["REKINDLE_EXCLUDE_PROJECTS"],
         doc: "Projects of which nothing is kept: names, keys or root paths, separated by commas; globs are allowed.",
@@ -43,7 +48,11 @@ pub(crate) const KEYS: &[ConfigKey] = &[
     },
     ConfigKey {
         key: RETENTION_DAYS,
-        kind: ConfigKind::Text,
+        kind: ConfigKind::Form(&TextForm {
+            word: "list of days by type",
+            like: "TYPE=DAYS, separated by commas, such as file_read=30,command=0",
+            fits: |text| list(text).iter().all(|item| days_of(item).is_some()),
+        }),
         default: "",
         env: &[],
         doc: "Days by kind where they differ from the defaults, such as file_read=30,command=365; 0 keeps for ever.",
@@ -79,14 +88,17 @@ impl Settings {
 
 /// How long what is kept, whether or not it is removed by itself.
 pub(crate) fn rules(config: &Config) -> Rules {
-    let days = list(config.text(RETENTION_DAYS)).into_iter().filter_map(|item| {
-        let (kind, days) = item.split_once('=')?;
-        Some((ObsType::parse(kind.trim())?, days.trim().parse().ok().filter(|days| *days >= 0)?))
-    });
+    let days = list(config.text(RETENTION_DAYS));
     Rules {
-        days: days.collect(),
+        days: days.iter().filter_map(|item| days_of(item)).collect(),
         bytes_max: config.integer(RETENTION_MB).saturating_mul(1024 * 1024),
     }
+}
+
+/// A type and its days, as `TYPE=DAYS` has them.
+fn days_of(item: &str) -> Option<(ObsType, i64)> {
+    let (kind, days) = item.split_once('=')?;
+    Some((ObsType::parse(kind.trim())?, days.trim().parse().ok().filter(|days| *days >= 0)?))
 }
 
 fn list(text: &str) -> Vec<String> {

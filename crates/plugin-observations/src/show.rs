@@ -5,8 +5,14 @@ use model::time::ago;
 use serde_json::Value;
 
 /// The beginning of a record's text, as far as lists show it.
-pub(crate) fn preview(content: &str) -> String {
-    content.chars().take(limits::PREVIEW_CHARS).collect()
+pub(crate) fn preview(mut content: String) -> String {
+    // What has no more bytes has no more characters.
+    if content.len() > limits::PREVIEW_CHARS
+        && let Some((end, _)) = content.char_indices().nth(limits::PREVIEW_CHARS)
+    {
+        content.truncate(end);
+    }
+    content
 }
 
 /// A score with as many digits as say something.

@@ -18,8 +18,8 @@ use model::session::Session;
 use model::{CallId, OpError};
 use serde::Serialize;
 use serde_json::{Value, json};
-use store::history::Turn;
-use store::{Options, Rx, Store, Tx, Write, Written, history, observations, sessions};
+use store::history::{Step, Turn};
+use store::{Options, Rx, Store, Tx, Write, Written, history, observations, prompts, sessions};
 use text::secrets::{Profile, Redacted, redact, redact_json};
 
 use crate::ingest::ingest;
@@ -118,8 +118,16 @@ impl Desk {
     }
 
     fn seen(&self, name: &str) -> Vec<Observation> {
-        let Some(session) = self.session(name) else { return Vec::new() };
-        self.read(|rx| observations::of_session(rx, session.id, None, None))
+        let turns = self.trace(name).into_iter();
+        let mut steps: Vec<Step> = turns.flat_map(|turn| turn.observations).collect();
+        steps.sort_by_key(|step| (step.at, step.id));
+        let ids: Vec<i64> = steps.iter().map(|step| step.id).collect();
+        self.read(|rx| observations::get(rx, &ids))
+    }
+
+    /// How many actions followed from a prompt.
+    fn actions(&self, prompt: i64) -> u64 {
+        self.read(|rx| prompts::by_id(rx, prompt)).unwrap().actions
     }
 
     fn kinds(&self, name: &str) -> Vec<ObsType> {

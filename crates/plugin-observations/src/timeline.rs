@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use store::observations;
 
+use crate::count::Count;
 use crate::examples;
 use crate::show;
 
@@ -20,14 +21,14 @@ pub(crate) struct TimelineParams {
     anchor: i64,
     /// How many observations before it, at most 50.
     #[serde(default = "default_side")]
-    before: usize,
+    before: Count,
     /// How many observations after it, at most 50.
     #[serde(default = "default_side")]
-    after: usize,
+    after: Count,
 }
 
-fn default_side() -> usize {
-    limits::TIMELINE_SIDE_DEFAULT
+fn default_side() -> Count {
+    Count::new(limits::TIMELINE_SIDE_DEFAULT)
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -67,8 +68,8 @@ impl Op for Timeline {
     type Output = TimelineOutput;
 
     fn run(&self, cx: &Cx<'_>, params: TimelineParams) -> Result<TimelineOutput, OpError> {
-        let max = limits::TIMELINE_SIDE_MAX;
-        let (before, after) = (params.before.min(max), params.after.min(max));
+        let bounds = 0..=limits::TIMELINE_SIDE_MAX;
+        let (before, after) = (params.before.within(bounds.clone()), params.after.within(bounds));
         let found = cx.store.read(|rx| observations::around(rx, params.anchor, before, after))?;
         let (anchor, before, after) = found.ok_or_else(|| {
             OpError::not_found("anchor observation not found")

@@ -12,8 +12,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use contract::{Candidate, ConfigKey, ConfigKind, Moment, Operation, Plugin};
-use model::OpError;
 use model::event::HookRecord;
+use model::{OpError, limits};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -149,7 +149,7 @@ const CONFIG: &[ConfigKey] = &[
     ),
     key(
         "briefing.tokens",
-        ConfigKind::Integer,
+        ConfigKind::UpTo(limits::INJECT_TOKENS_MAX as u64),
         "800",
         &["REKINDLE_BRIEFING_TOKENS"],
         "How many tokens a session is told at its start, at most 2400.",

@@ -1,6 +1,6 @@
 //! Settings from `config.toml` and the environment. A broken file is reported, never ignored.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use contract::{Config, ConfigKey, ConfigKind, Table};
 use model::{Code, OpError};
@@ -40,6 +40,29 @@ pub fn load(
     Ok(config)
 }
 
+/// The file as it was when the settings were taken from it, for who goes on with them.
+pub(crate) struct Taken {
+    file: PathBuf,
+    text: Option<String>,
+}
+
+impl Taken {
+    pub(crate) fn from(file: &Path) -> Taken {
+        Taken { file: file.to_owned(), text: std::fs::read_to_string(file).ok() }
+    }
+
+    /// That the file was changed since then, and what is wrong with it now, if anything is.
+    pub(crate) fn outdated(&self, table: &Table) -> Option<String> {
+        if std::fs::read_to_string(&self.file).ok() == self.text {
+            return None;
+        }
+        Some(match load(table, &self.file, &|_| None) {
+            Ok(_) => format!("{} was changed since the daemon started", self.file.display()),
+            Err(error) => error.message,
+        })
+    }
+}
+
 /// Writes one setting into the file, keeping everything else as it is.
 pub fn set(table: &Table, file: &Path, name: &str, value: &str) -> Result<(), OpError> {
     let key = find(table.config_keys(), name)?;
@@ -47,7 +70,7 @@ pub fn set(table: &Table, file: &Path, name: &str, value: &str) -> Result<(), Op
         .map_err(|why| OpError::invalid("value", why))?;
     let mut document = read(file)?;
     let item = match key.kind {
-        ConfigKind::Integer | ConfigKind::Port => {
+        ConfigKind::Integer | ConfigKind::UpTo(_) | ConfigKind::Port => {
             value.parse::<i64>().map(Value::from).unwrap_or_else(|_| value.into())
         }
         ConfigKind::Boolean => Value::from(matches!(value, "true" | "1" | "on" | "yes")),

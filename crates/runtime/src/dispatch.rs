@@ -149,7 +149,7 @@ impl Inner {
         check_tier(op.info, caller.tier)?;
         let write = !op.info.access.is_read();
         if write {
-            self.ingest_spool();
+            self.ingest_spool(None);
         }
         let call = write.then_some(call);
         self.fenced(op.info, || self.run(op, call, caller, params))

@@ -48,6 +48,14 @@ pub(crate) fn check(inner: &Inner, cx: &Cx<'_>) -> Result<Vec<Check>, OpError> {
     let room = room(inner, &health);
     let mut checks = vec![database(inner, health)];
     checks.extend(room);
+    if let Some(outdated) = inner.settings.outdated(&inner.table) {
+        checks.push(Check::new(
+            "settings in force",
+            Finding::Warn,
+            format!("{outdated}; the daemon goes on with the settings it has"),
+            "`rekindle stop` ends it; the next one takes the settings from the file.",
+        ));
+    }
     for notice in inner.store.notices() {
         checks.push(Check::new(
             "repair",

@@ -1,6 +1,7 @@
 //! What a process holds to answer calls: table, store, settings, bus, log.
 
 use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
 use contract::{Config, End, Plugin, Table};
 use model::locations::Locations;
@@ -11,6 +12,7 @@ use store::{Options, Store, Write, hook_events};
 use crate::builtin::Builtin;
 use crate::bus::{Bus, Subscription};
 use crate::clock;
+use crate::config::Taken;
 use crate::host::Host;
 use crate::log::Log;
 use crate::pool::Pool;
@@ -52,6 +54,7 @@ pub(crate) struct Inner {
     pub(crate) builtin: Arc<Builtin>,
     pub(crate) store: Store,
     pub(crate) config: Arc<Config>,
+    pub(crate) settings: Taken,
     pub(crate) locations: Locations,
     pub(crate) bus: Arc<Bus>,
     pub(crate) log: Log,
@@ -66,6 +69,12 @@ impl Runtime {
     /// Opens the store, hands it to the plugins and takes in what waits in the spool. The caller
     /// holds the daemon's lock: nobody else writes to this database meanwhile.
     pub fn open(setup: Setup) -> Result<Runtime, OpError> {
+        Runtime::open_within(setup, None)
+    }
+
+    /// The same for an agent that waits for its answer: what of the spool is not taken in when the time
+    /// is up stays for the next process.
+    pub fn open_within(setup: Setup, until: Option<Instant>) -> Result<Runtime, OpError> {
         let Setup { kit, locations, config, one_shot, log } = setup;
         let plugins = Arc::new(kit.plugins);
         let bus = Arc::new(Bus::default());
@@ -93,6 +102,7 @@ impl Runtime {
             builtin: kit.builtin,
             store,
             config: Arc::new(config),
+            settings: Taken::from(&locations.config_file),
             locations,
             bus,
             log,
@@ -107,7 +117,7 @@ impl Runtime {
             inner.builtin.saw(&record);
         }
         inner.spool.sweep();
-        inner.ingest_spool();
+        inner.ingest_spool(until);
         for notice in inner.store.notices() {
             inner.log.warn("store", format_args!("{notice}"));
         }

@@ -1,11 +1,13 @@
 //! Events that could not be handed over when they happened: taken in before anything is written.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
-use std::time::SystemTime;
+use std::time::{Instant, SystemTime};
 
-use model::hook::HookEvent;
+use model::hook::{Happening, HookEvent, Source};
 use model::{Code, OpError, limits};
+use serde::Deserialize;
 use store::Write;
 
 use crate::capture;
@@ -78,25 +80,36 @@ impl Spool {
         Waiting { events, unreadable }
     }
 
-    /// Events in order of `(at, id)`, which their file names carry, up to a batch.
-    fn next_batch(&self) -> Vec<(PathBuf, Option<HookEvent>)> {
+    /// The files of events in order of `(at, id)`, which their names carry.
+    fn files(&self) -> Vec<PathBuf> {
         let mut files: Vec<PathBuf> = Vec::new();
         for folder in &self.folders {
             let Ok(entries) = std::fs::read_dir(folder) else { continue };
             files.extend(entries.flatten().map(|e| e.path()).filter(|path| is_event(path)));
         }
         files.sort_by(|a, b| a.file_name().cmp(&b.file_name()));
-        files.truncate(limits::SPOOL_BATCH_MAX);
+        // Both folders may be one.
+        files.dedup();
         files
-            .into_iter()
-            .filter_map(|path| {
-                // A file that vanished was taken in by somebody else.
-                let text = std::fs::read(&path).ok()?;
-                let record: Option<HookEvent> = serde_json::from_slice(&text).ok();
-                Some((path, record.filter(|record| record.check().is_ok())))
-            })
-            .collect()
     }
+}
+
+/// The event in a file; none if it is none.
+fn read(path: &Path) -> std::io::Result<Option<HookEvent>> {
+    let text = std::fs::read(path)?;
+    let event: Option<HookEvent> = serde_json::from_slice(&text).ok();
+    Ok(event.filter(|event| event.check().is_ok()))
+}
+
+/// Whether the event in a file is one of this session, as far as a quick look tells.
+fn is_of(path: &Path, session: &str) -> bool {
+    #[derive(Deserialize)]
+    struct Look<'a> {
+        #[serde(borrow)]
+        session: Cow<'a, str>,
+    }
+    let text = std::fs::read(path).unwrap_or_default();
+    serde_json::from_slice::<Look<'_>>(&text).is_ok_and(|look| look.session == session)
 }
 
 fn is_event(path: &Path) -> bool {
@@ -104,8 +117,9 @@ fn is_event(path: &Path) -> bool {
 }
 
 impl Inner {
-    /// Takes in what waits, if anything does. What the store cannot take stays for the next time.
-    pub(crate) fn ingest_spool(&self) {
+    /// Takes in what waits, if anything does. What the store cannot take stays for the next time, and
+    /// so does what comes after the time is up.
+    pub(crate) fn ingest_spool(&self, until: Option<Instant>) {
         let _busy = match self.spool.busy.try_lock() {
             Ok(busy) => busy,
             // It guards no data of its own; who panicked left nothing half done in it.
@@ -116,38 +130,83 @@ impl Inner {
         if self.spool.is_quiet() || self.store.only_reads() {
             return;
         }
+        let at_once = match until {
+            Some(_) => limits::SPOOL_BATCH_HURRIED,
+            None => limits::SPOOL_BATCH_MAX,
+        };
         loop {
             let changed = self.spool.changed();
-            let batch = self.spool.next_batch();
-            if batch.is_empty() {
+            let files = self.spool.files();
+            if files.is_empty() {
                 *self.spool.empty_since() = Some(changed);
                 return;
             }
             let mut cleared = 0;
-            let mut waiting = Vec::new();
-            for (path, event) in batch {
-                match event {
-                    Some(event) => waiting.push((path, event)),
-                    None => cleared += usize::from(set_aside(&path)),
-                }
-            }
-            let count = waiting.len();
-            match self.take_in_all(waiting) {
-                Ok(taken) => cleared += taken,
-                Err(error) => {
-                    let word = error.code.row().word;
-                    self.log.warn("spool", format_args!("{count} events wait: {word}"));
+            for batch in files.chunks(at_once) {
+                let Some(gone) = self.take_in_files(batch) else { return };
+                cleared += gone;
+                if until.is_some_and(|until| Instant::now() >= until) {
                     return;
                 }
-            }
-            if count > 0 {
-                self.log.info("spool", format_args!("took in {count} events"));
             }
             // A spool that cannot be emptied would be read for ever; each event is kept once anyway.
             if cleared == 0 {
                 return;
             }
         }
+    }
+
+    /// Takes in an event that waits in the spool behind others, and before it what waits there of the
+    /// same session: the order matters within a session. A session that only begins has nothing there.
+    pub(crate) fn ingest_first(&self, event: &HookEvent, until: Instant) {
+        let mut files = self.spool.files();
+        let end = format!("-{}.json", event.id);
+        let is_it = |path: &Path| path.to_string_lossy().ends_with(&end);
+        let Some(place) = files.iter().position(|path| is_it(path)) else { return };
+        files.truncate(place + 1);
+        let begins = matches!(event.what, Happening::SessionStarted(Source::Startup));
+        let mut wanted = Vec::new();
+        for path in files {
+            if Instant::now() >= until {
+                return;
+            }
+            if is_it(&path) || (!begins && is_of(&path, &event.session)) {
+                wanted.push(path);
+            }
+        }
+        for batch in wanted.chunks(limits::SPOOL_BATCH_HURRIED) {
+            if self.take_in_files(batch).is_none() {
+                return;
+            }
+        }
+    }
+
+    /// Takes in the events of these files; says how many files are gone, or nothing if the store cannot
+    /// take them.
+    fn take_in_files(&self, batch: &[PathBuf]) -> Option<usize> {
+        let mut cleared = 0;
+        let mut waiting = Vec::new();
+        for path in batch {
+            match read(path) {
+                Ok(Some(event)) => waiting.push((path.clone(), event)),
+                Ok(None) => cleared += usize::from(set_aside(path)),
+                // A file that vanished was taken in by somebody else.
+                Err(_) => {}
+            }
+        }
+        let count = waiting.len();
+        match self.take_in_all(waiting) {
+            Ok(taken) => cleared += taken,
+            Err(error) => {
+                let word = error.code.row().word;
+                self.log.warn("spool", format_args!("{count} events wait: {word}"));
+                return None;
+            }
+        }
+        if count > 0 {
+            self.log.info("spool", format_args!("took in {count} events"));
+        }
+        Some(cleared)
     }
 
     /// Takes these events in together; if one of them is to blame for a failure, one by one, and that

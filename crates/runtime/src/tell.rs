@@ -85,9 +85,12 @@ impl Telling {
 }
 
 impl Runtime {
-    /// What the agent is told about an event that this process has just taken in.
+    /// What the agent is told about an event that it brought at this time and that waits in the spool,
+    /// unless this process has already taken it in.
     pub fn tell(&self, event: &HookEvent, started: Instant) -> Option<String> {
-        self.inner.tell(event, Some(started + patience(event)))
+        let until = started + patience(event);
+        self.inner.ingest_first(event, until);
+        self.inner.tell(event, Some(until))
     }
 }
 

@@ -2,11 +2,11 @@
 
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use contract::{Access, Cx, Op, OpInfo, Operation, Plugin, Tier};
 use model::event::Event;
-use model::hook::{Happening, HookEvent};
+use model::hook::{Happening, HookEvent, Source};
 use model::locations::{Locations, Surroundings};
 use model::{CallId, Caller, Code, OpError, Reply, Request, Road as _};
 use schemars::JsonSchema;
@@ -138,6 +138,10 @@ fn home() -> Home {
 }
 
 fn home_in(dir: std::path::PathBuf) -> Home {
+    home_within(dir, None)
+}
+
+fn home_within(dir: std::path::PathBuf, until: Option<Instant>) -> Home {
     let around = Surroundings {
         var: &|name| name.starts_with("REKINDLE").then(|| dir.clone().into_os_string()),
         uid: 0,
@@ -151,7 +155,7 @@ fn home_in(dir: std::path::PathBuf) -> Home {
     let config = contract::Config::defaults(kit.table.config_keys());
     let log = Log::to_file(&locations.daemon_log(), crate::log::Level::Debug);
     let setup = Setup { kit, locations: locations.clone(), config, one_shot: false, log };
-    Home { runtime: Runtime::open(setup).unwrap(), locations, dir, probe }
+    Home { runtime: Runtime::open_within(setup, until).unwrap(), locations, dir, probe }
 }
 
 fn request(op: &str, call: u8, tier: Tier) -> Request {
@@ -257,27 +261,60 @@ fn events_come_after_commit_in_sequence_and_not_for_failures() {
     assert_eq!(seqs, [1, 2, 3, 4, 5, 6]);
 }
 
+fn event(id: u8, at: i64, name: &str) -> HookEvent {
+    HookEvent {
+        id: CallId([id; 16]),
+        at,
+        agent: "claude-code".into(),
+        name: name.into(),
+        session: "s-1".into(),
+        cwd: None,
+        prompt_id: None,
+        agent_id: None,
+        tool_use_id: None,
+        what: Happening::Other,
+    }
+}
+
+/// Leaves the event in the spool as a hook does.
+fn left(spool: &std::path::Path, event: HookEvent) -> HookEvent {
+    std::fs::create_dir_all(spool).unwrap();
+    let text = serde_json::to_string(&event).unwrap();
+    std::fs::write(spool.join(format!("{:015}-{}.json", event.at, event.id)), text).unwrap();
+    event
+}
+
+/// @spool_within_patience
+#[test]
+fn who_waits_for_an_answer_takes_in_a_part_of_the_spool_and_the_own_session_in_order() {
+    let home = home();
+    home.runtime.close();
+    let spool = &home.locations.spools()[0];
+    let counts = |home: &Home| {
+        let status = home.runtime.call(request("status", 250, Tier::Person)).unwrap();
+        (status["events"].as_u64().unwrap(), std::fs::read_dir(spool).unwrap().count())
+    };
+    for id in 1..=120 {
+        left(spool, HookEvent { session: "others".into(), ..event(id, i64::from(id), "Other") });
+    }
+    left(spool, event(121, 121, "SessionEnd"));
+    left(spool, HookEvent { session: "others".into(), ..event(122, 122, "Other") });
+    let what = Happening::SessionStarted(Source::Resume);
+    let own = left(spool, HookEvent { what, ..event(123, 123, "SessionStart") });
+    let hurried = home_within(home.dir.clone(), Some(Instant::now()));
+    assert_eq!(counts(&hurried), (50, 73), "the time was up after the first");
+    hurried.runtime.tell(&own, Instant::now());
+    assert_eq!(counts(&hurried), (52, 71), "the two of its own session");
+    hurried.runtime.close();
+    let next = home_in(home.dir.clone());
+    assert_eq!(counts(&next), (123, 0));
+}
+
 #[test]
 fn the_spool_is_taken_in_before_a_write_in_order_and_once() {
     let home = home();
     let spool = &home.locations.spools()[0];
-    std::fs::create_dir_all(spool).unwrap();
-    let leave = |id: u8, at: i64, name: &str| {
-        let event = HookEvent {
-            id: CallId([id; 16]),
-            at,
-            agent: "claude-code".into(),
-            name: name.into(),
-            session: "s-1".into(),
-            cwd: None,
-            prompt_id: None,
-            agent_id: None,
-            tool_use_id: None,
-            what: Happening::Other,
-        };
-        let text = serde_json::to_string(&event).unwrap();
-        std::fs::write(spool.join(format!("{at:015}-{}.json", event.id)), text).unwrap();
-    };
+    let leave = |id: u8, at: i64, name: &str| drop(left(spool, event(id, at, name)));
     leave(2, 20, "Second");
     leave(1, 10, "First");
     std::fs::write(spool.join("000000000000030-x.json"), "not an event").unwrap();

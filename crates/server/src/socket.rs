@@ -185,9 +185,16 @@ async fn answers<R: AsyncRead + Unpin>(
             replies.push('\n');
         }
     };
+    // The last is waited for first: when it is committed the others mostly are, and nobody has to wake
+    // this task for each of them.
+    let awaited_last = match under_way.pop() {
+        Some(event) => event.await,
+        None => None,
+    };
     for event in under_way {
         push(event.await);
     }
+    push(awaited_last);
     match last {
         Some(Ok(frame)) => push(answer(shared, frame, line.len()).await),
         Some(Err(error)) => push(rpc::unparsable(&error).body),

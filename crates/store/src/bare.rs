@@ -9,8 +9,8 @@ use rusqlite::{Connection, Params, Row, params};
 use crate::connection::{self, Setup};
 use crate::error::StoreError;
 use crate::observations::ADD;
-use crate::observations::read::{AFTER, BEFORE, COLUMNS, OF_SESSION};
-use crate::{paths, recent, sessions};
+use crate::observations::read::{AFTER, BEFORE, COLUMNS};
+use crate::{history, paths, recent, sessions};
 
 const SEARCH: &str = "SELECT rowid, bm25(passage_fts, 1.0, 0.5) FROM passage_fts \
      WHERE passage_fts MATCH ?1 ORDER BY rank LIMIT ?2";
@@ -57,7 +57,7 @@ impl Bare {
             let mut known = db.prepare_cached(sessions::BY_NAME)?;
             let id: i64 = known.query_row([name], |row| row.get(0))?;
             let given = params![id, i64::MAX, i64::MIN, limits::TRACE_ROWS_MAX];
-            Ok(rows(db, PROMPTS, [id])? + records(db, OF_SESSION, given)?)
+            Ok(rows(db, PROMPTS, [id])? + rows(db, history::STEPS, given)?)
         })
     }
 

@@ -52,3 +52,13 @@ pub(crate) fn forget_old(tx: &Tx<'_>, now: i64) -> Result<(), OpError> {
     tx.sql(|db| db.prepare_cached(FORGET)?.execute([now.saturating_sub(memory)]))?;
     Ok(())
 }
+
+/// Removes the answers that hold this text, which is to be forgotten; `whole` if it counts only as a
+/// string of its own, because it is so short that it may stand anywhere.
+pub(crate) fn forget_with(tx: &Tx<'_>, text: &str, whole: bool) -> Result<(), OpError> {
+    const FORGET: &str = "DELETE FROM answers WHERE instr(answer, ?1) > 0";
+    let quoted = serde_json::Value::from(text).to_string();
+    let inner = quoted.get(1..quoted.len() - 1).unwrap_or_default();
+    let wanted = if whole { &quoted } else { inner };
+    tx.sql(|db| db.prepare_cached(FORGET)?.execute([wanted]).map(drop))
+}

@@ -3,20 +3,49 @@
 use std::collections::HashMap;
 
 use model::observation::{ObsType, Observation};
-use model::session::{Prompt, Session};
+use model::session::{Prompt, PromptSource, Session};
 use model::{OpError, limits};
 use rusqlite::{Row, params};
 
 use crate::observations::read;
 use crate::tx::Rx;
-use crate::{observations, paths, prompts, sessions};
+use crate::{paths, prompts, sessions};
 
 /// A prompt and what it caused; without a prompt, what belongs to the session as a whole.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Turn {
-    pub prompt: Option<Prompt>,
-    pub observations: Vec<Observation>,
+    pub prompt: Option<Said>,
+    pub observations: Vec<Step>,
 }
+
+/// A prompt as far as a trace shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Said {
+    pub id: i64,
+    /// Milliseconds since 1970, UTC.
+    pub at: i64,
+    pub source: PromptSource,
+    pub content: String,
+}
+
+/// An observation as far as a trace shows it: a session has many, and most of each is not shown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    pub id: i64,
+    /// Milliseconds since 1970, UTC.
+    pub at: i64,
+    pub obs_type: ObsType,
+    pub file_path: Option<String>,
+    pub content: String,
+    pub is_pinned: bool,
+    prompt: Option<i64>,
+}
+
+pub(crate) const SAID: &str = "SELECT id, at, source, content FROM prompts \
+     WHERE session = ?1 AND at < ?2 AND at > ?3 ORDER BY at, id";
+pub(crate) const STEPS: &str = "SELECT o.id, o.at, o.kind, f.path, o.content, o.pinned, o.prompt \
+     FROM observations o LEFT JOIN paths f ON f.id = o.file \
+     WHERE o.session = ?1 AND o.at < ?2 AND o.at > ?3 ORDER BY o.at, o.id LIMIT ?4";
 
 /// The turns of a session in order, within these times (neither end included, in milliseconds). A
 /// prompt is there also if nothing of what it caused is. Of a very long session these are the first
@@ -27,23 +56,28 @@ pub fn trace(
     before: Option<i64>,
     after: Option<i64>,
 ) -> Result<Vec<Turn>, OpError> {
-    let prompts = prompts::of_session(rx, session, before, after)?;
+    let window = (before.unwrap_or(i64::MAX), after.unwrap_or(i64::MIN));
     let mut place: HashMap<i64, usize> = HashMap::new();
     let mut turns: Vec<(i64, i64, Turn)> = Vec::new();
-    for prompt in prompts {
+    for prompt in said(rx, session, window)? {
         place.insert(prompt.id, turns.len());
         let (at, id) = (prompt.at, prompt.id);
         turns.push((at, id, Turn { prompt: Some(prompt), observations: Vec::new() }));
     }
     // What no shown prompt caused stands in one turn of its own, at the place of its first one.
     let mut own: Option<usize> = None;
-    for seen in observations::of_session(rx, session, before, after)? {
-        let known = seen.prompt_id.and_then(|prompt| place.get(&prompt).copied());
+    // Most of what follows each other was caused by the same prompt.
+    let mut last: (Option<i64>, Option<usize>) = (None, None);
+    for seen in steps(rx, session, window)? {
+        if last.0 != seen.prompt {
+            last = (seen.prompt, seen.prompt.and_then(|prompt| place.get(&prompt).copied()));
+        }
+        let known = last.1;
         let index = match known.or(own) {
             Some(index) => index,
             None => {
                 let turn = Turn { prompt: None, observations: Vec::new() };
-                turns.push((seen.at_ms, seen.id, turn));
+                turns.push((seen.at, seen.id, turn));
                 own = Some(turns.len() - 1);
                 turns.len() - 1
             }
@@ -54,6 +88,43 @@ pub fn trace(
     }
     turns.sort_by_key(|(at, id, _)| (*at, *id));
     Ok(turns.into_iter().map(|(_, _, turn)| turn).collect())
+}
+
+fn said(rx: &Rx<'_>, session: i64, (before, after): (i64, i64)) -> Result<Vec<Said>, OpError> {
+    let read = |row: &Row<'_>| {
+        let source = PromptSource::parse(row.get_ref(2)?.as_str()?);
+        Ok(Said {
+            id: row.get(0)?,
+            at: row.get(1)?,
+            source: source.unwrap_or(PromptSource::Agent),
+            content: row.get(3)?,
+        })
+    };
+    rx.sql(|db| {
+        let mut select = db.prepare_cached(SAID)?;
+        select.query_map(params![session, before, after], read)?.collect()
+    })
+}
+
+fn steps(rx: &Rx<'_>, session: i64, (before, after): (i64, i64)) -> Result<Vec<Step>, OpError> {
+    let read = |row: &Row<'_>| {
+        // A kind that is not one of ours only damage leaves behind.
+        let Some(obs_type) = ObsType::parse(row.get_ref(2)?.as_str()?) else { return Ok(None) };
+        Ok(Some(Step {
+            id: row.get(0)?,
+            at: row.get(1)?,
+            obs_type,
+            file_path: row.get(3)?,
+            content: row.get(4)?,
+            is_pinned: row.get(5)?,
+            prompt: row.get(6)?,
+        }))
+    };
+    rx.sql(|db| {
+        let mut select = db.prepare_cached(STEPS)?;
+        let given = params![session, before, after, limits::TRACE_ROWS_MAX];
+        select.query_map(given, read)?.filter_map(Result::transpose).collect()
+    })
 }
 
 /// Which touches of a file are asked for.
@@ -124,6 +195,11 @@ pub fn of_file(rx: &Rx<'_>, query: &FileQuery<'_>) -> Result<Vec<Touches>, OpErr
         }
     }
     Ok(found)
+}
+
+/// Whether anything is on record about exactly this path.
+pub fn is_path(rx: &Rx<'_>, path: &str) -> Result<bool, OpError> {
+    Ok(paths::exact(rx, path)?.is_some())
 }
 
 /// The paths on record that end in this one, the newest first and not all of very many.

@@ -15,6 +15,7 @@ use crate::connection::{self, Setup};
 use crate::error::StoreError;
 use crate::events;
 use crate::files::{self, Look, Scratch, Standing};
+use crate::memo::Memo;
 use crate::notices;
 use crate::passages;
 use crate::pool::Pool;
@@ -30,6 +31,8 @@ pub(crate) struct Shared {
     pub(crate) notices: Mutex<Vec<String>>,
     /// Somebody else holds the lock for writing, and nothing was written at the opening.
     pub(crate) only_read: AtomicBool,
+    /// There are documents that the full-text index does not know yet.
+    pub(crate) behind: AtomicBool,
 }
 
 impl Shared {
@@ -203,7 +206,8 @@ impl Keeper {
     ) -> Result<Vec<Effect>, StoreError> {
         let failed = |error: rusqlite::Error| StoreError::of_any(&error);
         self.begin(db, opened)?;
-        let tx = Tx::new(db);
+        let memo = Memo::default();
+        let tx = Tx::new(db, &memo);
         if let Err(error) = self.on_opened(&tx, opened) {
             // A fault of the database says more than what was made of it on the way.
             let fault = tx.take_fault().unwrap_or(StoreError::Io(error.message));
@@ -211,7 +215,9 @@ impl Keeper {
             return Err(fault);
         }
         let (late, effects) = tx.into_rest();
-        late.finish(db)?;
+        if late.finish(db, &memo)?.noted > 0 {
+            self.shared.behind.store(true, Ordering::Relaxed);
+        }
         db.execute_batch("COMMIT").map_err(failed)?;
         Ok(effects)
     }
@@ -245,6 +251,7 @@ impl Keeper {
         if self.rebuilt {
             passages::rebuild(tx)?;
         }
+        self.shared.behind.store(passages::is_behind(tx)?, Ordering::Relaxed);
         match opened {
             Some(opened) => catch_unwind(AssertUnwindSafe(|| (self.on_open)(tx, opened)))
                 .unwrap_or_else(|_| Err(OpError::internal("opening the database panicked"))),

@@ -1,5 +1,5 @@
 //! What is done once at the end of a group, just before COMMIT, however many of its writes ask for it:
-//! rows that every event of a session changes, its summary, and the full-text index.
+//! rows that every event of a session changes, and its summary.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,9 +9,9 @@ use model::event::HookRecord;
 use rusqlite::Connection;
 
 use crate::error::StoreError;
-use crate::passages::{self, Change};
+use crate::memo::Memo;
 use crate::tx::Tx;
-use crate::{hook_events, sessions};
+use crate::{hook_events, prompts, record_ids, sessions};
 
 /// What waits for the end of a group.
 #[derive(Default)]
@@ -20,8 +20,14 @@ pub(crate) struct Late {
     heard: BTreeMap<String, HookRecord>,
     /// Milliseconds since 1970 at which sessions were last active.
     touched: BTreeMap<i64, i64>,
+    /// How many actions followed which prompts, and prompts whose actions were counted anew.
+    acted: BTreeMap<i64, u32>,
+    recounted: BTreeSet<i64>,
     summaries: BTreeSet<i64>,
-    indexing: Vec<Change>,
+    /// How many documents were noted that the full-text index does not know yet.
+    unindexed: usize,
+    /// Whether the index was brought up to date.
+    indexed: bool,
 }
 
 impl Late {
@@ -41,42 +47,68 @@ impl Late {
         *last = at.max(*last);
     }
 
+    /// One more action of a prompt.
+    pub(crate) fn acted(&mut self, prompt: i64) {
+        *self.acted.entry(prompt).or_default() += 1;
+    }
+
+    /// The actions of a prompt were counted, those of this group included.
+    pub(crate) fn recounted(&mut self, prompt: i64) {
+        self.acted.remove(&prompt);
+        self.recounted.insert(prompt);
+    }
+
     pub(crate) fn summarise(&mut self, session: i64) {
         self.summaries.insert(session);
     }
 
-    pub(crate) fn index(&mut self, change: Change) {
-        self.indexing.push(change);
+    pub(crate) fn unindexed(&mut self) {
+        self.unindexed += 1;
     }
 
-    pub(crate) fn take_indexing(&mut self) -> Vec<Change> {
-        std::mem::take(&mut self.indexing)
+    pub(crate) fn indexed(&mut self) {
+        self.indexed = true;
     }
 
     /// Adds what a later write of the group asks for.
     pub(crate) fn add(&mut self, later: Late) {
         later.heard.into_values().for_each(|record| self.hear(record));
         later.touched.into_iter().for_each(|(session, at)| self.touch(session, at));
+        later.recounted.into_iter().for_each(|prompt| self.recounted(prompt));
+        for (prompt, times) in later.acted {
+            *self.acted.entry(prompt).or_default() += times;
+        }
         self.summaries.extend(later.summaries);
-        self.indexing.extend(later.indexing);
+        self.unindexed += later.unindexed;
+        self.indexed |= later.indexed;
     }
 
-    /// Does all of it.
-    pub(crate) fn finish(mut self, db: &Connection) -> Result<(), StoreError> {
-        let tx = Tx::new(db);
-        let Late { heard, touched, summaries, .. } = &self;
+    /// Does all of it, and says how the full-text index stands.
+    pub(crate) fn finish(self, db: &Connection, memo: &Memo) -> Result<Index, StoreError> {
+        let tx = Tx::new(db, memo);
+        let Late { heard, touched, acted, summaries, .. } = &self;
         let done = || -> Result<(), OpError> {
             heard.values().try_for_each(|record| hook_events::heard(&tx, record))?;
             touched
                 .iter()
                 .try_for_each(|(session, at)| sessions::was_active(&tx, *session, *at))?;
-            summaries.iter().try_for_each(|session| sessions::summarise(&tx, *session))
+            acted.iter().try_for_each(|(prompt, times)| prompts::acted(&tx, *prompt, *times))?;
+            summaries.iter().try_for_each(|session| sessions::summarise(&tx, *session))?;
+            record_ids::keep(&tx)
         };
         if let Err(error) = done() {
             return Err(tx.take_fault().unwrap_or(StoreError::Io(error.message)));
         }
-        let (summaries, _) = tx.into_rest();
-        self.indexing.extend(summaries.indexing);
-        passages::apply(db, self.indexing).map_err(|error| StoreError::of_any(&error))
+        let (drawn, _) = tx.into_rest();
+        Ok(Index { noted: self.unindexed + drawn.unindexed, is_whole: self.indexed })
     }
+}
+
+/// What a group of writes did to the full-text index.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Index {
+    /// Documents that were noted because it does not know them yet.
+    pub(crate) noted: usize,
+    /// Whether it knew everything that was there before.
+    pub(crate) is_whole: bool,
 }

@@ -4,7 +4,7 @@
 //! on the file), `pool` (readers), `connection` (the only place that opens SQLite), `files`,
 //! `recover` (damage), `backup`, then the aggregates: `calls`, `events`, [`hints`],
 //! [`hook_events`], `notices`, [`projects`], [`sessions`], [`prompts`], [`observations`] (with
-//! [`recent`] and [`history`] that read them), [`receipts`], [`pauses`], [`passages`]
+//! [`recent`], [`history`] and [`commits`] that read them), [`receipts`], [`pauses`], [`passages`]
 //! (the one full-text index, read by [`search`]); [`purge`] and [`retention`]
 //! remove from all of them, [`scrub`] goes over their texts, [`totals`] counts them. An
 //! aggregate is functions over [`Tx`] and [`Rx`] with its SQL beside them and its table in `schema/`.
@@ -12,6 +12,7 @@
 mod backup;
 pub mod bare;
 mod calls;
+pub mod commits;
 mod connection;
 mod deadline;
 mod error;
@@ -24,6 +25,7 @@ pub mod history;
 pub mod hook_events;
 mod keeper;
 mod late;
+mod memo;
 mod notices;
 pub mod observations;
 pub mod passages;

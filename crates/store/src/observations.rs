@@ -7,17 +7,17 @@
 pub(crate) mod fold;
 pub(crate) mod read;
 
-use model::observation::{ObsType, Observation};
+use model::observation::ObsType;
 use model::{OpError, limits};
 use rusqlite::params;
 use serde_json::Value;
 use text::secrets::Redacted;
 
 use crate::tx::{Rx, Tx};
-use crate::{passages, paths, prompts, record_ids};
+use crate::{passages, paths, record_ids};
 
 pub use fold::Folding;
-pub use read::{Surroundings, around, counts, get, of_session, one, pinned};
+pub use read::{Surroundings, around, counts, get, one, pinned};
 pub(crate) use read::{counts_of_session, deeds};
 
 /// An observation that comes in.
@@ -76,7 +76,7 @@ pub fn add(tx: &Tx<'_>, new: &NewObservation<'_>, folding: &Folding) -> Result<A
         }
     };
     if let Some(prompt) = new.prompt.filter(|_| new.kind != ObsType::Marker) {
-        prompts::acted(tx, prompt)?;
+        tx.late().acted(prompt);
     }
     Ok(added)
 }
@@ -104,7 +104,7 @@ fn insert(tx: &Tx<'_>, new: &NewObservation<'_>) -> Result<i64, OpError> {
     })?;
     // A mark of the session says nothing that anybody would search for.
     if !new.kind.is_mark() {
-        passages::add(tx, id, &searched(new))?;
+        passages::add(tx, id)?;
     }
     Ok(id)
 }
@@ -114,12 +114,6 @@ fn metadata_text(new: &NewObservation<'_>) -> Option<String> {
     let value = new.metadata?;
     let empty = value.is_null() || value.as_object().is_some_and(serde_json::Map::is_empty);
     (!empty).then(|| value.to_string())
-}
-
-fn searched(new: &NewObservation<'_>) -> String {
-    let path = new.file_path.map(|path| path.as_str());
-    let metadata = new.metadata.map_or(&Value::Null, |metadata| &**metadata);
-    Observation::searched(new.content, path, metadata)
 }
 
 /// Keeps a text that somebody wants to find again.

@@ -15,13 +15,18 @@ pub(crate) const FORGET: &str = "DELETE FROM paths WHERE id = ?1 \
 /// The number of this path.
 pub(crate) fn intern(tx: &Tx<'_>, path: &Redacted<String>) -> Result<i64, OpError> {
     let path = path.as_str();
-    tx.sql(|db| {
+    if let Some(id) = tx.memo().paths.borrow().get(path) {
+        return Ok(*id);
+    }
+    let id = tx.sql(|db| {
         let known = db.prepare_cached(BY_PATH)?.query_row([path], |row| row.get(0)).optional()?;
         match known {
             Some(id) => Ok(id),
             None => db.prepare_cached(ADD)?.insert(params![path, last_part(path)]),
         }
-    })
+    })?;
+    tx.memo().paths.borrow_mut().insert(path.to_owned(), id);
+    Ok(id)
 }
 
 /// The paths that this text may mean: exactly that path, else that path below `root`, else all
@@ -71,6 +76,7 @@ pub(crate) fn ending(rx: &Rx<'_>, wanted: &str) -> Result<Vec<(i64, String)>, Op
 
 /// Removes a path that no observation is about any more.
 pub(crate) fn forget_unused(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
+    tx.memo().paths.borrow_mut().clear();
     tx.sql(|db| db.prepare_cached(FORGET)?.execute([id]).map(drop))
 }
 

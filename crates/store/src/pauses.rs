@@ -23,18 +23,31 @@ pub fn begin(tx: &Tx<'_>, pause: Pause) -> Result<(), OpError> {
     const BEGIN: &str = "INSERT INTO pauses (project, until) VALUES (?1, ?2) \
          ON CONFLICT (project) DO UPDATE SET until = excluded.until";
     let project = pause.project.unwrap_or(EVERYWHERE);
+    tx.memo().paused.set(None);
     tx.sql(|db| db.execute(BEGIN, params![project, pause.until]).map(drop))
 }
 
 /// Ends a pause; says whether there was one.
 pub fn end(tx: &Tx<'_>, project: Option<i64>) -> Result<bool, OpError> {
     let project = project.unwrap_or(EVERYWHERE);
+    tx.memo().paused.set(None);
     tx.sql(|db| Ok(db.execute("DELETE FROM pauses WHERE project = ?1", [project])? == 1))
 }
 
 /// The pauses that hold now.
 pub fn list(rx: &Rx<'_>, now: i64) -> Result<Vec<Pause>, OpError> {
     rx.sql(|db| db.prepare_cached(COLUMNS)?.query_map([now], read)?.collect())
+}
+
+/// Whether there is any pause, which is asked with every event and hardly ever so. One that is over
+/// still counts.
+pub fn any(tx: &Tx<'_>) -> Result<bool, OpError> {
+    const ANY: &str = "SELECT EXISTS (SELECT 1 FROM pauses)";
+    let known = &tx.memo().paused;
+    if known.get().is_none() {
+        known.set(Some(tx.sql(|db| db.prepare_cached(ANY)?.query_row([], |row| row.get(0)))?));
+    }
+    Ok(known.get().unwrap_or_default())
 }
 
 /// Whether nothing is captured now in this project, or anywhere.

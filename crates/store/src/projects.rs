@@ -18,6 +18,15 @@ pub(crate) const BY_ID: &str = "SELECT id, key, name, root FROM projects WHERE i
 /// not known before is learned as an alias, so that either may change. An alias that a person made
 /// for the root wins over both.
 pub fn resolve(tx: &Tx<'_>, facts: &ProjectFacts, now: i64) -> Result<Project, OpError> {
+    if let Some(project) = tx.memo().projects.borrow().get(facts) {
+        return Ok(project.clone());
+    }
+    let project = look_up(tx, facts, now)?;
+    tx.memo().projects.borrow_mut().insert(facts.clone(), project.clone());
+    Ok(project)
+}
+
+fn look_up(tx: &Tx<'_>, facts: &ProjectFacts, now: i64) -> Result<Project, OpError> {
     let leads = Leads::of(tx, facts)?;
     let found = match leads.project() {
         Some(id) => by_id(tx, id)?,
@@ -32,6 +41,7 @@ pub fn resolve(tx: &Tx<'_>, facts: &ProjectFacts, now: i64) -> Result<Project, O
     let here = new_root.is_some() || project.root == facts.root;
     if here && (project.root != facts.root || project.name != facts.name) {
         (project.root, project.name) = (facts.root.clone(), facts.name.clone());
+        forget_found(tx);
         tx.sql(|db| {
             let update = "UPDATE projects SET name = ?2, root = ?3 WHERE id = ?1";
             db.execute(update, params![project.id, project.name, project.root])
@@ -100,7 +110,14 @@ fn learn(tx: &Tx<'_>, project: i64, value: &str) -> Result<bool, OpError> {
     Ok(true)
 }
 
+/// What was found by aliases may be found otherwise from now on.
+fn forget_found(tx: &Tx<'_>) {
+    tx.memo().projects.borrow_mut().clear();
+    tx.memo().sessions.borrow_mut().clear();
+}
+
 fn put_alias(tx: &Tx<'_>, project: i64, value: &str, firm: bool) -> Result<(), OpError> {
+    forget_found(tx);
     tx.sql(|db| {
         db.prepare_cached(
             "INSERT INTO project_aliases (value, project, firm) VALUES (?1, ?2, ?3) \
@@ -148,32 +165,37 @@ pub fn find(rx: &Rx<'_>, text: &str) -> Result<Vec<Project>, OpError> {
     if same.is_empty() { named("NOCASE") } else { Ok(same) }
 }
 
-/// All projects, those with the latest events first.
-pub fn list(rx: &Rx<'_>) -> Result<Vec<ProjectOverview>, OpError> {
-    const LIST: &str = "SELECT id, key, name, root, \
-           (SELECT count(*) FROM sessions WHERE project = p.id), \
-           (SELECT count(*) FROM prompts WHERE project = p.id), \
-           (SELECT count(*) FROM observations WHERE project = p.id), \
+/// All projects, those with the latest events first, and when those were. Nothing is counted.
+pub fn latest(rx: &Rx<'_>) -> Result<Vec<(Project, Option<i64>)>, OpError> {
+    const LATEST: &str = "SELECT id, key, name, root, \
            (SELECT max(last_at) FROM sessions WHERE project = p.id) AS last_at \
          FROM projects p ORDER BY last_at DESC, id DESC";
-    let mut projects: Vec<ProjectOverview> = rx.sql(|db| {
-        let mut select = db.prepare_cached(LIST)?;
-        let rows = select.query_map([], |row| {
-            Ok(ProjectOverview {
-                project: read(row)?,
-                aliases: Vec::new(),
-                sessions: row.get(4)?,
-                prompts: row.get(5)?,
-                observations: row.get(6)?,
-                last_at: row.get(7)?,
-            })
-        })?;
-        rows.collect()
+    rx.sql(|db| {
+        let mut select = db.prepare_cached(LATEST)?;
+        select.query_map([], |row| Ok((read(row)?, row.get(4)?)))?.collect()
+    })
+}
+
+/// The same with how much is kept of each.
+pub fn list(rx: &Rx<'_>) -> Result<Vec<ProjectOverview>, OpError> {
+    latest(rx)?.into_iter().map(|(project, last_at)| overview(rx, project, last_at)).collect()
+}
+
+/// A project and how much is kept of it.
+pub fn overview(
+    rx: &Rx<'_>,
+    project: Project,
+    last_at: Option<i64>,
+) -> Result<ProjectOverview, OpError> {
+    const COUNTS: &str = "SELECT (SELECT count(*) FROM sessions WHERE project = ?1), \
+         (SELECT count(*) FROM prompts WHERE project = ?1), \
+         (SELECT count(*) FROM observations WHERE project = ?1)";
+    let (sessions, prompts, observations) = rx.sql(|db| {
+        let mut select = db.prepare_cached(COUNTS)?;
+        select.query_row([project.id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
     })?;
-    for overview in &mut projects {
-        overview.aliases = aliases(rx, overview.project.id)?;
-    }
-    Ok(projects)
+    let aliases = aliases(rx, project.id)?;
+    Ok(ProjectOverview { project, aliases, sessions, prompts, observations, last_at })
 }
 
 /// All values that lead to a project.
@@ -218,6 +240,7 @@ pub fn merge(tx: &Tx<'_>, from: i64, into: i64) -> Result<(), OpError> {
     if from == into {
         return Err(OpError::invalid("into", "a project cannot be merged with itself"));
     }
+    forget_found(tx);
     tx.sql(|db| {
         for table in ["observations", "prompts", "sessions", "project_aliases"] {
             let update = format!("UPDATE {table} SET project = ?2 WHERE project = ?1");
@@ -264,6 +287,7 @@ pub fn split(tx: &Tx<'_>, project: i64, root: &str, now: i64) -> Result<Project,
 
 /// Removes a project that nothing belongs to; says whether it did.
 pub(crate) fn remove_empty(tx: &Tx<'_>, project: i64) -> Result<bool, OpError> {
+    forget_found(tx);
     tx.sql(|db| {
         let count = "SELECT count(*) FROM sessions WHERE project = ?1";
         if db.query_row(count, [project], |row| row.get::<_, u64>(0))? > 0 {

@@ -26,7 +26,7 @@ const COLUMNS: &str = "SELECT q.id, s.name, q.project, p.name, q.at, q.source, q
      CROSS JOIN sessions s ON s.id = q.session CROSS JOIN projects p ON p.id = q.project ";
 pub(crate) const BY_AGENT_ID: &str =
     "SELECT id FROM prompts WHERE session = ?1 AND agent_prompt_id = ?2";
-pub(crate) const NEWEST: &str = "SELECT id, agent_prompt_id FROM prompts \
+pub(crate) const NEWEST: &str = "SELECT id, agent_prompt_id, at FROM prompts \
      WHERE session = ?1 AND at <= ?2 AND source = 'user' ORDER BY at DESC, id DESC LIMIT 1";
 pub(crate) const INTENTS: &str = "SELECT q.id, q.at FROM prompts q WHERE q.project = ?1 \
      AND q.at < ?2 AND q.actions > 0 AND q.source = 'user' ORDER BY q.at DESC, q.id DESC LIMIT ?3";
@@ -40,6 +40,7 @@ pub fn add(tx: &Tx<'_>, prompt: &NewPrompt<'_>) -> Result<i64, OpError> {
         return Ok(known);
     }
     let id = record_ids::next(tx)?;
+    tx.memo().prompts.borrow_mut().remove(&prompt.session);
     tx.sql(|db| {
         db.prepare_cached(ADD)?.execute(params![
             id,
@@ -52,7 +53,7 @@ pub fn add(tx: &Tx<'_>, prompt: &NewPrompt<'_>) -> Result<i64, OpError> {
             prompt.agent_prompt_id
         ])
     })?;
-    passages::add(tx, id, prompt.content)?;
+    passages::add(tx, id)?;
     Ok(id)
 }
 
@@ -67,34 +68,53 @@ fn by_agent_id(rx: &Rx<'_>, session: i64, agent_id: Option<&str>) -> Result<Opti
 /// The prompt that caused what happened at this time: the one that the agent names, else the
 /// user's newest one. One that the agent knows under another id is not the cause.
 pub fn cause(
-    rx: &Rx<'_>,
+    tx: &Tx<'_>,
     session: i64,
     agent_prompt_id: Option<&str>,
     at: i64,
 ) -> Result<Option<i64>, OpError> {
-    if let Some(named) = by_agent_id(rx, session, agent_prompt_id)? {
-        return Ok(Some(named));
+    let known = tx.memo().prompts.borrow().get(&session).cloned();
+    let last = match known {
+        Some(known) => known,
+        None => {
+            let found = newest(tx, session, i64::MAX)?;
+            tx.memo().prompts.borrow_mut().insert(session, found.clone());
+            found
+        }
+    };
+    let Some(last) = last else { return by_agent_id(tx, session, agent_prompt_id) };
+    if agent_prompt_id.is_some() {
+        if last.agent_id.as_deref() == agent_prompt_id {
+            return Ok(Some(last.id));
+        }
+        if let Some(named) = by_agent_id(tx, session, agent_prompt_id)? {
+            return Ok(Some(named));
+        }
     }
-    let newest = |until: i64| -> Result<Option<(i64, Option<String>)>, OpError> {
-        rx.sql(|db| {
-            let mut select = db.prepare_cached(NEWEST)?;
-            select
-                .query_row(params![session, until], |row| Ok((row.get(0)?, row.get(1)?)))
-                .optional()
-        })
-    };
     // If the clock was set back there may be none before this time.
-    let newest = match newest(at)? {
-        None => newest(i64::MAX)?,
-        found => found,
-    };
-    Ok(newest.filter(|(_, own)| own.is_none() || agent_prompt_id.is_none()).map(|(id, _)| id))
+    let then = if last.at <= at { last } else { newest(tx, session, at)?.unwrap_or(last) };
+    Ok((then.agent_id.is_none() || agent_prompt_id.is_none()).then_some(then.id))
 }
 
-/// Counts one more action of this prompt.
-pub(crate) fn acted(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
-    const ACTED: &str = "UPDATE prompts SET actions = actions + 1 WHERE id = ?1";
-    tx.sql(|db| db.prepare_cached(ACTED)?.execute([id]).map(drop))
+/// A prompt of the user, as far as it matters for what it causes.
+#[derive(Clone, Debug)]
+pub(crate) struct Newest {
+    id: i64,
+    agent_id: Option<String>,
+    at: i64,
+}
+
+/// The user's newest prompt of a session up to this time.
+fn newest(rx: &Rx<'_>, session: i64, until: i64) -> Result<Option<Newest>, OpError> {
+    let read =
+        |row: &Row<'_>| Ok(Newest { id: row.get(0)?, agent_id: row.get(1)?, at: row.get(2)? });
+    rx.sql(|db| db.prepare_cached(NEWEST)?.query_row(params![session, until], read).optional())
+}
+
+/// Counts further actions of this prompt.
+pub(crate) fn acted(tx: &Tx<'_>, id: i64, times: u32) -> Result<(), OpError> {
+    const ACTED: &str = "UPDATE prompts SET actions = actions + ?2 WHERE id = ?1";
+    tx.sql(|db| db.prepare_cached(ACTED)?.execute([id, i64::from(times)]).map(drop))
 }
 
 /// The user's newest prompts that led to something, newest first.
@@ -123,19 +143,6 @@ pub fn intents(
 pub fn by_id(rx: &Rx<'_>, id: i64) -> Result<Option<Prompt>, OpError> {
     let select = format!("{COLUMNS} WHERE q.id = ?1");
     rx.sql(|db| db.prepare_cached(&select)?.query_row([id], read).optional())
-}
-
-/// All prompts of a session in order, within these times (neither end included).
-pub fn of_session(
-    rx: &Rx<'_>,
-    session: i64,
-    before: Option<i64>,
-    after: Option<i64>,
-) -> Result<Vec<Prompt>, OpError> {
-    let select =
-        format!("{COLUMNS} WHERE q.session = ?1 AND q.at < ?2 AND q.at > ?3 ORDER BY q.at, q.id");
-    let window = params![session, before.unwrap_or(i64::MAX), after.unwrap_or(i64::MIN)];
-    rx.sql(|db| db.prepare_cached(&select)?.query_map(window, read)?.collect())
 }
 
 pub(crate) const SAID: &str =
@@ -168,11 +175,13 @@ pub(crate) fn recount(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
     const RECOUNT: &str = "UPDATE prompts SET actions = \
          (SELECT coalesce(sum(count), 0) FROM observations WHERE prompt = ?1 AND kind <> 'marker') \
          WHERE id = ?1";
+    tx.late().recounted(id);
     tx.sql(|db| db.prepare_cached(RECOUNT)?.execute([id]).map(drop))
 }
 
 /// Removes a prompt; what it caused stays, without a cause.
 pub(crate) fn remove(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
+    tx.memo().prompts.borrow_mut().clear();
     passages::remove(tx, id)?;
     tx.sql(|db| {
         db.prepare_cached("UPDATE observations SET prompt = NULL WHERE prompt = ?1")?

@@ -11,7 +11,7 @@ use model::{OpError, limits};
 use rusqlite::{Row, params};
 
 use crate::tx::{Rx, Tx};
-use crate::{observations, passages, projects, prompts, sessions};
+use crate::{observations, passages, projects, prompts, scrub, sessions};
 
 /// What is to go: all of this has to hold. A filter without any condition matches nothing.
 #[derive(Clone, Debug, Default)]
@@ -40,6 +40,12 @@ impl PurgeFilter {
     fn is_sweeping(&self) -> bool {
         self.ids.is_none() && self.kind.is_none()
     }
+
+    /// The projects that it names and everything of which it matches.
+    fn whole_projects(&self) -> &[i64] {
+        let whole = self.is_sweeping() && self.session.is_none() && self.before.is_none();
+        self.projects.as_deref().filter(|_| whole).unwrap_or_default()
+    }
 }
 
 /// What goes, or went.
@@ -50,6 +56,8 @@ pub struct Purged {
     pub sessions: usize,
     /// Sessions whose summary is drawn anew.
     pub summaries: usize,
+    /// Projects that are forgotten with all their names.
+    pub projects: usize,
     /// Some of the records, the newest first.
     pub samples: Vec<Observation>,
 }
@@ -57,7 +65,7 @@ pub struct Purged {
 impl Purged {
     /// Whether nothing matched.
     pub fn is_nothing(&self) -> bool {
-        self.observations + self.prompts + self.sessions + self.summaries == 0
+        self.observations + self.prompts + self.sessions + self.summaries + self.projects == 0
     }
 }
 
@@ -70,6 +78,7 @@ struct Plan {
     recounted: Vec<i64>,
     sessions: Vec<i64>,
     summaries: Vec<i64>,
+    projects: Vec<i64>,
 }
 
 const CONDITIONS: &str = "(?1 IS NULL OR project IN (SELECT value FROM json_each(?1))) \
@@ -91,7 +100,7 @@ pub fn run(tx: &Tx<'_>, filter: &PurgeFilter) -> Result<Purged, OpError> {
         return Ok(purged);
     }
     secure(tx, true)?;
-    let removed = remove(tx, filter, &plan);
+    let removed = remove(tx, &plan);
     secure(tx, false)?;
     removed.map(|()| purged)
 }
@@ -110,6 +119,7 @@ fn tell(rx: &Rx<'_>, plan: &Plan) -> Result<Purged, OpError> {
         prompts: plan.prompts.len(),
         sessions: plan.sessions.len(),
         summaries: plan.summaries.len(),
+        projects: plan.projects.len(),
         samples: observations::get(rx, &newest)?,
     })
 }
@@ -170,6 +180,7 @@ fn draft(rx: &Rx<'_>, filter: &PurgeFilter) -> Result<Plan, OpError> {
     }
     plan.sessions.sort_unstable();
     plan.summaries.sort_unstable();
+    plan.projects = filter.whole_projects().to_vec();
     Ok(plan)
 }
 
@@ -198,7 +209,7 @@ fn number(rx: &Rx<'_>, sql: &str, of: i64) -> Result<u64, OpError> {
 }
 
 /// Children go before their parents.
-fn remove(tx: &Tx<'_>, filter: &PurgeFilter, plan: &Plan) -> Result<(), OpError> {
+fn remove(tx: &Tx<'_>, plan: &Plan) -> Result<(), OpError> {
     for id in &plan.observations {
         observations::remove(tx, *id)?;
     }
@@ -215,10 +226,11 @@ fn remove(tx: &Tx<'_>, filter: &PurgeFilter, plan: &Plan) -> Result<(), OpError>
     for id in &plan.summaries {
         sessions::summarise(tx, *id)?;
     }
-    if filter.is_sweeping() && filter.session.is_none() && filter.before.is_none() {
-        for project in filter.projects.iter().flatten() {
-            projects::remove_empty(tx, *project)?;
+    for id in &plan.projects {
+        if let Some(project) = scrub::project(tx, *id)? {
+            project.forget_answers(tx)?;
         }
+        projects::remove_empty(tx, *id)?;
     }
     passages::optimize(tx)
 }

@@ -94,11 +94,12 @@ pub(crate) const OLD_SESSIONS: &str = "SELECT id FROM sessions s WHERE project =
      AND NOT EXISTS (SELECT 1 FROM prompts WHERE session = s.id) ORDER BY last_at LIMIT ?3";
 const OLDEST: &str = "SELECT id FROM observations WHERE NOT pinned ORDER BY id LIMIT ?1";
 
-/// Whether it is time for a sweep: the last one is an hour ago, or did not finish.
+/// Whether it is time for a sweep: the last one is an hour ago, or a minute if it did not finish. A
+/// store that has much to remove is not to spend all its time on it.
 pub fn is_due(rx: &Rx<'_>, now: i64) -> Result<bool, OpError> {
-    let every = limits::SWEEP_EVERY_MS.unsigned_abs();
-    let last = sweeps(rx, 1)?.pop();
-    Ok(last.is_none_or(|last| !last.finished || now.abs_diff(last.at) >= every))
+    let Some(last) = sweeps(rx, 1)?.pop() else { return Ok(true) };
+    let wait = if last.finished { limits::SWEEP_EVERY_MS } else { limits::SWEEP_AGAIN_MS };
+    Ok(now.abs_diff(last.at) >= wait.unsigned_abs())
 }
 
 /// Milliseconds since 1970 by the clock of this machine. An event brings a time of its own, and one

@@ -1,15 +1,17 @@
-//! Going over what is kept, so that it can be redacted again when the rules have learned.
+//! Going over what is kept, so that it can be redacted again when the rules have learned: records,
+//! projects with all their names, and the directories where sessions were seen.
 //!
 //! Summaries are not gone over: they are drawn anew from what they stand for. What a text said before
 //! leaves the file with [`crate::passages::optimize`] and [`crate::Store::compact`].
 
 use model::OpError;
+use model::entry::EntryPath;
 use rusqlite::{OptionalExtension, Row, params};
 use serde_json::Value;
 use text::secrets::Redacted;
 
 use crate::tx::{Rx, Tx};
-use crate::{passages, paths};
+use crate::{calls, passages, paths, projects, sessions};
 
 /// The texts of one record as they are kept.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,10 +54,6 @@ pub fn after(rx: &Rx<'_>, id: i64, limit: usize) -> Result<Vec<Texts>, OpError> 
 
 /// Puts other texts in the place of those of a record; says whether there is one.
 pub fn replace(tx: &Tx<'_>, id: i64, new: &Replacement) -> Result<bool, OpError> {
-    let searched = |file_path: Option<&str>| {
-        let metadata = new.metadata.as_ref().map_or(&Value::Null, |metadata| &**metadata);
-        model::observation::Observation::searched(&new.content, file_path, metadata)
-    };
     let old: Option<Option<i64>> = tx.sql(|db| {
         let mut select = db.prepare_cached("SELECT file FROM observations WHERE id = ?1")?;
         select.query_row([id], |row| row.get(0)).optional()
@@ -65,7 +63,7 @@ pub fn replace(tx: &Tx<'_>, id: i64, new: &Replacement) -> Result<bool, OpError>
         let given = params![id, new.content.as_str()];
         let found = tx.sql(|db| db.prepare_cached(update)?.execute(given))? == 1;
         if found {
-            passages::put(tx, id, &new.content)?;
+            passages::renewed(tx, id)?;
         }
         return Ok(found);
     };
@@ -79,6 +77,119 @@ pub fn replace(tx: &Tx<'_>, id: i64, new: &Replacement) -> Result<bool, OpError>
     if let Some(old) = old.filter(|old| Some(*old) != file) {
         paths::forget_unused(tx, old)?;
     }
-    passages::put(tx, id, &searched(new.file_path.as_ref().map(|path| path.as_str())))?;
+    passages::renewed(tx, id)?;
     Ok(true)
+}
+
+/// The texts of one project: its names, and all the values that lead to it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProjectTexts {
+    pub id: i64,
+    pub key: String,
+    pub name: String,
+    pub root: Option<String>,
+    pub aliases: Vec<String>,
+}
+
+impl ProjectTexts {
+    /// Removes the answers of calls that tell of the project.
+    pub(crate) fn forget_answers(&self, tx: &Tx<'_>) -> Result<(), OpError> {
+        calls::forget_with(tx, &self.name, true)?;
+        let path = EntryPath::format("project", &[&self.key]);
+        for text in self.aliases.iter().chain([&self.key, &path]).chain(&self.root) {
+            calls::forget_with(tx, text, false)?;
+        }
+        Ok(())
+    }
+}
+
+/// The texts that take their place, the aliases in the same order.
+#[derive(Clone, Debug)]
+pub struct ProjectReplacement {
+    pub key: Redacted<String>,
+    pub name: Redacted<String>,
+    pub root: Option<Redacted<String>>,
+    pub aliases: Vec<Redacted<String>>,
+}
+
+/// The texts of a project.
+pub(crate) fn project(rx: &Rx<'_>, id: i64) -> Result<Option<ProjectTexts>, OpError> {
+    let found = projects_after(rx, id - 1, 1)?.pop();
+    Ok(found.filter(|project| project.id == id))
+}
+
+/// The texts of the next projects behind this id, in order of their ids.
+pub fn projects_after(rx: &Rx<'_>, id: i64, limit: usize) -> Result<Vec<ProjectTexts>, OpError> {
+    const AFTER: &str =
+        "SELECT id, key, name, root FROM projects WHERE id > ?1 ORDER BY id LIMIT ?2";
+    let read = |row: &Row<'_>| {
+        let (id, key, name, root) = (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
+        Ok(ProjectTexts { id, key, name, root, aliases: Vec::new() })
+    };
+    let mut found: Vec<ProjectTexts> = rx.sql(|db| {
+        db.prepare_cached(AFTER)?.query_map(params![id, limit], read)?.collect::<Result<_, _>>()
+    })?;
+    for project in &mut found {
+        project.aliases = projects::aliases(rx, project.id)?;
+    }
+    Ok(found)
+}
+
+/// Puts other texts in the place of those of a project.
+pub fn replace_project(
+    tx: &Tx<'_>,
+    old: &ProjectTexts,
+    new: &ProjectReplacement,
+) -> Result<(), OpError> {
+    // Another project may have come to the same key: then the number tells them apart.
+    const PROJECT: &str = "UPDATE projects SET name = ?3, root = ?4, \
+         key = iif(EXISTS (SELECT 1 FROM projects WHERE key = ?2 AND id <> ?1), \
+                   ?2 || '#' || ?1, ?2) \
+         WHERE id = ?1";
+    // The first of two aliases that became the same leads on; the other would lead nowhere else.
+    const ALIAS: &str = "UPDATE OR IGNORE project_aliases SET value = ?2 WHERE value = ?1";
+    const LEFT_OVER: &str = "DELETE FROM project_aliases WHERE value = ?1";
+    const MARKS: &str = "UPDATE sessions AS s SET name = replace(name, ?2, ?3) || \
+           iif(EXISTS (SELECT 1 FROM sessions WHERE name = replace(s.name, ?2, ?3)), \
+               '#' || id, '') \
+         WHERE project = ?1 AND agent = ?4 AND instr(name, ?2) > 0";
+    old.forget_answers(tx)?;
+    tx.memo().forget();
+    tx.sql(|db| {
+        let root = new.root.as_ref().map(|root| root.as_str());
+        let given = params![old.id, new.key.as_str(), new.name.as_str(), root];
+        db.prepare_cached(PROJECT)?.execute(given)?;
+        for (old, new) in old.aliases.iter().zip(&new.aliases) {
+            if old != new.as_str() {
+                db.prepare_cached(ALIAS)?.execute([old, new.as_str()])?;
+                db.prepare_cached(LEFT_OVER)?.execute([old])?;
+            }
+        }
+        // The session of a project's marks is named after its key.
+        let mut keys: Vec<(&str, &str)> = vec![(&old.key, new.key.as_str())];
+        keys.extend(
+            old.aliases.iter().map(String::as_str).zip(new.aliases.iter().map(|to| to.as_str())),
+        );
+        for (from, to) in keys.into_iter().filter(|(from, to)| from != to) {
+            db.prepare_cached(MARKS)?.execute(params![old.id, from, to, sessions::OF_MARKS])?;
+        }
+        Ok(())
+    })
+}
+
+/// The next sessions behind this id whose directory is known, and what it is, in order of their ids.
+pub fn roots_after(rx: &Rx<'_>, id: i64, limit: usize) -> Result<Vec<(i64, String)>, OpError> {
+    const AFTER: &str =
+        "SELECT id, root FROM sessions WHERE id > ?1 AND root IS NOT NULL ORDER BY id LIMIT ?2";
+    rx.sql(|db| {
+        let mut select = db.prepare_cached(AFTER)?;
+        select.query_map(params![id, limit], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+    })
+}
+
+/// Puts another directory in the place of that of a session.
+pub fn replace_root(tx: &Tx<'_>, session: i64, root: &Redacted<String>) -> Result<(), OpError> {
+    const SET: &str = "UPDATE sessions SET root = ?2 WHERE id = ?1";
+    tx.memo().forget();
+    tx.sql(|db| db.prepare_cached(SET)?.execute(params![session, root.as_str()]).map(drop))
 }

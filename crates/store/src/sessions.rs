@@ -22,6 +22,10 @@ pub struct Sighting<'a> {
     pub starts: bool,
 }
 
+/// Whose session it is that holds the marks of who is in none: it is no conversation, and is found only
+/// by its name.
+pub const OF_MARKS: &str = "rekindle";
+
 /// What a sighting came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen {
@@ -52,9 +56,24 @@ pub(crate) const BY_NAME: &str =
 const TOUCH: &str = "UPDATE sessions SET last_at = max(last_at, ?2), \
      started_at = min(started_at, ?2), state = ?3, ended_at = ?4 WHERE id = ?1";
 
+/// A session that goes on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Alive {
+    id: i64,
+    project: i64,
+    started_at: i64,
+}
+
 /// Notes that the session is alive; makes it if it is new. An event from before a session's end
 /// that arrives late does not bring it back.
 pub fn touch(tx: &Tx<'_>, seen: &Sighting<'_>) -> Result<Seen, OpError> {
+    let alive = tx.memo().sessions.borrow().get(seen.name).copied();
+    if let Some(Alive { id, project, started_at }) = alive
+        && seen.at >= started_at
+    {
+        tx.late().touch(id, seen.at);
+        return Ok(Seen { id, project, new: false });
+    }
     let known: Option<(i64, i64, String, Option<i64>, i64)> = tx.sql(|db| {
         let mut select = db.prepare_cached(BY_NAME)?;
         let row =
@@ -63,14 +82,22 @@ pub fn touch(tx: &Tx<'_>, seen: &Sighting<'_>) -> Result<Seen, OpError> {
     })?;
     let Some((id, project, state, ended_at, started_at)) = known else { return create(tx, seen) };
     if state == SessionState::Active.word() && seen.at >= started_at {
+        let alive = Alive { id, project, started_at };
+        tx.memo().sessions.borrow_mut().insert(seen.name.to_owned(), alive);
         tx.late().touch(id, seen.at);
         return Ok(Seen { id, project, new: false });
     }
+    forget_alive(tx, id);
     let stays_ended = state == SessionState::Ended.word() && !seen.starts;
     let (state, ended_at) =
         if stays_ended { (SessionState::Ended, ended_at) } else { (SessionState::Active, None) };
     tx.sql(|db| db.prepare_cached(TOUCH)?.execute(params![id, seen.at, state.word(), ended_at]))?;
     Ok(Seen { id, project, new: false })
+}
+
+/// The state of this session changes.
+fn forget_alive(tx: &Tx<'_>, id: i64) {
+    tx.memo().sessions.borrow_mut().retain(|_, alive| alive.id != id);
 }
 
 /// Notes when a session that goes on was last active.
@@ -100,6 +127,7 @@ fn create(tx: &Tx<'_>, seen: &Sighting<'_>) -> Result<Seen, OpError> {
 /// Notes that the agent has answered and waits.
 pub fn idle(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
     const IDLE: &str = "UPDATE sessions SET state = 'idle' WHERE id = ?1 AND state = 'active'";
+    forget_alive(tx, id);
     tx.sql(|db| db.prepare_cached(IDLE)?.execute([id]).map(drop))
 }
 
@@ -107,6 +135,7 @@ pub fn idle(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
 pub fn end(tx: &Tx<'_>, id: i64, at: i64) -> Result<(), OpError> {
     const END: &str = "UPDATE sessions SET state = 'ended', ended_at = max(last_at, ?2), \
          last_at = max(last_at, ?2) WHERE id = ?1";
+    forget_alive(tx, id);
     tx.sql(|db| db.prepare_cached(END)?.execute(params![id, at]).map(drop))
 }
 
@@ -136,15 +165,16 @@ pub fn by_id(rx: &Rx<'_>, id: i64) -> Result<Option<Session>, OpError> {
 /// The session of a project that was last active before this one was seen.
 pub fn latest_before(rx: &Rx<'_>, project: i64, id: i64) -> Result<Option<i64>, OpError> {
     const LATEST: &str = "SELECT id FROM sessions WHERE project = ?1 AND id <> ?2 \
-         ORDER BY last_at DESC, id DESC LIMIT 1";
-    rx.sql(|db| db.prepare_cached(LATEST)?.query_row([project, id], |row| row.get(0)).optional())
+         AND agent <> ?3 ORDER BY last_at DESC, id DESC LIMIT 1";
+    let given = params![project, id, OF_MARKS];
+    rx.sql(|db| db.prepare_cached(LATEST)?.query_row(given, |row| row.get(0)).optional())
 }
 
 pub(crate) const LIST: &str = "SELECT last_at, id FROM sessions \
      WHERE project = ?1 AND last_at < ?2 AND last_at > ?3 \
-     AND (NOT ?4 OR summary IS NOT NULL) ORDER BY last_at DESC, id DESC LIMIT ?5";
+     AND (NOT ?4 OR summary IS NOT NULL) AND agent <> ?6 ORDER BY last_at DESC, id DESC LIMIT ?5";
 
-/// Sessions, those with the latest events first.
+/// Conversations, those with the latest events first.
 pub fn list(
     rx: &Rx<'_>,
     filter: &SessionFilter<'_>,
@@ -156,7 +186,7 @@ pub fn list(
     for project in projects::these_or_all(rx, filter.projects)?.iter() {
         rx.sql(|db| {
             let mut select = db.prepare_cached(LIST)?;
-            let given = params![project, before, after, filter.summarised, limit];
+            let given = params![project, before, after, filter.summarised, limit, OF_MARKS];
             for row in select.query_map(given, |row| Ok((row.get(0)?, row.get(1)?)))? {
                 found.push(row?);
             }
@@ -201,7 +231,7 @@ pub fn set_summary(tx: &Tx<'_>, id: i64, summary: Option<&Summary>) -> Result<()
     let changed = tx.sql(|db| db.prepare_cached(SET)?.execute(params![id, text]))?;
     match summary {
         _ if changed == 0 => Ok(()),
-        Some(summary) => passages::put(tx, id, &summary.text()),
+        Some(_) => passages::changed(tx, id),
         None => passages::remove(tx, id),
     }
 }
@@ -226,6 +256,7 @@ pub fn summaries_after(
 
 /// Removes a session of which nothing is left but itself.
 pub(crate) fn remove(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
+    forget_alive(tx, id);
     passages::remove(tx, id)?;
     tx.sql(|db| {
         db.prepare_cached("DELETE FROM receipts WHERE session = ?1")?.execute([id])?;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle, ThreadId};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use model::event::{Event, Published};
 use model::{CallId, OpError, limits};
@@ -17,6 +17,7 @@ use crate::error::StoreError;
 use crate::files;
 use crate::health::{self, Health, Integrity};
 use crate::keeper::{Keeper, Shared};
+use crate::passages;
 use crate::pool::{NoReader, Pool, Reader};
 use crate::tx::{Rx, Tx};
 use crate::writer::{Command, Job, Work, Writer};
@@ -112,6 +113,7 @@ impl Store {
             pool,
             notices: Mutex::default(),
             only_read: AtomicBool::default(),
+            behind: AtomicBool::default(),
         });
         let keeper = Keeper::new(Arc::clone(&shared), on_open);
         let mut writer = Writer::new(Arc::clone(&shared), keeper, publish);
@@ -232,6 +234,24 @@ impl Store {
             }
         }
         fault.into()
+    }
+
+    /// Brings the full-text index up to date with what was committed before, as far as that is done in
+    /// this time; says whether it is.
+    pub fn catch_up(&self, patience: Duration) -> bool {
+        let behind = &self.inner.shared.behind;
+        // Whoever may only read takes the index as it is.
+        if self.only_reads() {
+            return !behind.load(Ordering::Acquire);
+        }
+        let until = Instant::now() + patience;
+        while behind.load(Ordering::Acquire) {
+            let indexed = self.write(Write::default(), passages::index);
+            if indexed.is_err() || (Instant::now() >= until && behind.load(Ordering::Acquire)) {
+                return false;
+            }
+        }
+        true
     }
 
     /// Copies the database to a new file while it is in use. `progress` hears the pages that are

@@ -8,6 +8,7 @@ use rusqlite::Connection;
 
 use crate::error::StoreError;
 use crate::late::Late;
+use crate::memo::Memo;
 
 /// Something to do in memory once the transaction is committed.
 pub(crate) type Effect = Box<dyn FnOnce() + Send>;
@@ -48,11 +49,18 @@ pub struct Tx<'a> {
     rx: Rx<'a>,
     effects: RefCell<Vec<Effect>>,
     late: RefCell<Late>,
+    memo: &'a Memo,
 }
 
 impl<'a> Tx<'a> {
-    pub(crate) fn new(connection: &'a Connection) -> Tx<'a> {
-        Tx { rx: Rx::new(connection), effects: RefCell::default(), late: RefCell::default() }
+    /// One write of the group that this memo belongs to.
+    pub(crate) fn new(connection: &'a Connection, memo: &'a Memo) -> Tx<'a> {
+        Tx { rx: Rx::new(connection), effects: RefCell::default(), late: RefCell::default(), memo }
+    }
+
+    /// What the group has found out so far.
+    pub(crate) fn memo(&self) -> &'a Memo {
+        self.memo
     }
 
     /// Queues an effect in memory. The writer thread runs effects after COMMIT, in order, before

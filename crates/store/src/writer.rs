@@ -3,7 +3,9 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, TryRecvError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
+use std::time::{Duration, Instant};
 
 use model::event::Published;
 use model::{OpError, limits};
@@ -12,10 +14,11 @@ use rusqlite::Connection;
 use crate::error::StoreError;
 use crate::files::Scratch;
 use crate::keeper::{Keeper, Shared, run_effects};
-use crate::late::Late;
+use crate::late::{Index, Late};
+use crate::memo::Memo;
 use crate::store::{Publish, Write};
 use crate::tx::{Effect, Tx};
-use crate::{calls, events, hook_events};
+use crate::{calls, events, hook_events, passages};
 
 /// What the writer thread is asked for.
 pub(crate) enum Command {
@@ -57,6 +60,25 @@ pub(crate) trait Work: Send {
     fn reply(self: Box<Self>, outcome: Result<Option<String>, OpError>);
 }
 
+/// The writer's own write, which nobody waits for.
+struct Indexing {
+    failed: Arc<AtomicBool>,
+}
+
+impl Work for Indexing {
+    fn run(&mut self, tx: &Tx<'_>) -> Result<(), OpError> {
+        passages::index(tx).map(drop)
+    }
+
+    fn answer(&self) -> Result<String, OpError> {
+        Ok(String::new())
+    }
+
+    fn reply(self: Box<Self>, outcome: Result<Option<String>, OpError>) {
+        self.failed.store(outcome.is_err(), Ordering::Relaxed);
+    }
+}
+
 /// What a job came to inside a transaction.
 enum Outcome {
     Done { events: Vec<Published>, effects: Vec<Effect>, late: Late },
@@ -82,27 +104,36 @@ pub(crate) struct Writer {
     keeper: Keeper,
     publish: Publish,
     pruned_at: i64,
+    /// Whether many wrote at once when the last group was taken.
+    busy: bool,
+    /// About how many documents wait for the full-text index.
+    unindexed: usize,
 }
 
 impl Writer {
     pub(crate) fn new(shared: Arc<Shared>, keeper: Keeper, publish: Publish) -> Writer {
         let pruned_at = shared.now();
-        Writer { shared, keeper, publish, pruned_at }
+        Writer { shared, keeper, publish, pruned_at, busy: false, unindexed: 0 }
     }
 
     /// Opens the database for the first time.
     pub(crate) fn start(&mut self) -> Result<(), StoreError> {
-        self.keeper.ready().map(|_| ())
+        self.keeper.ready().map(|_| ())?;
+        if self.shared.behind.load(Ordering::Relaxed) {
+            self.unindexed = limits::INDEX_AT;
+        }
+        Ok(())
     }
 
     /// Works until it is told to close, or until nobody can ask any more.
     pub(crate) fn work(mut self, queue: &Receiver<Command>) {
-        let mut next = queue.recv().ok();
+        let mut next = self.wait(queue);
         while let Some(command) = next.take() {
             match command {
                 Command::Job(job) => {
                     let mut group = vec![job];
-                    next = fill(&mut group, queue);
+                    next = fill(&mut group, queue, self.busy);
+                    self.busy = group.len() >= limits::WRITE_BUSY;
                     self.commit(group);
                 }
                 Command::Look { reply } => {
@@ -122,10 +153,38 @@ impl Writer {
                 Command::Close => break,
             }
             if next.is_none() {
-                next = queue.recv().ok();
+                next = self.wait(queue);
             }
         }
         self.keeper.close();
+    }
+
+    /// Waits for something to do, and brings the full-text index up to date meanwhile. A process that
+    /// does one thing and ends leaves that to whoever searches.
+    fn wait(&mut self, queue: &Receiver<Command>) -> Option<Command> {
+        while self.unindexed > 0 && !self.shared.setup.one_shot {
+            let quiet = if self.unindexed < limits::INDEX_AT {
+                limits::INDEX_QUIET
+            } else {
+                Duration::ZERO
+            };
+            match queue.recv_timeout(quiet) {
+                Ok(command) => return Some(command),
+                Err(RecvTimeoutError::Disconnected) => return None,
+                Err(RecvTimeoutError::Timeout) => self.index(),
+            }
+        }
+        queue.recv().ok()
+    }
+
+    /// Puts some documents into the full-text index that it does not know yet.
+    fn index(&mut self) {
+        let failed = Arc::new(AtomicBool::default());
+        let work = Box::new(Indexing { failed: failed.clone() });
+        self.commit(vec![Job { write: Write::default(), work }]);
+        // If it fails, the next write or search tries again.
+        let again = !failed.load(Ordering::Relaxed) && self.shared.behind.load(Ordering::Relaxed);
+        self.unindexed = if again { limits::INDEX_AT } else { 0 };
     }
 
     /// Commits a group and replies. If it fails as a whole, each job gets a run of its own.
@@ -150,11 +209,12 @@ impl Writer {
         for _ in 0..limits::WRITE_RUNS_MAX {
             let db = self.keeper.ready()?;
             match transact(db, group, prune.then_some(now)) {
-                Ok(outcomes) => {
+                Ok((outcomes, index)) => {
                     if self.keeper.holds()? {
                         if prune {
                             self.pruned_at = now;
                         }
+                        self.follow(index);
                         return Ok(outcomes);
                     }
                 }
@@ -168,6 +228,17 @@ impl Writer {
             }
         }
         Err(StoreError::Io("its file does not stay at its path".into()).into())
+    }
+
+    /// Notes how the full-text index stands, before anybody hears of what was committed.
+    fn follow(&mut self, index: Index) {
+        if index.noted > 0 {
+            self.unindexed += index.noted;
+            self.shared.behind.store(true, Ordering::Release);
+        } else if index.is_whole {
+            self.unindexed = 0;
+            self.shared.behind.store(false, Ordering::Release);
+        }
     }
 
     /// After COMMIT: effects in memory, then events, then replies.
@@ -197,13 +268,18 @@ impl Writer {
     }
 }
 
-/// Takes what else waits, up to the size of a group or to something that is not a write.
-fn fill(group: &mut Vec<Job>, queue: &Receiver<Command>) -> Option<Command> {
+/// Takes what else waits, up to the size of a group or to something that is not a write. While many
+/// write at once it waits a moment for more, because a COMMIT costs as much as many writes.
+fn fill(group: &mut Vec<Job>, queue: &Receiver<Command>, busy: bool) -> Option<Command> {
+    let until = busy.then(|| Instant::now() + limits::WRITE_LINGER);
     while group.len() < limits::WRITE_GROUP_MAX {
-        match queue.try_recv() {
-            Ok(Command::Job(job)) => group.push(job),
-            Ok(other) => return Some(other),
-            Err(TryRecvError::Empty | TryRecvError::Disconnected) => return None,
+        let next = match until {
+            Some(until) => queue.recv_timeout(until.saturating_duration_since(Instant::now())).ok(),
+            None => queue.try_recv().ok(),
+        };
+        match next? {
+            Command::Job(job) => group.push(job),
+            other => return Some(other),
         }
     }
     None
@@ -215,7 +291,7 @@ fn transact(
     db: &Connection,
     group: &mut [Job],
     prune: Option<i64>,
-) -> Result<Vec<Outcome>, Aborted> {
+) -> Result<(Vec<Outcome>, Index), Aborted> {
     for apart in [false, true] {
         execute(db, "BEGIN IMMEDIATE")?;
         let outcomes = run_jobs(db, group, prune, apart).and_then(|outcomes| {
@@ -245,14 +321,15 @@ fn run_jobs(
     group: &mut [Job],
     prune: Option<i64>,
     apart: bool,
-) -> Result<Option<Vec<Outcome>>, Aborted> {
+) -> Result<Option<(Vec<Outcome>, Index)>, Aborted> {
     let mut outcomes = Vec::with_capacity(group.len());
     let mut late = Late::default();
+    let memo = Memo::default();
     for job in group {
         if apart {
             execute(db, "SAVEPOINT job").map_err(blame)?;
         }
-        let (mut outcome, fault) = run_job(db, job);
+        let (mut outcome, fault) = run_job(db, &memo, job);
         if db.is_autocommit() {
             let lost = || StoreError::Io("SQLite rolled the transaction back".into());
             return Err(blame(fault.unwrap_or_else(lost)));
@@ -266,6 +343,7 @@ fn run_jobs(
         }
         if failed {
             execute(db, "ROLLBACK TO job").map_err(blame)?;
+            memo.forget();
         }
         if apart {
             execute(db, "RELEASE job").map_err(blame)?;
@@ -275,9 +353,9 @@ fn run_jobs(
         }
         outcomes.push(outcome);
     }
-    late.finish(db).map_err(blame)?;
+    let index = late.finish(db, &memo).map_err(blame)?;
     if let Some(now) = prune {
-        let tx = Tx::new(db);
+        let tx = Tx::new(db, &memo);
         let pruned = calls::forget_old(&tx, now)
             .and_then(|()| events::trim(&tx))
             .and_then(|()| hook_events::forget_old(&tx, now));
@@ -286,12 +364,12 @@ fn run_jobs(
             return Err(tx.take_fault().unwrap_or_else(unknown).into());
         }
     }
-    Ok(Some(outcomes))
+    Ok(Some((outcomes, index)))
 }
 
 /// Runs one job; the fault is what SQLite said on the way, if it said anything.
-fn run_job(db: &Connection, job: &mut Job) -> (Outcome, Option<StoreError>) {
-    let tx = Tx::new(db);
+fn run_job(db: &Connection, memo: &Memo, job: &mut Job) -> (Outcome, Option<StoreError>) {
+    let tx = Tx::new(db, memo);
     let done = run_once(&tx, job);
     let fault = tx.take_fault();
     let outcome = match done {

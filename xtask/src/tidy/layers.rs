@@ -5,14 +5,16 @@ use serde_json::Value;
 use crate::report::Problem;
 
 /// A crate and those of ours it may depend on. What only tests need is not looked at.
-const MAY_SEE: [(&str, &[&str]); 18] = [
+const MAY_SEE: [(&str, &[&str]); 20] = [
     ("model", &["text"]),
     ("text", &[]),
     ("git", &[]),
+    ("meaning", &[]),
     ("pattern", &["text"]),
     ("markup", &["text"]),
     ("agents", &["model", "text"]),
-    ("store", &["model", "text", "pattern"]),
+    ("store", &["model", "text", "pattern", "meaning"]),
+    ("eval", &["model", "text", "store"]),
     ("contract", &["model", "store"]),
     ("llm", &["model", "contract"]),
     ("client", &["model", "git"]),

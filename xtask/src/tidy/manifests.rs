@@ -10,18 +10,23 @@ use crate::report::Problem;
 
 const REASONS: &str = "docs/dependencies.md";
 
+/// The one crate that may say `unsafe`, in a single function that says why. Its lints are the shared
+/// ones but for that word, which Cargo can only express by a copy.
+const UNSAFE_ALLOWED: &str = "crates/meaning/Cargo.toml";
+
 pub(crate) fn check(files: &[TextFile], members: &Value, problems: &mut Vec<Problem>) {
     let manifests = files.iter().filter(|file| {
         file.path.ends_with("/Cargo.toml")
             && (file.path.starts_with("crates/") || file.path.starts_with("xtask/"))
     });
+    let root = files.iter().find(|file| file.path == "Cargo.toml");
     for manifest in manifests {
-        check_manifest(manifest, problems);
+        check_manifest(manifest, root, problems);
     }
     check_reasons(files, &external(members), problems);
 }
 
-fn check_manifest(file: &TextFile, problems: &mut Vec<Problem>) {
+fn check_manifest(file: &TextFile, root: Option<&TextFile>, problems: &mut Vec<Problem>) {
     let document = match file.text.parse::<DocumentMut>() {
         Ok(document) => document,
         Err(error) => {
@@ -29,7 +34,13 @@ fn check_manifest(file: &TextFile, problems: &mut Vec<Problem>) {
             return;
         }
     };
-    if !inherits(document.get("lints")) {
+    if file.path == UNSAFE_ALLOWED {
+        if copied_lints(document.get("lints")) != root.and_then(shared_lints) {
+            let what = "its lints differ from the root's in more than `unsafe_code = \"deny\"`; \
+                        copy those";
+            problems.push(Problem::new(&file.path, line_of(&file.text, "[lints"), what));
+        }
+    } else if !inherits(document.get("lints")) {
         let what = "no shared lints; add `[lints]` with `workspace = true`";
         problems.push(Problem::new(&file.path, 1, what));
     }
@@ -46,6 +57,26 @@ fn check_manifest(file: &TextFile, problems: &mut Vec<Problem>) {
             problems.push(Problem::new(&file.path, line_of(&file.text, name), what));
         }
     }
+}
+
+/// The root's lints as the one crate with `unsafe` has to have them.
+fn shared_lints(root: &TextFile) -> Option<BTreeSet<String>> {
+    let document = root.text.parse::<DocumentMut>().ok()?;
+    let mut lints = copied_lints(document.get("workspace")?.get("lints"))?;
+    lints.remove("rust unsafe_code forbid");
+    lints.insert("rust unsafe_code deny".to_owned());
+    Some(lints)
+}
+
+/// Each lint of a table of lints as tool, name and level.
+fn copied_lints(lints: Option<&Item>) -> Option<BTreeSet<String>> {
+    let mut found = BTreeSet::new();
+    for (tool, levels) in lints?.as_table_like()?.iter() {
+        for (name, level) in levels.as_table_like()?.iter() {
+            found.insert(format!("{tool} {name} {}", level.as_str()?));
+        }
+    }
+    Some(found)
 }
 
 /// Every dependency of a manifest, for all kinds and targets.
@@ -118,6 +149,7 @@ mod tests {
         let mut problems = Vec::new();
         check_manifest(
             &TextFile { path: "crates/a/Cargo.toml".into(), text: manifest.into() },
+            None,
             &mut problems,
         );
         problems.into_iter().map(|problem| (problem.line, problem.what)).collect()
@@ -134,6 +166,23 @@ mod tests {
     fn a_manifest_without_the_shared_lints_is_reported() {
         let found = found("[package]\nname = \"a\"\nversion.workspace = true\n");
         assert!(found[0].1.contains("no shared lints"), "{found:?}");
+    }
+
+    #[test]
+    fn the_crate_with_unsafe_has_the_shared_lints_but_for_that_word() {
+        let root = "[workspace.lints.rust]\nunsafe_code = \"forbid\"\nx = \"warn\"\n";
+        let root = TextFile { path: "Cargo.toml".into(), text: root.into() };
+        let found = |lints: &str| {
+            let text = format!("[package]\nversion.workspace = true\n[lints.rust]\n{lints}\n");
+            let mut problems = Vec::new();
+            let file = TextFile { path: UNSAFE_ALLOWED.into(), text };
+            check_manifest(&file, Some(&root), &mut problems);
+            problems.len()
+        };
+        assert_eq!(found("x = \"warn\"\nunsafe_code = \"deny\""), 0);
+        assert_eq!(found("x = \"warn\"\nunsafe_code = \"warn\""), 1);
+        assert_eq!(found("x = \"allow\"\nunsafe_code = \"deny\""), 1);
+        assert_eq!(found("unsafe_code = \"deny\""), 1);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use clap::{Arg, ArgMatches, Command};
 use model::OpError;
 use serde_json::{Value, json};
 
+use crate::road;
 use crate::world::World;
 
 pub(super) fn command() -> Command {
@@ -28,9 +29,21 @@ pub(super) fn command() -> Command {
 
 pub(super) fn run(world: &mut World, words: &[String], matches: &ArgMatches) -> u8 {
     match answer(world, words, matches) {
-        Ok(result) => world.out.result(&result, Some(&pretty)),
+        Ok(result) => {
+            let exit = world.out.result(&result, Some(&pretty));
+            if words.last().is_some_and(|word| word == "set") && runs(world) {
+                let note = "note: the daemon that runs goes on with the settings it has; \
+                            `rekindle stop` lets the next one take this one up";
+                world.out.note(note);
+            }
+            exit
+        }
         Err(error) => world.out.error(&error),
     }
+}
+
+fn runs(world: &World) -> bool {
+    matches!(road::connect(world), Ok(Some(_)))
 }
 
 fn answer(world: &World, words: &[String], matches: &ArgMatches) -> Result<Value, OpError> {

@@ -13,6 +13,7 @@ use cli::Output;
 use client::daemon;
 use hook::{Hooked, Outcome};
 use model::hook::{Happening, HookEvent};
+use model::limits;
 use model::locations::Locations;
 use server::lock::Lock;
 
@@ -91,11 +92,13 @@ pub(crate) fn take(hooked: &Hooked<'_>) {
     daemon::start_now_and_then(&locations, hooked.db.map(Path::new));
 }
 
-/// What the store has to say to this event. Opening it takes the event in from the spool.
+/// What the store has to say to this event. Of what waits in the spool it takes in as much as the agent
+/// has patience for, and the event itself in any case.
 fn answer(event: &HookEvent, locations: &Locations, started: Instant) -> Option<String> {
     let _lock = Lock::try_take(locations).ok()??;
     let config = world::config(&crate::kit::kit().table, locations).ok()?;
-    let runtime = world::open(locations, config, true).ok()?;
+    let until = started + limits::HOOK_SPOOL_PATIENCE;
+    let runtime = world::open_within(locations, config, true, Some(until)).ok()?;
     let told = runtime.tell(event, started);
     runtime.close();
     Some(agents::answer(event, &told?)?.to_string())

@@ -26,6 +26,34 @@ fn json_is_understood_anywhere_on_the_line_and_is_the_operation_s_own_result() {
     assert!(pretty.starts_with("value: make\n"), "{pretty}");
 }
 
+/// @errors_name_the_typed_flag
+#[test]
+fn an_error_names_the_flag_that_was_typed() {
+    let home = home();
+    for (line, told) in [
+        ("search x --type banana", "--type wants one of file_read, "),
+        ("search x --obs-type=banana", "--obs-type wants one of file_read, "),
+        ("search x --obs_type banana", "--obs_type wants one of file_read, "),
+        ("search x --type", "--type wants a value"),
+        ("search x --type command --type command", "the argument '--type' cannot be used "),
+        ("purge --id banana", "--id wants an integer, not 'banana'"),
+        ("purge --ids banana", "--ids wants an integer, not 'banana'"),
+        ("timeline banana", "ANCHOR wants an integer, not 'banana'"),
+        ("search x --before banana", "--before: invalid value: string \"banana\", expected "),
+        ("hint set a b c --ttl banana", "--ttl: 'banana' is none of session, "),
+    ] {
+        let run = home.run(&line.split(' ').collect::<Vec<_>>());
+        let error = run.stderr.lines().find_map(|line| line.strip_prefix("error: "));
+        assert!(error.is_some_and(|error| error.starts_with(told)), "{line}: {run:?}");
+        assert_ne!(run.code, 0, "{line}");
+    }
+    // Programs get the parameter's own name.
+    let json = home.run(&["search", "x", "--before", "banana", "--json"]).json();
+    assert_eq!(json["error"]["data"]["param"], "before");
+    let message = json["error"]["message"].as_str().unwrap();
+    assert!(message.starts_with("parameter `before`: "), "{message}");
+}
+
 /// @completions
 #[test]
 fn each_shell_gets_completions_that_know_the_operations_commands() {

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "tests fail by panicking")]
 
+mod backlog;
 mod builds;
 mod command_line;
 mod crowd;
@@ -9,6 +10,7 @@ mod desk;
 mod discovery;
 mod environment;
 mod errors;
+mod eval;
 mod failover;
 mod faults;
 mod forgetting;

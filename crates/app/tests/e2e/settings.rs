@@ -29,11 +29,17 @@ fn config_sets_gets_and_lists_settings_and_says_where_they_are() {
         ["log.level", "loud"],
         ["hints.default_ttl", "soon"],
         ["mcp.tools", "bogus"],
+        ["briefing.tokens", "2401"],
+        ["retention.days", "banana"],
+        ["retention.days", "file_read=30,banana=1"],
+        ["retention.days", "file_read=-1"],
+        ["observations.exclude_projects", "web,/srv/[a"],
         ["no.such", "1"],
     ] {
         let run = home.run(&["config", "set", bad[0], bad[1]]);
         assert_eq!(run.code, 1, "{run:?}");
     }
+    home.run(&["config", "set", "retention.days", "file_read=30, command=0"]).ok();
     assert_eq!(home.run(&["config", "get", "daemon.idle"]).ok(), "2h\n");
 }
 
@@ -84,9 +90,43 @@ fn a_daemon_that_runs_can_be_used_and_stopped_although_the_settings_broke_meanwh
     let set = home.run(&["hint", "set", "web", "build", "make"]);
     assert!(set.stderr.contains("config.toml, line 1"), "{set:?}");
     set.ok();
+    let kept = "config.toml, line 1: ";
+    let goes_on = "; the daemon goes on with the settings it has";
+    let status = home.run(&["status"]).ok();
+    let note = status.lines().find(|line| line.starts_with("note: ")).unwrap();
+    assert!(note.contains(kept) && note.ends_with(goes_on), "{status}");
+    let in_force = check(&home, "settings in force");
+    assert_eq!(in_force["status"], "warn");
+    let detail = in_force["detail"].as_str().unwrap();
+    assert!(detail.contains(kept) && detail.ends_with(goes_on), "{detail}");
+    assert_eq!(check(&home, "settings")["status"], "fail");
+    let refused = home.run(&["config", "set", "daemon.idle", "2h"]);
+    assert_eq!(refused.code, 1, "{refused:?}");
     let stop = home.run(&["stop"]);
     assert!(stop.stderr.contains("config.toml, line 1"), "{stop:?}");
     assert!(stop.ok().starts_with("stopped"));
+}
+
+/// @settings_hold_from_the_next_start
+#[test]
+fn a_setting_that_is_changed_holds_from_the_next_start_and_everybody_says_so() {
+    let home = home();
+    let daemon = home.daemon();
+    let set = home.run(&["config", "set", "briefing.tokens", "100"]);
+    assert!(
+        set.stderr.starts_with("note: the daemon that runs goes on with the settings"),
+        "{set:?}"
+    );
+    set.ok();
+    let status = home.run(&["status", "--json"]).json();
+    let note = status["notes"][0].as_str().unwrap();
+    assert!(note.contains("config.toml was changed since the daemon started"), "{note}");
+    assert_eq!(check(&home, "settings in force")["status"], "warn");
+    assert_eq!(status["pid"], daemon.pid());
+    home.run(&["stop"]).ok();
+    let _next = home.daemon();
+    assert_eq!(home.run(&["status", "--json"]).json()["notes"], json!([]));
+    assert_eq!(check(&home, "settings in force"), Value::Null);
 }
 
 /// @logs_print_the_tail

@@ -111,7 +111,7 @@ const SEEK: Name = Name {
             command: &["find"],
             defaults: &[Default { param: "place", json: "\"*\"", doc: "Where to look" }],
             nothing: Some(r#"{"notes":[]}"#),
-            goes: Goes::AsList,
+            goes: Goes::AsList { members: &["key"], full: &["text"] },
             ..Saying::SAME
         },
         Saying {
@@ -152,7 +152,7 @@ impl Road for Notes {
                 let whole = whole.map(|id| json!({ "key": id, "text": "whole" }));
                 Ok(json!({ "notes": whole.collect::<Vec<_>>() }))
             }
-            _ => Ok(json!({ "notes": keys.map(|key| json!({ "key": key })) })),
+            _ => Ok(json!({ "notes": keys.map(|key| json!({ "score": 1, "key": key })) })),
         }
     }
 }
@@ -195,7 +195,8 @@ fn a_list_is_printed_as_ids_whole_or_as_it_is() {
     let (exit, out, err) = full(&["find", "x", "--full", "--ids", "--json"]);
     assert_eq!((exit, err.as_str()), (0, ""));
     let whole = json!({ "notes": [
-        { "key": "a", "text": "whole" }, { "key": "b" }, { "key": "c", "text": "whole" } ] });
+        { "score": 1, "key": "a", "text": "whole" }, { "score": 1, "key": "b" },
+        { "score": 1, "key": "c", "text": "whole" } ] });
     assert_eq!(serde_json::from_str::<Value>(&out).unwrap(), whole);
 }
 
@@ -210,6 +211,9 @@ fn a_name_says_and_answers_a_command_in_its_own_way() {
     let seek = |args: &[&str]| said(&SEEK, args, false);
     let list = "[{\"key\":\"a\"},{\"key\":\"b\"},{\"key\":\"c\"}]\n".to_owned();
     assert_eq!(seek(&["for", "x"]), (0, list, "seek: 3 results for \"x\"\n".to_owned()));
+    let whole =
+        "[{\"key\":\"a\",\"text\":\"whole\"},{\"key\":\"b\"},{\"key\":\"c\",\"text\":\"whole\"}]\n";
+    assert_eq!(seek(&["for", "x", "--full"]).1, whole);
     let nothing = "seek: no such place\nseek: 0 results for \"x\"\n".to_owned();
     assert_eq!(seek(&["for", "x", "--place", "nowhere"]), (0, "[]\n".to_owned(), nothing));
     // Programs that ask for the result itself get the error as well.

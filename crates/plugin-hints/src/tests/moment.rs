@@ -1,6 +1,12 @@
 //! Hints that come by themselves: what speaks to a command, how often, and what becomes of it.
 
+use contract::{Access, Cx, Op, OpError, OpInfo, Operation, Plugin};
+use model::limits;
 use plugin_observations::Observations;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use store::receipts::{self, NewReceipt};
+use store::sessions;
 
 use super::*;
 
@@ -128,6 +134,68 @@ fn three_hints_in_ten_minutes_are_enough_and_the_best_come_first() {
     let told = event(&runtime, "PreToolUse", "s", "make deploy").unwrap();
     assert_eq!(told, "- deploy/b: x1\n- deploy/d: x1\n- deploy/c: x1");
     assert_eq!(event(&runtime, "PreToolUse", "s", "make deploy again"), None);
+}
+
+/// Makes a session have been told hints long before.
+struct Earlier;
+
+#[derive(Deserialize, JsonSchema)]
+struct Told {
+    session: String,
+    hints: usize,
+}
+
+impl Op for Earlier {
+    const INFO: OpInfo = OpInfo {
+        name: "told_earlier",
+        access: Access::Write { destructive: false, idempotent: false },
+        ..OpInfo::BASE
+    };
+    type Params = Told;
+    type Output = Value;
+
+    fn run(&self, cx: &Cx<'_>, told: Told) -> Result<Value, OpError> {
+        let at = cx.now - 2 * limits::JIT_WINDOW_MS;
+        cx.store.write(move |tx| {
+            let session = sessions::id_of(tx, &told.session)?.expect("a session");
+            for number in 0..told.hints {
+                let path = format!("hint://earlier/{number}");
+                let (path, reason) = (path.as_str(), "it was told");
+                let new = NewReceipt { session, at, path, stamp: 1, reason, tokens: 1 };
+                receipts::add(tx, &new)?;
+            }
+            Ok(json!({}))
+        })
+    }
+}
+
+impl Plugin for Earlier {
+    fn name(&self) -> &'static str {
+        "earlier"
+    }
+
+    fn operations(&self) -> Vec<Operation> {
+        vec![Operation::new(Earlier)]
+    }
+}
+
+/// @hints_that_come_are_few
+#[test]
+fn ten_hints_in_a_session_are_enough_however_long_it_goes_on() {
+    let folder = Folder::new();
+    let plugins: Vec<Arc<dyn Plugin>> =
+        vec![Arc::new(Observations::new(None)), Arc::new(Hints::default()), Arc::new(Earlier)];
+    let runtime = folder.open(plugins, &[]);
+    for key in ["a", "b", "c", "d"] {
+        hint(&runtime, "deploy", key, json!("x1"), json!({}));
+    }
+    for (session, told_before, come) in [("s", 0, 3), ("t", 7, 3), ("u", 9, 1), ("v", 10, 0)] {
+        assert_eq!(event(&runtime, "PreToolUse", session, "ls"), None, "nothing speaks to that");
+        let earlier = json!({ "session": session, "hints": told_before });
+        call(&runtime, "told_earlier", earlier).unwrap();
+        let told = event(&runtime, "PreToolUse", session, "make deploy").unwrap_or_default();
+        assert_eq!(told.lines().count(), come, "{told_before} before: {told}");
+    }
 }
 
 /// @a_long_hint_is_cut

@@ -89,7 +89,7 @@ fn actions_belong_to_the_prompt_that_caused_them_also_of_interleaved_subagents()
         .map(|turn| {
             let prompt = turn.prompt.unwrap();
             let did = turn.observations.into_iter().map(|one| one.content).collect();
-            (prompt.content, prompt.actions, did)
+            (prompt.content, desk.actions(prompt.id), did)
         })
         .collect();
     let did = |list: &[&str]| list.iter().map(|&text| text.to_owned()).collect::<Vec<_>>();
@@ -121,7 +121,7 @@ fn a_clock_that_jumps_back_loses_nothing_and_order_goes_by_time() {
         .trace("s-1")
         .into_iter()
         .filter_map(|turn| turn.prompt)
-        .map(|prompt| prompt.actions)
+        .map(|prompt| desk.actions(prompt.id))
         .sum();
     assert_eq!(actions, 2);
 }

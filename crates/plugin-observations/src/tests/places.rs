@@ -197,6 +197,7 @@ fn a_place_that_does_not_exist_goes_by_its_path() {
 }
 
 /// @read_file_history
+/// @search_filters
 #[test]
 fn a_file_has_one_history_in_all_work_trees_and_through_links() {
     let folder = Folder::new();
@@ -221,6 +222,17 @@ fn a_file_has_one_history_in_all_work_trees_and_through_links() {
             let sessions = history["sessions"].as_array().unwrap();
             let touches = sessions.iter().flat_map(|one| texts(&one["touches"]));
             assert_eq!(touches.collect::<Vec<_>>(), ["src/a.rs"; 3], "{path} from {cwd:?}");
+            let params = json!({ "query": "src", "file_path": path });
+            let found = world.call_from(cwd.to_str(), "search", params).unwrap();
+            assert_eq!(texts(&found["results"]), ["src/a.rs"; 3], "{path} from {cwd:?}");
         }
+    }
+    // Only one work tree has it on record, and not the one where the caller stands.
+    let only = second.join("src/only.rs");
+    world.edit(("s-1", second.to_str().unwrap()), 0, only.to_str().unwrap(), "made only here");
+    for cwd in [&app, &second, &link] {
+        let params = json!({ "query": "made", "file_path": "src/only.rs" });
+        let found = world.call_from(cwd.to_str(), "search", params).unwrap();
+        assert_eq!(texts(&found["results"]), ["made only here"], "from {cwd:?}");
     }
 }

@@ -87,8 +87,11 @@ impl Op for Status {
                 sessions: self.0.sessions.lock().unwrap_or_else(PoisonError::into_inner).len(),
             }
         });
+        let outdated = inner.settings.outdated(&inner.table);
+        let outdated =
+            outdated.map(|what| format!("{what}; the daemon goes on with the settings it has"));
         let (last, events, notes) = cx.store.read(|rx| {
-            let mut notes = Vec::new();
+            let mut notes: Vec<String> = outdated.iter().cloned().collect();
             for plugin in inner.plugins.iter() {
                 notes.extend(plugin.notes(rx, cx.now)?);
             }

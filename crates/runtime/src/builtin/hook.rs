@@ -96,12 +96,17 @@ pub(crate) struct Incoming {
 impl Incoming {
     /// Reads the parameters of a call.
     pub(crate) fn read(
-        params: Value,
+        mut params: Value,
         call: CallId,
         tier: Tier,
         now: i64,
     ) -> Result<Incoming, OpError> {
-        Incoming::of(read_params(NAME, params)?, Some(call), tier, now)
+        // The event itself is long and taken as it is; only what stands beside it is read.
+        let payload = params.get_mut("payload").and_then(Value::as_object_mut);
+        let payload = payload.map(std::mem::take);
+        let read: HookParams = read_params(NAME, params)?;
+        let params = HookParams { payload: payload.unwrap_or_default(), ..read };
+        Incoming::of(params, Some(call), tier, now)
     }
 
     fn of(

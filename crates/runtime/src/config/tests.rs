@@ -22,7 +22,7 @@ const KEYS: &[ConfigKey] = &[
     ConfigKey { key: "mcp.tools", kind: ConfigKind::Toolsets, default: "core", env: &[], doc: "" },
 ];
 
-fn file(name: &str, text: &str) -> std::path::PathBuf {
+fn file(name: &str, text: &str) -> PathBuf {
     let folder =
         std::env::temp_dir().join(format!("rekindle-config-{}-{name}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();

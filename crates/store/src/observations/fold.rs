@@ -4,7 +4,7 @@ use model::observation::ObsType;
 use model::{OpError, limits};
 use rusqlite::{Row, params};
 
-use super::{NewObservation, metadata_text, searched};
+use super::{NewObservation, metadata_text};
 use crate::tx::Tx;
 use crate::{hash, passages};
 
@@ -154,7 +154,7 @@ pub(crate) fn into(
     })?;
     // What it is found by may have changed with what it said.
     if counted == 1 && new.failed {
-        passages::put(tx, id, &searched(new))?;
+        passages::changed(tx, id)?;
     }
     Ok(counted == 1)
 }

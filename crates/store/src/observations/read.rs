@@ -2,7 +2,7 @@
 
 use model::observation::{ObsType, Observation};
 use model::session::Deed;
-use model::{OpError, limits};
+use model::OpError;
 use rusqlite::{OptionalExtension, Params, Row, params};
 use serde_json::{Map, Value};
 
@@ -132,20 +132,6 @@ pub fn around(
     earlier.reverse();
     let later = select(rx, AFTER, params![session, anchor.at_ms, id, after])?;
     Ok(Some((anchor, earlier, later)))
-}
-
-pub(crate) const OF_SESSION: &str = "WHERE o.session = ?1 AND o.at < ?2 AND o.at > ?3 \
-     ORDER BY o.at, o.id LIMIT ?4";
-
-/// The first observations of a session in order, within these times (neither end included).
-pub fn of_session(
-    rx: &Rx<'_>,
-    session: i64,
-    before: Option<i64>,
-    after: Option<i64>,
-) -> Result<Vec<Observation>, OpError> {
-    let (before, after) = (before.unwrap_or(i64::MAX), after.unwrap_or(i64::MIN));
-    select(rx, OF_SESSION, params![session, before, after, limits::TRACE_ROWS_MAX])
 }
 
 pub(crate) const DEEDS: &str = "SELECT o.kind, o.failed, f.path, o.content, \

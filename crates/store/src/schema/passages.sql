@@ -11,3 +11,8 @@ CREATE TABLE IF NOT EXISTS further_passages (
   doc INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX IF NOT EXISTS further_passages_by_doc ON further_passages (doc);
+-- Documents whose words are not in the index yet; `known` if other words of theirs are.
+CREATE TABLE IF NOT EXISTS unindexed (
+  doc   INTEGER PRIMARY KEY,
+  known INTEGER NOT NULL
+) STRICT;

@@ -21,6 +21,8 @@ pub struct Filter<'a> {
     pub session: Option<i64>,
     /// Absolute, relative to `root`, or the end of a path.
     pub file: Option<&'a str>,
+    /// Further paths of the same file, exactly as they are kept.
+    pub also: &'a [String],
     pub root: Option<&'a str>,
     /// Which agent, for example `claude-code`.
     pub agent: Option<&'a str>,
@@ -56,7 +58,13 @@ pub(crate) struct Conditions {
 impl Conditions {
     pub(crate) fn of(rx: &Rx<'_>, filter: &Filter<'_>) -> Result<Conditions, OpError> {
         let files = match filter.file {
-            Some(path) => Some(paths::matching(rx, path, filter.root)?),
+            Some(path) => {
+                let mut files = paths::matching(rx, path, filter.root)?;
+                for path in filter.also {
+                    files.extend(paths::exact(rx, path)?);
+                }
+                Some(files)
+            }
             None => None,
         };
         let json = |ids: &[i64]| Value::from(list(ids.iter().copied()));
@@ -85,7 +93,7 @@ impl Conditions {
     }
 
     /// Those of the documents that the conditions let through, yet without a score.
-    pub(super) fn documents(
+    pub(crate) fn documents(
         &self,
         rx: &Rx<'_>,
         ids: impl Iterator<Item = i64>,

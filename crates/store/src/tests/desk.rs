@@ -3,7 +3,7 @@
 use model::observation::{ObsType, Observation};
 use model::project::{Project, ProjectFacts};
 use model::session::PromptSource;
-use model::{CallId, OpError};
+use model::{CallId, OpError, limits};
 use serde::Serialize;
 use serde_json::{Value, json};
 use text::secrets::{Profile, Redacted, redact, redact_json};
@@ -68,6 +68,10 @@ impl Desk {
     }
 
     pub(super) fn read<T>(&self, f: impl FnOnce(&Rx<'_>) -> Result<T, OpError>) -> T {
+        assert!(
+            self.opening.store.catch_up(limits::STORE_BUSY),
+            "the index can be brought up to date"
+        );
         self.opening.store.read(f).unwrap()
     }
 

@@ -6,6 +6,7 @@ mod damage;
 mod desk;
 mod faults;
 mod folding;
+mod groups;
 mod passages;
 mod plans;
 mod projects;

@@ -1,12 +1,13 @@
 //! The full-text index follows what is written: with it, instead of it, and not without it.
 
-use model::OpError;
+use model::{OpError, limits};
+use rusqlite::params;
 use serde_json::json;
 
 use super::desk::{Desk, write};
 use super::{Home, at_now, hold_writer, spoil_page_with};
 use crate::search::{self, Filter, Order};
-use crate::{Store, Tx, passages, record_ids};
+use crate::{Store, Tx, passages};
 
 /// Which of the observations that a desk made this query finds, as their contents.
 fn found(desk: &Desk, query: &str) -> Vec<String> {
@@ -21,6 +22,13 @@ fn count(store: &Store) -> u64 {
     store.read(passages::count).unwrap()
 }
 
+/// Puts another text in the place of an observation's.
+fn reword(tx: &Tx<'_>, id: i64, text: &str) -> Result<(), OpError> {
+    let update = "UPDATE observations SET content = ?2 WHERE id = ?1";
+    tx.sql(|db| db.execute(update, params![id, text]))?;
+    passages::changed(tx, id)
+}
+
 /// A text of three passages with one word in each that is nowhere else.
 fn long_text(words: [&str; 3]) -> String {
     words.map(|word| format!("{word} {}.", vec!["filler"; 90].join(" "))).join("\n")
@@ -32,9 +40,9 @@ fn a_document_is_found_by_its_new_words_and_no_more_by_its_old_ones() {
     let desk = Desk::new();
     let id = desk.runs("make alpha", 0);
     assert_eq!(found(&desk, "alpha"), ["make alpha"]);
-    desk.write(move |tx| passages::put(tx, id, "beta"));
+    desk.write(move |tx| reword(tx, id, "beta"));
     assert_eq!(found(&desk, "alpha"), [""; 0]);
-    assert_eq!(found(&desk, "beta"), ["make alpha"]);
+    assert_eq!(found(&desk, "beta"), ["beta"]);
     desk.write(move |tx| passages::remove(tx, id));
     assert_eq!(found(&desk, "beta"), [""; 0]);
     assert_eq!(count(&desk.opening.store), 0);
@@ -46,14 +54,17 @@ fn a_long_document_is_one_hit_for_words_of_any_of_its_passages() {
     let desk = Desk::new();
     let id = desk.runs("make", 0);
     let long = long_text(["alpha", "beta", "gamma"]);
-    desk.write(move |tx| passages::put(tx, id, &long));
+    let said = long.clone();
+    desk.write(move |tx| reword(tx, id, &said));
+    desk.read(|_| Ok(()));
     assert_eq!(count(&desk.opening.store), 3);
     for query in ["alpha", "beta", "gamma", "alpha gamma", "filler"] {
-        assert_eq!(found(&desk, query), ["make"], "{query}");
+        assert_eq!(found(&desk, query), [long.as_str()], "{query}");
     }
     // Its words are in different passages: a phrase of them is nowhere, and neither are both.
     assert_eq!(found(&desk, "alpha AND gamma"), [""; 0]);
-    desk.write(move |tx| passages::put(tx, id, "short"));
+    desk.write(move |tx| reword(tx, id, "short"));
+    desk.read(|_| Ok(()));
     assert_eq!(count(&desk.opening.store), 1);
     assert_eq!(found(&desk, "gamma"), [""; 0]);
 }
@@ -67,10 +78,10 @@ fn the_last_change_within_a_group_counts() {
     let change = |doc: i64, text: Option<&'static str>, fails: bool| {
         let change = move |tx: &Tx<'_>| match text {
             Some(text) if fails => {
-                passages::put(tx, doc, text)?;
+                reword(tx, doc, text)?;
                 Err(OpError::internal("this one fails"))
             }
-            Some(text) => passages::put(tx, doc, text),
+            Some(text) => reword(tx, doc, text),
             None => passages::remove(tx, doc),
         };
         store.submit(at_now(), change).unwrap()
@@ -85,7 +96,7 @@ fn the_last_change_within_a_group_counts() {
     release.send(()).unwrap();
     let done: Vec<bool> = answers.iter().map(|answer| answer.recv().unwrap().is_ok()).collect();
     assert_eq!(done, [true, true, true, true, false]);
-    assert_eq!(found(&desk, "third"), ["make a"]);
+    assert_eq!(found(&desk, "third"), ["third"]);
     assert_eq!(found(&desk, "first OR second OR fourth OR make"), [""; 0]);
 }
 
@@ -94,9 +105,11 @@ fn removed_words_are_not_in_the_file_after_the_index_was_optimized() {
     let desk = Desk::new();
     let file = || std::fs::read(desk.home.db()).unwrap();
     let holds = |bytes: &[u8], word: &str| bytes.windows(word.len()).any(|w| w == word.as_bytes());
-    let id = desk.write(|tx| {
-        let id = record_ids::next(tx)?;
-        passages::put(tx, id, "xylophonewords among others").map(|()| id)
+    let id = desk.runs("xylophonewords among others", 0);
+    desk.write(move |tx| {
+        while passages::index(tx)? {}
+        // Only the index has the words from now on.
+        tx.sql(|db| db.execute("UPDATE observations SET content = 'make'", []))
     });
     desk.opening.store.compact().unwrap();
     assert!(holds(&file(), "xylophoneword"), "the index keeps words");
@@ -123,6 +136,7 @@ fn the_index_is_made_anew_when_a_damaged_database_was_saved() {
     let opening = home.open();
     let query = |text: &str| {
         let query = text::query::rewrite(text);
+        assert!(opening.store.catch_up(limits::STORE_BUSY));
         let hits =
             opening.store.read(|rx| search::hits(rx, &query, &Filter::default(), Order::Best, 100));
         hits.map(|hits| hits.hits.len())
@@ -132,9 +146,40 @@ fn the_index_is_made_anew_when_a_damaged_database_was_saved() {
     assert_eq!(query("gamma").unwrap(), 1);
     assert_eq!(query("\"target3\"").unwrap(), 1);
     assert_eq!(query("\"target35\"").unwrap(), 0);
-    write(&opening, |tx| {
-        let id = record_ids::next(tx)?;
-        passages::put(tx, id, "after")?;
-        Ok(json!(id))
-    });
+    let after = write(&opening, |tx| Ok(json!(crate::record_ids::next(tx)?)));
+    assert!(after.as_i64() > Some(42), "ids go on after what was saved");
+}
+
+/// @search_index
+#[test]
+fn what_was_just_written_is_found_by_the_next_search_however_much_it_is() {
+    let desk = Desk::new();
+    let many = i64::try_from(limits::INDEX_BATCH).unwrap() * 2 + 3;
+    for i in 0..many {
+        desk.runs(&format!("make target{i}"), i);
+    }
+    let last = many - 1;
+    assert_eq!(found(&desk, &format!("\"target{last}\"")), [format!("make target{last}")]);
+    assert_eq!(count(&desk.opening.store), u64::try_from(many).unwrap());
+    assert!(!desk.read(passages::is_behind));
+}
+
+#[test]
+fn a_write_that_fails_beside_it_does_not_keep_a_document_out_of_the_index() {
+    let desk = Desk::new();
+    let store = &desk.opening.store;
+    let id = desk.runs("make alpha", 0);
+    let release = hold_writer(store);
+    let renewed = store.submit(at_now(), move |tx| passages::renewed(tx, id)).unwrap();
+    let indexed = store.submit(at_now(), passages::index).unwrap();
+    let failed = store
+        .submit(at_now(), move |tx| {
+            passages::remove(tx, id)?;
+            Err::<(), _>(OpError::internal("this one fails"))
+        })
+        .unwrap();
+    release.send(()).unwrap();
+    assert!(renewed.recv().unwrap().is_ok() && indexed.recv().unwrap().is_ok());
+    assert!(failed.recv().unwrap().is_err());
+    assert_eq!(found(&desk, "alpha"), ["make alpha"]);
 }

@@ -6,17 +6,21 @@ use serde_json::json;
 use super::desk::{Deed, Desk};
 use crate::observations::{fold, read};
 use crate::{
-    history, hook_events, paths, projects, prompts, receipts, recent, retention, sessions,
+    commits, history, hook_events, paths, projects, prompts, receipts, recent, retention, sessions,
 };
 
 /// @obs_no_scan
 #[test]
 fn what_is_looked_up_often_never_scans() {
     let desk = Desk::new();
-    let joined = [read::BEFORE, read::AFTER, read::OF_SESSION]
-        .map(|condition| format!("{} {condition}", read::COLUMNS));
+    let joined =
+        [read::BEFORE, read::AFTER].map(|condition| format!("{} {condition}", read::COLUMNS));
     let plain = [
+        commits::BEGINNING,
+        commits::WITH_HASH,
         fold::EARLIER,
+        history::SAID,
+        history::STEPS,
         history::TOUCHES,
         paths::BY_NAME,
         paths::BY_PATH,

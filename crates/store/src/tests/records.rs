@@ -83,8 +83,8 @@ fn an_action_is_linked_to_the_prompt_that_the_agent_names() {
     let one = desk.says("first task", Some("p-1"), 0);
     let two = desk.says("second task", Some("p-2"), 10);
     let session = desk.session.id;
-    let cause = |agent: Option<&str>, after: i64| {
-        desk.read(|rx| prompts::cause(rx, session, agent, NOW + after))
+    let cause = |agent: Option<&'static str>, after: i64| {
+        desk.write(move |tx| prompts::cause(tx, session, agent, NOW + after))
     };
     assert_eq!(cause(Some("p-1"), 20), Some(one), "a subagent of the first task goes on");
     assert_eq!(cause(Some("p-2"), 20), Some(two));
@@ -101,7 +101,7 @@ fn an_agent_without_ids_of_its_own_is_linked_by_time() {
     let desk = Desk::new();
     let one = desk.says("first task", None, 0);
     let session = desk.session.id;
-    let cause = desk.read(|rx| prompts::cause(rx, session, Some("turn-1"), NOW + 1));
+    let cause = desk.write(move |tx| prompts::cause(tx, session, Some("turn-1"), NOW + 1));
     assert_eq!(cause, Some(one));
 }
 
@@ -156,6 +156,26 @@ fn sessions_are_listed_by_their_last_event_and_by_project() {
     assert_eq!(names(SessionFilter { projects: Some(&app), ..all }, 10), ["s-3", "s-1"]);
     let both = [desk.project.id, other.project];
     assert_eq!(names(SessionFilter { projects: Some(&both), ..all }, 2), ["s-2", "s-3"]);
+}
+
+/// @mark_is_no_conversation
+#[test]
+fn no_fork_begins_in_the_session_of_marks() {
+    let desk = Desk::new();
+    let (own, project) = (desk.session.id, desk.project.id);
+    desk.write(move |tx| {
+        let marks = Sighting {
+            name: "marks:app",
+            agent: sessions::OF_MARKS,
+            project,
+            root: None,
+            at: NOW + 50,
+            starts: false,
+        };
+        sessions::touch(tx, &marks).map(|seen| seen.id)
+    });
+    let fork = desk.session("s-2", "app", 60);
+    assert_eq!(desk.read(|rx| sessions::latest_before(rx, project, fork.id)), Some(own));
 }
 
 /// @obs_summary

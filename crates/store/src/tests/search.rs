@@ -15,6 +15,7 @@ const ALL: Filter<'static> = Filter {
     kind: None,
     session: None,
     file: None,
+    also: &[],
     root: None,
     agent: None,
     failed: None,

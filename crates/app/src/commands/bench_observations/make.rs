@@ -51,6 +51,7 @@ pub(super) fn make(world: &mut World, uses: usize) -> Result<Value, OpError> {
             world.out.note(&format!("{count} of {uses} observations"));
         }
     }
+    store.catch_up(limits::CARE_DEADLINE);
     let figures = store.read(|rx| {
         let (count, texts) = (observations::count(rx)?, totals::text_bytes(rx)?);
         Ok(json!({ "observations": count, "bytes": totals::bytes(rx)?, "text_bytes": texts }))

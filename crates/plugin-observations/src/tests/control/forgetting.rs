@@ -180,7 +180,49 @@ fn what_is_not_there_is_refused_or_is_nothing() {
     assert_eq!(world.found(json!({ "query": "make" })), ["make"]);
 }
 
-/// @forgetting_is_for_people
+/// @purge_of_a_project
+#[test]
+fn a_purged_project_leaves_no_name_no_root_and_no_path_of_its_own_behind() {
+    let world = World::new();
+    let gone = ("s-1", "/nowhere/aardwolf");
+    for at in [gone, ("s-2", API)] {
+        world.edit(at, HOUR, "/nowhere/shared.rs", "Edit shared.rs: numbat");
+    }
+    world.edit(gone, HOUR, "/nowhere/aardwolf/src/a.rs", "Edit a.rs: numbat");
+    world.ask("alias_project", json!({ "project": "aardwolf", "alias": "/nowhere/pangolin" }));
+    world.ask("mark", json!({ "text": "a lesson", "project": "aardwolf" }));
+    let planned = world.ask("purge", json!({ "project": "aardwolf" }));
+    assert_eq!((counts(&planned), &planned["projects"]), ((3, 0, 2), &json!(1)));
+    let text = world.shown("purge", json!({ "project": "aardwolf" }));
+    assert!(
+        text.starts_with("would purge 3 observations, 0 prompts, 2 sessions, 1 projects"),
+        "{text}"
+    );
+    let done = world.ask("purge", json!({ "project": "aardwolf", "confirm": true }));
+    assert_eq!((counts(&done), &done["projects"]), ((3, 0, 2), &json!(1)));
+    assert_eq!(code(world.call("purge", json!({ "project": "aardwolf" }))), Code::NotFound);
+    let found = world.ask("file_history", json!({ "file_path": "/nowhere/shared.rs" }));
+    assert_eq!(found["sessions"][0]["session_id"], "s-2", "what others use stays");
+    let listed = world.ask("list_projects", json!({})).to_string();
+    assert!(!listed.contains("aardwolf") && !listed.contains("pangolin"), "{listed}");
+    for word in ["/nowhere/aardwolf", "pangolin"] {
+        assert!(!files_hold(&world, word), "{word}");
+    }
+}
+
+/// @purge_of_a_project
+#[test]
+fn a_project_of_which_nothing_is_left_but_its_names_can_be_purged() {
+    let world = World::new();
+    world.command(("s-1", "/nowhere/aardwolf"), HOUR, "make");
+    let only = json!({ "project": "aardwolf", "session_id": "s-1", "confirm": true });
+    assert_eq!(world.ask("purge", only)["projects"], 0, "a session is not the whole project");
+    assert!(world.ask("list_projects", json!({})).to_string().contains("aardwolf"));
+    let done = world.ask("purge", json!({ "project": "aardwolf", "confirm": true }));
+    assert_eq!((counts(&done), &done["projects"]), ((0, 0, 0), &json!(1)));
+    assert_eq!(world.ask("list_projects", json!({}))["projects"], json!([]));
+}
+
 /// @forgetting_is_for_people
 #[test]
 fn an_agent_may_not_purge_scrub_or_pause() {

@@ -87,13 +87,25 @@ fn the_marks_of_who_is_in_no_session_share_one_for_each_project() {
     assert_eq!((&first["project"], &other["project"]), (&json!("web"), &json!("api")));
     let own = mark(&world, Some("s-1"), API, json!({ "text": "four", "project": "web" }));
     assert_eq!(own["session_id"], "s-1", "the named project is that of the session");
-    let sessions = world.ask("list_sessions", json!({ "project": "*" }));
-    let of_marks = sessions["sessions"].as_array().unwrap().iter();
-    let states: Vec<&Value> = of_marks
-        .filter(|session| session["agent"] == "rekindle")
-        .map(|session| &session["state"])
-        .collect();
-    assert_eq!(states, ["ended", "ended"], "nobody is in them");
+    let trace = world.ask("session_trace", json!({ "session_id": first["session_id"] }));
+    assert_eq!(trace["prompts"][0]["observation_count"], 2);
+    assert_ne!(trace["ended_at"], json!(null), "nobody is in it");
+}
+
+/// @mark_is_no_conversation
+#[test]
+fn the_session_of_marks_is_not_listed_among_conversations() {
+    let world = World::new();
+    world.prompt(S, 2 * HOUR, "please find out why it fails");
+    world.stop(S, HOUR);
+    mark(&world, None, WEB, json!({ "text": "the cache lies" }));
+    for (op, list) in [("list_sessions", "sessions"), ("session_summaries", "results")] {
+        let listed = world.ask(op, json!({ "project": "*" }));
+        let names: Vec<&Value> =
+            listed[list].as_array().unwrap().iter().map(|one| &one["session_id"]).collect();
+        assert_eq!(names, ["s-1"], "{op}");
+    }
+    assert_eq!(world.found(json!({ "query": "cache" }))[0], "the cache lies");
 }
 
 /// @mark_is_guarded

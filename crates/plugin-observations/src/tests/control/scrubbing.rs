@@ -1,6 +1,13 @@
 //! Scrub: secrets that came in before their rule did.
 
+use contract::{Access, Cx, Op, OpError, OpInfo, Operation};
+use model::project::ProjectFacts;
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::{Value, json};
+use store::sessions::{self, Sighting};
+use store::{observations, projects};
+use text::secrets::{Profile, redact};
 
 use super::super::reading::{DAY, HOUR, WEB, World};
 use super::{RANDOM, files_hold, leaky};
@@ -107,4 +114,90 @@ fn more_than_one_batch_is_looked_at_to_the_end() {
     let done = world.ask("scrub", json!({}));
     assert_eq!(done["by_place"], json!({ "content": 1 }));
     assert!(!files_hold(&world, RANDOM));
+}
+
+/// Makes a project as a guard with fewer rules let it be made: with a session that was seen there, and
+/// with a mark of somebody who is in none.
+struct LeakPlace;
+
+#[derive(Deserialize, JsonSchema)]
+struct Leaked {
+    root: String,
+    remote: Option<String>,
+    name: String,
+}
+
+impl Op for LeakPlace {
+    const INFO: OpInfo = OpInfo {
+        name: "leak_place",
+        access: Access::Write { destructive: false, idempotent: false },
+        ..OpInfo::BASE
+    };
+    type Params = Leaked;
+    type Output = Value;
+
+    fn run(&self, cx: &Cx<'_>, leaked: Leaked) -> Result<Value, OpError> {
+        let at = cx.now;
+        cx.store.write(move |tx| {
+            let (root, name) = (Some(leaked.root.clone()), leaked.name.clone());
+            let facts = ProjectFacts { remote_key: leaked.remote.clone(), root, name };
+            let project = projects::resolve(tx, &facts, at)?;
+            let of_marks = format!("marks:{}", project.key);
+            let own = format!("s-{}", project.id);
+            for (name, agent) in [(&own, "claude-code"), (&of_marks, sessions::OF_MARKS)] {
+                let seen = sessions::touch(
+                    tx,
+                    &Sighting {
+                        name,
+                        agent,
+                        project: project.id,
+                        root: project.root.as_deref(),
+                        at,
+                        starts: false,
+                    },
+                )?;
+                let content = redact("a numbat was here", Profile::Strict);
+                observations::mark(tx, (seen.id, seen.project), None, &content, at)?;
+            }
+            Ok(json!({ "key": project.key }))
+        })
+    }
+}
+
+/// @scrub_takes_secrets_out
+#[test]
+fn a_scrub_takes_secrets_out_of_the_names_and_places_of_projects_and_sessions() {
+    let world = World::with(|_| vec![Operation::new(LeakPlace)]);
+    let backwards: String = RANDOM.chars().rev().collect();
+    for (secret, remote) in [(RANDOM, Some(format!("host/{RANDOM}"))), (&backwards, None)] {
+        let root = format!("/w/deploy {secret}");
+        let name = format!("deploy {secret}");
+        world.ask("leak_place", json!({ "root": root, "remote": remote, "name": name }));
+    }
+    // A name that somebody chose is held to the rules for what people write.
+    let chosen = json!({ "root": "/w/chosen", "name": format!("the {RANDOM}") });
+    world.ask("leak_place", chosen);
+    let planned = world.ask("scrub", json!({ "dry_run": true }));
+    assert!(files_hold(&world, &backwards), "a dry run changes nothing");
+    let done = world.ask("scrub", json!({}));
+    for answer in [&planned, &done] {
+        // The first: key, name, root and two aliases; the second: key, name, root and one.
+        assert_eq!(answer["by_place"], json!({ "project": 9, "session_root": 4 }), "{answer}");
+        assert_eq!(answer["by_rule"], json!({ "entropy": 13 }));
+    }
+    assert!(!files_hold(&world, &backwards));
+    assert_eq!(world.ask("scrub", json!({}))["found"], 0);
+    let listed = world.ask("list_projects", json!({}));
+    let listed = listed["projects"].as_array().unwrap();
+    let mut names: Vec<&str> = listed.iter().map(|one| one["name"].as_str().unwrap()).collect();
+    names.sort_unstable();
+    let chosen = format!("the {RANDOM}");
+    assert_eq!(names, ["deploy [redacted:entropy]", "deploy [redacted:entropy]", chosen.as_str()]);
+    // Every record is still where it was.
+    assert_eq!(world.found(json!({ "query": "numbat", "diverse": false })).len(), 6);
+    for project in listed {
+        let path = &project["path"];
+        let found = world.found(json!({ "query": "numbat", "project": path }));
+        assert_eq!(found.len(), 2, "{project}");
+    }
 }

@@ -66,6 +66,7 @@ fn the_number_is_thirty_and_stays_within_a_hundred() {
         |params: Value| world.ask("recent_context", params)["results"].as_array().unwrap().len();
     assert_eq!(count(json!({})), 30);
     assert_eq!(count(json!({ "limit": 0 })), 1);
+    assert_eq!(count(json!({ "limit": -1 })), 1);
     assert_eq!(count(json!({ "limit": 1_000 })), 100);
 }
 

@@ -139,6 +139,47 @@ fn every_filter_narrows_and_all_of_them_hold_together() {
     }
 }
 
+/// @search_commits
+#[test]
+fn a_commit_is_found_first_by_its_hash_of_any_length() {
+    let world = World::new();
+    let commit = |at: (&str, &str), ago: i64, content: &str, hash: &str| {
+        let metadata = json!({ "commit_hash": hash, "commit_message": "mend the cache" });
+        world.used(at, ago, (ObsType::GitCommit, None), content, metadata);
+    };
+    let full = "1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d";
+    commit(S, 4 * DAY, "git commit -m short", &full[..7]);
+    commit(("s-2", WEB), 3 * DAY, "git commit -m other", "1a2b3cf");
+    commit(("s-3", API), 2 * DAY, "git commit -m long", "deadbeef00112233445566778899aabbccddeeff");
+    for number in 0..5 {
+        let line = format!("git show 1a2b3c4 deadbeef001 cache {number}");
+        world.command((&format!("s-4{number}"), WEB), HOUR, &line);
+    }
+    for (query, first) in [
+        ("1a2b3c4", "git commit -m short"),
+        ("1A2B3C4", "git commit -m short"),
+        (&full[..12], "git commit -m short"),
+        (full, "git commit -m short"),
+        ("why did 1a2b3c4 break the cache?", "git commit -m short"),
+        ("deadbee", "git commit -m long"),
+        ("deadbeef001122334455", "git commit -m long"),
+        ("1a2b3cf", "git commit -m other"),
+    ] {
+        for order in ["relevance", "blended"] {
+            let found = world.ask("search", json!({ "query": query, "order_by": order }));
+            let hit = &found["results"][0];
+            assert_eq!(hit["content_preview"], first, "{query} {found}");
+            let reason = hit["match_explain"]["reasons"][0].as_str().unwrap();
+            assert!(reason.starts_with("commit "), "{reason}");
+        }
+    }
+    let others = json!({ "query": full, "project": "api" });
+    assert_eq!(world.found(others), [""; 0], "filters hold");
+    let not_it = json!({ "query": "cache NOT 1a2b3c4" });
+    assert!(!world.found(not_it).contains(&"git commit -m short".to_owned()));
+    assert_eq!(world.found(json!({ "query": "1a2b3c", "limit": 1 })).len(), 1, "too short to lead");
+}
+
 /// @search_limit
 #[test]
 fn the_limit_is_twenty_and_stays_within_a_hundred() {
@@ -148,8 +189,12 @@ fn the_limit_is_twenty_and_stays_within_a_hundred() {
     }
     let count = |params| world.found(params).len();
     assert_eq!(count(json!({ "query": "lint" })), 20);
-    assert_eq!(count(json!({ "query": "lint", "limit": 0 })), 1);
-    assert_eq!(count(json!({ "query": "lint", "limit": 5_000 })), 100);
+    for (limit, expected) in
+        [(json!(-1), 1), (json!(0), 1), (json!(5_000), 100), (json!(u64::MAX), 100)]
+    {
+        assert_eq!(count(json!({ "query": "lint", "limit": limit })), expected, "{limit}");
+    }
+    assert_eq!(count(json!({ "query": "lint", "offset": -1 })), 20);
     let tail = world.ask("search", json!({ "query": "lint", "offset": 100, "limit": 100 }));
     assert_eq!(tail["results"].as_array().unwrap().len(), 20);
     assert_eq!(tail["next_offset"], json!(null));
@@ -173,7 +218,7 @@ fn what_is_not_known_is_refused_by_its_name() {
         (json!({ "query": "x", "typo": 1 }), "typo"),
         (json!({ "query": "x", "obs_type": "banana" }), "obs_type"),
         (json!({ "query": "x", "order_by": "size" }), "order_by"),
-        (json!({ "query": "x", "limit": -1 }), "limit"),
+        (json!({ "query": "x", "limit": "many" }), "limit"),
         (json!({ "query": "x", "after": "soon" }), "after"),
         (json!({}), "query"),
     ];

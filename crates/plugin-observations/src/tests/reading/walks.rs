@@ -66,6 +66,7 @@ fn a_timeline_is_in_order_of_time_and_within_one_session() {
     assert_eq!(ask(json!(null), json!(null)), (steps(1..=4), steps(6..=9)));
     assert_eq!(ask(json!(2), json!(1)), (steps(3..=4), steps(6..=6)));
     assert_eq!(ask(json!(0), json!(0)), (vec![], vec![]));
+    assert_eq!(ask(json!(-3), json!(1)), (vec![], steps(6..=6)));
     assert_eq!(ask(json!(9_999), json!(9_999)), (steps(1..=4), steps(6..=9)));
     let error = world.call("timeline", json!({ "anchor": 99_999 })).unwrap_err();
     assert_eq!(
@@ -186,6 +187,7 @@ fn the_limit_of_a_history_counts_touches_and_reads_can_be_left_out() {
     assert_eq!(touches(json!({})).len(), 10);
     assert_eq!(touches(json!({ "limit": 1_000 })).len(), 50);
     assert_eq!(touches(json!({ "limit": 1 })), [path]);
+    assert_eq!(touches(json!({ "limit": -1 })), [path]);
     assert_eq!(touches(json!({ "limit": 1, "interventions_only": true })), ["e0"]);
     let at = |hours: i64| (world.now - hours * HOUR) / 1000;
     assert_eq!(touches(json!({ "after": at(3), "before": at(1) })), ["e2"]);
@@ -220,6 +222,10 @@ fn sessions_and_summaries_are_listed_with_the_last_active_first() {
     assert_eq!(results.len(), 2, "a session that never rested has no summary yet");
     assert_eq!(results[0]["session_id"], "s-c");
     assert_eq!(results[0]["summary"]["intent"], "the intent of session s-c in words");
+    for (op, list) in [("session_summaries", "results"), ("list_sessions", "sessions")] {
+        let least = world.ask(op, json!({ "limit": -1 }));
+        assert_eq!(least[list].as_array().unwrap().len(), 1, "{op}");
+    }
     let sessions = world.ask("list_sessions", json!({ "limit": 2 }));
     let names: Vec<&Value> =
         sessions["sessions"].as_array().unwrap().iter().map(|one| &one["session_id"]).collect();

@@ -1,0 +1,57 @@
+//! The one call of search: a question goes in, ranked records and sessions come out.
+
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
+
+use model::{OpError, limits};
+use store::Store;
+use store::search::{self, Filter, Order};
+use text::query;
+
+/// A way to search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Config {
+    /// Any of the words, by the full-text index alone.
+    Plain,
+    /// The lexical recipe: pairs of words, neighbours and the session count too.
+    Lexical,
+    /// The same together with the meaning of words.
+    Table,
+}
+
+impl Config {
+    pub const ALL: [Config; 3] = [Config::Plain, Config::Lexical, Config::Table];
+
+    pub fn word(self) -> &'static str {
+        match self {
+            Config::Plain => "plain",
+            Config::Lexical => "lexical",
+            Config::Table => "table",
+        }
+    }
+
+    pub fn parse(word: &str) -> Option<Config> {
+        Config::ALL.into_iter().find(|config| config.word() == word)
+    }
+}
+
+/// What a question found, best first.
+pub(crate) struct Found {
+    pub(crate) documents: Vec<i64>,
+    pub(crate) sessions: Vec<i64>,
+    pub(crate) took: Duration,
+}
+
+/// Asks the store as `search` does with `relevance` and without `diverse`.
+pub(crate) fn find(store: &Store, question: &str, _: Config) -> Result<Found, OpError> {
+    let started = Instant::now();
+    let query = query::rewrite(question);
+    let filter = Filter::default();
+    let found =
+        store.read(|rx| search::hits(rx, &query, &filter, Order::Best, limits::EVAL_HITS))?;
+    let took = started.elapsed();
+    let mut seen = HashSet::new();
+    let sessions = found.hits.iter().map(|hit| hit.session).filter(|id| seen.insert(*id));
+    let sessions = sessions.collect();
+    Ok(Found { documents: found.hits.into_iter().map(|hit| hit.id).collect(), sessions, took })
+}

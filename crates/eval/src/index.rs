@@ -1,0 +1,173 @@
+//! A scope becomes a store of its own: each document a prompt or a mark in its session, as capture
+//! would have written it.
+
+use std::path::{Path, PathBuf};
+
+use model::project::ProjectFacts;
+use model::session::PromptSource;
+use model::{OpError, limits};
+use store::observations;
+use store::prompts::{self, NewPrompt};
+use store::sessions::{self, Sighting};
+use store::{Options, Store, Tx, Write, Written, projects, totals};
+use text::secrets::{Profile, Redacted, redact};
+
+use crate::corpus::{Document, Scope, Texts};
+
+const AGENT: &str = "eval";
+const PROJECT: &str = "eval";
+
+/// A store that holds a scope. Its folder goes with it.
+pub(crate) struct Indexed {
+    pub(crate) store: Store,
+    /// The record of each document, and the session of each that has a name, by their numbers.
+    pub(crate) records: Vec<i64>,
+    pub(crate) sessions: Vec<i64>,
+    /// What the database grew by, without the texts themselves.
+    pub(crate) index_bytes: u64,
+    folder: PathBuf,
+}
+
+impl Indexed {
+    /// Writes all documents of the scope; `told` hears of every batch, and may end it.
+    pub(crate) fn make(
+        folder: &Path,
+        scope: &Scope,
+        texts: &mut Texts<'_>,
+        clock: fn() -> i64,
+        told: &mut dyn FnMut(usize) -> Result<(), OpError>,
+    ) -> Result<Indexed, OpError> {
+        let options = Options {
+            path: folder.join("eval.db"),
+            one_shot: false,
+            backups: folder.to_owned(),
+            page_count_max: None,
+            clock,
+        };
+        let store = Store::open(options, Box::new(|_, _| Ok(())), Box::new(|_| ()))?;
+        let empty = store.read(totals::bytes)?;
+        let mut indexed = Indexed {
+            store,
+            records: vec![0; scope.documents.len()],
+            sessions: vec![0; scope.sessions],
+            index_bytes: 0,
+            folder: folder.to_owned(),
+        };
+        let mut batch = Batch::default();
+        for document in &scope.documents {
+            batch.add(document, &texts.of(document)?);
+            if batch.is_full() {
+                let full = std::mem::take(&mut batch);
+                let count = full.records.len();
+                indexed.write(full, clock)?;
+                told(count)?;
+            }
+        }
+        let count = batch.records.len();
+        indexed.write(batch, clock)?;
+        told(count)?;
+        indexed.store.catch_up(limits::CARE_DEADLINE);
+        indexed.index_bytes = indexed.store.read(|rx| {
+            let bytes = totals::bytes(rx)?;
+            Ok(bytes.saturating_sub(empty).saturating_sub(totals::text_bytes(rx)?))
+        })?;
+        Ok(indexed)
+    }
+
+    fn write(&mut self, batch: Batch, clock: fn() -> i64) -> Result<(), OpError> {
+        let Batch { records, places, .. } = batch;
+        let write = Write { at: clock(), ..Write::default() };
+        let written = self.store.write(write, move |tx| {
+            let facts = ProjectFacts { name: PROJECT.to_owned(), ..ProjectFacts::default() };
+            let project = projects::resolve(tx, &facts, 0)?.id;
+            records.iter().map(|record| record.add(tx, project)).collect::<Result<Vec<_>, _>>()
+        })?;
+        let Written::Done(ids) = written else {
+            return Err(OpError::internal("a write without a call was repeated"));
+        };
+        for ((document, session), (record, of)) in places.into_iter().zip(ids) {
+            if let Some(place) = self.records.get_mut(document) {
+                *place = record;
+            }
+            if let Some(place) = session.and_then(|session| self.sessions.get_mut(session)) {
+                *place = of;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Indexed {
+    fn drop(&mut self) {
+        self.store.close();
+        // The folder of the whole run goes too, with whatever is left in it.
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// Documents that share a transaction.
+#[derive(Default)]
+struct Batch {
+    records: Vec<Record>,
+    /// The numbers of each document and of its session.
+    places: Vec<(usize, Option<usize>)>,
+    bytes: usize,
+}
+
+impl Batch {
+    fn add(&mut self, document: &Document, text: &str) {
+        self.bytes += text.len();
+        self.places.push((document.number, document.session));
+        self.records.push(Record {
+            session: match document.session {
+                Some(session) => format!("session {session}"),
+                None => format!("document {}", document.number),
+            },
+            at: document.at,
+            is_prompt: document.is_prompt,
+            text: redact(text, Profile::Strict),
+        });
+    }
+
+    fn is_full(&self) -> bool {
+        self.records.len() >= limits::EVAL_BATCH_DOCUMENTS || self.bytes >= limits::EVAL_BATCH_BYTES
+    }
+}
+
+/// A document as it is written.
+struct Record {
+    session: String,
+    at: i64,
+    is_prompt: bool,
+    text: Redacted<String>,
+}
+
+impl Record {
+    /// The id of the record and of its session.
+    fn add(&self, tx: &Tx<'_>, project: i64) -> Result<(i64, i64), OpError> {
+        let sighting = Sighting {
+            name: &self.session,
+            agent: AGENT,
+            project,
+            root: None,
+            at: self.at,
+            starts: false,
+        };
+        let session = sessions::touch(tx, &sighting)?.id;
+        let id = if self.is_prompt {
+            let prompt = NewPrompt {
+                session,
+                project,
+                at: self.at,
+                source: PromptSource::User,
+                source_event: AGENT,
+                content: &self.text,
+                agent_prompt_id: None,
+            };
+            prompts::add(tx, &prompt)?
+        } else {
+            observations::mark(tx, (session, project), None, &self.text, self.at)?
+        };
+        Ok((id, session))
+    }
+}

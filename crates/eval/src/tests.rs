@@ -1,0 +1,221 @@
+//! Whole runs over small sets, from files to the report.
+
+mod published;
+mod refused;
+
+use std::sync::atomic::AtomicBool;
+
+use serde_json::{Value, json};
+
+use crate::corpus::Corpus;
+use crate::input::Source;
+use crate::scratch::Scratch;
+use crate::{Config, Floor, Input, Plan, Report, Watch};
+
+/// A folder with files for one test.
+struct Files(Scratch);
+
+impl Files {
+    fn new() -> Files {
+        Files(Scratch::new(&std::env::temp_dir()).unwrap())
+    }
+
+    fn write(&self, name: &str, text: &str) -> std::path::PathBuf {
+        let path = self.0.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    fn lines(&self, documents: &[Value], questions: &[Value]) -> Input {
+        let text =
+            |lines: &[Value]| lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+        Input::Lines {
+            documents: self.write("docs.jsonl", &text(documents)),
+            questions: self.write("questions.jsonl", &text(questions)),
+        }
+    }
+}
+
+fn plan(input: Input) -> Plan {
+    Plan { input, pooled: false, configs: vec![Config::Plain], clock: || 1_700_000_000_000 }
+}
+
+fn run(plan: &Plan) -> Result<Report, model::OpError> {
+    let stop = AtomicBool::new(false);
+    crate::run(plan, &mut Watch { tell: &mut |_| (), stop: &stop })
+}
+
+fn measured(documents: &[Value], questions: &[Value]) -> Value {
+    let files = Files::new();
+    run(&plan(files.lines(documents, questions))).unwrap().to_json()
+}
+
+fn doc(id: &str, text: &str) -> Value {
+    json!({ "id": id, "text": text })
+}
+
+#[test]
+fn recall_counts_the_share_of_gold_and_sessions_are_ranked_by_themselves() {
+    let documents = [
+        json!({ "id": "a", "session": "s1", "pos": 1, "role": "user", "text": "zebra crossing" }),
+        json!({ "id": "b", "session": "s1", "pos": 2, "text": "an okapi is no zebra" }),
+        json!({ "id": "c", "session": "s2", "role": "assistant", "text": "walrus" }),
+        json!({ "id": "d", "text": "nothing of that kind", "time": "2026-01-02T03:04:05Z" }),
+    ];
+    let questions = [
+        json!({ "id": "q1", "type": "one", "text": "walrus", "gold": ["c"], "gold_sessions": ["s2"] }),
+        json!({ "id": "q2", "type": "two", "text": "walrus", "gold": ["c", "a"] }),
+        json!({ "id": "q3", "text": "quagga", "gold": ["d"], "gold_sessions": ["s1"] }),
+        json!({ "id": "q4", "text": "zebra", "gold": [] }),
+    ];
+    let json = measured(&documents, &questions);
+    let plain = &json["configs"]["plain"];
+    assert_eq!(plain["all"]["questions"], 4);
+    assert_eq!(plain["all"]["questions_with_gold"], 3);
+    assert_eq!(plain["all"]["questions_with_gold_sessions"], 2);
+    // Of three questions one finds all, one half, one nothing.
+    assert_eq!(plain["all"]["documents"]["R@5"], 0.5);
+    assert_eq!(plain["all"]["documents"]["any@1"], 0.6667);
+    assert_eq!(plain["all"]["documents"]["MRR"], 0.6667);
+    assert_eq!(plain["all"]["sessions"]["R@1"], 0.5);
+    assert_eq!(plain["types"]["one"]["documents"]["nDCG@10"], 1.0);
+    assert_eq!(plain["types"]["two"]["documents"]["R@20"], 0.5);
+    assert_eq!(plain["types"]["two"]["sessions"], Value::Null);
+    assert_eq!(plain["types"].as_object().unwrap().len(), 2, "no type is no group");
+    assert!(
+        plain["latency_ms"]["p95"].as_f64().unwrap()
+            >= plain["latency_ms"]["p50"].as_f64().unwrap()
+    );
+    assert!(plain["index_bytes"].is_u64());
+}
+
+#[test]
+fn a_document_of_many_passages_is_found_by_each_of_them_and_counts_once() {
+    let filler = "This sentence has exactly seven plain words. ".repeat(60);
+    let long =
+        format!("{filler} The xylophone stands here. {filler} The glockenspiel stands there.");
+    let documents = [doc("short", "a tuba and a lute"), doc("long", &long)];
+    let questions = [
+        json!({ "id": "q1", "text": "xylophone", "gold": ["long"] }),
+        json!({ "id": "q2", "text": "glockenspiel or xylophone", "gold": ["long"] }),
+        json!({ "id": "q3", "text": "sentence", "gold": ["long"] }),
+    ];
+    let json = measured(&documents, &questions);
+    assert_eq!(json["configs"]["plain"]["all"]["documents"]["R@1"], 1.0);
+}
+
+#[test]
+fn a_scope_is_searched_alone_unless_all_are_pooled() {
+    let documents: Vec<Value> = ["north", "south"]
+        .iter()
+        .flat_map(|scope| {
+            let other = if *scope == "north" { "fjord fjord fjord" } else { "a fjord once" };
+            [
+                json!({ "id": format!("{scope}-1"), "scope": scope, "text": other }),
+                json!({ "id": format!("{scope}-2"), "scope": scope, "text": "plain land" }),
+                json!({ "id": "shared", "scope": scope, "text": "the same in both" }),
+            ]
+        })
+        .collect();
+    let questions = [json!({ "id": "q", "scope": "south", "text": "fjord", "gold": ["south-1"] })];
+    let files = Files::new();
+    let alone = plan(files.lines(&documents, &questions));
+    let report = run(&alone).unwrap();
+    assert_eq!((report.scopes, report.documents), (2, 6));
+    assert_eq!(report.to_json()["configs"]["plain"]["all"]["documents"]["R@1"], 1.0);
+    let report = run(&Plan { pooled: true, ..alone }).unwrap();
+    assert_eq!((report.scopes, report.documents), (1, 5), "what scopes share is there once");
+    let json = report.to_json();
+    assert_eq!(json["configs"]["plain"]["all"]["documents"]["R@1"], 0.0);
+    assert_eq!(json["configs"]["plain"]["all"]["documents"]["R@5"], 1.0);
+}
+
+#[test]
+fn configurations_stand_side_by_side_with_intervals_to_the_first() {
+    let files = Files::new();
+    let documents = [doc("a", "the heron waits"), doc("b", "the stork flies")];
+    let questions = [
+        json!({ "id": "1", "type": "bird", "text": "heron", "gold": ["a"] }),
+        json!({ "id": "2", "type": "bird", "text": "stork", "gold": ["b"] }),
+    ];
+    let input = files.lines(&documents, &questions);
+    let report = run(&Plan { configs: Config::ALL.to_vec(), ..plan(input) }).unwrap();
+    let json = report.to_json();
+    let names: Vec<&String> = json["configs"].as_object().unwrap().keys().collect();
+    assert_eq!(names, ["plain", "lexical", "table"]);
+    assert_eq!(json["configs"]["plain"]["all"]["difference"], Value::Null);
+    let difference = &json["configs"]["table"]["all"]["difference"];
+    assert_eq!(difference["to"], "plain");
+    assert_eq!(difference["documents"]["R@5"], json!({ "mean": 0.0, "low": 0.0, "high": 0.0 }));
+    assert_eq!(json["configs"]["table"]["types"]["bird"]["difference"]["to"], "plain");
+    let table = report.table();
+    assert!(table.starts_with("2 questions over 2 documents in 1 scope\n"), "{table}");
+    assert!(table.contains("documents, points above plain (95 % interval)"), "{table}");
+    assert!(table.contains("+0.0 (+0.0 to +0.0)"), "{table}");
+    assert!(!table.contains("sessions"), "nothing is said of what nobody asked for: {table}");
+}
+
+#[test]
+fn what_falls_short_of_a_floor_is_told_with_both_numbers() {
+    let files = Files::new();
+    let questions = [
+        json!({ "id": "1", "type": "bird", "text": "heron", "gold": ["a"] }),
+        json!({ "id": "2", "text": "stork", "gold": ["a"] }),
+    ];
+    let report = run(&plan(files.lines(&[doc("a", "the heron waits")], &questions))).unwrap();
+    let short = |floor: &str| report.short_of(&[Floor::parse(floor).unwrap()]);
+    assert_eq!(short("all.documents.R@5=0.5"), [""; 0]);
+    assert_eq!(short("bird.documents.MRR=1"), [""; 0]);
+    assert_eq!(
+        short("all.documents.R@5=0.51"),
+        ["plain:all.documents.R@5 is 0.5000, at least 0.51 is wanted"]
+    );
+    for unmeasured in ["all.sessions.R@5=0", "fish.documents.R@5=0", "table:all.documents.R@5=0"] {
+        let told = short(unmeasured);
+        assert!(told.len() == 1 && told[0].contains("was not measured"), "{unmeasured}: {told:?}");
+    }
+}
+
+#[test]
+fn a_session_is_written_in_the_order_of_its_positions_and_its_times_never_go_back() {
+    let files = Files::new();
+    let at = |id: &str, session: Option<&str>, pos: Option<i64>, time: Option<&str>| json!({ "id": id, "session": session, "pos": pos, "time": time, "text": id });
+    let same = Some("2023-05-08T13:56:00Z");
+    let documents = [
+        at("0", Some("x"), Some(3), same),
+        at("1", None, None, None),
+        at("2", Some("y"), None, None),
+        at("3", Some("x"), Some(1), same),
+        at("4", Some("y"), None, Some("1999-01-01T00:00:00Z")),
+        at("5", Some("x"), Some(2), Some("2023-05-08T13:55:00Z")),
+    ];
+    let Input::Lines { documents, questions } =
+        files.lines(&documents, &[json!({ "id": 7, "text": "", "gold": [] })])
+    else {
+        panic!("lines were made");
+    };
+    let source = |path: &std::path::Path| Source::given("docs", path, path).unwrap();
+    let (documents, questions) = (source(&documents), source(&questions));
+    let stop = AtomicBool::new(false);
+    let mut watch = Watch { tell: &mut |_| (), stop: &stop };
+    let mut corpus = Corpus::read(&documents, &questions, false, &mut watch).unwrap();
+    let scope = corpus.take(0);
+    let order: Vec<usize> = scope.documents.iter().map(|one| one.number).collect();
+    assert_eq!(order, [3, 5, 0, 1, 2, 4]);
+    let texts: Vec<String> =
+        scope.documents.iter().map(|one| corpus.texts.of(one).unwrap()).collect();
+    assert_eq!(texts, ["3", "5", "0", "1", "2", "4"]);
+    for two in scope.documents.windows(2).filter(|two| two[0].session == two[1].session) {
+        assert!(two[0].at < two[1].at);
+    }
+    assert_eq!(scope.documents[0].at, 1_683_554_160_000, "a time that is given counts");
+}
+
+#[test]
+fn a_run_that_is_stopped_ends_with_an_error() {
+    let files = Files::new();
+    let input = files.lines(&[doc("a", "heron")], &[json!({ "id": "q", "text": "x", "gold": [] })]);
+    let stop = AtomicBool::new(true);
+    let error = crate::run(&plan(input), &mut Watch { tell: &mut |_| (), stop: &stop });
+    assert!(error.unwrap_err().message.contains("interrupted"));
+}

@@ -1,0 +1,95 @@
+//! How many of something a caller wants, where every number is taken and held within its bounds.
+
+use std::fmt;
+use std::ops::RangeInclusive;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{Error, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// Any whole number. One below zero counts as zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub(crate) struct Count(usize);
+
+impl Count {
+    pub(crate) const fn new(count: usize) -> Count {
+        Count(count)
+    }
+
+    pub(crate) fn get(self) -> usize {
+        self.0
+    }
+
+    /// The number within these bounds that is nearest.
+    pub(crate) fn within(self, bounds: RangeInclusive<usize>) -> usize {
+        self.0.max(*bounds.start()).min(*bounds.end())
+    }
+}
+
+impl<'de> Deserialize<'de> for Count {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Count, D::Error> {
+        from.deserialize_any(OfCount)
+    }
+}
+
+struct OfCount;
+
+impl Visitor<'_> for OfCount {
+    type Value = Count;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a whole number")
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<Count, E> {
+        Ok(Count(usize::try_from(number.max(0)).unwrap_or(usize::MAX)))
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<Count, E> {
+        Ok(Count(usize::try_from(number).unwrap_or(usize::MAX)))
+    }
+}
+
+impl JsonSchema for Count {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Count".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "integer" })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn every_whole_number_is_held_within_its_bounds() {
+        let read = |value: Value| serde_json::from_value::<Count>(value).ok();
+        for (value, held) in [
+            (json!(-1), 1),
+            (json!(i64::MIN), 1),
+            (json!(0), 1),
+            (json!(20), 20),
+            (json!(1000), 100),
+            (json!(u64::MAX), 100),
+        ] {
+            assert_eq!(
+                read(value.clone()).map(|count| count.within(1..=100)),
+                Some(held),
+                "{value}"
+            );
+        }
+        for value in [json!(1.5), json!("20"), json!([]), json!(null), json!(true)] {
+            assert_eq!(read(value.clone()), None, "{value}");
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! Commits by their hash. Git tells an agent an abbreviated one, and people paste any length of it:
+//! two that begin alike mean the same commit.
+
+use model::{OpError, limits};
+use rusqlite::params;
+
+use crate::search::{Conditions, Filter, Hit};
+use crate::tx::Rx;
+
+pub(crate) const WITH_HASH: &str = "SELECT id FROM observations WHERE kind = 'git_commit' \
+     AND json_extract(metadata, '$.commit_hash') = ?1";
+pub(crate) const BEGINNING: &str = "SELECT id FROM observations WHERE kind = 'git_commit' \
+     AND json_extract(metadata, '$.commit_hash') > ?1 \
+     AND json_extract(metadata, '$.commit_hash') < ?1 || 'g' LIMIT ?2";
+
+/// Whether this may be the hash of a commit, or enough of one.
+pub fn is_hash(word: &str) -> bool {
+    (limits::COMMIT_HASH_CHARS_MIN..=limits::COMMIT_HASH_CHARS_MAX).contains(&word.len())
+        && word.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// The commits that this hash may mean and the filter lets through, the newest first and yet without a
+/// score.
+pub fn by_hash(rx: &Rx<'_>, hash: &str, filter: &Filter<'_>) -> Result<Vec<Hit>, OpError> {
+    if !is_hash(hash) {
+        return Ok(Vec::new());
+    }
+    let hash = hash.to_ascii_lowercase();
+    let ids: Vec<i64> = rx.sql(|db| {
+        let mut found = Vec::new();
+        let mut with = db.prepare_cached(WITH_HASH)?;
+        // No character of a hash takes more than a byte.
+        let known = (limits::COMMIT_HASH_CHARS_MIN..=hash.len()).filter_map(|end| hash.get(..end));
+        for known in known {
+            for id in with.query_map([known], |row| row.get(0))? {
+                found.push(id?);
+            }
+        }
+        let mut longer = db.prepare_cached(BEGINNING)?;
+        let given = params![hash, limits::SEARCH_MAX];
+        for id in longer.query_map(given, |row| row.get(0))? {
+            found.push(id?);
+        }
+        Ok(found)
+    })?;
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let documents = Conditions::of(rx, filter)?.documents(rx, ids.into_iter())?;
+    let mut hits: Vec<Hit> = documents.into_values().collect();
+    hits.sort_unstable_by_key(|hit| std::cmp::Reverse((hit.at, hit.id)));
+    Ok(hits)
+}

@@ -1,0 +1,35 @@
+//! What a group of writes has found out so far. Nobody else can write before its COMMIT, so that the next
+//! write of the group need not look it up again; whoever changes one of these things forgets it here.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+
+use model::project::{Project, ProjectFacts};
+
+use crate::prompts::Newest;
+use crate::sessions::Alive;
+
+#[derive(Default)]
+pub(crate) struct Memo {
+    /// The last id that was given out; it is written down at the end of the group.
+    pub(crate) last_id: Cell<Option<i64>>,
+    /// Whether there is any pause at all.
+    pub(crate) paused: Cell<Option<bool>>,
+    pub(crate) projects: RefCell<HashMap<ProjectFacts, Project>>,
+    /// Sessions that are active, by name.
+    pub(crate) sessions: RefCell<HashMap<String, Alive>>,
+    /// The user's newest prompt of a session, if there is one.
+    pub(crate) prompts: RefCell<HashMap<i64, Option<Newest>>>,
+    pub(crate) paths: RefCell<HashMap<String, i64>>,
+}
+
+impl Memo {
+    /// Forgets what a write found out that is not kept. Ids are not given out twice all the same.
+    pub(crate) fn forget(&self) {
+        self.paused.set(None);
+        self.projects.borrow_mut().clear();
+        self.sessions.borrow_mut().clear();
+        self.prompts.borrow_mut().clear();
+        self.paths.borrow_mut().clear();
+    }
+}
