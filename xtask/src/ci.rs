@@ -1,5 +1,7 @@
 //! All checks in the order in which they fail fastest; stops at the first failure.
 
+mod quality;
+
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 use std::thread;
@@ -60,6 +62,7 @@ fn plan(project: &Project, install: bool) -> Vec<(&'static str, Action<'_>)> {
         ("codegen --check", Box::new(move || plain(codegen::run(project, true)))),
         ("spec", Box::new(move || plain(spec::run(project)))),
         ("release build", Box::new(move || cargo(project, &["build", "--release", "--locked"]))),
+        ("quality", Box::new(move || quality::gate(project))),
         ("gates", Box::new(move || gates(project))),
     ]
 }

@@ -246,29 +246,29 @@ pub fn read_params<P: DeserializeOwned>(op: &str, params: Value) -> Result<P, Op
                 .hint("Pass parameters by name, as a JSON object."));
         }
     };
-    serde_path_to_error::deserialize(params).map_err(|error| {
-        let path = error.path().to_string();
-        let message = error.inner().to_string();
-        // A missing or unknown member is reported at its parent; its name stands in the message.
-        let member = message.split('`').nth(1).unwrap_or_default();
-        let named = message.starts_with("missing field") || message.starts_with("unknown field");
-        let param = match (named, path.as_str()) {
-            (true, ".") => member.to_owned(),
-            (true, parent) if parent.ends_with(member) => parent.to_owned(),
-            (true, parent) => format!("{parent}.{member}"),
-            (false, ".") => String::new(),
-            (false, path) => path.to_owned(),
-        };
-        let message = message
-            .replace("missing field", "missing parameter")
-            .replace("unknown field", "unknown parameter");
-        let message = if named || param.is_empty() {
-            message
-        } else {
-            format!("parameter `{param}`: {message}")
-        };
-        OpError::invalid(&param, message).hint(format!("`rekindle ops {op}` shows its parameters."))
-    })
+    serde_path_to_error::deserialize(params)
+        .map_err(|error| wrong_params(op, &error.path().to_string(), &error.inner().to_string()))
+}
+
+/// The error for parameters that are not of their type; apart from [`read_params`], which is compiled
+/// once for each operation.
+fn wrong_params(op: &str, path: &str, message: &str) -> OpError {
+    // A missing or unknown member is reported at its parent; its name stands in the message.
+    let member = message.split('`').nth(1).unwrap_or_default();
+    let named = message.starts_with("missing field") || message.starts_with("unknown field");
+    let param = match (named, path) {
+        (true, ".") => member.to_owned(),
+        (true, parent) if parent.ends_with(member) => parent.to_owned(),
+        (true, parent) => format!("{parent}.{member}"),
+        (false, ".") => String::new(),
+        (false, path) => path.to_owned(),
+    };
+    let message = message
+        .replace("missing field", "missing parameter")
+        .replace("unknown field", "unknown parameter");
+    let message =
+        if named || param.is_empty() { message } else { format!("parameter `{param}`: {message}") };
+    OpError::invalid(&param, message).hint(format!("`rekindle ops {op}` shows its parameters."))
 }
 
 /// The schema of a type, inlined and without what only Rust knows.
@@ -276,7 +276,10 @@ fn schema_of<T: JsonSchema>() -> Value {
     let mut settings = SchemaSettings::draft2020_12();
     settings.inline_subschemas = true;
     settings.meta_schema = None;
-    let mut schema = SchemaGenerator::new(settings).into_root_schema_for::<T>();
+    portable(SchemaGenerator::new(settings).into_root_schema_for::<T>())
+}
+
+fn portable(mut schema: Schema) -> Value {
     Portable.transform(&mut schema);
     schema.remove("title");
     schema.to_value()

@@ -1,11 +1,10 @@
 //! The one call of search: a question goes in, ranked records and sessions come out.
 
-use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use model::{OpError, limits};
 use store::Store;
-use store::search::{self, Filter, Order};
+use store::search::{self, Filter, Order, Recipe};
 use text::query;
 
 /// A way to search.
@@ -43,15 +42,19 @@ pub(crate) struct Found {
 }
 
 /// Asks the store as `search` does with `relevance` and without `diverse`.
-pub(crate) fn find(store: &Store, question: &str, _: Config) -> Result<Found, OpError> {
+pub(crate) fn find(store: &Store, question: &str, config: Config) -> Result<Found, OpError> {
+    let recipe = match config {
+        Config::Plain => Recipe::Plain,
+        Config::Lexical => Recipe::Lexical,
+        Config::Table => Recipe::Table,
+    };
     let started = Instant::now();
     let query = query::rewrite(question);
     let filter = Filter::default();
-    let found =
-        store.read(|rx| search::hits(rx, &query, &filter, Order::Best, limits::EVAL_HITS))?;
+    let wanted = (Order::Best, limits::EVAL_HITS);
+    let found = store.read(|rx| search::hits_by(recipe, rx, &query, &filter, wanted))?;
     let took = started.elapsed();
-    let mut seen = HashSet::new();
-    let sessions = found.hits.iter().map(|hit| hit.session).filter(|id| seen.insert(*id));
-    let sessions = sessions.collect();
+    let sessions =
+        store.read(|rx| search::sessions(recipe, rx, &query, &filter, limits::EVAL_HITS))?;
     Ok(Found { documents: found.hits.into_iter().map(|hit| hit.id).collect(), sessions, took })
 }

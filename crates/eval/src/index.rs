@@ -42,6 +42,7 @@ impl Indexed {
             one_shot: false,
             backups: folder.to_owned(),
             page_count_max: None,
+            meaning: true,
             clock,
         };
         let store = Store::open(options, Box::new(|_, _| Ok(())), Box::new(|_| ()))?;

@@ -54,6 +54,7 @@ fn doc(id: &str, text: &str) -> Value {
     json!({ "id": id, "text": text })
 }
 
+/// @eval_recall
 #[test]
 fn recall_counts_the_share_of_gold_and_sessions_are_ranked_by_themselves() {
     let documents = [
@@ -104,6 +105,7 @@ fn a_document_of_many_passages_is_found_by_each_of_them_and_counts_once() {
     assert_eq!(json["configs"]["plain"]["all"]["documents"]["R@1"], 1.0);
 }
 
+/// @eval_scopes
 #[test]
 fn a_scope_is_searched_alone_unless_all_are_pooled() {
     let documents: Vec<Value> = ["north", "south"]
@@ -130,6 +132,7 @@ fn a_scope_is_searched_alone_unless_all_are_pooled() {
     assert_eq!(json["configs"]["plain"]["all"]["documents"]["R@5"], 1.0);
 }
 
+/// @eval_intervals
 #[test]
 fn configurations_stand_side_by_side_with_intervals_to_the_first() {
     let files = Files::new();
@@ -155,6 +158,7 @@ fn configurations_stand_side_by_side_with_intervals_to_the_first() {
     assert!(!table.contains("sessions"), "nothing is said of what nobody asked for: {table}");
 }
 
+/// @eval_floor
 #[test]
 fn what_falls_short_of_a_floor_is_told_with_both_numbers() {
     let files = Files::new();
@@ -176,6 +180,7 @@ fn what_falls_short_of_a_floor_is_told_with_both_numbers() {
     }
 }
 
+/// @eval_documents
 #[test]
 fn a_session_is_written_in_the_order_of_its_positions_and_its_times_never_go_back() {
     let files = Files::new();

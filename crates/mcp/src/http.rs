@@ -18,7 +18,7 @@ use serde_json::Value;
 
 use crate::handler::Handler;
 use crate::message::{Outcome, Shape, error_reply, shape, unparsable};
-use crate::{McpServer, Peer};
+use crate::{Answering, McpServer, Peer};
 
 type Reply = Response<BoxBody<Bytes, Infallible>>;
 
@@ -49,7 +49,11 @@ pub(crate) fn sdk_service(handler: Handler) -> StreamableHttpService<Handler, Ne
 
 impl McpServer {
     /// Answers one HTTP request to `/mcp`. A `tools` parameter of the query overrides the peer's.
-    pub async fn http(&self, request: Request<Bytes>, mut from: Peer) -> Reply {
+    pub fn http(&self, request: Request<Bytes>, from: Peer) -> Answering<'_, Reply> {
+        Box::pin(self.answer(request, from))
+    }
+
+    async fn answer(&self, request: Request<Bytes>, mut from: Peer) -> Reply {
         if let Some(tools) = asked_toolsets(request.uri().query().unwrap_or_default()) {
             from.tools = tools;
         }

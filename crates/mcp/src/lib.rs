@@ -13,6 +13,7 @@ mod message;
 mod resources;
 mod tools;
 
+use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 
 use contract::Table;
@@ -44,6 +45,10 @@ pub struct Answer {
     /// The revision that this very line agreed upon; the surface brings it with later lines.
     pub revision: Option<String>,
 }
+
+/// An answer on its way. Boxed, because a bare future brings the SDK's code with it into every crate
+/// that polls it.
+pub type Answering<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// The MCP face of a runtime. Cheap to clone.
 #[derive(Clone)]

@@ -14,7 +14,7 @@ use rmcp::transport::Transport;
 use rmcp::{Peer as Recipient, RoleServer};
 use serde_json::{Map, Value, json};
 
-use crate::{Answer, McpServer, Peer};
+use crate::{Answer, Answering, McpServer, Peer};
 
 /// The first revision that has no batches any more.
 const WITHOUT_BATCHES: &str = "2025-06-18";
@@ -48,7 +48,11 @@ pub(crate) enum Shape {
 
 impl McpServer {
     /// Answers one line from stdio, a PROXY, an event stream or a WebSocket.
-    pub async fn line(&self, line: &[u8], from: Peer) -> Answer {
+    pub fn line<'a>(&'a self, line: &'a [u8], from: Peer) -> Answering<'a, Answer> {
+        Box::pin(self.line_of(line, from))
+    }
+
+    async fn line_of(&self, line: &[u8], from: Peer) -> Answer {
         if line.iter().all(u8::is_ascii_whitespace) {
             return Answer::default();
         }

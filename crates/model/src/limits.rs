@@ -45,6 +45,8 @@ pub const WRITE_LINGER: Duration = Duration::from_millis(2);
 pub const INDEX_BATCH: usize = 256;
 pub const INDEX_AT: usize = 64;
 pub const INDEX_QUIET: Duration = Duration::from_secs(1);
+/// Documents outside of the index that a search looks through itself if it cannot wait for it.
+pub const UNINDEXED_READ_MAX: usize = 1_000;
 /// How long a search waits until the index knows everything.
 pub const INDEX_PATIENCE: Duration = Duration::from_secs(2);
 /// Pages of the write-ahead log from which on a COMMIT moves them into the database. Pages that are
@@ -329,16 +331,15 @@ pub const RECEIPTS_MAX: usize = 1_000;
 pub const QUERY_BYTES_MAX: usize = text::query::BYTES_MAX;
 pub const QUERY_WORDS_MAX: usize = text::query::WORDS_MAX;
 pub const QUERY_PAIRS_MAX: usize = text::query::PAIRS_MAX;
-/// Passages that a query looks at; of words that are more frequent together, the newest. Finding out
-/// how frequent words are may count so many.
+/// Passages that the full-text index may give for a query, and passages with the rarer of two adjacent
+/// words up to which it is asked for both.
 pub const SEARCH_ROWS_MAX: usize = 30_000;
-pub const SEARCH_ROWS_COUNTED_MAX: usize = 200_000;
-/// Passages with a word of the query from which on it is worth while to ask first which documents
-/// the filter lets through, and how many these may be at most.
-pub const SEARCH_SCOPE_ROWS: usize = 500;
+/// Documents of a scope up to which the full-text index looks only at them.
 pub const SEARCH_SCOPE_DOCUMENTS: usize = 2_000;
 /// Documents that are candidates for an answer.
 pub const SEARCH_CANDIDATES: usize = 200;
+/// Characters of a text, from its beginning, by which records that are like it are found.
+pub const SIMILAR_TEXT_CHARS: usize = 4_000;
 /// Time that a query with operators or beginnings of words may take.
 pub const OPERATORS_PATIENCE: Duration = Duration::from_millis(50);
 
@@ -353,6 +354,9 @@ pub const QUERY_HASHES_MAX: usize = 8;
 pub const SEARCH_DEFAULT: usize = 20;
 pub const SEARCH_MAX: usize = 100;
 pub const SEARCH_PER_SESSION: usize = 3;
+/// Records that are like a text.
+pub const SIMILAR_DEFAULT: usize = 10;
+pub const SIMILAR_MAX: usize = 100;
 /// Observations of `recent_context`.
 pub const RECENT_DEFAULT: usize = 30;
 pub const RECENT_MAX: usize = 100;

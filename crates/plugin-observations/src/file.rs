@@ -44,11 +44,7 @@ impl<'a> Asked<'a> {
     }
 }
 
-fn other_paths(
-    cx: &Cx<'_>,
-    places: &DiskPlaces,
-    absolute: &str,
-) -> Result<Vec<String>, OpError> {
+fn other_paths(cx: &Cx<'_>, places: &DiskPlaces, absolute: &str) -> Result<Vec<String>, OpError> {
     let meant = places.identity(absolute);
     let mut found = cx.store.read(|rx| history::paths_ending(rx, &meant.1.to_string_lossy()))?;
     found.retain(|path| path != absolute && places.identity(path) == meant);

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use contract::{CliShape, Cx, Example, Op, OpInfo};
 use model::observation::ObsType;
-use model::session::{Prompt, PromptSource};
 use model::{OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -148,12 +147,11 @@ impl Op for FileHistory {
 
 impl TouchingSession {
     fn new(of: Touches) -> TouchingSession {
-        let intent = of.session.summary.map(|summary| summary.intent);
         TouchingSession {
-            session_id: of.session.session_id,
-            project: of.session.project,
-            started_at: of.session.started_at.div_euclid(1000),
-            summary_intent: intent.filter(|intent| !intent.is_empty()),
+            session_id: of.session_id,
+            project: of.project,
+            started_at: of.started_at.div_euclid(1000),
+            summary_intent: of.intent,
             touches: of.touches.into_iter().map(FileTouch::new).collect(),
         }
     }
@@ -161,16 +159,14 @@ impl TouchingSession {
 
 impl FileTouch {
     fn new(touch: Touch) -> FileTouch {
-        let Touch { observation: seen, prompt } = touch;
-        let by_user = |prompt: &Prompt| prompt.source == PromptSource::User;
         FileTouch {
-            observation_id: seen.id,
-            timestamp: seen.timestamp,
-            obs_type: seen.obs_type,
-            content_preview: show::preview(seen.content),
-            file_path: seen.file_path,
-            prompt_content: prompt.filter(by_user).map(|prompt| prompt.content),
-            is_pinned: seen.is_pinned,
+            observation_id: touch.id,
+            timestamp: touch.at.div_euclid(1000),
+            obs_type: touch.obs_type,
+            content_preview: show::preview(touch.content),
+            file_path: touch.file_path,
+            prompt_content: touch.prompt,
+            is_pinned: touch.is_pinned,
         }
     }
 }

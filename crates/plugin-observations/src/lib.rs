@@ -10,6 +10,7 @@ mod count;
 mod examples;
 mod file;
 mod file_history;
+mod find_similar;
 mod get_observations;
 mod ingest;
 mod maintain;
@@ -67,6 +68,7 @@ impl Plugin for Observations {
         let places = || self.places.clone();
         vec![
             Operation::new(search::Search { places: places() }),
+            Operation::new(find_similar::FindSimilar { places: places() }),
             Operation::new(get_observations::GetObservations),
             Operation::new(timeline::Timeline),
             Operation::new(recent_context::RecentContext { places: places() }),

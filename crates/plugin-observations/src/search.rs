@@ -11,7 +11,7 @@ use model::{OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use store::search::{self, Filter, Hit, Hits, Order};
+use store::search::{self, Filter, Hit, Hits, Order, Recipe};
 use store::{Rx, commits, observations, sessions};
 use text::query::{self, Form, Query};
 
@@ -101,9 +101,6 @@ pub(crate) struct SearchOutput {
     query_form: &'static str,
     /// Whether more may be there than was looked at.
     partial: bool,
-    /// Words so frequent that only the newest records with them were looked at.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    frequent: Vec<String>,
     /// The `offset` to go on with, if there is more.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_offset: Option<usize>,
@@ -141,8 +138,14 @@ pub(crate) struct MatchExplain {
 /// What can be said of a record before it is weighed for the order, each from 0 to 1.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Parts {
-    /// Against the best match of the answer.
+    /// Its own words, against the best of the answer, as are the next two.
     lexical: f64,
+    /// What stands before and after it in its session.
+    neighbours: f64,
+    /// The best of its session.
+    session: f64,
+    /// How near it is in meaning to the question.
+    meaning: f64,
     /// Half with every week.
     recency: f64,
     /// By the type of the record.
@@ -192,10 +195,13 @@ impl Op for Search {
 
     fn run(&self, cx: &Cx<'_>, params: SearchParams) -> Result<SearchOutput, OpError> {
         let query = query::rewrite(&params.query);
+        let meaning = cx.config.boolean("search.meaning");
+        let recipe = if meaning { Recipe::Table } else { Recipe::Lexical };
         let question = Question::new(cx, &self.places, params.project.clone());
         let anywhere = params.project == Wanted::All;
         let file = params.file_path.as_deref();
-        let file = file.map(|path| Asked::new(cx, &self.places, path.trim(), anywhere)).transpose()?;
+        let file =
+            file.map(|path| Asked::new(cx, &self.places, path.trim(), anywhere)).transpose()?;
         let (mut output, whole) = cx.store.search(|rx| {
             let scope = question.scope(rx)?;
             let projects = scope.ids();
@@ -204,14 +210,13 @@ impl Op for Search {
                 root: scope.root(),
                 ..params.filter(rx, file.as_ref())?
             };
-            let found = params.find(rx, &filter, &query, cx.now)?;
+            let found = params.find(rx, &filter, &query, recipe, cx.now)?;
             let (page, next_offset) = params.page(found.ranked);
             let results = records(rx, &found.query, page)?;
             Ok(SearchOutput {
                 results,
                 query_form: found.query.form.word(),
                 partial: found.partial || query.cut,
-                frequent: found.frequent,
                 next_offset,
                 about: scope.about(cx),
             })
@@ -236,7 +241,9 @@ impl OrderBy {
 struct Ranked {
     hit: Hit,
     score: Score,
-    /// Whether it is a commit that the query names by its hash.
+    /// The most that words say for any of the hits.
+    words: f64,
+    /// Whether it is what the query names: a commit by its hash, or a record that contains a path.
     named: bool,
     /// What the order goes by.
     first: f64,
@@ -247,7 +254,6 @@ struct Found {
     ranked: Vec<Ranked>,
     query: Query,
     partial: bool,
-    frequent: Vec<String>,
 }
 
 impl SearchParams {
@@ -279,31 +285,33 @@ impl SearchParams {
         rx: &Rx<'_>,
         filter: &Filter<'_>,
         query: &Query,
+        recipe: Recipe,
         now: i64,
     ) -> Result<Found, OpError> {
         // One more than is shown tells whether there is more.
         let wanted = self.offset.get().saturating_add(self.limit()).saturating_add(1);
         let wanted = wanted.max(limits::SEARCH_CANDIDATES);
         let order = if self.order_by == OrderBy::Recent { Order::Newest } else { Order::Best };
-        let mut hits = search::hits(rx, query, filter, order, wanted)?;
+        let mut hits = search::hits_by(recipe, rx, query, filter, (order, wanted))?;
         if self.order_by == OrderBy::Blended && hits.hits.len() == wanted {
             // What is recent may be worth more than its words alone.
-            add(&mut hits, search::hits(rx, query, filter, Order::Newest, wanted)?);
+            let newest = (Order::Newest, wanted);
+            add(&mut hits, search::hits_by(recipe, rx, query, filter, newest)?);
         }
         let named = commits_named(rx, query, filter)?;
         if query.form != Form::Operators {
             hits.hits.retain(|hit| !named.contains_key(&hit.id));
             hits.hits.extend(named.values());
         }
-        let best = hits.hits.iter().map(|hit| hit.lexical).fold(0.0, f64::max);
-        let best = if best > 0.0 { best } else { 1.0 };
+        let best = highest(&hits.hits, |hit| hit.score);
+        let words = highest(&hits.hits, Hit::words);
         let rank = |hit: Hit| {
-            let named = named.contains_key(&hit.id);
-            let lexical = if named { best } else { hit.lexical };
-            let score = rank::blended(lexical, best, hit.kind, hit.at, now);
+            let named = hit.exact || named.contains_key(&hit.id);
+            let relevance = if named { best } else { hit.score };
+            let score = rank::blended(relevance, best, hit.kind, hit.at, now);
             let by_order = self.order_by.of(&score);
             let leads = named && self.order_by != OrderBy::Recent;
-            Ranked { hit, score, named, first: if leads { 1.0 } else { by_order } }
+            Ranked { hit, score, words, named, first: if leads { 1.0 } else { by_order } }
         };
         let mut ranked: Vec<Ranked> = hits.hits.into_iter().map(rank).collect();
         ranked.sort_by(|a, b| {
@@ -313,7 +321,7 @@ impl SearchParams {
                 _ => b.named.cmp(&a.named).then(b.first.total_cmp(&a.first)).then(newer),
             }
         });
-        Ok(Found { ranked, query: hits.query, partial: hits.partial, frequent: hits.frequent })
+        Ok(Found { ranked, query: hits.query, partial: hits.partial })
     }
 
     fn limit(&self) -> usize {
@@ -360,6 +368,12 @@ fn commits_named(
     Ok(named)
 }
 
+/// The highest of what the hits have of something; 1 if none has any of it.
+fn highest(hits: &[Hit], of: fn(&Hit) -> f64) -> f64 {
+    let most = hits.iter().map(of).fold(0.0, f64::max);
+    if most > 0.0 { most } else { 1.0 }
+}
+
 /// Adds the hits that are not there yet.
 fn add(hits: &mut Hits, more: Hits) {
     let known: HashSet<i64> = hits.hits.iter().map(|hit| hit.id).collect();
@@ -382,10 +396,18 @@ impl FoundRecord {
         let metadata = record.metadata.as_ref().unwrap_or(&Value::Null);
         let searched =
             Observation::searched(&record.content, record.file_path.as_deref(), metadata);
-        let Score { lexical, recency, kind, .. } = ranked.score;
+        let Score { recency, kind, .. } = ranked.score;
+        let words = |part: f64| show::rounded(part / ranked.words);
         let score = show::rounded(ranked.first);
         let hash = metadata.get("commit_hash").and_then(Value::as_str).filter(|_| ranked.named);
         let hash = hash.map(|hash| format!("commit {}", show::line(hash)));
+        let mut reasons = query.reasons(&searched);
+        if ranked.hit.lexical == 0.0 && ranked.hit.neighbours > 0.0 {
+            reasons.push("beside a match in its session".to_owned());
+        }
+        if ranked.hit.lexical == 0.0 && ranked.hit.meaning > 0.0 {
+            reasons.push(format!("near in meaning ({:.2})", ranked.hit.meaning));
+        }
         FoundRecord {
             id: record.id,
             timestamp: record.timestamp,
@@ -398,9 +420,12 @@ impl FoundRecord {
             score,
             match_explain: MatchExplain {
                 score,
-                reasons: hash.into_iter().chain(query.reasons(&searched)).collect(),
+                reasons: hash.into_iter().chain(reasons).collect(),
                 parts: Parts {
-                    lexical: show::rounded(lexical.unwrap_or_default()),
+                    lexical: words(ranked.hit.lexical),
+                    neighbours: words(ranked.hit.neighbours),
+                    session: words(ranked.hit.in_session),
+                    meaning: show::rounded(ranked.hit.meaning),
                     recency: show::rounded(recency),
                     r#type: kind,
                 },

@@ -82,6 +82,7 @@ impl Desk {
             one_shot: false,
             backups: folder.0.join("backups"),
             page_count_max: None,
+            meaning: true,
             clock: || NOW,
         };
         let store = Store::open(options, Box::new(|_, _| Ok(())), Box::new(|_| ())).unwrap();

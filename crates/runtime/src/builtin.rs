@@ -113,6 +113,13 @@ const fn key(
 
 const CONFIG: &[ConfigKey] = &[
     key(
+        "search.meaning",
+        ConfigKind::Boolean,
+        "true",
+        &["REKINDLE_SEARCH_MEANING"],
+        "Whether a search also goes by what words mean.",
+    ),
+    key(
         "daemon.port",
         ConfigKind::Port,
         "8765",

@@ -82,6 +82,7 @@ impl Runtime {
             path: locations.database.clone(),
             one_shot,
             backups: locations.backups(),
+            meaning: config.boolean("search.meaning"),
             page_count_max: u32::try_from(config.integer("store.max_pages"))
                 .ok()
                 .filter(|n| *n > 0),

@@ -2,14 +2,13 @@
 
 use std::collections::HashMap;
 
-use model::observation::{ObsType, Observation};
-use model::session::{Prompt, PromptSource, Session};
+use model::observation::ObsType;
+use model::session::PromptSource;
 use model::{OpError, limits};
-use rusqlite::{Row, params};
+use rusqlite::{OptionalExtension, Row, params};
 
-use crate::observations::read;
+use crate::paths;
 use crate::tx::Rx;
-use crate::{paths, prompts, sessions};
 
 /// A prompt and what it caused; without a prompt, what belongs to the session as a whole.
 #[derive(Clone, Debug, PartialEq)]
@@ -147,22 +146,39 @@ pub struct FileQuery<'a> {
     pub limit: usize,
 }
 
-/// A touch of a file and the user's words behind it.
-#[derive(Clone, Debug, PartialEq)]
+/// A touch of a file and the user's words behind it, as far as a history shows them.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Touch {
-    pub observation: Observation,
-    pub prompt: Option<Prompt>,
+    pub id: i64,
+    /// Milliseconds since 1970, UTC.
+    pub at: i64,
+    pub obs_type: ObsType,
+    pub file_path: Option<String>,
+    pub content: String,
+    pub is_pinned: bool,
+    pub prompt: Option<String>,
 }
 
 /// A session and its touches of a file, the last first.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Touches {
-    pub session: Session,
+    /// The agent's own id of the session.
+    pub session_id: String,
+    pub project: String,
+    /// Milliseconds since 1970, UTC.
+    pub started_at: i64,
+    /// What the user wanted from the session.
+    pub intent: Option<String>,
     pub touches: Vec<Touch>,
 }
 
 pub(crate) const TOUCHES: &str = "SELECT at, id, project, kind FROM observations \
      WHERE file = ?1 AND at < ?2 AND at > ?3 ORDER BY at DESC, id DESC";
+pub(crate) const TOUCH: &str = "SELECT o.session, o.kind, f.path, o.content, o.pinned, q.content \
+     FROM observations o LEFT JOIN paths f ON f.id = o.file \
+     LEFT JOIN prompts q ON q.id = o.prompt AND q.source = 'user' WHERE o.id = ?1";
+pub(crate) const TOUCHING: &str = "SELECT s.name, p.name, s.started_at, s.summary ->> '$.intent' \
+     FROM sessions s CROSS JOIN projects p ON p.id = s.project WHERE s.id = ?1";
 
 /// The sessions that touched a file, the one with the last touch first.
 pub fn of_file(rx: &Rx<'_>, query: &FileQuery<'_>) -> Result<Vec<Touches>, OpError> {
@@ -177,24 +193,49 @@ pub fn of_file(rx: &Rx<'_>, query: &FileQuery<'_>) -> Result<Vec<Touches>, OpErr
     }
     places.sort_unstable_by(|a: &(i64, i64), b| b.cmp(a));
     places.truncate(query.limit);
-    let mut found: Vec<Touches> = Vec::new();
-    for (_, id) in places {
-        let Some(observation) = read::select(rx, "WHERE o.id = ?1", [id])?.pop() else { continue };
-        let prompt = match observation.prompt_id {
-            Some(prompt) => prompts::by_id(rx, prompt)?,
-            None => None,
-        };
-        let known = found.iter_mut().find(|one| one.session.session_id == observation.session_id);
-        match known {
-            Some(touches) => touches.touches.push(Touch { observation, prompt }),
-            None => {
-                if let Some(session) = sessions::by_name(rx, &observation.session_id)? {
-                    found.push(Touches { session, touches: vec![Touch { observation, prompt }] });
-                }
-            }
+    let mut found: Vec<(i64, Touches)> = Vec::new();
+    for place in places {
+        let Some((session, touch)) = touch(rx, place)? else { continue };
+        if let Some((_, known)) = found.iter_mut().find(|(of, _)| *of == session) {
+            known.touches.push(touch);
+        } else if let Some(new) = touching(rx, session)? {
+            found.push((session, Touches { touches: vec![touch], ..new }));
         }
     }
-    Ok(found)
+    Ok(found.into_iter().map(|(_, touches)| touches).collect())
+}
+
+/// One touch, and the session in the store that it belongs to.
+fn touch(rx: &Rx<'_>, (at, id): (i64, i64)) -> Result<Option<(i64, Touch)>, OpError> {
+    let read = |row: &Row<'_>| {
+        let Some(obs_type) = ObsType::parse(row.get_ref(1)?.as_str()?) else { return Ok(None) };
+        let touch = Touch {
+            id,
+            at,
+            obs_type,
+            file_path: row.get(2)?,
+            content: row.get(3)?,
+            is_pinned: row.get(4)?,
+            prompt: row.get(5)?,
+        };
+        Ok(Some((row.get(0)?, touch)))
+    };
+    rx.sql(|db| db.prepare_cached(TOUCH)?.query_row([id], read).optional().map(Option::flatten))
+}
+
+/// A session, yet without its touches.
+fn touching(rx: &Rx<'_>, session: i64) -> Result<Option<Touches>, OpError> {
+    let read = |row: &Row<'_>| {
+        let intent: Option<String> = row.get(3)?;
+        Ok(Touches {
+            session_id: row.get(0)?,
+            project: row.get(1)?,
+            started_at: row.get(2)?,
+            intent: intent.filter(|intent| !intent.is_empty()),
+            touches: Vec::new(),
+        })
+    };
+    rx.sql(|db| db.prepare_cached(TOUCHING)?.query_row([session], read).optional())
 }
 
 /// Whether anything is on record about exactly this path.

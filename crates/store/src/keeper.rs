@@ -11,6 +11,7 @@ use model::{OpError, limits, time};
 use rusqlite::Connection;
 
 use crate::backup;
+use crate::catalogue::Catalogue;
 use crate::connection::{self, Setup};
 use crate::error::StoreError;
 use crate::events;
@@ -33,6 +34,7 @@ pub(crate) struct Shared {
     pub(crate) only_read: AtomicBool,
     /// There are documents that the full-text index does not know yet.
     pub(crate) behind: AtomicBool,
+    pub(crate) catalogue: Arc<Catalogue>,
 }
 
 impl Shared {
@@ -206,7 +208,8 @@ impl Keeper {
     ) -> Result<Vec<Effect>, StoreError> {
         let failed = |error: rusqlite::Error| StoreError::of_any(&error);
         self.begin(db, opened)?;
-        let memo = Memo::default();
+        self.shared.catalogue.clear();
+        let memo = Memo::new(&self.shared);
         let tx = Tx::new(db, &memo);
         if let Err(error) = self.on_opened(&tx, opened) {
             // A fault of the database says more than what was made of it on the way.
@@ -248,7 +251,8 @@ impl Keeper {
         *self.shared.notices.lock().unwrap_or_else(PoisonError::into_inner) = recent;
         events::go_on_after(tx, self.last_seq)?;
         self.last_seq = events::last_seq(tx)?;
-        if self.rebuilt {
+        let only_read = self.shared.only_read.load(Ordering::Relaxed);
+        if self.rebuilt || (!only_read && passages::is_old(tx)?) {
             passages::rebuild(tx)?;
         }
         self.shared.behind.store(passages::is_behind(tx)?, Ordering::Relaxed);

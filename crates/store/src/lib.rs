@@ -9,9 +9,11 @@
 //! remove from all of them, [`scrub`] goes over their texts, [`totals`] counts them. An
 //! aggregate is functions over [`Tx`] and [`Rx`] with its SQL beside them and its table in `schema/`.
 
+mod answer;
 mod backup;
 pub mod bare;
 mod calls;
+mod catalogue;
 pub mod commits;
 mod connection;
 mod deadline;
@@ -32,6 +34,7 @@ pub mod passages;
 mod paths;
 pub mod pauses;
 mod pool;
+mod postings;
 pub mod projects;
 pub mod prompts;
 pub mod purge;

@@ -3,14 +3,20 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use model::project::{Project, ProjectFacts};
 
+use crate::catalogue::Catalogue;
+use crate::keeper::Shared;
 use crate::prompts::Newest;
 use crate::sessions::Alive;
 
 #[derive(Default)]
 pub(crate) struct Memo {
+    pub(crate) catalogue: Arc<Catalogue>,
+    /// Whether it is worked out what passages mean.
+    pub(crate) meaning: bool,
     /// The last id that was given out; it is written down at the end of the group.
     pub(crate) last_id: Cell<Option<i64>>,
     /// Whether there is any pause at all.
@@ -24,6 +30,11 @@ pub(crate) struct Memo {
 }
 
 impl Memo {
+    pub(crate) fn new(shared: &Shared) -> Memo {
+        let (catalogue, meaning) = (shared.catalogue.clone(), shared.options.meaning);
+        Memo { catalogue, meaning, ..Memo::default() }
+    }
+
     /// Forgets what a write found out that is not kept. Ids are not given out twice all the same.
     pub(crate) fn forget(&self) {
         self.paused.set(None);

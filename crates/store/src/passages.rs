@@ -5,26 +5,31 @@
 //! ([`crate::Store::catch_up`]), so that no event waits for the index and every search has it whole.
 //! What is removed leaves the index at once.
 
+use meaning::Vector;
 use model::observation::{ObsType, Observation};
 use model::session::Summary;
 use model::{OpError, limits};
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::Value;
-use text::{passages, words};
+use text::terms::Terms;
+use text::words;
 
-use crate::record_ids;
+use crate::postings;
 use crate::tx::{Rx, Tx};
 
 const NOTE: &str = "INSERT INTO unindexed (doc, known) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
 const FORGET_NOTE: &str = "DELETE FROM unindexed WHERE doc = ?1";
 const WAITING: &str = "SELECT doc, known FROM unindexed ORDER BY doc LIMIT ?1";
-pub(crate) const FORGET_FURTHER: &str = "DELETE FROM further_passages WHERE doc = ?1 RETURNING id";
-const ADD_FURTHER: &str = "INSERT INTO further_passages (id, doc) VALUES (?1, ?2)";
-const ADD: &str = "INSERT INTO passage_fts (rowid, body, parts) VALUES (?1, ?2, ?3)";
-const REMOVE: &str = "DELETE FROM passage_fts WHERE rowid = ?1";
+pub(crate) const FORGET: &str = "DELETE FROM passages WHERE doc = ?1 RETURNING id";
+const ADD: &str = "INSERT INTO passages (doc, session, project, length, words, vector) \
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+const ADD_WORDS: &str = "INSERT INTO passage_fts (rowid, body, parts) VALUES (?1, ?2, ?3)";
+const REMOVE_WORDS: &str = "DELETE FROM passage_fts WHERE rowid = ?1";
+const REMOVED: &str = "INSERT INTO removed_passages (id) VALUES (?1) ON CONFLICT DO NOTHING";
 const OPTIMIZE: &str = "INSERT INTO passage_fts (passage_fts) VALUES ('optimize')";
-const REMOVE_ALL: &str = "DELETE FROM further_passages; DELETE FROM unindexed; \
-     INSERT INTO passage_fts (passage_fts) VALUES ('delete-all'); \
+const REMOVE_ALL: &str = "DELETE FROM passages; DELETE FROM unindexed; DELETE FROM postings; \
+     DELETE FROM removed_passages; INSERT INTO passage_fts (passage_fts) VALUES ('delete-all'); \
+     DELETE FROM sqlite_sequence WHERE name = 'passages'; DROP TABLE IF EXISTS further_passages; \
      INSERT INTO unindexed (doc, known) SELECT id, 0 FROM documents;";
 
 /// Notes a document that is new.
@@ -50,19 +55,24 @@ pub(crate) fn renewed(tx: &Tx<'_>, doc: i64) -> Result<(), OpError> {
 
 /// Makes the document unfindable. Its words leave the file with [`optimize`].
 pub(crate) fn remove(tx: &Tx<'_>, doc: i64) -> Result<(), OpError> {
-    tx.sql(|db| {
-        db.prepare_cached(FORGET_NOTE)?.execute([doc])?;
-        take_out(db, doc)
-    })
+    tx.sql(|db| db.prepare_cached(FORGET_NOTE)?.execute([doc]))?;
+    take_out(tx, doc)
 }
 
-fn take_out(db: &Connection, doc: i64) -> rusqlite::Result<()> {
-    let further: Vec<i64> = db
-        .prepare_cached(FORGET_FURTHER)?
-        .query_map([doc], |row| row.get(0))?
-        .collect::<Result<_, _>>()?;
-    for passage in further.into_iter().chain([doc]) {
-        db.prepare_cached(REMOVE)?.execute([passage])?;
+fn take_out(tx: &Tx<'_>, doc: i64) -> Result<(), OpError> {
+    let gone: Vec<usize> = tx.sql(|db| {
+        let mut forget = db.prepare_cached(FORGET)?;
+        let gone: Vec<usize> =
+            forget.query_map([doc], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+        for passage in &gone {
+            db.prepare_cached(REMOVE_WORDS)?.execute([passage])?;
+            db.prepare_cached(REMOVED)?.execute([passage])?;
+        }
+        Ok(gone)
+    })?;
+    if !gone.is_empty() {
+        let catalogue = tx.memo().catalogue.clone();
+        tx.after_commit(Box::new(move || catalogue.remove(&gone)));
     }
     Ok(())
 }
@@ -73,28 +83,92 @@ pub fn optimize(tx: &Tx<'_>) -> Result<(), OpError> {
     tx.sql(|db| {
         // What the index leaves behind is to be unreadable too.
         db.pragma_update(None, "secure_delete", true)?;
-        db.execute(OPTIMIZE, [])?;
-        db.pragma_update(None, "secure_delete", false)
+        let rewritten = rewrite(db);
+        db.pragma_update(None, "secure_delete", false)?;
+        rewritten
     })
+}
+
+fn rewrite(db: &Connection) -> rusqlite::Result<()> {
+    let gone: Vec<usize> = db
+        .prepare_cached("SELECT id FROM removed_passages ORDER BY id")?
+        .query_map([], |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    postings::take_out(db, &gone)?;
+    db.execute("DELETE FROM removed_passages", [])?;
+    db.execute(OPTIMIZE, []).map(drop)
 }
 
 /// How many passages there are in the index.
 pub fn count(rx: &Rx<'_>) -> Result<u64, OpError> {
-    // The table of their lengths has a row for each, and SQLite counts it page by page.
-    const COUNT: &str = "SELECT count(*) FROM passage_fts_docsize";
+    const COUNT: &str = "SELECT count(*) FROM passages";
     rx.sql(|db| db.prepare_cached(COUNT)?.query_row([], |row| row.get(0)))
 }
 
-/// Whether there are documents that the index does not know yet.
-pub fn is_behind(rx: &Rx<'_>) -> Result<bool, OpError> {
-    const ANY: &str = "SELECT EXISTS (SELECT 1 FROM unindexed)";
-    rx.sql(|db| db.prepare_cached(ANY)?.query_row([], |row| row.get(0)))
+/// The words by which a document is found; none if it is gone or nothing that anybody would search for.
+pub fn text(rx: &Rx<'_>, doc: i64) -> Result<Option<String>, OpError> {
+    Ok(Document::read(rx, doc)?.map(|document| document.body))
+}
+
+/// Whether there are documents that the index does not know yet, or passages of which it is not worked
+/// out what they mean although it should be.
+pub(crate) fn is_behind(tx: &Tx<'_>) -> Result<bool, OpError> {
+    const ANY: &str = "SELECT EXISTS (SELECT 1 FROM unindexed) \
+         OR (?1 AND EXISTS (SELECT 1 FROM passages WHERE vector IS NULL))";
+    let meaning = tx.memo().meaning;
+    tx.sql(|db| db.prepare_cached(ANY)?.query_row([meaning], |row| row.get(0)))
+}
+
+/// Whether the index is one of a build that kept passages otherwise.
+pub(crate) fn is_old(rx: &Rx<'_>) -> Result<bool, OpError> {
+    const OLD: &str = "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'further_passages')";
+    rx.sql(|db| db.query_row(OLD, [], |row| row.get(0)))
 }
 
 /// Empties the index; every document waits to be put into it again.
 pub fn rebuild(tx: &Tx<'_>) -> Result<(), OpError> {
     tx.late().unindexed();
-    tx.sql(|db| db.execute_batch(REMOVE_ALL))
+    tx.sql(|db| db.execute_batch(REMOVE_ALL))?;
+    altered(tx)
+}
+
+/// Says that passages are others than whoever read them before believes.
+fn altered(tx: &Tx<'_>) -> Result<(), OpError> {
+    const ALTERED: &str = "INSERT INTO passage_changes (id, count) VALUES (1, 1) \
+         ON CONFLICT DO UPDATE SET count = count + 1";
+    tx.sql(|db| db.prepare_cached(ALTERED)?.execute([]).map(drop))
+}
+
+/// Says that the sessions of a project are others than before.
+pub(crate) fn moved(tx: &Tx<'_>, project: i64) -> Result<(), OpError> {
+    const MOVE: &str = "UPDATE passages SET project = ?1 WHERE project <> ?1 AND EXISTS \
+         (SELECT 1 FROM sessions WHERE id IN (session, doc) AND project = ?1)";
+    tx.sql(|db| db.execute(MOVE, [project]))?;
+    altered(tx)
+}
+
+/// Does a part of what the index is behind with, and says whether there is more.
+pub(crate) fn catch_up(tx: &Tx<'_>) -> Result<bool, OpError> {
+    let more = index(tx)? || (tx.memo().meaning && work_out(tx)?);
+    if !more {
+        tx.late().indexed();
+    }
+    Ok(more)
+}
+
+/// The newest documents that the index does not know yet, with what they will be found by: who may only
+/// read has to look through them.
+pub(crate) fn waiting(rx: &Rx<'_>) -> Result<Vec<(i64, String)>, OpError> {
+    const NEWEST: &str = "SELECT doc FROM unindexed ORDER BY doc DESC LIMIT ?1";
+    let docs: Vec<i64> = rx.sql(|db| {
+        let most = limits::UNINDEXED_READ_MAX;
+        db.prepare_cached(NEWEST)?.query_map([most], |row| row.get(0))?.collect()
+    })?;
+    let mut waiting = Vec::new();
+    for doc in docs {
+        waiting.extend(Document::read(rx, doc)?.map(|document| (doc, document.body)));
+    }
+    Ok(waiting)
 }
 
 /// Puts documents into the index that it does not know yet, as many as are done in one go. Says whether
@@ -105,67 +179,122 @@ pub(crate) fn index(tx: &Tx<'_>) -> Result<bool, OpError> {
         let mut select = db.prepare_cached(WAITING)?;
         select.query_map([most], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
     })?;
+    let mut batch = postings::Batch::default();
     for (doc, known) in &waiting {
         if *known {
-            tx.sql(|db| take_out(db, *doc))?;
+            take_out(tx, *doc)?;
         }
-        if let Some(body) = body(tx, *doc)? {
-            put_in(tx, *doc, &body)?;
+        if let Some(document) = Document::read(tx, *doc)? {
+            document.put_in(tx, &mut batch)?;
         }
     }
+    tx.sql(|db| batch.write(db))?;
     if let Some((last, _)) = waiting.last() {
         tx.sql(|db| db.prepare_cached("DELETE FROM unindexed WHERE doc <= ?1")?.execute([last]))?;
     }
-    let more = waiting.len() == most;
-    if !more {
-        tx.late().indexed();
-    }
-    Ok(more)
+    Ok(waiting.len() == most)
 }
 
-fn put_in(tx: &Tx<'_>, doc: i64, body: &str) -> Result<(), OpError> {
-    for (number, body) in passages::passages(body).into_iter().enumerate() {
-        let passage = if number == 0 { doc } else { record_ids::next(tx)? };
-        let parts = words::hidden_words(body);
+/// Works out what passages mean of which that is not known, because it was turned off when they came.
+fn work_out(tx: &Tx<'_>) -> Result<bool, OpError> {
+    const BARE: &str =
+        "SELECT DISTINCT doc FROM passages WHERE vector IS NULL ORDER BY doc LIMIT ?1";
+    const OF_DOC: &str = "SELECT id FROM passages WHERE doc = ?1 ORDER BY id";
+    const SET: &str = "UPDATE passages SET vector = ?2 WHERE id = ?1";
+    let most = limits::INDEX_BATCH;
+    let docs: Vec<i64> =
+        tx.sql(|db| db.prepare_cached(BARE)?.query_map([most], |row| row.get(0))?.collect())?;
+    for doc in &docs {
+        let body = Document::read(tx, *doc)?.map(|document| document.body).unwrap_or_default();
+        let mut bodies = text::passages::passages(&body).into_iter();
         tx.sql(|db| {
-            if number > 0 {
-                db.prepare_cached(ADD_FURTHER)?.execute(params![passage, doc])?;
+            let passages: Vec<i64> = db
+                .prepare_cached(OF_DOC)?
+                .query_map([doc], |row| row.get(0))?
+                .collect::<rusqlite::Result<_>>()?;
+            for passage in passages {
+                let vector = vector(bodies.next().unwrap_or_default());
+                db.prepare_cached(SET)?.execute(params![passage, vector])?;
             }
-            db.prepare_cached(ADD)?.execute(params![passage, body, parts])
+            Ok(())
         })?;
     }
-    Ok(())
+    if !docs.is_empty() {
+        altered(tx)?;
+    }
+    Ok(docs.len() == most)
 }
 
-/// What a document is found by; none if it is gone or is nothing that anybody would search for.
-fn body(tx: &Tx<'_>, doc: i64) -> Result<Option<String>, OpError> {
-    const OBSERVED: &str = "SELECT o.kind, o.content, f.path, o.metadata \
-         FROM observations o LEFT JOIN paths f ON f.id = o.file WHERE o.id = ?1";
-    const SAID: &str = "SELECT content FROM prompts WHERE id = ?1";
-    const SUMMARY: &str = "SELECT summary FROM sessions WHERE id = ?1";
-    tx.sql(|db| {
-        let observed = |row: &rusqlite::Row<'_>| {
-            let metadata = row.get_ref(3)?.as_str_or_null()?;
+/// What a passage means, as it is kept; nothing for one that has no words.
+fn vector(body: &str) -> Vec<u8> {
+    Vector::of(body).map(|vector| vector.to_bytes().to_vec()).unwrap_or_default()
+}
+
+/// A document as the index takes it.
+struct Document {
+    id: i64,
+    /// 0 for one that is no part of a session but tells of one.
+    session: i64,
+    project: i64,
+    body: String,
+}
+
+impl Document {
+    /// None if it is gone or is nothing that anybody would search for.
+    fn read(rx: &Rx<'_>, id: i64) -> Result<Option<Document>, OpError> {
+        const OBSERVED: &str = "SELECT o.session, o.project, o.content, o.kind, f.path, o.metadata \
+             FROM observations o LEFT JOIN paths f ON f.id = o.file WHERE o.id = ?1";
+        const SAID: &str = "SELECT session, project, content FROM prompts WHERE id = ?1";
+        const SUMMARY: &str = "SELECT 0, project, summary FROM sessions WHERE id = ?1";
+        let of = |row: &Row<'_>, body: String| {
+            Ok(Document { id, session: row.get(0)?, project: row.get(1)?, body })
+        };
+        let observed = |row: &Row<'_>| {
+            let metadata = row.get_ref(5)?.as_str_or_null()?;
             let metadata = metadata.and_then(|text| serde_json::from_str(text).ok());
-            let path = row.get_ref(2)?.as_str_or_null()?;
-            let body = || -> rusqlite::Result<String> {
-                let content = row.get_ref(1)?.as_str()?;
-                Ok(Observation::searched(content, path, metadata.as_ref().unwrap_or(&Value::Null)))
-            };
-            match ObsType::parse(row.get_ref(0)?.as_str()?) {
-                Some(kind) if !kind.is_mark() => body().map(Some),
+            let metadata: Value = metadata.unwrap_or_default();
+            let (content, path) = (row.get_ref(2)?.as_str()?, row.get_ref(4)?.as_str_or_null()?);
+            match ObsType::parse(row.get_ref(3)?.as_str()?) {
+                Some(kind) if !kind.is_mark() => {
+                    of(row, Observation::searched(content, path, &metadata)).map(Some)
+                }
                 _ => Ok(None),
             }
         };
-        if let Some(found) = db.prepare_cached(OBSERVED)?.query_row([doc], observed).optional()? {
-            return Ok(found);
+        let summarised = |row: &Row<'_>| {
+            let text = row.get_ref(2)?.as_str_or_null()?;
+            let summary = text.and_then(|text| serde_json::from_str::<Summary>(text).ok());
+            summary.map(|summary| of(row, summary.text())).transpose()
+        };
+        rx.sql(|db| {
+            let found = db.prepare_cached(OBSERVED)?.query_row([id], observed).optional()?;
+            if let Some(found) = found {
+                return Ok(found);
+            }
+            let said = |row: &Row<'_>| of(row, row.get(2)?);
+            let found = db.prepare_cached(SAID)?.query_row([id], said).optional()?;
+            if found.is_some() {
+                return Ok(found);
+            }
+            Ok(db.prepare_cached(SUMMARY)?.query_row([id], summarised).optional()?.flatten())
+        })
+    }
+
+    fn put_in(&self, tx: &Tx<'_>, batch: &mut postings::Batch) -> Result<(), OpError> {
+        let words = u16::try_from(words::count(&self.body)).unwrap_or(u16::MAX);
+        for body in text::passages::passages(&self.body) {
+            let hidden = words::hidden_words(body);
+            let terms = Terms::of(body, &hidden);
+            let vector = tx.memo().meaning.then(|| vector(body));
+            let passage = tx.sql(|db| {
+                let length = terms.length;
+                let given = params![self.id, self.session, self.project, length, words, vector];
+                let passage = db.prepare_cached(ADD)?.insert(given)?;
+                db.prepare_cached(ADD_WORDS)?.execute(params![passage, body, hidden])?;
+                Ok(passage)
+            })?;
+            batch.add(usize::try_from(passage).unwrap_or_default(), terms);
         }
-        let text = |row: &rusqlite::Row<'_>| row.get::<_, Option<String>>(0);
-        if let Some(said) = db.prepare_cached(SAID)?.query_row([doc], text).optional()? {
-            return Ok(said);
-        }
-        let summary = db.prepare_cached(SUMMARY)?.query_row([doc], text).optional()?.flatten();
-        let summary = summary.and_then(|text| serde_json::from_str::<Summary>(&text).ok());
-        Ok(summary.map(|summary| summary.text()))
-    })
+        Ok(())
+    }
 }

@@ -6,6 +6,7 @@ use model::project::{Project, ProjectFacts, ProjectOverview};
 use model::{Code, OpError};
 use rusqlite::{OptionalExtension, Row, params};
 
+use crate::passages;
 use crate::tx::{Rx, Tx};
 
 const COLUMNS: &str = "SELECT id, key, name, root FROM projects ";
@@ -248,7 +249,8 @@ pub fn merge(tx: &Tx<'_>, from: i64, into: i64) -> Result<(), OpError> {
         }
         db.execute("DELETE FROM pauses WHERE project = ?1", [from])?;
         db.execute("DELETE FROM projects WHERE id = ?1", [from]).map(drop)
-    })
+    })?;
+    passages::moved(tx, into)
 }
 
 /// Makes a project of its own out of one root of a project: the sessions that were first seen
@@ -282,6 +284,7 @@ pub fn split(tx: &Tx<'_>, project: i64, root: &str, now: i64) -> Result<Project,
              WHERE id = ?1 AND root = ?2";
         db.execute(update, params![project, root]).map(drop)
     })?;
+    passages::moved(tx, new.id)?;
     Ok(new)
 }
 

@@ -1,4 +1,4 @@
-//! The one sequence of ids that sessions, prompts, observations and their passages share.
+//! The one sequence of ids that sessions, prompts and observations share.
 
 use model::OpError;
 
@@ -8,7 +8,6 @@ use crate::tx::Tx;
 const LAST: &str = "SELECT coalesce((SELECT last FROM record_ids), max( \
      (SELECT coalesce(max(id), 0) FROM observations), \
      (SELECT coalesce(max(id), 0) FROM prompts), \
-     (SELECT coalesce(max(id), 0) FROM further_passages), \
      (SELECT coalesce(max(id), 0) FROM sessions)))";
 const KEEP: &str = "INSERT INTO record_ids (only, last) VALUES (1, ?1) \
      ON CONFLICT (only) DO UPDATE SET last = excluded.last";

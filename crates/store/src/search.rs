@@ -1,27 +1,35 @@
-//! Finding documents: the lexical score of passages, and the one filter below every surface.
+//! Finding documents: the one scorer of words and meaning, and the one filter below every surface.
 //!
-//! A document's score is that of its best passage: BM25 over the words, plus half of what adjacent
-//! words bring. The index spends about a microsecond on each passage that has one of the words, so
-//! that the number of passages that are looked at is bounded; an answer says if that made a difference.
+//! Any of several words is looked up in the postings ([`any_term`]), exactly; adjacent words and whatever
+//! has operators in the full-text index, within a bounded time, and an answer says if that made a
+//! difference. What documents then come to stands in [`recipe`].
 
+mod any_term;
 pub(crate) mod filter;
+mod recipe;
+mod similar;
 
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, HashMap};
 use std::time::Duration;
 
+use meaning::Vector;
 use model::observation::ObsType;
 use model::{OpError, limits};
 use rusqlite::types::Value;
 use rusqlite::{Connection, ErrorCode, params_from_iter};
 use text::query::{self, Form, Query};
 
+use crate::catalogue::Passages;
 use crate::deadline::{self, Deadline};
+use crate::passages;
 use crate::tx::Rx;
 
+use any_term::Word;
 pub(crate) use filter::Conditions;
 pub use filter::Filter;
-use filter::list;
+use recipe::Candidates;
+pub use similar::{Alike, Similar, similar};
 
 /// How much adjacent words count beside the words.
 const PAIRS_WEIGHT: f64 = 0.5;
@@ -38,17 +46,46 @@ pub enum Order {
     Newest,
 }
 
-/// A document that was found.
+/// What counts for the score.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Recipe {
+    /// The words of a document, by the full-text index alone.
+    Plain,
+    /// Its words, which of them are adjacent, its neighbours and its session.
+    Lexical,
+    /// All of this and what it means.
+    #[default]
+    Table,
+}
+
+/// A document that was found, and what its score is made of. Scores are comparable only with those of
+/// the same answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hit {
     pub id: i64,
-    /// Comparable only with other hits of the same answer.
+    pub score: f64,
+    /// By its own words.
     pub lexical: f64,
+    /// By what stands before and after it in its session.
+    pub neighbours: f64,
+    /// By the best that its session has.
+    pub in_session: f64,
+    /// How near it is in meaning, from 0 to 1.
+    pub meaning: f64,
+    /// Whether it contains a path, a hash or the like exactly as it was typed.
+    pub exact: bool,
     /// Milliseconds since 1970, UTC.
     pub at: i64,
     pub kind: ObsType,
     pub project: i64,
     pub session: i64,
+}
+
+impl Hit {
+    /// What words say for it: its own, its neighbours' and its session's.
+    pub fn words(&self) -> f64 {
+        self.lexical + self.neighbours + self.in_session
+    }
 }
 
 /// What a search came to.
@@ -58,10 +95,8 @@ pub struct Hits {
     /// The query that ran, for its form and for reasons: the one given, or that for words which begin
     /// like its words.
     pub query: Query,
-    /// Whether more may be there: a query took too long, or a word is too frequent.
+    /// Whether more may be there, because looking for it took too long.
     pub partial: bool,
-    /// Words so frequent that only the newest records with them were looked at.
-    pub frequent: Vec<String>,
 }
 
 /// Documents that match the query and the filter, best or newest first.
@@ -72,25 +107,53 @@ pub fn hits(
     order: Order,
     limit: usize,
 ) -> Result<Hits, OpError> {
-    hits_within(&Effort::default(), rx, query, filter, (order, limit))
+    hits_by(Recipe::default(), rx, query, filter, (order, limit))
+}
+
+/// The same by another recipe.
+pub fn hits_by(
+    recipe: Recipe,
+    rx: &Rx<'_>,
+    query: &Query,
+    filter: &Filter<'_>,
+    wanted: (Order, usize),
+) -> Result<Hits, OpError> {
+    hits_within(&Effort { recipe, ..Effort::default() }, rx, query, filter, wanted)
+}
+
+/// The sessions that match the query and the filter best, as ids in the store.
+pub fn sessions(
+    recipe: Recipe,
+    rx: &Rx<'_>,
+    query: &Query,
+    filter: &Filter<'_>,
+    limit: usize,
+) -> Result<Vec<i64>, OpError> {
+    let found = hits_by(recipe, rx, query, filter, (Order::Best, limits::SEARCH_CANDIDATES))?;
+    let conditions = Conditions::of(rx, filter)?;
+    let vector = Vector::of(query.typed()).filter(|_| recipe == Recipe::Table);
+    let mut sessions =
+        recipe::sessions(&*rx.passages()?, &found.hits, &conditions, vector.as_ref());
+    sessions.truncate(limit);
+    Ok(sessions)
 }
 
 /// How much work a query may make.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Effort {
     pub(crate) rows: usize,
-    pub(crate) scope_rows: usize,
     pub(crate) scope_documents: usize,
     pub(crate) patience: Duration,
+    pub(crate) recipe: Recipe,
 }
 
 impl Default for Effort {
     fn default() -> Effort {
         Effort {
             rows: limits::SEARCH_ROWS_MAX,
-            scope_rows: limits::SEARCH_SCOPE_ROWS,
             scope_documents: limits::SEARCH_SCOPE_DOCUMENTS,
             patience: limits::OPERATORS_PATIENCE,
+            recipe: Recipe::default(),
         }
     }
 }
@@ -106,10 +169,14 @@ pub(crate) fn hits_within(
     let conditions = Conditions::of(rx, filter)?;
     let found = find(rx, query, &conditions, effort, wanted)?;
     // When no word is there, words that begin alike may be.
-    match query.prefix().filter(|_| found.hits.is_empty()) {
-        Some(beginnings) => find(rx, &beginnings, &conditions, effort, wanted),
-        None => Ok(found),
+    let no_word = found.hits.iter().all(|hit| hit.lexical == 0.0);
+    if let Some(beginnings) = query.prefix().filter(|_| no_word && effort.recipe != Recipe::Plain) {
+        let begun = find(rx, &beginnings, &conditions, effort, wanted)?;
+        if !begun.hits.is_empty() {
+            return Ok(begun);
+        }
     }
+    Ok(found)
 }
 
 /// All documents that match, for what is to be done to every one of them: complete however long it
@@ -121,10 +188,11 @@ pub fn all(rx: &Rx<'_>, query: &Query, filter: &Filter<'_>) -> Result<Vec<i64>, 
         return Ok(Vec::new());
     }
     let conditions = Conditions::of(rx, filter)?;
-    let mut passages = Passages::default();
-    rx.sql(|db| passages.collect(db, ALL, &[expression.into()]))?;
-    let hits = passages.documents(rx, &conditions, Order::Newest, usize::MAX)?;
-    let mut ids: Vec<i64> = hits.into_iter().map(|hit| hit.id).collect();
+    let passages = rx.passages()?;
+    let mut found = Found::new(&passages);
+    rx.sql(|db| found.collect(db, ALL, &[expression.into()]))?;
+    let hits = found.documents(rx, &conditions, Order::Newest, usize::MAX)?;
+    let mut ids: Vec<i64> = hits.into_iter().map(|(hit, _)| hit.id).collect();
     ids.sort_unstable();
     Ok(ids)
 }
@@ -136,38 +204,119 @@ fn find(
     effort: &Effort,
     (order, limit): (Order, usize),
 ) -> Result<Hits, OpError> {
-    let mut passages = Passages::default();
+    let passages = rx.passages()?;
+    let mut found = Found::new(&passages);
     match query.form {
         Form::Empty => {}
-        Form::AnyTerm => passages.with_words(rx, query, conditions, effort)?,
-        Form::Operators | Form::AllTerms | Form::Prefix => {
-            let scope = conditions.scope(rx, effort.scope_documents)?;
-            let _deadline = Deadline::after(effort.patience);
-            passages.newest(rx, &query.expression(), scope.as_deref(), effort.rows)?;
+        Form::AnyTerm if effort.recipe != Recipe::Plain => {
+            found.with_words(rx, query, conditions, effort)?;
+        }
+        Form::AnyTerm | Form::Operators | Form::AllTerms | Form::Prefix => {
+            found.by_index(rx, query, conditions, effort)?;
         }
     }
-    let (partial, frequent) = (passages.partial, std::mem::take(&mut passages.frequent));
-    let hits = passages.documents(rx, conditions, order, limit)?;
-    Ok(Hits { hits, query: query.clone(), partial, frequent })
+    let partial = found.partial;
+    let weighed = query.form == Form::AnyTerm && order == Order::Best;
+    let hits = if weighed && effort.recipe != Recipe::Plain {
+        // Those that are weighed against each other are always as many.
+        let most = limit.max(limits::SEARCH_CANDIDATES);
+        let exact = exact(rx, query, &passages, effort)?;
+        let hits = found.documents(rx, conditions, order, most)?;
+        let mut candidates = Candidates::new(&passages, hits);
+        let more = asks_for_meaning(query);
+        candidates.look_around(rx, conditions, more)?;
+        if let Some(vector) = Vector::of(query.typed()).filter(|_| effort.recipe == Recipe::Table) {
+            candidates.compare(rx, conditions, &vector, more)?;
+        }
+        let mut hits = candidates.ranked();
+        hits.iter_mut().for_each(|hit| hit.exact = exact.contains(&hit.id));
+        hits.sort_by_key(|hit| !hit.exact);
+        hits.truncate(limit);
+        hits
+    } else {
+        let hits = found.documents(rx, conditions, order, limit)?;
+        hits.into_iter().map(|(hit, _)| Hit { score: hit.lexical, ..hit }).collect()
+    };
+    let hits = with_unindexed(rx, query, conditions, hits)?;
+    Ok(Hits { hits, query: query.clone(), partial })
+}
+
+/// The hits, and behind them documents that the index does not know yet: there are some if it could not
+/// be brought up to date.
+fn with_unindexed(
+    rx: &Rx<'_>,
+    query: &Query,
+    conditions: &Conditions,
+    mut hits: Vec<Hit>,
+) -> Result<Vec<Hit>, OpError> {
+    let mut waiting = passages::waiting(rx)?;
+    waiting.retain(|(_, body)| !query.matched(body).is_empty());
+    if waiting.is_empty() {
+        return Ok(hits);
+    }
+    let found = conditions.documents(rx, waiting.iter().map(|(doc, _)| *doc))?;
+    hits.retain(|hit| !found.contains_key(&hit.id));
+    let least = hits.iter().map(|hit| hit.score).fold(1.0, f64::min);
+    let unindexed = waiting.iter().filter_map(|(doc, _)| found.get(doc));
+    hits.extend(unindexed.map(|hit| Hit { score: least, lexical: least, ..*hit }));
+    Ok(hits)
+}
+
+/// Whether the query is a question rather than a name: only then is it worth to list what has none of
+/// its words.
+fn asks_for_meaning(query: &Query) -> bool {
+    let says = |part: &&str| {
+        text::words::words(part).any(|(_, word)| !text::words::is_stop(&word.to_lowercase()))
+    };
+    query.typed().split_whitespace().filter(says).nth(1).is_some()
+}
+
+/// The documents that contain what was typed exactly, if that is one path, hash or the like.
+fn exact(
+    rx: &Rx<'_>,
+    query: &Query,
+    passages: &Passages,
+    effort: &Effort,
+) -> Result<Vec<i64>, OpError> {
+    let Some(phrase) = query.exact() else { return Ok(Vec::new()) };
+    let mut found = Found::new(passages);
+    let _deadline = Deadline::after(effort.patience);
+    found.newest(rx, &phrase, None, effort.rows)?;
+    Ok(found.scored.iter().filter_map(|scored| passages.doc(scored.passage)).collect())
 }
 
 /// Passages with their scores, as they are found.
-#[derive(Default)]
-struct Passages {
+struct Found<'p> {
+    passages: &'p Passages,
     scored: Vec<Scored>,
     partial: bool,
-    frequent: Vec<String>,
 }
 
 #[derive(Clone, Copy)]
 struct Scored {
-    passage: i64,
+    passage: usize,
     score: f64,
 }
 
-impl Passages {
-    /// Passages with any of the words: all of them for rare words, the newest for words that are too
-    /// frequent together.
+impl<'p> Found<'p> {
+    fn new(passages: &'p Passages) -> Found<'p> {
+        Found { passages, scored: Vec::new(), partial: false }
+    }
+
+    /// Whatever the full-text index finds, within the time that there is.
+    fn by_index(
+        &mut self,
+        rx: &Rx<'_>,
+        query: &Query,
+        conditions: &Conditions,
+        effort: &Effort,
+    ) -> Result<(), OpError> {
+        let scope = conditions.scope(rx, effort.scope_documents)?;
+        let _deadline = Deadline::after(effort.patience);
+        self.newest(rx, &query.expression(), scope.as_deref(), effort.rows)
+    }
+
+    /// Passages with any of the words, and more for those in which two of them are adjacent.
     fn with_words(
         &mut self,
         rx: &Rx<'_>,
@@ -175,42 +324,24 @@ impl Passages {
         conditions: &Conditions,
         effort: &Effort,
     ) -> Result<(), OpError> {
-        let max = effort.rows;
-        let counted = count_words(rx, &query.words, max)?;
-        let total: usize = counted.iter().map(|(_, count)| count).sum();
-        let scope = if total > effort.scope_rows {
-            conditions.scope(rx, effort.scope_documents)?
-        } else {
-            None
+        let passages = self.passages;
+        let Some(mut words) = any_term::words(rx, passages, &query.words)? else {
+            // Only the full-text index knows words that say nothing.
+            return self.by_index(rx, query, conditions, effort);
         };
-        let (mut rare, mut frequent, mut left) = (Vec::new(), Vec::new(), max);
-        for (word, count) in &counted {
-            if scope.is_some() || *count <= left {
-                left = left.saturating_sub(*count);
-                rare.push(query::term(word));
-            } else {
-                frequent.push(query::term(word));
-                self.frequent.push((*word).to_owned());
-            }
-        }
-        self.newest(rx, &rare.join(" OR "), scope.as_deref(), usize::MAX)?;
-        let least = max / 10;
-        self.newest(rx, &frequent.join(" OR "), scope.as_deref(), left.max(least))?;
-        if !self.partial {
-            // Many passages have several of them: they were few enough after all.
-            self.frequent.clear();
-        }
-        // Finding adjacent words costs as much as finding the rarer one of them.
-        let known: HashMap<&str, usize> = counted.into_iter().collect();
-        let affordable =
-            |word: &String| known.get(word.as_str()).is_some_and(|count| *count <= max);
-        let pairs = query.pairs.iter().filter(|pair| {
-            pair.iter().all(|word| known.contains_key(word.as_str())) && pair.iter().any(affordable)
-        });
-        let pairs: Vec<String> = pairs.map(|pair| query::phrase(pair)).collect();
-        let words = self.scored.len();
-        self.newest(rx, &pairs.join(" OR "), scope.as_deref(), max)?;
-        self.scored.iter_mut().skip(words).for_each(|scored| scored.score *= PAIRS_WEIGHT);
+        words.truncate(limits::QUERY_WORDS_MAX);
+        let admits = |passage: usize| conditions.admits(passages, passage);
+        self.scored = any_term::score(passages, &words, &admits);
+        let pairs = affordable_pairs(query, &words, effort.rows);
+        let without_pairs = self.scored.len();
+        let _deadline = Deadline::after(effort.patience);
+        self.newest(rx, &pairs.join(" OR "), None, effort.rows)?;
+        let pairs: Vec<Scored> = self.scored.drain(without_pairs..).collect();
+        let admitted = pairs.into_iter().filter(|scored| admits(scored.passage));
+        self.scored.extend(
+            admitted
+                .map(|Scored { passage, score }| Scored { passage, score: score * PAIRS_WEIGHT }),
+        );
         Ok(())
     }
 
@@ -262,16 +393,17 @@ impl Passages {
     }
 
     /// The documents of the passages that the conditions let through, each with the score of its
-    /// best passage.
+    /// best passage and with that passage.
     fn documents(
         self,
         rx: &Rx<'_>,
         conditions: &Conditions,
         order: Order,
         limit: usize,
-    ) -> Result<Vec<Hit>, OpError> {
+    ) -> Result<Vec<(Hit, usize)>, OpError> {
+        let passages = self.passages;
         let mut ranked = self.ranked(order);
-        let mut hits: Vec<Hit> = Vec::new();
+        let mut hits: Vec<(Hit, usize)> = Vec::new();
         let mut places: HashMap<i64, usize> = HashMap::new();
         let mut looked_at = 0;
         while hits.len() < limit && !ranked.is_empty() {
@@ -282,16 +414,19 @@ impl Passages {
             let next = next.clamp(CANDIDATES_AT_LEAST, CANDIDATES_AT_MOST);
             let next: Vec<Ranked> = std::iter::from_fn(|| ranked.pop()).take(next).collect();
             looked_at += next.len();
-            let owners = owners(rx, &next)?;
-            let owner = |passage: i64| owners.get(&passage).copied().unwrap_or(passage);
-            let documents = conditions.documents(rx, next.iter().map(|row| owner(row.passage)))?;
+            let owners = next.iter().filter_map(|row| passages.doc(row.passage));
+            let documents = conditions.documents(rx, owners)?;
             for Ranked { passage, score, .. } in next {
-                let document = owner(passage);
-                if let Some(hit) = places.get(&document).and_then(|place| hits.get_mut(*place)) {
-                    hit.lexical = hit.lexical.max(score);
+                let Some(document) = passages.doc(passage) else { continue };
+                if let Some((hit, at)) =
+                    places.get(&document).and_then(|place| hits.get_mut(*place))
+                {
+                    if score > hit.lexical {
+                        (hit.lexical, *at) = (score, passage);
+                    }
                 } else if let Some(hit) = documents.get(&document).filter(|_| hits.len() < limit) {
                     places.insert(document, hits.len());
-                    hits.push(Hit { lexical: score, ..*hit });
+                    hits.push((Hit { lexical: score, ..*hit }, passage));
                 }
             }
         }
@@ -320,7 +455,7 @@ impl Passages {
 /// A passage in the order in which passages are looked at; of equal ones the newer comes first.
 struct Ranked {
     first: f64,
-    passage: i64,
+    passage: usize,
     score: f64,
 }
 
@@ -348,43 +483,14 @@ fn is_interrupt(error: &rusqlite::Error) -> bool {
     error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted)
 }
 
-/// How many passages have each word, the rarest first; words that none has are left out. Counting
-/// ends where a word is too frequent anyway, and a word that is not counted any more counts as such.
-fn count_words<'w>(
-    rx: &Rx<'_>,
-    words: &'w [String],
-    max: usize,
-) -> Result<Vec<(&'w str, usize)>, OpError> {
-    const COUNT: &str = "SELECT count(*) FROM \
-         (SELECT 1 FROM passage_fts WHERE passage_fts MATCH ?1 LIMIT ?2)";
-    let too_many = max.saturating_add(1);
-    let mut left = limits::SEARCH_ROWS_COUNTED_MAX;
-    let mut counted = Vec::with_capacity(words.len());
-    for word in words {
-        let count = if left == 0 {
-            too_many
-        } else {
-            let limit = i64::try_from(too_many).unwrap_or(i64::MAX);
-            let values: [Value; 2] = [query::term(word).into(), limit.into()];
-            rx.sql(|db| db.prepare_cached(COUNT)?.query_row(values, |row| row.get(0)))?
-        };
-        left = left.saturating_sub(count);
-        counted.push((word.as_str(), count));
-    }
-    counted.retain(|(_, count)| *count > 0);
-    counted.sort_by_key(|(_, count)| *count);
-    counted.truncate(limits::QUERY_WORDS_MAX);
-    Ok(counted)
+/// Pairs of adjacent words that some passage may have. Finding them costs as much as finding the rarer
+/// of the two.
+fn affordable_pairs(query: &Query, words: &[Word<'_>], max: usize) -> Vec<String> {
+    let known: HashMap<&str, usize> = words.iter().map(|word| (word.word, word.count)).collect();
+    let affordable = |pair: &&[String; 2]| {
+        let counts = pair.iter().map(|word| known.get(word.as_str()).copied());
+        let rarer = counts.reduce(|a, b| Some(a?.min(b?))).flatten();
+        rarer.is_some_and(|count| count <= max)
+    };
+    query.pairs.iter().filter(affordable).map(|pair| query::phrase(pair)).collect()
 }
-
-/// The documents of those passages that are not the first of theirs.
-fn owners(rx: &Rx<'_>, passages: &[Ranked]) -> Result<HashMap<i64, i64>, OpError> {
-    let ids = list(passages.iter().map(|row| row.passage));
-    rx.sql(|db| {
-        let mut select = db.prepare_cached(OWNERS)?;
-        select.query_map([ids], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
-    })
-}
-
-pub(crate) const OWNERS: &str = "SELECT id, doc FROM further_passages \
-     WHERE id IN (SELECT value FROM json_each(?1))";

@@ -11,6 +11,7 @@ use model::event::{Event, Published};
 use model::{CallId, OpError, limits};
 use serde::Serialize;
 
+use crate::answer::Answer;
 use crate::backup;
 use crate::connection::{self, Setup};
 use crate::error::StoreError;
@@ -33,6 +34,8 @@ pub struct Options {
     pub backups: PathBuf,
     /// Pages the database may grow to; for tests of a full disk.
     pub page_count_max: Option<u32>,
+    /// Whether it is worked out what records mean, for who searches by it.
+    pub meaning: bool,
     /// Milliseconds since 1970, UTC.
     pub clock: fn() -> i64,
 }
@@ -80,9 +83,6 @@ pub struct Store {
     inner: Arc<Inner>,
 }
 
-/// Where the result of a queued write arrives.
-pub(crate) type Answer<T> = Receiver<Result<Written<T>, OpError>>;
-
 struct Inner {
     shared: Arc<Shared>,
     queue: SyncSender<Command>,
@@ -114,6 +114,7 @@ impl Store {
             notices: Mutex::default(),
             only_read: AtomicBool::default(),
             behind: AtomicBool::default(),
+            catalogue: Arc::default(),
         });
         let keeper = Keeper::new(Arc::clone(&shared), on_open);
         let mut writer = Writer::new(Arc::clone(&shared), keeper, publish);
@@ -140,7 +141,7 @@ impl Store {
         write: Write,
         f: impl FnMut(&Tx<'_>) -> Result<T, OpError> + Send + 'static,
     ) -> Result<Written<T>, OpError> {
-        self.wait(&self.submit(write, f)?)?
+        self.submit(write, f)?.wait().ok_or_else(closed)?
     }
 
     /// The same without waiting: `then` gets what the write came to, on the writer's thread, and must
@@ -163,26 +164,39 @@ impl Store {
         }
     }
 
-    /// Queues a write; the receiver gets what it came to.
+    /// Queues a write; the answer is what it came to.
     pub(crate) fn submit<T: Serialize + Send + 'static>(
         &self,
         write: Write,
         f: impl FnMut(&Tx<'_>) -> Result<T, OpError> + Send + 'static,
-    ) -> Result<Answer<T>, OpError> {
+    ) -> Result<Answer<Result<Written<T>, OpError>>, OpError> {
         self.may_wait()?;
-        let (reply, answer) = sync_channel(1);
-        self.write_then(write, f, move |written| {
-            // Who asked may have given up waiting.
-            let _ = reply.send(written);
-        });
+        let (answer, tell) = Answer::new();
+        self.write_then(write, f, tell);
         Ok(answer)
     }
 
     /// Runs `f` over a snapshot.
     pub fn read<T>(&self, f: impl FnOnce(&Rx<'_>) -> Result<T, OpError>) -> Result<T, OpError> {
+        let reader = self.reader()?;
+        let Some(db) = reader.connection() else { return Err(closed()) };
+        let rx = Rx::new(db, &self.inner.shared.catalogue);
+        let done = begin(&rx).and_then(|()| f(&rx));
+        let fault = rx.take_fault();
+        let generation = reader.generation();
+        // The reader goes back before the writer is asked for anything: it waits for readers.
+        drop(reader);
+        match (done, fault) {
+            (Err(_), Some(fault)) => Err(self.report(fault, generation)),
+            (done, _) => done,
+        }
+    }
+
+    /// A reader of the file that stands at the path.
+    fn reader(&self) -> Result<Reader<'_>, OpError> {
         for _ in 0..limits::STORE_LOOKS_MAX {
             match self.inner.shared.pool.checkout() {
-                Ok(reader) => return self.read_with(reader, f),
+                Ok(reader) => return Ok(reader),
                 Err(NoReader::Stale) => {
                     let (reply, looked) = sync_channel(1);
                     self.ask(Command::Look { reply })?;
@@ -203,24 +217,6 @@ impl Store {
             }
         }
         Err(StoreError::Io("its file does not stay at its path".into()).into())
-    }
-
-    fn read_with<T>(
-        &self,
-        reader: Reader<'_>,
-        f: impl FnOnce(&Rx<'_>) -> Result<T, OpError>,
-    ) -> Result<T, OpError> {
-        let Some(db) = reader.connection() else { return Err(closed()) };
-        let rx = Rx::new(db);
-        let done = rx.sql(|db| db.prepare_cached("BEGIN")?.execute([])).and_then(|_| f(&rx));
-        let fault = rx.take_fault();
-        let generation = reader.generation();
-        // The reader goes back before the writer is asked for anything: it waits for readers.
-        drop(reader);
-        match (done, fault) {
-            (Err(_), Some(fault)) => Err(self.report(fault, generation)),
-            (done, _) => done,
-        }
     }
 
     /// Tells the writer about damage that a reader met, and says what the reader's caller gets.
@@ -246,7 +242,7 @@ impl Store {
         }
         let until = Instant::now() + patience;
         while behind.load(Ordering::Acquire) {
-            let indexed = self.write(Write::default(), passages::index);
+            let indexed = self.write(Write::default(), passages::catch_up);
             if indexed.is_err() || (Instant::now() >= until && behind.load(Ordering::Acquire)) {
                 return false;
             }
@@ -352,6 +348,10 @@ impl Drop for Inner {
     fn drop(&mut self) {
         self.close();
     }
+}
+
+fn begin(rx: &Rx<'_>) -> Result<(), OpError> {
+    rx.sql(|db| db.prepare_cached("BEGIN")?.execute([])).map(drop)
 }
 
 fn refusal(refused: &TrySendError<Command>) -> OpError {

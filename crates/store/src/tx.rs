@@ -2,10 +2,12 @@
 
 use std::cell::{Cell, RefCell, RefMut};
 use std::ops::Deref;
+use std::sync::RwLockReadGuard;
 
 use model::OpError;
 use rusqlite::Connection;
 
+use crate::catalogue::{Catalogue, Passages};
 use crate::error::StoreError;
 use crate::late::Late;
 use crate::memo::Memo;
@@ -16,12 +18,18 @@ pub(crate) type Effect = Box<dyn FnOnce() + Send>;
 /// A read snapshot.
 pub struct Rx<'a> {
     connection: &'a Connection,
+    catalogue: &'a Catalogue,
     fault: Cell<Option<StoreError>>,
 }
 
 impl<'a> Rx<'a> {
-    pub(crate) fn new(connection: &'a Connection) -> Rx<'a> {
-        Rx { connection, fault: Cell::new(None) }
+    pub(crate) fn new(connection: &'a Connection, catalogue: &'a Catalogue) -> Rx<'a> {
+        Rx { connection, catalogue, fault: Cell::new(None) }
+    }
+
+    /// What is known of all passages.
+    pub(crate) fn passages(&self) -> Result<RwLockReadGuard<'a, Passages>, OpError> {
+        self.catalogue.of(self)
     }
 
     /// Runs statements. A fault of the database itself is remembered besides being returned,
@@ -30,13 +38,19 @@ impl<'a> Rx<'a> {
         &self,
         f: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T, OpError> {
-        f(self.connection).map_err(|error| match StoreError::of(&error) {
+        f(self.connection).map_err(|error| self.failed(&error))
+    }
+
+    /// Apart from [`Rx::sql`], which is compiled once for each statement.
+    #[cold]
+    fn failed(&self, error: &rusqlite::Error) -> OpError {
+        match StoreError::of(error) {
             Some(fault) => {
                 self.fault.set(Some(fault.clone()));
                 fault.into()
             }
             None => OpError::internal(format!("a statement failed in the database: {error}")),
-        })
+        }
     }
 
     pub(crate) fn take_fault(&self) -> Option<StoreError> {
@@ -55,7 +69,12 @@ pub struct Tx<'a> {
 impl<'a> Tx<'a> {
     /// One write of the group that this memo belongs to.
     pub(crate) fn new(connection: &'a Connection, memo: &'a Memo) -> Tx<'a> {
-        Tx { rx: Rx::new(connection), effects: RefCell::default(), late: RefCell::default(), memo }
+        Tx {
+            rx: Rx::new(connection, &memo.catalogue),
+            effects: RefCell::default(),
+            late: RefCell::default(),
+            memo,
+        }
     }
 
     /// What the group has found out so far.

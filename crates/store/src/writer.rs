@@ -67,7 +67,7 @@ struct Indexing {
 
 impl Work for Indexing {
     fn run(&mut self, tx: &Tx<'_>) -> Result<(), OpError> {
-        passages::index(tx).map(drop)
+        passages::catch_up(tx).map(drop)
     }
 
     fn answer(&self) -> Result<String, OpError> {
@@ -208,7 +208,7 @@ impl Writer {
         let prune = now.saturating_sub(self.pruned_at) >= limits::PRUNE_EVERY_MS;
         for _ in 0..limits::WRITE_RUNS_MAX {
             let db = self.keeper.ready()?;
-            match transact(db, group, prune.then_some(now)) {
+            match transact(db, &self.shared, group, prune.then_some(now)) {
                 Ok((outcomes, index)) => {
                     if self.keeper.holds()? {
                         if prune {
@@ -289,12 +289,13 @@ fn fill(group: &mut Vec<Job>, queue: &Receiver<Command>, busy: bool) -> Option<C
 /// savepoint for each would copy every page that it changes, so that they are tried without at first.
 fn transact(
     db: &Connection,
+    shared: &Shared,
     group: &mut [Job],
     prune: Option<i64>,
 ) -> Result<(Vec<Outcome>, Index), Aborted> {
     for apart in [false, true] {
         execute(db, "BEGIN IMMEDIATE")?;
-        let outcomes = run_jobs(db, group, prune, apart).and_then(|outcomes| {
+        let outcomes = run_jobs((db, shared), group, prune, apart).and_then(|outcomes| {
             if outcomes.is_some() {
                 execute(db, "COMMIT").map_err(blame)?;
             }
@@ -317,14 +318,14 @@ fn blame(fault: StoreError) -> Aborted {
 /// Runs the jobs, with a savepoint for each if they are to stand apart. Without one nothing can be kept
 /// if one of them fails: then there are no outcomes.
 fn run_jobs(
-    db: &Connection,
+    (db, shared): (&Connection, &Shared),
     group: &mut [Job],
     prune: Option<i64>,
     apart: bool,
 ) -> Result<Option<(Vec<Outcome>, Index)>, Aborted> {
     let mut outcomes = Vec::with_capacity(group.len());
     let mut late = Late::default();
-    let memo = Memo::default();
+    let memo = Memo::new(shared);
     for job in group {
         if apart {
             execute(db, "SAVEPOINT job").map_err(blame)?;

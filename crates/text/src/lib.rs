@@ -7,6 +7,7 @@ pub mod passages;
 pub mod query;
 pub mod secrets;
 pub mod stem;
+pub mod terms;
 pub mod tokens;
 pub mod words;
 

@@ -72,16 +72,24 @@ pub struct Query {
     beginnings: Vec<usize>,
     /// Longer phrases than pairs, for what is said about a hit.
     phrases: Vec<Vec<String>>,
+    /// What was typed, as far as it was read.
+    typed: String,
 }
 
 /// The query that this text is: operators if it is one with operators, else any of its words.
 pub fn rewrite(text: &str) -> Query {
     let (text, cut) = head(text);
     let query = operators::read(text).unwrap_or_else(|| any_term(text));
-    Query { cut, ..query }
+    Query { cut, typed: text.to_owned(), ..query }
 }
 
-/// The same, but a text without operators asks for all of its words: for what must not hit more
+/// The query for any of the words of a text, whatever else stands in it: for what is like it.
+pub fn any_of(text: &str) -> Query {
+    let (text, cut) = head(text);
+    Query { cut, typed: text.to_owned(), ..any_term(text) }
+}
+
+/// The same as [`rewrite`], but a text without operators asks for all of its words: for what must not hit more
 /// than is meant.
 pub fn all_terms(text: &str) -> Query {
     let query = rewrite(text);
@@ -101,6 +109,22 @@ impl Query {
             Form::AnyTerm => join(&self.words, " OR "),
             _ => self.expression.clone(),
         }
+    }
+
+    /// What was typed, as far as it was read.
+    pub fn typed(&self) -> &str {
+        &self.typed
+    }
+
+    /// The phrase that a record has to contain to be what is meant: of a path, a hash, an error's code or
+    /// whatever else is written without spaces.
+    pub fn exact(&self) -> Option<String> {
+        let typed = self.typed.trim();
+        if self.form != Form::AnyTerm || typed.contains(char::is_whitespace) {
+            return None;
+        }
+        let words: Vec<String> = words::words(typed).map(|(_, word)| word.to_lowercase()).collect();
+        (words.len() > 1 && words.len() <= WORDS_MAX).then(|| phrase(&words))
     }
 
     /// The query for records with words that begin like these, for when no word was found. The index
@@ -169,6 +193,7 @@ fn any_term(text: &str) -> Query {
         expression: String::new(),
         beginnings: Vec::new(),
         phrases: Vec::new(),
+        typed: String::new(),
     }
 }
 

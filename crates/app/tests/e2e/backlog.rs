@@ -7,7 +7,7 @@ use super::{home, sqlite};
 
 /// Puts copies of the one event that waits into the spool, each of its own time, id and command, so that
 /// in all this many wait.
-fn multiply(home: &Home, count: usize) {
+pub(crate) fn multiply(home: &Home, count: usize) {
     let [first] = home.spooled().try_into().expect("one event waits");
     let text = std::fs::read_to_string(&first).unwrap();
     let event: Value = serde_json::from_str(&text).unwrap();

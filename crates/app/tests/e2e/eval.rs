@@ -45,6 +45,7 @@ fn keys(value: &Value) -> Vec<&str> {
     value.as_object().unwrap().keys().map(String::as_str).collect()
 }
 
+/// @eval_numbers
 #[test]
 fn eval_prints_the_same_numbers_as_json_and_for_people() {
     let home = with_set();
@@ -88,6 +89,7 @@ fn eval_prints_the_same_numbers_as_json_and_for_people() {
     assert!(!table.contains("plain"), "one configuration is compared with nothing: {table}");
 }
 
+/// @eval_leaves_nothing
 #[test]
 fn eval_leaves_no_file_behind_and_does_not_touch_the_memory_of_its_user() {
     let home = with_set();
@@ -110,6 +112,7 @@ fn eval_leaves_no_file_behind_and_does_not_touch_the_memory_of_its_user() {
     assert!(!home.path("data").exists());
 }
 
+/// @eval_leaves_nothing
 #[test]
 fn eval_that_is_interrupted_removes_what_it_had_made() {
     let home = with_set();
@@ -129,6 +132,7 @@ fn eval_that_is_interrupted_removes_what_it_had_made() {
     assert_eq!(left_behind(&home), 0);
 }
 
+/// @eval_refusals
 #[test]
 fn eval_names_the_file_and_the_line_of_what_it_cannot_use() {
     let home = with_set();
@@ -150,6 +154,7 @@ fn eval_names_the_file_and_the_line_of_what_it_cannot_use() {
     }
 }
 
+/// @eval_floor
 #[test]
 fn eval_fails_where_a_number_falls_short_of_its_floor() {
     let home = with_set();
@@ -166,6 +171,7 @@ fn eval_fails_where_a_number_falls_short_of_its_floor() {
     );
 }
 
+/// @eval_published
 #[test]
 fn eval_reads_a_published_file() {
     let home = with_set();

@@ -22,6 +22,7 @@ mod idle;
 mod late;
 mod life;
 mod mcp;
+mod meaning;
 mod nmem;
 mod nudge;
 mod outbound;

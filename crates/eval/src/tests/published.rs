@@ -45,6 +45,7 @@ fn conversation(sample: &str) -> Value {
     })
 }
 
+/// @eval_published
 #[test]
 fn locomo_is_read_as_it_is_published() {
     let report = read(Format::Locomo, &json!([conversation("one"), conversation("two")])).unwrap();
@@ -77,6 +78,7 @@ fn question(id: &str, sessions: &[(&str, Value)], answers: &[&str]) -> Value {
     })
 }
 
+/// @eval_published
 #[test]
 fn longmemeval_is_read_as_it_is_published() {
     let lens = json!([

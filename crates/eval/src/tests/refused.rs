@@ -17,6 +17,7 @@ fn refusal(documents: &str, questions: &str) -> model::OpError {
     run(&plan(input)).unwrap_err()
 }
 
+/// @eval_refusals
 #[test]
 fn a_wrong_line_of_documents_is_named_with_its_file_and_number() {
     for (line, what) in [
@@ -43,6 +44,7 @@ fn a_wrong_line_of_documents_is_named_with_its_file_and_number() {
     }
 }
 
+/// @eval_refusals
 #[test]
 fn a_wrong_question_is_named_with_its_file_and_number() {
     for (line, what) in [
@@ -105,6 +107,7 @@ fn two_texts_under_one_id_are_no_pool() {
     );
 }
 
+/// @eval_refusals
 #[test]
 fn what_no_member_means_is_passed_over() {
     let document = r#"{"id":1,"text":"heron","scope":null,"colour":"grey","session":null}"#;

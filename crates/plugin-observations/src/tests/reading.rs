@@ -7,6 +7,7 @@ mod printing;
 mod projects;
 mod recent;
 mod searching;
+mod similar;
 mod walks;
 
 use std::sync::atomic::{AtomicU64, Ordering};

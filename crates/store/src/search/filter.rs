@@ -8,6 +8,7 @@ use rusqlite::params_from_iter;
 use rusqlite::types::Value;
 
 use super::Hit;
+use crate::catalogue::Passages;
 use crate::paths;
 use crate::tx::Rx;
 
@@ -30,6 +31,8 @@ pub struct Filter<'a> {
     /// Milliseconds since 1970; neither end is included.
     pub before: Option<i64>,
     pub after: Option<i64>,
+    /// A document that is not meant.
+    pub except: Option<i64>,
 }
 
 /// A list of no numbers.
@@ -53,6 +56,9 @@ pub(crate) struct Conditions {
     values: Vec<Value>,
     /// Whether an index leads to the documents, so that they can be enumerated if they are few.
     leads: bool,
+    projects: Option<Vec<i64>>,
+    session: Option<i64>,
+    except: Option<i64>,
 }
 
 impl Conditions {
@@ -71,7 +77,7 @@ impl Conditions {
         let flag = |flag: bool| Value::from(i64::from(flag));
         let leads = filter.projects.is_some() || filter.session.is_some() || files.is_some();
         // Where there is no file, `file > 0` is known to be false before a single row is read.
-        let given: [(&str, Option<Value>); 8] = [
+        let given: [(&str, Option<Value>); 9] = [
             ("project IN (SELECT value FROM json_each(?))", filter.projects.map(json)),
             ("session = ?", filter.session.map(Value::from)),
             ("file > 0 AND file IN (SELECT value FROM json_each(?))", files.as_deref().map(json)),
@@ -80,8 +86,16 @@ impl Conditions {
             ("failed = ?", filter.failed.map(flag)),
             ("at < ?", filter.before.map(Value::from)),
             ("at > ?", filter.after.map(Value::from)),
+            ("id <> ?", filter.except.map(Value::from)),
         ];
-        let mut conditions = Conditions { sql: String::new(), values: Vec::new(), leads };
+        let mut conditions = Conditions {
+            sql: String::new(),
+            values: Vec::new(),
+            leads,
+            projects: filter.projects.map(<[i64]>::to_vec),
+            session: filter.session,
+            except: filter.except,
+        };
         for (condition, value) in given {
             if let Some(value) = value {
                 conditions.sql.push_str(" AND ");
@@ -90,6 +104,19 @@ impl Conditions {
             }
         }
         Ok(conditions)
+    }
+
+    /// Whether a passage may be one of a document that the conditions let through, as far as the
+    /// catalogue tells.
+    pub(super) fn admits(&self, passages: &Passages, passage: usize) -> bool {
+        let project = |projects: &Vec<i64>| projects.contains(&passages.project(passage));
+        passages.doc(passage).is_some_and(|doc| {
+            let session =
+                |session: i64| session == i64::from(passages.session(passage)) || session == doc;
+            self.projects.as_ref().is_none_or(project)
+                && self.session.is_none_or(session)
+                && self.except != Some(doc)
+        })
     }
 
     /// Those of the documents that the conditions let through, yet without a score.
@@ -108,7 +135,20 @@ impl Conditions {
                     (row.get(0)?, row.get(1)?, row.get(3)?, row.get(4)?);
                 // A kind that this build does not know is nothing it could show.
                 if let Some(kind) = ObsType::parse(row.get_ref(2)?.as_str()?) {
-                    documents.insert(id, Hit { id, lexical: 0.0, at, kind, project, session });
+                    let hit = Hit {
+                        id,
+                        score: 0.0,
+                        lexical: 0.0,
+                        neighbours: 0.0,
+                        in_session: 0.0,
+                        meaning: 0.0,
+                        exact: false,
+                        at,
+                        kind,
+                        project,
+                        session,
+                    };
+                    documents.insert(id, hit);
                 }
             }
             Ok(())
@@ -127,25 +167,24 @@ impl Conditions {
     /// The passages of all documents that the conditions let through, as JSON, if these are few
     /// enough to look only at them.
     pub(super) fn scope(&self, rx: &Rx<'_>, max: usize) -> Result<Option<String>, OpError> {
-        const FURTHER: &str = "SELECT id FROM further_passages \
+        const PASSAGES: &str = "SELECT id FROM passages \
              WHERE doc IN (SELECT value FROM json_each(?1))";
         if !self.leads {
             return Ok(None);
         }
         rx.sql(|db| {
             let mut select = db.prepare_cached(&self.select_scope())?;
-            let mut ids: Vec<i64> = select
+            let ids: Vec<i64> = select
                 .query_map(params_from_iter(&self.values), |row| row.get(0))?
                 .take(max + 1)
                 .collect::<rusqlite::Result<_>>()?;
             if ids.len() > max {
                 return Ok(None);
             }
-            let mut further = db.prepare_cached(FURTHER)?;
-            let further = further.query_map([list(ids.iter().copied())], |row| row.get(0))?;
-            let further: Vec<i64> = further.collect::<rusqlite::Result<_>>()?;
-            ids.extend(further);
-            Ok(Some(list(ids.into_iter())))
+            let mut passages = db.prepare_cached(PASSAGES)?;
+            let passages = passages.query_map([list(ids.into_iter())], |row| row.get(0))?;
+            let passages: Vec<i64> = passages.collect::<rusqlite::Result<_>>()?;
+            Ok(Some(list(passages.into_iter())))
         })
     }
 

@@ -1,9 +1,11 @@
 //! An agent at work, for the tests of what is kept of it.
 
+use std::time::Duration;
+
 use model::observation::{ObsType, Observation};
 use model::project::{Project, ProjectFacts};
 use model::session::PromptSource;
-use model::{CallId, OpError, limits};
+use model::{CallId, OpError};
 use serde::Serialize;
 use serde_json::{Value, json};
 use text::secrets::{Profile, Redacted, redact, redact_json};
@@ -13,6 +15,9 @@ use crate::observations::{Added, Folding, NewObservation};
 use crate::prompts::NewPrompt;
 use crate::sessions::{Seen, Sighting};
 use crate::{Rx, Tx, Written, observations, projects, prompts, sessions};
+
+/// How long the index may take; machines are busy.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// One session of one agent over a database of its own. Times count from [`NOW`].
 pub(super) struct Desk {
@@ -68,10 +73,7 @@ impl Desk {
     }
 
     pub(super) fn read<T>(&self, f: impl FnOnce(&Rx<'_>) -> Result<T, OpError>) -> T {
-        assert!(
-            self.opening.store.catch_up(limits::STORE_BUSY),
-            "the index can be brought up to date"
-        );
+        assert!(self.opening.store.catch_up(PATIENCE), "the index can be brought up to date");
         self.opening.store.read(f).unwrap()
     }
 

@@ -1,17 +1,16 @@
 //! Groups of writes: what one of them found out serves the next, and never outlives what it stood for.
 
-use std::sync::mpsc::Receiver;
-
 use model::OpError;
 use serde::Serialize;
 
 use super::desk::{Deed, Desk, do_it, facts, plain, touch};
 use super::{NOW, answer, at_now, hold_writer};
+use crate::answer::Answer;
 use crate::prompts::NewPrompt;
 use crate::purge::{self, PurgeFilter};
 use crate::{Tx, Written, observations, paths, pauses, projects, prompts, sessions};
 
-type Waiting<T> = Receiver<Result<Written<T>, OpError>>;
+type Waiting<T> = Answer<Result<Written<T>, OpError>>;
 
 impl Desk {
     /// Queues a write; it is one of the group that begins when the writer is let go.

@@ -1,5 +1,6 @@
 //! Tests of the store through its handle, and what they share.
 
+mod burdens;
 mod closing;
 mod copies;
 mod damage;
@@ -7,6 +8,7 @@ mod desk;
 mod faults;
 mod folding;
 mod groups;
+mod meaning;
 mod passages;
 mod plans;
 mod projects;
@@ -14,6 +16,7 @@ mod records;
 mod removal;
 mod replaced;
 mod search;
+mod similar;
 mod writes;
 
 use std::fs;
@@ -28,6 +31,7 @@ use model::hint::{HintMeta, HintName, Ttl};
 use model::{CallId, OpError};
 use serde_json::Value;
 
+use crate::answer::Answer;
 use crate::hints::{self, StoredHint};
 use crate::{Opened, Options, Store, StoreError, Write, Written, connection, files};
 
@@ -59,6 +63,7 @@ impl Home {
             one_shot: false,
             backups: self.0.join("backups"),
             page_count_max: None,
+            meaning: true,
             clock: || NOW,
         }
     }
@@ -214,8 +219,8 @@ fn make_database(path: &Path, key: &str) {
     fs::copy(home.db(), path).unwrap();
 }
 
-fn answer<T>(answer: &Receiver<Result<Written<T>, OpError>>) -> Result<Written<T>, OpError> {
-    answer.recv().unwrap()
+fn answer<T>(answer: &Answer<Result<Written<T>, OpError>>) -> Result<Written<T>, OpError> {
+    answer.wait().unwrap()
 }
 
 fn mode(path: &Path) -> u32 {

@@ -253,7 +253,7 @@ fn a_file_is_found_in_all_forms_of_its_path() {
     let query = FileQuery { path: "", limit: 10, ..FileQuery::default() };
     let touched = |query: FileQuery<'_>| -> Vec<i64> {
         let found = desk.read(|rx| history::of_file(rx, &query));
-        found.into_iter().flat_map(|one| one.touches).map(|touch| touch.observation.id).collect()
+        found.into_iter().flat_map(|one| one.touches).map(|touch| touch.id).collect()
     };
     let root = Some("/w/app");
     assert_eq!(touched(FileQuery { path: "/w/app/src/auth.rs", ..query }), [read, here]);

@@ -60,6 +60,7 @@ pub(super) fn read(text: &str) -> Option<Query> {
         expression: write(&node),
         beginnings: Vec::new(),
         phrases: Vec::new(),
+        typed: String::new(),
     };
     look_for(&node, &mut query);
     Some(query)

@@ -86,6 +86,7 @@ fn open(world: &World) -> Result<Store, OpError> {
         one_shot: false,
         backups: world.locations.backups(),
         page_count_max: None,
+        meaning: true,
         clock: client::clock::now_ms,
     };
     Ok(Store::open(options, Box::new(|_, _| Ok(())), Box::new(|_| ()))?)

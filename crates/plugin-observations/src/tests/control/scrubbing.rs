@@ -98,7 +98,9 @@ fn what_only_looks_scrubbed_is_not_counted_and_marks_are_held_to_their_own_rules
     let done = world.ask("scrub", json!({}));
     assert_eq!(done["by_rule"], json!({ "entropy": 1 }));
     let both = [mark.clone(), format!("learned: {mark}")];
-    assert_eq!(world.found(json!({ "query": "good build" })), both, "the summary repeats it");
+    let mut found = world.found(json!({ "query": "good" }));
+    found.sort_by_key(String::len);
+    assert_eq!(found, both, "the summary repeats it");
 }
 
 #[test]

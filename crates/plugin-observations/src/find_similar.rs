@@ -1,0 +1,244 @@
+//! `find_similar`: the records that are like a text or like another record, and which of them say the same.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use contract::{CliShape, Cx, Example, Listed, Op, OpInfo};
+use model::entry::EntryPath;
+use model::observation::{ObsType, Observation};
+use model::{Code, OpError, limits};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use store::search::{self, Filter, Recipe, Similar};
+use store::{Rx, observations, passages, sessions};
+
+use crate::count::Count;
+use crate::examples;
+use crate::get_observations::GetObservations;
+use crate::place::DiskPlaces;
+use crate::scope::{About, Question, Wanted};
+use crate::show;
+
+pub(crate) struct FindSimilar {
+    pub(crate) places: Arc<DiskPlaces>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FindSimilarParams {
+    /// What the records are to be like: a text, or the path of an entry alone. Its first 4,000 characters
+    /// count.
+    #[serde(default)]
+    text: Option<String>,
+    /// Instead of a text: the path of an entry such as `obs://42`.
+    #[serde(default)]
+    path: Option<String>,
+    /// Project to look in; yours if left out, `*` for all.
+    #[serde(default)]
+    project: Wanted,
+    /// How many records, from 1 to 100.
+    #[serde(default = "default_limit")]
+    limit: Count,
+}
+
+fn default_limit() -> Count {
+    Count::new(limits::SIMILAR_DEFAULT)
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct FindSimilarOutput {
+    /// The nearest first.
+    results: Vec<SimilarRecord>,
+    /// Whether more may be there than was looked at.
+    partial: bool,
+    #[serde(flatten)]
+    about: About,
+}
+
+/// A record that is like the text.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct SimilarRecord {
+    id: i64,
+    /// Seconds since 1970, UTC.
+    timestamp: i64,
+    #[schemars(with = "String")]
+    obs_type: ObsType,
+    /// The first 120 characters; `get_observations` has the whole text.
+    content_preview: String,
+    file_path: Option<String>,
+    session_id: String,
+    project: String,
+    is_pinned: bool,
+    /// From 0 to 1, against the best of the answer.
+    score: f64,
+    parts: Parts,
+    /// Whether it says the same: `cosine` is 0.9 or more and `overlap` 0.85 or more.
+    duplicate: bool,
+}
+
+/// What a score is made of, and how far the two texts say the same; each from 0 to 1.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Parts {
+    /// Its words, against the best of the answer.
+    lexical: f64,
+    /// How near its nearest passage is in meaning.
+    meaning: f64,
+    /// How near the two texts are in meaning as a whole.
+    cosine: f64,
+    /// Share of the different words of both texts that both have.
+    overlap: f64,
+}
+
+impl Op for FindSimilar {
+    const INFO: OpInfo = OpInfo {
+        name: "find_similar",
+        summary: "Find records that are like a text or like another record",
+        doc: "Goes by words and meaning. Call it before you write something down, to see whether it is \
+              there already: a near-duplicate is marked as one. Give either a text or a path.",
+        toolset: "memory",
+        cli: CliShape {
+            path: &["similar"],
+            positional: &["text"],
+            rest: true,
+            pretty: Some(pretty),
+            listed: Some(Listed {
+                member: "results",
+                id: "id",
+                asked: None,
+                whole: Some((&GetObservations::INFO, limits::OBSERVATION_IDS_MAX)),
+            }),
+            ..CliShape::CALL_ONLY
+        },
+        examples: &[
+            Example {
+                title: "Is this known already?",
+                before: examples::A_SESSION,
+                params: r#"{"text":"users are logged out because the token expires","project":"*"}"#,
+            },
+            Example {
+                title: "What else is like this record?",
+                before: examples::A_SESSION,
+                params: r#"{"path":"obs://3","project":"*","limit":3}"#,
+            },
+        ],
+        ..OpInfo::BASE
+    };
+    type Params = FindSimilarParams;
+    type Output = FindSimilarOutput;
+
+    fn run(&self, cx: &Cx<'_>, params: FindSimilarParams) -> Result<FindSimilarOutput, OpError> {
+        let subject = params.subject(cx)?;
+        let limit = params.limit.within(1..=limits::SIMILAR_MAX);
+        let meaning = cx.config.boolean("search.meaning");
+        let recipe = if meaning { Recipe::Table } else { Recipe::Lexical };
+        let question = Question::new(cx, &self.places, params.project);
+        let (output, whole) = cx.store.search(|rx| {
+            let scope = question.scope(rx)?;
+            let projects = scope.ids();
+            let (text, except) = subject.read(rx)?;
+            let filter = Filter { projects: projects.as_deref(), except, ..Filter::default() };
+            let found = search::similar(rx, recipe, &text, &filter, limit)?;
+            let results = records(rx, &found)?;
+            Ok(FindSimilarOutput { results, partial: false, about: scope.about(cx) })
+        })?;
+        Ok(FindSimilarOutput { partial: !whole, ..output })
+    }
+}
+
+/// What the records are to be like.
+enum Subject {
+    Text(String),
+    /// An entry, and its text as `get` gives it.
+    Entry(EntryPath, String),
+}
+
+impl FindSimilarParams {
+    fn subject(&self, cx: &Cx<'_>) -> Result<Subject, OpError> {
+        match (&self.text, &self.path) {
+            (Some(text), None) => match entry(cx, text.trim()) {
+                // What only looks like a path is a text.
+                Err(error) if error.code != Code::NotFound => Ok(Subject::Text(text.clone())),
+                found => found,
+            },
+            (None, Some(path)) => entry(cx, path.trim()),
+            (Some(_), Some(_)) => {
+                Err(OpError::invalid("path", "both a text and a path say what to look for")
+                    .hint("Give one of them."))
+            }
+            (None, None) => Err(OpError::invalid("text", "nothing says what the records are like")
+                .hint("Give a text, or the path of an entry such as obs://42.")),
+        }
+    }
+}
+
+fn entry(cx: &Cx<'_>, path: &str) -> Result<Subject, OpError> {
+    let parsed = EntryPath::parse(path)?;
+    let got = cx.call("get", json!({ "path": path }))?;
+    let body = got["entry"]["body"].as_str().unwrap_or_default();
+    Ok(Subject::Entry(parsed, body.to_owned()))
+}
+
+impl Subject {
+    /// The text, and the record that it is the text of.
+    fn read(self, rx: &Rx<'_>) -> Result<(String, Option<i64>), OpError> {
+        let (path, body) = match self {
+            Subject::Text(text) => return Ok((text, None)),
+            Subject::Entry(path, body) => (path, body),
+        };
+        let name = path.segments.join("/");
+        let record = match path.scheme.as_str() {
+            "obs" => name.parse().ok(),
+            "session" => sessions::id_of(rx, &name)?,
+            _ => None,
+        };
+        // A record is found by more than its text: by its path, its error, its commit's message.
+        let searched = record.map(|id| passages::text(rx, id)).transpose()?.flatten();
+        Ok((searched.unwrap_or(body), record))
+    }
+}
+
+fn records(rx: &Rx<'_>, found: &[Similar]) -> Result<Vec<SimilarRecord>, OpError> {
+    let most = |of: fn(&Similar) -> f64| {
+        let most = found.iter().map(of).fold(0.0, f64::max);
+        if most > 0.0 { most } else { 1.0 }
+    };
+    let (score, lexical) = (most(|one| one.hit.score), most(|one| one.hit.lexical));
+    let ids: Vec<i64> = found.iter().map(|one| one.hit.id).collect();
+    let similar: HashMap<i64, &Similar> = found.iter().map(|one| (one.hit.id, one)).collect();
+    let record = |record: Observation| {
+        let Similar { hit, alike } = similar.get(&record.id)?;
+        Some(SimilarRecord {
+            id: record.id,
+            timestamp: record.timestamp,
+            obs_type: record.obs_type,
+            content_preview: show::preview(record.content),
+            file_path: record.file_path,
+            session_id: record.session_id,
+            project: record.project,
+            is_pinned: record.is_pinned,
+            score: show::rounded(hit.score / score),
+            parts: Parts {
+                lexical: show::rounded(hit.lexical / lexical),
+                meaning: show::rounded(hit.meaning),
+                cosine: show::rounded(alike.meaning),
+                overlap: show::rounded(alike.overlap),
+            },
+            duplicate: alike.is_duplicate(),
+        })
+    };
+    Ok(observations::get(rx, &ids)?.into_iter().filter_map(record).collect())
+}
+
+fn pretty(params: &Value, result: &Value) -> String {
+    let records: Vec<&Value> = show::list(result, "results").iter().collect();
+    if records.is_empty() {
+        return show::nothing("Nothing is like it", params, result);
+    }
+    let same = |record: &Value| if record["duplicate"] == true { "=" } else { "" };
+    let mut text = show::records(&records, show::answered_at(result), same);
+    if records.iter().any(|record| record["duplicate"] == true) {
+        text.push_str("\n= says the same");
+    }
+    text
+}

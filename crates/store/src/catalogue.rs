@@ -1,0 +1,202 @@
+//! The catalogue: what is known of every passage without asking the database. It is read when the first
+//! search needs it, and follows what was added since with each further one.
+
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use meaning::{DIMENSIONS, Vector};
+use model::OpError;
+
+use crate::tx::Rx;
+
+/// Held by the store; empty until the first search.
+#[derive(Default)]
+pub(crate) struct Catalogue(RwLock<Passages>);
+
+/// What is known of passages, by their number. A number without a document is not in use.
+#[derive(Default)]
+pub(crate) struct Passages {
+    docs: Vec<u32>,
+    sessions: Vec<u32>,
+    projects: Vec<u32>,
+    lengths: Vec<u16>,
+    words: Vec<u16>,
+    cells: Vec<[i8; DIMENSIONS]>,
+    /// Of a vector's length; 0 where there is no vector.
+    reciprocals: Vec<f32>,
+    count: usize,
+    length_sum: u64,
+    /// How often passages had become others when these were read.
+    changes: u64,
+}
+
+pub(crate) const AFTER: &str = "SELECT id, doc, session, project, length, words, vector FROM passages WHERE id > ?1 ORDER BY id";
+const STATE: &str = "SELECT coalesce((SELECT max(id) FROM passages), 0), \
+     coalesce((SELECT count FROM passage_changes), 0)";
+
+impl Catalogue {
+    /// The catalogue with everything that this snapshot has. It may know passages that are newer or
+    /// gone: whoever looks up their documents finds none.
+    pub(crate) fn of<'c>(&'c self, rx: &Rx<'_>) -> Result<RwLockReadGuard<'c, Passages>, OpError> {
+        let (last, changes) = rx.sql(|db| {
+            db.prepare_cached(STATE)?.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))
+        })?;
+        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        if known.is_after(last, changes) {
+            return Ok(known);
+        }
+        drop(known);
+        let mut passages = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        // Somebody else may have read them meanwhile.
+        if !passages.is_after(last, changes) {
+            if passages.changes < changes {
+                *passages = Passages { changes, ..Passages::default() };
+            }
+            if let Err(error) = passages.follow(rx) {
+                *passages = Passages::default();
+                return Err(error);
+            }
+        }
+        Ok(RwLockWriteGuard::downgrade(passages))
+    }
+
+    /// Forgets passages that are gone.
+    pub(crate) fn remove(&self, gone: &[usize]) {
+        let mut passages = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        gone.iter().for_each(|passage| passages.remove(*passage));
+    }
+
+    /// Forgets everything; the next search reads it again.
+    pub(crate) fn clear(&self) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Passages::default();
+    }
+}
+
+impl Passages {
+    /// One more than the highest number.
+    pub(crate) fn end(&self) -> usize {
+        self.docs.len().max(1)
+    }
+
+    /// Whether these know everything of a snapshot. An older one must not be read: what it says of
+    /// passages that have changed since would stay.
+    fn is_after(&self, last: usize, changes: u64) -> bool {
+        self.changes > changes || (self.changes == changes && self.end() > last)
+    }
+
+    fn follow(&mut self, rx: &Rx<'_>) -> Result<(), OpError> {
+        rx.sql(|db| {
+            let mut select = db.prepare_cached(AFTER)?;
+            let mut rows = select.query([self.end() - 1])?;
+            while let Some(row) = rows.next()? {
+                let id: usize = row.get(0)?;
+                let vector = row.get_ref(6)?.as_blob_or_null()?.and_then(Vector::from_bytes);
+                self.grow(id + 1);
+                let number =
+                    |column| row.get::<_, i64>(column).map(|id| u32::try_from(id).unwrap_or(0));
+                set(&mut self.docs, id, number(1)?);
+                set(&mut self.sessions, id, number(2)?);
+                set(&mut self.projects, id, number(3)?);
+                set(&mut self.lengths, id, row.get(4)?);
+                set(&mut self.words, id, row.get(5)?);
+                if let Some(vector) = vector {
+                    set(&mut self.cells, id, *vector.cells());
+                    set(&mut self.reciprocals, id, vector.reciprocal());
+                }
+                self.count += 1;
+                self.length_sum += u64::from(self.length(id));
+            }
+            Ok(())
+        })
+    }
+
+    fn grow(&mut self, end: usize) {
+        self.docs.resize(end, 0);
+        self.sessions.resize(end, 0);
+        self.projects.resize(end, 0);
+        self.lengths.resize(end, 0);
+        self.words.resize(end, 0);
+        self.cells.resize(end, [0; DIMENSIONS]);
+        self.reciprocals.resize(end, 0.0);
+    }
+
+    fn remove(&mut self, passage: usize) {
+        if self.doc(passage).is_some() {
+            self.count -= 1;
+            self.length_sum -= u64::from(self.length(passage));
+            set(&mut self.docs, passage, 0);
+            set(&mut self.reciprocals, passage, 0.0);
+        }
+    }
+
+    /// How many passages there are.
+    pub(crate) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// How long a passage is on average.
+    pub(crate) fn average_length(&self) -> f64 {
+        if self.count == 0 { 1.0 } else { (self.length_sum as f64 / self.count as f64).max(1.0) }
+    }
+
+    /// The document of a passage; none if there is no such passage.
+    pub(crate) fn doc(&self, passage: usize) -> Option<i64> {
+        self.docs.get(passage).filter(|doc| **doc != 0).map(|doc| i64::from(*doc))
+    }
+
+    pub(crate) fn length(&self, passage: usize) -> u16 {
+        self.lengths.get(passage).copied().unwrap_or_default()
+    }
+
+    /// How many words its document has.
+    pub(crate) fn words(&self, passage: usize) -> u16 {
+        self.words.get(passage).copied().unwrap_or_default()
+    }
+
+    /// The session that its document is a part of; 0 for none.
+    pub(crate) fn session(&self, passage: usize) -> u32 {
+        self.sessions.get(passage).copied().unwrap_or_default()
+    }
+
+    pub(crate) fn project(&self, passage: usize) -> i64 {
+        self.projects.get(passage).copied().map_or(0, i64::from)
+    }
+
+    /// The vectors from this passage on, with the reciprocals of their lengths.
+    pub(crate) fn vectors(&self, from: usize, most: usize) -> (&[[i8; DIMENSIONS]], &[f32]) {
+        let end = from.saturating_add(most).min(self.cells.len());
+        (
+            self.cells.get(from..end).unwrap_or_default(),
+            self.reciprocals.get(from..end).unwrap_or_default(),
+        )
+    }
+
+    /// All passages of the document that this one belongs to: they stand side by side.
+    pub(crate) fn siblings(&self, passage: usize) -> std::ops::Range<usize> {
+        let doc = self.doc(passage);
+        let same = |other: &usize| doc.is_some() && self.doc(*other) == doc;
+        let first = (0..passage).rev().take_while(same).last().unwrap_or(passage);
+        let last = (passage + 1..self.end()).take_while(same).last().unwrap_or(passage);
+        first..last + 1
+    }
+
+    /// The first passage of the documents of the same session that stand before and after this one.
+    pub(crate) fn neighbours(&self, passage: usize) -> [Option<usize>; 2] {
+        /// So many passages of other sessions may lie in between.
+        const APART_MAX: usize = 512;
+        let session = self.session(passage);
+        if session == 0 {
+            return [None, None];
+        }
+        let own = self.siblings(passage);
+        let is_one = |other: &usize| self.doc(*other).is_some() && self.session(*other) == session;
+        let before = (0..own.start).rev().take(APART_MAX).find(is_one);
+        let after = (own.end..self.end()).take(APART_MAX).find(is_one);
+        [before.map(|passage| self.siblings(passage).start), after]
+    }
+}
+
+fn set<T>(values: &mut [T], at: usize, value: T) {
+    if let Some(place) = values.get_mut(at) {
+        *place = value;
+    }
+}

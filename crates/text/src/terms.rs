@@ -1,0 +1,75 @@
+//! What a passage is found by: its words as stems, how often it has each, and how long it is.
+
+use std::collections::HashMap;
+
+use crate::{stem, words};
+
+/// The stems of a passage. A word counts twice, a part of a compound word once, because it counts half.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Terms {
+    pub twice: HashMap<String, u8>,
+    /// Words and parts, as far as they are written with spaces.
+    pub length: u16,
+}
+
+impl Terms {
+    /// The terms of a passage and of what [`words::hidden_words`] finds in it.
+    pub fn of(passage: &str, hidden: &str) -> Terms {
+        let mut terms = Terms::default();
+        for (_, word) in words::words(passage) {
+            terms.length = terms.length.saturating_add(1);
+            terms.add(word, 2);
+        }
+        for part in hidden.split(' ').filter(|part| !part.is_empty()) {
+            // Pairs of characters are not words, and would make their passage look long.
+            terms.length = terms.length.saturating_add(u16::from(!part.chars().any(words::is_cjk)));
+            terms.add(part, 1);
+        }
+        terms
+    }
+
+    fn add(&mut self, word: &str, times: u8) {
+        if let Some(term) = term(word) {
+            let twice = self.twice.entry(term).or_default();
+            *twice = twice.saturating_add(times);
+        }
+    }
+}
+
+/// The stem that a word is found by; none for one that says nothing.
+pub fn term(word: &str) -> Option<String> {
+    let word = words::fold(word);
+    (!words::is_stop(&word)).then(|| stem::stem(&word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn twice(passage: &str) -> Vec<(String, u8)> {
+        let terms = Terms::of(passage, &words::hidden_words(passage));
+        let mut twice: Vec<(String, u8)> = terms.twice.into_iter().collect();
+        twice.sort();
+        twice
+    }
+
+    fn expected(terms: &[(&str, u8)]) -> Vec<(String, u8)> {
+        terms.iter().map(|(term, twice)| ((*term).to_owned(), *twice)).collect()
+    }
+
+    #[test]
+    fn words_count_twice_their_parts_once_and_stop_words_not_at_all() {
+        let found = twice("The builds build getUserName");
+        assert_eq!(found, expected(&[("build", 4), ("get", 1), ("getusernam", 2), ("name", 1), ("user", 1)]));
+    }
+
+    #[test]
+    fn a_script_without_spaces_is_found_by_pairs_of_characters_that_have_no_length() {
+        let passage = "日本語 test";
+        let terms = Terms::of(passage, &words::hidden_words(passage));
+        assert_eq!(terms.length, 2);
+        for term in ["日本", "本語", "test"] {
+            assert!(terms.twice.contains_key(term), "{term}");
+        }
+    }
+}
