@@ -70,6 +70,10 @@ pub(crate) struct SearchParams {
     /// Whether the first page has at most three hits of one session.
     #[serde(default = "yes")]
     diverse: bool,
+    /// Whether people are also shown what each score is made of; JSON has it anyway.
+    #[serde(default)]
+    #[expect(dead_code, reason = "only the table for people goes by it")]
+    explain: bool,
 }
 
 fn default_limit() -> Count {
@@ -441,6 +445,9 @@ fn pretty(params: &Value, result: &Value) -> String {
         return show::nothing(&format!("Nothing matches \"{query}\""), params, result);
     }
     let mut lines = vec![show::records(&records, show::answered_at(result), |_| "")];
+    if params["explain"] == true {
+        lines.extend(records.iter().map(|record| explained(record)));
+    }
     if result["query_form"] == "prefix" {
         lines.push("No record has these words; in these, words begin alike.".to_owned());
     }
@@ -452,6 +459,20 @@ fn pretty(params: &Value, result: &Value) -> String {
         );
     }
     lines.join("\n")
+}
+
+/// What a score is made of, in one line.
+fn explained(record: &Value) -> String {
+    let explain = &record["match_explain"];
+    let parts = explain["parts"].as_object().into_iter().flatten();
+    let parts: Vec<String> = parts
+        .map(|(name, part)| format!("{name} {:.2}", part.as_f64().unwrap_or_default()))
+        .collect();
+    let reasons = explain["reasons"].as_array().into_iter().flatten();
+    let reasons: Vec<&str> = reasons.filter_map(Value::as_str).collect();
+    let score = explain["score"].as_f64().unwrap_or_default();
+    let why = show::line(&reasons.join("; "));
+    format!("#{} {score:.2} = {} ({why})", record["id"], parts.join(", "))
 }
 
 /// Where the words of the query stand in the text: in the last column of a table, or anywhere in whole

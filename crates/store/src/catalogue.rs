@@ -99,6 +99,9 @@ impl Passages {
                 set(&mut self.lengths, id, row.get(4)?);
                 set(&mut self.words, id, row.get(5)?);
                 if let Some(vector) = vector {
+                    // Without any vector none of this takes room.
+                    self.cells.resize(id + 1, [0; DIMENSIONS]);
+                    self.reciprocals.resize(id + 1, 0.0);
                     set(&mut self.cells, id, *vector.cells());
                     set(&mut self.reciprocals, id, vector.reciprocal());
                 }
@@ -115,8 +118,6 @@ impl Passages {
         self.projects.resize(end, 0);
         self.lengths.resize(end, 0);
         self.words.resize(end, 0);
-        self.cells.resize(end, [0; DIMENSIONS]);
-        self.reciprocals.resize(end, 0.0);
     }
 
     fn remove(&mut self, passage: usize) {

@@ -87,6 +87,13 @@ pub fn text_bytes(rx: &Rx<'_>) -> Result<u64, OpError> {
     rx.sql(|db| db.query_row(&format!("SELECT CAST(({TEXTS}) AS INTEGER)"), [], |row| row.get(0)))
 }
 
+/// Bytes of what finds records by any of their words and by meaning.
+pub fn search_bytes(rx: &Rx<'_>) -> Result<u64, OpError> {
+    const BYTES: &str = "SELECT CAST((SELECT total(length(vector)) FROM passages) \
+         + (SELECT total(length(entries) + octet_length(term)) FROM postings) AS INTEGER)";
+    rx.sql(|db| db.query_row(BYTES, [], |row| row.get(0)))
+}
+
 /// Bytes of the database, free pages included.
 pub fn bytes(rx: &Rx<'_>) -> Result<u64, OpError> {
     rx.sql(|db| {

@@ -124,7 +124,9 @@ impl Query {
             return None;
         }
         let words: Vec<String> = words::words(typed).map(|(_, word)| word.to_lowercase()).collect();
-        (words.len() > 1 && words.len() <= WORDS_MAX).then(|| phrase(&words))
+        // A plain word is what every record has that was found by it.
+        let names = self.words.len() > 1 && (1..=WORDS_MAX).contains(&words.len());
+        names.then(|| phrase(&words))
     }
 
     /// The query for records with words that begin like these, for when no word was found. The index

@@ -112,14 +112,15 @@ impl Made {
         };
         let count = number("observations")?;
         let (all, text) = (number("bytes")? / count, number("text_bytes")? / count);
-        let beyond = all - text;
+        let search = number("search_bytes")? / count;
+        let beyond = all - text - search;
         // A small store is mostly the empty schema.
         let judged = self.size >= SIZE_INGEST;
         let target = if judged { "< 400 bytes" } else { "-" };
         let measure = format!("{}: bytes beyond its text, each", shown(self.size));
         let good = !judged || beyond < BYTES_MAX;
         let row = Row::figure(&measure, format!("{beyond:.0}"), target, good);
-        Ok(row.against(format!("text {text:.0}"), all / text))
+        Ok(row.against(format!("text {text:.0}, postings and vectors {search:.0}"), all / text))
     }
 }
 
@@ -217,7 +218,9 @@ mod tests {
 
     #[test]
     fn room_is_judged_where_the_empty_schema_does_not_matter() {
-        let figures = json!({ "observations": 10, "bytes": 9_000, "text_bytes": 1_000 });
+        let figures = json!({
+            "observations": 10, "bytes": 9_500, "text_bytes": 1_000, "search_bytes": 500
+        });
         let made = |size| Made { database: PathBuf::new(), size, figures: figures.clone() };
         let rows = [1_000, 100_000].map(|size| made(size).room().expect("it has figures"));
         assert_eq!(

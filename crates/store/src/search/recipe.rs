@@ -53,7 +53,8 @@ impl<'p> Candidates<'p> {
         let passages = self.passages;
         for (hit, at) in self.found.values_mut() {
             let beside = passages.neighbours(*at).into_iter().flatten();
-            let beside: f64 = beside.filter_map(|at| own.get(&passages.doc(at)?)).copied().sum();
+            let beside = beside.filter_map(|at| own.get(&passages.doc(at)?));
+            let beside = beside.fold(0.0, |sum, score| sum + score);
             let words = f64::from(passages.words(*at));
             let weight = NEIGHBOURS_WEIGHT * NEIGHBOURS_WORDS / (NEIGHBOURS_WORDS + words);
             hit.neighbours = weight * beside;

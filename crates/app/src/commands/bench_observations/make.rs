@@ -54,7 +54,13 @@ pub(super) fn make(world: &mut World, uses: usize) -> Result<Value, OpError> {
     store.catch_up(limits::CARE_DEADLINE);
     let figures = store.read(|rx| {
         let (count, texts) = (observations::count(rx)?, totals::text_bytes(rx)?);
-        Ok(json!({ "observations": count, "bytes": totals::bytes(rx)?, "text_bytes": texts }))
+        let (bytes, search) = (totals::bytes(rx)?, totals::search_bytes(rx)?);
+        Ok(json!({
+            "observations": count,
+            "bytes": bytes,
+            "text_bytes": texts,
+            "search_bytes": search,
+        }))
     })?;
     store.close();
     Ok(figures)
