@@ -38,7 +38,8 @@ pub fn extract(
         id,
         at,
         agent: agent.name.to_owned(),
-        name: guard::name(name),
+        // One that the table has is harmless.
+        name: agent.event(name).map_or_else(|| guard::name(name), |known| known.name.to_owned()),
         session: guard::name(wire.needed(agent.fields.session)?),
         cwd: cwd.map(|cwd| guard::head(cwd, limits::PATH_CHARS_MAX)),
         prompt_id: id_of(agent.fields.prompt_id)?,

@@ -30,7 +30,7 @@ pub(crate) fn starting(
     cwd: Option<&str>,
 ) -> Result<ToolUse, OpError> {
     let call = Call::read(agent, wire, cwd)?;
-    Ok(call.draft().finish(call.name, None))
+    Ok(call.draft().finish(call.safe_name(), None))
 }
 
 /// A tool that was used, which may have failed all the same.
@@ -39,7 +39,7 @@ pub(crate) fn used(agent: &Agent, wire: Wire<'_>, cwd: Option<&str>) -> Result<T
     let draft = call.draft();
     let response = wire.value(agent.fields.response);
     let exit_line = agent.exit_line.filter(|_| draft.is_command());
-    Ok(draft.finish(call.name, Some(outcome::of(response, exit_line))))
+    Ok(draft.finish(call.safe_name(), Some(outcome::of(response, exit_line))))
 }
 
 /// A tool that failed, as the agent says.
@@ -47,7 +47,7 @@ pub(crate) fn failed(agent: &Agent, wire: Wire<'_>, cwd: Option<&str>) -> Result
     let call = Call::read(agent, wire, cwd)?;
     let response = wire.value(agent.fields.response);
     let outcome = outcome::of_failure(wire.text("error")?, response, wire.flag("is_interrupt")?);
-    Ok(call.draft().finish(call.name, Some(outcome)))
+    Ok(call.draft().finish(call.safe_name(), Some(outcome)))
 }
 
 /// What is asked of a tool, and where.
@@ -75,6 +75,14 @@ impl<'a> Call<'a> {
         Ok(Call { agent, name: wire.needed("tool_name")?, wire, input, cwd })
     }
 
+    /// The tool's name as it may be kept; one that the table has is harmless.
+    fn safe_name(&self) -> String {
+        if self.agent.tools.iter().any(|(known, _)| *known == self.name) {
+            return self.name.to_owned();
+        }
+        text::one_line(&guard::name(self.name), limits::HOOK_NAME_BYTES_MAX)
+    }
+
     fn draft(&self) -> Draft {
         let tool = self.agent.tool(self.name);
         match tool {
@@ -98,16 +106,14 @@ impl<'a> Call<'a> {
     fn plain(&self, obs_type: ObsType, members: &[&str]) -> Draft {
         let mut said = members.iter().filter_map(|member| Some(self.input.text(&[member])?.head()));
         let text = said.find(|text| !text.trim().is_empty()).unwrap_or(self.name);
-        let content = guard::line(text, limits::OBSERVED_CHARS_MAX);
-        Draft { obs_type, content, file_path: None, metadata: Map::new(), command: None }
+        Draft::new(obs_type, guard::line(text, limits::OBSERVED_CHARS_MAX))
     }
 
     fn file(&self, verb: &str, obs_type: ObsType) -> Draft {
-        let draft = self.plain(obs_type, &[]);
-        let Some(path) = self.path(FILE) else { return draft };
+        let Some(path) = self.path(FILE) else { return self.plain(obs_type, &[]) };
         let content = format!("{verb} {}", self.shown(path));
         let content = guard::line(&content, limits::OBSERVED_CHARS_MAX);
-        Draft { content, file_path: Some(self.absolute(path)), ..draft }
+        Draft { file_path: Some(self.absolute(path)), ..Draft::new(obs_type, content) }
     }
 
     /// What was written is not kept, only enough to see whether it is the same as something else.
@@ -202,13 +208,17 @@ impl<'a> Call<'a> {
 }
 
 impl Draft {
+    fn new(obs_type: ObsType, content: Redacted<String>) -> Draft {
+        Draft { obs_type, content, file_path: None, metadata: Map::new(), command: None }
+    }
+
     /// Whether a shell got it. Its kinds are those that only a command line has.
     fn is_command(&self) -> bool {
         use ObsType as O;
         matches!(self.obs_type, O::Command | O::GitCommit | O::GitPush | O::Github)
     }
 
-    fn finish(mut self, tool: &str, outcome: Option<Outcome<'_>>) -> ToolUse {
+    fn finish(mut self, tool: String, outcome: Option<Outcome<'_>>) -> ToolUse {
         let failed = outcome.as_ref().is_some_and(|outcome| outcome.failed);
         match outcome {
             Some(outcome) if failed => self.fail(&outcome),
@@ -220,7 +230,7 @@ impl Draft {
         }
         let path = self.file_path.as_deref();
         ToolUse {
-            tool: text::one_line(&guard::name(tool), limits::HOOK_NAME_BYTES_MAX),
+            tool,
             obs_type: self.obs_type,
             content: self.content,
             file_path: path.map(|path| guard::head(path, limits::PATH_CHARS_MAX)),

@@ -7,7 +7,7 @@ use model::hook::HookEvent;
 use model::wire::EnvNames;
 use store::{Opened, Rx, Tx};
 
-use crate::candidate::{Candidate, Moment};
+use crate::candidate::{Candidate, Moment, Occasion};
 use crate::config::{Config, ConfigKey};
 use crate::op::Operation;
 use crate::scheme::Scheme;
@@ -55,6 +55,12 @@ pub trait Plugin: Send + Sync {
     /// writer may run it more than once; only the last run counts.
     fn observe(&self, _event: &HookEvent, _tx: &Tx<'_>, _config: &Config) -> Result<(), OpError> {
         Ok(())
+    }
+
+    /// Whether it may have something to tell on such an occasion. It is asked with every event and on
+    /// the writer's thread, so the answer has to be at hand: whoever has to look says yes.
+    fn may_tell(&self, _occasion: &Occasion<'_>) -> bool {
+        true
     }
 
     /// What it would tell the agent now. It is asked after the event was committed.

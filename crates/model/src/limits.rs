@@ -178,6 +178,8 @@ pub const SOCKET_PATH_BYTES_MAX: usize = 100;
 
 /// Size at which the daemon's log is rotated, and how many old ones are kept.
 pub const LOG_BYTES_MAX: u64 = 5 * 1024 * 1024;
+/// Bytes of lines that wait to be written together.
+pub const LOG_WAITING_BYTES_MAX: usize = 16 * 1024;
 pub const LOG_FILES_KEPT: usize = 3;
 /// Size at which the hook's log starts anew.
 pub const HOOK_LOG_BYTES_MAX: u64 = 1024 * 1024;

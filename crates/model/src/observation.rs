@@ -147,7 +147,8 @@ impl Observation {
     /// what came of it.
     pub fn searched(content: &str, file_path: Option<&str>, metadata: &Value) -> String {
         let mut text = content.to_owned();
-        let more = ["commit_message", "commit_hash", "error"].map(|name| metadata.get(name)?.as_str());
+        let more =
+            ["commit_message", "commit_hash", "error"].map(|name| metadata.get(name)?.as_str());
         for part in more.into_iter().chain([file_path]).flatten() {
             if !text.contains(part) {
                 text.push('\n');

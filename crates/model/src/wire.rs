@@ -45,7 +45,12 @@ impl CallId {
 
 impl fmt::Display for CallId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        let digits = self.0.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+        let mut text = [0; 32];
+        for (place, digit) in text.iter_mut().zip(digits) {
+            *place = if digit < 10 { b'0' + digit } else { b'a' + digit - 10 };
+        }
+        f.write_str(std::str::from_utf8(&text).unwrap_or_default())
     }
 }
 
@@ -124,24 +129,49 @@ pub trait Road {
 
 /// What our own clients put beside a JSON-RPC request on the unix socket, as its member `rekindle`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(from = "FlatEnvelope")]
 pub struct Envelope {
     pub call: CallId,
     #[serde(flatten)]
     pub caller: Caller,
     /// The database this client means; the daemon refuses a call that is not for its own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub db: Option<String>,
     /// The MCP revision agreed with the client of a stdio server, once there is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub revision: Option<String>,
     /// The toolset that a stdio server lists for its client.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tools: Option<String>,
     /// The stamp of the [`EnvNames`] this client knows. If the daemon's are others it answers with
     /// them ([`Answer::AsksEnv`]) and does nothing; the client fills in the variables and sends the
     /// call again. Who leaves it out is not asked: hooks, and builds that do not know of it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub env_stamp: Option<i64>,
+}
+
+/// An [`Envelope`] as it is read: with the members of its caller among its own, which is much faster than
+/// to collect what is left over for it.
+#[derive(Deserialize)]
+struct FlatEnvelope {
+    call: CallId,
+    #[serde(default)]
+    tier: Tier,
+    session: Option<String>,
+    #[serde(default)]
+    situation: Situation,
+    db: Option<String>,
+    revision: Option<String>,
+    tools: Option<String>,
+    env_stamp: Option<i64>,
+}
+
+impl From<FlatEnvelope> for Envelope {
+    fn from(flat: FlatEnvelope) -> Envelope {
+        let FlatEnvelope { call, tier, session, situation, db, revision, tools, env_stamp } = flat;
+        let caller = Caller { tier, session, situation };
+        Envelope { call, caller, db, revision, tools, env_stamp }
+    }
 }
 
 /// The environment variables that stored scopes ask for. No other leaves a client's process.

@@ -30,7 +30,9 @@ mod tests;
 
 use std::sync::Arc;
 
-use contract::{Candidate, Config, ConfigKey, End, Moment, OpError, Operation, Plugin, Scheme};
+use contract::{
+    Candidate, Config, ConfigKey, End, Moment, Occasion, OpError, Operation, Plugin, Scheme,
+};
 use model::hook::HookEvent;
 use model::wire::EnvNames;
 use store::{Opened, Tx};
@@ -81,6 +83,10 @@ impl Plugin for Hints {
 
     fn observe(&self, event: &HookEvent, tx: &Tx<'_>, _: &Config) -> Result<(), OpError> {
         moment::observe(&self.memory, event, tx)
+    }
+
+    fn may_tell(&self, occasion: &Occasion<'_>) -> bool {
+        moment::may_speak(&self.memory, occasion)
     }
 
     fn candidates(&self, moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError> {

@@ -31,6 +31,10 @@ struct Tagged {
 }
 
 impl Index {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.components.is_empty()
+    }
+
     /// The variants of a key that time has not ended.
     pub(crate) fn variants(
         &self,

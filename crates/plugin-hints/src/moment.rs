@@ -152,6 +152,14 @@ fn normal(line: &str) -> String {
     line.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// Whether any hint could speak to such an occasion.
+pub(crate) fn may_speak(memory: &Memory, occasion: &Occasion<'_>) -> bool {
+    let (Occasion::BeforeTool(tool) | Occasion::AfterFailure(tool)) = occasion else {
+        return false;
+    };
+    tool.command.is_some() && !memory.read().is_empty()
+}
+
 /// The hints that speak to this moment, best first, as many as may still be told.
 pub(crate) fn candidates(memory: &Memory, moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError> {
     let (tool, failed) = match moment.occasion {
@@ -257,7 +265,9 @@ pub(crate) fn observe(memory: &Memory, event: &HookEvent, tx: &Tx<'_>) -> Result
     else {
         return Ok(());
     };
-    if ["is_interrupt", "background"].iter().any(|name| metadata[*name] == true) {
+    if ["is_interrupt", "background"].iter().any(|name| metadata[*name] == true)
+        || memory.read().is_empty()
+    {
         return Ok(());
     }
     let line = normal(command);

@@ -39,7 +39,9 @@ mod tests;
 
 use std::sync::Arc;
 
-use contract::{Candidate, Config, ConfigKey, Moment, OpError, Operation, Plugin, Scheme};
+use contract::{
+    Candidate, Config, ConfigKey, Moment, Occasion, OpError, Operation, Plugin, Scheme,
+};
 use model::hook::HookEvent;
 use store::{Rx, Tx, pauses};
 
@@ -120,6 +122,10 @@ impl Plugin for Observations {
         let mut notes = pause::notes(rx, now)?;
         notes.extend(self.places.broken());
         Ok(notes)
+    }
+
+    fn may_tell(&self, occasion: &Occasion<'_>) -> bool {
+        matches!(occasion, Occasion::SessionStart(_))
     }
 
     fn candidates(&self, moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError> {

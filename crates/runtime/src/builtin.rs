@@ -11,7 +11,7 @@ mod receipts;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
-use contract::{Candidate, ConfigKey, ConfigKind, Moment, Operation, Plugin};
+use contract::{Candidate, ConfigKey, ConfigKind, Moment, Occasion, Operation, Plugin};
 use model::event::HookRecord;
 use model::{OpError, limits};
 use schemars::JsonSchema;
@@ -94,6 +94,10 @@ impl Plugin for Builtin {
 
     fn config(&self) -> &'static [ConfigKey] {
         CONFIG
+    }
+
+    fn may_tell(&self, occasion: &Occasion<'_>) -> bool {
+        matches!(occasion, Occasion::SessionStart(_))
     }
 
     fn candidates(&self, moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError> {

@@ -31,13 +31,24 @@ impl Road for Runtime {
 impl Runtime {
     /// [`Road::call`] for surfaces that are asynchronous.
     pub async fn call_async(&self, request: Request) -> Reply {
-        self.begin(request).await
+        self.begin(request, None).await
+    }
+
+    /// Looks whether something waits in the spool that has to be taken in before an event that has arrived
+    /// by now.
+    pub fn look_at_spool(&self) -> SpoolLook {
+        SpoolLook { is_quiet: self.inner.spool.is_quiet() }
     }
 
     /// Begins a call at once and leaves its end to be waited for. Hook events that are begun one after
-    /// the other are committed in that order.
-    pub fn begin(&self, request: Request) -> impl Future<Output = Reply> + Send + use<> {
-        let begun = self.begun(request);
+    /// the other are committed in that order. Of many that have arrived together each need not look at
+    /// the spool by itself.
+    pub fn begin(
+        &self,
+        request: Request,
+        spool: Option<SpoolLook>,
+    ) -> impl Future<Output = Reply> + Send + use<> {
+        let begun = self.begun(request, spool);
         async move {
             match begun {
                 Begun::Ended(reply) => reply,
@@ -51,7 +62,7 @@ impl Runtime {
         }
     }
 
-    fn begun(&self, request: Request) -> Begun {
+    fn begun(&self, request: Request, spool: Option<SpoolLook>) -> Begun {
         let info = match self.table().get(&request.op) {
             Ok(op) => op.info,
             Err(error) => return Begun::Ended(Err(error)),
@@ -65,7 +76,8 @@ impl Runtime {
             let _ = sender.send(reply);
         };
         // What waits in the spool happened earlier; taking it in needs a thread that may wait.
-        if info.name == hook::NAME && self.inner.spool.is_quiet() {
+        let is_quiet = || spool.unwrap_or_else(|| self.look_at_spool()).is_quiet;
+        if info.name == hook::NAME && is_quiet() {
             let audit = Audit::begin(&self.inner, info, &request);
             intake::take(&self.inner, info, request, reply);
             return Begun::Intake(info.deadline, receiver, audit);
@@ -81,6 +93,12 @@ impl Runtime {
         };
         self.inner.pool.run(Box::new(job));
     }
+}
+
+/// What a look at the spool found.
+#[derive(Clone, Copy)]
+pub struct SpoolLook {
+    is_quiet: bool,
 }
 
 /// A call that was begun.

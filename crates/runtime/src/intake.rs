@@ -46,7 +46,7 @@ fn answer(
     recorded: bool,
     reply: impl FnOnce(Reply) + Send + 'static,
 ) {
-    if !recorded || !incoming.may_be_answered() {
+    if !recorded || !incoming.may_be_answered(inner) {
         return reply(inner.fenced(info, || incoming.output(inner, recorded).to_value()));
     }
     let telling = inner.clone();

@@ -24,5 +24,6 @@ mod tell;
 #[cfg(test)]
 mod tests;
 
+pub use dispatch::SpoolLook;
 pub use host::{Host, HostFacts};
 pub use runtime::{Kit, Runtime, Setup};

@@ -1,11 +1,11 @@
 //! The daemon's log: one line per happening, rotated by size, never with user text.
 
-use std::fmt::Arguments;
+use std::fmt::{Arguments, Write as _};
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use model::limits;
 use model::time::rfc3339;
@@ -43,6 +43,21 @@ struct LogFile {
     path: PathBuf,
     file: Option<File>,
     bytes: u64,
+    /// Lines that were not written yet, and how many asked for that.
+    waiting: String,
+    holds: usize,
+}
+
+/// While there is one, lines wait for each other, unless one is a warning or they are many.
+pub struct Together<'l>(&'l Log);
+
+impl Drop for Together<'_> {
+    fn drop(&mut self) {
+        if let Some(mut file) = self.0.lock() {
+            file.holds -= 1;
+            file.write();
+        }
+    }
 }
 
 impl Log {
@@ -53,7 +68,13 @@ impl Log {
 
     /// A log in this file. A file that cannot be written loses its lines, never the daemon.
     pub fn to_file(path: &Path, level: Level) -> Log {
-        let mut log = LogFile { path: path.to_owned(), file: None, bytes: 0 };
+        let mut log = LogFile {
+            path: path.to_owned(),
+            file: None,
+            bytes: 0,
+            waiting: String::new(),
+            holds: 0,
+        };
         log.open();
         Log { level, file: Some(Mutex::new(log)) }
     }
@@ -74,20 +95,41 @@ impl Log {
         self.line(Level::Debug, topic, message);
     }
 
+    /// Lets the lines that follow be written with one call of the system: many calls end at once, and
+    /// to write about each of them takes longer than some of them do.
+    pub fn together(&self) -> Together<'_> {
+        if let Some(mut file) = self.lock() {
+            file.holds += 1;
+        }
+        Together(self)
+    }
+
+    fn lock(&self) -> Option<MutexGuard<'_, LogFile>> {
+        Some(self.file.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
     pub fn keeps(&self, level: Level) -> bool {
         self.file.is_some() && level <= self.level
     }
 
     pub fn line(&self, level: Level, topic: &str, message: Arguments<'_>) {
-        let Some(file) = self.file.as_ref().filter(|_| level <= self.level) else { return };
+        if level > self.level {
+            return;
+        }
+        let Some(mut file) = self.lock() else { return };
         let word = match level {
             Level::Error => "ERROR",
             Level::Warn => "WARN",
             Level::Info => "INFO",
             Level::Debug => "DEBUG",
         };
-        let line = format!("{} {word} {topic}: {message}\n", rfc3339(clock::now_ms()));
-        file.lock().unwrap_or_else(PoisonError::into_inner).append(&line);
+        let now = rfc3339(clock::now_ms());
+        // Writing to memory does not fail.
+        let _ = writeln!(file.waiting, "{now} {word} {topic}: {message}");
+        let alarms = level <= Level::Warn;
+        if file.holds == 0 || alarms || file.waiting.len() > limits::LOG_WAITING_BYTES_MAX {
+            file.write();
+        }
     }
 }
 
@@ -100,14 +142,18 @@ impl LogFile {
         self.bytes = self.file.as_ref().and_then(|f| f.metadata().ok()).map_or(0, |m| m.len());
     }
 
-    fn append(&mut self, line: &str) {
-        if self.bytes + line.len() as u64 > limits::LOG_BYTES_MAX {
+    /// Writes the lines that wait.
+    fn write(&mut self) {
+        let waiting = self.waiting.len() as u64;
+        if self.bytes + waiting > limits::LOG_BYTES_MAX {
             self.rotate();
         }
-        let Some(file) = &mut self.file else { return };
-        if file.write_all(line.as_bytes()).is_ok() {
-            self.bytes += line.len() as u64;
+        if let Some(file) = &mut self.file
+            && file.write_all(self.waiting.as_bytes()).is_ok()
+        {
+            self.bytes += waiting;
         }
+        self.waiting.clear();
     }
 
     /// `daemon.log` becomes `daemon.log.1` and so on; the oldest goes.
@@ -142,6 +188,31 @@ mod tests {
         names.sort();
         assert_eq!(names, ["daemon.log", "daemon.log.1", "daemon.log.2", "daemon.log.3"]);
         assert!(std::fs::metadata(&path).unwrap().len() <= limits::LOG_BYTES_MAX);
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn lines_that_belong_together_wait_for_each_other_but_not_with_a_warning() {
+        let folder = std::env::temp_dir().join(format!("rekindle-lines-{}", std::process::id()));
+        let path = folder.join("daemon.log");
+        let log = Log::to_file(&path, Level::Info);
+        let written = || {
+            let text = std::fs::read_to_string(&path).unwrap();
+            text.lines().filter_map(|line| line.rsplit(' ').next()).collect::<String>()
+        };
+        let (one, two) = (log.together(), log.together());
+        log.info("test", format_args!("a"));
+        assert_eq!(written(), "");
+        drop(one);
+        assert_eq!(written(), "a", "what has ended is written though others go on");
+        log.info("test", format_args!("b"));
+        log.warn("test", format_args!("c"));
+        assert_eq!(written(), "abc");
+        log.info("test", format_args!("{}", "d".repeat(limits::LOG_WAITING_BYTES_MAX)));
+        assert!(written().ends_with('d'), "many do not wait");
+        drop(two);
+        log.info("test", format_args!("e"));
+        assert!(written().ends_with("de"));
         std::fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -19,7 +19,7 @@ use crate::runtime::{Inner, Runtime};
 const TITLE: &str = "rekindle context";
 
 /// The moment that an event is, if an agent can be told something at it.
-pub(crate) fn occasion(event: &HookEvent) -> Option<Occasion<'_>> {
+fn occasion(event: &HookEvent) -> Option<Occasion<'_>> {
     match &event.what {
         Happening::SessionStarted(source) => Some(Occasion::SessionStart(*source)),
         Happening::Prompted(text) => Some(Occasion::Prompt(text)),
@@ -95,16 +95,22 @@ impl Runtime {
 }
 
 impl Inner {
+    /// The moment that an event is, if somebody may have something to tell at it.
+    pub(crate) fn may_tell<'e>(&self, event: &'e HookEvent) -> Option<Occasion<'e>> {
+        let occasion = occasion(event).filter(|_| agents::takes_text(event))?;
+        self.plugins.iter().any(|plugin| plugin.may_tell(&occasion)).then_some(occasion)
+    }
+
     /// What the agent is told about an event that was just recorded. Trouble is logged, not told: a
     /// late or missing answer is no reason to disturb the agent.
     pub(crate) fn tell(&self, event: &HookEvent, until: Option<Instant>) -> Option<String> {
-        let moment = occasion(event).filter(|_| agents::takes_text(event))?;
+        let occasion = self.may_tell(event)?;
         // Tools run side by side: what one hook is about to tell, another must know of.
         let _telling = self.telling.of(&event.session);
         let cwd = event.cwd.as_ref().map(|cwd| cwd.as_str());
         let situation = situation(cwd);
         let moment = Moment {
-            occasion: moment,
+            occasion,
             session: Some(&event.session),
             project: None,
             situation: &situation,

@@ -2,13 +2,17 @@
 //!
 //! How a frame arrives, and who may send one, is decided by the surfaces.
 
+mod frame;
+
 use std::pin::Pin;
 
 use model::wire::Envelope;
 use model::{CallId, Caller, Code, OpError, Reply, Request, limits};
-use runtime::Runtime;
+use runtime::{Runtime, SpoolLook};
 use serde::Serialize;
 use serde_json::{Value, json};
+
+pub(crate) use frame::{Frame, Members};
 
 /// Who sends frames on a connection.
 pub struct Sender {
@@ -42,22 +46,22 @@ pub async fn answer(
     call: Option<CallId>,
 ) -> Answer {
     match serde_json::from_slice(frame) {
-        Ok(value) => answer_value(runtime, value, frame.len(), sender, call).await,
+        Ok(parsed) => answer_frame(runtime, parsed, frame.len(), sender, call).await,
         Err(error) => unparsable(&error),
     }
 }
 
 /// Answers a frame that was parsed already; `bytes` is what it took on the wire.
-pub(crate) async fn answer_value(
+pub(crate) async fn answer_frame(
     runtime: &Runtime,
-    frame: Value,
+    frame: Frame,
     bytes: usize,
     sender: &Sender,
     call: Option<CallId>,
 ) -> Answer {
-    let line = Line { runtime, sender, bytes };
+    let line = Line { runtime, sender, bytes, spool: None };
     match frame {
-        Value::Array(members) => line.batch(members, call).await,
+        Frame::Batch(members) => line.batch(members, call).await,
         single => match read_call(single) {
             Ok(single) => Answer { body: line.answer(single, call).await, refusal: None },
             Err(bad) => not_a_request(&bad),
@@ -65,16 +69,17 @@ pub(crate) async fn answer_value(
     }
 }
 
-/// Begins a single call at once; its answer is left to be waited for. `bytes` is what it took on the
-/// wire.
-pub(crate) fn begin(
-    runtime: &Runtime,
-    frame: Value,
+/// Begins an event of a hook at once, one of several that were there before that look at the spool; its
+/// answer is left to be waited for. `bytes` is what it took on the wire.
+pub(crate) fn begin_event(
+    (runtime, spool): (&Runtime, SpoolLook),
+    frame: Frame,
     bytes: usize,
     sender: &Sender,
 ) -> Pin<Box<dyn Future<Output = Option<String>> + Send>> {
+    let line = Line { runtime, sender, bytes, spool: Some(spool) };
     match read_call(frame) {
-        Ok(call) => Box::pin(Line { runtime, sender, bytes }.begin(call, None)),
+        Ok(call) => Box::pin(line.begin(call, None)),
         Err(bad) => Box::pin(std::future::ready(not_a_request(&bad).body)),
     }
 }
@@ -110,23 +115,21 @@ pub(crate) struct Bad {
 }
 
 /// Takes a request apart.
-pub(crate) fn read_call(value: Value) -> Result<Call, Bad> {
-    let Value::Object(mut object) = value else {
+pub(crate) fn read_call(frame: Frame) -> Result<Call, Bad> {
+    let Frame::One(Members { id, jsonrpc, method, params, rekindle }) = frame else {
         return Err(Bad { id: Value::Null, why: "a request is a JSON object" });
     };
-    let id = object.remove("id");
     if !matches!(id, None | Some(Value::Null | Value::String(_) | Value::Number(_))) {
         return Err(Bad { id: Value::Null, why: "an id is a string, a number or null" });
     }
     let bad = |id: Option<Value>, why| Err(Bad { id: id.unwrap_or_default(), why });
-    if object.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
+    if jsonrpc.as_ref().and_then(Value::as_str) != Some("2.0") {
         return bad(id, "the member `jsonrpc` has to be \"2.0\"");
     }
-    let Some(Value::String(method)) = object.remove("method") else {
+    let Some(Value::String(method)) = method else {
         return bad(id, "the member `method` has to be a string");
     };
-    let params = object.remove("params").unwrap_or_default();
-    Ok(Call { id, method, params, envelope: object.remove("rekindle") })
+    Ok(Call { id, method, params: params.unwrap_or_default(), envelope: rekindle })
 }
 
 /// The text of an answer, its members in the order of the specification.
@@ -174,10 +177,11 @@ struct Line<'a> {
     runtime: &'a Runtime,
     sender: &'a Sender,
     bytes: usize,
+    spool: Option<SpoolLook>,
 }
 
 impl Line<'_> {
-    async fn batch(&self, members: Vec<Value>, call: Option<CallId>) -> Answer {
+    async fn batch(&self, members: Vec<Frame>, call: Option<CallId>) -> Answer {
         if members.is_empty() {
             return not_a_request(&Bad { id: Value::Null, why: "the batch is empty" });
         }
@@ -217,7 +221,7 @@ impl Line<'_> {
         let Call { id, method, params, envelope } = call;
         let begun = self
             .request(method, params, envelope, given)
-            .map(|request| self.runtime.begin(request));
+            .map(|request| self.runtime.begin(request, self.spool));
         async move {
             let reply = match begun {
                 Ok(under_way) => under_way.await,

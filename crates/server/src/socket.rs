@@ -12,7 +12,6 @@ use contract::{Code, OpError};
 use mcp::Peer;
 use model::wire::{Answer, Envelope, Hello};
 use model::{Caller, Tier, limits};
-use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, AsyncRead, AsyncWriteExt as _, BufReader};
 use tokio::net::{UnixListener, UnixStream};
@@ -21,7 +20,7 @@ use tokio::task::JoinSet;
 
 use crate::connections::{Heard, Slot};
 use crate::primary::{Shared, Why};
-use crate::rpc;
+use crate::rpc::{self, Frame, Members};
 
 /// Accepts connections until stopped, then waits for what is under way.
 pub(crate) async fn serve(
@@ -143,13 +142,25 @@ fn failure(id: &Value, error: &OpError) -> String {
 }
 
 /// One call of the socket's own methods.
-#[derive(Deserialize)]
 struct Own {
     id: Value,
     method: String,
-    #[serde(default)]
     params: Value,
     rekindle: Option<Envelope>,
+}
+
+impl Own {
+    /// None if it is not a call as our own clients make it.
+    fn read(members: Members) -> Option<Own> {
+        let Members { id, method, params, rekindle, .. } = members;
+        let envelope = rekindle.filter(|envelope| !envelope.is_null());
+        Some(Own {
+            id: id?,
+            method: method?.as_str()?.to_owned(),
+            params: params.unwrap_or_default(),
+            rekindle: envelope.map(serde_json::from_value).transpose().ok()?,
+        })
+    }
 }
 
 /// Answers the line, and what has arrived behind it as far as these are events of hooks: they are begun
@@ -161,11 +172,15 @@ async fn answers<R: AsyncRead + Unpin>(
     line: &mut Vec<u8>,
 ) -> String {
     let mut under_way = Vec::new();
+    let sender = sender(shared);
+    // All of these lines were there before it looks.
+    let mut spool = None;
     let last = loop {
         match serde_json::from_slice(line) {
-            Ok(frame) if is_event(&frame) => {
-                let sender = sender(shared);
-                under_way.push(rpc::begin(&shared.runtime, frame, line.len(), &sender));
+            Ok(Frame::One(members)) if is_event(&members) => {
+                let spool = *spool.get_or_insert_with(|| shared.runtime.look_at_spool());
+                let (road, frame) = ((&shared.runtime, spool), Frame::One(members));
+                under_way.push(rpc::begin_event(road, frame, line.len(), &sender));
             }
             other => break Some(other),
         }
@@ -191,12 +206,14 @@ async fn answers<R: AsyncRead + Unpin>(
         Some(event) => event.await,
         None => None,
     };
+    let log = shared.runtime.log().together();
     for event in under_way {
         push(event.await);
     }
+    drop(log);
     push(awaited_last);
     match last {
-        Some(Ok(frame)) => push(answer(shared, frame, line.len()).await),
+        Some(Ok(frame)) => push(answer(shared, frame, line.len(), &sender).await),
         Some(Err(error)) => push(rpc::unparsable(&error).body),
         None => {}
     }
@@ -204,36 +221,48 @@ async fn answers<R: AsyncRead + Unpin>(
 }
 
 /// Whether a frame is the event of a hook, which nothing is asked back about.
-fn is_event(frame: &Value) -> bool {
-    frame["method"] == "hook" && frame["rekindle"]["env_stamp"].is_null()
+fn is_event(members: &Members) -> bool {
+    let asks = members.of_envelope("env_stamp").is_some_and(|stamp| !stamp.is_null());
+    members.method() == Some("hook") && !asks
 }
 
 fn sender(shared: &Shared) -> rpc::Sender {
     rpc::Sender { caller: Caller::default(), envelope: true, db: shared.db.clone() }
 }
 
-async fn answer(shared: &Arc<Shared>, frame: Value, bytes: usize) -> Option<String> {
-    if let Some(question) = question(shared, &frame) {
-        return Some(question);
-    }
-    if frame["method"].as_str().is_some_and(|method| method.starts_with("rekindle/")) {
-        let own: Own = match serde_json::from_value(frame) {
-            Ok(own) => own,
-            Err(_) => {
-                return Some(failure(&Value::Null, &OpError::invalid("", "not a call of ours")));
+async fn answer(
+    shared: &Arc<Shared>,
+    frame: Frame,
+    bytes: usize,
+    sender: &rpc::Sender,
+) -> Option<String> {
+    let frame = match frame {
+        Frame::One(members) => {
+            if let Some(question) = question(shared, &members) {
+                return Some(question);
             }
-        };
-        let reply = own_method(shared, &own).await;
-        return Some(rpc::reply_text(&own.id, &reply));
-    }
-    rpc::answer_value(&shared.runtime, frame, bytes, &sender(shared), None).await.body
+            if members.method().is_some_and(|method| method.starts_with("rekindle/")) {
+                let Some(own) = Own::read(members) else {
+                    return Some(failure(
+                        &Value::Null,
+                        &OpError::invalid("", "not a call of ours"),
+                    ));
+                };
+                let reply = own_method(shared, &own).await;
+                return Some(rpc::reply_text(&own.id, &reply));
+            }
+            Frame::One(members)
+        }
+        other => other,
+    };
+    rpc::answer_frame(&shared.runtime, frame, bytes, sender, None).await.body
 }
 
 /// What is asked back instead of carrying out a call whose sender knows other names of environment
 /// variables than the stored scopes ask for. Who leaves out the stamp is not asked.
-fn question(shared: &Shared, frame: &Value) -> Option<String> {
-    let known = frame["rekindle"]["env_stamp"].as_i64()?;
-    let id = frame.get("id")?;
+fn question(shared: &Shared, members: &Members) -> Option<String> {
+    let known = members.of_envelope("env_stamp")?.as_i64()?;
+    let id = members.id.as_ref()?;
     let asked = shared.runtime.asks_env();
     (asked.stamp != known).then(|| Answer::asks_env(id, &asked).to_string())
 }

@@ -120,7 +120,8 @@ impl Writer {
     pub(crate) fn start(&mut self) -> Result<(), StoreError> {
         self.keeper.ready().map(|_| ())?;
         if self.shared.behind.load(Ordering::Relaxed) {
-            self.unindexed = limits::INDEX_AT;
+            // Whoever just started has something else to do first.
+            self.unindexed = 1;
         }
         Ok(())
     }

@@ -16,7 +16,12 @@ pub mod words;
 /// A line break or tab becomes a space and every other character that acts instead of showing
 /// becomes visible.
 pub fn one_line(text: &str, max_chars: usize) -> String {
-    let text = text.trim().replace("\r\n", " ");
+    let text = text.trim();
+    // Most texts are of this kind, and nothing has to be done about them.
+    if text.len() <= max_chars && text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        return text.to_owned();
+    }
+    let text = text.replace("\r\n", " ");
     let mut chars = text.chars().map(|c| if breaks(c) || c == '\t' { ' ' } else { shown(c) });
     let mut line: String = chars.by_ref().take(max_chars).collect();
     if chars.next().is_some() && line.pop().is_some() {

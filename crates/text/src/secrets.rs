@@ -98,8 +98,14 @@ impl Redacted<String> {
 
     /// The first characters of it, lines and all.
     #[must_use]
-    pub fn head(&self, max_chars: usize) -> Redacted<String> {
-        Redacted(self.0.chars().take(max_chars).collect())
+    pub fn head(mut self, max_chars: usize) -> Redacted<String> {
+        // A character is at least a byte.
+        if self.0.len() > max_chars
+            && let Some((end, _)) = self.0.char_indices().nth(max_chars)
+        {
+            self.0.truncate(end);
+        }
+        self
     }
 }
 

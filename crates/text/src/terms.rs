@@ -60,7 +60,10 @@ mod tests {
     #[test]
     fn words_count_twice_their_parts_once_and_stop_words_not_at_all() {
         let found = twice("The builds build getUserName");
-        assert_eq!(found, expected(&[("build", 4), ("get", 1), ("getusernam", 2), ("name", 1), ("user", 1)]));
+        assert_eq!(
+            found,
+            expected(&[("build", 4), ("get", 1), ("getusernam", 2), ("name", 1), ("user", 1)])
+        );
     }
 
     #[test]

@@ -10,21 +10,23 @@ use crate::table::Tool;
 
 /// An edit of one file, by whichever tool.
 pub(super) fn of_file(call: &Call<'_>) -> Draft {
-    let mut draft = call.file("Edit", ObsType::FileEdit);
-    let first = match call.agent.tool(call.name) {
-        Tool::Edits => {
-            let count = call.input.objects("edits").count();
-            draft.metadata.insert("edits".into(), count.into());
-            call.input.objects("edits").next()
+    let several = call.agent.tool(call.name) == Tool::Edits;
+    let edits = || call.input.objects("edits");
+    let mut draft = match call.path(FILE) {
+        Some(path) => {
+            let edit = if several { edits().next() } else { Some(call.input) };
+            let text = |members: &[&str]| {
+                edit.and_then(|edit| edit.text(members)).map(|text| text.head()).unwrap_or_default()
+            };
+            let line = changed_line(text(&["old_string"]), text(&["new_string", "new_source"]));
+            let content = preview(call.shown(path), &line);
+            Draft { file_path: Some(call.absolute(path)), ..Draft::new(ObsType::FileEdit, content) }
         }
-        _ => Some(call.input),
+        None => call.plain(ObsType::FileEdit, &[]),
     };
-    let Some(path) = call.path(FILE) else { return draft };
-    let text = |members: &[&str]| {
-        first.and_then(|edit| edit.text(members)).map(|text| text.head()).unwrap_or_default()
-    };
-    let line = changed_line(text(&["old_string"]), text(&["new_string", "new_source"]));
-    draft.content = preview(call.shown(path), &line);
+    if several {
+        draft.metadata.insert("edits".into(), edits().count().into());
+    }
     draft
 }
 

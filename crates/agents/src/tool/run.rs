@@ -32,7 +32,7 @@ pub(super) fn of(call: &Call<'_>) -> Draft {
     }
     Draft {
         obs_type,
-        content: safe.head(limits::OBSERVED_CHARS_MAX),
+        content: safe.clone().head(limits::OBSERVED_CHARS_MAX),
         file_path: None,
         metadata,
         command: Some(safe.head(limits::COMMAND_CHARS_MAX)),

@@ -64,8 +64,8 @@ fn a_search_joins_its_words_and_says_how_many_it_found() {
     // A session has at most three hits of a page, and here is no other project.
     let here = rekindle(&desk, &["search", "login"]);
     assert_eq!((here.code, here.stderr.as_str()), (0, "3 results for \"login\"\n"));
-    let nothing = rekindle(&desk, &["search", "\u{1b}[2J", "\"numbat\""]);
-    assert_eq!(nothing.stderr, "0 results for \"␛[2J \\\"numbat\\\"\"\n");
+    let nothing = rekindle(&desk, &["search", "\u{1b}[2J\"numbat\""]);
+    assert_eq!(nothing.stderr, "0 results for \"␛[2J\\\"numbat\\\"\"\n");
     assert!(nothing.stdout.starts_with("Nothing matches"), "{nothing:?}");
     let json = rekindle(&desk, &["search", "login", "bug", "--json"]);
     assert_eq!((json.code, json.stderr.as_str()), (0, ""));

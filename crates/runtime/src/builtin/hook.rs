@@ -141,8 +141,8 @@ impl Incoming {
     }
 
     /// Whether the agent may be told something, which takes a while to find out.
-    pub(crate) fn may_be_answered(&self) -> bool {
-        tell::occasion(&self.event).is_some()
+    pub(crate) fn may_be_answered(&self, inner: &Inner) -> bool {
+        inner.may_tell(&self.event).is_some()
     }
 
     /// What goes back once the event is committed.

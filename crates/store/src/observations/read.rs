@@ -1,8 +1,8 @@
 //! Rows to nouns: observations by id, by session and around an anchor.
 
+use model::OpError;
 use model::observation::{ObsType, Observation};
 use model::session::Deed;
-use model::OpError;
 use rusqlite::{OptionalExtension, Params, Row, params};
 use serde_json::{Map, Value};
 
