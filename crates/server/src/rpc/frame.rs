@@ -6,6 +6,10 @@ use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Vis
 use serde_json::Value;
 
 /// What stands in a frame.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "almost every frame is one call, and a box costs more"
+)]
 pub(crate) enum Frame {
     One(Members),
     Batch(Vec<Frame>),
