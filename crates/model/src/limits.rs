@@ -45,6 +45,8 @@ pub const WRITE_LINGER: Duration = Duration::from_millis(2);
 pub const INDEX_BATCH: usize = 256;
 pub const INDEX_AT: usize = 64;
 pub const INDEX_QUIET: Duration = Duration::from_secs(1);
+/// How long nobody has to write for that; between two writes of many there is hardly any time.
+pub const INDEX_PAUSE: Duration = Duration::from_millis(20);
 /// Documents outside of the index that a search looks through itself if it cannot wait for it.
 pub const UNINDEXED_READ_MAX: usize = 1_000;
 /// How long a search waits until the index knows everything.

@@ -82,6 +82,23 @@ pub struct Hit {
 }
 
 impl Hit {
+    /// A document of which nothing else is known yet.
+    fn new(id: i64, session: i64, project: i64) -> Hit {
+        Hit {
+            id,
+            score: 0.0,
+            lexical: 0.0,
+            neighbours: 0.0,
+            in_session: 0.0,
+            meaning: 0.0,
+            exact: false,
+            at: 0,
+            kind: ObsType::Marker,
+            project,
+            session,
+        }
+    }
+
     /// What words say for it: its own, its neighbours' and its session's.
     pub fn words(&self) -> f64 {
         self.lexical + self.neighbours + self.in_session
@@ -192,7 +209,8 @@ pub fn all(rx: &Rx<'_>, query: &Query, filter: &Filter<'_>) -> Result<Vec<i64>, 
     let mut found = Found::new(&passages);
     rx.sql(|db| found.collect(db, ALL, &[expression.into()]))?;
     let hits = found.documents(rx, &conditions, Order::Newest, usize::MAX)?;
-    let mut ids: Vec<i64> = hits.into_iter().map(|(hit, _)| hit.id).collect();
+    let hits = conditions.complete(rx, hits.into_iter().map(|(hit, _)| hit).collect())?;
+    let mut ids: Vec<i64> = hits.into_iter().map(|hit| hit.id).collect();
     ids.sort_unstable();
     Ok(ids)
 }
@@ -232,10 +250,11 @@ fn find(
         hits.iter_mut().for_each(|hit| hit.exact = exact.contains(&hit.id));
         hits.sort_by_key(|hit| !hit.exact);
         hits.truncate(limit);
-        hits
+        conditions.complete(rx, hits)?
     } else {
         let hits = found.documents(rx, conditions, order, limit)?;
-        hits.into_iter().map(|(hit, _)| Hit { score: hit.lexical, ..hit }).collect()
+        let hits = hits.into_iter().map(|(hit, _)| Hit { score: hit.lexical, ..hit });
+        conditions.complete(rx, hits.collect())?
     };
     let hits = with_unindexed(rx, query, conditions, hits)?;
     Ok(Hits { hits, query: query.clone(), partial })
@@ -414,8 +433,8 @@ impl<'p> Found<'p> {
             let next = next.clamp(CANDIDATES_AT_LEAST, CANDIDATES_AT_MOST);
             let next: Vec<Ranked> = std::iter::from_fn(|| ranked.pop()).take(next).collect();
             looked_at += next.len();
-            let owners = next.iter().filter_map(|row| passages.doc(row.passage));
-            let documents = conditions.documents(rx, owners)?;
+            let of: Vec<usize> = next.iter().map(|row| row.passage).collect();
+            let documents = conditions.hits(rx, passages, &of)?;
             for Ranked { passage, score, .. } in next {
                 let Some(document) = passages.doc(passage) else { continue };
                 if let Some((hit, at)) =

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use model::event::Published;
 use model::{OpError, limits};
@@ -167,7 +167,7 @@ impl Writer {
             let quiet = if self.unindexed < limits::INDEX_AT {
                 limits::INDEX_QUIET
             } else {
-                Duration::ZERO
+                limits::INDEX_PAUSE
             };
             match queue.recv_timeout(quiet) {
                 Ok(command) => return Some(command),

@@ -56,6 +56,8 @@ pub(crate) struct Conditions {
     values: Vec<Value>,
     /// Whether an index leads to the documents, so that they can be enumerated if they are few.
     leads: bool,
+    /// Whether the catalogue tells of every document if it is let through.
+    plain: bool,
     projects: Option<Vec<i64>>,
     session: Option<i64>,
     except: Option<i64>,
@@ -92,6 +94,12 @@ impl Conditions {
             sql: String::new(),
             values: Vec::new(),
             leads,
+            plain: filter.file.is_none()
+                && filter.kind.is_none()
+                && filter.agent.is_none()
+                && filter.failed.is_none()
+                && filter.before.is_none()
+                && filter.after.is_none(),
             projects: filter.projects.map(<[i64]>::to_vec),
             session: filter.session,
             except: filter.except,
@@ -119,6 +127,40 @@ impl Conditions {
         })
     }
 
+    /// The documents of these passages that the conditions let through, yet without a score. Where the
+    /// catalogue can tell, the database is not asked: that is left to [`Conditions::complete`], for
+    /// those that are shown.
+    pub(super) fn hits(
+        &self,
+        rx: &Rx<'_>,
+        passages: &Passages,
+        of: &[usize],
+    ) -> Result<HashMap<i64, Hit>, OpError> {
+        if !self.plain {
+            return self.documents(rx, of.iter().filter_map(|passage| passages.doc(*passage)));
+        }
+        let admitted = of.iter().filter(|passage| self.admits(passages, **passage));
+        let hit = |passage: &usize| {
+            let doc = passages.doc(*passage)?;
+            let session = i64::from(passages.session(*passage));
+            Some((doc, Hit::new(doc, session, passages.project(*passage))))
+        };
+        Ok(admitted.filter_map(hit).collect())
+    }
+
+    /// The hits with what only the database knows of them, without those that are gone.
+    pub(super) fn complete(&self, rx: &Rx<'_>, hits: Vec<Hit>) -> Result<Vec<Hit>, OpError> {
+        if !self.plain {
+            return Ok(hits);
+        }
+        let known = self.documents(rx, hits.iter().map(|hit| hit.id))?;
+        let complete = |hit: Hit| {
+            let Hit { at, kind, project, session, .. } = *known.get(&hit.id)?;
+            Some(Hit { at, kind, project, session, ..hit })
+        };
+        Ok(hits.into_iter().filter_map(complete).collect())
+    }
+
     /// Those of the documents that the conditions let through, yet without a score.
     pub(crate) fn documents(
         &self,
@@ -135,19 +177,7 @@ impl Conditions {
                     (row.get(0)?, row.get(1)?, row.get(3)?, row.get(4)?);
                 // A kind that this build does not know is nothing it could show.
                 if let Some(kind) = ObsType::parse(row.get_ref(2)?.as_str()?) {
-                    let hit = Hit {
-                        id,
-                        score: 0.0,
-                        lexical: 0.0,
-                        neighbours: 0.0,
-                        in_session: 0.0,
-                        meaning: 0.0,
-                        exact: false,
-                        at,
-                        kind,
-                        project,
-                        session,
-                    };
+                    let hit = Hit { at, kind, ..Hit::new(id, session, project) };
                     documents.insert(id, hit);
                 }
             }

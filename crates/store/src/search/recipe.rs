@@ -139,7 +139,8 @@ impl<'p> Candidates<'p> {
                 new.insert(doc, passage);
             }
         }
-        let hits = conditions.documents(rx, new.keys().copied())?;
+        let of: Vec<usize> = new.values().copied().collect();
+        let hits = conditions.hits(rx, self.passages, &of)?;
         for (doc, passage) in new {
             if let Some(hit) = hits.get(&doc) {
                 self.found.insert(doc, (*hit, passage));

@@ -102,9 +102,11 @@ pub fn similar(
         if let Some(vector) = said.vector.as_ref().filter(|_| recipe == Recipe::Table) {
             candidates.compare(rx, &conditions, vector, true)?;
         }
-        candidates.ranked()
+        let mut ranked = candidates.ranked();
+        ranked.truncate(limit);
+        conditions.complete(rx, ranked)?
     };
-    let likened = found.into_iter().take(limit).map(|hit| {
+    let likened = found.into_iter().map(|hit| {
         let other = passages::text(rx, hit.id)?.unwrap_or_default();
         Ok(Similar { hit, alike: said.alike(&Said::of(&other)) })
     });
