@@ -11,7 +11,7 @@ pub const WS_MESSAGE_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Bytes of one line on the unix socket or on stdin of `serve`.
 pub const LINE_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Bytes of a connection to the unix socket that are read ahead of what is being answered.
-pub const SOCKET_AHEAD_BYTES: usize = 64 * 1024;
+pub const SOCKET_AHEAD_BYTES: usize = 128 * 1024;
 /// Members of one JSON-RPC batch.
 pub const BATCH_MAX: usize = 1_000;
 
@@ -19,6 +19,10 @@ pub const BATCH_MAX: usize = 1_000;
 pub const CONNECTIONS_MAX: usize = 512;
 /// Requests of one connection that are being worked on at the same time.
 pub const IN_FLIGHT_MAX: usize = 64;
+/// Events of hooks on one connection to the unix socket that are under way at the same time, and that are
+/// begun at once.
+pub const EVENTS_UNDER_WAY_MAX: usize = 128;
+pub const EVENTS_BEGUN_MAX: usize = 64;
 /// Time to receive a whole request, headers included.
 pub const REQUEST_RECEIVE: Duration = Duration::from_secs(30);
 /// Time an operation may take unless it declares its own deadline.
@@ -36,10 +40,7 @@ pub const POOL_THREADS: usize = 4;
 /// Writes waiting for the writer thread.
 pub const WRITE_QUEUE_MAX: usize = 4_096;
 /// Writes that may share one transaction.
-pub const WRITE_GROUP_MAX: usize = 256;
-/// Writes of one transaction from which on the next one is waited for, and how long at most.
-pub const WRITE_BUSY: usize = 16;
-pub const WRITE_LINGER: Duration = Duration::from_millis(2);
+pub const WRITE_GROUP_MAX: usize = 512;
 /// Documents that are put into the full-text index at a time, and how many wait before that is done as
 /// soon as nobody writes; fewer are left until it has been quiet for a while.
 pub const INDEX_BATCH: usize = 256;
@@ -53,7 +54,7 @@ pub const UNINDEXED_READ_MAX: usize = 1_000;
 pub const INDEX_PATIENCE: Duration = Duration::from_secs(2);
 /// Pages of the write-ahead log from which on a COMMIT moves them into the database. Pages that are
 /// written often are moved once, however many times they stand in the log.
-pub const WAL_PAGES: u32 = 4_000;
+pub const WAL_PAGES: u32 = 8_000;
 /// Time to wait for another process that holds the database's write lock.
 pub const STORE_BUSY: Duration = Duration::from_secs(2);
 /// Read connections the daemon keeps.

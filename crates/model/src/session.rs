@@ -133,33 +133,51 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Draws the summary from what the user wanted of a session, and from what it did, the last first.
-    /// The same input gives the same summary.
-    pub fn of(intent: &str, newest_first: impl IntoIterator<Item = Deed>) -> Summary {
+    /// A summary that says what the user wanted of a session and does not know yet what came of it.
+    pub fn new(intent: &str) -> Summary {
         let intent = text::one_line(intent, limits::SUMMARY_LINE_CHARS_MAX);
-        let mut summary = Summary { intent, ..Summary::default() };
-        for deed in newest_first {
-            let list = match deed.kind {
-                // What failed changed nothing and read nothing, whatever it was.
-                _ if deed.failed => &mut summary.notes,
-                ObsType::FileEdit | ObsType::FileWrite => &mut summary.files_edited,
-                ObsType::FileRead => &mut summary.files_read,
-                ObsType::GitCommit => &mut summary.completed,
-                ObsType::Marker => &mut summary.learned,
-                _ => continue,
-            };
-            if list.len() < limits::SUMMARY_ITEMS_MAX {
-                let line = text::one_line(deed.text(), limits::SUMMARY_LINE_CHARS_MAX);
-                if !line.is_empty() && !list.contains(&line) {
-                    list.push(line);
-                }
-            }
+        Summary { intent, ..Summary::default() }
+    }
+
+    /// Whether there is room for one more thing of this kind.
+    pub fn wants(&mut self, kind: ObsType, failed: bool) -> bool {
+        self.list(kind, failed).is_some_and(|list| list.len() < limits::SUMMARY_ITEMS_MAX)
+    }
+
+    /// Adds something that the session did. The last comes first.
+    pub fn add(&mut self, deed: &Deed) {
+        if !self.wants(deed.kind, deed.failed) {
+            return;
         }
+        let line = text::one_line(deed.text(), limits::SUMMARY_LINE_CHARS_MAX);
+        if let Some(list) = self.list(deed.kind, deed.failed)
+            && !line.is_empty()
+            && !list.contains(&line)
+        {
+            list.push(line);
+        }
+    }
+
+    /// The summary when everything was added. The same input gives the same summary.
+    #[must_use]
+    pub fn finished(mut self) -> Summary {
         // What was edited was not only read.
-        let edited = std::mem::take(&mut summary.files_edited);
-        summary.files_read.retain(|path| !edited.contains(path));
-        summary.files_edited = edited;
-        summary
+        let edited = &self.files_edited;
+        self.files_read.retain(|path| !edited.contains(path));
+        self
+    }
+
+    /// Where things of this kind are told, if they are.
+    fn list(&mut self, kind: ObsType, failed: bool) -> Option<&mut Vec<String>> {
+        match kind {
+            // What failed changed nothing and read nothing, whatever it was.
+            _ if failed => Some(&mut self.notes),
+            ObsType::FileEdit | ObsType::FileWrite => Some(&mut self.files_edited),
+            ObsType::FileRead => Some(&mut self.files_read),
+            ObsType::GitCommit => Some(&mut self.completed),
+            ObsType::Marker => Some(&mut self.learned),
+            _ => None,
+        }
     }
 
     /// The summary as the text that is shown and searched.

@@ -14,7 +14,7 @@ pub(crate) fn record(
     plugins: &[Arc<dyn Plugin>],
     config: &Config,
 ) -> Result<bool, OpError> {
-    let is_new = hook_events::record(tx, &event.record())?;
+    let is_new = hook_events::record(tx, event.record())?;
     if is_new {
         plugins.iter().try_for_each(|plugin| plugin.observe(event, tx, config))?;
     }

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use contract::op::check_tier;
 use contract::{CallStore, Cx, OpInfo, Operation, Tier};
+use model::hook::HookEvent;
 use model::wire::fingerprint;
 use model::{CallId, Caller, Code, OpError, Reply, Request, Road};
 use serde_json::Value;
@@ -53,9 +54,10 @@ impl Runtime {
             match begun {
                 Begun::Ended(reply) => reply,
                 Begun::UnderWay(deadline, receiver) => wait(deadline, receiver).await,
-                Begun::Intake(deadline, receiver, audit) => {
+                Begun::Intake(deadline, receiver, audit, event) => {
                     let reply = wait(deadline, receiver).await;
                     audit.note(&reply);
+                    drop(event);
                     reply
                 }
             }
@@ -79,8 +81,8 @@ impl Runtime {
         let is_quiet = || spool.unwrap_or_else(|| self.look_at_spool()).is_quiet;
         if info.name == hook::NAME && is_quiet() {
             let audit = Audit::begin(&self.inner, info, &request);
-            intake::take(&self.inner, info, request, reply);
-            return Begun::Intake(info.deadline, receiver, audit);
+            let event = intake::take(&self.inner, info, request, reply);
+            return Begun::Intake(info.deadline, receiver, audit, event);
         }
         self.submit(request, reply);
         Begun::UnderWay(info.deadline, receiver)
@@ -106,7 +108,7 @@ enum Begun {
     Ended(Reply),
     UnderWay(Duration, Receiver<Reply>),
     /// No thread of the pool has it, so that whoever waits for it notes how it ended.
-    Intake(Duration, Receiver<Reply>, Audit),
+    Intake(Duration, Receiver<Reply>, Audit, Option<Arc<HookEvent>>),
 }
 
 async fn wait(deadline: Duration, receiver: Receiver<Reply>) -> Reply {

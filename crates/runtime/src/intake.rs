@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use contract::OpInfo;
 use contract::op::check_tier;
+use model::hook::HookEvent;
 use model::{OpError, Reply, Request};
 use store::{Write, Written};
 
@@ -12,13 +13,13 @@ use crate::builtin::hook::Incoming;
 use crate::runtime::Inner;
 
 /// Takes in one event. `reply` is called when it is committed or refused, on whichever thread that is
-/// known.
+/// known. Whoever waits for it holds the event until then, so that the writer need not free it.
 pub(crate) fn take(
     inner: &Arc<Inner>,
     info: &'static OpInfo,
     request: Request,
     reply: impl FnOnce(Reply) + Send + 'static,
-) {
+) -> Option<Arc<HookEvent>> {
     let now = (inner.clock)();
     let incoming = inner.fenced(info, || {
         check_tier(info, request.caller.tier)?;
@@ -26,8 +27,12 @@ pub(crate) fn take(
     });
     let incoming = match incoming {
         Ok(incoming) => incoming,
-        Err(error) => return reply(Err(error)),
+        Err(error) => {
+            reply(Err(error));
+            return None;
+        }
     };
+    let event = incoming.event();
     let record = incoming.record(inner);
     let write = Write { at: now, ..Write::default() };
     let answering = inner.clone();
@@ -36,6 +41,7 @@ pub(crate) fn take(
         Ok(Written::Repeated(_)) => reply(Err(OpError::internal("an event has no stored answer"))),
         Err(error) => reply(Err(error)),
     });
+    Some(event)
 }
 
 /// Answers at once if there is nothing to tell, else from a thread that has time for it.

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
-use contract::{Access, Cx, Op, OpInfo, Operation, Plugin, Tier};
+use contract::{Access, Candidate, Cx, Moment, Occasion, Op, OpInfo, Operation, Plugin, Tier};
 use model::event::Event;
 use model::hook::{Happening, HookEvent, Source};
 use model::locations::{Locations, Surroundings};
@@ -19,6 +19,7 @@ use crate::{Kit, Runtime, Setup};
 #[derive(Default)]
 struct Probe {
     runs: Arc<AtomicUsize>,
+    asked: AtomicUsize,
     gate: Arc<Mutex<Option<mpsc::Receiver<()>>>>,
 }
 
@@ -112,6 +113,15 @@ impl Plugin for Probe {
             Operation::new(Wait(self.gate.clone())),
             Operation::new(Nest),
         ]
+    }
+
+    fn may_tell(&self, occasion: &Occasion<'_>) -> bool {
+        matches!(occasion, Occasion::Prompt(_))
+    }
+
+    fn candidates(&self, _: &Moment<'_>) -> Result<Vec<Candidate>, OpError> {
+        self.asked.fetch_add(1, Ordering::Relaxed);
+        Ok(Vec::new())
     }
 }
 
@@ -215,6 +225,23 @@ fn agent_sessions_are_known_to_the_next_runtime_too() {
     home.runtime.close();
     let next = home_in(home.dir.clone());
     assert_eq!(next.runtime.live_sessions(), 1);
+}
+
+#[test]
+fn nobody_is_asked_on_an_occasion_for_which_nobody_has_anything_to_tell() {
+    let home = home();
+    let asked = |event: &str, call: u8| {
+        let payload = json!({ "session_id": "s-1", "prompt": "mend it", "tool_name": "Bash",
+            "tool_input": { "command": "make" } });
+        let params = json!({ "event": event, "payload": payload });
+        home.runtime.call(Request { params, ..request("hook", call, Tier::Hook) }).unwrap();
+        home.probe.asked.swap(0, Ordering::Relaxed)
+    };
+    assert_eq!(asked("PreToolUse", 1), 0);
+    assert_eq!(asked("UserPromptSubmit", 2), 1);
+    // Others may have something to tell then, and all are asked.
+    assert_eq!(asked("SessionStart", 3), 1);
+    assert_eq!(asked("Stop", 4), 0);
 }
 
 #[test]

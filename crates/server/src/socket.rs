@@ -3,6 +3,8 @@
 //! Besides every operation it knows methods of its own: hello, retire, stay, link, and a raw
 //! MCP line that a PROXY forwards. It may ask back for environment variables.
 
+mod events;
+
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -13,11 +15,12 @@ use mcp::Peer;
 use model::wire::{Answer, Envelope, Hello};
 use model::{Caller, Tier, limits};
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, AsyncRead, AsyncWriteExt as _, BufReader};
+use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
+use self::events::UnderWay;
 use crate::connections::{Heard, Slot};
 use crate::primary::{Shared, Why};
 use crate::rpc::{self, Frame, Members};
@@ -65,21 +68,42 @@ async fn connection(
     let heard = slot.clone();
     let reader = Heard::new(reader, move || heard.touch());
     let mut reader = BufReader::with_capacity(limits::SOCKET_AHEAD_BYTES, reader);
-    let mut line = Vec::new();
     let limit = shared.runtime.config().duration("daemon.request_timeout");
+    let sender = sender(&shared);
+    let mut events = UnderWay::default();
+    // What of a line was read when answers came in between stays in it.
+    let mut line = Vec::new();
     loop {
-        line.clear();
         let read = tokio::select! {
-            read = receive(&mut reader, &mut line, limit) => read,
+            replies = events.next() => Next::Answered(replies),
+            read = receive(&mut reader, &mut line, limit), if events.has_room() => Next::Read(read),
             () = slot.evicted() => return,
             // What was asked before the end is answered; what comes after finds the next PRIMARY.
-            _ = stop.wait_for(|stop| *stop) => return,
+            _ = stop.wait_for(|stop| *stop) => Next::Read(Ok(false)),
         };
         let (replies, leave) = match read {
-            Ok(true) => (answers(&shared, &mut reader, &mut line).await, false),
-            Ok(false) => return,
-            Err(error) if error.kind() == io::ErrorKind::FileTooLarge => (too_large() + "\n", true),
-            Err(_) => return,
+            Next::Answered(replies) => (replies, false),
+            Next::Read(Ok(true)) => {
+                let other = events.begin(&shared, &sender, &mut reader, &mut line).await;
+                let replies = match other {
+                    Some(other) => {
+                        let mut replies = events.rest().await;
+                        let reply = match other {
+                            Ok(frame) => answer(&shared, frame, line.len(), &sender).await,
+                            Err(error) => rpc::unparsable(&error).body,
+                        };
+                        replies.extend(reply.map(|reply| reply + "\n"));
+                        replies
+                    }
+                    None => String::new(),
+                };
+                line.clear();
+                (replies, false)
+            }
+            Next::Read(Err(error)) if error.kind() == io::ErrorKind::FileTooLarge => {
+                (events.rest().await + &too_large() + "\n", true)
+            }
+            Next::Read(_) => (events.rest().await, true),
         };
         if !replies.is_empty() {
             tokio::select! {
@@ -93,13 +117,22 @@ async fn connection(
     }
 }
 
-/// Waits for a line as long as it takes, but not for one that was begun.
+/// What comes next on a connection.
+enum Next {
+    Answered(String),
+    Read(io::Result<bool>),
+}
+
+/// Waits for a line as long as it takes, but not for one that was begun. If it is dropped, what of the
+/// line has come stands in `line`, and it may be asked again.
 async fn receive<R: AsyncBufRead + Unpin>(
     reader: &mut R,
     line: &mut Vec<u8>,
     limit: Duration,
 ) -> io::Result<bool> {
-    reader.fill_buf().await?;
+    if line.is_empty() {
+        reader.fill_buf().await?;
+    }
     match tokio::time::timeout(limit, read_line(reader, line)).await {
         Ok(read) => read,
         Err(_) => Err(io::ErrorKind::TimedOut.into()),
@@ -161,69 +194,6 @@ impl Own {
             rekindle: envelope.map(serde_json::from_value).transpose().ok()?,
         })
     }
-}
-
-/// Answers the line, and what has arrived behind it as far as these are events of hooks: they are begun
-/// one after the other before the first answer is waited for, so that they share a COMMIT. The answers
-/// stand in the order of the lines.
-async fn answers<R: AsyncRead + Unpin>(
-    shared: &Arc<Shared>,
-    reader: &mut BufReader<R>,
-    line: &mut Vec<u8>,
-) -> String {
-    let mut under_way = Vec::new();
-    let sender = sender(shared);
-    // All of these lines were there before it looks.
-    let mut spool = None;
-    let last = loop {
-        match serde_json::from_slice(line) {
-            Ok(Frame::One(members)) if is_event(&members) => {
-                let spool = *spool.get_or_insert_with(|| shared.runtime.look_at_spool());
-                let (road, frame) = ((&shared.runtime, spool), Frame::One(members));
-                under_way.push(rpc::begin_event(road, frame, line.len(), &sender));
-            }
-            other => break Some(other),
-        }
-        if under_way.len() == limits::IN_FLIGHT_MAX || !reader.buffer().contains(&b'\n') {
-            break None;
-        }
-        line.clear();
-        // The line is there, so that this neither waits nor fails.
-        if !matches!(read_line(reader, line).await, Ok(true)) {
-            break None;
-        }
-    };
-    let mut replies = String::new();
-    let mut push = |reply: Option<String>| {
-        if let Some(reply) = reply {
-            replies.push_str(&reply);
-            replies.push('\n');
-        }
-    };
-    // The last is waited for first: when it is committed the others mostly are, and nobody has to wake
-    // this task for each of them.
-    let awaited_last = match under_way.pop() {
-        Some(event) => event.await,
-        None => None,
-    };
-    let log = shared.runtime.log().together();
-    for event in under_way {
-        push(event.await);
-    }
-    drop(log);
-    push(awaited_last);
-    match last {
-        Some(Ok(frame)) => push(answer(shared, frame, line.len(), &sender).await),
-        Some(Err(error)) => push(rpc::unparsable(&error).body),
-        None => {}
-    }
-    replies
-}
-
-/// Whether a frame is the event of a hook, which nothing is asked back about.
-fn is_event(members: &Members) -> bool {
-    let asks = members.of_envelope("env_stamp").is_some_and(|stamp| !stamp.is_null());
-    members.method() == Some("hook") && !asks
 }
 
 fn sender(shared: &Shared) -> rpc::Sender {

@@ -24,14 +24,14 @@ const FORGET: &str = "DELETE FROM hooks_seen WHERE seq < min( \
 
 /// Takes the event in unless it was, by its id or by its session, name and tool call; says
 /// whether it is new.
-pub fn record(tx: &Tx<'_>, event: &HookRecord) -> Result<bool, OpError> {
+pub fn record(tx: &Tx<'_>, event: HookRecord) -> Result<bool, OpError> {
     let session = event.session.as_deref().unwrap_or_default();
     let tool_use = event.tool_use_id.as_deref();
     let twin = tool_use.map(|tool_use| twin(session, &event.name, tool_use));
     let given = params![event.id.0, event.name, event.at, twin];
     let new = tx.sql(|db| db.prepare_cached(RECORD)?.execute(given))? == 1;
     if new {
-        tx.late().hear(event.clone());
+        tx.late().hear(event);
     }
     Ok(new)
 }

@@ -1,7 +1,6 @@
 //! What is done once at the end of a group, just before COMMIT, however many of its writes ask for it:
 //! rows that every event of a session changes, and its summary.
 
-use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::OpError;
@@ -33,12 +32,11 @@ pub(crate) struct Late {
 impl Late {
     /// An event of a session; of several the latest is kept.
     pub(crate) fn hear(&mut self, record: HookRecord) {
-        match self.heard.entry(record.session.clone().unwrap_or_default()) {
-            Entry::Occupied(mut known) if known.get().at <= record.at => {
-                known.insert(record);
-            }
-            Entry::Occupied(_) => {}
-            Entry::Vacant(new) => drop(new.insert(record)),
+        let session = record.session.as_deref().unwrap_or_default();
+        match self.heard.get_mut(session) {
+            Some(known) if known.at <= record.at => *known = record,
+            Some(_) => {}
+            None => drop(self.heard.insert(session.to_owned(), record)),
         }
     }
 

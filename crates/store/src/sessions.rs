@@ -1,8 +1,8 @@
 //! Sessions in the store: seen with every event, known by the agent's own id.
 
+use model::OpError;
 use model::observation::ObsType;
 use model::session::{Session, SessionState, Summary};
-use model::{OpError, limits};
 use rusqlite::{OptionalExtension, Row, params};
 
 use crate::tx::{Rx, Tx};
@@ -201,11 +201,11 @@ pub fn list(
 /// Draws the summary and the signature anew from what is there. Doing so twice changes nothing.
 pub fn summarise(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
     let intent = prompts::intent(tx, id)?;
-    let counts = observations::counts_of_session(tx, id)?;
-    let done = observations::deeds(tx, id, limits::SUMMARY_ROWS_MAX)?;
+    let mut summary = Summary::new(intent.as_deref().unwrap_or_default());
+    let counts = observations::draw(tx, id, &mut summary)?;
     // Of a session in which nothing was said or done there is nothing to say.
     let anything = intent.is_some() || !counts.is_empty();
-    let summary = anything.then(|| Summary::of(intent.as_deref().unwrap_or_default(), done));
+    let summary = anything.then(|| summary.finished());
     let signature = json(&counts)?;
     set_summary(tx, id, summary.as_ref())?;
     tx.sql(|db| {

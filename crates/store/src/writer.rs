@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
-use std::time::Instant;
 
 use model::event::Published;
 use model::{OpError, limits};
@@ -104,8 +103,6 @@ pub(crate) struct Writer {
     keeper: Keeper,
     publish: Publish,
     pruned_at: i64,
-    /// Whether many wrote at once when the last group was taken.
-    busy: bool,
     /// About how many documents wait for the full-text index.
     unindexed: usize,
 }
@@ -113,7 +110,7 @@ pub(crate) struct Writer {
 impl Writer {
     pub(crate) fn new(shared: Arc<Shared>, keeper: Keeper, publish: Publish) -> Writer {
         let pruned_at = shared.now();
-        Writer { shared, keeper, publish, pruned_at, busy: false, unindexed: 0 }
+        Writer { shared, keeper, publish, pruned_at, unindexed: 0 }
     }
 
     /// Opens the database for the first time.
@@ -133,8 +130,7 @@ impl Writer {
             match command {
                 Command::Job(job) => {
                     let mut group = vec![job];
-                    next = fill(&mut group, queue, self.busy);
-                    self.busy = group.len() >= limits::WRITE_BUSY;
+                    next = fill(&mut group, queue);
                     self.commit(group);
                 }
                 Command::Look { reply } => {
@@ -269,16 +265,10 @@ impl Writer {
     }
 }
 
-/// Takes what else waits, up to the size of a group or to something that is not a write. While many
-/// write at once it waits a moment for more, because a COMMIT costs as much as many writes.
-fn fill(group: &mut Vec<Job>, queue: &Receiver<Command>, busy: bool) -> Option<Command> {
-    let until = busy.then(|| Instant::now() + limits::WRITE_LINGER);
+/// Takes what else waits, up to the size of a group or to something that is not a write.
+fn fill(group: &mut Vec<Job>, queue: &Receiver<Command>) -> Option<Command> {
     while group.len() < limits::WRITE_GROUP_MAX {
-        let next = match until {
-            Some(until) => queue.recv_timeout(until.saturating_duration_since(Instant::now())).ok(),
-            None => queue.try_recv().ok(),
-        };
-        match next? {
+        match queue.try_recv().ok()? {
             Command::Job(job) => group.push(job),
             other => return Some(other),
         }

@@ -68,6 +68,60 @@ fn a_connection_that_speaks_is_not_closed_for_the_idle_ones() {
     assert!(idle.len() > 512, "only {} connections could be opened", idle.len());
 }
 
+/// @events_are_answered_in_order
+#[test]
+fn what_is_sent_without_waiting_is_answered_in_the_order_of_its_lines() {
+    const EVENTS: usize = 300;
+    const BROKEN: usize = 120;
+    let home = home();
+    let _daemon = home.daemon();
+    let mut socket = home.socket();
+    let mut lines = String::new();
+    for id in 0..EVENTS {
+        if id == BROKEN {
+            lines.push_str("{\n");
+        }
+        // A session that starts is told something, which takes longer than to take in an event.
+        let name = if id % 50 == 0 { "SessionStart" } else { "PreToolUse" };
+        let payload = json!({ "session_id": format!("s-{}", id / 50), "cwd": "/srv/app",
+            "hook_event_name": name, "tool_name": "Bash", "tool_input": { "command": "make" } });
+        let params = json!({ "payload": payload });
+        let frame = json!({ "jsonrpc": "2.0", "id": id, "method": "hook", "params": params });
+        lines.push_str(&format!("{frame}\n"));
+    }
+    // The answers come while half of the last line has been sent.
+    let status = json!({ "jsonrpc": "2.0", "id": EVENTS, "method": "status" }).to_string();
+    let (half, rest) = status.split_at(20);
+    lines.push_str(half);
+    socket.send(lines.as_bytes());
+    for id in 0..EVENTS {
+        if id == BROKEN {
+            let refused = socket.receive().expect("an answer to the broken line");
+            assert_eq!(refused["error"]["code"], -32700, "{refused}");
+        }
+        let reply = socket.receive().expect("an answer to each event");
+        assert_eq!((&reply["id"], &reply["result"]["recorded"]), (&json!(id), &json!(true)));
+    }
+    socket.send(format!("{rest}\n").as_bytes());
+    let status = socket.receive().expect("an answer to the call behind them");
+    assert_eq!(status["result"]["events"], EVENTS, "{status}");
+}
+
+/// @slow_requests_are_cut_off
+#[test]
+fn a_line_that_never_ends_is_cut_off_though_events_before_it_are_answered() {
+    let mut home = home();
+    home.set("REKINDLE_REQUEST_TIMEOUT", "400ms");
+    let _daemon = home.daemon();
+    let mut socket = home.socket();
+    let params = json!({ "payload": { "session_id": "s-1", "hook_event_name": "Stop" } });
+    let frame = json!({ "jsonrpc": "2.0", "id": 1, "method": "hook", "params": params });
+    socket.send(format!("{frame}\n{{\"jsonrpc\"").as_bytes());
+    assert_eq!(socket.receive().expect("an answer to the event")["id"], 1);
+    assert_eq!(socket.receive(), None, "the connection is closed");
+    assert!(home.socket().rpc("status", &json!({})).is_ok());
+}
+
 /// Sends a byte now and then until the server has had enough; what it said, and after how long.
 fn dribble(mut stream: TcpStream, start: &str) -> (Vec<u8>, Duration) {
     let began = Instant::now();

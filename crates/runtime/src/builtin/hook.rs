@@ -127,6 +127,10 @@ impl Incoming {
         Ok(Incoming { event: Arc::new(event), until })
     }
 
+    pub(crate) fn event(&self) -> Arc<HookEvent> {
+        self.event.clone()
+    }
+
     /// The write that takes the event in; it says whether it was new. The event's own id tells a
     /// repeat.
     pub(crate) fn record(

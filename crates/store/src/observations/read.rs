@@ -1,9 +1,9 @@
 //! Rows to nouns: observations by id, by session and around an anchor.
 
-use model::OpError;
 use model::observation::{ObsType, Observation};
-use model::session::Deed;
-use rusqlite::{OptionalExtension, Params, Row, params};
+use model::session::{Deed, Summary};
+use model::{OpError, limits};
+use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 use serde_json::{Map, Value};
 
 use crate::tx::Rx;
@@ -134,29 +134,53 @@ pub fn around(
     Ok(Some((anchor, earlier, later)))
 }
 
-pub(crate) const DEEDS: &str = "SELECT o.kind, o.failed, f.path, o.content, \
+pub(crate) const DONE: &str = "SELECT id, kind, failed, count FROM observations \
+     WHERE session = ?1 ORDER BY at DESC, id DESC";
+pub(crate) const DEED: &str = "SELECT f.path, o.content, \
      CASE WHEN o.failed OR o.kind = 'git_commit' THEN o.metadata END \
-     FROM observations o LEFT JOIN paths f ON f.id = o.file WHERE o.session = ?1 AND (o.failed \
-     OR o.kind IN ('file_edit', 'file_write', 'file_read', 'git_commit', 'marker')) \
-     ORDER BY o.at DESC, o.id DESC LIMIT ?2";
+     FROM observations o LEFT JOIN paths f ON f.id = o.file WHERE o.id = ?1";
 
-/// What a session's summary is drawn from, the last first.
-pub(crate) fn deeds(rx: &Rx<'_>, session: i64, limit: usize) -> Result<Vec<Deed>, OpError> {
-    let read = |row: &Row<'_>| {
-        let Some(kind) = ObsType::parse(row.get_ref(0)?.as_str()?) else { return Ok(None) };
-        let metadata = row.get_ref(4)?.as_str_or_null()?;
-        Ok(Some(Deed {
-            kind,
-            failed: row.get(1)?,
-            file_path: row.get(2)?,
-            content: row.get(3)?,
-            metadata: metadata.and_then(|text| serde_json::from_str(text).ok()),
-        }))
-    };
+/// Adds to a summary what the session did, and says how often it did what, as [`counts_of_session`] does.
+/// Most sessions do more than their summary tells, so that no more is read of it than is told.
+pub(crate) fn draw(
+    rx: &Rx<'_>,
+    session: i64,
+    summary: &mut Summary,
+) -> Result<Vec<(ObsType, u64)>, OpError> {
+    let mut counted: Vec<(ObsType, u64)> = Vec::new();
+    let mut looked_at = 0;
     rx.sql(|db| {
-        let mut select = db.prepare_cached(DEEDS)?;
-        select.query_map(params![session, limit], read)?.filter_map(Result::transpose).collect()
-    })
+        let mut select = db.prepare_cached(DONE)?;
+        let mut rows = select.query([session])?;
+        while let Some(row) = rows.next()? {
+            let Some(kind) = ObsType::parse(row.get_ref(1)?.as_str()?) else { continue };
+            let (failed, count) = (row.get(2)?, row.get::<_, u64>(3)?);
+            match counted.iter_mut().find(|(known, _)| *known == kind) {
+                Some((_, sum)) => *sum += count,
+                None => counted.push((kind, count)),
+            }
+            if summary.wants(kind, failed) && looked_at < limits::SUMMARY_ROWS_MAX {
+                looked_at += 1;
+                summary.add(&deed(db, row.get(0)?, (kind, failed))?);
+            }
+        }
+        Ok(())
+    })?;
+    Ok(without_marks(counted))
+}
+
+fn deed(db: &Connection, id: i64, (kind, failed): (ObsType, bool)) -> rusqlite::Result<Deed> {
+    let read = |row: &Row<'_>| {
+        let metadata = row.get_ref(2)?.as_str_or_null()?;
+        Ok(Deed {
+            kind,
+            failed,
+            file_path: row.get(0)?,
+            content: row.get(1)?,
+            metadata: metadata.and_then(|text| serde_json::from_str(text).ok()),
+        })
+    };
+    db.prepare_cached(DEED)?.query_row([id], read)
 }
 
 /// How many observations there are of each kind, repeats counted once; the most frequent first.
@@ -179,10 +203,13 @@ pub fn counts(rx: &Rx<'_>, projects: Option<&[i64]>) -> Result<Vec<(ObsType, u64
 pub(crate) fn counts_of_session(rx: &Rx<'_>, session: i64) -> Result<Vec<(ObsType, u64)>, OpError> {
     const COUNTS: &str =
         "SELECT kind, sum(count) FROM observations WHERE session = ?1 GROUP BY kind";
-    let mut counted = count_by_kind(rx, COUNTS, session)?;
+    Ok(without_marks(count_by_kind(rx, COUNTS, session)?))
+}
+
+fn without_marks(mut counted: Vec<(ObsType, u64)>) -> Vec<(ObsType, u64)> {
     counted.retain(|(kind, _)| !kind.is_mark());
     most_first(&mut counted);
-    Ok(counted)
+    counted
 }
 
 fn count_by_kind(rx: &Rx<'_>, sql: &str, of: i64) -> Result<Vec<(ObsType, u64)>, OpError> {

@@ -33,7 +33,8 @@ fn what_is_looked_up_often_never_scans() {
         prompts::INTENTS,
         prompts::NEWEST,
         prompts::SAID,
-        read::DEEDS,
+        read::DEED,
+        read::DONE,
         receipts::COUNT,
         receipts::DELIVERED,
         recent::NEXT,
@@ -88,7 +89,7 @@ fn an_observation_costs_less_than_400_bytes_beyond_its_own_text() {
                 tool_use_id: Some(format!("toolu_{i}")),
                 at: super::NOW + i,
             };
-            hook_events::record(tx, &seen)?;
+            hook_events::record(tx, seen)?;
         }
         Ok(u64::try_from(own_text).unwrap_or_default())
     });

@@ -268,12 +268,12 @@ fn hook_events_of_long_ago_are_forgotten_by_themselves() {
         at,
     };
     desk.write(move |tx| {
-        hook_events::record(tx, &record(1, NOW))?;
-        hook_events::record(tx, &record(2, NOW + 40 * DAY))?;
+        hook_events::record(tx, record(1, NOW))?;
+        hook_events::record(tx, record(2, NOW + 40 * DAY))?;
         hook_events::forget_old(tx, NOW + 31 * DAY)
     });
     assert_eq!(desk.read(hook_events::count), 1);
-    assert!(desk.write(move |tx| hook_events::record(tx, &record(1, NOW))), "it is unknown again");
+    assert!(desk.write(move |tx| hook_events::record(tx, record(1, NOW))), "it is unknown again");
 }
 
 /// @pause_of_a_project

@@ -191,7 +191,7 @@ fn a_hook_event_counts_once() {
     };
     let new = |event: HookRecord| match opening
         .store
-        .write(at_now(), move |tx| hook_events::record(tx, &event))
+        .write(at_now(), move |tx| hook_events::record(tx, event.clone()))
         .unwrap()
     {
         Written::Done(new) => new,

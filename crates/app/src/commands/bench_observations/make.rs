@@ -39,7 +39,7 @@ pub(super) fn make(world: &mut World, uses: usize) -> Result<Value, OpError> {
             for event in &events {
                 // An older one would have been forgotten by now.
                 if event.at > now - limits::HOOK_EVENTS_KEPT_MS {
-                    hook_events::record(tx, &event.record())?;
+                    hook_events::record(tx, event.record())?;
                 }
                 plugin.observe(event, tx, &config)?;
             }
