@@ -5,6 +5,7 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use meaning::{DIMENSIONS, Vector};
 use model::OpError;
+use model::observation::ObsType;
 
 use crate::tx::Rx;
 
@@ -18,6 +19,9 @@ pub(crate) struct Passages {
     docs: Vec<u32>,
     sessions: Vec<u32>,
     projects: Vec<u32>,
+    /// Seconds since 1970, UTC.
+    times: Vec<u32>,
+    kinds: Vec<ObsType>,
     lengths: Vec<u16>,
     words: Vec<u16>,
     cells: Vec<[i8; DIMENSIONS]>,
@@ -29,7 +33,8 @@ pub(crate) struct Passages {
     changes: u64,
 }
 
-pub(crate) const AFTER: &str = "SELECT id, doc, session, project, length, words, vector FROM passages WHERE id > ?1 ORDER BY id";
+pub(crate) const AFTER: &str = "SELECT id, doc, session, project, at / 1000, kind, length, words, vector FROM passages \
+     WHERE id > ?1 ORDER BY id";
 const STATE: &str = "SELECT coalesce((SELECT max(id) FROM passages), 0), \
      coalesce((SELECT count FROM passage_changes), 0)";
 
@@ -89,15 +94,19 @@ impl Passages {
             let mut rows = select.query([self.end() - 1])?;
             while let Some(row) = rows.next()? {
                 let id: usize = row.get(0)?;
-                let vector = row.get_ref(6)?.as_blob_or_null()?.and_then(Vector::from_bytes);
+                // A kind that this build does not know is nothing it could show.
+                let Some(kind) = ObsType::parse(row.get_ref(5)?.as_str()?) else { continue };
+                let vector = row.get_ref(8)?.as_blob_or_null()?.and_then(Vector::from_bytes);
                 self.grow(id + 1);
                 let number =
                     |column| row.get::<_, i64>(column).map(|id| u32::try_from(id).unwrap_or(0));
                 set(&mut self.docs, id, number(1)?);
                 set(&mut self.sessions, id, number(2)?);
                 set(&mut self.projects, id, number(3)?);
-                set(&mut self.lengths, id, row.get(4)?);
-                set(&mut self.words, id, row.get(5)?);
+                set(&mut self.times, id, number(4)?);
+                set(&mut self.kinds, id, kind);
+                set(&mut self.lengths, id, row.get(6)?);
+                set(&mut self.words, id, row.get(7)?);
                 if let Some(vector) = vector {
                     // Without any vector none of this takes room.
                     self.cells.resize(id + 1, [0; DIMENSIONS]);
@@ -116,6 +125,8 @@ impl Passages {
         self.docs.resize(end, 0);
         self.sessions.resize(end, 0);
         self.projects.resize(end, 0);
+        self.times.resize(end, 0);
+        self.kinds.resize(end, ObsType::Marker);
         self.lengths.resize(end, 0);
         self.words.resize(end, 0);
     }
@@ -160,6 +171,15 @@ impl Passages {
 
     pub(crate) fn project(&self, passage: usize) -> i64 {
         self.projects.get(passage).copied().map_or(0, i64::from)
+    }
+
+    /// When its document happened: milliseconds since 1970, UTC, to the second.
+    pub(crate) fn at(&self, passage: usize) -> i64 {
+        self.times.get(passage).copied().map_or(0, |seconds| i64::from(seconds) * 1_000)
+    }
+
+    pub(crate) fn kind(&self, passage: usize) -> Option<ObsType> {
+        self.kinds.get(passage).copied()
     }
 
     /// The vectors from this passage on, with the reciprocals of their lengths.

@@ -21,15 +21,15 @@ const NOTE: &str = "INSERT INTO unindexed (doc, known) VALUES (?1, ?2) ON CONFLI
 const FORGET_NOTE: &str = "DELETE FROM unindexed WHERE doc = ?1";
 const WAITING: &str = "SELECT doc, known FROM unindexed ORDER BY doc LIMIT ?1";
 pub(crate) const FORGET: &str = "DELETE FROM passages WHERE doc = ?1 RETURNING id";
-const ADD: &str = "INSERT INTO passages (doc, session, project, length, words, vector) \
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+const ADD: &str = "INSERT INTO passages (doc, session, project, at, kind, length, words, vector) \
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
 const ADD_WORDS: &str = "INSERT INTO passage_fts (rowid, body, parts) VALUES (?1, ?2, ?3)";
 const REMOVE_WORDS: &str = "DELETE FROM passage_fts WHERE rowid = ?1";
 const REMOVED: &str = "INSERT INTO removed_passages (id) VALUES (?1) ON CONFLICT DO NOTHING";
 const OPTIMIZE: &str = "INSERT INTO passage_fts (passage_fts) VALUES ('optimize')";
-const REMOVE_ALL: &str = "DELETE FROM passages; DELETE FROM unindexed; DELETE FROM postings; \
+const SCHEMA: &str = include_str!("schema/passages.sql");
+const REMOVE_ALL: &str = "DROP TABLE passages; DELETE FROM unindexed; DELETE FROM postings; \
      DELETE FROM removed_passages; INSERT INTO passage_fts (passage_fts) VALUES ('delete-all'); \
-     DELETE FROM sqlite_sequence WHERE name = 'passages'; DROP TABLE IF EXISTS further_passages; \
      INSERT INTO unindexed (doc, known) SELECT id, 0 FROM documents;";
 
 /// Notes a document that is new.
@@ -121,14 +121,18 @@ pub(crate) fn is_behind(tx: &Tx<'_>) -> Result<bool, OpError> {
 
 /// Whether the index is one of a build that kept passages otherwise.
 pub(crate) fn is_old(rx: &Rx<'_>) -> Result<bool, OpError> {
-    const OLD: &str = "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'further_passages')";
+    const OLD: &str =
+        "SELECT NOT EXISTS (SELECT 1 FROM pragma_table_info('passages') WHERE name = 'at')";
     rx.sql(|db| db.query_row(OLD, [], |row| row.get(0)))
 }
 
 /// Empties the index; every document waits to be put into it again.
 pub fn rebuild(tx: &Tx<'_>) -> Result<(), OpError> {
     tx.late().unindexed();
-    tx.sql(|db| db.execute_batch(REMOVE_ALL))?;
+    tx.sql(|db| {
+        db.execute_batch(REMOVE_ALL)?;
+        db.execute_batch(SCHEMA)
+    })?;
     altered(tx)
 }
 
@@ -236,42 +240,47 @@ struct Document {
     /// 0 for one that is no part of a session but tells of one.
     session: i64,
     project: i64,
+    /// Milliseconds since 1970, UTC.
+    at: i64,
+    kind: ObsType,
     body: String,
 }
 
 impl Document {
     /// None if it is gone or is nothing that anybody would search for.
     fn read(rx: &Rx<'_>, id: i64) -> Result<Option<Document>, OpError> {
-        const OBSERVED: &str = "SELECT o.session, o.project, o.content, o.kind, f.path, o.metadata \
-             FROM observations o LEFT JOIN paths f ON f.id = o.file WHERE o.id = ?1";
-        const SAID: &str = "SELECT session, project, content FROM prompts WHERE id = ?1";
-        const SUMMARY: &str = "SELECT 0, project, summary FROM sessions WHERE id = ?1";
-        let of = |row: &Row<'_>, body: String| {
-            Ok(Document { id, session: row.get(0)?, project: row.get(1)?, body })
+        const OBSERVED: &str = "SELECT o.session, o.project, o.at, o.content, o.kind, f.path, \
+             o.metadata FROM observations o LEFT JOIN paths f ON f.id = o.file WHERE o.id = ?1";
+        const SAID: &str = "SELECT session, project, at, content FROM prompts WHERE id = ?1";
+        const SUMMARY: &str = "SELECT 0, project, last_at, summary FROM sessions WHERE id = ?1";
+        let of = |row: &Row<'_>, kind: ObsType, body: String| {
+            let (session, project, at) = (row.get(0)?, row.get(1)?, row.get(2)?);
+            Ok(Document { id, session, project, at, kind, body })
         };
         let observed = |row: &Row<'_>| {
-            let metadata = row.get_ref(5)?.as_str_or_null()?;
+            let metadata = row.get_ref(6)?.as_str_or_null()?;
             let metadata = metadata.and_then(|text| serde_json::from_str(text).ok());
             let metadata: Value = metadata.unwrap_or_default();
-            let (content, path) = (row.get_ref(2)?.as_str()?, row.get_ref(4)?.as_str_or_null()?);
-            match ObsType::parse(row.get_ref(3)?.as_str()?) {
+            let (content, path) = (row.get_ref(3)?.as_str()?, row.get_ref(5)?.as_str_or_null()?);
+            match ObsType::parse(row.get_ref(4)?.as_str()?) {
                 Some(kind) if !kind.is_mark() => {
-                    of(row, Observation::searched(content, path, &metadata)).map(Some)
+                    of(row, kind, Observation::searched(content, path, &metadata)).map(Some)
                 }
                 _ => Ok(None),
             }
         };
         let summarised = |row: &Row<'_>| {
-            let text = row.get_ref(2)?.as_str_or_null()?;
+            let text = row.get_ref(3)?.as_str_or_null()?;
             let summary = text.and_then(|text| serde_json::from_str::<Summary>(text).ok());
-            summary.map(|summary| of(row, summary.text())).transpose()
+            let kind = ObsType::SessionSummary;
+            summary.map(|summary| of(row, kind, summary.text())).transpose()
         };
         rx.sql(|db| {
             let found = db.prepare_cached(OBSERVED)?.query_row([id], observed).optional()?;
             if let Some(found) = found {
                 return Ok(found);
             }
-            let said = |row: &Row<'_>| of(row, row.get(2)?);
+            let said = |row: &Row<'_>| of(row, ObsType::UserPrompt, row.get(3)?);
             let found = db.prepare_cached(SAID)?.query_row([id], said).optional()?;
             if found.is_some() {
                 return Ok(found);
@@ -288,7 +297,9 @@ impl Document {
             let vector = tx.memo().meaning.then(|| vector(body));
             let passage = tx.sql(|db| {
                 let length = terms.length;
-                let given = params![self.id, self.session, self.project, length, words, vector];
+                let Document { id, session, project, at, kind, .. } = self;
+                let kind = kind.word();
+                let given = params![id, session, project, at, kind, length, words, vector];
                 let passage = db.prepare_cached(ADD)?.insert(given)?;
                 db.prepare_cached(ADD_WORDS)?.execute(params![passage, body, hidden])?;
                 Ok(passage)

@@ -209,8 +209,8 @@ pub fn all(rx: &Rx<'_>, query: &Query, filter: &Filter<'_>) -> Result<Vec<i64>, 
     let mut found = Found::new(&passages);
     rx.sql(|db| found.collect(db, ALL, &[expression.into()]))?;
     let hits = found.documents(rx, &conditions, Order::Newest, usize::MAX)?;
-    let hits = conditions.complete(rx, hits.into_iter().map(|(hit, _)| hit).collect())?;
-    let mut ids: Vec<i64> = hits.into_iter().map(|hit| hit.id).collect();
+    let hits = conditions.documents(rx, hits.into_iter().map(|(hit, _)| hit.id))?;
+    let mut ids: Vec<i64> = hits.into_keys().collect();
     ids.sort_unstable();
     Ok(ids)
 }
@@ -250,11 +250,10 @@ fn find(
         hits.iter_mut().for_each(|hit| hit.exact = exact.contains(&hit.id));
         hits.sort_by_key(|hit| !hit.exact);
         hits.truncate(limit);
-        conditions.complete(rx, hits)?
+        hits
     } else {
         let hits = found.documents(rx, conditions, order, limit)?;
-        let hits = hits.into_iter().map(|(hit, _)| Hit { score: hit.lexical, ..hit });
-        conditions.complete(rx, hits.collect())?
+        hits.into_iter().map(|(hit, _)| Hit { score: hit.lexical, ..hit }).collect()
     };
     let hits = with_unindexed(rx, query, conditions, hits)?;
     Ok(Hits { hits, query: query.clone(), partial })

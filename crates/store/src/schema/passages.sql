@@ -1,11 +1,15 @@
 -- The pieces of documents that are found. They are numbered in the order in which they came into the
 -- index, and no number is used twice. `length` counts the words of the passage, `words` those of its
--- document. The vector says what it is about; none yet if it is still to be worked out.
+-- document; of this also `session`, `project`, `at` and `kind` are kept here, so that a search need not
+-- look up every document that it weighs. The vector says what the passage is about; none yet if it is
+-- still to be worked out.
 CREATE TABLE IF NOT EXISTS passages (
   id      INTEGER PRIMARY KEY AUTOINCREMENT,
   doc     INTEGER NOT NULL,
   session INTEGER NOT NULL,
   project INTEGER NOT NULL,
+  at      INTEGER NOT NULL,
+  kind    TEXT    NOT NULL,
   length  INTEGER NOT NULL,
   words   INTEGER NOT NULL,
   vector  BLOB

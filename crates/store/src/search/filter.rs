@@ -128,8 +128,8 @@ impl Conditions {
     }
 
     /// The documents of these passages that the conditions let through, yet without a score. Where the
-    /// catalogue can tell, the database is not asked: that is left to [`Conditions::complete`], for
-    /// those that are shown.
+    /// catalogue can tell, the database is not asked: a document may be gone since, and what changes of
+    /// one without its words is as it was when these were indexed.
     pub(super) fn hits(
         &self,
         rx: &Rx<'_>,
@@ -142,23 +142,15 @@ impl Conditions {
         let admitted = of.iter().filter(|passage| self.admits(passages, **passage));
         let hit = |passage: &usize| {
             let doc = passages.doc(*passage)?;
-            let session = i64::from(passages.session(*passage));
-            Some((doc, Hit::new(doc, session, passages.project(*passage))))
+            // What tells of a session belongs to it, though it is no part of it.
+            let session = match passages.session(*passage) {
+                0 => doc,
+                session => i64::from(session),
+            };
+            let (at, kind) = (passages.at(*passage), passages.kind(*passage)?);
+            Some((doc, Hit { at, kind, ..Hit::new(doc, session, passages.project(*passage)) }))
         };
         Ok(admitted.filter_map(hit).collect())
-    }
-
-    /// The hits with what only the database knows of them, without those that are gone.
-    pub(super) fn complete(&self, rx: &Rx<'_>, hits: Vec<Hit>) -> Result<Vec<Hit>, OpError> {
-        if !self.plain {
-            return Ok(hits);
-        }
-        let known = self.documents(rx, hits.iter().map(|hit| hit.id))?;
-        let complete = |hit: Hit| {
-            let Hit { at, kind, project, session, .. } = *known.get(&hit.id)?;
-            Some(Hit { at, kind, project, session, ..hit })
-        };
-        Ok(hits.into_iter().filter_map(complete).collect())
     }
 
     /// Those of the documents that the conditions let through, yet without a score.

@@ -1,7 +1,11 @@
 //! From passages that have the words to documents in their order: what stands around a document in its
 //! session counts, and so does what it means.
 
+use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};
+use std::ops::Range;
+use std::sync::LazyLock;
+use std::thread;
 
 use meaning::Vector;
 use model::{OpError, limits};
@@ -20,6 +24,9 @@ const SESSION_BEST: [f64; 3] = [1.0, 0.5, 0.25];
 const MEANING_WEIGHT: f64 = 0.7;
 /// Vectors that are compared at a time.
 const VECTORS_AT_ONCE: usize = 1_024;
+/// Passages whose vectors are worth a thread of their own, and how many threads at most.
+const PASSAGES_PER_THREAD: usize = 32 * 1_024;
+const THREADS_MAX: usize = 4;
 
 /// The documents that are weighed against each other.
 pub(super) struct Candidates<'p> {
@@ -109,18 +116,23 @@ impl<'p> Candidates<'p> {
 
     /// The passages that are nearest in meaning, among those that may be in the answer.
     fn nearest(&self, conditions: &Conditions, vector: &Vector) -> Vec<usize> {
-        let mut heap: BinaryHeap<std::cmp::Reverse<Ranked>> = BinaryHeap::new();
-        each_cosine(self.passages, vector, |passage, cosine| {
-            let full = heap.len() == limits::SEARCH_CANDIDATES;
-            let enough = heap.peek().is_none_or(|least| !full || cosine > least.0.first);
-            if enough && conditions.admits(self.passages, passage) {
-                if full {
-                    heap.pop();
+        let passages = self.passages;
+        let heaps = in_parts(passages.end(), |part| {
+            let mut nearest = Nearest::default();
+            each_cosine(passages, part, vector, |passage, cosine| {
+                if nearest.wants(cosine) && conditions.admits(passages, passage) {
+                    nearest.push(passage, cosine);
                 }
-                heap.push(std::cmp::Reverse(Ranked { first: cosine, passage, score: cosine }));
-            }
+            });
+            nearest
         });
-        heap.into_iter().map(|one| one.0.passage).collect()
+        let mut nearest = Nearest::default();
+        for one in heaps.into_iter().flat_map(|heap| heap.0) {
+            if nearest.wants(one.0.score) {
+                nearest.push(one.0.passage, one.0.score);
+            }
+        }
+        nearest.0.into_iter().map(|one| one.0.passage).collect()
     }
 
     /// Takes documents in by one of their passages, if the conditions let them through.
@@ -164,11 +176,68 @@ impl<'p> Candidates<'p> {
     }
 }
 
-/// Calls back with the cosine of every passage that has a vector.
-fn each_cosine(passages: &Passages, vector: &Vector, mut each: impl FnMut(usize, f64)) {
+/// The passages with the highest cosines of those that were pushed.
+#[derive(Default)]
+struct Nearest(BinaryHeap<Reverse<Ranked>>);
+
+impl Nearest {
+    fn is_full(&self) -> bool {
+        self.0.len() == limits::SEARCH_CANDIDATES
+    }
+
+    fn wants(&self, cosine: f64) -> bool {
+        self.0.peek().is_none_or(|least| !self.is_full() || cosine > least.0.first)
+    }
+
+    fn push(&mut self, passage: usize, cosine: f64) {
+        if self.is_full() {
+            self.0.pop();
+        }
+        self.0.push(Reverse(Ranked { first: cosine, passage, score: cosine }));
+    }
+}
+
+/// Does something for parts of all passages, on as many threads as are worth it: reading the vectors of
+/// a large store takes one core longer than everything else does.
+fn in_parts<T: Send>(end: usize, work: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
+    static CORES: LazyLock<usize> =
+        LazyLock::new(|| thread::available_parallelism().map_or(1, usize::from));
+    let parts = (end / PASSAGES_PER_THREAD).clamp(1, THREADS_MAX.min(*CORES));
+    // Whole chunks each, so that every part gives what it would give as one.
+    let each = end.div_ceil(parts).next_multiple_of(VECTORS_AT_ONCE);
+    let mut ranges = (0..end).step_by(each).map(|from| from..(from + each).min(end));
+    let first = ranges.next().unwrap_or(0..0);
+    thread::scope(|scope| {
+        let work = &work;
+        let others: Vec<_> = ranges
+            .map(|range| {
+                let begun = thread::Builder::new().spawn_scoped(scope, {
+                    let range = range.clone();
+                    move || work(range)
+                });
+                (begun, range)
+            })
+            .collect();
+        let mut done = vec![work(first)];
+        for (begun, range) in others {
+            // Where no thread could be had, or it failed, this one does its work.
+            let other = begun.ok().and_then(|thread| thread.join().ok());
+            done.push(other.unwrap_or_else(|| work(range)));
+        }
+        done
+    })
+}
+
+/// Calls back with the cosine of every passage of a part that has a vector.
+fn each_cosine(
+    passages: &Passages,
+    part: Range<usize>,
+    vector: &Vector,
+    mut each: impl FnMut(usize, f64),
+) {
     let mut cosines = [0.0; VECTORS_AT_ONCE];
-    for from in (0..passages.end()).step_by(VECTORS_AT_ONCE) {
-        let (cells, reciprocals) = passages.vectors(from, VECTORS_AT_ONCE);
+    for from in part.clone().step_by(VECTORS_AT_ONCE) {
+        let (cells, reciprocals) = passages.vectors(from, VECTORS_AT_ONCE.min(part.end - from));
         meaning::scan(vector, cells, reciprocals, &mut cosines);
         for (at, (cosine, reciprocal)) in cosines.iter().zip(reciprocals).enumerate() {
             if *reciprocal > 0.0 {
@@ -193,7 +262,7 @@ pub(super) fn sessions(
     }
     let mut near: HashMap<i64, f64> = HashMap::new();
     if let Some(vector) = vector {
-        each_cosine(passages, vector, |passage, cosine| {
+        each_cosine(passages, 0..passages.end(), vector, |passage, cosine| {
             let session = i64::from(passages.session(passage));
             if session != 0 && conditions.admits(passages, passage) {
                 let best = near.entry(session).or_insert(f64::MIN);
@@ -218,4 +287,17 @@ pub(super) fn sessions(
         .collect();
     ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then((b.1, b.2).cmp(&(a.1, a.2))));
     ranked.into_iter().map(|(_, _, session)| session).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_passage_of_a_large_store_is_looked_at_once_and_in_order() {
+        for end in [1, VECTORS_AT_ONCE, PASSAGES_PER_THREAD * 2 + 1, PASSAGES_PER_THREAD * 9 + 7] {
+            let seen: Vec<usize> = in_parts(end, Iterator::collect::<Vec<_>>).concat();
+            assert!(seen.into_iter().eq(0..end), "{end}");
+        }
+    }
 }

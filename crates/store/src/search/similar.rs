@@ -104,11 +104,13 @@ pub fn similar(
         }
         let mut ranked = candidates.ranked();
         ranked.truncate(limit);
-        conditions.complete(rx, ranked)?
+        ranked
     };
-    let likened = found.into_iter().map(|hit| {
-        let other = passages::text(rx, hit.id)?.unwrap_or_default();
-        Ok(Similar { hit, alike: said.alike(&Said::of(&other)) })
-    });
-    likened.collect()
+    let mut similar = Vec::new();
+    for hit in found {
+        if let Some(other) = passages::text(rx, hit.id)? {
+            similar.push(Similar { hit, alike: said.alike(&Said::of(&other)) });
+        }
+    }
+    Ok(similar)
 }
