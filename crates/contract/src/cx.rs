@@ -112,13 +112,13 @@ impl<'a> CallStore<'a> {
     }
 
     /// The same where everything is found that was committed before; the other half of the answer is
-    /// false if the index could not be brought up to date in time.
+    /// false if the index could not be brought up to date in time, or lacks what some records mean.
     pub fn search<T>(
         &self,
         f: impl FnOnce(&Rx<'_>) -> Result<T, OpError>,
     ) -> Result<(T, bool), OpError> {
         let whole = self.store.catch_up(limits::INDEX_PATIENCE);
-        Ok((self.store.read(f)?, whole))
+        Ok((self.store.read(f)?, whole && self.store.is_worked_out()))
     }
 
     /// The id of this call, if it writes.

@@ -64,6 +64,12 @@ impl Catalogue {
         Ok(RwLockWriteGuard::downgrade(passages))
     }
 
+    /// Adds what passages mean that are known already.
+    pub(crate) fn learn(&self, vectors: &[(usize, Vector)]) {
+        let mut passages = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        vectors.iter().for_each(|(passage, vector)| passages.learn(*passage, vector));
+    }
+
     /// Forgets passages that are gone.
     pub(crate) fn remove(&self, gone: &[usize]) {
         let mut passages = self.0.write().unwrap_or_else(PoisonError::into_inner);
@@ -108,17 +114,26 @@ impl Passages {
                 set(&mut self.lengths, id, row.get(6)?);
                 set(&mut self.words, id, row.get(7)?);
                 if let Some(vector) = vector {
-                    // Without any vector none of this takes room.
-                    self.cells.resize(id + 1, [0; DIMENSIONS]);
-                    self.reciprocals.resize(id + 1, 0.0);
-                    set(&mut self.cells, id, *vector.cells());
-                    set(&mut self.reciprocals, id, vector.reciprocal());
+                    self.learn(id, &vector);
                 }
                 self.count += 1;
                 self.length_sum += u64::from(self.length(id));
             }
             Ok(())
         })
+    }
+
+    fn learn(&mut self, passage: usize, vector: &Vector) {
+        if self.doc(passage).is_none() {
+            return;
+        }
+        // Without any vector none of this takes room.
+        if self.cells.len() <= passage {
+            self.cells.resize(passage + 1, [0; DIMENSIONS]);
+            self.reciprocals.resize(passage + 1, 0.0);
+        }
+        set(&mut self.cells, passage, *vector.cells());
+        set(&mut self.reciprocals, passage, vector.reciprocal());
     }
 
     fn grow(&mut self, end: usize) {

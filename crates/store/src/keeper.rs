@@ -34,6 +34,8 @@ pub(crate) struct Shared {
     pub(crate) only_read: AtomicBool,
     /// There are documents that the full-text index does not know yet.
     pub(crate) behind: AtomicBool,
+    /// There are passages of which it is not known yet what they mean, although it should be.
+    pub(crate) bare: AtomicBool,
     pub(crate) catalogue: Arc<Catalogue>,
 }
 
@@ -256,6 +258,7 @@ impl Keeper {
             passages::rebuild(tx)?;
         }
         self.shared.behind.store(passages::is_behind(tx)?, Ordering::Relaxed);
+        self.shared.bare.store(passages::is_bare(tx)?, Ordering::Relaxed);
         match opened {
             Some(opened) => catch_unwind(AssertUnwindSafe(|| (self.on_open)(tx, opened)))
                 .unwrap_or_else(|_| Err(OpError::internal("opening the database panicked"))),

@@ -27,6 +27,8 @@ pub(crate) struct Late {
     unindexed: usize,
     /// Whether the index was brought up to date.
     indexed: bool,
+    /// Whether it is known of all passages what they mean.
+    worked_out: bool,
 }
 
 impl Late {
@@ -68,6 +70,10 @@ impl Late {
         self.indexed = true;
     }
 
+    pub(crate) fn worked_out(&mut self) {
+        self.worked_out = true;
+    }
+
     /// Adds what a later write of the group asks for.
     pub(crate) fn add(&mut self, later: Late) {
         later.heard.into_values().for_each(|record| self.hear(record));
@@ -79,6 +85,7 @@ impl Late {
         self.summaries.extend(later.summaries);
         self.unindexed += later.unindexed;
         self.indexed |= later.indexed;
+        self.worked_out |= later.worked_out;
     }
 
     /// Does all of it, and says how the full-text index stands.
@@ -98,7 +105,11 @@ impl Late {
             return Err(tx.take_fault().unwrap_or(StoreError::Io(error.message)));
         }
         let (drawn, _) = tx.into_rest();
-        Ok(Index { noted: self.unindexed + drawn.unindexed, is_whole: self.indexed })
+        Ok(Index {
+            noted: self.unindexed + drawn.unindexed,
+            is_whole: self.indexed,
+            is_worked_out: self.worked_out,
+        })
     }
 }
 
@@ -109,4 +120,6 @@ pub(crate) struct Index {
     pub(crate) noted: usize,
     /// Whether it knew everything that was there before.
     pub(crate) is_whole: bool,
+    /// Whether it is also known of all passages what they mean.
+    pub(crate) is_worked_out: bool,
 }

@@ -110,11 +110,15 @@ pub fn text(rx: &Rx<'_>, doc: i64) -> Result<Option<String>, OpError> {
     Ok(Document::read(rx, doc)?.map(|document| document.body))
 }
 
-/// Whether there are documents that the index does not know yet, or passages of which it is not worked
-/// out what they mean although it should be.
+/// Whether there are documents that the index does not know yet.
 pub(crate) fn is_behind(tx: &Tx<'_>) -> Result<bool, OpError> {
-    const ANY: &str = "SELECT EXISTS (SELECT 1 FROM unindexed) \
-         OR (?1 AND EXISTS (SELECT 1 FROM passages WHERE vector IS NULL))";
+    const ANY: &str = "SELECT EXISTS (SELECT 1 FROM unindexed)";
+    tx.sql(|db| db.prepare_cached(ANY)?.query_row([], |row| row.get(0)))
+}
+
+/// Whether there are passages of which it is not worked out what they mean although it should be.
+pub(crate) fn is_bare(tx: &Tx<'_>) -> Result<bool, OpError> {
+    const ANY: &str = "SELECT ?1 AND EXISTS (SELECT 1 FROM passages WHERE vector IS NULL)";
     let meaning = tx.memo().meaning;
     tx.sql(|db| db.prepare_cached(ANY)?.query_row([meaning], |row| row.get(0)))
 }
@@ -151,13 +155,10 @@ pub(crate) fn moved(tx: &Tx<'_>, project: i64) -> Result<(), OpError> {
     altered(tx)
 }
 
-/// Does a part of what the index is behind with, and says whether there is more.
+/// Does a part of what the index is behind with, what passages mean included, and says whether there is
+/// more.
 pub(crate) fn catch_up(tx: &Tx<'_>) -> Result<bool, OpError> {
-    let more = index(tx)? || (tx.memo().meaning && work_out(tx)?);
-    if !more {
-        tx.late().indexed();
-    }
-    Ok(more)
+    Ok(index(tx)? || (tx.memo().meaning && work_out(tx)?))
 }
 
 /// The newest documents that the index does not know yet, with what they will be found by: who may only
@@ -196,7 +197,11 @@ pub(crate) fn index(tx: &Tx<'_>) -> Result<bool, OpError> {
     if let Some((last, _)) = waiting.last() {
         tx.sql(|db| db.prepare_cached("DELETE FROM unindexed WHERE doc <= ?1")?.execute([last]))?;
     }
-    Ok(waiting.len() == most)
+    let more = waiting.len() == most;
+    if !more {
+        tx.late().indexed();
+    }
+    Ok(more)
 }
 
 /// Works out what passages mean of which that is not known, because it was turned off when they came.
@@ -208,30 +213,39 @@ fn work_out(tx: &Tx<'_>) -> Result<bool, OpError> {
     let most = limits::INDEX_BATCH;
     let docs: Vec<i64> =
         tx.sql(|db| db.prepare_cached(BARE)?.query_map([most], |row| row.get(0))?.collect())?;
+    let mut known: Vec<(usize, Vector)> = Vec::new();
     for doc in &docs {
         let body = Document::read(tx, *doc)?.map(|document| document.body).unwrap_or_default();
         let mut bodies = text::passages::passages(&body).into_iter();
         tx.sql(|db| {
-            let passages: Vec<i64> = db
+            let passages: Vec<usize> = db
                 .prepare_cached(OF_DOC)?
                 .query_map([doc], |row| row.get(0))?
                 .collect::<rusqlite::Result<_>>()?;
             for passage in passages {
-                let vector = vector(bodies.next().unwrap_or_default());
-                db.prepare_cached(SET)?.execute(params![passage, vector])?;
+                let vector = Vector::of(bodies.next().unwrap_or_default());
+                db.prepare_cached(SET)?.execute(params![passage, kept(vector.as_ref())])?;
+                known.extend(vector.map(|vector| (passage, vector)));
             }
             Ok(())
         })?;
     }
-    if !docs.is_empty() {
-        altered(tx)?;
+    let more = docs.len() == most;
+    if !known.is_empty() {
+        let catalogue = tx.memo().catalogue.clone();
+        tx.after_commit(Box::new(move || catalogue.learn(&known)));
     }
-    Ok(docs.len() == most)
+    if !more {
+        // Whoever read passages from a snapshot of before has to read them again, once.
+        altered(tx)?;
+        tx.late().worked_out();
+    }
+    Ok(more)
 }
 
 /// What a passage means, as it is kept; nothing for one that has no words.
-fn vector(body: &str) -> Vec<u8> {
-    Vector::of(body).map(|vector| vector.to_bytes().to_vec()).unwrap_or_default()
+fn kept(vector: Option<&Vector>) -> Vec<u8> {
+    vector.map(|vector| vector.to_bytes().to_vec()).unwrap_or_default()
 }
 
 /// A document as the index takes it.
@@ -294,7 +308,7 @@ impl Document {
         for body in text::passages::passages(&self.body) {
             let hidden = words::hidden_words(body);
             let terms = Terms::of(body, &hidden);
-            let vector = tx.memo().meaning.then(|| vector(body));
+            let vector = tx.memo().meaning.then(|| kept(Vector::of(body).as_ref()));
             let passage = tx.sql(|db| {
                 let length = terms.length;
                 let Document { id, session, project, at, kind, .. } = self;

@@ -347,10 +347,12 @@ impl<'p> Found<'p> {
             // Only the full-text index knows words that say nothing.
             return self.by_index(rx, query, conditions, effort);
         };
+        self.partial |= words.len() > limits::QUERY_WORDS_MAX;
         words.truncate(limits::QUERY_WORDS_MAX);
         let admits = |passage: usize| conditions.admits(passages, passage);
         self.scored = any_term::score(passages, &words, &admits);
-        let pairs = affordable_pairs(query, &words, effort.rows);
+        let (pairs, too_dear) = affordable_pairs(query, &words, effort.rows);
+        self.partial |= too_dear;
         let without_pairs = self.scored.len();
         let _deadline = Deadline::after(effort.patience);
         self.newest(rx, &pairs.join(" OR "), None, effort.rows)?;
@@ -501,14 +503,17 @@ fn is_interrupt(error: &rusqlite::Error) -> bool {
     error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted)
 }
 
-/// Pairs of adjacent words that some passage may have. Finding them costs as much as finding the rarer
-/// of the two.
-fn affordable_pairs(query: &Query, words: &[Word<'_>], max: usize) -> Vec<String> {
+/// Pairs of adjacent words that some passage may have, and whether others were left out. Finding them
+/// costs as much as finding the rarer of the two.
+fn affordable_pairs(query: &Query, words: &[Word<'_>], max: usize) -> (Vec<String>, bool) {
     let known: HashMap<&str, usize> = words.iter().map(|word| (word.word, word.count)).collect();
-    let affordable = |pair: &&[String; 2]| {
+    let rarer = |pair: &[String; 2]| {
         let counts = pair.iter().map(|word| known.get(word.as_str()).copied());
-        let rarer = counts.reduce(|a, b| Some(a?.min(b?))).flatten();
-        rarer.is_some_and(|count| count <= max)
+        counts.reduce(|a, b| Some(a?.min(b?))).flatten()
     };
-    query.pairs.iter().filter(affordable).map(|pair| query::phrase(pair)).collect()
+    let costs: Vec<_> = query.pairs.iter().filter_map(|pair| Some((pair, rarer(pair)?))).collect();
+    let affordable = costs.iter().filter(|(_, cost)| *cost <= max);
+    let phrases: Vec<String> = affordable.map(|(pair, _)| query::phrase(*pair)).collect();
+    let left_out = phrases.len() < costs.len();
+    (phrases, left_out)
 }

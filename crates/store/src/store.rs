@@ -114,6 +114,7 @@ impl Store {
             notices: Mutex::default(),
             only_read: AtomicBool::default(),
             behind: AtomicBool::default(),
+            bare: AtomicBool::default(),
             catalogue: Arc::default(),
         });
         let keeper = Keeper::new(Arc::clone(&shared), on_open);
@@ -235,19 +236,25 @@ impl Store {
     /// Brings the full-text index up to date with what was committed before, as far as that is done in
     /// this time; says whether it is.
     pub fn catch_up(&self, patience: Duration) -> bool {
-        let behind = &self.inner.shared.behind;
-        // Whoever may only read takes the index as it is.
-        if self.only_reads() {
-            return !behind.load(Ordering::Acquire);
-        }
+        let Shared { behind, bare, setup, .. } = &*self.inner.shared;
+        let is_behind = || behind.load(Ordering::Acquire);
+        // A process that does one thing and ends works out meaning here, because it never has time later.
+        let is_due = || is_behind() || (setup.one_shot && bare.load(Ordering::Acquire));
         let until = Instant::now() + patience;
-        while behind.load(Ordering::Acquire) {
-            let indexed = self.write(Write::default(), passages::catch_up);
-            if indexed.is_err() || (Instant::now() >= until && behind.load(Ordering::Acquire)) {
-                return false;
+        // Whoever may only read takes the index as it is.
+        while is_due() && !self.only_reads() {
+            let work = if setup.one_shot { passages::catch_up } else { passages::index };
+            if self.write(Write::default(), work).is_err() || Instant::now() >= until {
+                break;
             }
         }
-        true
+        !is_behind()
+    }
+
+    /// Whether it is known of all passages what they mean, as far as that is wanted. Working it out for
+    /// a large store takes minutes, for which no search waits.
+    pub fn is_worked_out(&self) -> bool {
+        !self.inner.shared.bare.load(Ordering::Acquire)
     }
 
     /// Copies the database to a new file while it is in use. `progress` hears the pages that are

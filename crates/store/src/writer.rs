@@ -116,7 +116,7 @@ impl Writer {
     /// Opens the database for the first time.
     pub(crate) fn start(&mut self) -> Result<(), StoreError> {
         self.keeper.ready().map(|_| ())?;
-        if self.shared.behind.load(Ordering::Relaxed) {
+        if self.is_behind() {
             // Whoever just started has something else to do first.
             self.unindexed = 1;
         }
@@ -174,13 +174,18 @@ impl Writer {
         queue.recv().ok()
     }
 
-    /// Puts some documents into the full-text index that it does not know yet.
+    fn is_behind(&self) -> bool {
+        [&self.shared.behind, &self.shared.bare].iter().any(|flag| flag.load(Ordering::Relaxed))
+    }
+
+    /// Puts some documents into the full-text index that it does not know yet, or works out what some of
+    /// its passages mean.
     fn index(&mut self) {
         let failed = Arc::new(AtomicBool::default());
         let work = Box::new(Indexing { failed: failed.clone() });
         self.commit(vec![Job { write: Write::default(), work }]);
         // If it fails, the next write or search tries again.
-        let again = !failed.load(Ordering::Relaxed) && self.shared.behind.load(Ordering::Relaxed);
+        let again = !failed.load(Ordering::Relaxed) && self.is_behind();
         self.unindexed = if again { limits::INDEX_AT } else { 0 };
     }
 
@@ -235,6 +240,12 @@ impl Writer {
         } else if index.is_whole {
             self.unindexed = 0;
             self.shared.behind.store(false, Ordering::Release);
+        }
+        if index.is_worked_out {
+            self.shared.bare.store(false, Ordering::Release);
+        }
+        if self.unindexed == 0 && self.is_behind() {
+            self.unindexed = limits::INDEX_AT;
         }
     }
 

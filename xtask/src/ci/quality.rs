@@ -22,16 +22,17 @@ const WEAKER: [&str; 2] = ["plain", "lexical"];
 /// of a type is worth up to three points, so that only the mean over all tells small steps. An exact
 /// name leads, always.
 const FLOORS: [(&str, f64); 6] = [
-    ("all.documents.R@5", 0.765),
-    ("all.documents.R@10", 0.85),
-    ("all.documents.MRR", 0.735),
+    ("all.documents.R@5", 0.78),
+    ("all.documents.R@10", 0.863),
+    ("all.documents.MRR", 0.749),
     ("all.sessions.R@5", 0.98),
     ("paraphrase.documents.R@10", 0.37),
     ("identifier.documents.any@1", 1.0),
 ];
-/// The same for the recipe without meaning, so that meaning cannot hide that the rest is broken.
-const LEXICAL_FLOORS: [(&str, f64); 2] =
-    [("all.documents.R@5", 0.745), ("all.documents.R@10", 0.83)];
+/// The same for the recipe without meaning, so that meaning cannot hide that the rest is broken: without
+/// what the session says it reaches 0.837 and 0.725, without the lengths of passages 0.836 and 0.725.
+const LEXICAL_FLOORS: [(&str, f64); 3] =
+    [("all.documents.R@5", 0.758), ("all.documents.R@10", 0.842), ("all.documents.nDCG@10", 0.728)];
 
 const DEADLINE: Duration = Duration::from_secs(300);
 
@@ -127,7 +128,7 @@ mod tests {
     #[test]
     fn the_note_has_every_number_beside_its_floor() {
         let note = note(&numbers(0.5, 0.6, 0.9876)).expect("all are there");
-        assert!(note.starts_with("all.documents.R@5 0.988 ≥ 0.765, all.documents.R@10"), "{note}");
+        assert!(note.starts_with("all.documents.R@5 0.988 ≥ 0.78, all.documents.R@10"), "{note}");
         assert!(note.ends_with("identifier.documents.any@1 0.988 ≥ 1"), "{note}");
     }
 

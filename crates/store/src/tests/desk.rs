@@ -14,7 +14,7 @@ use super::{Home, NOW, Opening, at_now};
 use crate::observations::{Added, Folding, NewObservation};
 use crate::prompts::NewPrompt;
 use crate::sessions::{Seen, Sighting};
-use crate::{Rx, Tx, Written, observations, projects, prompts, sessions};
+use crate::{Rx, Tx, Written, observations, passages, projects, prompts, sessions};
 
 /// How long the index may take; machines are busy.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -73,8 +73,12 @@ impl Desk {
     }
 
     pub(super) fn read<T>(&self, f: impl FnOnce(&Rx<'_>) -> Result<T, OpError>) -> T {
-        assert!(self.opening.store.catch_up(PATIENCE), "the index can be brought up to date");
-        self.opening.store.read(f).unwrap()
+        let store = &self.opening.store;
+        assert!(store.catch_up(PATIENCE), "the index can be brought up to date");
+        while !store.is_worked_out() {
+            self.write(passages::catch_up);
+        }
+        store.read(f).unwrap()
     }
 
     /// Another session, in a project of this name.

@@ -1,13 +1,14 @@
 //! What records mean: turned off and on again, within its project, and gone with the record.
 
 use std::fs;
+use std::time::Duration;
 
 use meaning::Vector;
 use model::limits;
 use text::query;
 
 use super::desk::{Deed, Desk, plain};
-use super::{Home, Opening};
+use super::{Home, Opening, hold_writer};
 use crate::purge::{self, PurgeFilter};
 use crate::scrub::{self, Replacement};
 use crate::search::{self, Filter, Hits, Order, Recipe};
@@ -203,4 +204,32 @@ fn a_reader_of_an_older_snapshot_leaves_nothing_old_behind_for_those_who_come_la
     let new = [into];
     let after = hits(&desk, ASKED, &Filter { projects: Some(&new), ..Filter::default() });
     assert_eq!(ids(&after), [meant]);
+}
+
+/// @search_meaning_off
+#[test]
+fn a_search_does_not_wait_for_what_is_still_to_be_worked_out_and_finds_what_is() {
+    let mut desk = desk_without_meaning();
+    let meant = desk.runs(DECIDED, 0);
+    let many = i64::try_from(limits::INDEX_BATCH).unwrap() * 2;
+    for i in 1..many {
+        desk.runs(&format!("make target{i}"), i);
+    }
+    desk.read(|_| Ok(()));
+    desk.opening = reopened(&desk, true);
+    let store = &desk.opening.store;
+    let release = hold_writer(store);
+    let asked = |typed: &str| {
+        let query = query::rewrite(typed);
+        store.read(|rx| search::hits(rx, &query, &Filter::default(), Order::Best, 10)).unwrap()
+    };
+    assert!(store.catch_up(Duration::ZERO), "its words are all there");
+    assert!(!store.is_worked_out());
+    assert_eq!(ids(&asked("postgres")), [meant]);
+    let found = |found: &Hits| found.hits.iter().any(|hit| hit.id == meant && hit.meaning > 0.0);
+    assert!(!found(&asked(ASKED)));
+    drop(release);
+    // The first part is known to whoever read the passages before, the last one not yet.
+    desk.write(passages::catch_up);
+    assert!(found(&asked(ASKED)));
 }

@@ -20,6 +20,8 @@ const CONNECTIONS: usize = 8;
 const SESSIONS_APART: usize = 1_000_000;
 /// What stands in the answer to an event that was committed.
 const TAKEN: &[u8] = br#""recorded":true"#;
+/// Events that a connection hands to the system at a time.
+const SENT_AT_ONCE: usize = 32;
 const REPLY_DEADLINE: Duration = Duration::from_secs(60);
 
 /// Sends about so many events and says how many were taken in a second.
@@ -90,7 +92,10 @@ fn send_all(locations: &Locations, frames: Vec<Vec<u8>>) -> io::Result<()> {
     let count = frames.len();
     let (mut writer, mut reader) = Connection::open(locations)?.split()?;
     reader.set_deadline(REPLY_DEADLINE)?;
-    let sender = thread::spawn(move || frames.iter().try_for_each(|frame| writer.write_all(frame)));
+    let send = move || {
+        frames.chunks(SENT_AT_ONCE).try_for_each(|frames| writer.write_all(&frames.concat()))
+    };
+    let sender = thread::spawn(send);
     for _ in 0..count {
         // Reading the answers as JSON would cost as much as sending the events.
         let reply = reader.receive()?;
