@@ -7,6 +7,7 @@ mod hook;
 mod http_rate;
 mod observations;
 mod resident;
+mod search;
 mod stdio;
 
 use anyhow::{Result, bail};
@@ -110,6 +111,7 @@ fn all(project: &Project, amount: &Amount, large: bool) -> Result<Vec<Row>> {
     rows.push(http_rate::get_hint(&binary, amount)?);
     rows.extend(stdio::get_hint(&binary, amount)?);
     rows.extend(observations::rows(project, &binary, amount, large)?);
+    rows.extend(search::rows(project, &binary, amount, large)?);
     Ok(rows)
 }
 

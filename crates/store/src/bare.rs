@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use meaning::{DIMENSIONS, Vector};
 use model::{OpError, limits};
 use rusqlite::{Connection, Params, Row, params};
 
@@ -84,6 +85,41 @@ impl Bare {
     pub fn search(&self, words: &[String], limit: usize) -> Result<usize, OpError> {
         let words: Vec<String> = words.iter().map(|word| text::query::term(word)).collect();
         run(&self.db, |db| rows(db, SEARCH, params![words.join(" OR "), limit]))
+    }
+}
+
+/// Every vector of a database, one after the other.
+pub struct Vectors {
+    cells: Vec<[i8; DIMENSIONS]>,
+    reciprocals: Vec<f32>,
+}
+
+impl Bare {
+    pub fn vectors(&self) -> Result<Vectors, OpError> {
+        const ALL: &str = "SELECT vector FROM passages WHERE length(vector) > 0 ORDER BY id";
+        let mut vectors = Vectors { cells: Vec::new(), reciprocals: Vec::new() };
+        run(&self.db, |db| {
+            let mut select = db.prepare(ALL)?;
+            let mut rows = select.query([])?;
+            while let Some(row) = rows.next()? {
+                if let Some(vector) = Vector::from_bytes(row.get_ref(0)?.as_blob()?) {
+                    vectors.cells.push(*vector.cells());
+                    vectors.reciprocals.push(vector.reciprocal());
+                }
+            }
+            Ok(())
+        })?;
+        Ok(vectors)
+    }
+}
+
+impl Vectors {
+    /// The highest cosine of all with a text.
+    pub fn nearest(&self, text: &str) -> f32 {
+        let Some(vector) = Vector::of(text) else { return 0.0 };
+        let mut cosines = vec![0.0; self.cells.len()];
+        meaning::scan(&vector, &self.cells, &self.reciprocals, &mut cosines);
+        cosines.into_iter().fold(0.0, f32::max)
     }
 }
 

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
@@ -16,12 +16,13 @@ use crate::process;
 use crate::project::Project;
 
 const SIZES: [usize; 3] = [1_000, 10_000, 100_000];
-const SIZE_LARGE: usize = 1_000_000;
-/// Size of the store that events come in to.
-const SIZE_INGEST: usize = 100_000;
+pub(super) const SIZE_LARGE: usize = 1_000_000;
+/// Size of the store that events come in to and that is searched.
+pub(super) const SIZE_INGEST: usize = 100_000;
 
 const BYTES_MAX: f64 = 400.0;
 const EVENTS_PER_SECOND_MIN: f64 = 20_000.0;
+const INDEX_BEHIND_MAX: Duration = Duration::from_secs(60);
 const MEASURE_DEADLINE: Duration = Duration::from_secs(600);
 
 /// What the store and its generator are made of: another text there makes another store.
@@ -68,19 +69,19 @@ pub(crate) fn rows(
             rows.push(read_row(read, size, &figures)?);
         }
     }
-    rows.push(ingest(&Made::get(project, binary, SIZE_INGEST)?, binary, amount)?);
+    rows.extend(ingest(&Made::get(project, binary, SIZE_INGEST)?, binary, amount)?);
     Ok(rows)
 }
 
 /// A made-up store, kept for the next run.
-struct Made {
+pub(super) struct Made {
     database: PathBuf,
-    size: usize,
+    pub(super) size: usize,
     figures: Value,
 }
 
 impl Made {
-    fn get(project: &Project, binary: &Path, size: usize) -> Result<Made> {
+    pub(super) fn get(project: &Project, binary: &Path, size: usize) -> Result<Made> {
         let folder = project.target_dir()?.join("bench-stores");
         fs::create_dir_all(&folder)?;
         let name = format!("{:016x}-{size}", version(project)?);
@@ -99,7 +100,7 @@ impl Made {
     }
 
     /// A home with a copy of the store.
-    fn home(&self, binary: &Path) -> Result<Home> {
+    pub(super) fn home(&self, binary: &Path) -> Result<Home> {
         let home = Home::new(binary)?;
         fs::copy(&self.database, home.data().join("rekindle.db"))?;
         Ok(home)
@@ -144,7 +145,7 @@ fn make(home: &Home, size: usize) -> Result<Value> {
     serde_json::from_slice(&output.stdout).context("the figures are not JSON")
 }
 
-fn figures(home: &Home, args: &[&str]) -> Result<Value> {
+pub(super) fn figures(home: &Home, args: &[&str]) -> Result<Value> {
     let mut command = home.rekindle(&["bench-observations"]);
     let finished = process::run_ok(command.args(args), MEASURE_DEADLINE)?;
     serde_json::from_str(&finished.stdout).context("the figures are not JSON")
@@ -164,13 +165,14 @@ fn read_row(read: &Read, size: usize, figures: &Value) -> Result<Row> {
     Ok(row.against(format!("{bare:.3} ms bare SQL"), ours / bare))
 }
 
-/// Events from eight connections, each acknowledged after its COMMIT.
-fn ingest(made: &Made, binary: &Path, amount: &Amount) -> Result<Row> {
+/// Events from eight connections, each acknowledged after its COMMIT, and how long after the last of
+/// them the index knows them all.
+fn ingest(made: &Made, binary: &Path, amount: &Amount) -> Result<Vec<Row>> {
     let home = made.home(binary)?;
-    let count = (amount.requests * 10).to_string();
-    let ours = {
+    let count = (amount.requests * 40).to_string();
+    let (ours, behind) = {
         let _daemon = Daemon::start(&home, &[])?;
-        figures(&home, &["ingest", &count])?
+        (figures(&home, &["ingest", &count])?, index_is_whole(&home)?)
     };
     let bare = figures(&home, &["insert", &count])?;
     let rate = |figures: &Value| {
@@ -178,13 +180,41 @@ fn ingest(made: &Made, binary: &Path, amount: &Amount) -> Result<Row> {
         found.with_context(|| format!("no rate in {figures}"))
     };
     let (ours, bare) = (rate(&ours)?, rate(&bare)?);
-    let measure = format!("{}: events from 8 connections", shown(made.size));
-    let good = ours > EVENTS_PER_SECOND_MIN;
-    let row = Row::figure(&measure, format!("{ours:.0}/s"), "> 20000/s", good);
-    Ok(row.against(format!("{bare:.0}/s bare INSERT"), ours / bare))
+    let size = shown(made.size);
+    let row = Row::figure(
+        &format!("{size}: {count} events from 8 connections"),
+        format!("{ours:.0}/s"),
+        "> 20000/s",
+        ours > EVENTS_PER_SECOND_MIN,
+    );
+    Ok(vec![
+        row.against(format!("{bare:.0}/s bare INSERT"), ours / bare),
+        Row::figure(
+            &format!("{size}: index up to date after these"),
+            format!("{:.1} s", behind.as_secs_f64()),
+            "< 60 s",
+            behind < INDEX_BEHIND_MAX,
+        ),
+    ])
 }
 
-fn shown(size: usize) -> String {
+/// How long it takes until a search finds everything there is.
+fn index_is_whole(home: &Home) -> Result<Duration> {
+    let began = Instant::now();
+    loop {
+        let mut search = home.rekindle(&["search", "token", "--project", "*", "--json"]);
+        let finished = process::run_ok(&mut search, MEASURE_DEADLINE)?;
+        let answer: Value = serde_json::from_str(&finished.stdout)?;
+        if answer["partial"] != true {
+            return Ok(began.elapsed());
+        }
+        if began.elapsed() > MEASURE_DEADLINE {
+            bail!("the index does not come to an end");
+        }
+    }
+}
+
+pub(super) fn shown(size: usize) -> String {
     match size {
         1_000_000.. => format!("{}M", size / 1_000_000),
         _ => format!("{}k", size / 1_000),

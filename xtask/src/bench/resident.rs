@@ -47,13 +47,18 @@ pub(crate) fn idle(binary: &Path, amount: &Amount) -> Result<Vec<Row>> {
     thread::sleep(Duration::from_secs(seconds));
     let woken = wake_ups(daemon.pid())?.saturating_sub(before);
     let shown = format!("{woken} in {seconds} s");
-    let status = fs::read_to_string(format!("/proc/{}/status", daemon.pid()))?;
-    let kilobytes = field(&status, "VmRSS").context("no VmRSS in /proc")?;
-    let megabytes = as_f64(kilobytes) / 1024.0;
+    let megabytes = megabytes(daemon.pid())?;
     Ok(vec![
         Row::figure(memory, format!("{megabytes:.1} MB"), "< 30 MB", megabytes < RSS_MAX_MB),
         Row::figure(wakes, shown, "≤ 1 per second", woken <= seconds),
     ])
+}
+
+/// Memory that a process has now.
+pub(crate) fn megabytes(pid: u32) -> Result<f64> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status"))?;
+    let kilobytes = field(&status, "VmRSS").context("no VmRSS in /proc")?;
+    Ok(as_f64(kilobytes) / 1024.0)
 }
 
 /// Times that any thread of the process gave up the processor by itself and so had to be woken.

@@ -4,6 +4,7 @@ mod corpus;
 mod ingest;
 mod make;
 mod read;
+mod search;
 mod words;
 
 use clap::{Arg, ArgMatches, Command, value_parser};
@@ -16,7 +17,11 @@ pub(super) fn command() -> Command {
     Command::new("bench-observations")
         .about("Make up a store of observations in an empty home, and measure over one")
         .hide(true)
-        .arg(Arg::new("what").required(true).value_parser(["make", "read", "ingest", "insert"]))
+        .arg(
+            Arg::new("what")
+                .required(true)
+                .value_parser(["make", "read", "search", "ingest", "insert"]),
+        )
         .arg(Arg::new("count").required(true).value_parser(value_parser!(usize)))
 }
 
@@ -26,6 +31,7 @@ pub(super) fn run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
     let done: Result<Value, OpError> = match what {
         "make" => make::make(world, count),
         "read" => read::read(world, count),
+        "search" => search::search(world, count),
         "ingest" => ingest::ingest(world, count),
         _ => ingest::insert(world, count),
     };

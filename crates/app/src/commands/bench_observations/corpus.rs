@@ -79,6 +79,12 @@ impl Corpus {
         words.join(" ")
     }
 
+    /// A question as somebody would ask it, small words included.
+    pub(super) fn question(&mut self) -> String {
+        let count = self.random.within(4, 10);
+        self.words.sentence(&mut self.random, count)
+    }
+
     fn begin_session(&mut self) {
         let number = self.session;
         self.session += 1;

@@ -3,6 +3,7 @@
 
 use std::time::Instant;
 
+use contract::Config;
 use model::situation::Situation;
 use model::{Caller, OpError, Request, Tier, limits};
 use runtime::log::Log;
@@ -25,30 +26,24 @@ const IDS: usize = 3;
 
 /// Measures this many calls of each kind: milliseconds of ours and of the bare statements.
 pub(super) fn read(world: &mut World, calls: usize) -> Result<Value, OpError> {
-    let _lock = Lock::try_take(&world.locations)?
-        .ok_or_else(|| OpError::unavailable("a daemon serves this database"))?;
-    let tokio = super::super::serve::tokio_runtime()?;
-    let setup = Setup {
-        kit: kit::kit(),
-        locations: world.locations.clone(),
-        config: keeping_everything(&world.table)?,
-        one_shot: false,
-        log: Log::none(),
-    };
-    let bench = Bench {
-        runtime: Runtime::open(setup)?,
-        bare: Bare::open(&world.locations.database)?,
-        tokio: &tokio,
-    };
+    let _lock = lock(world)?;
+    let bench = Bench::open(world, keeping_everything(&world.table)?)?;
     let figures = bench.figures(calls);
     bench.runtime.close();
     figures.map(Value::Object)
 }
 
-struct Bench<'t> {
-    runtime: Runtime,
-    bare: Bare,
-    tokio: &'t tokio::runtime::Runtime,
+/// Keeps daemons away while the store is measured.
+pub(super) fn lock(world: &World) -> Result<Lock, OpError> {
+    let lock = Lock::try_take(&world.locations)?;
+    lock.ok_or_else(|| OpError::unavailable("a daemon serves this database"))
+}
+
+/// The store of this home, as the daemon has it and bare.
+pub(super) struct Bench {
+    pub(super) runtime: Runtime,
+    pub(super) bare: Bare,
+    tokio: tokio::runtime::Runtime,
 }
 
 /// A call and the bare statements that stand beside it.
@@ -67,7 +62,22 @@ enum Statements {
     Search(Vec<String>),
 }
 
-impl Bench<'_> {
+impl Bench {
+    pub(super) fn open(world: &World, config: Config) -> Result<Bench, OpError> {
+        let setup = Setup {
+            kit: kit::kit(),
+            locations: world.locations.clone(),
+            config,
+            one_shot: false,
+            log: Log::none(),
+        };
+        Ok(Bench {
+            runtime: Runtime::open(setup)?,
+            bare: Bare::open(&world.locations.database)?,
+            tokio: super::super::serve::tokio_runtime()?,
+        })
+    }
+
     fn figures(&self, calls: usize) -> Result<Map<String, Value>, OpError> {
         let known = self.known()?;
         let mut corpus = Corpus::new(SEED + 1_000, 1, 0);
@@ -123,7 +133,7 @@ impl Bench<'_> {
         Ok(())
     }
 
-    fn call(&self, op: &str, params: Value) -> Result<Value, OpError> {
+    pub(super) fn call(&self, op: &str, params: Value) -> Result<Value, OpError> {
         let situation = Situation { cwd: Some(CWD.to_owned()), ..Situation::default() };
         // A client gets every answer, however late it is; a hook would go its way.
         let caller = Caller { tier: Tier::Client, situation, ..Caller::default() };
@@ -230,7 +240,7 @@ fn search(query: &str) -> Asked {
 }
 
 /// The figure below which so many of a hundred are.
-fn at(figures: &mut [f64], percent: usize) -> Option<f64> {
+pub(super) fn at(figures: &mut [f64], percent: usize) -> Option<f64> {
     figures.sort_by(f64::total_cmp);
     figures.get(figures.len() * percent / 100).copied()
 }
