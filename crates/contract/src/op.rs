@@ -147,6 +147,9 @@ pub struct OpInfo {
     pub toolset: &'static str,
     /// Whether agents see it by default.
     pub core: bool,
+    /// Whether it is wanted before an agent would search for a tool: such an agent is asked to have it
+    /// in its prompt from the start.
+    pub upfront: bool,
     pub aliases: &'static [&'static str],
     pub cli: CliShape,
     pub examples: &'static [Example],
@@ -170,6 +173,7 @@ impl OpInfo {
         tiers: EVERYONE,
         toolset: "",
         core: false,
+        upfront: false,
         aliases: &[],
         cli: CliShape::CALL_ONLY,
         examples: &[],

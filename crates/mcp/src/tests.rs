@@ -32,7 +32,11 @@ struct Bench {
 
 impl Bench {
     fn new() -> Bench {
-        let local = Local::new(vec![Arc::new(plugin_hints::Hints::default())], &[]);
+        let plugins: Vec<Arc<dyn contract::Plugin>> = vec![
+            Arc::new(plugin_hints::Hints::default()),
+            Arc::new(plugin_observations::Observations::new(None)),
+        ];
+        let local = Local::new(plugins, &[]);
         Bench { server: McpServer::new(local.runtime.clone()), local }
     }
 

@@ -35,9 +35,8 @@ fn tool(op: &Operation) -> Result<Tool, OpError> {
     let mut tool: Tool = serde_json::from_value(op.as_tool()).map_err(|error| {
         OpError::internal(format!("{} is not a tool as MCP has them: {error}", op.info.name))
     })?;
-    if op.info.core {
-        // Some agents keep tools out of the prompt until they are searched for; these few are
-        // wanted before anyone would search.
+    if op.info.upfront {
+        // Some agents keep tools out of the prompt until they are searched for.
         let mut meta = MetaObject::default();
         meta.insert("anthropic/alwaysLoad".to_owned(), json!(true));
         tool.meta = Some(meta);

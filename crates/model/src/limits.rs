@@ -21,7 +21,7 @@ pub const CONNECTIONS_MAX: usize = 512;
 pub const IN_FLIGHT_MAX: usize = 64;
 /// Events of hooks on one connection to the unix socket that are under way at the same time, and that are
 /// begun at once.
-pub const EVENTS_UNDER_WAY_MAX: usize = 128;
+pub const EVENTS_UNDER_WAY_MAX: usize = 256;
 pub const EVENTS_BEGUN_MAX: usize = 64;
 /// Time to receive a whole request, headers included.
 pub const REQUEST_RECEIVE: Duration = Duration::from_secs(30);

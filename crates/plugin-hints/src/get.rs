@@ -55,6 +55,7 @@ impl Op for GetHint {
               toggle that was learned earlier, if it holds where you stand.",
         toolset: "hints",
         core: true,
+        upfront: true,
         aliases: &["nudge.get_hint", "nudge_get_hint"],
         cli: CliShape {
             path: &["hint", "get"],

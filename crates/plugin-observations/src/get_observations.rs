@@ -36,6 +36,7 @@ impl Op for GetObservations {
               of them matter. An id is an address: it is read from every project.",
         toolset: "memory",
         core: true,
+        upfront: true,
         cli: CliShape {
             path: &["show"],
             positional: &["ids"],

@@ -165,6 +165,7 @@ impl Op for Search {
               with get_observations.",
         toolset: "memory",
         core: true,
+        upfront: true,
         cli: CliShape {
             path: &["search"],
             positional: &["query"],

@@ -150,10 +150,12 @@ async fn tools_are_listed_by_name_and_always_in_the_same_words() {
     for tool in tools {
         assert_eq!(tool["inputSchema"]["type"], "object", "{tool}");
         assert_eq!(tool["outputSchema"]["type"], "object", "{tool}");
-        assert_eq!(tool["_meta"], json!({"anthropic/alwaysLoad": true}), "{tool}");
         assert!(tool["annotations"]["readOnlyHint"].is_boolean(), "{tool}");
         assert!(tool.to_string().len() < 4_000, "each tool costs every agent: {tool}");
     }
+    let loaded = tools.iter().filter(|tool| tool["_meta"]["anthropic/alwaysLoad"] == true);
+    let loaded: Vec<&str> = loaded.map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert_eq!(loaded, ["get_hint", "get_observations", "search"]);
 }
 
 #[tokio::test]
