@@ -385,6 +385,11 @@ pub const SHOWN_LINE_CHARS_MAX: usize = 120;
 pub const PROJECTS_TOLD: usize = 8;
 pub const PROJECT_NAME_CHARS_TOLD: usize = 100;
 
+/// Records that a prompt is answered with.
+pub const RELATED_MAX: usize = 3;
+/// Time that a prompt gives the index to come up to date before it is asked.
+pub const RELATED_PATIENCE: Duration = Duration::from_millis(50);
+
 /// Rows of a briefing by section, and after the host has dropped what the session knew; the floors are
 /// what is left of a section before single rows give way.
 pub const BRIEFING_INTENTS_MAX: usize = 10;

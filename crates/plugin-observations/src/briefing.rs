@@ -6,16 +6,23 @@ use std::collections::HashSet;
 use contract::{Candidate, Form, Moment, Occasion, Section};
 use model::hook::Source;
 use model::observation::{ObsType, Observation};
+use model::rank::{self, Score};
 use model::session::Prompt;
-use model::{OpError, limits, rank, time};
+use model::{OpError, limits, time};
 use store::recent::{self, RecentQuery, Taken};
+use store::search::{self, Filter, Hit, Order};
 use store::{Rx, observations, projects, prompts};
+use text::query;
 
 use crate::place::{DiskPlaces, Places as _};
 use crate::scope::{Question, Scope, Wanted};
-use crate::settings::OTHER_PROJECTS;
+use crate::settings::{AT_PROMPTS, OTHER_PROJECTS};
 
 const HEADINGS: &[&str] = &["ID", "Time", "Type", "Summary"];
+
+/// How near in meaning a record has to be to what a prompt says: two texts about different things hardly
+/// ever are.
+const RELATED_MEANING: f64 = 0.4;
 
 /// A minute: the same store gives the same text within it.
 const MINUTE_MS: i64 = 60_000;
@@ -25,15 +32,16 @@ pub(crate) fn candidates(
     moment: &Moment<'_>,
     places: &DiskPlaces,
 ) -> Result<Vec<Candidate>, OpError> {
-    let Occasion::SessionStart(source) = moment.occasion else { return Ok(Vec::new()) };
-    let wanted = match moment.project {
-        None => Wanted::Here,
-        Some("*") => Wanted::All,
-        Some(name) => Wanted::Named(name.to_owned()),
+    let source = match moment.occasion {
+        Occasion::SessionStart(source) => source,
+        Occasion::Prompt(said) if moment.config.boolean(AT_PROMPTS) => {
+            return related(moment, places, said);
+        }
+        _ => return Ok(Vec::new()),
     };
     let here = moment.situation.cwd.as_deref();
-    let broken = places.at(here).broken().filter(|_| wanted == Wanted::Here);
-    let question = Question::at(places, here, wanted);
+    let broken = places.at(here).broken().filter(|_| moment.project.is_none());
+    let question = question(moment, places);
     moment.store.read(|rx| {
         let scope = question.scope(rx)?;
         let brief = Brief {
@@ -55,6 +63,66 @@ pub(crate) fn candidates(
             found.extend(brief.rows(&others, &brief.elsewhere())?);
         }
         Ok(found)
+    })
+}
+
+/// Where to look for what is told.
+fn question(moment: &Moment<'_>, places: &DiskPlaces) -> Question {
+    let wanted = match moment.project {
+        None => Wanted::Here,
+        Some("*") => Wanted::All,
+        Some(name) => Wanted::Named(name.to_owned()),
+    };
+    Question::at(places, moment.situation.cwd.as_deref(), wanted)
+}
+
+/// The records of earlier sessions that a prompt is about: they have words of it and are near in meaning.
+fn related(
+    moment: &Moment<'_>,
+    places: &DiskPlaces,
+    said: &str,
+) -> Result<Vec<Candidate>, OpError> {
+    let query = query::any_of(said);
+    let question = question(moment, places);
+    // Whatever is not in the index by then is not told.
+    moment.store.catch_up(limits::RELATED_PATIENCE);
+    moment.store.read(|rx| {
+        let scope = question.scope(rx)?;
+        let projects = scope.ids();
+        let filter = Filter { projects: projects.as_deref(), ..Filter::default() };
+        let brief = Brief { rx, now: moment.now, without: moment.session, source: Source::Startup };
+        let section = Section {
+            order: 1,
+            title: "Earlier, about this".to_owned(),
+            form: Form::Table(HEADINGS),
+            gives_way: 0,
+            floor: 1,
+            rows_max: limits::RELATED_MAX,
+        };
+        let found = search::hits(rx, &query, &filter, Order::Best, limits::SEARCH_CANDIDATES)?;
+        let best = found.hits.iter().map(|hit| hit.score).fold(0.0, f64::max);
+        let about = |hit: &&Hit| hit.lexical > 0.0 && hit.meaning >= RELATED_MEANING;
+        let mut ranked: Vec<(Score, i64)> = (found.hits.iter().filter(about))
+            .map(|hit| (rank::blended(hit.score, best, hit.kind, hit.at, brief.now), hit.id))
+            .collect();
+        ranked.sort_by(|a, b| b.0.total.total_cmp(&a.0.total).then(b.1.cmp(&a.1)));
+        let mut related = Vec::new();
+        for (score, id) in ranked {
+            if related.len() == section.rows_max {
+                break;
+            }
+            if let Some(seen) =
+                observations::one(rx, id)?.filter(|seen| brief.is_worth_telling(seen))
+            {
+                let reasons = vec![score.parts()];
+                related.push(Candidate {
+                    score: score.total,
+                    reasons,
+                    ..brief.row(&seen, &section)
+                });
+            }
+        }
+        Ok(related)
     })
 }
 

@@ -9,6 +9,7 @@ use store::retention::Rules;
 const FOLD: &str = "observations.fold";
 const EXCLUDE_PROJECTS: &str = "observations.exclude_projects";
 pub(crate) const OTHER_PROJECTS: &str = "briefing.other_projects";
+pub(crate) const AT_PROMPTS: &str = "briefing.at_prompts";
 const RETENTION: &str = "retention.enabled";
 const RETENTION_DAYS: &str = "retention.days";
 const RETENTION_MB: &str = "retention.max_mb";
@@ -38,6 +39,13 @@ pub(crate) const KEYS: &[ConfigKey] = &[
         default: "true",
         env: &["REKINDLE_BRIEFING_OTHER_PROJECTS"],
         doc: "Whether a session is also told what was done lately in other projects.",
+    },
+    ConfigKey {
+        key: AT_PROMPTS,
+        kind: ConfigKind::Boolean,
+        default: "false",
+        env: &["REKINDLE_BRIEFING_AT_PROMPTS"],
+        doc: "Whether a prompt is answered with up to three earlier records of the project that it is about.",
     },
     ConfigKey {
         key: RETENTION,

@@ -231,3 +231,27 @@ fn every_line_that_was_told_has_a_receipt_and_a_look_at_a_briefing_has_none() {
     );
     assert!(item["tokens"].as_u64().unwrap() > 0);
 }
+
+/// @briefing_at_prompts
+#[test]
+fn a_prompt_is_answered_with_what_it_is_about_if_that_is_wanted() {
+    const WANTED: (&str, &str) = ("briefing.at_prompts", "true");
+    for (settings, told) in [(&[][..], false), (&[WANTED][..], true)] {
+        let world = world_with(settings);
+        world.prompt(S, 3 * HOUR, "we decided to keep the sessions of the shop in postgres");
+        world.edit(S, 2 * HOUR, "/nowhere/web/tea.md", "Edit tea.md: how to brew green tea");
+        world.prompt(("s-2", API), HOUR, "sessions of the shop in postgres, said elsewhere");
+        let asked = |prompt: &str| text(&world, json!({ "for": "prompt", "prompt": prompt }));
+        let about = asked("why do we keep the sessions of the shop in postgres?");
+        let expected: &[&str] =
+            if told { &["we decided to keep the sessions of the shop in postgres"] } else { &[] };
+        assert_eq!(rows(&about), expected, "{about}");
+        assert_eq!(asked("what is the weather like in the mountains"), "");
+        let payload = json!({ "session_id": "s-3", "cwd": WEB,
+            "prompt": "where are the sessions of the shop in postgres kept?" });
+        let event = json!({ "event": "UserPromptSubmit", "payload": payload });
+        let first = world.ask("hook", event.clone());
+        assert_eq!(first["context"].is_string(), told, "{first}");
+        assert!(world.ask("hook", event)["context"].is_null(), "it is told once");
+    }
+}
