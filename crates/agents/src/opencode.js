@@ -12,6 +12,9 @@ const PATIENCE = 1000
 const PATIENCE_AT_START = 3000
 const KILLED_AFTER = 10000
 
+// When this process began.
+const BEGUN = Math.round(performance.timeOrigin).toString(36)
+
 // One event to the command; what it answers, or nothing.
 function call(event, members, patience) {
   return new Promise((resolve) => {
@@ -67,7 +70,8 @@ export const Rekindle = async ({ directory }) => {
   // What each session was told when it started, and since then outside of a tool's result.
   const briefings = new Map()
   const notes = new Map()
-  // What is to be told beside the result of a tool.
+  // How often the id of a tool call has come, and what is to be told beside the result of which.
+  const uses = new Map()
   const hints = new Map()
   let last = Promise.resolve()
 
@@ -78,6 +82,14 @@ export const Rekindle = async ({ directory }) => {
     const line = { hook_event_name: event, cwd: directory, ...who, ...members }
     last = last.then(() => call(event, line, patience))
     return last
+  }
+
+  // Some models number their calls anew with every answer. What is sent twice (this file may be loaded twice)
+  // has to have the same id twice, and nothing else has.
+  const use = (session, call, isNew = false) => {
+    const key = parents.has(session) ? `${session}/${call}` : call
+    if (isNew) uses.set(key, (uses.get(key) ?? 0) + 1)
+    return `${key}~${BEGUN}.${uses.get(key) ?? 1}`
   }
 
   const start = (session, source) => {
@@ -92,16 +104,17 @@ export const Rekindle = async ({ directory }) => {
   }
 
   const failed = async ({ sessionID, callID, tool, state }) => {
+    const id = use(sessionID, callID)
     const text = await send("message.part.updated", sessionID, {
       tool_name: tool,
-      tool_use_id: callID,
+      tool_use_id: id,
       tool_input: state.input,
       error: state.error,
       is_interrupt: state.error === "Tool execution aborted",
     })
     note(sessionID, text)
-    note(sessionID, hints.get(callID))
-    hints.delete(callID)
+    note(sessionID, hints.get(id))
+    hints.delete(id)
   }
 
   const compacted = async (session) => {
@@ -150,19 +163,21 @@ export const Rekindle = async ({ directory }) => {
     }),
 
     "tool.execute.before": quiet(async ({ tool, sessionID, callID }, { args }) => {
-      const members = { tool_name: tool, tool_use_id: callID, tool_input: args }
+      const id = use(sessionID, callID, true)
+      const members = { tool_name: tool, tool_use_id: id, tool_input: args }
       const text = await send("tool.execute.before", sessionID, members)
-      if (text) hints.set(callID, text)
+      if (text) hints.set(id, text)
     }),
 
     // A tool of a server answers with a list of contents, all others with a text.
     "tool.execute.after": quiet(async ({ tool, sessionID, callID, args }, result) => {
       const { output, content, isError, metadata } = result
       const response = { output, content, isError, exit_code: metadata?.exit }
-      const members = { tool_name: tool, tool_use_id: callID, tool_input: args, tool_response: response }
+      const id = use(sessionID, callID)
+      const members = { tool_name: tool, tool_use_id: id, tool_input: args, tool_response: response }
       const text = await send("tool.execute.after", sessionID, members)
-      const told = [hints.get(callID), text].filter(Boolean).join("\n\n")
-      hints.delete(callID)
+      const told = [hints.get(id), text].filter(Boolean).join("\n\n")
+      hints.delete(id)
       if (!told) return
       if (typeof output === "string") result.output = `${output}\n\n${told}`
       else if (Array.isArray(content)) content.push({ type: "text", text: told })
