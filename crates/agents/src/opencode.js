@@ -22,7 +22,8 @@ function call(event, members, patience) {
     let child
     const leave = () => {
       // It may end by itself, but OpenCode need not stay for it.
-      for (const part of [child, child?.stdin, child?.stdout]) part?.unref?.()
+      const kill = setTimeout(() => child?.kill("SIGKILL"), KILLED_AFTER)
+      for (const part of [child, child?.stdin, child?.stdout, kill]) part?.unref?.()
       resolve()
     }
     const timer = setTimeout(leave, patience)
@@ -32,7 +33,7 @@ function call(event, members, patience) {
     }
     try {
       const args = ["hook", event, "--agent", "opencode"]
-      child = spawn(COMMAND, args, { stdio: ["pipe", "pipe", "ignore"], timeout: KILLED_AFTER })
+      child = spawn(COMMAND, args, { stdio: ["pipe", "pipe", "ignore"] })
       child.on("error", end)
       child.on("close", end)
       child.stdin.on("error", () => {})
