@@ -50,6 +50,7 @@ pub(crate) fn steps(project: &Project) -> Result<Vec<Step>> {
         log.group("inspector", |log| scripts::inspector(node, &home()?, log));
         log.group("TypeScript SDKs", |log| scripts::typescript(node, &folder, &home()?, log));
         log.group("WebSocket", |log| scripts::websocket(node, &folder, &home()?, log));
+        log.group("OpenCode", |log| scripts::opencode(project, node, &folder, &home()?, log));
     }
     if let Ok(python) = &python {
         log.group("Python SDK", |log| scripts::python(python, &folder, &home()?, log));

@@ -105,6 +105,23 @@ pub(crate) fn websocket(node: &Node, folder: &Path, home: &Home, log: &mut Log) 
     Ok(())
 }
 
+/// Our plugin for OpenCode with the hooks that OpenCode calls.
+pub(crate) fn opencode(
+    project: &Project,
+    node: &Node,
+    folder: &Path,
+    home: &Home,
+    log: &mut Log,
+) -> Result<()> {
+    let daemon = Daemon::start(home, &[])?;
+    log.step("OpenCode's plugin", || {
+        let mut command = node.run(&folder.join("scripts/opencode.mjs"), home);
+        command.env("REKINDLE_PLUGIN", project.root.join("crates/agents/src/opencode.js"));
+        scripted(&mut command, home, &daemon)
+    });
+    Ok(())
+}
+
 /// The Python SDK on every transport, in both eras of the protocol.
 pub(crate) fn python(python: &Path, folder: &Path, home: &Home, log: &mut Log) -> Result<()> {
     let daemon = Daemon::start(home, &[])?;
