@@ -73,6 +73,8 @@ fn put_back(done: &[&Change]) {
             Some(_) => Ok(()),
             None => fs::remove_file(target),
         };
+        // Renaming a file to another name of itself leaves both.
+        let _ = fs::remove_file(old(target));
         if change.before.is_none() {
             remove_folders(&change.folders);
         }

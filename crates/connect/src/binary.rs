@@ -68,6 +68,7 @@ pub(crate) fn take_back(copy: &Copy, doing: Doing, folders: &[PathBuf]) {
         Doing::Changed if old(&copy.to).exists() => fs::rename(old(&copy.to), &copy.to),
         _ => Ok(()),
     };
+    apply::tidy(&copy.to);
     if doing == Doing::Made {
         apply::remove_folders(folders);
     }

@@ -129,8 +129,10 @@ pub fn uninstall(
     for wiring in WIRINGS.iter().filter(|wiring| asked(wiring.agent)) {
         for scope in [Scope::User, Scope::Project] {
             for file in wiring.files {
-                let known = around.file(file, scope).is_none_or(|path| record.of(&path).is_some());
-                if !known {
+                let Some(path) = around.file(file, scope) else { continue };
+                // In the home directory both scopes are one.
+                let is_known = files.iter().any(|change: &Change| change.path == path);
+                if !is_known && record.of(&path).is_none() {
                     files.extend(plan::clear(wiring, file, scope, around)?);
                 }
             }
@@ -159,7 +161,8 @@ pub fn uninstall(
     desk.save(&next)?;
     if next.is_empty() {
         drop(desk);
-        for folder in record.folders.iter().rev() {
+        let folders = record.folders.iter().rev().map(PathBuf::as_path);
+        for folder in folders.chain([data_dir]) {
             // Whatever else is in it now is not ours to remove.
             let _ = std::fs::remove_dir(folder);
         }

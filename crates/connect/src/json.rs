@@ -152,14 +152,14 @@ pub(crate) fn unwire(
     let Some(object) = root.object_value() else { return Ok(text.to_owned()) };
     let was = before.and_then(|before| parse(before, format).ok());
     let was = was.and_then(|was| was.to_serde_value()).unwrap_or_default();
-    for part in parts {
+    for part in parts.iter().rev() {
         match part {
             Part::Hooks(hooks) => unwire_hooks(&object, hooks.grouped, &was),
             Part::Server { under, .. } => unwire_server(&object, under, &was),
-            // It belongs to the hooks: alone it says nothing.
+            // It belongs to the hooks, which are looked at before it: without them it says nothing.
             Part::Number { name, .. } => {
                 if was.get(name).is_none()
-                    && object.properties().len() == 1
+                    && object.get(HOOKS).is_none()
                     && let Some(number) = object.get(name)
                 {
                     number.remove();

@@ -99,6 +99,7 @@ impl Desk {
             let identity = |meta: fs::Metadata| (meta.dev(), meta.ino());
             let there = fs::metadata(dir).map(identity).ok();
             if held && there.is_some() && lock.metadata().map(identity).ok() == there {
+                apply::tidy(&dir.join(NAME));
                 return Ok(Desk { dir: dir.to_owned(), made, _lock: lock });
             }
             if Instant::now() >= until {

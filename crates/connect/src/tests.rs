@@ -118,7 +118,8 @@ fn comments_are_kept_where_the_agent_reads_them() {
         }
     "#]]
     .assert_eq(&there_and_back("opencode", 1, jsonc));
-    let toml = "# mine\nmodel = \"x\" # too\n\n[mcp_servers.a] # third\ncommand = \"a\"\n\n[tui]\nx = 1\n";
+    let toml =
+        "# mine\nmodel = \"x\" # too\n\n[mcp_servers.a] # third\ncommand = \"a\"\n\n[tui]\nx = 1\n";
     expect![[r#"
         # mine
         model = "x" # too
@@ -141,24 +142,88 @@ fn comments_are_kept_where_the_agent_reads_them() {
 #[test]
 fn comments_are_refused_where_the_agent_does_not_read_them() {
     let text = "{\n  \"a\": 1, // no\n  \"b\": 2\n}\n";
-    refused("claude-code", 0, text, expect!["FILE line 2 column 11: not valid JSON: comments are not allowed"]);
+    refused(
+        "claude-code",
+        0,
+        text,
+        expect!["FILE line 2 column 11: not valid JSON: comments are not allowed"],
+    );
     let comma = "{\n  // fine\n  \"a\": [1,]\n}\n";
-    refused("gemini-cli", 0, comma, expect!["FILE line 3 column 10: not valid JSON: trailing commas are not allowed"]);
+    refused(
+        "gemini-cli",
+        0,
+        comma,
+        expect!["FILE line 3 column 10: not valid JSON: trailing commas are not allowed"],
+    );
 }
 
 #[test]
 fn what_is_not_valid_is_refused_with_line_and_column() {
-    refused("claude-code", 0, "{\n  \"a\": }\n", expect![""]);
-    refused("claude-code", 0, "hello", expect![""]);
-    refused("claude-code", 0, "[1]", expect![""]);
-    refused("claude-code", 0, "{} {}", expect![""]);
-    refused("claude-code", 0, "{\n  \"hooks\": []\n}", expect![""]);
-    refused("claude-code", 0, "{\"hooks\": {\n  \"Stop\": {}}}", expect![""]);
-    refused("claude-code", 0, "{\"hooks\": {},\n \"hooks\": {}}", expect![""]);
-    refused("claude-code", 1, "{\"mcpServers\": {\"rekindle\": {\"url\": \"x\"}}}", expect![""]);
-    refused("codex", 1, "a = 1\nb =\n", expect![""]);
-    refused("codex", 1, "a = 1\nmcp_servers = 3\n", expect![""]);
-    refused("codex", 1, "[mcp_servers.rekindle]\nurl = \"x\"\n", expect![""]);
+    refused(
+        "claude-code",
+        0,
+        "{\n  \"a\": }\n",
+        expect!["FILE line 2 column 8: not valid JSON: unexpected close brace"],
+    );
+    refused(
+        "claude-code",
+        0,
+        "hello",
+        expect!["FILE line 1 column 1: not valid JSON: unexpected word"],
+    );
+    refused("claude-code", 0, "[1]", expect!["FILE line 1 column 1: the file is not an object"]);
+    refused(
+        "claude-code",
+        0,
+        "{} {}",
+        expect![
+            "FILE line 1 column 4: not valid JSON: text cannot contain more than one JSON value"
+        ],
+    );
+    refused(
+        "claude-code",
+        0,
+        "{\n  \"hooks\": []\n}",
+        expect!["FILE line 2 column 12: `hooks` is not an object"],
+    );
+    refused(
+        "claude-code",
+        0,
+        "{\"hooks\": {\n  \"Stop\": {}}}",
+        expect!["FILE line 2 column 11: `hooks.Stop` is not a list"],
+    );
+    refused(
+        "claude-code",
+        0,
+        "{\"hooks\": {},\n \"hooks\": {}}",
+        expect!["FILE line 2 column 2: `hooks` is there twice"],
+    );
+    refused(
+        "claude-code",
+        1,
+        "{\"mcpServers\": {\"rekindle\": {\"url\": \"x\"}}}",
+        expect!["FILE line 1 column 29: `mcpServers.rekindle` is there already and is not ours"],
+    );
+    refused(
+        "codex",
+        1,
+        "a = 1\nb =\n",
+        expect![
+            "FILE line 2 column 4: not valid TOML: string values must be quoted, expected literal string"
+        ],
+    );
+    refused(
+        "codex",
+        1,
+        "a = 1\nmcp_servers = 3\n",
+        expect!["FILE line 2 column 15: `mcp_servers` is not a table"],
+    );
+    refused(
+        "codex",
+        1,
+        "[mcp_servers.rekindle]\nurl = \"x\"\n",
+        expect!["FILE line 1 column 1: `mcp_servers.rekindle` is there already and is not ours"],
+    );
 }
 
 #[test]
@@ -184,12 +249,45 @@ fn hooks_that_are_half_there_are_completed_and_old_paths_replaced() {
     let wired = wire("claude-code", 0, old).unwrap();
     assert_eq!(wire("claude-code", 0, &wired).unwrap(), wired);
     assert!(!wired.contains("old"), "{wired}");
-    expect![[""]].assert_eq(wired.split("    \"UserPromptSubmit\"").next().unwrap());
+    expect![[r#"
+        {
+          "hooks": {
+            "SessionStart": [
+              {
+                "matcher": "startup",
+                "hooks": [
+                  { "type": "command", "command": "echo hello" },
+                  { "type": "command", "command": "/home/me/.local/bin/rekindle", "args": ["hook", "SessionStart", "--agent", "claude-code"], "timeout": 7 }
+                ]
+              }
+            ],
+            "Stop": [
+              { "hooks": [{
+                    "type": "command",
+                    "command": "/home/me/.local/bin/rekindle",
+                    "args": ["hook", "Stop", "--agent", "claude-code"]
+                  }] }
+            ],
+    "#]].assert_eq(wired.split("    \"UserPromptSubmit\"").next().unwrap());
     for event in ["SessionStart", "Stop", "SessionEnd"] {
         assert_eq!(wired.matches(&format!("[\"hook\", \"{event}\"")).count(), 1, "{wired}");
     }
     // The foreign hook in the same group stays, and so does the group.
-    expect![[""]].assert_eq(&unwire("claude-code", 0, &wired, None));
+    expect![[r#"
+        {
+          "hooks": {
+            "SessionStart": [
+              {
+                "matcher": "startup",
+                "hooks": [
+                  { "type": "command", "command": "echo hello" }
+                ]
+              }
+            ]
+          }
+        }
+    "#]]
+    .assert_eq(&unwire("claude-code", 0, &wired, None));
 }
 
 #[test]

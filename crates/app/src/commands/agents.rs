@@ -50,7 +50,8 @@ fn agents(world: &mut World) -> Result<Value, OpError> {
 
 /// The last event of each agent, if there is a store to ask.
 fn heard(world: &mut World) -> Value {
-    if !world.locations.database.exists() {
+    let spools = world.locations.spools();
+    if !world.locations.database.exists() && !spools.iter().any(|spool| spool.exists()) {
         return Value::Null;
     }
     // A store in trouble is for `doctor` to explain.
