@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "tests fail by panicking")]
 
+mod arrivals;
 mod backlog;
 mod builds;
 mod command_line;
@@ -23,6 +24,7 @@ mod install;
 mod install_faults;
 mod late;
 mod life;
+mod manners;
 mod mcp;
 mod meaning;
 mod nmem;
