@@ -13,6 +13,7 @@ pub mod shell;
 mod table;
 mod tool;
 mod wire;
+pub mod wiring;
 
 pub use answer::{answer, takes_text};
 pub use digest::shorten;

@@ -20,6 +20,8 @@ mod hints_scenarios;
 mod hook;
 mod hostile;
 mod idle;
+mod install;
+mod install_faults;
 mod late;
 mod life;
 mod manners;
