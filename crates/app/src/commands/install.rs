@@ -12,6 +12,9 @@ use serde_json::{Value, json};
 use super::connecting::{self, Here};
 use crate::world::World;
 
+/// Where the program is copied to, below the home directory.
+pub(super) const INSTALLED: &str = ".local/bin/rekindle";
+
 pub(super) fn command() -> Command {
     let flag = |name: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue);
     Command::new("install")
@@ -127,7 +130,7 @@ fn program(here: &Here, bin: Option<&PathBuf>) -> Result<(PathBuf, Option<Copy>)
     let to = match bin {
         Some(bin) if bin.is_dir() => bin.join("rekindle"),
         Some(bin) => bin.clone(),
-        None if connect::build_folder(&exe) => here.home().join(".local/bin/rekindle"),
+        None if connect::build_folder(&exe) => here.home().join(INSTALLED),
         None => return Ok((exe, None)),
     };
     let to = std::path::absolute(&to)
