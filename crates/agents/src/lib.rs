@@ -18,5 +18,5 @@ pub mod wiring;
 pub use answer::{answer, takes_text};
 pub use digest::shorten;
 pub use event::{extract, strict};
-pub use opencode::plugin as opencode_plugin;
+pub use opencode::{command as opencode_command, plugin as opencode_plugin};
 pub use table::{AGENTS, Agent, Event, ExitLine, Fields, Form, Kind, Marks, Tool, agent, kind};

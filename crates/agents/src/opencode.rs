@@ -8,6 +8,12 @@ pub fn plugin(command: &str) -> String {
     TEXT.replacen(r#"const COMMAND = "rekindle""#, &format!("const COMMAND = {quoted}"), 1)
 }
 
+/// The command that a plugin of ours calls.
+pub fn command(text: &str) -> Option<String> {
+    let quoted = text.lines().find_map(|line| line.strip_prefix("const COMMAND = "))?;
+    serde_json::from_str(quoted.trim_end().trim_end_matches(';')).ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -34,6 +40,7 @@ mod tests {
             text.contains("\nconst COMMAND = \"/home/jo\\\"n/.local/bin/rekindle\"\n"),
             "{text}"
         );
+        assert_eq!(command(&text).as_deref(), Some(r#"/home/jo"n/.local/bin/rekindle"#));
         assert_eq!(text.lines().count(), TEXT.lines().count());
         assert_eq!(text.matches("COMMAND = ").count(), 1);
     }

@@ -18,6 +18,12 @@ pub struct Wiring {
     /// Its folder: if it is there, the agent was used here.
     pub folder: Place,
     pub files: &'static [Wired],
+    /// Where it keeps its sessions: whatever is newest there says when it was last active.
+    pub traces: &'static [Place],
+    /// The member of its settings that names the plugins that are on, which may be ours.
+    pub plugins: Option<&'static str>,
+    /// The member of its settings that switches all hooks off.
+    pub off: Option<&'static str>,
     /// What the user still has to do after an installation.
     pub remark: Option<&'static str>,
 }
@@ -190,6 +196,14 @@ pub const WIRINGS: &[Wiring] = &[
                 parts: &[Part::Server { under: SERVERS, shape: Server::Typed }],
             },
         ],
+        traces: &[Place {
+            var: Some("CLAUDE_CONFIG_DIR"),
+            moved: "projects",
+            home: ".claude/projects",
+            project: None,
+        }],
+        plugins: Some("enabledPlugins"),
+        off: Some("disableAllHooks"),
         remark: None,
     },
     Wiring {
@@ -242,6 +256,14 @@ pub const WIRINGS: &[Wiring] = &[
                 parts: &[Part::Server { under: "mcp_servers", shape: Server::Plain }],
             },
         ],
+        traces: &[Place {
+            var: Some("CODEX_HOME"),
+            moved: "sessions",
+            home: ".codex/sessions",
+            project: None,
+        }],
+        plugins: None,
+        off: None,
         remark: Some(
             "Codex runs hooks only after you have trusted them: start it once and say yes when it \
              asks about the new hooks (or open /hooks).",
@@ -285,6 +307,14 @@ pub const WIRINGS: &[Wiring] = &[
                 Part::Server { under: SERVERS, shape: Server::Plain },
             ],
         }],
+        traces: &[Place {
+            var: Some("GEMINI_CLI_HOME"),
+            moved: ".gemini/tmp",
+            home: ".gemini/tmp",
+            project: None,
+        }],
+        plugins: None,
+        off: None,
         remark: Some(
             "Gemini CLI starts MCP servers only in folders that you trust: say yes when it asks.",
         ),
@@ -327,6 +357,9 @@ pub const WIRINGS: &[Wiring] = &[
                 parts: &[Part::Server { under: SERVERS, shape: Server::Plain }],
             },
         ],
+        traces: &[fixed(".cursor/chats")],
+        plugins: None,
+        off: None,
         remark: None,
     },
     Wiring {
@@ -363,6 +396,14 @@ pub const WIRINGS: &[Wiring] = &[
                 parts: &[Part::Server { under: "mcp", shape: Server::Listed }],
             },
         ],
+        traces: &[Place {
+            var: Some("XDG_DATA_HOME"),
+            moved: "opencode/storage",
+            home: ".local/share/opencode/storage",
+            project: None,
+        }],
+        plugins: None,
+        off: None,
         remark: None,
     },
 ];

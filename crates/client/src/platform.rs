@@ -123,6 +123,13 @@ pub fn may_write(bytes: u64) -> bool {
     limit.current.is_none_or(|current| bytes <= current)
 }
 
+/// Bytes that this user may still write on the disk of a path, if the system tells.
+pub fn free_bytes(path: &Path) -> Option<u64> {
+    let there = path.ancestors().find(|part| part.exists())?;
+    let disk = rustix::fs::statvfs(there).ok()?;
+    Some(disk.f_bavail.saturating_mul(disk.f_frsize))
+}
+
 /// Why a directory cannot be used.
 #[derive(Debug)]
 pub enum Unusable {

@@ -4,11 +4,11 @@ use std::path::Path;
 
 use agents::wiring::{Format, Part, Wired};
 use model::{Code, OpError};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::ours::Ours;
 use crate::place::{broken, position};
-use crate::{json, toml};
+use crate::{json as in_json, toml as in_toml};
 
 /// Why a text is not edited, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,9 +37,9 @@ pub(crate) fn wire(
     let text = text.unwrap_or_default();
     let bare = text.strip_prefix(BOM).unwrap_or(text);
     let edited = match file.format {
-        Format::Toml => toml::wire(bare, file.parts, ours),
+        Format::Toml => in_toml::wire(bare, file.parts, ours),
         Format::Text => return whole(path, text, file, ours),
-        format => json::wire(bare, format, file.parts, ours),
+        format => in_json::wire(bare, format, file.parts, ours),
     };
     marked(path, text, edited)
 }
@@ -54,9 +54,9 @@ pub(crate) fn unwire(
     let bare = text.strip_prefix(BOM).unwrap_or(text);
     let before = before.map(|before| before.strip_prefix(BOM).unwrap_or(before));
     let edited = match file.format {
-        Format::Toml => toml::unwire(bare, file.parts, before),
+        Format::Toml => in_toml::unwire(bare, file.parts, before),
         Format::Text => return Ok((!is_ours(text)).then(|| text.to_owned())),
-        format => json::unwire(bare, format, file.parts, before),
+        format => in_json::unwire(bare, format, file.parts, before),
     };
     marked(path, text, edited).map(Some)
 }
@@ -65,10 +65,13 @@ pub(crate) fn unwire(
 pub(crate) fn wired(text: &str, file: &Wired) -> Vec<(String, Value)> {
     let bare = text.strip_prefix(BOM).unwrap_or(text);
     match file.format {
-        Format::Toml => toml::wired(bare, file.parts),
-        Format::Text if is_ours(text) => vec![("plugin".to_owned(), Value::Null)],
+        Format::Toml => in_toml::wired(bare, file.parts),
+        Format::Text if is_ours(text) => {
+            let entry = json!({ "command": [agents::opencode_command(text)] });
+            vec![("plugin".to_owned(), entry)]
+        }
         Format::Text => Vec::new(),
-        format => json::wired(bare, format, file.parts),
+        format => in_json::wired(bare, format, file.parts),
     }
 }
 

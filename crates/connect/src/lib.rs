@@ -2,7 +2,8 @@
 //!
 //! Read in this order: [`place`] (where a file is), [`edit`] (a text with what is ours, and without it; [`json`] and [`toml`] by
 //! format), [`plan`] (what an installation changes, before anything does), [`record`] (what was there before),
-//! [`apply`] (all of it or nothing), [`install`] (the two together), [`look`] (what is wired now), [`diff`].
+//! [`apply`] (all of it or nothing), [`install`] (the two together), [`look`] (what is wired now), [`traces`] (when an
+//! agent was last active), [`diff`].
 
 mod apply;
 mod binary;
@@ -16,6 +17,7 @@ mod place;
 mod plan;
 mod record;
 mod toml;
+mod traces;
 
 pub use binary::{Copy, build_folder};
 pub use diff::unified;
@@ -24,6 +26,8 @@ pub use look::{Look, look};
 pub use ours::claude_plugin;
 pub use place::{Around, Scope};
 pub use plan::{Change, Doing, Whole};
+pub use record::recorded;
+pub use traces::last_active;
 
 #[cfg(test)]
 mod tests;

@@ -1,11 +1,15 @@
 //! What of ours stands in an agent's configuration now.
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use agents::wiring::{Format, Part, Wired, Wiring};
+use model::OpError;
+use serde_json::Value;
 
 use crate::edit;
-use crate::ours::{SERVER, program};
+use crate::ours::{Ours, SERVER, program};
 use crate::place::{Around, Scope, read};
 
 /// How an agent is connected for its user.
@@ -20,8 +24,14 @@ pub struct Look {
     pub missing: Vec<String>,
     /// The programs that the agent starts for us.
     pub programs: Vec<String>,
-    /// Why a file could not be read.
+    /// Files that cannot be edited as they stand, and why.
     pub trouble: Vec<String>,
+    /// When the files with the hooks last changed.
+    pub changed: Option<SystemTime>,
+    /// Whether a plugin of ours is on in its settings.
+    pub plugin: bool,
+    /// Whether its settings switch all hooks off.
+    pub off: bool,
 }
 
 impl Look {
@@ -33,6 +43,37 @@ impl Look {
             (false, false) => "partly",
         }
     }
+
+    /// What is missing is more than our MCP server: events do not come.
+    pub fn misses_events(&self) -> bool {
+        self.missing.iter().any(|name| name != SERVER)
+    }
+
+    /// What the settings beside the hooks say about plugins and about hooks as a whole.
+    fn settings(&mut self, wiring: &Wiring, text: &str) {
+        let Ok(settings) = serde_json::from_str::<Value>(text.trim_start_matches('\u{feff}')) else {
+            return;
+        };
+        let plugins = wiring.plugins.and_then(|name| settings[name].as_object());
+        self.plugin |= plugins.into_iter().flatten().any(|(name, on)| {
+            // A name is followed by where the plugin comes from.
+            name.split('@').next() == Some(SERVER) && on == &Value::Bool(true)
+        });
+        self.off |= wiring.off.is_some_and(|name| settings[name] == Value::Bool(true));
+    }
+}
+
+/// The text of a file that can be edited.
+fn text(
+    wiring: &Wiring,
+    file: &Wired,
+    path: &Path,
+    around: &Around<'_>,
+) -> Result<String, OpError> {
+    let text = read(path, around.uid)?.text;
+    // What stands there now is tried out with any path.
+    edit::wire(path, text.as_deref(), file, &Ours { agent: wiring.agent, binary: SERVER })?;
+    Ok(text.unwrap_or_default())
 }
 
 /// Looks at an agent's files; nothing is changed.
@@ -44,16 +85,22 @@ pub fn look(wiring: &Wiring, scope: Scope, around: &Around<'_>) -> Look {
         missing: Vec::new(),
         programs: Vec::new(),
         trouble: Vec::new(),
+        changed: None,
+        plugin: false,
+        off: false,
     };
     for file in wiring.files {
         let Some(path) = around.file(file, scope) else { continue };
-        let text = match read(&path, around.uid) {
-            Ok(standing) => standing.text.unwrap_or_default(),
-            Err(error) => {
-                look.trouble.push(error.message);
-                String::new()
-            }
-        };
+        let text = text(wiring, file, &path, around).unwrap_or_else(|trouble| {
+            look.trouble.push(trouble.message);
+            // What cannot be edited may still be what the agent goes by.
+            fs::read_to_string(&path).unwrap_or_default()
+        });
+        if file.parts.iter().any(|part| matches!(part, Part::Hooks(_) | Part::Text(_))) {
+            let changed = fs::metadata(&path).and_then(|meta| meta.modified()).ok();
+            look.changed = look.changed.max(changed);
+            look.settings(wiring, &text);
+        }
         look.files.push(path);
         let there = edit::wired(&text, file);
         for name in wanted(file) {

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::apply;
-use crate::place::unusable;
+use crate::place::{Scope, unusable};
 
 /// The name of the record in the data directory.
 const NAME: &str = "installed.json";
@@ -72,6 +72,14 @@ impl Record {
 /// The digest by which a text is recognised.
 pub(crate) fn digest(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The agents that were connected for their user and not disconnected since.
+pub fn recorded(data_dir: &Path) -> Vec<String> {
+    // A record that cannot be read is for `install` to complain about.
+    let files = load(data_dir).map(|record| record.files).unwrap_or_default();
+    let of_user = files.into_iter().filter(|entry| entry.scope == Scope::User.word());
+    of_user.map(|entry| entry.agent).collect()
 }
 
 /// The data directory, held by one installation at a time.

@@ -417,5 +417,21 @@ pub const EVAL_RESAMPLES: usize = 1_000;
 
 /// Bytes of an agent's file that is edited.
 pub const AGENT_FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;
+/// Files and folders of an agent that are looked at to tell when it was last active, and how deep.
+pub const TRACES_MAX: usize = 50_000;
+pub const TRACES_DEPTH_MAX: usize = 8;
+/// How much later than its last event an agent may have been active.
+pub const CAPTURE_LAG: Duration = Duration::from_secs(600);
+/// The latest events that tell when each hook was last heard of.
+pub const HOOK_EVENTS_LOOKED_AT: usize = 50_000;
+/// How long a program may take to say which build it is.
+pub const PROGRAM_ANSWER: Duration = Duration::from_secs(3);
+/// The newest records that the doctor has the secret guard look at.
+pub const SECRETS_SAMPLE: usize = 1_000;
+/// Bytes left on the disk under which there is a warning, and under which capture is about to fail.
+pub const DISK_LOW_BYTES: u64 = 500 * 1024 * 1024;
+pub const DISK_FULL_BYTES: u64 = 20 * 1024 * 1024;
+/// How far ahead of the clock a time may be.
+pub const CLOCK_SLACK: Duration = Duration::from_secs(300);
 /// How long an installation waits for another one.
 pub const INSTALL_PATIENCE: Duration = Duration::from_secs(10);

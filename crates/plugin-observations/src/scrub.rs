@@ -25,6 +25,8 @@ pub(crate) struct ScrubParams {
     /// Whether to say only what would be found.
     #[serde(default)]
     dry_run: bool,
+    /// Look only at this many of the newest records, with `dry_run`.
+    newest: Option<usize>,
 }
 
 #[derive(Clone, Serialize, JsonSchema)]
@@ -65,6 +67,9 @@ impl Op for Scrub {
     type Output = ScrubOutput;
 
     fn run(&self, cx: &Cx<'_>, params: ScrubParams) -> Result<ScrubOutput, OpError> {
+        if let Some(count) = params.newest {
+            return sample(cx, count, params.dry_run);
+        }
         let mut found = go_over(cx, params.dry_run, records, |tx, id, new| {
             scrub::replace(tx, id, new).map(drop)
         })?;
@@ -92,6 +97,22 @@ impl Op for Scrub {
         }
         Ok(output)
     }
+}
+
+/// What the guard finds in the newest records.
+fn sample(cx: &Cx<'_>, count: usize, dry_run: bool) -> Result<ScrubOutput, OpError> {
+    if !dry_run {
+        return Err(OpError::invalid("newest", "newest is for a look alone")
+            .hint("Add dry_run (`--dry-run`), or leave newest out to go over everything."));
+    }
+    let mut found = Found::default();
+    let mut from = Some(cx.store.read(|rx| scrub::before_newest(rx, count))?);
+    while let Some(after) = from {
+        let seen = cx.store.read(|rx| records(rx, after))?;
+        found.add(seen.found);
+        from = seen.next;
+    }
+    Ok(ScrubOutput::new(found, false))
 }
 
 /// What was found, by rule and by place; never a value.

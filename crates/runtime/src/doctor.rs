@@ -94,7 +94,7 @@ pub(crate) fn check(inner: &Inner, cx: &Cx<'_>) -> Result<Vec<Check>, OpError> {
             "last event",
             Finding::Warn,
             "no hook event was ever recorded".into(),
-            "Register `rekindle hook EVENT` in your agent's hooks.",
+            "`rekindle install` connects your agents; then start a new session.",
         ),
     });
     Ok(checks)

@@ -16,6 +16,11 @@ const LAST: &str =
     "SELECT event, name, session, at FROM hook_sessions ORDER BY at DESC, id DESC LIMIT 1";
 const SINCE: &str =
     "SELECT event, name, session, at FROM hook_sessions WHERE at >= ?1 ORDER BY at, id";
+const BY_NAME: &str = "SELECT name, max(at) FROM \
+     (SELECT name, at FROM hooks_seen ORDER BY seq DESC LIMIT ?1) GROUP BY name ORDER BY name";
+/// What was taken in while nothing is captured belongs to a session that is not kept.
+const BY_AGENT: &str = "SELECT coalesce(s.agent, ''), max(h.at) FROM hook_sessions h \
+     LEFT JOIN sessions s ON s.name = h.session GROUP BY 1 ORDER BY 1";
 /// Rows are in the order of arrival, so the first young one ends the search.
 const FORGET: &str = "DELETE FROM hooks_seen WHERE seq < min( \
      (SELECT min(seq) FROM hooks_seen) + ?2, coalesce( \
@@ -58,6 +63,22 @@ pub fn last(rx: &Rx<'_>) -> Result<Option<HookRecord>, OpError> {
 /// The last event of each session that had one since this time, in the order they happened.
 pub fn since(rx: &Rx<'_>, at: i64) -> Result<Vec<HookRecord>, OpError> {
     rx.sql(|db| db.prepare_cached(SINCE)?.query_map([at], read)?.collect())
+}
+
+/// When an event of each name came last, as far as a bounded look at the latest ones tells.
+pub fn last_by_name(rx: &Rx<'_>) -> Result<Vec<(String, i64)>, OpError> {
+    let given = params![limits::HOOK_EVENTS_LOOKED_AT];
+    rx.sql(|db| db.prepare_cached(BY_NAME)?.query_map(given, pair)?.collect())
+}
+
+/// When the last event of each agent came; the empty name stands for events whose session is not
+/// kept, of which nobody knows the agent.
+pub fn last_by_agent(rx: &Rx<'_>) -> Result<Vec<(String, i64)>, OpError> {
+    rx.sql(|db| db.prepare_cached(BY_AGENT)?.query_map([], pair)?.collect())
+}
+
+fn pair(row: &Row<'_>) -> rusqlite::Result<(String, i64)> {
+    Ok((row.get(0)?, row.get(1)?))
 }
 
 /// How many events were taken in during the last month.

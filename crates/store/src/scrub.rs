@@ -52,6 +52,13 @@ pub fn after(rx: &Rx<'_>, id: i64, limit: usize) -> Result<Vec<Texts>, OpError> 
     rx.sql(|db| db.prepare_cached(AFTER)?.query_map(params![id, limit], read)?.collect())
 }
 
+/// The id behind which the newest records are, this many of them.
+pub fn before_newest(rx: &Rx<'_>, count: usize) -> Result<i64, OpError> {
+    let sql = "SELECT max(coalesce((SELECT max(id) FROM observations), 0), \
+         coalesce((SELECT max(id) FROM prompts), 0)) - ?1";
+    rx.sql(|db| db.query_row(sql, [count], |row| row.get(0)))
+}
+
 /// Puts other texts in the place of those of a record; says whether there is one.
 pub fn replace(tx: &Tx<'_>, id: i64, new: &Replacement) -> Result<bool, OpError> {
     let old: Option<Option<i64>> = tx.sql(|db| {

@@ -1,13 +1,16 @@
 //! `doctor`, `backup` and `restore`: the care of the store.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use contract::op::EVERYONE;
 use contract::{Access, Cx, Op, OpInfo, Tier};
+use model::time::rfc3339;
 use model::{OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use store::hook_events;
 
 use super::{NoParams, Shared};
 use crate::doctor::{self, Check};
@@ -19,13 +22,19 @@ pub(super) struct DoctorOutput {
     /// Whether nothing is wrong.
     ok: bool,
     checks: Vec<Check>,
+    /// When an event of each name came last, by the agents' own names of events.
+    events: BTreeMap<String, String>,
+    /// When the last event of each agent came within a month. The empty name stands for events that were
+    /// taken in while nothing was captured.
+    agents: BTreeMap<String, String>,
 }
 
 impl Op for Doctor {
     const INFO: OpInfo = OpInfo {
         name: "doctor",
         summary: "Check the store and say what to do about what is wrong",
-        doc: "Looks at the database, the spool, the last hook event and what had to be repaired.",
+        doc: "Looks at the database, the spool, the last hook event and what had to be repaired, and says \
+              when each hook and each agent was last heard of.",
         tiers: EVERYONE,
         toolset: "system",
         deadline: limits::CARE_DEADLINE,
@@ -36,7 +45,18 @@ impl Op for Doctor {
 
     fn run(&self, cx: &Cx<'_>, _: NoParams) -> Result<DoctorOutput, OpError> {
         let checks = doctor::check(&*self.0.inner()?, cx)?;
-        Ok(DoctorOutput { ok: checks.iter().all(Check::is_fine), checks })
+        let (events, agents) = cx.store.read(|rx| {
+            Ok((hook_events::last_by_name(rx)?, hook_events::last_by_agent(rx)?))
+        })?;
+        let times = |all: Vec<(String, i64)>| {
+            all.into_iter().map(|(name, at)| (name, rfc3339(at))).collect()
+        };
+        Ok(DoctorOutput {
+            ok: checks.iter().all(Check::is_fine),
+            checks,
+            events: times(events),
+            agents: times(agents),
+        })
     }
 }
 
