@@ -29,7 +29,7 @@ use clap::{ArgMatches, Command};
 use cli::{Output, Picked};
 use contract::Table;
 use model::{Caller, Reply, Request, Road as _, Tier};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::road::CommandRoad;
 use crate::world::World;
@@ -80,6 +80,12 @@ pub(crate) fn run(argv: Vec<OsString>) -> u8 {
 
 /// Runs a line with these streams.
 fn run_on(argv: Vec<OsString>, mut out: Output) -> u8 {
+    if let [_, version, json] = argv.as_slice()
+        && version == "--version"
+        && json == "--json"
+    {
+        return version_as_json(&mut out);
+    }
     let table = crate::kit::kit().table;
     let parsed = cli::parse(&table, own_commands(&table), argv, &mut out, &mut std::io::stdin());
     let mut world = World {
@@ -110,6 +116,15 @@ fn run_on(argv: Vec<OsString>, mut out: Output) -> u8 {
             }
         }
     }
+}
+
+/// `rekindle --version --json`: also by this another build learns which one it deals with.
+fn version_as_json(out: &mut Output) -> u8 {
+    out.json = true;
+    let build = crate::kit::build().to_string();
+    let version =
+        json!({ "name": "rekindle", "version": env!("CARGO_PKG_VERSION"), "build": build });
+    out.result(&version, None)
 }
 
 /// Calls an operation for the person at the command line and prints what comes back.

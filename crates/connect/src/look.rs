@@ -51,7 +51,8 @@ impl Look {
 
     /// What the settings beside the hooks say about plugins and about hooks as a whole.
     fn settings(&mut self, wiring: &Wiring, text: &str) {
-        let Ok(settings) = serde_json::from_str::<Value>(text.trim_start_matches('\u{feff}')) else {
+        let Ok(settings) = serde_json::from_str::<Value>(text.trim_start_matches('\u{feff}'))
+        else {
             return;
         };
         let plugins = wiring.plugins.and_then(|name| settings[name].as_object());

@@ -124,7 +124,10 @@ fn agreed(world: &World, found: &[&Wiring], yes: bool) -> Result<bool, OpError> 
 }
 
 /// The program that agents start, and the copy that has to be made for it.
-fn program(here: &Here, bin: Option<&PathBuf>) -> Result<(PathBuf, Option<Copy>), OpError> {
+pub(super) fn program(
+    here: &Here,
+    bin: Option<&PathBuf>,
+) -> Result<(PathBuf, Option<Copy>), OpError> {
     let exe = std::env::current_exe().map_err(|error| {
         OpError::unavailable(format!("cannot tell where this program is: {error}"))
     })?;

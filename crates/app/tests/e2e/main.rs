@@ -9,6 +9,7 @@ mod command_line;
 mod crowd;
 mod desk;
 mod discovery;
+mod doctor;
 mod environment;
 mod errors;
 mod eval;

@@ -45,9 +45,9 @@ impl Op for Doctor {
 
     fn run(&self, cx: &Cx<'_>, _: NoParams) -> Result<DoctorOutput, OpError> {
         let checks = doctor::check(&*self.0.inner()?, cx)?;
-        let (events, agents) = cx.store.read(|rx| {
-            Ok((hook_events::last_by_name(rx)?, hook_events::last_by_agent(rx)?))
-        })?;
+        let (events, agents) = cx
+            .store
+            .read(|rx| Ok((hook_events::last_by_name(rx)?, hook_events::last_by_agent(rx)?)))?;
         let times = |all: Vec<(String, i64)>| {
             all.into_iter().map(|(name, at)| (name, rfc3339(at))).collect()
         };

@@ -1,0 +1,285 @@
+//! The doctor's look at agents: who is connected, by which program, and whether their events still come.
+
+use agents::wiring::{Part, WIRINGS, Wiring};
+use connect::{Look, Scope, last_active, look};
+use model::limits;
+use model::time::rfc3339;
+use serde_json::{Map, Value, json};
+
+use super::program::{Program, Programs};
+use super::{Told, at, check, places, since};
+use crate::commands::connecting::Here;
+use crate::world::World;
+
+/// An agent that is found or connected, and what is known of it.
+struct Seen<'a> {
+    wiring: &'static Wiring,
+    look: Look,
+    /// Whether `install` connected it and nobody disconnected it since.
+    recorded: bool,
+    /// Whether it is connected in the files of the repository.
+    in_project: bool,
+    told: &'a Told,
+    /// Milliseconds since 1970 at which its last event came, and at which it was last active.
+    last: Option<i64>,
+    active: Option<i64>,
+}
+
+/// Looks at every agent; the findings go to the checks, what is known of each comes back.
+pub(super) fn check_all(world: &World, told: &Told, checks: &mut Vec<Value>) -> Vec<Value> {
+    let here = match Here::find() {
+        Ok(here) => here,
+        Err(error) => {
+            checks.push(check("agents", "warn", &error.message, &error.hint.unwrap_or_default()));
+            return Vec::new();
+        }
+    };
+    let around = here.around();
+    let recorded = connect::recorded(&world.locations.data_dir);
+    let (mut agents, mut programs) = (Vec::new(), Programs::default());
+    for wiring in WIRINGS {
+        let look_at = |scope| look(wiring, scope, &around);
+        let (user, project) = (look_at(Scope::User), look_at(Scope::Project));
+        let seen = Seen {
+            recorded: recorded.iter().any(|agent| agent == wiring.agent),
+            in_project: project.state() != "no",
+            active: last_active(wiring, &around).and_then(places::millis),
+            last: last_event(wiring, told),
+            look: user,
+            wiring,
+            told,
+        };
+        if !seen.is_of_interest() {
+            continue;
+        }
+        checks.push(seen.connected());
+        checks.extend(seen.doubled());
+        for path in &seen.look.programs {
+            checks.push(seen.program(path, &programs.of(path, &world.build), world));
+        }
+        checks.extend(seen.capture());
+        agents.push(seen.json());
+    }
+    agents
+}
+
+/// The last event of an agent. Sessions know it for as long as they are kept, hooks for a month.
+fn last_event(wiring: &Wiring, told: &Told) -> Option<i64> {
+    let by_hooks = at(&told.agents[wiring.agent]);
+    let by_sessions = told.stats["agents"][wiring.agent].as_i64().map(|seconds| seconds * 1000);
+    by_hooks.max(by_sessions)
+}
+
+impl Seen<'_> {
+    fn is_of_interest(&self) -> bool {
+        self.look.found.is_some() || self.recorded || self.is_connected() || self.in_project
+    }
+
+    /// Whether it calls us from its own files, or by our plugin.
+    fn is_connected(&self) -> bool {
+        self.look.state() != "no" || self.look.plugin
+    }
+
+    fn connected(&self) -> Value {
+        let (name, title) = (self.wiring.agent, self.wiring.title);
+        let install = format!("`rekindle install {name}` connects it.");
+        let said = |status: &str, detail: &str, hint: &str| check(name, status, detail, hint);
+        let state = self.look.state();
+        if !self.look.trouble.is_empty() {
+            let status = match state {
+                "no" if !self.recorded => "warn",
+                "yes" => "warn",
+                _ => "fail",
+            };
+            let hint = format!("Mend the file, then `rekindle install {name}`.");
+            return said(status, &self.look.trouble.join("; "), &hint);
+        }
+        if self.look.off && self.is_connected() {
+            let detail = format!("{title} is connected, but its settings switch all hooks off");
+            let file = self.look.files.first().map(|file| file.display().to_string());
+            let member = self.wiring.off.unwrap_or_default();
+            let hint = format!("Take `{member}` out of {}.", file.unwrap_or_default());
+            return said("fail", &detail, &hint);
+        }
+        match state {
+            "yes" => said("ok", &format!("{title} is connected"), ""),
+            _ if self.look.plugin => said("ok", &format!("{title} is connected by its plugin"), ""),
+            "partly" => {
+                let status = if self.look.misses_events() { "fail" } else { "warn" };
+                let missing = self.look.missing.join(", ");
+                let detail = format!("{title} is partly connected; not there: {missing}");
+                let hint = format!(
+                    "`rekindle install {name}` completes it, and so does `rekindle doctor --fix`."
+                );
+                said(status, &detail, &hint)
+            }
+            _ if self.in_project => {
+                said("ok", &format!("{title} is connected in this repository"), "")
+            }
+            _ if self.recorded => {
+                let detail =
+                    format!("{title} was connected, and what was written is gone from its files");
+                let hint = format!(
+                    "`rekindle install {name}` connects it again; `rekindle uninstall {name}` forgets it."
+                );
+                said("fail", &detail, &hint)
+            }
+            _ => said("ok", &format!("{title} is found and not connected"), &install),
+        }
+    }
+
+    /// Whether each event comes twice.
+    fn doubled(&self) -> Option<Value> {
+        let doubled = self.look.plugin && self.look.state() != "no";
+        doubled.then(|| {
+            let (name, title) = (self.wiring.agent, self.wiring.title);
+            let detail = format!("{title} has our hooks twice: in its settings and in our plugin");
+            let hint = format!("Keep one: `rekindle uninstall {name}`, or disable the plugin.");
+            check(&format!("{name} hooks"), "warn", &detail, &hint)
+        })
+    }
+
+    fn program(&self, path: &str, program: &Program, world: &World) -> Value {
+        let name = self.wiring.agent;
+        let mends = format!("`rekindle install {name}` registers this program.");
+        let said = |status: &str, detail: String, hint: &str| {
+            check(&format!("{name} program"), status, &detail, hint)
+        };
+        match program {
+            Program::Missing => {
+                said("fail", format!("{path} is not there, so no event comes"), &mends)
+            }
+            Program::NotRunnable => said("fail", format!("{path} cannot be run"), &mends),
+            Program::Foreign => said("fail", format!("{path} does not answer as rekindle"), &mends),
+            Program::Ours => said("ok", path.to_owned(), ""),
+            Program::Older(build) => said(
+                "warn",
+                format!(
+                    "{path} is of an older build ({build}) than this program ({})",
+                    world.build
+                ),
+                &mends,
+            ),
+            Program::Newer(build) => said(
+                "warn",
+                format!("{path} is of a newer build ({build}) than this program ({})", world.build),
+                "Use that one, so that both speak of the same.",
+            ),
+        }
+    }
+
+    /// Whether events come while the agent is at work.
+    fn capture(&self) -> Option<Value> {
+        if !self.is_connected() || !self.told.answered {
+            return None;
+        }
+        let title = self.wiring.title;
+        let said = |status: &str, detail: &str, hint: &str| {
+            check(&format!("{} capture", self.wiring.agent), status, detail, hint)
+        };
+        let last = self.last.map(|at| format!("its last event came {}", since(at)));
+        if let Some(active) = self.active.filter(|active| self.is_silent(*active)) {
+            let last = last.unwrap_or_else(|| "no event of it ever came".to_owned());
+            let detail =
+                format!("capture has stopped: {title} was active {}, {last}", since(active));
+            return Some(said("fail", &detail, &self.advice()));
+        }
+        if last.is_none() {
+            let detail = format!("no event of {title} came yet");
+            return Some(said("warn", &detail, &self.first_steps()));
+        }
+        Some(said("ok", &self.heard(), ""))
+    }
+
+    /// Whether the agent was active for long after whatever may have been an event of its.
+    fn is_silent(&self, active: i64) -> bool {
+        let connected = self.look.changed.and_then(places::millis);
+        // Of what came while nothing was captured it is not known who sent it.
+        let unknown = at(&self.told.agents[""]);
+        let lag = i64::try_from(limits::CAPTURE_LAG.as_millis()).unwrap_or(i64::MAX);
+        self.last.max(connected).max(unknown).is_none_or(|at| active.saturating_sub(at) > lag)
+    }
+
+    fn first_steps(&self) -> String {
+        let own = format!("Start a new session of {}.", self.wiring.title);
+        self.wiring.remark.map_or(own, str::to_owned)
+    }
+
+    fn advice(&self) -> String {
+        let agent = self.wiring.agent;
+        let trust = self.wiring.remark.map(|remark| format!(" {remark}")).unwrap_or_default();
+        format!(
+            "Sessions that were open before keep their old hooks: start a new one.{trust} If still nothing comes: \
+             `rekindle install {agent}`, then `rekindle logs --hook`."
+        )
+    }
+
+    /// When the agent and each of its hooks were last heard of.
+    fn heard(&self) -> String {
+        let (mut came, mut never, mut shared) = (Vec::new(), Vec::new(), false);
+        for event in self.events() {
+            match at(&self.told.events[event]) {
+                Some(at) => {
+                    shared |= self.is_shared(event);
+                    came.push(format!("{event} {}", since(at)));
+                }
+                None => never.push(event),
+            }
+        }
+        let last = self.last.map(since).unwrap_or_default();
+        let mut text = format!("last event {last}");
+        if !came.is_empty() {
+            let of = if shared { "of all agents with these hooks: " } else { "" };
+            text.push_str(&format!(" ({of}{})", came.join(", ")));
+        }
+        if !never.is_empty() {
+            text.push_str(&format!(", lately no {}", never.join(", ")));
+        }
+        text
+    }
+
+    /// The names of the events that it is to send.
+    fn events(&self) -> Vec<&'static str> {
+        let parts = self.wiring.files.iter().flat_map(|file| file.parts);
+        let hooked = parts.filter_map(|part| match part {
+            Part::Hooks(hooks) => Some(hooks.events.iter().map(|hooked| hooked.event)),
+            _ => None,
+        });
+        let hooked: Vec<&str> = hooked.flatten().collect();
+        if !hooked.is_empty() {
+            return hooked;
+        }
+        let row = agents::agent(self.wiring.agent);
+        row.iter().flat_map(|row| row.events).map(|event| event.name).collect()
+    }
+
+    /// Whether another agent that was heard of has an event of this name: the names alone are kept.
+    fn is_shared(&self, event: &str) -> bool {
+        WIRINGS.iter().filter(|other| other.agent != self.wiring.agent).any(|other| {
+            last_event(other, self.told).is_some()
+                && agents::agent(other.agent).is_some_and(|row| row.event(event).is_some())
+        })
+    }
+
+    fn json(&self) -> Value {
+        let mut events = Map::new();
+        for event in self.events() {
+            let last = &self.told.events[event];
+            events
+                .insert(event.to_owned(), json!({ "last": last, "shared": self.is_shared(event) }));
+        }
+        json!({
+            "agent": self.wiring.agent,
+            "title": self.wiring.title,
+            "found": self.look.found.as_ref().map(|found| found.to_string_lossy()),
+            "wired": self.look.state(),
+            "plugin": self.look.plugin,
+            "missing": if self.look.wired.is_empty() { &[] } else { self.look.missing.as_slice() },
+            "trouble": self.look.trouble,
+            "commands": self.look.programs,
+            "last_event": self.last.map(rfc3339),
+            "last_active": self.active.map(rfc3339),
+            "events": events,
+        })
+    }
+}

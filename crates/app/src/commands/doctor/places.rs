@@ -1,0 +1,182 @@
+//! The doctor's look at directories and files: whose they are, who may read them, what waits, how much room is left.
+
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use model::limits;
+use model::locations::Locations;
+use serde_json::{Value, json};
+
+use super::{check, since};
+
+/// What waits in the spool.
+pub(super) struct Waiting {
+    pub(super) events: usize,
+    /// Milliseconds since 1970 of the oldest.
+    oldest: Option<i64>,
+}
+
+/// Looks into the spool.
+pub(super) fn waiting(locations: &Locations) -> Waiting {
+    let mut folders = locations.spools().to_vec();
+    folders.dedup();
+    let mut waiting = Waiting { events: 0, oldest: None };
+    for entry in folders.iter().flat_map(std::fs::read_dir).flatten().flatten() {
+        let path = entry.path();
+        if path.extension().is_some_and(|extension| extension == "json") {
+            waiting.events += 1;
+            let at = modified(&path);
+            waiting.oldest = waiting.oldest.min(at).or(waiting.oldest).or(at);
+        }
+    }
+    waiting
+}
+
+/// Milliseconds since 1970 at which a file last changed.
+pub(super) fn modified(path: &Path) -> Option<i64> {
+    std::fs::metadata(path).and_then(|meta| meta.modified()).ok().and_then(millis)
+}
+
+pub(super) fn millis(at: SystemTime) -> Option<i64> {
+    at.duration_since(UNIX_EPOCH).ok().and_then(|since| i64::try_from(since.as_millis()).ok())
+}
+
+/// Says what became of what waited in the spool.
+pub(super) fn spool(
+    locations: &Locations,
+    before: &Waiting,
+    answered: bool,
+    checks: &mut [Value],
+) -> Option<Value> {
+    let oldest =
+        before.oldest.map(|at| format!(", the oldest came {}", since(at))).unwrap_or_default();
+    let count = before.events;
+    if !answered {
+        let detail = format!("{count} events wait{oldest}");
+        let hint = "They are taken in as soon as the daemon and the database can be used again.";
+        return (count > 0).then(|| check("spool", "warn", &detail, hint));
+    }
+    let left = waiting(locations).events;
+    let told = checks.iter_mut().find(|check| check["name"] == "spool")?;
+    if left > 0 && told["status"] == "warn" {
+        told["detail"] = json!(format!("{left} events wait{oldest}"));
+    } else if count > 0 && told["status"] == "ok" {
+        told["detail"] = json!(format!("{count} events waited{oldest}; they are taken in now"));
+    }
+    None
+}
+
+pub(super) fn directory(name: &str, path: &Path) -> Value {
+    let shown = path.display();
+    if !path.exists() {
+        return check(name, "ok", &format!("{shown}: not there yet"), "");
+    }
+    if client::platform::is_private(path) {
+        return check(name, "ok", &shown.to_string(), "");
+    }
+    check(
+        name,
+        "fail",
+        &format!("{shown} is not a directory that only you can write"),
+        "Make it yours (`rekindle doctor --fix`, or chown and chmod 700), or set REKINDLE_RUNTIME_DIR or REKINDLE_HOME.",
+    )
+}
+
+/// The directories that only the user may write.
+pub(super) fn directories(locations: &Locations) -> Vec<PathBuf> {
+    let [first, second] = locations.spools();
+    let log = locations.hook_log().parent().map(Path::to_path_buf);
+    let all = [locations.runtime_dir.clone(), locations.data_dir.clone(), first, second];
+    all.into_iter().chain(log).filter(|dir| dir.exists()).collect()
+}
+
+/// The files that only the user may read, as far as they are there.
+pub(super) fn private_files(locations: &Locations) -> Vec<PathBuf> {
+    let database = &locations.database;
+    let beside = |ending: &str| {
+        let mut name = database.clone().into_os_string();
+        name.push(ending);
+        PathBuf::from(name)
+    };
+    let all = [
+        database.clone(),
+        beside("-wal"),
+        beside("-shm"),
+        locations.token(),
+        locations.token_copy(),
+        locations.discovery(),
+        locations.socket(),
+        locations.daemon_log(),
+        locations.hook_log(),
+        locations.data_dir.join("installed.json"),
+    ];
+    all.into_iter().filter(|file| std::fs::symlink_metadata(file).is_ok()).collect()
+}
+
+/// Why a file is not the user's alone; none if it is.
+pub(super) fn open_to_others(file: &Path) -> Option<String> {
+    let meta = std::fs::metadata(file).ok()?;
+    if meta.uid() != client::platform::uid() {
+        return Some(format!("{} belongs to another user", file.display()));
+    }
+    let mode = meta.mode() & 0o777;
+    (mode & 0o077 != 0).then(|| format!("{} is open to others (mode {mode:o})", file.display()))
+}
+
+/// Whether files and folders are closed to others.
+pub(super) fn files(locations: &Locations) -> Vec<Value> {
+    let known = [&locations.runtime_dir, &locations.data_dir];
+    let folders = directories(locations).into_iter().filter(|dir| !known.contains(&dir));
+    let folders = folders.filter(|dir| !client::platform::is_private(dir));
+    let folders =
+        folders.map(|dir| format!("{} is not a directory that only you can write", dir.display()));
+    let files = private_files(locations);
+    let open: Vec<String> =
+        folders.chain(files.iter().filter_map(|file| open_to_others(file))).collect();
+    let permissions = if open.is_empty() {
+        check("permissions", "ok", &format!("{} files, yours alone", files.len()), "")
+    } else {
+        let hint =
+            "`rekindle doctor --fix` closes what is yours (chmod 600); the rest wants chown.";
+        check("permissions", "fail", &open.join("; "), hint)
+    };
+    let socket = locations.socket();
+    let is_socket =
+        std::fs::symlink_metadata(&socket).is_ok_and(|meta| meta.file_type().is_socket());
+    let socket = is_socket.then(|| check("socket", "ok", &socket.to_string_lossy(), ""));
+    [permissions].into_iter().chain(socket).collect()
+}
+
+/// Whether the token is there that HTTP clients show.
+pub(super) fn token(locations: &Locations) -> Option<Value> {
+    // Whoever has no daemon has no need of one yet.
+    if !locations.discovery().exists() && !locations.token().exists() {
+        return None;
+    }
+    let path = locations.token();
+    let shown = path.display();
+    let hint = "`rekindle stop`, then `rekindle up` makes a new one; clients that keep it have to be told.";
+    Some(match std::fs::read_to_string(&path) {
+        Ok(text) if !text.trim().is_empty() => check("token", "ok", &shown.to_string(), ""),
+        Ok(_) => check("token", "fail", &format!("{shown} is empty"), hint),
+        Err(error) => check("token", "fail", &format!("cannot read {shown}: {error}"), hint),
+    })
+}
+
+/// Whether there is room for more.
+pub(super) fn disk(data_dir: &Path) -> Option<Value> {
+    const MIB: u64 = 1024 * 1024;
+    let free = client::platform::free_bytes(data_dir)?;
+    let detail = format!("{} MiB free at {}", free / MIB, data_dir.display());
+    let (full, low) = (limits::DISK_FULL_BYTES, limits::DISK_LOW_BYTES);
+    let hint = format!(
+        "Make room: under {} MiB events may be lost. `rekindle maintain` and `rekindle purge` make the database smaller.",
+        full / MIB
+    );
+    Some(match free {
+        free if free < full => check("disk", "fail", &detail, &hint),
+        free if free < low => check("disk", "warn", &detail, &hint),
+        _ => check("disk", "ok", &detail, ""),
+    })
+}

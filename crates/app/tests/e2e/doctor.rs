@@ -1,0 +1,385 @@
+//! The doctor: who is connected, whether events still come, what is open to others, and what it mends by itself.
+
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::time::{Duration, SystemTime};
+
+use serde_json::{Value, json};
+use testkit::{Home, Run};
+
+use super::install::{AGENTS, furnish, home, install, read};
+use super::sqlite;
+
+const HOUR: Duration = Duration::from_secs(3_600);
+
+fn doctor(home: &Home, args: &[&str]) -> Run {
+    home.run(&[&["doctor", "--json"], args].concat())
+}
+
+/// One check by its name; null if there is none.
+fn check(report: &Value, name: &str) -> Value {
+    let mut checks = report["checks"].as_array().unwrap().iter();
+    checks.find(|check| check["name"] == name).cloned().unwrap_or_default()
+}
+
+/// What the doctor says under a name: the status, the detail and what to do.
+fn said(home: &Home, name: &str) -> (String, String, String) {
+    let check = check(&doctor(home, &[]).json(), name);
+    let text = |member: &str| check[member].as_str().unwrap_or_default().to_owned();
+    (text("status"), text("detail"), text("hint"))
+}
+
+/// An event of an agent, an hour ago as far as the agent's files are concerned.
+fn event(home: &Home, agent: &str, event: &str) {
+    let payload = json!({ "session_id": "s-1", "hook_event_name": event, "cwd": home.dir });
+    let run = home.run_with(&["hook", event, "--agent", agent], payload.to_string().as_bytes());
+    assert_eq!(run.code, 0, "{run:?}");
+}
+
+/// Makes a file look as if it had last changed this long before now, or after it.
+fn dated(home: &Home, name: &str, at: SystemTime) {
+    let file = std::fs::File::options().append(true).open(home.path(name)).unwrap();
+    file.set_modified(at).unwrap();
+}
+
+/// An agent that was connected two hours ago and is at work now.
+fn at_work(home: &Home, agent: &str, hooks: &str, trace: &str) {
+    install(home, &[agent]).ok();
+    dated(home, hooks, SystemTime::now() - 2 * HOUR);
+    home.write(trace, "{}\n");
+}
+
+/// @doctor_agents
+#[test]
+fn every_agent_that_is_connected_is_told_with_its_program_and_its_hooks() {
+    let home = home();
+    install(&home, &AGENTS).ok();
+    let run = doctor(&home, &[]);
+    assert_eq!(run.code, 0, "{run:?}");
+    let report = run.json();
+    assert_eq!(report["agents"].as_array().unwrap().len(), AGENTS.len());
+    for name in AGENTS {
+        assert_eq!(check(&report, name)["status"], "ok", "{name}");
+        assert_eq!(check(&report, &format!("{name} program"))["status"], "ok", "{name}");
+        assert_eq!(check(&report, &format!("{name} capture"))["status"], "warn", "{name}");
+    }
+    assert!(said(&home, "codex capture").2.contains("trusted"));
+    event(&home, "claude-code", "Stop");
+    let report = doctor(&home, &[]).json();
+    assert_eq!(check(&report, "claude-code capture")["status"], "ok");
+    let detail = check(&report, "claude-code capture")["detail"].as_str().unwrap().to_owned();
+    assert!(detail.contains("Stop ") && detail.contains("lately no SessionStart"), "{detail}");
+    let claude = &report["agents"][0];
+    assert!(claude["events"]["Stop"]["last"].is_string(), "{claude}");
+    assert!(claude["events"]["SessionStart"]["last"].is_null(), "{claude}");
+}
+
+/// @doctor_agents
+#[test]
+fn an_agent_that_is_found_and_not_connected_is_no_fault() {
+    let home = home();
+    furnish(&home);
+    let (status, detail, hint) = said(&home, "cursor");
+    assert_eq!(status, "ok");
+    assert!(detail.contains("not connected") && hint.contains("rekindle install cursor"), "{hint}");
+    assert_eq!(doctor(&home, &[]).code, 0);
+}
+
+/// @doctor_agents
+#[test]
+fn an_agent_whose_hooks_were_taken_out_is_a_fault() {
+    let home = home();
+    install(&home, &["claude-code"]).ok();
+    home.write(".claude/settings.json", "{}");
+    home.write(".claude.json", "{}");
+    let (status, detail, hint) = said(&home, "claude-code");
+    assert_eq!(status, "fail", "{detail}");
+    assert!(hint.contains("`rekindle install claude-code`"), "{hint}");
+    home.write(".claude/settings.json", "{\n  oops\n}");
+    let (status, detail, _) = said(&home, "claude-code");
+    assert_eq!(status, "fail", "{detail}");
+    assert!(detail.contains("settings.json line 2 column 3"), "{detail}");
+}
+
+/// @doctor_agents
+#[test]
+fn hooks_that_are_switched_off_are_a_fault() {
+    let home = home();
+    home.write(".claude/settings.json", "{ \"disableAllHooks\": true }");
+    install(&home, &["claude-code"]).ok();
+    let (status, detail, hint) = said(&home, "claude-code");
+    assert_eq!(status, "fail", "{detail}");
+    assert!(hint.contains("disableAllHooks"), "{hint}");
+}
+
+/// @doctor_program
+#[test]
+fn a_registered_program_has_to_be_there_to_run_and_to_answer() {
+    let home = home();
+    let program = home.path("bin/rekindle");
+    install(&home, &["codex", "--bin", program.to_str().unwrap()]).ok();
+    assert_eq!(said(&home, "codex program").0, "ok");
+    std::fs::remove_file(&program).unwrap();
+    let (status, detail, hint) = said(&home, "codex program");
+    assert_eq!(status, "fail", "{detail}");
+    assert!(detail.contains("is not there") && hint.contains("rekindle install codex"), "{hint}");
+    assert_eq!(doctor(&home, &[]).code, 1);
+    home.write("bin/rekindle", "#!/bin/sh\necho rekindle 9\n");
+    assert!(said(&home, "codex program").1.contains("cannot be run"));
+    let runs = |text: &str| {
+        home.write("bin/rekindle", text);
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+        said(&home, "codex program")
+    };
+    assert!(runs("#!/bin/sh\necho rekindle 9\n").1.contains("does not answer as rekindle"));
+    // One that says nothing is not waited for without end.
+    assert!(runs("#!/bin/sh\nexec cat /dev/zero\n").1.contains("does not answer as rekindle"));
+    let (status, detail, _) = runs("#!/bin/sh\necho '{\"build\":\"0.0.0+1\"}'\n");
+    assert_eq!(status, "warn");
+    assert!(detail.contains("of an older build (0.0.0+1)"), "{detail}");
+    let (status, detail, _) = runs("#!/bin/sh\necho '{\"build\":\"99.0.0+1\"}'\n");
+    assert_eq!(status, "warn");
+    assert!(detail.contains("of a newer build (99.0.0+1)"), "{detail}");
+}
+
+/// @doctor_doubled
+#[test]
+fn our_plugin_beside_our_hooks_is_warned_of() {
+    let home = home();
+    let on = "{ \"enabledPlugins\": { \"rekindle@local\": true, \"other@x\": true } }";
+    home.write(".claude/settings.json", on);
+    assert!(said(&home, "claude-code").1.contains("by its plugin"));
+    assert_eq!(said(&home, "claude-code hooks").0, "");
+    install(&home, &["claude-code"]).ok();
+    let (status, _, hint) = said(&home, "claude-code hooks");
+    assert_eq!(status, "warn");
+    assert!(hint.contains("`rekindle uninstall claude-code`"), "{hint}");
+    let off = read(&home, ".claude/settings.json")
+        .replace("\"rekindle@local\": true", "\"rekindle@local\": false");
+    home.write(".claude/settings.json", &off);
+    assert_eq!(said(&home, "claude-code hooks").0, "");
+}
+
+/// @doctor_capture_stopped
+#[test]
+fn an_agent_that_works_without_events_is_noticed() {
+    let traces = [
+        ("claude-code", ".claude/settings.json", ".claude/projects/-home-me-x/1.jsonl"),
+        ("codex", ".codex/hooks.json", ".codex/sessions/2026/11/15/rollout-1.jsonl"),
+        ("gemini-cli", ".gemini/settings.json", ".gemini/tmp/x/chats/session-1.jsonl"),
+        ("cursor", ".cursor/hooks.json", ".cursor/chats/x/y/store.db"),
+        (
+            "opencode",
+            ".config/opencode/plugins/rekindle.js",
+            ".local/share/opencode/storage/message/x/1.json",
+        ),
+    ];
+    for (agent, hooks, trace) in traces {
+        let home = home();
+        at_work(&home, agent, hooks, trace);
+        let name = format!("{agent} capture");
+        let (status, detail, hint) = said(&home, &name);
+        assert_eq!(status, "fail", "{agent}: {detail}");
+        assert!(detail.contains("capture has stopped"), "{detail}");
+        assert!(hint.contains(&format!("`rekindle install {agent}`")), "{hint}");
+        assert_eq!(doctor(&home, &[]).code, 1);
+        // Just connected: the session that is open goes on without us, and that is no fault yet.
+        dated(&home, hooks, SystemTime::now());
+        assert_eq!(said(&home, &name).0, "warn", "{agent}");
+    }
+}
+
+/// @doctor_capture_stopped
+#[test]
+fn an_agent_whose_events_come_is_fine_however_active_it_is() {
+    let home = home();
+    at_work(&home, "claude-code", ".claude/settings.json", ".claude/projects/x/1.jsonl");
+    event(&home, "claude-code", "Stop");
+    assert_eq!(said(&home, "claude-code capture").0, "ok");
+    let later = |minutes: u64| {
+        let at = SystemTime::now() + Duration::from_secs(60 * minutes);
+        dated(&home, ".claude/projects/x/1.jsonl", at);
+        said(&home, "claude-code capture").0
+    };
+    assert_eq!((later(9), later(11)), ("ok".to_owned(), "fail".to_owned()));
+}
+
+/// @doctor_capture_stopped
+#[test]
+fn a_pause_is_not_taken_for_an_end_of_capture() {
+    let home = home();
+    at_work(&home, "claude-code", ".claude/settings.json", ".claude/projects/x/1.jsonl");
+    home.run(&["pause"]).ok();
+    event(&home, "claude-code", "Stop");
+    assert_eq!(said(&home, "claude-code capture").0, "warn", "no event of it is kept");
+}
+
+/// @doctor_fixes
+#[test]
+fn what_is_safe_is_mended_and_told_and_a_second_time_there_is_nothing_to_do() {
+    let home = home();
+    let mut daemon = home.daemon();
+    daemon.kill();
+    install(&home, &["claude-code", "cursor"]).ok();
+    let settings = read(&home, ".claude/settings.json");
+    let mut parsed: Value = serde_json::from_str(&settings).unwrap();
+    parsed["hooks"].as_object_mut().unwrap().remove("Stop");
+    home.write(".claude/settings.json", &format!("{parsed:#}"));
+    let open = |name: &str, mode: u32| {
+        std::fs::set_permissions(home.path(name), std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    open("data/token", 0o644);
+    open("data", 0o777);
+    event(&home, "cursor", "stop");
+    assert_eq!(home.spooled().len(), 1);
+    open("data/spool", 0o777);
+    let found = doctor(&home, &[]);
+    assert_eq!(found.code, 1);
+    for name in ["data directory", "permissions", "claude-code"] {
+        let check = check(&found.json(), name);
+        assert_eq!(check["status"], "fail", "{name}: {found:?}");
+        assert!(check["hint"].as_str().unwrap().contains("rekindle doctor --fix"), "{check}");
+    }
+    event(&home, "cursor", "stop");
+    let mended = doctor(&home, &["--fix"]);
+    assert_eq!(mended.code, 0, "{mended:?}");
+    let fixed = mended.json()["fixed"].to_string();
+    for what in ["token", "data to others", "daemon.json", "Claude Code: Stop", "took in 1 events"]
+    {
+        assert!(fixed.contains(what), "{what}: {fixed}");
+    }
+    assert_eq!(std::fs::metadata(home.path("data/token")).unwrap().mode() & 0o777, 0o600);
+    let again: Value = serde_json::from_str(&read(&home, ".claude/settings.json")).unwrap();
+    assert!(again["hooks"]["Stop"].is_array());
+    assert_eq!(doctor(&home, &["--fix"]).json()["fixed"], json!([]));
+}
+
+/// @doctor_fixes
+#[test]
+fn without_fix_nothing_of_an_agent_is_touched_and_with_it_nothing_that_is_not_partly_there() {
+    let home = home();
+    furnish(&home);
+    let before = super::install::tree(&home);
+    home.run(&["doctor"]);
+    home.run(&["doctor", "--fix"]);
+    let ours = |path: &std::path::Path| {
+        path.starts_with(home.path("data")) || path.starts_with(home.path("run"))
+    };
+    let mut after = super::install::tree(&home);
+    after.retain(|path, _| !ours(path));
+    assert_eq!(after, before);
+}
+
+/// @doctor_files
+#[test]
+fn what_is_open_to_others_is_a_fault_while_a_daemon_runs() {
+    let home = home();
+    let _daemon = home.daemon();
+    assert_eq!(said(&home, "permissions").0, "ok");
+    assert_eq!(said(&home, "socket").0, "ok");
+    assert_eq!(said(&home, "token").0, "ok");
+    assert_eq!(said(&home, "disk").0, "ok");
+    for name in ["data/rekindle.db", "run/daemon.sock", "data/log/daemon.log"] {
+        let mode =
+            |mode| std::fs::set_permissions(home.path(name), std::fs::Permissions::from_mode(mode));
+        mode(0o640).unwrap();
+        let (status, detail, _) = said(&home, "permissions");
+        assert_eq!(status, "fail", "{name}");
+        assert!(detail.contains(name) && detail.contains("640"), "{detail}");
+        assert!(doctor(&home, &["--fix"]).json()["fixed"].to_string().contains(name));
+        assert_eq!(said(&home, "permissions").0, "ok");
+    }
+    std::fs::remove_file(home.path("data/token")).unwrap();
+    let (status, _, hint) = said(&home, "token");
+    assert_eq!(status, "fail");
+    assert!(hint.contains("rekindle up"), "{hint}");
+}
+
+/// @doctor_secrets
+#[test]
+fn a_secret_in_the_newest_records_is_counted_and_never_shown() {
+    let home = home();
+    event(&home, "claude-code", "SessionStart");
+    let payload = json!({
+        "session_id": "s-1", "cwd": home.dir, "prompt": "please deploy it",
+    });
+    home.hook("UserPromptSubmit", &payload);
+    assert_eq!(said(&home, "secrets").0, "ok");
+    let secret = "AKIAIOSFODNN7ABCDEFG";
+    let db = sqlite::open(&sqlite::path(&home));
+    let changed = db.execute("UPDATE prompts SET content = ?1", [format!("deploy with {secret}")]);
+    assert_eq!(changed.unwrap(), 1);
+    drop(db);
+    let run = doctor(&home, &[]);
+    assert_eq!(run.code, 1);
+    let found = check(&run.json(), "secrets");
+    assert_eq!(found["status"], "fail");
+    assert!(found["hint"].as_str().unwrap().contains("`rekindle scrub`"), "{found}");
+    assert!(found["detail"].as_str().unwrap().starts_with("1 in the newest 1000"), "{found}");
+    assert!(!run.stdout.contains(secret));
+    home.run(&["scrub"]).ok();
+    assert_eq!(said(&home, "secrets").0, "ok");
+}
+
+/// @doctor_clock
+#[test]
+fn a_database_from_the_future_is_warned_of() {
+    let home = home();
+    assert_eq!(said(&home, "clock").0, "ok");
+    dated(&home, "data/rekindle.db", SystemTime::now() + HOUR);
+    let (status, detail, _) = said(&home, "clock");
+    assert_eq!(status, "warn");
+    assert!(detail.contains("the database file is from"), "{detail}");
+}
+
+/// @doctor_in_trouble
+#[test]
+fn a_daemon_that_hangs_leaves_the_rest_to_be_told() {
+    let home = home();
+    install(&home, &["codex"]).ok();
+    let daemon = home.daemon();
+    testkit::home::signal(daemon.pid(), "STOP");
+    event(&home, "codex", "Stop");
+    let run = doctor(&home, &["--fix"]);
+    testkit::home::signal(daemon.pid(), "CONT");
+    assert_eq!(run.code, 1);
+    let report = run.json();
+    assert_eq!(check(&report, "daemon")["status"], "fail");
+    assert_eq!(check(&report, "codex")["status"], "ok");
+    let spool = check(&report, "spool");
+    assert_eq!(spool["status"], "warn");
+    assert!(
+        spool["detail"].as_str().unwrap().starts_with("1 events wait, the oldest came"),
+        "{spool}"
+    );
+    assert!(home.path("run/daemon.json").exists(), "its files are not those of one that is gone");
+}
+
+/// @doctor_in_trouble
+#[test]
+fn it_works_without_a_home_and_in_one_that_cannot_be_written() {
+    let mut home = home();
+    home.unset("HOME");
+    let run = doctor(&home, &["--fix"]);
+    assert!(run.json()["checks"].is_array(), "{run:?}");
+    home.set("HOME", "relative");
+    let agents = check(&doctor(&home, &[]).json(), "agents");
+    assert_eq!(agents["status"], "warn");
+    assert!(agents["hint"].as_str().unwrap().contains("HOME"), "{agents}");
+    // A file in the place of the data directory: nothing can be written, whoever tries.
+    let file = home.write("file", "");
+    home.set("HOME", home.dir.clone().to_str().unwrap());
+    home.set("REKINDLE_HOME", file.join("data").to_str().unwrap());
+    let run = doctor(&home, &["--fix"]);
+    assert_eq!(run.code, 1);
+    assert_eq!(check(&run.json(), "database")["status"], "fail", "{run:?}");
+}
+
+/// @doctor_program
+#[test]
+fn the_version_can_be_had_as_json() {
+    let home = home();
+    let version = home.run(&["--version", "--json"]).json();
+    assert_eq!(version["name"], "rekindle");
+    let build = version["build"].as_str().unwrap();
+    assert!(build.starts_with(version["version"].as_str().unwrap()), "{version}");
+}
