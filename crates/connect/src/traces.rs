@@ -9,8 +9,9 @@ use model::limits;
 
 use crate::place::{Around, Scope};
 
-/// The time of the newest file where an agent keeps its sessions; none if it keeps none there.
-pub fn last_active(wiring: &Wiring, around: &Around<'_>) -> Option<SystemTime> {
+/// The time of the newest file where an agent keeps its sessions; none if it keeps none there. Files from the
+/// future tell of a clock that went back, and nothing of the agent.
+pub fn last_active(wiring: &Wiring, around: &Around<'_>, now: SystemTime) -> Option<SystemTime> {
     let places = wiring.traces.iter().filter_map(|place| around.resolve(place, Scope::User));
     let mut folders: Vec<(PathBuf, usize)> = places.map(|place| (place, 0)).collect();
     let (mut newest, mut seen) = (None, 0);
@@ -25,7 +26,7 @@ pub fn last_active(wiring: &Wiring, around: &Around<'_>) -> Option<SystemTime> {
             if meta.is_dir() && depth < limits::TRACES_DEPTH_MAX {
                 folders.push((entry.path(), depth + 1));
             } else if meta.is_file() {
-                newest = newest.max(meta.modified().ok());
+                newest = newest.max(meta.modified().ok().filter(|at| *at <= now));
             }
         }
     }

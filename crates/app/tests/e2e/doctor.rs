@@ -1,7 +1,7 @@
 //! The doctor: who is connected, whether events still come, what is open to others, and what it mends by itself.
 
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 use testkit::{Home, Run};
@@ -9,7 +9,8 @@ use testkit::{Home, Run};
 use super::install::{AGENTS, furnish, home, install, read};
 use super::sqlite;
 
-const HOUR: Duration = Duration::from_secs(3_600);
+/// Minutes of an hour.
+const HOUR: i64 = 60;
 
 fn doctor(home: &Home, args: &[&str]) -> Run {
     home.run(&[&["doctor", "--json"], args].concat())
@@ -28,15 +29,17 @@ fn said(home: &Home, name: &str) -> (String, String, String) {
     (text("status"), text("detail"), text("hint"))
 }
 
-/// An event of an agent, an hour ago as far as the agent's files are concerned.
+/// An event of an agent.
 fn event(home: &Home, agent: &str, event: &str) {
     let payload = json!({ "session_id": "s-1", "hook_event_name": event, "cwd": home.dir });
     let run = home.run_with(&["hook", event, "--agent", agent], payload.to_string().as_bytes());
     assert_eq!(run.code, 0, "{run:?}");
 }
 
-/// Makes a file look as if it had last changed this long before now, or after it.
-fn dated(home: &Home, name: &str, at: SystemTime) {
+/// Makes a file look as if it had last changed this many minutes from now.
+fn dated(home: &Home, name: &str, minutes: i64) {
+    let at = u64::try_from(client::clock::now_ms() + minutes * 60_000).unwrap();
+    let at = UNIX_EPOCH + Duration::from_millis(at);
     let file = std::fs::File::options().append(true).open(home.path(name)).unwrap();
     file.set_modified(at).unwrap();
 }
@@ -44,7 +47,7 @@ fn dated(home: &Home, name: &str, at: SystemTime) {
 /// An agent that was connected two hours ago and is at work now.
 fn at_work(home: &Home, agent: &str, hooks: &str, trace: &str) {
     install(home, &[agent]).ok();
-    dated(home, hooks, SystemTime::now() - 2 * HOUR);
+    dated(home, hooks, -2 * HOUR);
     home.write(trace, "{}\n");
 }
 
@@ -183,7 +186,7 @@ fn an_agent_that_works_without_events_is_noticed() {
         assert!(hint.contains(&format!("`rekindle install {agent}`")), "{hint}");
         assert_eq!(doctor(&home, &[]).code, 1);
         // Just connected: the session that is open goes on without us, and that is no fault yet.
-        dated(&home, hooks, SystemTime::now());
+        dated(&home, hooks, 0);
         assert_eq!(said(&home, &name).0, "warn", "{agent}");
     }
 }
@@ -195,12 +198,21 @@ fn an_agent_whose_events_come_is_fine_however_active_it_is() {
     at_work(&home, "claude-code", ".claude/settings.json", ".claude/projects/x/1.jsonl");
     event(&home, "claude-code", "Stop");
     assert_eq!(said(&home, "claude-code capture").0, "ok");
-    let later = |minutes: u64| {
-        let at = SystemTime::now() + Duration::from_secs(60 * minutes);
-        dated(&home, ".claude/projects/x/1.jsonl", at);
-        said(&home, "claude-code capture").0
+    let ago = |minutes: i64| {
+        let db = sqlite::open(&sqlite::path(&home));
+        let at = client::clock::now_ms() - minutes * 60_000;
+        for sql in ["UPDATE hook_sessions SET at = ?1", "UPDATE sessions SET last_at = ?1"] {
+            assert_eq!(db.execute(sql, [at]).unwrap(), 1);
+        }
+        said(&home, "claude-code capture")
     };
-    assert_eq!((later(9), later(11)), ("ok".to_owned(), "fail".to_owned()));
+    assert_eq!(ago(9).0, "ok");
+    let (status, detail, _) = ago(11);
+    assert_eq!(status, "fail");
+    assert!(detail.contains("its last event came 11m ago"), "{detail}");
+    // A trace from the future tells of the clock, and nothing of the agent.
+    dated(&home, ".claude/projects/x/1.jsonl", HOUR);
+    assert_eq!(said(&home, "claude-code capture").0, "ok");
 }
 
 /// @doctor_capture_stopped
@@ -322,13 +334,24 @@ fn a_secret_in_the_newest_records_is_counted_and_never_shown() {
 
 /// @doctor_clock
 #[test]
-fn a_database_from_the_future_is_warned_of() {
+fn a_record_and_a_database_from_the_future_are_warned_of() {
     let home = home();
+    home.hook(
+        "UserPromptSubmit",
+        &json!({ "session_id": "s-1", "cwd": home.dir, "prompt": "go on" }),
+    );
     assert_eq!(said(&home, "clock").0, "ok");
-    dated(&home, "data/rekindle.db", SystemTime::now() + HOUR);
+    dated(&home, "data/rekindle.db", HOUR);
     let (status, detail, _) = said(&home, "clock");
     assert_eq!(status, "warn");
     assert!(detail.contains("the database file is from"), "{detail}");
+    let db = sqlite::open(&sqlite::path(&home));
+    assert_eq!(db.execute("UPDATE prompts SET at = at + 3600000", []).unwrap(), 1);
+    drop(db);
+    dated(&home, "data/rekindle.db", 0);
+    let (status, detail, _) = said(&home, "clock");
+    assert_eq!(status, "warn");
+    assert!(detail.contains("the newest record is from"), "{detail}");
 }
 
 /// @doctor_in_trouble

@@ -35,6 +35,7 @@ pub(super) fn check_all(world: &World, told: &Told, checks: &mut Vec<Value>) -> 
         }
     };
     let around = here.around();
+    let now = places::time(client::clock::now_ms());
     let recorded = connect::recorded(&world.locations.data_dir);
     let (mut agents, mut programs) = (Vec::new(), Programs::default());
     for wiring in WIRINGS {
@@ -43,7 +44,7 @@ pub(super) fn check_all(world: &World, told: &Told, checks: &mut Vec<Value>) -> 
         let seen = Seen {
             recorded: recorded.iter().any(|agent| agent == wiring.agent),
             in_project: project.state() != "no",
-            active: last_active(wiring, &around).and_then(places::millis),
+            active: last_active(wiring, &around, now).and_then(places::millis),
             last: last_event(wiring, told),
             look: user,
             wiring,

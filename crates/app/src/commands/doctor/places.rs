@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use model::limits;
 use model::locations::Locations;
@@ -40,6 +40,11 @@ pub(super) fn modified(path: &Path) -> Option<i64> {
 
 pub(super) fn millis(at: SystemTime) -> Option<i64> {
     at.duration_since(UNIX_EPOCH).ok().and_then(|since| i64::try_from(since.as_millis()).ok())
+}
+
+/// The same the other way round.
+pub(super) fn time(at: i64) -> SystemTime {
+    UNIX_EPOCH + Duration::from_millis(u64::try_from(at).unwrap_or_default())
 }
 
 /// Says what became of what waited in the spool.
