@@ -9,8 +9,10 @@ use std::path::Path;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use client::daemon;
+use client::road::SocketRoad;
 use model::time::{ago, parse_rfc3339, rfc3339};
-use model::{Code, limits};
+use model::wire::Hello;
+use model::{Code, OpError, limits};
 use serde_json::{Value, json};
 
 use crate::road;
@@ -74,7 +76,9 @@ fn examine(world: &mut World, waited: &places::Waiting) -> Report {
         places::directory("runtime directory", &locations.runtime_dir),
         places::directory("data directory", &locations.data_dir),
     ];
-    let daemon = running(world);
+    let connected = road::connect(world);
+    let runs = matches!(connected, Ok(Some(_)));
+    let daemon = running(world, connected);
     // A daemon that hangs would hang the doctor too.
     let hangs = daemon["status"] == "fail";
     checks.push(daemon);
@@ -84,7 +88,7 @@ fn examine(world: &mut World, waited: &places::Waiting) -> Report {
     checks.extend(spool);
     // Opening the store closes its files to others, so that they are looked at afterwards.
     checks.extend(places::files(&locations));
-    checks.extend(places::token(&locations));
+    checks.extend(places::token(&locations, runs));
     checks.extend(places::disk(&locations.data_dir));
     checks.push(clock(&locations.database, &told));
     let agents = capture::check_all(world, &told, &mut checks);
@@ -183,9 +187,9 @@ fn hooks(log: &Path) -> Option<Value> {
     Some(check("hooks", "warn", &detail, "See `rekindle logs --hook`."))
 }
 
-fn running(world: &World) -> Value {
+fn running(world: &World, connected: Result<Option<(SocketRoad, Hello)>, OpError>) -> Value {
     let discovery = daemon::discovery(&world.locations);
-    match (road::connect(world), discovery) {
+    match (connected, discovery) {
         // It answers, and says that it is not ours.
         (Err(error), _) if error.code != Code::Timeout => {
             check("daemon", "fail", &error.message, error.hint.as_deref().unwrap_or_default())

@@ -110,7 +110,6 @@ pub(super) fn private_files(locations: &Locations) -> Vec<PathBuf> {
         beside("-shm"),
         locations.token(),
         locations.token_copy(),
-        locations.discovery(),
         locations.socket(),
         locations.daemon_log(),
         locations.hook_log(),
@@ -154,9 +153,9 @@ pub(super) fn files(locations: &Locations) -> Vec<Value> {
 }
 
 /// Whether the token is there that HTTP clients show.
-pub(super) fn token(locations: &Locations) -> Option<Value> {
-    // Whoever has no daemon has no need of one yet.
-    if !locations.discovery().exists() && !locations.token().exists() {
+pub(super) fn token(locations: &Locations, runs: bool) -> Option<Value> {
+    // The first daemon makes it.
+    if !runs && !locations.token().exists() {
         return None;
     }
     let path = locations.token();
