@@ -396,12 +396,21 @@ pub const WIRINGS: &[Wiring] = &[
                 parts: &[Part::Server { under: "mcp", shape: Server::Listed }],
             },
         ],
-        traces: &[Place {
-            var: Some("XDG_DATA_HOME"),
-            moved: "opencode/storage",
-            home: ".local/share/opencode/storage",
-            project: None,
-        }],
+        // Its database also changes when somebody only looks; what it takes before a turn does not.
+        traces: &[
+            Place {
+                var: Some("XDG_DATA_HOME"),
+                moved: "opencode/snapshot",
+                home: ".local/share/opencode/snapshot",
+                project: None,
+            },
+            Place {
+                var: Some("XDG_DATA_HOME"),
+                moved: "opencode/storage",
+                home: ".local/share/opencode/storage",
+                project: None,
+            },
+        ],
         plugins: None,
         off: None,
         remark: None,

@@ -173,7 +173,7 @@ fn an_agent_that_works_without_events_is_noticed() {
         (
             "opencode",
             ".config/opencode/plugins/rekindle.js",
-            ".local/share/opencode/storage/message/x/1.json",
+            ".local/share/opencode/snapshot/global/x/index",
         ),
     ];
     for (agent, hooks, trace) in traces {
