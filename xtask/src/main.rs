@@ -5,6 +5,7 @@
 // A task runner talks to a person at a terminal; printing is its job.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
+mod agents;
 mod bench;
 mod ci;
 mod clients;
@@ -36,7 +37,8 @@ usage: cargo xtask VERB
   bench [--gate] [--quick] [--large]
                             measure the release binary; --gate: instruction count and size only;
                             --large: also over a million observations
-  clients                   real MCP clients against the release binary";
+  clients                   real MCP clients against the release binary
+  e2e-agent [NAME...]       real agents, wired by `rekindle install`, with a scripted model; all without a name";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -54,6 +56,9 @@ fn run(args: &[String]) -> Result<()> {
         Some((verb, flags)) => (verb.as_str(), flags),
         None => bail!("no verb given\n{USAGE}"),
     };
+    if verb == "e2e-agent" {
+        return agents::run(&Project::find()?, flags);
+    }
     let known: &[&str] = match verb {
         "ci" => &["--install"],
         "codegen" => &["--check"],
