@@ -25,6 +25,7 @@ pub fn answer(event: &HookEvent, text: &str) -> Option<Value> {
         Form::HookSpecificOutput => json!({
             "hookSpecificOutput": { "hookEventName": event.name, "additionalContext": text },
         }),
+        Form::AdditionalContext => json!({ "additional_context": text }),
     })
 }
 

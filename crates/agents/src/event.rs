@@ -14,6 +14,8 @@ use crate::wire::Wire;
 
 /// The event's name as a member of the payload.
 const EVENT: &str = "hook_event_name";
+/// Where the agent stands, with most of them.
+const CWD: &str = "cwd";
 
 /// Draws our event from an agent's payload. Members that are not known are ignored, an event that
 /// is not known is a sign of life and nothing else.
@@ -29,32 +31,67 @@ pub fn extract(
         Some(name) => name,
         None => wire.needed(EVENT)?,
     };
-    let agent = which_agent(agent, name, wire)?;
-    let id_of = |member: &str| -> Result<Option<String>, OpError> {
-        Ok(wire.text(member)?.filter(|id| !id.is_empty()).map(guard::name))
+    let (agent, name) = who(agent, name, wire)?;
+    let id_of = |member: &str| -> Result<Option<&str>, OpError> {
+        Ok(wire.text(member)?.filter(|id| !id.is_empty()))
     };
-    let cwd = wire.text("cwd")?.filter(|cwd| !cwd.is_empty());
+    let tool_use_id = id_of("tool_use_id")?.map(|id| match agent.fields.several_ids {
+        true => id.lines().next().unwrap_or_default(),
+        false => id,
+    });
+    let cwd = cwd(agent, wire)?;
     let event = HookEvent {
         id,
         at,
         agent: agent.name.to_owned(),
         // One that the table has is harmless.
         name: agent.event(name).map_or_else(|| guard::name(name), |known| known.name.to_owned()),
-        session: guard::name(wire.needed(agent.fields.session)?),
+        session: guard::name(wire.needed_of(agent.fields.session)?),
         cwd: cwd.map(|cwd| guard::head(cwd, limits::PATH_CHARS_MAX)),
-        prompt_id: id_of(agent.fields.prompt_id)?,
-        agent_id: id_of("agent_id")?,
-        tool_use_id: id_of("tool_use_id")?,
+        prompt_id: id_of(agent.fields.prompt_id)?.map(guard::name),
+        agent_id: id_of("agent_id")?.map(guard::name),
+        tool_use_id: tool_use_id.map(guard::name),
         what: what(agent, name, wire, cwd)?,
     };
     event.check()?;
     Ok(event)
 }
 
-/// Checks what `record` asks for: `session_id`, `cwd` and `hook_event_name`, none of them empty.
-pub fn strict(payload: &Value) -> Result<(), OpError> {
+/// Checks what `record` asks for: the session, where the agent stands and the event's name
+/// (`session_id`, `cwd` and `hook_event_name`, by the agent's own names), none of them empty.
+pub fn strict(agent: Option<&str>, payload: &Value) -> Result<(), OpError> {
     let wire = Wire::read(payload)?;
-    ["session_id", "cwd", EVENT].iter().try_for_each(|member| wire.needed(member).map(drop))
+    let name = wire.value(EVENT).and_then(Value::as_str).unwrap_or_default();
+    let (agent, _) = who(agent, name, wire)?;
+    wire.needed_of(agent.fields.session)?;
+    if cwd(agent, wire)?.is_none() {
+        wire.needed(CWD)?;
+    }
+    wire.needed(EVENT).map(drop)
+}
+
+/// Where the agent stands.
+fn cwd<'a>(agent: &Agent, wire: Wire<'a>) -> Result<Option<&'a str>, OpError> {
+    let told = wire.first(&[CWD])?;
+    let root = || wire.value(agent.fields.roots?)?.get(0)?.as_str().filter(|root| !root.is_empty());
+    Ok(told.or_else(root))
+}
+
+/// The agent and the event that a payload is of. An agent that runs the hooks of another is known by
+/// what it sends, and its event is then the one of the same kind.
+fn who<'a>(
+    named: Option<&str>,
+    event: &'a str,
+    wire: Wire<'_>,
+) -> Result<(&'static Agent, &'a str), OpError> {
+    let agent = which_agent(named, event, wire)?;
+    let is_guest = |guest: &&Agent| guest.marks.guest.is_some_and(|member| wire.has(member));
+    let Some(guest) = AGENTS.iter().find(is_guest) else { return Ok((agent, event)) };
+    let known = || guest.event_of_kind(agent.event(event)?.kind);
+    match guest.event(event).or_else(known) {
+        Some(own) => Ok((guest, own.name)),
+        None => Ok((guest, event)),
+    }
 }
 
 /// The agent by its name, else by an event that only it has, its folder, or a member it sends.
@@ -71,9 +108,11 @@ fn which_agent(name: Option<&str>, event: &str, wire: Wire<'_>) -> Result<&'stat
         return Ok(only);
     }
     let transcript = wire.value("transcript_path").and_then(Value::as_str).unwrap_or_default();
-    let by_folder = AGENTS.iter().find(|agent| transcript.contains(agent.marks.folder));
-    let by_member = || AGENTS.iter().find(|agent| wire.has(agent.marks.member));
-    Ok(by_folder.or_else(by_member).unwrap_or(&AGENTS[0]))
+    let stands_in =
+        |agent: &&Agent| agent.marks.folder.is_some_and(|folder| transcript.contains(folder));
+    let sends = |agent: &&Agent| agent.marks.member.is_some_and(|member| wire.has(member));
+    let found = AGENTS.iter().find(stands_in).or_else(|| AGENTS.iter().find(sends));
+    Ok(found.unwrap_or(&AGENTS[0]))
 }
 
 fn what(
@@ -82,16 +121,17 @@ fn what(
     wire: Wire<'_>,
     cwd: Option<&str>,
 ) -> Result<Happening, OpError> {
-    let kind = agent.event(name).map_or(Kind::Other, |event| event.kind);
-    Ok(match kind {
+    let Some(event) = agent.event(name) else { return Ok(Happening::Other) };
+    let call = || tool::Call::read(agent, event, wire, cwd);
+    Ok(match event.kind {
         Kind::SessionStart => {
             let source = wire.text("source")?.and_then(Source::parse);
             Happening::SessionStarted(source.unwrap_or(Source::Startup))
         }
         Kind::Prompt => prompted(wire)?,
-        Kind::ToolStart => Happening::ToolStarting(tool::starting(agent, wire, cwd)?),
-        Kind::ToolUse => Happening::ToolUsed(tool::used(agent, wire, cwd)?),
-        Kind::ToolFailure => Happening::ToolUsed(tool::failed(agent, wire, cwd)?),
+        Kind::ToolStart => Happening::ToolStarting(tool::starting(&call()?)),
+        Kind::ToolUse => Happening::ToolUsed(tool::used(&call()?)),
+        Kind::ToolFailure => Happening::ToolUsed(tool::failed(&call()?)?),
         Kind::TurnEnd => Happening::TurnEnded,
         Kind::SubagentEnd => Happening::SubagentEnded,
         Kind::Compacting => Happening::Compacting,

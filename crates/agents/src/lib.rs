@@ -7,13 +7,16 @@ mod answer;
 mod digest;
 mod event;
 mod guard;
+mod opencode;
 mod prompt;
 pub mod shell;
 mod table;
 mod tool;
 mod wire;
+pub mod wiring;
 
 pub use answer::{answer, takes_text};
 pub use digest::shorten;
 pub use event::{extract, strict};
-pub use table::{AGENTS, Agent, Event, ExitLine, Fields, Form, Kind, Marks, Tool, agent};
+pub use opencode::plugin as opencode_plugin;
+pub use table::{AGENTS, Agent, Event, ExitLine, Fields, Form, Kind, Marks, Tool, agent, kind};

@@ -14,6 +14,7 @@ pub struct Agent {
     pub fields: Fields,
     pub marks: Marks,
     /// What the name of a tool of an MCP server begins with, and what stands between the two names.
+    /// Where it begins with nothing, a name that holds the latter and is not listed is such a tool.
     pub mcp: (&'static str, &'static str),
     /// Where the output of a command tells its exit code, if a failure is no event of its own.
     pub exit_line: Option<ExitLine>,
@@ -30,6 +31,8 @@ pub struct Event {
     pub kind: Kind,
     /// How the host takes text as an answer to it; none if it takes none.
     pub answer: Option<Form>,
+    /// The tool for whose use alone it stands: what the tool was given are its own members then.
+    pub stands_for: Option<&'static str>,
 }
 
 /// What kind of happening an event tells of.
@@ -54,6 +57,8 @@ pub enum Kind {
 pub enum Form {
     /// `{"hookSpecificOutput":{"hookEventName":…,"additionalContext":…}}`.
     HookSpecificOutput,
+    /// `{"additional_context":…}`.
+    AdditionalContext,
 }
 
 /// What a tool does, whatever its agent calls it.
@@ -78,21 +83,31 @@ pub enum Tool {
     Other,
 }
 
-/// Names of members that are not the same with every agent.
+/// Names of members that are not the same with every agent. Of several the first that says something
+/// counts.
 #[derive(Clone, Copy, Debug)]
 pub struct Fields {
-    pub session: &'static str,
+    pub session: &'static [&'static str],
+    /// A list of folders, the first of which is where the agent stands if `cwd` does not say it.
+    pub roots: Option<&'static str>,
     pub prompt_id: &'static str,
-    pub response: &'static str,
+    pub response: &'static [&'static str],
+    /// The same, where the response is JSON inside a text.
+    pub response_json: &'static [&'static str],
+    pub error: &'static str,
+    /// Whether the id of a tool's use may be several, one a line; the first is enough.
+    pub several_ids: bool,
 }
 
 /// What gives an agent away that did not say its name.
 #[derive(Clone, Copy, Debug)]
 pub struct Marks {
     /// A folder in the path of the transcript.
-    pub folder: &'static str,
+    pub folder: Option<&'static str>,
     /// A member that only this agent sends, if no agent above it in the table was recognised.
-    pub member: &'static str,
+    pub member: Option<&'static str>,
+    /// A member by which it is known even where the hook is another agent's, because it runs those too.
+    pub guest: Option<&'static str>,
 }
 
 /// Which line tells the exit code of a command.
@@ -109,6 +124,11 @@ pub fn agent(name: &str) -> Option<&'static Agent> {
     AGENTS.iter().find(|agent| agent.name == name)
 }
 
+/// What kind of happening an event of this name is, with whichever agent has it.
+pub fn kind(event: &str) -> Kind {
+    AGENTS.iter().find_map(|agent| agent.event(event)).map_or(Kind::Other, |event| event.kind)
+}
+
 impl Agent {
     /// What the table says about the event of this name.
     pub fn event(&self, name: &str) -> Option<&'static Event> {
@@ -119,25 +139,56 @@ impl Agent {
     pub fn tool(&self, name: &str) -> Tool {
         match self.tools.iter().find(|(known, _)| *known == name) {
             Some((_, tool)) => *tool,
-            None if name.starts_with(self.mcp.0) => Tool::Mcp,
+            None if self.is_mcp(name) => Tool::Mcp,
             None => Tool::Other,
         }
+    }
+
+    fn is_mcp(&self, name: &str) -> bool {
+        match self.mcp {
+            ("", between) => name.contains(between),
+            (prefix, _) => name.starts_with(prefix),
+        }
+    }
+
+    /// The event by which this agent tells what the hook of another tells by its own.
+    pub(crate) fn event_of_kind(&self, kind: Kind) -> Option<&'static Event> {
+        self.events.iter().find(|event| event.kind == kind && kind != Kind::Other)
     }
 }
 
 /// An event after which the model reads what we say.
 const fn answered(name: &'static str, kind: Kind) -> Event {
-    Event { name, kind, answer: Some(Form::HookSpecificOutput) }
+    Event { name, kind, answer: Some(Form::HookSpecificOutput), stands_for: None }
+}
+
+/// The same with a host that takes the text as a member of its own.
+const fn told(name: &'static str, kind: Kind) -> Event {
+    Event { name, kind, answer: Some(Form::AdditionalContext), stands_for: None }
 }
 
 /// An event to which we say nothing, either because the host takes nothing or because an answer
 /// would keep the agent from stopping.
 const fn silent(name: &'static str, kind: Kind) -> Event {
-    Event { name, kind, answer: None }
+    Event { name, kind, answer: None, stands_for: None }
 }
 
-const COMMON_FIELDS: Fields =
-    Fields { session: "session_id", prompt_id: "prompt_id", response: "tool_response" };
+/// A silent event that stands for the use of this tool.
+const fn of_tool(name: &'static str, kind: Kind, tool: &'static str) -> Event {
+    Event { name, kind, answer: None, stands_for: Some(tool) }
+}
+
+const COMMON_FIELDS: Fields = Fields {
+    session: &["session_id"],
+    roots: None,
+    prompt_id: "prompt_id",
+    response: &["tool_response"],
+    response_json: &[],
+    error: "error",
+    several_ids: false,
+};
+
+const NO_MARKS: Marks = Marks { folder: None, member: None, guest: None };
 
 /// Every agent that is known by name. The first stands for whoever gives no sign of being another.
 pub const AGENTS: &[Agent] = &[
@@ -177,7 +228,7 @@ pub const AGENTS: &[Agent] = &[
             ("AskUserQuestion", Tool::Ask),
         ],
         fields: COMMON_FIELDS,
-        marks: Marks { folder: "/.claude/", member: "prompt_id" },
+        marks: Marks { folder: Some("/.claude/"), member: Some("prompt_id"), ..NO_MARKS },
         mcp: ("mcp__", "__"),
         exit_line: None,
         chars_max: limits::INJECT_CHARS_MAX,
@@ -209,7 +260,7 @@ pub const AGENTS: &[Agent] = &[
             ("web_search", Tool::WebSearch),
         ],
         fields: Fields { prompt_id: "turn_id", ..COMMON_FIELDS },
-        marks: Marks { folder: "/.codex/", member: "turn_id" },
+        marks: Marks { folder: Some("/.codex/"), member: Some("turn_id"), ..NO_MARKS },
         mcp: ("mcp__", "__"),
         exit_line: Some(ExitLine::First),
         chars_max: limits::INJECT_CHARS_MAX,
@@ -245,9 +296,115 @@ pub const AGENTS: &[Agent] = &[
             ("ask_user", Tool::Ask),
         ],
         fields: COMMON_FIELDS,
-        marks: Marks { folder: "/.gemini/", member: "timestamp" },
+        marks: Marks { folder: Some("/.gemini/"), member: Some("timestamp"), ..NO_MARKS },
         mcp: ("mcp_", "_"),
         exit_line: Some(ExitLine::Last),
+        chars_max: limits::INJECT_CHARS_MAX,
+        tokens_max: None,
+    },
+    Agent {
+        name: "cursor",
+        events: &[
+            told("sessionStart", Kind::SessionStart),
+            silent("beforeSubmitPrompt", Kind::Prompt),
+            // Whatever is said to this is read as a permission.
+            silent("preToolUse", Kind::ToolStart),
+            told("postToolUse", Kind::ToolUse),
+            told("postToolUseFailure", Kind::ToolFailure),
+            silent("stop", Kind::TurnEnd),
+            silent("subagentStop", Kind::SubagentEnd),
+            silent("preCompact", Kind::Compacting),
+            silent("sessionEnd", Kind::SessionEnd),
+            // The same again by tool, as older releases have it: one set is to be registered.
+            of_tool("beforeShellExecution", Kind::ToolStart, "Shell"),
+            of_tool("afterShellExecution", Kind::ToolUse, "Shell"),
+            of_tool("beforeMCPExecution", Kind::ToolStart, "MCP"),
+            of_tool("afterMCPExecution", Kind::ToolUse, "MCP"),
+            of_tool("beforeReadFile", Kind::ToolStart, "Read"),
+            of_tool("afterFileEdit", Kind::ToolUse, "MultiEdit"),
+            silent("subagentStart", Kind::Other),
+            silent("afterAgentResponse", Kind::Other),
+            silent("afterAgentThought", Kind::Other),
+            silent("beforeTabFileRead", Kind::Other),
+            silent("afterTabFileEdit", Kind::Other),
+            silent("workspaceOpen", Kind::Other),
+        ],
+        tools: &[
+            ("Read", Tool::Read),
+            ("Write", Tool::Write),
+            ("Edit", Tool::Edit),
+            ("StrReplace", Tool::Edit),
+            ("MultiEdit", Tool::Edits),
+            ("Delete", Tool::Edit),
+            ("EditNotebook", Tool::Notebook),
+            ("ApplyPatch", Tool::Patch),
+            ("Shell", Tool::Shell),
+            ("Bash", Tool::Shell),
+            ("Grep", Tool::Grep),
+            ("SemanticSearch", Tool::Grep),
+            ("Glob", Tool::Glob),
+            ("Task", Tool::Spawn),
+            ("WebFetch", Tool::WebFetch),
+            ("WebSearch", Tool::WebSearch),
+            ("AskQuestion", Tool::Ask),
+            ("MCP", Tool::Mcp),
+        ],
+        fields: Fields {
+            session: &["conversation_id", "session_id"],
+            roots: Some("workspace_roots"),
+            prompt_id: "generation_id",
+            response: &["output", "tool_response"],
+            response_json: &["tool_output", "result_json"],
+            error: "error_message",
+            several_ids: true,
+        },
+        marks: Marks {
+            folder: Some("/.cursor/"),
+            member: Some("conversation_id"),
+            guest: Some("cursor_version"),
+        },
+        mcp: ("MCP:", ":"),
+        exit_line: None,
+        chars_max: limits::INJECT_CHARS_MAX,
+        tokens_max: None,
+    },
+    // What arrives is what our own plugin sends, see `opencode.js`.
+    Agent {
+        name: "opencode",
+        events: &[
+            told("session.created", Kind::SessionStart),
+            told("session.compacted", Kind::SessionStart),
+            told("chat.message", Kind::Prompt),
+            told("tool.execute.before", Kind::ToolStart),
+            told("tool.execute.after", Kind::ToolUse),
+            told("message.part.updated", Kind::ToolFailure),
+            silent("session.idle", Kind::TurnEnd),
+            silent("experimental.session.compacting", Kind::Compacting),
+            silent("session.deleted", Kind::SessionEnd),
+        ],
+        tools: &[
+            ("read", Tool::Read),
+            ("write", Tool::Write),
+            ("edit", Tool::Edit),
+            ("multiedit", Tool::Edits),
+            ("patch", Tool::Patch),
+            ("apply_patch", Tool::Patch),
+            ("bash", Tool::Shell),
+            ("grep", Tool::Grep),
+            ("codesearch", Tool::Grep),
+            ("glob", Tool::Glob),
+            ("list", Tool::Glob),
+            ("task", Tool::Spawn),
+            ("webfetch", Tool::WebFetch),
+            ("websearch", Tool::WebSearch),
+            ("question", Tool::Ask),
+            ("plan_enter", Tool::Other),
+            ("plan_exit", Tool::Other),
+        ],
+        fields: COMMON_FIELDS,
+        marks: NO_MARKS,
+        mcp: ("", "_"),
+        exit_line: None,
         chars_max: limits::INJECT_CHARS_MAX,
         tokens_max: None,
     },

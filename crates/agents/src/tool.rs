@@ -6,6 +6,8 @@ mod outcome;
 mod run;
 mod runs;
 
+use std::borrow::Cow;
+
 use model::OpError;
 use model::hook::ToolUse;
 use model::limits;
@@ -14,46 +16,51 @@ use serde_json::{Map, Value};
 use text::secrets::Redacted;
 
 use crate::guard;
-use crate::table::{Agent, Tool};
+use crate::table::{Agent, Event, Tool};
 use crate::wire::{Input, Wire};
 use outcome::Outcome;
 
 /// Where the path of a file stands in what a tool was given.
-const FILE: &[&str] = &["file_path", "absolute_path", "notebook_path", "path", "paths", "include"];
+const FILE: &[&str] = &[
+    "file_path",
+    "filePath",
+    "absolute_path",
+    "notebook_path",
+    "target_notebook",
+    "path",
+    "paths",
+    "include",
+];
 /// The same for the folder that a search looks through.
-const FOLDER: &[&str] = &["path", "dir_path"];
+const FOLDER: &[&str] = &["path", "dir_path", "target_directory"];
 
 /// A tool that is about to be used.
-pub(crate) fn starting(
-    agent: &Agent,
-    wire: Wire<'_>,
-    cwd: Option<&str>,
-) -> Result<ToolUse, OpError> {
-    let call = Call::read(agent, wire, cwd)?;
-    Ok(call.draft().finish(call.safe_name(), None))
+pub(crate) fn starting(call: &Call<'_>) -> ToolUse {
+    call.draft().finish(call.safe_name(), None)
 }
 
 /// A tool that was used, which may have failed all the same.
-pub(crate) fn used(agent: &Agent, wire: Wire<'_>, cwd: Option<&str>) -> Result<ToolUse, OpError> {
-    let call = Call::read(agent, wire, cwd)?;
+pub(crate) fn used(call: &Call<'_>) -> ToolUse {
     let draft = call.draft();
-    let response = wire.value(agent.fields.response);
-    let exit_line = agent.exit_line.filter(|_| draft.is_command());
-    Ok(draft.finish(call.safe_name(), Some(outcome::of(response, exit_line))))
+    let response = call.response();
+    let exit_line = call.agent.exit_line.filter(|_| draft.is_command());
+    draft.finish(call.safe_name(), Some(outcome::of(response.as_deref(), exit_line)))
 }
 
 /// A tool that failed, as the agent says.
-pub(crate) fn failed(agent: &Agent, wire: Wire<'_>, cwd: Option<&str>) -> Result<ToolUse, OpError> {
-    let call = Call::read(agent, wire, cwd)?;
-    let response = wire.value(agent.fields.response);
-    let outcome = outcome::of_failure(wire.text("error")?, response, wire.flag("is_interrupt")?);
+pub(crate) fn failed(call: &Call<'_>) -> Result<ToolUse, OpError> {
+    let error = call.wire.text(call.agent.fields.error)?;
+    let interrupted = call.wire.flag("is_interrupt")?;
+    let response = call.response();
+    let outcome = outcome::of_failure(error, response.as_deref(), interrupted);
     Ok(call.draft().finish(call.safe_name(), Some(outcome)))
 }
 
 /// What is asked of a tool, and where.
-struct Call<'a> {
+pub(crate) struct Call<'a> {
     agent: &'a Agent,
     name: &'a str,
+    tool: Tool,
     wire: Wire<'a>,
     input: Input<'a>,
     cwd: Option<&'a str>,
@@ -70,9 +77,31 @@ struct Draft {
 }
 
 impl<'a> Call<'a> {
-    fn read(agent: &'a Agent, wire: Wire<'a>, cwd: Option<&'a str>) -> Result<Self, OpError> {
-        let input = wire.object("tool_input")?;
-        Ok(Call { agent, name: wire.needed("tool_name")?, wire, input, cwd })
+    pub(crate) fn read(
+        agent: &'a Agent,
+        event: &Event,
+        wire: Wire<'a>,
+        cwd: Option<&'a str>,
+    ) -> Result<Self, OpError> {
+        let call = |name, tool, input| Call { agent, name, tool, wire, input, cwd };
+        let Some(tool) = event.stands_for else {
+            let input = wire.object("tool_input")?;
+            let name = wire.needed("tool_name")?;
+            return Ok(call(name, agent.tool(name), input));
+        };
+        let name = wire.first(&["tool_name"])?.unwrap_or(tool);
+        Ok(call(name, agent.tool(tool), wire.as_input()))
+    }
+
+    /// What came of it, read out of its text where the agent sends it as one.
+    fn response(&self) -> Option<Cow<'a, Value>> {
+        let fields = &self.agent.fields;
+        let value = |members: &[&str]| members.iter().find_map(|member| self.wire.value(member));
+        if let Some(response) = value(fields.response_json) {
+            let inside = response.as_str().and_then(|text| serde_json::from_str(text).ok());
+            return Some(inside.map_or(Cow::Borrowed(response), Cow::Owned));
+        }
+        value(fields.response).map(Cow::Borrowed)
     }
 
     /// The tool's name as it may be kept; one that the table has is harmless.
@@ -84,8 +113,7 @@ impl<'a> Call<'a> {
     }
 
     fn draft(&self) -> Draft {
-        let tool = self.agent.tool(self.name);
-        match tool {
+        match self.tool {
             Tool::Read => self.file("Read", ObsType::FileRead),
             Tool::Write => self.write(),
             Tool::Edit | Tool::Edits | Tool::Notebook => edit::of_file(self),
@@ -95,7 +123,7 @@ impl<'a> Call<'a> {
             Tool::Glob => self.search(false),
             Tool::Spawn => self.spawn(),
             Tool::WebFetch => self.plain(ObsType::WebFetch, &["url", "prompt"]),
-            Tool::WebSearch => self.plain(ObsType::WebSearch, &["query"]),
+            Tool::WebSearch => self.plain(ObsType::WebSearch, &["query", "search_term"]),
             Tool::Ask => self.question(),
             Tool::Mcp => self.mcp(),
             Tool::Other => self.plain(ObsType::ToolOther, &[]),
@@ -119,7 +147,7 @@ impl<'a> Call<'a> {
     /// What was written is not kept, only enough to see whether it is the same as something else.
     fn write(&self) -> Draft {
         let mut draft = self.file("Write", ObsType::FileWrite);
-        if let Some(content) = self.input.text(&["content"]) {
+        if let Some(content) = self.input.text(&["content", "contents"]) {
             draft.metadata.insert("bytes".into(), content.bytes().into());
             draft.metadata.insert("hash".into(), content.fingerprint().into());
         }
@@ -127,7 +155,7 @@ impl<'a> Call<'a> {
     }
 
     fn search(&self, names_folder: bool) -> Draft {
-        let draft = self.plain(ObsType::Search, &["pattern", "query"]);
+        let draft = self.plain(ObsType::Search, &["pattern", "glob_pattern", "query"]);
         let Some(folder) = self.path(FOLDER) else { return draft };
         let file_path = Some(self.absolute(folder));
         if !names_folder {
@@ -175,7 +203,8 @@ impl<'a> Call<'a> {
                 .unwrap_or(behind),
             None => behind,
         };
-        for (member, name) in [("server", server.unwrap_or(before)), ("tool", tool)] {
+        let named = [("server", server.unwrap_or(before)), ("tool", tool)];
+        for (member, name) in named.into_iter().filter(|(_, name)| !name.is_empty()) {
             let name = guard::line(name, limits::OBSERVED_EDIT_CHARS_MAX);
             draft.metadata.insert(member.into(), name.into_inner().into());
         }

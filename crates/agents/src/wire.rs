@@ -48,10 +48,34 @@ impl<'a> Wire<'a> {
         .map_err(|error| error.hint("Send the event as the agent has it."))
     }
 
-    /// An object that may be missing: then it has no members.
+    /// The first of these texts that is there and not empty.
+    pub(crate) fn first(self, members: &[&str]) -> Result<Option<&'a str>, OpError> {
+        for member in members {
+            if let Some(text) = self.text(member)?.filter(|text| !text.trim().is_empty()) {
+                return Ok(Some(text));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The first of these texts, one of which has to be there.
+    pub(crate) fn needed_of(self, members: &[&str]) -> Result<&'a str, OpError> {
+        match (self.first(members)?, members.first()) {
+            (Some(text), _) => Ok(text),
+            (None, member) => self.needed(member.unwrap_or(&"")),
+        }
+    }
+
+    /// All members, as what a tool was given.
+    pub(crate) fn as_input(self) -> Input<'a> {
+        Input(Some(self.0))
+    }
+
+    /// An object that may be missing: then it has no members. What a tool of an MCP server was given
+    /// comes as a text from some, and is not kept of any.
     pub(crate) fn object(self, member: &str) -> Result<Input<'a>, OpError> {
         match self.value(member) {
-            None => Ok(Input(None)),
+            None | Some(Value::String(_)) => Ok(Input(None)),
             Some(Value::Object(members)) => Ok(Input(Some(members))),
             Some(_) => Err(wrong_type(member, "an object")),
         }

@@ -1,21 +1,26 @@
 //! The commands of the daemon's life, one file each; operations come from the table.
 
+mod agents;
 mod backup;
 mod bench_dispatch;
 mod bench_http;
 mod bench_observations;
 mod config;
+mod connecting;
 mod doctor;
 mod eval;
 pub(crate) mod hook;
+mod install;
 mod links;
 mod logs;
+mod plugin;
 mod port;
 mod record;
 mod reference;
 mod serve;
 mod status;
 mod stop;
+mod uninstall;
 mod up;
 
 use std::ffi::OsString;
@@ -39,6 +44,10 @@ struct Own {
 /// The commands that are not operations, in the order of `--help`.
 const COMMANDS: &[Own] = &[
     Own { command: up::command, run: up::run },
+    Own { command: install::command, run: install::run },
+    Own { command: uninstall::command, run: uninstall::run },
+    Own { command: agents::command, run: agents::run },
+    Own { command: plugin::command, run: plugin::run },
     Own { command: serve::command, run: serve::run },
     Own { command: status::command, run: status::run },
     Own { command: stop::command, run: stop::run },

@@ -10,6 +10,7 @@
 mod answer;
 mod example;
 mod input;
+mod man;
 mod name;
 mod ops;
 mod output;
@@ -26,9 +27,11 @@ mod usage;
 mod tests;
 
 pub use answer::run_op;
+pub use clap_complete::Shell;
+pub use man::man_page;
 pub use name::{Default, Goes, Name, Saying};
 pub use output::Output;
-pub use parse::{Call, Own, Parsed, Picked, parse};
+pub use parse::{Call, Own, Parsed, Picked, completion_script, parse};
 pub use reference::reference;
 pub use tree::{DB, JSON, PORT, command};
 

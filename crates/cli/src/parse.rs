@@ -229,17 +229,22 @@ impl Line<'_> {
     }
 
     fn completions(self, out: &mut Output) -> Picked {
-        let mut script = Vec::new();
-        if let Some(shell) = self.matches.get_one::<clap_complete::Shell>("shell") {
-            let mut command = tree::command(self.table, self.extra, self.name);
-            clap_complete::generate(*shell, &mut command, self.name.word, &mut script);
-        }
-        Picked::Done(out.text(&String::from_utf8_lossy(&script)))
+        let shell = self.matches.get_one::<clap_complete::Shell>("shell");
+        let command = tree::command(self.table, self.extra, self.name);
+        let script = shell.map(|shell| completion_script(command, *shell)).unwrap_or_default();
+        Picked::Done(out.text(&script))
     }
 
     fn word(&self, id: &str) -> Option<&str> {
         self.matches.get_one::<String>(id).map(String::as_str)
     }
+}
+
+/// What a shell reads to complete the lines of a command.
+pub fn completion_script(mut command: Command, shell: clap_complete::Shell) -> String {
+    let (name, mut script) = (command.get_name().to_owned(), Vec::new());
+    clap_complete::generate(shell, &mut command, name, &mut script);
+    String::from_utf8_lossy(&script).into_owned()
 }
 
 /// Puts a value under its name into the object that stands there; one that is missing is made.

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::io::{self, Read as _};
 use std::os::unix::process::CommandExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -37,8 +37,18 @@ pub fn autostart_forbidden() -> bool {
     std::env::var_os("REKINDLE_NO_AUTOSTART").is_some_and(|value| !value.is_empty() && value != "0")
 }
 
+/// What the system puts behind the path of a program that was removed or replaced while it runs.
+const REMOVED: &str = " (deleted)";
+
+/// Our program as it stands on the disk now: it may have been replaced since this process began.
+fn program() -> io::Result<PathBuf> {
+    let path = std::env::current_exe()?;
+    let replaced = path.to_str().and_then(|path| path.strip_suffix(REMOVED));
+    Ok(replaced.filter(|_| !path.exists()).map(PathBuf::from).unwrap_or(path))
+}
+
 fn command(db: Option<&Path>, flags: &[OsString]) -> io::Result<Command> {
-    let mut command = Command::new(std::env::current_exe()?);
+    let mut command = Command::new(program()?);
     command.args(["serve", "--daemon", "--child"]).args(flags);
     if let Some(db) = db {
         command.arg("--db").arg(db);

@@ -22,9 +22,9 @@ pub fn uid() -> u32 {
 pub fn locations(db: Option<&Path>) -> Locations {
     let cwd = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
     let around = Surroundings {
-        var: &|name| match std::env::var_os(name) {
-            None if name == "HOME" => home_of(uid()),
-            value => value,
+        var: &|name| match name {
+            "HOME" => home().map(PathBuf::into_os_string),
+            _ => std::env::var_os(name),
         },
         uid: uid(),
         cwd: &cwd,
@@ -34,9 +34,10 @@ pub fn locations(db: Option<&Path>) -> Locations {
     Locations::resolve(&around, db)
 }
 
-/// The user's home directory.
+/// The user's home directory. A name that is set to nothing says nothing.
 pub fn home() -> Option<PathBuf> {
-    std::env::var_os("HOME").or_else(|| home_of(uid())).map(PathBuf::from)
+    let told = std::env::var_os("HOME").filter(|home| !home.is_empty());
+    told.or_else(|| home_of(uid())).map(PathBuf::from)
 }
 
 /// The home directory that the system knows of a user, for processes that were not told.

@@ -11,8 +11,9 @@ use std::fs::OpenOptions;
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use agents::Kind;
 use client::connection::Connection;
 use client::{clock, platform, spool};
 use model::CallId;
@@ -47,13 +48,15 @@ pub enum Outcome {
 /// Only what has to be looked at before the event is handed over; the rest is checked to be JSON. Of
 /// a member that is there twice the last one counts, as it does for the daemon.
 struct Payload<'a> {
-    session_id: Option<Cow<'a, str>>,
+    session: Option<Cow<'a, str>>,
 }
 
 #[derive(Deserialize)]
 #[serde(field_identifier, rename_all = "snake_case")]
 enum Member {
     SessionId,
+    /// Another agent's name for it.
+    ConversationId,
     #[serde(other)]
     Other,
 }
@@ -78,18 +81,20 @@ impl<'de> Visitor<'de> for Members {
     }
 
     fn visit_map<M: MapAccess<'de>>(self, mut members: M) -> Result<Payload<'de>, M::Error> {
-        let mut session_id = None;
+        let (mut session_id, mut conversation_id) = (None, None);
         while let Some(member) = members.next_key()? {
-            match member {
-                Member::SessionId => {
-                    session_id = members.next_value::<Option<Text<'de>>>()?.map(|text| text.0);
-                }
+            let place = match member {
+                Member::SessionId => &mut session_id,
+                Member::ConversationId => &mut conversation_id,
                 Member::Other => {
                     members.next_value::<IgnoredAny>()?;
+                    continue;
                 }
-            }
+            };
+            *place = members.next_value::<Option<Text<'de>>>()?.map(|text| text.0);
         }
-        Ok(Payload { session_id })
+        let session = session_id.or(conversation_id);
+        Ok(Payload { session })
     }
 }
 
@@ -158,7 +163,7 @@ fn shortened(text: &[u8]) -> Vec<u8> {
 fn check(text: &[u8]) -> Result<(), String> {
     let object = text.trim_ascii_start().starts_with(b"{");
     match serde_json::from_slice::<Payload<'_>>(text) {
-        Ok(payload) if payload.session_id.as_deref().is_none_or(str::is_empty) => {
+        Ok(payload) if payload.session.as_deref().is_none_or(str::is_empty) => {
             Err("dropped: no session_id".to_owned())
         }
         Ok(_) => Ok(()),
@@ -223,10 +228,13 @@ fn hand_over(
     locations: &Locations,
 ) -> Handed {
     let exchange = || -> io::Result<Vec<u8>> {
-        let patience = patience(hooked.event);
-        let mut connection = Connection::open_within(locations, patience)?;
-        connection.set_deadline(patience)?;
+        let until = Instant::now() + patience(hooked.event);
+        // At the end nothing is left, and no wait at all is an error.
+        let left = || until.saturating_duration_since(Instant::now());
+        let mut connection = Connection::open_within(locations, left())?;
+        connection.set_deadline(left())?;
         connection.send(&frame(hooked, id, at, text, locations)?)?;
+        connection.set_deadline(left())?;
         connection.receive()
     };
     let line = match exchange() {
@@ -243,11 +251,9 @@ fn hand_over(
 
 /// How long the agent is kept waiting for this event.
 fn patience(event: &str) -> Duration {
-    match event {
-        "PreToolUse" | "PostToolUse" | "PostToolUseFailure" | "BeforeTool" | "AfterTool" => {
-            limits::HOOK_TOOL_DEADLINE
-        }
-        "UserPromptSubmit" | "BeforeAgent" => limits::HOOK_PROMPT_DEADLINE,
+    match agents::kind(event) {
+        Kind::ToolStart | Kind::ToolUse | Kind::ToolFailure => limits::HOOK_TOOL_DEADLINE,
+        Kind::Prompt => limits::HOOK_PROMPT_DEADLINE,
         _ => limits::HOOK_DEADLINE,
     }
 }

@@ -407,3 +407,10 @@ pub const EVAL_BATCH_DOCUMENTS: usize = 4_000;
 pub const EVAL_BATCH_BYTES: usize = 8 * 1024 * 1024;
 /// How often the questions are drawn anew for an interval.
 pub const EVAL_RESAMPLES: usize = 1_000;
+
+// Connecting agents.
+
+/// Bytes of an agent's file that is edited.
+pub const AGENT_FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;
+/// How long an installation waits for another one.
+pub const INSTALL_PATIENCE: Duration = Duration::from_secs(10);

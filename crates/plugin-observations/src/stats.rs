@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::retention::{self, Sweep};
+use store::sessions;
 use store::totals::{self, Totals};
 
 use crate::examples;
@@ -33,6 +34,8 @@ pub(crate) struct MemoryStatsOutput {
     oldest_at: Option<i64>,
     /// The same of the last one.
     newest_at: Option<i64>,
+    /// Seconds since 1970, UTC, of the last event of each agent.
+    agents: BTreeMap<String, i64>,
     database_bytes: u64,
     /// Bytes of the database divided by the observations in it.
     bytes_per_observation: Option<u64>,
@@ -78,9 +81,10 @@ impl Op for MemoryStats {
     type Output = MemoryStatsOutput;
 
     fn run(&self, cx: &Cx<'_>, _: MemoryStatsParams) -> Result<MemoryStatsOutput, OpError> {
-        let (totals, sweeps) = cx
-            .store
-            .read(|rx| Ok((totals::totals(rx)?, retention::sweeps(rx, limits::SWEEPS_TOLD)?)))?;
+        let (totals, agents, sweeps) = cx.store.read(|rx| {
+            let sweeps = retention::sweeps(rx, limits::SWEEPS_TOLD)?;
+            Ok((totals::totals(rx)?, sessions::last_by_agent(rx)?, sweeps))
+        })?;
         let Totals { observations, prompts, sessions, projects, pinned, oldest, newest, bytes } =
             totals;
         let count: u64 = observations.iter().map(|(_, count)| count).sum();
@@ -95,6 +99,7 @@ impl Op for MemoryStats {
             pinned,
             oldest_at: oldest.map(seconds),
             newest_at: newest.map(seconds),
+            agents: agents.into_iter().map(|(agent, at)| (agent, seconds(at))).collect(),
             database_bytes: bytes,
             bytes_per_observation: bytes.checked_div(count),
             sweeps: sweeps.into_iter().map(PastSweep::new).collect(),

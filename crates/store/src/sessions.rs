@@ -56,6 +56,9 @@ pub(crate) const BY_NAME: &str =
 const TOUCH: &str = "UPDATE sessions SET last_at = max(last_at, ?2), \
      started_at = min(started_at, ?2), state = ?3, ended_at = ?4 WHERE id = ?1";
 
+const LAST_BY_AGENT: &str =
+    "SELECT agent, max(last_at) FROM sessions WHERE agent <> ?1 GROUP BY agent ORDER BY agent";
+
 /// A session that goes on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Alive {
@@ -265,6 +268,13 @@ pub(crate) fn remove(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
     })
 }
 
+/// When the last event of each agent came.
+pub fn last_by_agent(rx: &Rx<'_>) -> Result<Vec<(String, i64)>, OpError> {
+    let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    rx.sql(|db| db.prepare_cached(LAST_BY_AGENT)?.query_map([OF_MARKS], read)?.collect())
+}
+
+/// How many there are.
 pub fn count(rx: &Rx<'_>) -> Result<u64, OpError> {
     rx.sql(|db| db.query_row("SELECT count(*) FROM sessions", [], |row| row.get(0)))
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::report::Problem;
 
 /// A crate and those of ours it may depend on. What only tests need is not looked at.
-const MAY_SEE: [(&str, &[&str]); 20] = [
+const MAY_SEE: [(&str, &[&str]); 21] = [
     ("model", &["text"]),
     ("text", &[]),
     ("git", &[]),
@@ -18,6 +18,7 @@ const MAY_SEE: [(&str, &[&str]); 20] = [
     ("contract", &["model", "store"]),
     ("llm", &["model", "contract"]),
     ("client", &["model", "git"]),
+    ("connect", &["model", "agents"]),
     ("runtime", &["model", "text", "git", "agents", "store", "contract"]),
     ("hook", &["model", "agents", "text", "git", "client"]),
     ("mcp", &["model", "contract", "runtime", "client"]),

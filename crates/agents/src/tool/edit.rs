@@ -10,7 +10,7 @@ use crate::table::Tool;
 
 /// An edit of one file, by whichever tool.
 pub(super) fn of_file(call: &Call<'_>) -> Draft {
-    let several = call.agent.tool(call.name) == Tool::Edits;
+    let several = call.tool == Tool::Edits;
     let edits = || call.input.objects("edits");
     let mut draft = match call.path(FILE) {
         Some(path) => {
@@ -18,7 +18,8 @@ pub(super) fn of_file(call: &Call<'_>) -> Draft {
             let text = |members: &[&str]| {
                 edit.and_then(|edit| edit.text(members)).map(|text| text.head()).unwrap_or_default()
             };
-            let line = changed_line(text(&["old_string"]), text(&["new_string", "new_source"]));
+            let old = text(&["old_string", "oldString"]);
+            let line = changed_line(old, text(&["new_string", "newString", "new_source"]));
             let content = preview(call.shown(path), &line);
             Draft { file_path: Some(call.absolute(path)), ..Draft::new(ObsType::FileEdit, content) }
         }
@@ -58,7 +59,7 @@ fn line_from(text: &str, skip: usize) -> Option<String> {
 
 /// The tool that takes a patch.
 pub(super) fn of_patch_tool(call: &Call<'_>) -> Draft {
-    match call.input.text_or_first(&["command", "input", "patch"]) {
+    match call.input.text_or_first(&["command", "input", "patch", "patchText"]) {
         Some(patch) => of_patch(call, patch.head()),
         None => call.plain(ObsType::FileEdit, &[]),
     }

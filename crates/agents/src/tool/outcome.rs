@@ -98,7 +98,7 @@ fn collect<'a>(value: &'a Value, depth: usize, found: &mut Vec<&'a str>) {
 fn exit_code(response: &Value) -> Option<i64> {
     let places = [Some(response), response.get("metadata")];
     places.into_iter().flatten().find_map(|place| {
-        ["exit_code", "exitCode"].iter().find_map(|member| place.get(member)?.as_i64())
+        ["exit_code", "exitCode", "exit"].iter().find_map(|member| place.get(member)?.as_i64())
     })
 }
 
@@ -128,7 +128,8 @@ fn exit_code_of_line(line: &str) -> Option<i64> {
         let head = line.get(..prefix.len())?;
         head.eq_ignore_ascii_case(prefix).then(|| &line[prefix.len()..])
     };
-    let rest = behind("exit code").or_else(|| behind("process exited with code"))?;
+    let said = ["exit code", "process exited with code", "command failed with exit code"];
+    let rest = said.into_iter().find_map(behind)?;
     rest.trim_start_matches(':').trim().trim_end_matches('.').parse().ok()
 }
 

@@ -1,6 +1,6 @@
 //! What an agent is told, and when it is told nothing.
 
-use agents::AGENTS;
+use agents::{AGENTS, Form, Kind};
 use serde_json::{Value, json};
 
 use super::{extract, payload};
@@ -29,6 +29,22 @@ fn an_event_that_takes_text_is_answered_in_the_form_of_its_host() {
     }
 }
 
+/// @capture_answers
+#[test]
+fn cursor_and_our_plugin_take_the_text_as_a_member_of_its_own() {
+    let table = [
+        ("cursor", "sessionStart postToolUse postToolUseFailure"),
+        ("opencode", "session.created session.compacted chat.message tool.execute.before"),
+        ("opencode", "tool.execute.after message.part.updated"),
+    ];
+    for (agent, events) in table {
+        for event in events.split(' ') {
+            let expected = json!({ "additional_context": "text" });
+            assert_eq!(answer(agent, event, "text\n"), Some(expected), "{agent} {event}");
+        }
+    }
+}
+
 /// @capture_stop_is_silent
 #[test]
 fn an_event_at_which_the_agent_stops_is_never_answered() {
@@ -45,6 +61,19 @@ fn an_event_at_which_the_agent_stops_is_never_answered() {
         "CwdChanged",
         "Notification",
         "Setup",
+        "stop",
+        "subagentStop",
+        "sessionEnd",
+        "preCompact",
+        // What Cursor reads here is a permission, or whether to go on.
+        "preToolUse",
+        "beforeSubmitPrompt",
+        "beforeShellExecution",
+        "beforeReadFile",
+        "subagentStart",
+        "session.idle",
+        "session.deleted",
+        "experimental.session.compacting",
     ];
     for agent in AGENTS {
         for event in silent {
@@ -58,8 +87,13 @@ fn an_event_at_which_the_agent_stops_is_never_answered() {
 fn a_long_text_ends_with_a_whole_line_within_the_limit_of_its_host() {
     let text = "twenty characters …\n".repeat(1_000);
     for agent in AGENTS {
-        let answer = answer(agent.name, "SessionStart", &text).unwrap();
-        let told = answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
+        let start = agent.events.iter().find(|event| event.kind == Kind::SessionStart).unwrap();
+        let answer = answer(agent.name, start.name, &text).unwrap();
+        let told = match start.answer.unwrap() {
+            Form::HookSpecificOutput => &answer["hookSpecificOutput"]["additionalContext"],
+            Form::AdditionalContext => &answer["additional_context"],
+        };
+        let told = told.as_str().unwrap();
         assert!(told.encode_utf16().count() <= agent.chars_max);
         assert!(agent.tokens_max.is_none_or(|tokens| told.len().div_ceil(4) <= tokens));
         assert!(told.ends_with("characters …"), "{}", agent.name);

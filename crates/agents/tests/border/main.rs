@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "tests fail by panicking")]
 
 mod answers;
+mod documented;
 mod hostile;
 mod members;
 mod replay;

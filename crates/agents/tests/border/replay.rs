@@ -9,7 +9,12 @@ use serde_json::Value;
 const CAPTURED: &str = include_str!("../../testdata/hooks.jsonl");
 
 fn captured() -> impl Iterator<Item = (String, String, Value)> {
-    CAPTURED.lines().map(|line| {
+    lines(CAPTURED)
+}
+
+/// Client, event and payload of each line.
+pub(super) fn lines(text: &str) -> impl Iterator<Item = (String, String, Value)> {
+    text.lines().map(|line| {
         let mut line: Value = serde_json::from_str(line).unwrap();
         let word = |line: &Value, member: &str| line[member].as_str().unwrap().to_owned();
         let client = word(&line, "client").split(' ').next().unwrap().replace("codex-cli", "codex");
@@ -17,11 +22,11 @@ fn captured() -> impl Iterator<Item = (String, String, Value)> {
     })
 }
 
-fn extract(agent: Option<&str>, event: Option<&str>, payload: &Value) -> HookEvent {
+pub(super) fn extract(agent: Option<&str>, event: Option<&str>, payload: &Value) -> HookEvent {
     agents::extract(agent, event, payload, CallId([1; 16]), 1_700_000_000_000).unwrap()
 }
 
-fn shown(what: &Happening) -> String {
+pub(super) fn shown(what: &Happening) -> String {
     let (verb, tool) = match what {
         Happening::ToolStarting(tool) => ("starting", tool),
         Happening::ToolUsed(tool) => ("used", tool),
@@ -79,12 +84,12 @@ fn an_agent_and_an_event_that_are_not_named_are_recognised() {
 #[test]
 fn every_captured_event_that_record_takes_is_complete() {
     for (_, _, payload) in captured() {
-        agents::strict(&payload).unwrap();
+        agents::strict(None, &payload).unwrap();
         for member in ["session_id", "cwd", "hook_event_name"] {
             for wrong in [Value::Null, "".into(), 5.into()] {
                 let mut payload = payload.clone();
                 payload[member] = wrong;
-                let error = agents::strict(&payload).unwrap_err();
+                let error = agents::strict(None, &payload).unwrap_err();
                 assert_eq!(error.details["param"], member);
             }
         }

@@ -47,7 +47,7 @@ pub(super) fn run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
 /// Takes in the event on stdin; what the agent is to be told comes back.
 fn record(world: &mut World, agent: Option<&str>) -> Result<Option<String>, OpError> {
     let payload = read()?;
-    agents::strict(&payload)?;
+    agents::strict(agent, &payload)?;
     let (id, at) = (client::mint(), client::clock::now_ms());
     let mut params = json!({ "payload": payload, "id": id, "at": at });
     if let Some(agent) = agent {

@@ -23,7 +23,7 @@ pub(super) fn run(world: &mut World, _: &[String], _: &ArgMatches) -> u8 {
     }
 }
 
-fn stop(world: &mut World) -> Result<Value, OpError> {
+pub(super) fn stop(world: &mut World) -> Result<Value, OpError> {
     let Some((road, hello)) = road::connect(world)? else {
         return Ok(json!({ "stopped": false, "running": false }));
     };

@@ -18,8 +18,23 @@ pub(super) fn command() -> Command {
 
 pub(super) fn run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
     match up(world, matches.get_one::<u16>(cli::PORT).copied()) {
-        Ok(result) => world.out.result(&result, Some(&pretty)),
+        Ok(result) => {
+            let exit = world.out.result(&result, Some(&pretty));
+            note_unwired(world);
+            exit
+        }
         Err(error) => world.out.error(&error),
+    }
+}
+
+/// Says which agents on this machine do not call us yet.
+fn note_unwired(world: &mut World) {
+    let unwired = super::agents::unwired();
+    if !unwired.is_empty() && !world.out.json {
+        let names = super::connecting::listed(&unwired);
+        world
+            .out
+            .note(&format!("note: {names} found and not connected; `rekindle install` does it"));
     }
 }
 

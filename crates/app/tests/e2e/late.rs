@@ -31,7 +31,7 @@ fn send(home: &Home, numbers: std::ops::Range<usize>) {
 }
 
 /// Stops the process where it stands, and waits until it does.
-fn suspend(pid: u32) {
+pub(super) fn suspend(pid: u32) {
     signal(pid, "STOP");
     wait_until("the process stands still", || {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "tests fail by panicking")]
 
+mod arrivals;
 mod backlog;
 mod builds;
 mod command_line;
@@ -19,8 +20,11 @@ mod hints_scenarios;
 mod hook;
 mod hostile;
 mod idle;
+mod install;
+mod install_faults;
 mod late;
 mod life;
+mod manners;
 mod mcp;
 mod meaning;
 mod nmem;

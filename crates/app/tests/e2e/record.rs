@@ -122,7 +122,55 @@ fn a_wrong_line_exits_with_1_because_2_would_stop_the_agent() {
     }
     let agent = home.run_with(&["record", "--agent", "nobody"], &event(&json!({})));
     refused(&agent, "no agent is known by this name");
-    assert_eq!(sqlite::recorded(&home), [""; 0]);
+    assert!(!home.path("data/rekindle.db").exists() && home.spooled().is_empty());
+}
+
+/// The lines that the documentation gives as an example.
+fn documented() -> impl Iterator<Item = &'static str> {
+    let page = include_str!("../../../../docs/spec/capture.md");
+    let block = page.split("```json\n").nth(1).unwrap().split("```").next().unwrap();
+    block.lines()
+}
+
+/// @capture_lines
+#[test]
+fn each_line_that_is_documented_for_other_harnesses_is_taken() {
+    let home = home();
+    let _daemon = home.daemon();
+    for line in documented() {
+        let run = record(&home, line.as_bytes());
+        let is_told = line.contains("\"source\":\"compact\"");
+        assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{line}");
+        assert_eq!(run.stdout.contains("Fix the login"), is_told, "{line}: {}", run.stdout);
+    }
+    let names = documented().map(|line| {
+        let line: Value = serde_json::from_str(line).unwrap();
+        line["hook_event_name"].as_str().unwrap().to_owned()
+    });
+    assert_eq!(sqlite::recorded(&home), names.collect::<Vec<_>>());
+    let trace = home.call("session_trace", &json!({ "session_id": "s-1" }));
+    let trace = trace.to_string();
+    for word in [
+        "session_start",
+        "Fix the login",
+        "command_error",
+        "fn login in src",
+        "Read src/login.rs",
+        "Edit src/login.rs: ttl = 3600",
+        "Write NOTES.md",
+        "git_commit",
+        "mcp_call",
+        "session_compact",
+        "session_end",
+    ] {
+        assert!(trace.contains(word), "{word}: {trace}");
+    }
+    // The same lines again: what has an id of its own counts once.
+    let before = sqlite::observed(&home).len();
+    for line in documented().filter(|line| line.contains("tool_use_id")) {
+        silent(&record(&home, line.as_bytes()));
+    }
+    assert_eq!(sqlite::observed(&home).len(), before);
 }
 
 /// @record_is_silent

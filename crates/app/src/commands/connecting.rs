@@ -1,0 +1,105 @@
+//! What `install`, `uninstall`, `agents` and `up` share: where the agents are, which are meant, and a question.
+
+use std::io::{BufRead as _, IsTerminal as _, Write as _};
+use std::path::PathBuf;
+
+use agents::wiring::{WIRINGS, Wiring};
+use clap::builder::PossibleValuesParser;
+use clap::{Arg, ArgAction, ArgMatches};
+use connect::{Around, Change};
+use model::OpError;
+use serde_json::{Value, json};
+
+use crate::world::World;
+
+/// The places of this process: its home, and the repository it stands in.
+pub(super) struct Here {
+    home: PathBuf,
+    project: PathBuf,
+}
+
+impl Here {
+    pub(super) fn find() -> Result<Here, OpError> {
+        let home = client::platform::home().filter(|home| home.is_absolute()).ok_or_else(|| {
+            OpError::unavailable("cannot tell where your home directory is").hint("Set HOME.")
+        })?;
+        let cwd = std::env::current_dir().unwrap_or_else(|_| home.clone());
+        let project = git::Facts::at(&cwd).map_or(cwd, |facts| facts.root);
+        Ok(Here { home, project })
+    }
+
+    pub(super) fn home(&self) -> &std::path::Path {
+        &self.home
+    }
+
+    pub(super) fn around(&self) -> Around<'_> {
+        Around {
+            var: &|name| std::env::var_os(name),
+            home: &self.home,
+            project: &self.project,
+            uid: client::platform::uid(),
+        }
+    }
+}
+
+/// The argument that names agents.
+pub(super) fn agents_arg(help: &'static str) -> Arg {
+    Arg::new("agent")
+        .value_name("AGENT")
+        .action(ArgAction::Append)
+        .num_args(0..)
+        .value_parser(PossibleValuesParser::new(WIRINGS.iter().map(|wiring| wiring.agent)))
+        .help(help)
+}
+
+pub(super) fn yes_arg(help: &'static str) -> Arg {
+    Arg::new("yes").long("yes").short('y').action(ArgAction::SetTrue).help(help)
+}
+
+/// The agents that a line names, each once.
+pub(super) fn named(matches: &ArgMatches) -> Vec<&'static Wiring> {
+    let names = matches.get_many::<String>("agent").into_iter().flatten();
+    let names: Vec<&String> = names.collect();
+    let is_named = |wiring: &&Wiring| names.iter().any(|name| **name == wiring.agent);
+    WIRINGS.iter().filter(is_named).collect()
+}
+
+/// Asks on a terminal; `None` if nobody is there to answer.
+pub(super) fn ask(world: &World, question: &str, default: bool) -> Option<bool> {
+    if world.out.json || !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
+        return None;
+    }
+    let choice = if default { "[Y/n]" } else { "[y/N]" };
+    let mut err = std::io::stderr();
+    // Without the question there is no answer to expect.
+    write!(err, "{question} {choice} ").and_then(|()| err.flush()).ok()?;
+    let mut line = String::new();
+    std::io::stdin().lock().read_line(&mut line).ok()?;
+    Some(match line.trim().to_lowercase().as_str() {
+        "" => default && line.ends_with('\n'),
+        word => word == "y" || word == "yes",
+    })
+}
+
+/// Files and what is done to each, with a diff where it is wanted.
+pub(super) fn files<'c>(changes: impl Iterator<Item = &'c Change>, diff: bool) -> Vec<Value> {
+    let shown = |change: &Change| {
+        let path = change.path.to_string_lossy();
+        let mut file = json!({ "path": path, "done": change.doing().word() });
+        if diff {
+            let (before, after) = (change.before.as_deref(), change.after.as_deref());
+            file["diff"] = connect::unified(&path, before, after).into();
+        }
+        file
+    };
+    changes.map(shown).collect()
+}
+
+/// Names for people: `a`, `a and b`, `a, b and c`.
+pub(super) fn listed(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [most @ .., last] => format!("{} and {last}", most.join(", ")),
+    }
+}

@@ -1,0 +1,237 @@
+//! `rekindle install`: connects agents, so that they call us and list our tools.
+
+use std::path::{Path, PathBuf};
+
+use agents::wiring::{WIRINGS, Wiring};
+use clap::builder::PossibleValuesParser;
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use connect::{Asked, Copy, Outcome, Scope, Whole};
+use model::{Code, OpError};
+use serde_json::{Value, json};
+
+use super::connecting::{self, Here};
+use crate::world::World;
+
+pub(super) fn command() -> Command {
+    let flag = |name: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue);
+    Command::new("install")
+        .about("Connect agents: hooks and MCP tools, in one step")
+        .long_about(
+            "Connect agents: hooks and MCP tools, in one step.\n\n\
+             The agents' own files are edited, and everything else in them stays as it is. All files are \
+             checked before the first one changes; running it again changes nothing; `rekindle uninstall` \
+             restores the very bytes. When the program runs from a build folder it is copied to \
+             ~/.local/bin first, so that the path that agents are given stays good.",
+        )
+        .arg(connecting::agents_arg("Agents to connect; those found on this machine if left out"))
+        .arg(flag("dry-run").help("Show what would change, as a diff, and change nothing"))
+        .arg(
+            Arg::new("scope")
+                .long("scope")
+                .value_name("SCOPE")
+                .default_value("user")
+                .value_parser(PossibleValuesParser::new(["user", "project"]))
+                .help("For you everywhere, or in the files of this repository"),
+        )
+        .arg(
+            Arg::new("bin")
+                .long("bin")
+                .value_name("PATH")
+                .value_parser(value_parser!(PathBuf))
+                .help("Copy the program there, and have agents start it from there"),
+        )
+        .arg(connecting::yes_arg("Connect all agents that are found, without a question"))
+        .arg(flag("shell").help("Install completions for your shells and the man page"))
+        .after_help(
+            "Examples:\n  rekindle install claude-code\n  rekindle install --dry-run\n  \
+             rekindle install codex gemini-cli --yes\n  rekindle install --shell",
+        )
+}
+
+pub(super) fn run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
+    match install(world, matches) {
+        Ok(Some(result)) => {
+            let exit = world.out.result(&result, Some(&pretty));
+            if !world.out.json {
+                remarks(world, &result);
+            }
+            exit
+        }
+        Ok(None) => world.out.text("nothing was changed"),
+        Err(error) => world.out.error(&error),
+    }
+}
+
+/// What was done; nothing if the user said no.
+fn install(world: &mut World, matches: &ArgMatches) -> Result<Option<Value>, OpError> {
+    let here = Here::find()?;
+    let around = here.around();
+    let dry = matches.get_flag("dry-run");
+    let word = matches.get_one::<String>("scope").map_or("user", String::as_str);
+    let scope = if word == "project" { Scope::Project } else { Scope::User };
+    let mut chosen = connecting::named(matches);
+    if chosen.is_empty() && !matches.get_flag("shell") {
+        chosen = WIRINGS.iter().filter(|wiring| around.found(wiring).is_some()).collect();
+        if !agreed(world, &chosen, dry || matches.get_flag("yes"))? {
+            return Ok(None);
+        }
+    }
+    let (binary, copy) = program(&here, matches.get_one::<PathBuf>("bin"))?;
+    let shell =
+        if matches.get_flag("shell") { shell_files(world, here.home()) } else { Vec::new() };
+    let asked = Asked {
+        agents: &chosen,
+        scope,
+        binary: &binary,
+        copy,
+        shell: &shell,
+        data_dir: &world.locations.data_dir,
+    };
+    let outcome = if dry {
+        connect::preview(&asked, &around)?
+    } else {
+        // A limit on the size of files is an error to tell, and not the end of the process.
+        server::platform::survive_file_limits()
+            .map_err(|error| OpError::internal(format!("no signal handlers: {error}")))?;
+        connect::install(&asked, &around)?
+    };
+    Ok(Some(told(&asked, &outcome, dry)))
+}
+
+/// Whether to go on without agents having been named.
+fn agreed(world: &World, found: &[&Wiring], yes: bool) -> Result<bool, OpError> {
+    let names: Vec<&str> = found.iter().map(|wiring| wiring.agent).collect();
+    if names.is_empty() {
+        let known: Vec<&str> = WIRINGS.iter().map(|wiring| wiring.agent).collect();
+        return Err(OpError::new(Code::NotFound, "no agent was found on this machine").hint(
+            format!("Name one: `rekindle install AGENT`, of {}.", connecting::listed(&known)),
+        ));
+    }
+    if yes {
+        return Ok(true);
+    }
+    let titles: Vec<&str> = found.iter().map(|wiring| wiring.title).collect();
+    let question = format!("Found {}. Connect?", connecting::listed(&titles));
+    connecting::ask(world, &question, true).ok_or_else(|| {
+        OpError::invalid("agent", "no agent was named, and there is no terminal to ask at").hint(
+            format!("Use `rekindle install {}`, or --yes for all that are found.", names.join(" ")),
+        )
+    })
+}
+
+/// The program that agents start, and the copy that has to be made for it.
+fn program(here: &Here, bin: Option<&PathBuf>) -> Result<(PathBuf, Option<Copy>), OpError> {
+    let exe = std::env::current_exe().map_err(|error| {
+        OpError::unavailable(format!("cannot tell where this program is: {error}"))
+    })?;
+    let to = match bin {
+        Some(bin) if bin.is_dir() => bin.join("rekindle"),
+        Some(bin) => bin.clone(),
+        None if connect::build_folder(&exe) => here.home().join(".local/bin/rekindle"),
+        None => return Ok((exe, None)),
+    };
+    let to = std::path::absolute(&to)
+        .map_err(|error| OpError::invalid("bin", format!("not a path: {error}")))?;
+    let same = to.canonicalize().is_ok_and(|to| exe.canonicalize().is_ok_and(|exe| exe == to));
+    Ok((to.clone(), (!same).then_some(Copy { from: exe, to })))
+}
+
+/// Completions for the shells that are there, and the man page, where they are looked for.
+fn shell_files(world: &World, home: &Path) -> Vec<Whole> {
+    let base = |var: &str, below: &str| match std::env::var_os(var).map(PathBuf::from) {
+        Some(dir) if dir.is_absolute() => dir,
+        _ => home.join(below),
+    };
+    let (data, config) =
+        (base("XDG_DATA_HOME", ".local/share"), base("XDG_CONFIG_HOME", ".config"));
+    let places = [
+        ("bash", cli::Shell::Bash, data.join("bash-completion/completions/rekindle")),
+        ("zsh", cli::Shell::Zsh, data.join("zsh/site-functions/_rekindle")),
+        ("fish", cli::Shell::Fish, config.join("fish/completions/rekindle.fish")),
+    ];
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let is_there = |name: &str| std::env::split_paths(&path).any(|dir| dir.join(name).is_file());
+    let tree = || cli::command(&world.table, super::own_commands(&world.table), &cli::Name::FULL);
+    let mut files: Vec<Whole> = places
+        .into_iter()
+        .filter(|(name, _, _)| is_there(name))
+        .map(|(_, shell, path)| Whole { path, text: cli::completion_script(tree(), shell) })
+        .collect();
+    files.push(Whole { path: data.join("man/man1/rekindle.1"), text: cli::man_page(&tree()) });
+    files
+}
+
+fn told(asked: &Asked<'_>, outcome: &Outcome, dry: bool) -> Value {
+    let of = |name: &str| {
+        let files = outcome.files.iter().filter(|change| change.agent == name);
+        connecting::files(files, dry)
+    };
+    let agents = asked.agents.iter().map(|wiring| {
+        json!({
+            "agent": wiring.agent,
+            "title": wiring.title,
+            "files": of(wiring.agent),
+            "remark": wiring.remark,
+        })
+    });
+    let copy = outcome.copy.map_or("unchanged", |doing| doing.word());
+    json!({
+        "dry_run": dry,
+        "changed": !outcome.changes_nothing(),
+        "scope": asked.scope.word(),
+        "binary": { "path": asked.binary.to_string_lossy(), "done": copy },
+        "agents": agents.collect::<Vec<_>>(),
+        "shell": of("shell"),
+    })
+}
+
+fn pretty(result: &Value) -> String {
+    let dry = result["dry_run"] == true;
+    let list = |of: &Value, name: &str| of[name].as_array().cloned().unwrap_or_default();
+    let agents = list(result, "agents");
+    let all = agents.iter().flat_map(|agent| list(agent, "files")).chain(list(result, "shell"));
+    if dry {
+        let binary = &result["binary"];
+        let mut text: String =
+            all.map(|file| file["diff"].as_str().unwrap_or("").to_owned()).collect();
+        if binary["done"] != "unchanged" {
+            text.push_str(&format!("the program would be copied to {}\n", plain(&binary["path"])));
+        }
+        let nothing = "nothing would change";
+        return if text.is_empty() { nothing.to_owned() } else { text };
+    }
+    let line = |file: &Value| format!("  {:<9} {}", plain(&file["done"]), plain(&file["path"]));
+    let mut lines = Vec::new();
+    if result["binary"]["done"] != "unchanged" {
+        lines.push("Program".to_owned());
+        lines.push(line(&result["binary"]));
+    }
+    for agent in &agents {
+        lines.push(plain(&agent["title"]).to_owned());
+        lines.extend(list(agent, "files").iter().map(line));
+    }
+    if !list(result, "shell").is_empty() {
+        lines.push("Shell".to_owned());
+        lines.extend(list(result, "shell").iter().map(line));
+    }
+    let end = if result["changed"] == true {
+        "Connected. Start a new session of your agent; `rekindle agents` shows when its first event came, \
+         `rekindle uninstall` undoes all of this."
+    } else {
+        "Everything is in place already; nothing was changed."
+    };
+    format!("{}\n\n{end}", lines.join("\n"))
+}
+
+/// What the user still has to do.
+fn remarks(world: &mut World, result: &Value) {
+    for agent in result["agents"].as_array().into_iter().flatten() {
+        if let Some(remark) = agent["remark"].as_str() {
+            world.out.note(&format!("note: {remark}"));
+        }
+    }
+}
+
+fn plain(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}

@@ -1,0 +1,275 @@
+//! Whatever is wrong with an agent's files, the disk or the moment: nothing is half done, and nothing is lost.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+use testkit::home::finish;
+use testkit::{Home, Run};
+
+use super::install::{AGENTS, furnish, home, install, read, tree};
+
+/// An installation of all agents that is refused, names the file and leaves everything as it was.
+fn refused(home: &Home, file: &str, what: &str) {
+    let before = tree(home);
+    let run = install(home, &AGENTS);
+    assert_eq!(run.code, 1, "{run:?}");
+    assert!(run.stderr.contains(home.path(file).to_str().unwrap()), "{run:?}");
+    assert!(run.stderr.contains(what), "{run:?}");
+    assert!(run.stderr.contains("hint:"), "{run:?}");
+    assert_eq!(tree(home), before);
+}
+
+/// @connect_refused
+#[test]
+fn a_file_that_is_not_valid_stops_everything_before_anything_changed() {
+    for (file, text, what) in [
+        (".cursor/mcp.json", "{\n  \"a\": nope\n}", "line 2 column 8"),
+        (".cursor/mcp.json", "{\n  // mine\n}", "line 2 column 3: not valid JSON: comments"),
+        (
+            ".cursor/hooks.json",
+            "{\n  \"hooks\": []\n}",
+            "line 2 column 12: `hooks` is not an object",
+        ),
+        (".cursor/hooks.json", "{\"hooks\": {\"stop\": 3}}", "line 1 column 20"),
+        (
+            ".cursor/hooks.json",
+            "{\"hooks\": {},\n\"hooks\": {}}",
+            "line 2 column 1: `hooks` is there twice",
+        ),
+        (".codex/config.toml", "a = 1\nb = \n", "line 2 column"),
+        (".config/opencode/opencode.jsonc", "{\n  \"mcp\": 1\n}", "line 2 column 10"),
+        (".config/opencode/plugins/rekindle.js", "export const A = 1\n", "is not ours"),
+    ] {
+        let home = home();
+        furnish(&home);
+        home.write(file, text);
+        refused(&home, file, what);
+    }
+}
+
+/// @connect_refused
+#[test]
+fn what_must_not_be_written_is_refused_by_name() {
+    let home = home();
+    furnish(&home);
+    let file = home.path(".cursor/mcp.json");
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o444)).unwrap();
+    refused(&home, ".cursor/mcp.json", "is read-only");
+    std::fs::remove_file(&file).unwrap();
+    std::fs::create_dir(&file).unwrap();
+    refused(&home, ".cursor/mcp.json", "is not a file");
+    std::fs::remove_dir(&file).unwrap();
+    std::os::unix::fs::symlink("mcp.json", &file).unwrap();
+    refused(&home, ".cursor/mcp.json", "leads back to itself");
+    std::fs::remove_file(&file).unwrap();
+    std::fs::write(&file, b"{\n \"a\": \"\xff\"}").unwrap();
+    refused(&home, ".cursor/mcp.json", "line 2 column 8: is not UTF-8");
+    home.write(".cursor/mcp.json", &format!("{{\"a\":\"{}\"}}", "x".repeat(16 * 1024 * 1024)));
+    refused(&home, ".cursor/mcp.json", "16777216");
+}
+
+/// @connect_preserved
+#[test]
+fn a_link_into_a_dotfiles_repository_stays_one() {
+    let home = home();
+    home.write("dotfiles/claude.json", "{\n  \"mine\": true\n}\n");
+    home.write(".claude/keep", "");
+    let link = |to: &str, at: &str| std::os::unix::fs::symlink(to, home.path(at)).unwrap();
+    link("../dotfiles/claude.json", ".claude/settings.json");
+    // One that leads to nothing yet.
+    link("dotfiles/new.json", ".claude.json");
+    let before = tree(&home);
+    install(&home, &["claude-code"]).ok();
+    assert!(read(&home, "dotfiles/claude.json").contains("SessionStart"));
+    assert!(read(&home, "dotfiles/new.json").contains("mcpServers"));
+    assert!(home.path(".claude/settings.json").is_symlink());
+    home.run(&["uninstall"]).ok();
+    assert_eq!(tree(&home), before);
+}
+
+/// @connect_preserved
+#[test]
+fn line_ends_marks_and_comments_stay_and_half_of_our_hooks_is_completed() {
+    let home = home();
+    let settings = "\u{feff}{\r\n\t\"hooks\": {\r\n\t\t\"Stop\": [\r\n\t\t\t{\r\n\t\t\t\t\"hooks\": [\r\n\
+        \t\t\t\t\t{ \"type\": \"command\", \"command\": \"/mine\" },\r\n\
+        \t\t\t\t\t{ \"type\": \"command\", \"command\": \"/old/rekindle\", \"args\": [\"hook\", \"Stop\"] }\r\n\
+        \t\t\t\t]\r\n\t\t\t}\r\n\t\t]\r\n\t}\r\n}";
+    home.write(".claude/settings.json", settings);
+    home.write(".codex/config.toml", "");
+    let before = tree(&home);
+    install(&home, &["claude-code", "codex"]).ok();
+    let text = read(&home, ".claude/settings.json");
+    assert!(text.starts_with("\u{feff}{\r\n\t\"hooks\"") && text.ends_with('}'), "{text:?}");
+    assert!(!text.replace("\r\n", "").contains('\n'), "{text:?}");
+    let value: Value = serde_json::from_str(text.trim_start_matches('\u{feff}')).unwrap();
+    let stop = &value["hooks"]["Stop"];
+    assert_eq!(stop.as_array().unwrap().len(), 1);
+    assert_eq!(stop[0]["hooks"][0]["command"], "/mine");
+    assert_eq!(stop[0]["hooks"][1]["args"], json!(["hook", "Stop", "--agent", "claude-code"]));
+    assert!(!text.contains("/old/"));
+    assert_eq!(value["hooks"].as_object().unwrap().len(), 9);
+    home.run(&["uninstall"]).ok();
+    assert_eq!(tree(&home), before);
+}
+
+/// @connect_preserved
+#[test]
+fn a_file_of_five_megabytes_is_edited() {
+    let home = home();
+    let entry =
+        |at: usize| format!("    \"/project/{at}\": {{ \"history\": [\"{}\"] }}", "x".repeat(200));
+    let entries: Vec<String> = (0..22_000).map(entry).collect();
+    let text = format!("{{\n  \"projects\": {{\n{}\n  }}\n}}\n", entries.join(",\n"));
+    assert!(text.len() > 5_000_000);
+    home.write(".claude.json", &text);
+    install(&home, &["claude-code"]).ok();
+    let wired = read(&home, ".claude.json");
+    assert!(wired.contains("\"rekindle\"") && wired.len() < text.len() + 300);
+    home.run(&["uninstall"]).ok();
+    assert_eq!(read(&home, ".claude.json"), text);
+}
+
+/// @connect_one_at_a_time
+#[test]
+fn installations_at_the_same_time_wait_for_each_other() {
+    let home = home();
+    furnish(&home);
+    let before = tree(&home);
+    let start = |_: usize| {
+        let mut command = home.command([&["install"], &AGENTS[..]].concat());
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        command.spawn().unwrap()
+    };
+    let all: Vec<_> = (0..4).map(start).collect();
+    for child in all {
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    assert_eq!(read(&home, ".claude/settings.json").matches("\"Stop\", \"--agent\"").count(), 1);
+    home.run(&["uninstall"]).ok();
+    assert_eq!(tree(&home), before);
+}
+
+/// Runs a line with a fault at each of its writes in turn, until it passes none.
+fn at_every_write(kind: &str, line: &[&str], prepare: impl Fn(&Home), check: impl Fn(&Home, Run)) {
+    let mut at = 0;
+    loop {
+        at += 1;
+        let mut home = home();
+        furnish(&home);
+        prepare(&home);
+        home.set("REKINDLE_INSTALL_FAULT", &format!("{kind}:{at}"));
+        let run = home.run(line);
+        home.unset("REKINDLE_INSTALL_FAULT");
+        if run.code == 0 {
+            break;
+        }
+        check(&home, run);
+    }
+    // Each file is written, and so is the record.
+    assert!(at > 6, "only {at} writes");
+}
+
+const TWO: [&str; 3] = ["install", "claude-code", "codex"];
+
+/// @connect_interrupted
+#[test]
+fn an_installation_that_was_cut_off_anywhere_is_undone_or_continued() {
+    let plain = home();
+    furnish(&plain);
+    let before = tree(&plain);
+    let relative = |home: &Home| -> Vec<_> {
+        let all = tree(home).into_iter();
+        all.map(|(path, what)| (path.strip_prefix(&home.dir).unwrap().to_owned(), what)).collect()
+    };
+    let original = relative(&plain);
+    plain.run(&TWO).ok();
+    let settings = read(&plain, ".claude/settings.json");
+    assert_ne!(tree(&plain), before);
+    at_every_write(
+        "stop",
+        &TWO,
+        |_| {},
+        |home, run| {
+            assert_eq!(run.code, -1, "{run:?}");
+            home.run(&["uninstall"]).ok();
+            assert_eq!(relative(home), original);
+        },
+    );
+    at_every_write(
+        "stop",
+        &TWO,
+        |_| {},
+        |home, _| {
+            home.run(&TWO).ok();
+            assert_eq!(read(home, ".claude/settings.json"), settings);
+            home.run(&["uninstall"]).ok();
+            assert_eq!(relative(home), original);
+        },
+    );
+    let installed = |home: &Home| drop(home.run(&TWO).ok());
+    at_every_write("stop", &["uninstall"], installed, |home, _| {
+        home.run(&["uninstall"]).ok();
+        assert_eq!(relative(home), original);
+    });
+}
+
+/// @connect_disk_full
+#[test]
+fn a_disk_that_is_full_at_any_write_leaves_everything_as_it_was() {
+    let bare = home();
+    furnish(&bare);
+    let count = tree(&bare).len();
+    at_every_write(
+        "fail",
+        &TWO,
+        |_| {},
+        |home, run| {
+            assert_eq!(run.code, 1, "{run:?}");
+            assert!(run.stderr.contains("disk is not full"), "{run:?}");
+            assert_eq!(tree(home).len(), count, "{run:?}");
+            let settings = read(home, ".claude/settings.json");
+            assert!(
+                !settings.contains("rekindle") && settings.contains("/usr/bin/check"),
+                "{settings}"
+            );
+            assert_eq!(read(home, ".codex/config.toml"), read(&bare, ".codex/config.toml"));
+        },
+    );
+}
+
+/// @connect_disk_full
+#[test]
+fn a_limit_on_the_size_of_files_is_told_and_changes_nothing() {
+    let home = home();
+    furnish(&home);
+    home.write(".claude.json", &format!("{{\"a\":\"{}\"}}", "x".repeat(20_000)));
+    let before = tree(&home);
+    let line = home.command(["install", "claude-code"]);
+    let program = line.get_program().to_str().unwrap().to_owned();
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &format!("ulimit -f 8 && exec '{program}' install claude-code")]);
+    shell.env_clear().envs(home.env.iter().cloned());
+    shell.env("PATH", std::env::var_os("PATH").unwrap_or_default());
+    let run = finish(shell, b"");
+    assert_eq!(run.code, 1, "{run:?}");
+    assert!(run.stderr.contains("error: cannot use"), "{run:?}");
+    assert_eq!(tree(&home), before);
+}
+
+/// @connect_nothing_to_undo
+#[test]
+fn uninstall_without_install_changes_nothing_and_says_so() {
+    let home = home();
+    furnish(&home);
+    // What is broken is none of its business.
+    home.write(".cursor/hooks.json", "{ broken");
+    let before = tree(&home);
+    let run = home.run(&["uninstall"]);
+    assert_eq!((run.code, run.stderr.as_str()), (0, ""));
+    assert!(run.stdout.contains("nothing was changed"), "{run:?}");
+    assert_eq!(home.run(&["uninstall", "codex", "--json"]).json()["changed"], false);
+    assert_eq!(tree(&home), before);
+}

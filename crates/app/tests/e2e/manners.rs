@@ -1,0 +1,234 @@
+//! The hook's manners: how long it waits, what it does in a broken place, and that it leaves the agent
+//! alone whatever became of the daemon, of its own program and of the ground it stands on.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::net::UnixListener;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use testkit::home::{finish, signal};
+use testkit::{Home, Run, wait_until};
+
+use super::late::suspend;
+use super::{home, sqlite};
+
+/// An event that any agent may send, in the members of all of them.
+fn payload() -> Vec<u8> {
+    let event = json!({
+        "session_id": "s-1", "conversation_id": "s-1", "cwd": "/srv/gone", "prompt": "hello",
+        "tool_name": "Bash", "tool_input": { "command": "make" },
+    });
+    event.to_string().into_bytes()
+}
+
+fn silent(run: &Run) {
+    assert_eq!((run.code, run.stdout.as_str(), run.stderr.as_str()), (0, "", ""));
+}
+
+fn hook(home: &Home, event: &str) {
+    silent(&home.run_with(&["hook", event], &payload()));
+}
+
+/// @a_hook_has_a_deadline
+#[test]
+fn a_hook_leaves_a_hung_daemon_at_the_deadline_of_its_event_whichever_agent_sends_it() {
+    let home = home();
+    let daemon = home.daemon();
+    suspend(daemon.pid());
+    let table = [
+        (150, "PreToolUse PostToolUseFailure AfterTool postToolUse tool.execute.before"),
+        (300, "UserPromptSubmit BeforeAgent beforeSubmitPrompt chat.message"),
+        (1_000, "SessionStart SessionEnd sessionStart session.deleted"),
+    ];
+    let mut sent = 0;
+    for (deadline, events) in table {
+        let deadline = Duration::from_millis(deadline);
+        for event in events.split(' ') {
+            // A busy machine may make it late now and then.
+            wait_until(event, || {
+                let started = Instant::now();
+                hook(&home, event);
+                sent += 1;
+                let took = started.elapsed();
+                assert!(took >= deadline, "{event} waits for an answer: {took:?}");
+                (took < deadline + Duration::from_millis(120)).then_some(())
+            });
+        }
+    }
+    assert_eq!(home.spooled().len(), sent, "each is safe when its hook ends");
+    signal(daemon.pid(), "CONT");
+    wait_until("the spool is empty", || {
+        home.call("set_hint", &json!({ "component": "any", "key": "write", "value": "x" }));
+        home.spooled().is_empty().then_some(())
+    });
+    assert_eq!(sqlite::recorded(&home).len(), sent, "what the daemon got twice counts once");
+}
+
+/// @a_hook_works_anywhere
+#[test]
+fn a_hook_works_where_home_is_not_set_or_empty() {
+    for empty in [false, true] {
+        let mut home = home();
+        for name in ["HOME", "REKINDLE_HOME"] {
+            home.unset(name);
+        }
+        if empty {
+            home.set("HOME", "");
+        }
+        for (name, folder) in [("XDG_DATA_HOME", "share"), ("XDG_CONFIG_HOME", "config")] {
+            home.set(name, home.path(folder).to_str().unwrap());
+        }
+        hook(&home, "PostToolUse");
+        let spool = home.path("share/rekindle/spool");
+        assert_eq!(std::fs::read_dir(&spool).unwrap().count(), 1);
+        let _daemon = home.daemon();
+        hook(&home, "Stop");
+        let status = home.run(&["status", "--json"]).json();
+        assert_eq!((&status["events"], &status["spooled"]), (&json!(2), &json!(0)));
+    }
+}
+
+/// Runs a hook in a directory that was removed under it.
+fn hook_from_nowhere(home: &Home, event: &str) {
+    std::fs::create_dir_all(home.path("gone")).unwrap();
+    let line = format!(
+        "cd gone && rmdir ../gone && exec '{}' hook {event}",
+        env!("CARGO_BIN_EXE_rekindle")
+    );
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &line]).current_dir(&home.dir).env_clear().envs(home.env.iter().cloned());
+    silent(&finish(shell, &payload()));
+}
+
+/// @a_hook_works_anywhere
+#[test]
+fn a_hook_works_in_a_directory_that_is_gone() {
+    let mut home = home();
+    hook_from_nowhere(&home, "UserPromptSubmit");
+    assert_eq!(home.spooled().len(), 1);
+    home.unset("REKINDLE_NO_AUTOSTART");
+    hook_from_nowhere(&home, "SessionStart");
+    home.pid();
+    hook_from_nowhere(&home, "PostToolUse");
+    wait_until("all of them are taken in", || (sqlite::recorded(&home).len() == 3).then_some(()));
+}
+
+/// A second name for the program under test, or a copy where that cannot be.
+fn install(at: &Path) {
+    std::fs::create_dir_all(at.parent().unwrap()).unwrap();
+    let program = Path::new(env!("CARGO_BIN_EXE_rekindle"));
+    if std::fs::hard_link(program, at).is_err() {
+        std::fs::copy(program, at).unwrap();
+    }
+}
+
+/// @a_hook_works_anywhere
+#[test]
+fn a_hook_whose_program_is_replaced_while_it_runs_starts_a_daemon_of_the_new_one() {
+    let folder = home();
+    let program = folder.path("bin/rekindle");
+    install(&program);
+    let mut home = Home::new(program.to_str().unwrap());
+    home.unset("REKINDLE_NO_AUTOSTART");
+    let mut command = home.command(["hook", "PostToolUse"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut running = command.spawn().unwrap();
+    wait_until("the hook runs", || {
+        let runs = std::fs::read_link(format!("/proc/{}/exe", running.id())).ok()?;
+        (runs == program).then_some(())
+    });
+    std::fs::remove_file(&program).unwrap();
+    install(&program);
+    running.stdin.take().unwrap().write_all(&payload()).unwrap();
+    let output = running.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), output.stdout, output.stderr), (Some(0), vec![], vec![]));
+    let exe = std::fs::read_link(format!("/proc/{}/exe", home.pid())).unwrap();
+    assert_eq!(exe, program);
+    wait_until("the event is taken in", || (sqlite::recorded(&home).len() == 1).then_some(()));
+}
+
+/// @a_hook_works_anywhere
+#[test]
+fn a_daemon_whose_program_was_replaced_goes_on() {
+    let folder = home();
+    let program = folder.path("bin/rekindle");
+    install(&program);
+    let home = Home::new(program.to_str().unwrap());
+    let daemon = home.daemon();
+    std::fs::remove_file(&program).unwrap();
+    install(&program);
+    hook(&home, "Stop");
+    assert_eq!(sqlite::recorded(&home), ["Stop"]);
+    assert_eq!(home.pid(), daemon.pid());
+}
+
+/// @a_hook_works_with_any_build
+#[test]
+fn an_event_that_a_daemon_of_another_build_does_not_understand_waits_in_the_spool() {
+    let home = home();
+    let locations = home.locations();
+    client::platform::private_dir(&locations.runtime_dir).unwrap();
+    let listener = UnixListener::bind(locations.socket()).unwrap();
+    let answers = [
+        json!({ "jsonrpc": "2.0", "id": 1, "error": { "code": -32601, "message": "unknown" } }),
+        json!({ "jsonrpc": "2.0", "id": 1, "error": { "code": 50301, "message": "leaving" } }),
+        json!({ "jsonrpc": "3.0", "done": true }),
+        json!(["something", "else"]),
+        Value::Null,
+    ];
+    let count = answers.len();
+    std::thread::spawn(move || {
+        for (stream, answer) in listener.incoming().map_while(Result::ok).zip(answers) {
+            BufReader::new(&stream).read_until(b'\n', &mut Vec::new()).unwrap();
+            // The last one ends without an answer.
+            if !answer.is_null() {
+                writeln!(&stream, "{answer}").unwrap();
+            }
+        }
+    });
+    for number in 1..=count {
+        hook(&home, "PostToolUse");
+        assert_eq!(home.spooled().len(), number);
+    }
+    assert!(!home.path("data/log/hook.log").exists());
+}
+
+/// @a_hook_starts_a_daemon_now_and_then
+#[test]
+fn the_daemon_that_a_hook_starts_is_on_its_own() {
+    let mut home = home();
+    home.unset("REKINDLE_NO_AUTOSTART");
+    // Whoever waits for the hook's output would wait for a daemon that holds on to it.
+    hook(&home, "PostToolUse");
+    let pid = home.pid();
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    let group = stat.rsplit(") ").next().unwrap().split(' ').nth(2).unwrap();
+    assert_eq!(group, pid.to_string(), "whoever ends the hook and its group does not end it");
+    assert_eq!(std::fs::read_link(format!("/proc/{pid}/cwd")).unwrap(), Path::new("/"));
+    for number in 0..3 {
+        let open = std::fs::read_link(format!("/proc/{pid}/fd/{number}")).unwrap();
+        assert_eq!(open, Path::new("/dev/null"));
+    }
+}
+
+/// @a_hook_starts_a_daemon_now_and_then
+#[test]
+fn a_hook_does_not_wait_for_the_daemon_that_it_starts() {
+    let mut home = home();
+    home.unset("REKINDLE_NO_AUTOSTART");
+    // Somebody holds the lock and answers nobody, so no daemon can come up.
+    let locations = home.locations();
+    client::platform::private_dir(&locations.runtime_dir).unwrap();
+    let lock = std::fs::File::create(locations.lock()).unwrap();
+    lock.lock().unwrap();
+    for event in ["SessionStart", "PostToolUse"] {
+        let started = Instant::now();
+        hook(&home, event);
+        let took = started.elapsed();
+        assert!(took < Duration::from_millis(1_500), "{event}: {took:?}");
+    }
+    assert!(home.path("run/start.stamp").exists() && !home.path("run/daemon.json").exists());
+    assert_eq!(home.spooled().len(), 2);
+}

@@ -1,0 +1,194 @@
+//! Changes files, all of them or none: each is replaced in one step, and put back if a later one fails.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Write as _};
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use model::{Code, OpError};
+
+use crate::place::unusable;
+use crate::plan::Change;
+
+/// The mode of a file that we make, before the user's mask.
+const MODE: u32 = 0o644;
+
+/// Makes the changes in order. If one fails, those before it are put back.
+pub(crate) fn apply(changes: &[Change]) -> Result<(), OpError> {
+    let mut done: Vec<&Change> = Vec::new();
+    for change in changes.iter().filter(|change| change.is_change()) {
+        done.push(change);
+        if let Err(error) = make(change) {
+            put_back(&done);
+            return Err(error);
+        }
+    }
+    for change in done {
+        // The old bytes are in the record; a leftover is taken away by the next run.
+        let _ = fs::remove_file(old(&change.target));
+        if change.after.is_none() {
+            remove_folders(&change.folders);
+        }
+    }
+    Ok(())
+}
+
+fn make(change: &Change) -> Result<(), OpError> {
+    let target = &change.target;
+    let failed = |error: io::Error| unusable(&change.path, &error);
+    let there = match fs::read(target) {
+        Ok(bytes) => Some(bytes),
+        Err(error) if error.kind() == ErrorKind::NotFound => None,
+        Err(error) => return Err(failed(error)),
+    };
+    if there.as_deref() != change.before.as_deref().map(str::as_bytes) {
+        let message = format!("{} was changed by somebody else just now", change.path.display());
+        return Err(OpError::new(Code::Conflict, message).hint("Run the command again."));
+    }
+    if there.is_some() {
+        let _ = fs::remove_file(old(target));
+        // Where links are not to be had, the bytes are put back by writing them.
+        let _ = fs::hard_link(target, old(target));
+    }
+    match &change.after {
+        Some(text) => {
+            let folder = target.parent().unwrap_or(Path::new("/"));
+            fs::create_dir_all(folder).map_err(failed)?;
+            replace(target, text.as_bytes(), MODE).map_err(failed)
+        }
+        None => remove(target).map_err(failed),
+    }
+}
+
+/// Undoes changes that were made in this run. What cannot be put back is in the record.
+fn put_back(done: &[&Change]) {
+    for change in done.iter().rev() {
+        let target = &change.target;
+        let _ = fs::remove_file(scratch(target));
+        let _ = match &change.before {
+            Some(_) if old(target).exists() => fs::rename(old(target), target),
+            Some(text) if fs::read(target).ok().as_deref() != Some(text.as_bytes()) => {
+                write(target, text.as_bytes(), MODE)
+            }
+            Some(_) => Ok(()),
+            None => fs::remove_file(target),
+        };
+        // Renaming a file to another name of itself leaves both.
+        let _ = fs::remove_file(old(target));
+        if change.before.is_none() {
+            remove_folders(&change.folders);
+        }
+    }
+}
+
+/// Replaces a file in one step and keeps its mode; a new one gets this mode.
+pub(crate) fn replace(target: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
+    fault::point()?;
+    write(target, bytes, mode)
+}
+
+fn write(target: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
+    let temporary = scratch(target);
+    let written = write_beside(target, &temporary, bytes, mode);
+    if written.is_err() {
+        // What failed is told; the half of a file is of no use to anybody.
+        let _ = fs::remove_file(&temporary);
+    }
+    written
+}
+
+fn write_beside(target: &Path, temporary: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
+    match fs::remove_file(temporary) {
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(temporary)?;
+    if let Ok(meta) = fs::metadata(target) {
+        let mode = meta.permissions().mode() & 0o7777;
+        file.set_permissions(fs::Permissions::from_mode(mode))?;
+    }
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    fault::point()?;
+    fs::rename(temporary, target)?;
+    if let Some(folder) = target.parent() {
+        // Not every file system can do this for a folder.
+        let _ = File::open(folder).and_then(|folder| folder.sync_all());
+    }
+    fault::point()
+}
+
+/// Removes a file; that there is none is as good.
+pub(crate) fn remove(target: &Path) -> io::Result<()> {
+    fault::point()?;
+    match fs::remove_file(target) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+        _ => fault::point(),
+    }
+}
+
+/// Removes what a run that was cut off left beside a file.
+pub(crate) fn tidy(target: &Path) {
+    // Most often there is nothing.
+    let _ = fs::remove_file(scratch(target));
+    let _ = fs::remove_file(old(target));
+}
+
+fn beside(target: &Path, ending: &str) -> PathBuf {
+    let name = target.file_name().unwrap_or_default().to_string_lossy();
+    target.with_file_name(format!(".{name}.rekindle-{ending}"))
+}
+
+/// Where a file is written before it takes its place.
+fn scratch(target: &Path) -> PathBuf {
+    beside(target, "new")
+}
+
+/// Where the file stays that is replaced, until all is done.
+pub(crate) fn old(target: &Path) -> PathBuf {
+    beside(target, "old")
+}
+
+/// The folders that have to be made for a file, the outermost first.
+pub(crate) fn missing_folders(target: &Path) -> Vec<PathBuf> {
+    let parents = target.ancestors().skip(1);
+    let mut missing: Vec<PathBuf> =
+        parents.take_while(|folder| !folder.exists()).map(Path::to_owned).collect();
+    missing.reverse();
+    missing
+}
+
+/// Removes folders that we made, if nobody put anything into them.
+pub(crate) fn remove_folders(folders: &[PathBuf]) {
+    for folder in folders.iter().rev() {
+        if fs::remove_dir(folder).is_err() {
+            return;
+        }
+    }
+}
+
+/// Lets tests cut an installation off, or let it fail, at any of its writes.
+mod fault {
+    use std::io;
+
+    /// A moment at which the disk may be full or the process may be ended.
+    #[cfg(debug_assertions)]
+    pub(super) fn point() -> io::Result<()> {
+        use std::sync::atomic::{AtomicU32, Ordering};
+        static PASSED: AtomicU32 = AtomicU32::new(0);
+        let passed = PASSED.fetch_add(1, Ordering::Relaxed) + 1;
+        let Ok(asked) = std::env::var("REKINDLE_INSTALL_FAULT") else { return Ok(()) };
+        match asked.split_once(':') {
+            Some(("stop", at)) if at == passed.to_string() => std::process::abort(),
+            Some(("fail", at)) if at == passed.to_string() => {
+                Err(io::ErrorKind::StorageFull.into())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    #[cfg(not(debug_assertions))]
+    pub(super) fn point() -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,75 @@
+//! The copy of our program that agents are told to start, so that its path outlives a build folder.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use model::{Code, OpError};
+
+use crate::apply::{self, old};
+use crate::place::unusable;
+use crate::plan::Doing;
+
+/// The program that runs, and where it is to be.
+#[derive(Clone, Debug)]
+pub struct Copy {
+    pub from: PathBuf,
+    pub to: PathBuf,
+}
+
+/// By this a program is known as ours: every build of it holds these bytes.
+const MARK: &[u8] = b"rekindle, the memory runtime: this very program";
+
+/// Whether a program lies where a build put it, and the next build replaces or removes it.
+pub fn build_folder(program: &Path) -> bool {
+    let Some(folder) = program.parent() else { return false };
+    [".fingerprint", "deps", "incremental"].iter().any(|name| folder.join(name).is_dir())
+}
+
+/// What the copy would change.
+pub(crate) fn plan(copy: &Copy, known: Option<&Path>) -> Result<Doing, OpError> {
+    let failed = |path: &Path, error: io::Error| unusable(path, &error);
+    if !copy.to.exists() {
+        return Ok(Doing::Made);
+    }
+    let ours = fs::read(&copy.from).map_err(|error| failed(&copy.from, error))?;
+    let there = fs::read(&copy.to).map_err(|error| failed(&copy.to, error))?;
+    if ours == there {
+        return Ok(Doing::Kept);
+    }
+    if known != Some(&copy.to) && !there.windows(MARK.len()).any(|bytes| bytes == MARK) {
+        let message = format!("{} is there already and is not ours", copy.to.display());
+        return Err(OpError::new(Code::Conflict, message)
+            .hint("Move it away, or say with --bin PATH where the program is to be."));
+    }
+    Ok(Doing::Changed)
+}
+
+/// Puts the copy in place in one step.
+pub(crate) fn place(copy: &Copy) -> Result<(), OpError> {
+    let failed = |error: io::Error| unusable(&copy.to, &error);
+    let folder = copy.to.parent().unwrap_or(Path::new("/"));
+    fs::create_dir_all(folder).map_err(failed)?;
+    if copy.to.exists() {
+        let _ = fs::remove_file(old(&copy.to));
+        let _ = fs::hard_link(&copy.to, old(&copy.to));
+    }
+    let bytes = fs::read(&copy.from).map_err(|error| unusable(&copy.from, &error))?;
+    apply::replace(&copy.to, &bytes, 0o755).map_err(failed)?;
+    let runs = fs::Permissions::from_mode(0o755);
+    fs::set_permissions(&copy.to, runs).map_err(failed)
+}
+
+/// Takes the copy back that this run made.
+pub(crate) fn take_back(copy: &Copy, doing: Doing, folders: &[PathBuf]) {
+    let _ = match doing {
+        Doing::Made => fs::remove_file(&copy.to),
+        Doing::Changed if old(&copy.to).exists() => fs::rename(old(&copy.to), &copy.to),
+        _ => Ok(()),
+    };
+    apply::tidy(&copy.to);
+    if doing == Doing::Made {
+        apply::remove_folders(folders);
+    }
+}

@@ -1,0 +1,103 @@
+//! One file's text with what is ours, and without, whatever its format.
+
+use std::path::Path;
+
+use agents::wiring::{BINARY, Format, Part, Wired};
+use model::{Code, OpError};
+use serde_json::Value;
+
+use crate::ours::Ours;
+use crate::place::{broken, position};
+use crate::{json, toml};
+
+/// Why a text is not edited, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Trouble {
+    pub(crate) line: usize,
+    pub(crate) column: usize,
+    pub(crate) what: String,
+}
+
+impl Trouble {
+    pub(crate) fn at(text: &str, byte: usize, what: String) -> Trouble {
+        let (line, column) = position(text, byte);
+        Trouble { line, column, what }
+    }
+}
+
+const BOM: char = '\u{feff}';
+
+/// The text with what is ours in it.
+pub(crate) fn wire(
+    path: &Path,
+    text: Option<&str>,
+    file: &Wired,
+    ours: &Ours<'_>,
+) -> Result<String, OpError> {
+    let text = text.unwrap_or_default();
+    let bare = text.strip_prefix(BOM).unwrap_or(text);
+    let edited = match file.format {
+        Format::Toml => toml::wire(bare, file.parts, ours),
+        Format::Text => return whole(path, text, file, ours),
+        format => json::wire(bare, format, file.parts, ours),
+    };
+    marked(path, text, edited)
+}
+
+/// The text without what is ours; none if the file itself is.
+pub(crate) fn unwire(
+    path: &Path,
+    text: &str,
+    file: &Wired,
+    before: Option<&str>,
+) -> Result<Option<String>, OpError> {
+    let bare = text.strip_prefix(BOM).unwrap_or(text);
+    let before = before.map(|before| before.strip_prefix(BOM).unwrap_or(before));
+    let edited = match file.format {
+        Format::Toml => toml::unwire(bare, file.parts, before),
+        Format::Text => return Ok((!is_ours(text)).then(|| text.to_owned())),
+        format => json::unwire(bare, format, file.parts, before),
+    };
+    marked(path, text, edited).map(Some)
+}
+
+/// What of ours stands in a text, by event; our server is there under its name.
+pub(crate) fn wired(text: &str, file: &Wired) -> Vec<(String, Value)> {
+    let bare = text.strip_prefix(BOM).unwrap_or(text);
+    match file.format {
+        Format::Toml => toml::wired(bare, file.parts),
+        Format::Text if is_ours(text) => vec![("plugin".to_owned(), Value::Null)],
+        Format::Text => Vec::new(),
+        format => json::wired(bare, format, file.parts),
+    }
+}
+
+fn marked(path: &Path, text: &str, edited: Result<String, Trouble>) -> Result<String, OpError> {
+    let edited = edited.map_err(|t| broken(path, t.line, t.column, &t.what))?;
+    Ok(if text.starts_with(BOM) { format!("{BOM}{edited}") } else { edited })
+}
+
+/// Whether a whole file was made by us: its first lines name us.
+pub(crate) fn is_ours(text: &str) -> bool {
+    text.lines().take(3).any(|line| line.contains("rekindle"))
+}
+
+fn whole(path: &Path, text: &str, file: &Wired, ours: &Ours<'_>) -> Result<String, OpError> {
+    refuse_foreign(path, text)?;
+    let command = Value::from(ours.binary).to_string();
+    let texts = file.parts.iter().filter_map(|part| match part {
+        Part::Text(text) => Some(text.replace(BINARY, &command)),
+        _ => None,
+    });
+    Ok(texts.collect())
+}
+
+/// Refuses to replace a whole file that somebody else made.
+pub(crate) fn refuse_foreign(path: &Path, text: &str) -> Result<(), OpError> {
+    if text.trim().is_empty() || is_ours(text) {
+        return Ok(());
+    }
+    let message = format!("{} is there already and is not ours", path.display());
+    Err(OpError::new(Code::Conflict, message)
+        .hint("Move it away, then run the command again; nothing was changed."))
+}

@@ -1,0 +1,171 @@
+//! Connecting agents and undoing it: plan all, write down what was there, then change.
+
+use std::path::{Path, PathBuf};
+
+use agents::wiring::{WIRINGS, Wiring};
+use model::OpError;
+
+use crate::apply;
+use crate::binary::{self, Copy};
+use crate::place::{Around, Scope};
+use crate::plan::{self, Change, Doing, SHELL, Whole};
+use crate::record::{Desk, Record, load};
+
+/// What is to be installed.
+pub struct Asked<'a> {
+    pub agents: &'a [&'static Wiring],
+    pub scope: Scope,
+    /// The program that agents are told to start.
+    pub binary: &'a Path,
+    /// The copy that has to be made first, if any.
+    pub copy: Option<Copy>,
+    /// Completions and the man page.
+    pub shell: &'a [Whole],
+    pub data_dir: &'a Path,
+}
+
+/// What an installation did, or would do.
+pub struct Outcome {
+    pub files: Vec<Change>,
+    pub copy: Option<Doing>,
+}
+
+impl Outcome {
+    pub fn changes_nothing(&self) -> bool {
+        !self.files.iter().any(Change::is_change)
+            && self.copy.is_none_or(|doing| doing == Doing::Kept)
+    }
+}
+
+/// What an undoing did.
+pub struct Undone {
+    pub files: Vec<Change>,
+    /// The copy of the program, if it was removed.
+    pub binary: Option<PathBuf>,
+}
+
+/// What an installation would do.
+pub fn preview(asked: &Asked<'_>, around: &Around<'_>) -> Result<Outcome, OpError> {
+    plan_all(asked, around, &load(asked.data_dir)?)
+}
+
+fn plan_all(asked: &Asked<'_>, around: &Around<'_>, record: &Record) -> Result<Outcome, OpError> {
+    let Some(path) = asked.binary.to_str() else {
+        return Err(OpError::invalid("bin", "the path of the program is not UTF-8")
+            .hint("Say with --bin PATH where the program is to be."));
+    };
+    let mut files = Vec::new();
+    for wiring in asked.agents {
+        files.extend(plan::wire(wiring, asked.scope, path, around)?);
+    }
+    for whole in asked.shell {
+        files.push(plan::put(whole, around)?);
+    }
+    let known = record.binary.as_deref();
+    let copy = asked.copy.as_ref().map(|copy| binary::plan(copy, known)).transpose()?;
+    Ok(Outcome { files, copy })
+}
+
+/// Connects the agents: everything is planned and checked before the first file changes.
+pub fn install(asked: &Asked<'_>, around: &Around<'_>) -> Result<Outcome, OpError> {
+    let desk = Desk::open(asked.data_dir)?;
+    let record = desk.load()?;
+    record.files.iter().for_each(|entry| apply::tidy(&entry.target));
+    record.binary.iter().for_each(|binary| apply::tidy(binary));
+    let outcome = plan_all(asked, around, &record)?;
+    if outcome.changes_nothing() {
+        return Ok(outcome);
+    }
+    let mut next = record.clone();
+    if record.is_empty() {
+        next.folders.clone_from(&desk.made);
+    }
+    for change in outcome.files.iter().filter(|change| change.is_change()) {
+        next.put(plan::entry(change, &record));
+    }
+    let copied = asked.copy.as_ref().zip(outcome.copy.filter(|doing| *doing != Doing::Kept));
+    let folders = copied.map(|(copy, _)| apply::missing_folders(&copy.to)).unwrap_or_default();
+    if let Some((copy, _)) = copied {
+        next.binary = Some(copy.to.clone());
+        next.folders
+            .extend(folders.iter().filter(|folder| !record.folders.contains(folder)).cloned());
+    }
+    let changed = desk.save(&next).and_then(|()| {
+        copied.map_or(Ok(()), |(copy, _)| binary::place(copy))?;
+        apply::apply(&outcome.files)
+    });
+    if let Err(error) = changed {
+        if let Some((copy, doing)) = copied {
+            binary::take_back(copy, doing, &folders);
+        }
+        // The reason of the failure is what the user has to know.
+        let _ = desk.save(&record);
+        return Err(error);
+    }
+    next.binary.iter().for_each(|binary| apply::tidy(binary));
+    Ok(outcome)
+}
+
+/// Undoes the installation of these agents, or of all and of what the shell got.
+pub fn uninstall(
+    agents: Option<&[&'static Wiring]>,
+    data_dir: &Path,
+    around: &Around<'_>,
+) -> Result<Undone, OpError> {
+    let desk = Desk::open(data_dir)?;
+    let record = desk.load()?;
+    record.files.iter().for_each(|entry| apply::tidy(&entry.target));
+    record.binary.iter().for_each(|binary| apply::tidy(binary));
+    let asked = |name: &str| match agents {
+        Some(agents) => agents.iter().any(|wiring| wiring.agent == name),
+        None => true,
+    };
+    let (gone, mut left): (Vec<_>, Vec<_>) =
+        record.files.iter().cloned().partition(|entry| asked(&entry.agent));
+    let mut files = Vec::new();
+    for entry in &gone {
+        files.push(plan::undo(entry, around)?);
+    }
+    for wiring in WIRINGS.iter().filter(|wiring| asked(wiring.agent)) {
+        for scope in [Scope::User, Scope::Project] {
+            for file in wiring.files {
+                let Some(path) = around.file(file, scope) else { continue };
+                // In the home directory both scopes are one.
+                let is_known = files.iter().any(|change: &Change| change.path == path);
+                if !is_known && record.of(&path).is_none() {
+                    files.extend(plan::clear(wiring, file, scope, around)?);
+                }
+            }
+        }
+    }
+    // Completions of a program that is gone are of no use.
+    let last = left.iter().all(|entry| entry.agent == SHELL);
+    if last {
+        for entry in &left {
+            files.push(plan::undo(entry, around)?);
+        }
+        left.clear();
+    }
+    apply::apply(&files)?;
+    // One that was cut off may have left them.
+    let made = gone.iter().filter(|entry| entry.before.is_none() && !entry.target.exists());
+    made.for_each(|entry| apply::remove_folders(&entry.folders));
+    let mut next = Record { files: left, ..record.clone() };
+    let mut removed = None;
+    if last {
+        if let Some(binary) = next.binary.take().filter(|binary| binary.exists()) {
+            apply::remove(&binary).map_err(|error| crate::place::unusable(&binary, &error))?;
+            removed = Some(binary);
+        }
+    }
+    desk.save(&next)?;
+    if next.is_empty() {
+        drop(desk);
+        let folders = record.folders.iter().rev().map(PathBuf::as_path);
+        for folder in folders.chain([data_dir]) {
+            // Whatever else is in it now is not ours to remove.
+            let _ = std::fs::remove_dir(folder);
+        }
+    }
+    Ok(Undone { files, binary: removed })
+}

@@ -1,0 +1,352 @@
+//! JSON and JSONC with what is ours in it, and without: everything else stays as it was written.
+
+use agents::wiring::{Format, Hooked, Hooks, Part, Server};
+use jsonc_parser::ast;
+use jsonc_parser::common::Ranged as _;
+use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstRootNode};
+use jsonc_parser::{CollectOptions, ParseOptions};
+use serde_json::{Map, Value};
+
+use crate::edit::Trouble;
+use crate::ours::{self, Ours, SERVER};
+
+const HOOKS: &str = "hooks";
+
+/// The text with all parts in it.
+pub(crate) fn wire(
+    text: &str,
+    format: Format,
+    parts: &[Part],
+    ours: &Ours<'_>,
+) -> Result<String, Trouble> {
+    // What is empty becomes a file of our own making.
+    let text = if text.trim().is_empty() { "{}\n" } else { text };
+    check(text, format, parts)?;
+    let root = parse(text, format)?;
+    let object = root.object_value_or_set();
+    for part in parts {
+        match part {
+            Part::Hooks(hooks) => wire_hooks(&object, hooks, ours),
+            Part::Server { under, shape } => wire_server(&object, under, *shape, ours),
+            Part::Number { name, number } if object.get(name).is_none() => {
+                object.insert(0, name, CstInputValue::Number(number.to_string()));
+            }
+            Part::Number { .. } | Part::Text(_) => {}
+        }
+    }
+    Ok(root.to_string())
+}
+
+/// What stands in the list of an event.
+fn entry(hooks: &Hooks, hooked: &Hooked, ours: &Ours<'_>) -> Value {
+    let hook = ours.hook(hooks, hooked);
+    if hooks.grouped { serde_json::json!({ HOOKS: [hook] }) } else { hook }
+}
+
+fn wire_hooks(object: &CstObject, hooks: &Hooks, ours: &Ours<'_>) {
+    let events = object.object_value_or_set(HOOKS);
+    for hooked in hooks.events {
+        let list = events.array_value_or_set(hooked.event);
+        let mut found = false;
+        for hook in our_hooks(&list, hooks.grouped) {
+            if found {
+                remove_hook(hook, hooks.grouped);
+            } else {
+                renew(&hook, ours.call(hooks, hooked.event));
+                found = true;
+            }
+        }
+        if !found {
+            list.append(input(&entry(hooks, hooked, ours)));
+        }
+    }
+}
+
+/// The hooks of ours in the list of an event.
+fn our_hooks(list: &CstArray, grouped: bool) -> Vec<CstObject> {
+    let objects = |list: &CstArray| -> Vec<CstObject> {
+        list.elements().iter().filter_map(CstNode::as_object).collect()
+    };
+    let mut all = Vec::new();
+    for entry in objects(list) {
+        match grouped {
+            true => all.extend(entry.array_value(HOOKS).iter().flat_map(objects)),
+            false => all.push(entry),
+        }
+    }
+    all.retain(|hook| hook.to_serde_value().is_some_and(|hook| ours::is_our_hook(&hook)));
+    all
+}
+
+/// Gives a hook or a server's entry of ours these members; all others are the user's.
+fn renew(object: &CstObject, members: Map<String, Value>) {
+    if !members.contains_key("args")
+        && members["command"].is_string()
+        && let Some(args) = object.get("args")
+    {
+        args.remove();
+    }
+    for (name, value) in members {
+        match object.get(&name) {
+            Some(there)
+                if there.value().and_then(|v| v.to_serde_value()) == Some(value.clone()) => {}
+            Some(there) => there.set_value(input(&value)),
+            None => drop(object.append(&name, input(&value))),
+        }
+    }
+}
+
+/// Takes a hook away, and its group if that holds nothing else.
+fn remove_hook(hook: CstObject, grouped: bool) {
+    let list = hook.parent().and_then(|parent| parent.as_array());
+    hook.remove();
+    if !grouped {
+        return;
+    }
+    let Some(list) = list.filter(|list| list.elements().is_empty()) else { return };
+    let group = list.parent().and_then(|member| member.parent());
+    if let Some(group) = group.and_then(|group| group.as_object()) {
+        group.remove();
+    }
+}
+
+fn wire_server(object: &CstObject, under: &str, shape: Server, ours: &Ours<'_>) {
+    let servers = object.object_value_or_set(under);
+    let entry = ours.server(shape);
+    let Some(there) = servers.object_value(SERVER) else {
+        servers.append(SERVER, input(&entry));
+        return;
+    };
+    let mut command = Map::new();
+    match (&entry["command"], there.to_serde_value()) {
+        // The arguments behind ours are the user's.
+        (Value::Array(command_of_ours), Some(old)) => {
+            let mut list = old["command"].as_array().cloned().unwrap_or_default();
+            if let (Some(first), Some(program)) = (list.first_mut(), command_of_ours.first()) {
+                *first = program.clone();
+            }
+            command.insert("command".into(), list.into());
+        }
+        (program, _) => drop(command.insert("command".into(), program.clone())),
+    }
+    for (name, value) in command {
+        if let Some(there) = there.get(&name)
+            && there.value().and_then(|v| v.to_serde_value()) != Some(value.clone())
+        {
+            there.set_value(input(&value));
+        }
+    }
+}
+
+/// The text without what is ours, and without what held nothing else and is not in `before`.
+pub(crate) fn unwire(
+    text: &str,
+    format: Format,
+    parts: &[Part],
+    before: Option<&str>,
+) -> Result<String, Trouble> {
+    if text.trim().is_empty() {
+        return Ok(text.to_owned());
+    }
+    let root = parse(text, format)?;
+    let Some(object) = root.object_value() else { return Ok(text.to_owned()) };
+    let was = before.and_then(|before| parse(before, format).ok());
+    let was = was.and_then(|was| was.to_serde_value()).unwrap_or_default();
+    for part in parts.iter().rev() {
+        match part {
+            Part::Hooks(hooks) => unwire_hooks(&object, hooks.grouped, &was),
+            Part::Server { under, .. } => unwire_server(&object, under, &was),
+            // It belongs to the hooks, which are looked at before it: without them it says nothing.
+            Part::Number { name, .. } => {
+                if was.get(name).is_none()
+                    && object.get(HOOKS).is_none()
+                    && let Some(number) = object.get(name)
+                {
+                    number.remove();
+                }
+            }
+            Part::Text(_) => {}
+        }
+    }
+    Ok(root.to_string())
+}
+
+fn unwire_hooks(object: &CstObject, grouped: bool, was: &Value) {
+    let Some(events) = object.object_value(HOOKS) else { return };
+    for event in events.properties() {
+        let Some(list) = event.array_value() else { continue };
+        let found = our_hooks(&list, grouped);
+        let any = !found.is_empty();
+        for hook in found {
+            remove_hook(hook, grouped);
+        }
+        let name = event.name().and_then(|name| name.decoded_value().ok()).unwrap_or_default();
+        if any && list.elements().is_empty() && was[HOOKS].get(&name).is_none() {
+            event.remove();
+        }
+    }
+    if events.properties().is_empty()
+        && was.get(HOOKS).is_none()
+        && let Some(member) = object.get(HOOKS)
+    {
+        member.remove();
+    }
+}
+
+fn unwire_server(object: &CstObject, under: &str, was: &Value) {
+    let Some(servers) = object.object_value(under) else { return };
+    let Some(entry) = servers.get(SERVER) else { return };
+    let value = entry.value().and_then(|value| value.to_serde_value());
+    if !value.is_some_and(|entry| ours::is_our_server(&entry)) {
+        return;
+    }
+    entry.remove();
+    if servers.properties().is_empty()
+        && was.get(under).is_none()
+        && let Some(member) = object.get(under)
+    {
+        member.remove();
+    }
+}
+
+/// What is wired in a text: the hooks of ours by event, and the server's entry.
+pub(crate) fn wired(text: &str, format: Format, parts: &[Part]) -> Vec<(String, Value)> {
+    let Ok(root) = parse(text, format) else { return Vec::new() };
+    let Some(object) = root.object_value() else { return Vec::new() };
+    let mut all = Vec::new();
+    for part in parts {
+        match part {
+            Part::Hooks(hooks) => {
+                let Some(events) = object.object_value(HOOKS) else { continue };
+                for hooked in hooks.events {
+                    let list = events.array_value(hooked.event);
+                    let found = list.iter().flat_map(|list| our_hooks(list, hooks.grouped)).next();
+                    let hook = found.and_then(|hook| hook.to_serde_value());
+                    all.extend(hook.map(|hook| (hooked.event.to_owned(), hook)));
+                }
+            }
+            Part::Server { under, .. } => {
+                let entry = object.object_value(under).and_then(|all| all.object_value(SERVER));
+                let entry = entry.and_then(|entry| entry.to_serde_value());
+                let entry = entry.filter(ours::is_our_server);
+                all.extend(entry.map(|entry| (SERVER.to_owned(), entry)));
+            }
+            Part::Number { .. } | Part::Text(_) => {}
+        }
+    }
+    all
+}
+
+fn options(format: Format) -> ParseOptions {
+    ParseOptions {
+        allow_comments: format != Format::Json,
+        allow_trailing_commas: format == Format::Jsonc,
+        allow_loose_object_property_names: false,
+        allow_missing_commas: false,
+        allow_single_quoted_strings: false,
+        allow_hexadecimal_numbers: false,
+        allow_unary_plus_numbers: false,
+    }
+}
+
+fn parse(text: &str, format: Format) -> Result<CstRootNode, Trouble> {
+    CstRootNode::parse(text, &options(format)).map_err(|error| refused(&error))
+}
+
+fn refused(error: &jsonc_parser::errors::ParseError) -> Trouble {
+    let what = error.kind().to_string();
+    let mut letters = what.chars();
+    let first = letters.next().map(|first| first.to_ascii_lowercase());
+    Trouble {
+        line: error.line_display(),
+        column: error.column_display(),
+        what: format!("not valid JSON: {}", first.into_iter().chain(letters).collect::<String>()),
+    }
+}
+
+/// Refuses a text that is not what its agent reads, or in which something else stands where ours goes.
+fn check(text: &str, format: Format, parts: &[Part]) -> Result<(), Trouble> {
+    let parsed = jsonc_parser::parse_to_ast(text, &CollectOptions::default(), &options(format))
+        .map_err(|error| refused(&error))?;
+    if format == Format::Json
+        && let Err(error) = serde_json::from_str::<serde::de::IgnoredAny>(text)
+    {
+        // A second opinion, by a parser that knows no extensions.
+        let (line, column) = (error.line(), error.column());
+        return Err(Trouble { line, column, what: "not valid JSON".to_owned() });
+    }
+    let Some(root) = parsed.value else { return Ok(()) };
+    let wrong = |value: &ast::Value<'_>, what: String| Trouble::at(text, value.range().start, what);
+    let Some(root) = root.as_object() else {
+        return Err(wrong(&root, "the file is not an object".to_owned()));
+    };
+    for part in parts {
+        match part {
+            Part::Hooks(hooks) => {
+                let Some(events) = object_at(text, root, HOOKS)? else { continue };
+                for hooked in hooks.events {
+                    let name = hooked.event;
+                    let Some(value) = only(text, events, name)? else { continue };
+                    if value.as_array().is_none() {
+                        return Err(wrong(value, format!("`{HOOKS}.{name}` is not a list")));
+                    }
+                }
+            }
+            Part::Server { under, .. } => {
+                let Some(servers) = object_at(text, root, under)? else { continue };
+                let Some(entry) = only(text, servers, SERVER)? else { continue };
+                let range = entry.range();
+                let entry_text = text.get(range.start..range.end).unwrap_or_default();
+                let value = parse(entry_text, format).ok().and_then(|root| root.to_serde_value());
+                if !value.is_some_and(|entry| ours::is_our_server(&entry)) {
+                    let what = format!("`{under}.{SERVER}` is there already and is not ours");
+                    return Err(wrong(entry, what));
+                }
+            }
+            Part::Number { .. } | Part::Text(_) => {}
+        }
+    }
+    Ok(())
+}
+
+/// The object of this name, if there is one.
+fn object_at<'t, 'a>(
+    text: &str,
+    of: &'t ast::Object<'a>,
+    name: &str,
+) -> Result<Option<&'t ast::Object<'a>>, Trouble> {
+    let Some(value) = only(text, of, name)? else { return Ok(None) };
+    match value.as_object() {
+        Some(object) => Ok(Some(object)),
+        None => Err(Trouble::at(text, value.range().start, format!("`{name}` is not an object"))),
+    }
+}
+
+/// The one member of this name, if there is one.
+fn only<'t, 'a>(
+    text: &str,
+    of: &'t ast::Object<'a>,
+    name: &str,
+) -> Result<Option<&'t ast::Value<'a>>, Trouble> {
+    let mut all = of.properties.iter().filter(|member| member.name.as_str() == name);
+    let first = all.next();
+    match all.next() {
+        Some(second) => {
+            Err(Trouble::at(text, second.range.start, format!("`{name}` is there twice")))
+        }
+        None => Ok(first.map(|member| &member.value)),
+    }
+}
+
+fn input(value: &Value) -> CstInputValue {
+    match value {
+        Value::Null => CstInputValue::Null,
+        Value::Bool(value) => CstInputValue::Bool(*value),
+        Value::Number(number) => CstInputValue::Number(number.to_string()),
+        Value::String(text) => CstInputValue::String(text.clone()),
+        Value::Array(items) => CstInputValue::Array(items.iter().map(input).collect()),
+        Value::Object(members) => CstInputValue::Object(
+            members.iter().map(|(name, value)| (name.clone(), input(value))).collect(),
+        ),
+    }
+}

@@ -1,0 +1,30 @@
+//! Connects agents: edits their configuration so that they call us, and undoes it to the byte.
+//!
+//! Read in this order: [`place`] (where a file is), [`edit`] (a text with what is ours, and without it; [`json`] and [`toml`] by
+//! format), [`plan`] (what an installation changes, before anything does), [`record`] (what was there before),
+//! [`apply`] (all of it or nothing), [`install`] (the two together), [`look`] (what is wired now), [`diff`].
+
+mod apply;
+mod binary;
+mod diff;
+mod edit;
+mod install;
+mod json;
+mod look;
+mod ours;
+mod place;
+mod plan;
+mod record;
+mod toml;
+
+pub use binary::{Copy, build_folder};
+pub use diff::unified;
+pub use install::{Asked, Outcome, Undone, install, preview, uninstall};
+pub use look::{Look, look};
+pub use ours::claude_plugin;
+pub use place::{Around, Scope};
+pub use plan::{Change, Doing, Whole};
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+mod tests;

@@ -1,0 +1,189 @@
+//! What is ours in an agent's configuration: how it is written, and how it is recognised whatever path it has.
+
+use agents::wiring::{CLAUDE_HOOKS, Call, Hooked, Hooks, Server};
+use serde_json::{Map, Value, json};
+
+/// The name of our MCP server.
+pub(crate) const SERVER: &str = "rekindle";
+/// The name of our program.
+const PROGRAM: &str = "rekindle";
+
+/// Who is to call what.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ours<'a> {
+    pub(crate) agent: &'a str,
+    /// The absolute path of our program, which stays the same from version to version.
+    pub(crate) binary: &'a str,
+}
+
+impl Ours<'_> {
+    /// The members of a hook that make it ours.
+    pub(crate) fn call(&self, hooks: &Hooks, event: &str) -> Map<String, Value> {
+        let args = ["hook", event, "--agent", self.agent];
+        let mut members = Map::new();
+        match hooks.call {
+            Call::Exec => {
+                members.insert("command".into(), self.binary.into());
+                members.insert("args".into(), json!(args));
+            }
+            Call::Line => {
+                let line = format!("{} {}", quoted(self.binary), args.join(" "));
+                members.insert("command".into(), line.into());
+            }
+        }
+        members
+    }
+
+    /// A whole hook.
+    pub(crate) fn hook(&self, hooks: &Hooks, hooked: &Hooked) -> Value {
+        let mut hook = Map::new();
+        if hooks.typed {
+            hook.insert("type".into(), "command".into());
+        }
+        hook.extend(self.call(hooks, hooked.event));
+        if let Some(timeout) = hooked.timeout {
+            hook.insert("timeout".into(), hooks.unit.of(timeout).into());
+        }
+        hook.into()
+    }
+
+    /// The entry of our MCP server.
+    pub(crate) fn server(&self, shape: Server) -> Value {
+        match shape {
+            Server::Plain => json!({ "command": self.binary, "args": ["serve"] }),
+            Server::Typed => {
+                json!({ "type": "stdio", "command": self.binary, "args": ["serve"] })
+            }
+            Server::Listed => {
+                json!({ "type": "local", "command": [self.binary, "serve"], "enabled": true })
+            }
+        }
+    }
+}
+
+/// Whether a hook calls us, by whatever path and in whatever form.
+pub(crate) fn is_our_hook(hook: &Value) -> bool {
+    let Some(command) = hook["command"].as_str() else { return false };
+    match hook["args"].as_array() {
+        Some(args) => {
+            let args: Vec<&str> = args.iter().filter_map(Value::as_str).collect();
+            calls_us(command, &args)
+        }
+        None => {
+            let (program, rest) = split(command);
+            calls_us(&program, &rest.split_whitespace().collect::<Vec<_>>())
+        }
+    }
+}
+
+fn calls_us(program: &str, args: &[&str]) -> bool {
+    let named = program.rsplit('/').next() == Some(PROGRAM);
+    match args {
+        ["hook", _] => named,
+        // Nobody else has a line like this, whatever our program is called there.
+        ["hook", _, "--agent", agent] => named || agents::wiring::wiring(agent).is_some(),
+        ["hook", ..] => named,
+        _ => false,
+    }
+}
+
+/// Whether an entry of an MCP server starts us, by whatever path.
+pub(crate) fn is_our_server(entry: &Value) -> bool {
+    let args = match &entry["command"] {
+        Value::Array(command) => command.get(1..).unwrap_or_default(),
+        Value::String(_) => entry["args"].as_array().map_or(&[][..], Vec::as_slice),
+        _ => return false,
+    };
+    args.first().is_some_and(|first| first == "serve")
+}
+
+/// The program that a hook or a server's entry of ours starts.
+pub(crate) fn program(entry: &Value) -> Option<String> {
+    match &entry["command"] {
+        Value::Array(command) => command.first()?.as_str().map(str::to_owned),
+        Value::String(command) if entry["args"].is_array() => Some(command.clone()),
+        Value::String(command) => Some(split(command).0),
+        _ => None,
+    }
+}
+
+/// A path as one word of a shell.
+fn quoted(path: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@%:,".contains(c);
+    if !path.is_empty() && path.chars().all(plain) {
+        return path.to_owned();
+    }
+    format!("'{}'", path.replace('\'', "'\\''"))
+}
+
+/// The first word of a shell's line, without its quotes, and the rest.
+fn split(line: &str) -> (String, &str) {
+    let line = line.trim_start();
+    let mut word = String::new();
+    let mut chars = line.char_indices();
+    let mut quote = None;
+    while let Some((at, c)) = chars.next() {
+        match quote {
+            Some(open) if c == open => quote = None,
+            Some(_) => word.push(c),
+            None if c == '\'' || c == '"' => quote = Some(c),
+            None if c == '\\' => word.extend(chars.next().map(|(_, next)| next)),
+            None if c.is_whitespace() => return (word, line.get(at..).unwrap_or_default()),
+            None => word.push(c),
+        }
+    }
+    (word, "")
+}
+
+/// The files of the Claude Code plugin that calls this program: their paths in its folder, and their texts.
+pub fn claude_plugin(binary: &str, version: &str) -> Vec<(&'static str, String)> {
+    let ours = Ours { agent: "claude-code", binary };
+    let mut events = Map::new();
+    for hooked in CLAUDE_HOOKS.events {
+        let group = json!([{ "hooks": [ours.hook(&CLAUDE_HOOKS, hooked)] }]);
+        events.insert(hooked.event.into(), group);
+    }
+    let mut servers = Map::new();
+    servers.insert(SERVER.into(), ours.server(Server::Typed));
+    let about = "Memory for coding agents: captures what they do and hands the right lines back";
+    let plugin = json!({
+        "name": "rekindle",
+        "version": version,
+        "description": about,
+        "author": { "name": "Rekindle" },
+    });
+    let text = |value: Value| format!("{value:#}\n");
+    vec![
+        (".claude-plugin/plugin.json", text(plugin)),
+        ("hooks/hooks.json", text(json!({ "description": about, "hooks": events }))),
+        (".mcp.json", text(json!({ "mcpServers": servers }))),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_ours_is_recognised_whatever_its_path() {
+        let line = |command: &str| is_our_hook(&json!({ "command": command }));
+        assert!(line("/old/place/rekindle hook Stop --agent codex"));
+        assert!(line("'/with space/it'\\''s/rekindle' hook Stop --agent codex"));
+        assert!(line("rekindle hook Stop"));
+        assert!(line("/opt/rk hook Stop --agent codex"));
+        assert!(!line("/opt/other hook Stop"));
+        assert!(!line("echo rekindle hook Stop"));
+        assert!(!line(""));
+        let exec = json!({ "command": "/a/rekindle", "args": ["hook", "Stop"] });
+        assert!(is_our_hook(&exec));
+        assert!(!is_our_hook(&json!({ "command": "/a/rekindle", "args": ["status"] })));
+    }
+
+    #[test]
+    fn a_quoted_path_is_read_back() {
+        for path in ["/a/rekindle", "/a b/rekindle", "/it's/rekindle", "/ü/rekindle"] {
+            let line = format!("{} hook Stop --agent codex", quoted(path));
+            assert_eq!(program(&json!({ "command": line })).as_deref(), Some(path));
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Where the files of an agent are, from the environment that is handed in, and what is behind a path.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use agents::wiring::{Place, Wired, Wiring};
+use model::{Code, OpError, limits};
+
+/// For whom an agent is connected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// The user, wherever they work.
+    User,
+    /// Everybody who works in one repository.
+    Project,
+}
+
+impl Scope {
+    pub fn word(self) -> &'static str {
+        match self {
+            Scope::User => "user",
+            Scope::Project => "project",
+        }
+    }
+}
+
+/// What the process knows about itself that decides where files are.
+pub struct Around<'a> {
+    pub var: &'a dyn Fn(&str) -> Option<OsString>,
+    pub home: &'a Path,
+    /// The root of the repository, or the working directory.
+    pub project: &'a Path,
+    pub uid: u32,
+}
+
+impl Around<'_> {
+    /// A place of an agent; none if it has none in this scope.
+    pub(crate) fn resolve(&self, place: &Place, scope: Scope) -> Option<PathBuf> {
+        if scope == Scope::Project {
+            return place.project.map(|path| self.project.join(path));
+        }
+        let moved = place.var.and_then(|name| (self.var)(name)).filter(|value| !value.is_empty());
+        Some(match moved {
+            Some(base) => self.home.join(base).join(place.moved),
+            None => self.home.join(place.home),
+        })
+    }
+
+    /// The path of a file that is wired.
+    pub(crate) fn file(&self, wired: &Wired, scope: Scope) -> Option<PathBuf> {
+        let path = self.resolve(&wired.place, scope)?;
+        let other = wired.or_ending.map(|ending| path.with_extension(ending));
+        Some(other.filter(|other| fs::symlink_metadata(other).is_ok()).unwrap_or(path))
+    }
+
+    /// Whether the agent is on this machine: its folder, or one of its programs on the PATH.
+    pub fn found(&self, wiring: &Wiring) -> Option<PathBuf> {
+        let folder = self.resolve(&wiring.folder, Scope::User).filter(|folder| folder.is_dir());
+        folder.or_else(|| {
+            let path = (self.var)("PATH")?;
+            let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+            let programs = wiring.programs.iter();
+            let mut all = programs.flat_map(|name| folders.iter().map(move |dir| dir.join(name)));
+            all.find(|program| {
+                fs::metadata(program).is_ok_and(|meta| meta.is_file() && meta.mode() & 0o111 != 0)
+            })
+        })
+    }
+}
+
+/// What stands at a path, links followed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Standing {
+    /// Where the bytes are, or would be.
+    pub(crate) target: PathBuf,
+    pub(crate) text: Option<String>,
+}
+
+/// Links that are followed before they count as a circle.
+const LINKS_MAX: usize = 40;
+
+/// Reads a file of the user that is to be edited, and refuses what must not be touched.
+pub(crate) fn read(path: &Path, uid: u32) -> Result<Standing, OpError> {
+    let target = follow(path)?;
+    let meta = match fs::metadata(&target) {
+        Ok(meta) => meta,
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            return Ok(Standing { target, text: None });
+        }
+        Err(error) => return Err(unusable(path, &error)),
+    };
+    if !meta.is_file() {
+        return Err(OpError::new(Code::Conflict, format!("{} is not a file", path.display()))
+            .hint("Move it away, then run the command again."));
+    }
+    if meta.uid() != uid {
+        let message = format!("{} belongs to another user", path.display());
+        return Err(OpError::new(Code::Forbidden, message)
+            .hint("Make it yours (chown), or run the command as its owner."));
+    }
+    if meta.mode() & 0o200 == 0 {
+        let message = format!("{} is read-only", path.display());
+        return Err(OpError::new(Code::Forbidden, message)
+            .hint("Allow yourself to write it (chmod u+w), then run the command again."));
+    }
+    if meta.len() > limits::AGENT_FILE_BYTES_MAX {
+        let message = format!(
+            "{} has {} bytes, more than the {} that are edited",
+            path.display(),
+            meta.len(),
+            limits::AGENT_FILE_BYTES_MAX
+        );
+        return Err(OpError::new(Code::TooLarge, message).hint("Make the file smaller."));
+    }
+    let bytes = fs::read(&target).map_err(|error| unusable(path, &error))?;
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(Standing { target, text: Some(text) }),
+        Err(error) => {
+            let at = error.utf8_error().valid_up_to();
+            let read = String::from_utf8_lossy(error.as_bytes().get(..at).unwrap_or_default());
+            let (line, column) = position(&read, read.len());
+            Err(broken(path, line, column, "is not UTF-8"))
+        }
+    }
+}
+
+/// The path behind all symbolic links, whether something is there or not.
+fn follow(path: &Path) -> Result<PathBuf, OpError> {
+    let mut at = path.to_owned();
+    for _ in 0..LINKS_MAX {
+        match fs::read_link(&at) {
+            Ok(next) => at = at.parent().unwrap_or(Path::new("/")).join(next),
+            Err(_) => return Ok(at),
+        }
+    }
+    let message = format!("{} is a link that leads back to itself", path.display());
+    Err(OpError::new(Code::Conflict, message).hint("Remove the link, then run the command again."))
+}
+
+/// Line and column of a byte, both from 1.
+pub(crate) fn position(text: &str, at: usize) -> (usize, usize) {
+    let before = text.get(..at).unwrap_or(text);
+    let line = before.matches('\n').count() + 1;
+    let start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    (line, before.get(start..).unwrap_or_default().chars().count() + 1)
+}
+
+/// A file that cannot be edited as it stands.
+pub(crate) fn broken(path: &Path, line: usize, column: usize, what: &str) -> OpError {
+    let message = format!("{} line {line} column {column}: {what}", path.display());
+    OpError::new(Code::Invalid, message)
+        .hint("Mend the file, then run the command again; nothing was changed.")
+        .with("path", path.to_string_lossy())
+        .with("line", line)
+        .with("column", column)
+}
+
+pub(crate) fn unusable(path: &Path, error: &io::Error) -> OpError {
+    OpError::unavailable(format!("cannot use {}: {error}", path.display()))
+        .hint("Make sure that you may write there and that the disk is not full.")
+}

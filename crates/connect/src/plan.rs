@@ -1,0 +1,231 @@
+//! What an installation or its undoing changes, before anything does.
+
+use std::path::PathBuf;
+
+use agents::wiring::{Wired, Wiring};
+use model::{Code, OpError};
+
+use crate::apply::missing_folders;
+use crate::edit;
+use crate::ours::Ours;
+use crate::place::{Around, Scope, read};
+use crate::record::{Entry, Record, digest};
+
+/// What becomes of one file.
+#[derive(Clone, Debug)]
+pub struct Change {
+    /// The agent it belongs to, or [`SHELL`].
+    pub agent: String,
+    pub scope: Scope,
+    pub path: PathBuf,
+    /// Where the bytes are when `path` is a link.
+    pub(crate) target: PathBuf,
+    pub before: Option<String>,
+    pub after: Option<String>,
+    /// Folders that are made for it, or that go with it.
+    pub(crate) folders: Vec<PathBuf>,
+    /// Whether `after` is what stood there before we came.
+    pub(crate) restores: bool,
+}
+
+/// The name under which completions and the man page are recorded.
+pub(crate) const SHELL: &str = "shell";
+
+/// What is done to a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Doing {
+    Kept,
+    Made,
+    Changed,
+    Restored,
+    Removed,
+}
+
+impl Doing {
+    pub fn word(self) -> &'static str {
+        match self {
+            Doing::Kept => "unchanged",
+            Doing::Made => "created",
+            Doing::Changed => "changed",
+            Doing::Restored => "restored",
+            Doing::Removed => "removed",
+        }
+    }
+}
+
+/// A whole file of ours that belongs to no agent.
+#[derive(Clone, Debug)]
+pub struct Whole {
+    pub path: PathBuf,
+    pub text: String,
+}
+
+impl Change {
+    pub(crate) fn is_change(&self) -> bool {
+        self.before != self.after
+    }
+
+    pub fn doing(&self) -> Doing {
+        match (&self.before, &self.after) {
+            _ if !self.is_change() => Doing::Kept,
+            (None, _) => Doing::Made,
+            (Some(_), None) => Doing::Removed,
+            _ if self.restores => Doing::Restored,
+            _ => Doing::Changed,
+        }
+    }
+}
+
+/// The changes that connect an agent.
+pub(crate) fn wire(
+    wiring: &Wiring,
+    scope: Scope,
+    binary: &str,
+    around: &Around<'_>,
+) -> Result<Vec<Change>, OpError> {
+    let ours = Ours { agent: wiring.agent, binary };
+    let mut changes = Vec::new();
+    for file in wiring.files {
+        let Some(path) = around.file(file, scope) else {
+            let message = format!("{} cannot be connected for a project", wiring.title);
+            return Err(OpError::new(Code::Invalid, message)
+                .hint(format!("Use `rekindle install {} --scope user`.", wiring.agent)));
+        };
+        let standing = read(&path, around.uid)?;
+        let after = edit::wire(&path, standing.text.as_deref(), file, &ours)?;
+        changes.push(Change {
+            agent: wiring.agent.to_owned(),
+            scope,
+            folders: missing_folders(&standing.target),
+            path,
+            target: standing.target,
+            before: standing.text,
+            after: Some(after),
+            restores: false,
+        });
+    }
+    Ok(changes)
+}
+
+/// The change that puts a whole file of ours in place.
+pub(crate) fn put(whole: &Whole, around: &Around<'_>) -> Result<Change, OpError> {
+    let standing = read(&whole.path, around.uid)?;
+    edit::refuse_foreign(&whole.path, standing.text.as_deref().unwrap_or_default())?;
+    Ok(Change {
+        agent: SHELL.to_owned(),
+        scope: Scope::User,
+        folders: missing_folders(&standing.target),
+        path: whole.path.clone(),
+        target: standing.target,
+        before: standing.text,
+        after: Some(whole.text.clone()),
+        restores: false,
+    })
+}
+
+/// What is written down about a change before it is made.
+pub(crate) fn entry(change: &Change, record: &Record) -> Entry {
+    let after = change.after.as_deref().map(digest);
+    let mut entry = Entry {
+        path: change.path.clone(),
+        target: change.target.clone(),
+        agent: change.agent.clone(),
+        scope: change.scope.word().to_owned(),
+        before: change.before.clone(),
+        after,
+        folders: change.folders.clone(),
+    };
+    let Some(known) = record.of(&change.path) else { return entry };
+    if known.before == change.before {
+        // It was cut off before this file was changed, or was undone by hand.
+        entry.folders.clone_from(&known.folders);
+    } else if change.before.as_deref().map(digest) == known.after {
+        entry.before.clone_from(&known.before);
+        entry.folders.clone_from(&known.folders);
+    } else {
+        // Somebody else had a hand in it; what was there first still tells which members are theirs.
+        entry.before.clone_from(&known.before);
+        entry.folders.clone_from(&known.folders);
+        entry.after = None;
+    }
+    entry
+}
+
+/// The file of the table that an entry of the record is about.
+pub(crate) fn wired(entry: &Entry) -> Option<&'static Wired> {
+    let wiring = agents::wiring::wiring(&entry.agent)?;
+    let name = entry.path.file_name()?.to_str()?;
+    wiring.files.iter().find(|file| {
+        let place = &file.place;
+        let paths = [Some(place.moved), Some(place.home), place.project];
+        paths.into_iter().flatten().any(|path| {
+            let own = path.rsplit('/').next().unwrap_or(path);
+            let stem = own.rsplit_once('.').map_or(own, |(stem, _)| stem);
+            own == name || file.or_ending.is_some_and(|ending| format!("{stem}.{ending}") == name)
+        })
+    })
+}
+
+/// The change that takes an installed file back; the very bytes if nobody touched it since.
+pub(crate) fn undo(entry: &Entry, around: &Around<'_>) -> Result<Change, OpError> {
+    let standing = read(&entry.path, around.uid)?;
+    let mut change = Change {
+        agent: entry.agent.clone(),
+        scope: if entry.scope == Scope::User.word() { Scope::User } else { Scope::Project },
+        path: entry.path.clone(),
+        target: standing.target,
+        before: standing.text.clone(),
+        after: standing.text.clone(),
+        folders: entry.folders.clone(),
+        restores: false,
+    };
+    let Some(text) = standing.text else { return Ok(change) };
+    if entry.before.as_deref() == Some(&text) {
+        return Ok(change);
+    }
+    if entry.after.as_deref() == Some(&digest(&text)) {
+        change.after.clone_from(&entry.before);
+        change.restores = true;
+        return Ok(change);
+    }
+    let Some(file) = wired(entry) else {
+        // A whole file of ours that somebody made theirs stays.
+        change.after = Some(text).filter(|text| !edit::is_ours(text));
+        return Ok(change);
+    };
+    let after = edit::unwire(&entry.path, &text, file, entry.before.as_deref())?;
+    let nothing = |text: &String| matches!(text.trim().trim_start_matches('\u{feff}'), "" | "{}");
+    change.after = match entry.before {
+        // What we made and nobody else filled goes again.
+        None => after.filter(|after| !nothing(after)),
+        Some(_) => after,
+    };
+    Ok(change)
+}
+
+/// The change that takes what is ours out of a file that no record knows; none if nothing is.
+pub(crate) fn clear(
+    wiring: &Wiring,
+    file: &Wired,
+    scope: Scope,
+    around: &Around<'_>,
+) -> Result<Option<Change>, OpError> {
+    let Some(path) = around.file(file, scope) else { return Ok(None) };
+    // A file that cannot be read holds nothing that we could remove.
+    let Ok(standing) = read(&path, around.uid) else { return Ok(None) };
+    let Some(text) = standing.text else { return Ok(None) };
+    if edit::wired(&text, file).is_empty() {
+        return Ok(None);
+    }
+    let after = edit::unwire(&path, &text, file, None)?;
+    Ok(Some(Change {
+        agent: wiring.agent.to_owned(),
+        scope,
+        path,
+        target: standing.target,
+        before: Some(text),
+        after,
+        folders: Vec::new(),
+        restores: false,
+    }))
+}

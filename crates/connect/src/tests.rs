@@ -1,0 +1,313 @@
+//! Texts before and after: what is ours comes in and goes again, and nothing else moves.
+
+use std::path::Path;
+
+use agents::wiring::{Wired, wiring};
+use expect_test::{Expect, expect};
+
+use crate::edit;
+use crate::ours::Ours;
+
+const BINARY: &str = "/home/me/.local/bin/rekindle";
+
+/// The file of an agent, by its place in the table.
+fn file(agent: &str, at: usize) -> &'static Wired {
+    &wiring(agent).unwrap().files[at]
+}
+
+fn wire(agent: &'static str, at: usize, text: &str) -> Result<String, String> {
+    let ours = Ours { agent, binary: BINARY };
+    let edited = edit::wire(Path::new("FILE"), Some(text), file(agent, at), &ours);
+    edited.map_err(|error| error.message)
+}
+
+fn unwire(agent: &str, at: usize, text: &str, before: Option<&str>) -> String {
+    edit::unwire(Path::new("FILE"), text, file(agent, at), before).unwrap().unwrap()
+}
+
+/// Wires a text, checks that doing it again changes nothing and that the way back leads where it came from.
+fn there_and_back(agent: &'static str, at: usize, text: &str) -> String {
+    let wired = wire(agent, at, text).unwrap();
+    assert_eq!(wire(agent, at, &wired).unwrap(), wired, "twice");
+    assert_eq!(unwire(agent, at, &wired, Some(text)), text, "and back");
+    wired
+}
+
+fn refused(agent: &'static str, at: usize, text: &str, expected: Expect) {
+    expected.assert_eq(&wire(agent, at, text).unwrap_err());
+}
+
+#[test]
+fn a_file_that_is_missing_or_empty_is_made() {
+    let made = wire("claude-code", 1, "").unwrap();
+    assert_eq!(wire("claude-code", 1, " \n").unwrap(), made);
+    expect![[r#"
+        {
+          "mcpServers": {
+            "rekindle": {
+              "type": "stdio",
+              "command": "/home/me/.local/bin/rekindle",
+              "args": ["serve"]
+            }
+          }
+        }
+    "#]]
+    .assert_eq(&made);
+    expect![[r#"
+        [mcp_servers.rekindle]
+        command = "/home/me/.local/bin/rekindle"
+        args = ["serve"]
+    "#]]
+    .assert_eq(&wire("codex", 1, "").unwrap());
+}
+
+#[test]
+fn indentation_order_and_line_ends_are_kept() {
+    let tabs = "{\r\n\t\"z\": 1,\r\n\t\"mcpServers\": {\r\n\t\t\"a\": {\"command\":\"x\"}\r\n\t},\r\n\t\"b\": 2.50\r\n}";
+    let wired = there_and_back("claude-code", 1, tabs);
+    assert!(!wired.replace("\r\n", "").contains('\n'), "{wired:?}");
+    expect![[r#"
+        {
+        	"z": 1,
+        	"mcpServers": {
+        		"a": {"command":"x"},
+        		"rekindle": {
+        			"type": "stdio",
+        			"command": "/home/me/.local/bin/rekindle",
+        			"args": ["serve"]
+        		}
+        	},
+        	"b": 2.50
+        }"#]]
+    .assert_eq(&wired.replace("\r\n", "\n"));
+}
+
+#[test]
+fn a_byte_order_mark_is_kept() {
+    let wired = there_and_back("claude-code", 1, "\u{feff}{\n  \"a\": 1\n}\n");
+    assert!(wired.starts_with("\u{feff}{\n  \"a\": 1,\n"));
+}
+
+#[test]
+fn a_file_on_one_line_is_still_valid_and_comes_back() {
+    for text in ["{}", "{ }", r#"{"a":1}"#, r#"{"hooks":{}}"#, r#"{"hooks":{"Stop":[]}}"#] {
+        let wired = wire("claude-code", 0, text).unwrap();
+        serde_json::from_str::<serde_json::Value>(&wired).unwrap();
+        assert_eq!(wire("claude-code", 0, &wired).unwrap(), wired);
+        let back: serde_json::Value =
+            serde_json::from_str(&unwire("claude-code", 0, &wired, Some(text))).unwrap();
+        assert_eq!(back, serde_json::from_str::<serde_json::Value>(text).unwrap());
+    }
+}
+
+#[test]
+fn comments_are_kept_where_the_agent_reads_them() {
+    let jsonc = "{\n  // mine\n  \"theme\": \"x\", /* too */\n  \"mcp\": {\n    \"a\": {}, // last\n  },\n}\n";
+    expect![[r#"
+        {
+          // mine
+          "theme": "x", /* too */
+          "mcp": {
+            "a": {}, // last
+            "rekindle": {
+              "type": "local",
+              "command": ["/home/me/.local/bin/rekindle", "serve"],
+              "enabled": true,
+            },
+          },
+        }
+    "#]]
+    .assert_eq(&there_and_back("opencode", 1, jsonc));
+    let toml =
+        "# mine\nmodel = \"x\" # too\n\n[mcp_servers.a] # third\ncommand = \"a\"\n\n[tui]\nx = 1\n";
+    expect![[r#"
+        # mine
+        model = "x" # too
+
+        [mcp_servers.a] # third
+        command = "a"
+
+        [mcp_servers.rekindle]
+        command = "/home/me/.local/bin/rekindle"
+        args = ["serve"]
+
+        [tui]
+        x = 1
+    "#]]
+    .assert_eq(&there_and_back("codex", 1, toml));
+    there_and_back("gemini-cli", 0, "{\n  // mine\n  \"ui\": {}\n}\n");
+    there_and_back("codex", 1, "model = \"x\"\r\n");
+}
+
+#[test]
+fn comments_are_refused_where_the_agent_does_not_read_them() {
+    let text = "{\n  \"a\": 1, // no\n  \"b\": 2\n}\n";
+    refused(
+        "claude-code",
+        0,
+        text,
+        expect!["FILE line 2 column 11: not valid JSON: comments are not allowed"],
+    );
+    let comma = "{\n  // fine\n  \"a\": [1,]\n}\n";
+    refused(
+        "gemini-cli",
+        0,
+        comma,
+        expect!["FILE line 3 column 10: not valid JSON: trailing commas are not allowed"],
+    );
+}
+
+#[test]
+fn what_is_not_valid_is_refused_with_line_and_column() {
+    refused(
+        "claude-code",
+        0,
+        "{\n  \"a\": }\n",
+        expect!["FILE line 2 column 8: not valid JSON: unexpected close brace"],
+    );
+    refused(
+        "claude-code",
+        0,
+        "hello",
+        expect!["FILE line 1 column 1: not valid JSON: unexpected word"],
+    );
+    refused("claude-code", 0, "[1]", expect!["FILE line 1 column 1: the file is not an object"]);
+    refused(
+        "claude-code",
+        0,
+        "{} {}",
+        expect![
+            "FILE line 1 column 4: not valid JSON: text cannot contain more than one JSON value"
+        ],
+    );
+    refused(
+        "claude-code",
+        0,
+        "{\n  \"hooks\": []\n}",
+        expect!["FILE line 2 column 12: `hooks` is not an object"],
+    );
+    refused(
+        "claude-code",
+        0,
+        "{\"hooks\": {\n  \"Stop\": {}}}",
+        expect!["FILE line 2 column 11: `hooks.Stop` is not a list"],
+    );
+    refused(
+        "claude-code",
+        0,
+        "{\"hooks\": {},\n \"hooks\": {}}",
+        expect!["FILE line 2 column 2: `hooks` is there twice"],
+    );
+    refused(
+        "claude-code",
+        1,
+        "{\"mcpServers\": {\"rekindle\": {\"url\": \"x\"}}}",
+        expect!["FILE line 1 column 29: `mcpServers.rekindle` is there already and is not ours"],
+    );
+    refused(
+        "codex",
+        1,
+        "a = 1\nb =\n",
+        expect![
+            "FILE line 2 column 4: not valid TOML: string values must be quoted, expected literal string"
+        ],
+    );
+    refused(
+        "codex",
+        1,
+        "a = 1\nmcp_servers = 3\n",
+        expect!["FILE line 2 column 15: `mcp_servers` is not a table"],
+    );
+    refused(
+        "codex",
+        1,
+        "[mcp_servers.rekindle]\nurl = \"x\"\n",
+        expect!["FILE line 1 column 1: `mcp_servers.rekindle` is there already and is not ours"],
+    );
+}
+
+#[test]
+fn hooks_that_are_half_there_are_completed_and_old_paths_replaced() {
+    let old = r#"{
+  "hooks": {
+    "SessionStart": [
+      {
+        "matcher": "startup",
+        "hooks": [
+          { "type": "command", "command": "echo hello" },
+          { "type": "command", "command": "/old/rekindle", "args": ["hook", "SessionStart"], "timeout": 7 }
+        ]
+      }
+    ],
+    "Stop": [
+      { "hooks": [{ "type": "command", "command": "/old/rekindle hook Stop" }] },
+      { "hooks": [{ "type": "command", "command": "/older/rekindle hook Stop" }] }
+    ]
+  }
+}
+"#;
+    let wired = wire("claude-code", 0, old).unwrap();
+    assert_eq!(wire("claude-code", 0, &wired).unwrap(), wired);
+    assert!(!wired.contains("old"), "{wired}");
+    expect![[r#"
+        {
+          "hooks": {
+            "SessionStart": [
+              {
+                "matcher": "startup",
+                "hooks": [
+                  { "type": "command", "command": "echo hello" },
+                  { "type": "command", "command": "/home/me/.local/bin/rekindle", "args": ["hook", "SessionStart", "--agent", "claude-code"], "timeout": 7 }
+                ]
+              }
+            ],
+            "Stop": [
+              { "hooks": [{
+                    "type": "command",
+                    "command": "/home/me/.local/bin/rekindle",
+                    "args": ["hook", "Stop", "--agent", "claude-code"]
+                  }] }
+            ],
+    "#]].assert_eq(wired.split("    \"UserPromptSubmit\"").next().unwrap());
+    for event in ["SessionStart", "Stop", "SessionEnd"] {
+        assert_eq!(wired.matches(&format!("[\"hook\", \"{event}\"")).count(), 1, "{wired}");
+    }
+    // The foreign hook in the same group stays, and so does the group.
+    expect![[r#"
+        {
+          "hooks": {
+            "SessionStart": [
+              {
+                "matcher": "startup",
+                "hooks": [
+                  { "type": "command", "command": "echo hello" }
+                ]
+              }
+            ]
+          }
+        }
+    "#]]
+    .assert_eq(&unwire("claude-code", 0, &wired, None));
+}
+
+#[test]
+fn what_the_user_added_to_our_server_stays() {
+    let text = r#"{
+  "mcpServers": {
+    "rekindle": { "command": "/old/rekindle", "args": ["serve", "--tools", "all"], "env": { "A": "b" } }
+  }
+}
+"#;
+    let wired = wire("cursor", 1, text).unwrap();
+    assert_eq!(wired, text.replace("/old/rekindle", BINARY));
+    let toml = "[mcp_servers.rekindle]\ncommand = \"/old/rekindle\" # here\nargs = [\"serve\"]\nenabled = false\n";
+    assert_eq!(wire("codex", 1, toml).unwrap(), toml.replace("/old/rekindle", BINARY));
+}
+
+#[test]
+fn every_agent_comes_and_goes() {
+    let jsons = [("claude-code", 0), ("claude-code", 1), ("codex", 0), ("gemini-cli", 0)];
+    for (agent, at) in jsons.into_iter().chain([("cursor", 0), ("cursor", 1), ("opencode", 1)]) {
+        there_and_back(agent, at, "{\n    \"other\": {\n        \"a\": [1, 2]\n    }\n}\n");
+    }
+}

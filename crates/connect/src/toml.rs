@@ -1,0 +1,116 @@
+//! TOML with our MCP server in it, and without: everything else stays as it was written.
+
+use agents::wiring::{Part, Server};
+use serde_json::{Value, json};
+use toml_edit::{Array, Document, DocumentMut, Item, Table};
+
+use crate::edit::Trouble;
+use crate::ours::{self, Ours, SERVER};
+
+/// The text with all parts in it.
+pub(crate) fn wire(text: &str, parts: &[Part], ours: &Ours<'_>) -> Result<String, Trouble> {
+    check(text, parts)?;
+    let mut document = parse(text)?;
+    for (under, shape) in servers(parts) {
+        let entry = ours.server(shape);
+        let all = document.entry(under).or_insert_with(|| {
+            let mut table = Table::new();
+            table.set_implicit(true);
+            table.into()
+        });
+        let Some(all) = all.as_table_like_mut() else { continue };
+        if let Some(there) = all.get_mut(SERVER).and_then(Item::as_table_like_mut) {
+            if there.get("command").and_then(Item::as_str) != entry["command"].as_str() {
+                // What is around the value, a comment perhaps, is the user's.
+                if let Some(value) = there.get_mut("command").and_then(Item::as_value_mut) {
+                    let around = value.decor().clone();
+                    *value = ours.binary.into();
+                    *value.decor_mut() = around;
+                }
+            }
+            continue;
+        }
+        let mut table = Table::new();
+        table.insert("command", ours.binary.into());
+        let args = entry["args"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        table.insert("args", args.collect::<Array>().into());
+        all.insert(SERVER, table.into());
+    }
+    Ok(as_written(text, document.to_string()))
+}
+
+/// The text without what is ours, and without the table that held nothing else and is not in `before`.
+pub(crate) fn unwire(text: &str, parts: &[Part], before: Option<&str>) -> Result<String, Trouble> {
+    let mut document = parse(text)?;
+    let was = before.and_then(|before| parse(before).ok()).unwrap_or_default();
+    for (under, _) in servers(parts) {
+        let Some(all) = document.get_mut(under).and_then(Item::as_table_like_mut) else {
+            continue;
+        };
+        if all.get(SERVER).is_some_and(|entry| ours::is_our_server(&value(entry))) {
+            all.remove(SERVER);
+            if all.is_empty() && was.get(under).is_none() {
+                document.remove(under);
+            }
+        }
+    }
+    Ok(as_written(text, document.to_string()))
+}
+
+/// What is wired in a text.
+pub(crate) fn wired(text: &str, parts: &[Part]) -> Vec<(String, Value)> {
+    let Ok(document) = parse(text) else { return Vec::new() };
+    let entries = servers(parts).filter_map(|(under, _)| document.get(under)?.get(SERVER));
+    let ours = entries.map(value).filter(ours::is_our_server);
+    ours.map(|entry| (SERVER.to_owned(), entry)).collect()
+}
+
+fn servers(parts: &[Part]) -> impl Iterator<Item = (&'static str, Server)> {
+    parts.iter().filter_map(|part| match part {
+        Part::Server { under, shape } => Some((*under, *shape)),
+        _ => None,
+    })
+}
+
+fn parse(text: &str) -> Result<DocumentMut, Trouble> {
+    text.parse().map_err(|error| refused(text, &error))
+}
+
+fn refused(text: &str, error: &toml_edit::TomlError) -> Trouble {
+    let start = error.span().map_or(0, |span| span.start);
+    Trouble::at(text, start, format!("not valid TOML: {}", error.message().trim()))
+}
+
+/// Refuses a text in which something else stands where ours goes.
+fn check(text: &str, parts: &[Part]) -> Result<(), Trouble> {
+    let document = Document::parse(text).map_err(|error| refused(text, &error))?;
+    let wrong = |item: &Item, what: String| {
+        Err(Trouble::at(text, item.span().map_or(0, |span| span.start), what))
+    };
+    for (under, _) in servers(parts) {
+        let Some(all) = document.get(under) else { continue };
+        if all.as_table_like().is_none() {
+            return wrong(all, format!("`{under}` is not a table"));
+        }
+        let Some(entry) = all.get(SERVER) else { continue };
+        if !ours::is_our_server(&value(entry)) {
+            return wrong(entry, format!("`{under}.{SERVER}` is there already and is not ours"));
+        }
+    }
+    Ok(())
+}
+
+/// The members of an entry that tell whether it is ours.
+fn value(entry: &Item) -> Value {
+    let args = entry.get("args").and_then(Item::as_array);
+    let args: Vec<&str> = args.into_iter().flatten().filter_map(|arg| arg.as_str()).collect();
+    json!({ "command": entry.get("command").and_then(Item::as_str), "args": args })
+}
+
+/// With the line ends of the text it was made from.
+fn as_written(from: &str, text: String) -> String {
+    if !from.contains("\r\n") {
+        return text;
+    }
+    text.replace("\r\n", "\n").replace('\n', "\r\n")
+}
