@@ -4,6 +4,8 @@
 
 use std::time::Duration;
 
+use crate::opencode;
+
 /// How one agent is connected.
 #[derive(Clone, Copy, Debug)]
 pub struct Wiring {
@@ -70,12 +72,9 @@ pub enum Part {
         name: &'static str,
         number: u32,
     },
-    /// The text of a whole file, in which [`BINARY`] stands for our command as a JSON string.
-    Text(&'static str),
+    /// The text of a whole file that starts the command at this path.
+    Text(fn(&str) -> String),
 }
-
-/// What is replaced by our command in [`Part::Text`].
-pub const BINARY: &str = "\"REKINDLE_COMMAND\"";
 
 /// Hooks under the member `hooks`, by the name of the event.
 #[derive(Clone, Copy, Debug)]
@@ -361,7 +360,7 @@ pub const WIRINGS: &[Wiring] = &[
                 },
                 or_ending: None,
                 format: Format::Text,
-                parts: &[Part::Text(include_str!("opencode_plugin.js"))],
+                parts: &[Part::Text(opencode::plugin)],
             },
             Wired {
                 place: Place {
@@ -402,12 +401,18 @@ pub const CLAUDE_HOOKS: Hooks = Hooks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agent;
+    use crate::{AGENTS, agent};
+
+    #[test]
+    fn every_agent_of_the_table_can_be_connected() {
+        let names: Vec<&str> = WIRINGS.iter().map(|wiring| wiring.agent).collect();
+        assert_eq!(names, AGENTS.iter().map(|agent| agent.name).collect::<Vec<_>>());
+    }
 
     #[test]
     fn every_hooked_event_is_in_the_table_of_its_agent() {
         for wiring in WIRINGS {
-            let Some(agent) = agent(wiring.agent) else { continue };
+            let agent = agent(wiring.agent).unwrap();
             let parts = wiring.files.iter().flat_map(|file| file.parts);
             for part in parts {
                 let Part::Hooks(hooks) = part else { continue };

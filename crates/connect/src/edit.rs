@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use agents::wiring::{BINARY, Format, Part, Wired};
+use agents::wiring::{Format, Part, Wired};
 use model::{Code, OpError};
 use serde_json::Value;
 
@@ -84,9 +84,8 @@ pub(crate) fn is_ours(text: &str) -> bool {
 
 fn whole(path: &Path, text: &str, file: &Wired, ours: &Ours<'_>) -> Result<String, OpError> {
     refuse_foreign(path, text)?;
-    let command = Value::from(ours.binary).to_string();
     let texts = file.parts.iter().filter_map(|part| match part {
-        Part::Text(text) => Some(text.replace(BINARY, &command)),
+        Part::Text(text) => Some(text(ours.binary)),
         _ => None,
     });
     Ok(texts.collect())

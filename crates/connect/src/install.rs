@@ -7,7 +7,7 @@ use model::OpError;
 
 use crate::apply;
 use crate::binary::{self, Copy};
-use crate::place::{Around, Scope};
+use crate::place::{Around, Scope, unusable};
 use crate::plan::{self, Change, Doing, SHELL, Whole};
 use crate::record::{Desk, Record, load};
 
@@ -152,11 +152,9 @@ pub fn uninstall(
     made.for_each(|entry| apply::remove_folders(&entry.folders));
     let mut next = Record { files: left, ..record.clone() };
     let mut removed = None;
-    if last {
-        if let Some(binary) = next.binary.take().filter(|binary| binary.exists()) {
-            apply::remove(&binary).map_err(|error| crate::place::unusable(&binary, &error))?;
-            removed = Some(binary);
-        }
+    if last && let Some(binary) = next.binary.take().filter(|binary| binary.exists()) {
+        apply::remove(&binary).map_err(|error| unusable(&binary, &error))?;
+        removed = Some(binary);
     }
     desk.save(&next)?;
     if next.is_empty() {

@@ -26,5 +26,4 @@ pub use place::{Around, Scope};
 pub use plan::{Change, Doing, Whole};
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 mod tests;

@@ -316,3 +316,49 @@ fn every_agent_comes_and_goes() {
         there_and_back(agent, at, "{\n    \"other\": {\n        \"a\": [1, 2]\n    }\n}\n");
     }
 }
+
+#[test]
+fn a_file_of_another_user_is_refused() {
+    let path = std::env::temp_dir().join(format!("rekindle-owner-{}", std::process::id()));
+    std::fs::write(&path, "{}").unwrap();
+    let uid = std::os::unix::fs::MetadataExt::uid(&std::fs::metadata(&path).unwrap());
+    assert_eq!(crate::place::read(&path, uid).unwrap().text.as_deref(), Some("{}"));
+    let error = crate::place::read(&path, uid + 1).unwrap_err();
+    assert!(error.message.ends_with("belongs to another user"), "{error}");
+    std::fs::remove_file(&path).unwrap();
+}
+
+#[test]
+fn a_diff_shows_changed_lines_with_what_is_around_them() {
+    let before: String = (1..=20).map(|n| format!("{n}\n")).collect();
+    let after = before.replace("5\n", "five\n").replacen("17\n", "17\n17b\n", 1) + "end";
+    expect![[r#"
+        --- F
+        +++ F
+        @@ -2,7 +2,7 @@
+         2
+         3
+         4
+        -5
+        +five
+         6
+         7
+         8
+        @@ -12,9 +12,11 @@
+         12
+         13
+         14
+        -15
+        +1five
+         16
+         17
+        +17b
+         18
+         19
+         20
+        +end
+        \ No newline at end of file
+    "#]]
+    .assert_eq(&crate::unified("F", Some(&before), Some(&after)));
+    assert_eq!(crate::unified("F", Some("a\n"), Some("a\n")), "");
+}

@@ -38,7 +38,7 @@ fn agents(world: &mut World) -> Result<Value, OpError> {
             "title": wiring.title,
             "found": look.found.as_ref().map(|found| found.to_string_lossy()),
             "wired": look.state(),
-            "missing": if look.wired.is_empty() { Vec::new() } else { look.missing.clone() },
+            "missing": if look.wired.is_empty() { Vec::new() } else { look.missing },
             "files": look.files.iter().map(|file| file.to_string_lossy()).collect::<Vec<_>>(),
             "commands": look.programs,
             "trouble": look.trouble,

@@ -80,7 +80,7 @@ fn pretty(result: &Value) -> String {
   database  {database}
 
 Connect an agent
-  Claude Code   claude mcp add rekindle -- {command} serve
+  in one step   {command} install
   any other     MCP over stdio: command \"{command}\", argument \"serve\"
   over HTTP     {mcp} with the header \"Authorization: Bearer TOKEN\"
                 (the token is in {token})
