@@ -29,7 +29,8 @@ use project::Project;
 const USAGE: &str = "\
 usage: cargo xtask VERB
 
-  ci [--install]            format, tidy, clippy, tests, generated pages, spec, release build, quality, gates, clients
+  ci [--install]            format, tidy, clippy, tests, generated pages, spec, release build, quality, gates, clients,
+                            agents
                             (--install: get missing tools with apt-get; implied by CI=true)
   tidy                      the house rules: headers, sizes, who may see whom, links, licences
   spec                      every claim of docs/spec has a test, every reference an anchor

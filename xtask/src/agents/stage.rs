@@ -130,12 +130,13 @@ pub(crate) struct Snapshot {
 }
 
 impl Snapshot {
-    /// Paths that differ, but for those below one of `own`, which the agent itself writes.
+    /// Paths that differ, but for those at or below one of `own`, which the agent itself writes; a `*` at
+    /// its end stands for whatever the name goes on with.
     pub(crate) fn differences(&self, later: &Snapshot, own: &[&str]) -> Vec<String> {
         let all = self.entries.keys().chain(later.entries.keys());
         let mut paths: Vec<String> = all
             .filter(|path| self.entries.get(*path) != later.entries.get(*path))
-            .filter(|path| !own.iter().any(|own| Path::new(path).starts_with(own)))
+            .filter(|path| !own.iter().any(|own| is_of(path, own)))
             .cloned()
             .collect();
         paths.sort();
@@ -149,6 +150,13 @@ impl Snapshot {
             [] => Ok(()),
             paths => bail!("not as before: {}", paths.join(", ")),
         }
+    }
+}
+
+fn is_of(path: &str, own: &str) -> bool {
+    match own.strip_suffix('*') {
+        Some(start) => path.starts_with(start),
+        None => Path::new(path).starts_with(own),
     }
 }
 
@@ -188,8 +196,9 @@ mod tests {
     fn what_changed_appeared_or_vanished_differs_unless_the_agent_wrote_it() {
         let before = snapshot(&[("a", 0o644, "1"), ("b", 0o644, "1"), ("c", 0o644, "1")]);
         let later = snapshot(&[("a", 0o600, "1"), ("b", 0o644, "2"), ("own/x", 0o644, "")]);
-        assert_eq!(before.differences(&later, &["own"]), ["a", "b", "c"]);
+        assert_eq!(before.differences(&later, &["own", "c/d"]), ["a", "b", "c"]);
         assert_eq!(before.differences(&later, &["a", "b", "c"]), ["own/x"]);
+        assert_eq!(before.differences(&later, &["own/*", "o"]), ["a", "b", "c"]);
         assert!(before.expect_same(&before, &[]).is_ok());
     }
 }

@@ -30,8 +30,8 @@ pub(crate) struct Agent {
     pub(crate) judge: fn(&str) -> Result<()>,
     /// What the agent itself writes while it works, in the user's home.
     pub(crate) own: &'static [&'static str],
-    /// Files among these that were ours to edit, too: nothing of ours may be left there.
-    pub(crate) shared: &'static [&'static str],
+    /// Files among these that were ours to edit, too, and what of ours may not be left there.
+    pub(crate) shared: &'static [(&'static str, &'static str)],
 }
 
 impl Agent {
@@ -81,7 +81,7 @@ pub(crate) const AGENTS: [Agent; 4] = [
             ".claude/sessions",
             ".claude/shell-snapshots",
         ],
-        shared: &[".claude.json"],
+        shared: &[(".claude.json", "\"rekindle\"")],
     },
     Agent {
         name: "codex",
@@ -102,8 +102,24 @@ pub(crate) const AGENTS: [Agent; 4] = [
         hints: &[HINT],
         compact: None,
         judge: |_| Ok(()),
-        own: &[],
-        shared: &[],
+        own: &[
+            ".codex/.sandbox_migration",
+            ".codex/.tmp",
+            // It writes down there that the repository is trusted.
+            ".codex/config.toml",
+            ".codex/goals_1.sqlite*",
+            ".codex/installation_id",
+            ".codex/logs_2.sqlite*",
+            ".codex/memories_1.sqlite*",
+            ".codex/queue_1.sqlite*",
+            ".codex/sessions",
+            ".codex/shell_snapshots",
+            ".codex/skills",
+            ".codex/state_5.sqlite*",
+            ".codex/thread-writer-locks",
+            ".codex/thread_history_1.sqlite*",
+        ],
+        shared: &[(".codex/config.toml", "mcp_servers")],
     },
     Agent {
         name: "gemini-cli",
@@ -123,7 +139,7 @@ pub(crate) const AGENTS: [Agent; 4] = [
         hints: &[HINT, FIX],
         compact: None,
         judge: |_| Ok(()),
-        own: &[],
+        own: &[".gemini/history", ".gemini/projects.json", ".gemini/tmp"],
         shared: &[],
     },
     Agent {
@@ -133,11 +149,26 @@ pub(crate) const AGENTS: [Agent; 4] = [
         quick: false,
         files: opencode_files,
         session: opencode_session,
-        hooks: &[],
+        hooks: &[
+            "session.created",
+            "chat.message",
+            "tool.execute.before",
+            "tool.execute.after",
+            "session.idle",
+        ],
         hints: &[HINT, FIX],
         compact: None,
         judge: |_| Ok(()),
-        own: &[],
+        own: &[
+            ".cache",
+            ".config/opencode/.gitignore",
+            ".config/opencode/node_modules",
+            ".config/opencode/package-lock.json",
+            ".config/opencode/package.json",
+            ".local/share/opencode",
+            ".local/state",
+            ".npm",
+        ],
         shared: &[],
     },
 ];
@@ -182,8 +213,7 @@ fn codex_session(command: &mut Command, _url: &str, prompt: &str) {
 
 fn gemini_files(stage: &Stage, _url: &str) -> Result<()> {
     let text = "{\n    \"security\": { \"auth\": { \"selectedType\": \"gemini-api-key\" } },\n    \
-                \"privacy\": { \"usageStatisticsEnabled\": false },\n    \
-                \"general\": { \"enableAutoUpdate\": false, \"disableUpdateNag\": true }\n}\n";
+                \"privacy\": { \"usageStatisticsEnabled\": false }\n}\n";
     stage.write(".gemini/settings.json", text)
 }
 

@@ -274,3 +274,95 @@ fn gemini(turn: &Turn) -> Value {
         "usageMetadata": usage, "modelVersion": "scripted",
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A conversation in each form: a text, a result of a tool, and a tool that is offered.
+    fn requests() -> Vec<(&'static str, Value)> {
+        vec![
+            (
+                "/v1/messages?beta=true",
+                json!({
+                    "stream": true, "tools": [{ "name": "t" }],
+                    "messages": [
+                        { "role": "user", "content": "hello" },
+                        { "role": "assistant", "content": [{ "type": "tool_use", "input": {} }] },
+                        { "role": "user", "content": [
+                            { "type": "tool_result", "content": [{ "type": "text", "text": "done" }] },
+                        ] },
+                    ],
+                }),
+            ),
+            (
+                "/v1/responses",
+                json!({
+                    "tools": [{ "type": "function", "name": "t" }],
+                    "input": [
+                        { "role": "user", "content": [{ "type": "input_text", "text": "hello" }] },
+                        { "type": "function_call", "arguments": "{}" },
+                        { "type": "function_call_output", "output": "done" },
+                    ],
+                }),
+            ),
+            (
+                "/v1/chat/completions",
+                json!({
+                    "tools": [{ "type": "function", "function": { "name": "t" } }],
+                    "messages": [
+                        { "role": "user", "content": "hello" },
+                        { "role": "assistant", "tool_calls": [] },
+                        { "role": "tool", "content": "done" },
+                    ],
+                }),
+            ),
+            (
+                "/v1beta/models/m:streamGenerateContent?alt=sse",
+                json!({
+                    "tools": [{ "functionDeclarations": [{ "name": "t" }] }],
+                    "contents": [
+                        { "role": "user", "parts": [{ "text": "hello" }] },
+                        { "role": "model", "parts": [{ "functionCall": {} }] },
+                        { "role": "user", "parts": [
+                            { "functionResponse": { "response": { "output": "done" } } },
+                        ] },
+                    ],
+                }),
+            ),
+        ]
+    }
+
+    #[test]
+    fn every_form_tells_what_was_said_answered_and_offered() {
+        for (path, request) in requests() {
+            let dialogue = Wire::of(path).expect("a known path").read(&request);
+            assert!(dialogue.said.iter().any(|said| said == "hello"), "{path}: {dialogue:?}");
+            assert_eq!(dialogue.results, ["done"], "{path}");
+            assert_eq!(dialogue.tools, ["t"], "{path}");
+        }
+        assert_eq!(Wire::of("/v1/models"), None);
+    }
+
+    #[test]
+    fn every_form_carries_a_call_and_a_sentence() {
+        let call = Turn::Call { tool: "t".into(), arguments: json!({ "a": "b c" }) };
+        for (path, request) in requests() {
+            let wire = Wire::of(path).expect("a known path");
+            let body = wire.write(&request, &call, 7);
+            assert!(body.text.contains("b c") && body.kind == EVENTS, "{path}: {}", body.text);
+            let body = wire.write(&request, &Turn::Say("All is well.".into()), 8);
+            assert!(body.text.contains("All is well."), "{path}: {}", body.text);
+        }
+    }
+
+    #[test]
+    fn a_tool_of_a_group_is_called_by_both_names() {
+        let tools = json!([{ "type": "namespace", "name": "g", "tools": [{ "name": "t" }] }]);
+        let request = json!({ "tools": tools, "input": [] });
+        assert_eq!(Wire::Responses.read(&request).tools, ["g", "g/t"]);
+        let call = Turn::Call { tool: "g/t".into(), arguments: json!({}) };
+        let text = Wire::Responses.write(&request, &call, 1).text;
+        assert!(text.contains(r#""namespace":"g""#) && text.contains(r#""name":"t""#), "{text}");
+    }
+}
