@@ -338,7 +338,8 @@ mod tests {
         for (path, request) in requests() {
             let dialogue = Wire::of(path).expect("a known path").read(&request);
             assert!(dialogue.said.iter().any(|said| said == "hello"), "{path}: {dialogue:?}");
-            assert_eq!(dialogue.results, ["done"], "{path}");
+            let [result] = dialogue.results.as_slice() else { panic!("{path}: {dialogue:?}") };
+            assert!(result.contains("done"), "{path}: {result}");
             assert_eq!(dialogue.tools, ["t"], "{path}");
         }
         assert_eq!(Wire::of("/v1/models"), None);

@@ -17,8 +17,8 @@ use crate::project::Project;
 
 const SIZES: [usize; 3] = [1_000, 10_000, 100_000];
 const SIZE_LARGE: usize = 1_000_000;
-/// Size of the store that events come in to.
-const SIZE_INGEST: usize = 100_000;
+/// Size of the store that events come in to, from clients of ours and from agents.
+pub(super) const SIZE_INGEST: usize = 100_000;
 
 const BYTES_MAX: f64 = 400.0;
 const EVENTS_PER_SECOND_MIN: f64 = 20_000.0;
@@ -73,14 +73,14 @@ pub(crate) fn rows(
 }
 
 /// A made-up store, kept for the next run.
-struct Made {
+pub(super) struct Made {
     database: PathBuf,
     size: usize,
     figures: Value,
 }
 
 impl Made {
-    fn get(project: &Project, binary: &Path, size: usize) -> Result<Made> {
+    pub(super) fn get(project: &Project, binary: &Path, size: usize) -> Result<Made> {
         let folder = project.target_dir()?.join("bench-stores");
         fs::create_dir_all(&folder)?;
         let name = format!("{:016x}-{size}", version(project)?);
@@ -99,7 +99,7 @@ impl Made {
     }
 
     /// A home with a copy of the store.
-    fn home(&self, binary: &Path) -> Result<Home> {
+    pub(super) fn home(&self, binary: &Path) -> Result<Home> {
         let home = Home::new(binary)?;
         fs::copy(&self.database, home.data().join("rekindle.db"))?;
         Ok(home)
