@@ -298,7 +298,9 @@ pub const WIRINGS: &[Wiring] = &[
                 Part::Server { under: SERVERS, shape: Server::Plain },
             ],
         }],
-        remark: None,
+        remark: Some(
+            "Gemini CLI starts MCP servers only in folders that you trust: say yes when it asks.",
+        ),
     },
     Wiring {
         agent: "cursor",
