@@ -29,7 +29,9 @@ pub(crate) fn wire(text: &str, parts: &[Part], ours: &Ours<'_>) -> Result<String
                 }
             }
             // An entry of an earlier version may lack them; a list that is there is the user's.
-            if let Some(names) = list(&entry, "env_vars").filter(|_| !there.contains_key("env_vars")) {
+            if let Some(names) =
+                list(&entry, "env_vars").filter(|_| !there.contains_key("env_vars"))
+            {
                 there.insert("env_vars", names);
             }
             continue;
