@@ -44,7 +44,9 @@ pub(crate) fn used(call: &Call<'_>) -> ToolUse {
     let draft = call.draft();
     let response = call.response();
     let exit_line = call.agent.exit_line.filter(|_| draft.is_command());
-    draft.finish(call.safe_name(), Some(outcome::of(response.as_deref(), exit_line)))
+    let mut outcome = outcome::of(response.as_deref(), exit_line);
+    outcome.failed |= call.wire.flag("is_error").unwrap_or(false);
+    draft.finish(call.safe_name(), Some(outcome))
 }
 
 /// A tool that failed, as the agent says.
