@@ -153,7 +153,7 @@ fn bad_input_is_dropped_in_silence_with_a_line_in_the_log_that_quotes_nothing() 
         b"[\"zebrafish\"]",
         b"\"zebrafish\"",
         b"{\"session_id\":{\"zebrafish\":1}}",
-        b"{\"session_id\":\"zebrafish\",\"tool_use_id\":7}",
+        b"{\"session_id\":[\"zebrafish\"],\"cwd\":\"zebrafish\"}",
         b"\xff\xfe{\"session_id\":\"zebrafish\"}",
     ];
     for (count, stdin) in bad.into_iter().enumerate() {
