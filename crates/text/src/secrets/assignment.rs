@@ -30,7 +30,7 @@ const NAME_ENDS: [&str; 9] =
     ["", "key", "accesskey", "keybase", "value", "text", "plain", "plaintext", "env"];
 
 /// Values that are words of a language, of a form or of a schema.
-const ORDINARY: [&str; 56] = [
+const ORDINARY: [&str; 57] = [
     "string",
     "number",
     "boolean",
@@ -87,6 +87,7 @@ const ORDINARY: [&str; 56] = [
     "unused",
     "never",
     "symbol",
+    "write",
 ];
 
 /// Parts of what is said to people about a password, in labels and messages.
@@ -400,7 +401,8 @@ fn is_code(bytes: &[u8]) -> bool {
     let of_names = bytes.iter().all(in_code) && !bytes[0].is_ascii_digit();
     let joined = bytes.iter().any(|byte| matches!(byte, b'.' | b':' | b'_' | b'?' | b'*'));
     let sized = ["int", "uint", "float", "sha", "base", "utf", "i", "u", "f"].iter().any(|kind| {
-        bytes.strip_prefix(kind.as_bytes()).is_some_and(|size| size.iter().all(u8::is_ascii_digit))
+        let kind = bytes.strip_prefix(b"__").unwrap_or(bytes).strip_prefix(kind.as_bytes());
+        kind.is_some_and(|size| size.iter().all(u8::is_ascii_digit))
     });
     // The options of a mounted secret: `--secret id=name,src=file`.
     let option = bytes.starts_with(b"id=") || bytes.starts_with(b"type=");
