@@ -175,8 +175,10 @@ impl Runtime {
         }
     }
 
-    /// Lets the plugins remove what has outlived its time, if anything has. It does not wait for it.
+    /// Takes in what waits in the spool and lets the plugins remove what has outlived its time, if there
+    /// is any. It does not wait for it.
     pub fn sweep(&self) {
+        self.inner.look_for_spooled();
         let now = (self.inner.clock)();
         if !self.inner.plugins.iter().any(|plugin| plugin.has_expired(now)) {
             return;
