@@ -288,11 +288,13 @@ fn hand_over(
     }
 }
 
-/// How long the agent is kept waiting for this event.
+/// How long the daemon is waited for. Where the agent may be told something, the rest of its time is for
+/// a look into the store.
 fn patience(event: &str) -> Duration {
     match agents::kind(event) {
         Kind::ToolStart | Kind::ToolUse | Kind::ToolFailure => limits::HOOK_TOOL_DEADLINE,
-        Kind::Prompt => limits::HOOK_PROMPT_DEADLINE,
+        Kind::Prompt => limits::HOOK_PROMPT_PATIENCE,
+        Kind::SessionStart => limits::HOOK_START_PATIENCE,
         _ => limits::HOOK_DEADLINE,
     }
 }

@@ -367,7 +367,7 @@ fn what_waits_is_taken_in_before_a_read_and_without_any_call() {
     assert_eq!((&status["events"], &status["spooled"]), (&json!(1), &json!(0)));
     left(spool, event(2, 20, "Second"));
     home.runtime.sweep();
-    let until = Instant::now() + std::time::Duration::from_secs(10);
+    let until = Instant::now() + Duration::from_secs(10);
     while std::fs::read_dir(spool).unwrap().count() > 0 {
         assert!(Instant::now() < until, "it is taken in");
         std::thread::yield_now();
