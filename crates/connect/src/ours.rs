@@ -1,6 +1,6 @@
 //! What is ours in an agent's configuration: how it is written, and how it is recognised whatever path it has.
 
-use agents::wiring::{CLAUDE_HOOKS, Call, Hooked, Hooks, Server};
+use agents::wiring::{CLAUDE_HOOKS, Call, Hooked, Hooks, Server, VARIABLES};
 use serde_json::{Map, Value, json};
 
 /// The name of our MCP server.
@@ -51,6 +51,9 @@ impl Ours<'_> {
     pub(crate) fn server(&self, shape: Server) -> Value {
         match shape {
             Server::Plain => json!({ "command": self.binary, "args": ["serve"] }),
+            Server::Forwarding => {
+                json!({ "command": self.binary, "args": ["serve"], "env_vars": VARIABLES })
+            }
             Server::Typed => {
                 json!({ "type": "stdio", "command": self.binary, "args": ["serve"] })
             }
@@ -135,6 +138,16 @@ fn split(line: &str) -> (String, &str) {
     (word, "")
 }
 
+const README: &str = "# Rekindle
+
+A local memory for Claude Code. Its hooks record what happens in a session (prompts, edits, commands, errors) in one file on
+your machine, and tell a session that starts what was wanted and done lately. Its MCP server lets the model search all of it.
+No model is called and no outbound connection is opened.
+
+The plugin needs the `rekindle` program, whose path stands in `hooks/hooks.json` and `.mcp.json`; `rekindle plugin DIR` writes
+this folder anew when the program has moved. `rekindle doctor` says what is wrong.
+";
+
 /// The files of the Claude Code plugin that calls this program: their paths in its folder, and their texts.
 pub fn claude_plugin(binary: &str, version: &str) -> Vec<(&'static str, String)> {
     let ours = Ours { agent: "claude-code", binary };
@@ -151,12 +164,14 @@ pub fn claude_plugin(binary: &str, version: &str) -> Vec<(&'static str, String)>
         "version": version,
         "description": about,
         "author": { "name": "Rekindle" },
+        "license": env!("CARGO_PKG_LICENSE"),
     });
     let text = |value: Value| format!("{value:#}\n");
     vec![
         (".claude-plugin/plugin.json", text(plugin)),
         ("hooks/hooks.json", text(json!({ "description": about, "hooks": events }))),
         (".mcp.json", text(json!({ "mcpServers": servers }))),
+        ("README.md", README.to_owned()),
     ]
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use model::OpError;
 use model::hook::HookEvent;
+use model::situation::Situation;
 use model::wire::EnvNames;
 use store::{Opened, Rx, Tx};
 
@@ -59,7 +60,7 @@ pub trait Plugin: Send + Sync {
 
     /// Whether it may have something to tell on such an occasion. It is asked with every event and on
     /// the writer's thread, so the answer has to be at hand: whoever has to look says yes.
-    fn may_tell(&self, _occasion: &Occasion<'_>) -> bool {
+    fn may_tell(&self, _occasion: &Occasion<'_>, _config: &Config) -> bool {
         true
     }
 
@@ -73,8 +74,13 @@ pub trait Plugin: Send + Sync {
         Ok(false)
     }
 
-    /// What somebody who asks for the status should know of it, one line each.
-    fn notes(&self, _rx: &Rx<'_>, _now: i64) -> Result<Vec<String>, OpError> {
+    /// What somebody who stands there and asks for the status should know of it, one line each.
+    fn notes(
+        &self,
+        _rx: &Rx<'_>,
+        _now: i64,
+        _situation: &Situation,
+    ) -> Result<Vec<String>, OpError> {
         Ok(Vec::new())
     }
 

@@ -85,7 +85,7 @@ impl Plugin for Hints {
         moment::observe(&self.memory, event, tx)
     }
 
-    fn may_tell(&self, occasion: &Occasion<'_>) -> bool {
+    fn may_tell(&self, occasion: &Occasion<'_>, _: &Config) -> bool {
         moment::may_speak(&self.memory, occasion)
     }
 

@@ -167,6 +167,8 @@ impl Brief<'_> {
         let count = prompt.actions;
         let actions = if count == 1 { "1 action".to_owned() } else { format!("{count} actions") };
         let said = text::one_line(&prompt.content, limits::BRIEFING_INTENT_CHARS);
+        // What was said cannot end its own quotation.
+        let said = said.replace('"', "'");
         let line = format!("[{}] \"{said}\" → {actions}", time::age(prompt.at, self.now));
         Candidate {
             path: format!("obs://{}", prompt.id),

@@ -43,6 +43,7 @@ use contract::{
     Candidate, Config, ConfigKey, Moment, Occasion, OpError, Operation, Plugin, Scheme,
 };
 use model::hook::HookEvent;
+use model::situation::Situation;
 use store::{Rx, Tx, pauses};
 
 use crate::place::{DiskPlaces, Places as _};
@@ -118,14 +119,20 @@ impl Plugin for Observations {
         ingest::ingest(tx, event, &*self.places, &Settings::of(config))
     }
 
-    fn notes(&self, rx: &Rx<'_>, now: i64) -> Result<Vec<String>, OpError> {
+    fn notes(&self, rx: &Rx<'_>, now: i64, situation: &Situation) -> Result<Vec<String>, OpError> {
         let mut notes = pause::notes(rx, now)?;
+        // Whoever asks wants to know of the place where they stand too.
+        self.places.at(situation.cwd.as_deref());
         notes.extend(self.places.broken());
         Ok(notes)
     }
 
-    fn may_tell(&self, occasion: &Occasion<'_>) -> bool {
-        matches!(occasion, Occasion::SessionStart(_))
+    fn may_tell(&self, occasion: &Occasion<'_>, config: &Config) -> bool {
+        match occasion {
+            Occasion::SessionStart(_) => true,
+            Occasion::Prompt(_) => config.boolean(settings::AT_PROMPTS),
+            _ => false,
+        }
     }
 
     fn candidates(&self, moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError> {

@@ -130,7 +130,16 @@ impl Scheme for SessionScheme {
             Some(summary) => summary.text(),
             None => intent(&session),
         };
-        let attributes = members(&session)?;
+        let mut attributes = members(&session)?;
+        // Numbers of rows mean nothing outside of the store.
+        for inner in ["id", "project_id", "parent"] {
+            attributes.remove(inner);
+        }
+        for time in ["started_at", "last_at", "ended_at"] {
+            if let Some(at) = attributes.get_mut(time) {
+                *at = at.as_i64().map(|at| at.div_euclid(1_000)).into();
+            }
+        }
         entry(EntryPath::format("session", &[&session.session_id]), body, attributes)
     }
 }

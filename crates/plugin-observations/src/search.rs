@@ -216,7 +216,7 @@ impl Op for Search {
                 ..params.filter(rx, file.as_ref())?
             };
             let found = params.find(rx, &filter, &query, recipe, cx.now)?;
-            let (page, next_offset) = params.page(found.ranked);
+            let (page, next_offset) = params.page(found.ranked, found.weighed);
             let results = records(rx, &found.query, page)?;
             Ok(SearchOutput {
                 results,
@@ -254,9 +254,17 @@ struct Ranked {
     first: f64,
 }
 
+impl Ranked {
+    fn seconds(&self) -> i64 {
+        self.hit.at.div_euclid(1_000)
+    }
+}
+
 /// What a search came to, in the order that was asked for.
 struct Found {
     ranked: Vec<Ranked>,
+    /// How many of the first were weighed against each other.
+    weighed: usize,
     query: Query,
     partial: bool,
 }
@@ -298,9 +306,16 @@ impl SearchParams {
         let wanted = wanted.max(limits::SEARCH_CANDIDATES);
         let order = if self.order_by == OrderBy::Recent { Order::Newest } else { Order::Best };
         let mut hits = search::hits_by(recipe, rx, query, filter, (order, wanted))?;
-        if self.order_by == OrderBy::Blended && hits.hits.len() == wanted {
+        // Whichever page is wanted, the same hits are weighed against each other: else one would be
+        // shown twice and another never.
+        let most = limits::SEARCH_CANDIDATES;
+        let mut others = match order {
+            Order::Best => hits.hits.split_off(most.min(hits.hits.len())),
+            Order::Newest => Vec::new(),
+        };
+        if self.order_by == OrderBy::Blended && hits.hits.len() == most {
             // What is recent may be worth more than its words alone.
-            let newest = (Order::Newest, wanted);
+            let newest = (Order::Newest, most);
             add(&mut hits, search::hits_by(recipe, rx, query, filter, newest)?);
         }
         let named = commits_named(rx, query, filter)?;
@@ -308,6 +323,7 @@ impl SearchParams {
             hits.hits.retain(|hit| !named.contains_key(&hit.id));
             hits.hits.extend(named.values());
         }
+        others.retain(|other| hits.hits.iter().all(|hit| hit.id != other.id));
         let best = highest(&hits.hits, |hit| hit.score);
         let words = highest(&hits.hits, Hit::words);
         let rank = |hit: Hit| {
@@ -318,15 +334,21 @@ impl SearchParams {
             let leads = named && self.order_by != OrderBy::Recent;
             Ranked { hit, score, words, named, first: if leads { 1.0 } else { by_order } }
         };
+        let weighed = match order {
+            Order::Best => hits.hits.len(),
+            Order::Newest => hits.hits.len().min(most),
+        };
         let mut ranked: Vec<Ranked> = hits.hits.into_iter().map(rank).collect();
         ranked.sort_by(|a, b| {
-            let newer = (b.hit.at, b.hit.id).cmp(&(a.hit.at, a.hit.id));
+            // To the second, as the store has it: else a page could go by another order than it.
+            let newer = (b.seconds(), b.hit.id).cmp(&(a.seconds(), a.hit.id));
             match self.order_by {
                 OrderBy::Recent => newer,
                 _ => b.named.cmp(&a.named).then(b.first.total_cmp(&a.first)).then(newer),
             }
         });
-        Ok(Found { ranked, query: hits.query, partial: hits.partial })
+        ranked.extend(others.into_iter().map(rank));
+        Ok(Found { ranked, weighed, query: hits.query, partial: hits.partial })
     }
 
     fn limit(&self) -> usize {
@@ -334,16 +356,17 @@ impl SearchParams {
     }
 
     /// The hits of the page that was asked for, and where the next one begins. What one session has
-    /// too many of stands behind the first page, so that no hit is lost or shown twice.
-    fn page(&self, ranked: Vec<Ranked>) -> (Vec<Ranked>, Option<usize>) {
+    /// too many of stands behind the first page, so that no hit is lost or shown twice; only what was
+    /// weighed can stand on it, which is the same for every page.
+    fn page(&self, ranked: Vec<Ranked>, weighed: usize) -> (Vec<Ranked>, Option<usize>) {
         let limit = self.limit();
         let narrow = self.session_id.is_some() || self.file_path.is_some();
         let share = if self.diverse && !narrow { limits::SEARCH_PER_SESSION } else { usize::MAX };
         let mut counts: HashMap<i64, usize> = HashMap::new();
         let (mut first, mut behind) = (Vec::new(), Vec::new());
-        for one in ranked {
+        for (place, one) in ranked.into_iter().enumerate() {
             let count = counts.entry(one.hit.session).or_default();
-            if first.len() < limit && *count < share {
+            if first.len() < limit && *count < share && place < weighed {
                 *count += 1;
                 first.push(one);
             } else {

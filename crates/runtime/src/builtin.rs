@@ -11,7 +11,7 @@ mod receipts;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
-use contract::{Candidate, ConfigKey, ConfigKind, Moment, Occasion, Operation, Plugin};
+use contract::{Candidate, Config, ConfigKey, ConfigKind, Moment, Occasion, Operation, Plugin};
 use model::event::HookRecord;
 use model::{OpError, limits};
 use schemars::JsonSchema;
@@ -96,7 +96,7 @@ impl Plugin for Builtin {
         CONFIG
     }
 
-    fn may_tell(&self, occasion: &Occasion<'_>) -> bool {
+    fn may_tell(&self, occasion: &Occasion<'_>, _: &Config) -> bool {
         matches!(occasion, Occasion::SessionStart(_))
     }
 

@@ -117,7 +117,10 @@ impl Inner {
     /// The moment that an event is, if somebody may have something to tell at it.
     pub(crate) fn may_tell<'e>(&self, event: &'e HookEvent) -> Option<Occasion<'e>> {
         let occasion = occasion(event).filter(|_| agents::takes_text(event))?;
-        self.plugins.iter().any(|plugin| plugin.may_tell(&occasion)).then_some(occasion)
+        self.plugins
+            .iter()
+            .any(|plugin| plugin.may_tell(&occasion, &self.config))
+            .then_some(occasion)
     }
 
     /// What the agent is told about an event that was just recorded. Trouble is logged, not told: a

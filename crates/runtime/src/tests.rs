@@ -4,7 +4,9 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
-use contract::{Access, Candidate, Cx, Moment, Occasion, Op, OpInfo, Operation, Plugin, Tier};
+use contract::{
+    Access, Candidate, Config, Cx, Moment, Occasion, Op, OpInfo, Operation, Plugin, Tier,
+};
 use model::event::Event;
 use model::hook::{Happening, HookEvent, Source};
 use model::locations::{Locations, Surroundings};
@@ -115,7 +117,7 @@ impl Plugin for Probe {
         ]
     }
 
-    fn may_tell(&self, occasion: &Occasion<'_>) -> bool {
+    fn may_tell(&self, occasion: &Occasion<'_>, _: &Config) -> bool {
         matches!(occasion, Occasion::Prompt(_))
     }
 
@@ -162,7 +164,7 @@ fn home_within(dir: std::path::PathBuf, until: Option<Instant>) -> Home {
     let locations = Locations::resolve(&around, None);
     let probe = Arc::new(Probe::default());
     let kit = Kit::new(vec![probe.clone()]);
-    let config = contract::Config::defaults(kit.table.config_keys());
+    let config = Config::defaults(kit.table.config_keys());
     let log = Log::to_file(&locations.daemon_log(), crate::log::Level::Debug);
     let setup = Setup { kit, locations: locations.clone(), config, one_shot: false, log };
     Home { runtime: Runtime::open_within(setup, until).unwrap(), locations, dir, probe }

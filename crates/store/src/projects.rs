@@ -141,7 +141,7 @@ pub fn by_id(rx: &Rx<'_>, id: i64) -> Result<Option<Project>, OpError> {
 }
 
 /// The projects that this text means: one by `project://KEY`, by key or by alias, else all that
-/// bear the name.
+/// bear the name or did so before.
 pub fn find(rx: &Rx<'_>, text: &str) -> Result<Vec<Project>, OpError> {
     let exact = text.strip_prefix("project://");
     let mut values = vec![exact.unwrap_or(text).to_owned()];
@@ -156,9 +156,14 @@ pub fn find(rx: &Rx<'_>, text: &str) -> Result<Vec<Project>, OpError> {
     if exact.is_some() {
         return Ok(Vec::new());
     }
+    // A directory that was moved and a second clone leave the name under which a project was known.
     let named = |collation: &str| {
         rx.sql(|db| {
-            let select = format!("{COLUMNS} WHERE name = ?1 COLLATE {collation} ORDER BY id");
+            let select = format!(
+                "{COLUMNS} WHERE name = ?1 COLLATE {collation} OR id IN (SELECT project \
+                 FROM project_aliases WHERE value = ?1 COLLATE {collation} \
+                 OR substr(value, -length(?1) - 1) = '/' || ?1 COLLATE {collation}) ORDER BY id"
+            );
             db.prepare_cached(&select)?.query_map([text], read)?.collect::<Result<Vec<_>, _>>()
         })
     };

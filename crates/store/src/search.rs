@@ -10,7 +10,7 @@ mod recipe;
 mod similar;
 
 use std::cmp::Ordering;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::{BinaryHeap, HashMap, HashSet};
 use std::time::Duration;
 
 use meaning::Vector;
@@ -236,11 +236,12 @@ fn find(
     let partial = found.partial;
     let weighed = query.form == Form::AnyTerm && order == Order::Best;
     let hits = if weighed && effort.recipe != Recipe::Plain {
-        // Those that are weighed against each other are always as many.
-        let most = limit.max(limits::SEARCH_CANDIDATES);
+        // Those that are weighed against each other are always the same, however many are wanted.
+        let most = limits::SEARCH_CANDIDATES;
         let exact = exact(rx, query, &passages, effort)?;
-        let hits = found.documents(rx, conditions, order, most)?;
-        let mut candidates = Candidates::new(&passages, hits);
+        let mut documents = found.documents(rx, conditions, order, limit.max(most))?;
+        let others = documents.split_off(most.min(documents.len()));
+        let mut candidates = Candidates::new(&passages, documents);
         let more = asks_for_meaning(query);
         candidates.look_around(rx, conditions, more)?;
         if let Some(vector) = Vector::of(query.typed()).filter(|_| effort.recipe == Recipe::Table) {
@@ -249,6 +250,7 @@ fn find(
         let mut hits = candidates.ranked();
         hits.iter_mut().for_each(|hit| hit.exact = exact.contains(&hit.id));
         hits.sort_by_key(|hit| !hit.exact);
+        behind(&mut hits, others);
         hits.truncate(limit);
         hits
     } else {
@@ -257,6 +259,16 @@ fn find(
     };
     let hits = with_unindexed(rx, query, conditions, hits)?;
     Ok(Hits { hits, query: query.clone(), partial })
+}
+
+/// Adds documents that were not weighed behind those that were, as far as they are not among them, in the
+/// order of their own words.
+fn behind(hits: &mut Vec<Hit>, others: Vec<(Hit, usize)>) {
+    let known: HashSet<i64> = hits.iter().map(|hit| hit.id).collect();
+    let most = hits.iter().map(|hit| hit.lexical).fold(0.0, f64::max);
+    let least = hits.iter().map(|hit| hit.score).fold(1.0, f64::min);
+    let new = others.into_iter().map(|(hit, _)| hit).filter(|hit| !known.contains(&hit.id));
+    hits.extend(new.map(|hit| Hit { score: least.min(hit.lexical / most), ..hit }));
 }
 
 /// The hits, and behind them documents that the index does not know yet: there are some if it could not
@@ -463,10 +475,14 @@ impl<'p> Found<'p> {
             }
             same
         });
-        let rank = |Scored { passage, score }: Scored| Ranked {
-            first: if order == Order::Best { score } else { 0.0 },
-            passage,
-            score,
+        let passages = self.passages;
+        let rank = |Scored { passage, score }: Scored| match order {
+            Order::Best => Ranked { first: score, then: passage, passage, score },
+            Order::Newest => {
+                let doc = passages.doc(passage).unwrap_or_default();
+                let then = usize::try_from(doc).unwrap_or_default();
+                Ranked { first: passages.at(passage) as f64, then, passage, score }
+            }
         };
         self.scored.into_iter().map(rank).collect()
     }
@@ -475,13 +491,14 @@ impl<'p> Found<'p> {
 /// A passage in the order in which passages are looked at; of equal ones the newer comes first.
 struct Ranked {
     first: f64,
+    then: usize,
     passage: usize,
     score: f64,
 }
 
 impl Ord for Ranked {
     fn cmp(&self, other: &Ranked) -> Ordering {
-        self.first.total_cmp(&other.first).then(self.passage.cmp(&other.passage))
+        self.first.total_cmp(&other.first).then(self.then.cmp(&other.then))
     }
 }
 

@@ -133,8 +133,10 @@ impl Query {
     /// keeps stems, which may be shorter than what was typed: a long beginning is tried shortened
     /// too, and so is one with a slip at its end.
     pub fn prefix(&self) -> Option<Query> {
+        // Many words that say something begin like one that says nothing.
         let long = |word: &&String| {
-            word.chars().nth(PREFIX_CHARS_MIN - 1).is_some() || word.chars().all(words::is_cjk)
+            let long = word.chars().nth(PREFIX_CHARS_MIN - 1).is_some();
+            (long && !words::is_stop(word)) || word.chars().all(words::is_cjk)
         };
         if self.form != Form::AnyTerm {
             return None;

@@ -12,6 +12,9 @@ use serde_json::{Value, json};
 use super::connecting::{self, Here};
 use crate::world::World;
 
+/// Where the program is copied to, below the home directory.
+pub(super) const INSTALLED: &str = ".local/bin/rekindle";
+
 pub(super) fn command() -> Command {
     let flag = |name: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue);
     Command::new("install")
@@ -70,15 +73,16 @@ fn install(world: &mut World, matches: &ArgMatches) -> Result<Option<Value>, OpE
     let word = matches.get_one::<String>("scope").map_or("user", String::as_str);
     let scope = if word == "project" { Scope::Project } else { Scope::User };
     let mut chosen = connecting::named(matches);
-    if chosen.is_empty() && !matches.get_flag("shell") {
+    let (yes, shell) = (matches.get_flag("yes"), matches.get_flag("shell"));
+    if chosen.is_empty() && (yes || !shell) {
         chosen = WIRINGS.iter().filter(|wiring| around.found(wiring).is_some()).collect();
-        if !agreed(world, &chosen, dry || matches.get_flag("yes"))? {
+        let nothing_else = !shell || !chosen.is_empty();
+        if nothing_else && !agreed(world, &chosen, dry || yes)? {
             return Ok(None);
         }
     }
     let (binary, copy) = program(&here, matches.get_one::<PathBuf>("bin"))?;
-    let shell =
-        if matches.get_flag("shell") { shell_files(world, here.home()) } else { Vec::new() };
+    let shell = if shell { shell_files(world, here.home()) } else { Vec::new() };
     let asked = Asked {
         agents: &chosen,
         scope,
@@ -127,7 +131,7 @@ fn program(here: &Here, bin: Option<&PathBuf>) -> Result<(PathBuf, Option<Copy>)
     let to = match bin {
         Some(bin) if bin.is_dir() => bin.join("rekindle"),
         Some(bin) => bin.clone(),
-        None if connect::build_folder(&exe) => here.home().join(".local/bin/rekindle"),
+        None if connect::build_folder(&exe) => here.home().join(INSTALLED),
         None => return Ok((exe, None)),
     };
     let to = std::path::absolute(&to)
@@ -225,6 +229,12 @@ fn pretty(result: &Value) -> String {
 
 /// What the user still has to do.
 fn remarks(world: &mut World, result: &Value) {
+    let shell = result["shell"].as_array().into_iter().flatten();
+    let zsh =
+        shell.map(|file| plain(&file["path"])).find_map(|path| path.strip_suffix("/_rekindle"));
+    if let Some(folder) = zsh {
+        world.out.note(&format!("note: zsh completes once {folder} is in your fpath"));
+    }
     for agent in result["agents"].as_array().into_iter().flatten() {
         if let Some(remark) = agent["remark"].as_str() {
             world.out.note(&format!("note: {remark}"));

@@ -7,6 +7,7 @@ use clap::{Arg, ArgMatches, Command, value_parser};
 use model::{Code, OpError};
 use serde_json::{Value, json};
 
+use super::install::INSTALLED;
 use crate::world::World;
 
 pub(super) fn command() -> Command {
@@ -40,7 +41,7 @@ fn write(dir: &Path) -> Result<Value, OpError> {
         OpError::unavailable(format!("cannot write {}: {error}", dir.display()))
             .hint("Choose a directory that is yours to write.")
     };
-    let exe = std::env::current_exe().map_err(failed)?;
+    let exe = program().map_err(failed)?;
     let Some(command) = exe.to_str() else {
         return Err(OpError::unavailable("the path of this program is not UTF-8"));
     };
@@ -60,6 +61,14 @@ fn write(dir: &Path) -> Result<Value, OpError> {
     }
     let dir = dir.canonicalize().map_err(failed)?;
     Ok(json!({ "directory": dir.to_string_lossy(), "files": written, "command": command }))
+}
+
+/// This program; its copy if it runs from a build folder and was installed.
+fn program() -> std::io::Result<PathBuf> {
+    let exe = std::env::current_exe()?;
+    let copy = client::platform::home().map(|home| home.join(INSTALLED));
+    let copy = copy.filter(|copy| connect::build_folder(&exe) && copy.is_file());
+    Ok(copy.unwrap_or(exe))
 }
 
 fn pretty(result: &Value) -> String {

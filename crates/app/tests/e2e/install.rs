@@ -391,6 +391,7 @@ fn the_plugin_folder_holds_hooks_and_server_and_says_how_to_load_it() {
     assert_eq!(json("plug/.claude-plugin/plugin.json")["name"], "rekindle");
     let hook = &json("plug/hooks/hooks.json")["hooks"]["SessionStart"][0]["hooks"][0];
     assert_eq!(hook["args"], json!(["hook", "SessionStart", "--agent", "claude-code"]));
+    assert!(read(&home, "plug/README.md").contains("rekindle plugin DIR"));
     assert_eq!(json("plug/.mcp.json")["mcpServers"]["rekindle"]["args"], json!(["serve"]));
     home.run(&["plugin", "plug"]).ok();
     home.write("full/notes", "mine");

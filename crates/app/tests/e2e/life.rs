@@ -71,7 +71,7 @@ fn up_says_how_to_go_on_and_starts_one_daemon_only() {
     assert!(said.contains(&format!("started (pid {pid})")), "{said}");
     assert!(said.contains(&format!("address   {address}\n")), "{said}");
     assert!(said.contains(&format!("page      {address}/?link=")), "{said}");
-    assert!(said.contains("Connect an agent\n") && said.contains(" serve\n"), "{said}");
+    assert!(said.contains("Connect an agent\n") && said.contains(" install\n"), "{said}");
     assert!(said.contains("Try next\n") && said.contains(" hint set "), "{said}");
     let again = home.run(&["up", "--json"]).json();
     assert_eq!(again["pid"], pid);

@@ -93,7 +93,7 @@ impl Op for Status {
         let (last, events, notes) = cx.store.read(|rx| {
             let mut notes: Vec<String> = outdated.iter().cloned().collect();
             for plugin in inner.plugins.iter() {
-                notes.extend(plugin.notes(rx, cx.now)?);
+                notes.extend(plugin.notes(rx, cx.now, &cx.caller.situation)?);
             }
             Ok((hook_events::last(rx)?, hook_events::count(rx)?, notes))
         })?;

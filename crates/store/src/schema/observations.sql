@@ -11,7 +11,7 @@ CREATE TABLE IF NOT EXISTS observations (
   tool         TEXT,
   file         INTEGER REFERENCES paths (id),
   content      TEXT    NOT NULL,
-  metadata     TEXT    CHECK (json_valid(metadata)),
+  metadata     TEXT    CHECK (metadata IS NULL OR json_valid(metadata)),
   failed       INTEGER NOT NULL DEFAULT 0,
   pinned       INTEGER NOT NULL DEFAULT 0,
   agent_id     TEXT,

@@ -12,7 +12,7 @@ CREATE TABLE IF NOT EXISTS sessions (
   ended_at   INTEGER,
   state      TEXT    NOT NULL CHECK (state IN ('active', 'idle', 'ended')),
   pinned     INTEGER NOT NULL DEFAULT 0,
-  signature  TEXT    CHECK (json_valid(signature)),
-  summary    TEXT    CHECK (json_valid(summary))
+  signature  TEXT    CHECK (signature IS NULL OR json_valid(signature)),
+  summary    TEXT    CHECK (summary IS NULL OR json_valid(summary))
 ) STRICT;
 CREATE INDEX IF NOT EXISTS sessions_by_project ON sessions (project, last_at);

@@ -193,7 +193,7 @@ impl Nearest {
         if self.is_full() {
             self.0.pop();
         }
-        self.0.push(Reverse(Ranked { first: cosine, passage, score: cosine }));
+        self.0.push(Reverse(Ranked { first: cosine, then: passage, passage, score: cosine }));
     }
 }
 

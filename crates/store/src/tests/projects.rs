@@ -22,6 +22,27 @@ fn a_renamed_directory_keeps_its_project_and_shows_its_new_name() {
     assert_eq!((after.name.as_str(), after.root.as_deref()), ("better", Some("/w/better")));
 }
 
+/// @project_rename
+/// @project_shared_name
+#[test]
+fn a_project_is_found_by_every_name_that_it_had_and_letters_may_be_small_or_capital() {
+    let opening = Home::new().open();
+    let one = resolve(&opening, facts(Some(REMOTE), Some("/w/shop"), "shop"));
+    resolve(&opening, facts(Some(REMOTE), Some("/w/clone2"), "clone2"));
+    let other = resolve(&opening, facts(None, Some("/v/shop"), "shop"));
+    let find = |text: &str| -> Vec<i64> {
+        let found = opening.store.read(|rx| projects::find(rx, text)).unwrap();
+        found.into_iter().map(|project| project.id).collect()
+    };
+    assert_eq!(find("shop"), [one.id, other.id]);
+    for name in ["clone2", "app", "APP", "github.com/ORG/app", "/W/Shop"] {
+        assert_eq!(find(name), [one.id], "{name}");
+    }
+    for stranger in ["hop", "op", "%", "_hop", "w/shop/", ""] {
+        assert_eq!(find(stranger), [0; 0], "{stranger}");
+    }
+}
+
 /// @project_new_remote
 #[test]
 fn a_new_remote_keeps_the_project_and_both_remotes_lead_to_it() {

@@ -194,3 +194,11 @@ fn a_hit_says_which_words_and_phrases_it_has() {
     let typed = rewrite("authentica").prefix().unwrap();
     assert_eq!(typed.reasons("Authentication"), ["matched: authent"]);
 }
+
+#[test]
+fn small_words_are_not_beginnings_of_others() {
+    assert_eq!(rewrite("what is the").prefix(), None);
+    let mixed = rewrite("the whole thermostat").prefix().map(|query| query.words);
+    let mixed = mixed.unwrap_or_default();
+    assert!(mixed.contains(&"thermostat".to_owned()) && !mixed.contains(&"the".to_owned()));
+}

@@ -93,12 +93,12 @@ fn a_merge_moves_everything_and_both_places_are_one_project_from_then_on() {
     world.command(("s-4", API), 0, "make more");
     let here = world.call_from(Some(API), "search", json!({ "query": "make" })).unwrap();
     assert_eq!((&here["project"], here["results"].as_array().unwrap().len()), (&json!("web"), 3));
-    for (from, into) in [("web", "web"), (API, "web")] {
+    for (from, into) in [("web", "web"), (API, "web"), ("api", "web")] {
         let params = json!({ "from": from, "into": into });
         assert_eq!(code(world.call("merge_projects", params)), Code::Invalid, "{from}");
     }
-    let gone = json!({ "from": "api", "into": "web" });
-    assert_eq!(code(world.call("merge_projects", gone)), Code::NotFound);
+    let unknown = json!({ "from": "nobody", "into": "web" });
+    assert_eq!(code(world.call("merge_projects", unknown)), Code::NotFound);
 }
 
 /// @project_split

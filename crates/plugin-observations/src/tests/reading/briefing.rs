@@ -255,3 +255,13 @@ fn a_prompt_is_answered_with_what_it_is_about_if_that_is_wanted() {
         assert!(world.ask("hook", event)["context"].is_null(), "it is told once");
     }
 }
+
+/// @briefing_is_data
+#[test]
+fn a_quotation_in_a_prompt_does_not_end_the_one_around_it() {
+    let world = World::new();
+    world.prompt(S, AN_HOUR, "fake\" → 50 actions");
+    world.command(S, AN_HOUR - MINUTE, "make");
+    let told = text(&world, json!({}));
+    assert!(told.contains("\"fake' → 50 actions\" → 1 action\n"), "{told}");
+}

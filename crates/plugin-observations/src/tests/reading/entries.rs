@@ -39,6 +39,9 @@ fn a_session_is_read_by_the_agents_id_whatever_it_looks_like() {
     let world = world();
     let session = read(&world, "session://s-1%2Fx");
     assert_eq!(session["path"], "session://s-1%2Fx");
+    let started = session["attributes"]["started_at"].as_i64().unwrap();
+    assert!((world.now / 1_000 - started).abs() < 30 * 86_400, "seconds, as everywhere: {started}");
+    assert!(session["attributes"].get("project_id").is_none(), "{session}");
     assert!(session["body"].as_str().unwrap().starts_with("repair the login of the shop"));
     assert_eq!(session["attributes"]["project"], "web");
     assert_eq!(code(world.call("get", json!({ "path": "session://none" }))), Code::NotFound);

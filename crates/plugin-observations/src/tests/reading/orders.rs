@@ -103,3 +103,41 @@ fn going_on_with_the_offset_shows_every_hit_once() {
         assert_eq!(sorted, numbers, "{limit}");
     }
 }
+
+/// @search_diversity
+#[test]
+fn every_hit_is_shown_once_even_of_more_than_are_weighed() {
+    let world = World::new();
+    const SESSIONS: usize = 20;
+    const EACH: usize = 13;
+    for session in 0..SESSIONS {
+        for step in 0..EACH {
+            let (name, age) = (format!("s-{session}"), (session * EACH + step) as i64 * HOUR / 4);
+            world.command(
+                (&name, WEB),
+                age,
+                &format!("deploy {} s{session}-{step}", "x ".repeat(step)),
+            );
+        }
+    }
+    for order in ["relevance", "blended", "recent"] {
+        for (limit, diverse) in [(20, false), (20, true), (37, true), (100, false)] {
+            let mut seen = Vec::new();
+            let mut offset = json!(0);
+            while !offset.is_null() {
+                let page = world.ask(
+                    "search",
+                    json!({ "query": "deploy", "limit": limit, "offset": offset,
+                        "order_by": order, "diverse": diverse }),
+                );
+                seen.extend(texts(&page["results"]));
+                offset = page["next_offset"].clone();
+            }
+            let shown = seen.len();
+            seen.sort();
+            seen.dedup();
+            let all = (SESSIONS * EACH, SESSIONS * EACH);
+            assert_eq!((shown, seen.len()), all, "{order} {limit} {diverse}");
+        }
+    }
+}
