@@ -82,7 +82,7 @@ fn a_session_that_starts_while_the_database_is_locked_is_answered_in_time() {
 fn a_prompt_is_answered_while_the_database_is_locked_if_that_is_wanted() {
     let mut home = remembering();
     let _lock = sqlite::lock(&home);
-    let prompt = json!({ "prompt": "how did we tame the wild zebrafish?" });
+    let prompt = json!({ "prompt": "how do we tame the wild zebrafish?" });
     let (answer, _) = send(&home, "UserPromptSubmit", "s-2", prompt.clone());
     assert_eq!(answer, "", "by default nothing is said");
     home.set("REKINDLE_BRIEFING_AT_PROMPTS", "true");
