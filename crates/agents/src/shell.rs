@@ -86,8 +86,8 @@ impl Simple {
         args.next();
         while let Some(arg) = args.next().filter(|arg| *arg != "--") {
             if arg.starts_with("--") {
-                let is_it = |long: &&str| arg == *long || (arg.len() > 4 && long.starts_with(arg));
-                if ["--dry-run", "--help"].iter().any(|long| is_it(&long)) || said.contains(&arg) {
+                let is_it = |long: &&str| arg.len() > 4 && long.starts_with(arg);
+                if ["--dry-run", "--help"].iter().any(is_it) || said.contains(&arg) {
                     return true;
                 }
                 continue;

@@ -133,7 +133,7 @@ fn who_opens_to_read_reads_beside_a_writer_and_changes_nothing() {
     assert!(store.only_reads());
     let keys = |store: &Store| store.read(|rx| hints::all(rx).map(|all| all.len())).unwrap();
     assert_eq!(keys(&store), 1);
-    let refused = store.write(Write::default(), |tx| hints::clear_session(tx)).unwrap_err();
+    let refused = store.write(Write::default(), hints::clear_session).unwrap_err();
     assert_eq!(refused.code, Code::Unavailable, "{refused}");
     writer.set("b", "v").unwrap();
     assert_eq!(keys(&store), 2, "and the writer goes on");
