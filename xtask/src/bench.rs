@@ -2,6 +2,7 @@
 //!
 //! Ratios and instruction counts hold on a busy machine; bare times are only shown.
 
+mod connected;
 mod dispatch;
 mod hook;
 mod http_rate;
@@ -112,6 +113,7 @@ fn all(project: &Project, amount: &Amount, large: bool) -> Result<Vec<Row>> {
     rows.extend(stdio::get_hint(&binary, amount)?);
     rows.extend(observations::rows(project, &binary, amount, large)?);
     rows.extend(search::rows(project, &binary, amount, large)?);
+    rows.extend(connected::rows(project, &binary, amount)?);
     Ok(rows)
 }
 
@@ -143,6 +145,12 @@ fn median(figures: &mut [f64]) -> f64 {
     figures.get(figures.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
+/// What all but one of twenty figures stay below.
+fn p95(figures: &mut [f64]) -> f64 {
+    figures.sort_by(f64::total_cmp);
+    figures.get(figures.len() * 95 / 100).copied().unwrap_or(f64::NAN)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -167,5 +175,12 @@ mod tests {
     fn the_median_is_the_middle_figure() {
         assert_eq!(median(&mut [5.0, 1.0, 3.0]), 3.0);
         assert!(median(&mut []).is_nan());
+    }
+
+    #[test]
+    fn one_of_twenty_figures_is_above_the_95th() {
+        let mut figures: Vec<f64> = (1..=40).rev().map(f64::from).collect();
+        assert_eq!(p95(&mut figures), 39.0);
+        assert!(p95(&mut []).is_nan());
     }
 }

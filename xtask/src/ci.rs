@@ -12,10 +12,13 @@ use anyhow::{Context, Result, bail};
 use crate::bench::{self, Verdict};
 use crate::project::Project;
 use crate::report::{Outcome, Step, summary};
-use crate::{clients, codegen, process, spec, tidy};
+use crate::{agents, clients, codegen, process, spec, tidy};
 
 /// What a step does; the text is what is worth saying about it.
 type Action<'a> = Box<dyn Fn() -> Result<Outcome> + 'a>;
+
+/// Several steps that report for themselves.
+type Steps = fn(&Project) -> Result<Vec<Step>>;
 
 pub(crate) fn run(project: &Project, install: bool) -> Result<()> {
     let install = install || std::env::var("CI").is_ok_and(|value| value == "true");
@@ -30,14 +33,18 @@ pub(crate) fn run(project: &Project, install: bool) -> Result<()> {
             return finish(&steps);
         }
     }
-    println!("\n==> clients");
-    match clients::steps(project) {
-        Ok(clients) => steps.extend(clients),
-        Err(error) => {
-            let outcome = Outcome::Failed(format!("{error:#}"));
-            let step = Step { name: "clients".to_owned(), took: Duration::ZERO, outcome };
-            println!("{}", step.line());
-            steps.push(step);
+    // What other people's software makes of ours: all of it is tried, whatever fails.
+    let others: [(&str, Steps); 2] = [("clients", clients::steps), ("agents", agents::quick)];
+    for (name, run) in others {
+        println!("\n==> {name}");
+        match run(project) {
+            Ok(done) => steps.extend(done),
+            Err(error) => {
+                let outcome = Outcome::Failed(format!("{error:#}"));
+                let step = Step { name: name.to_owned(), took: Duration::ZERO, outcome };
+                println!("{}", step.line());
+                steps.push(step);
+            }
         }
     }
     finish(&steps)
@@ -163,7 +170,8 @@ fn gates(project: &Project) -> Result<Outcome> {
 }
 
 /// A tool the checks use: its name, an argument that only shows it is there, its Debian packages.
-const TOOLS: [(&str, &str, &[&str]); 4] = [
+const TOOLS: [(&str, &str, &[&str]); 5] = [
+    ("git", "--version", &["git"]),
     ("valgrind", "--version", &["valgrind"]),
     ("npm", "--version", &["nodejs", "npm"]),
     ("python3", "--version", &["python3", "python3-venv"]),

@@ -5,30 +5,23 @@
 
 mod conformance;
 mod curl;
-mod install;
+pub(crate) mod install;
 mod scripts;
 
-use std::time::Instant;
-
-use anyhow::{Result, bail};
+use anyhow::Result;
 
 use crate::home::Home;
 use crate::project::Project;
-use crate::report::{Outcome, Step, summary};
+use crate::report::{Log, Outcome, Step, finish};
 
 pub(crate) fn run(project: &Project) -> Result<()> {
-    let steps = steps(project)?;
-    println!("\n{}", summary(&steps));
-    match steps.iter().filter(|step| step.failed()).count() {
-        0 => Ok(()),
-        count => bail!("{count} of {} client steps failed", steps.len()),
-    }
+    finish("clients", &steps(project)?)
 }
 
 /// Runs everything; a failed step does not keep the others from running.
 pub(crate) fn steps(project: &Project) -> Result<Vec<Step>> {
     let binary = project.build_binary(true)?;
-    let mut log = Log { steps: Vec::new() };
+    let mut log = Log::new("clients");
     log.group("curl", |log| curl::run(&Home::new(&binary)?, log));
 
     let pins = install::Pins::read(project)?;
@@ -36,12 +29,12 @@ pub(crate) fn steps(project: &Project) -> Result<Vec<Step>> {
     let mut node = Err("not tried".to_owned());
     log.step("install: npm packages", || {
         node = install::npm(&pins, &folder);
-        installed(&node)
+        Outcome::installed(&node)
     });
     let mut python = Err("not tried".to_owned());
     log.step("install: Python packages", || {
         python = install::pip(&pins, &folder);
-        installed(&python)
+        Outcome::installed(&python)
     });
     scripts::copy(project, &folder)?;
     let home = || Home::new(&binary);
@@ -56,33 +49,4 @@ pub(crate) fn steps(project: &Project) -> Result<Vec<Step>> {
         log.group("Python SDK", |log| scripts::python(python, &folder, &home()?, log));
     }
     Ok(log.steps)
-}
-
-fn installed<T>(result: &Result<T, String>) -> Result<Outcome> {
-    Ok(match result {
-        Ok(_) => Outcome::Ok(String::new()),
-        Err(why) => Outcome::Skipped(why.clone()),
-    })
-}
-
-/// Steps as they happen, one line each.
-pub(crate) struct Log {
-    steps: Vec<Step>,
-}
-
-impl Log {
-    /// Runs steps that share a daemon; one that cannot be started is a failed step.
-    fn group(&mut self, name: &str, steps: impl FnOnce(&mut Log) -> Result<()>) {
-        if let Err(error) = steps(self) {
-            self.step(name, || Err(error));
-        }
-    }
-
-    fn step(&mut self, name: &str, action: impl FnOnce() -> Result<Outcome>) {
-        let started = Instant::now();
-        let outcome = action().unwrap_or_else(|error| Outcome::Failed(format!("{error:#}")));
-        let step = Step { name: format!("clients: {name}"), took: started.elapsed(), outcome };
-        println!("{} ({:.1} s)", step.line(), step.took.as_secs_f64());
-        self.steps.push(step);
-    }
 }

@@ -5,6 +5,7 @@
 // A task runner talks to a person at a terminal; printing is its job.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
+mod agents;
 mod bench;
 mod ci;
 mod clients;
@@ -28,7 +29,8 @@ use project::Project;
 const USAGE: &str = "\
 usage: cargo xtask VERB
 
-  ci [--install]            format, tidy, clippy, tests, generated pages, spec, release build, quality, gates, clients
+  ci [--install]            format, tidy, clippy, tests, generated pages, spec, release build, quality, gates, clients,
+                            agents
                             (--install: get missing tools with apt-get; implied by CI=true)
   tidy                      the house rules: headers, sizes, who may see whom, links, licences
   spec                      every claim of docs/spec has a test, every reference an anchor
@@ -36,7 +38,8 @@ usage: cargo xtask VERB
   bench [--gate] [--quick] [--large]
                             measure the release binary; --gate: instruction count and size only;
                             --large: also over a million observations
-  clients                   real MCP clients against the release binary";
+  clients                   real MCP clients against the release binary
+  e2e-agent [NAME...]       real agents, wired by `rekindle install`, with a scripted model; all without a name";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -54,6 +57,9 @@ fn run(args: &[String]) -> Result<()> {
         Some((verb, flags)) => (verb.as_str(), flags),
         None => bail!("no verb given\n{USAGE}"),
     };
+    if verb == "e2e-agent" {
+        return agents::run(&Project::find()?, flags);
+    }
     let known: &[&str] = match verb {
         "ci" => &["--install"],
         "codegen" => &["--check"],

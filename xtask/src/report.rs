@@ -1,6 +1,6 @@
 //! Results of steps and the tables that show them.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 
@@ -37,12 +37,60 @@ impl Step {
 }
 
 impl Outcome {
+    /// Of something that is needed by further steps; what cannot be had skips them.
+    pub(crate) fn installed<T>(result: &Result<T, String>) -> Result<Outcome> {
+        Ok(match result {
+            Ok(_) => Outcome::Ok(String::new()),
+            Err(why) => Outcome::Skipped(why.clone()),
+        })
+    }
+
     fn words(&self) -> (&'static str, &str) {
         match self {
             Outcome::Ok(note) => ("ok", note),
             Outcome::Failed(note) => ("FAILED", note),
             Outcome::Skipped(note) => ("SKIPPED", note),
         }
+    }
+}
+
+/// Steps as they happen, one line each.
+pub(crate) struct Log {
+    topic: &'static str,
+    pub(crate) steps: Vec<Step>,
+}
+
+impl Log {
+    pub(crate) fn new(topic: &'static str) -> Log {
+        Log { topic, steps: Vec::new() }
+    }
+
+    /// Runs steps that need each other or share a daemon; one that cannot be begun is a failed step.
+    pub(crate) fn group(&mut self, name: &str, steps: impl FnOnce(&mut Log) -> Result<()>) {
+        if let Err(error) = steps(self) {
+            self.step(name, || Err(error));
+        }
+    }
+
+    /// Runs a step; whether those that build on it may follow.
+    pub(crate) fn step(&mut self, name: &str, action: impl FnOnce() -> Result<Outcome>) -> bool {
+        let started = Instant::now();
+        let outcome = action().unwrap_or_else(|error| Outcome::Failed(format!("{error:#}")));
+        let name = format!("{}: {name}", self.topic);
+        let step = Step { name, took: started.elapsed(), outcome };
+        println!("{} ({:.1} s)", step.line(), step.took.as_secs_f64());
+        let done = matches!(step.outcome, Outcome::Ok(_));
+        self.steps.push(step);
+        done
+    }
+}
+
+/// Prints the summary, and fails if a step did.
+pub(crate) fn finish(verb: &str, steps: &[Step]) -> Result<()> {
+    println!("\n{}", summary(steps));
+    match steps.iter().filter(|step| step.failed()).count() {
+        0 => Ok(()),
+        count => bail!("{verb}: {count} of {} steps failed", steps.len()),
     }
 }
 

@@ -1,5 +1,7 @@
 //! From an agent's event to ours: which agent, which event, what happened, in whose session.
 
+use std::borrow::Cow;
+
 use model::OpError;
 use model::hook::{Happening, HookEvent, Source};
 use model::limits;
@@ -17,6 +19,9 @@ const EVENT: &str = "hook_event_name";
 /// Where the agent stands, with most of them.
 const CWD: &str = "cwd";
 
+/// What a tool was given.
+const INPUT: &str = "tool_input";
+
 /// Draws our event from an agent's payload. Members that are not known are ignored, an event that
 /// is not known is a sign of life and nothing else.
 pub fn extract(
@@ -26,32 +31,31 @@ pub fn extract(
     id: CallId,
     at: i64,
 ) -> Result<HookEvent, OpError> {
-    let wire = Wire::read(payload)?;
+    let payload = unwrapped(payload);
+    let wire = Wire::read(&payload)?;
     let name = match event {
         Some(name) => name,
-        None => wire.needed(EVENT)?,
+        None => wire.telling(EVENT).ok_or_else(|| wire.lacks(EVENT))?,
     };
     let (agent, name) = who(agent, name, wire)?;
-    let id_of = |member: &str| -> Result<Option<&str>, OpError> {
-        Ok(wire.text(member)?.filter(|id| !id.is_empty()))
-    };
-    let tool_use_id = id_of("tool_use_id")?.map(|id| match agent.fields.several_ids {
-        true => id.lines().next().unwrap_or_default(),
-        false => id,
+    let id_of = |member: &str| wire.id(member).map(|id| guard::id(&id));
+    let tool_use_id = wire.id("tool_use_id").map(|id| match agent.fields.several_ids {
+        true => guard::id(id.trim_start().lines().next().unwrap_or_default()),
+        false => guard::id(&id),
     });
-    let cwd = cwd(agent, wire)?;
+    let cwd = cwd(agent, wire);
     let event = HookEvent {
         id,
         at,
         agent: agent.name.to_owned(),
         // One that the table has is harmless.
         name: agent.event(name).map_or_else(|| guard::name(name), |known| known.name.to_owned()),
-        session: guard::name(wire.needed_of(agent.fields.session)?),
+        session: guard::name(&session(agent, wire)?),
         cwd: cwd.map(|cwd| guard::head(cwd, limits::PATH_CHARS_MAX)),
-        prompt_id: id_of(agent.fields.prompt_id)?.map(guard::name),
-        agent_id: id_of("agent_id")?.map(guard::name),
-        tool_use_id: tool_use_id.map(guard::name),
-        what: what(agent, name, wire, cwd)?,
+        prompt_id: id_of(agent.fields.prompt_id),
+        agent_id: id_of("agent_id"),
+        tool_use_id,
+        what: what(agent, name, wire, cwd),
     };
     event.check()?;
     Ok(event)
@@ -63,18 +67,41 @@ pub fn strict(agent: Option<&str>, payload: &Value) -> Result<(), OpError> {
     let wire = Wire::read(payload)?;
     let name = wire.value(EVENT).and_then(Value::as_str).unwrap_or_default();
     let (agent, _) = who(agent, name, wire)?;
-    wire.needed_of(agent.fields.session)?;
-    if cwd(agent, wire)?.is_none() {
-        wire.needed(CWD)?;
+    session(agent, wire)?;
+    if cwd(agent, wire).is_none() {
+        return Err(wire.lacks(CWD));
     }
-    wire.needed(EVENT).map(drop)
+    wire.telling(EVENT).map(drop).ok_or_else(|| wire.lacks(EVENT))
+}
+
+/// The payload with what a tool was given as an object, where it is one inside a text.
+fn unwrapped(payload: &Value) -> Cow<'_, Value> {
+    let inside = || -> Option<Value> {
+        let text =
+            payload.get(INPUT)?.as_str().filter(|text| text.trim_start().starts_with('{'))?;
+        serde_json::from_str(text).ok()
+    };
+    match inside() {
+        Some(input) => {
+            let mut payload = payload.clone();
+            payload[INPUT] = input;
+            Cow::Owned(payload)
+        }
+        None => Cow::Borrowed(payload),
+    }
+}
+
+/// The session, without which nothing can be kept.
+fn session<'a>(agent: &Agent, wire: Wire<'a>) -> Result<Cow<'a, str>, OpError> {
+    let members = agent.fields.session;
+    let session = members.iter().find_map(|member| wire.id(member));
+    session.ok_or_else(|| wire.lacks(members.first().unwrap_or(&"")))
 }
 
 /// Where the agent stands.
-fn cwd<'a>(agent: &Agent, wire: Wire<'a>) -> Result<Option<&'a str>, OpError> {
-    let told = wire.first(&[CWD])?;
+fn cwd<'a>(agent: &Agent, wire: Wire<'a>) -> Option<&'a str> {
     let root = || wire.value(agent.fields.roots?)?.get(0)?.as_str().filter(|root| !root.is_empty());
-    Ok(told.or_else(root))
+    wire.telling(CWD).or_else(root)
 }
 
 /// The agent and the event that a payload is of. An agent that runs the hooks of another is known by
@@ -115,51 +142,49 @@ fn which_agent(name: Option<&str>, event: &str, wire: Wire<'_>) -> Result<&'stat
     Ok(found.unwrap_or(&AGENTS[0]))
 }
 
-fn what(
-    agent: &Agent,
-    name: &str,
-    wire: Wire<'_>,
-    cwd: Option<&str>,
-) -> Result<Happening, OpError> {
-    let Some(event) = agent.event(name) else { return Ok(Happening::Other) };
-    let call = || tool::Call::read(agent, event, wire, cwd);
-    Ok(match event.kind {
+fn what(agent: &Agent, name: &str, wire: Wire<'_>, cwd: Option<&str>) -> Happening {
+    let Some(event) = agent.event(name) else { return Happening::Other };
+    // Of a tool without a name it is not known what it did.
+    let of_tool = |drawn: fn(&tool::Call<'_>) -> Happening| {
+        tool::Call::read(agent, event, wire, cwd).map_or(Happening::Other, |call| drawn(&call))
+    };
+    match event.kind {
         Kind::SessionStart => {
-            let source = wire.text("source")?.and_then(Source::parse);
+            let source = wire.text("source").and_then(Source::parse);
             Happening::SessionStarted(source.unwrap_or(Source::Startup))
         }
-        Kind::Prompt => prompted(wire)?,
-        Kind::ToolStart => Happening::ToolStarting(tool::starting(&call()?)),
-        Kind::ToolUse => Happening::ToolUsed(tool::used(&call()?)),
-        Kind::ToolFailure => Happening::ToolUsed(tool::failed(&call()?)?),
+        Kind::Prompt => prompted(wire),
+        Kind::ToolStart => of_tool(|call| Happening::ToolStarting(tool::starting(call))),
+        Kind::ToolUse => of_tool(|call| Happening::ToolUsed(tool::used(call))),
+        Kind::ToolFailure => of_tool(|call| Happening::ToolUsed(tool::failed(call))),
         Kind::TurnEnd => Happening::TurnEnded,
         Kind::SubagentEnd => Happening::SubagentEnded,
         Kind::Compacting => Happening::Compacting,
         Kind::Compacted => Happening::Compacted,
-        Kind::CwdChange => match wire.text("new_cwd")? {
+        Kind::CwdChange => match wire.text("new_cwd") {
             Some(cwd) if !cwd.is_empty() => {
                 Happening::CwdChanged(guard::head(cwd, limits::PATH_CHARS_MAX))
             }
             _ => Happening::Other,
         },
         Kind::SessionEnd => {
-            let reason = wire.text("reason")?;
+            let reason = wire.text("reason");
             Happening::SessionEnded {
                 reason: reason.map(|text| guard::line(text, limits::OBSERVED_EDIT_CHARS_MAX)),
             }
         }
         Kind::Other => Happening::Other,
-    })
+    }
 }
 
-fn prompted(wire: Wire<'_>) -> Result<Happening, OpError> {
-    let source = wire.text("source")?.unwrap_or_default();
-    let text = wire.text("prompt")?.map(guard::looked_at).unwrap_or_default();
+fn prompted(wire: Wire<'_>) -> Happening {
+    let source = wire.text("source").unwrap_or_default();
+    let text = wire.said("prompt").unwrap_or_default();
     if SYNTHETIC_SOURCES.contains(&source) {
-        return Ok(Happening::Other);
+        return Happening::Other;
     }
-    Ok(match prompt::own_words(text) {
+    match prompt::own_words(guard::looked_at(&text)) {
         Some(words) => Happening::Prompted(guard::head(&words, limits::PROMPT_CHARS_MAX)),
         None => Happening::Other,
-    })
+    }
 }

@@ -70,3 +70,14 @@ pub(crate) fn name(name: &str) -> String {
     }
     looked_at.to_owned()
 }
+
+/// An id that is worth less than its event: one that is too long or holds what acts on a terminal is
+/// shortened, and stays the same for the same thing by its fingerprint.
+pub(crate) fn id(id: &str) -> String {
+    let safe = name(id);
+    if id.len() <= limits::HOOK_NAME_BYTES_MAX && !id.chars().any(char::is_control) {
+        return safe;
+    }
+    let head = cut(&safe, limits::HOOK_NAME_BYTES_MAX / 2).chars().filter(|c| !c.is_control());
+    format!("{}-{}", head.collect::<String>(), digest::fingerprint(id.as_bytes()))
+}

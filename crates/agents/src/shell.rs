@@ -32,6 +32,16 @@ const GIT_VALUED: &[&str] = &[
     "--attr-source",
 ];
 
+/// How a command of git is told to do nothing, besides `--dry-run` and `--help`: the command, its long
+/// options, the letters for it, those that take a value, and those whose value can only be attached.
+type Rehearsal = (&'static str, &'static [&'static str], &'static str, &'static str, &'static str);
+
+/// `-n` is a rehearsal of a push, and lets a commit skip its hooks.
+const REHEARSALS: &[Rehearsal] = &[
+    ("push", &[], "nh", "o", ""),
+    ("commit", &["--short", "--porcelain", "--long"], "h", "mFCct", "uS"),
+];
+
 /// The commands of a line in the order in which a shell would come to them; those in a substitution
 /// come before the command that they are part of. Of a line that is too long, the beginning.
 pub fn commands(line: &str) -> Vec<Simple> {
@@ -64,7 +74,34 @@ impl Simple {
 
     /// Whether git is told to do this, and not only to say what it would do.
     pub fn is_git(&self, command: &str) -> bool {
-        let rehearses = |arg: &String| matches!(arg.as_str(), "--dry-run" | "--help");
-        self.git_command() == Some(command) && !self.args.iter().any(rehearses)
+        self.git_command() == Some(command) && !self.rehearses(command)
+    }
+
+    /// Whether the options behind this command of git let it only say what it would do.
+    fn rehearses(&self, command: &str) -> bool {
+        let asked = |(of, ..): &&Rehearsal| *of == command;
+        let (_, said, letters, valued, attached) =
+            REHEARSALS.iter().find(asked).unwrap_or(&("", &[], "h", "", ""));
+        let mut args = self.args.iter().map(String::as_str).skip_while(|arg| *arg != command);
+        args.next();
+        while let Some(arg) = args.next().filter(|arg| *arg != "--") {
+            if arg.starts_with("--") {
+                let is_it = |long: &&str| arg.len() > 4 && long.starts_with(arg);
+                if ["--dry-run", "--help"].iter().any(is_it) || said.contains(&arg) {
+                    return true;
+                }
+                continue;
+            }
+            let Some(flags) = arg.strip_prefix('-') else { continue };
+            let flags = flags.split(|flag| attached.contains(flag)).next().unwrap_or_default();
+            let value = flags.find(|flag| valued.contains(flag));
+            if flags[..value.unwrap_or(flags.len())].contains(|flag| letters.contains(flag)) {
+                return true;
+            }
+            if value.is_some_and(|at| at + 1 == flags.len()) {
+                args.next();
+            }
+        }
+        false
     }
 }

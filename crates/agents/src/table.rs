@@ -16,7 +16,7 @@ pub struct Agent {
     /// What the name of a tool of an MCP server begins with, and what stands between the two names.
     /// Where it begins with nothing, a name that holds the latter and is not listed is such a tool.
     pub mcp: (&'static str, &'static str),
-    /// Where the output of a command tells its exit code, if a failure is no event of its own.
+    /// Where the output of a command tells its exit code, if a failure may be no event of its own.
     pub exit_line: Option<ExitLine>,
     /// The most characters of injected text, counted as the host counts them: in UTF-16.
     pub chars_max: usize,
@@ -113,6 +113,8 @@ pub struct Marks {
 /// Which line tells the exit code of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExitLine {
+    /// The first line of a response that is a text; in an object it would be the command's own.
+    Opening,
     /// One of the first lines.
     First,
     /// The last line that does.
@@ -230,7 +232,7 @@ pub const AGENTS: &[Agent] = &[
         fields: COMMON_FIELDS,
         marks: Marks { folder: Some("/.claude/"), member: Some("prompt_id"), ..NO_MARKS },
         mcp: ("mcp__", "__"),
-        exit_line: None,
+        exit_line: Some(ExitLine::Opening),
         chars_max: limits::INJECT_CHARS_MAX,
         tokens_max: None,
     },

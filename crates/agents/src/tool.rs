@@ -8,7 +8,6 @@ mod runs;
 
 use std::borrow::Cow;
 
-use model::OpError;
 use model::hook::ToolUse;
 use model::limits;
 use model::observation::ObsType;
@@ -44,16 +43,18 @@ pub(crate) fn used(call: &Call<'_>) -> ToolUse {
     let draft = call.draft();
     let response = call.response();
     let exit_line = call.agent.exit_line.filter(|_| draft.is_command());
-    draft.finish(call.safe_name(), Some(outcome::of(response.as_deref(), exit_line)))
+    let mut outcome = outcome::of(response.as_deref(), exit_line);
+    outcome.failed |= call.wire.flag("is_error");
+    draft.finish(call.safe_name(), Some(outcome))
 }
 
 /// A tool that failed, as the agent says.
-pub(crate) fn failed(call: &Call<'_>) -> Result<ToolUse, OpError> {
-    let error = call.wire.text(call.agent.fields.error)?;
-    let interrupted = call.wire.flag("is_interrupt")?;
+pub(crate) fn failed(call: &Call<'_>) -> ToolUse {
+    let error = call.wire.error(call.agent.fields.error);
+    let interrupted = call.wire.flag("is_interrupt");
     let response = call.response();
-    let outcome = outcome::of_failure(error, response.as_deref(), interrupted);
-    Ok(call.draft().finish(call.safe_name(), Some(outcome)))
+    let outcome = outcome::of_failure(error.as_deref(), response.as_deref(), interrupted);
+    call.draft().finish(call.safe_name(), Some(outcome))
 }
 
 /// What is asked of a tool, and where.
@@ -63,6 +64,8 @@ pub(crate) struct Call<'a> {
     tool: Tool,
     wire: Wire<'a>,
     input: Input<'a>,
+    /// What it was given if that is no object: a text or a list.
+    bare: Option<&'a Value>,
     cwd: Option<&'a str>,
 }
 
@@ -77,20 +80,21 @@ struct Draft {
 }
 
 impl<'a> Call<'a> {
+    /// Nothing if the tool has no name.
     pub(crate) fn read(
         agent: &'a Agent,
         event: &Event,
         wire: Wire<'a>,
         cwd: Option<&'a str>,
-    ) -> Result<Self, OpError> {
-        let call = |name, tool, input| Call { agent, name, tool, wire, input, cwd };
+    ) -> Option<Self> {
+        let call = |name, tool, input, bare| Call { agent, name, tool, wire, input, bare, cwd };
+        let named = wire.telling("tool_name");
         let Some(tool) = event.stands_for else {
-            let input = wire.object("tool_input")?;
-            let name = wire.needed("tool_name")?;
-            return Ok(call(name, agent.tool(name), input));
+            let name = named?;
+            let bare = wire.value("tool_input").filter(|input| !input.is_object());
+            return Some(call(name, agent.tool(name), wire.object("tool_input"), bare));
         };
-        let name = wire.first(&["tool_name"])?.unwrap_or(tool);
-        Ok(call(name, agent.tool(tool), wire.as_input()))
+        Some(call(named.unwrap_or(tool), agent.tool(tool), wire.as_input(), None))
     }
 
     /// What came of it, read out of its text where the agent sends it as one.
@@ -132,8 +136,9 @@ impl<'a> Call<'a> {
 
     /// What the first of these members says that says anything, else the tool's name.
     fn plain(&self, obs_type: ObsType, members: &[&str]) -> Draft {
-        let mut said = members.iter().filter_map(|member| Some(self.input.text(&[member])?.head()));
-        let text = said.find(|text| !text.trim().is_empty()).unwrap_or(self.name);
+        let said = members.iter().filter_map(|member| Some(self.input.text(&[member])?.head()));
+        let bare = self.bare.filter(|_| !members.is_empty()).and_then(Value::as_str);
+        let text = said.chain(bare).find(|text| !text.trim().is_empty()).unwrap_or(self.name);
         Draft::new(obs_type, guard::line(text, limits::OBSERVED_CHARS_MAX))
     }
 

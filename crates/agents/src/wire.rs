@@ -1,5 +1,6 @@
-//! An agent's event as it came in: a JSON object whose members are read by name and checked for their
-//! type. What they mean is decided elsewhere.
+//! An agent's event as it came in: a JSON object whose members are read by name. One of an unexpected
+//! type says what can be made of it, else it counts as missing: no agent's slip is worth an event. What
+//! the members mean is decided elsewhere.
 
 use std::borrow::Cow;
 
@@ -32,38 +33,47 @@ impl<'a> Wire<'a> {
     }
 
     /// A text that may be missing.
-    pub(crate) fn text(self, member: &str) -> Result<Option<&'a str>, OpError> {
-        let Some(value) = self.value(member) else { return Ok(None) };
-        let text = Text::of(value).ok_or_else(|| wrong_type(member, "a text"))?;
-        Ok(Some(text.head()))
+    pub(crate) fn text(self, member: &str) -> Option<&'a str> {
+        Some(Text::of(self.value(member)?)?.head())
     }
 
-    /// A text that has to be there and must not be empty.
-    pub(crate) fn needed(self, member: &str) -> Result<&'a str, OpError> {
-        match self.text(member)? {
-            Some(text) if !text.trim().is_empty() => Ok(text),
-            Some(_) => Err(OpError::invalid(member, format!("{member} is empty"))),
-            None => Err(OpError::invalid(member, format!("{member} is missing"))),
-        }
-        .map_err(|error| error.hint("Send the event as the agent has it."))
+    /// The same if it says anything.
+    pub(crate) fn telling(self, member: &str) -> Option<&'a str> {
+        self.text(member).filter(|text| !text.trim().is_empty())
     }
 
-    /// The first of these texts that is there and not empty.
-    pub(crate) fn first(self, members: &[&str]) -> Result<Option<&'a str>, OpError> {
-        for member in members {
-            if let Some(text) = self.text(member)?.filter(|text| !text.trim().is_empty()) {
-                return Ok(Some(text));
-            }
-        }
-        Ok(None)
+    /// An id, which may also be a number.
+    pub(crate) fn id(self, member: &str) -> Option<Cow<'a, str>> {
+        let id = match self.value(member)? {
+            Value::Number(number) => number.to_string().into(),
+            value => Cow::Borrowed(Text::of(value)?.head()),
+        };
+        (!id.trim().is_empty()).then_some(id)
     }
 
-    /// The first of these texts, one of which has to be there.
-    pub(crate) fn needed_of(self, members: &[&str]) -> Result<&'a str, OpError> {
-        match (self.first(members)?, members.first()) {
-            (Some(text), _) => Ok(text),
-            (None, member) => self.needed(member.unwrap_or(&"")),
-        }
+    /// What a member says: a text, or the texts of the blocks in a list.
+    pub(crate) fn said(self, member: &str) -> Option<Cow<'a, str>> {
+        said(self.value(member)?)
+    }
+
+    /// What is said of an error, which some send as an object of their own.
+    pub(crate) fn error(self, member: &str) -> Option<Cow<'a, str>> {
+        let value = self.value(member)?;
+        said(value).or_else(|| {
+            let built = value.is_object() || value.is_array();
+            built.then(|| value.to_string().into())
+        })
+    }
+
+    /// Refuses an event that lacks this member.
+    pub(crate) fn lacks(self, member: &str) -> OpError {
+        let what = match self.value(member) {
+            None => "is missing",
+            Some(Value::String(_)) => "is empty",
+            Some(_) => "is not a text",
+        };
+        OpError::invalid(member, format!("{member} {what}"))
+            .hint("Send the event as the agent has it.")
     }
 
     /// All members, as what a tool was given.
@@ -71,28 +81,30 @@ impl<'a> Wire<'a> {
         Input(Some(self.0))
     }
 
-    /// An object that may be missing: then it has no members. What a tool of an MCP server was given
-    /// comes as a text from some, and is not kept of any.
-    pub(crate) fn object(self, member: &str) -> Result<Input<'a>, OpError> {
-        match self.value(member) {
-            None | Some(Value::String(_)) => Ok(Input(None)),
-            Some(Value::Object(members)) => Ok(Input(Some(members))),
-            Some(_) => Err(wrong_type(member, "an object")),
-        }
+    /// An object that may be missing: then it has no members.
+    pub(crate) fn object(self, member: &str) -> Input<'a> {
+        Input(self.value(member).and_then(Value::as_object))
     }
 
-    pub(crate) fn flag(self, member: &str) -> Result<bool, OpError> {
-        match self.value(member) {
-            None => Ok(false),
-            Some(Value::Bool(flag)) => Ok(*flag),
-            Some(_) => Err(wrong_type(member, "true or false")),
-        }
+    pub(crate) fn flag(self, member: &str) -> bool {
+        self.value(member) == Some(&Value::Bool(true))
     }
 }
 
-fn wrong_type(member: &str, wanted: &str) -> OpError {
-    OpError::invalid(member, format!("{member} is not {wanted}"))
-        .hint("Send the event as the agent has it.")
+fn said(value: &Value) -> Option<Cow<'_, str>> {
+    if let Some(text) = Text::of(value) {
+        return Some(text.head().into());
+    }
+    match value {
+        Value::Array(blocks) => {
+            let texts: Vec<_> = blocks.iter().filter_map(said).collect();
+            (!texts.is_empty()).then(|| texts.join("\n").into())
+        }
+        Value::Object(members) => {
+            ["text", "message", "content"].iter().find_map(|member| said(members.get(*member)?))
+        }
+        _ => None,
+    }
 }
 
 /// What a tool was given. A model wrote it, and a call with a wrong member is worth keeping just because

@@ -117,11 +117,24 @@ pub enum Unit {
     Milliseconds,
 }
 
+/// Variables that decide where the memory and its daemon are. A server that does not see them looks for the
+/// daemon in another place than the hooks do, and finds none.
+pub const VARIABLES: [&str; 6] = [
+    "REKINDLE_HOME",
+    "REKINDLE_RUNTIME_DIR",
+    "REKINDLE_CONFIG",
+    "XDG_RUNTIME_DIR",
+    "XDG_DATA_HOME",
+    "XDG_CONFIG_HOME",
+];
+
 /// How an MCP server is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Server {
     /// `command` and `args`.
     Plain,
+    /// The same with `env_vars`: [`VARIABLES`], for an agent that hands no other variables on.
+    Forwarding,
     /// The same with `type`: `stdio`.
     Typed,
     /// `type`: `local`, and `command` as a list with the arguments.
@@ -253,7 +266,7 @@ pub const WIRINGS: &[Wiring] = &[
                 },
                 or_ending: None,
                 format: Format::Toml,
-                parts: &[Part::Server { under: "mcp_servers", shape: Server::Plain }],
+                parts: &[Part::Server { under: "mcp_servers", shape: Server::Forwarding }],
             },
         ],
         traces: &[Place {

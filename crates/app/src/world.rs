@@ -71,12 +71,20 @@ pub(crate) fn open_within(
     one_shot: bool,
     until: Option<Instant>,
 ) -> Result<Runtime, OpError> {
+    Runtime::open_within(setup(locations, config, one_shot)?, until)
+}
+
+/// Opens what is there for reading alone, whoever holds the lock.
+pub(crate) fn look(locations: &Locations, config: Config) -> Result<Runtime, OpError> {
+    Runtime::look(setup(locations, config, true)?)
+}
+
+fn setup(locations: &Locations, config: Config, one_shot: bool) -> Result<Setup, OpError> {
     let level = Level::parse(config.text("log.level")).ok_or_else(|| {
         OpError::invalid("log.level", "the log level is none of error, warn, info, debug")
     })?;
     server::platform::survive_file_limits()
         .map_err(|error| OpError::internal(format!("no signal handlers: {error}")))?;
     let log = if one_shot { Log::none() } else { Log::to_file(&locations.daemon_log(), level) };
-    let setup = Setup { kit: kit::kit(), locations: locations.clone(), config, one_shot, log };
-    Runtime::open_within(setup, until)
+    Ok(Setup { kit: kit::kit(), locations: locations.clone(), config, one_shot, log })
 }

@@ -24,6 +24,7 @@ pub fn locations(db: Option<&Path>) -> Locations {
     let around = Surroundings {
         var: &|name| match name {
             "HOME" => home().map(PathBuf::into_os_string),
+            "XDG_RUNTIME_DIR" => std::env::var_os(name).or_else(user_runtime_dir),
             _ => std::env::var_os(name),
         },
         uid: uid(),
@@ -32,6 +33,13 @@ pub fn locations(db: Option<&Path>) -> Locations {
         canonical: &canonical,
     };
     Locations::resolve(&around, db)
+}
+
+/// The directory that the system has for what this user runs, where nobody passed its name on: some agents
+/// start their servers without it, and these would not find the daemon of everybody else.
+fn user_runtime_dir() -> Option<OsString> {
+    let path = PathBuf::from(format!("/run/user/{}", uid()));
+    is_private(&path).then(|| path.into_os_string())
 }
 
 /// The user's home directory. A name that is set to nothing says nothing.

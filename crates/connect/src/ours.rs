@@ -1,6 +1,6 @@
 //! What is ours in an agent's configuration: how it is written, and how it is recognised whatever path it has.
 
-use agents::wiring::{CLAUDE_HOOKS, Call, Hooked, Hooks, Server};
+use agents::wiring::{CLAUDE_HOOKS, Call, Hooked, Hooks, Server, VARIABLES};
 use serde_json::{Map, Value, json};
 
 /// The name of our MCP server.
@@ -51,6 +51,9 @@ impl Ours<'_> {
     pub(crate) fn server(&self, shape: Server) -> Value {
         match shape {
             Server::Plain => json!({ "command": self.binary, "args": ["serve"] }),
+            Server::Forwarding => {
+                json!({ "command": self.binary, "args": ["serve"], "env_vars": VARIABLES })
+            }
             Server::Typed => {
                 json!({ "type": "stdio", "command": self.binary, "args": ["serve"] })
             }

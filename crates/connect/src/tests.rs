@@ -57,6 +57,7 @@ fn a_file_that_is_missing_or_empty_is_made() {
         [mcp_servers.rekindle]
         command = "/home/me/.local/bin/rekindle"
         args = ["serve"]
+        env_vars = ["REKINDLE_HOME", "REKINDLE_RUNTIME_DIR", "REKINDLE_CONFIG", "XDG_RUNTIME_DIR", "XDG_DATA_HOME", "XDG_CONFIG_HOME"]
     "#]]
     .assert_eq(&wire("codex", 1, "").unwrap());
 }
@@ -120,7 +121,7 @@ fn comments_are_kept_where_the_agent_reads_them() {
     .assert_eq(&there_and_back("opencode", 1, jsonc));
     let toml =
         "# mine\nmodel = \"x\" # too\n\n[mcp_servers.a] # third\ncommand = \"a\"\n\n[tui]\nx = 1\n";
-    expect![[r#"
+    expect![[r##"
         # mine
         model = "x" # too
 
@@ -130,10 +131,11 @@ fn comments_are_kept_where_the_agent_reads_them() {
         [mcp_servers.rekindle]
         command = "/home/me/.local/bin/rekindle"
         args = ["serve"]
+        env_vars = ["REKINDLE_HOME", "REKINDLE_RUNTIME_DIR", "REKINDLE_CONFIG", "XDG_RUNTIME_DIR", "XDG_DATA_HOME", "XDG_CONFIG_HOME"]
 
         [tui]
         x = 1
-    "#]]
+    "##]]
     .assert_eq(&there_and_back("codex", 1, toml));
     there_and_back("gemini-cli", 0, "{\n  // mine\n  \"ui\": {}\n}\n");
     there_and_back("codex", 1, "model = \"x\"\r\n");
@@ -300,8 +302,11 @@ fn what_the_user_added_to_our_server_stays() {
 "#;
     let wired = wire("cursor", 1, text).unwrap();
     assert_eq!(wired, text.replace("/old/rekindle", BINARY));
-    let toml = "[mcp_servers.rekindle]\ncommand = \"/old/rekindle\" # here\nargs = [\"serve\"]\nenabled = false\n";
+    let toml = "[mcp_servers.rekindle]\ncommand = \"/old/rekindle\" # here\nargs = [\"serve\"]\nenv_vars = [\"MINE\"]\n";
     assert_eq!(wire("codex", 1, toml).unwrap(), toml.replace("/old/rekindle", BINARY));
+    let older = toml.replace("env_vars = [\"MINE\"]\n", "enabled = false\n");
+    let wired = wire("codex", 1, &older).unwrap();
+    assert!(wired.contains("enabled = false") && wired.contains("\"XDG_RUNTIME_DIR\""), "{wired}");
 }
 
 #[test]

@@ -28,15 +28,30 @@ pub(crate) fn wire(text: &str, parts: &[Part], ours: &Ours<'_>) -> Result<String
                     *value.decor_mut() = around;
                 }
             }
+            // An entry of an earlier version may lack them; a list that is there is the user's.
+            if let Some(names) =
+                list(&entry, "env_vars").filter(|_| !there.contains_key("env_vars"))
+            {
+                there.insert("env_vars", names);
+            }
             continue;
         }
         let mut table = Table::new();
         table.insert("command", ours.binary.into());
-        let args = entry["args"].as_array().into_iter().flatten().filter_map(Value::as_str);
-        table.insert("args", args.collect::<Array>().into());
+        for name in ["args", "env_vars"] {
+            if let Some(texts) = list(&entry, name) {
+                table.insert(name, texts);
+            }
+        }
         all.insert(SERVER, table.into());
     }
     Ok(as_written(text, document.to_string()))
+}
+
+/// A member of an entry that is a list of texts.
+fn list(entry: &Value, name: &str) -> Option<Item> {
+    let texts = entry[name].as_array()?.iter().filter_map(Value::as_str);
+    Some(texts.collect::<Array>().into())
 }
 
 /// The text without what is ours, and without the table that held nothing else and is not in `before`.

@@ -5,7 +5,6 @@
 //! redacted here, and only that touches the disk. There is no async runtime, no database and no
 //! argument parser here.
 
-use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 use std::fs::OpenOptions;
 use std::io::{self, Read as _, Write as _};
@@ -21,7 +20,7 @@ use model::hook::HookEvent;
 use model::limits;
 use model::locations::Locations;
 use model::time::rfc3339;
-use serde::de::{IgnoredAny, MapAccess, Visitor};
+use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -47,8 +46,8 @@ pub enum Outcome {
 
 /// Only what has to be looked at before the event is handed over; the rest is checked to be JSON. Of
 /// a member that is there twice the last one counts, as it does for the daemon.
-struct Payload<'a> {
-    session: Option<Cow<'a, str>>,
+struct Payload {
+    has_session: bool,
 }
 
 #[derive(Deserialize)]
@@ -61,12 +60,61 @@ enum Member {
     Other,
 }
 
-/// A text that is borrowed where it can be.
-#[derive(Deserialize)]
-struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+/// Whether a member of any type can be a session's id: a text that says something, or a number.
+struct IsId(bool);
 
-impl<'de> Deserialize<'de> for Payload<'de> {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Payload<'de>, D::Error> {
+impl<'de> Deserialize<'de> for IsId {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<IsId, D::Error> {
+        from.deserialize_any(AnyMember)
+    }
+}
+
+struct AnyMember;
+
+impl<'de> Visitor<'de> for AnyMember {
+    type Value = IsId;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("anything")
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<IsId, E> {
+        Ok(IsId(!text.trim().is_empty()))
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<IsId, E> {
+        Ok(IsId(true))
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<IsId, E> {
+        Ok(IsId(true))
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<IsId, E> {
+        Ok(IsId(true))
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<IsId, E> {
+        Ok(IsId(false))
+    }
+
+    fn visit_unit<E>(self) -> Result<IsId, E> {
+        Ok(IsId(false))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<IsId, A::Error> {
+        while items.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(IsId(false))
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut members: M) -> Result<IsId, M::Error> {
+        while members.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(IsId(false))
+    }
+}
+
+impl<'de> Deserialize<'de> for Payload {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Payload, D::Error> {
         from.deserialize_map(Members)
     }
 }
@@ -74,14 +122,14 @@ impl<'de> Deserialize<'de> for Payload<'de> {
 struct Members;
 
 impl<'de> Visitor<'de> for Members {
-    type Value = Payload<'de>;
+    type Value = Payload;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
     }
 
-    fn visit_map<M: MapAccess<'de>>(self, mut members: M) -> Result<Payload<'de>, M::Error> {
-        let (mut session_id, mut conversation_id) = (None, None);
+    fn visit_map<M: MapAccess<'de>>(self, mut members: M) -> Result<Payload, M::Error> {
+        let (mut session_id, mut conversation_id) = (IsId(false), IsId(false));
         while let Some(member) = members.next_key()? {
             let place = match member {
                 Member::SessionId => &mut session_id,
@@ -91,10 +139,9 @@ impl<'de> Visitor<'de> for Members {
                     continue;
                 }
             };
-            *place = members.next_value::<Option<Text<'de>>>()?.map(|text| text.0);
+            *place = members.next_value()?;
         }
-        let session = session_id.or(conversation_id);
-        Ok(Payload { session })
+        Ok(Payload { has_session: session_id.0 || conversation_id.0 })
     }
 }
 
@@ -161,21 +208,13 @@ fn shortened(text: &[u8]) -> Vec<u8> {
 
 /// Whether the text is one JSON object with a session.
 fn check(text: &[u8]) -> Result<(), String> {
-    let object = text.trim_ascii_start().starts_with(b"{");
-    match serde_json::from_slice::<Payload<'_>>(text) {
-        Ok(payload) if payload.session.as_deref().is_none_or(str::is_empty) => {
-            Err("dropped: no session_id".to_owned())
-        }
-        Ok(_) => Ok(()),
+    match serde_json::from_slice::<Payload>(text) {
+        Ok(payload) if payload.has_session => Ok(()),
+        Ok(_) => Err("dropped: no session_id".to_owned()),
         // The message of the parser may quote the event; its place does not.
         Err(error) => {
             let (line, column) = (error.line(), error.column());
-            let what = if error.is_data() && object {
-                "a member is not of its type"
-            } else {
-                "not a JSON object"
-            };
-            Err(format!("dropped: {what}, line {line}, column {column}"))
+            Err(format!("dropped: not a JSON object, line {line}, column {column}"))
         }
     }
 }
@@ -249,11 +288,13 @@ fn hand_over(
     }
 }
 
-/// How long the agent is kept waiting for this event.
+/// How long the daemon is waited for. Where the agent may be told something, the rest of its time is for
+/// a look into the store.
 fn patience(event: &str) -> Duration {
     match agents::kind(event) {
         Kind::ToolStart | Kind::ToolUse | Kind::ToolFailure => limits::HOOK_TOOL_DEADLINE,
-        Kind::Prompt => limits::HOOK_PROMPT_DEADLINE,
+        Kind::Prompt => limits::HOOK_PROMPT_PATIENCE,
+        Kind::SessionStart => limits::HOOK_START_PATIENCE,
         _ => limits::HOOK_DEADLINE,
     }
 }

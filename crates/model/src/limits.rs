@@ -66,11 +66,15 @@ pub const EVENTS_KEPT: u64 = 10_000;
 /// Bytes of a write-ahead log that a one-shot command leaves behind before it checkpoints.
 pub const ONE_SHOT_WAL_BYTES_MAX: u64 = 512 * 1024;
 
-/// Time the hook waits for the daemon before it spools the event.
+/// Time within which the hook leaves, with an answer or without.
 pub const HOOK_DEADLINE: Duration = Duration::from_millis(1_000);
 /// The same for events around a tool, and for a prompt.
 pub const HOOK_TOOL_DEADLINE: Duration = Duration::from_millis(150);
 pub const HOOK_PROMPT_DEADLINE: Duration = Duration::from_millis(300);
+/// Time it waits for the daemon where it looks into the store itself if no answer comes: at a session's
+/// start, and at a prompt. At all other events it waits until it leaves.
+pub const HOOK_START_PATIENCE: Duration = Duration::from_millis(750);
+pub const HOOK_PROMPT_PATIENCE: Duration = Duration::from_millis(200);
 /// Bytes of the name of an event, a session or a tool call.
 pub const HOOK_NAME_BYTES_MAX: usize = 200;
 /// Bytes of stdin above which an event is dropped with a line in the log.
@@ -81,6 +85,10 @@ pub const HOOK_START_PAUSE: Duration = Duration::from_secs(30);
 pub const SPOOL_PART_AGE: Duration = Duration::from_secs(3_600);
 /// Age of the last change of the spool's folder from which on its time tells it from a later one.
 pub const SPOOL_SETTLED: Duration = Duration::from_secs(1);
+/// How long a read waits until what happened before it is taken in from the spool.
+pub const SPOOL_READ_PATIENCE: Duration = Duration::from_millis(200);
+/// How long a store that did not take in what waits in the spool is left alone, except by a write.
+pub const SPOOL_RETRY: Duration = Duration::from_secs(1);
 /// Events that one opener ingests from the spool in one transaction.
 pub const SPOOL_BATCH_MAX: usize = 500;
 /// The same where an agent waits for it to end, and for how long it goes on then.

@@ -46,7 +46,7 @@ pub(crate) fn command_words_of(value: &Value) -> BTreeSet<String> {
 }
 
 /// The words of a command line that mean something: programs, sub-commands, names, parts of paths and
-/// what is given to flags. Flags and single letters do not.
+/// what is given to flags. Flags, single letters and small words do not.
 fn command_words(line: &str) -> BTreeSet<String> {
     let mut words = BTreeSet::new();
     let line = line.to_lowercase();
@@ -60,7 +60,9 @@ fn command_words(line: &str) -> BTreeSet<String> {
 }
 
 fn tells(word: &str) -> bool {
-    word.chars().nth(1).is_some() && word.chars().any(char::is_alphabetic)
+    let long = word.chars().nth(1).is_some() && word.chars().any(char::is_alphabetic);
+    // What stands in every sentence says nothing about a command.
+    long && !text::words::is_stop(word)
 }
 
 /// The last two steps of a path.

@@ -160,6 +160,10 @@ impl Inner {
         let op = self.table.get(&request.op)?;
         let audit = Audit::begin(self, op.info, &request);
         let Request { call, params, caller, .. } = request;
+        // What is read from memory is answered where nobody may wait.
+        if op.info.access.is_read() && !op.info.inline {
+            self.ingest_before_read();
+        }
         let reply = self.checked(op, call, &caller, params);
         audit.note(&reply);
         reply

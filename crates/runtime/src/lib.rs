@@ -27,3 +27,4 @@ mod tests;
 pub use dispatch::SpoolLook;
 pub use host::{Host, HostFacts};
 pub use runtime::{Kit, Runtime, Setup};
+pub use tell::deadline;

@@ -7,7 +7,7 @@ use contract::{Config, End, Plugin, Table};
 use model::locations::Locations;
 use model::wire::EnvNames;
 use model::{OpError, limits};
-use store::{Options, Store, Write, hook_events};
+use store::{OnOpen, Options, Publish, Store, StoreError, Write, hook_events};
 
 use crate::builtin::Builtin;
 use crate::bus::{Bus, Subscription};
@@ -75,6 +75,20 @@ impl Runtime {
     /// The same for an agent that waits for its answer: what of the spool is not taken in when the time
     /// is up stays for the next process.
     pub fn open_within(setup: Setup, until: Option<Instant>) -> Result<Runtime, OpError> {
+        Runtime::open_by(Store::open, setup, until)
+    }
+
+    /// Opens what is there for reading alone, whoever holds the daemon's lock: nothing is written, made,
+    /// mended or taken in.
+    pub fn look(setup: Setup) -> Result<Runtime, OpError> {
+        Runtime::open_by(Store::open_to_read, setup, None)
+    }
+
+    fn open_by(
+        open: fn(Options, OnOpen, Publish) -> Result<Store, StoreError>,
+        setup: Setup,
+        until: Option<Instant>,
+    ) -> Result<Runtime, OpError> {
         let Setup { kit, locations, config, one_shot, log } = setup;
         let plugins = Arc::new(kit.plugins);
         let bus = Arc::new(Bus::default());
@@ -90,7 +104,7 @@ impl Runtime {
         };
         let opened = plugins.clone();
         let publisher = bus.clone();
-        let store = Store::open(
+        let store = open(
             options,
             Box::new(move |tx, how| opened.iter().try_for_each(|plugin| plugin.opened(tx, how))),
             Box::new(move |events| publisher.publish(events)),
@@ -117,7 +131,9 @@ impl Runtime {
         for record in inner.store.read(|rx| hook_events::since(rx, since))? {
             inner.builtin.saw(&record);
         }
-        inner.spool.sweep();
+        if !inner.store.only_reads() {
+            inner.spool.sweep();
+        }
         inner.ingest_spool(until);
         for notice in inner.store.notices() {
             inner.log.warn("store", format_args!("{notice}"));
@@ -175,8 +191,10 @@ impl Runtime {
         }
     }
 
-    /// Lets the plugins remove what has outlived its time, if anything has. It does not wait for it.
+    /// Takes in what waits in the spool and lets the plugins remove what has outlived its time, if there
+    /// is any. It does not wait for it.
     pub fn sweep(&self) {
+        self.inner.look_for_spooled();
         let now = (self.inner.clock)();
         if !self.inner.plugins.iter().any(|plugin| plugin.has_expired(now)) {
             return;

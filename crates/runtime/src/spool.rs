@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::mpsc::sync_channel;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Instant, SystemTime};
 
 use model::hook::{Happening, HookEvent, Source};
@@ -20,6 +21,8 @@ pub(crate) struct Spool {
     busy: Mutex<()>,
     /// When each folder had last changed before it was found empty.
     empty_since: Mutex<Option<Changed>>,
+    /// When the store last took in nothing although something waited.
+    refused: Mutex<Option<Instant>>,
 }
 
 /// When each folder changed last; none for one that is not there.
@@ -35,7 +38,12 @@ pub(crate) struct Waiting {
 
 impl Spool {
     pub(crate) fn new(folders: [PathBuf; 2]) -> Spool {
-        Spool { folders, busy: Mutex::new(()), empty_since: Mutex::default() }
+        Spool {
+            folders,
+            busy: Mutex::new(()),
+            empty_since: Mutex::default(),
+            refused: Mutex::default(),
+        }
     }
 
     /// Whether nothing came since the spool was found empty: one look at each folder instead of a
@@ -44,6 +52,16 @@ impl Spool {
         let settled = |at: &SystemTime| at.elapsed().is_ok_and(|age| age > limits::SPOOL_SETTLED);
         let changed = self.changed();
         changed.iter().flatten().all(settled) && *self.empty_since() == Some(changed)
+    }
+
+    /// Whether something may wait that the store has not refused just now.
+    fn is_due(&self) -> bool {
+        let refused = *self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        refused.is_none_or(|at| at.elapsed() > limits::SPOOL_RETRY) && !self.is_quiet()
+    }
+
+    fn refused(&self) {
+        *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
     }
 
     fn changed(&self) -> Changed {
@@ -117,6 +135,38 @@ fn is_event(path: &Path) -> bool {
 }
 
 impl Inner {
+    /// Takes in what waits, if anything does, before something is read: what was done earlier is to be
+    /// seen. While the store takes nothing in, the read does without.
+    pub(crate) fn ingest_before_read(self: &Arc<Inner>) {
+        if !self.spool.is_due() {
+            return;
+        }
+        let (sender, taken) = sync_channel(1);
+        self.ingest_aside(move || {
+            // The read goes on without it when its patience is over.
+            let _ = sender.send(());
+        });
+        let _ = taken.recv_timeout(limits::SPOOL_READ_PATIENCE);
+    }
+
+    /// Takes in what waits on a thread of the pool, and then calls `then`.
+    fn ingest_aside(self: &Arc<Inner>, then: impl FnOnce() + Send + 'static) {
+        let inner = self.clone();
+        self.pool.run(Box::new(move |admitted| {
+            if admitted.is_ok() {
+                inner.ingest_spool(None);
+            }
+            then();
+        }));
+    }
+
+    /// Lets what waits be taken in, if anything does, without waiting for it.
+    pub(crate) fn look_for_spooled(self: &Arc<Inner>) {
+        if self.spool.is_due() {
+            self.ingest_aside(|| ());
+        }
+    }
+
     /// Takes in what waits, if anything does. What the store cannot take stays for the next time, and
     /// so does what comes after the time is up.
     pub(crate) fn ingest_spool(&self, until: Option<Instant>) {
@@ -200,6 +250,7 @@ impl Inner {
             Err(error) => {
                 let word = error.code.row().word;
                 self.log.warn("spool", format_args!("{count} events wait: {word}"));
+                self.spool.refused();
                 return None;
             }
         }

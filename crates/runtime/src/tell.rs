@@ -33,11 +33,20 @@ fn occasion(event: &HookEvent) -> Option<Occasion<'_>> {
 }
 
 /// How long the agent waits for its answer to this event.
-pub(crate) fn patience(event: &HookEvent) -> Duration {
+pub fn deadline(event: &HookEvent) -> Duration {
     match &event.what {
         Happening::ToolStarting(_) | Happening::ToolUsed(_) => limits::HOOK_TOOL_DEADLINE,
         Happening::Prompted(_) => limits::HOOK_PROMPT_DEADLINE,
         _ => limits::HOOK_DEADLINE,
+    }
+}
+
+/// How long its hook waits for the daemon.
+pub(crate) fn patience(event: &HookEvent) -> Duration {
+    match &event.what {
+        Happening::SessionStarted(_) => limits::HOOK_START_PATIENCE,
+        Happening::Prompted(_) => limits::HOOK_PROMPT_PATIENCE,
+        _ => deadline(event),
     }
 }
 
@@ -84,13 +93,23 @@ impl Telling {
     }
 }
 
+/// Whether anything is told that no receipt can be kept of.
+#[derive(Clone, Copy, PartialEq)]
+enum Receipt {
+    Needed,
+    IfPossible,
+}
+
 impl Runtime {
     /// What the agent is told about an event that it brought at this time and that waits in the spool,
-    /// unless this process has already taken it in.
+    /// unless this process has already taken it in. A store that takes in nothing is read all the same;
+    /// then there is no receipt of what was told.
     pub fn tell(&self, event: &HookEvent, started: Instant) -> Option<String> {
-        let until = started + patience(event);
-        self.inner.ingest_first(event, until);
-        self.inner.tell(event, Some(until))
+        let until = started + deadline(event);
+        if !self.inner.store.only_reads() {
+            self.inner.ingest_first(event, until);
+        }
+        self.inner.told(event, Some(until), Receipt::IfPossible)
     }
 }
 
@@ -107,6 +126,10 @@ impl Inner {
     /// What the agent is told about an event that was just recorded. Trouble is logged, not told: a
     /// late or missing answer is no reason to disturb the agent.
     pub(crate) fn tell(&self, event: &HookEvent, until: Option<Instant>) -> Option<String> {
+        self.told(event, until, Receipt::Needed)
+    }
+
+    fn told(&self, event: &HookEvent, until: Option<Instant>, receipt: Receipt) -> Option<String> {
         let occasion = self.may_tell(event)?;
         // Tools run side by side: what one hook is about to tell, another must know of.
         let _telling = self.telling.of(&event.session);
@@ -126,7 +149,12 @@ impl Inner {
             if made.text.is_empty() || !in_time() {
                 return Ok(None);
             }
-            self.keep_receipt(&event.session, moment.now, &made)?;
+            if receipt == Receipt::Needed {
+                self.keep_receipt(&event.session, moment.now, &made)?;
+            } else if !self.store.only_reads() {
+                // The agent needs the text more than we need to know of it.
+                let _ = self.keep_receipt(&event.session, moment.now, &made);
+            }
             Ok(in_time().then_some(made.text))
         });
         told.unwrap_or_else(|error| {

@@ -319,9 +319,10 @@ fn who_waits_for_an_answer_takes_in_a_part_of_the_spool_and_the_own_session_in_o
     let home = home();
     home.runtime.close();
     let spool = &home.locations.spools()[0];
+    // An operation that reads would take in the rest.
     let counts = |home: &Home| {
-        let status = home.runtime.call(request("status", 250, Tier::Person)).unwrap();
-        (status["events"].as_u64().unwrap(), std::fs::read_dir(spool).unwrap().count())
+        let recorded = home.runtime.inner.store.read(store::hook_events::count);
+        (recorded.unwrap(), std::fs::read_dir(spool).unwrap().count())
     };
     for id in 1..=120 {
         left(spool, HookEvent { session: "others".into(), ..event(id, i64::from(id), "Other") });
@@ -355,5 +356,24 @@ fn the_spool_is_taken_in_before_a_write_in_order_and_once() {
     leave(1, 10, "First");
     home.runtime.call(request("write", 22, Tier::Person)).unwrap();
     let status = home.runtime.call(request("status", 23, Tier::Person)).unwrap();
+    assert_eq!(status["events"], 2);
+}
+
+/// @the_spool_is_seen_by_reads
+#[test]
+fn what_waits_is_taken_in_before_a_read_and_without_any_call() {
+    let home = home();
+    let spool = &home.locations.spools()[0];
+    left(spool, event(1, 10, "First"));
+    let status = home.runtime.call(request("status", 20, Tier::Person)).unwrap();
+    assert_eq!((&status["events"], &status["spooled"]), (&json!(1), &json!(0)));
+    left(spool, event(2, 20, "Second"));
+    home.runtime.sweep();
+    let until = Instant::now() + Duration::from_secs(10);
+    while std::fs::read_dir(spool).unwrap().count() > 0 {
+        assert!(Instant::now() < until, "it is taken in");
+        std::thread::yield_now();
+    }
+    let status = home.runtime.call(request("status", 21, Tier::Person)).unwrap();
     assert_eq!(status["events"], 2);
 }

@@ -129,7 +129,8 @@ pub fn insert(path: &Path, texts: &[String]) -> Result<usize, OpError> {
     const NEWEST: &str = "SELECT (SELECT last FROM record_ids), session, project, at \
          FROM observations ORDER BY id DESC LIMIT 1";
     const PASSAGE: &str = "INSERT INTO passage_fts (rowid, body, parts) VALUES (?1, ?2, '')";
-    let setup = Setup { one_shot: false, page_count_max: None, busy: limits::STORE_BUSY };
+    let setup =
+        Setup { one_shot: false, to_read: false, page_count_max: None, busy: limits::STORE_BUSY };
     let (db, _) = connection::open_writer(path, &setup)?;
     run(&db, |db| {
         let newest = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?));

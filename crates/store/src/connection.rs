@@ -53,6 +53,8 @@ const MAGIC: &[u8] = b"SQLite format 3\0";
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Setup {
     pub(crate) one_shot: bool,
+    /// Nothing may be written, whoever else writes.
+    pub(crate) to_read: bool,
     pub(crate) page_count_max: Option<u32>,
     pub(crate) busy: Duration,
 }
@@ -111,8 +113,20 @@ pub(crate) fn refuse_foreign_content(db: &Connection) -> Result<(), StoreError> 
     refuse(number("application_id")?, number("user_version")?)
 }
 
+/// Opens the database that is there, as it is, and lets nothing be written to it.
+fn open_to_read(path: &Path, busy: Duration) -> Result<Connection, StoreError> {
+    refuse_foreign(path)?;
+    let db = connect(path, busy)?;
+    refuse_foreign_content(&db)?;
+    db.pragma_update(None, "query_only", true).map_err(|e| StoreError::of_any(&e))?;
+    Ok(db)
+}
+
 /// Opens the database for the writer and says whether it is new.
 pub(crate) fn open_writer(path: &Path, setup: &Setup) -> Result<(Connection, bool), StoreError> {
+    if setup.to_read {
+        return Ok((open_to_read(path, setup.busy)?, false));
+    }
     files::make_folder(files::folder(path))?;
     match files::create_private(path) {
         Ok(_) => {}

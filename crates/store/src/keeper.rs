@@ -85,6 +85,8 @@ impl Keeper {
     /// The database that stands at the path, opened again if it is not the one that was open.
     pub(crate) fn ready(&mut self) -> Result<&Connection, StoreError> {
         match self.look() {
+            // Whoever only reads changes nothing about the file that it has found.
+            Some(_) if self.shared.setup.to_read => {}
             Some(Look::Same) if !self.shared.only_read.load(Ordering::Relaxed) => {}
             Some(Look::SidecarLost) => self.reseat()?,
             // What an opening for reading left out is made up for before anything is written.
@@ -108,6 +110,9 @@ impl Keeper {
     /// Deals with damage that a statement met: whatever stands at the path afterwards is sound.
     pub(crate) fn repair(&mut self, why: &str) -> Result<(), StoreError> {
         // A file that was replaced under our feet reads like a damaged one.
+        if self.shared.setup.to_read {
+            return Err(StoreError::Corrupt(why.to_owned()));
+        }
         if matches!(self.look(), Some(Look::Same | Look::SidecarLost)) {
             self.let_go();
             self.set_aside(why)?;
@@ -156,7 +161,10 @@ impl Keeper {
     /// aside first.
     fn open(&mut self) -> Result<(), StoreError> {
         let mut opened = self.try_open(true);
-        if let Err(StoreError::Corrupt(why)) = opened {
+        if let Err(StoreError::Corrupt(why)) = &opened
+            && !self.shared.setup.to_read
+        {
+            let why = why.clone();
             opened = self.set_aside(&why).and_then(|()| self.try_open(true));
         }
         if opened.is_err() {
@@ -231,7 +239,11 @@ impl Keeper {
     /// writing, so that its first opening does without one while somebody else holds it.
     fn begin(&self, db: &Connection, opened: Option<Opened>) -> Result<(), StoreError> {
         let failed = |error: rusqlite::Error| StoreError::of_any(&error);
-        let Setup { one_shot, busy, .. } = self.shared.setup;
+        let Setup { one_shot, to_read, busy, .. } = self.shared.setup;
+        if to_read {
+            self.shared.only_read.store(true, Ordering::Relaxed);
+            return db.execute_batch("BEGIN").map_err(failed);
+        }
         let may_only_read =
             one_shot && opened == Some(Opened::First) && !self.rebuilt && self.notice.is_none();
         if may_only_read {

@@ -97,6 +97,15 @@ impl Store {
         Store::open_within(options, limits::STORE_BUSY, on_open, publish)
     }
 
+    /// Opens the database that is there for reading alone, beside whoever may write to it.
+    pub fn open_to_read(
+        options: Options,
+        on_open: OnOpen,
+        publish: Publish,
+    ) -> Result<Store, StoreError> {
+        Store::open_as(options, limits::STORE_BUSY, true, on_open, publish)
+    }
+
     /// The same with another patience for locks of other processes.
     pub(crate) fn open_within(
         options: Options,
@@ -104,8 +113,18 @@ impl Store {
         on_open: OnOpen,
         publish: Publish,
     ) -> Result<Store, StoreError> {
-        let setup =
-            Setup { one_shot: options.one_shot, page_count_max: options.page_count_max, busy };
+        Store::open_as(options, busy, false, on_open, publish)
+    }
+
+    fn open_as(
+        options: Options,
+        busy: Duration,
+        to_read: bool,
+        on_open: OnOpen,
+        publish: Publish,
+    ) -> Result<Store, StoreError> {
+        let (one_shot, page_count_max) = (options.one_shot, options.page_count_max);
+        let setup = Setup { one_shot, to_read, page_count_max, busy };
         let pool = Pool::new(options.path.clone(), busy);
         let shared = Arc::new(Shared {
             options,
@@ -310,8 +329,8 @@ impl Store {
         self.inner.shared.notices.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Whether somebody else held the lock for writing when a one-shot command opened the database,
-    /// so that a write would have to wait for it.
+    /// Whether it was opened for reading alone, or somebody else held the lock for writing when a one-shot
+    /// command opened the database, so that a write would have to wait for it.
     pub fn only_reads(&self) -> bool {
         self.inner.shared.only_read.load(Ordering::Relaxed)
     }

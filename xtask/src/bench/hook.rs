@@ -17,9 +17,9 @@ const INSTRUCTIONS_MAX: f64 = 0.6e6;
 const RATIO_WITH_DAEMON_MAX: f64 = 2.2;
 /// Without a daemon the hook itself finds out what is worth keeping and takes the secrets out of it.
 const RATIO_WITHOUT_DAEMON_MAX: f64 = 3.0;
-const FLOOR: &str = "/bin/true";
+pub(super) const FLOOR: &str = "/bin/true";
 /// Spawns before the measured ones.
-const WARM_UP: usize = 5;
+pub(super) const WARM_UP: usize = 5;
 const EVENT: [&str; 2] = ["hook", "PostToolUse"];
 
 /// Instructions of one hook whose row the daemon commits, counted by callgrind.
@@ -112,13 +112,19 @@ fn spawn(mut command: Command, payload: &Path) -> Result<f64> {
 
 /// Every hook left a row in the store: what is measured is the whole road.
 fn expect_committed(home: &Home, wanted: usize) -> Result<()> {
+    match committed(home)? {
+        events if events == wanted => Ok(()),
+        events => bail!("{events} events of {wanted} hooks are in the store"),
+    }
+}
+
+/// How many events the store has taken in.
+pub(super) fn committed(home: &Home) -> Result<usize> {
     let finished =
         process::run_ok(&mut home.rekindle(&["status", "--json"]), Duration::from_secs(10))?;
     let status: Value = serde_json::from_str(&finished.stdout).context("status is not JSON")?;
-    if status["events"] != wanted {
-        bail!("{} events of {wanted} hooks are in the store", status["events"]);
-    }
-    Ok(())
+    let events = status["events"].as_u64().context("status counts no events")?;
+    Ok(usize::try_from(events)?)
 }
 
 /// About a kilobyte, as an agent sends it after a command; every number is another event.

@@ -8,13 +8,12 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-use super::Log;
 use super::install::Node;
 use crate::daemon::Daemon;
 use crate::home::Home;
 use crate::process;
 use crate::project::Project;
-use crate::report::Outcome;
+use crate::report::{Log, Outcome};
 
 const REVISIONS: [&str; 2] = ["2025-11-25", "2026-07-28"];
 const EXPECTED: &str = "xtask/conformance-expected.txt";

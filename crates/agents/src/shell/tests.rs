@@ -151,7 +151,34 @@ fn git_is_known_by_what_it_is_told_to_do() {
         let told: Vec<&str> = commands.iter().filter_map(Simple::git_command).collect();
         assert_eq!(told.join(" "), expected, "{line}");
     }
-    assert!(commands("git push --dry-run").iter().all(|command| !command.is_git("push")));
+    let does = |line: &str, what: &str| commands(line).iter().any(|command| command.is_git(what));
+    for rehearsal in [
+        "git push --dry-run",
+        "git push --dry",
+        "git push -n",
+        "git push origin main -n",
+        "git -C /w push -fn origin",
+        "git push -o ci.skip -n",
+        "git push -h",
+    ] {
+        assert!(!does(rehearsal, "push"), "{rehearsal}");
+    }
+    for real in ["git push -f", "git push -o -n", "git push -ono", "git push -- -n", "git push"] {
+        assert!(does(real, "push"), "{real}");
+    }
+    for rehearsal in ["git commit --dry-run -m x", "git commit --porcelain", "git commit --short"] {
+        assert!(!does(rehearsal, "commit"), "{rehearsal}");
+    }
+    for real in [
+        "git commit -n -m x",
+        "git commit -anm x",
+        "git commit -m -h",
+        "git commit -mhello",
+        "git commit -Shash -m x",
+        "git commit -F notes -- --dry-run",
+    ] {
+        assert!(does(real, "commit"), "{real}");
+    }
     assert!(commands(message).iter().any(|command| command.program == "ls"));
 }
 

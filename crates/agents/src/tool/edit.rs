@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use super::{Call, Draft, FILE};
 use crate::guard;
 use crate::table::Tool;
+use crate::wire::Text;
 
 /// An edit of one file, by whichever tool.
 pub(super) fn of_file(call: &Call<'_>) -> Draft {
@@ -59,7 +60,8 @@ fn line_from(text: &str, skip: usize) -> Option<String> {
 
 /// The tool that takes a patch.
 pub(super) fn of_patch_tool(call: &Call<'_>) -> Draft {
-    match call.input.text_or_first(&["command", "input", "patch", "patchText"]) {
+    let given = call.input.text_or_first(&["command", "input", "patch", "patchText"]);
+    match given.or_else(|| Text::of(call.bare?)) {
         Some(patch) => of_patch(call, patch.head()),
         None => call.plain(ObsType::FileEdit, &[]),
     }

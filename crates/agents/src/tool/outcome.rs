@@ -45,7 +45,9 @@ pub(super) fn of(response: Option<&Value>, exit_line: Option<ExitLine>) -> Outco
     let told = response.and_then(exit_code);
     let exit_code = told.or_else(|| {
         let line = exit_line?;
-        texts.iter().find_map(|text| exit_code_in(text, line))
+        let is_text = response.is_some_and(|response| Text::of(response).is_some());
+        let looked_at = if is_text || line != ExitLine::Opening { texts.as_slice() } else { &[] };
+        looked_at.iter().find_map(|text| exit_code_in(text, line))
     });
     let failed = exit_code.is_some_and(|code| code != 0) || response.is_some_and(says_error);
     let says = |member: &str| response.and_then(|response| response.get(member));
@@ -112,11 +114,13 @@ fn says_error(response: &Value) -> bool {
         Some(Value::Object(_)) => true,
         _ => false,
     };
-    flagged || told
+    let unsuccessful = response.get("success").and_then(Value::as_bool) == Some(false);
+    flagged || told || unsuccessful
 }
 
 fn exit_code_in(text: &str, line: ExitLine) -> Option<i64> {
     match line {
+        ExitLine::Opening => text.lines().next().and_then(exit_code_of_line),
         ExitLine::First => text.lines().take(FIRST_LINES).find_map(exit_code_of_line),
         ExitLine::Last => text.lines().rev().take(LAST_LINES).find_map(exit_code_of_line),
     }
@@ -143,6 +147,7 @@ mod tests {
     fn a_failure_is_told_in_the_ways_agents_have() {
         let first = Some(ExitLine::First);
         let last = Some(ExitLine::Last);
+        let opening = Some(ExitLine::Opening);
         let table = [
             (json!("hi\n"), first, (false, None)),
             (json!("Exit code: 1\nWall time: 0.1 seconds\nOutput:\nno"), first, (true, Some(1))),
@@ -151,6 +156,13 @@ mod tests {
             (json!("1\n2\n3\n4\nExit code: 1"), first, (false, None)),
             (json!("Exit code: 1"), None, (false, None)),
             (json!("the exit code: 1"), first, (false, None)),
+            (json!("Exit code 2\nboom"), opening, (true, Some(2))),
+            (json!("Exit code 0\nok"), opening, (false, Some(0))),
+            (json!("boom\nExit code 2"), opening, (false, None)),
+            (json!({"stdout": "Exit code 2\nboom"}), opening, (false, None)),
+            (json!({"success": false, "message": "no"}), None, (true, None)),
+            (json!({"success": true, "message": "yes"}), None, (false, None)),
+            (json!({"is_error": true}), None, (true, None)),
             (json!({"output": "no", "metadata": {"exit_code": 2}}), None, (true, Some(2))),
             (json!({"stdout": "", "exit_code": 0}), None, (false, Some(0))),
             (

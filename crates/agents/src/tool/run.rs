@@ -16,7 +16,7 @@ const PATCH: &str = "*** Begin Patch";
 
 pub(super) fn of(call: &Call<'_>) -> Draft {
     let line = ["command", "cmd"].iter().find_map(|member| line(call.input.value(member)?));
-    let line = line.unwrap_or_default();
+    let line = line.or_else(|| self::line(call.bare?)).unwrap_or_default();
     if line.is_empty() {
         return call.plain(ObsType::Command, &[]);
     }

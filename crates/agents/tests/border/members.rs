@@ -4,7 +4,7 @@ use model::hook::{Happening, Source};
 use model::{Code, OpError};
 use serde_json::{Value, json};
 
-use super::{extract, payload};
+use super::{claude, extract, payload, tool_of, used};
 
 fn what(agent: &str, event: &str, more: Value) -> Happening {
     extract(agent, &payload(event, more)).unwrap().what
@@ -17,9 +17,8 @@ fn refused(result: Result<model::hook::HookEvent, OpError>, param: &str) {
 
 /// @capture_wrong_type
 #[test]
-fn a_member_of_the_wrong_type_is_refused_by_its_name() {
+fn a_member_of_an_unexpected_type_counts_as_missing_and_the_event_is_kept() {
     let members = [
-        ("SessionStart", "session_id"),
         ("SessionStart", "cwd"),
         ("SessionStart", "source"),
         ("SessionStart", "prompt_id"),
@@ -27,31 +26,128 @@ fn a_member_of_the_wrong_type_is_refused_by_its_name() {
         ("PostToolUse", "tool_use_id"),
         ("PostToolUse", "tool_name"),
         ("PostToolUse", "tool_input"),
-        ("PostToolUseFailure", "error"),
+        ("PostToolUse", "tool_response"),
+        ("PostToolUse", "mcp_server"),
+        ("PostToolUse", "transcript_path"),
         ("PostToolUseFailure", "is_interrupt"),
         ("UserPromptSubmit", "prompt"),
         ("UserPromptSubmit", "source"),
         ("CwdChanged", "new_cwd"),
         ("SessionEnd", "reason"),
     ];
+    let common = json!({"tool_name": "Read", "prompt": "fix it"});
     for (event, member) in members {
-        for wrong in [json!(5), json!([1]), json!([["x"]])] {
-            let mut payload = payload(event, json!({"tool_name": "Bash"}));
+        let mut without = payload(event, common.clone());
+        without.as_object_mut().unwrap().remove(member);
+        let expected = extract("claude-code", &without).unwrap();
+        for wrong in [json!(false), json!([1]), json!([[2]]), json!({"a": 1})] {
+            let mut payload = payload(event, common.clone());
             payload[member] = wrong;
-            refused(extract("claude-code", &payload), member);
+            let drawn = extract("claude-code", &payload).unwrap();
+            assert_eq!(drawn, expected, "{event} {payload}");
         }
     }
+}
+
+/// @capture_wrong_type
+#[test]
+fn every_agent_may_send_any_member_as_anything_but_its_session() {
+    let members = [
+        "cwd",
+        "source",
+        "prompt_id",
+        "turn_id",
+        "generation_id",
+        "agent_id",
+        "tool_use_id",
+        "tool_name",
+        "tool_input",
+        "tool_response",
+        "tool_output",
+        "result_json",
+        "output",
+        "error",
+        "error_message",
+        "is_interrupt",
+        "prompt",
+        "new_cwd",
+        "reason",
+        "workspace_roots",
+        "command",
+        "file_path",
+        "edits",
+        "mcp_server",
+        "mcp_context",
+        "transcript_path",
+    ];
+    for agent in agents::AGENTS {
+        for event in agent.events {
+            for member in members {
+                for any in [
+                    json!(7),
+                    json!(1.5),
+                    json!(true),
+                    json!("x"),
+                    json!(["x", 1]),
+                    json!({"x": 1}),
+                ] {
+                    let mut payload = payload(event.name, json!({"tool_name": "Bash"}));
+                    payload[member] = any;
+                    let drawn = extract(agent.name, &payload).unwrap();
+                    assert_eq!((drawn.session.as_str(), drawn.name.as_str()), ("s1", event.name));
+                }
+            }
+        }
+    }
+}
+
+/// @capture_wrong_type
+#[test]
+fn what_a_member_of_another_type_says_is_understood() {
+    let numbers = json!({"session_id": 41, "prompt_id": 42, "agent_id": -43, "tool_use_id": 44});
+    let event = extract("claude-code", &payload("Stop", numbers)).unwrap();
+    assert_eq!(event.session, "41");
+    let ids = (event.prompt_id, event.agent_id, event.tool_use_id);
+    assert_eq!(ids, (Some("42".into()), Some("-43".into()), Some("44".into())));
+    let said = |prompt: Value| what("claude-code", "UserPromptSubmit", json!({"prompt": prompt}));
+    let blocks = json!([{"type": "text", "text": "fix"}, {"type": "image", "data": "AA"}, "it <private>x</private>"]);
+    match said(blocks) {
+        Happening::Prompted(text) => assert_eq!(text.as_str(), "fix\nit"),
+        other => panic!("{other:?}"),
+    }
+    let failed = |error: Value| {
+        let members =
+            json!({"tool_name": "Bash", "tool_input": {"command": "make"}, "error": error});
+        tool_of(extract("claude-code", &payload("PostToolUseFailure", members)).unwrap())
+    };
+    assert_eq!(failed(json!({"message": "Exit code 2\nboom"})).metadata["exit_code"], 2);
+    assert_eq!(failed(json!({"code": "E2"})).metadata["error"], r#"{"code":"E2"}"#);
+    assert!(failed(json!(5)).failed);
+    let table = [
+        ("Bash", json!("make test"), "make test"),
+        ("Bash", json!(["make", "test"]), "make test"),
+        ("Bash", json!(r#"{"command": "make test"}"#), "make test"),
+        ("Grep", json!("fn main"), "fn main"),
+        ("WebSearch", json!("rust"), "rust"),
+        ("Write", json!("all that was written"), "Write"),
+        ("mcp__a__b", json!("what it was given"), "mcp__a__b"),
+        ("Other", json!("what it was given"), "Other"),
+    ];
+    for (tool, input, content) in table {
+        assert_eq!(claude(tool, input).content.as_str(), content, "{tool}");
+    }
+    let patch = "*** Begin Patch\n*** Update File: a.rs\n@@\n-x\n+y\n*** End Patch";
+    let patched = used("codex", "PostToolUse", "apply_patch", json!(patch), json!({}));
+    assert_eq!(patched.content.as_str(), "Edit a.rs: y");
 }
 
 /// @capture_needed
 #[test]
 fn what_is_needed_and_missing_is_refused_by_its_name() {
-    for (event, member) in [("Stop", "session_id"), ("PreToolUse", "tool_name")] {
-        for missing in [Value::Null, json!(""), json!("  ")] {
-            let mut payload = payload(event, json!({"tool_name": "Bash"}));
-            payload[member] = missing;
-            refused(extract("claude-code", &payload), member);
-        }
+    for missing in [Value::Null, json!(""), json!("  "), json!(true), json!(["s1"]), json!({})] {
+        let mut payload = payload("Stop", json!({}));
+        payload["session_id"] = missing;
+        refused(extract("claude-code", &payload), "session_id");
     }
     let nameless = json!({"session_id": "s1"});
     refused(extract("claude-code", &nameless), "hook_event_name");
@@ -66,10 +162,21 @@ fn what_is_needed_and_missing_is_refused_by_its_name() {
 #[test]
 fn a_name_is_short_and_holds_nothing_that_acts() {
     for bad in ["x".repeat(201), "a\nb".to_owned(), "a\0".to_owned(), "\u{1b}[31m".to_owned()] {
-        for member in ["session_id", "prompt_id", "agent_id", "tool_use_id"] {
+        let with = |member: &str, id: &str| {
             let mut payload = payload("Stop", json!({}));
-            payload[member] = json!(bad);
-            refused(extract("claude-code", &payload), member);
+            payload[member] = json!(id);
+            extract("claude-code", &payload)
+        };
+        refused(with("session_id", &bad), "session_id");
+        for member in ["prompt_id", "agent_id", "tool_use_id"] {
+            let id = |id: &str| {
+                let event = with(member, id).unwrap();
+                event.prompt_id.or(event.agent_id).or(event.tool_use_id).unwrap()
+            };
+            let short = id(&bad);
+            assert!(short.len() <= 200 && !short.chars().any(char::is_control), "{short:?}");
+            assert_eq!(short, id(&bad), "it stays the same");
+            assert_ne!(short, id(&format!("{bad}x")), "it is no other's");
         }
     }
 }
@@ -86,6 +193,17 @@ fn what_may_be_missing_may_be_missing_or_null_or_empty() {
         assert_eq!(event.cwd, None);
         assert_eq!((event.prompt_id, event.agent_id, event.tool_use_id), (None, None, None));
         assert_eq!(event.what, Happening::SessionStarted(Source::Startup));
+    }
+}
+
+/// @capture_needed
+#[test]
+fn a_tool_without_a_name_is_a_sign_of_life() {
+    for name in [Value::Null, json!(" "), json!({"name": "Bash"})] {
+        let members = json!({"tool_name": name, "tool_input": {"command": "make"}});
+        for event in ["PreToolUse", "PostToolUse", "PostToolUseFailure"] {
+            assert_eq!(what("claude-code", event, members.clone()), Happening::Other);
+        }
     }
 }
 

@@ -86,7 +86,7 @@ fn every_captured_event_that_record_takes_is_complete() {
     for (_, _, payload) in captured() {
         agents::strict(None, &payload).unwrap();
         for member in ["session_id", "cwd", "hook_event_name"] {
-            for wrong in [Value::Null, "".into(), 5.into()] {
+            for wrong in [Value::Null, "".into(), true.into()] {
                 let mut payload = payload.clone();
                 payload[member] = wrong;
                 let error = agents::strict(None, &payload).unwrap_err();

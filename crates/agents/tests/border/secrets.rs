@@ -18,6 +18,29 @@ fn assert_safe(event: &str, agent: &str, members: Value) {
 
 /// @capture_secrets
 #[test]
+fn a_value_of_five_characters_that_is_given_to_the_name_of_a_secret_is_redacted() {
+    let key = ["-----BEGIN ", "PRIVATE KEY-----\nMHcCAQEE\nabcdEFGH1234\n"].concat();
+    let table = [
+        ("TOKEN=abcde", "abcde"),
+        ("api_key: abcdef", "abcdef"),
+        ("apikey=abcdef", "abcdef"),
+        ("PASSWORD = \"mypass word\"", "mypass"),
+        (&key, "abcdEFGH"),
+    ];
+    for (text, secret) in table {
+        let prompt = payload("UserPromptSubmit", json!({ "prompt": format!("use {text}") }));
+        let drawn = serde_json::to_string(&extract("claude-code", &prompt).unwrap()).unwrap();
+        assert!(drawn.contains("[redacted:") && !drawn.contains(secret), "{drawn}");
+    }
+    for code in ["token: String", "api_key: string | null", "token = parse(x)", "TOKEN=${TOKEN}"] {
+        let prompt = payload("UserPromptSubmit", json!({ "prompt": code }));
+        let drawn = serde_json::to_string(&extract("claude-code", &prompt).unwrap()).unwrap();
+        assert!(drawn.contains(code), "{drawn}");
+    }
+}
+
+/// @capture_secrets
+#[test]
 fn a_secret_in_a_member_of_the_event_is_redacted() {
     let members = [
         "session_id",

@@ -6,6 +6,7 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::Path;
 use std::rc::Rc;
+use std::sync::mpsc::sync_channel;
 use std::time::Instant;
 
 use clap::{Arg, ArgMatches, Command};
@@ -78,27 +79,49 @@ pub(super) fn run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
     0
 }
 
-/// Takes in one event. Without a daemon, a session that starts is answered from the store, and a daemon
-/// is started for the events to come.
+/// Takes in one event. If no daemon took it, a session that starts is answered from the store, and so is
+/// a prompt if that is wanted; and a daemon is started for the events to come.
 pub(crate) fn take(hooked: &Hooked<'_>) {
     let started = Instant::now();
     let Outcome::Spooled { event, locations } = hook::run(hooked) else { return };
-    if matches!(event.what, Happening::SessionStarted(_)) {
+    if matches!(event.what, Happening::SessionStarted(_) | Happening::Prompted(_)) {
         // Whatever goes wrong here, the event is safe and the agent is not to be disturbed.
-        if let Some(answer) = answer(&event, &locations, started) {
+        if let Some(answer) = answer_in_time(*event, locations.clone(), started) {
             let _ = io::stdout().write_all(answer.as_bytes());
         }
     }
     daemon::start_now_and_then(&locations, hooked.db.map(Path::new));
 }
 
+/// What the store has to say to this event, if it says so before the agent has waited long enough. Whoever
+/// works on it then is cut off by the end of the process, which harms nothing.
+fn answer_in_time(event: HookEvent, locations: Locations, started: Instant) -> Option<String> {
+    let left = (started + runtime::deadline(&event)).saturating_duration_since(Instant::now());
+    let (sender, answered) = sync_channel(1);
+    let work = move || {
+        // Nobody waits any more once the time is over.
+        let _ = sender.send(answer(&event, &locations, started));
+    };
+    std::thread::Builder::new().spawn(work).ok()?;
+    answered.recv_timeout(left).ok()?
+}
+
 /// What the store has to say to this event. Of what waits in the spool it takes in as much as the agent
-/// has patience for, and the event itself in any case.
+/// has patience for, and the event itself in any case. Where somebody else works on the store, as a daemon
+/// that hangs, it is only read.
 fn answer(event: &HookEvent, locations: &Locations, started: Instant) -> Option<String> {
-    let _lock = Lock::try_take(locations).ok()??;
     let config = world::config(&crate::kit::kit().table, locations).ok()?;
+    if matches!(event.what, Happening::Prompted(_)) && !config.boolean("briefing.at_prompts") {
+        return None;
+    }
+    // It is held until the answer is there.
+    let lock = Lock::try_take(locations).ok().flatten();
     let until = started + limits::HOOK_SPOOL_PATIENCE;
-    let runtime = world::open_within(locations, config, true, Some(until)).ok()?;
+    let runtime = match &lock {
+        Some(_) => world::open_within(locations, config, true, Some(until)),
+        None => world::look(locations, config),
+    }
+    .ok()?;
     let told = runtime.tell(event, started);
     runtime.close();
     Some(agents::answer(event, &told?)?.to_string())

@@ -1,7 +1,7 @@
 //! A spool that grew long while nobody opened the store.
 
 use serde_json::{Value, json};
-use testkit::Home;
+use testkit::{Home, wait_until};
 
 use super::{home, sqlite};
 
@@ -64,4 +64,48 @@ fn a_session_that_starts_over_5000_waiting_events_is_told_in_time_and_each_is_st
     let recorded = sqlite::recorded(&home);
     assert_eq!(recorded.len(), WAITING + 3);
     assert_eq!(recorded.iter().filter(|name| *name == "SessionStart").count(), 1);
+}
+
+/// A command that an agent ran in this session.
+fn command(home: &Home, session: &str, line: &str) {
+    let event = json!({
+        "session_id": session, "cwd": "/srv/app", "tool_name": "Bash",
+        "tool_input": { "command": line },
+    });
+    home.hook("PostToolUse", &event);
+}
+
+/// @the_spool_is_seen_by_reads
+#[test]
+fn what_was_spooled_while_the_database_was_locked_is_read_after_it_was_freed_without_a_write() {
+    let home = home();
+    let _daemon = home.daemon();
+    command(&home, "s-1", "make one");
+    let lock = sqlite::lock(&home);
+    command(&home, "s-1", "make two");
+    command(&home, "s-1", "make three");
+    assert_eq!(home.spooled().len(), 2);
+    let traced = || {
+        let trace = home.run(&["trace", "s-1", "--json"]);
+        ["make one", "make two", "make three"].map(|line| trace.stdout.matches(line).count())
+    };
+    assert_eq!(traced(), [1, 0, 0], "reading goes on meanwhile");
+    drop(lock);
+    wait_until("a read sees them", || (traced() == [1, 1, 1]).then_some(()));
+    assert_eq!(sqlite::recorded(&home).len(), 3);
+}
+
+/// @the_spool_is_seen_by_reads
+#[test]
+fn a_daemon_that_nobody_calls_takes_in_what_was_spooled_beside_it() {
+    let home = home();
+    let _daemon = home.daemon();
+    let lock = sqlite::lock(&home);
+    command(&home, "s-1", "make one");
+    command(&home, "s-1", "make two");
+    assert_eq!(home.spooled().len(), 2);
+    drop(lock);
+    wait_until("the spool is empty", || home.spooled().is_empty().then_some(()));
+    wait_until("both are kept", || (sqlite::recorded(&home).len() == 2).then_some(()));
+    assert_eq!(sqlite::observed(&home).len(), 2);
 }

@@ -111,8 +111,9 @@ fn an_event_whose_deadline_passes_after_the_daemon_has_committed_it_is_stored_on
         home.hook("PostToolUse", &used(number));
         let answer = answers.recv_timeout(testkit::SOON).unwrap();
         assert_eq!(answer["result"]["recorded"], true, "{answer}");
-        // The hook cannot know. What the one before it left was taken in with this one.
-        assert_eq!(home.spooled().len(), 1);
+        // The hook cannot know. What the one before it left was taken in with this one, and the daemon may
+        // have looked around meanwhile.
+        assert!(home.spooled().len() <= 1);
     }
     assert_eq!(sqlite::observed(&home).len(), 2, "the daemon has committed both");
     std::fs::rename(&real, &socket).unwrap();

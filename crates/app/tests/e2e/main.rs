@@ -25,6 +25,7 @@ mod install;
 mod install_faults;
 mod late;
 mod life;
+mod looking;
 mod manners;
 mod mcp;
 mod meaning;

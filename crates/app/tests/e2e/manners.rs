@@ -38,12 +38,15 @@ fn a_hook_leaves_a_hung_daemon_at_the_deadline_of_its_event_whichever_agent_send
     let daemon = home.daemon();
     suspend(daemon.pid());
     let table = [
-        (150, "PreToolUse PostToolUseFailure AfterTool postToolUse tool.execute.before"),
-        (300, "UserPromptSubmit BeforeAgent beforeSubmitPrompt chat.message"),
-        (1_000, "SessionStart SessionEnd sessionStart session.deleted"),
+        (150, 150, "PreToolUse PostToolUseFailure AfterTool postToolUse tool.execute.before"),
+        // What is left of these is for a look into the store.
+        (200, 300, "UserPromptSubmit BeforeAgent beforeSubmitPrompt chat.message"),
+        (750, 1_000, "SessionStart sessionStart"),
+        (1_000, 1_000, "SessionEnd session.deleted"),
     ];
     let mut sent = 0;
-    for (deadline, events) in table {
+    for (patience, deadline, events) in table {
+        let patience = Duration::from_millis(patience);
         let deadline = Duration::from_millis(deadline);
         for event in events.split(' ') {
             // A busy machine may make it late now and then.
@@ -52,7 +55,7 @@ fn a_hook_leaves_a_hung_daemon_at_the_deadline_of_its_event_whichever_agent_send
                 hook(&home, event);
                 sent += 1;
                 let took = started.elapsed();
-                assert!(took >= deadline, "{event} waits for an answer: {took:?}");
+                assert!(took >= patience, "{event} waits for an answer: {took:?}");
                 (took < deadline + Duration::from_millis(120)).then_some(())
             });
         }

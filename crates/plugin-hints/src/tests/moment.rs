@@ -65,6 +65,7 @@ fn a_hint_speaks_to_a_command_by_component_key_or_a_word_of_its_own_command() {
         ("svc/api", "image", "x1", "cat svc/apis/main.rs", false),
         ("router", "image", "x1", "ls -la", false),
         ("router", "image", "tool -v x", "cargo -v run", false),
+        ("pottery", "clay", "Ask the potter.", "echo the end", false),
         ("rout", "image", "x1", "docker build router", false),
         ("router", "image", "x1", "echo 'docker build' > router2", false),
     ];

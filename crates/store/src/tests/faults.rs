@@ -8,7 +8,7 @@ use super::{
     BUSY, Home, answer, at_now, call, hint, hold_writer, long, make_database, mode,
     other_connection, wal,
 };
-use crate::{Options, StoreError, Written, connection, files, hints};
+use crate::{Options, Store, StoreError, Write, Written, connection, files, hints};
 
 #[test]
 fn a_full_disk_is_unavailable_and_what_was_acknowledged_stays() {
@@ -121,6 +121,27 @@ fn a_one_shot_command_reads_a_locked_database_and_writes_once_it_is_free() {
 }
 
 #[test]
+fn who_opens_to_read_reads_beside_a_writer_and_changes_nothing() {
+    let home = Home::new();
+    let reader = |home: &Home| {
+        Store::open_to_read(home.options(), Box::new(|_, _| Ok(())), Box::new(|_| {}))
+    };
+    assert!(reader(&home).is_err() && !home.db().exists(), "it makes none");
+    let writer = home.open();
+    writer.set("a", "v").unwrap();
+    let store = reader(&home).unwrap();
+    assert!(store.only_reads());
+    let keys = |store: &Store| store.read(|rx| hints::all(rx).map(|all| all.len())).unwrap();
+    assert_eq!(keys(&store), 1);
+    let refused = store.write(Write::default(), hints::clear_session).unwrap_err();
+    assert_eq!(refused.code, Code::Unavailable, "{refused}");
+    writer.set("b", "v").unwrap();
+    assert_eq!(keys(&store), 2, "and the writer goes on");
+    store.close();
+    writer.set("c", "v").unwrap();
+}
+
+#[test]
 fn a_read_only_database_is_unavailable_for_writes_only() {
     let home = Home::new();
     let opening = home.open();
@@ -203,7 +224,7 @@ fn only_the_user_may_read_the_files() {
 #[test]
 fn what_the_owner_does_at_opening_can_fail_and_is_rolled_back() {
     let home = Home::new();
-    let refused = crate::Store::open_within(
+    let refused = Store::open_within(
         home.options(),
         BUSY,
         Box::new(|tx, _| {

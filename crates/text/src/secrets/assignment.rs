@@ -30,7 +30,7 @@ const NAME_ENDS: [&str; 9] =
     ["", "key", "accesskey", "keybase", "value", "text", "plain", "plaintext", "env"];
 
 /// Values that are words of a language, of a form or of a schema.
-const ORDINARY: [&str; 44] = [
+const ORDINARY: [&str; 57] = [
     "string",
     "number",
     "boolean",
@@ -75,12 +75,55 @@ const ORDINARY: [&str; 44] = [
     "static",
     "self.",
     "missing",
+    "invalid",
+    "expired",
+    "revoked",
+    "unknown",
+    "empty",
+    "unset",
+    "denied",
+    "enabled",
+    "disabled",
+    "unused",
+    "never",
+    "symbol",
+    "write",
+];
+
+/// Parts of what is said to people about a password, in labels and messages.
+const SPOKEN: [&str; 24] = [
+    "password",
+    "passphrase",
+    "secret",
+    "token",
+    "your",
+    "the ",
+    "enter",
+    "please",
+    "must",
+    " is ",
+    " to ",
+    " for ",
+    " or ",
+    " and ",
+    "not ",
+    "required",
+    "invalid",
+    "incorrect",
+    "wrong",
+    "forgot",
+    "reset",
+    "at least",
+    "character",
+    " of ",
 ];
 
 /// A value and how it is written.
 struct Value {
     range: Range<usize>,
     quoted: bool,
+    /// Whether the quote that opens it is closed.
+    closed: bool,
     /// The name and the value are written as in a file of variables: `NAME=value`, nothing around.
     bare: bool,
     /// The value is the last thing in its line.
@@ -103,7 +146,7 @@ pub(super) fn value(text: &[u8], at: Range<usize>, named: Named) -> Option<Range
         return None;
     }
     let secret = match value.quoted {
-        true => quoted_is_secret(bytes, named),
+        true => (value.closed || !is_spaced(bytes)) && quoted_is_secret(bytes, named),
         false => plain_is_secret(text, &value, named),
     };
     secret.then_some(value.range)
@@ -263,7 +306,15 @@ fn read_value(text: &[u8], at: usize, bare: bool) -> Option<Value> {
         let inside = |byte: &u8| byte != mark && *byte != b'\n' && *byte != b'\\';
         let length = span(text, start, LONGEST, inside);
         let range = start..start + length;
-        return Some(Value { range, quoted: true, bare: false, last: false, listed: false });
+        let closed = text.get(range.end).is_some_and(|byte| byte == mark || *byte == b'\\');
+        return Some(Value {
+            range,
+            quoted: true,
+            closed,
+            bare: false,
+            last: false,
+            listed: false,
+        });
     }
     let plain = |byte: &u8| {
         !byte.is_ascii_whitespace()
@@ -275,25 +326,47 @@ fn read_value(text: &[u8], at: usize, bare: bool) -> Option<Value> {
     let last =
         text.get(end + span(text, end, 8, blank)).is_none_or(|byte| matches!(byte, b'\n' | b'\r'))
             || text[end..].starts_with(b"\\n");
-    (length > 0).then_some(Value { range: at..end, quoted: false, bare, last, listed: false })
+    let value = Value { range: at..end, quoted: false, closed: false, bare, last, listed: false };
+    (length > 0).then_some(value)
 }
 
 fn quoted_is_secret(bytes: &[u8], named: Named) -> bool {
-    let spoken = bytes.iter().any(|byte| byte.is_ascii_whitespace());
-    !spoken && !is_address(bytes) && (!is_plain_name(bytes) || name_is_secret(bytes, named))
+    if is_address(bytes) {
+        return false;
+    }
+    if is_spaced(bytes) {
+        return spaced_is_secret(bytes, named);
+    }
+    // In code the kind of a token is a word, too: `{ token: "comment" }`.
+    let a_word = matches!(named, Named::Token | Named::ApiKey) && readable_share(bytes) >= 0.5;
+    !is_plain_name(bytes) || (!a_word && name_is_secret(bytes))
 }
 
-/// Whether letters alone are a secret: a password may be a word, a token is none.
-fn name_is_secret(bytes: &[u8], named: Named) -> bool {
+fn is_spaced(bytes: &[u8]) -> bool {
+    bytes.iter().any(u8::is_ascii_whitespace)
+}
+
+/// Whether several words are a secret: only a password is made of words, and most words that stand in
+/// the place of one are said to somebody.
+fn spaced_is_secret(bytes: &[u8], named: Named) -> bool {
+    let edges = bytes.first().zip(bytes.last());
+    let sentence = edges.is_some_and(|(first, last)| {
+        b".?!:,;".contains(last) || first.is_ascii_whitespace() || last.is_ascii_whitespace()
+    });
+    let code = bytes.iter().any(|byte| b"{}()<>=;%$|\\".contains(byte));
+    matches!(named, Named::Password | Named::Secret)
+        && !sentence
+        && !code
+        && !bytes[0].is_ascii_uppercase()
+        && !contains_any(bytes, &SPOKEN)
+}
+
+/// Whether letters alone are a secret.
+fn name_is_secret(bytes: &[u8]) -> bool {
     let one_word = bytes.iter().all(u8::is_ascii_alphabetic);
-    match named {
-        Named::Password | Named::Secret => {
-            one_word
-                && !is_ordinary(bytes)
-                && !contains_any(bytes, &["pass", "secret", "token", "key"])
-        }
-        Named::Token | Named::ApiKey => bytes.len() >= 20 && readable_share(bytes) < 0.5,
-    }
+    let long = bytes.len() >= 20 && readable_share(bytes) < 0.5;
+    let says_so = contains_any(bytes, &["pass", "secret", "token", "key"]);
+    long || (one_word && !is_ordinary(bytes) && !says_so)
 }
 
 fn is_ordinary(bytes: &[u8]) -> bool {
@@ -313,7 +386,10 @@ fn plain_is_secret(text: &[u8], value: &Value, named: Named) -> bool {
     }
     let alone = value.bare && (value.last || matches!(next, b'&' | b' ' | b'"' | b'\''));
     if is_plain_name(bytes) {
-        return (alone || (value.last && value.listed)) && name_is_secret(bytes, named);
+        // Behind a colon the name of a type may stand, and for a token it mostly does.
+        let typed = bytes[0].is_ascii_uppercase() && bytes.iter().any(u8::is_ascii_lowercase);
+        let typed = typed && matches!(named, Named::Token | Named::ApiKey);
+        return (alone || (value.last && value.listed && !typed)) && name_is_secret(bytes);
     }
     alone || !is_code(bytes)
 }
@@ -325,7 +401,8 @@ fn is_code(bytes: &[u8]) -> bool {
     let of_names = bytes.iter().all(in_code) && !bytes[0].is_ascii_digit();
     let joined = bytes.iter().any(|byte| matches!(byte, b'.' | b':' | b'_' | b'?' | b'*'));
     let sized = ["int", "uint", "float", "sha", "base", "utf", "i", "u", "f"].iter().any(|kind| {
-        bytes.strip_prefix(kind.as_bytes()).is_some_and(|size| size.iter().all(u8::is_ascii_digit))
+        let kind = bytes.strip_prefix(b"__").unwrap_or(bytes).strip_prefix(kind.as_bytes());
+        kind.is_some_and(|size| size.iter().all(u8::is_ascii_digit))
     });
     // The options of a mounted secret: `--secret id=name,src=file`.
     let option = bytes.starts_with(b"id=") || bytes.starts_with(b"type=");

@@ -210,13 +210,30 @@ fn private_key(text: &[u8], at: Range<usize>) -> Option<Range<usize>> {
     let dashes = text[body..end].windows(5).position(|window| window == b"-----");
     if let Some(next) = dashes.map(|position| body + position)
         && text[next..].starts_with(b"-----END")
-        && text[body..next].split(|byte| !base64(byte)).any(|line| line.len() >= LINE)
+        && is_body(&text[body..next])
     {
         let label = span(text, next + 8, 64, |byte| in_name(byte) || *byte == b' ');
         let dashes = span(text, next + 8 + label, 5, |byte| *byte == b'-');
         return Some(at.start..next + 8 + label + dashes);
     }
     Some(at.start..lines_of_base64(text, body))
+}
+
+/// Whether this stands between the first and the last line of a key. A short one counts if nothing else
+/// does: code that looks for both lines has more than that between them.
+fn is_body(between: &[u8]) -> bool {
+    let short = |byte: &u8| base64(byte) || byte.is_ascii_whitespace() || b"\\:,".contains(byte);
+    between.split(|byte| !base64(byte)).any(|line| line.len() >= LINE) || between.iter().all(short)
+}
+
+/// Whether these bytes are a whole line that nobody can read, so that it may be one of a key.
+fn is_short_line(text: &[u8], line: Range<usize>) -> bool {
+    let before = text.get(line.start.wrapping_sub(1)).is_some_and(|byte| b"\n nr".contains(byte));
+    let behind = text.get(line.end).is_none_or(|byte| matches!(byte, b'\n' | b'\r' | b'\\'));
+    let line = &text[line];
+    let capitals = line.iter().skip(1).any(u8::is_ascii_uppercase);
+    let mixed = capitals && line.iter().any(u8::is_ascii_lowercase);
+    before && behind && line.len() >= 8 && (mixed || mixes_letters_and_digits(line))
 }
 
 /// Where the lines of base64 end that begin at `at`.
@@ -229,7 +246,7 @@ fn lines_of_base64(text: &[u8], at: usize) -> usize {
             next += 2;
         }
         let line = span(text, next, TOKEN_MAX, base64);
-        if line < LINE {
+        if line < LINE && !is_short_line(text, next..next + line) {
             return end;
         }
         end = next + line;

@@ -1,0 +1,57 @@
+//! Real agents with our hooks and our MCP server: one command connects them, a scripted model drives them, and
+//! what the model received shows what they were told.
+//!
+//! Versions are pinned in `xtask/clients.toml`. What cannot be installed is SKIPPED with its reason.
+
+mod endpoint;
+mod proof;
+mod script;
+mod stage;
+mod table;
+mod wire;
+
+use anyhow::{Result, bail};
+
+use crate::clients::install::{self, Pins};
+use crate::project::Project;
+use crate::report::{Log, Outcome, Step, finish};
+use endpoint::Endpoint;
+use proof::Proof;
+use stage::Stage;
+use table::{AGENTS, Agent};
+
+pub(crate) fn run(project: &Project, names: &[String]) -> Result<()> {
+    let known = || AGENTS.iter().map(|agent| agent.name).collect::<Vec<_>>().join(", ");
+    if let Some(name) = names.iter().find(|name| AGENTS.iter().all(|agent| agent.name != **name)) {
+        bail!("no agent is called '{name}'; there are {}", known());
+    }
+    let wanted = |agent: &Agent| names.is_empty() || names.iter().any(|name| name == agent.name);
+    finish("e2e-agent", &steps(project, wanted)?)
+}
+
+/// Those that are installed and done within seconds.
+pub(crate) fn quick(project: &Project) -> Result<Vec<Step>> {
+    steps(project, |agent| agent.quick)
+}
+
+/// Runs the agents one after the other; one that fails does not keep the others from running.
+fn steps(project: &Project, wanted: impl Fn(&Agent) -> bool) -> Result<Vec<Step>> {
+    let binary = project.build_binary(true)?;
+    let pins = Pins::read(project)?;
+    let folder = project.target_dir()?.join("clients");
+    let mut log = Log::new("agents");
+    for agent in AGENTS.iter().filter(|agent| wanted(agent)) {
+        let mut node = Err("not tried".to_owned());
+        log.step(&format!("{}, install", agent.name), || {
+            node = install::agent(&pins, agent.package, &folder);
+            Outcome::installed(&node)
+        });
+        if let Ok(node) = &node {
+            log.group(agent.name, |log| {
+                let (stage, endpoint) = (Stage::new(&binary)?, Endpoint::start()?);
+                Proof { agent, node, stage, endpoint }.run(log)
+            });
+        }
+    }
+    Ok(log.steps)
+}

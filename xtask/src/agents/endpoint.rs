@@ -1,0 +1,129 @@
+//! A model endpoint on loopback that answers agents by a script and keeps what they sent.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use serde_json::{Value, json};
+
+use super::script::{Dialogue, Script, next};
+use super::wire::{Body, Wire};
+
+/// An agent that stops in the middle of a request is not waited for.
+const READ_DEADLINE: Duration = Duration::from_secs(30);
+/// More than any agent sends with all its tools.
+const REQUEST_MAX: usize = 32 << 20;
+
+pub(crate) struct Endpoint {
+    port: u16,
+    shared: Arc<Mutex<Shared>>,
+}
+
+#[derive(Default)]
+struct Shared {
+    scripts: Vec<Script>,
+    received: Vec<Received>,
+}
+
+/// A request that was a question to the model.
+#[derive(Clone, Debug)]
+pub(crate) struct Received {
+    pub(crate) dialogue: Dialogue,
+    /// The body as it came, because the system's text stands elsewhere in every form.
+    pub(crate) text: String,
+}
+
+impl Endpoint {
+    pub(crate) fn start() -> Result<Endpoint> {
+        let listener = TcpListener::bind(("127.0.0.1", 0))?;
+        let port = listener.local_addr()?.port();
+        let shared = Arc::new(Mutex::new(Shared::default()));
+        let ours = Arc::clone(&shared);
+        // It listens as long as the process lives: an agent may ask once more while it ends.
+        thread::spawn(move || {
+            for stream in listener.incoming().filter_map(Result::ok) {
+                let shared = Arc::clone(&ours);
+                // One that breaks its connection off is seen by what it does not do afterwards.
+                thread::spawn(move || serve(stream, &shared).ok());
+            }
+        });
+        Ok(Endpoint { port, shared })
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    /// From now on these scripts are spoken, and what was received before is forgotten.
+    pub(crate) fn play(&self, scripts: Vec<Script>) {
+        *self.shared.lock().unwrap_or_else(PoisonError::into_inner) =
+            Shared { scripts, received: Vec::new() };
+    }
+
+    /// What was received since `play`.
+    pub(crate) fn received(&self) -> Vec<Received> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner).received.clone()
+    }
+}
+
+/// Answers one request; the connection ends with it.
+fn serve(mut stream: TcpStream, shared: &Mutex<Shared>) -> Result<()> {
+    stream.set_read_timeout(Some(READ_DEADLINE))?;
+    let (path, text) = read_request(&mut BufReader::new(&stream))?;
+    let (status, body) = answer(&path, text, shared);
+    write!(
+        stream,
+        "HTTP/1.1 {status}\r\nContent-Type: {}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{}",
+        body.kind,
+        body.text.len(),
+        body.text
+    )?;
+    Ok(())
+}
+
+/// The status and the body for a request; what is no question to the model is not known here.
+fn answer(path: &str, text: String, shared: &Mutex<Shared>) -> (&'static str, Body) {
+    let json = |value: Value| Body { kind: "application/json", text: value.to_string() };
+    if path.contains("count_tokens") || path.contains(":countTokens") {
+        return ("200 OK", json(json!({ "input_tokens": 10, "totalTokens": 10 })));
+    }
+    let question = Wire::of(path).zip(serde_json::from_str::<Value>(&text).ok());
+    let Some((wire, request)) = question else {
+        let message = format!("no such path here: {path}");
+        return ("404 Not Found", json(json!({ "error": { "message": message } })));
+    };
+    let dialogue = wire.read(&request);
+    let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
+    let turn = next(&shared.scripts, &dialogue);
+    shared.received.push(Received { dialogue, text });
+    ("200 OK", wire.write(&request, &turn, shared.received.len()))
+}
+
+/// The path and the body of a request.
+fn read_request(reader: &mut impl BufRead) -> Result<(String, String)> {
+    let mut line = String::new();
+    reader.read_line(&mut line)?;
+    let path = line.split(' ').nth(1).context("no request line")?.to_owned();
+    let mut length = 0;
+    loop {
+        line.clear();
+        if reader.read_line(&mut line)? == 0 {
+            bail!("the connection ended inside of the headers");
+        }
+        let Some((name, value)) = line.trim_end().split_once(':') else { break };
+        if name.eq_ignore_ascii_case("content-length") {
+            length = value.trim().parse().context("a content length that is no number")?;
+        } else if name.eq_ignore_ascii_case("transfer-encoding") {
+            bail!("a chunked request where a length was expected");
+        }
+    }
+    if length > REQUEST_MAX {
+        bail!("a request of {length} bytes, over {REQUEST_MAX}");
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body)?;
+    Ok((path, String::from_utf8(body)?))
+}

@@ -1,0 +1,188 @@
+//! What has to hold with every agent: connected by one command, it is told what we know, its events come in,
+//! our tools answer, the next session knows of the last, and nothing is left when it is disconnected.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use serde_json::json;
+
+use super::endpoint::{Endpoint, Received};
+use super::script::{Line, Script};
+use super::stage::{MEMORY, Stage};
+use super::table::{Agent, FIX, HINT};
+use crate::clients::install::Node;
+use crate::process;
+use crate::report::{Log, Outcome};
+
+const SESSION_DEADLINE: Duration = Duration::from_secs(120);
+
+const PROMPT: &str = "Get the kiln ready.";
+const PROMPT_FURTHER: &str = "Look behind the shelf.";
+const PROMPT_NEXT: &str = "How did that go?";
+/// The commands, one that succeeds and one that fails, and what the first one prints.
+const SUCCEEDS: &str = "echo clay is soft";
+const FAILS: &str = "ls kiln/missing";
+const END: &str = "The kiln is ready.";
+
+/// An agent in its home, and the model it talks to.
+pub(crate) struct Proof<'a> {
+    pub(crate) agent: &'a Agent,
+    pub(crate) node: &'a Node,
+    pub(crate) stage: Stage,
+    pub(crate) endpoint: Endpoint,
+}
+
+impl Proof<'_> {
+    /// The steps in order; what builds on a step that failed is not tried.
+    pub(crate) fn run(&self, log: &mut Log) -> Result<()> {
+        (self.agent.files)(&self.stage, &self.endpoint.url())?;
+        let before = self.stage.snapshot()?;
+        let mut step = |what: &str, action: &dyn Fn() -> Result<String>| {
+            log.step(&format!("{}, {what}", self.agent.name), || action().map(Outcome::Ok))
+        };
+        let connected = step("connected and disconnected again", &|| {
+            self.connect()?;
+            if before.differences(&self.stage.snapshot()?, &[MEMORY]).is_empty() {
+                bail!("`rekindle install` changed nothing");
+            }
+            self.disconnect()?;
+            before.expect_same(&self.stage.snapshot()?, &[MEMORY])?;
+            Ok("the home is as it was, byte for byte".to_owned())
+        });
+        let held = connected
+            && step("a session", &|| {
+                self.connect()?;
+                self.first_session()
+            });
+        if held {
+            let received = self.endpoint.received();
+            step("hints", &|| self.told_hints(&received));
+            step("MCP tools", &|| tools_answer(&received));
+            step("the next session", &|| self.next_session());
+            step("hooks", &|| self.hooks_fired());
+        }
+        if connected {
+            step("disconnected after its work", &|| {
+                self.disconnect()?;
+                let own = [self.agent.own, &[MEMORY]].concat();
+                before.expect_same(&self.stage.snapshot()?, &own)?;
+                for (path, ours) in self.agent.shared {
+                    self.stage.expect_without(path, ours)?;
+                }
+                Ok(format!("as before but for {}", self.agent.own.join(", ")))
+            });
+        }
+        Ok(())
+    }
+
+    fn connect(&self) -> Result<()> {
+        self.stage.rekindle(&["install", self.agent.name, "--yes"]).map(drop)
+    }
+
+    fn disconnect(&self) -> Result<()> {
+        self.stage.rekindle(&["uninstall", self.agent.name, "--yes"]).map(drop)
+    }
+
+    /// Runs one headless session to its end; what it printed.
+    fn session(&self, prompt: &str, further: &[&str]) -> Result<String> {
+        let mut command = self.agent.command(&self.stage, self.node, &self.endpoint.url(), prompt);
+        let finished = process::run_ok(command.args(further), SESSION_DEADLINE)?;
+        (self.agent.judge)(&finished.stdout)?;
+        Ok(finished.stdout)
+    }
+
+    fn first_session(&self) -> Result<String> {
+        let hints = [("kiln", "light", HINT, "vent"), ("glaze", "mend", FIX, "fix")];
+        for (component, key, value, tag) in hints {
+            let args = ["hint", "set", component, key, value, "--tags", tag, "--ttl", "forever"];
+            self.stage.rekindle(&args)?;
+        }
+        self.endpoint.play(scripts(self.agent.compact.is_some()));
+        let said = self.session(PROMPT, &[])?;
+        if !said.contains(END) {
+            bail!("the session did not come to its end\n{said}");
+        }
+        Ok(format!("{} questions to the model", self.endpoint.received().len()))
+    }
+
+    /// Hints are in what the model received after the command, and were not there before it.
+    fn told_hints(&self, received: &[Received]) -> Result<String> {
+        for hint in self.agent.hints {
+            let told = received.iter().position(|request| request.text.contains(hint));
+            let told = told.with_context(|| format!("the model was not told '{hint}'"))?;
+            if told == 0 {
+                bail!("the model was told '{hint}' before anything was run");
+            }
+        }
+        Ok(format!("{} reached the model", self.agent.hints.len()))
+    }
+
+    /// A second session is told of the first, and one that was compacted is told again.
+    fn next_session(&self) -> Result<String> {
+        if let Some(arguments) = self.agent.compact {
+            self.session("/compact", arguments)?;
+        }
+        self.endpoint.play(Vec::new());
+        self.session(PROMPT_NEXT, &[])?;
+        let received = self.endpoint.received();
+        // A question without tools is for something else: a title, say.
+        let first = received.iter().find(|request| !request.dialogue.tools.is_empty());
+        let first = first.context("the model was not asked")?;
+        for wanted in ["# rekindle context", PROMPT, FAILS] {
+            if !first.text.contains(wanted) {
+                bail!(
+                    "'{wanted}' is not in the first question to the model\n{:?}",
+                    first.dialogue.said
+                );
+            }
+        }
+        Ok("briefed about the first".to_owned())
+    }
+
+    /// Every hook came in, and none complained.
+    fn hooks_fired(&self) -> Result<String> {
+        let events = self.stage.events()?;
+        let missing: Vec<&&str> =
+            self.agent.hooks.iter().filter(|name| !events.contains_key(**name)).collect();
+        if !missing.is_empty() {
+            bail!("no event of {missing:?} came in, but {events:?}");
+        }
+        match self.stage.trouble() {
+            trouble if trouble.is_empty() => {}
+            trouble => bail!("hooks complained\n{trouble}"),
+        }
+        let counts: Vec<String> =
+            events.iter().map(|(name, count)| format!("{name} {count}")).collect();
+        Ok(counts.join(", "))
+    }
+}
+
+fn scripts(further: bool) -> Vec<Script> {
+    let mut lines = vec![
+        Line::Shell(SUCCEEDS.to_owned()),
+        Line::Shell(FAILS.to_owned()),
+        Line::Ours("search", json!({ "query": "clay" })),
+    ];
+    lines.extend(further.then_some(Line::Spawn(PROMPT_FURTHER)));
+    lines.push(Line::Say(END));
+    let other = vec![Line::Shell("echo dust".to_owned()), Line::Say("Only dust.")];
+    vec![Script { mark: PROMPT, lines }, Script { mark: PROMPT_FURTHER, lines: other }]
+}
+
+/// Our tools are offered to the model, and the one that was called found what had been done.
+fn tools_answer(received: &[Received]) -> Result<String> {
+    let offered = received.iter().map(|request| {
+        request.dialogue.tools.iter().filter(|name| name.contains("rekindle")).count()
+    });
+    let offered = offered.max().unwrap_or_default();
+    if offered == 0 {
+        bail!("no tool of ours was offered to the model");
+    }
+    let answers = || received.iter().flat_map(|request| &request.dialogue.results);
+    let found = |answer: &&String| answer.contains("query_form") && answer.contains(SUCCEEDS);
+    if !answers().any(|answer| found(&answer)) {
+        let all: Vec<&String> = answers().collect();
+        bail!("the search did not find the command: {all:?}");
+    }
+    Ok(format!("{offered} offered, `search` found the command"))
+}

@@ -1,0 +1,159 @@
+//! What the scripted model says: turns that do not know in which form an agent asks for them.
+
+use serde_json::{Value, json};
+
+/// One answer of the model.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Turn {
+    /// A sentence, which ends the agent's work on a prompt.
+    Say(String),
+    /// A call of a tool, by the name under which the agent offered it.
+    Call { tool: String, arguments: Value },
+}
+
+/// A turn as it is written down, before it is known what the agent calls its tools.
+#[derive(Clone, Debug)]
+pub(crate) enum Line {
+    /// Run a command.
+    Shell(String),
+    /// Call a tool of our MCP server.
+    Ours(&'static str, Value),
+    /// Have a further agent work on a prompt.
+    Spawn(&'static str),
+    Say(&'static str),
+}
+
+/// What is said in a conversation that has this in a text of the user.
+#[derive(Clone, Debug)]
+pub(crate) struct Script {
+    pub(crate) mark: &'static str,
+    pub(crate) lines: Vec<Line>,
+}
+
+/// What an agent told the model, whatever its form.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Dialogue {
+    /// Texts that are not the model's own.
+    pub(crate) said: Vec<String>,
+    /// What the tools answered, in order.
+    pub(crate) results: Vec<String>,
+    /// Names of the tools that were offered.
+    pub(crate) tools: Vec<String>,
+}
+
+/// Names of the tools that run a command, and of the parameter that holds it.
+const SHELLS: [(&str, &str); 5] = [
+    ("Bash", "command"),
+    ("exec_command", "cmd"),
+    ("shell_command", "command"),
+    ("run_shell_command", "command"),
+    ("bash", "command"),
+];
+/// Names of the tools that start a further agent.
+const SPAWNERS: [&str; 2] = ["Agent", "Task"];
+
+/// The next turn: each result of a tool moves a conversation on by a line. A conversation without a
+/// script, or one that asks without tools, is answered with a word, as are all after the last line.
+pub(crate) fn next(scripts: &[Script], dialogue: &Dialogue) -> Turn {
+    let marked = |script: &&Script| dialogue.said.iter().any(|said| said.contains(script.mark));
+    let line = scripts
+        .iter()
+        .find(marked)
+        .filter(|_| !dialogue.tools.is_empty())
+        .and_then(|script| script.lines.get(dialogue.results.len()));
+    let Some(line) = line else { return Turn::Say("Noted.".to_owned()) };
+    match line {
+        Line::Say(text) => Turn::Say((*text).to_owned()),
+        Line::Shell(command) => shell(command, &dialogue.tools),
+        Line::Ours(tool, arguments) => {
+            let ours = |name: &&String| name.contains("rekindle") && name.ends_with(tool);
+            call(dialogue.tools.iter().find(ours), tool, arguments.clone())
+        }
+        Line::Spawn(prompt) => {
+            let spawner = |name: &&String| SPAWNERS.contains(&name.as_str());
+            let arguments = json!({
+                "description": "look around",
+                "prompt": prompt,
+                "subagent_type": "general-purpose",
+            });
+            call(dialogue.tools.iter().find(spawner), "further agent", arguments)
+        }
+    }
+}
+
+fn shell(command: &str, tools: &[String]) -> Turn {
+    let known = |name: &String| SHELLS.iter().find(|(known, _)| known == name);
+    let arguments = |parameter: &str| {
+        let mut arguments = json!({ "description": "work on the kiln" });
+        arguments[parameter] = command.into();
+        arguments
+    };
+    match tools.iter().find_map(known) {
+        Some((name, parameter)) => {
+            Turn::Call { tool: (*name).to_owned(), arguments: arguments(parameter) }
+        }
+        None => missing("shell"),
+    }
+}
+
+fn call(name: Option<&String>, wanted: &str, arguments: Value) -> Turn {
+    match name {
+        Some(name) => Turn::Call { tool: name.clone(), arguments },
+        None => missing(wanted),
+    }
+}
+
+/// The agent's work ends here, and what it prints says why.
+fn missing(tool: &str) -> Turn {
+    Turn::Say(format!("No tool for '{tool}' was offered."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scripts() -> [Script; 2] {
+        let main = vec![
+            Line::Shell("true".to_owned()),
+            Line::Ours("search", json!({ "query": "kiln" })),
+            Line::Say("Done."),
+        ];
+        [
+            Script { mark: "MAIN", lines: main },
+            Script { mark: "OTHER", lines: vec![Line::Say("Here.")] },
+        ]
+    }
+
+    fn dialogue(said: &str, results: usize, tools: &[&str]) -> Dialogue {
+        Dialogue {
+            said: vec![said.to_owned()],
+            results: vec![String::new(); results],
+            tools: tools.iter().map(|tool| (*tool).to_owned()).collect(),
+        }
+    }
+
+    #[test]
+    fn each_result_moves_the_conversation_on_by_a_line() {
+        let tools = ["exec_command", "mcp__rekindle__search"];
+        let turn = |results| next(&scripts(), &dialogue("do MAIN", results, &tools));
+        let arguments = json!({ "description": "work on the kiln", "cmd": "true" });
+        assert_eq!(turn(0), Turn::Call { tool: "exec_command".into(), arguments });
+        let arguments = json!({ "query": "kiln" });
+        assert_eq!(turn(1), Turn::Call { tool: "mcp__rekindle__search".into(), arguments });
+        assert_eq!(turn(2), Turn::Say("Done.".into()));
+        assert_eq!(turn(3), Turn::Say("Noted.".into()));
+    }
+
+    #[test]
+    fn a_tool_that_was_not_offered_is_not_called() {
+        let turn = next(&scripts(), &dialogue("do MAIN", 1, &["exec_command"]));
+        assert_eq!(turn, Turn::Say("No tool for 'search' was offered.".into()));
+    }
+
+    #[test]
+    fn a_conversation_without_a_script_or_without_tools_gets_a_word() {
+        assert_eq!(next(&scripts(), &dialogue("hello", 0, &["Bash"])), Turn::Say("Noted.".into()));
+        assert_eq!(next(&scripts(), &dialogue("do MAIN", 0, &[])), Turn::Say("Noted.".into()));
+        assert_eq!(next(&scripts(), &dialogue("OTHER", 0, &["Bash"])), Turn::Say("Here.".into()));
+    }
+}

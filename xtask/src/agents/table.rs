@@ -1,0 +1,240 @@
+//! The agents that are run, as rows of data: what is installed, how a headless session is started, which
+//! hooks must fire and what the agent itself leaves in the home.
+
+use std::process::Command;
+
+use anyhow::{Result, bail};
+use serde_json::Value;
+
+use super::stage::Stage;
+use crate::clients::install::Node;
+
+pub(crate) struct Agent {
+    /// As `rekindle install` has it.
+    pub(crate) name: &'static str,
+    pub(crate) package: &'static str,
+    pub(crate) program: &'static str,
+    /// Whether it is installed and done within seconds, and so part of `ci`.
+    pub(crate) quick: bool,
+    /// The user's own configuration before we come: what has to be there again afterwards.
+    pub(crate) files: fn(&Stage, &str) -> Result<()>,
+    /// Arguments and environment of a headless session for a prompt.
+    pub(crate) session: fn(&mut Command, &str, &str),
+    /// Events that have to come in from the sessions.
+    pub(crate) hooks: &'static [&'static str],
+    /// Hints that the model has to be told about the failing command, by their texts.
+    pub(crate) hints: &'static [&'static str],
+    /// Arguments that compact the last session, for agents that can and start further agents, too.
+    pub(crate) compact: Option<&'static [&'static str]>,
+    /// Whether what a session printed tells of a hook that failed.
+    pub(crate) judge: fn(&str) -> Result<()>,
+    /// What the agent itself writes while it works, in the user's home.
+    pub(crate) own: &'static [&'static str],
+    /// Files among these that were ours to edit, too, and what of ours may not be left there.
+    pub(crate) shared: &'static [(&'static str, &'static str)],
+}
+
+impl Agent {
+    pub(crate) fn command(&self, stage: &Stage, node: &Node, url: &str, prompt: &str) -> Command {
+        let mut command = Command::new(node.command(self.program));
+        stage.enclose(&mut command);
+        command.env("PATH", node.path());
+        (self.session)(&mut command, url, prompt);
+        command
+    }
+}
+
+/// A hint that names a word of the failing command, and one for whatever fails.
+pub(crate) const HINT: &str = "Open the vent first.";
+pub(crate) const FIX: &str = "Ask Ada at the bench.";
+
+/// In the order in which they are run.
+pub(crate) const AGENTS: [Agent; 4] = [
+    Agent {
+        name: "claude-code",
+        package: "@anthropic-ai/claude-code",
+        program: "claude",
+        quick: true,
+        files: claude_files,
+        session: claude_session,
+        hooks: &[
+            "SessionStart",
+            "UserPromptSubmit",
+            "PreToolUse",
+            "PostToolUse",
+            "PostToolUseFailure",
+            "Stop",
+            "SubagentStop",
+            "PreCompact",
+            "SessionEnd",
+        ],
+        hints: &[HINT, FIX],
+        compact: Some(&["--continue"]),
+        judge: claude_judge,
+        own: &[
+            ".cache",
+            ".claude.json",
+            ".claude/backups",
+            ".claude/plugins",
+            ".claude/projects",
+            ".claude/session-env",
+            ".claude/sessions",
+            ".claude/shell-snapshots",
+        ],
+        shared: &[(".claude.json", "\"rekindle\"")],
+    },
+    Agent {
+        name: "codex",
+        package: "@openai/codex",
+        program: "codex",
+        quick: true,
+        files: codex_files,
+        session: codex_session,
+        hooks: &[
+            "SessionStart",
+            "UserPromptSubmit",
+            "PreToolUse",
+            "PostToolUse",
+            "Stop",
+            "SessionEnd",
+        ],
+        // It tells a hook what a command printed, and not that it failed.
+        hints: &[HINT],
+        compact: None,
+        judge: |_| Ok(()),
+        own: &[
+            ".codex/.sandbox_migration",
+            ".codex/.tmp",
+            // It writes down there that the repository is trusted.
+            ".codex/config.toml",
+            ".codex/goals_1.sqlite*",
+            ".codex/installation_id",
+            ".codex/logs_2.sqlite*",
+            ".codex/memories_1.sqlite*",
+            ".codex/queue_1.sqlite*",
+            ".codex/sessions",
+            ".codex/shell_snapshots",
+            ".codex/skills",
+            ".codex/state_5.sqlite*",
+            ".codex/thread-writer-locks",
+            ".codex/thread_history_1.sqlite*",
+        ],
+        shared: &[(".codex/config.toml", "mcp_servers")],
+    },
+    Agent {
+        name: "gemini-cli",
+        package: "@google/gemini-cli",
+        program: "gemini",
+        quick: true,
+        files: gemini_files,
+        session: gemini_session,
+        hooks: &[
+            "SessionStart",
+            "BeforeAgent",
+            "BeforeTool",
+            "AfterTool",
+            "AfterAgent",
+            "SessionEnd",
+        ],
+        hints: &[HINT, FIX],
+        compact: None,
+        judge: |_| Ok(()),
+        own: &[".gemini/history", ".gemini/projects.json", ".gemini/tmp"],
+        shared: &[],
+    },
+    Agent {
+        name: "opencode",
+        package: "opencode-ai",
+        program: "opencode",
+        quick: false,
+        files: opencode_files,
+        session: opencode_session,
+        hooks: &[
+            "session.created",
+            "chat.message",
+            "tool.execute.before",
+            "tool.execute.after",
+            "session.idle",
+        ],
+        hints: &[HINT, FIX],
+        compact: None,
+        judge: |_| Ok(()),
+        own: &[
+            ".cache",
+            ".config/opencode/.gitignore",
+            ".config/opencode/node_modules",
+            ".config/opencode/package-lock.json",
+            ".config/opencode/package.json",
+            ".local/share/opencode",
+            ".local/state",
+            ".npm",
+        ],
+        shared: &[],
+    },
+];
+
+fn claude_files(stage: &Stage, _url: &str) -> Result<()> {
+    stage.write(".claude/settings.json", "{\n   \"cleanupPeriodDays\": 30\n}")
+}
+
+fn claude_session(command: &mut Command, url: &str, prompt: &str) {
+    command.args(["-p", prompt, "--allowedTools", "Bash,Agent,Task,mcp__rekindle"]);
+    command.args(["--output-format", "stream-json", "--verbose", "--include-hook-events"]);
+    command.env("ANTHROPIC_BASE_URL", url).env("ANTHROPIC_API_KEY", "sk-ant-scripted");
+    command.env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1").env("DISABLE_AUTOUPDATER", "1");
+}
+
+/// Every hook is told with its exit code, but for those that run after the last line was printed.
+fn claude_judge(stdout: &str) -> Result<()> {
+    let lines = stdout.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let hooks: Vec<Value> = lines.filter(|line| line["subtype"] == "hook_response").collect();
+    let failed = |hook: &&Value| hook["exit_code"] != 0 || hook["outcome"] != "success";
+    match hooks.iter().find(failed) {
+        Some(hook) => bail!("a hook failed: {hook}"),
+        None if hooks.is_empty() => bail!("no hook is told of"),
+        None => Ok(()),
+    }
+}
+
+fn codex_files(stage: &Stage, url: &str) -> Result<()> {
+    let text = format!(
+        "# Whose model is asked.\nmodel = \"scripted\"\nmodel_provider = \"scripted\"\n\n\
+         [model_providers.scripted]\nname = \"scripted\" # A name to show.\n\
+         base_url = \"{url}/v1\"\nwire_api = \"responses\"\n"
+    );
+    stage.write(".codex/config.toml", &text)
+}
+
+/// Hooks that nobody has trusted are silently left out, and nobody is there to be asked.
+fn codex_session(command: &mut Command, _url: &str, prompt: &str) {
+    command.args(["exec", "--dangerously-bypass-hook-trust", "-s", "danger-full-access"]);
+    command.args(["--json", prompt]);
+}
+
+fn gemini_files(stage: &Stage, _url: &str) -> Result<()> {
+    let text = "{\n    \"security\": { \"auth\": { \"selectedType\": \"gemini-api-key\" } },\n    \
+                \"privacy\": { \"usageStatisticsEnabled\": false }\n}\n";
+    stage.write(".gemini/settings.json", text)
+}
+
+/// Without a model's name it asks a model which model to ask.
+fn gemini_session(command: &mut Command, url: &str, prompt: &str) {
+    command.args(["-m", "gemini-2.5-pro", "--approval-mode", "yolo", "-o", "json", "-p", prompt]);
+    command.env("GOOGLE_GEMINI_BASE_URL", url).env("GEMINI_API_KEY", "scripted");
+    command.env("GEMINI_CLI_TRUST_WORKSPACE", "true");
+}
+
+fn opencode_files(stage: &Stage, url: &str) -> Result<()> {
+    let text = format!(
+        "{{\n  \"$schema\": \"https://opencode.ai/config.json\",\n  \"autoupdate\": false,\n  \
+         \"model\": \"scripted/scripted\",\n  \"provider\": {{ \"scripted\": {{\n    \
+         \"npm\": \"@ai-sdk/openai-compatible\",\n    \
+         \"options\": {{ \"baseURL\": \"{url}/v1\", \"apiKey\": \"scripted\" }},\n    \
+         \"models\": {{ \"scripted\": {{}} }}\n  }} }}\n}}\n"
+    );
+    stage.write(".config/opencode/opencode.json", &text)
+}
+
+fn opencode_session(command: &mut Command, _url: &str, prompt: &str) {
+    command.args(["run", "--model", "scripted/scripted", prompt]);
+}
