@@ -69,8 +69,10 @@ impl Indexed {
         told(count)?;
         indexed.store.catch_up(limits::CARE_DEADLINE);
         indexed.index_bytes = indexed.store.read(|rx| {
-            let bytes = totals::bytes(rx)?;
-            Ok(bytes.saturating_sub(empty).saturating_sub(totals::text_bytes(rx)?))
+            let grown = totals::bytes(rx)?.saturating_sub(empty);
+            // A small set fits into the pages that an empty database has.
+            let beyond = grown.saturating_sub(totals::text_bytes(rx)?);
+            Ok(beyond.max(totals::search_bytes(rx)?))
         })?;
         Ok(indexed)
     }

@@ -54,7 +54,10 @@ pub const UNINDEXED_READ_MAX: usize = 1_000;
 pub const INDEX_PATIENCE: Duration = Duration::from_secs(2);
 /// Pages of the write-ahead log from which on a COMMIT moves them into the database. Pages that are
 /// written often are moved once, however many times they stand in the log.
-pub const WAL_PAGES: u32 = 8_000;
+pub const WAL_PAGES: u32 = 24_000;
+/// After this time without a write the log is moved meanwhile, and what is left of its file.
+pub const WAL_QUIET: Duration = Duration::from_secs(3);
+pub const WAL_BYTES_KEPT: u64 = 16 * 1024 * 1024;
 /// Time to wait for another process that holds the database's write lock.
 pub const STORE_BUSY: Duration = Duration::from_secs(2);
 /// Read connections the daemon keeps.
@@ -351,6 +354,8 @@ pub const SEARCH_ROWS_MAX: usize = 30_000;
 pub const SEARCH_SCOPE_DOCUMENTS: usize = 2_000;
 /// Documents that are candidates for an answer.
 pub const SEARCH_CANDIDATES: usize = 200;
+/// Records that are read to see whether they contain a name just as it was typed.
+pub const SEARCH_EXACT_READ: usize = 500;
 /// Characters of a text, from its beginning, by which records that are like it are found.
 pub const SIMILAR_TEXT_CHARS: usize = 4_000;
 /// Time that a query with operators or beginnings of words may take.

@@ -88,7 +88,7 @@ fn yes() -> bool {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum OrderBy {
-    /// The words alone.
+    /// Words and meaning.
     #[default]
     Relevance,
     /// The words, how recent it is, and what kind of record it is.
@@ -242,16 +242,26 @@ impl OrderBy {
     }
 }
 
+/// Whether a hit is what the query names; the later comes first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Named {
+    No,
+    /// It contains a path or the like as it was typed.
+    Exactly,
+    /// It is the commit of a hash.
+    Commit,
+}
+
 /// A hit and where it stands.
 struct Ranked {
     hit: Hit,
     score: Score,
     /// The most that words say for any of the hits.
     words: f64,
-    /// Whether it is what the query names: a commit by its hash, or a record that contains a path.
-    named: bool,
-    /// What the order goes by.
+    named: Named,
+    /// What the order goes by, and what the store makes of it alone.
     first: f64,
+    own: f64,
 }
 
 impl Ranked {
@@ -327,12 +337,17 @@ impl SearchParams {
         let best = highest(&hits.hits, |hit| hit.score);
         let words = highest(&hits.hits, Hit::words);
         let rank = |hit: Hit| {
-            let named = hit.exact || named.contains_key(&hit.id);
-            let relevance = if named { best } else { hit.score };
+            let named = match hit.exact {
+                _ if named.contains_key(&hit.id) => Named::Commit,
+                true => Named::Exactly,
+                false => Named::No,
+            };
+            let relevance = if named > Named::No { best } else { hit.score };
             let score = rank::blended(relevance, best, hit.kind, hit.at, now);
             let by_order = self.order_by.of(&score);
-            let leads = named && self.order_by != OrderBy::Recent;
-            Ranked { hit, score, words, named, first: if leads { 1.0 } else { by_order } }
+            let leads = named > Named::No && self.order_by != OrderBy::Recent;
+            let own = hit.score;
+            Ranked { hit, score, words, named, own, first: if leads { 1.0 } else { by_order } }
         };
         let weighed = match order {
             Order::Best => hits.hits.len(),
@@ -344,7 +359,10 @@ impl SearchParams {
             let newer = (b.seconds(), b.hit.id).cmp(&(a.seconds(), a.hit.id));
             match self.order_by {
                 OrderBy::Recent => newer,
-                _ => b.named.cmp(&a.named).then(b.first.total_cmp(&a.first)).then(newer),
+                _ => {
+                    let first = b.first.total_cmp(&a.first).then(b.own.total_cmp(&a.own));
+                    b.named.cmp(&a.named).then(first).then(newer)
+                }
             }
         });
         ranked.extend(others.into_iter().map(rank));
@@ -427,9 +445,15 @@ impl FoundRecord {
         let Score { recency, kind, .. } = ranked.score;
         let words = |part: f64| show::rounded(part / ranked.words);
         let score = show::rounded(ranked.first);
-        let hash = metadata.get("commit_hash").and_then(Value::as_str).filter(|_| ranked.named);
+        let hash = metadata
+            .get("commit_hash")
+            .and_then(Value::as_str)
+            .filter(|_| ranked.named == Named::Commit);
         let hash = hash.map(|hash| format!("commit {}", show::line(hash)));
         let mut reasons = query.reasons(&searched);
+        if ranked.hit.exact {
+            reasons.insert(0, "exactly as typed".to_owned());
+        }
         if ranked.hit.lexical == 0.0 && ranked.hit.neighbours > 0.0 {
             reasons.push("beside a match in its session".to_owned());
         }

@@ -157,6 +157,7 @@ fn set_up_writer(db: &Connection, setup: &Setup, new: bool) -> rusqlite::Result<
     db.pragma_update(None, "cache_size", -WRITER_CACHE_KIB)?;
     let checkpoint_at = if setup.one_shot { 0 } else { limits::WAL_PAGES };
     db.pragma_update(None, "wal_autocheckpoint", checkpoint_at)?;
+    db.pragma_update(None, "journal_size_limit", limits::WAL_BYTES_KEPT)?;
     if let Some(pages) = setup.page_count_max {
         db.pragma_update(None, "max_page_count", pages)?;
     }
@@ -193,6 +194,11 @@ pub(crate) fn checkpoint(db: &Connection) -> Result<(), StoreError> {
         .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))
         .map_err(|e| StoreError::of_any(&e))?;
     if busy == 0 { Ok(()) } else { Err(StoreError::Busy) }
+}
+
+/// Moves as much of the log into the database as no snapshot needs, without waiting for anybody.
+pub(crate) fn move_log(db: &Connection) -> rusqlite::Result<()> {
+    db.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
 }
 
 /// Lets the closing of this connection remove the log and its index, as SQLite does by default.

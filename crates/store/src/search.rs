@@ -18,7 +18,7 @@ use model::observation::ObsType;
 use model::{OpError, limits};
 use rusqlite::types::Value;
 use rusqlite::{Connection, ErrorCode, params_from_iter};
-use text::query::{self, Form, Query};
+use text::query::{self, Condition, Form, Query};
 
 use crate::catalogue::Passages;
 use crate::deadline::{self, Deadline};
@@ -185,6 +185,9 @@ pub(crate) fn hits_within(
 ) -> Result<Hits, OpError> {
     let conditions = Conditions::of(rx, filter)?;
     let found = find(rx, query, &conditions, effort, wanted)?;
+    if let Some(relaxed) = query.relaxed().filter(|_| found.hits.is_empty()) {
+        return find(rx, &relaxed, &conditions, effort, wanted);
+    }
     // When no word is there, words that begin alike may be.
     let no_word = found.hits.iter().all(|hit| hit.lexical == 0.0);
     if let Some(beginnings) = query.prefix().filter(|_| no_word && effort.recipe != Recipe::Plain) {
@@ -197,22 +200,52 @@ pub(crate) fn hits_within(
 }
 
 /// All documents that match, for what is to be done to every one of them: complete however long it
-/// takes, and in the order of ids.
+/// takes, by all that a document says, and in the order of ids.
 pub fn all(rx: &Rx<'_>, query: &Query, filter: &Filter<'_>) -> Result<Vec<i64>, OpError> {
-    const ALL: &str = "SELECT rowid, 0.0 FROM passage_fts WHERE passage_fts MATCH ?1";
-    let expression = query.expression();
-    if expression.is_empty() {
-        return Ok(Vec::new());
-    }
     let conditions = Conditions::of(rx, filter)?;
     let passages = rx.passages()?;
-    let mut found = Found::new(&passages);
-    rx.sql(|db| found.collect(db, ALL, &[expression.into()]))?;
-    let hits = found.documents(rx, &conditions, Order::Newest, usize::MAX)?;
-    let hits = conditions.documents(rx, hits.into_iter().map(|(hit, _)| hit.id))?;
+    let found = with(rx, &passages, &query.condition())?;
+    let hits = conditions.documents(rx, found.into_iter())?;
     let mut ids: Vec<i64> = hits.into_keys().collect();
     ids.sort_unstable();
     Ok(ids)
+}
+
+/// The documents that fulfil a condition.
+fn with(rx: &Rx<'_>, passages: &Passages, condition: &Condition) -> Result<HashSet<i64>, OpError> {
+    const MATCHING: &str = "SELECT rowid, 0.0 FROM passage_fts WHERE passage_fts MATCH ?1";
+    match condition {
+        Condition::Has(expression) if expression.is_empty() => Ok(HashSet::new()),
+        Condition::Has(expression) => {
+            let mut found = Found::new(passages);
+            rx.sql(|db| found.collect(db, MATCHING, &[expression.clone().into()]))?;
+            Ok(found.scored.iter().filter_map(|one| passages.doc(one.passage)).collect())
+        }
+        Condition::Any(parts) => {
+            let mut any = HashSet::new();
+            for part in parts {
+                any.extend(with(rx, passages, part)?);
+            }
+            Ok(any)
+        }
+        Condition::All(parts) => {
+            let mut all: Option<HashSet<i64>> = None;
+            for part in parts {
+                let part = with(rx, passages, part)?;
+                all = Some(match all {
+                    Some(all) => all.intersection(&part).copied().collect(),
+                    None => part,
+                });
+            }
+            Ok(all.unwrap_or_default())
+        }
+        Condition::Without(wanted, unwanted) => {
+            let unwanted = with(rx, passages, unwanted)?;
+            let mut wanted = with(rx, passages, wanted)?;
+            wanted.retain(|doc| !unwanted.contains(doc));
+            Ok(wanted)
+        }
+    }
 }
 
 fn find(
@@ -233,21 +266,24 @@ fn find(
             found.by_index(rx, query, conditions, effort)?;
         }
     }
-    let partial = found.partial;
+    let mut partial = found.partial;
     let weighed = query.form == Form::AnyTerm && order == Order::Best;
     let hits = if weighed && effort.recipe != Recipe::Plain {
         // Those that are weighed against each other are always the same, however many are wanted.
         let most = limits::SEARCH_CANDIDATES;
-        let exact = exact(rx, query, &passages, effort)?;
+        let (exact, more) = exact(rx, query, &passages, effort)?;
+        partial |= more;
         let mut documents = found.documents(rx, conditions, order, limit.max(most))?;
         let others = documents.split_off(most.min(documents.len()));
         let mut candidates = Candidates::new(&passages, documents);
+        candidates.admit(rx, conditions, &exact)?;
         let more = asks_for_meaning(query);
         candidates.look_around(rx, conditions, more)?;
         if let Some(vector) = Vector::of(query.typed()).filter(|_| effort.recipe == Recipe::Table) {
             candidates.compare(rx, conditions, &vector, more)?;
         }
         let mut hits = candidates.ranked();
+        let exact: HashSet<i64> = exact.iter().filter_map(|at| passages.doc(*at)).collect();
         hits.iter_mut().for_each(|hit| hit.exact = exact.contains(&hit.id));
         hits.sort_by_key(|hit| !hit.exact);
         behind(&mut hits, others);
@@ -301,18 +337,34 @@ fn asks_for_meaning(query: &Query) -> bool {
     query.typed().split_whitespace().filter(says).nth(1).is_some()
 }
 
-/// The documents that contain what was typed exactly, if that is one path, hash or the like.
+/// A passage of each document that contains what was typed exactly, if that is one path, hash or the like,
+/// and whether there may be more.
 fn exact(
     rx: &Rx<'_>,
     query: &Query,
     passages: &Passages,
     effort: &Effort,
-) -> Result<Vec<i64>, OpError> {
-    let Some(phrase) = query.exact() else { return Ok(Vec::new()) };
+) -> Result<(Vec<usize>, bool), OpError> {
+    let Some(exact) = query.exact() else { return Ok((Vec::new(), false)) };
     let mut found = Found::new(passages);
-    let _deadline = Deadline::after(effort.patience);
-    found.newest(rx, &phrase, None, effort.rows)?;
-    Ok(found.scored.iter().filter_map(|scored| passages.doc(scored.passage)).collect())
+    {
+        let _deadline = Deadline::after(effort.patience);
+        found.newest(rx, exact.expression(), None, effort.rows)?;
+    }
+    let mut looked_at = HashSet::new();
+    let mut named = Vec::new();
+    for Scored { passage, .. } in &found.scored {
+        let Some(doc) = passages.doc(*passage).filter(|doc| looked_at.insert(*doc)) else {
+            continue;
+        };
+        if looked_at.len() > limits::SEARCH_EXACT_READ {
+            return Ok((named, true));
+        }
+        if passages::text(rx, doc)?.is_some_and(|text| exact.is_in(&text)) {
+            named.push(*passage);
+        }
+    }
+    Ok((named, found.partial))
 }
 
 /// Passages with their scores, as they are found.

@@ -17,7 +17,7 @@ use crate::late::{Index, Late};
 use crate::memo::Memo;
 use crate::store::{Publish, Write};
 use crate::tx::{Effect, Tx};
-use crate::{calls, events, hook_events, passages};
+use crate::{calls, connection, events, hook_events, passages};
 
 /// What the writer thread is asked for.
 pub(crate) enum Command {
@@ -105,12 +105,14 @@ pub(crate) struct Writer {
     pruned_at: i64,
     /// About how many documents wait for the full-text index.
     unindexed: usize,
+    /// Whether something was committed since the log was last moved into the database.
+    unmoved: bool,
 }
 
 impl Writer {
     pub(crate) fn new(shared: Arc<Shared>, keeper: Keeper, publish: Publish) -> Writer {
         let pruned_at = shared.now();
-        Writer { shared, keeper, publish, pruned_at, unindexed: 0 }
+        Writer { shared, keeper, publish, pruned_at, unindexed: 0, unmoved: false }
     }
 
     /// Opens the database for the first time.
@@ -156,22 +158,32 @@ impl Writer {
         self.keeper.close();
     }
 
-    /// Waits for something to do, and brings the full-text index up to date meanwhile. A process that
-    /// does one thing and ends leaves that to whoever searches.
+    /// Waits for something to do; meanwhile it brings the full-text index up to date, and when that is done
+    /// moves the log into the database. A process that does one thing and ends leaves that to others.
     fn wait(&mut self, queue: &Receiver<Command>) -> Option<Command> {
-        while self.unindexed > 0 && !self.shared.setup.one_shot {
-            let quiet = if self.unindexed < limits::INDEX_AT {
-                limits::INDEX_QUIET
-            } else {
-                limits::INDEX_PAUSE
+        loop {
+            let quiet = match self.unindexed {
+                _ if self.shared.setup.one_shot => None,
+                0 => self.unmoved.then_some(limits::WAL_QUIET),
+                few if few < limits::INDEX_AT => Some(limits::INDEX_QUIET),
+                _ => Some(limits::INDEX_PAUSE),
             };
+            let Some(quiet) = quiet else { return queue.recv().ok() };
             match queue.recv_timeout(quiet) {
                 Ok(command) => return Some(command),
                 Err(RecvTimeoutError::Disconnected) => return None,
-                Err(RecvTimeoutError::Timeout) => self.index(),
+                Err(RecvTimeoutError::Timeout) if self.unindexed > 0 => self.index(),
+                Err(RecvTimeoutError::Timeout) => self.move_log(),
             }
         }
-        queue.recv().ok()
+    }
+
+    fn move_log(&mut self) {
+        self.unmoved = false;
+        if let Ok(db) = self.keeper.ready() {
+            // If it fails, the log grows until the next time.
+            let _ = connection::move_log(db);
+        }
     }
 
     fn is_behind(&self) -> bool {
@@ -213,6 +225,7 @@ impl Writer {
             match transact(db, &self.shared, group, prune.then_some(now)) {
                 Ok((outcomes, index)) => {
                     if self.keeper.holds()? {
+                        self.unmoved = true;
                         if prune {
                             self.pruned_at = now;
                         }

@@ -1,14 +1,19 @@
 //! What somebody typed as a query that the full-text index takes: operators where they are meant,
 //! else quoted words. Whatever is typed, the expression that comes out has no syntax error.
 
+mod exact;
 mod marks;
 mod operators;
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashSet;
+
 use serde::{Deserialize, Serialize};
 
 use crate::words;
+
+pub use exact::Exact;
 
 /// Bytes of a query that are read; what follows is cut off.
 pub const BYTES_MAX: usize = 16 * 1024;
@@ -55,6 +60,17 @@ impl Form {
     }
 }
 
+/// What a record has to contain. The index knows passages, of which a long record has several: what is asked
+/// of the record as a whole is put together of what each part of the condition finds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Condition {
+    /// One of its passages matches this expression of the index.
+    Has(String),
+    All(Vec<Condition>),
+    Any(Vec<Condition>),
+    Without(Box<Condition>, Box<Condition>),
+}
+
 /// A query as the index takes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Query {
@@ -68,6 +84,7 @@ pub struct Query {
     pub cut: bool,
     /// The whole condition, except for [`Form::AnyTerm`], which is put together of [`term`]s.
     expression: String,
+    condition: Condition,
     /// The words that are beginnings of words, by their place in `words`.
     beginnings: Vec<usize>,
     /// Longer phrases than pairs, for what is said about a hit.
@@ -80,13 +97,14 @@ pub struct Query {
 pub fn rewrite(text: &str) -> Query {
     let (text, cut) = head(text);
     let query = operators::read(text).unwrap_or_else(|| any_term(text));
-    Query { cut, typed: text.to_owned(), ..query }
+    Query { cut: cut || query.cut, typed: text.to_owned(), ..query }
 }
 
 /// The query for any of the words of a text, whatever else stands in it: for what is like it.
 pub fn any_of(text: &str) -> Query {
     let (text, cut) = head(text);
-    Query { cut, typed: text.to_owned(), ..any_term(text) }
+    let query = any_term(text);
+    Query { cut: cut || query.cut, typed: text.to_owned(), ..query }
 }
 
 /// The same as [`rewrite`], but a text without operators asks for all of its words: for what must not hit more
@@ -98,7 +116,8 @@ pub fn all_terms(text: &str) -> Query {
     }
     let (words, _) = typed(head(text).0);
     let expression = join(&words, " AND ");
-    Query { form: Form::AllTerms, words, expression, ..query }
+    let condition = Condition::All(words.iter().map(|word| Condition::Has(term(word))).collect());
+    Query { form: Form::AllTerms, words, expression, condition, ..query }
 }
 
 impl Query {
@@ -111,22 +130,18 @@ impl Query {
         }
     }
 
+    /// The condition on a whole record, for what is to be done to every one that fulfils it.
+    pub fn condition(&self) -> Condition {
+        match self.form {
+            Form::AnyTerm | Form::Prefix => Condition::Has(self.expression()),
+            Form::Empty => Condition::Any(Vec::new()),
+            Form::Operators | Form::AllTerms => self.condition.clone(),
+        }
+    }
+
     /// What was typed, as far as it was read.
     pub fn typed(&self) -> &str {
         &self.typed
-    }
-
-    /// The phrase that a record has to contain to be what is meant: of a path, a hash, an error's code or
-    /// whatever else is written without spaces.
-    pub fn exact(&self) -> Option<String> {
-        let typed = self.typed.trim();
-        if self.form != Form::AnyTerm || typed.contains(char::is_whitespace) {
-            return None;
-        }
-        let words: Vec<String> = words::words(typed).map(|(_, word)| word.to_lowercase()).collect();
-        // A plain word is what every record has that was found by it.
-        let names = self.words.len() > 1 && (1..=WORDS_MAX).contains(&words.len());
-        names.then(|| phrase(&words))
     }
 
     /// The query for records with words that begin like these, for when no word was found. The index
@@ -189,12 +204,16 @@ fn any_term(text: &str) -> Query {
             remember(&mut found, part.to_ascii_lowercase());
         }
     }
+    let mut different: HashSet<String> =
+        words::words(text).flat_map(|(_, word)| units(word)).collect();
+    different.retain(|word| !words::is_stop(word));
     Query {
         form: if found.is_empty() { Form::Empty } else { Form::AnyTerm },
         words: found,
         pairs,
-        cut: false,
+        cut: different.len() > WORDS_READ_MAX,
         expression: String::new(),
+        condition: Condition::Any(Vec::new()),
         beginnings: Vec::new(),
         phrases: Vec::new(),
         typed: String::new(),

@@ -80,7 +80,7 @@ pub(super) fn write(number: usize, sample: &Sample, lines: &mut Written) -> Resu
     for (place, question) in sample.qa.iter().enumerate() {
         let (mut gold, mut gold_sessions) = (Vec::new(), Vec::new());
         for name in named(&question.evidence) {
-            let Some(session) = turns.get(name) else { continue };
+            let Some(session) = turns.get(&name) else { continue };
             gold.push(format!("{scope}/{name}"));
             if !gold_sessions.contains(session) {
                 gold_sessions.push(session.clone());
@@ -133,12 +133,21 @@ impl Turn {
     }
 }
 
-/// The ids of turns that evidence names; some members of the published lists hold several.
-fn named(evidence: &[String]) -> impl Iterator<Item = &str> {
-    evidence
+/// The ids of turns that evidence names. Some members of the published lists hold several, and some are
+/// written otherwise than the turns are: `D:11:26`, `D30:05`, `(D2:1)`.
+fn named(evidence: &[String]) -> impl Iterator<Item = String> {
+    let parts = evidence
         .iter()
         .flat_map(|one| one.split(|c: char| c == ';' || c == ',' || c.is_whitespace()))
-        .filter(|part| !part.is_empty())
+        .filter(|part| !part.is_empty());
+    parts.map(|part| {
+        let numbers = part.split(|c: char| !c.is_ascii_digit()).filter(|part| !part.is_empty());
+        let numbers: Vec<u32> = numbers.filter_map(|digits| digits.parse().ok()).collect();
+        match numbers[..] {
+            [session, turn] => format!("D{session}:{turn}"),
+            _ => part.to_owned(),
+        }
+    })
 }
 
 /// `1:56 pm on 8 May, 2023` as RFC 3339.
@@ -176,8 +185,9 @@ mod tests {
 
     #[test]
     fn evidence_that_holds_several_turns_is_split() {
-        let evidence = ["D8:6; D9:17", "D1:2", "D4:4 D4:6", ""].map(str::to_owned);
-        let names: Vec<&str> = named(&evidence).collect();
-        assert_eq!(names, ["D8:6", "D9:17", "D1:2", "D4:4", "D4:6"]);
+        let evidence = ["D8:6; D9:17", "D1:2", "D4:4 D4:6", "", "D:11:26", "D30:05", "(D2:1)", "x"];
+        let names: Vec<String> = named(&evidence.map(str::to_owned)).collect();
+        let expected = ["D8:6", "D9:17", "D1:2", "D4:4", "D4:6", "D11:26", "D30:5", "D2:1", "x"];
+        assert_eq!(names, expected);
     }
 }

@@ -55,7 +55,7 @@ impl<'p> Candidates<'p> {
         if more {
             let beside = self.found.values().flat_map(|(_, at)| self.passages.neighbours(*at));
             let beside: Vec<usize> = beside.flatten().collect();
-            self.admit(rx, conditions, beside)?;
+            self.admit(rx, conditions, &beside)?;
         }
         let passages = self.passages;
         for (hit, at) in self.found.values_mut() {
@@ -99,7 +99,7 @@ impl<'p> Candidates<'p> {
     ) -> Result<(), OpError> {
         if more {
             let nearest = self.nearest(conditions, vector);
-            self.admit(rx, conditions, nearest)?;
+            self.admit(rx, conditions, &nearest)?;
         }
         let passages = self.passages;
         let mut cosines = Vec::new();
@@ -120,7 +120,7 @@ impl<'p> Candidates<'p> {
         let heaps = in_parts(passages.end(), |part| {
             let mut nearest = Nearest::default();
             each_cosine(passages, part, vector, |passage, cosine| {
-                if nearest.wants(cosine) && conditions.admits(passages, passage) {
+                if cosine > 0.0 && nearest.wants(cosine) && conditions.admits(passages, passage) {
                     nearest.push(passage, cosine);
                 }
             });
@@ -136,19 +136,19 @@ impl<'p> Candidates<'p> {
     }
 
     /// Takes documents in by one of their passages, if the conditions let them through.
-    fn admit(
+    pub(super) fn admit(
         &mut self,
         rx: &Rx<'_>,
         conditions: &Conditions,
-        passages: Vec<usize>,
+        passages: &[usize],
     ) -> Result<(), OpError> {
         let mut new: HashMap<i64, usize> = HashMap::new();
         for passage in passages {
-            if let Some(doc) = self.passages.doc(passage)
+            if let Some(doc) = self.passages.doc(*passage)
                 && !self.found.contains_key(&doc)
-                && conditions.admits(self.passages, passage)
+                && conditions.admits(self.passages, *passage)
             {
-                new.insert(doc, passage);
+                new.insert(doc, *passage);
             }
         }
         let of: Vec<usize> = new.values().copied().collect();

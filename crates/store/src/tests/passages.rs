@@ -219,3 +219,26 @@ fn a_write_that_fails_beside_it_does_not_keep_a_document_out_of_the_index() {
     assert!(failed.wait().unwrap().is_err());
     assert_eq!(found(&desk, "alpha"), ["make alpha"]);
 }
+
+/// @purge_by_words
+#[test]
+fn what_is_done_to_all_goes_by_the_whole_record_however_long_it_is() {
+    let desk = Desk::new();
+    let long = desk.says(&long_text(["alphaq", "between", "betaq"]), None, 0);
+    let short = desk.says("alphaq alone", None, 1);
+    let all = |typed: &str| {
+        let query = text::query::all_terms(typed);
+        desk.read(|rx| search::all(rx, &query, &Filter::default()))
+    };
+    for (typed, expected) in [
+        ("alphaq betaq", vec![long]),
+        ("alphaq AND betaq", vec![long]),
+        ("alphaq NOT betaq", vec![short]),
+        ("betaq OR alphaq", vec![long, short]),
+        ("(alphaq OR nothing) AND (betaq NOT nowhere)", vec![long]),
+        ("betaq NOT alphaq", vec![]),
+    ] {
+        assert_eq!(all(typed), expected, "{typed}");
+    }
+    assert_eq!(count(&desk.opening.store), 4, "the long one has three passages");
+}

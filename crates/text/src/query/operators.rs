@@ -1,7 +1,7 @@
 //! Queries with operators: reads those that are meant as such, and writes them down again with
 //! every term in quotes and every implicit AND explicit.
 
-use super::{Form, NESTING_MAX, Query, WORDS_MAX, WORDS_READ_MAX, phrase, term, units};
+use super::{Condition, Form, NESTING_MAX, Query, WORDS_MAX, WORDS_READ_MAX, phrase, term, units};
 use crate::words;
 
 /// Characters with which a term may begin besides letters and digits: those of paths and names.
@@ -58,6 +58,7 @@ pub(super) fn read(text: &str) -> Option<Query> {
         pairs: Vec::new(),
         cut: false,
         expression: write(&node),
+        condition: condition(&node),
         beginnings: Vec::new(),
         phrases: Vec::new(),
         typed: String::new(),
@@ -297,6 +298,19 @@ fn write(node: &Node) -> String {
         Node::All(nodes) => group(nodes.iter().map(write).collect(), " AND "),
         Node::Any(nodes) => group(nodes.iter().map(write).collect(), " OR "),
         Node::Without(node, unwanted) => format!("({} NOT {})", write(node), write(unwanted)),
+    }
+}
+
+/// The same as a condition on a whole record.
+fn condition(node: &Node) -> Condition {
+    let all = |nodes: &[Node]| nodes.iter().map(condition).collect();
+    match node {
+        Node::Term(_) | Node::Near(..) => Condition::Has(write(node)),
+        Node::All(nodes) => Condition::All(all(nodes)),
+        Node::Any(nodes) => Condition::Any(all(nodes)),
+        Node::Without(node, unwanted) => {
+            Condition::Without(Box::new(condition(node)), Box::new(condition(unwanted)))
+        }
     }
 }
 

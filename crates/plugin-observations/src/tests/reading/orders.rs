@@ -141,3 +141,34 @@ fn every_hit_is_shown_once_even_of_more_than_are_weighed() {
         }
     }
 }
+
+/// @search_exact
+#[test]
+fn what_was_typed_exactly_stands_before_what_only_looks_alike() {
+    let world = World::new();
+    let texts = [
+        "Edit src/models/users.rs: fields of users and users again",
+        "Edit src/models/user.rs: one field",
+        "Read src/models/user.rs.bak",
+        "the quick brown fox jumps over the wall",
+        "find the brown fox, quick, please find it",
+        "git commit --verify --verify",
+        "git commit --no-verify",
+    ];
+    for (age, text) in texts.iter().enumerate() {
+        world.command((&format!("s-{age}"), WEB), age as i64 * HOUR, text);
+    }
+    for (query, first) in [
+        ("src/models/user.rs", texts[1]),
+        ("find the \"quick brown fox\" please", texts[3]),
+        ("\"quick brown fox\" nowhere", texts[3]),
+        ("--no-verify", texts[6]),
+    ] {
+        for order in ["relevance", "blended"] {
+            let found = world.ask("search", json!({ "query": query, "order_by": order }));
+            let hit = &found["results"][0];
+            assert_eq!(hit["content_preview"], first, "{query} {order}");
+            assert_eq!(hit["match_explain"]["reasons"][0], "exactly as typed", "{query}");
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! What a query names exactly: a path, an identifier, a code or a phrase in quotes, and whether a text has it
+//! just so. The index keeps stems and no signs, by which other texts look the same.
+
+use super::{Form, Query, WORDS_MAX, phrase};
+use crate::words;
+
+/// Something that is meant as it was typed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exact {
+    name: String,
+    expression: String,
+}
+
+impl Query {
+    /// What the query names, if it does: it is a path, a hash, an error's code or whatever else is written
+    /// without spaces, or something stands in it in quotes.
+    pub fn exact(&self) -> Option<Exact> {
+        if self.form != Form::AnyTerm {
+            return None;
+        }
+        let typed = self.typed.trim();
+        let name = quoted(typed).or_else(|| name(typed, self.words.len()))?;
+        let words = words::words(name).map(|(_, word)| word.to_lowercase());
+        let words: Vec<String> = words.take(WORDS_MAX).collect();
+        let expression = phrase(&words);
+        (!words.is_empty()).then(|| Exact { name: name.to_owned(), expression })
+    }
+
+    /// The query for any of the words, where one of nothing but words and phrases in quotes asks for all
+    /// of them: for when no record has them all.
+    pub fn relaxed(&self) -> Option<Query> {
+        let outside = self.typed.split('"').step_by(2);
+        let words: Vec<&str> = outside.flat_map(str::split_whitespace).collect();
+        let is_plain = |word: &&str| {
+            let operator = matches!(*word, "AND" | "OR" | "NOT" | "NEAR");
+            !operator && word.chars().all(char::is_alphanumeric)
+        };
+        let plain = !words.is_empty() && words.iter().all(is_plain);
+        (self.form == Form::Operators && plain).then(|| super::any_of(&self.typed))
+    }
+}
+
+/// What stands in quotes.
+fn quoted(typed: &str) -> Option<&str> {
+    typed.split('"').nth(1).map(str::trim).filter(|_| typed.matches('"').count() > 1)
+}
+
+fn name(typed: &str, words: usize) -> Option<&str> {
+    let typed = typed.trim_end_matches(['?', '!', ',', ';', ':', '.']);
+    let spaced = typed.contains(char::is_whitespace);
+    // A path with spaces, or a line of code or of an error as it stood somewhere.
+    let pasted = ["/", "~/", "./", "../"].iter().any(|start| typed.starts_with(start))
+        || typed.contains(['[', ']', '`', '_', '=', '<', '>', '{', '}']);
+    // A plain word is what every record has that was found by it.
+    let plain = words < 2 && typed.chars().all(char::is_alphabetic);
+    (!typed.is_empty() && if spaced { pasted } else { !plain }).then_some(typed)
+}
+
+impl Exact {
+    /// The words of it side by side, as an expression of the index: what finds every text that has it.
+    pub fn expression(&self) -> &str {
+        &self.expression
+    }
+
+    /// Whether a text has it just so, in small or capital letters, and not as a part of something longer.
+    pub fn is_in(&self, text: &str) -> bool {
+        stands_in(&self.name, text) || stands_in(&self.name.to_lowercase(), &text.to_lowercase())
+    }
+}
+
+fn stands_in(name: &str, text: &str) -> bool {
+    let is_inner = |c: char| c.is_alphanumeric() || c == '_';
+    let has_signs = name.contains(['.', '/', '-']);
+    text.match_indices(name).any(|(at, _)| {
+        let (before, behind) = (text.get(..at), text.get(at + name.len()..));
+        let mut behind = behind.unwrap_or_default().chars();
+        let (next, then) = (behind.next(), behind.next());
+        let goes_on = |next: char| {
+            let by_sign = has_signs && matches!(next, '.' | '-') && then.is_some_and(is_inner);
+            is_inner(next) || by_sign
+        };
+        let begun = before.and_then(|before| before.chars().next_back()).is_some_and(is_inner);
+        let begun = begun && name.starts_with(is_inner);
+        let ended = !(name.ends_with(is_inner) && next.is_some_and(goes_on));
+        !begun && ended
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::query::rewrite;
+
+    #[test]
+    fn a_name_is_in_a_text_only_as_a_whole() {
+        for (typed, text, expected) in [
+            ("src/models/user.rs", "Edit src/models/user.rs: x", true),
+            ("src/models/user.rs", "Edit /w/src/models/user.rs", true),
+            ("src/models/user.rs", "Edit src/models/users.rs: x", false),
+            ("src/login/form.rs", "Read src/login/form.rs.bak", false),
+            ("src/login/form.rs", "it is in src/login/form.rs.", true),
+            ("getConfigs", "call getConfigs()", true),
+            ("getConfigs", "call getConfig()", false),
+            ("run_tests", "run test", false),
+            ("ERR-1042", "failed with ERR1042", false),
+            ("ERR-1042", "failed with err-1042", true),
+            ("v1.2.3-rc.4", "tag v1 2 3 rc 4", false),
+            ("v1.2.3", "tag v1.2.3-rc.4", false),
+            ("--no-verify", "git commit --no-verify -m x", true),
+            ("--no-verify", "git commit --verify", false),
+            ("/home/me/My Documents/plan v2.txt", "Read /home/me/My Documents/plan v2.txt", true),
+            ("find the \"quick brown fox\" please", "the quick brown fox jumps", true),
+            ("find the \"quick brown fox\" please", "brown quick fox", false),
+            (
+                "error[E0499]: cannot borrow `x` twice",
+                "error[E0499]: cannot borrow `x` twice",
+                true,
+            ),
+            ("error[E0499]: cannot borrow `x` twice", "cannot borrow x twice", false),
+        ] {
+            let exact = rewrite(typed).exact();
+            assert_eq!(exact.map(|exact| exact.is_in(text)), Some(expected), "{typed} in {text}");
+        }
+    }
+
+    #[test]
+    fn plain_words_and_questions_name_nothing() {
+        for typed in ["login", "why was it slow", "the cat/dog question is open", "Login?"] {
+            assert_eq!(rewrite(typed).exact(), None, "{typed}");
+        }
+    }
+
+    #[test]
+    fn words_beside_a_phrase_are_asked_for_one_by_one_if_nothing_has_them_all() {
+        let relaxed = rewrite("\"connection reset by peer\" cause").relaxed();
+        let relaxed = relaxed.map(|query| (query.form.word(), query.exact().is_some()));
+        assert_eq!(relaxed, Some(("any_term", true)));
+        for typed in ["\"a b\"", "\"a b\" AND cause", "cause OR \"a b\"", "cau*", "plain words"] {
+            assert_eq!(rewrite(typed).relaxed(), None, "{typed}");
+        }
+    }
+}
