@@ -1,6 +1,7 @@
 //! The filter of a search as SQL over the view of all documents: the only place where it is applied.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use model::OpError;
 use model::observation::ObsType;
@@ -125,6 +126,22 @@ impl Conditions {
                 && self.session.is_none_or(session)
                 && self.except != Some(doc)
         })
+    }
+
+    /// The stretches of a part of all passages outside of which nothing is admitted: of a project that is
+    /// one of many, most passages need not be looked at.
+    pub(super) fn runs(&self, passages: &Passages, part: Range<usize>) -> Vec<Range<usize>> {
+        let Some(projects) = &self.projects else { return vec![part] };
+        let mut runs: Vec<Range<usize>> = Vec::new();
+        for passage in part {
+            if projects.contains(&passages.project(passage)) {
+                match runs.last_mut().filter(|run| run.end == passage) {
+                    Some(run) => run.end += 1,
+                    None => runs.push(passage..passage + 1),
+                }
+            }
+        }
+        runs
     }
 
     /// The documents of these passages that the conditions let through, yet without a score. Where the

@@ -119,11 +119,14 @@ impl<'p> Candidates<'p> {
         let passages = self.passages;
         let heaps = in_parts(passages.end(), |part| {
             let mut nearest = Nearest::default();
-            each_cosine(passages, part, vector, |passage, cosine| {
-                if cosine > 0.0 && nearest.wants(cosine) && conditions.admits(passages, passage) {
-                    nearest.push(passage, cosine);
-                }
-            });
+            for run in conditions.runs(passages, part) {
+                each_cosine(passages, run, vector, |passage, cosine| {
+                    if cosine > 0.0 && nearest.wants(cosine) && conditions.admits(passages, passage)
+                    {
+                        nearest.push(passage, cosine);
+                    }
+                });
+            }
             nearest
         });
         let mut nearest = Nearest::default();
