@@ -20,7 +20,7 @@ pub struct Look {
     pub files: Vec<PathBuf>,
     /// The events that are hooked, and our server, which stands as `rekindle`.
     pub wired: Vec<String>,
-    /// What is not there and would be installed.
+    /// What is not there, or narrowed, and would be installed.
     pub missing: Vec<String>,
     /// The programs that the agent starts for us.
     pub programs: Vec<String>,
@@ -105,13 +105,12 @@ pub fn look(wiring: &Wiring, scope: Scope, around: &Around<'_>) -> Look {
         look.files.push(path);
         let there = edit::wired(&text, file);
         for name in wanted(file) {
-            match there.iter().find(|(known, _)| *known == name) {
-                Some((_, entry)) => {
-                    let program = program(entry);
-                    look.programs.extend(program.filter(|path| !look.programs.contains(path)));
-                    look.wired.push(name);
-                }
-                None => look.missing.push(name),
+            let piece = there.iter().find(|piece| piece.name == name);
+            let program = piece.and_then(|piece| program(&piece.entry));
+            look.programs.extend(program.filter(|path| !look.programs.contains(path)));
+            match piece {
+                Some(piece) if piece.whole => look.wired.push(name),
+                _ => look.missing.push(name),
             }
         }
     }
