@@ -278,7 +278,8 @@ fn hooks_that_are_half_there_are_completed_and_old_paths_replaced() {
                     "args": ["hook", "Stop", "--agent", "claude-code"]
                   }] }
             ],
-    "#]].assert_eq(wired.split("    \"UserPromptSubmit\"").next().unwrap());
+    "#]]
+    .assert_eq(wired.split("    \"UserPromptSubmit\"").next().unwrap());
     for event in ["SessionStart", "Stop", "SessionEnd"] {
         assert_eq!(wired.matches(&format!("[\"hook\", \"{event}\"")).count(), 1, "{wired}");
     }

@@ -273,3 +273,19 @@ fn uninstall_without_install_changes_nothing_and_says_so() {
     assert_eq!(home.run(&["uninstall", "codex", "--json"]).json()["changed"], false);
     assert_eq!(tree(&home), before);
 }
+
+/// @connect_nothing_to_undo
+#[test]
+fn uninstall_without_install_where_nothing_can_be_written_says_so() {
+    let mut home = home();
+    home.write("file", "");
+    home.set("REKINDLE_HOME", home.path("file/data").to_str().unwrap());
+    let before = tree(&home);
+    let run = home.run(&["uninstall"]);
+    assert_eq!((run.code, run.stderr.as_str()), (0, ""));
+    assert!(run.stdout.contains("nothing was changed"), "{run:?}");
+    assert_eq!(tree(&home), before);
+    // What is there without a record has to be told of.
+    home.write(".cursor/hooks.json", r#"{"hooks":{"stop":[{"command":"rekindle hook stop"}]}}"#);
+    assert_eq!(home.run(&["uninstall"]).code, 1);
+}
