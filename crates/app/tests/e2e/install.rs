@@ -79,7 +79,7 @@ pub(crate) fn install(home: &Home, args: &[&str]) -> Run {
 }
 
 /// What `agents` says about one of them.
-fn agent(home: &Home, name: &str) -> Value {
+pub(crate) fn agent(home: &Home, name: &str) -> Value {
     let all = home.run(&["agents", "--json"]).json();
     let mut agents = all["agents"].as_array().unwrap().iter();
     agents.find(|agent| agent["agent"] == name).unwrap().clone()
