@@ -13,7 +13,7 @@ use super::connecting::{self, Here};
 use crate::world::World;
 
 /// Where the program is copied to, below the home directory.
-pub(super) const INSTALLED: &str = ".local/bin/rekindle";
+const INSTALLED: &str = ".local/bin/rekindle";
 
 pub(super) fn command() -> Command {
     let flag = |name: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue);

@@ -423,6 +423,28 @@ fn the_plugin_folder_holds_hooks_and_server_and_says_how_to_load_it() {
     assert_eq!(home.run(&["plugin", "full"]).code, 1);
 }
 
+/// @connect_plugin
+#[test]
+fn the_plugin_starts_a_copy_when_the_program_lies_in_a_build_folder() {
+    let home = Home::new(env!("CARGO_BIN_EXE_rekindle"));
+    let before = tree(&home);
+    home.write("full/notes", "mine");
+    assert_eq!(home.run(&["plugin", "full"]).code, 1);
+    assert!(!home.path(".local").exists(), "what is refused copies nothing");
+    let copy = home.path(".local/bin/rekindle");
+    let said = home.run(&["plugin", "plug"]).ok();
+    assert!(said.contains(&format!("copied the program to {}", copy.display())), "{said}");
+    let hooks: Value = serde_json::from_str(&read(&home, "plug/hooks/hooks.json")).unwrap();
+    let hook = &hooks["hooks"]["Stop"][0]["hooks"][0];
+    assert_eq!(hook["command"].as_str(), copy.to_str());
+    assert!(copy.is_file() && !home.run(&["plugin", "plug"]).ok().contains("copied"));
+    home.run(&["uninstall"]).ok();
+    for mine in ["plug", "full"] {
+        std::fs::remove_dir_all(home.path(mine)).unwrap();
+    }
+    assert_eq!(tree(&home), before);
+}
+
 /// @connect_data
 #[test]
 fn the_data_goes_only_after_a_yes_that_was_told_how_much_it_is() {
