@@ -40,10 +40,13 @@ impl Outcome {
 }
 
 /// What an undoing did.
+#[derive(Default)]
 pub struct Undone {
     pub files: Vec<Change>,
     /// Copies of the program that were removed.
     pub removed: Vec<PathBuf>,
+    /// Folders that were made for the record, the outermost first; what was remembered may still be in them.
+    pub folders: Vec<PathBuf>,
 }
 
 /// What an installation would do.
@@ -177,7 +180,7 @@ pub fn uninstall(
         Err(_)
             if !data_dir.exists() && unrecorded(&Record::default(), &asked, around)?.is_empty() =>
         {
-            return Ok(Undone { files: Vec::new(), removed: Vec::new() });
+            return Ok(Undone::default());
         }
         Err(error) => return Err(error),
     };
@@ -215,7 +218,8 @@ pub fn uninstall(
         removed = remove_unused(&mut next);
     }
     desk.save(&next)?;
-    if next.is_empty() {
+    let ended = next.is_empty();
+    if ended {
         drop(desk);
         let folders = record.folders.iter().rev().map(PathBuf::as_path);
         for folder in folders.chain([data_dir]) {
@@ -223,5 +227,6 @@ pub fn uninstall(
             let _ = std::fs::remove_dir(folder);
         }
     }
-    Ok(Undone { files, removed })
+    let folders = if ended { record.folders } else { Vec::new() };
+    Ok(Undone { files, removed, folders })
 }

@@ -110,7 +110,8 @@ impl Desk {
         let until = Instant::now() + limits::INSTALL_PATIENCE;
         loop {
             let made = apply::missing_folders(&dir.join(NAME));
-            DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(failed)?;
+            let made_all = DirBuilder::new().recursive(true).mode(0o700).create(dir);
+            made_all.inspect_err(|_| apply::remove_folders(&made)).map_err(failed)?;
             let lock = File::open(dir).map_err(failed)?;
             let held = match lock.try_lock() {
                 Ok(()) => true,

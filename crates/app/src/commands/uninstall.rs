@@ -57,6 +57,10 @@ fn uninstall(world: &mut World, matches: &ArgMatches) -> Result<Option<Value>, O
         .collect();
     let programs: Vec<_> = undone.removed.iter().map(|path| path.to_string_lossy()).collect();
     let removed = if data { Some(remove_data(world)?) } else { None };
+    for folder in undone.folders.iter().rev() {
+        // Whatever else is in it now is not ours to remove.
+        let _ = fs::remove_dir(folder);
+    }
     let gone = removed.as_ref().is_some_and(|removed| removed["files"] != 0);
     let changed = gone || !files.is_empty() || !programs.is_empty();
     Ok(Some(json!({ "changed": changed, "files": files, "programs": programs, "data": removed })))

@@ -448,7 +448,8 @@ fn the_plugin_starts_a_copy_when_the_program_lies_in_a_build_folder() {
 /// @connect_data
 #[test]
 fn the_data_goes_only_after_a_yes_that_was_told_how_much_it_is() {
-    let home = home();
+    let mut home = home();
+    home.set("REKINDLE_HOME", home.path("share/data").to_str().unwrap());
     install(&home, &["claude-code"]).ok();
     home.call("mark", &json!({ "text": "a decision" }));
     let before = tree(&home);
@@ -458,7 +459,7 @@ fn the_data_goes_only_after_a_yes_that_was_told_how_much_it_is() {
     assert_eq!(tree(&home), before);
     let done = home.run(&["uninstall", "--data", "--yes", "--json"]).json();
     assert!(done["data"]["bytes"].as_u64().unwrap() > 0, "{done}");
-    assert!(!home.path("data").exists() && !home.path(".claude").exists());
+    assert!(!home.path("share").exists() && !home.path(".claude").exists());
 }
 
 /// @connect_data

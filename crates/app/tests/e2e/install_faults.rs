@@ -242,6 +242,27 @@ fn a_disk_that_is_full_at_any_write_leaves_everything_as_it_was() {
 
 /// @connect_disk_full
 #[test]
+fn a_disk_that_is_full_leaves_no_empty_folders_where_there_were_none() {
+    let line = ["install", "opencode", "claude-code"];
+    let mut at = 0;
+    loop {
+        at += 1;
+        let mut home = home();
+        home.set("REKINDLE_HOME", home.path("a/b/data").to_str().unwrap());
+        let before = tree(&home);
+        home.set("REKINDLE_INSTALL_FAULT", &format!("fail:{at}"));
+        let run = home.run(&line);
+        home.unset("REKINDLE_INSTALL_FAULT");
+        if run.code == 0 {
+            break;
+        }
+        assert_eq!(tree(&home), before, "{run:?}");
+    }
+    assert!(at > 12, "only {at} writes");
+}
+
+/// @connect_disk_full
+#[test]
 fn a_limit_on_the_size_of_files_is_told_and_changes_nothing() {
     let home = home();
     furnish(&home);

@@ -241,6 +241,24 @@ fn an_event_that_a_daemon_of_another_build_does_not_understand_waits_in_the_spoo
     assert!(!home.path("data/log/hook.log").exists());
 }
 
+/// @capture_unknown_event
+#[test]
+fn an_event_that_nobody_knows_is_kept_by_its_name_and_time() {
+    let home = home();
+    let send = || {
+        let line = ["hook", "Brandnew", "--agent", "claude-code"];
+        silent(&home.run_with(&line, &payload()));
+    };
+    send();
+    let _daemon = home.daemon();
+    send();
+    assert_eq!(sqlite::recorded(&home), ["Brandnew", "Brandnew"]);
+    let stats = home.call("memory_stats", &json!({}));
+    assert!(stats["agents"]["claude-code"].is_number(), "the agent was heard of: {stats}");
+    assert_eq!(stats["observations"], 0, "{stats}");
+    assert!(!home.path("data/log/hook.log").exists());
+}
+
 /// @a_hook_starts_a_daemon_now_and_then
 #[test]
 fn the_daemon_that_a_hook_starts_is_on_its_own() {
