@@ -240,25 +240,36 @@ fn a_disk_that_is_full_at_any_write_leaves_everything_as_it_was() {
     );
 }
 
-/// @connect_disk_full
-#[test]
-fn a_disk_that_is_full_leaves_no_empty_folders_where_there_were_none() {
-    let line = ["install", "opencode", "claude-code"];
+/// Lets an installation in a bare home end so at each of its writes, and looks whether all is as it was after that.
+fn in_a_bare_home(kind: &str, data: &str, then: impl Fn(&Home)) {
     let mut at = 0;
     loop {
         at += 1;
         let mut home = home();
-        home.set("REKINDLE_HOME", home.path("a/b/data").to_str().unwrap());
+        home.set("REKINDLE_HOME", home.path(data).to_str().unwrap());
         let before = tree(&home);
-        home.set("REKINDLE_INSTALL_FAULT", &format!("fail:{at}"));
-        let run = home.run(&line);
+        home.set("REKINDLE_INSTALL_FAULT", &format!("{kind}:{at}"));
+        let run = home.run(&["install", "opencode", "claude-code"]);
         home.unset("REKINDLE_INSTALL_FAULT");
         if run.code == 0 {
             break;
         }
-        assert_eq!(tree(&home), before, "{run:?}");
+        then(&home);
+        assert_eq!(tree(&home), before, "{kind}:{at} {run:?}");
     }
     assert!(at > 12, "only {at} writes");
+}
+
+/// @connect_disk_full
+#[test]
+fn a_disk_that_is_full_leaves_no_empty_folders_where_there_were_none() {
+    in_a_bare_home("fail", "a/b/data", |_| {});
+}
+
+/// @connect_interrupted
+#[test]
+fn an_installation_that_was_cut_off_leaves_no_empty_folders_once_it_is_undone() {
+    in_a_bare_home("stop", "data", |home| drop(home.run(&["uninstall"]).ok()));
 }
 
 /// @connect_disk_full
