@@ -136,8 +136,12 @@ fn run_op(world: &mut World, starts_daemon: bool, call: cli::Call) -> u8 {
 
 /// Calls an operation for a command that prints its result in its own way.
 fn call(world: &mut World, op: &str, params: Value) -> Reply {
-    let request = Request { call: client::mint(), op: op.to_owned(), params, caller: person() };
-    CommandRoad::new(world, false).call(request)
+    CommandRoad::new(world, false).call(request(op, params))
+}
+
+/// A call of our own.
+fn request(op: &str, params: Value) -> Request {
+    Request { call: client::mint(), op: op.to_owned(), params, caller: person() }
 }
 
 /// The caller of every command.

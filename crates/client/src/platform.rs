@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::os::unix::net::UnixStream;
 use std::path::{Component, Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use model::limits;
 use model::locations::{Locations, Surroundings};
@@ -122,6 +122,29 @@ pub fn connect(socket: &Path, patience: Duration) -> io::Result<UnixStream> {
 #[cfg(not(target_os = "linux"))]
 pub fn connect(socket: &Path, _: Duration) -> io::Result<UnixStream> {
     UnixStream::connect(socket)
+}
+
+/// What comes on stdin next: how many bytes, none of them at its end, or nothing within this time.
+pub fn read_stdin(into: &mut [u8], within: Duration) -> io::Result<Option<usize>> {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    use rustix::io::Errno;
+    let stdin = io::stdin();
+    let until = Instant::now() + within;
+    loop {
+        let left = until.saturating_duration_since(Instant::now());
+        let left = Timespec::try_from(left).map_err(io::Error::other)?;
+        match poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Some(&left)) {
+            Ok(0) => return Ok(None),
+            Ok(_) => {}
+            Err(Errno::INTR) => continue,
+            Err(error) => return Err(error.into()),
+        }
+        match rustix::io::read(&stdin, &mut *into) {
+            Ok(bytes) => return Ok(Some(bytes)),
+            Err(Errno::INTR | Errno::AGAIN) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
 }
 
 /// Whether the system lets this process write files of this size. Going over the limit would end

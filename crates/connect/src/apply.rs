@@ -53,7 +53,7 @@ fn make(change: &Change) -> Result<(), OpError> {
     match &change.after {
         Some(text) => {
             let folder = target.parent().unwrap_or(Path::new("/"));
-            fs::create_dir_all(folder).map_err(failed)?;
+            make_folders(folder).map_err(failed)?;
             replace(target, text.as_bytes(), MODE).map_err(failed)
         }
         None => remove(target).map_err(failed),
@@ -158,12 +158,23 @@ pub(crate) fn missing_folders(target: &Path) -> Vec<PathBuf> {
     missing
 }
 
-/// Removes folders that we made, if nobody put anything into them.
+/// Makes the folders that are missing on the way to this one.
+pub(crate) fn make_folders(folder: &Path) -> io::Result<()> {
+    for folder in missing_folders(&folder.join("file")) {
+        fault::point()?;
+        match fs::create_dir(&folder) {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Removes folders that we made, if nobody put anything into them; some may not have been made yet.
 pub(crate) fn remove_folders(folders: &[PathBuf]) {
     for folder in folders.iter().rev() {
-        if fs::remove_dir(folder).is_err() {
-            return;
-        }
+        // Of one that holds something the outer ones do, too.
+        let _ = fs::remove_dir(folder);
     }
 }
 

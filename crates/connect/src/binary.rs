@@ -50,7 +50,7 @@ pub(crate) fn plan(copy: &Copy, known: Option<&Path>) -> Result<Doing, OpError> 
 pub(crate) fn place(copy: &Copy) -> Result<(), OpError> {
     let failed = |error: io::Error| unusable(&copy.to, &error);
     let folder = copy.to.parent().unwrap_or(Path::new("/"));
-    fs::create_dir_all(folder).map_err(failed)?;
+    apply::make_folders(folder).map_err(failed)?;
     if copy.to.exists() {
         let _ = fs::remove_file(old(&copy.to));
         let _ = fs::hard_link(&copy.to, old(&copy.to));

@@ -25,6 +25,22 @@ impl Trouble {
     }
 }
 
+/// Something of ours that stands in a text.
+#[derive(Clone, Debug)]
+pub(crate) struct Piece {
+    /// The event of a hook, or what the server or the plugin is called.
+    pub(crate) name: String,
+    pub(crate) entry: Value,
+    /// Whether it is as it is to be; a hook may be narrowed, by a matcher for one.
+    pub(crate) whole: bool,
+}
+
+impl Piece {
+    pub(crate) fn whole(name: &str, entry: Value) -> Piece {
+        Piece { name: name.to_owned(), entry, whole: true }
+    }
+}
+
 const BOM: char = '\u{feff}';
 
 /// The text with what is ours in it.
@@ -62,13 +78,13 @@ pub(crate) fn unwire(
 }
 
 /// What of ours stands in a text, by event; our server is there under its name.
-pub(crate) fn wired(text: &str, file: &Wired) -> Vec<(String, Value)> {
+pub(crate) fn wired(text: &str, file: &Wired) -> Vec<Piece> {
     let bare = text.strip_prefix(BOM).unwrap_or(text);
     match file.format {
         Format::Toml => in_toml::wired(bare, file.parts),
         Format::Text if is_ours(text) => {
             let entry = json!({ "command": [agents::opencode_command(text)] });
-            vec![("plugin".to_owned(), entry)]
+            vec![Piece::whole("plugin", entry)]
         }
         Format::Text => Vec::new(),
         format => in_json::wired(bare, format, file.parts),

@@ -28,6 +28,8 @@ pub struct Asked<'a> {
 pub struct Outcome {
     pub files: Vec<Change>,
     pub copy: Option<Doing>,
+    /// Copies elsewhere that nobody starts any more, and that went.
+    pub removed: Vec<PathBuf>,
 }
 
 impl Outcome {
@@ -38,10 +40,13 @@ impl Outcome {
 }
 
 /// What an undoing did.
+#[derive(Default)]
 pub struct Undone {
     pub files: Vec<Change>,
-    /// The copy of the program, if it was removed.
-    pub binary: Option<PathBuf>,
+    /// Copies of the program that were removed.
+    pub removed: Vec<PathBuf>,
+    /// Folders that were made for the record, the outermost first; what was remembered may still be in them.
+    pub folders: Vec<PathBuf>,
 }
 
 /// What an installation would do.
@@ -63,7 +68,7 @@ fn plan_all(asked: &Asked<'_>, around: &Around<'_>, record: &Record) -> Result<O
     }
     let known = record.binary.as_deref();
     let copy = asked.copy.as_ref().map(|copy| binary::plan(copy, known)).transpose()?;
-    Ok(Outcome { files, copy })
+    Ok(Outcome { files, copy, removed: Vec::new() })
 }
 
 /// Connects the agents: everything is planned and checked before the first file changes.
@@ -71,8 +76,8 @@ pub fn install(asked: &Asked<'_>, around: &Around<'_>) -> Result<Outcome, OpErro
     let desk = Desk::open(asked.data_dir)?;
     let record = desk.load()?;
     record.files.iter().for_each(|entry| apply::tidy(&entry.target));
-    record.binary.iter().for_each(|binary| apply::tidy(binary));
-    let outcome = plan_all(asked, around, &record)?;
+    record.copies().for_each(|copy| apply::tidy(copy));
+    let mut outcome = plan_all(asked, around, &record)?;
     if outcome.changes_nothing() {
         return Ok(outcome);
     }
@@ -86,7 +91,9 @@ pub fn install(asked: &Asked<'_>, around: &Around<'_>) -> Result<Outcome, OpErro
     let copied = asked.copy.as_ref().zip(outcome.copy.filter(|doing| *doing != Doing::Kept));
     let folders = copied.map(|(copy, _)| apply::missing_folders(&copy.to)).unwrap_or_default();
     if let Some((copy, _)) = copied {
-        next.binary = Some(copy.to.clone());
+        let before = next.binary.replace(copy.to.clone());
+        next.older.extend(before);
+        next.older.retain(|older| *older != copy.to);
         next.folders
             .extend(folders.iter().filter(|folder| !record.folders.contains(folder)).cloned());
     }
@@ -102,8 +109,59 @@ pub fn install(asked: &Asked<'_>, around: &Around<'_>) -> Result<Outcome, OpErro
         let _ = desk.save(&record);
         return Err(error);
     }
-    next.binary.iter().for_each(|binary| apply::tidy(binary));
+    next.copies().for_each(|copy| apply::tidy(copy));
+    if !next.older.is_empty() {
+        outcome.removed = remove_unused(&mut next);
+        // A record that still names a copy that is gone does no harm.
+        let _ = desk.save(&next);
+    }
     Ok(outcome)
+}
+
+/// Removes the older copies that no connected file names any more, with the folders that were made for them.
+fn remove_unused(record: &mut Record) -> Vec<PathBuf> {
+    let started = plan::programs(record);
+    let is_started = |copy: &PathBuf| started.iter().any(|program| Path::new(program) == copy);
+    let (kept, unused): (Vec<_>, Vec<_>) = record.older.drain(..).partition(is_started);
+    record.older = kept;
+    let mut removed = Vec::new();
+    for copy in unused {
+        match apply::remove(&copy) {
+            Ok(()) => removed.push(copy),
+            // The next one tries again.
+            Err(_) => record.older.push(copy),
+        }
+    }
+    // Those that still hold something stay, and are told of in the record.
+    let folders = std::mem::take(&mut record.folders);
+    let gone = |folder: &&PathBuf| {
+        removed.iter().any(|copy| copy.starts_with(folder)) && std::fs::remove_dir(folder).is_ok()
+    };
+    let gone: Vec<PathBuf> = folders.iter().rev().filter(gone).cloned().collect();
+    record.folders = folders.into_iter().filter(|folder| !gone.contains(folder)).collect();
+    removed
+}
+
+/// The changes that take what is ours out of files of these agents that the record does not know.
+fn unrecorded(
+    record: &Record,
+    asked: &dyn Fn(&str) -> bool,
+    around: &Around<'_>,
+) -> Result<Vec<Change>, OpError> {
+    let mut files: Vec<Change> = Vec::new();
+    for wiring in WIRINGS.iter().filter(|wiring| asked(wiring.agent)) {
+        for scope in [Scope::User, Scope::Project] {
+            for file in wiring.files {
+                let Some(path) = around.file(file, scope) else { continue };
+                // In the home directory both scopes are one.
+                let is_known = files.iter().any(|change| change.path == path);
+                if !is_known && record.of(&path).is_none() {
+                    files.extend(plan::clear(wiring, file, scope, around)?);
+                }
+            }
+        }
+    }
+    Ok(files)
 }
 
 /// Undoes the installation of these agents, or of all and of what the shell got.
@@ -112,32 +170,30 @@ pub fn uninstall(
     data_dir: &Path,
     around: &Around<'_>,
 ) -> Result<Undone, OpError> {
-    let desk = Desk::open(data_dir)?;
-    let record = desk.load()?;
-    record.files.iter().for_each(|entry| apply::tidy(&entry.target));
-    record.binary.iter().for_each(|binary| apply::tidy(binary));
     let asked = |name: &str| match agents {
         Some(agents) => agents.iter().any(|wiring| wiring.agent == name),
         None => true,
     };
+    let desk = match Desk::open(data_dir) {
+        Ok(desk) => desk,
+        // Where nothing was ever written and nothing can be, there may be nothing to undo either.
+        Err(_)
+            if !data_dir.exists() && unrecorded(&Record::default(), &asked, around)?.is_empty() =>
+        {
+            return Ok(Undone::default());
+        }
+        Err(error) => return Err(error),
+    };
+    let record = desk.load()?;
+    record.files.iter().for_each(|entry| apply::tidy(&entry.target));
+    record.copies().for_each(|copy| apply::tidy(copy));
     let (gone, mut left): (Vec<_>, Vec<_>) =
         record.files.iter().cloned().partition(|entry| asked(&entry.agent));
     let mut files = Vec::new();
     for entry in &gone {
         files.push(plan::undo(entry, around)?);
     }
-    for wiring in WIRINGS.iter().filter(|wiring| asked(wiring.agent)) {
-        for scope in [Scope::User, Scope::Project] {
-            for file in wiring.files {
-                let Some(path) = around.file(file, scope) else { continue };
-                // In the home directory both scopes are one.
-                let is_known = files.iter().any(|change: &Change| change.path == path);
-                if !is_known && record.of(&path).is_none() {
-                    files.extend(plan::clear(wiring, file, scope, around)?);
-                }
-            }
-        }
-    }
+    files.extend(unrecorded(&record, &asked, around)?);
     // Completions of a program that is gone are of no use.
     let last = left.iter().all(|entry| entry.agent == SHELL);
     if last {
@@ -151,13 +207,19 @@ pub fn uninstall(
     let made = gone.iter().filter(|entry| entry.before.is_none() && !entry.target.exists());
     made.for_each(|entry| apply::remove_folders(&entry.folders));
     let mut next = Record { files: left, ..record.clone() };
-    let mut removed = None;
-    if last && let Some(binary) = next.binary.take().filter(|binary| binary.exists()) {
-        apply::remove(&binary).map_err(|error| unusable(&binary, &error))?;
-        removed = Some(binary);
+    let mut removed = Vec::new();
+    if last {
+        for copy in record.copies().filter(|copy| copy.exists()) {
+            apply::remove(copy).map_err(|error| unusable(copy, &error))?;
+            removed.push(copy.clone());
+        }
+        (next.binary, next.older) = (None, Vec::new());
+    } else if !next.older.is_empty() {
+        removed = remove_unused(&mut next);
     }
     desk.save(&next)?;
-    if next.is_empty() {
+    let ended = next.is_empty();
+    if ended {
         drop(desk);
         let folders = record.folders.iter().rev().map(PathBuf::as_path);
         for folder in folders.chain([data_dir]) {
@@ -165,5 +227,6 @@ pub fn uninstall(
             let _ = std::fs::remove_dir(folder);
         }
     }
-    Ok(Undone { files, binary: removed })
+    let folders = if ended { record.folders } else { Vec::new() };
+    Ok(Undone { files, removed, folders })
 }

@@ -7,10 +7,11 @@ use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstRootNode
 use jsonc_parser::{CollectOptions, ParseOptions};
 use serde_json::{Map, Value};
 
-use crate::edit::Trouble;
+use crate::edit::{Piece, Trouble};
 use crate::ours::{self, Ours, SERVER};
 
 const HOOKS: &str = "hooks";
+const MATCHER: &str = "matcher";
 
 /// The text with all parts in it.
 pub(crate) fn wire(
@@ -40,7 +41,7 @@ pub(crate) fn wire(
 /// What stands in the list of an event.
 fn entry(hooks: &Hooks, hooked: &Hooked, ours: &Ours<'_>) -> Value {
     let hook = ours.hook(hooks, hooked);
-    if hooks.grouped { serde_json::json!({ HOOKS: [hook] }) } else { hook }
+    if hooks.grouped { serde_json::json!({ HOOKS: [hook] }) } else { hook.into() }
 }
 
 fn wire_hooks(object: &CstObject, hooks: &Hooks, ours: &Ours<'_>) {
@@ -49,10 +50,10 @@ fn wire_hooks(object: &CstObject, hooks: &Hooks, ours: &Ours<'_>) {
         let list = events.array_value_or_set(hooked.event);
         let mut found = false;
         for hook in our_hooks(&list, hooks.grouped) {
-            if found {
+            if found || is_matched(&hook, hooks.grouped) {
                 remove_hook(hook, hooks.grouped);
             } else {
-                renew(&hook, ours.call(hooks, hooked.event));
+                renew(&hook, ours.hook(hooks, hooked));
                 found = true;
             }
         }
@@ -78,15 +79,31 @@ fn our_hooks(list: &CstArray, grouped: bool) -> Vec<CstObject> {
     all
 }
 
-/// Gives a hook or a server's entry of ours these members; all others are the user's.
-fn renew(object: &CstObject, members: Map<String, Value>) {
-    if !members.contains_key("args")
-        && members["command"].is_string()
-        && let Some(args) = object.get("args")
-    {
-        args.remove();
+/// Whether a hook stands under a matcher, so that the agent calls it at some of its events only.
+fn is_matched(hook: &CstObject, grouped: bool) -> bool {
+    let group = || hook.parent()?.parent()?.parent()?.as_object();
+    let holder = if grouped { group() } else { Some(hook.clone()) };
+    holder.is_some_and(|holder| holder.get(MATCHER).is_some())
+}
+
+/// Members of a hook that decide what is called and when; with other values than ours it is not whole.
+const DECIDING: [&str; 4] = ["command", "args", "timeout", "if"];
+
+/// Whether a hook is called at every event of its kind, for as long as we want.
+fn is_whole(hook: &CstObject, hooks: &Hooks, hooked: &Hooked) -> bool {
+    let timeout = hook.get("timeout").and_then(|member| member.value()?.to_serde_value());
+    let wanted = hooked.timeout.map(|seconds| hooks.unit.of(seconds).into());
+    !is_matched(hook, hooks.grouped) && hook.get("if").is_none() && timeout == wanted
+}
+
+/// Makes a hook of ours what it is to be; members that decide nothing are the user's.
+fn renew(object: &CstObject, hook: Map<String, Value>) {
+    for name in DECIDING.iter().filter(|name| !hook.contains_key(**name)) {
+        if let Some(member) = object.get(name) {
+            member.remove();
+        }
     }
-    for (name, value) in members {
+    for (name, value) in hook {
         match object.get(&name) {
             Some(there)
                 if there.value().and_then(|v| v.to_serde_value()) == Some(value.clone()) => {}
@@ -210,7 +227,7 @@ fn unwire_server(object: &CstObject, under: &str, was: &Value) {
 }
 
 /// What is wired in a text: the hooks of ours by event, and the server's entry.
-pub(crate) fn wired(text: &str, format: Format, parts: &[Part]) -> Vec<(String, Value)> {
+pub(crate) fn wired(text: &str, format: Format, parts: &[Part]) -> Vec<Piece> {
     let Ok(root) = parse(text, format) else { return Vec::new() };
     let Some(object) = root.object_value() else { return Vec::new() };
     let mut all = Vec::new();
@@ -220,16 +237,21 @@ pub(crate) fn wired(text: &str, format: Format, parts: &[Part]) -> Vec<(String, 
                 let Some(events) = object.object_value(HOOKS) else { continue };
                 for hooked in hooks.events {
                     let list = events.array_value(hooked.event);
-                    let found = list.iter().flat_map(|list| our_hooks(list, hooks.grouped)).next();
-                    let hook = found.and_then(|hook| hook.to_serde_value());
-                    all.extend(hook.map(|hook| (hooked.event.to_owned(), hook)));
+                    let found: Vec<CstObject> =
+                        list.iter().flat_map(|list| our_hooks(list, hooks.grouped)).collect();
+                    let whole = found.iter().find(|hook| is_whole(hook, hooks, hooked));
+                    let hook = whole.or(found.first()).and_then(|hook| hook.to_serde_value());
+                    all.extend(hook.map(|entry| {
+                        let name = hooked.event.to_owned();
+                        Piece { name, entry, whole: whole.is_some() }
+                    }));
                 }
             }
             Part::Server { under, .. } => {
                 let entry = object.object_value(under).and_then(|all| all.object_value(SERVER));
                 let entry = entry.and_then(|entry| entry.to_serde_value());
                 let entry = entry.filter(ours::is_our_server);
-                all.extend(entry.map(|entry| (SERVER.to_owned(), entry)));
+                all.extend(entry.map(|entry| Piece::whole(SERVER, entry)));
             }
             Part::Number { .. } | Part::Text(_) => {}
         }

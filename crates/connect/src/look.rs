@@ -12,7 +12,7 @@ use crate::edit;
 use crate::ours::{Ours, SERVER, program};
 use crate::place::{Around, Scope, read};
 
-/// How an agent is connected for its user.
+/// How an agent is connected, for its user or in a repository.
 #[derive(Clone, Debug)]
 pub struct Look {
     /// By what the agent was found: its folder or its program.
@@ -20,7 +20,7 @@ pub struct Look {
     pub files: Vec<PathBuf>,
     /// The events that are hooked, and our server, which stands as `rekindle`.
     pub wired: Vec<String>,
-    /// What is not there and would be installed.
+    /// What is not there, or narrowed, and would be installed.
     pub missing: Vec<String>,
     /// The programs that the agent starts for us.
     pub programs: Vec<String>,
@@ -30,8 +30,8 @@ pub struct Look {
     pub changed: Option<SystemTime>,
     /// Whether a plugin of ours is on in its settings.
     pub plugin: bool,
-    /// Whether its settings switch all hooks off.
-    pub off: bool,
+    /// The settings that switch all hooks off, if they do.
+    pub off: Option<PathBuf>,
 }
 
 impl Look {
@@ -50,7 +50,7 @@ impl Look {
     }
 
     /// What the settings beside the hooks say about plugins and about hooks as a whole.
-    fn settings(&mut self, wiring: &Wiring, text: &str) {
+    fn settings(&mut self, wiring: &Wiring, path: &Path, text: &str) {
         let Ok(settings) = serde_json::from_str::<Value>(text.trim_start_matches('\u{feff}'))
         else {
             return;
@@ -60,7 +60,9 @@ impl Look {
             // A name is followed by where the plugin comes from.
             name.split('@').next() == Some(SERVER) && on == &Value::Bool(true)
         });
-        self.off |= wiring.off.is_some_and(|name| settings[name] == Value::Bool(true));
+        if wiring.off.is_some_and(|name| settings[name] == Value::Bool(true)) {
+            self.off = Some(path.to_owned());
+        }
     }
 }
 
@@ -88,7 +90,7 @@ pub fn look(wiring: &Wiring, scope: Scope, around: &Around<'_>) -> Look {
         trouble: Vec::new(),
         changed: None,
         plugin: false,
-        off: false,
+        off: None,
     };
     for file in wiring.files {
         let Some(path) = around.file(file, scope) else { continue };
@@ -100,18 +102,17 @@ pub fn look(wiring: &Wiring, scope: Scope, around: &Around<'_>) -> Look {
         if file.parts.iter().any(|part| matches!(part, Part::Hooks(_) | Part::Text(_))) {
             let changed = fs::metadata(&path).and_then(|meta| meta.modified()).ok();
             look.changed = look.changed.max(changed);
-            look.settings(wiring, &text);
+            look.settings(wiring, &path, &text);
         }
         look.files.push(path);
         let there = edit::wired(&text, file);
         for name in wanted(file) {
-            match there.iter().find(|(known, _)| *known == name) {
-                Some((_, entry)) => {
-                    let program = program(entry);
-                    look.programs.extend(program.filter(|path| !look.programs.contains(path)));
-                    look.wired.push(name);
-                }
-                None => look.missing.push(name),
+            let piece = there.iter().find(|piece| piece.name == name);
+            let program = piece.and_then(|piece| program(&piece.entry));
+            look.programs.extend(program.filter(|path| !look.programs.contains(path)));
+            match piece {
+                Some(piece) if piece.whole => look.wired.push(name),
+                _ => look.missing.push(name),
             }
         }
     }

@@ -18,7 +18,7 @@ pub(crate) struct Ours<'a> {
 
 impl Ours<'_> {
     /// The members of a hook that make it ours.
-    pub(crate) fn call(&self, hooks: &Hooks, event: &str) -> Map<String, Value> {
+    fn call(&self, hooks: &Hooks, event: &str) -> Map<String, Value> {
         let args = ["hook", event, "--agent", self.agent];
         let mut members = Map::new();
         match hooks.call {
@@ -35,7 +35,7 @@ impl Ours<'_> {
     }
 
     /// A whole hook.
-    pub(crate) fn hook(&self, hooks: &Hooks, hooked: &Hooked) -> Value {
+    pub(crate) fn hook(&self, hooks: &Hooks, hooked: &Hooked) -> Map<String, Value> {
         let mut hook = Map::new();
         if hooks.typed {
             hook.insert("type".into(), "command".into());
@@ -44,7 +44,7 @@ impl Ours<'_> {
         if let Some(timeout) = hooked.timeout {
             hook.insert("timeout".into(), hooks.unit.of(timeout).into());
         }
-        hook.into()
+        hook
     }
 
     /// The entry of our MCP server.

@@ -7,7 +7,7 @@ use model::{Code, OpError};
 
 use crate::apply::missing_folders;
 use crate::edit;
-use crate::ours::Ours;
+use crate::ours::{Ours, program};
 use crate::place::{Around, Scope, read};
 use crate::record::{Entry, Record, digest};
 
@@ -164,6 +164,17 @@ pub(crate) fn wired(entry: &Entry) -> Option<&'static Wired> {
             own == name || file.or_ending.is_some_and(|ending| format!("{stem}.{ending}") == name)
         })
     })
+}
+
+/// The programs that the files of a record start.
+pub(crate) fn programs(record: &Record) -> Vec<String> {
+    let mut all = Vec::new();
+    for entry in &record.files {
+        let Some(file) = wired(entry) else { continue };
+        let text = std::fs::read_to_string(&entry.target).unwrap_or_default();
+        all.extend(edit::wired(&text, file).iter().filter_map(|piece| program(&piece.entry)));
+    }
+    all
 }
 
 /// The change that takes an installed file back; the very bytes if nobody touched it since.

@@ -25,6 +25,9 @@ pub(crate) struct Record {
     pub(crate) format: u32,
     /// The copy of our program, if we made it.
     pub(crate) binary: Option<PathBuf>,
+    /// Copies that were made before it elsewhere and that an agent may still start.
+    #[serde(default)]
+    pub(crate) older: Vec<PathBuf>,
     /// Folders that were made for the copy and for this record.
     pub(crate) folders: Vec<PathBuf>,
     pub(crate) files: Vec<Entry>,
@@ -48,13 +51,24 @@ pub(crate) struct Entry {
 
 impl Default for Record {
     fn default() -> Record {
-        Record { format: FORMAT, binary: None, folders: Vec::new(), files: Vec::new() }
+        Record {
+            format: FORMAT,
+            binary: None,
+            older: Vec::new(),
+            folders: Vec::new(),
+            files: Vec::new(),
+        }
     }
 }
 
 impl Record {
     pub(crate) fn is_empty(&self) -> bool {
-        self.binary.is_none() && self.files.is_empty()
+        self.binary.is_none() && self.older.is_empty() && self.files.is_empty()
+    }
+
+    /// All copies of our program that we made.
+    pub(crate) fn copies(&self) -> impl Iterator<Item = &PathBuf> {
+        self.binary.iter().chain(&self.older)
     }
 
     pub(crate) fn of(&self, path: &Path) -> Option<&Entry> {
@@ -96,7 +110,8 @@ impl Desk {
         let until = Instant::now() + limits::INSTALL_PATIENCE;
         loop {
             let made = apply::missing_folders(&dir.join(NAME));
-            DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(failed)?;
+            let made_all = DirBuilder::new().recursive(true).mode(0o700).create(dir);
+            made_all.inspect_err(|_| apply::remove_folders(&made)).map_err(failed)?;
             let lock = File::open(dir).map_err(failed)?;
             let held = match lock.try_lock() {
                 Ok(()) => true,

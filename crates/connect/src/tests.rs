@@ -258,8 +258,16 @@ fn hooks_that_are_half_there_are_completed_and_old_paths_replaced() {
               {
                 "matcher": "startup",
                 "hooks": [
-                  { "type": "command", "command": "echo hello" },
-                  { "type": "command", "command": "/home/me/.local/bin/rekindle", "args": ["hook", "SessionStart", "--agent", "claude-code"], "timeout": 7 }
+                  { "type": "command", "command": "echo hello" }
+                ]
+              },
+              {
+                "hooks": [
+                  {
+                    "type": "command",
+                    "command": "/home/me/.local/bin/rekindle",
+                    "args": ["hook", "SessionStart", "--agent", "claude-code"]
+                  }
                 ]
               }
             ],
@@ -270,7 +278,8 @@ fn hooks_that_are_half_there_are_completed_and_old_paths_replaced() {
                     "args": ["hook", "Stop", "--agent", "claude-code"]
                   }] }
             ],
-    "#]].assert_eq(wired.split("    \"UserPromptSubmit\"").next().unwrap());
+    "#]]
+    .assert_eq(wired.split("    \"UserPromptSubmit\"").next().unwrap());
     for event in ["SessionStart", "Stop", "SessionEnd"] {
         assert_eq!(wired.matches(&format!("[\"hook\", \"{event}\"")).count(), 1, "{wired}");
     }
@@ -290,6 +299,35 @@ fn hooks_that_are_half_there_are_completed_and_old_paths_replaced() {
         }
     "#]]
     .assert_eq(&unwire("claude-code", 0, &wired, None));
+}
+
+/// What stands whole in a text, by name.
+fn whole(agent: &str, at: usize, text: &str) -> Vec<String> {
+    let pieces = edit::wired(text, file(agent, at)).into_iter();
+    pieces.filter(|piece| piece.whole).map(|piece| piece.name).collect()
+}
+
+/// @connect_narrowed
+#[test]
+fn a_hook_of_ours_that_is_narrowed_is_not_whole_and_becomes_so() {
+    let wired = wire("claude-code", 0, "{}").unwrap();
+    let mut value: serde_json::Value = serde_json::from_str(&wired).unwrap();
+    let hooks = &mut value["hooks"];
+    hooks["PreToolUse"][0]["matcher"] = "Edit".into();
+    hooks["PostToolUse"][0]["matcher"] = "".into();
+    hooks["Stop"][0]["hooks"][0]["timeout"] = 1.into();
+    hooks["UserPromptSubmit"][0]["hooks"][0]["if"] = "Bash(git *)".into();
+    hooks["SessionEnd"][0]["hooks"][0]["timeout"] = 1.into();
+    let whole_ones = whole("claude-code", 0, &value.to_string());
+    assert_eq!(whole_ones, ["SessionStart", "PostToolUseFailure", "SubagentStop", "PreCompact"]);
+    let mended = wire("claude-code", 0, &value.to_string()).unwrap();
+    let plain: serde_json::Value = serde_json::from_str(&wired).unwrap();
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&mended).unwrap(), plain);
+    assert_eq!(whole("claude-code", 0, &mended).len(), 9);
+    // Where there are no groups, the matcher stands in the hook.
+    let narrow = r#"{"hooks":{"stop":[{"command":"/a/rekindle hook stop","matcher":"x"}]}}"#;
+    assert!(whole("cursor", 0, narrow).is_empty());
+    assert!(!wire("cursor", 0, narrow).unwrap().contains("matcher"));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use agents::wiring::{Part, Server};
 use serde_json::{Value, json};
 use toml_edit::{Array, Document, DocumentMut, Item, Table};
 
-use crate::edit::Trouble;
+use crate::edit::{Piece, Trouble};
 use crate::ours::{self, Ours, SERVER};
 
 /// The text with all parts in it.
@@ -73,11 +73,11 @@ pub(crate) fn unwire(text: &str, parts: &[Part], before: Option<&str>) -> Result
 }
 
 /// What is wired in a text.
-pub(crate) fn wired(text: &str, parts: &[Part]) -> Vec<(String, Value)> {
+pub(crate) fn wired(text: &str, parts: &[Part]) -> Vec<Piece> {
     let Ok(document) = parse(text) else { return Vec::new() };
     let entries = servers(parts).filter_map(|(under, _)| document.get(under)?.get(SERVER));
     let ours = entries.map(value).filter(ours::is_our_server);
-    ours.map(|entry| (SERVER.to_owned(), entry)).collect()
+    ours.map(|entry| Piece::whole(SERVER, entry)).collect()
 }
 
 fn servers(parts: &[Part]) -> impl Iterator<Item = (&'static str, Server)> {

@@ -5,9 +5,11 @@
 //! redacted here, and only that touches the disk. There is no async runtime, no database and no
 //! argument parser here.
 
+mod stdin;
+
 use std::fmt::{self, Write as _};
 use std::fs::OpenOptions;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -161,20 +163,9 @@ struct Answer<'a> {
 /// Takes in one event from stdin.
 pub fn run(hooked: &Hooked<'_>) -> Outcome {
     let locations = platform::locations(hooked.db);
-    match read_stdin() {
+    match stdin::read() {
         Ok(text) => take(hooked, text, locations),
         Err(why) => refuse(&locations, hooked.event, &why),
-    }
-}
-
-fn read_stdin() -> Result<Vec<u8>, String> {
-    let mut text = Vec::with_capacity(4096);
-    let max = limits::HOOK_BYTES_MAX;
-    let read = io::stdin().lock().take(max as u64 + 1).read_to_end(&mut text);
-    match read {
-        Err(error) => Err(format!("stdin cannot be read: {}", error.kind())),
-        Ok(bytes) if bytes > max => Err(format!("dropped: over {max} bytes")),
-        Ok(_) => Ok(text),
     }
 }
 

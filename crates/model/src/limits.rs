@@ -78,6 +78,13 @@ pub const HOOK_PROMPT_DEADLINE: Duration = Duration::from_millis(300);
 /// start, and at a prompt. At all other events it waits until it leaves.
 pub const HOOK_START_PATIENCE: Duration = Duration::from_millis(750);
 pub const HOOK_PROMPT_PATIENCE: Duration = Duration::from_millis(200);
+/// Silence of stdin after which an event that is not whole never will be, and the longest that one may take to
+/// come: about as long as an agent waits for a hook.
+pub const HOOK_STDIN_SILENCE: Duration = Duration::from_millis(1_000);
+pub const HOOK_STDIN_MAX: Duration = Duration::from_secs(60);
+/// Time for which the end of stdin is waited for once the event is whole: closing a pipe on somebody who still
+/// writes would disturb them.
+pub const HOOK_STDIN_END: Duration = Duration::from_millis(10);
 /// Bytes of the name of an event, a session or a tool call.
 pub const HOOK_NAME_BYTES_MAX: usize = 200;
 /// Bytes of stdin above which an event is dropped with a line in the log.

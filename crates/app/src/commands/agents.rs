@@ -1,20 +1,24 @@
 //! `rekindle agents`: which agents are on this machine, which are connected, and when each was last heard of.
 
-use agents::wiring::WIRINGS;
+use agents::wiring::{WIRINGS, Wiring};
 use clap::{ArgMatches, Command};
-use connect::{Scope, look};
-use model::OpError;
+use connect::{Around, Look, Scope, look};
+use model::{OpError, Reply, Road as _};
 use serde_json::{Value, json};
+use server::lock::Lock;
 
 use super::connecting::Here;
-use crate::world::World;
+use super::doctor::capture;
+use super::doctor::program::Programs;
+use crate::world::{self, World};
 
 pub(super) fn command() -> Command {
     Command::new("agents")
         .about("List the agents: found, connected, last heard of")
         .long_about(
             "List the agents that can be connected: whether each was found on this machine, whether it is \
-             connected, and when its last event came.",
+             connected, and when its last event came. In a repository that was connected by itself it says \
+             `project`; where no event can come although it is connected, `broken`, and why.",
         )
         .after_help("Example:\n  rekindle agents --json")
 }
@@ -29,34 +33,72 @@ pub(super) fn run(world: &mut World, _: &[String], _: &ArgMatches) -> u8 {
 fn agents(world: &mut World) -> Result<Value, OpError> {
     let here = Here::find()?;
     let around = here.around();
-    let heard = heard(world);
+    let (heard, unheard) = match heard(world) {
+        Ok(heard) => (heard, None),
+        Err(error) => (Value::Null, Some(error.message)),
+    };
+    let mut programs = Programs::default();
     let agents = WIRINGS.iter().map(|wiring| {
-        let look = look(wiring, Scope::User, &around);
+        let (look, scope) = seen(wiring, &around);
         let last = heard[wiring.agent].as_i64().map(|at| model::time::rfc3339(at * 1000));
+        let faults = faults(wiring, &look, &mut programs, world);
         json!({
             "agent": wiring.agent,
             "title": wiring.title,
             "found": look.found.as_ref().map(|found| found.to_string_lossy()),
             "wired": look.state(),
+            "scope": (look.state() != "no").then_some(scope.word()),
             "missing": if look.wired.is_empty() { Vec::new() } else { look.missing },
             "files": look.files.iter().map(|file| file.to_string_lossy()).collect::<Vec<_>>(),
             "commands": look.programs,
             "trouble": look.trouble,
+            "faults": faults,
             "last_event": last,
         })
     });
-    Ok(json!({ "agents": agents.collect::<Vec<_>>() }))
+    Ok(json!({ "agents": agents.collect::<Vec<_>>(), "unheard": unheard }))
+}
+
+/// How an agent is connected: for its user or, if it is not, in this repository.
+fn seen(wiring: &Wiring, around: &Around<'_>) -> (Look, Scope) {
+    let (user, mut project) =
+        (look(wiring, Scope::User, around), look(wiring, Scope::Project, around));
+    if user.state() != "no" || project.state() == "no" {
+        return (user, Scope::User);
+    }
+    // What the user's own files say holds in a repository, too.
+    project.trouble.extend(user.trouble);
+    project.off = project.off.or(user.off);
+    (project, Scope::Project)
+}
+
+/// Why no event comes although the agent is connected, each with what mends it.
+fn faults(wiring: &Wiring, look: &Look, programs: &mut Programs, world: &World) -> Vec<String> {
+    let off = capture::off(wiring, look).map(|(detail, hint)| format!("{detail}. {hint}"));
+    let bad = look.programs.iter().filter_map(|path| {
+        let fault = programs.of(path, &world.build).fault(path)?;
+        Some(format!("{fault}. {}", capture::registers(wiring)))
+    });
+    off.into_iter().chain(bad).collect()
 }
 
 /// The last event of each agent, if there is a store to ask.
-fn heard(world: &mut World) -> Value {
+fn heard(world: &mut World) -> Reply {
     let spools = world.locations.spools();
     if !world.locations.database.exists() && !spools.iter().any(|spool| spool.exists()) {
-        return Value::Null;
+        return Ok(Value::Null);
     }
-    // A store in trouble is for `doctor` to explain.
-    let stats = super::call(world, "memory_stats", json!({}));
-    stats.map(|stats| stats["agents"].clone()).unwrap_or_default()
+    let is_held = Lock::try_take(&world.locations)?.is_none();
+    let stats = if is_held {
+        // A daemon that hangs is not waited for: what it has kept is read beside it.
+        let runtime = world::look(&world.locations, world.config()?)?;
+        let stats = runtime.call(super::request("memory_stats", json!({})));
+        runtime.close();
+        stats
+    } else {
+        super::call(world, "memory_stats", json!({}))
+    };
+    stats.map(|stats| stats["agents"].clone())
 }
 
 /// Those that were found and are not connected, by what people call them.
@@ -64,30 +106,49 @@ pub(super) fn unwired() -> Vec<&'static str> {
     let Ok(here) = Here::find() else { return Vec::new() };
     let around = here.around();
     let found = WIRINGS.iter().filter(|wiring| around.found(wiring).is_some());
-    let unwired = found.filter(|wiring| look(wiring, Scope::User, &around).state() == "no");
+    let unwired = found.filter(|wiring| seen(wiring, &around).0.state() == "no");
     unwired.map(|wiring| wiring.title).collect()
 }
 
 fn pretty(result: &Value) -> String {
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let texts = |value: &Value| -> Vec<String> {
+        let all = value.as_array().into_iter().flatten().filter_map(Value::as_str);
+        all.map(str::to_owned).collect()
+    };
+    let none = if result["unheard"].is_null() { "none yet" } else { "unknown" };
     let mut lines = vec![format!("{:<12} {:<8} {:<10} last event", "agent", "found", "connected")];
     for agent in result["agents"].as_array().into_iter().flatten() {
+        let text = |name: &str| agent[name].as_str().unwrap_or_default();
         let found = if agent["found"].is_null() { "no" } else { "yes" };
-        let last = agent["last_event"].as_str().unwrap_or("none yet");
-        let (name, wired) = (text(&agent["agent"]), text(&agent["wired"]));
-        lines.push(format!("{name:<12} {found:<8} {wired:<10} {last}"));
-        for trouble in agent["trouble"].as_array().into_iter().flatten() {
-            lines.push(format!("  {}", text(trouble)));
-        }
-        let missing: Vec<String> =
-            agent["missing"].as_array().into_iter().flatten().map(text).collect();
-        if !missing.is_empty() {
-            let name = text(&agent["agent"]);
+        let last = agent["last_event"].as_str().unwrap_or(none);
+        let in_project = text("scope") == Scope::Project.word();
+        let (name, faults, trouble) =
+            (text("agent"), texts(&agent["faults"]), texts(&agent["trouble"]));
+        let connected = match text("wired") {
+            wired if faults.is_empty() || wired == "no" => match in_project && wired == "yes" {
+                true => "project",
+                false => wired,
+            },
+            _ => "broken",
+        };
+        lines.push(format!("{name:<12} {found:<8} {connected:<10} {last}"));
+        lines.extend(faults.iter().map(|fault| format!("  {fault}")));
+        let scope = if in_project { " --scope project" } else { "" };
+        let install = format!("`rekindle install {name}{scope}`");
+        let missing = texts(&agent["missing"]).join(", ");
+        if !trouble.is_empty() {
+            lines.extend(trouble.iter().map(|trouble| format!("  {trouble}")));
+            lines.push(format!("  Mend the file, then {install}."));
+        } else if !missing.is_empty() {
             lines.push(format!(
-                "  not there: {}; `rekindle install {name}` completes it",
-                missing.join(", ")
+                "  not there, or not for every event: {missing}; {install} completes it"
             ));
         }
+    }
+    if let Some(why) = result["unheard"].as_str() {
+        lines.push(format!(
+            "When each was last heard of is not known: {why}. See `rekindle doctor`."
+        ));
     }
     lines.join("\n")
 }

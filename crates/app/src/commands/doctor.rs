@@ -1,9 +1,9 @@
 //! `rekindle doctor`: looks at everything that can be wrong, and says what to do about it.
 
-mod capture;
+pub(super) mod capture;
 mod mend;
 mod places;
-mod program;
+pub(super) mod program;
 
 use std::path::Path;
 

@@ -13,7 +13,7 @@ use super::connecting::{self, Here};
 use crate::world::World;
 
 /// Where the program is copied to, below the home directory.
-pub(super) const INSTALLED: &str = ".local/bin/rekindle";
+const INSTALLED: &str = ".local/bin/rekindle";
 
 pub(super) fn command() -> Command {
     let flag = |name: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue);
@@ -187,6 +187,7 @@ fn told(asked: &Asked<'_>, outcome: &Outcome, dry: bool) -> Value {
         "changed": !outcome.changes_nothing(),
         "scope": asked.scope.word(),
         "binary": { "path": asked.binary.to_string_lossy(), "done": copy },
+        "removed": outcome.removed.iter().map(|path| path.to_string_lossy()).collect::<Vec<_>>(),
         "agents": agents.collect::<Vec<_>>(),
         "shell": of("shell"),
     })
@@ -212,6 +213,8 @@ fn pretty(result: &Value) -> String {
     if result["binary"]["done"] != "unchanged" {
         lines.push("Program".to_owned());
         lines.push(line(&result["binary"]));
+        let removed = list(result, "removed");
+        lines.extend(removed.iter().map(|path| format!("  {:<9} {}", "removed", plain(path))));
     }
     for agent in &agents {
         lines.push(plain(&agent["title"]).to_owned());
@@ -221,11 +224,14 @@ fn pretty(result: &Value) -> String {
         lines.push("Shell".to_owned());
         lines.extend(list(result, "shell").iter().map(line));
     }
-    let end = if result["changed"] == true {
+    let end = if result["changed"] != true {
+        "Everything is in place already; nothing was changed."
+    } else if agents.is_empty() {
+        "Completions and the man page are in place for new shells; `rekindle uninstall` removes them. No agent was \
+         connected: that is `rekindle install`."
+    } else {
         "Connected. Start a new session of your agent; `rekindle agents` shows when its first event came, \
          `rekindle uninstall` undoes all of this."
-    } else {
-        "Everything is in place already; nothing was changed."
     };
     format!("{}\n\n{end}", lines.join("\n"))
 }

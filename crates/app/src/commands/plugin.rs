@@ -4,10 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgMatches, Command, value_parser};
+use connect::{Asked, Scope};
 use model::{Code, OpError};
 use serde_json::{Value, json};
 
-use super::install::INSTALLED;
+use super::connecting::Here;
+use super::install;
 use crate::world::World;
 
 pub(super) fn command() -> Command {
@@ -16,7 +18,8 @@ pub(super) fn command() -> Command {
         .long_about(
             "Write the Claude Code plugin: hooks and MCP tools in a folder of its own.\n\n\
              It is another way to connect that agent, without its settings being touched. Use the plugin or \
-             `rekindle install claude-code`, not both.",
+             `rekindle install claude-code`, not both. When the program runs from a build folder it is copied to \
+             ~/.local/bin first, as `rekindle install` does.",
         )
         .arg(
             Arg::new("dir")
@@ -30,20 +33,16 @@ pub(super) fn command() -> Command {
 
 pub(super) fn run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
     let dir = matches.get_one::<PathBuf>("dir").cloned().unwrap_or_default();
-    match write(&dir) {
+    match write(world, &dir) {
         Ok(result) => world.out.result(&result, Some(&pretty)),
         Err(error) => world.out.error(&error),
     }
 }
 
-fn write(dir: &Path) -> Result<Value, OpError> {
+fn write(world: &World, dir: &Path) -> Result<Value, OpError> {
     let failed = |error: std::io::Error| {
         OpError::unavailable(format!("cannot write {}: {error}", dir.display()))
             .hint("Choose a directory that is yours to write.")
-    };
-    let exe = program().map_err(failed)?;
-    let Some(command) = exe.to_str() else {
-        return Err(OpError::unavailable("the path of this program is not UTF-8"));
     };
     let manifest = dir.join(".claude-plugin/plugin.json");
     let others = fs::read_to_string(&manifest).is_ok_and(|text| !text.contains("\"rekindle\""));
@@ -52,6 +51,10 @@ fn write(dir: &Path) -> Result<Value, OpError> {
         let message = format!("{} holds something else already", dir.display());
         return Err(OpError::new(Code::Conflict, message).hint("Choose an empty directory."));
     }
+    let program = program(world)?;
+    let Some(command) = program.path.to_str() else {
+        return Err(OpError::unavailable("the path of this program is not UTF-8"));
+    };
     let mut written = Vec::new();
     for (path, text) in connect::claude_plugin(command, env!("CARGO_PKG_VERSION")) {
         let path = dir.join(path);
@@ -60,20 +63,47 @@ fn write(dir: &Path) -> Result<Value, OpError> {
         written.push(path.to_string_lossy().into_owned());
     }
     let dir = dir.canonicalize().map_err(failed)?;
-    Ok(json!({ "directory": dir.to_string_lossy(), "files": written, "command": command }))
+    Ok(json!({
+        "directory": dir.to_string_lossy(),
+        "files": written,
+        "command": command,
+        "copied": program.copied,
+    }))
 }
 
-/// This program; its copy if it runs from a build folder and was installed.
-fn program() -> std::io::Result<PathBuf> {
-    let exe = std::env::current_exe()?;
-    let copy = client::platform::home().map(|home| home.join(INSTALLED));
-    let copy = copy.filter(|copy| connect::build_folder(&exe) && copy.is_file());
-    Ok(copy.unwrap_or(exe))
+/// The program that the plugin starts.
+struct Program {
+    path: PathBuf,
+    /// Whether it was copied there just now.
+    copied: bool,
+}
+
+/// This program, or its copy out of a build folder, which is recorded, so that `rekindle uninstall` removes it.
+fn program(world: &World) -> Result<Program, OpError> {
+    let here = Here::find()?;
+    let (path, copy) = install::program(&here, None)?;
+    if copy.is_none() {
+        return Ok(Program { path, copied: false });
+    }
+    let asked = Asked {
+        agents: &[],
+        scope: Scope::User,
+        binary: &path,
+        copy,
+        shell: &[],
+        data_dir: &world.locations.data_dir,
+    };
+    let copied = !connect::install(&asked, &here.around())?.changes_nothing();
+    Ok(Program { path, copied })
 }
 
 fn pretty(result: &Value) -> String {
     let files = result["files"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let mut lines: Vec<String> = files.map(|file| format!("wrote {file}")).collect();
+    if result["copied"] == true {
+        let copy = result["command"].as_str().unwrap_or_default();
+        lines.push(format!("copied the program to {copy}; `rekindle uninstall` removes it"));
+    }
     let dir = result["directory"].as_str().unwrap_or_default();
     lines.push(format!(
         "\nLoad it with:   claude --plugin-dir {dir}\nCheck it with:  claude plugin validate {dir}"

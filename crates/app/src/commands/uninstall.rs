@@ -1,7 +1,7 @@
 //! `rekindle uninstall`: undoes what `install` did, to the byte where nobody touched a file since.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use connect::Doing;
@@ -55,10 +55,15 @@ fn uninstall(world: &mut World, matches: &ArgMatches) -> Result<Option<Value>, O
             json!({ "agent": change.agent, "path": path, "done": change.doing().word() })
         })
         .collect();
-    let binary = undone.binary.map(|path| path.to_string_lossy().into_owned());
+    let programs: Vec<_> = undone.removed.iter().map(|path| path.to_string_lossy()).collect();
     let removed = if data { Some(remove_data(world)?) } else { None };
-    let nothing = files.is_empty() && binary.is_none() && removed.is_none();
-    Ok(Some(json!({ "changed": !nothing, "files": files, "binary": binary, "data": removed })))
+    for folder in undone.folders.iter().rev() {
+        // Whatever else is in it now is not ours to remove.
+        let _ = fs::remove_dir(folder);
+    }
+    let gone = removed.as_ref().is_some_and(|removed| removed["files"] != 0);
+    let changed = gone || !files.is_empty() || !programs.is_empty();
+    Ok(Some(json!({ "changed": changed, "files": files, "programs": programs, "data": removed })))
 }
 
 /// Whether the data may go, after saying how much it is.
@@ -104,6 +109,16 @@ const OURS: &[&str] = &[
     "log",
 ];
 
+/// Damaged databases that were set aside beside this one: they hold what was remembered, too.
+fn set_aside(database: &Path) -> Vec<PathBuf> {
+    let name = database.file_name().unwrap_or_default().to_string_lossy();
+    let folder = database.parent().unwrap_or(Path::new("."));
+    let beside = fs::read_dir(folder).into_iter().flatten().flatten();
+    let prefix = format!("{name}.corrupt-");
+    let is_one = |entry: &fs::DirEntry| entry.file_name().to_string_lossy().starts_with(&prefix);
+    beside.filter(is_one).map(|entry| entry.path()).collect()
+}
+
 /// Ends the daemon, then removes what it kept.
 fn remove_data(world: &mut World) -> Result<Value, OpError> {
     super::stop::stop(world)?;
@@ -115,7 +130,8 @@ fn remove_data(world: &mut World) -> Result<Value, OpError> {
         name.push(ending);
         name.into()
     });
-    for path in OURS.iter().map(|name| dir.join(name)).chain(beside) {
+    let ours = OURS.iter().map(|name| dir.join(name)).chain(beside);
+    for path in ours.chain(set_aside(&database)) {
         let removed =
             if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
         match removed {
@@ -128,26 +144,41 @@ fn remove_data(world: &mut World) -> Result<Value, OpError> {
     }
     // What else is in it was not put there by us.
     let _ = fs::remove_dir(&dir);
-    Ok(json!({ "directory": dir.to_string_lossy(), "files": count, "bytes": bytes }))
+    let (left, left_bytes) = extent(&dir);
+    let stayed = fs::read_dir(&dir).into_iter().flatten().flatten();
+    let mut stayed: Vec<_> =
+        stayed.map(|entry| entry.path().to_string_lossy().into_owned()).collect();
+    stayed.sort();
+    Ok(json!({
+        "directory": dir.to_string_lossy(),
+        "files": count.saturating_sub(left),
+        "bytes": bytes.saturating_sub(left_bytes),
+        "stayed": stayed,
+    }))
 }
 
 fn pretty(result: &Value) -> String {
-    if result["changed"] != true {
-        return "nothing of ours was found; nothing was changed".to_owned();
-    }
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let mut lines: Vec<String> = Vec::new();
+    if result["changed"] != true {
+        lines.push("nothing of ours was found; nothing was changed".to_owned());
+    }
     for file in result["files"].as_array().into_iter().flatten() {
         lines.push(format!("{:<9} {}", text(&file["done"]), text(&file["path"])));
     }
-    if !result["binary"].is_null() {
-        lines.push(format!("removed   {}", text(&result["binary"])));
+    for program in result["programs"].as_array().into_iter().flatten() {
+        lines.push(format!("removed   {}", text(program)));
     }
     let data = &result["data"];
-    if !data.is_null() {
-        let (files, bytes) = (&data["files"], &data["bytes"]);
-        lines
-            .push(format!("removed   {} ({files} files, {bytes} bytes)", text(&data["directory"])));
+    let (files, bytes) = (&data["files"], &data["bytes"]);
+    let stayed: Vec<&Value> = data["stayed"].as_array().into_iter().flatten().collect();
+    if files.as_u64().is_some_and(|files| files > 0) {
+        let of = if stayed.is_empty() { "" } else { "from " };
+        let dir = text(&data["directory"]);
+        lines.push(format!("removed   {of}{dir} ({files} files, {bytes} bytes)"));
+    }
+    for path in stayed {
+        lines.push(format!("kept      {} (not ours)", text(path)));
     }
     lines.join("\n")
 }

@@ -79,7 +79,7 @@ pub(crate) fn install(home: &Home, args: &[&str]) -> Run {
 }
 
 /// What `agents` says about one of them.
-fn agent(home: &Home, name: &str) -> Value {
+pub(crate) fn agent(home: &Home, name: &str) -> Value {
     let all = home.run(&["agents", "--json"]).json();
     let mut agents = all["agents"].as_array().unwrap().iter();
     agents.find(|agent| agent["agent"] == name).unwrap().clone()
@@ -358,6 +358,30 @@ fn from_a_build_folder_the_program_is_copied_replaced_and_removed_with_the_last_
     assert!(!home.path(".cursor").exists());
 }
 
+/// @connect_binary
+#[test]
+fn a_copy_that_is_replaced_by_one_elsewhere_goes_once_nobody_starts_it() {
+    let home = home();
+    let before = tree(&home);
+    let bin = |name: &str| home.path(name).join("rekindle").to_str().unwrap().to_owned();
+    let (a, b) = (bin("a/bin"), bin("b"));
+    install(&home, &["claude-code", "codex", "--bin", &a]).ok();
+    install(&home, &["codex", "--bin", &b]).ok();
+    assert!(Path::new(&a).is_file(), "Claude Code still starts it");
+    let done = install(&home, &["claude-code", "cursor", "--bin", &b]).ok();
+    assert!(!done.contains("No agent was connected"), "{done}");
+    home.run(&["uninstall", "codex"]).ok();
+    assert!(!home.path("a").exists() && Path::new(&b).is_file());
+    home.run(&["uninstall"]).ok();
+    assert_eq!(tree(&home), before);
+    install(&home, &["claude-code", "--bin", &a]).ok();
+    let done = install(&home, &["claude-code", "--bin", &b, "--json"]).json();
+    assert_eq!(done["removed"], json!([a]));
+    assert!(!home.path("a").exists());
+    home.run(&["uninstall"]).ok();
+    assert_eq!(tree(&home), before);
+}
+
 /// @connect_shell
 #[test]
 fn completions_and_the_man_page_are_installed_and_undone() {
@@ -367,7 +391,8 @@ fn completions_and_the_man_page_are_installed_and_undone() {
     }
     home.set("PATH", home.path("bin").to_str().unwrap());
     let before = tree(&home);
-    install(&home, &["--shell"]).ok();
+    let said = install(&home, &["--shell"]).ok();
+    assert!(said.contains("No agent was connected") && !said.contains("Connected."), "{said}");
     let data = home.path(".local/share");
     let bash = std::fs::read_to_string(data.join("bash-completion/completions/rekindle")).unwrap();
     assert!(bash.contains("uninstall"));
@@ -398,10 +423,33 @@ fn the_plugin_folder_holds_hooks_and_server_and_says_how_to_load_it() {
     assert_eq!(home.run(&["plugin", "full"]).code, 1);
 }
 
+/// @connect_plugin
+#[test]
+fn the_plugin_starts_a_copy_when_the_program_lies_in_a_build_folder() {
+    let home = Home::new(env!("CARGO_BIN_EXE_rekindle"));
+    let before = tree(&home);
+    home.write("full/notes", "mine");
+    assert_eq!(home.run(&["plugin", "full"]).code, 1);
+    assert!(!home.path(".local").exists(), "what is refused copies nothing");
+    let copy = home.path(".local/bin/rekindle");
+    let said = home.run(&["plugin", "plug"]).ok();
+    assert!(said.contains(&format!("copied the program to {}", copy.display())), "{said}");
+    let hooks: Value = serde_json::from_str(&read(&home, "plug/hooks/hooks.json")).unwrap();
+    let hook = &hooks["hooks"]["Stop"][0]["hooks"][0];
+    assert_eq!(hook["command"].as_str(), copy.to_str());
+    assert!(copy.is_file() && !home.run(&["plugin", "plug"]).ok().contains("copied"));
+    home.run(&["uninstall"]).ok();
+    for mine in ["plug", "full"] {
+        std::fs::remove_dir_all(home.path(mine)).unwrap();
+    }
+    assert_eq!(tree(&home), before);
+}
+
 /// @connect_data
 #[test]
 fn the_data_goes_only_after_a_yes_that_was_told_how_much_it_is() {
-    let home = home();
+    let mut home = home();
+    home.set("REKINDLE_HOME", home.path("share/data").to_str().unwrap());
     install(&home, &["claude-code"]).ok();
     home.call("mark", &json!({ "text": "a decision" }));
     let before = tree(&home);
@@ -411,5 +459,21 @@ fn the_data_goes_only_after_a_yes_that_was_told_how_much_it_is() {
     assert_eq!(tree(&home), before);
     let done = home.run(&["uninstall", "--data", "--yes", "--json"]).json();
     assert!(done["data"]["bytes"].as_u64().unwrap() > 0, "{done}");
-    assert!(!home.path("data").exists() && !home.path(".claude").exists());
+    assert!(!home.path("share").exists() && !home.path(".claude").exists());
+}
+
+/// @connect_data
+#[test]
+fn what_is_not_ours_in_the_data_directory_stays_and_is_told_of() {
+    let home = home();
+    let mine = home.write("data/notes", "mine");
+    let run = home.run(&["uninstall", "--data", "--yes"]).ok();
+    let kept = format!("kept      {} (not ours)", mine.display());
+    assert_eq!(run.trim(), format!("nothing of ours was found; nothing was changed\n{kept}"));
+    home.call("mark", &json!({ "text": "a decision" }));
+    home.write("data/rekindle.db.corrupt-20260101T000000Z", "remembered");
+    let run = home.run(&["uninstall", "--data", "--yes"]).ok();
+    assert!(run.contains("removed   from ") && run.contains(&kept), "{run}");
+    let left: Vec<_> = std::fs::read_dir(home.path("data")).unwrap().flatten().collect();
+    assert_eq!(left.len(), 1, "{left:?}");
 }

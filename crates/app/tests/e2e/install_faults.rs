@@ -240,6 +240,38 @@ fn a_disk_that_is_full_at_any_write_leaves_everything_as_it_was() {
     );
 }
 
+/// Lets an installation in a bare home end so at each of its writes, and looks whether all is as it was after that.
+fn in_a_bare_home(kind: &str, data: &str, then: impl Fn(&Home)) {
+    let mut at = 0;
+    loop {
+        at += 1;
+        let mut home = home();
+        home.set("REKINDLE_HOME", home.path(data).to_str().unwrap());
+        let before = tree(&home);
+        home.set("REKINDLE_INSTALL_FAULT", &format!("{kind}:{at}"));
+        let run = home.run(&["install", "opencode", "claude-code"]);
+        home.unset("REKINDLE_INSTALL_FAULT");
+        if run.code == 0 {
+            break;
+        }
+        then(&home);
+        assert_eq!(tree(&home), before, "{kind}:{at} {run:?}");
+    }
+    assert!(at > 12, "only {at} writes");
+}
+
+/// @connect_disk_full
+#[test]
+fn a_disk_that_is_full_leaves_no_empty_folders_where_there_were_none() {
+    in_a_bare_home("fail", "a/b/data", |_| {});
+}
+
+/// @connect_interrupted
+#[test]
+fn an_installation_that_was_cut_off_leaves_no_empty_folders_once_it_is_undone() {
+    in_a_bare_home("stop", "data", |home| drop(home.run(&["uninstall"]).ok()));
+}
+
 /// @connect_disk_full
 #[test]
 fn a_limit_on_the_size_of_files_is_told_and_changes_nothing() {
@@ -272,4 +304,20 @@ fn uninstall_without_install_changes_nothing_and_says_so() {
     assert!(run.stdout.contains("nothing was changed"), "{run:?}");
     assert_eq!(home.run(&["uninstall", "codex", "--json"]).json()["changed"], false);
     assert_eq!(tree(&home), before);
+}
+
+/// @connect_nothing_to_undo
+#[test]
+fn uninstall_without_install_where_nothing_can_be_written_says_so() {
+    let mut home = home();
+    home.write("file", "");
+    home.set("REKINDLE_HOME", home.path("file/data").to_str().unwrap());
+    let before = tree(&home);
+    let run = home.run(&["uninstall"]);
+    assert_eq!((run.code, run.stderr.as_str()), (0, ""));
+    assert!(run.stdout.contains("nothing was changed"), "{run:?}");
+    assert_eq!(tree(&home), before);
+    // What is there without a record has to be told of.
+    home.write(".cursor/hooks.json", r#"{"hooks":{"stop":[{"command":"rekindle hook stop"}]}}"#);
+    assert_eq!(home.run(&["uninstall"]).code, 1);
 }

@@ -69,6 +69,49 @@ fn a_hook_leaves_a_hung_daemon_at_the_deadline_of_its_event_whichever_agent_send
     assert_eq!(sqlite::recorded(&home).len(), sent, "what the daemon got twice counts once");
 }
 
+/// Runs a hook whose stdin holds this and stays open until the hook has ended.
+fn hook_left_open(home: &Home, event: &str, text: &[u8]) {
+    let mut command = home.command(["hook", event]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut running = command.spawn().unwrap();
+    let mut stdin = running.stdin.take().unwrap();
+    stdin.write_all(text).unwrap();
+    wait_until("the hook leaves", || running.try_wait().unwrap());
+    let output = running.wait_with_output().unwrap();
+    drop(stdin);
+    assert_eq!((output.status.code(), output.stdout, output.stderr), (Some(0), vec![], vec![]));
+}
+
+/// @a_hook_takes_what_is_whole
+#[test]
+fn a_hook_takes_a_whole_event_from_a_stdin_that_stays_open() {
+    let home = home();
+    hook_left_open(&home, "PostToolUse", &payload());
+    hook_left_open(&home, "Stop", &[&payload()[..], b"\n \n"].concat());
+    let large =
+        json!({ "session_id": "s-1", "tool_name": "Bash", "tool_response": "}".repeat(3 << 20) });
+    hook_left_open(&home, "PostToolUse", large.to_string().as_bytes());
+    assert_eq!(home.spooled().len(), 3);
+    let _daemon = home.daemon();
+    hook_left_open(&home, "Stop", &payload());
+    wait_until("all are taken in", || (sqlite::recorded(&home).len() == 4).then_some(()));
+    assert!(!home.path("data/log/hook.log").exists());
+}
+
+/// @a_hook_takes_what_is_whole
+#[test]
+fn a_hook_does_not_wait_without_end_for_half_an_event() {
+    let home = home();
+    for half in [&b""[..], br#"{"session_id":"s-1","prompt":"}"#] {
+        let started = Instant::now();
+        hook_left_open(&home, "UserPromptSubmit", half);
+        assert!(started.elapsed() >= Duration::from_millis(1_000), "the rest may still come");
+    }
+    assert_eq!(home.spooled().len(), 0);
+    let log = std::fs::read_to_string(home.path("data/log/hook.log")).unwrap();
+    assert_eq!(log.matches("without a whole JSON object").count(), 2, "{log}");
+}
+
 /// @a_hook_works_anywhere
 #[test]
 fn a_hook_works_where_home_is_not_set_or_empty() {
@@ -195,6 +238,24 @@ fn an_event_that_a_daemon_of_another_build_does_not_understand_waits_in_the_spoo
         hook(&home, "PostToolUse");
         assert_eq!(home.spooled().len(), number);
     }
+    assert!(!home.path("data/log/hook.log").exists());
+}
+
+/// @capture_unknown_event
+#[test]
+fn an_event_that_nobody_knows_is_kept_by_its_name_and_time() {
+    let home = home();
+    let send = || {
+        let line = ["hook", "Brandnew", "--agent", "claude-code"];
+        silent(&home.run_with(&line, &payload()));
+    };
+    send();
+    let _daemon = home.daemon();
+    send();
+    assert_eq!(sqlite::recorded(&home), ["Brandnew", "Brandnew"]);
+    let stats = home.call("memory_stats", &json!({}));
+    assert!(stats["agents"]["claude-code"].is_number(), "the agent was heard of: {stats}");
+    assert_eq!(stats["observations"], 0, "{stats}");
     assert!(!home.path("data/log/hook.log").exists());
 }
 

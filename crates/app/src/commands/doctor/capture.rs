@@ -71,14 +71,30 @@ fn last_event(wiring: &Wiring, told: &Told) -> Option<i64> {
     by_hooks.max(by_sessions)
 }
 
+/// Whether an agent calls us from its own files, or by our plugin.
+fn is_connected(look: &Look) -> bool {
+    look.state() != "no" || look.plugin
+}
+
+/// That an agent is connected and its settings switch all hooks off, and what mends it.
+pub(crate) fn off(wiring: &Wiring, look: &Look) -> Option<(String, String)> {
+    let file = look.off.as_ref().filter(|_| is_connected(look))?.display();
+    let detail = format!("{} is connected, but its settings switch all hooks off", wiring.title);
+    Some((detail, format!("Take `{}` out of {file}.", wiring.off.unwrap_or_default())))
+}
+
+/// What mends a registered program that is not good.
+pub(crate) fn registers(wiring: &Wiring) -> String {
+    format!("`rekindle install {}` registers this program.", wiring.agent)
+}
+
 impl Seen<'_> {
     fn is_of_interest(&self) -> bool {
         self.look.found.is_some() || self.recorded || self.is_connected() || self.in_project
     }
 
-    /// Whether it calls us from its own files, or by our plugin.
     fn is_connected(&self) -> bool {
-        self.look.state() != "no" || self.look.plugin
+        is_connected(&self.look)
     }
 
     fn connected(&self) -> Value {
@@ -95,11 +111,7 @@ impl Seen<'_> {
             let hint = format!("Mend the file, then `rekindle install {name}`.");
             return said(status, &self.look.trouble.join("; "), &hint);
         }
-        if self.look.off && self.is_connected() {
-            let detail = format!("{title} is connected, but its settings switch all hooks off");
-            let file = self.look.files.first().map(|file| file.display().to_string());
-            let member = self.wiring.off.unwrap_or_default();
-            let hint = format!("Take `{member}` out of {}.", file.unwrap_or_default());
+        if let Some((detail, hint)) = off(self.wiring, &self.look) {
             return said("fail", &detail, &hint);
         }
         match state {
@@ -142,17 +154,14 @@ impl Seen<'_> {
 
     fn program(&self, path: &str, program: &Program, world: &World) -> Value {
         let name = self.wiring.agent;
-        let mends = format!("`rekindle install {name}` registers this program.");
+        let mends = registers(self.wiring);
         let said = |status: &str, detail: String, hint: &str| {
             check(&format!("{name} program"), status, &detail, hint)
         };
+        if let Some(fault) = program.fault(path) {
+            return said("fail", fault, &mends);
+        }
         match program {
-            Program::Missing => {
-                said("fail", format!("{path} is not there, so no event comes"), &mends)
-            }
-            Program::NotRunnable => said("fail", format!("{path} cannot be run"), &mends),
-            Program::Foreign => said("fail", format!("{path} does not answer as rekindle"), &mends),
-            Program::Ours => said("ok", path.to_owned(), ""),
             Program::Older(build) => said(
                 "warn",
                 format!(
@@ -166,6 +175,7 @@ impl Seen<'_> {
                 format!("{path} is of a newer build ({build}) than this program ({})", world.build),
                 "Use that one, so that both speak of the same.",
             ),
+            _ => said("ok", path.to_owned(), ""),
         }
     }
 

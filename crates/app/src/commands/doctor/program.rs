@@ -13,7 +13,7 @@ use serde_json::Value;
 
 /// What a program that agents start turned out to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Program {
+pub(crate) enum Program {
     Missing,
     /// It is there and cannot be run.
     NotRunnable,
@@ -25,18 +25,28 @@ pub(super) enum Program {
 }
 
 impl Program {
+    /// Why no event comes from an agent that starts it, if that is so.
+    pub(crate) fn fault(&self, path: &str) -> Option<String> {
+        match self {
+            Program::Missing => Some(format!("{path} is not there, so no event comes")),
+            Program::NotRunnable => Some(format!("{path} cannot be run")),
+            Program::Foreign => Some(format!("{path} does not answer as rekindle")),
+            Program::Ours | Program::Older(_) | Program::Newer(_) => None,
+        }
+    }
+
     /// Whether an agent that starts it reaches us.
-    pub(super) fn is_good(&self) -> bool {
+    pub(crate) fn is_good(&self) -> bool {
         matches!(self, Program::Ours | Program::Older(_) | Program::Newer(_))
     }
 }
 
 /// The programs that were asked already: agents share them.
 #[derive(Default)]
-pub(super) struct Programs(BTreeMap<String, Program>);
+pub(crate) struct Programs(BTreeMap<String, Program>);
 
 impl Programs {
-    pub(super) fn of(&mut self, path: &str, build: &Build) -> Program {
+    pub(crate) fn of(&mut self, path: &str, build: &Build) -> Program {
         self.0.entry(path.to_owned()).or_insert_with(|| look(path, build)).clone()
     }
 }
