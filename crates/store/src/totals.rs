@@ -87,10 +87,11 @@ pub fn text_bytes(rx: &Rx<'_>) -> Result<u64, OpError> {
     rx.sql(|db| db.query_row(&format!("SELECT CAST(({TEXTS}) AS INTEGER)"), [], |row| row.get(0)))
 }
 
-/// Bytes of what finds records by any of their words and by meaning.
+/// Bytes of what finds records by any of their words and by meaning: passages with their vectors, and
+/// postings, in whole pages.
 pub fn search_bytes(rx: &Rx<'_>) -> Result<u64, OpError> {
-    const BYTES: &str = "SELECT CAST((SELECT total(length(vector)) FROM passages) \
-         + (SELECT total(length(entries) + octet_length(term)) FROM postings) AS INTEGER)";
+    const BYTES: &str = "SELECT coalesce(sum(pgsize), 0) FROM dbstat \
+         WHERE aggregate = TRUE AND name IN ('passages', 'passages_by_doc', 'postings')";
     rx.sql(|db| db.query_row(BYTES, [], |row| row.get(0)))
 }
 

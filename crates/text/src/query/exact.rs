@@ -4,10 +4,14 @@
 use super::{Form, Query, WORDS_MAX, phrase};
 use crate::words;
 
+/// Bytes of a name; whatever is longer is none.
+const NAME_BYTES_MAX: usize = 1_024;
+
 /// Something that is meant as it was typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exact {
     name: String,
+    lower: String,
     expression: String,
 }
 
@@ -19,11 +23,13 @@ impl Query {
             return None;
         }
         let typed = self.typed.trim();
-        let name = quoted(typed).or_else(|| name(typed, self.words.len()))?;
+        let name = quoted(typed).or_else(|| name(typed, self.words.len()));
+        let name = name.filter(|name| name.len() <= NAME_BYTES_MAX)?;
         let words = words::words(name).map(|(_, word)| word.to_lowercase());
         let words: Vec<String> = words.take(WORDS_MAX).collect();
         let expression = phrase(&words);
-        (!words.is_empty()).then(|| Exact { name: name.to_owned(), expression })
+        let lower = name.to_lowercase();
+        (!words.is_empty()).then(|| Exact { name: name.to_owned(), lower, expression })
     }
 
     /// The query for any of the words, where one of nothing but words and phrases in quotes asks for all
@@ -64,7 +70,7 @@ impl Exact {
 
     /// Whether a text has it just so, in small or capital letters, and not as a part of something longer.
     pub fn is_in(&self, text: &str) -> bool {
-        stands_in(&self.name, text) || stands_in(&self.name.to_lowercase(), &text.to_lowercase())
+        stands_in(&self.name, text) || stands_in(&self.lower, &text.to_lowercase())
     }
 }
 
