@@ -95,6 +95,8 @@ pub const HOOK_START_PAUSE: Duration = Duration::from_secs(30);
 pub const SPOOL_PART_AGE: Duration = Duration::from_secs(3_600);
 /// Age of the last change of the spool's folder from which on its time tells it from a later one.
 pub const SPOOL_SETTLED: Duration = Duration::from_secs(1);
+/// How long somebody who brings an event waits for who takes in the spool just then.
+pub const SPOOL_TURN: Duration = Duration::from_millis(50);
 /// How long a read waits until what happened before it is taken in from the spool.
 pub const SPOOL_READ_PATIENCE: Duration = Duration::from_millis(200);
 /// How long a store that did not take in what waits in the spool is left alone, except by a write.

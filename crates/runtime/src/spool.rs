@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::sync_channel;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Instant, SystemTime};
 
 use model::hook::{Happening, HookEvent, Source};
@@ -17,12 +17,24 @@ use crate::runtime::Inner;
 /// The folders where hooks leave events, one file each.
 pub(crate) struct Spool {
     folders: [PathBuf; 2],
-    /// One thread takes in at a time; the others go on without waiting for it.
-    busy: Mutex<()>,
+    /// Whether a thread is taking in. One does at a time; the others wait a moment for it, because what
+    /// waits comes before what they bring, and then go on without.
+    busy: Mutex<bool>,
+    done: Condvar,
     /// When each folder had last changed before it was found empty.
     empty_since: Mutex<Option<Changed>>,
     /// When the store last took in nothing although something waited.
     refused: Mutex<Option<Instant>>,
+}
+
+/// Given back when it is dropped, also by who panics.
+struct Turn<'s>(&'s Spool);
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        *self.0.busy.lock().unwrap_or_else(PoisonError::into_inner) = false;
+        self.0.done.notify_all();
+    }
 }
 
 /// When each folder changed last; none for one that is not there.
@@ -40,10 +52,22 @@ impl Spool {
     pub(crate) fn new(folders: [PathBuf; 2]) -> Spool {
         Spool {
             folders,
-            busy: Mutex::new(()),
+            busy: Mutex::new(false),
+            done: Condvar::new(),
             empty_since: Mutex::default(),
             refused: Mutex::default(),
         }
+    }
+
+    /// The turn to take in; none if somebody else still has it after a moment.
+    fn turn(&self) -> Option<Turn<'_>> {
+        let busy = self.busy.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self.done.wait_timeout_while(busy, limits::SPOOL_TURN, |busy| *busy);
+        let (mut busy, waited) = waited.unwrap_or_else(PoisonError::into_inner);
+        (!waited.timed_out() && !*busy).then(|| {
+            *busy = true;
+            Turn(self)
+        })
     }
 
     /// Whether nothing came since the spool was found empty: one look at each folder instead of a
@@ -170,12 +194,7 @@ impl Inner {
     /// Takes in what waits, if anything does. What the store cannot take stays for the next time, and
     /// so does what comes after the time is up.
     pub(crate) fn ingest_spool(&self, until: Option<Instant>) {
-        let _busy = match self.spool.busy.try_lock() {
-            Ok(busy) => busy,
-            // It guards no data of its own; who panicked left nothing half done in it.
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => return,
-        };
+        let Some(_turn) = self.spool.turn() else { return };
         // What waits can wait for the next opening; who only wants to read should not wait with it.
         if self.spool.is_quiet() || self.store.only_reads() {
             return;

@@ -315,7 +315,9 @@ fn a_running_daemon_takes_in_the_spool_before_its_next_write() {
     let text = std::fs::read(&file).unwrap();
     std::fs::remove_file(&file).unwrap();
     let _daemon = home.daemon();
-    std::fs::write(&file, text).unwrap();
+    // As a hook does it: nobody sees half of it.
+    std::fs::write(file.with_extension("part"), text).unwrap();
+    std::fs::rename(file.with_extension("part"), &file).unwrap();
     hook(&home, "Stop", &payload("s-1"));
     assert_eq!(sqlite::recorded(&home), ["PostToolUse", "Stop"]);
     assert_eq!(status(&home)["spooled"], 0);
