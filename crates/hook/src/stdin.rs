@@ -6,7 +6,8 @@ use std::time::Instant;
 use client::platform;
 use model::limits;
 
-/// Bytes that are read at a time: what a pipe holds.
+/// Bytes that are read at first, which most events fit into, and then at a time: what a pipe holds.
+const FIRST: usize = 4 * 1024;
 const CHUNK: usize = 64 * 1024;
 
 /// Where in a JSON text a reader is, as far as it takes to know that the text is whole.
@@ -40,32 +41,47 @@ impl Scan {
     }
 }
 
-/// The text on stdin up to its end, or up to the end of the event if nothing follows.
+/// The text on stdin up to its end, or up to the end of the event if nothing follows. An agent mostly closes
+/// it at once: only if nothing comes for a moment is it looked whether the text is whole.
 pub(crate) fn read() -> Result<Vec<u8>, String> {
     let max = limits::HOOK_BYTES_MAX;
-    let mut text = Vec::with_capacity(4096);
-    let mut chunk = vec![0; CHUNK];
-    let mut scan = Scan::default();
-    let mut until = Instant::now() + limits::HOOK_STDIN_MAX;
+    let mut text = Vec::with_capacity(FIRST);
+    let mut chunk = vec![0; FIRST];
+    let (mut scan, mut scanned, mut paused) = (Scan::default(), 0, false);
+    let until = Instant::now() + limits::HOOK_STDIN_MAX;
     loop {
         let left = until.saturating_duration_since(Instant::now());
-        let bytes = match platform::read_stdin(&mut chunk, left.min(limits::HOOK_STDIN_SILENCE)) {
+        let patience = match paused {
+            // A machine that is busy may take its time to begin.
+            _ if text.is_empty() => limits::HOOK_STDIN_BEGIN,
+            true => limits::HOOK_STDIN_SILENCE,
+            false => limits::HOOK_STDIN_END,
+        };
+        match platform::read_stdin(&mut chunk, left.min(patience)) {
             Ok(Some(0)) => return Ok(text),
-            Ok(Some(bytes)) => chunk.get(..bytes).unwrap_or_default(),
-            Ok(None) if scan.whole => return Ok(text),
+            Ok(Some(bytes)) => {
+                text.extend_from_slice(chunk.get(..bytes).unwrap_or_default());
+                paused = false;
+                if bytes == chunk.len() {
+                    chunk.resize(CHUNK, 0);
+                }
+            }
             Ok(None) => {
-                return Err("dropped: stdin stayed open without a whole JSON object".to_owned());
+                scan.feed(text.get(scanned..).unwrap_or_default());
+                scanned = text.len();
+                if scan.whole {
+                    return Ok(text);
+                }
+                if paused || text.is_empty() || left.is_zero() {
+                    let why = "dropped: stdin stayed open without a whole JSON object";
+                    return Err(why.to_owned());
+                }
+                paused = true;
             }
             Err(error) => return Err(format!("stdin cannot be read: {}", error.kind())),
-        };
-        text.extend_from_slice(bytes);
+        }
         if text.len() > max {
             return Err(format!("dropped: over {max} bytes"));
-        }
-        let was_whole = scan.whole;
-        scan.feed(bytes);
-        if scan.whole && !was_whole {
-            until = Instant::now() + limits::HOOK_STDIN_END;
         }
     }
 }

@@ -78,6 +78,8 @@ pub const HOOK_PROMPT_DEADLINE: Duration = Duration::from_millis(300);
 /// start, and at a prompt. At all other events it waits until it leaves.
 pub const HOOK_START_PATIENCE: Duration = Duration::from_millis(750);
 pub const HOOK_PROMPT_PATIENCE: Duration = Duration::from_millis(200);
+/// Time until the first byte of an event.
+pub const HOOK_STDIN_BEGIN: Duration = Duration::from_secs(5);
 /// Silence of stdin after which an event that is not whole never will be, and the longest that one may take to
 /// come: about as long as an agent waits for a hook.
 pub const HOOK_STDIN_SILENCE: Duration = Duration::from_millis(1_000);
