@@ -27,6 +27,24 @@ impl Connection {
     }
 }
 
+/// Reads the headers behind a first line; the length of the body that they announce.
+pub(crate) fn read_length(reader: &mut impl BufRead) -> Result<usize> {
+    let mut length = 0;
+    let mut line = String::new();
+    loop {
+        line.clear();
+        if reader.read_line(&mut line)? == 0 {
+            bail!("the connection ended inside of the headers");
+        }
+        let Some((name, value)) = line.trim_end().split_once(':') else { return Ok(length) };
+        if name.eq_ignore_ascii_case("content-length") {
+            length = value.trim().parse().context("a content length that is no number")?;
+        } else if name.eq_ignore_ascii_case("transfer-encoding") {
+            bail!("a chunked body where a length was expected");
+        }
+    }
+}
+
 /// Reads one response; the body goes into `body`.
 fn read_head(reader: &mut impl BufRead, body: &mut Vec<u8>) -> Result<u16> {
     let mut line = String::new();
@@ -34,19 +52,7 @@ fn read_head(reader: &mut impl BufRead, body: &mut Vec<u8>) -> Result<u16> {
     let status = line.split(' ').nth(1).and_then(|word| word.parse().ok());
     let status: u16 =
         status.with_context(|| format!("no status line but '{}'", line.trim_end()))?;
-    let mut length = 0;
-    loop {
-        line.clear();
-        if reader.read_line(&mut line)? == 0 {
-            bail!("the connection ended inside of the headers");
-        }
-        let Some((name, value)) = line.trim_end().split_once(':') else { break };
-        if name.eq_ignore_ascii_case("content-length") {
-            length = value.trim().parse().context("a content length that is no number")?;
-        } else if name.eq_ignore_ascii_case("transfer-encoding") {
-            bail!("a chunked answer where a length was expected");
-        }
-    }
+    let length = read_length(reader)?;
     body.resize(length, 0);
     reader.read_exact(body)?;
     Ok(status)

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::script::{Dialogue, Script, next};
 use super::wire::{Body, Wire};
+use crate::http;
 
 /// An agent that stops in the middle of a request is not waited for.
 const READ_DEADLINE: Duration = Duration::from_secs(30);
@@ -107,19 +108,7 @@ fn read_request(reader: &mut impl BufRead) -> Result<(String, String)> {
     let mut line = String::new();
     reader.read_line(&mut line)?;
     let path = line.split(' ').nth(1).context("no request line")?.to_owned();
-    let mut length = 0;
-    loop {
-        line.clear();
-        if reader.read_line(&mut line)? == 0 {
-            bail!("the connection ended inside of the headers");
-        }
-        let Some((name, value)) = line.trim_end().split_once(':') else { break };
-        if name.eq_ignore_ascii_case("content-length") {
-            length = value.trim().parse().context("a content length that is no number")?;
-        } else if name.eq_ignore_ascii_case("transfer-encoding") {
-            bail!("a chunked request where a length was expected");
-        }
-    }
+    let length = http::read_length(reader)?;
     if length > REQUEST_MAX {
         bail!("a request of {length} bytes, over {REQUEST_MAX}");
     }
