@@ -237,6 +237,10 @@ pub const HELLO_DEADLINE: Duration = Duration::from_secs(3);
 pub const CARE_DEADLINE: Duration = Duration::from_secs(600);
 /// How often the daemon looks around where nothing wakes it.
 pub const IDLE_LOOK: Duration = Duration::from_secs(4);
+/// How long a daemon may take until it has noticed that its socket is gone and made it anew.
+pub const SOCKET_AGAIN: Duration = Duration::from_secs(5);
+/// How long somebody who only reads waits for a daemon that holds its lock and cannot be reached.
+pub const BESIDE_PATIENCE: Duration = Duration::from_secs(2);
 /// How long to wait for a PRIMARY that is leaving to let go of the database.
 pub const DATABASE_LOCK_PATIENCE: Duration = Duration::from_secs(6);
 /// Bytes of a body that are read and thrown away, so that its sender gets to read the refusal.

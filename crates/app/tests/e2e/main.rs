@@ -32,6 +32,7 @@ mod mcp;
 mod meaning;
 mod nmem;
 mod nudge;
+mod out_of_reach;
 mod outbound;
 mod parity;
 mod places;
