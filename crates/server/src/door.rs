@@ -1,7 +1,6 @@
 //! The place where our own clients knock: the socket is bound at the start, and again if it is gone.
 
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
-use std::path::Path;
+use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
 
 use model::OpError;
 use model::locations::Locations;
@@ -9,11 +8,9 @@ use runtime::log::Log;
 use tokio::net::UnixListener;
 use tokio::sync::mpsc;
 
-/// The socket as it was bound.
+/// Keeps the socket at its place.
 pub(crate) struct Door {
     locations: Locations,
-    /// Device and inode of the file; none if the system did not tell.
-    bound: Option<(u64, u64)>,
     again: mpsc::Sender<UnixListener>,
     /// Whether it was logged that it cannot be bound again.
     complained: bool,
@@ -26,21 +23,19 @@ impl Door {
     ) -> Result<(Door, UnixListener, mpsc::Receiver<UnixListener>), OpError> {
         let listener = bind(locations)?;
         let (again, listeners) = mpsc::channel(1);
-        let bound = id(&locations.socket());
-        let door = Door { locations: locations.clone(), bound, again, complained: false };
+        let door = Door { locations: locations.clone(), again, complained: false };
         Ok((door, listener, listeners))
     }
 
-    /// Binds the socket again if somebody removed it or put something else in its place: nobody could
-    /// come in any more, and nobody else may serve while we hold the lock.
+    /// Binds the socket again if none stands at its place: nobody could come in any more, and nobody else
+    /// may serve while we hold the lock. Another socket is left alone: somebody put it before ours.
     pub(crate) fn keep_open(&mut self, log: &Log) {
-        let stands = id(&self.locations.socket());
-        if stands.is_some() && stands == self.bound {
+        let stands = std::fs::symlink_metadata(self.locations.socket());
+        if stands.is_ok_and(|meta| meta.file_type().is_socket()) {
             return;
         }
         match bind(&self.locations) {
             Ok(listener) => {
-                self.bound = id(&self.locations.socket());
                 self.complained = false;
                 log.warn("socket", format_args!("it was gone, and is made anew"));
                 // There is room unless the last one waits still, which is as good.
@@ -53,10 +48,6 @@ impl Door {
             Err(_) => {}
         }
     }
-}
-
-fn id(path: &Path) -> Option<(u64, u64)> {
-    std::fs::symlink_metadata(path).ok().map(|meta| (meta.dev(), meta.ino()))
 }
 
 fn bind(locations: &Locations) -> Result<UnixListener, OpError> {

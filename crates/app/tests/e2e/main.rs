@@ -11,6 +11,7 @@ mod crowd;
 mod desk;
 mod discovery;
 mod doctor;
+mod doctor_daemon;
 mod environment;
 mod errors;
 mod eval;
