@@ -239,6 +239,8 @@ pub const HELLO_DEADLINE: Duration = Duration::from_secs(3);
 pub const CARE_DEADLINE: Duration = Duration::from_secs(600);
 /// How often the daemon looks around where nothing wakes it.
 pub const IDLE_LOOK: Duration = Duration::from_secs(4);
+/// How long after a client came or went the daemon looks whether it is still needed.
+pub const IDLE_BREATH: Duration = Duration::from_millis(200);
 /// How long a daemon may take until it has noticed that its socket is gone and made it anew.
 pub const SOCKET_AGAIN: Duration = Duration::from_secs(5);
 /// How long somebody who only reads waits for a daemon that holds its lock and cannot be reached.

@@ -23,6 +23,9 @@ pub(crate) async fn watch(shared: Arc<Shared>, lock: Arc<Lock>, mut door: Door) 
         }
         door.keep_open(shared.runtime.log());
         shared.runtime.sweep();
+        if connections.has_changed().unwrap_or_default() {
+            alone_since = None;
+        }
         connections.borrow_and_update();
         let needed = *stdio.borrow_and_update()
             || shared.others() > 0
@@ -39,10 +42,15 @@ pub(crate) async fn watch(shared: Arc<Shared>, lock: Arc<Lock>, mut door: Door) 
             }
             (left - now).min(limits::IDLE_LOOK)
         };
-        tokio::select! {
-            _ = connections.changed() => {}
-            _ = stdio.changed() => {}
-            () = tokio::time::sleep(pause) => {}
+        let came = tokio::select! {
+            _ = connections.changed() => true,
+            _ = stdio.changed() => false,
+            () = tokio::time::sleep(pause) => false,
+        };
+        if came {
+            // Hooks come and go by the hundred, and none is to wait for this look.
+            connections.mark_changed();
+            tokio::time::sleep(limits::IDLE_BREATH).await;
         }
     }
 }

@@ -47,7 +47,7 @@ const KINDS: [Kind; 4] = [
     },
     Kind {
         name: "project",
-        measure: "questions, with meaning, in a fifth of it",
+        measure: "questions, with meaning, in a tenth of it",
         beside: "scan",
         max: [(None, None), (Some(8.0), None)],
     },

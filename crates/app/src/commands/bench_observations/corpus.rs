@@ -1,5 +1,5 @@
 //! Believable work of agents, made up by a seed: sessions of prompts and tool uses as an agent sends
-//! them, over five projects.
+//! them, over ten projects.
 
 use std::collections::VecDeque;
 
@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 
 use super::words::{Random, Words};
 
-const PROJECTS: [&str; 5] = ["shop", "gateway", "notes", "compiler", "infra"];
+const PROJECTS: [&str; 10] = [
+    "shop", "gateway", "notes", "compiler", "infra", "mobile", "billing", "search", "docs", "games",
+];
 const DAYS: i64 = 90;
 const DAY_MS: i64 = 86_400_000;
 /// Tool uses of a session, and of a prompt.
