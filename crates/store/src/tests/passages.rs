@@ -69,6 +69,21 @@ fn a_long_document_is_one_hit_for_words_of_any_of_its_passages() {
     assert_eq!(found(&desk, "gamma"), [""; 0]);
 }
 
+/// @search_passages
+#[test]
+fn a_path_in_a_very_long_line_is_found_as_one() {
+    let desk = Desk::new();
+    let line = |path: &str| format!("{} {path} {}", "w ".repeat(97), "x ".repeat(150));
+    let id = desk.says(&line("src/auth/login/form.rs"), None, 0);
+    desk.says(&line("src/auth/logout/form.rs"), None, 1);
+    for typed in ["src/auth/login/form.rs", "\"src/auth/login/form.rs\""] {
+        let query = text::query::rewrite(typed);
+        let found =
+            desk.read(|rx| search::hits(rx, &query, &Filter::default(), Order::Best, 10)).hits;
+        assert_eq!(found.first().map(|hit| hit.id), Some(id), "{typed}");
+    }
+}
+
 #[test]
 fn the_last_change_within_a_group_counts() {
     let desk = Desk::new();
