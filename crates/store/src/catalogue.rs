@@ -88,6 +88,12 @@ impl Passages {
         self.docs.len().max(1)
     }
 
+    /// One more than the highest number of a document.
+    pub(crate) fn documents_end(&self) -> usize {
+        let last = self.docs.iter().max().copied().unwrap_or_default();
+        usize::try_from(last).map_or(0, |last| last + 1)
+    }
+
     /// Whether these know everything of a snapshot. An older one must not be read: what it says of
     /// passages that have changed since would stay.
     fn is_after(&self, last: usize, changes: u64) -> bool {

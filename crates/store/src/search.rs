@@ -7,6 +7,7 @@
 mod any_term;
 pub(crate) mod filter;
 mod recipe;
+mod records;
 mod similar;
 
 use std::cmp::Ordering;
@@ -29,6 +30,7 @@ use any_term::Word;
 pub(crate) use filter::Conditions;
 pub use filter::Filter;
 use recipe::Candidates;
+use records::Look;
 pub use similar::{Alike, Similar, similar};
 
 /// How much adjacent words count beside the words.
@@ -204,48 +206,11 @@ pub(crate) fn hits_within(
 pub fn all(rx: &Rx<'_>, query: &Query, filter: &Filter<'_>) -> Result<Vec<i64>, OpError> {
     let conditions = Conditions::of(rx, filter)?;
     let passages = rx.passages()?;
-    let found = with(rx, &passages, &query.condition())?;
-    let hits = conditions.documents(rx, found.into_iter())?;
+    let found = Look::for_all(rx, &passages).documents(&query.condition())?;
+    let hits = conditions.documents(rx, found.ids())?;
     let mut ids: Vec<i64> = hits.into_keys().collect();
     ids.sort_unstable();
     Ok(ids)
-}
-
-/// The documents that fulfil a condition.
-fn with(rx: &Rx<'_>, passages: &Passages, condition: &Condition) -> Result<HashSet<i64>, OpError> {
-    const MATCHING: &str = "SELECT rowid, 0.0 FROM passage_fts WHERE passage_fts MATCH ?1";
-    match condition {
-        Condition::Has(expression) if expression.is_empty() => Ok(HashSet::new()),
-        Condition::Has(expression) => {
-            let mut found = Found::new(passages);
-            rx.sql(|db| found.collect(db, MATCHING, &[expression.clone().into()]))?;
-            Ok(found.scored.iter().filter_map(|one| passages.doc(one.passage)).collect())
-        }
-        Condition::Any(parts) => {
-            let mut any = HashSet::new();
-            for part in parts {
-                any.extend(with(rx, passages, part)?);
-            }
-            Ok(any)
-        }
-        Condition::All(parts) => {
-            let mut all: Option<HashSet<i64>> = None;
-            for part in parts {
-                let part = with(rx, passages, part)?;
-                all = Some(match all {
-                    Some(all) => all.intersection(&part).copied().collect(),
-                    None => part,
-                });
-            }
-            Ok(all.unwrap_or_default())
-        }
-        Condition::Without(wanted, unwanted) => {
-            let unwanted = with(rx, passages, unwanted)?;
-            let mut wanted = with(rx, passages, wanted)?;
-            wanted.retain(|doc| !unwanted.contains(doc));
-            Ok(wanted)
-        }
-    }
 }
 
 fn find(
@@ -263,7 +228,12 @@ fn find(
             found.with_words(rx, query, conditions, effort)?;
         }
         Form::AnyTerm | Form::Operators | Form::AllTerms | Form::Prefix => {
-            found.by_index(rx, query, conditions, effort)?;
+            match query.condition() {
+                Condition::Has(_) | Condition::Word(_) => {
+                    found.by_index(rx, query, conditions, effort)?;
+                }
+                condition => found.by_record(rx, query, &condition, conditions, effort)?,
+            }
         }
     }
     let mut partial = found.partial;
@@ -394,8 +364,49 @@ impl<'p> Found<'p> {
         effort: &Effort,
     ) -> Result<(), OpError> {
         let scope = conditions.scope(rx, effort.scope_documents)?;
+        let scope = scope.map(|scope| filter::list(scope.into_iter()));
         let _deadline = Deadline::after(effort.patience);
         self.newest(rx, &query.expression(), scope.as_deref(), effort.rows)
+    }
+
+    /// The documents that fulfil a condition as a whole, within the time that there is. Each counts as
+    /// much as the words that it may have.
+    fn by_record(
+        &mut self,
+        rx: &Rx<'_>,
+        query: &Query,
+        condition: &Condition,
+        conditions: &Conditions,
+        effort: &Effort,
+    ) -> Result<(), OpError> {
+        let passages = self.passages;
+        let scope = conditions.scope(rx, effort.scope_documents)?;
+        let scope: Option<HashSet<i64>> = scope.map(|scope| scope.into_iter().collect());
+        let in_scope = |passage: usize| {
+            scope
+                .as_ref()
+                .is_none_or(|scope| i64::try_from(passage).is_ok_and(|p| scope.contains(&p)))
+        };
+        let mut look = Look::within(effort.patience, rx, passages);
+        let chosen = look.documents(condition)?;
+        self.partial |= look.partial;
+        let admits = |passage: usize| {
+            passages.doc(passage).is_some_and(|doc| chosen.has(doc))
+                && conditions.admits(passages, passage)
+                && in_scope(passage)
+        };
+        let newest = (0..passages.end()).rev().filter(|passage| admits(*passage));
+        let newest: Vec<usize> = newest.take(effort.rows).collect();
+        self.partial |= newest.len() == effort.rows;
+        let first = newest.last().copied().unwrap_or_default();
+        if let Some(mut words) = any_term::words(rx, passages, &query.words)? {
+            words.truncate(limits::QUERY_WORDS_MAX);
+            let admits = |passage: usize| passage >= first && admits(passage);
+            self.scored = any_term::score(passages, &words, &admits);
+        }
+        // Also what was found by nothing that counts, such as beginnings of words.
+        self.scored.extend(newest.into_iter().map(|passage| Scored { passage, score: 0.0 }));
+        Ok(())
     }
 
     /// Passages with any of the words, and more for those in which two of them are adjacent.

@@ -26,6 +26,15 @@ pub(super) struct Word<'q> {
     blobs: Vec<(usize, Vec<u8>)>,
 }
 
+impl Word<'_> {
+    /// The passages that have it.
+    pub(super) fn passages(&self) -> impl Iterator<Item = usize> + '_ {
+        self.blobs.iter().flat_map(|(block, blob)| {
+            postings::entries(blob).map(move |(place, _)| block * BLOCK + place)
+        })
+    }
+}
+
 /// The words that some passage has, the rarest first. None if no word of the query says anything.
 pub(super) fn words<'q>(
     rx: &Rx<'_>,
