@@ -9,7 +9,7 @@ use text::query::{self, Form};
 
 use super::desk::{Deed, Desk};
 use crate::search::{self, Effort, Filter, Hits, Order, Recipe};
-use crate::{Rx, sessions};
+use crate::{Rx, passages, sessions};
 
 const ALL: Filter<'static> = Filter {
     projects: None,
@@ -127,6 +127,47 @@ fn what_stands_beside_a_hit_in_its_session_counts_and_what_stands_elsewhere_does
     assert_eq!(part(far), 0.0);
     // A single word lists only what contains it.
     assert_eq!(ids(&desk, "watchdog", &ALL), [hit]);
+}
+
+/// @search_neighbours
+#[test]
+fn neighbours_stand_beside_each_other_in_their_session_not_in_the_index() {
+    let desk = Desk::new();
+    let before = desk.runs("make it so", 0);
+    let hit = desk.runs("flaky watchdog reset", 1_000);
+    // Another session writes much meanwhile.
+    let session = desk.session("s-2", "app", 1_000);
+    for at in 0..600 {
+        desk.does(Deed { session, ..desk.deed_command(&format!("ls dir{at}"), 1_000 + at) });
+    }
+    let after = desk.runs("done at last", 2_000);
+    let last = desk.runs("go home", 3_000);
+    let beside = |what: &str| {
+        let found = hits(&desk, "watchdog reset", &ALL);
+        assert_eq!((found.hits[0].id, found.partial), (hit, false), "{what}");
+        let with = found.hits.iter().filter(|one| one.neighbours > 0.0);
+        let mut with: Vec<i64> = with.map(|one| one.id).collect();
+        with.sort_unstable();
+        with
+    };
+    assert_eq!(beside("far apart in the index"), [before, after]);
+    // What gets other words comes into the index anew, behind all others.
+    desk.write(move |tx| passages::renewed(tx, hit));
+    assert_eq!(beside("in the index again"), [before, after]);
+    desk.write(move |tx| passages::changed(tx, before));
+    assert_eq!(beside("its neighbour again"), [before, after]);
+    // What happened between comes in late, and what is gone is beside nothing.
+    let between = desk.runs("take a breath", 1_500);
+    assert_eq!(beside("late"), [before, between]);
+    desk.write(move |tx| passages::remove(tx, between));
+    desk.write(move |tx| passages::remove(tx, after));
+    assert_eq!(beside("gone"), [before, last]);
+    // Who reads the index for the first time sees the same.
+    desk.write(|tx| {
+        tx.memo().catalogue.clear();
+        Ok(())
+    });
+    assert_eq!(beside("read anew"), [before, last]);
 }
 
 /// @search_meaning
