@@ -4,6 +4,7 @@
 //! has operators in the full-text index, within a bounded time, and an answer says if that made a
 //! difference. What documents then come to stands in [`recipe`].
 
+mod alike;
 mod any_term;
 pub(crate) mod filter;
 mod recipe;
@@ -26,12 +27,13 @@ use crate::deadline::{self, Deadline};
 use crate::passages;
 use crate::tx::Rx;
 
+pub use alike::Alike;
 use any_term::Word;
 pub(crate) use filter::Conditions;
 pub use filter::Filter;
 use recipe::Candidates;
 use records::Look;
-pub use similar::{Alike, Similar, similar};
+pub use similar::{Similar, similar};
 
 /// How much adjacent words count beside the words.
 const PAIRS_WEIGHT: f64 = 0.5;
