@@ -20,7 +20,7 @@ use model::observation::ObsType;
 use model::{OpError, limits};
 use rusqlite::types::Value;
 use rusqlite::{Connection, ErrorCode, params_from_iter};
-use text::query::{self, Condition, Form, Query};
+use text::query::{self, Condition, Exact, Form, Query};
 
 use crate::catalogue::Passages;
 use crate::deadline::{self, Deadline};
@@ -193,7 +193,7 @@ pub(crate) fn hits_within(
         return find(rx, &relaxed, &conditions, effort, wanted);
     }
     // When no word is there, words that begin alike may be.
-    let no_word = found.hits.iter().all(|hit| hit.lexical == 0.0);
+    let no_word = found.query.form == query.form && found.hits.iter().all(|hit| hit.lexical == 0.0);
     if let Some(beginnings) = query.prefix().filter(|_| no_word && effort.recipe != Recipe::Plain) {
         let begun = find(rx, &beginnings, &conditions, effort, wanted)?;
         if !begun.hits.is_empty() {
@@ -224,10 +224,12 @@ fn find(
 ) -> Result<Hits, OpError> {
     let passages = rx.passages()?;
     let mut found = Found::new(&passages);
+    let mut named = Named::default();
     match query.form {
         Form::Empty => {}
         Form::AnyTerm if effort.recipe != Recipe::Plain => {
             found.with_words(rx, query, conditions, effort)?;
+            named = Named::of(rx, query, conditions, &passages, effort)?;
         }
         Form::AnyTerm | Form::Operators | Form::AllTerms | Form::Prefix => {
             match query.condition() {
@@ -238,35 +240,40 @@ fn find(
             }
         }
     }
-    let mut partial = found.partial;
+    // If what was typed is a name that some document contains, those that do not are not meant.
+    let name = query.name().filter(|_| !named.exact.is_empty());
+    if name.is_some() {
+        found.keep(&named);
+    }
+    let partial = found.partial || named.partial;
+    let exact: HashSet<i64> = named.exact.iter().filter_map(|at| passages.doc(*at)).collect();
     let weighed = query.form == Form::AnyTerm && order == Order::Best;
     let hits = if weighed && effort.recipe != Recipe::Plain {
         // Those that are weighed against each other are always the same, however many are wanted.
         let most = limits::SEARCH_CANDIDATES;
-        let (exact, more) = exact(rx, query, &passages, effort)?;
-        partial |= more;
         let mut documents = found.documents(rx, conditions, order, limit.max(most))?;
         let others = documents.split_off(most.min(documents.len()));
         let mut candidates = Candidates::new(&passages, documents);
-        candidates.admit(rx, conditions, &exact)?;
+        candidates.admit(rx, conditions, &named.exact)?;
         let more = asks_for_meaning(query);
         candidates.look_around(rx, conditions, more)?;
         if let Some(vector) = Vector::of(query.typed()).filter(|_| effort.recipe == Recipe::Table) {
             candidates.compare(rx, conditions, &vector, more)?;
         }
         let mut hits = candidates.ranked();
-        let exact: HashSet<i64> = exact.iter().filter_map(|at| passages.doc(*at)).collect();
         hits.iter_mut().for_each(|hit| hit.exact = exact.contains(&hit.id));
         hits.sort_by_key(|hit| !hit.exact);
         behind(&mut hits, others);
         hits.truncate(limit);
         hits
     } else {
-        let hits = found.documents(rx, conditions, order, limit)?;
-        hits.into_iter().map(|(hit, _)| Hit { score: hit.lexical, ..hit }).collect()
+        let hits = found.documents(rx, conditions, order, limit)?.into_iter();
+        let is_exact = |hit: &Hit| exact.contains(&hit.id);
+        hits.map(|(hit, _)| Hit { score: hit.lexical, exact: is_exact(&hit), ..hit }).collect()
     };
-    let hits = with_unindexed(rx, query, conditions, hits)?;
-    Ok(Hits { hits, query: query.clone(), partial })
+    let hits = with_unindexed(rx, (query, name.as_ref()), conditions, hits)?;
+    let query = if name.is_some() { query.named() } else { query.clone() };
+    Ok(Hits { hits, query, partial })
 }
 
 /// Adds documents that were not weighed behind those that were, as far as they are not among them, in the
@@ -283,12 +290,15 @@ fn behind(hits: &mut Vec<Hit>, others: Vec<(Hit, usize)>) {
 /// be brought up to date.
 fn with_unindexed(
     rx: &Rx<'_>,
-    query: &Query,
+    (query, name): (&Query, Option<&Exact>),
     conditions: &Conditions,
     mut hits: Vec<Hit>,
 ) -> Result<Vec<Hit>, OpError> {
     let mut waiting = passages::waiting(rx)?;
-    waiting.retain(|(_, body)| !query.matched(body).is_empty());
+    waiting.retain(|(_, body)| match name {
+        Some(name) => name.is_in(body),
+        None => !query.matched(body).is_empty(),
+    });
     if waiting.is_empty() {
         return Ok(hits);
     }
@@ -309,34 +319,52 @@ fn asks_for_meaning(query: &Query) -> bool {
     query.typed().split_whitespace().filter(says).nth(1).is_some()
 }
 
-/// A passage of each document that contains what was typed exactly, if that is one path, hash or the like,
-/// and whether there may be more.
-fn exact(
-    rx: &Rx<'_>,
-    query: &Query,
-    passages: &Passages,
-    effort: &Effort,
-) -> Result<(Vec<usize>, bool), OpError> {
-    let Some(exact) = query.exact() else { return Ok((Vec::new(), false)) };
-    let mut found = Found::new(passages);
-    {
-        let _deadline = Deadline::after(effort.patience);
-        found.newest(rx, exact.expression(), None, effort.rows)?;
-    }
-    let mut looked_at = HashSet::new();
-    let mut named = Vec::new();
-    for Scored { passage, .. } in &found.scored {
-        let Some(doc) = passages.doc(*passage).filter(|doc| looked_at.insert(*doc)) else {
-            continue;
-        };
-        if looked_at.len() > limits::SEARCH_EXACT_READ {
-            return Ok((named, true));
+/// The documents that contain something exactly as it was typed: a path, a hash or the like.
+#[derive(Default)]
+struct Named {
+    /// A passage of each of those that were found to.
+    exact: Vec<usize>,
+    /// All that have its words side by side, and those of them that were read and do not contain it.
+    maybe: HashSet<i64>,
+    otherwise: HashSet<i64>,
+    /// Whether there may be more than were read.
+    partial: bool,
+}
+
+impl Named {
+    fn of(
+        rx: &Rx<'_>,
+        query: &Query,
+        conditions: &Conditions,
+        passages: &Passages,
+        effort: &Effort,
+    ) -> Result<Named, OpError> {
+        let mut named = Named::default();
+        let Some(exact) = query.exact() else { return Ok(named) };
+        let mut found = Found::new(passages);
+        {
+            let _deadline = Deadline::after(effort.patience);
+            found.newest(rx, exact.expression(), None, effort.rows)?;
         }
-        if passages::text(rx, doc)?.is_some_and(|text| exact.is_in(&text)) {
-            named.push(*passage);
+        named.partial = found.partial;
+        named.maybe = found.scored.iter().filter_map(|one| passages.doc(one.passage)).collect();
+        let most = limits::SEARCH_EXACT_READ;
+        let newest = found.documents(rx, conditions, Order::Newest, most + 1)?;
+        named.partial |= newest.len() > most;
+        for (hit, passage) in newest.into_iter().take(most) {
+            if passages::text(rx, hit.id)?.is_some_and(|text| exact.is_in(&text)) {
+                named.exact.push(passage);
+            } else {
+                named.otherwise.insert(hit.id);
+            }
         }
+        Ok(named)
     }
-    Ok((named, found.partial))
+
+    /// Whether nothing speaks against it that a document contains what was typed.
+    fn admits(&self, doc: i64) -> bool {
+        self.maybe.contains(&doc) && !self.otherwise.contains(&doc)
+    }
 }
 
 /// Passages with their scores, as they are found.
@@ -355,6 +383,14 @@ struct Scored {
 impl<'p> Found<'p> {
     fn new(passages: &'p Passages) -> Found<'p> {
         Found { passages, scored: Vec::new(), partial: false }
+    }
+
+    /// Leaves only what contains what was typed.
+    fn keep(&mut self, named: &Named) {
+        let passages = self.passages;
+        self.scored.retain(|one| passages.doc(one.passage).is_some_and(|doc| named.admits(doc)));
+        let exact = named.exact.iter().map(|passage| Scored { passage: *passage, score: 0.0 });
+        self.scored.extend(exact);
     }
 
     /// Whatever the full-text index finds, within the time that there is.

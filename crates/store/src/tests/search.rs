@@ -201,6 +201,43 @@ fn a_path_or_a_code_has_the_record_that_contains_it_first() {
     assert_eq!(ids(&desk, "src/auth/login_form.rs", &ALL)[0], exact);
 }
 
+/// @search_exact
+#[test]
+fn a_name_lists_only_what_contains_it_or_else_what_has_parts_of_it() {
+    let desk = Desk::new();
+    let verify = desk.runs("cat crates/manifest/src/verify.rs", 0);
+    let other = desk.runs("cat crates/manifest/src/lib.rs", 1);
+    let copy = desk.runs("cat crates/manifest/src/verify.rs.bak", 2);
+    let jobs = desk.says("FERROWICK_JOBS says how many jobs of ferrowick run at once", None, 3);
+    let ferrowick = desk.says("ferrowick has no jobs", None, 4);
+    let elsewhere = desk.session("s-2", "elsewhere", 5);
+    let foreign = desk.deed_command("vim crates/manifest/src/verify.rs", 6);
+    let foreign = desk.does(Deed { session: elsewhere, ..foreign }).id();
+    let own = [desk.project.id];
+    let here = Filter { projects: Some(&own), ..ALL };
+    for order in [Order::Best, Order::Newest] {
+        let found = |typed: &str, filter: &Filter<'_>| {
+            let query = query::rewrite(typed);
+            let found = desk.read(|rx| search::hits(rx, &query, filter, order, 100));
+            let mut ids: Vec<i64> = found.hits.iter().map(|hit| hit.id).collect();
+            ids.sort_unstable();
+            (ids, found.query.form)
+        };
+        let path = "crates/manifest/src/verify.rs";
+        assert_eq!(found(path, &ALL), (vec![verify, foreign], Form::AllTerms));
+        assert_eq!(found(path, &here), (vec![verify], Form::AllTerms));
+        assert_eq!(found("ferrowick_jobs", &ALL), (vec![jobs], Form::AllTerms));
+        // What nothing contains, or nothing that is asked for, is looked for in parts.
+        let prompts = Filter { kind: Some(ObsType::UserPrompt), ..ALL };
+        assert_eq!(found(path, &prompts), (vec![], Form::AnyTerm));
+        let parts = found("crates/manifest/src/main.rs", &here);
+        assert_eq!(parts, (vec![verify, other, copy], Form::AnyTerm));
+        assert_eq!(found("ferrowick_job", &ALL), (vec![jobs, ferrowick], Form::AnyTerm));
+        // More words than the name are a question.
+        assert!(found("where is crates/manifest/src/verify.rs read", &here).0.contains(&other));
+    }
+}
+
 /// @search_everything
 #[test]
 fn prompts_errors_commits_paths_and_summaries_are_found() {
