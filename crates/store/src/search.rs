@@ -425,7 +425,8 @@ impl<'p> Found<'p> {
                 .as_ref()
                 .is_none_or(|scope| i64::try_from(passage).is_ok_and(|p| scope.contains(&p)))
         };
-        let mut look = Look::within(effort.patience, rx, passages);
+        let mut words = any_term::words(rx, passages, &query.words)?.unwrap_or_default();
+        let mut look = Look::within(effort.patience, rx, passages, &words);
         let chosen = look.documents(condition)?;
         self.partial |= look.partial;
         let admits = |passage: usize| {
@@ -437,11 +438,8 @@ impl<'p> Found<'p> {
         let newest: Vec<usize> = newest.take(effort.rows).collect();
         self.partial |= newest.len() == effort.rows;
         let first = newest.last().copied().unwrap_or_default();
-        if let Some(mut words) = any_term::words(rx, passages, &query.words)? {
-            words.truncate(limits::QUERY_WORDS_MAX);
-            let admits = |passage: usize| passage >= first && admits(passage);
-            self.scored = any_term::score(passages, &words, &admits);
-        }
+        words.truncate(limits::QUERY_WORDS_MAX);
+        self.scored = any_term::score(passages, &words, first, &admits);
         // Also what was found by nothing that counts, such as beginnings of words.
         self.scored.extend(newest.into_iter().map(|passage| Scored { passage, score: 0.0 }));
         Ok(())
@@ -463,7 +461,7 @@ impl<'p> Found<'p> {
         self.partial |= words.len() > limits::QUERY_WORDS_MAX;
         words.truncate(limits::QUERY_WORDS_MAX);
         let admits = |passage: usize| conditions.admits(passages, passage);
-        self.scored = any_term::score(passages, &words, &admits);
+        self.scored = any_term::score(passages, &words, 0, &admits);
         let (pairs, too_dear) = affordable_pairs(query, &words, effort.rows);
         self.partial |= too_dear;
         let without_pairs = self.scored.len();

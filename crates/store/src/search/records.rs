@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use model::OpError;
 use text::query::{self, Condition};
 
-use super::{any_term, is_interrupt};
+use super::any_term::{self, Word};
+use super::is_interrupt;
 use crate::catalogue::Passages;
 use crate::deadline::{self, Deadline};
 use crate::tx::Rx;
@@ -50,6 +51,8 @@ impl Documents {
 pub(super) struct Look<'l, 'r> {
     rx: &'l Rx<'r>,
     passages: &'l Passages,
+    /// Words that were looked up before.
+    known: &'l [Word<'l>],
     /// When it has to end, if it has to.
     until: Option<Instant>,
     /// Questions that are still to be asked within this time.
@@ -61,7 +64,7 @@ pub(super) struct Look<'l, 'r> {
 impl<'l, 'r> Look<'l, 'r> {
     /// Whoever looks for something to do to all of it takes as long as it takes.
     pub(super) fn for_all(rx: &'l Rx<'r>, passages: &'l Passages) -> Look<'l, 'r> {
-        Look { rx, passages, until: None, left: 0, partial: false }
+        Look { rx, passages, known: &[], until: None, left: 0, partial: false }
     }
 
     /// What is found within this time. Words are looked up in the postings; what only the full-text index
@@ -70,8 +73,9 @@ impl<'l, 'r> Look<'l, 'r> {
         patience: Duration,
         rx: &'l Rx<'r>,
         passages: &'l Passages,
+        known: &'l [Word<'l>],
     ) -> Look<'l, 'r> {
-        Look { until: Some(Instant::now() + patience), ..Look::for_all(rx, passages) }
+        Look { until: Some(Instant::now() + patience), known, ..Look::for_all(rx, passages) }
     }
 
     /// The documents that fulfil a condition, and none that does not. Some may be missing if time was up.
@@ -133,13 +137,21 @@ impl<'l, 'r> Look<'l, 'r> {
             return Ok(self.cut_off(nothing, self.passages.end()));
         }
         let asked = [word.to_owned()];
-        let Some(words) = any_term::words(self.rx, self.passages, &asked)? else {
-            // Only the full-text index knows words that say nothing.
-            return self.matching(&query::term(word));
+        let read;
+        let words = match self.known.iter().position(|known| known.word == word) {
+            Some(at) => self.known.get(at..=at).unwrap_or_default(),
+            None => match any_term::words(self.rx, self.passages, &asked)? {
+                Some(words) => {
+                    read = words;
+                    read.as_slice()
+                }
+                // Only the full-text index knows words that say nothing.
+                None => return self.matching(&query::term(word)),
+            },
         };
         self.left = self.left.saturating_sub(1);
         let mut documents = self.none();
-        for passage in words.iter().flat_map(any_term::Word::passages) {
+        for passage in words.iter().flat_map(Word::passages) {
             documents.choose(self.passages.doc(passage));
         }
         Ok(documents)
@@ -154,7 +166,7 @@ impl<'l, 'r> Look<'l, 'r> {
         }
         // Who asks several questions has as much time for the last as for the first.
         let left = self.until.map(|until| until.saturating_duration_since(Instant::now()));
-        let _deadline = left.map(|left| Deadline::after(left / self.left.max(1)));
+        let _deadline = left.map(|left| Deadline::share(left, self.left));
         self.left = self.left.saturating_sub(1);
         let mut last = self.passages.end();
         let whole = self.rx.sql(|db| {
