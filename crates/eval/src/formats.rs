@@ -63,15 +63,28 @@ struct QuestionLine<'a> {
     gold_sessions: &'a [String],
 }
 
-/// Writes the lines of documents and of questions of a published file.
+/// What of a published file is not measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Questions that name nothing in it that should be found.
+    pub questions: usize,
+    /// Names of what should be found that are nowhere in it.
+    pub evidence: usize,
+}
+
+/// Writes the lines of documents and of questions of a published file, and says what it left out.
 pub(crate) fn convert(
     format: Format,
     file: &Path,
     documents: &Path,
     questions: &Path,
     watch: &mut Watch<'_>,
-) -> Result<(), OpError> {
-    let mut lines = Written { documents: create(documents)?, questions: create(questions)? };
+) -> Result<LeftOut, OpError> {
+    let mut lines = Written {
+        documents: create(documents)?,
+        questions: create(questions)?,
+        left_out: LeftOut::default(),
+    };
     let mut looked = |number: usize| watch.reached("reading", number as u64, 0);
     match format {
         Format::Locomo => each(format, file, |number, sample| {
@@ -86,13 +99,15 @@ pub(crate) fn convert(
             })?;
         }
     }
-    lines.documents.flush().and_then(|()| lines.questions.flush()).map_err(|error| full(&error))
+    let written = lines.documents.flush().and_then(|()| lines.questions.flush());
+    written.map(|()| lines.left_out).map_err(|error| full(&error))
 }
 
 /// The lines that are being written.
 struct Written {
     documents: BufWriter<File>,
     questions: BufWriter<File>,
+    left_out: LeftOut,
 }
 
 impl Written {

@@ -35,7 +35,7 @@ use scratch::Scratch;
 pub use bootstrap::Interval;
 pub use find::Config;
 pub use floor::Floor;
-pub use formats::Format;
+pub use formats::{Format, LeftOut};
 pub use metrics::{METRICS, Scores};
 pub use report::{Group, Latency, Measured, Report, Unit};
 
@@ -90,7 +90,7 @@ impl Watch<'_> {
 /// gone when this returns.
 pub fn run(plan: &Plan, watch: &mut Watch<'_>) -> Result<Report, OpError> {
     let scratch = Scratch::new(&std::env::temp_dir())?;
-    let (documents, questions) = lines(plan, scratch.path(), watch)?;
+    let (documents, questions, left_out) = lines(plan, scratch.path(), watch)?;
     let mut corpus = Corpus::read(&documents, &questions, plan.pooled, watch)?;
     let searches = corpus.questions() * plan.configs.len();
     let mut steps = Steps { done: 0, of: (corpus.documents() + searches) as u64 };
@@ -116,7 +116,7 @@ pub fn run(plan: &Plan, watch: &mut Watch<'_>) -> Result<Report, OpError> {
             watch.reached("searching", steps.done, steps.of)?;
         }
     }
-    Ok(tally.report())
+    Ok(Report { left_out, ..tally.report() })
 }
 
 struct Steps {
@@ -129,19 +129,21 @@ fn lines(
     plan: &Plan,
     folder: &Path,
     watch: &mut Watch<'_>,
-) -> Result<(input::Source, input::Source), OpError> {
+) -> Result<(input::Source, input::Source, LeftOut), OpError> {
     let own = |name: &str| folder.join(name);
     match &plan.input {
         Input::Lines { documents, questions } => Ok((
             input::Source::given("docs", documents, &own("documents.jsonl"))?,
             input::Source::given("questions", questions, &own("questions.jsonl"))?,
+            LeftOut::default(),
         )),
         Input::Published { file, format } => {
             let (documents, questions) = (own("documents.jsonl"), own("questions.jsonl"));
-            formats::convert(*format, file, &documents, &questions, watch)?;
+            let left_out = formats::convert(*format, file, &documents, &questions, watch)?;
             Ok((
                 input::Source::made("documents", file, documents),
                 input::Source::made("questions", file, questions),
+                left_out,
             ))
         }
     }

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 
 use crate::bootstrap::{self, Interval};
 use crate::find::Config;
+use crate::formats::LeftOut;
 use crate::metrics::{self, COUNT, METRICS, Scores};
 
 /// What was measured.
@@ -12,6 +13,7 @@ use crate::metrics::{self, COUNT, METRICS, Scores};
 pub struct Report {
     pub documents: usize,
     pub scopes: usize,
+    pub left_out: LeftOut,
     /// In the order in which they were asked for; the others are compared with the first.
     pub configs: Vec<Measured>,
 }
@@ -104,6 +106,7 @@ impl Tally {
         Report {
             documents: self.documents,
             scopes: self.scopes,
+            left_out: LeftOut::default(),
             configs: self.configs.iter().enumerate().map(measured).collect(),
         }
     }
@@ -145,7 +148,12 @@ impl Report {
             .iter()
             .map(|measured| (measured.config.word().to_owned(), measured.to_json(first)))
             .collect();
-        json!({ "configs": configs })
+        let mut report = json!({ "configs": configs });
+        if self.left_out != LeftOut::default() {
+            let LeftOut { questions, evidence } = self.left_out;
+            report["left_out"] = json!({ "questions": questions, "evidence": evidence });
+        }
+        report
     }
 }
 

@@ -1,6 +1,7 @@
 //! A report for people: percentages side by side, and what the differences are worth.
 
 use crate::bootstrap::Interval;
+use crate::formats::LeftOut;
 use crate::metrics::METRICS;
 use crate::report::{ALL, Group, Measured, Report, Unit};
 
@@ -23,6 +24,14 @@ impl Report {
             count(self.documents, "document"),
             count(self.scopes, "scope"),
         )];
+        if self.left_out != LeftOut::default() {
+            let LeftOut { questions, evidence } = self.left_out;
+            let nowhere = count(evidence, "name");
+            blocks.push(format!(
+                "left out: {} without evidence, {nowhere} of evidence that is nowhere in the file",
+                count(questions, "question"),
+            ));
+        }
         let units: [(&str, Of); 2] = [
             ("documents", |group| group.documents.as_ref()),
             ("sessions", |group| group.sessions.as_ref()),

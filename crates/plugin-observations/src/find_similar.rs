@@ -73,7 +73,8 @@ pub(crate) struct SimilarRecord {
     /// From 0 to 1, against the best of the answer.
     score: f64,
     parts: Parts,
-    /// Whether it says the same: `cosine` is 0.9 or more and `overlap` 0.85 or more.
+    /// Whether it says the same: `cosine` is 0.9 or more and `overlap` 0.85 or more, the words are in the
+    /// same order, and neither denies what the other says.
     duplicate: bool,
 }
 

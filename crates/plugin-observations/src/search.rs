@@ -100,8 +100,9 @@ pub(crate) enum OrderBy {
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct SearchOutput {
     results: Vec<FoundRecord>,
-    /// How the query was understood: `operators`, `any_term`, `prefix` (no word was found, words that
-    /// begin alike were) or `empty`.
+    /// How the query was understood: `operators`, `any_term`, `all_terms` (it is a path, an identifier or
+    /// a code, and only what contains it is listed), `prefix` (no word was found, words that begin alike
+    /// were) or `empty`.
     query_form: &'static str,
     /// Whether more may be there than was looked at.
     partial: bool,
@@ -498,6 +499,11 @@ fn pretty(params: &Value, result: &Value) -> String {
     }
     if result["query_form"] == "prefix" {
         lines.push("No record has these words; in these, words begin alike.".to_owned());
+    }
+    if result["query_form"] == "any_term"
+        && query::rewrite(params["query"].as_str().unwrap_or_default()).name().is_some()
+    {
+        lines.push("No record contains it as it was typed; these have parts of it.".to_owned());
     }
     if let Some(offset) = result["next_offset"].as_u64() {
         lines.push(format!("There is more: --offset {offset}"));

@@ -1,6 +1,8 @@
 //! The catalogue: what is known of every passage without asking the database. It is read when the first
 //! search needs it, and follows what was added since with each further one.
 
+mod order;
+
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use meaning::{DIMENSIONS, Vector};
@@ -8,6 +10,7 @@ use model::OpError;
 use model::observation::ObsType;
 
 use crate::tx::Rx;
+use order::{Order, Place};
 
 /// Held by the store; empty until the first search.
 #[derive(Default)]
@@ -27,6 +30,7 @@ pub(crate) struct Passages {
     cells: Vec<[i8; DIMENSIONS]>,
     /// Of a vector's length; 0 where there is no vector.
     reciprocals: Vec<f32>,
+    order: Order,
     count: usize,
     length_sum: u64,
     /// How often passages had become others when these were read.
@@ -88,6 +92,12 @@ impl Passages {
         self.docs.len().max(1)
     }
 
+    /// One more than the highest number of a document.
+    pub(crate) fn documents_end(&self) -> usize {
+        let last = self.docs.iter().max().copied().unwrap_or_default();
+        usize::try_from(last).map_or(0, |last| last + 1)
+    }
+
     /// Whether these know everything of a snapshot. An older one must not be read: what it says of
     /// passages that have changed since would stay.
     fn is_after(&self, last: usize, changes: u64) -> bool {
@@ -116,11 +126,28 @@ impl Passages {
                 if let Some(vector) = vector {
                     self.learn(id, &vector);
                 }
+                self.place(id);
                 self.count += 1;
                 self.length_sum += u64::from(self.length(id));
             }
             Ok(())
         })
+    }
+
+    /// Puts the document that this passage is the first of in its place among those of its session.
+    fn place(&mut self, passage: usize) {
+        let session = self.session(passage);
+        let goes_on = passage > 0 && self.doc(passage - 1) == self.doc(passage);
+        if session == 0 || goes_on {
+            return;
+        }
+        let place = |passage: u32| -> Place {
+            let at = |of: &[u32]| {
+                usize::try_from(passage).ok().and_then(|at| of.get(at)).copied().unwrap_or_default()
+            };
+            (at(&self.times), at(&self.docs))
+        };
+        self.order.add(session, number(passage), place);
     }
 
     fn learn(&mut self, passage: usize, vector: &Vector) {
@@ -148,6 +175,7 @@ impl Passages {
 
     fn remove(&mut self, passage: usize) {
         if self.doc(passage).is_some() {
+            self.order.remove(self.session(passage), number(passage));
             self.count -= 1;
             self.length_sum -= u64::from(self.length(passage));
             set(&mut self.docs, passage, 0);
@@ -215,20 +243,18 @@ impl Passages {
         first..last + 1
     }
 
-    /// The first passage of the documents of the same session that stand before and after this one.
+    /// The first passages of the documents that stand before and after its own in their session, wherever
+    /// they stand in the index.
     pub(crate) fn neighbours(&self, passage: usize) -> [Option<usize>; 2] {
-        /// So many passages of other sessions may lie in between.
-        const APART_MAX: usize = 512;
-        let session = self.session(passage);
-        if session == 0 {
-            return [None, None];
-        }
-        let own = self.siblings(passage);
-        let is_one = |other: &usize| self.doc(*other).is_some() && self.session(*other) == session;
-        let before = (0..own.start).rev().take(APART_MAX).find(is_one);
-        let after = (own.end..self.end()).take(APART_MAX).find(is_one);
-        [before.map(|passage| self.siblings(passage).start), after]
+        let own = number(self.siblings(passage).start);
+        [self.order.before(own), self.order.after(own)]
+            .map(|other| usize::try_from(other).ok().filter(|other| *other != 0))
     }
+}
+
+/// A passage in four bytes; 0, which none has, if it does not fit.
+fn number(passage: usize) -> u32 {
+    u32::try_from(passage).unwrap_or_default()
 }
 
 fn set<T>(values: &mut [T], at: usize, value: T) {

@@ -15,6 +15,7 @@ thread_local! {
 struct Watch {
     until: Instant,
     looks: u32,
+    granted: u32,
     up: bool,
 }
 
@@ -23,7 +24,14 @@ pub(crate) struct Deadline;
 
 impl Deadline {
     pub(crate) fn after(patience: Duration) -> Deadline {
-        WATCH.set(Some(Watch { until: Instant::now() + patience, looks: 0, up: false }));
+        Deadline::share(patience, 1)
+    }
+
+    /// The same for one of several statements that have so much time together.
+    pub(crate) fn share(patience: Duration, statements: u32) -> Deadline {
+        let statements = statements.max(1);
+        let (until, granted) = (Instant::now() + patience / statements, LOOKS_GRANTED / statements);
+        WATCH.set(Some(Watch { until, looks: 0, granted, up: false }));
         Deadline
     }
 }
@@ -38,7 +46,7 @@ impl Drop for Deadline {
 pub(crate) fn look() -> bool {
     let Some(mut watch) = WATCH.get() else { return false };
     watch.looks += 1;
-    watch.up = watch.looks > LOOKS_GRANTED && Instant::now() >= watch.until;
+    watch.up = watch.looks > watch.granted && Instant::now() >= watch.until;
     WATCH.set(Some(watch));
     watch.up
 }

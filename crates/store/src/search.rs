@@ -4,9 +4,11 @@
 //! has operators in the full-text index, within a bounded time, and an answer says if that made a
 //! difference. What documents then come to stands in [`recipe`].
 
+mod alike;
 mod any_term;
 pub(crate) mod filter;
 mod recipe;
+mod records;
 mod similar;
 
 use std::cmp::Ordering;
@@ -18,18 +20,20 @@ use model::observation::ObsType;
 use model::{OpError, limits};
 use rusqlite::types::Value;
 use rusqlite::{Connection, ErrorCode, params_from_iter};
-use text::query::{self, Condition, Form, Query};
+use text::query::{self, Condition, Exact, Form, Query};
 
 use crate::catalogue::Passages;
 use crate::deadline::{self, Deadline};
 use crate::passages;
 use crate::tx::Rx;
 
+pub use alike::Alike;
 use any_term::Word;
 pub(crate) use filter::Conditions;
 pub use filter::Filter;
 use recipe::Candidates;
-pub use similar::{Alike, Similar, similar};
+use records::Look;
+pub use similar::{Similar, similar};
 
 /// How much adjacent words count beside the words.
 const PAIRS_WEIGHT: f64 = 0.5;
@@ -189,7 +193,7 @@ pub(crate) fn hits_within(
         return find(rx, &relaxed, &conditions, effort, wanted);
     }
     // When no word is there, words that begin alike may be.
-    let no_word = found.hits.iter().all(|hit| hit.lexical == 0.0);
+    let no_word = found.query.form == query.form && found.hits.iter().all(|hit| hit.lexical == 0.0);
     if let Some(beginnings) = query.prefix().filter(|_| no_word && effort.recipe != Recipe::Plain) {
         let begun = find(rx, &beginnings, &conditions, effort, wanted)?;
         if !begun.hits.is_empty() {
@@ -204,48 +208,11 @@ pub(crate) fn hits_within(
 pub fn all(rx: &Rx<'_>, query: &Query, filter: &Filter<'_>) -> Result<Vec<i64>, OpError> {
     let conditions = Conditions::of(rx, filter)?;
     let passages = rx.passages()?;
-    let found = with(rx, &passages, &query.condition())?;
-    let hits = conditions.documents(rx, found.into_iter())?;
+    let found = Look::for_all(rx, &passages).documents(&query.condition())?;
+    let hits = conditions.documents(rx, found.ids())?;
     let mut ids: Vec<i64> = hits.into_keys().collect();
     ids.sort_unstable();
     Ok(ids)
-}
-
-/// The documents that fulfil a condition.
-fn with(rx: &Rx<'_>, passages: &Passages, condition: &Condition) -> Result<HashSet<i64>, OpError> {
-    const MATCHING: &str = "SELECT rowid, 0.0 FROM passage_fts WHERE passage_fts MATCH ?1";
-    match condition {
-        Condition::Has(expression) if expression.is_empty() => Ok(HashSet::new()),
-        Condition::Has(expression) => {
-            let mut found = Found::new(passages);
-            rx.sql(|db| found.collect(db, MATCHING, &[expression.clone().into()]))?;
-            Ok(found.scored.iter().filter_map(|one| passages.doc(one.passage)).collect())
-        }
-        Condition::Any(parts) => {
-            let mut any = HashSet::new();
-            for part in parts {
-                any.extend(with(rx, passages, part)?);
-            }
-            Ok(any)
-        }
-        Condition::All(parts) => {
-            let mut all: Option<HashSet<i64>> = None;
-            for part in parts {
-                let part = with(rx, passages, part)?;
-                all = Some(match all {
-                    Some(all) => all.intersection(&part).copied().collect(),
-                    None => part,
-                });
-            }
-            Ok(all.unwrap_or_default())
-        }
-        Condition::Without(wanted, unwanted) => {
-            let unwanted = with(rx, passages, unwanted)?;
-            let mut wanted = with(rx, passages, wanted)?;
-            wanted.retain(|doc| !unwanted.contains(doc));
-            Ok(wanted)
-        }
-    }
 }
 
 fn find(
@@ -257,44 +224,56 @@ fn find(
 ) -> Result<Hits, OpError> {
     let passages = rx.passages()?;
     let mut found = Found::new(&passages);
+    let mut named = Named::default();
     match query.form {
         Form::Empty => {}
         Form::AnyTerm if effort.recipe != Recipe::Plain => {
             found.with_words(rx, query, conditions, effort)?;
+            named = Named::of(rx, query, conditions, &passages, effort)?;
         }
         Form::AnyTerm | Form::Operators | Form::AllTerms | Form::Prefix => {
-            found.by_index(rx, query, conditions, effort)?;
+            match query.condition() {
+                Condition::Has(_) | Condition::Word(_) => {
+                    found.by_index(rx, query, conditions, effort)?;
+                }
+                condition => found.by_record(rx, query, &condition, conditions, effort)?,
+            }
         }
     }
-    let mut partial = found.partial;
+    // If what was typed is a name that some document contains, those that do not are not meant.
+    let name = query.name().filter(|_| !named.exact.is_empty());
+    if name.is_some() {
+        found.keep(&named);
+    }
+    let partial = found.partial || named.partial;
+    let exact: HashSet<i64> = named.exact.iter().filter_map(|at| passages.doc(*at)).collect();
     let weighed = query.form == Form::AnyTerm && order == Order::Best;
     let hits = if weighed && effort.recipe != Recipe::Plain {
         // Those that are weighed against each other are always the same, however many are wanted.
         let most = limits::SEARCH_CANDIDATES;
-        let (exact, more) = exact(rx, query, &passages, effort)?;
-        partial |= more;
         let mut documents = found.documents(rx, conditions, order, limit.max(most))?;
         let others = documents.split_off(most.min(documents.len()));
         let mut candidates = Candidates::new(&passages, documents);
-        candidates.admit(rx, conditions, &exact)?;
+        candidates.admit(rx, conditions, &named.exact)?;
         let more = asks_for_meaning(query);
         candidates.look_around(rx, conditions, more)?;
         if let Some(vector) = Vector::of(query.typed()).filter(|_| effort.recipe == Recipe::Table) {
             candidates.compare(rx, conditions, &vector, more)?;
         }
         let mut hits = candidates.ranked();
-        let exact: HashSet<i64> = exact.iter().filter_map(|at| passages.doc(*at)).collect();
         hits.iter_mut().for_each(|hit| hit.exact = exact.contains(&hit.id));
         hits.sort_by_key(|hit| !hit.exact);
         behind(&mut hits, others);
         hits.truncate(limit);
         hits
     } else {
-        let hits = found.documents(rx, conditions, order, limit)?;
-        hits.into_iter().map(|(hit, _)| Hit { score: hit.lexical, ..hit }).collect()
+        let hits = found.documents(rx, conditions, order, limit)?.into_iter();
+        let is_exact = |hit: &Hit| exact.contains(&hit.id);
+        hits.map(|(hit, _)| Hit { score: hit.lexical, exact: is_exact(&hit), ..hit }).collect()
     };
-    let hits = with_unindexed(rx, query, conditions, hits)?;
-    Ok(Hits { hits, query: query.clone(), partial })
+    let hits = with_unindexed(rx, (query, name.as_ref()), conditions, hits)?;
+    let query = if name.is_some() { query.named() } else { query.clone() };
+    Ok(Hits { hits, query, partial })
 }
 
 /// Adds documents that were not weighed behind those that were, as far as they are not among them, in the
@@ -311,12 +290,15 @@ fn behind(hits: &mut Vec<Hit>, others: Vec<(Hit, usize)>) {
 /// be brought up to date.
 fn with_unindexed(
     rx: &Rx<'_>,
-    query: &Query,
+    (query, name): (&Query, Option<&Exact>),
     conditions: &Conditions,
     mut hits: Vec<Hit>,
 ) -> Result<Vec<Hit>, OpError> {
     let mut waiting = passages::waiting(rx)?;
-    waiting.retain(|(_, body)| !query.matched(body).is_empty());
+    waiting.retain(|(_, body)| match name {
+        Some(name) => name.is_in(body),
+        None => !query.matched(body).is_empty(),
+    });
     if waiting.is_empty() {
         return Ok(hits);
     }
@@ -337,34 +319,52 @@ fn asks_for_meaning(query: &Query) -> bool {
     query.typed().split_whitespace().filter(says).nth(1).is_some()
 }
 
-/// A passage of each document that contains what was typed exactly, if that is one path, hash or the like,
-/// and whether there may be more.
-fn exact(
-    rx: &Rx<'_>,
-    query: &Query,
-    passages: &Passages,
-    effort: &Effort,
-) -> Result<(Vec<usize>, bool), OpError> {
-    let Some(exact) = query.exact() else { return Ok((Vec::new(), false)) };
-    let mut found = Found::new(passages);
-    {
-        let _deadline = Deadline::after(effort.patience);
-        found.newest(rx, exact.expression(), None, effort.rows)?;
-    }
-    let mut looked_at = HashSet::new();
-    let mut named = Vec::new();
-    for Scored { passage, .. } in &found.scored {
-        let Some(doc) = passages.doc(*passage).filter(|doc| looked_at.insert(*doc)) else {
-            continue;
-        };
-        if looked_at.len() > limits::SEARCH_EXACT_READ {
-            return Ok((named, true));
+/// The documents that contain something exactly as it was typed: a path, a hash or the like.
+#[derive(Default)]
+struct Named {
+    /// A passage of each of those that were found to.
+    exact: Vec<usize>,
+    /// All that have its words side by side, and those of them that were read and do not contain it.
+    maybe: HashSet<i64>,
+    otherwise: HashSet<i64>,
+    /// Whether there may be more than were read.
+    partial: bool,
+}
+
+impl Named {
+    fn of(
+        rx: &Rx<'_>,
+        query: &Query,
+        conditions: &Conditions,
+        passages: &Passages,
+        effort: &Effort,
+    ) -> Result<Named, OpError> {
+        let mut named = Named::default();
+        let Some(exact) = query.exact() else { return Ok(named) };
+        let mut found = Found::new(passages);
+        {
+            let _deadline = Deadline::after(effort.patience);
+            found.newest(rx, exact.expression(), None, effort.rows)?;
         }
-        if passages::text(rx, doc)?.is_some_and(|text| exact.is_in(&text)) {
-            named.push(*passage);
+        named.partial = found.partial;
+        named.maybe = found.scored.iter().filter_map(|one| passages.doc(one.passage)).collect();
+        let most = limits::SEARCH_EXACT_READ;
+        let newest = found.documents(rx, conditions, Order::Newest, most + 1)?;
+        named.partial |= newest.len() > most;
+        for (hit, passage) in newest.into_iter().take(most) {
+            if passages::text(rx, hit.id)?.is_some_and(|text| exact.is_in(&text)) {
+                named.exact.push(passage);
+            } else {
+                named.otherwise.insert(hit.id);
+            }
         }
+        Ok(named)
     }
-    Ok((named, found.partial))
+
+    /// Whether nothing speaks against it that a document contains what was typed.
+    fn admits(&self, doc: i64) -> bool {
+        self.maybe.contains(&doc) && !self.otherwise.contains(&doc)
+    }
 }
 
 /// Passages with their scores, as they are found.
@@ -385,6 +385,14 @@ impl<'p> Found<'p> {
         Found { passages, scored: Vec::new(), partial: false }
     }
 
+    /// Leaves only what contains what was typed.
+    fn keep(&mut self, named: &Named) {
+        let passages = self.passages;
+        self.scored.retain(|one| passages.doc(one.passage).is_some_and(|doc| named.admits(doc)));
+        let exact = named.exact.iter().map(|passage| Scored { passage: *passage, score: 0.0 });
+        self.scored.extend(exact);
+    }
+
     /// Whatever the full-text index finds, within the time that there is.
     fn by_index(
         &mut self,
@@ -394,8 +402,47 @@ impl<'p> Found<'p> {
         effort: &Effort,
     ) -> Result<(), OpError> {
         let scope = conditions.scope(rx, effort.scope_documents)?;
+        let scope = scope.map(|scope| filter::list(scope.into_iter()));
         let _deadline = Deadline::after(effort.patience);
         self.newest(rx, &query.expression(), scope.as_deref(), effort.rows)
+    }
+
+    /// The documents that fulfil a condition as a whole, within the time that there is. Each counts as
+    /// much as the words that it may have.
+    fn by_record(
+        &mut self,
+        rx: &Rx<'_>,
+        query: &Query,
+        condition: &Condition,
+        conditions: &Conditions,
+        effort: &Effort,
+    ) -> Result<(), OpError> {
+        let passages = self.passages;
+        let scope = conditions.scope(rx, effort.scope_documents)?;
+        let scope: Option<HashSet<i64>> = scope.map(|scope| scope.into_iter().collect());
+        let in_scope = |passage: usize| {
+            scope
+                .as_ref()
+                .is_none_or(|scope| i64::try_from(passage).is_ok_and(|p| scope.contains(&p)))
+        };
+        let mut words = any_term::words(rx, passages, &query.words)?.unwrap_or_default();
+        let mut look = Look::within(effort.patience, rx, passages, &words);
+        let chosen = look.documents(condition)?;
+        self.partial |= look.partial;
+        let admits = |passage: usize| {
+            passages.doc(passage).is_some_and(|doc| chosen.has(doc))
+                && conditions.admits(passages, passage)
+                && in_scope(passage)
+        };
+        let newest = (0..passages.end()).rev().filter(|passage| admits(*passage));
+        let newest: Vec<usize> = newest.take(effort.rows).collect();
+        self.partial |= newest.len() == effort.rows;
+        let first = newest.last().copied().unwrap_or_default();
+        words.truncate(limits::QUERY_WORDS_MAX);
+        self.scored = any_term::score(passages, &words, first, &admits);
+        // Also what was found by nothing that counts, such as beginnings of words.
+        self.scored.extend(newest.into_iter().map(|passage| Scored { passage, score: 0.0 }));
+        Ok(())
     }
 
     /// Passages with any of the words, and more for those in which two of them are adjacent.
@@ -414,7 +461,7 @@ impl<'p> Found<'p> {
         self.partial |= words.len() > limits::QUERY_WORDS_MAX;
         words.truncate(limits::QUERY_WORDS_MAX);
         let admits = |passage: usize| conditions.admits(passages, passage);
-        self.scored = any_term::score(passages, &words, &admits);
+        self.scored = any_term::score(passages, &words, 0, &admits);
         let (pairs, too_dear) = affordable_pairs(query, &words, effort.rows);
         self.partial |= too_dear;
         let without_pairs = self.scored.len();

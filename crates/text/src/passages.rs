@@ -45,16 +45,38 @@ fn sentences(document: &str) -> Vec<Range<usize>> {
 }
 
 /// The sentence with its number of words, or its pieces if it is too long; nothing if it has no
-/// words.
+/// words. It is cut at white space, so that a path or a name stays whole and is found as one.
 fn cut(document: &str, sentence: Range<usize>) -> Vec<(Range<usize>, usize)> {
     let text = document.get(sentence.clone()).unwrap_or_default();
     let count = words::count(text);
     if count <= SENTENCE_WORDS_MAX {
         return Vec::from_iter((count > 0).then_some((sentence, count)));
     }
+    let mut pieces: Vec<(Range<usize>, usize)> = Vec::new();
+    let mut begin = sentence.start;
+    for token in text.split_inclusive(char::is_whitespace) {
+        let range = begin..begin + token.len();
+        begin = range.end;
+        for (range, count) in cut_token(token, range) {
+            match pieces.last_mut().filter(|(_, words)| *words + count <= PASSAGE_WORDS) {
+                Some((piece, words)) => (piece.end, *words) = (range.end, *words + count),
+                None => pieces.push((range, count)),
+            }
+        }
+    }
+    pieces
+}
+
+/// The same of what has no white space inside: only what is far too long for a name is cut.
+fn cut_token(token: &str, range: Range<usize>) -> Vec<(Range<usize>, usize)> {
+    let count = words::count(token);
+    if count <= SENTENCE_WORDS_MAX {
+        return vec![(range, count)];
+    }
+    let begins = words::words(token).step_by(PASSAGE_WORDS).skip(1);
     let begins: Vec<usize> =
-        words::words(text).step_by(PASSAGE_WORDS).map(|(at, _)| sentence.start + at).collect();
-    let ends = begins.iter().skip(1).copied().chain([sentence.end]);
+        [range.start].into_iter().chain(begins.map(|(at, _)| range.start + at)).collect();
+    let ends = begins.iter().skip(1).copied().chain([range.end]);
     let counts = (0..count).step_by(PASSAGE_WORDS).map(|from| (count - from).min(PASSAGE_WORDS));
     begins.iter().copied().zip(ends).map(|(begin, end)| begin..end).zip(counts).collect()
 }
@@ -95,6 +117,21 @@ mod tests {
         assert_eq!(counts(&sentence(200)), [200]);
         assert_eq!(counts(&sentence(201)), [100, 100, 1]);
         assert_eq!(counts(&format!("{} {}", sentence(350), sentence(50))), [100, 100, 100, 100]);
+    }
+
+    #[test]
+    fn a_long_line_is_cut_between_names_and_never_through_one() {
+        let path = "src/auth/login/form.rs";
+        for before in 95..105 {
+            let line = format!("{} {path} {}", vec!["w"; before].join(" "), "x ".repeat(150));
+            let whole = passages(&line).into_iter().filter(|passage| passage.contains(path));
+            assert_eq!(whole.count(), 1, "{before}");
+            assert!(counts(&line).iter().all(|count| *count <= 100), "{before}");
+        }
+        // What has no end is cut all the same.
+        let endless = vec!["w"; 350].join("/");
+        assert_eq!(counts(&format!("a {endless} b")), [1, 100, 100, 100, 51]);
+        assert_eq!(counts(&format!("{} {}", vec!["w"; 150].join("/"), "x ".repeat(60))), [150, 60]);
     }
 
     #[test]

@@ -66,6 +66,8 @@ impl Form {
 pub enum Condition {
     /// One of its passages matches this expression of the index.
     Has(String),
+    /// One of its passages has this word.
+    Word(String),
     All(Vec<Condition>),
     Any(Vec<Condition>),
     Without(Box<Condition>, Box<Condition>),
@@ -116,7 +118,7 @@ pub fn all_terms(text: &str) -> Query {
     }
     let (words, _) = typed(head(text).0);
     let expression = join(&words, " AND ");
-    let condition = Condition::All(words.iter().map(|word| Condition::Has(term(word))).collect());
+    let condition = Condition::All(words.iter().cloned().map(Condition::Word).collect());
     Query { form: Form::AllTerms, words, expression, condition, ..query }
 }
 
@@ -130,7 +132,7 @@ impl Query {
         }
     }
 
-    /// The condition on a whole record, for what is to be done to every one that fulfils it.
+    /// The condition on a whole record.
     pub fn condition(&self) -> Condition {
         match self.form {
             Form::AnyTerm | Form::Prefix => Condition::Has(self.expression()),

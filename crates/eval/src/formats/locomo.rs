@@ -80,7 +80,10 @@ pub(super) fn write(number: usize, sample: &Sample, lines: &mut Written) -> Resu
     for (place, question) in sample.qa.iter().enumerate() {
         let (mut gold, mut gold_sessions) = (Vec::new(), Vec::new());
         for name in named(&question.evidence) {
-            let Some(session) = turns.get(&name) else { continue };
+            let Some(session) = turns.get(&name) else {
+                lines.left_out.evidence += 1;
+                continue;
+            };
             gold.push(format!("{scope}/{name}"));
             if !gold_sessions.contains(session) {
                 gold_sessions.push(session.clone());
@@ -88,6 +91,7 @@ pub(super) fn write(number: usize, sample: &Sample, lines: &mut Written) -> Resu
         }
         // Nothing can be said of a question whose evidence is nowhere.
         if gold.is_empty() {
+            lines.left_out.questions += 1;
             continue;
         }
         let category = question.category.and_then(|number| CATEGORIES.get(number.checked_sub(1)?));

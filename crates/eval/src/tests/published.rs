@@ -53,6 +53,9 @@ fn locomo_is_read_as_it_is_published() {
     let json = report.to_json();
     let all = &json["configs"]["plain"]["all"];
     assert_eq!(all["questions"], 6, "questions without evidence are left out");
+    assert_eq!(json["left_out"], json!({ "questions": 4, "evidence": 4 }), "and counted");
+    let told = "left out: 4 questions without evidence, 4 names of evidence that is nowhere";
+    assert!(report.table().contains(told), "{}", report.table());
     assert_eq!(all["documents"]["R@10"], 1.0, "the caption of a picture is part of its turn");
     assert_eq!(all["questions_with_gold_sessions"], 6);
     assert_eq!(all["sessions"]["R@5"], 1.0);

@@ -26,6 +26,15 @@ pub(super) struct Word<'q> {
     blobs: Vec<(usize, Vec<u8>)>,
 }
 
+impl Word<'_> {
+    /// The passages that have it.
+    pub(super) fn passages(&self) -> impl Iterator<Item = usize> + '_ {
+        self.blobs.iter().flat_map(|(block, blob)| {
+            postings::entries(blob).map(move |(place, _)| block * BLOCK + place)
+        })
+    }
+}
+
 /// The words that some passage has, the rarest first. None if no word of the query says anything.
 pub(super) fn words<'q>(
     rx: &Rx<'_>,
@@ -80,10 +89,11 @@ fn blobs(
     Ok(found)
 }
 
-/// Every passage with one of the words that is admitted, with its score.
+/// Every passage with one of the words that is admitted, with its score, from one passage on.
 pub(super) fn score(
     passages: &Passages,
     words: &[Word<'_>],
+    from: usize,
     admits: &dyn Fn(usize) -> bool,
 ) -> Vec<Scored> {
     let total = passages.count() as f64;
@@ -91,8 +101,10 @@ pub(super) fn score(
     let norm = |passage: usize| K1 * (1.0 - B + B * f64::from(passages.length(passage)) / average);
     let mut scored = Vec::new();
     let mut sums = vec![0.0_f64; BLOCK];
-    let mut next = vec![0_usize; words.len()];
-    for block in 0..passages.end().div_ceil(BLOCK) {
+    let first = from / BLOCK;
+    let before = |word: &Word<'_>| word.blobs.partition_point(|(block, _)| *block < first);
+    let mut next: Vec<usize> = words.iter().map(before).collect();
+    for block in first..passages.end().div_ceil(BLOCK) {
         let mut any = false;
         for (word, next) in words.iter().zip(&mut next) {
             let count = word.count as f64;
@@ -114,7 +126,7 @@ pub(super) fn score(
         }
         for (place, sum) in sums.iter_mut().enumerate().filter(|(_, sum)| **sum > 0.0) {
             let passage = block * BLOCK + place;
-            if admits(passage) {
+            if passage >= from && admits(passage) {
                 scored.push(Scored { passage, score: *sum });
             }
             *sum = 0.0;

@@ -203,9 +203,9 @@ impl Conditions {
         )
     }
 
-    /// The passages of all documents that the conditions let through, as JSON, if these are few
-    /// enough to look only at them.
-    pub(super) fn scope(&self, rx: &Rx<'_>, max: usize) -> Result<Option<String>, OpError> {
+    /// The passages of all documents that the conditions let through, if these are few enough to look
+    /// only at them.
+    pub(super) fn scope(&self, rx: &Rx<'_>, max: usize) -> Result<Option<Vec<i64>>, OpError> {
         const PASSAGES: &str = "SELECT id FROM passages \
              WHERE doc IN (SELECT value FROM json_each(?1))";
         if !self.leads {
@@ -222,8 +222,7 @@ impl Conditions {
             }
             let mut passages = db.prepare_cached(PASSAGES)?;
             let passages = passages.query_map([list(ids.into_iter())], |row| row.get(0))?;
-            let passages: Vec<i64> = passages.collect::<rusqlite::Result<_>>()?;
-            Ok(Some(list(passages.into_iter())))
+            passages.collect::<rusqlite::Result<_>>().map(Some)
         })
     }
 

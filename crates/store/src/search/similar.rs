@@ -1,20 +1,13 @@
 //! What is like a text: the records nearest to it in words and meaning, and which of them say the same.
 
-use std::collections::HashSet;
-
-use meaning::Vector;
+use model::observation::ObsType;
 use model::{OpError, limits};
 use text::query::{self, Form};
-use text::{stem, words};
 
+use super::alike::{self, Alike, Said};
 use super::{Candidates, Conditions, Effort, Filter, Found, Hit, Order, Recipe};
 use crate::passages;
 use crate::tx::Rx;
-
-/// Two texts say the same if they are at least so near in meaning and have this share of their words in
-/// common. Either alone errs: what is near may say the opposite, and words may stand for other things.
-const DUPLICATE_MEANING: f64 = 0.9;
-const DUPLICATE_OVERLAP: f64 = 0.85;
 
 /// A record that is like a text. Of its parts it has its own words and its meaning; where it stands does
 /// not count.
@@ -22,59 +15,6 @@ const DUPLICATE_OVERLAP: f64 = 0.85;
 pub struct Similar {
     pub hit: Hit,
     pub alike: Alike,
-}
-
-/// How far two texts say the same, by their beginnings.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Alike {
-    /// The cosine of the two, at least 0.
-    pub meaning: f64,
-    /// The share of the different words of both that both have, small words included.
-    pub overlap: f64,
-}
-
-impl Alike {
-    pub fn of(a: &str, b: &str) -> Alike {
-        Said::of(a).alike(&Said::of(b))
-    }
-
-    /// Whether one of the two texts is not worth keeping beside the other.
-    pub fn is_duplicate(&self) -> bool {
-        self.meaning >= DUPLICATE_MEANING && self.overlap >= DUPLICATE_OVERLAP
-    }
-}
-
-/// What is compared of a text.
-struct Said {
-    vector: Option<Vector>,
-    stems: HashSet<String>,
-}
-
-impl Said {
-    fn of(text: &str) -> Said {
-        let text = beginning(text);
-        let hidden = words::hidden_words(text);
-        let stem = |word: &str| stem::stem(&words::fold(word));
-        let mut stems: HashSet<String> = words::words(text).map(|(_, word)| stem(word)).collect();
-        stems.extend(words::words(&hidden).map(|(_, part)| stem(part)));
-        Said { vector: Vector::of(text), stems }
-    }
-
-    fn alike(&self, other: &Said) -> Alike {
-        let meaning = match (&self.vector, &other.vector) {
-            (Some(own), Some(other)) => meaning::cosine(own, other).max(0.0),
-            _ => 0.0,
-        };
-        let common = self.stems.intersection(&other.stems).count();
-        let different = self.stems.len() + other.stems.len() - common;
-        let overlap = if different == 0 { 0.0 } else { common as f64 / different as f64 };
-        Alike { meaning: meaning.into(), overlap }
-    }
-}
-
-fn beginning(text: &str) -> &str {
-    let end = text.char_indices().nth(limits::SIMILAR_TEXT_CHARS).map_or(text.len(), |(at, _)| at);
-    text.get(..end).unwrap_or_default()
 }
 
 /// The records that are nearest to a text, the nearest first, by the words of its beginning and, unless
@@ -86,7 +26,7 @@ pub fn similar(
     filter: &Filter<'_>,
     limit: usize,
 ) -> Result<Vec<Similar>, OpError> {
-    let query = query::any_of(beginning(text));
+    let query = query::any_of(alike::head(text, limits::SIMILAR_TEXT_CHARS));
     if query.form == Form::Empty {
         return Ok(Vec::new());
     }
@@ -109,8 +49,23 @@ pub fn similar(
     let mut similar = Vec::new();
     for hit in found {
         if let Some(other) = passages::text(rx, hit.id)? {
-            similar.push(Similar { hit, alike: said.alike(&Said::of(&other)) });
+            let kept = kept_of(hit.kind);
+            // Only the beginning of a long text was kept: it says the same as that of this one.
+            let alike = if other.chars().count() == kept {
+                Alike::of(alike::head(text, kept), &other)
+            } else {
+                said.alike(&Said::of(&other))
+            };
+            similar.push(Similar { hit, alike });
         }
     }
     Ok(similar)
+}
+
+/// How many characters capture keeps of a text of this kind.
+fn kept_of(kind: ObsType) -> usize {
+    match kind {
+        ObsType::UserPrompt => limits::PROMPT_CHARS_MAX,
+        _ => limits::OBSERVED_CHARS_MAX,
+    }
 }

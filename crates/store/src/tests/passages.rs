@@ -1,12 +1,14 @@
 //! The full-text index follows what is written: with it, instead of it, and not without it.
 
+use std::time::Duration;
+
 use model::{OpError, limits};
 use rusqlite::params;
 use serde_json::json;
 
 use super::desk::{Desk, write};
 use super::{Home, at_now, hold_writer, spoil_page_with};
-use crate::search::{self, Filter, Order};
+use crate::search::{self, Effort, Filter, Order};
 use crate::{Store, Tx, passages};
 
 /// Which of the observations that a desk made this query finds, as their contents.
@@ -61,12 +63,27 @@ fn a_long_document_is_one_hit_for_words_of_any_of_its_passages() {
     for query in ["alpha", "beta", "gamma", "alpha gamma", "filler"] {
         assert_eq!(found(&desk, query), [long.as_str()], "{query}");
     }
-    // Its words are in different passages: a phrase of them is nowhere, and neither are both.
-    assert_eq!(found(&desk, "alpha AND gamma"), [""; 0]);
+    // Its words are in different passages: a phrase of them is nowhere.
+    assert_eq!(found(&desk, "\"alpha gamma\""), [""; 0]);
     desk.write(move |tx| reword(tx, id, "short"));
     desk.read(|_| Ok(()));
     assert_eq!(count(&desk.opening.store), 1);
     assert_eq!(found(&desk, "gamma"), [""; 0]);
+}
+
+/// @search_passages
+#[test]
+fn a_path_in_a_very_long_line_is_found_as_one() {
+    let desk = Desk::new();
+    let line = |path: &str| format!("{} {path} {}", "w ".repeat(97), "x ".repeat(150));
+    let id = desk.says(&line("src/auth/login/form.rs"), None, 0);
+    desk.says(&line("src/auth/logout/form.rs"), None, 1);
+    for typed in ["src/auth/login/form.rs", "\"src/auth/login/form.rs\""] {
+        let query = text::query::rewrite(typed);
+        let found =
+            desk.read(|rx| search::hits(rx, &query, &Filter::default(), Order::Best, 10)).hits;
+        assert_eq!(found.first().map(|hit| hit.id), Some(id), "{typed}");
+    }
 }
 
 #[test]
@@ -220,9 +237,9 @@ fn a_write_that_fails_beside_it_does_not_keep_a_document_out_of_the_index() {
     assert_eq!(found(&desk, "alpha"), ["make alpha"]);
 }
 
-/// @purge_by_words
+/// @purge_by_words @search_operators
 #[test]
-fn what_is_done_to_all_goes_by_the_whole_record_however_long_it_is() {
+fn operators_go_by_the_whole_record_however_long_it_is() {
     let desk = Desk::new();
     let long = desk.says(&long_text(["alphaq", "between", "betaq"]), None, 0);
     let short = desk.says("alphaq alone", None, 1);
@@ -230,15 +247,50 @@ fn what_is_done_to_all_goes_by_the_whole_record_however_long_it_is() {
         let query = text::query::all_terms(typed);
         desk.read(|rx| search::all(rx, &query, &Filter::default()))
     };
+    let listed = |typed: &str| {
+        let query = text::query::rewrite(typed);
+        let found = desk.read(|rx| search::hits(rx, &query, &Filter::default(), Order::Best, 10));
+        assert!(!found.partial, "{typed}");
+        let mut ids: Vec<i64> = found.hits.iter().map(|hit| hit.id).collect();
+        ids.sort_unstable();
+        ids
+    };
     for (typed, expected) in [
-        ("alphaq betaq", vec![long]),
         ("alphaq AND betaq", vec![long]),
         ("alphaq NOT betaq", vec![short]),
         ("betaq OR alphaq", vec![long, short]),
         ("(alphaq OR nothing) AND (betaq NOT nowhere)", vec![long]),
         ("betaq NOT alphaq", vec![]),
+        ("\"betaq\" AND alpha*", vec![long]),
+        ("alpha* NOT \"betaq filler\"", vec![short]),
+        ("NEAR(filler betaq, 0) alphaq", vec![long]),
+        ("alphaq NOT (betaq NOT between)", vec![long, short]),
+        ("al* AND be*", vec![long]),
     ] {
         assert_eq!(all(typed), expected, "{typed}");
+        assert_eq!(listed(typed), expected, "{typed}");
     }
+    assert_eq!(all("alphaq betaq"), [long]);
     assert_eq!(count(&desk.opening.store), 4, "the long one has three passages");
+}
+
+/// @search_patience
+#[test]
+fn what_may_have_what_is_not_wanted_is_not_listed_when_time_is_up() {
+    let desk = Desk::new();
+    for at in 0..600 {
+        let unwanted = if at % 2 == 0 { format!("unwanted{at}") } else { String::new() };
+        desk.says(&format!("wanted n{at} {unwanted}"), None, at);
+    }
+    let effort = Effort { patience: Duration::ZERO, ..Effort::default() };
+    let query = text::query::rewrite("want* NOT unwanted*");
+    let wanted = (Order::Best, 1_000);
+    let found =
+        desk.read(|rx| search::hits_within(&effort, rx, &query, &Filter::default(), wanted));
+    assert!(found.partial && (1..300).contains(&found.hits.len()), "{}", found.hits.len());
+    for hit in &found.hits {
+        assert!(!desk.get(hit.id).unwrap().content.contains("unwanted"));
+    }
+    let whole = desk.read(|rx| search::hits(rx, &query, &Filter::default(), Order::Best, 1_000));
+    assert_eq!((whole.hits.len(), whole.partial), (300, false));
 }

@@ -9,7 +9,7 @@ use text::query::{self, Form};
 
 use super::desk::{Deed, Desk};
 use crate::search::{self, Effort, Filter, Hits, Order, Recipe};
-use crate::{Rx, sessions};
+use crate::{Rx, passages, sessions};
 
 const ALL: Filter<'static> = Filter {
     projects: None,
@@ -129,6 +129,47 @@ fn what_stands_beside_a_hit_in_its_session_counts_and_what_stands_elsewhere_does
     assert_eq!(ids(&desk, "watchdog", &ALL), [hit]);
 }
 
+/// @search_neighbours
+#[test]
+fn neighbours_stand_beside_each_other_in_their_session_not_in_the_index() {
+    let desk = Desk::new();
+    let before = desk.runs("make it so", 0);
+    let hit = desk.runs("flaky watchdog reset", 1_000);
+    // Another session writes much meanwhile.
+    let session = desk.session("s-2", "app", 1_000);
+    for at in 0..600 {
+        desk.does(Deed { session, ..desk.deed_command(&format!("ls dir{at}"), 1_000 + at) });
+    }
+    let after = desk.runs("done at last", 2_000);
+    let last = desk.runs("go home", 3_000);
+    let beside = |what: &str| {
+        let found = hits(&desk, "watchdog reset", &ALL);
+        assert_eq!((found.hits[0].id, found.partial), (hit, false), "{what}");
+        let with = found.hits.iter().filter(|one| one.neighbours > 0.0);
+        let mut with: Vec<i64> = with.map(|one| one.id).collect();
+        with.sort_unstable();
+        with
+    };
+    assert_eq!(beside("far apart in the index"), [before, after]);
+    // What gets other words comes into the index anew, behind all others.
+    desk.write(move |tx| passages::renewed(tx, hit));
+    assert_eq!(beside("in the index again"), [before, after]);
+    desk.write(move |tx| passages::changed(tx, before));
+    assert_eq!(beside("its neighbour again"), [before, after]);
+    // What happened between comes in late, and what is gone is beside nothing.
+    let between = desk.runs("take a breath", 1_500);
+    assert_eq!(beside("late"), [before, between]);
+    desk.write(move |tx| passages::remove(tx, between));
+    desk.write(move |tx| passages::remove(tx, after));
+    assert_eq!(beside("gone"), [before, last]);
+    // Who reads the index for the first time sees the same.
+    desk.write(|tx| {
+        tx.memo().catalogue.clear();
+        Ok(())
+    });
+    assert_eq!(beside("read anew"), [before, last]);
+}
+
 /// @search_meaning
 #[test]
 fn a_question_finds_what_means_the_same_in_other_words() {
@@ -158,6 +199,43 @@ fn a_path_or_a_code_has_the_record_that_contains_it_first() {
         desk.runs("login login form form auth auth src rs rs", at);
     }
     assert_eq!(ids(&desk, "src/auth/login_form.rs", &ALL)[0], exact);
+}
+
+/// @search_exact
+#[test]
+fn a_name_lists_only_what_contains_it_or_else_what_has_parts_of_it() {
+    let desk = Desk::new();
+    let verify = desk.runs("cat crates/manifest/src/verify.rs", 0);
+    let other = desk.runs("cat crates/manifest/src/lib.rs", 1);
+    let copy = desk.runs("cat crates/manifest/src/verify.rs.bak", 2);
+    let jobs = desk.says("FERROWICK_JOBS says how many jobs of ferrowick run at once", None, 3);
+    let ferrowick = desk.says("ferrowick has no jobs", None, 4);
+    let elsewhere = desk.session("s-2", "elsewhere", 5);
+    let foreign = desk.deed_command("vim crates/manifest/src/verify.rs", 6);
+    let foreign = desk.does(Deed { session: elsewhere, ..foreign }).id();
+    let own = [desk.project.id];
+    let here = Filter { projects: Some(&own), ..ALL };
+    for order in [Order::Best, Order::Newest] {
+        let found = |typed: &str, filter: &Filter<'_>| {
+            let query = query::rewrite(typed);
+            let found = desk.read(|rx| search::hits(rx, &query, filter, order, 100));
+            let mut ids: Vec<i64> = found.hits.iter().map(|hit| hit.id).collect();
+            ids.sort_unstable();
+            (ids, found.query.form)
+        };
+        let path = "crates/manifest/src/verify.rs";
+        assert_eq!(found(path, &ALL), (vec![verify, foreign], Form::AllTerms));
+        assert_eq!(found(path, &here), (vec![verify], Form::AllTerms));
+        assert_eq!(found("ferrowick_jobs", &ALL), (vec![jobs], Form::AllTerms));
+        // What nothing contains, or nothing that is asked for, is looked for in parts.
+        let prompts = Filter { kind: Some(ObsType::UserPrompt), ..ALL };
+        assert_eq!(found(path, &prompts), (vec![], Form::AnyTerm));
+        let parts = found("crates/manifest/src/main.rs", &here);
+        assert_eq!(parts, (vec![verify, other, copy], Form::AnyTerm));
+        assert_eq!(found("ferrowick_job", &ALL), (vec![jobs, ferrowick], Form::AnyTerm));
+        // More words than the name are a question.
+        assert!(found("where is crates/manifest/src/verify.rs read", &here).0.contains(&other));
+    }
 }
 
 /// @search_everything
@@ -337,7 +415,7 @@ fn a_frequent_word_is_looked_for_in_every_record_that_has_it() {
 #[test]
 fn a_query_that_takes_too_long_ends_with_what_it_has() {
     let desk = Desk::new();
-    for i in 0..200 {
+    for i in 0..800 {
         desk.runs(&format!("common n{i}"), i);
     }
     let effort = Effort { patience: Duration::ZERO, ..Effort::default() };
@@ -345,9 +423,9 @@ fn a_query_that_takes_too_long_ends_with_what_it_has() {
     let wanted = (Order::Best, 1_000);
     let found = desk.read(|rx| search::hits_within(&effort, rx, &query, &ALL, wanted));
     assert!(found.partial);
-    assert!(found.hits.len() < 200);
+    assert!(found.hits.len() < 800);
     let complete = desk.read(|rx| search::hits(rx, &query, &ALL, Order::Best, 1_000));
-    assert_eq!((complete.hits.len(), complete.partial), (200, false));
+    assert_eq!((complete.hits.len(), complete.partial), (800, false));
 }
 
 /// Texts of pieces that mean something to the index, in all the wrong places.

@@ -1,5 +1,7 @@
 //! What is like a text: which records, in which order, and which of them say the same.
 
+use model::limits;
+
 use super::desk::{Deed, Desk};
 use crate::search::{self, Alike, Filter, Recipe, Similar};
 
@@ -45,7 +47,7 @@ fn a_record_that_is_not_meant_neither_answers_nor_lifts_what_stands_beside_it() 
 
 /// @similar_duplicates
 #[test]
-fn texts_say_the_same_only_if_they_are_near_and_share_their_words() {
+fn texts_say_the_same_only_if_they_are_near_and_share_their_words_in_the_same_order() {
     let same = [
         ("run the migration first", "run the migration first"),
         ("Run the migrations first!", "run the migration first"),
@@ -54,6 +56,10 @@ fn texts_say_the_same_only_if_they_are_near_and_share_their_words() {
             "the daemon holds the only write lock on the database",
         ),
         ("二要素認証のエラー", "二要素認証のエラー"),
+        (
+            "the build of the router fails because the cache of the base image is cold and the disk is slow",
+            "the build of the router fails because cache of the base image is cold and the disk is slow",
+        ),
     ];
     for (a, b) in same {
         assert!(Alike::of(a, b).is_duplicate(), "{a} {b} {:?}", Alike::of(a, b));
@@ -65,10 +71,51 @@ fn texts_say_the_same_only_if_they_are_near_and_share_their_words() {
         ("alpha beta", "gamma delta"),
         ("", ""),
         ("🦀", "🦀"),
+        ("deploy to staging, not to production", "deploy to production, not to staging"),
+        ("retry from port 80 to port 8080", "retry from port 8080 to port 80"),
+        (
+            "do deploy on a friday with the usual crew",
+            "don't deploy on a friday with the usual crew",
+        ),
+        ("从数据库复制到缓存", "从缓存复制到数据库"),
     ];
     for (a, b) in other {
         assert!(!Alike::of(a, b).is_duplicate(), "{a} {b} {:?}", Alike::of(a, b));
     }
+}
+
+/// @similar_duplicates
+#[test]
+fn a_long_text_and_what_denies_it_do_not_say_the_same() {
+    let long = (0..80).map(|at| format!("step{at} is green")).collect::<Vec<_>>().join(" and ");
+    let other = |from: &str, to: &str| Alike::of(&long, &long.replacen(from, to, 1));
+    assert!(other("step40", "step401").is_duplicate());
+    for (from, to) in [("step40 is", "step40 is not"), ("step40 is", "step40 never is")] {
+        assert!(!other(from, to).is_duplicate(), "{to}");
+    }
+    let swapped = long.replace("step40", "x").replace("step70", "step40").replace('x', "step70");
+    assert!(!Alike::of(&long, &swapped).is_duplicate());
+    // What stands behind the beginning has to be the same too.
+    let begun = |end: &str| format!("{long} {} {end}", "and on it goes ".repeat(300));
+    assert!(Alike::of(&begun("to the left"), &begun("To the left!")).is_duplicate());
+    assert!(!Alike::of(&begun("to the left"), &begun("to the right")).is_duplicate());
+}
+
+/// @similar_duplicates
+#[test]
+fn what_capture_kept_of_a_text_is_compared_with_as_much_of_it() {
+    let desk = Desk::new();
+    let long = (0..3_000).map(|at| format!("tok{at}")).collect::<Vec<_>>().join(" ");
+    let kept = |chars: usize| long.chars().take(chars).collect::<String>();
+    let prompt = desk.says(&kept(limits::PROMPT_CHARS_MAX), None, 0);
+    let command = desk.runs(&kept(limits::OBSERVED_CHARS_MAX), 1);
+    let shorter = desk.says(&kept(1_000), None, 2);
+    let found = similar(&desk, &long, &Filter::default());
+    let same = found.iter().filter(|one| one.alike.is_duplicate());
+    let mut same: Vec<i64> = same.map(|one| one.hit.id).collect();
+    same.sort_unstable();
+    assert_eq!(same, [prompt, command]);
+    assert!(ids(&found).contains(&shorter));
 }
 
 /// @similar_duplicates

@@ -32,6 +32,17 @@ impl Query {
         (!words.is_empty()).then(|| Exact { name: name.to_owned(), lower, expression })
     }
 
+    /// The same if it is all that was typed, in one piece: a path, an identifier, a code.
+    pub fn name(&self) -> Option<Exact> {
+        let whole = !self.typed.trim().contains(char::is_whitespace);
+        self.exact().filter(|_| whole)
+    }
+
+    /// The query as one for the name that it is.
+    pub fn named(&self) -> Query {
+        super::all_terms(&self.typed)
+    }
+
     /// The query for any of the words, where one of nothing but words and phrases in quotes asks for all
     /// of them: for when no record has them all.
     pub fn relaxed(&self) -> Option<Query> {
@@ -51,14 +62,15 @@ fn quoted(typed: &str) -> Option<&str> {
     typed.split('"').nth(1).map(str::trim).filter(|_| typed.matches('"').count() > 1)
 }
 
-fn name(typed: &str, words: usize) -> Option<&str> {
+fn name(typed: &str, count: usize) -> Option<&str> {
     let typed = typed.trim_end_matches(['?', '!', ',', ';', ':', '.']);
     let spaced = typed.contains(char::is_whitespace);
     // A path with spaces, or a line of code or of an error as it stood somewhere.
     let pasted = ["/", "~/", "./", "../"].iter().any(|start| typed.starts_with(start))
         || typed.contains(['[', ']', '`', '_', '=', '<', '>', '{', '}']);
-    // A plain word is what every record has that was found by it.
-    let plain = words < 2 && typed.chars().all(char::is_alphabetic);
+    // A plain word is what every record has that was found by it. Without spaces it has no end.
+    let endless = typed.contains(words::is_cjk) && typed.chars().all(char::is_alphanumeric);
+    let plain = endless || (count < 2 && typed.chars().all(char::is_alphabetic));
     (!typed.is_empty() && if spaced { pasted } else { !plain }).then_some(typed)
 }
 
@@ -130,7 +142,14 @@ mod tests {
 
     #[test]
     fn plain_words_and_questions_name_nothing() {
-        for typed in ["login", "why was it slow", "the cat/dog question is open", "Login?"] {
+        for typed in [
+            "login",
+            "why was it slow",
+            "the cat/dog question is open",
+            "Login?",
+            "二要素認証",
+            "第3章",
+        ] {
             assert_eq!(rewrite(typed).exact(), None, "{typed}");
         }
     }

@@ -305,7 +305,11 @@ fn write(node: &Node) -> String {
 fn condition(node: &Node) -> Condition {
     let all = |nodes: &[Node]| nodes.iter().map(condition).collect();
     match node {
-        Node::Term(_) | Node::Near(..) => Condition::Has(write(node)),
+        Node::Term(phrase) => match phrase.words.as_slice() {
+            [word] if !phrase.prefix && !phrase.has_cjk() => Condition::Word(word.clone()),
+            _ => Condition::Has(write(node)),
+        },
+        Node::Near(..) => Condition::Has(write(node)),
         Node::All(nodes) => Condition::All(all(nodes)),
         Node::Any(nodes) => Condition::Any(all(nodes)),
         Node::Without(node, unwanted) => {

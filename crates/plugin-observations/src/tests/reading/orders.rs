@@ -172,3 +172,26 @@ fn what_was_typed_exactly_stands_before_what_only_looks_alike() {
         }
     }
 }
+
+/// @search_exact
+#[test]
+fn a_name_lists_what_contains_it_and_an_answer_of_parts_says_so() {
+    let world = World::new();
+    let s = ("s-1", WEB);
+    world.command(s, 3 * HOUR, "cat crates/manifest/src/verify.rs");
+    world.command(s, 2 * HOUR, "cat crates/manifest/src/lib.rs");
+    for order in ["relevance", "blended", "recent"] {
+        let params = json!({ "query": "crates/manifest/src/verify.rs", "order_by": order });
+        let found = world.ask("search", params);
+        assert_eq!(texts(&found["results"]), ["cat crates/manifest/src/verify.rs"], "{order}");
+        assert_eq!(found["query_form"], "all_terms", "{order}");
+    }
+    let params = json!({ "query": "crates/manifest/src/main.rs" });
+    let found = world.ask("search", params.clone());
+    assert_eq!(
+        (found["results"].as_array().unwrap().len(), &found["query_form"]),
+        (2, &json!("any_term"))
+    );
+    let said = world.shown("search", params);
+    assert!(said.contains("No record contains it as it was typed"), "{said}");
+}

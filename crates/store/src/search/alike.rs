@@ -1,0 +1,158 @@
+//! How far two texts say the same.
+
+use std::collections::{HashMap, HashSet};
+
+use meaning::Vector;
+use model::limits;
+use text::{stem, words};
+
+/// Two texts say the same if they are at least so near in meaning and have this share of their words in
+/// common. Either alone errs: what is near may say the opposite, and words may stand for other things.
+const DUPLICATE_MEANING: f64 = 0.9;
+const DUPLICATE_OVERLAP: f64 = 0.85;
+/// Words that turn round what is said, as stems; `t` is what is left of `don't`.
+const NEGATIONS: [&str; 18] = [
+    "not", "no", "never", "none", "nor", "neither", "nobodi", "noth", "without", "cannot", "t",
+    "dont", "cant", "wont", "不", "没", "無", "未",
+];
+/// Comparisons of words with words after which two orders count as different.
+const ORDER_STEPS_MAX: usize = 1_000_000;
+
+/// How far two texts say the same.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Alike {
+    /// The cosine of the two, at least 0.
+    pub meaning: f64,
+    /// The share of the different words of both that both have, small words included.
+    pub overlap: f64,
+    /// Whether both do so in the same order, and neither denies what the other says. It is looked at only
+    /// where they are near enough.
+    pub in_order: bool,
+}
+
+impl Alike {
+    pub fn of(a: &str, b: &str) -> Alike {
+        Said::of(a).alike(&Said::of(b))
+    }
+
+    /// Whether one of the two texts is not worth keeping beside the other.
+    pub fn is_duplicate(&self) -> bool {
+        self.is_near() && self.in_order
+    }
+
+    fn is_near(&self) -> bool {
+        self.meaning >= DUPLICATE_MEANING && self.overlap >= DUPLICATE_OVERLAP
+    }
+}
+
+/// What is compared of a text.
+pub(super) struct Said<'t> {
+    pub(super) vector: Option<Vector>,
+    /// Its words and their parts, of its beginning.
+    stems: HashSet<String>,
+    beginning: &'t str,
+    rest: &'t str,
+}
+
+impl<'t> Said<'t> {
+    pub(super) fn of(text: &'t str) -> Said<'t> {
+        let beginning = head(text, limits::SIMILAR_TEXT_CHARS);
+        let hidden = words::hidden_words(beginning);
+        let mut stems: HashSet<String> =
+            words::words(beginning).map(|(_, word)| stemmed(word)).collect();
+        stems.extend(words::words(&hidden).map(|(_, part)| stemmed(part)));
+        let rest = text.get(beginning.len()..).unwrap_or_default();
+        Said { vector: Vector::of(beginning), stems, beginning, rest }
+    }
+
+    pub(super) fn alike(&self, other: &Said<'_>) -> Alike {
+        let meaning = match (&self.vector, &other.vector) {
+            (Some(own), Some(other)) => meaning::cosine(own, other).max(0.0),
+            _ => 0.0,
+        };
+        let common = self.stems.intersection(&other.stems).count();
+        let different = self.stems.len() + other.stems.len() - common;
+        let overlap = if different == 0 { 0.0 } else { common as f64 / different as f64 };
+        let alike = Alike { meaning: meaning.into(), overlap, in_order: false };
+        Alike { in_order: alike.is_near() && self.is_in_order_of(other), ..alike }
+    }
+
+    fn is_in_order_of(&self, other: &Said<'_>) -> bool {
+        in_order(&sequence(self.beginning), &sequence(other.beginning))
+            && folded(self.rest).eq(folded(other.rest))
+    }
+}
+
+/// The beginning of a text.
+pub(super) fn head(text: &str, chars: usize) -> &str {
+    let end = text.char_indices().nth(chars).map_or(text.len(), |(at, _)| at);
+    text.get(..end).unwrap_or_default()
+}
+
+fn stemmed(word: &str) -> String {
+    stem::stem(&words::fold(word))
+}
+
+fn folded(text: &str) -> impl Iterator<Item = String> + '_ {
+    words::words(text).map(|(_, word)| words::fold(word))
+}
+
+/// The words of a text as they follow each other; of scripts without spaces the characters.
+fn sequence(text: &str) -> Vec<String> {
+    let mut sequence = Vec::new();
+    for stretch in words::words(text).flat_map(|(_, word)| words::stretches(word)) {
+        if stretch.cjk {
+            sequence.extend(stretch.text.chars().map(String::from));
+        } else {
+            sequence.push(stemmed(stretch.text));
+        }
+    }
+    sequence
+}
+
+/// Whether the words that both have follow each other alike in both, and both deny as often.
+fn in_order(a: &[String], b: &[String]) -> bool {
+    let denied =
+        |words: &[String]| words.iter().filter(|word| NEGATIONS.contains(&word.as_str())).count();
+    // What both begin and end with is in order.
+    let begin = a.iter().zip(b).take_while(|(a, b)| a == b).count();
+    let (a, b) = (a.get(begin..).unwrap_or_default(), b.get(begin..).unwrap_or_default());
+    let end = a.iter().rev().zip(b.iter().rev()).take_while(|(a, b)| a == b).count();
+    let (a, b) = (a.get(..a.len() - end), b.get(..b.len() - end));
+    let (a, b) = (a.unwrap_or_default(), b.unwrap_or_default());
+    denied(a) == denied(b)
+        && a.len().saturating_mul(b.len()) <= ORDER_STEPS_MAX
+        && longest_common(a, b) == in_both(a, b)
+}
+
+/// How many words both have, each as often as both have it.
+fn in_both(a: &[String], b: &[String]) -> usize {
+    let mut left: HashMap<&str, usize> = HashMap::new();
+    for word in a {
+        *left.entry(word).or_default() += 1;
+    }
+    let mut has = |word: &&String| match left.get_mut(word.as_str()) {
+        Some(count) if *count > 0 => {
+            *count -= 1;
+            true
+        }
+        _ => false,
+    };
+    b.iter().filter(|word| has(word)).count()
+}
+
+/// How many words follow each other in both, whatever stands between them.
+fn longest_common(a: &[String], b: &[String]) -> usize {
+    // For each beginning of `b` the most that it has in common with what was seen of `a`.
+    let mut lengths = vec![0_usize; b.len() + 1];
+    for word in a {
+        let mut diagonal = 0;
+        let mut left = 0;
+        for (length, other) in lengths.iter_mut().skip(1).zip(b) {
+            let above = *length;
+            *length = if word == other { diagonal + 1 } else { above.max(left) };
+            (diagonal, left) = (above, *length);
+        }
+    }
+    lengths.last().copied().unwrap_or_default()
+}
