@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::edit;
 use crate::ours::{Ours, SERVER, program};
-use crate::place::{Around, Scope, read};
+use crate::place::{Around, Scope, glimpse, read};
 
 /// How an agent is connected, for its user or in a repository.
 #[derive(Clone, Debug)]
@@ -96,8 +96,7 @@ pub fn look(wiring: &Wiring, scope: Scope, around: &Around<'_>) -> Look {
         let Some(path) = around.file(file, scope) else { continue };
         let text = text(wiring, file, &path, around).unwrap_or_else(|trouble| {
             look.trouble.push(trouble.message);
-            // What cannot be edited may still be what the agent goes by.
-            fs::read_to_string(&path).unwrap_or_default()
+            glimpse(&path).unwrap_or_default()
         });
         if file.parts.iter().any(|part| matches!(part, Part::Hooks(_) | Part::Text(_))) {
             let changed = fs::metadata(&path).and_then(|meta| meta.modified()).ok();

@@ -1,9 +1,9 @@
 //! Where the files of an agent are, from the environment that is handed in, and what is behind a path.
 
 use std::ffi::OsString;
-use std::fs;
-use std::io::{self, ErrorKind};
-use std::os::unix::fs::MetadataExt as _;
+use std::fs::{self, File, FileType};
+use std::io::{self, ErrorKind, Read as _};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 use agents::wiring::{Place, Wired, Wiring};
@@ -93,7 +93,8 @@ pub(crate) fn read(path: &Path, uid: u32) -> Result<Standing, OpError> {
         Err(error) => return Err(unusable(path, &error)),
     };
     if !meta.is_file() {
-        return Err(OpError::new(Code::Conflict, format!("{} is not a file", path.display()))
+        let message = format!("{} is not a file but {}", path.display(), kind(meta.file_type()));
+        return Err(OpError::new(Code::Conflict, message)
             .hint("Move it away, then run the command again."));
     }
     if meta.uid() != uid {
@@ -125,6 +126,26 @@ pub(crate) fn read(path: &Path, uid: u32) -> Result<Standing, OpError> {
             Err(broken(path, line, column, "is not UTF-8"))
         }
     }
+}
+
+/// What stands at a path that is no file.
+fn kind(of: FileType) -> &'static str {
+    match of {
+        _ if of.is_dir() => "a directory",
+        _ if of.is_fifo() => "a pipe",
+        _ if of.is_socket() => "a socket",
+        _ => "a device",
+    }
+}
+
+/// The text of a file that may not be edited but may still be what the agent goes by. Nothing but a file is
+/// opened: a pipe would be waited for without end.
+pub(crate) fn glimpse(path: &Path) -> Option<String> {
+    fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+    let mut text = String::new();
+    let file = File::open(path).ok()?;
+    file.take(limits::AGENT_FILE_BYTES_MAX).read_to_string(&mut text).ok()?;
+    Some(text)
 }
 
 /// The path behind all symbolic links, whether something is there or not.

@@ -8,7 +8,7 @@ use model::{Code, OpError};
 use crate::apply::missing_folders;
 use crate::edit;
 use crate::ours::{Ours, program};
-use crate::place::{Around, Scope, read};
+use crate::place::{Around, Scope, glimpse, read};
 use crate::record::{Entry, Record, digest};
 
 /// What becomes of one file.
@@ -171,7 +171,7 @@ pub(crate) fn programs(record: &Record) -> Vec<String> {
     let mut all = Vec::new();
     for entry in &record.files {
         let Some(file) = wired(entry) else { continue };
-        let text = std::fs::read_to_string(&entry.target).unwrap_or_default();
+        let text = glimpse(&entry.target).unwrap_or_default();
         all.extend(edit::wired(&text, file).iter().filter_map(|piece| program(&piece.entry)));
     }
     all
