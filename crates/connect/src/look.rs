@@ -104,7 +104,7 @@ pub fn look(wiring: &Wiring, scope: Scope, around: &Around<'_>) -> Look {
             look.settings(wiring, &path, &text);
         }
         look.files.push(path);
-        let there = edit::wired(&text, file);
+        let there = edit::wired(&text, file, wiring.agent);
         for name in wanted(file) {
             let piece = there.iter().find(|piece| piece.name == name);
             let program = piece.and_then(|piece| program(&piece.entry));

@@ -172,7 +172,7 @@ pub(crate) fn programs(record: &Record) -> Vec<String> {
     for entry in &record.files {
         let Some(file) = wired(entry) else { continue };
         let text = glimpse(&entry.target).unwrap_or_default();
-        all.extend(edit::wired(&text, file).iter().filter_map(|piece| program(&piece.entry)));
+        all.extend(edit::wired(&text, file, &entry.agent).iter().filter_map(|piece| program(&piece.entry)));
     }
     all
 }
@@ -225,7 +225,7 @@ pub(crate) fn clear(
     // A file that cannot be read holds nothing that we could remove.
     let Ok(standing) = read(&path, around.uid) else { return Ok(None) };
     let Some(text) = standing.text else { return Ok(None) };
-    if edit::wired(&text, file).is_empty() {
+    if edit::wired(&text, file, wiring.agent).is_empty() {
         return Ok(None);
     }
     let after = edit::unwire(&path, &text, file, None)?;

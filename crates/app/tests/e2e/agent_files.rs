@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use testkit::Home;
 
-use super::install::{agent, home, install};
+use super::install::{agent, home, install, read};
 
 /// What the doctor says under a name: the status, the detail and what to do.
 fn said(home: &Home, name: &str) -> (String, String, String) {
@@ -42,4 +42,25 @@ fn what_is_no_file_is_named_and_never_opened() {
     std::fs::remove_file(&settings).unwrap();
     std::os::unix::fs::symlink("/dev/zero", &settings).unwrap();
     assert!(said(&home, "claude-code").1.ends_with("is not a file but a device"));
+}
+
+/// @connect_narrowed
+#[test]
+fn what_is_not_as_it_was_written_is_partly_connected_until_it_is_installed_again() {
+    let home = home();
+    install(&home, &["opencode", "claude-code"]).ok();
+    let plugin = read(&home, ".config/opencode/plugins/rekindle.js");
+    home.write(".config/opencode/plugins/rekindle.js", &plugin[..plugin.len() / 2]);
+    let settings = read(&home, ".claude/settings.json");
+    home.write(".claude/settings.json", &settings.replacen("\"command\"", "\"prompt\"", 1));
+    for (name, part) in [("opencode", "plugin"), ("claude-code", "SessionStart")] {
+        assert_eq!(agent(&home, name)["wired"], "partly", "{name}");
+        let (status, detail, hint) = said(&home, name);
+        assert_eq!(status, "fail", "{detail}");
+        assert!(detail.contains(part) && hint.contains("`rekindle install "), "{detail} {hint}");
+    }
+    install(&home, &["opencode", "claude-code"]).ok();
+    assert_eq!(agent(&home, "opencode")["wired"], "yes");
+    assert_eq!(read(&home, ".config/opencode/plugins/rekindle.js"), plugin);
+    assert_eq!(read(&home, ".claude/settings.json"), settings);
 }
