@@ -94,6 +94,18 @@ pub(crate) fn wired(text: &str, file: &Wired, agent: &str) -> Vec<Piece> {
     }
 }
 
+/// What a text means, without how it is written; none if it is not valid.
+pub(crate) fn value(text: &str, format: Format) -> Option<Value> {
+    let bare = text.strip_prefix(BOM).unwrap_or(text);
+    match format {
+        Format::Toml => in_toml::meaning(bare),
+        Format::Text => Some(text.into()),
+        // Nothing is what an agent takes for no settings.
+        _ if bare.trim().is_empty() => Some(json!({})),
+        format => in_json::meaning(bare, format),
+    }
+}
+
 fn marked(path: &Path, text: &str, edited: Result<String, Trouble>) -> Result<String, OpError> {
     let edited = edited.map_err(|t| broken(path, t.line, t.column, &t.what))?;
     Ok(if text.starts_with(BOM) { format!("{BOM}{edited}") } else { edited })

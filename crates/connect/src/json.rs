@@ -96,10 +96,12 @@ fn says_nothing(name: &str, value: &Value) -> bool {
 }
 
 /// The members of a hook that are to go, because ours has none of that name.
-fn too_much<'h>(hook: &'h Value, ours: &'h Map<String, Value>) -> impl Iterator<Item = &'static str> {
+fn too_much<'h>(
+    hook: &'h Value,
+    ours: &'h Map<String, Value>,
+) -> impl Iterator<Item = &'static str> {
     DECIDING.into_iter().filter(move |name| {
-        !ours.contains_key(*name)
-            && hook.get(name).is_some_and(|value| !says_nothing(name, value))
+        !ours.contains_key(*name) && hook.get(name).is_some_and(|value| !says_nothing(name, value))
     })
 }
 
@@ -290,6 +292,11 @@ pub(crate) fn wired(text: &str, format: Format, parts: &[Part], agent: &str) -> 
         }
     }
     all
+}
+
+/// What a text means; none if it is not valid.
+pub(crate) fn meaning(text: &str, format: Format) -> Option<Value> {
+    parse(text, format).ok()?.to_serde_value()
 }
 
 fn options(format: Format) -> ParseOptions {

@@ -111,7 +111,7 @@ pub(crate) fn program(entry: &Value) -> Option<String> {
 }
 
 /// A path as one word of a shell.
-fn quoted(path: &str) -> String {
+pub fn quoted(path: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@%:,".contains(c);
     if !path.is_empty() && path.chars().all(plain) {
         return path.to_owned();

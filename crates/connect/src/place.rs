@@ -94,8 +94,9 @@ pub(crate) fn read(path: &Path, uid: u32) -> Result<Standing, OpError> {
     };
     if !meta.is_file() {
         let message = format!("{} is not a file but {}", path.display(), kind(meta.file_type()));
-        return Err(OpError::new(Code::Conflict, message)
-            .hint("Move it away, then run the command again."));
+        return Err(
+            OpError::new(Code::Conflict, message).hint("Move it away, then run the command again.")
+        );
     }
     if meta.uid() != uid {
         let message = format!("{} belongs to another user", path.display());
@@ -146,6 +147,18 @@ pub(crate) fn glimpse(path: &Path) -> Option<String> {
     let file = File::open(path).ok()?;
     file.take(limits::AGENT_FILE_BYTES_MAX).read_to_string(&mut text).ok()?;
     Some(text)
+}
+
+/// That a path cannot be looked at, and why; what is not there can.
+pub(crate) fn hidden(path: &Path) -> Option<String> {
+    let seen = fs::metadata(path)
+        .and_then(|meta| if meta.is_file() { File::open(path).map(drop) } else { Ok(()) });
+    match seen {
+        Err(error) if !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            Some(format!("{}: {error}", path.display()))
+        }
+        _ => None,
+    }
 }
 
 /// The path behind all symbolic links, whether something is there or not.

@@ -172,7 +172,9 @@ pub(crate) fn programs(record: &Record) -> Vec<String> {
     for entry in &record.files {
         let Some(file) = wired(entry) else { continue };
         let text = glimpse(&entry.target).unwrap_or_default();
-        all.extend(edit::wired(&text, file, &entry.agent).iter().filter_map(|piece| program(&piece.entry)));
+        all.extend(
+            edit::wired(&text, file, &entry.agent).iter().filter_map(|piece| program(&piece.entry)),
+        );
     }
     all
 }

@@ -364,7 +364,9 @@ fn a_hook_that_is_not_what_we_write_is_not_whole_and_becomes_so() {
 #[test]
 fn a_server_of_another_type_is_not_whole_and_becomes_so() {
     let wired = wire("opencode", 1, "{}").unwrap();
-    for other in [wired.replace("\"local\"", "\"remote\""), wired.replace("\"type\": \"local\",", "")] {
+    for other in
+        [wired.replace("\"local\"", "\"remote\""), wired.replace("\"type\": \"local\",", "")]
+    {
         assert!(whole("opencode", 1, &other).is_empty(), "{other}");
         let mended = wire("opencode", 1, &other).unwrap();
         assert_eq!(whole("opencode", 1, &mended), ["rekindle"], "{mended}");

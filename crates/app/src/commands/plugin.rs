@@ -104,7 +104,7 @@ fn pretty(result: &Value) -> String {
         let copy = result["command"].as_str().unwrap_or_default();
         lines.push(format!("copied the program to {copy}; `rekindle uninstall` removes it"));
     }
-    let dir = result["directory"].as_str().unwrap_or_default();
+    let dir = connect::quoted(result["directory"].as_str().unwrap_or_default());
     lines.push(format!(
         "\nLoad it with:   claude --plugin-dir {dir}\nCheck it with:  claude plugin validate {dir}"
     ));

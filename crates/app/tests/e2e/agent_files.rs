@@ -1,10 +1,12 @@
 //! Agents' files in states that nobody wants: what `doctor`, `agents`, `install` and `uninstall` make of them.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use testkit::Home;
+use testkit::home::finish;
+use testkit::{Home, Run};
 
 use super::install::{agent, home, install, read};
 
@@ -63,4 +65,223 @@ fn what_is_not_as_it_was_written_is_partly_connected_until_it_is_installed_again
     assert_eq!(agent(&home, "opencode")["wired"], "yes");
     assert_eq!(read(&home, ".config/opencode/plugins/rekindle.js"), plugin);
     assert_eq!(read(&home, ".claude/settings.json"), settings);
+}
+
+/// A repository in a home, and a line that is run inside it.
+fn in_repository(home: &Home, args: &[&str]) -> Run {
+    for (file, text) in [("HEAD", "ref: refs/heads/main\n"), ("objects/x", ""), ("refs/x", "")] {
+        home.write(&format!("repo/.git/{file}"), text);
+    }
+    let mut command = home.command(args);
+    command.current_dir(home.path("repo"));
+    finish(command, b"")
+}
+
+/// What `install`, `agents` and `doctor` say in a repository about an agent of which something is off.
+fn told_everywhere(home: &Home, name: &str, what: &str, hint: &str) {
+    let installed = in_repository(home, &["install", name]);
+    assert!(installed.stderr.contains(what) && installed.stderr.contains(hint), "{installed:?}");
+    assert!(!installed.stdout.contains("Connected."), "{installed:?}");
+    let shown = in_repository(home, &["agents"]).ok();
+    assert!(shown.contains(what) && shown.contains(hint), "{shown}");
+    let looked = in_repository(home, &["doctor"]).stdout;
+    assert!(looked.contains(what) && looked.contains(hint), "{looked}");
+    let is_broken = shown.lines().any(|line| line.starts_with(name) && line.contains(" broken "));
+    assert_eq!(is_broken, !what.contains("server"), "{shown}");
+}
+
+/// @agents_switched_off
+#[test]
+fn hooks_and_servers_that_are_switched_off_are_told_with_what_switches_them_on() {
+    let (all, server) = ("its settings switch all hooks off", "switch our MCP server off");
+    for (name, file, text, what, member) in [
+        (
+            "claude-code",
+            ".claude/settings.json",
+            "{\"disableAllHooks\":true}",
+            all,
+            "disableAllHooks",
+        ),
+        (
+            "claude-code",
+            "repo/.claude/settings.json",
+            "{\"disableAllHooks\":true}",
+            all,
+            "disableAllHooks",
+        ),
+        (
+            "claude-code",
+            "repo/.claude/settings.local.json",
+            "{\"disableAllHooks\":true}",
+            all,
+            "disableAllHooks",
+        ),
+        ("codex", ".codex/config.toml", "[features]\nhooks = false\n", all, "features.hooks"),
+        (
+            "codex",
+            "repo/.codex/config.toml",
+            "features = { codex_hooks = false }\n",
+            all,
+            "features.codex_hooks",
+        ),
+        (
+            "codex",
+            "repo/.codex/config.toml",
+            "mcp_servers.rekindle.enabled = false\n",
+            server,
+            "mcp_servers.rekindle.enabled",
+        ),
+        (
+            "gemini-cli",
+            ".gemini/settings.json",
+            "{ // mine\n\"hooksConfig\":{\"enabled\":false}}",
+            all,
+            "hooksConfig.enabled",
+        ),
+        (
+            "gemini-cli",
+            "repo/.gemini/settings.json",
+            "{\"mcp\":{\"excluded\":[\"rekindle\"]}}",
+            server,
+            "mcp.excluded",
+        ),
+        (
+            "opencode",
+            "repo/opencode.json",
+            "{\"mcp\":{\"rekindle\":{\"enabled\":false}}}",
+            server,
+            "mcp.rekindle.enabled",
+        ),
+    ] {
+        let home = home();
+        let file = home.write(file, text);
+        assert!(!in_repository(&home, &["doctor"]).stdout.contains(what), "not connected yet");
+        told_everywhere(&home, name, what, &format!("`{member}`"));
+        told_everywhere(&home, name, what, &format!("out of {}", file.display()));
+    }
+}
+
+/// @agents_switched_off
+#[test]
+fn single_hooks_that_are_switched_off_are_told() {
+    let home = home();
+    install(&home, &["gemini-cli", "codex"]).ok();
+    let settings = read(&home, ".gemini/settings.json");
+    let value: Value = serde_json::from_str(&settings).unwrap();
+    let command = value["hooks"]["AfterTool"][0]["hooks"][0]["command"].to_string();
+    let list = format!("{{\n  \"hooksConfig\": {{ \"disabled\": [{command}, \"other\"] }},");
+    home.write(".gemini/settings.json", &settings.replacen('{', &list, 1));
+    told_everywhere(&home, "gemini-cli", "switch hooks off: AfterTool", "`hooksConfig.disabled`");
+    let hooks = home.path(".codex/hooks.json");
+    let state = |event: &str, at: &str| {
+        format!("[hooks.state.\"{}:{event}:0:{at}\"]\nenabled = false\n", hooks.display())
+    };
+    let config = read(&home, ".codex/config.toml");
+    home.write(
+        ".codex/config.toml",
+        &(config + &state("session_start", "0") + &state("stop", "7")),
+    );
+    told_everywhere(&home, "codex", "switch hooks off: SessionStart", "`hooks.state`");
+    assert!(!in_repository(&home, &["agents"]).ok().contains(", Stop"), "that one is not ours");
+}
+
+/// @agents_switched_off
+#[test]
+fn what_the_repository_says_goes_before_what_the_user_says() {
+    let home = home();
+    home.write(".claude/settings.json", "{\"disableAllHooks\":true}");
+    home.write("repo/.claude/settings.json", "{\"disableAllHooks\":false}");
+    install(&home, &["claude-code"]).ok();
+    assert!(!in_repository(&home, &["agents"]).ok().contains("broken"));
+    assert!(home.run(&["agents"]).ok().contains("broken"));
+    home.write("repo/.claude/settings.local.json", "{\"disableAllHooks\":true}");
+    assert!(in_repository(&home, &["agents"]).ok().contains("broken"));
+}
+
+/// The line of an agent in what `agents` shows.
+fn line(home: &Home, name: &str) -> Vec<String> {
+    let shown = home.run(&["agents"]).ok();
+    let line = shown.lines().find(|line| line.starts_with(name)).unwrap();
+    line.split_whitespace().map(str::to_owned).collect()
+}
+
+/// @agents_broken
+#[test]
+fn a_file_that_is_not_valid_makes_an_agent_invalid_and_not_partly_connected() {
+    let home = home();
+    install(&home, &["claude-code"]).ok();
+    home.write(".claude/settings.json", "{\n  oops\n}");
+    assert_eq!(line(&home, "claude-code")[2], "invalid");
+    assert_eq!(agent(&home, "claude-code")["wired"], "invalid");
+    assert_eq!(said(&home, "claude-code").0, "fail");
+    // A file that may not be written is still what the agent goes by.
+    home.write(".claude/settings.json", "{}");
+    install(&home, &["claude-code"]).ok();
+    let settings = home.path(".claude/settings.json");
+    std::fs::set_permissions(settings, std::fs::Permissions::from_mode(0o444)).unwrap();
+    assert_eq!(agent(&home, "claude-code")["wired"], "yes");
+    assert!(texts(&agent(&home, "claude-code")["trouble"]).contains("read-only"));
+}
+
+/// @doctor_agents
+#[test]
+fn places_that_cannot_be_looked_at_are_named() {
+    let mut home = home();
+    home.set("PATH", "/nowhere");
+    // Whoever looks, even one who may read everything, cannot follow a circle.
+    std::os::unix::fs::symlink(".claude", home.path(".claude")).unwrap();
+    let (status, detail, _) = said(&home, "agents");
+    assert_eq!(status, "warn");
+    assert!(detail.contains(home.path(".claude/settings.json").to_str().unwrap()), "{detail}");
+    assert!(!detail.contains(".codex"), "{detail}");
+    let claude = line(&home, "claude-code");
+    assert_eq!((claude[1].as_str(), claude[2].as_str()), ("unknown", "unknown"));
+    assert_eq!(line(&home, "codex")[1..3], ["no", "no"]);
+}
+
+/// @agents_broken
+#[test]
+fn what_is_lost_with_a_program_is_said_as_it_is() {
+    let home = home();
+    install(&home, &["cursor"]).ok();
+    let gone = home.path("gone/rekindle");
+    let server = read(&home, ".cursor/mcp.json");
+    let value: Value = serde_json::from_str(&server).unwrap();
+    let program = value["mcpServers"]["rekindle"]["command"].as_str().unwrap();
+    home.write(".cursor/mcp.json", &server.replace(program, gone.to_str().unwrap()));
+    let cursor = agent(&home, "cursor");
+    assert_eq!(texts(&cursor["faults"]), "", "events come");
+    let lost = format!("{} is not there, so our MCP tools are not there", gone.display());
+    assert!(texts(&cursor["remarks"]).contains(&lost), "{cursor}");
+    assert_eq!(line(&home, "cursor")[2], "yes");
+    assert!(home.run(&["doctor"]).stdout.contains(&lost));
+    let hooks = read(&home, ".cursor/hooks.json").replace(program, gone.to_str().unwrap());
+    home.write(".cursor/hooks.json", &hooks);
+    assert!(texts(&agent(&home, "cursor")["faults"]).contains("no event comes"));
+    let narrow = hooks.replacen("\"command\"", "\"matcher\": \"x\",\n        \"command\"", 1);
+    home.write(".cursor/hooks.json", &narrow);
+    let (_, detail, _) = said(&home, "cursor");
+    assert_eq!(detail, "Cursor is partly connected; not as it was installed: sessionStart");
+}
+
+/// @connect_moved
+#[test]
+fn a_home_that_is_not_a_whole_path_is_refused() {
+    let mut home = home();
+    home.set("HOME", "relative");
+    for args in [&["install", "claude-code"][..], &["agents"], &["plugin", "plug"], &["uninstall"]]
+    {
+        let run = home.run(args);
+        assert_eq!(run.code, 1, "{run:?}");
+        assert!(run.stderr.contains("HOME is not an absolute path: relative"), "{run:?}");
+    }
+}
+
+/// @connect_plugin
+#[test]
+fn the_lines_that_load_a_plugin_can_be_copied_into_a_shell() {
+    let home = home();
+    let said = home.run(&["plugin", "sp ace"]).ok();
+    let dir = home.path("sp ace");
+    assert!(said.contains(&format!("claude --plugin-dir '{}'\n", dir.display())), "{said}");
 }

@@ -62,9 +62,9 @@ fn complete(world: &World) -> Vec<String> {
         if look.state() != "partly" || !look.trouble.is_empty() {
             continue;
         }
-        let known = look
-            .programs
-            .iter()
+        let paths = look.programs.iter().map(|started| &started.path);
+        let known = paths
+            .into_iter()
             .find(|path| path.starts_with('/') && programs.of(path, &world.build).is_good());
         let program = match known {
             Some(known) => Ok((known.into(), None)),
@@ -81,7 +81,8 @@ fn complete(world: &World) -> Vec<String> {
         };
         // Why it cannot be done is told by the check that stays.
         if connect::install(&asked, &around).is_ok_and(|outcome| !outcome.changes_nothing()) {
-            fixed.push(format!("connected {}: {}", wiring.title, look.missing.join(", ")));
+            let completed = [look.missing, look.altered].concat().join(", ");
+            fixed.push(format!("connected {}: {completed}", wiring.title));
         }
     }
     fixed
