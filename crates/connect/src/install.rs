@@ -7,7 +7,7 @@ use model::OpError;
 
 use crate::apply;
 use crate::binary::{self, Copy};
-use crate::place::{Around, Scope, unusable};
+use crate::place::{Around, Scope, hidden, unusable};
 use crate::plan::{self, Change, Doing, SHELL, Whole};
 use crate::record::{Desk, Record, load};
 
@@ -47,6 +47,8 @@ pub struct Undone {
     pub removed: Vec<PathBuf>,
     /// Folders that were made for the record, the outermost first; what was remembered may still be in them.
     pub folders: Vec<PathBuf>,
+    /// Files that could not be looked at, and why: something of ours may stand in them.
+    pub unseen: Vec<String>,
 }
 
 /// What an installation would do.
@@ -142,6 +144,13 @@ fn remove_unused(record: &mut Record) -> Vec<PathBuf> {
     removed
 }
 
+/// The files of these agents that cannot be looked at, and why.
+fn unseen(asked: &dyn Fn(&str) -> bool, around: &Around<'_>) -> Vec<String> {
+    let wirings = WIRINGS.iter().filter(|wiring| asked(wiring.agent));
+    let files = wirings.flat_map(|wiring| wiring.files);
+    files.filter_map(|file| hidden(&around.file(file, Scope::User)?)).collect()
+}
+
 /// The changes that take what is ours out of files of these agents that the record does not know.
 fn unrecorded(
     record: &Record,
@@ -180,7 +189,7 @@ pub fn uninstall(
         Err(_)
             if !data_dir.exists() && unrecorded(&Record::default(), &asked, around)?.is_empty() =>
         {
-            return Ok(Undone::default());
+            return Ok(Undone { unseen: unseen(&asked, around), ..Undone::default() });
         }
         Err(error) => return Err(error),
     };
@@ -228,5 +237,5 @@ pub fn uninstall(
         }
     }
     let folders = if ended { record.folders } else { Vec::new() };
-    Ok(Undone { files, removed, folders })
+    Ok(Undone { files, removed, folders, unseen: unseen(&asked, around) })
 }

@@ -216,6 +216,15 @@ pub(crate) fn undo(entry: &Entry, around: &Around<'_>) -> Result<Change, OpError
     Ok(change)
 }
 
+/// That something of ours stands in a file that must not be written.
+fn stuck(wiring: &Wiring, error: OpError) -> OpError {
+    let message = format!("{}, and what is ours stands in it", error.message);
+    let others =
+        "Nothing was changed; `rekindle uninstall AGENT` disconnects the others one by one.";
+    let hint = format!("{} {others}", error.hint.unwrap_or_default());
+    OpError::new(error.code, message).hint(hint.trim_start()).with("agent", wiring.agent)
+}
+
 /// The change that takes what is ours out of a file that no record knows; none if nothing is.
 pub(crate) fn clear(
     wiring: &Wiring,
@@ -224,8 +233,17 @@ pub(crate) fn clear(
     around: &Around<'_>,
 ) -> Result<Option<Change>, OpError> {
     let Some(path) = around.file(file, scope) else { return Ok(None) };
-    // A file that cannot be read holds nothing that we could remove.
-    let Ok(standing) = read(&path, around.uid) else { return Ok(None) };
+    let standing = match read(&path, around.uid) {
+        Ok(standing) => standing,
+        // What is none of ours is none of our business.
+        Err(error) => {
+            let is_ours = |text: String| !edit::wired(&text, file, wiring.agent).is_empty();
+            return match glimpse(&path).is_some_and(is_ours) {
+                true => Err(stuck(wiring, error)),
+                false => Ok(None),
+            };
+        }
+    };
     let Some(text) = standing.text else { return Ok(None) };
     if edit::wired(&text, file, wiring.agent).is_empty() {
         return Ok(None);

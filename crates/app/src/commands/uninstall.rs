@@ -55,6 +55,8 @@ fn uninstall(world: &mut World, matches: &ArgMatches) -> Result<Option<Value>, O
             json!({ "agent": change.agent, "path": path, "done": change.doing().word() })
         })
         .collect();
+    let unseen = undone.unseen.iter();
+    let unseen: Vec<_> = unseen.map(|place| json!({ "path": place, "done": "not seen" })).collect();
     let programs: Vec<_> = undone.removed.iter().map(|path| path.to_string_lossy()).collect();
     let removed = if data { Some(remove_data(world)?) } else { None };
     for folder in undone.folders.iter().rev() {
@@ -63,6 +65,7 @@ fn uninstall(world: &mut World, matches: &ArgMatches) -> Result<Option<Value>, O
     }
     let gone = removed.as_ref().is_some_and(|removed| removed["files"] != 0);
     let changed = gone || !files.is_empty() || !programs.is_empty();
+    let files = [files, unseen].concat();
     Ok(Some(json!({ "changed": changed, "files": files, "programs": programs, "data": removed })))
 }
 

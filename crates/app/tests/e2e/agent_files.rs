@@ -8,7 +8,7 @@ use serde_json::Value;
 use testkit::home::finish;
 use testkit::{Home, Run};
 
-use super::install::{agent, home, install, read};
+use super::install::{agent, home, install, read, tree};
 
 /// What the doctor says under a name: the status, the detail and what to do.
 fn said(home: &Home, name: &str) -> (String, String, String) {
@@ -284,4 +284,33 @@ fn the_lines_that_load_a_plugin_can_be_copied_into_a_shell() {
     let said = home.run(&["plugin", "sp ace"]).ok();
     let dir = home.path("sp ace");
     assert!(said.contains(&format!("claude --plugin-dir '{}'\n", dir.display())), "{said}");
+}
+
+/// @connect_nothing_to_undo
+#[test]
+fn what_is_ours_in_a_file_that_must_not_be_written_is_told_without_a_record_too() {
+    let home = home();
+    install(&home, &["cursor", "codex"]).ok();
+    std::fs::remove_dir_all(home.path("data")).unwrap();
+    let hooks = home.path(".cursor/hooks.json");
+    std::fs::set_permissions(&hooks, std::fs::Permissions::from_mode(0o444)).unwrap();
+    let before = tree(&home);
+    let run = home.run(&["uninstall"]);
+    assert_eq!(run.code, 1, "{run:?}");
+    let what = format!("{} is read-only, and what is ours stands in it", hooks.display());
+    assert!(run.stderr.contains(&what) && run.stderr.contains("chmod u+w"), "{run:?}");
+    assert!(run.stderr.contains("`rekindle uninstall AGENT`"), "{run:?}");
+    assert_eq!(tree(&home), before);
+    home.run(&["uninstall", "codex"]).ok();
+    assert!(!read(&home, ".codex/hooks.json").contains("rekindle"));
+}
+
+/// @connect_nothing_to_undo
+#[test]
+fn files_that_uninstall_could_not_look_at_are_named() {
+    let home = home();
+    std::os::unix::fs::symlink(".claude", home.path(".claude")).unwrap();
+    let said = home.run(&["uninstall"]).ok();
+    assert!(said.contains("not seen  "), "{said}");
+    assert!(said.contains(home.path(".claude/settings.json").to_str().unwrap()), "{said}");
 }
