@@ -22,7 +22,7 @@ mod traces;
 
 pub use binary::{Copy, build_folder};
 pub use diff::unified;
-pub use install::{Asked, Outcome, Undone, install, preview, uninstall};
+pub use install::{Asked, Outcome, Undone, install, preview, remember_plugin, uninstall};
 pub use look::{Look, Started, look};
 pub use ours::{claude_plugin, quoted};
 pub use place::{Around, Scope};

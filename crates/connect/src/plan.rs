@@ -7,7 +7,7 @@ use model::{Code, OpError};
 
 use crate::apply::missing_folders;
 use crate::edit;
-use crate::ours::{Ours, program};
+use crate::ours::{Ours, plugin_programs, program};
 use crate::place::{Around, Scope, glimpse, read};
 use crate::record::{Entry, Record, digest};
 
@@ -166,9 +166,9 @@ pub(crate) fn wired(entry: &Entry) -> Option<&'static Wired> {
     })
 }
 
-/// The programs that the files of a record start.
+/// The programs that the files of a record, and the plugins that it knows, start.
 pub(crate) fn programs(record: &Record) -> Vec<String> {
-    let mut all = Vec::new();
+    let mut all: Vec<String> = record.plugins.iter().flat_map(|dir| plugin_programs(dir)).collect();
     for entry in &record.files {
         let Some(file) = wired(entry) else { continue };
         let text = glimpse(&entry.target).unwrap_or_default();
