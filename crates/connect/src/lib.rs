@@ -3,7 +3,7 @@
 //! Read in this order: [`place`] (where a file is), [`edit`] (a text with what is ours, and without it; [`json`] and [`toml`] by
 //! format), [`plan`] (what an installation changes, before anything does), [`record`] (what was there before),
 //! [`apply`] (all of it or nothing), [`install`] (the two together), [`look`] (what is wired now), [`switches`] (what is
-//! switched off all the same), [`traces`] (when an agent was last active), [`diff`].
+//! switched off all the same), [`traces`] (when an agent was last active), [`diff`] and [`merge`].
 
 mod apply;
 mod binary;
@@ -12,6 +12,7 @@ mod edit;
 mod install;
 mod json;
 mod look;
+mod merge;
 mod ours;
 mod place;
 mod plan;

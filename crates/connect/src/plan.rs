@@ -7,6 +7,7 @@ use model::{Code, OpError};
 
 use crate::apply::missing_folders;
 use crate::edit;
+use crate::merge;
 use crate::ours::{Ours, plugin_programs, program};
 use crate::place::{Around, Scope, glimpse, read};
 use crate::record::{Entry, Record, digest};
@@ -207,6 +208,7 @@ pub(crate) fn undo(entry: &Entry, around: &Around<'_>) -> Result<Change, OpError
         return Ok(change);
     };
     let after = edit::unwire(&entry.path, &text, file, entry.before.as_deref())?;
+    let after = after.map(|after| as_it_was(entry, file, &text, &after).unwrap_or(after));
     let nothing = |text: &String| matches!(text.trim().trim_start_matches('\u{feff}'), "" | "{}");
     change.after = match entry.before {
         // What we made and nobody else filled goes again.
@@ -214,6 +216,19 @@ pub(crate) fn undo(entry: &Entry, around: &Around<'_>) -> Result<Change, OpError
         Some(_) => after,
     };
     Ok(change)
+}
+
+/// The text of a touched file without what is ours, written as it was before we came: what we put there is taken back in it.
+/// None if somebody changed the same place, or if that would mean anything else.
+fn as_it_was(entry: &Entry, file: &Wired, text: &str, without: &str) -> Option<String> {
+    let before = entry.before.as_deref()?;
+    let pieces = edit::wired(text, file, &entry.agent);
+    let binary = pieces.iter().find_map(|piece| program(&piece.entry))?;
+    let ours = Ours { agent: &entry.agent, binary: &binary };
+    let left = edit::wire(&entry.path, Some(before), file, &ours).ok()?;
+    let merged = merge::merged(&left, text, before)?;
+    let meaning = |text: &str| edit::value(text, file.format);
+    (meaning(&merged).is_some() && meaning(&merged) == meaning(without)).then_some(merged)
 }
 
 /// That something of ours stands in a file that must not be written.

@@ -314,3 +314,73 @@ fn files_that_uninstall_could_not_look_at_are_named() {
     assert!(said.contains("not seen  "), "{said}");
     assert!(said.contains(home.path(".claude/settings.json").to_str().unwrap()), "{said}");
 }
+
+/// @connect_touched
+#[test]
+fn from_a_file_that_was_touched_elsewhere_ours_goes_without_a_trace() {
+    let short = "{ \"theme\": \"x\",\"b\":{}}";
+    let stop = "{\n  \"theme\": \"x\",\n  \"hooks\": {\n    \"Stop\": [{ \"hooks\": [{ \"type\": \"command\", \"command\": \"/mine\" }] }]\n  }\n}\n";
+    let matched = "{\"theme\":\"x\",\"hooks\":{\"PreToolUse\":[{\"matcher\":\"Bash\",\"hooks\":[{\"type\":\"command\",\"command\":\"/mine\"}]}],\"Mine\":[]}}";
+    let comments = "{ // mine\n\t\"theme\": \"x\", /* too */ \"b\": { }\n}";
+    let toml = "\n\n# mine\ntheme = \"x\"\n\n\n[b] # last\nc = {  }\r\n";
+    for (name, file, text) in [
+        ("claude-code", ".claude/settings.json", short),
+        ("claude-code", ".claude/settings.json", stop),
+        ("claude-code", ".claude/settings.json", matched),
+        ("claude-code", ".claude.json", short),
+        (
+            "claude-code",
+            ".claude.json",
+            "{\"theme\":\"x\",\"mcpServers\":{\"a\":{\"command\":\"x y\"}}}",
+        ),
+        ("codex", ".codex/hooks.json", matched),
+        ("codex", ".codex/config.toml", toml),
+        ("codex", ".codex/config.toml", "theme = \"x\"\nmcp_servers = { a = { command = \"x\" } }"),
+        ("gemini-cli", ".gemini/settings.json", comments),
+        ("gemini-cli", ".gemini/settings.json", short),
+        (
+            "cursor",
+            ".cursor/hooks.json",
+            "{\"theme\":\"x\",\"version\":1,\"hooks\":{\"stop\":[{\"command\":\"/mine\"}]}}",
+        ),
+        (
+            "opencode",
+            ".config/opencode/opencode.jsonc",
+            "{ \"theme\": \"x\", // a\n \"mcp\": {\"a\":{ },},}",
+        ),
+    ] {
+        let home = home();
+        home.write(file, text);
+        install(&home, &[name]).ok();
+        let wired = read(&home, file);
+        assert!(wired.contains("rekindle"), "{wired}");
+        for (theirs, ours) in
+            [("\"x\"", "\"x\""), ("\"x\"", "\"a longer one\""), ("\"x\"", "[1, {}]")]
+        {
+            home.write(file, &wired.replacen(theirs, ours, 1));
+            home.run(&["uninstall"]).ok();
+            assert_eq!(read(&home, file), text.replacen(theirs, ours, 1), "{name}");
+            home.write(file, text);
+            install(&home, &[name]).ok();
+        }
+    }
+}
+
+/// @connect_touched
+#[test]
+fn what_somebody_put_beside_ours_stays_where_ours_goes() {
+    let home = home();
+    let text =
+        "{\"hooks\":{\"Stop\":[{\"hooks\":[{\"type\":\"command\",\"command\":\"/mine\"}]}]}}";
+    home.write(".claude/settings.json", text);
+    install(&home, &["claude-code"]).ok();
+    let wired = read(&home, ".claude/settings.json");
+    let more = wired.replacen("\"hooks\":", "\"model\":\"opus\",\"hooks\":", 1);
+    home.write(".claude/settings.json", &more.replacen("/mine", "/other", 1));
+    // A further installation in between does not lose what was there first.
+    install(&home, &["claude-code"]).ok();
+    home.run(&["uninstall"]).ok();
+    let left =
+        text.replacen("\"hooks\":", "\"model\":\"opus\",\"hooks\":", 1).replace("/mine", "/other");
+    assert_eq!(read(&home, ".claude/settings.json"), left);
+}
