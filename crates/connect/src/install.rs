@@ -150,8 +150,12 @@ fn remove_unused(record: &mut Record) -> Vec<PathBuf> {
 /// The files of these agents that cannot be looked at, and why.
 fn unseen(asked: &dyn Fn(&str) -> bool, around: &Around<'_>) -> Vec<String> {
     let wirings = WIRINGS.iter().filter(|wiring| asked(wiring.agent));
-    let files = wirings.flat_map(|wiring| wiring.files);
-    files.filter_map(|file| hidden(&around.file(file, Scope::User)?)).collect()
+    let mut all = Vec::new();
+    for file in wirings.flat_map(|wiring| wiring.files) {
+        let place = around.file(file, Scope::User).and_then(|path| hidden(&path));
+        all.extend(place.filter(|place| !all.contains(place)));
+    }
+    all
 }
 
 /// The changes that take what is ours out of files of these agents that the record does not know.

@@ -120,7 +120,7 @@ pub fn look(wiring: &Wiring, scope: Scope, around: &Around<'_>) -> Look {
         let text = text(wiring, file, &path, around).unwrap_or_else(|trouble| {
             look.trouble.push(trouble.message);
             let text = glimpse(&path);
-            look.unseen.extend(hidden(&path));
+            look.unseen.extend(hidden(&path).filter(|place| !look.unseen.contains(place)));
             let means_nothing = |text: &String| edit::value(text, file.format).is_none();
             look.invalid |= text.as_ref().is_none_or(means_nothing) && hidden(&path).is_none();
             text.unwrap_or_default()

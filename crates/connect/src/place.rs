@@ -149,16 +149,24 @@ pub(crate) fn glimpse(path: &Path) -> Option<String> {
     Some(text)
 }
 
-/// That a path cannot be looked at, and why; what is not there can.
+/// The place on the way to a path that cannot be looked at, and why; what is not there can.
 pub(crate) fn hidden(path: &Path) -> Option<String> {
-    let seen = fs::metadata(path)
-        .and_then(|meta| if meta.is_file() { File::open(path).map(drop) } else { Ok(()) });
-    match seen {
-        Err(error) if !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-            Some(format!("{}: {error}", path.display()))
-        }
-        _ => None,
-    }
+    let unseen = |path: &Path| {
+        let error = fs::metadata(path).err()?;
+        let is_gone = matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory);
+        (!is_gone).then_some(error)
+    };
+    let Some(error) = unseen(path) else {
+        let is_file = fs::metadata(path).is_ok_and(|meta| meta.is_file());
+        let opened = if is_file { File::open(path).map(drop) } else { Ok(()) };
+        return opened.err().map(|error| format!("{}: {error}", path.display()));
+    };
+    let seen = path.ancestors().take_while(|place| unseen(place).is_some()).count();
+    // What may not be entered can be seen itself; whatever else is wrong is wrong with the place itself.
+    let at =
+        if error.kind() == ErrorKind::PermissionDenied { seen } else { seen.saturating_sub(1) };
+    let place = path.ancestors().nth(at).unwrap_or(path);
+    Some(format!("{}: {error}", place.display()))
 }
 
 /// The path behind all symbolic links, whether something is there or not.

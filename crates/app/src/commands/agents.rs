@@ -153,7 +153,10 @@ fn pretty(result: &Value) -> String {
         let install = format!("`rekindle install {name}{scope}`");
         if !trouble.is_empty() {
             lines.extend(trouble.iter().map(|trouble| format!("  {trouble}")));
-            lines.push(format!("  Mend the file, then {install}."));
+            lines.push(match text("wired") {
+                "yes" => "  As it stands it works, but nothing can be changed in it.".to_owned(),
+                _ => format!("  Mend the file, then {install}."),
+            });
         } else if !text("lacking").is_empty() {
             lines.push(format!("  {}; {install} completes it", text("lacking")));
         }

@@ -51,7 +51,8 @@ pub(super) fn check_all(world: &World, told: &Told, checks: &mut Vec<Value>) -> 
             told,
         };
         if !seen.is_of_interest() {
-            unseen.extend(seen.look.unseen);
+            let new = seen.look.unseen.into_iter().filter(|place| !unseen.contains(place));
+            unseen.extend(new.collect::<Vec<_>>());
             continue;
         }
         checks.push(seen.connected());
@@ -66,7 +67,7 @@ pub(super) fn check_all(world: &World, told: &Told, checks: &mut Vec<Value>) -> 
     if !unseen.is_empty() {
         let detail =
             format!("cannot tell which agents are there; not looked at: {}", unseen.join(", "));
-        checks.push(check("agents", "warn", &detail, "Make sure that you may read these places."));
+        checks.push(check("agents", "warn", &detail, "Make sure that you may read what is there."));
     }
     agents
 }
