@@ -90,6 +90,9 @@ fn is_matched(hook: &CstObject, grouped: bool) -> bool {
 const DECIDING: [&str; 8] =
     ["type", "command", "args", "timeout", "if", "async", "asyncRewake", "once"];
 
+/// Of these, the ones that say what is called.
+const CALLING: [&str; 2] = ["command", "args"];
+
 /// Whether a member says what is so without it.
 fn says_nothing(name: &str, value: &Value) -> bool {
     value == &Value::Bool(false) || (name == "type" && value == "command")
@@ -105,14 +108,18 @@ fn too_much<'h>(
     })
 }
 
-/// Whether a hook is what we would write, by whatever path: called at every event of its kind, for as long as we want.
+/// Whether a hook does what ours would, by whatever path and in whatever form: it tells of every event of its kind and of no
+/// other, and is waited for as long as we want.
 fn is_whole(hook: &CstObject, hooks: &Hooks, hooked: &Hooked, agent: &str) -> bool {
     let Some(there) = hook.to_serde_value() else { return false };
-    let Some(binary) = ours::program(&there) else { return false };
-    let wanted = Ours { agent, binary: &binary }.hook(hooks, hooked);
+    let wanted = Ours { agent, binary: SERVER }.hook(hooks, hooked);
+    let is_same = |(name, value): (&String, &Value)| {
+        CALLING.contains(&name.as_str()) || there.get(name) == Some(value)
+    };
     !is_matched(hook, hooks.grouped)
-        && wanted.iter().all(|(name, value)| there.get(name) == Some(value))
-        && too_much(&there, &wanted).next().is_none()
+        && ours::tells_of(&there, hooked.event, agent)
+        && wanted.iter().all(is_same)
+        && too_much(&there, &wanted).all(|name| CALLING.contains(&name))
 }
 
 /// Makes a hook of ours what it is to be; members that decide nothing are the user's.

@@ -1,6 +1,5 @@
 //! Two changes of one text laid over each other: ours, taken back, and that of somebody who touched the file since.
 
-use std::cmp::Ordering;
 use std::ops::Range;
 
 use crate::diff::{Mark, marked};
@@ -11,11 +10,16 @@ struct Hunk<'t> {
     text: Vec<&'t str>,
 }
 
-/// The text with both changes of it; none if they change the same place.
-pub(crate) fn merged(base: &str, one: &str, other: &str) -> Option<String> {
-    let words = words(base);
-    let mut hunks = hunks(&words, &self::words(one));
-    hunks.extend(self::hunks(&words, &self::words(other)));
+/// The text with both changes of it, as far as they change different places: different lines, or else different words.
+pub(crate) fn merged(base: &str, one: &str, other: &str) -> impl Iterator<Item = String> {
+    let by = |pieces: fn(&str) -> Vec<&str>| laid(&pieces(base), &pieces(one), &pieces(other));
+    by(lines).into_iter().chain(by(words))
+}
+
+/// Both changes laid over the pieces that they started from.
+fn laid(base: &[&str], one: &[&str], other: &[&str]) -> Option<String> {
+    let mut hunks = hunks(base, one);
+    hunks.extend(self::hunks(base, other));
     // What is put in goes before what is taken out behind it.
     hunks.sort_by_key(|hunk| (hunk.base.start, hunk.base.end));
     let (mut text, mut at) = (String::new(), 0);
@@ -23,15 +27,19 @@ pub(crate) fn merged(base: &str, one: &str, other: &str) -> Option<String> {
     for hunk in hunks {
         let is_put = hunk.base.is_empty().then_some(hunk.base.start);
         // Of two that put something into the same place nobody knows which goes first.
-        if hunk.base.start.cmp(&at) == Ordering::Less || (is_put.is_some() && is_put == last_put) {
+        if hunk.base.start < at || (is_put.is_some() && is_put == last_put) {
             return None;
         }
-        text.extend(words.get(at..hunk.base.start)?.iter().copied());
+        text.extend(base.get(at..hunk.base.start)?.iter().copied());
         text.extend(hunk.text);
         (at, last_put) = (hunk.base.end, is_put.or(last_put));
     }
-    text.extend(words.get(at..)?.iter().copied());
+    text.extend(base.get(at..)?.iter().copied());
     Some(text)
+}
+
+fn lines(text: &str) -> Vec<&str> {
+    text.split_inclusive('\n').collect()
 }
 
 /// A text in pieces that change as a whole: blanks, texts in quotes, words, and single signs.
@@ -95,24 +103,29 @@ fn hunks<'t>(base: &[&'t str], text: &[&'t str]) -> Vec<Hunk<'t>> {
 mod tests {
     use super::*;
 
+    fn first(base: &str, one: &str, other: &str) -> Option<String> {
+        merged(base, one, other).next()
+    }
+
     #[test]
     fn changes_in_different_places_are_both_there() {
         let base = "{ \"a\": 1, \"ours\": [1, 2], \"b\": \"x y\" }";
         let theirs = base.replace('1', "one").replace("one, 2", "1, 2").replace("x y", "z");
         let ours = base.replace(", \"ours\": [1, 2]", "");
-        let both = merged(base, &theirs, &ours).unwrap();
+        let both = first(base, &theirs, &ours).unwrap();
         assert_eq!(both, "{ \"a\": one, \"b\": \"z\" }");
-        assert_eq!(merged(base, base, &ours).as_deref(), Some(ours.as_str()));
+        assert_eq!(first(base, base, &ours).as_deref(), Some(ours.as_str()));
         // Right behind what goes.
         let behind = base.replace("2]", "2], \"new\": 3");
-        let both = merged(base, &behind, &ours).unwrap();
+        let both = first(base, &behind, &ours).unwrap();
         assert_eq!(both, "{ \"a\": 1, \"new\": 3, \"b\": \"x y\" }");
     }
 
     #[test]
     fn changes_in_the_same_place_are_not_merged() {
-        assert_eq!(merged("a b c", "a x c", "a c"), None);
-        assert_eq!(merged("a c", "a x c", "a y c"), None);
+        assert_eq!(first("a b c", "a x c", "a c"), None);
+        assert_eq!(first("a c", "a x c", "a y c"), None);
+        assert_eq!(first("a\nb\nc", "a\nx\nc", "a\nc"), None);
     }
 
     #[test]

@@ -68,19 +68,28 @@ impl Ours<'_> {
     }
 }
 
-/// Whether a hook calls us, by whatever path and in whatever form.
-pub(crate) fn is_our_hook(hook: &Value) -> bool {
-    let Some(command) = hook["command"].as_str() else { return false };
-    match hook["args"].as_array() {
-        Some(args) => {
-            let args: Vec<&str> = args.iter().filter_map(Value::as_str).collect();
-            calls_us(command, &args)
-        }
+/// The program that a hook starts and its arguments, in whatever form.
+fn call(hook: &Value) -> Option<(String, Vec<&str>)> {
+    let command = hook["command"].as_str()?;
+    Some(match hook["args"].as_array() {
+        Some(args) => (command.to_owned(), args.iter().filter_map(Value::as_str).collect()),
         None => {
             let (program, rest) = split(command);
-            calls_us(&program, &rest.split_whitespace().collect::<Vec<_>>())
+            (program, rest.split_whitespace().collect())
         }
-    }
+    })
+}
+
+/// Whether a hook calls us, by whatever path and in whatever form.
+pub(crate) fn is_our_hook(hook: &Value) -> bool {
+    call(hook).is_some_and(|(program, args)| calls_us(&program, &args))
+}
+
+/// Whether a hook of ours tells of this event, and as this agent if it says as whom.
+pub(crate) fn tells_of(hook: &Value, event: &str, agent: &str) -> bool {
+    let Some((_, args)) = call(hook) else { return false };
+    let said = args.iter().position(|arg| *arg == "--agent").and_then(|at| args.get(at + 1));
+    args.get(1) == Some(&event) && said.is_none_or(|said| *said == agent)
 }
 
 fn calls_us(program: &str, args: &[&str]) -> bool {

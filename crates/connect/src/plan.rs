@@ -211,11 +211,15 @@ pub(crate) fn undo(entry: &Entry, around: &Around<'_>) -> Result<Change, OpError
     let after = after.map(|after| as_it_was(entry, file, &text, &after).unwrap_or(after));
     let nothing = |text: &String| matches!(text.trim().trim_start_matches('\u{feff}'), "" | "{}");
     change.after = match entry.before {
-        // What we made and nobody else filled goes again.
-        None => after.filter(|after| !nothing(after)),
+        // What we made and nobody else filled goes again; what stood behind ours does not begin with an empty line.
+        None => after.filter(|after| !nothing(after)).map(|after| unheaded(&after)),
         Some(_) => after,
     };
     Ok(change)
+}
+
+fn unheaded(text: &str) -> String {
+    text.trim_start_matches(['\r', '\n']).to_owned()
 }
 
 /// The text of a touched file without what is ours, written as it was before we came: what we put there is taken back in it.
@@ -226,9 +230,9 @@ fn as_it_was(entry: &Entry, file: &Wired, text: &str, without: &str) -> Option<S
     let binary = pieces.iter().find_map(|piece| program(&piece.entry))?;
     let ours = Ours { agent: &entry.agent, binary: &binary };
     let left = edit::wire(&entry.path, Some(before), file, &ours).ok()?;
-    let merged = merge::merged(&left, text, before)?;
     let meaning = |text: &str| edit::value(text, file.format);
-    (meaning(&merged).is_some() && meaning(&merged) == meaning(without)).then_some(merged)
+    let wanted = meaning(without)?;
+    merge::merged(&left, text, before).find(|merged| meaning(merged).as_ref() == Some(&wanted))
 }
 
 /// That something of ours stands in a file that must not be written.

@@ -354,7 +354,9 @@ fn a_hook_that_is_not_what_we_write_is_not_whole_and_becomes_so() {
         let mended = wire("codex", 0, &value.to_string()).unwrap();
         assert_eq!(serde_json::from_str::<serde_json::Value>(&mended).unwrap(), plain, "{member}");
     }
-    // What says what is so anyway is the user's.
+    // One by hand does as well, and so does what says what is so anyway.
+    let by_hand = r#"{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"rekindle","args":["hook","Stop"]}]}]}}"#;
+    assert_eq!(whole("claude-code", 0, by_hand), ["Stop"]);
     let typed = r#"{"version":1,"hooks":{"stop":[{"command":"/a/rekindle hook stop --agent cursor","type":"command"}]}}"#;
     assert_eq!(whole("cursor", 0, typed), ["stop"]);
     assert!(wire("cursor", 0, typed).unwrap().contains(r#""type":"command""#));

@@ -384,3 +384,15 @@ fn what_somebody_put_beside_ours_stays_where_ours_goes() {
         text.replacen("\"hooks\":", "\"model\":\"opus\",\"hooks\":", 1).replace("/mine", "/other");
     assert_eq!(read(&home, ".claude/settings.json"), left);
 }
+
+/// @connect_touched
+#[test]
+fn what_others_put_behind_ours_in_a_file_that_we_made_begins_it_then() {
+    let home = home();
+    install(&home, &["codex"]).ok();
+    let theirs = "[projects.\"/a\"]\ntrust_level = \"trusted\"\n";
+    let made = read(&home, ".codex/config.toml");
+    home.write(".codex/config.toml", &format!("{made}\n{theirs}"));
+    home.run(&["uninstall"]).ok();
+    assert_eq!(read(&home, ".codex/config.toml"), theirs);
+}
