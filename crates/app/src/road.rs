@@ -1,4 +1,5 @@
-//! Which road a command takes: the daemon's socket, or the same runtime in this process.
+//! Which road a command takes: the daemon's socket, the same runtime in this process, or a look into the
+//! store beside a daemon that cannot be reached.
 
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
@@ -6,12 +7,13 @@ use std::time::{Duration, Instant};
 use client::connection::Connection;
 use client::daemon;
 use client::road::{Lost, SocketRoad};
+use model::locations::Locations;
 use model::wire::Hello;
-use model::{OpError, Reply, Request, Road, limits};
+use model::{Code, OpError, Reply, Request, Road, limits};
 use runtime::Runtime;
-use server::lock::Lock;
+use server::lock::{self, Lock};
 
-use crate::world::World;
+use crate::world::{self, World};
 
 /// The road of one command. It is found with the first call and found again if it gets lost.
 pub(crate) struct CommandRoad<'w> {
@@ -23,7 +25,12 @@ pub(crate) struct CommandRoad<'w> {
 
 enum Way {
     Socket(SocketRoad),
-    Here { runtime: Runtime, _lock: Lock },
+    Here {
+        runtime: Runtime,
+        _lock: Lock,
+    },
+    /// What the store holds, read beside a daemon that cannot be reached.
+    Beside(Runtime),
 }
 
 impl<'w> CommandRoad<'w> {
@@ -31,9 +38,33 @@ impl<'w> CommandRoad<'w> {
         CommandRoad { world: RefCell::new(world), starts_daemon, way: RefCell::new(None) }
     }
 
-    fn find(&self) -> Result<Way, OpError> {
+    /// Finds the road for a call that only reads, or for any. What needs a living daemon by nature is
+    /// not read beside one.
+    fn find_for(&self, reads: bool) -> Result<Way, OpError> {
+        let may_look = reads && !self.starts_daemon;
+        let patience = if may_look { limits::BESIDE_PATIENCE } else { limits::FIND_PRIMARY };
+        let lost = match self.find(patience) {
+            Err(error) if matches!(error.code, Code::Timeout | Code::Unavailable) => error,
+            found => return found,
+        };
         let mut world = self.world.borrow_mut();
-        let until = Instant::now() + limits::FIND_PRIMARY;
+        // Without a daemon in the way the store itself is the trouble.
+        if !may_look || (lost.code == Code::Unavailable && lock::holder(&world.locations).is_none())
+        {
+            return Err(lost);
+        }
+        let Ok(looked) = world.config().and_then(|config| world::look(&world.locations, config))
+        else {
+            return Err(lost);
+        };
+        let note = format!("note: {}; this is what the store holds without it", lost.message);
+        world.out.note(&note);
+        Ok(Way::Beside(looked))
+    }
+
+    fn find(&self, patience: Duration) -> Result<Way, OpError> {
+        let mut world = self.world.borrow_mut();
+        let since = Instant::now();
         let mut started = false;
         let mut asked_to_leave = false;
         loop {
@@ -53,7 +84,11 @@ impl<'w> CommandRoad<'w> {
                     world.note_broken_settings();
                     return Ok(Way::Socket(road));
                 }
-            } else if self.starts_daemon && !started && !daemon::autostart_forbidden() {
+            } else if self.starts_daemon
+                && !started
+                && !daemon::autostart_forbidden()
+                && lock::holder(&world.locations).is_none()
+            {
                 started = true;
                 let flags = ["--on-demand".into()];
                 daemon::start_and_wait(&world.locations, world.db.as_deref(), &flags)?;
@@ -65,9 +100,15 @@ impl<'w> CommandRoad<'w> {
                 }
                 return Ok(Way::Here { runtime: world.open(true)?, _lock: lock });
             }
-            if Instant::now() >= until {
-                return Err(OpError::unavailable("a daemon holds its lock but does not answer")
-                    .hint("It may be suspended: see `rekindle doctor`."));
+            let waited = since.elapsed();
+            if waited >= patience.min(limits::SOCKET_AGAIN)
+                && let Some(pid) = out_of_reach(&world.locations)
+            {
+                return Err(cannot_be_reached(&world.locations, pid));
+            }
+            if waited >= patience {
+                return Err(OpError::unavailable("somebody holds the daemon's lock and does not answer")
+                    .hint("A daemon may be starting, or a command works on the store: try again, or see `rekindle doctor`."));
             }
             std::thread::sleep(Duration::from_millis(5));
         }
@@ -76,15 +117,18 @@ impl<'w> CommandRoad<'w> {
 
 impl Road for CommandRoad<'_> {
     fn call(&self, mut request: Request) -> Reply {
-        let deadline = self.world.borrow().table.get(&request.op)?.info.deadline;
+        let (deadline, reads) = {
+            let info = self.world.borrow().table.get(&request.op)?.info;
+            (info.deadline, info.access.is_read())
+        };
         let until = Instant::now() + limits::FIND_PRIMARY;
         loop {
             let way = match self.way.take() {
                 Some(way) => way,
-                None => self.find()?,
+                None => self.find_for(reads)?,
             };
             match &way {
-                Way::Here { runtime, .. } => {
+                Way::Here { runtime, .. } | Way::Beside(runtime) => {
                     let asked = runtime.asks_env();
                     request.caller.situation.env = client::platform::environment(&asked);
                     let reply = runtime.call(request);
@@ -112,7 +156,7 @@ impl Road for CommandRoad<'_> {
 
 impl Drop for CommandRoad<'_> {
     fn drop(&mut self) {
-        if let Some(Way::Here { runtime, .. }) = self.way.get_mut() {
+        if let Some(Way::Here { runtime, .. } | Way::Beside(runtime)) = self.way.get_mut() {
             runtime.close();
         }
     }
@@ -125,4 +169,42 @@ pub(crate) fn connect(world: &World) -> Result<Option<(SocketRoad, Hello)>, OpEr
         Ok((road, hello)) => Ok(Some((road, hello?))),
         Err(Lost(_)) => Ok(None),
     }
+}
+
+/// The running daemon, or none. One that lives and cannot be reached is waited for until it has made its
+/// socket anew; if it does not, that is the error.
+pub(crate) fn reach(world: &World) -> Result<Option<(SocketRoad, Hello)>, OpError> {
+    let until = Instant::now() + limits::SOCKET_AGAIN;
+    loop {
+        if let Some(found) = connect(world)? {
+            return Ok(Some(found));
+        }
+        let Some(pid) = out_of_reach(&world.locations) else { return Ok(None) };
+        // Nobody is trusted in a directory that others may write; whoever may not close it is told so.
+        client::platform::private_dir(&world.locations.runtime_dir)?;
+        if Instant::now() >= until {
+            return Err(cannot_be_reached(&world.locations, pid));
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// The pid of a daemon that lives, for who could not connect to it: it holds the lock, and had said
+/// where it is. One that is only starting had not, nor had a command that works on the store.
+pub(crate) fn out_of_reach(locations: &Locations) -> Option<u32> {
+    let (holder, said) = (lock::holder(locations)?, daemon::discovery(locations)?);
+    holder.pid.is_none_or(|pid| pid == said.pid).then_some(said.pid)
+}
+
+/// The error for a daemon that lives and cannot be reached.
+pub(crate) fn cannot_be_reached(locations: &Locations, pid: u32) -> OpError {
+    let socket = locations.socket();
+    let why = match std::fs::symlink_metadata(&socket) {
+        Ok(_) => format!("it does not accept connections at {}", socket.display()),
+        Err(_) => format!("its socket {} is gone", socket.display()),
+    };
+    OpError::unavailable(format!("the daemon runs (pid {pid}) and cannot be reached: {why}")).hint(format!(
+        "It makes a socket that is gone anew within {} s: try again. If it does not, `kill {pid}` ends it, and `rekindle up` starts the next.",
+        limits::SOCKET_AGAIN.as_secs()
+    ))
 }

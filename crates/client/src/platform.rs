@@ -161,6 +161,16 @@ pub fn free_bytes(path: &Path) -> Option<u64> {
     Some(disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
+/// Why nothing could be put into a directory, or it could not be made; none if the system would let us.
+pub fn refuses_files(dir: &Path) -> Option<io::Error> {
+    use rustix::fs::{Access, access};
+    let there = dir.ancestors().find(|part| part.exists())?;
+    if !there.is_dir() {
+        return Some(io::ErrorKind::NotADirectory.into());
+    }
+    access(there, Access::WRITE_OK | Access::EXEC_OK).err().map(io::Error::from)
+}
+
 /// Why a directory cannot be used.
 #[derive(Debug)]
 pub enum Unusable {

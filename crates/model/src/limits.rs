@@ -103,6 +103,8 @@ pub const SPOOL_TURN: Duration = Duration::from_millis(50);
 pub const SPOOL_READ_PATIENCE: Duration = Duration::from_millis(200);
 /// How long a store that did not take in what waits in the spool is left alone, except by a write.
 pub const SPOOL_RETRY: Duration = Duration::from_secs(1);
+/// Events in the spool, the newest, of which the doctor looks who sent them.
+pub const SPOOL_HEARD_MAX: usize = 1_000;
 /// Events that one opener ingests from the spool in one transaction.
 pub const SPOOL_BATCH_MAX: usize = 500;
 /// The same where an agent waits for it to end, and for how long it goes on then.
@@ -237,6 +239,12 @@ pub const HELLO_DEADLINE: Duration = Duration::from_secs(3);
 pub const CARE_DEADLINE: Duration = Duration::from_secs(600);
 /// How often the daemon looks around where nothing wakes it.
 pub const IDLE_LOOK: Duration = Duration::from_secs(4);
+/// How long a daemon may take until it has noticed that its socket is gone and made it anew.
+pub const SOCKET_AGAIN: Duration = Duration::from_secs(5);
+/// How long somebody who only reads waits for a daemon that holds its lock and cannot be reached.
+pub const BESIDE_PATIENCE: Duration = Duration::from_secs(2);
+/// How long the doctor waits for a daemon that holds its lock and cannot be reached.
+pub const DOCTOR_PATIENCE: Duration = Duration::from_secs(1);
 /// How long to wait for a PRIMARY that is leaving to let go of the database.
 pub const DATABASE_LOCK_PATIENCE: Duration = Duration::from_secs(6);
 /// Bytes of a body that are read and thrown away, so that its sender gets to read the refusal.

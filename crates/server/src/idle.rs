@@ -6,12 +6,14 @@ use std::time::{Duration, Instant};
 
 use model::limits;
 
+use crate::door::Door;
 use crate::lock::Lock;
 use crate::primary::{Mode, Shared, Why};
 
 /// Ends the daemon once nobody has needed it for long enough, or once its lock file is gone and
-/// whoever comes next could not find it. Meanwhile what has outlived its time is swept.
-pub(crate) async fn watch(shared: Arc<Shared>, lock: Arc<Lock>) {
+/// whoever comes next could not find it. Meanwhile what has outlived its time is swept, and a socket
+/// that is gone is bound again.
+pub(crate) async fn watch(shared: Arc<Shared>, lock: Arc<Lock>, mut door: Door) {
     let mut connections = shared.connections.changed();
     let mut stdio = shared.stdio_open.subscribe();
     let mut alone_since: Option<Instant> = None;
@@ -19,6 +21,7 @@ pub(crate) async fn watch(shared: Arc<Shared>, lock: Arc<Lock>) {
         if !lock.is_in_place() {
             return shared.end(Why::LockLost);
         }
+        door.keep_open(shared.runtime.log());
         shared.runtime.sweep();
         connections.borrow_and_update();
         let needed = *stdio.borrow_and_update()

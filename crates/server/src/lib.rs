@@ -1,11 +1,12 @@
 //! The daemon's face and life: lock, sockets, HTTP, failover.
 //!
 //! Read in this order: [`lock`] (who is PRIMARY), [`primary`] (a PRIMARY from start to end),
-//! `socket` (the road of our own clients), [`stdio`] (`serve` for one MCP client, as PRIMARY or
+//! `door` and `socket` (the road of our own clients), [`stdio`] (`serve` for one MCP client, as PRIMARY or
 //! PROXY), then the surfaces: [`http`], [`guard`], [`rpc`], `ws`, `sse`, `page`, [`connections`].
 
 pub mod bare;
 pub mod connections;
+mod door;
 pub mod guard;
 pub mod http;
 mod idle;

@@ -4,6 +4,7 @@
 //! the database keeps two runtime directories from serving the same file.
 
 use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read as _, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -28,6 +29,7 @@ impl Lock {
         if !try_lock(&runtime, &path)? || !is_at(&runtime, &path) {
             return Ok(None);
         }
+        sign(&runtime);
         platform::data_dir(&locations.data_dir)?;
         if let Some(folder) = locations.database.parent() {
             // A named database may lie in a folder that others use too; only ours is closed off.
@@ -40,6 +42,42 @@ impl Lock {
     /// Whether the lock file is still the one we hold; if not, we are PRIMARY of nothing.
     pub fn is_in_place(&self) -> bool {
         is_at(&self.runtime, &self.path)
+    }
+}
+
+/// Who holds the lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Holder {
+    /// As it said itself; an older build says nothing.
+    pub pid: Option<u32>,
+}
+
+/// Who holds the lock of the runtime directory, if anybody does: a look that makes and changes nothing.
+pub fn holder(locations: &Locations) -> Option<Holder> {
+    let path = locations.lock();
+    let meta = std::fs::symlink_metadata(&path).ok()?;
+    // What is not ours says nothing of our daemon.
+    if !meta.is_file() || meta.uid() != platform::uid() {
+        return None;
+    }
+    let file = File::open(&path).ok()?;
+    if !matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)) {
+        return None;
+    }
+    let mut text = String::new();
+    let read = (&file).take(PID_BYTES_MAX).read_to_string(&mut text);
+    Some(Holder { pid: read.ok().and_then(|_| text.trim().parse().ok()) })
+}
+
+/// Bytes of the longest pid and its newline.
+const PID_BYTES_MAX: u64 = 11;
+
+/// Says in the file who holds it, for people: it counts only while the lock is held.
+fn sign(file: &File) {
+    let pid = format!("{}\n", std::process::id());
+    if platform::may_write(pid.len() as u64) {
+        // On a disk that takes nothing it stays unsaid.
+        let _ = file.set_len(0).and_then(|()| (&*file).write_all(pid.as_bytes()));
     }
 }
 

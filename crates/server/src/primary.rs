@@ -13,11 +13,12 @@ use model::time::rfc3339;
 use model::wire::{Build, EnvNames};
 use model::{OpError, limits};
 use runtime::{Host, HostFacts, Runtime, tasks};
-use tokio::net::{TcpListener, UnixListener};
+use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::connections::Connections;
+use crate::door::Door;
 use crate::guard::Auth;
 use crate::http::{self, Face};
 use crate::lock::Lock;
@@ -150,7 +151,7 @@ impl Primary {
         let token = token(&locations)?;
         let tcp = bind_port(&options).await?;
         // The socket comes last: who can connect to it may rely on a daemon that has started.
-        let unix = bind_socket(&locations)?;
+        let (door, unix, listeners) = Door::open(&locations)?;
         let port = tcp.local_addr().map_or(0, |address| address.port());
         let connections = Connections::new(limits::CONNECTIONS_MAX);
         let mcp = McpServer::new(runtime.clone());
@@ -179,10 +180,13 @@ impl Primary {
         let stop = watch::Sender::new(false);
         let surfaces = vec![
             tasks::spawn("http", http::serve(tcp, face, stop.subscribe())),
-            tasks::spawn("socket", socket::serve(unix, shared.clone(), stop.subscribe())),
+            tasks::spawn(
+                "socket",
+                socket::serve(unix, listeners, shared.clone(), stop.subscribe()),
+            ),
         ];
         let lock = Arc::new(lock);
-        let watcher = tasks::spawn("idle", idle::watch(shared.clone(), lock.clone()));
+        let watcher = tasks::spawn("idle", idle::watch(shared.clone(), lock.clone(), door));
         let primary = Primary { shared, lock, stop, surfaces, watcher };
         primary.announce(&locations)?;
         let checked = primary.shared.runtime.clone();
@@ -239,7 +243,7 @@ impl Primary {
     }
 
     /// Ends: drains, clears or hands over, removes what it made, gives up the lock.
-    pub async fn finish(self, why: Why) {
+    pub async fn finish(mut self, why: Why) {
         let end = match why {
             Why::Stopped | Why::Forgotten => End::Clean,
             Why::Signal if self.shared.others() == 0 => End::Clean,
@@ -247,6 +251,8 @@ impl Primary {
         };
         let runtime = self.shared.runtime.clone();
         self.watcher.abort();
+        // It may be binding the socket again just now, which would stay behind.
+        let _ = (&mut self.watcher).await;
         runtime.log().info("daemon", format_args!("ends: {why:?}, {end:?}"));
         if self.lock.is_in_place() {
             self.withdraw(runtime.locations());
@@ -318,25 +324,6 @@ fn token(locations: &Locations) -> Result<String, OpError> {
     // The copy is a convenience for clients that know the runtime directory only.
     let _ = platform::write_private(&locations.token_copy(), &format!("{token}\n"));
     Ok(token)
-}
-
-fn bind_socket(locations: &Locations) -> Result<UnixListener, OpError> {
-    let path = locations.socket();
-    let failed =
-        |why: String| OpError::unavailable(format!("cannot listen at {}: {why}", path.display()));
-    if let Some(folder) = path.parent() {
-        client::platform::private_dir(folder)?;
-    }
-    // Nobody else can be behind it: we hold the lock.
-    if let Err(error) = std::fs::remove_file(&path)
-        && error.kind() != std::io::ErrorKind::NotFound
-    {
-        return Err(failed(error.to_string()));
-    }
-    let listener = UnixListener::bind(&path).map_err(|error| failed(error.to_string()))?;
-    // The directory keeps others out already; the mode says so to whoever looks.
-    let _ = std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o600));
-    Ok(listener)
 }
 
 async fn bind_port(options: &Options) -> Result<TcpListener, OpError> {

@@ -17,7 +17,7 @@ use model::{Caller, Tier, limits};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{UnixListener, UnixStream};
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
 use self::events::UnderWay;
@@ -25,9 +25,11 @@ use crate::connections::{Heard, Slot};
 use crate::primary::{Shared, Why};
 use crate::rpc::{self, Frame, Members};
 
-/// Accepts connections until stopped, then waits for what is under way.
+/// Accepts connections until stopped, then waits for what is under way. A listener that comes later
+/// takes the place of the one before.
 pub(crate) async fn serve(
-    listener: UnixListener,
+    mut listener: UnixListener,
+    mut listeners: mpsc::Receiver<UnixListener>,
     shared: Arc<Shared>,
     mut stop: watch::Receiver<bool>,
 ) {
@@ -46,6 +48,7 @@ pub(crate) async fn serve(
                     tokio::time::sleep(Duration::from_millis(100)).await;
                 }
             },
+            Some(next) = listeners.recv() => listener = next,
             _ = open.join_next(), if !open.is_empty() => {}
             _ = stop.changed() => break,
         }

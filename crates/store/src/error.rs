@@ -34,7 +34,9 @@ impl From<StoreError> for OpError {
                 "Free some space, or raise store.max_pages if it is set, then try again."
             }
             StoreError::Io(_) => "Check the disk and the permissions; `rekindle doctor` says more.",
-            StoreError::Corrupt(_) => "Try again; `rekindle doctor` says what was saved.",
+            StoreError::Corrupt(_) => {
+                "Whoever opens it next to write sets it aside and goes on with what can be read of it; `rekindle doctor --fix` does so now."
+            }
         };
         OpError::unavailable(error.to_string()).hint(hint)
     }

@@ -54,6 +54,8 @@ struct Live {
     standing: Standing,
     /// Which opening this is: a reader that found damage may mean an earlier one.
     generation: u64,
+    /// Whether the log was there before, so that it is not for us to remove.
+    had_log: bool,
 }
 
 /// The open database, or none while what stands at the path cannot be used.
@@ -191,6 +193,7 @@ impl Keeper {
         let shared = Arc::clone(&self.shared);
         let path = shared.path();
         let before = files::id(path)?;
+        let had_log = files::id(&files::beside(path, "-wal"))?.is_some();
         let (db, new) = connection::open_writer(path, &shared.setup)?;
         let opened = match (self.started, new || self.rebuilt) {
             (false, _) => Opened::First,
@@ -206,7 +209,7 @@ impl Keeper {
         self.started = true;
         self.rebuilt = false;
         self.notice = None;
-        self.live = Some(Live { db, standing, generation });
+        self.live = Some(Live { db, standing, generation, had_log });
         run_effects(effects);
         Ok(())
     }
@@ -347,7 +350,11 @@ impl Keeper {
         let look = self.look();
         let Some(live) = self.live.take() else { return };
         if self.shared.only_read.load(Ordering::Relaxed) {
-            // Nothing was written, and a checkpoint would wait for the lock.
+            // Nothing was written, and a checkpoint would wait for the lock. An empty log that this look
+            // made goes again, unless somebody else has it open by now.
+            if self.shared.setup.to_read && !live.had_log {
+                connection::tidy_on_close(&live.db);
+            }
             return;
         }
         let path = self.shared.path();

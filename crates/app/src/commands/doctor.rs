@@ -1,21 +1,21 @@
 //! `rekindle doctor`: looks at everything that can be wrong, and says what to do about it.
 
 pub(super) mod capture;
+mod daemon;
 mod mend;
 mod places;
 pub(super) mod program;
+mod store;
 
 use std::path::Path;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use client::daemon;
-use client::road::SocketRoad;
+use model::limits;
 use model::time::{ago, parse_rfc3339, rfc3339};
-use model::wire::Hello;
-use model::{Code, OpError, limits};
 use serde_json::{Value, json};
 
-use crate::road;
+use self::mend::Mended;
+use self::store::Told;
 use crate::world::World;
 
 pub(super) fn command() -> Command {
@@ -34,18 +34,25 @@ pub(super) fn command() -> Command {
 }
 
 pub(super) fn run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
-    let waited = places::waiting(&world.locations);
     let mends = matches.get_flag("fix");
-    let mut fixed = if mends { mend::mend(world) } else { Vec::new() };
-    let Report { checks, agents } = examine(world, &waited);
-    let taken = waited.events.saturating_sub(places::waiting(&world.locations).events);
-    if mends && taken > 0 {
-        fixed.push(format!("took in {taken} events that waited in the spool"));
+    let waited = places::waiting(&world.locations);
+    let mut mended = Mended::default();
+    if mends {
+        mend::close(world, &mut mended);
     }
-    let ok = checks.iter().all(|check| check["status"] != "fail");
+    let mut daemon = daemon::look(world);
+    if mends {
+        mend::mend(world, &daemon, &waited, &mut mended);
+        if !daemon.runs {
+            daemon = daemon::look(world);
+        }
+    }
+    let Report { checks, agents } = examine(world, &daemon);
+    let ok = mended.failed.is_empty() && checks.iter().all(|check| check["status"] != "fail");
     let mut result = json!({ "ok": ok, "checks": checks, "agents": agents });
     if mends {
-        result["fixed"] = fixed.into();
+        result["fixed"] = mended.fixed.into();
+        result["failed"] = mended.failed.into();
     }
     let exit = world.out.result(&result, Some(&pretty));
     if ok { exit } else { 1 }
@@ -57,86 +64,26 @@ struct Report {
     agents: Vec<Value>,
 }
 
-/// What the store tells, as far as it does.
-#[derive(Default)]
-struct Told {
-    /// Whether it told anything.
-    answered: bool,
-    /// When an event of each name came last.
-    events: Value,
-    /// When an event of each agent came last; under no name what came while nothing was captured.
-    agents: Value,
-    stats: Value,
-}
-
-fn examine(world: &mut World, waited: &places::Waiting) -> Report {
+fn examine(world: &mut World, daemon: &daemon::Seen) -> Report {
     let locations = world.locations.clone();
+    // A daemon that is asked takes it in meanwhile.
+    let waited = places::waiting(&locations);
     let mut checks = vec![
         settings(world),
         places::directory("runtime directory", &locations.runtime_dir),
         places::directory("data directory", &locations.data_dir),
+        daemon.check.clone(),
     ];
-    let connected = road::connect(world);
-    let runs = matches!(connected, Ok(Some(_)));
-    let daemon = running(world, connected);
-    // A daemon that hangs would hang the doctor too.
-    let hangs = daemon["status"] == "fail";
-    checks.push(daemon);
     checks.extend(hooks(&locations.hook_log()));
-    let told = if hangs { Told::default() } else { ask(world, &mut checks) };
-    let spool = places::spool(&locations, waited, told.answered, &mut checks);
+    let told = store::ask(world, daemon.road.as_ref(), &waited, &mut checks);
+    let spool = places::spool(&locations, &waited, daemon.runs, &mut checks);
     checks.extend(spool);
-    // Opening the store closes its files to others, so that they are looked at afterwards.
     checks.extend(places::files(&locations));
-    checks.extend(places::token(&locations, runs));
+    checks.extend(places::token(&locations, daemon.runs));
     checks.extend(places::disk(&locations.data_dir));
     checks.push(clock(&locations.database, &told));
     let agents = capture::check_all(world, &told, &mut checks);
     Report { checks, agents }
-}
-
-/// Asks the store, in the daemon or in this process.
-fn ask(world: &mut World, checks: &mut Vec<Value>) -> Told {
-    // This one counts as a write, before which the spool is taken in.
-    let sample = json!({ "dry_run": true, "newest": limits::SECRETS_SAMPLE });
-    let secrets = super::call(world, "scrub", sample);
-    // A damaged store is mended by the first who meets it; the second finds it sound.
-    let looked = super::call(world, "doctor", Value::Null)
-        .or_else(|_| super::call(world, "doctor", Value::Null));
-    let looked = match looked {
-        Ok(looked) => looked,
-        Err(error) => {
-            let hint = error.hint.unwrap_or_default();
-            checks.push(check("database", "fail", &error.message, &hint));
-            return Told::default();
-        }
-    };
-    checks.extend(looked["checks"].as_array().cloned().unwrap_or_default());
-    checks.extend(secrets.ok().map(|found| guarded(&found)));
-    Told {
-        answered: true,
-        events: looked["events"].clone(),
-        agents: looked["agents"].clone(),
-        stats: super::call(world, "memory_stats", json!({})).unwrap_or_default(),
-    }
-}
-
-/// What the secret guard says about the newest records.
-fn guarded(found: &Value) -> Value {
-    let counts = |name: &str| {
-        let members = found[name].as_object().into_iter().flatten();
-        members.map(|(of, count)| format!("{of} {count}")).collect::<Vec<_>>().join(", ")
-    };
-    let newest = limits::SECRETS_SAMPLE;
-    if counts("by_place").is_empty() {
-        return check("secrets", "ok", &format!("none in the newest {newest} records"), "");
-    }
-    let detail = format!(
-        "{} in the newest {newest} records, by rule: {}",
-        found["found"],
-        counts("by_rule")
-    );
-    check("secrets", "fail", &detail, "`rekindle scrub` takes them out.")
 }
 
 /// Whether something kept is from the future, which would stay the newest until then.
@@ -187,49 +134,6 @@ fn hooks(log: &Path) -> Option<Value> {
     Some(check("hooks", "warn", &detail, "See `rekindle logs --hook`."))
 }
 
-fn running(world: &World, connected: Result<Option<(SocketRoad, Hello)>, OpError>) -> Value {
-    let discovery = daemon::discovery(&world.locations);
-    match (connected, discovery) {
-        // It answers, and says that it is not ours.
-        (Err(error), _) if error.code != Code::Timeout => {
-            check("daemon", "fail", &error.message, error.hint.as_deref().unwrap_or_default())
-        }
-        (Err(error), Some(found)) => check(
-            "daemon",
-            "fail",
-            &format!("{} (pid {})", error.message, found.pid),
-            "If it is suspended, continue it (kill -CONT); else end it and start anew.",
-        ),
-        (Err(error), None) => {
-            check("daemon", "fail", &error.message, error.hint.as_deref().unwrap_or_default())
-        }
-        (Ok(Some((_, hello))), _) if world.build.is_newer_than(&hello.build) => check(
-            "daemon",
-            "warn",
-            &format!("pid {} is of an older build ({})", hello.pid, hello.build),
-            "`rekindle stop` lets the next one be new.",
-        ),
-        (Ok(Some((_, hello))), _) => check(
-            "daemon",
-            "ok",
-            &format!("pid {} at {}, build {}", hello.pid, hello.address, hello.build),
-            "",
-        ),
-        (Ok(None), Some(_)) => check(
-            "daemon",
-            "ok",
-            "not running; the last one left without saying goodbye",
-            "Nothing to do: the next one takes over what it held. `rekindle doctor --fix` removes its files.",
-        ),
-        (Ok(None), None) => check(
-            "daemon",
-            "ok",
-            "not running",
-            "`rekindle up` starts it; hooks and hint commands start it by themselves.",
-        ),
-    }
-}
-
 /// A time of the store, in milliseconds.
 fn at(time: &Value) -> Option<i64> {
     time.as_str().and_then(parse_rfc3339)
@@ -256,10 +160,13 @@ fn pretty(result: &Value) -> String {
     }
     let Some(fixed) = result["fixed"].as_array() else { return lines.join("\n") };
     lines.push(String::new());
-    if fixed.is_empty() {
+    let failed = result["failed"].as_array().map(Vec::as_slice).unwrap_or_default();
+    if fixed.is_empty() && failed.is_empty() {
         lines.push("Nothing was there to mend by itself.".to_owned());
     }
-    let done = fixed.iter().filter_map(Value::as_str);
-    lines.extend(done.map(|what| format!("mended: {what}")));
+    for (title, all) in [("mended", fixed.as_slice()), ("not mended", failed)] {
+        let texts = all.iter().filter_map(Value::as_str);
+        lines.extend(texts.map(|what| format!("{title}: {what}")));
+    }
     lines.join("\n")
 }

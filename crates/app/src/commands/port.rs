@@ -18,7 +18,7 @@ pub(super) fn hold_to(world: &mut World, port: u16, picked: &Picked) -> Result<(
             _ => false,
         },
     };
-    match road::connect(world)? {
+    match road::reach(world)? {
         Some((_, hello)) if hello.port == port => Ok(()),
         Some((_, hello)) => {
             let message = format!("the daemon listens at port {}, not {port}", hello.port);

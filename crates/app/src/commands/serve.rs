@@ -249,7 +249,7 @@ fn wait_for_lock(world: &World) -> Result<Option<Lock>, OpError> {
 
 fn background(world: &mut World, matches: &ArgMatches) -> Result<(), OpError> {
     tools(world, matches)?;
-    if road::connect(world)?.is_none() {
+    if road::reach(world)?.is_none() {
         let flags = flags(world, matches);
         client::daemon::start_and_wait(&world.locations, world.db.as_deref(), &flags)?;
     }

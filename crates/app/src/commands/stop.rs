@@ -24,7 +24,7 @@ pub(super) fn run(world: &mut World, _: &[String], _: &ArgMatches) -> u8 {
 }
 
 pub(super) fn stop(world: &mut World) -> Result<Value, OpError> {
-    let Some((road, hello)) = road::connect(world)? else {
+    let Some((road, hello)) = road::reach(world)? else {
         return Ok(json!({ "stopped": false, "running": false }));
     };
     let request = Request {

@@ -124,7 +124,7 @@ const OURS: &[&str] = &[
 ];
 
 /// Damaged databases that were set aside beside this one: they hold what was remembered, too.
-fn set_aside(database: &Path) -> Vec<PathBuf> {
+pub(super) fn set_aside(database: &Path) -> Vec<PathBuf> {
     let name = database.file_name().unwrap_or_default().to_string_lossy();
     let folder = database.parent().unwrap_or(Path::new("."));
     let beside = fs::read_dir(folder).into_iter().flatten().flatten();

@@ -40,7 +40,7 @@ fn note_unwired(world: &mut World) {
 
 fn up(world: &mut World, port: Option<u16>) -> Result<Value, OpError> {
     let mut started = false;
-    if road::connect(world)?.is_some() {
+    if road::reach(world)?.is_some() {
         world.note_broken_settings();
     } else {
         let flags: Vec<OsString> =

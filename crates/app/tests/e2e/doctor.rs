@@ -36,6 +36,12 @@ fn event(home: &Home, agent: &str, event: &str) {
     assert_eq!(run.code, 0, "{run:?}");
 }
 
+/// Lets what waits in the spool be taken in.
+fn take_in(home: &Home) {
+    home.run(&["stats"]).ok();
+    assert!(home.spooled().is_empty());
+}
+
 /// Makes a file look as if it had last changed this many minutes from now.
 fn dated(home: &Home, name: &str, minutes: i64) {
     let at = u64::try_from(client::clock::now_ms() + minutes * 60_000).unwrap();
@@ -198,7 +204,8 @@ fn an_agent_whose_events_come_is_fine_however_active_it_is() {
     let home = home();
     at_work(&home, "claude-code", ".claude/settings.json", ".claude/projects/x/1.jsonl");
     event(&home, "claude-code", "Stop");
-    assert_eq!(said(&home, "claude-code capture").0, "ok");
+    assert_eq!(said(&home, "claude-code capture").0, "ok", "although it only waits in the spool");
+    take_in(&home);
     let ago = |minutes: i64| {
         let db = sqlite::open(&sqlite::path(&home));
         let at = client::clock::now_ms() - minutes * 60_000;
@@ -223,6 +230,7 @@ fn a_pause_is_not_taken_for_an_end_of_capture() {
     at_work(&home, "claude-code", ".claude/settings.json", ".claude/projects/x/1.jsonl");
     home.run(&["pause"]).ok();
     event(&home, "claude-code", "Stop");
+    take_in(&home);
     assert_eq!(said(&home, "claude-code capture").0, "warn", "no event of it is kept");
 }
 
@@ -256,7 +264,7 @@ fn what_is_safe_is_mended_and_told_and_a_second_time_there_is_nothing_to_do() {
     let mended = doctor(&home, &["--fix"]);
     assert_eq!(mended.code, 0, "{mended:?}");
     let fixed = mended.json()["fixed"].to_string();
-    for what in ["token", "data to others", "daemon.json", "Claude Code: Stop", "took in 1 events"]
+    for what in ["token", "data to others", "daemon.json", "Claude Code: Stop", "took in 2 events"]
     {
         assert!(fixed.contains(what), "{what}: {fixed}");
     }
@@ -316,6 +324,7 @@ fn a_secret_in_the_newest_records_is_counted_and_never_shown() {
         "session_id": "s-1", "cwd": home.dir, "prompt": "please deploy it",
     });
     home.hook("UserPromptSubmit", &payload);
+    take_in(&home);
     assert_eq!(said(&home, "secrets").0, "ok");
     let secret = "AKIAIOSFODNN7ABCDEFG";
     let db = sqlite::open(&sqlite::path(&home));
@@ -341,6 +350,7 @@ fn a_record_and_a_database_from_the_future_are_warned_of() {
         "UserPromptSubmit",
         &json!({ "session_id": "s-1", "cwd": home.dir, "prompt": "go on" }),
     );
+    take_in(&home);
     assert_eq!(said(&home, "clock").0, "ok");
     dated(&home, "data/rekindle.db", HOUR);
     let (status, detail, _) = said(&home, "clock");

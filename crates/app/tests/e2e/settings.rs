@@ -232,7 +232,7 @@ fn the_doctor_says_what_to_do_about_what_it_finds() {
     let left = check(&home, "daemon");
     assert!(left["detail"].as_str().unwrap().contains("without saying goodbye"), "{left}");
     home.write("data/spool/000000000000001-nonsense.json", "{");
-    home.run(&["doctor"]).ok();
+    home.run(&["doctor", "--fix"]).ok();
     let spool = home.run(&["doctor"]).ok();
     assert!(spool.contains("1 files in the spool are no events"), "{spool}");
     // Another program with a database of its own at our path.

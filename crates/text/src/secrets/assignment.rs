@@ -30,7 +30,7 @@ const NAME_ENDS: [&str; 9] =
     ["", "key", "accesskey", "keybase", "value", "text", "plain", "plaintext", "env"];
 
 /// Values that are words of a language, of a form or of a schema.
-const ORDINARY: [&str; 57] = [
+const ORDINARY: [&str; 65] = [
     "string",
     "number",
     "boolean",
@@ -40,7 +40,6 @@ const ORDINARY: [&str; 57] = [
     "buffer",
     "secretstr",
     "securestring",
-    "option",
     "optional",
     "required",
     "nullable",
@@ -88,6 +87,15 @@ const ORDINARY: [&str; 57] = [
     "never",
     "symbol",
     "write",
+    "function",
+    "lambda",
+    "class",
+    "usize",
+    "isize",
+    "options",
+    "option",
+    "flags",
+    "redacted",
 ];
 
 /// Parts of what is said to people about a password, in labels and messages.
@@ -130,6 +138,8 @@ struct Value {
     last: bool,
     /// A colon or a tag stands before it, not a sign of code.
     listed: bool,
+    /// It follows an equals sign, and nothing shows that the line is code.
+    set: bool,
 }
 
 /// The value that is assigned to the name with this keyword, if it is a secret.
@@ -146,7 +156,16 @@ pub(super) fn value(text: &[u8], at: Range<usize>, named: Named) -> Option<Range
         return None;
     }
     let secret = match value.quoted {
-        true => (value.closed || !is_spaced(bytes)) && quoted_is_secret(bytes, named),
+        true => {
+            // In code the kind of a token is a word, too: `{ token: "comment" }`.
+            let kind = value.listed
+                && named == Named::Token
+                && text.get(name_end) == Some(&b':')
+                && readable_share(bytes) >= 0.5;
+            (value.closed || !is_spaced(bytes))
+                && !(kind && is_plain_name(bytes))
+                && quoted_is_secret(bytes, named)
+        }
         false => plain_is_secret(text, &value, named),
     };
     secret.then_some(value.range)
@@ -282,7 +301,9 @@ fn read(text: &[u8], name: Range<usize>) -> Option<Value> {
         return Some(value);
     }
     let listed = matches!(rest[0], b':' | b'>');
-    let value = Value { listed, ..read_value(text, start, bare)? };
+    let flag = length == 0 && text[start..].first().is_some_and(|byte| *byte != b'-');
+    let set = (flag || (length == 1 && rest[0] == b'=')) && !declares(text, name.start);
+    let value = Value { listed, set, ..read_value(text, start, bare)? };
     let closed = rest[0] != b'>' || text[value.range.end..].starts_with(b"</");
     closed.then_some(value)
 }
@@ -314,6 +335,7 @@ fn read_value(text: &[u8], at: usize, bare: bool) -> Option<Value> {
             bare: false,
             last: false,
             listed: false,
+            set: false,
         });
     }
     let plain = |byte: &u8| {
@@ -326,8 +348,28 @@ fn read_value(text: &[u8], at: usize, bare: bool) -> Option<Value> {
     let last =
         text.get(end + span(text, end, 8, blank)).is_none_or(|byte| matches!(byte, b'\n' | b'\r'))
             || text[end..].starts_with(b"\\n");
-    let value = Value { range: at..end, quoted: false, closed: false, bare, last, listed: false };
+    let value = Value {
+        range: at..end,
+        quoted: false,
+        closed: false,
+        bare,
+        last,
+        listed: false,
+        set: false,
+    };
     (length > 0).then_some(value)
+}
+
+/// Whether what stands before a name makes it a variable or a member: what is assigned to it without
+/// quotes is then an expression.
+fn declares(text: &[u8], name: usize) -> bool {
+    let before = &text[name.saturating_sub(12)..name];
+    before.ends_with(b"self.")
+        || before.ends_with(b"this.")
+        || before.ends_with(b"->")
+        || ["let ", "const ", "var ", "val ", "mut ", "auto ", "final ", "type ", "[", "(", ", "]
+            .iter()
+            .any(|word| before.ends_with(word.as_bytes()))
 }
 
 fn quoted_is_secret(bytes: &[u8], named: Named) -> bool {
@@ -337,9 +379,7 @@ fn quoted_is_secret(bytes: &[u8], named: Named) -> bool {
     if is_spaced(bytes) {
         return spaced_is_secret(bytes, named);
     }
-    // In code the kind of a token is a word, too: `{ token: "comment" }`.
-    let a_word = matches!(named, Named::Token | Named::ApiKey) && readable_share(bytes) >= 0.5;
-    !is_plain_name(bytes) || (!a_word && name_is_secret(bytes))
+    !is_plain_name(bytes) || words_are_secret(bytes, named)
 }
 
 fn is_spaced(bytes: &[u8]) -> bool {
@@ -361,12 +401,18 @@ fn spaced_is_secret(bytes: &[u8], named: Named) -> bool {
         && !contains_any(bytes, &SPOKEN)
 }
 
-/// Whether letters alone are a secret.
-fn name_is_secret(bytes: &[u8]) -> bool {
-    let one_word = bytes.iter().all(u8::is_ascii_alphabetic);
+/// Whether a word, or words joined by dashes and the like, are a secret: all but those of a language and
+/// the name of such a secret itself (`password: "Password"`, `token = token`).
+fn words_are_secret(bytes: &[u8], named: Named) -> bool {
     let long = bytes.len() >= 20 && readable_share(bytes) < 0.5;
-    let says_so = contains_any(bytes, &["pass", "secret", "token", "key"]);
-    long || (one_word && !is_ordinary(bytes) && !says_so)
+    let itself: &[&str] = match named {
+        Named::Password => &["password", "passwd", "passphrase"],
+        Named::Secret => &["secret", "secrets", "secret_key", "client_secret"],
+        Named::Token => &["token", "tokens", "access_token"],
+        Named::ApiKey => &["apikey", "api_key", "api-key"],
+    };
+    let is_itself = itself.iter().any(|name| bytes.eq_ignore_ascii_case(name.as_bytes()));
+    long || !(is_itself || is_ordinary(bytes))
 }
 
 fn is_ordinary(bytes: &[u8]) -> bool {
@@ -389,9 +435,29 @@ fn plain_is_secret(text: &[u8], value: &Value, named: Named) -> bool {
         // Behind a colon the name of a type may stand, and for a token it mostly does.
         let typed = bytes[0].is_ascii_uppercase() && bytes.iter().any(u8::is_ascii_lowercase);
         let typed = typed && matches!(named, Named::Token | Named::ApiKey);
-        return (alone || (value.last && value.listed && !typed)) && name_is_secret(bytes);
+        let set = value.set
+            && (value.last
+                || (matches!(next, b' ' | b',' | b';') && !goes_on(text, value.range.end)));
+        let said = (value.last && value.listed) || set;
+        return (alone && !bytes.contains(&b'.') || (said && !typed && !is_variable(bytes)))
+            && words_are_secret(bytes, named);
     }
     alone || !is_code(bytes)
+}
+
+/// Whether a name is written as those of variables are and passwords are not: `a.b`, `a_b`, `aB`.
+fn is_variable(bytes: &[u8]) -> bool {
+    let humps = |pair: &[u8]| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase();
+    bytes.iter().any(|byte| matches!(byte, b'_' | b'.')) || bytes.windows(2).any(humps)
+}
+
+/// Whether what follows a word makes it part of an expression.
+fn goes_on(text: &[u8], at: usize) -> bool {
+    let rest = &text[at + span(text, at, 8, blank)..];
+    let sign = rest.first().is_some_and(|byte| b"+-*/%?|&=<>!^:.([{".contains(byte));
+    sign || ["if ", "or ", "as ", "is ", "in ", "for ", "else "]
+        .iter()
+        .any(|word| rest.starts_with(word.as_bytes()))
 }
 
 /// Whether the value is an expression: a path of names, a type with its size, a call.

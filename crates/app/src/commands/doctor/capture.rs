@@ -190,13 +190,16 @@ impl Seen<'_> {
 
     /// Whether events come while the agent is at work.
     fn capture(&self) -> Option<Value> {
-        if !self.is_connected() || !self.told.answered {
+        if !self.is_connected() {
             return None;
         }
         let title = self.wiring.title;
         let said = |status: &str, detail: &str, hint: &str| {
             check(&format!("{} capture", self.wiring.agent), status, detail, hint)
         };
+        if !self.told.answered {
+            return Some(said("warn", "not looked at: the database could not be read", ""));
+        }
         let last = self.last.map(|at| format!("its last event came {}", since(at)));
         if let Some(active) = self.active.filter(|active| self.is_silent(*active)) {
             let last = last.unwrap_or_else(|| "no event of it ever came".to_owned());

@@ -1,62 +1,139 @@
 //! What `doctor --fix` does: only what is safe, each told in a line.
 
+use std::fmt::Display;
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
 
 use agents::wiring::WIRINGS;
 use connect::{Asked, Scope, look};
+use serde_json::{Value, json};
 use server::lock::Lock;
 
-use super::places;
+use super::daemon::Seen;
+use super::places::{self, Waiting};
 use super::program::Programs;
 use crate::commands::connecting::Here;
-use crate::commands::install;
-use crate::road;
+use crate::commands::uninstall::set_aside;
+use crate::commands::{self, install};
 use crate::world::World;
 
-/// Mends what can be mended, and says what was.
-pub(super) fn mend(world: &World) -> Vec<String> {
-    let mut fixed = close(world);
-    fixed.extend(clear(world));
-    fixed.extend(complete(world));
-    fixed
+/// What was mended, and what could not be and why, each in a line.
+#[derive(Default)]
+pub(super) struct Mended {
+    pub(super) fixed: Vec<String>,
+    pub(super) failed: Vec<String>,
 }
 
+impl Mended {
+    /// Notes what was done to a thing, or that it cannot be done; the verb in both forms.
+    fn note(
+        &mut self,
+        (done, do_it): (&str, &str),
+        thing: &str,
+        outcome: Result<(), impl Display>,
+    ) {
+        match outcome {
+            Ok(()) => self.fixed.push(format!("{done} {thing}")),
+            Err(why) => self.failed.push(format!("cannot {do_it} {thing}: {why}")),
+        }
+    }
+}
+
+const CLOSED: (&str, &str) = ("closed", "close");
+const CONNECTED: (&str, &str) = ("connected", "connect");
+
 /// Closes directories and files to others.
-fn close(world: &World) -> Vec<String> {
-    let mut fixed = Vec::new();
+pub(super) fn close(world: &World, mended: &mut Mended) {
     for dir in places::directories(&world.locations) {
-        if !client::platform::is_private(&dir) && client::platform::private_dir(&dir).is_ok() {
-            fixed.push(format!("closed {} to others (mode 700)", dir.display()));
+        if !client::platform::is_private(&dir) {
+            let closed = client::platform::private_dir(&dir);
+            mended.note(CLOSED, &format!("{} to others (mode 700)", dir.display()), closed);
         }
     }
     for file in places::private_files(&world.locations) {
-        let is_open = places::open_to_others(&file).is_some();
-        // What belongs to somebody else stays as it is.
-        if is_open && std::fs::set_permissions(&file, Permissions::from_mode(0o600)).is_ok() {
-            fixed.push(format!("closed {} to others (mode 600)", file.display()));
+        if places::open_to_others(&file).is_some() {
+            let closed = std::fs::set_permissions(&file, Permissions::from_mode(0o600));
+            mended.note(CLOSED, &format!("{} to others (mode 600)", file.display()), closed);
         }
     }
-    fixed
+    close_settings(world, mended);
+}
+
+/// Takes the right to write the settings from others.
+fn close_settings(world: &World, mended: &mut Mended) {
+    let Some(mode) = places::settings_open(&world.locations) else { return };
+    let (file, mode) = (&world.locations.config_file, mode & !0o022);
+    let closed = std::fs::set_permissions(file, Permissions::from_mode(mode));
+    mended.note(CLOSED, &format!("{} to others (mode {mode:o})", file.display()), closed);
+}
+
+/// Mends what else can be mended.
+pub(super) fn mend(world: &mut World, daemon: &Seen, waited: &Waiting, mended: &mut Mended) {
+    if !daemon.runs {
+        clear(world, mended);
+    }
+    complete(world, mended);
+    take_in(world, daemon, waited, mended);
 }
 
 /// Removes what a daemon left that ended without saying goodbye.
-fn clear(world: &World) -> Vec<String> {
-    if !matches!(road::connect(world), Ok(None)) || !world.locations.runtime_dir.exists() {
-        return Vec::new();
+fn clear(world: &World, mended: &mut Mended) {
+    let left = [world.locations.discovery(), world.locations.socket()];
+    let left: Vec<_> = left.iter().filter(|file| std::fs::symlink_metadata(file).is_ok()).collect();
+    if left.is_empty() {
+        return;
     }
     // Whoever holds the lock is the only one who could be behind these files.
-    let Ok(Some(_lock)) = Lock::try_take(&world.locations) else { return Vec::new() };
-    let left = [world.locations.discovery(), world.locations.socket()];
-    let gone = left.into_iter().filter(|file| std::fs::remove_file(file).is_ok());
-    gone.map(|file| format!("removed {}, of a daemon that is gone", file.display())).collect()
+    let Ok(Some(_lock)) = Lock::try_take(&world.locations) else { return };
+    for file in left {
+        let removed = std::fs::remove_file(file);
+        let thing = format!("{}, of a daemon that is gone", file.display());
+        mended.note(("removed", "remove"), &thing, removed);
+    }
+}
+
+/// Takes in what waits in the spool; a damaged database is set aside on the way.
+fn take_in(world: &mut World, daemon: &Seen, waited: &Waiting, mended: &mut Mended) {
+    let count = waited.events;
+    if daemon.runs && daemon.road.is_none() {
+        if count > 0 {
+            let why = daemon.check["detail"].as_str().unwrap_or_default();
+            mended
+                .failed
+                .push(format!("cannot take in {count} events that wait in the spool: {why}"));
+        }
+        return;
+    }
+    // Nobody makes a database for nothing.
+    if count == 0 && !world.locations.database.exists() {
+        return;
+    }
+    let aside = set_aside(&world.locations.database);
+    // This counts as a write, before which the spool is taken in. What meets damage mends it.
+    let look = || json!({ "dry_run": true, "newest": 1 });
+    let opened = commands::call(world, "scrub", look())
+        .or_else(|_| commands::call(world, "scrub", look()))
+        .and_then(|_| commands::call(world, "doctor", Value::Null));
+    for path in set_aside(&world.locations.database) {
+        if !aside.contains(&path) {
+            mended.fixed.push(format!("set a damaged database aside at {}", path.display()));
+        }
+    }
+    let taken = count.saturating_sub(places::waiting(&world.locations).events);
+    match opened {
+        Err(error) => mended.failed.push(format!("cannot open the database: {}", error.message)),
+        Ok(_) if taken > 0 => {
+            mended.fixed.push(format!("took in {taken} events that waited in the spool"));
+        }
+        Ok(_) => {}
+    }
 }
 
 /// Completes agents that are partly connected, with the program that they know if it is good.
-fn complete(world: &World) -> Vec<String> {
-    let Ok(here) = Here::find() else { return Vec::new() };
+fn complete(world: &World, mended: &mut Mended) {
+    let Ok(here) = Here::find() else { return };
     let around = here.around();
-    let (mut fixed, mut programs) = (Vec::new(), Programs::default());
+    let mut programs = Programs::default();
     for wiring in WIRINGS {
         let look = look(wiring, Scope::User, &around);
         if look.state() != "partly" || !look.trouble.is_empty() {
@@ -70,7 +147,15 @@ fn complete(world: &World) -> Vec<String> {
             Some(known) => Ok((known.into(), None)),
             None => install::program(&here, None),
         };
-        let Ok((binary, copy)) = program else { continue };
+        let completed = [look.missing, look.altered].concat().join(", ");
+        let thing = format!("{}: {completed}", wiring.title);
+        let (binary, copy) = match program {
+            Ok(found) => found,
+            Err(error) => {
+                mended.note(CONNECTED, &thing, Err(error.message));
+                continue;
+            }
+        };
         let asked = Asked {
             agents: &[wiring],
             scope: Scope::User,
@@ -79,11 +164,12 @@ fn complete(world: &World) -> Vec<String> {
             shell: &[],
             data_dir: &world.locations.data_dir,
         };
-        // Why it cannot be done is told by the check that stays.
-        if connect::install(&asked, &around).is_ok_and(|outcome| !outcome.changes_nothing()) {
-            let completed = [look.missing, look.altered].concat().join(", ");
-            fixed.push(format!("connected {}: {completed}", wiring.title));
+        match connect::install(&asked, &around) {
+            Ok(outcome) if outcome.changes_nothing() => {}
+            installed => {
+                let installed = installed.map(drop).map_err(|error| error.message);
+                mended.note(CONNECTED, &thing, installed);
+            }
         }
     }
-    fixed
 }

@@ -4,6 +4,7 @@ use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use model::hook::HookEvent;
 use model::limits;
 use model::locations::Locations;
 use serde_json::{Value, json};
@@ -15,22 +16,36 @@ pub(super) struct Waiting {
     pub(super) events: usize,
     /// Milliseconds since 1970 of the oldest.
     oldest: Option<i64>,
+    /// The newest of them.
+    pub(super) heard: Vec<Heard>,
+}
+
+/// Who sent an event that waits, and which.
+pub(super) struct Heard {
+    pub(super) agent: String,
+    pub(super) name: String,
+    /// Milliseconds since 1970.
+    pub(super) at: i64,
 }
 
 /// Looks into the spool.
 pub(super) fn waiting(locations: &Locations) -> Waiting {
     let mut folders = locations.spools().to_vec();
     folders.dedup();
-    let mut waiting = Waiting { events: 0, oldest: None };
-    for entry in folders.iter().flat_map(std::fs::read_dir).flatten().flatten() {
-        let path = entry.path();
-        if path.extension().is_some_and(|extension| extension == "json") {
-            waiting.events += 1;
-            let at = modified(&path);
-            waiting.oldest = waiting.oldest.min(at).or(waiting.oldest).or(at);
-        }
+    let entries = folders.iter().flat_map(std::fs::read_dir).flatten().flatten();
+    let is_event = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "json");
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(is_event).collect();
+    // Their names begin with the time.
+    files.sort_by(|a, b| b.file_name().cmp(&a.file_name()));
+    let read = |path: &PathBuf| {
+        let event: HookEvent = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
+        Some(Heard { agent: event.agent, name: event.name, at: event.at })
+    };
+    Waiting {
+        events: files.len(),
+        oldest: files.iter().filter_map(|path| modified(path)).min(),
+        heard: files.iter().take(limits::SPOOL_HEARD_MAX).filter_map(read).collect(),
     }
-    waiting
 }
 
 /// Milliseconds since 1970 at which a file last changed.
@@ -47,45 +62,69 @@ pub(super) fn time(at: i64) -> SystemTime {
     UNIX_EPOCH + Duration::from_millis(u64::try_from(at).unwrap_or_default())
 }
 
-/// Says what became of what waited in the spool.
+/// Says what becomes of what waited in the spool.
 pub(super) fn spool(
     locations: &Locations,
     before: &Waiting,
-    answered: bool,
+    runs: bool,
     checks: &mut [Value],
 ) -> Option<Value> {
     let oldest =
         before.oldest.map(|at| format!(", the oldest came {}", since(at))).unwrap_or_default();
-    let count = before.events;
-    if !answered {
-        let detail = format!("{count} events wait{oldest}");
-        let hint = "They are taken in as soon as the daemon and the database can be used again.";
-        return (count > 0).then(|| check("spool", "warn", &detail, hint));
+    let (count, left) = (before.events, waiting(locations).events);
+    let told = checks.iter_mut().find(|check| check["name"] == "spool");
+    if left == 0 {
+        if count > 0
+            && let Some(told) = told.filter(|told| told["status"] == "ok")
+        {
+            told["detail"] = json!(format!("{count} events waited{oldest}; they are taken in now"));
+        }
+        return None;
     }
-    let left = waiting(locations).events;
-    let told = checks.iter_mut().find(|check| check["name"] == "spool")?;
-    if left > 0 && told["status"] == "warn" {
-        told["detail"] = json!(format!("{left} events wait{oldest}"));
-    } else if count > 0 && told["status"] == "ok" {
-        told["detail"] = json!(format!("{count} events waited{oldest}; they are taken in now"));
+    let hint = if runs {
+        "They are taken in as soon as the daemon and the database can be used again."
+    } else {
+        "The next session or command takes them in; `rekindle doctor --fix` does it now."
+    };
+    let waits = check("spool", "warn", &format!("{left} events wait{oldest}"), hint);
+    match told {
+        Some(told) => *told = waits,
+        None => return Some(waits),
     }
     None
 }
 
+/// Whether a directory is the user's alone to write, or can be made.
 pub(super) fn directory(name: &str, path: &Path) -> Value {
     let shown = path.display();
-    if !path.exists() {
-        return check(name, "ok", &format!("{shown}: not there yet"), "");
+    match unfit(path) {
+        None if path.exists() => check(name, "ok", &shown.to_string(), ""),
+        None => check(name, "ok", &format!("{shown}: not there yet"), ""),
+        Some(why) => check(
+            name,
+            "fail",
+            &why,
+            "Make it yours (`rekindle doctor --fix`, or chown and chmod 700), or set REKINDLE_RUNTIME_DIR or REKINDLE_HOME.",
+        ),
     }
-    if client::platform::is_private(path) {
-        return check(name, "ok", &shown.to_string(), "");
+}
+
+/// Why a directory cannot be used or trusted; none if it can, or can be made.
+fn unfit(path: &Path) -> Option<String> {
+    let shown = path.display();
+    let refused = client::platform::refuses_files(path);
+    let refused = refused.map(|why| format!("nothing can be put into {shown}: {why}"));
+    let Ok(meta) = std::fs::symlink_metadata(path) else { return refused };
+    let mode = meta.mode() & 0o7777;
+    if !meta.is_dir() {
+        return Some(format!("{shown} is not a directory"));
     }
-    check(
-        name,
-        "fail",
-        &format!("{shown} is not a directory that only you can write"),
-        "Make it yours (`rekindle doctor --fix`, or chown and chmod 700), or set REKINDLE_RUNTIME_DIR or REKINDLE_HOME.",
-    )
+    if meta.uid() != client::platform::uid() {
+        return Some(format!("{shown} belongs to another user"));
+    }
+    let open =
+        (mode & 0o022 != 0).then(|| format!("{shown} can be written by others (mode {mode:o})"));
+    open.or(refused)
 }
 
 /// The directories that only the user may write.
@@ -128,21 +167,31 @@ pub(super) fn open_to_others(file: &Path) -> Option<String> {
     (mode & 0o077 != 0).then(|| format!("{} is open to others (mode {mode:o})", file.display()))
 }
 
+/// The mode of the settings if everybody may write them: they decide where things are kept. To read them
+/// is no secret, and a group that may write them is often the user's own.
+pub(super) fn settings_open(locations: &Locations) -> Option<u32> {
+    let mode = std::fs::metadata(&locations.config_file).ok()?.mode() & 0o777;
+    (mode & 0o002 != 0).then_some(mode)
+}
+
 /// Whether files and folders are closed to others.
 pub(super) fn files(locations: &Locations) -> Vec<Value> {
     let known = [&locations.runtime_dir, &locations.data_dir];
     let folders = directories(locations).into_iter().filter(|dir| !known.contains(&dir));
-    let folders = folders.filter(|dir| !client::platform::is_private(dir));
-    let folders =
-        folders.map(|dir| format!("{} is not a directory that only you can write", dir.display()));
+    let folders = folders.filter_map(|dir| unfit(&dir));
     let files = private_files(locations);
-    let open: Vec<String> =
-        folders.chain(files.iter().filter_map(|file| open_to_others(file))).collect();
+    let settings = settings_open(locations).map(|mode| {
+        let file = locations.config_file.display();
+        format!("{file} can be written by everybody (mode {mode:o})")
+    });
+    let open: Vec<String> = folders
+        .chain(files.iter().filter_map(|file| open_to_others(file)))
+        .chain(settings)
+        .collect();
     let permissions = if open.is_empty() {
         check("permissions", "ok", &format!("{} files, yours alone", files.len()), "")
     } else {
-        let hint =
-            "`rekindle doctor --fix` closes what is yours (chmod 600); the rest wants chown.";
+        let hint = "`rekindle doctor --fix` closes what is yours; the rest wants chown.";
         check("permissions", "fail", &open.join("; "), hint)
     };
     let socket = locations.socket();

@@ -1,0 +1,112 @@
+//! The doctor's look at the daemon: whether one runs, and whether it can be asked.
+
+use std::time::{Duration, Instant};
+
+use client::daemon;
+use client::road::SocketRoad;
+use model::wire::Hello;
+use model::{Code, OpError, limits};
+use serde_json::Value;
+use server::lock::{self, Holder};
+
+use super::check;
+use crate::road;
+use crate::world::World;
+
+/// What was seen of the daemon.
+pub(super) struct Seen {
+    pub(super) check: Value,
+    /// The road to it, if it answers.
+    pub(super) road: Option<SocketRoad>,
+    /// Whether somebody has the store, whether they answer or not.
+    pub(super) runs: bool,
+}
+
+/// Looks for the daemon and changes nothing.
+pub(super) fn look(world: &World) -> Seen {
+    let until = Instant::now() + limits::DOCTOR_PATIENCE;
+    loop {
+        let (found, holder) = (road::connect(world), lock::holder(&world.locations));
+        match (found, holder) {
+            (Ok(Some((road, hello))), _) => {
+                return Seen { check: answers(world, &hello), road: Some(road), runs: true };
+            }
+            (Err(error), _) => {
+                return Seen { check: refuses(world, error), road: None, runs: true };
+            }
+            (Ok(None), None) => return Seen { check: none(world), road: None, runs: false },
+            (Ok(None), Some(holder)) => {
+                // Whoever starts or leaves, and a command that works on the store, needs a moment.
+                if Instant::now() >= until || others_may_write(world) {
+                    return Seen { check: silent(world, holder), road: None, runs: true };
+                }
+            }
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn others_may_write(world: &World) -> bool {
+    !client::platform::is_private(&world.locations.runtime_dir)
+}
+
+fn answers(world: &World, hello: &Hello) -> Value {
+    if world.build.is_newer_than(&hello.build) {
+        let detail = format!("pid {} is of an older build ({})", hello.pid, hello.build);
+        return check("daemon", "warn", &detail, "`rekindle stop` lets the next one be new.");
+    }
+    let detail = format!("pid {} at {}, build {}", hello.pid, hello.address, hello.build);
+    check("daemon", "ok", &detail, "")
+}
+
+/// It hangs, or it answers and says that it is not ours.
+fn refuses(world: &World, error: OpError) -> Value {
+    match daemon::discovery(&world.locations) {
+        Some(found) if error.code == Code::Timeout => check(
+            "daemon",
+            "fail",
+            &format!("{} (pid {})", error.message, found.pid),
+            "If it is suspended, continue it (kill -CONT); else end it and start anew.",
+        ),
+        _ => check("daemon", "fail", &error.message, error.hint.as_deref().unwrap_or_default()),
+    }
+}
+
+/// Somebody holds the lock and cannot be asked.
+fn silent(world: &World, holder: Holder) -> Value {
+    let pid = road::out_of_reach(&world.locations);
+    if others_may_write(world) {
+        let pid = pid.or(holder.pid).map(|pid| format!(" (pid {pid})")).unwrap_or_default();
+        let dir = world.locations.runtime_dir.display();
+        let detail = format!("runs{pid}; it was not asked, because others can write to {dir}");
+        return check("daemon", "warn", &detail, "`rekindle doctor --fix` closes the directory.");
+    }
+    if let Some(pid) = pid {
+        let error = road::cannot_be_reached(&world.locations, pid);
+        return check("daemon", "fail", &error.message, error.hint.as_deref().unwrap_or_default());
+    }
+    let who = holder.pid.map_or("somebody".to_owned(), |pid| format!("pid {pid}"));
+    check(
+        "daemon",
+        "warn",
+        &format!("{who} holds its lock and does not answer yet"),
+        "A daemon may be starting, or a command works on the store: look again in a moment.",
+    )
+}
+
+fn none(world: &World) -> Value {
+    match daemon::discovery(&world.locations) {
+        Some(_) => check(
+            "daemon",
+            "ok",
+            "not running; the last one left without saying goodbye",
+            "Nothing to do: the next one takes over what it held. `rekindle doctor --fix` removes its files.",
+        ),
+        None => check(
+            "daemon",
+            "ok",
+            "not running",
+            "`rekindle up` starts it; hooks and hint commands start it by themselves.",
+        ),
+    }
+}

@@ -1,0 +1,193 @@
+//! The doctor beside daemons that hang, cannot be reached or are not there: it looks at everything, says what it
+//! could not see, and changes nothing unless it is asked to mend.
+
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use testkit::home::signal;
+use testkit::{Home, Run};
+
+use super::install::{home, install};
+use super::late::suspend;
+
+fn doctor(home: &Home, args: &[&str]) -> Run {
+    home.run(&[&["doctor", "--json"], args].concat())
+}
+
+/// The status and the detail of one check.
+fn said(run: &Run, name: &str) -> (String, String) {
+    let report = run.json();
+    let mut checks = report["checks"].as_array().unwrap().iter();
+    let check = checks.find(|check| check["name"] == name).unwrap_or(&Value::Null);
+    let text = |member: &str| check[member].as_str().unwrap_or_default().to_owned();
+    (text("status"), text("detail"))
+}
+
+fn event(home: &Home) {
+    let event = br#"{"session_id":"s-1","hook_event_name":"Stop"}"#;
+    home.run_with(&["hook", "Stop", "--agent", "codex"], event).ok();
+}
+
+fn set_mode(home: &Home, name: &str, mode: u32) {
+    std::fs::set_permissions(home.path(name), std::fs::Permissions::from_mode(mode)).unwrap();
+}
+
+fn mode(home: &Home, name: &str) -> u32 {
+    std::fs::metadata(home.path(name)).unwrap().mode() & 0o7777
+}
+
+/// What a look is to tell of the store, whoever holds it.
+fn tells_of_the_store(run: &Run) {
+    for name in ["database", "last event", "secrets", "codex capture"] {
+        assert_eq!(said(run, name).0, "ok", "{name}: {run:?}");
+    }
+}
+
+/// @doctor_in_trouble
+#[test]
+fn beside_a_daemon_that_hangs_the_store_is_looked_at_all_the_same() {
+    let home = home();
+    install(&home, &["codex"]).ok();
+    let daemon = home.daemon();
+    event(&home);
+    suspend(daemon.pid());
+    let run = doctor(&home, &[]);
+    signal(daemon.pid(), "CONT");
+    assert_eq!(run.code, 1);
+    assert_eq!(said(&run, "daemon").0, "fail");
+    tells_of_the_store(&run);
+}
+
+/// @doctor_out_of_reach
+#[test]
+fn a_daemon_whose_socket_is_gone_is_told_with_its_pid_in_time() {
+    let home = home();
+    install(&home, &["codex"]).ok();
+    let daemon = home.daemon();
+    event(&home);
+    // Suspended, so that it does not mend its socket meanwhile.
+    suspend(daemon.pid());
+    std::fs::remove_file(home.path("run/daemon.sock")).unwrap();
+    let started = Instant::now();
+    let run = doctor(&home, &[]);
+    let took = started.elapsed();
+    signal(daemon.pid(), "CONT");
+    assert!(took < Duration::from_secs(3), "{took:?}");
+    assert_eq!(run.code, 1);
+    let (status, detail) = said(&run, "daemon");
+    assert_eq!(status, "fail");
+    let told = format!("runs (pid {}) and cannot be reached: its socket", daemon.pid());
+    assert!(detail.contains(&told), "{detail}");
+    assert!(run.stdout.contains(&format!("`kill {}`", daemon.pid())), "{run:?}");
+    tells_of_the_store(&run);
+}
+
+/// @doctor_out_of_reach
+#[test]
+fn a_runtime_directory_that_others_may_write_is_told_beside_the_daemon_and_closed_only_by_fix() {
+    let home = home();
+    let daemon = home.daemon();
+    set_mode(&home, "run", 0o777);
+    let run = doctor(&home, &[]);
+    assert_eq!((run.code, mode(&home, "run")), (1, 0o777), "{run:?}");
+    let (status, detail) = said(&run, "runtime directory");
+    assert_eq!(status, "fail");
+    assert!(detail.ends_with("can be written by others (mode 777)"), "{detail}");
+    let (status, detail) = said(&run, "daemon");
+    assert_eq!(status, "warn");
+    assert!(detail.starts_with(&format!("runs (pid {})", daemon.pid())), "{detail}");
+    let run = doctor(&home, &["--fix"]);
+    assert_eq!((run.code, mode(&home, "run")), (0, 0o700), "{run:?}");
+    assert_eq!(said(&run, "daemon").0, "ok");
+}
+
+/// @doctor_looks
+#[test]
+fn without_a_database_none_is_made() {
+    let home = home();
+    let run = doctor(&home, &[]);
+    assert_eq!(run.code, 0, "{run:?}");
+    let (status, detail) = said(&run, "database");
+    assert!(status == "ok" && detail.contains("none yet"), "{detail}");
+    assert!(!home.path("data").exists() && !home.path("run").exists());
+}
+
+/// @doctor_looks
+#[test]
+fn a_look_leaves_every_file_as_it_was() {
+    let home = home();
+    install(&home, &["codex"]).ok();
+    home.call("mark", &json!({ "text": "a decision" }));
+    // A clean end, which leaves the database alone in its place.
+    home.daemon().end_by("TERM");
+    event(&home);
+    let look = |of: &str| {
+        let before = super::install::tree(&home);
+        let run = doctor(&home, &[]);
+        assert_eq!(super::install::tree(&home), before, "{of}");
+        run
+    };
+    let run = look("what waits in the spool");
+    assert_eq!(said(&run, "spool").0, "warn");
+    assert!(said(&run, "last event").1.ends_with("it waits in the spool"), "{run:?}");
+    assert_eq!(said(&run, "codex capture").0, "ok", "{run:?}");
+    let database = home.path("data/rekindle.db");
+    let mut bytes = std::fs::read(&database).unwrap();
+    bytes[..16].fill(b'x');
+    std::fs::write(&database, bytes).unwrap();
+    let run = look("a damaged database");
+    assert_eq!((run.code, said(&run, "database").0.as_str()), (1, "fail"), "{run:?}");
+    for name in ["last event", "secrets", "codex capture"] {
+        assert!(said(&run, name).1.starts_with("not looked at: "), "{name}: {run:?}");
+    }
+    let mended = doctor(&home, &["--fix"]);
+    assert_eq!(mended.code, 0, "{mended:?}");
+    let fixed = mended.json()["fixed"].to_string();
+    for what in ["set a damaged database aside at ", "took in 1 events"] {
+        assert!(fixed.contains(what), "{what}: {fixed}");
+    }
+}
+
+/// @doctor_fixes
+#[test]
+fn what_cannot_be_mended_is_told_with_the_reason() {
+    let home = home();
+    home.call("mark", &json!({ "text": "a decision" }));
+    // Meant for everybody, like /tmp: closing it would take it away from them.
+    set_mode(&home, "data", 0o1777);
+    let run = doctor(&home, &["--fix"]);
+    assert_eq!(run.code, 1);
+    let failed = run.json()["failed"].to_string();
+    assert!(failed.contains("cannot close ") && failed.contains("shared by all"), "{failed}");
+    let shown = home.run(&["doctor", "--fix"]).stdout;
+    assert!(shown.contains("not mended: ") && !shown.contains("Nothing was there"), "{shown}");
+}
+
+/// @doctor_fixes
+#[test]
+fn what_waits_while_the_daemon_hangs_is_not_mended_and_told() {
+    let home = home();
+    let daemon = home.daemon();
+    suspend(daemon.pid());
+    event(&home);
+    let run = doctor(&home, &["--fix"]);
+    signal(daemon.pid(), "CONT");
+    assert_eq!(run.code, 1);
+    let failed = run.json()["failed"][0].as_str().unwrap().to_owned();
+    assert!(failed.starts_with("cannot take in 1 events") && failed.contains("answer"), "{failed}");
+}
+
+/// @doctor_files
+#[test]
+fn settings_that_everybody_may_write_are_a_fault() {
+    let home = home();
+    home.run(&["config", "set", "log.level", "debug"]).ok();
+    let file = ".config/rekindle/config.toml";
+    set_mode(&home, file, 0o666);
+    let run = doctor(&home, &[]);
+    let (status, detail) = said(&run, "permissions");
+    assert_eq!(status, "fail");
+    assert!(detail.contains("config.toml can be written by everybody (mode 666)"), "{detail}");
+    assert_eq!((doctor(&home, &["--fix"]).code, mode(&home, file)), (0, 0o644));
+}
