@@ -2,154 +2,15 @@
 //!
 //! Data alone: how a file is edited is not here. A further agent is a further row of [`WIRINGS`].
 
+mod kinds;
+
 use std::time::Duration;
 
 use crate::opencode;
 
-/// How one agent is connected.
-#[derive(Clone, Copy, Debug)]
-pub struct Wiring {
-    /// The name of the agent in the table of agents.
-    pub agent: &'static str,
-    /// What people call it.
-    pub title: &'static str,
-    /// Its programs: one of them on the PATH means that it is installed.
-    pub programs: &'static [&'static str],
-    /// Its folder: if it is there, the agent was used here.
-    pub folder: Place,
-    pub files: &'static [Wired],
-    /// Where it keeps its sessions: whatever is newest there says when it was last active.
-    pub traces: &'static [Place],
-    /// The member of its settings that names the plugins that are on, which may be ours.
-    pub plugins: Option<&'static str>,
-    /// The member of its settings that switches all hooks off.
-    pub off: Option<&'static str>,
-    /// What the user still has to do after an installation.
-    pub remark: Option<&'static str>,
-}
-
-/// A place in the user's home, and its counterpart in a repository.
-#[derive(Clone, Copy, Debug)]
-pub struct Place {
-    /// The variable that moves it, if it is set and not empty.
-    pub var: Option<&'static str>,
-    /// The path below what the variable says.
-    pub moved: &'static str,
-    /// The path below the home directory.
-    pub home: &'static str,
-    /// The path below the root of a repository; none if the agent has no such file there.
-    pub project: Option<&'static str>,
-}
-
-/// One file that is edited, or made.
-#[derive(Clone, Copy, Debug)]
-pub struct Wired {
-    pub place: Place,
-    /// A further ending: the file with it is taken if it is there.
-    pub or_ending: Option<&'static str>,
-    pub format: Format,
-    pub parts: &'static [Part],
-}
-
-/// What a file is written in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    Json,
-    /// JSON in which the agent allows comments, but no comma at the end of a list.
-    JsonWithComments,
-    /// JSON with comments and with commas at the end of a list.
-    Jsonc,
-    Toml,
-    /// A whole file of ours.
-    Text,
-}
-
-/// What has to stand in a file.
-#[derive(Clone, Copy, Debug)]
-pub enum Part {
-    Hooks(Hooks),
-    Server {
-        /// The member, or the table, that holds the MCP servers by name.
-        under: &'static str,
-        shape: Server,
-    },
-    /// A number that the agent wants to find.
-    Number {
-        name: &'static str,
-        number: u32,
-    },
-    /// The text of a whole file that starts the command at this path.
-    Text(fn(&str) -> String),
-}
-
-/// Hooks under the member `hooks`, by the name of the event.
-#[derive(Clone, Copy, Debug)]
-pub struct Hooks {
-    /// Whether an event holds groups with a list `hooks` each, or the hooks themselves.
-    pub grouped: bool,
-    /// Whether a hook has a member `type`.
-    pub typed: bool,
-    pub call: Call,
-    pub unit: Unit,
-    pub events: &'static [Hooked],
-}
-
-/// An event that is hooked, and how long the agent is to wait if its own default does not do.
-#[derive(Clone, Copy, Debug)]
-pub struct Hooked {
-    pub event: &'static str,
-    pub timeout: Option<Duration>,
-}
-
-/// How an agent starts a command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Call {
-    /// `command` and `args`, without a shell.
-    Exec,
-    /// `command` as one line for a shell: all that the agent offers.
-    Line,
-}
-
-/// What an agent counts time in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
-    Seconds,
-    Milliseconds,
-}
-
-/// Variables that decide where the memory and its daemon are. A server that does not see them looks for the
-/// daemon in another place than the hooks do, and finds none.
-pub const VARIABLES: [&str; 6] = [
-    "REKINDLE_HOME",
-    "REKINDLE_RUNTIME_DIR",
-    "REKINDLE_CONFIG",
-    "XDG_RUNTIME_DIR",
-    "XDG_DATA_HOME",
-    "XDG_CONFIG_HOME",
-];
-
-/// How an MCP server is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Server {
-    /// `command` and `args`.
-    Plain,
-    /// The same with `env_vars`: [`VARIABLES`], for an agent that hands no other variables on.
-    Forwarding,
-    /// The same with `type`: `stdio`.
-    Typed,
-    /// `type`: `local`, and `command` as a list with the arguments.
-    Listed,
-}
-
-impl Unit {
-    /// A time as the agent writes it.
-    pub fn of(self, time: Duration) -> u64 {
-        match self {
-            Unit::Seconds => time.as_secs(),
-            Unit::Milliseconds => u64::try_from(time.as_millis()).unwrap_or(u64::MAX),
-        }
-    }
-}
+pub use kinds::{
+    Call, Format, Hooked, Hooks, Off, Part, Place, Server, Switch, Unit, VARIABLES, Wired, Wiring,
+};
 
 /// The wiring of the agent of this name.
 pub fn wiring(agent: &str) -> Option<&'static Wiring> {
@@ -169,6 +30,10 @@ const fn on(event: &'static str) -> Hooked {
 /// An event for which the agent waits this many seconds.
 const fn within(event: &'static str, seconds: u64) -> Hooked {
     Hooked { event, timeout: Some(Duration::from_secs(seconds)) }
+}
+
+const fn switch(member: &'static [&'static str], off: Off) -> Switch {
+    Switch { member, off }
 }
 
 const SERVERS: &str = "mcpServers";
@@ -196,6 +61,8 @@ pub const WIRINGS: &[Wiring] = &[
                 or_ending: None,
                 format: Format::Json,
                 parts: &[Part::Hooks(CLAUDE_HOOKS)],
+                switches: &[switch(&["disableAllHooks"], Off::Hooks(true))],
+                local: Some(".claude/settings.local.json"),
             },
             Wired {
                 place: Place {
@@ -207,6 +74,8 @@ pub const WIRINGS: &[Wiring] = &[
                 or_ending: None,
                 format: Format::Json,
                 parts: &[Part::Server { under: SERVERS, shape: Server::Typed }],
+                switches: &[],
+                local: None,
             },
         ],
         traces: &[Place {
@@ -216,7 +85,6 @@ pub const WIRINGS: &[Wiring] = &[
             project: None,
         }],
         plugins: Some("enabledPlugins"),
-        off: Some("disableAllHooks"),
         remark: None,
     },
     Wiring {
@@ -256,6 +124,8 @@ pub const WIRINGS: &[Wiring] = &[
                         within("SessionEnd", 3),
                     ],
                 })],
+                switches: &[],
+                local: None,
             },
             Wired {
                 place: Place {
@@ -267,6 +137,14 @@ pub const WIRINGS: &[Wiring] = &[
                 or_ending: None,
                 format: Format::Toml,
                 parts: &[Part::Server { under: "mcp_servers", shape: Server::Forwarding }],
+                switches: &[
+                    switch(&["features", "hooks"], Off::Hooks(false)),
+                    // What the same was called before.
+                    switch(&["features", "codex_hooks"], Off::Hooks(false)),
+                    switch(&["hooks", "state"], Off::HooksKeyed),
+                    switch(&["mcp_servers", "rekindle", "enabled"], Off::Server(false)),
+                ],
+                local: None,
             },
         ],
         traces: &[Place {
@@ -276,7 +154,6 @@ pub const WIRINGS: &[Wiring] = &[
             project: None,
         }],
         plugins: None,
-        off: None,
         remark: Some(
             "Codex runs hooks only after you have trusted them: start it once and say yes when it \
              asks about the new hooks (or open /hooks).",
@@ -319,6 +196,12 @@ pub const WIRINGS: &[Wiring] = &[
                 }),
                 Part::Server { under: SERVERS, shape: Server::Plain },
             ],
+            switches: &[
+                switch(&["hooksConfig", "enabled"], Off::Hooks(false)),
+                switch(&["hooksConfig", "disabled"], Off::HooksListed),
+                switch(&["mcp", "excluded"], Off::ServerListed),
+            ],
+            local: None,
         }],
         traces: &[Place {
             var: Some("GEMINI_CLI_HOME"),
@@ -327,7 +210,6 @@ pub const WIRINGS: &[Wiring] = &[
             project: None,
         }],
         plugins: None,
-        off: None,
         remark: Some(
             "Gemini CLI starts MCP servers only in folders that you trust: say yes when it asks.",
         ),
@@ -362,17 +244,20 @@ pub const WIRINGS: &[Wiring] = &[
                         ],
                     }),
                 ],
+                switches: &[],
+                local: None,
             },
             Wired {
                 place: fixed(".cursor/mcp.json"),
                 or_ending: None,
                 format: Format::Json,
                 parts: &[Part::Server { under: SERVERS, shape: Server::Plain }],
+                switches: &[],
+                local: None,
             },
         ],
         traces: &[fixed(".cursor/chats")],
         plugins: None,
-        off: None,
         remark: None,
     },
     Wiring {
@@ -396,6 +281,8 @@ pub const WIRINGS: &[Wiring] = &[
                 or_ending: None,
                 format: Format::Text,
                 parts: &[Part::Text(opencode::plugin)],
+                switches: &[],
+                local: None,
             },
             Wired {
                 place: Place {
@@ -407,6 +294,8 @@ pub const WIRINGS: &[Wiring] = &[
                 or_ending: Some("jsonc"),
                 format: Format::Jsonc,
                 parts: &[Part::Server { under: "mcp", shape: Server::Listed }],
+                switches: &[switch(&["mcp", "rekindle", "enabled"], Off::Server(false))],
+                local: None,
             },
         ],
         // Its database also changes when somebody only looks; what it takes before a turn does not.
@@ -425,7 +314,6 @@ pub const WIRINGS: &[Wiring] = &[
             },
         ],
         plugins: None,
-        off: None,
         remark: None,
     },
 ];

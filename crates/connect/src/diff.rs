@@ -5,8 +5,9 @@ const CONTEXT: usize = 3;
 /// Lines on both sides, multiplied, that are compared with each other; above it a change is one block.
 const CELLS_MAX: usize = 4_000_000;
 
+/// Where a piece of two texts is from.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Mark {
+pub(crate) enum Mark {
     Same,
     Old,
     New,
@@ -73,8 +74,8 @@ fn hunk(out: &mut String, lines: &[(Mark, &str)], from: usize, to: usize) {
     }
 }
 
-/// Every line of both texts, in order, with where it is from.
-fn marked<'t>(old: &[&'t str], new: &[&'t str]) -> Vec<(Mark, &'t str)> {
+/// Every line, or word, of both texts, in order, with where it is from.
+pub(crate) fn marked<'t>(old: &[&'t str], new: &[&'t str]) -> Vec<(Mark, &'t str)> {
     let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
     let (old_rest, new_rest) =
         (old.get(head..).unwrap_or_default(), new.get(head..).unwrap_or_default());

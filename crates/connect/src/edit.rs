@@ -31,7 +31,7 @@ pub(crate) struct Piece {
     /// The event of a hook, or what the server or the plugin is called.
     pub(crate) name: String,
     pub(crate) entry: Value,
-    /// Whether it is as it is to be; a hook may be narrowed, by a matcher for one.
+    /// Whether it is as we write it; a hook may be narrowed, by a matcher for one.
     pub(crate) whole: bool,
 }
 
@@ -77,17 +77,32 @@ pub(crate) fn unwire(
     marked(path, text, edited).map(Some)
 }
 
-/// What of ours stands in a text, by event; our server is there under its name.
-pub(crate) fn wired(text: &str, file: &Wired) -> Vec<Piece> {
+/// What of ours stands in a text of an agent, by event; our server is there under its name.
+pub(crate) fn wired(text: &str, file: &Wired, agent: &str) -> Vec<Piece> {
     let bare = text.strip_prefix(BOM).unwrap_or(text);
     match file.format {
         Format::Toml => in_toml::wired(bare, file.parts),
         Format::Text if is_ours(text) => {
-            let entry = json!({ "command": [agents::opencode_command(text)] });
-            vec![Piece::whole("plugin", entry)]
+            let command = agents::opencode_command(text);
+            // Whatever else is in it, or is not any more, was not written by us.
+            let whole = command.as_deref().is_some_and(|path| rendered(file, path) == text);
+            let entry = json!({ "command": [command] });
+            vec![Piece { name: "plugin".to_owned(), entry, whole }]
         }
         Format::Text => Vec::new(),
-        format => in_json::wired(bare, format, file.parts),
+        format => in_json::wired(bare, format, file.parts, agent),
+    }
+}
+
+/// What a text means, without how it is written; none if it is not valid.
+pub(crate) fn value(text: &str, format: Format) -> Option<Value> {
+    let bare = text.strip_prefix(BOM).unwrap_or(text);
+    match format {
+        Format::Toml => in_toml::meaning(bare),
+        Format::Text => Some(text.into()),
+        // Nothing is what an agent takes for no settings.
+        _ if bare.trim().is_empty() => Some(json!({})),
+        format => in_json::meaning(bare, format),
     }
 }
 
@@ -102,12 +117,21 @@ pub(crate) fn is_ours(text: &str) -> bool {
 }
 
 fn whole(path: &Path, text: &str, file: &Wired, ours: &Ours<'_>) -> Result<String, OpError> {
-    refuse_foreign(path, text)?;
+    let rendered = rendered(file, ours.binary);
+    // One that was cut off may lack the lines by which it is known.
+    if !rendered.starts_with(text) {
+        refuse_foreign(path, text)?;
+    }
+    Ok(rendered)
+}
+
+/// The whole file of ours that starts the program at this path.
+fn rendered(file: &Wired, binary: &str) -> String {
     let texts = file.parts.iter().filter_map(|part| match part {
-        Part::Text(text) => Some(text(ours.binary)),
+        Part::Text(text) => Some(text(binary)),
         _ => None,
     });
-    Ok(texts.collect())
+    texts.collect()
 }
 
 /// Refuses to replace a whole file that somebody else made.

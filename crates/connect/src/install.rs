@@ -7,7 +7,8 @@ use model::OpError;
 
 use crate::apply;
 use crate::binary::{self, Copy};
-use crate::place::{Around, Scope, unusable};
+use crate::ours::plugin_programs;
+use crate::place::{Around, Scope, hidden, unusable};
 use crate::plan::{self, Change, Doing, SHELL, Whole};
 use crate::record::{Desk, Record, load};
 
@@ -45,8 +46,12 @@ pub struct Undone {
     pub files: Vec<Change>,
     /// Copies of the program that were removed.
     pub removed: Vec<PathBuf>,
+    /// Copies that stay, and the folder of the plugin that starts each.
+    pub kept: Vec<(PathBuf, PathBuf)>,
     /// Folders that were made for the record, the outermost first; what was remembered may still be in them.
     pub folders: Vec<PathBuf>,
+    /// Files that could not be looked at, and why: something of ours may stand in them.
+    pub unseen: Vec<String>,
 }
 
 /// What an installation would do.
@@ -142,6 +147,17 @@ fn remove_unused(record: &mut Record) -> Vec<PathBuf> {
     removed
 }
 
+/// The files of these agents that cannot be looked at, and why.
+fn unseen(asked: &dyn Fn(&str) -> bool, around: &Around<'_>) -> Vec<String> {
+    let wirings = WIRINGS.iter().filter(|wiring| asked(wiring.agent));
+    let mut all = Vec::new();
+    for file in wirings.flat_map(|wiring| wiring.files) {
+        let place = around.file(file, Scope::User).and_then(|path| hidden(&path));
+        all.extend(place.filter(|place| !all.contains(place)));
+    }
+    all
+}
+
 /// The changes that take what is ours out of files of these agents that the record does not know.
 fn unrecorded(
     record: &Record,
@@ -164,6 +180,38 @@ fn unrecorded(
     Ok(files)
 }
 
+/// Remembers that a plugin in this folder starts the program at this path, if that is a copy of ours.
+pub fn remember_plugin(folder: &Path, binary: &Path, data_dir: &Path) -> Result<(), OpError> {
+    if !load(data_dir)?.copies().any(|copy| copy == binary) {
+        return Ok(());
+    }
+    let desk = Desk::open(data_dir)?;
+    let mut record = desk.load()?;
+    if record.plugins.iter().any(|known| known == folder) {
+        return Ok(());
+    }
+    record.plugins.push(folder.to_owned());
+    desk.save(&record)
+}
+
+/// Takes the copies out of a record that no plugin starts; those that one does stay, with its folder.
+fn let_go(record: &mut Record) -> (Vec<PathBuf>, Vec<(PathBuf, PathBuf)>) {
+    let starts = |copy: &PathBuf, folder: &&PathBuf| {
+        plugin_programs(folder).iter().any(|program| Path::new(program) == copy)
+    };
+    let (mut gone, mut kept) = (Vec::new(), Vec::new());
+    for copy in record.copies().filter(|copy| copy.exists()) {
+        match record.plugins.iter().find(|folder| starts(copy, folder)) {
+            Some(folder) => kept.push((copy.clone(), folder.clone())),
+            None => gone.push(copy.clone()),
+        }
+    }
+    let is_kept = |copy: &PathBuf| kept.iter().any(|(kept, _)| kept == copy);
+    record.binary = record.binary.take().filter(is_kept);
+    record.older.retain(is_kept);
+    (gone, kept)
+}
+
 /// Undoes the installation of these agents, or of all and of what the shell got.
 pub fn uninstall(
     agents: Option<&[&'static Wiring]>,
@@ -180,7 +228,7 @@ pub fn uninstall(
         Err(_)
             if !data_dir.exists() && unrecorded(&Record::default(), &asked, around)?.is_empty() =>
         {
-            return Ok(Undone::default());
+            return Ok(Undone { unseen: unseen(&asked, around), ..Undone::default() });
         }
         Err(error) => return Err(error),
     };
@@ -207,13 +255,12 @@ pub fn uninstall(
     let made = gone.iter().filter(|entry| entry.before.is_none() && !entry.target.exists());
     made.for_each(|entry| apply::remove_folders(&entry.folders));
     let mut next = Record { files: left, ..record.clone() };
-    let mut removed = Vec::new();
+    let (mut removed, mut kept) = (Vec::new(), Vec::new());
     if last {
-        for copy in record.copies().filter(|copy| copy.exists()) {
+        (removed, kept) = let_go(&mut next);
+        for copy in &removed {
             apply::remove(copy).map_err(|error| unusable(copy, &error))?;
-            removed.push(copy.clone());
         }
-        (next.binary, next.older) = (None, Vec::new());
     } else if !next.older.is_empty() {
         removed = remove_unused(&mut next);
     }
@@ -228,5 +275,5 @@ pub fn uninstall(
         }
     }
     let folders = if ended { record.folders } else { Vec::new() };
-    Ok(Undone { files, removed, folders })
+    Ok(Undone { files, removed, kept, folders, unseen: unseen(&asked, around) })
 }

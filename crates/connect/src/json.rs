@@ -87,29 +87,60 @@ fn is_matched(hook: &CstObject, grouped: bool) -> bool {
 }
 
 /// Members of a hook that decide what is called and when; with other values than ours it is not whole.
-const DECIDING: [&str; 4] = ["command", "args", "timeout", "if"];
+const DECIDING: [&str; 8] =
+    ["type", "command", "args", "timeout", "if", "async", "asyncRewake", "once"];
 
-/// Whether a hook is called at every event of its kind, for as long as we want.
-fn is_whole(hook: &CstObject, hooks: &Hooks, hooked: &Hooked) -> bool {
-    let timeout = hook.get("timeout").and_then(|member| member.value()?.to_serde_value());
-    let wanted = hooked.timeout.map(|seconds| hooks.unit.of(seconds).into());
-    !is_matched(hook, hooks.grouped) && hook.get("if").is_none() && timeout == wanted
+/// Of these, the ones that say what is called.
+const CALLING: [&str; 2] = ["command", "args"];
+
+/// Whether a member says what is so without it.
+fn says_nothing(name: &str, value: &Value) -> bool {
+    value == &Value::Bool(false) || (name == "type" && value == "command")
+}
+
+/// The members of a hook that are to go, because ours has none of that name.
+fn too_much<'h>(
+    hook: &'h Value,
+    ours: &'h Map<String, Value>,
+) -> impl Iterator<Item = &'static str> {
+    DECIDING.into_iter().filter(move |name| {
+        !ours.contains_key(*name) && hook.get(name).is_some_and(|value| !says_nothing(name, value))
+    })
+}
+
+/// Whether a hook does what ours would, by whatever path and in whatever form: it tells of every event of its kind and of no
+/// other, and is waited for as long as we want.
+fn is_whole(hook: &CstObject, hooks: &Hooks, hooked: &Hooked, agent: &str) -> bool {
+    let Some(there) = hook.to_serde_value() else { return false };
+    let wanted = Ours { agent, binary: SERVER }.hook(hooks, hooked);
+    let is_same = |(name, value): (&String, &Value)| {
+        CALLING.contains(&name.as_str()) || there.get(name) == Some(value)
+    };
+    !is_matched(hook, hooks.grouped)
+        && ours::tells_of(&there, hooked.event, agent)
+        && wanted.iter().all(is_same)
+        && too_much(&there, &wanted).all(|name| CALLING.contains(&name))
 }
 
 /// Makes a hook of ours what it is to be; members that decide nothing are the user's.
 fn renew(object: &CstObject, hook: Map<String, Value>) {
-    for name in DECIDING.iter().filter(|name| !hook.contains_key(**name)) {
+    let there = object.to_serde_value().unwrap_or_default();
+    for name in too_much(&there, &hook) {
         if let Some(member) = object.get(name) {
             member.remove();
         }
     }
     for (name, value) in hook {
-        match object.get(&name) {
-            Some(there)
-                if there.value().and_then(|v| v.to_serde_value()) == Some(value.clone()) => {}
-            Some(there) => there.set_value(input(&value)),
-            None => drop(object.append(&name, input(&value))),
-        }
+        set(object, &name, &value);
+    }
+}
+
+/// Gives a member this value, if it has another or is not there.
+fn set(object: &CstObject, name: &str, value: &Value) {
+    match object.get(name) {
+        Some(there) if there.value().and_then(|v| v.to_serde_value()).as_ref() == Some(value) => {}
+        Some(there) => there.set_value(input(value)),
+        None => drop(object.append(name, input(value))),
     }
 }
 
@@ -147,11 +178,20 @@ fn wire_server(object: &CstObject, under: &str, shape: Server, ours: &Ours<'_>) 
         (program, _) => drop(command.insert("command".into(), program.clone())),
     }
     for (name, value) in command {
-        if let Some(there) = there.get(&name)
-            && there.value().and_then(|v| v.to_serde_value()) != Some(value.clone())
-        {
-            there.set_value(input(&value));
-        }
+        set(&there, &name, &value);
+    }
+    let old = there.to_serde_value().unwrap_or_default();
+    if !has_its_type(&old, shape) {
+        set(&there, "type", &entry["type"]);
+    }
+}
+
+/// Whether an agent takes an entry for a program that it is to start.
+fn has_its_type(entry: &Value, shape: Server) -> bool {
+    match (&entry["type"], shape) {
+        (Value::String(there), Server::Listed) => there == "local",
+        (_, Server::Listed) => false,
+        (there, _) => there.is_null() || there == "stdio",
     }
 }
 
@@ -227,7 +267,7 @@ fn unwire_server(object: &CstObject, under: &str, was: &Value) {
 }
 
 /// What is wired in a text: the hooks of ours by event, and the server's entry.
-pub(crate) fn wired(text: &str, format: Format, parts: &[Part]) -> Vec<Piece> {
+pub(crate) fn wired(text: &str, format: Format, parts: &[Part], agent: &str) -> Vec<Piece> {
     let Ok(root) = parse(text, format) else { return Vec::new() };
     let Some(object) = root.object_value() else { return Vec::new() };
     let mut all = Vec::new();
@@ -239,7 +279,7 @@ pub(crate) fn wired(text: &str, format: Format, parts: &[Part]) -> Vec<Piece> {
                     let list = events.array_value(hooked.event);
                     let found: Vec<CstObject> =
                         list.iter().flat_map(|list| our_hooks(list, hooks.grouped)).collect();
-                    let whole = found.iter().find(|hook| is_whole(hook, hooks, hooked));
+                    let whole = found.iter().find(|hook| is_whole(hook, hooks, hooked, agent));
                     let hook = whole.or(found.first()).and_then(|hook| hook.to_serde_value());
                     all.extend(hook.map(|entry| {
                         let name = hooked.event.to_owned();
@@ -247,16 +287,23 @@ pub(crate) fn wired(text: &str, format: Format, parts: &[Part]) -> Vec<Piece> {
                     }));
                 }
             }
-            Part::Server { under, .. } => {
+            Part::Server { under, shape } => {
                 let entry = object.object_value(under).and_then(|all| all.object_value(SERVER));
                 let entry = entry.and_then(|entry| entry.to_serde_value());
-                let entry = entry.filter(ours::is_our_server);
-                all.extend(entry.map(|entry| Piece::whole(SERVER, entry)));
+                all.extend(entry.filter(ours::is_our_server).map(|entry| {
+                    let whole = has_its_type(&entry, *shape);
+                    Piece { name: SERVER.to_owned(), entry, whole }
+                }));
             }
             Part::Number { .. } | Part::Text(_) => {}
         }
     }
     all
+}
+
+/// What a text means; none if it is not valid.
+pub(crate) fn meaning(text: &str, format: Format) -> Option<Value> {
+    parse(text, format).ok()?.to_serde_value()
 }
 
 fn options(format: Format) -> ParseOptions {

@@ -1,7 +1,11 @@
 //! What is ours in an agent's configuration: how it is written, and how it is recognised whatever path it has.
 
+use std::path::Path;
+
 use agents::wiring::{CLAUDE_HOOKS, Call, Hooked, Hooks, Server, VARIABLES};
 use serde_json::{Map, Value, json};
+
+use crate::place::glimpse;
 
 /// The name of our MCP server.
 pub(crate) const SERVER: &str = "rekindle";
@@ -64,19 +68,28 @@ impl Ours<'_> {
     }
 }
 
-/// Whether a hook calls us, by whatever path and in whatever form.
-pub(crate) fn is_our_hook(hook: &Value) -> bool {
-    let Some(command) = hook["command"].as_str() else { return false };
-    match hook["args"].as_array() {
-        Some(args) => {
-            let args: Vec<&str> = args.iter().filter_map(Value::as_str).collect();
-            calls_us(command, &args)
-        }
+/// The program that a hook starts and its arguments, in whatever form.
+fn call(hook: &Value) -> Option<(String, Vec<&str>)> {
+    let command = hook["command"].as_str()?;
+    Some(match hook["args"].as_array() {
+        Some(args) => (command.to_owned(), args.iter().filter_map(Value::as_str).collect()),
         None => {
             let (program, rest) = split(command);
-            calls_us(&program, &rest.split_whitespace().collect::<Vec<_>>())
+            (program, rest.split_whitespace().collect())
         }
-    }
+    })
+}
+
+/// Whether a hook calls us, by whatever path and in whatever form.
+pub(crate) fn is_our_hook(hook: &Value) -> bool {
+    call(hook).is_some_and(|(program, args)| calls_us(&program, &args))
+}
+
+/// Whether a hook of ours tells of this event, and as this agent if it says as whom.
+pub(crate) fn tells_of(hook: &Value, event: &str, agent: &str) -> bool {
+    let Some((_, args)) = call(hook) else { return false };
+    let said = args.iter().position(|arg| *arg == "--agent").and_then(|at| args.get(at + 1));
+    args.get(1) == Some(&event) && said.is_none_or(|said| *said == agent)
 }
 
 fn calls_us(program: &str, args: &[&str]) -> bool {
@@ -111,7 +124,7 @@ pub(crate) fn program(entry: &Value) -> Option<String> {
 }
 
 /// A path as one word of a shell.
-fn quoted(path: &str) -> String {
+pub fn quoted(path: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@%:,".contains(c);
     if !path.is_empty() && path.chars().all(plain) {
         return path.to_owned();
@@ -148,6 +161,24 @@ The plugin needs the `rekindle` program, whose path stands in `hooks/hooks.json`
 this folder anew when the program has moved. `rekindle doctor` says what is wrong.
 ";
 
+/// Where the hooks of a plugin stand in its folder.
+const PLUGIN_HOOKS: &str = "hooks/hooks.json";
+/// Where its MCP server does.
+const PLUGIN_SERVER: &str = ".mcp.json";
+
+/// The programs that a plugin of ours in this folder starts; none if it is gone.
+pub(crate) fn plugin_programs(folder: &Path) -> Vec<String> {
+    let file = |name: &str| -> Value {
+        let text = glimpse(&folder.join(name)).unwrap_or_default();
+        serde_json::from_str(&text).unwrap_or_default()
+    };
+    let (hooks, server) = (file(PLUGIN_HOOKS), file(PLUGIN_SERVER));
+    let events = hooks["hooks"].as_object().into_iter().flatten();
+    let groups = events.flat_map(|(_, groups)| groups.as_array().into_iter().flatten());
+    let hooks = groups.flat_map(|group| group["hooks"].as_array().into_iter().flatten());
+    hooks.chain([&server["mcpServers"][SERVER]]).filter_map(program).collect()
+}
+
 /// The files of the Claude Code plugin that calls this program: their paths in its folder, and their texts.
 pub fn claude_plugin(binary: &str, version: &str) -> Vec<(&'static str, String)> {
     let ours = Ours { agent: "claude-code", binary };
@@ -169,8 +200,8 @@ pub fn claude_plugin(binary: &str, version: &str) -> Vec<(&'static str, String)>
     let text = |value: Value| format!("{value:#}\n");
     vec![
         (".claude-plugin/plugin.json", text(plugin)),
-        ("hooks/hooks.json", text(json!({ "description": about, "hooks": events }))),
-        (".mcp.json", text(json!({ "mcpServers": servers }))),
+        (PLUGIN_HOOKS, text(json!({ "description": about, "hooks": events }))),
+        (PLUGIN_SERVER, text(json!({ "mcpServers": servers }))),
         ("README.md", README.to_owned()),
     ]
 }

@@ -1,9 +1,9 @@
 //! Where the files of an agent are, from the environment that is handed in, and what is behind a path.
 
 use std::ffi::OsString;
-use std::fs;
-use std::io::{self, ErrorKind};
-use std::os::unix::fs::MetadataExt as _;
+use std::fs::{self, File, FileType};
+use std::io::{self, ErrorKind, Read as _};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 use agents::wiring::{Place, Wired, Wiring};
@@ -93,8 +93,10 @@ pub(crate) fn read(path: &Path, uid: u32) -> Result<Standing, OpError> {
         Err(error) => return Err(unusable(path, &error)),
     };
     if !meta.is_file() {
-        return Err(OpError::new(Code::Conflict, format!("{} is not a file", path.display()))
-            .hint("Move it away, then run the command again."));
+        let message = format!("{} is not a file but {}", path.display(), kind(meta.file_type()));
+        return Err(
+            OpError::new(Code::Conflict, message).hint("Move it away, then run the command again.")
+        );
     }
     if meta.uid() != uid {
         let message = format!("{} belongs to another user", path.display());
@@ -125,6 +127,46 @@ pub(crate) fn read(path: &Path, uid: u32) -> Result<Standing, OpError> {
             Err(broken(path, line, column, "is not UTF-8"))
         }
     }
+}
+
+/// What stands at a path that is no file.
+fn kind(of: FileType) -> &'static str {
+    match of {
+        _ if of.is_dir() => "a directory",
+        _ if of.is_fifo() => "a pipe",
+        _ if of.is_socket() => "a socket",
+        _ => "a device",
+    }
+}
+
+/// The text of a file that may not be edited but may still be what the agent goes by. Nothing but a file is
+/// opened: a pipe would be waited for without end.
+pub(crate) fn glimpse(path: &Path) -> Option<String> {
+    fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+    let mut text = String::new();
+    let file = File::open(path).ok()?;
+    file.take(limits::AGENT_FILE_BYTES_MAX).read_to_string(&mut text).ok()?;
+    Some(text)
+}
+
+/// The place on the way to a path that cannot be looked at, and why; what is not there can.
+pub(crate) fn hidden(path: &Path) -> Option<String> {
+    let unseen = |path: &Path| {
+        let error = fs::metadata(path).err()?;
+        let is_gone = matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory);
+        (!is_gone).then_some(error)
+    };
+    let Some(error) = unseen(path) else {
+        let is_file = fs::metadata(path).is_ok_and(|meta| meta.is_file());
+        let opened = if is_file { File::open(path).map(drop) } else { Ok(()) };
+        return opened.err().map(|error| format!("{}: {error}", path.display()));
+    };
+    let seen = path.ancestors().take_while(|place| unseen(place).is_some()).count();
+    // What may not be entered can be seen itself; whatever else is wrong is wrong with the place itself.
+    let at =
+        if error.kind() == ErrorKind::PermissionDenied { seen } else { seen.saturating_sub(1) };
+    let place = path.ancestors().nth(at).unwrap_or(path);
+    Some(format!("{}: {error}", place.display()))
 }
 
 /// The path behind all symbolic links, whether something is there or not.

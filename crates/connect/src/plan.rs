@@ -7,8 +7,9 @@ use model::{Code, OpError};
 
 use crate::apply::missing_folders;
 use crate::edit;
-use crate::ours::{Ours, program};
-use crate::place::{Around, Scope, read};
+use crate::merge;
+use crate::ours::{Ours, plugin_programs, program};
+use crate::place::{Around, Scope, glimpse, read};
 use crate::record::{Entry, Record, digest};
 
 /// What becomes of one file.
@@ -166,13 +167,15 @@ pub(crate) fn wired(entry: &Entry) -> Option<&'static Wired> {
     })
 }
 
-/// The programs that the files of a record start.
+/// The programs that the files of a record, and the plugins that it knows, start.
 pub(crate) fn programs(record: &Record) -> Vec<String> {
-    let mut all = Vec::new();
+    let mut all: Vec<String> = record.plugins.iter().flat_map(|dir| plugin_programs(dir)).collect();
     for entry in &record.files {
         let Some(file) = wired(entry) else { continue };
-        let text = std::fs::read_to_string(&entry.target).unwrap_or_default();
-        all.extend(edit::wired(&text, file).iter().filter_map(|piece| program(&piece.entry)));
+        let text = glimpse(&entry.target).unwrap_or_default();
+        all.extend(
+            edit::wired(&text, file, &entry.agent).iter().filter_map(|piece| program(&piece.entry)),
+        );
     }
     all
 }
@@ -205,13 +208,40 @@ pub(crate) fn undo(entry: &Entry, around: &Around<'_>) -> Result<Change, OpError
         return Ok(change);
     };
     let after = edit::unwire(&entry.path, &text, file, entry.before.as_deref())?;
+    let after = after.map(|after| as_it_was(entry, file, &text, &after).unwrap_or(after));
     let nothing = |text: &String| matches!(text.trim().trim_start_matches('\u{feff}'), "" | "{}");
     change.after = match entry.before {
-        // What we made and nobody else filled goes again.
-        None => after.filter(|after| !nothing(after)),
+        // What we made and nobody else filled goes again; what stood behind ours does not begin with an empty line.
+        None => after.filter(|after| !nothing(after)).map(|after| unheaded(&after)),
         Some(_) => after,
     };
     Ok(change)
+}
+
+fn unheaded(text: &str) -> String {
+    text.trim_start_matches(['\r', '\n']).to_owned()
+}
+
+/// The text of a touched file without what is ours, written as it was before we came: what we put there is taken back in it.
+/// None if somebody changed the same place, or if that would mean anything else.
+fn as_it_was(entry: &Entry, file: &Wired, text: &str, without: &str) -> Option<String> {
+    let before = entry.before.as_deref()?;
+    let pieces = edit::wired(text, file, &entry.agent);
+    let binary = pieces.iter().find_map(|piece| program(&piece.entry))?;
+    let ours = Ours { agent: &entry.agent, binary: &binary };
+    let left = edit::wire(&entry.path, Some(before), file, &ours).ok()?;
+    let meaning = |text: &str| edit::value(text, file.format);
+    let wanted = meaning(without)?;
+    merge::merged(&left, text, before).find(|merged| meaning(merged).as_ref() == Some(&wanted))
+}
+
+/// That something of ours stands in a file that must not be written.
+fn stuck(wiring: &Wiring, error: OpError) -> OpError {
+    let message = format!("{}, and what is ours stands in it", error.message);
+    let others =
+        "Nothing was changed; `rekindle uninstall AGENT` disconnects the others one by one.";
+    let hint = format!("{} {others}", error.hint.unwrap_or_default());
+    OpError::new(error.code, message).hint(hint.trim_start()).with("agent", wiring.agent)
 }
 
 /// The change that takes what is ours out of a file that no record knows; none if nothing is.
@@ -222,10 +252,19 @@ pub(crate) fn clear(
     around: &Around<'_>,
 ) -> Result<Option<Change>, OpError> {
     let Some(path) = around.file(file, scope) else { return Ok(None) };
-    // A file that cannot be read holds nothing that we could remove.
-    let Ok(standing) = read(&path, around.uid) else { return Ok(None) };
+    let standing = match read(&path, around.uid) {
+        Ok(standing) => standing,
+        // What is none of ours is none of our business.
+        Err(error) => {
+            let is_ours = |text: String| !edit::wired(&text, file, wiring.agent).is_empty();
+            return match glimpse(&path).is_some_and(is_ours) {
+                true => Err(stuck(wiring, error)),
+                false => Ok(None),
+            };
+        }
+    };
     let Some(text) = standing.text else { return Ok(None) };
-    if edit::wired(&text, file).is_empty() {
+    if edit::wired(&text, file, wiring.agent).is_empty() {
         return Ok(None);
     }
     let after = edit::unwire(&path, &text, file, None)?;

@@ -28,6 +28,9 @@ pub(crate) struct Record {
     /// Copies that were made before it elsewhere and that an agent may still start.
     #[serde(default)]
     pub(crate) older: Vec<PathBuf>,
+    /// Folders of plugins that may start a copy.
+    #[serde(default)]
+    pub(crate) plugins: Vec<PathBuf>,
     /// Folders that were made for the copy and for this record.
     pub(crate) folders: Vec<PathBuf>,
     pub(crate) files: Vec<Entry>,
@@ -55,6 +58,7 @@ impl Default for Record {
             format: FORMAT,
             binary: None,
             older: Vec::new(),
+            plugins: Vec::new(),
             folders: Vec::new(),
             files: Vec::new(),
         }

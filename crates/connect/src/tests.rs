@@ -303,7 +303,7 @@ fn hooks_that_are_half_there_are_completed_and_old_paths_replaced() {
 
 /// What stands whole in a text, by name.
 fn whole(agent: &str, at: usize, text: &str) -> Vec<String> {
-    let pieces = edit::wired(text, file(agent, at)).into_iter();
+    let pieces = edit::wired(text, file(agent, at), agent).into_iter();
     pieces.filter(|piece| piece.whole).map(|piece| piece.name).collect()
 }
 
@@ -328,6 +328,69 @@ fn a_hook_of_ours_that_is_narrowed_is_not_whole_and_becomes_so() {
     let narrow = r#"{"hooks":{"stop":[{"command":"/a/rekindle hook stop","matcher":"x"}]}}"#;
     assert!(whole("cursor", 0, narrow).is_empty());
     assert!(!wire("cursor", 0, narrow).unwrap().contains("matcher"));
+}
+
+/// @connect_narrowed
+#[test]
+fn a_hook_that_is_not_what_we_write_is_not_whole_and_becomes_so() {
+    let wired = wire("codex", 0, "{}").unwrap();
+    let plain: serde_json::Value = serde_json::from_str(&wired).unwrap();
+    let line = "/other/rekindle hook Stop --agent codex";
+    for (member, other) in [
+        ("type", "prompt".into()),
+        ("command", "/other/rekindle hook PreToolUse --agent codex".into()),
+        ("command", "/other/rekindle hook Stop --agent cursor".into()),
+        ("async", true.into()),
+        ("once", true.into()),
+    ] {
+        let mut value = plain.clone();
+        let hook = &mut value["hooks"]["Stop"][0]["hooks"][0];
+        hook["command"] = line.into();
+        let moved = whole("codex", 0, &value.to_string());
+        assert!(moved.contains(&"Stop".to_owned()), "the path alone does not matter");
+        value["hooks"]["Stop"][0]["hooks"][0][member] = other;
+        let names = whole("codex", 0, &value.to_string());
+        assert!(!names.contains(&"Stop".to_owned()), "{member}: {value}");
+        let mended = wire("codex", 0, &value.to_string()).unwrap();
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&mended).unwrap(), plain, "{member}");
+    }
+    // One by hand does as well, and so does what says what is so anyway.
+    let by_hand = r#"{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"rekindle","args":["hook","Stop"]}]}]}}"#;
+    assert_eq!(whole("claude-code", 0, by_hand), ["Stop"]);
+    let typed = r#"{"version":1,"hooks":{"stop":[{"command":"/a/rekindle hook stop --agent cursor","type":"command"}]}}"#;
+    assert_eq!(whole("cursor", 0, typed), ["stop"]);
+    assert!(wire("cursor", 0, typed).unwrap().contains(r#""type":"command""#));
+}
+
+/// @connect_narrowed
+#[test]
+fn a_server_of_another_type_is_not_whole_and_becomes_so() {
+    let wired = wire("opencode", 1, "{}").unwrap();
+    for other in
+        [wired.replace("\"local\"", "\"remote\""), wired.replace("\"type\": \"local\",", "")]
+    {
+        assert!(whole("opencode", 1, &other).is_empty(), "{other}");
+        let mended = wire("opencode", 1, &other).unwrap();
+        assert_eq!(whole("opencode", 1, &mended), ["rekindle"], "{mended}");
+    }
+    let http = wire("claude-code", 1, "{}").unwrap().replace("stdio", "http");
+    assert!(whole("claude-code", 1, &http).is_empty());
+    assert_eq!(wire("claude-code", 1, &http).unwrap(), http.replace("http", "stdio"));
+}
+
+/// @connect_narrowed
+#[test]
+fn a_plugin_that_was_cut_off_or_edited_is_not_whole_and_becomes_so() {
+    let wired = wire("opencode", 0, "").unwrap();
+    assert_eq!(whole("opencode", 0, &wired), ["plugin"]);
+    for end in [3, 200, wired.len() / 2, wired.len() - 1] {
+        let cut = &wired[..end];
+        assert!(whole("opencode", 0, cut).is_empty(), "{end}");
+        assert_eq!(wire("opencode", 0, cut).unwrap(), wired, "{end}");
+    }
+    let edited = wired.replacen("spawn(", "void(", 1);
+    assert!(edited != wired && whole("opencode", 0, &edited).is_empty());
+    assert_eq!(wire("opencode", 0, &edited).unwrap(), wired);
 }
 
 #[test]

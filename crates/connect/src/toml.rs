@@ -1,7 +1,7 @@
 //! TOML with our MCP server in it, and without: everything else stays as it was written.
 
 use agents::wiring::{Part, Server};
-use serde_json::{Value, json};
+use serde_json::Value;
 use toml_edit::{Array, Document, DocumentMut, Item, Table};
 
 use crate::edit::{Piece, Trouble};
@@ -115,11 +115,28 @@ fn check(text: &str, parts: &[Part]) -> Result<(), Trouble> {
     Ok(())
 }
 
-/// The members of an entry that tell whether it is ours.
-fn value(entry: &Item) -> Value {
-    let args = entry.get("args").and_then(Item::as_array);
-    let args: Vec<&str> = args.into_iter().flatten().filter_map(|arg| arg.as_str()).collect();
-    json!({ "command": entry.get("command").and_then(Item::as_str), "args": args })
+/// What a text means; none if it is not valid.
+pub(crate) fn meaning(text: &str) -> Option<Value> {
+    parse(text).ok().map(|document| value(document.as_item()))
+}
+
+fn value(item: &Item) -> Value {
+    if let Some(table) = item.as_table_like() {
+        return table.iter().map(|(name, item)| (name.to_owned(), value(item))).collect();
+    }
+    if let Some(list) = item.as_array() {
+        return list.iter().map(|one| value(&Item::Value(one.clone()))).collect();
+    }
+    if let Some(tables) = item.as_array_of_tables() {
+        return tables.iter().map(|one| value(&Item::Table(one.clone()))).collect();
+    }
+    match (item.as_str(), item.as_bool(), item.as_integer()) {
+        (Some(text), _, _) => text.into(),
+        (_, Some(truth), _) => truth.into(),
+        (_, _, Some(number)) => number.into(),
+        // Fractions and times are not what we look for; as they are written they can be compared.
+        _ => item.to_string().trim().into(),
+    }
 }
 
 /// With the line ends of the text it was made from.

@@ -94,7 +94,7 @@ pub(crate) fn check(inner: &Inner, cx: &Cx<'_>) -> Result<Vec<Check>, OpError> {
             "last event",
             Finding::Warn,
             "no hook event was ever recorded".into(),
-            "`rekindle install` connects your agents; then start a new session.",
+            "Start a new session of a connected agent; `rekindle agents` says which are.",
         ),
     });
     Ok(checks)

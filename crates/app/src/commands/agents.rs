@@ -7,7 +7,7 @@ use model::{OpError, Reply, Road as _};
 use serde_json::{Value, json};
 use server::lock::Lock;
 
-use super::connecting::Here;
+use super::connecting::{self, Here};
 use super::doctor::capture;
 use super::doctor::program::Programs;
 use crate::world::{self, World};
@@ -18,7 +18,8 @@ pub(super) fn command() -> Command {
         .long_about(
             "List the agents that can be connected: whether each was found on this machine, whether it is \
              connected, and when its last event came. In a repository that was connected by itself it says \
-             `project`; where no event can come although it is connected, `broken`, and why.",
+             `project`; where events cannot come although it is connected, `broken`, and why; where a file \
+             does not tell, `invalid` or `unknown`.",
         )
         .after_help("Example:\n  rekindle agents --json")
 }
@@ -41,18 +42,23 @@ fn agents(world: &mut World) -> Result<Value, OpError> {
     let agents = WIRINGS.iter().map(|wiring| {
         let (look, scope) = seen(wiring, &around);
         let last = heard[wiring.agent].as_i64().map(|at| model::time::rfc3339(at * 1000));
-        let faults = faults(wiring, &look, &mut programs, world);
+        let (faults, remarks) = faults(wiring, &look, &mut programs, world);
+        let is_connected = look.is_connected();
         json!({
             "agent": wiring.agent,
             "title": wiring.title,
             "found": look.found.as_ref().map(|found| found.to_string_lossy()),
             "wired": look.state(),
-            "scope": (look.state() != "no").then_some(scope.word()),
-            "missing": if look.wired.is_empty() { Vec::new() } else { look.missing },
+            "scope": is_connected.then_some(scope.word()),
+            "lacking": is_connected.then(|| look.lacking()),
+            "missing": if is_connected { look.missing } else { Vec::new() },
+            "altered": look.altered,
             "files": look.files.iter().map(|file| file.to_string_lossy()).collect::<Vec<_>>(),
-            "commands": look.programs,
+            "commands": look.programs.iter().map(|started| &started.path).collect::<Vec<_>>(),
             "trouble": look.trouble,
+            "unseen": look.unseen,
             "faults": faults,
+            "remarks": remarks,
             "last_event": last,
         })
     });
@@ -63,23 +69,30 @@ fn agents(world: &mut World) -> Result<Value, OpError> {
 fn seen(wiring: &Wiring, around: &Around<'_>) -> (Look, Scope) {
     let (user, mut project) =
         (look(wiring, Scope::User, around), look(wiring, Scope::Project, around));
-    if user.state() != "no" || project.state() == "no" {
+    if user.is_connected() || !project.is_connected() {
         return (user, Scope::User);
     }
-    // What the user's own files say holds in a repository, too.
+    // What is wrong with the user's own files matters in a repository, too.
     project.trouble.extend(user.trouble);
-    project.off = project.off.or(user.off);
     (project, Scope::Project)
 }
 
-/// Why no event comes although the agent is connected, each with what mends it.
-fn faults(wiring: &Wiring, look: &Look, programs: &mut Programs, world: &World) -> Vec<String> {
-    let off = capture::off(wiring, look).map(|(detail, hint)| format!("{detail}. {hint}"));
-    let bad = look.programs.iter().filter_map(|path| {
-        let fault = programs.of(path, &world.build).fault(path)?;
-        Some(format!("{fault}. {}", capture::registers(wiring)))
+/// Why events do not come although the agent is connected, and why our tools do not, each with what mends it.
+fn faults(
+    wiring: &Wiring,
+    look: &Look,
+    programs: &mut Programs,
+    world: &World,
+) -> (Vec<String>, Vec<String>) {
+    let off = connecting::switched_off(wiring, look).into_iter();
+    let off = off.map(|off| (off.hooks, format!("{}. {}", off.detail, off.hint)));
+    let bad = look.programs.iter().filter_map(|started| {
+        let fault = programs.of(&started.path, &world.build).fault(started)?;
+        Some((started.by_hooks, format!("{fault}. {}", capture::registers(wiring))))
     });
-    off.into_iter().chain(bad).collect()
+    let (faults, remarks): (Vec<_>, Vec<_>) = off.chain(bad).partition(|(hooks, _)| *hooks);
+    let texts = |all: Vec<(bool, String)>| all.into_iter().map(|(_, text)| text).collect();
+    (texts(faults), texts(remarks))
 }
 
 /// The last event of each agent, if there is a store to ask.
@@ -119,30 +132,33 @@ fn pretty(result: &Value) -> String {
     let mut lines = vec![format!("{:<12} {:<8} {:<10} last event", "agent", "found", "connected")];
     for agent in result["agents"].as_array().into_iter().flatten() {
         let text = |name: &str| agent[name].as_str().unwrap_or_default();
-        let found = if agent["found"].is_null() { "no" } else { "yes" };
+        let found = match (agent["found"].is_null(), texts(&agent["unseen"]).is_empty()) {
+            (false, _) => "yes",
+            (true, true) => "no",
+            (true, false) => "unknown",
+        };
         let last = agent["last_event"].as_str().unwrap_or(none);
         let in_project = text("scope") == Scope::Project.word();
         let (name, faults, trouble) =
             (text("agent"), texts(&agent["faults"]), texts(&agent["trouble"]));
         let connected = match text("wired") {
-            wired if faults.is_empty() || wired == "no" => match in_project && wired == "yes" {
-                true => "project",
-                false => wired,
-            },
-            _ => "broken",
+            "yes" | "partly" if !faults.is_empty() => "broken",
+            "yes" if in_project => "project",
+            wired => wired,
         };
         lines.push(format!("{name:<12} {found:<8} {connected:<10} {last}"));
-        lines.extend(faults.iter().map(|fault| format!("  {fault}")));
+        let wrong = faults.into_iter().chain(texts(&agent["remarks"]));
+        lines.extend(wrong.map(|fault| format!("  {fault}")));
         let scope = if in_project { " --scope project" } else { "" };
         let install = format!("`rekindle install {name}{scope}`");
-        let missing = texts(&agent["missing"]).join(", ");
         if !trouble.is_empty() {
             lines.extend(trouble.iter().map(|trouble| format!("  {trouble}")));
-            lines.push(format!("  Mend the file, then {install}."));
-        } else if !missing.is_empty() {
-            lines.push(format!(
-                "  not there, or not for every event: {missing}; {install} completes it"
-            ));
+            lines.push(match text("wired") {
+                "yes" => "  As it stands it works, but nothing can be changed in it.".to_owned(),
+                _ => format!("  Mend the file, then {install}."),
+            });
+        } else if !text("lacking").is_empty() {
+            lines.push(format!("  {}; {install} completes it", text("lacking")));
         }
     }
     if let Some(why) = result["unheard"].as_str() {

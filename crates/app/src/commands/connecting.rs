@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use agents::wiring::{WIRINGS, Wiring};
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches};
-use connect::{Around, Change};
+use connect::{Around, Change, Look, Off};
 use model::OpError;
 use serde_json::{Value, json};
 
@@ -20,9 +20,14 @@ pub(super) struct Here {
 
 impl Here {
     pub(super) fn find() -> Result<Here, OpError> {
-        let home = client::platform::home().filter(|home| home.is_absolute()).ok_or_else(|| {
+        let home = client::platform::home().ok_or_else(|| {
             OpError::unavailable("cannot tell where your home directory is").hint("Set HOME.")
         })?;
+        if !home.is_absolute() {
+            // What stands in an agent's settings has to hold wherever that agent is started.
+            let message = format!("HOME is not an absolute path: {}", home.display());
+            return Err(OpError::unavailable(message).hint("Set HOME to the whole path."));
+        }
         let cwd = std::env::current_dir().unwrap_or_else(|_| home.clone());
         let project = git::Facts::at(&cwd).map_or(cwd, |facts| facts.root);
         Ok(Here { home, project })
@@ -79,6 +84,18 @@ pub(super) fn ask(world: &World, question: &str, default: bool) -> Option<bool> 
         "" => default && line.ends_with('\n'),
         word => word == "y" || word == "yes",
     })
+}
+
+/// What an agent's settings switch off although it is connected, each with what mends it.
+pub(super) fn switched_off(wiring: &Wiring, look: &Look) -> Vec<Off> {
+    if !look.is_connected() {
+        return Vec::new();
+    }
+    let told = |off: &Off| {
+        let detail = format!("{} is connected, but {}", wiring.title, off.detail);
+        Off { detail, ..off.clone() }
+    };
+    look.off.iter().map(told).collect()
 }
 
 /// Files and what is done to each, with a diff where it is wanted.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use agents::wiring::{WIRINGS, Wiring};
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use connect::{Asked, Copy, Outcome, Scope, Whole};
+use connect::{Around, Asked, Copy, Outcome, Scope, Whole, look};
 use model::{Code, OpError};
 use serde_json::{Value, json};
 
@@ -99,7 +99,7 @@ fn install(world: &mut World, matches: &ArgMatches) -> Result<Option<Value>, OpE
             .map_err(|error| OpError::internal(format!("no signal handlers: {error}")))?;
         connect::install(&asked, &around)?
     };
-    Ok(Some(told(&asked, &outcome, dry)))
+    Ok(Some(told(&asked, &outcome, dry, &around)))
 }
 
 /// Whether to go on without agents having been named.
@@ -168,17 +168,20 @@ fn shell_files(world: &World, home: &Path) -> Vec<Whole> {
     files
 }
 
-fn told(asked: &Asked<'_>, outcome: &Outcome, dry: bool) -> Value {
+fn told(asked: &Asked<'_>, outcome: &Outcome, dry: bool, around: &Around<'_>) -> Value {
     let of = |name: &str| {
         let files = outcome.files.iter().filter(|change| change.agent == name);
         connecting::files(files, dry)
     };
     let agents = asked.agents.iter().map(|wiring| {
+        let off = connecting::switched_off(wiring, &look(wiring, asked.scope, around));
+        let off = off.iter().map(|off| format!("{}. {}", off.detail, off.hint));
         json!({
             "agent": wiring.agent,
             "title": wiring.title,
             "files": of(wiring.agent),
             "remark": wiring.remark,
+            "off": off.collect::<Vec<_>>(),
         })
     });
     let copy = outcome.copy.map_or("unchanged", |doing| doing.word());
@@ -229,6 +232,9 @@ fn pretty(result: &Value) -> String {
     } else if agents.is_empty() {
         "Completions and the man page are in place for new shells; `rekindle uninstall` removes them. No agent was \
          connected: that is `rekindle install`."
+    } else if agents.iter().any(|agent| !list(agent, "off").is_empty()) {
+        "Connected, but something is switched off in an agent's settings: switch it on, then start a new session. \
+         `rekindle uninstall` undoes all of this."
     } else {
         "Connected. Start a new session of your agent; `rekindle agents` shows when its first event came, \
          `rekindle uninstall` undoes all of this."
@@ -245,6 +251,9 @@ fn remarks(world: &mut World, result: &Value) {
         world.out.note(&format!("note: zsh completes once {folder} is in your fpath"));
     }
     for agent in result["agents"].as_array().into_iter().flatten() {
+        for off in agent["off"].as_array().into_iter().flatten() {
+            world.out.note(&format!("warning: {}", plain(off)));
+        }
         if let Some(remark) = agent["remark"].as_str() {
             world.out.note(&format!("note: {remark}"));
         }

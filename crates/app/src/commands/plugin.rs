@@ -45,7 +45,11 @@ fn write(world: &World, dir: &Path) -> Result<Value, OpError> {
             .hint("Choose a directory that is yours to write.")
     };
     let manifest = dir.join(".claude-plugin/plugin.json");
-    let others = fs::read_to_string(&manifest).is_ok_and(|text| !text.contains("\"rekindle\""));
+    // A pipe in its place would be waited for without end.
+    let is_file = fs::metadata(&manifest).is_ok_and(|meta| meta.is_file());
+    let is_ours =
+        is_file && fs::read_to_string(&manifest).is_ok_and(|text| text.contains("\"rekindle\""));
+    let others = manifest.exists() && !is_ours;
     let strange = !manifest.exists() && fs::read_dir(dir).is_ok_and(|mut all| all.next().is_some());
     if others || strange {
         let message = format!("{} holds something else already", dir.display());
@@ -63,6 +67,7 @@ fn write(world: &World, dir: &Path) -> Result<Value, OpError> {
         written.push(path.to_string_lossy().into_owned());
     }
     let dir = dir.canonicalize().map_err(failed)?;
+    connect::remember_plugin(&dir, &program.path, &world.locations.data_dir)?;
     Ok(json!({
         "directory": dir.to_string_lossy(),
         "files": written,
@@ -102,9 +107,11 @@ fn pretty(result: &Value) -> String {
     let mut lines: Vec<String> = files.map(|file| format!("wrote {file}")).collect();
     if result["copied"] == true {
         let copy = result["command"].as_str().unwrap_or_default();
-        lines.push(format!("copied the program to {copy}; `rekindle uninstall` removes it"));
+        lines.push(format!(
+            "copied the program to {copy}; `rekindle uninstall` removes it once this folder is gone"
+        ));
     }
-    let dir = result["directory"].as_str().unwrap_or_default();
+    let dir = connect::quoted(result["directory"].as_str().unwrap_or_default());
     lines.push(format!(
         "\nLoad it with:   claude --plugin-dir {dir}\nCheck it with:  claude plugin validate {dir}"
     ));

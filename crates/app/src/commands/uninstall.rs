@@ -55,6 +55,13 @@ fn uninstall(world: &mut World, matches: &ArgMatches) -> Result<Option<Value>, O
             json!({ "agent": change.agent, "path": path, "done": change.doing().word() })
         })
         .collect();
+    let unseen = undone.unseen.iter();
+    let unseen: Vec<_> = unseen.map(|place| json!({ "path": place, "done": "not seen" })).collect();
+    let kept: Vec<Value> = undone
+        .kept
+        .iter()
+        .map(|(copy, plugin)| json!({ "path": copy.to_string_lossy(), "plugin": plugin.to_string_lossy() }))
+        .collect();
     let programs: Vec<_> = undone.removed.iter().map(|path| path.to_string_lossy()).collect();
     let removed = if data { Some(remove_data(world)?) } else { None };
     for folder in undone.folders.iter().rev() {
@@ -63,7 +70,14 @@ fn uninstall(world: &mut World, matches: &ArgMatches) -> Result<Option<Value>, O
     }
     let gone = removed.as_ref().is_some_and(|removed| removed["files"] != 0);
     let changed = gone || !files.is_empty() || !programs.is_empty();
-    Ok(Some(json!({ "changed": changed, "files": files, "programs": programs, "data": removed })))
+    let files = [files, unseen].concat();
+    Ok(Some(json!({
+        "changed": changed,
+        "files": files,
+        "programs": programs,
+        "kept": kept,
+        "data": removed,
+    })))
 }
 
 /// Whether the data may go, after saying how much it is.
@@ -160,14 +174,20 @@ fn remove_data(world: &mut World) -> Result<Value, OpError> {
 fn pretty(result: &Value) -> String {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let mut lines: Vec<String> = Vec::new();
+    let kept: Vec<&Value> = result["kept"].as_array().into_iter().flatten().collect();
     if result["changed"] != true {
-        lines.push("nothing of ours was found; nothing was changed".to_owned());
+        let found = if kept.is_empty() { "nothing of ours was found; " } else { "" };
+        lines.push(format!("{found}nothing was changed"));
     }
     for file in result["files"].as_array().into_iter().flatten() {
         lines.push(format!("{:<9} {}", text(&file["done"]), text(&file["path"])));
     }
     for program in result["programs"].as_array().into_iter().flatten() {
         lines.push(format!("removed   {}", text(program)));
+    }
+    for copy in kept {
+        let (path, plugin) = (text(&copy["path"]), text(&copy["plugin"]));
+        lines.push(format!("kept      {path} (the plugin in {plugin} starts it)"));
     }
     let data = &result["data"];
     let (files, bytes) = (&data["files"], &data["bytes"]);

@@ -88,7 +88,7 @@ fn an_agent_with_a_narrowed_hook_is_connected_partly_until_it_is_installed_again
         .replace("\"PreToolUse\": [\n      {", "\"PreToolUse\": [\n      { \"matcher\": \"Edit\",");
     home.write(".claude/settings.json", &narrow);
     let seen = agent(&home, "claude-code");
-    assert_eq!((&seen["wired"], &seen["missing"][0]), (&"partly".into(), &"PreToolUse".into()));
+    assert_eq!((&seen["wired"], &seen["altered"][0]), (&"partly".into(), &"PreToolUse".into()));
     install(&home, &["claude-code"]).ok();
     assert_eq!(agent(&home, "claude-code")["wired"], "yes");
     assert!(!read(&home, ".claude/settings.json").contains("matcher"));

@@ -189,7 +189,8 @@ fn an_agent_that_works_without_events_is_noticed() {
         let (status, detail, hint) = said(&home, &name);
         assert_eq!(status, "fail", "{agent}: {detail}");
         assert!(detail.contains("capture has stopped"), "{detail}");
-        assert!(hint.contains(&format!("`rekindle install {agent}`")), "{hint}");
+        assert!(hint.contains("`rekindle logs --hook`"), "{hint}");
+        assert!(!hint.contains("rekindle install"), "everything is in place: {hint}");
         assert_eq!(doctor(&home, &[]).code, 1);
         // Just connected: the session that is open goes on without us, and that is no fault yet.
         dated(&home, hooks, 0);

@@ -438,10 +438,18 @@ fn the_plugin_starts_a_copy_when_the_program_lies_in_a_build_folder() {
     let hook = &hooks["hooks"]["Stop"][0]["hooks"][0];
     assert_eq!(hook["command"].as_str(), copy.to_str());
     assert!(copy.is_file() && !home.run(&["plugin", "plug"]).ok().contains("copied"));
-    home.run(&["uninstall"]).ok();
+    // An agent that comes and goes leaves the plugin what it starts.
+    install(&home, &["cursor"]).ok();
+    let plug = home.path("plug");
+    let kept = format!("kept      {} (the plugin in {} starts it)", copy.display(), plug.display());
+    for args in [&["uninstall", "cursor"][..], &["uninstall"]] {
+        let said = home.run(args).ok();
+        assert!(said.contains(&kept) && copy.is_file(), "{said}");
+    }
     for mine in ["plug", "full"] {
         std::fs::remove_dir_all(home.path(mine)).unwrap();
     }
+    home.run(&["uninstall"]).ok();
     assert_eq!(tree(&home), before);
 }
 

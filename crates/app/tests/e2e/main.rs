@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "tests fail by panicking")]
 
+mod agent_files;
 mod agents;
 mod arrivals;
 mod backlog;

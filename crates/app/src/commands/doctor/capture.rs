@@ -1,14 +1,14 @@
 //! The doctor's look at agents: who is connected, by which program, and whether their events still come.
 
 use agents::wiring::{Part, WIRINGS, Wiring};
-use connect::{Look, Scope, last_active, look};
+use connect::{Look, Off, Scope, Started, last_active, look};
 use model::limits;
 use model::time::rfc3339;
 use serde_json::{Map, Value, json};
 
 use super::program::{Program, Programs};
 use super::{Told, at, check, places, since};
-use crate::commands::connecting::Here;
+use crate::commands::connecting::{Here, switched_off};
 use crate::world::World;
 
 /// An agent that is found or connected, and what is known of it.
@@ -17,8 +17,8 @@ struct Seen<'a> {
     look: Look,
     /// Whether `install` connected it and nobody disconnected it since.
     recorded: bool,
-    /// Whether it is connected in the files of the repository.
-    in_project: bool,
+    /// How it is connected in the files of the repository.
+    project: Look,
     told: &'a Told,
     /// Milliseconds since 1970 at which its last event came, and at which it was last active.
     last: Option<i64>,
@@ -37,29 +37,37 @@ pub(super) fn check_all(world: &World, told: &Told, checks: &mut Vec<Value>) -> 
     let around = here.around();
     let now = places::time(client::clock::now_ms());
     let recorded = connect::recorded(&world.locations.data_dir);
-    let (mut agents, mut programs) = (Vec::new(), Programs::default());
+    let (mut agents, mut unseen, mut programs) = (Vec::new(), Vec::new(), Programs::default());
     for wiring in WIRINGS {
         let look_at = |scope| look(wiring, scope, &around);
         let (user, project) = (look_at(Scope::User), look_at(Scope::Project));
         let seen = Seen {
             recorded: recorded.iter().any(|agent| agent == wiring.agent),
-            in_project: project.state() != "no",
             active: last_active(wiring, &around, now).and_then(places::millis),
             last: last_event(wiring, told),
             look: user,
+            project,
             wiring,
             told,
         };
         if !seen.is_of_interest() {
+            let new = seen.look.unseen.into_iter().filter(|place| !unseen.contains(place));
+            unseen.extend(new.collect::<Vec<_>>());
             continue;
         }
         checks.push(seen.connected());
+        checks.extend(seen.server());
         checks.extend(seen.doubled());
-        for path in &seen.look.programs {
-            checks.push(seen.program(path, &programs.of(path, &world.build), world));
+        for started in &seen.look.programs {
+            checks.push(seen.program(started, &programs.of(&started.path, &world.build), world));
         }
         checks.extend(seen.capture());
         agents.push(seen.json());
+    }
+    if !unseen.is_empty() {
+        let detail =
+            format!("cannot tell which agents are there; not looked at: {}", unseen.join(", "));
+        checks.push(check("agents", "warn", &detail, "Make sure that you may read what is there."));
     }
     agents
 }
@@ -71,18 +79,6 @@ fn last_event(wiring: &Wiring, told: &Told) -> Option<i64> {
     by_hooks.max(by_sessions)
 }
 
-/// Whether an agent calls us from its own files, or by our plugin.
-fn is_connected(look: &Look) -> bool {
-    look.state() != "no" || look.plugin
-}
-
-/// That an agent is connected and its settings switch all hooks off, and what mends it.
-pub(crate) fn off(wiring: &Wiring, look: &Look) -> Option<(String, String)> {
-    let file = look.off.as_ref().filter(|_| is_connected(look))?.display();
-    let detail = format!("{} is connected, but its settings switch all hooks off", wiring.title);
-    Some((detail, format!("Take `{}` out of {file}.", wiring.off.unwrap_or_default())))
-}
-
 /// What mends a registered program that is not good.
 pub(crate) fn registers(wiring: &Wiring) -> String {
     format!("`rekindle install {}` registers this program.", wiring.agent)
@@ -90,11 +86,21 @@ pub(crate) fn registers(wiring: &Wiring) -> String {
 
 impl Seen<'_> {
     fn is_of_interest(&self) -> bool {
-        self.look.found.is_some() || self.recorded || self.is_connected() || self.in_project
+        self.look.found.is_some() || self.recorded || self.is_connected() || self.in_project()
     }
 
     fn is_connected(&self) -> bool {
-        is_connected(&self.look)
+        self.look.is_connected()
+    }
+
+    fn in_project(&self) -> bool {
+        self.project.is_connected()
+    }
+
+    /// What its settings switch off, wherever it is connected.
+    fn off(&self) -> Vec<Off> {
+        let look = if self.is_connected() { &self.look } else { &self.project };
+        switched_off(self.wiring, look)
     }
 
     fn connected(&self) -> Value {
@@ -103,30 +109,26 @@ impl Seen<'_> {
         let said = |status: &str, detail: &str, hint: &str| check(name, status, detail, hint);
         let state = self.look.state();
         if !self.look.trouble.is_empty() {
-            let status = match state {
-                "no" if !self.recorded => "warn",
-                "yes" => "warn",
-                _ => "fail",
-            };
+            let matters = self.recorded || self.is_connected();
+            let status = if state != "yes" && matters { "fail" } else { "warn" };
             let hint = format!("Mend the file, then `rekindle install {name}`.");
             return said(status, &self.look.trouble.join("; "), &hint);
         }
-        if let Some((detail, hint)) = off(self.wiring, &self.look) {
-            return said("fail", &detail, &hint);
+        if let Some(off) = self.off().iter().find(|off| off.hooks) {
+            return said("fail", &off.detail, &off.hint);
         }
         match state {
             "yes" => said("ok", &format!("{title} is connected"), ""),
             _ if self.look.plugin => said("ok", &format!("{title} is connected by its plugin"), ""),
             "partly" => {
                 let status = if self.look.misses_events() { "fail" } else { "warn" };
-                let missing = self.look.missing.join(", ");
-                let detail = format!("{title} is partly connected; not there: {missing}");
+                let detail = format!("{title} is partly connected; {}", self.look.lacking());
                 let hint = format!(
                     "`rekindle install {name}` completes it, and so does `rekindle doctor --fix`."
                 );
                 said(status, &detail, &hint)
             }
-            _ if self.in_project => {
+            _ if self.in_project() => {
                 said("ok", &format!("{title} is connected in this repository"), "")
             }
             _ if self.recorded => {
@@ -141,9 +143,16 @@ impl Seen<'_> {
         }
     }
 
+    /// What is off beside the hooks.
+    fn server(&self) -> impl Iterator<Item = Value> {
+        let name = format!("{} server", self.wiring.agent);
+        let off = self.off().into_iter().filter(|off| !off.hooks);
+        off.map(move |off| check(&name, "warn", &off.detail, &off.hint))
+    }
+
     /// Whether each event comes twice.
     fn doubled(&self) -> Option<Value> {
-        let doubled = self.look.plugin && self.look.state() != "no";
+        let doubled = self.look.plugin && !self.look.wired.is_empty();
         doubled.then(|| {
             let (name, title) = (self.wiring.agent, self.wiring.title);
             let detail = format!("{title} has our hooks twice: in its settings and in our plugin");
@@ -152,13 +161,13 @@ impl Seen<'_> {
         })
     }
 
-    fn program(&self, path: &str, program: &Program, world: &World) -> Value {
-        let name = self.wiring.agent;
+    fn program(&self, started: &Started, program: &Program, world: &World) -> Value {
+        let (name, path) = (self.wiring.agent, &started.path);
         let mends = registers(self.wiring);
         let said = |status: &str, detail: String, hint: &str| {
             check(&format!("{name} program"), status, &detail, hint)
         };
-        if let Some(fault) = program.fault(path) {
+        if let Some(fault) = program.fault(started) {
             return said("fail", fault, &mends);
         }
         match program {
@@ -175,7 +184,7 @@ impl Seen<'_> {
                 format!("{path} is of a newer build ({build}) than this program ({})", world.build),
                 "Use that one, so that both speak of the same.",
             ),
-            _ => said("ok", path.to_owned(), ""),
+            _ => said("ok", path.clone(), ""),
         }
     }
 
@@ -222,9 +231,14 @@ impl Seen<'_> {
     fn advice(&self) -> String {
         let agent = self.wiring.agent;
         let trust = self.wiring.remark.map(|remark| format!(" {remark}")).unwrap_or_default();
+        // Where everything is in place an installation changes nothing.
+        let install = match self.look.state() {
+            "partly" => format!("`rekindle install {agent}`, then "),
+            _ => String::new(),
+        };
         format!(
             "Sessions that were open before keep their old hooks: start a new one.{trust} If still nothing comes: \
-             `rekindle install {agent}`, then `rekindle logs --hook`."
+             {install}`rekindle logs --hook`."
         )
     }
 
@@ -288,9 +302,10 @@ impl Seen<'_> {
             "found": self.look.found.as_ref().map(|found| found.to_string_lossy()),
             "wired": self.look.state(),
             "plugin": self.look.plugin,
-            "missing": if self.look.wired.is_empty() { &[] } else { self.look.missing.as_slice() },
+            "missing": if self.is_connected() { self.look.missing.as_slice() } else { &[] },
+            "altered": self.look.altered,
             "trouble": self.look.trouble,
-            "commands": self.look.programs,
+            "commands": self.look.programs.iter().map(|started| &started.path).collect::<Vec<_>>(),
             "last_event": self.last.map(rfc3339),
             "last_active": self.active.map(rfc3339),
             "events": events,

@@ -139,15 +139,16 @@ fn complete(world: &World, mended: &mut Mended) {
         if look.state() != "partly" || !look.trouble.is_empty() {
             continue;
         }
-        let known = look
-            .programs
-            .iter()
+        let paths = look.programs.iter().map(|started| &started.path);
+        let known = paths
+            .into_iter()
             .find(|path| path.starts_with('/') && programs.of(path, &world.build).is_good());
         let program = match known {
             Some(known) => Ok((known.into(), None)),
             None => install::program(&here, None),
         };
-        let thing = format!("{}: {}", wiring.title, look.missing.join(", "));
+        let completed = [look.missing, look.altered].concat().join(", ");
+        let thing = format!("{}: {completed}", wiring.title);
         let (binary, copy) = match program {
             Ok(found) => found,
             Err(error) => {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use connect::Started;
 use model::limits;
 use model::wire::Build;
 use serde_json::Value;
@@ -25,10 +26,12 @@ pub(crate) enum Program {
 }
 
 impl Program {
-    /// Why no event comes from an agent that starts it, if that is so.
-    pub(crate) fn fault(&self, path: &str) -> Option<String> {
+    /// Why nothing comes of it that an agent starts it, if that is so.
+    pub(crate) fn fault(&self, started: &Started) -> Option<String> {
+        let path = &started.path;
+        let lost = if started.by_hooks { "no event comes" } else { "our MCP tools are not there" };
         match self {
-            Program::Missing => Some(format!("{path} is not there, so no event comes")),
+            Program::Missing => Some(format!("{path} is not there, so {lost}")),
             Program::NotRunnable => Some(format!("{path} cannot be run")),
             Program::Foreign => Some(format!("{path} does not answer as rekindle")),
             Program::Ours | Program::Older(_) | Program::Newer(_) => None,

@@ -1,0 +1,173 @@
+//! What the rows of the table are made of: places, files and their parts, hooks, servers, and what switches them off.
+
+use std::time::Duration;
+
+/// How one agent is connected.
+#[derive(Clone, Copy, Debug)]
+pub struct Wiring {
+    /// The name of the agent in the table of agents.
+    pub agent: &'static str,
+    /// What people call it.
+    pub title: &'static str,
+    /// Its programs: one of them on the PATH means that it is installed.
+    pub programs: &'static [&'static str],
+    /// Its folder: if it is there, the agent was used here.
+    pub folder: Place,
+    pub files: &'static [Wired],
+    /// Where it keeps its sessions: whatever is newest there says when it was last active.
+    pub traces: &'static [Place],
+    /// The member of its settings that names the plugins that are on, which may be ours.
+    pub plugins: Option<&'static str>,
+    /// What the user still has to do after an installation.
+    pub remark: Option<&'static str>,
+}
+
+/// A place in the user's home, and its counterpart in a repository.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// The variable that moves it, if it is set and not empty.
+    pub var: Option<&'static str>,
+    /// The path below what the variable says.
+    pub moved: &'static str,
+    /// The path below the home directory.
+    pub home: &'static str,
+    /// The path below the root of a repository; none if the agent has no such file there.
+    pub project: Option<&'static str>,
+}
+
+/// One file that is edited, or made.
+#[derive(Clone, Copy, Debug)]
+pub struct Wired {
+    pub place: Place,
+    /// A further ending: the file with it is taken if it is there.
+    pub or_ending: Option<&'static str>,
+    pub format: Format,
+    pub parts: &'static [Part],
+    /// The settings in it by which the agent's user switches off what we need.
+    pub switches: &'static [Switch],
+    /// A file of a repository that is not shared and has these settings, too; it is not edited.
+    pub local: Option<&'static str>,
+}
+
+/// A setting that switches something off. Of the files in which it stands that of the repository goes before that of the user.
+#[derive(Clone, Copy, Debug)]
+pub struct Switch {
+    /// The names that lead to it, from the outermost.
+    pub member: &'static [&'static str],
+    pub off: Off,
+}
+
+/// What a setting switches off, and when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Off {
+    /// All hooks, if it has this value.
+    Hooks(bool),
+    /// The hooks that stand in this list, by their `name` or else by their command.
+    HooksListed,
+    /// The hooks whose member, named `FILE:EVENT:GROUP:HOOK`, has `enabled = false`.
+    HooksKeyed,
+    /// Our MCP server, if it has this value.
+    Server(bool),
+    /// Our MCP server, if it stands in this list.
+    ServerListed,
+}
+
+/// What a file is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    Json,
+    /// JSON in which the agent allows comments, but no comma at the end of a list.
+    JsonWithComments,
+    /// JSON with comments and with commas at the end of a list.
+    Jsonc,
+    Toml,
+    /// A whole file of ours.
+    Text,
+}
+
+/// What has to stand in a file.
+#[derive(Clone, Copy, Debug)]
+pub enum Part {
+    Hooks(Hooks),
+    Server {
+        /// The member, or the table, that holds the MCP servers by name.
+        under: &'static str,
+        shape: Server,
+    },
+    /// A number that the agent wants to find.
+    Number {
+        name: &'static str,
+        number: u32,
+    },
+    /// The text of a whole file that starts the command at this path.
+    Text(fn(&str) -> String),
+}
+
+/// Hooks under the member `hooks`, by the name of the event.
+#[derive(Clone, Copy, Debug)]
+pub struct Hooks {
+    /// Whether an event holds groups with a list `hooks` each, or the hooks themselves.
+    pub grouped: bool,
+    /// Whether a hook has a member `type`.
+    pub typed: bool,
+    pub call: Call,
+    pub unit: Unit,
+    pub events: &'static [Hooked],
+}
+
+/// An event that is hooked, and how long the agent is to wait if its own default does not do.
+#[derive(Clone, Copy, Debug)]
+pub struct Hooked {
+    pub event: &'static str,
+    pub timeout: Option<Duration>,
+}
+
+/// How an agent starts a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Call {
+    /// `command` and `args`, without a shell.
+    Exec,
+    /// `command` as one line for a shell: all that the agent offers.
+    Line,
+}
+
+/// What an agent counts time in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    Seconds,
+    Milliseconds,
+}
+
+/// Variables that decide where the memory and its daemon are. A server that does not see them looks for the
+/// daemon in another place than the hooks do, and finds none.
+pub const VARIABLES: [&str; 6] = [
+    "REKINDLE_HOME",
+    "REKINDLE_RUNTIME_DIR",
+    "REKINDLE_CONFIG",
+    "XDG_RUNTIME_DIR",
+    "XDG_DATA_HOME",
+    "XDG_CONFIG_HOME",
+];
+
+/// How an MCP server is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Server {
+    /// `command` and `args`.
+    Plain,
+    /// The same with `env_vars`: [`VARIABLES`], for an agent that hands no other variables on.
+    Forwarding,
+    /// The same with `type`: `stdio`.
+    Typed,
+    /// `type`: `local`, and `command` as a list with the arguments.
+    Listed,
+}
+
+impl Unit {
+    /// A time as the agent writes it.
+    pub fn of(self, time: Duration) -> u64 {
+        match self {
+            Unit::Seconds => time.as_secs(),
+            Unit::Milliseconds => u64::try_from(time.as_millis()).unwrap_or(u64::MAX),
+        }
+    }
+}

@@ -1,0 +1,398 @@
+//! Agents' files in states that nobody wants: what `doctor`, `agents`, `install` and `uninstall` make of them.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use testkit::home::finish;
+use testkit::{Home, Run};
+
+use super::install::{agent, home, install, read, tree};
+
+/// What the doctor says under a name: the status, the detail and what to do.
+fn said(home: &Home, name: &str) -> (String, String, String) {
+    let report = home.run(&["doctor", "--json"]).json();
+    let mut checks = report["checks"].as_array().unwrap().iter();
+    let check = checks.find(|check| check["name"] == name).cloned().unwrap_or_default();
+    let text = |member: &str| check[member].as_str().unwrap_or_default().to_owned();
+    (text("status"), text("detail"), text("hint"))
+}
+
+fn texts(value: &Value) -> String {
+    let all = value.as_array().into_iter().flatten().filter_map(Value::as_str);
+    all.collect::<Vec<_>>().join("\n")
+}
+
+/// @agents_no_file
+#[test]
+fn what_is_no_file_is_named_and_never_opened() {
+    let home = home();
+    install(&home, &["claude-code"]).ok();
+    let settings = home.path(".claude/settings.json");
+    std::fs::remove_file(&settings).unwrap();
+    assert!(Command::new("mkfifo").arg(&settings).status().unwrap().success());
+    let started = Instant::now();
+    let named = format!("{} is not a file but a pipe", settings.display());
+    assert_eq!(texts(&agent(&home, "claude-code")["trouble"]), named);
+    assert_eq!(said(&home, "claude-code").0, "fail");
+    assert_eq!(said(&home, "claude-code").1, named);
+    let run = home.run(&["uninstall"]);
+    assert_eq!(run.code, 1);
+    assert!(run.stderr.contains(&named), "{run:?}");
+    assert!(started.elapsed() < Duration::from_secs(20), "nobody writes into it");
+    std::fs::remove_file(&settings).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", &settings).unwrap();
+    assert!(said(&home, "claude-code").1.ends_with("is not a file but a device"));
+}
+
+/// @connect_narrowed
+#[test]
+fn what_is_not_as_it_was_written_is_partly_connected_until_it_is_installed_again() {
+    let home = home();
+    install(&home, &["opencode", "claude-code"]).ok();
+    let plugin = read(&home, ".config/opencode/plugins/rekindle.js");
+    home.write(".config/opencode/plugins/rekindle.js", &plugin[..plugin.len() / 2]);
+    let settings = read(&home, ".claude/settings.json");
+    home.write(".claude/settings.json", &settings.replacen("\"command\"", "\"prompt\"", 1));
+    for (name, part) in [("opencode", "plugin"), ("claude-code", "SessionStart")] {
+        assert_eq!(agent(&home, name)["wired"], "partly", "{name}");
+        let (status, detail, hint) = said(&home, name);
+        assert_eq!(status, "fail", "{detail}");
+        assert!(detail.contains(part) && hint.contains("`rekindle install "), "{detail} {hint}");
+    }
+    install(&home, &["opencode", "claude-code"]).ok();
+    assert_eq!(agent(&home, "opencode")["wired"], "yes");
+    assert_eq!(read(&home, ".config/opencode/plugins/rekindle.js"), plugin);
+    assert_eq!(read(&home, ".claude/settings.json"), settings);
+}
+
+/// A repository in a home, and a line that is run inside it.
+fn in_repository(home: &Home, args: &[&str]) -> Run {
+    for (file, text) in [("HEAD", "ref: refs/heads/main\n"), ("objects/x", ""), ("refs/x", "")] {
+        home.write(&format!("repo/.git/{file}"), text);
+    }
+    let mut command = home.command(args);
+    command.current_dir(home.path("repo"));
+    finish(command, b"")
+}
+
+/// What `install`, `agents` and `doctor` say in a repository about an agent of which something is off.
+fn told_everywhere(home: &Home, name: &str, what: &str, hint: &str) {
+    let installed = in_repository(home, &["install", name]);
+    assert!(installed.stderr.contains(what) && installed.stderr.contains(hint), "{installed:?}");
+    assert!(!installed.stdout.contains("Connected."), "{installed:?}");
+    let shown = in_repository(home, &["agents"]).ok();
+    assert!(shown.contains(what) && shown.contains(hint), "{shown}");
+    let looked = in_repository(home, &["doctor"]).stdout;
+    assert!(looked.contains(what) && looked.contains(hint), "{looked}");
+    let is_broken = shown.lines().any(|line| line.starts_with(name) && line.contains(" broken "));
+    assert_eq!(is_broken, !what.contains("server"), "{shown}");
+}
+
+/// @agents_switched_off
+#[test]
+fn hooks_and_servers_that_are_switched_off_are_told_with_what_switches_them_on() {
+    let (all, server) = ("its settings switch all hooks off", "switch our MCP server off");
+    for (name, file, text, what, member) in [
+        (
+            "claude-code",
+            ".claude/settings.json",
+            "{\"disableAllHooks\":true}",
+            all,
+            "disableAllHooks",
+        ),
+        (
+            "claude-code",
+            "repo/.claude/settings.json",
+            "{\"disableAllHooks\":true}",
+            all,
+            "disableAllHooks",
+        ),
+        (
+            "claude-code",
+            "repo/.claude/settings.local.json",
+            "{\"disableAllHooks\":true}",
+            all,
+            "disableAllHooks",
+        ),
+        ("codex", ".codex/config.toml", "[features]\nhooks = false\n", all, "features.hooks"),
+        (
+            "codex",
+            "repo/.codex/config.toml",
+            "features = { codex_hooks = false }\n",
+            all,
+            "features.codex_hooks",
+        ),
+        (
+            "codex",
+            "repo/.codex/config.toml",
+            "mcp_servers.rekindle.enabled = false\n",
+            server,
+            "mcp_servers.rekindle.enabled",
+        ),
+        (
+            "gemini-cli",
+            ".gemini/settings.json",
+            "{ // mine\n\"hooksConfig\":{\"enabled\":false}}",
+            all,
+            "hooksConfig.enabled",
+        ),
+        (
+            "gemini-cli",
+            "repo/.gemini/settings.json",
+            "{\"mcp\":{\"excluded\":[\"rekindle\"]}}",
+            server,
+            "mcp.excluded",
+        ),
+        (
+            "opencode",
+            "repo/opencode.json",
+            "{\"mcp\":{\"rekindle\":{\"enabled\":false}}}",
+            server,
+            "mcp.rekindle.enabled",
+        ),
+    ] {
+        let home = home();
+        let file = home.write(file, text);
+        assert!(!in_repository(&home, &["doctor"]).stdout.contains(what), "not connected yet");
+        told_everywhere(&home, name, what, &format!("`{member}`"));
+        told_everywhere(&home, name, what, &format!("out of {}", file.display()));
+    }
+}
+
+/// @agents_switched_off
+#[test]
+fn single_hooks_that_are_switched_off_are_told() {
+    let home = home();
+    install(&home, &["gemini-cli", "codex"]).ok();
+    let settings = read(&home, ".gemini/settings.json");
+    let value: Value = serde_json::from_str(&settings).unwrap();
+    let command = value["hooks"]["AfterTool"][0]["hooks"][0]["command"].to_string();
+    let list = format!("{{\n  \"hooksConfig\": {{ \"disabled\": [{command}, \"other\"] }},");
+    home.write(".gemini/settings.json", &settings.replacen('{', &list, 1));
+    told_everywhere(&home, "gemini-cli", "switch hooks off: AfterTool", "`hooksConfig.disabled`");
+    let hooks = home.path(".codex/hooks.json");
+    let state = |event: &str, at: &str| {
+        format!("[hooks.state.\"{}:{event}:0:{at}\"]\nenabled = false\n", hooks.display())
+    };
+    let config = read(&home, ".codex/config.toml");
+    home.write(
+        ".codex/config.toml",
+        &(config + &state("session_start", "0") + &state("stop", "7")),
+    );
+    told_everywhere(&home, "codex", "switch hooks off: SessionStart", "`hooks.state`");
+    assert!(!in_repository(&home, &["agents"]).ok().contains(", Stop"), "that one is not ours");
+}
+
+/// @agents_switched_off
+#[test]
+fn what_the_repository_says_goes_before_what_the_user_says() {
+    let home = home();
+    home.write(".claude/settings.json", "{\"disableAllHooks\":true}");
+    home.write("repo/.claude/settings.json", "{\"disableAllHooks\":false}");
+    install(&home, &["claude-code"]).ok();
+    assert!(!in_repository(&home, &["agents"]).ok().contains("broken"));
+    assert!(home.run(&["agents"]).ok().contains("broken"));
+    home.write("repo/.claude/settings.local.json", "{\"disableAllHooks\":true}");
+    assert!(in_repository(&home, &["agents"]).ok().contains("broken"));
+}
+
+/// The line of an agent in what `agents` shows.
+fn line(home: &Home, name: &str) -> Vec<String> {
+    let shown = home.run(&["agents"]).ok();
+    let line = shown.lines().find(|line| line.starts_with(name)).unwrap();
+    line.split_whitespace().map(str::to_owned).collect()
+}
+
+/// @agents_broken
+#[test]
+fn a_file_that_is_not_valid_makes_an_agent_invalid_and_not_partly_connected() {
+    let home = home();
+    install(&home, &["claude-code"]).ok();
+    home.write(".claude/settings.json", "{\n  oops\n}");
+    assert_eq!(line(&home, "claude-code")[2], "invalid");
+    assert_eq!(agent(&home, "claude-code")["wired"], "invalid");
+    assert_eq!(said(&home, "claude-code").0, "fail");
+    // A file that may not be written is still what the agent goes by.
+    home.write(".claude/settings.json", "{}");
+    install(&home, &["claude-code"]).ok();
+    let settings = home.path(".claude/settings.json");
+    std::fs::set_permissions(settings, std::fs::Permissions::from_mode(0o444)).unwrap();
+    assert_eq!(agent(&home, "claude-code")["wired"], "yes");
+    assert!(texts(&agent(&home, "claude-code")["trouble"]).contains("read-only"));
+}
+
+/// @doctor_agents
+#[test]
+fn places_that_cannot_be_looked_at_are_named() {
+    let mut home = home();
+    home.set("PATH", "/nowhere");
+    // Whoever looks, even one who may read everything, cannot follow a circle.
+    std::os::unix::fs::symlink(".claude", home.path(".claude")).unwrap();
+    let (status, detail, _) = said(&home, "agents");
+    assert_eq!(status, "warn");
+    assert!(detail.contains(&format!("{}: ", home.path(".claude").display())), "{detail}");
+    assert!(!detail.contains(".codex"), "{detail}");
+    let claude = line(&home, "claude-code");
+    assert_eq!((claude[1].as_str(), claude[2].as_str()), ("unknown", "unknown"));
+    assert_eq!(line(&home, "codex")[1..3], ["no", "no"]);
+}
+
+/// @agents_broken
+#[test]
+fn what_is_lost_with_a_program_is_said_as_it_is() {
+    let home = home();
+    install(&home, &["cursor"]).ok();
+    let gone = home.path("gone/rekindle");
+    let server = read(&home, ".cursor/mcp.json");
+    let value: Value = serde_json::from_str(&server).unwrap();
+    let program = value["mcpServers"]["rekindle"]["command"].as_str().unwrap();
+    home.write(".cursor/mcp.json", &server.replace(program, gone.to_str().unwrap()));
+    let cursor = agent(&home, "cursor");
+    assert_eq!(texts(&cursor["faults"]), "", "events come");
+    let lost = format!("{} is not there, so our MCP tools are not there", gone.display());
+    assert!(texts(&cursor["remarks"]).contains(&lost), "{cursor}");
+    assert_eq!(line(&home, "cursor")[2], "yes");
+    assert!(home.run(&["doctor"]).stdout.contains(&lost));
+    let hooks = read(&home, ".cursor/hooks.json").replace(program, gone.to_str().unwrap());
+    home.write(".cursor/hooks.json", &hooks);
+    assert!(texts(&agent(&home, "cursor")["faults"]).contains("no event comes"));
+    let narrow = hooks.replacen("\"command\"", "\"matcher\": \"x\",\n        \"command\"", 1);
+    home.write(".cursor/hooks.json", &narrow);
+    let (_, detail, _) = said(&home, "cursor");
+    assert_eq!(detail, "Cursor is partly connected; not as it was installed: sessionStart");
+}
+
+/// @connect_moved
+#[test]
+fn a_home_that_is_not_a_whole_path_is_refused() {
+    let mut home = home();
+    home.set("HOME", "relative");
+    for args in [&["install", "claude-code"][..], &["agents"], &["plugin", "plug"], &["uninstall"]]
+    {
+        let run = home.run(args);
+        assert_eq!(run.code, 1, "{run:?}");
+        assert!(run.stderr.contains("HOME is not an absolute path: relative"), "{run:?}");
+    }
+}
+
+/// @connect_plugin
+#[test]
+fn the_lines_that_load_a_plugin_can_be_copied_into_a_shell() {
+    let home = home();
+    let said = home.run(&["plugin", "sp ace"]).ok();
+    let dir = home.path("sp ace");
+    assert!(said.contains(&format!("claude --plugin-dir '{}'\n", dir.display())), "{said}");
+}
+
+/// @connect_nothing_to_undo
+#[test]
+fn what_is_ours_in_a_file_that_must_not_be_written_is_told_without_a_record_too() {
+    let home = home();
+    install(&home, &["cursor", "codex"]).ok();
+    std::fs::remove_dir_all(home.path("data")).unwrap();
+    let hooks = home.path(".cursor/hooks.json");
+    std::fs::set_permissions(&hooks, std::fs::Permissions::from_mode(0o444)).unwrap();
+    let before = tree(&home);
+    let run = home.run(&["uninstall"]);
+    assert_eq!(run.code, 1, "{run:?}");
+    let what = format!("{} is read-only, and what is ours stands in it", hooks.display());
+    assert!(run.stderr.contains(&what) && run.stderr.contains("chmod u+w"), "{run:?}");
+    assert!(run.stderr.contains("`rekindle uninstall AGENT`"), "{run:?}");
+    assert_eq!(tree(&home), before);
+    home.run(&["uninstall", "codex"]).ok();
+    assert!(!read(&home, ".codex/hooks.json").contains("rekindle"));
+}
+
+/// @connect_nothing_to_undo
+#[test]
+fn files_that_uninstall_could_not_look_at_are_named() {
+    let home = home();
+    std::os::unix::fs::symlink(".claude", home.path(".claude")).unwrap();
+    let said = home.run(&["uninstall"]).ok();
+    let named = format!("not seen  {}: ", home.path(".claude").display());
+    assert_eq!(said.matches(&named).count(), 1, "{said}");
+}
+
+/// @connect_touched
+#[test]
+fn from_a_file_that_was_touched_elsewhere_ours_goes_without_a_trace() {
+    let short = "{ \"theme\": \"x\",\"b\":{}}";
+    let stop = "{\n  \"theme\": \"x\",\n  \"hooks\": {\n    \"Stop\": [{ \"hooks\": [{ \"type\": \"command\", \"command\": \"/mine\" }] }]\n  }\n}\n";
+    let matched = "{\"theme\":\"x\",\"hooks\":{\"PreToolUse\":[{\"matcher\":\"Bash\",\"hooks\":[{\"type\":\"command\",\"command\":\"/mine\"}]}],\"Mine\":[]}}";
+    let comments = "{ // mine\n\t\"theme\": \"x\", /* too */ \"b\": { }\n}";
+    let toml = "\n\n# mine\ntheme = \"x\"\n\n\n[b] # last\nc = {  }\r\n";
+    for (name, file, text) in [
+        ("claude-code", ".claude/settings.json", short),
+        ("claude-code", ".claude/settings.json", stop),
+        ("claude-code", ".claude/settings.json", matched),
+        ("claude-code", ".claude.json", short),
+        (
+            "claude-code",
+            ".claude.json",
+            "{\"theme\":\"x\",\"mcpServers\":{\"a\":{\"command\":\"x y\"}}}",
+        ),
+        ("codex", ".codex/hooks.json", matched),
+        ("codex", ".codex/config.toml", toml),
+        ("codex", ".codex/config.toml", "theme = \"x\"\nmcp_servers = { a = { command = \"x\" } }"),
+        ("gemini-cli", ".gemini/settings.json", comments),
+        ("gemini-cli", ".gemini/settings.json", short),
+        (
+            "cursor",
+            ".cursor/hooks.json",
+            "{\"theme\":\"x\",\"version\":1,\"hooks\":{\"stop\":[{\"command\":\"/mine\"}]}}",
+        ),
+        (
+            "opencode",
+            ".config/opencode/opencode.jsonc",
+            "{ \"theme\": \"x\", // a\n \"mcp\": {\"a\":{ },},}",
+        ),
+    ] {
+        let home = home();
+        home.write(file, text);
+        install(&home, &[name]).ok();
+        let wired = read(&home, file);
+        assert!(wired.contains("rekindle"), "{wired}");
+        for (theirs, ours) in
+            [("\"x\"", "\"x\""), ("\"x\"", "\"a longer one\""), ("\"x\"", "[1, {}]")]
+        {
+            home.write(file, &wired.replacen(theirs, ours, 1));
+            home.run(&["uninstall"]).ok();
+            assert_eq!(read(&home, file), text.replacen(theirs, ours, 1), "{name}");
+            home.write(file, text);
+            install(&home, &[name]).ok();
+        }
+    }
+}
+
+/// @connect_touched
+#[test]
+fn what_somebody_put_beside_ours_stays_where_ours_goes() {
+    let home = home();
+    let text =
+        "{\"hooks\":{\"Stop\":[{\"hooks\":[{\"type\":\"command\",\"command\":\"/mine\"}]}]}}";
+    home.write(".claude/settings.json", text);
+    install(&home, &["claude-code"]).ok();
+    let wired = read(&home, ".claude/settings.json");
+    let more = wired.replacen("\"hooks\":", "\"model\":\"opus\",\"hooks\":", 1);
+    home.write(".claude/settings.json", &more.replacen("/mine", "/other", 1));
+    // A further installation in between does not lose what was there first.
+    install(&home, &["claude-code"]).ok();
+    home.run(&["uninstall"]).ok();
+    let left =
+        text.replacen("\"hooks\":", "\"model\":\"opus\",\"hooks\":", 1).replace("/mine", "/other");
+    assert_eq!(read(&home, ".claude/settings.json"), left);
+}
+
+/// @connect_touched
+#[test]
+fn what_others_put_behind_ours_in_a_file_that_we_made_begins_it_then() {
+    let home = home();
+    install(&home, &["codex"]).ok();
+    let theirs = "[projects.\"/a\"]\ntrust_level = \"trusted\"\n";
+    let made = read(&home, ".codex/config.toml");
+    home.write(".codex/config.toml", &format!("{made}\n{theirs}"));
+    home.run(&["uninstall"]).ok();
+    assert_eq!(read(&home, ".codex/config.toml"), theirs);
+}
