@@ -230,8 +230,10 @@ impl Data {
         for place in self.places.iter().filter(|place| place.is_dir) {
             let left = fs::read_dir(&place.path).into_iter().flatten().flatten();
             let left = left.map(|entry| entry.path()).filter(|path| !ours(path));
-            // The record of installations goes with the agents.
-            let mut left: Vec<_> = left.filter(|path| !path.ends_with("installed.json")).collect();
+            // The record of installations goes with the agents; the settings may lie there, too.
+            let is_told = |path: &PathBuf| self.kept.iter().any(|(kept, _)| kept == path);
+            let mut left: Vec<_> =
+                left.filter(|path| !path.ends_with("installed.json") && !is_told(path)).collect();
             left.sort();
             kept.extend(left.into_iter().map(|path| (path, why)));
         }
