@@ -136,8 +136,11 @@ impl Data {
     pub(super) fn preview(&self, locations: &Locations) -> Value {
         let places: Vec<Value> =
             self.places.iter().filter_map(|place| told(place, place.extent())).collect();
-        let daemon = lock::holder(locations).and_then(|holder| holder.pid);
-        self.result(locations, places, Vec::new(), json!({ "daemon": daemon }))
+        let daemon =
+            lock::holder(locations).and_then(|holder| road::out_of_reach(locations).or(holder.pid));
+        let mut kept = self.kept(locations);
+        kept.retain(|(path, _)| !path.ends_with(RECORD));
+        Data::result(&kept, places, Vec::new(), daemon)
     }
 
     /// Makes sure that the data can go: ends the daemon and takes its place, so that nobody writes meanwhile.
@@ -211,42 +214,55 @@ impl Data {
             let _ = fs::remove_dir(dir);
         }
         let places = places.into_iter().filter_map(|(place, gone)| told(place, gone)).collect();
-        self.result(locations, places, failed, json!({}))
+        Data::result(&self.kept(locations), places, failed, None)
     }
 
-    fn result(
-        &self,
-        locations: &Locations,
-        places: Vec<Value>,
-        failed: Vec<Value>,
-        mut result: Value,
-    ) -> Value {
-        let sum = |name: &str| places.iter().filter_map(|place| place[name].as_u64()).sum::<u64>();
-        let ours = |path: &PathBuf| {
-            self.places.iter().any(|place| place.things.contains(path)) || self.locks.contains(path)
-        };
-        let why = if is_its_own(locations) { "not ours" } else { "of another database" };
+    /// What stays, and why.
+    fn kept(&self, locations: &Locations) -> Vec<(PathBuf, &'static str)> {
         let mut kept = self.kept.clone();
         for place in self.places.iter().filter(|place| place.is_dir) {
             let left = fs::read_dir(&place.path).into_iter().flatten().flatten();
-            let left = left.map(|entry| entry.path()).filter(|path| !ours(path));
-            // The record of installations goes with the agents; the settings may lie there, too.
-            let is_told = |path: &PathBuf| self.kept.iter().any(|(kept, _)| kept == path);
-            let mut left: Vec<_> =
-                left.filter(|path| !path.ends_with("installed.json") && !is_told(path)).collect();
+            let mut left: Vec<_> = left.map(|entry| entry.path()).collect();
             left.sort();
-            kept.extend(left.into_iter().map(|path| (path, why)));
+            // What could not be removed is told of elsewhere, and the settings may lie there, too.
+            left.retain(|path| {
+                !place.things.contains(path)
+                    && !self.locks.contains(path)
+                    && !self.kept.iter().any(|(kept, _)| kept == path)
+            });
+            kept.extend(left.into_iter().map(|path| match path.ends_with(RECORD) {
+                true => (path, "the record of what is installed"),
+                false if is_its_own(locations) => (path, "not ours"),
+                false => (path, "of another database"),
+            }));
         }
-        let kept =
-            kept.iter().map(|(path, why)| json!({ "path": path.to_string_lossy(), "why": why }));
-        result["files"] = sum("files").into();
-        result["bytes"] = sum("bytes").into();
-        result["kept"] = kept.collect();
-        result["removed"] = places.into();
-        result["failed"] = failed.into();
-        result
+        kept
+    }
+
+    fn result(
+        kept: &[(PathBuf, &str)],
+        places: Vec<Value>,
+        failed: Vec<Value>,
+        daemon: Option<u32>,
+    ) -> Value {
+        let sum = |name: &str| places.iter().filter_map(|place| place[name].as_u64()).sum::<u64>();
+        let kept: Vec<Value> = kept
+            .iter()
+            .map(|(path, why)| json!({ "path": path.to_string_lossy(), "why": why }))
+            .collect();
+        json!({
+            "files": sum("files"),
+            "bytes": sum("bytes"),
+            "removed": places,
+            "failed": failed,
+            "kept": kept,
+            "daemon": daemon,
+        })
     }
 }
+
+/// What `install` writes about itself; it goes with the last agent.
+const RECORD: &str = "installed.json";
 
 /// What is told of a place from which so many files and bytes go; nothing if none does.
 fn told(place: &Place, (files, bytes): (u64, u64)) -> Option<Value> {
