@@ -1,13 +1,16 @@
 //! `rekindle uninstall`: undoes what `install` did, to the byte where nobody touched a file since.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+pub(super) mod data;
 
+use std::fs;
+
+use agents::wiring::{WIRINGS, Wiring};
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use connect::Doing;
+use connect::{Doing, Scope, look};
 use model::{Code, OpError};
 use serde_json::{Value, json};
 
+use self::data::Data;
 use super::connecting::{self, Here};
 use crate::world::World;
 
@@ -27,22 +30,44 @@ pub(super) fn command() -> Command {
                 .conflicts_with("agent")
                 .help("Remove everything that was remembered, too, after a question"),
         )
+        .arg(
+            Arg::new("dry-run")
+                .long("dry-run")
+                .action(ArgAction::SetTrue)
+                .help("Say what would be undone and removed, and change nothing"),
+        )
         .arg(connecting::yes_arg("Remove the data without a question"))
-        .after_help("Examples:\n  rekindle uninstall codex\n  rekindle uninstall --data --yes")
+        .after_help(
+            "Examples:\n  rekindle uninstall codex\n  rekindle uninstall --data --dry-run\n  \
+             rekindle uninstall --data --yes",
+        )
 }
 
 pub(super) fn run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
-    match uninstall(world, matches) {
-        Ok(Some(result)) => world.out.result(&result, Some(&pretty)),
+    let done = match matches.get_flag("dry-run") {
+        true => preview(world, matches).map(Some),
+        false => uninstall(world, matches),
+    };
+    match done {
+        Ok(Some(result)) => {
+            let exit = world.out.result(&result, Some(&pretty));
+            let failed = result["data"]["failed"].as_array().is_some_and(|all| !all.is_empty());
+            if failed { 1 } else { exit }
+        }
         Ok(None) => world.out.text("nothing was changed"),
         Err(error) => world.out.error(&error),
     }
 }
 
 fn uninstall(world: &mut World, matches: &ArgMatches) -> Result<Option<Value>, OpError> {
-    let data = matches.get_flag("data");
-    if data && !agreed(world, matches.get_flag("yes"))? {
-        return Ok(None);
+    let data = matches.get_flag("data").then(|| Data::find(&world.locations));
+    let mut lock = None;
+    if let Some(data) = &data {
+        if !agreed(world, data, matches.get_flag("yes"))? {
+            return Ok(None);
+        }
+        // Before anything is undone: it is held until the data is gone.
+        lock = data.make_way(world)?;
     }
     let here = Here::find()?;
     let named = connecting::named(matches);
@@ -63,7 +88,8 @@ fn uninstall(world: &mut World, matches: &ArgMatches) -> Result<Option<Value>, O
         .map(|(copy, plugin)| json!({ "path": copy.to_string_lossy(), "plugin": plugin.to_string_lossy() }))
         .collect();
     let programs: Vec<_> = undone.removed.iter().map(|path| path.to_string_lossy()).collect();
-    let removed = if data { Some(remove_data(world)?) } else { None };
+    let removed = data.map(|data| data.remove(&world.locations));
+    drop(lock);
     for folder in undone.folders.iter().rev() {
         // Whatever else is in it now is not ours to remove.
         let _ = fs::remove_dir(folder);
@@ -81,13 +107,11 @@ fn uninstall(world: &mut World, matches: &ArgMatches) -> Result<Option<Value>, O
 }
 
 /// Whether the data may go, after saying how much it is.
-fn agreed(world: &World, yes: bool) -> Result<bool, OpError> {
+fn agreed(world: &World, data: &Data, yes: bool) -> Result<bool, OpError> {
     if yes {
         return Ok(true);
     }
-    let dir = &world.locations.data_dir;
-    let (count, bytes) = extent(dir);
-    let what = format!("{count} files, {bytes} bytes in {}", dir.display());
+    let what = data.summary();
     connecting::ask(world, &format!("This removes all that was remembered: {what}. Go on?"), false)
         .ok_or_else(|| {
             let message = format!("removing the data needs a yes: {what}");
@@ -95,87 +119,38 @@ fn agreed(world: &World, yes: bool) -> Result<bool, OpError> {
         })
 }
 
-/// How many files are in a folder, and their bytes.
-fn extent(dir: &Path) -> (u64, u64) {
-    let (mut count, mut bytes) = (0, 0);
-    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
-        match entry.metadata() {
-            Ok(meta) if meta.is_dir() => {
-                let (more, size) = extent(&entry.path());
-                (count, bytes) = (count + more, bytes + size);
-            }
-            Ok(meta) => (count, bytes) = (count + 1, bytes + meta.len()),
-            Err(_) => {}
-        }
-    }
-    (count, bytes)
-}
-
-/// What is ours in a data directory, whoever chose the directory.
-const OURS: &[&str] = &[
-    "rekindle.db",
-    "rekindle.db-wal",
-    "rekindle.db-shm",
-    "rekindle.db.lock",
-    "token",
-    "spool",
-    "backups",
-    "log",
-];
-
-/// Damaged databases that were set aside beside this one: they hold what was remembered, too.
-pub(super) fn set_aside(database: &Path) -> Vec<PathBuf> {
-    let name = database.file_name().unwrap_or_default().to_string_lossy();
-    let folder = database.parent().unwrap_or(Path::new("."));
-    let beside = fs::read_dir(folder).into_iter().flatten().flatten();
-    let prefix = format!("{name}.corrupt-");
-    let is_one = |entry: &fs::DirEntry| entry.file_name().to_string_lossy().starts_with(&prefix);
-    beside.filter(is_one).map(|entry| entry.path()).collect()
-}
-
-/// Ends the daemon, then removes what it kept.
-fn remove_data(world: &mut World) -> Result<Value, OpError> {
-    super::stop::stop(world)?;
-    let dir = world.locations.data_dir.clone();
-    let (count, bytes) = extent(&dir);
-    let database = world.locations.database.clone();
-    let beside = ["", "-wal", "-shm", ".lock"].map(|ending| {
-        let mut name = database.clone().into_os_string();
-        name.push(ending);
-        name.into()
-    });
-    let ours = OURS.iter().map(|name| dir.join(name)).chain(beside);
-    for path in ours.chain(set_aside(&database)) {
-        let removed =
-            if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
-        match removed {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                let message = format!("cannot remove {}: {error}", path.display());
-                return Err(OpError::unavailable(message).hint("Remove it by hand."));
-            }
-            _ => {}
-        }
-    }
-    // What else is in it was not put there by us.
-    let _ = fs::remove_dir(&dir);
-    let (left, left_bytes) = extent(&dir);
-    let stayed = fs::read_dir(&dir).into_iter().flatten().flatten();
-    let mut stayed: Vec<_> =
-        stayed.map(|entry| entry.path().to_string_lossy().into_owned()).collect();
-    stayed.sort();
-    Ok(json!({
-        "directory": dir.to_string_lossy(),
-        "files": count.saturating_sub(left),
-        "bytes": bytes.saturating_sub(left_bytes),
-        "stayed": stayed,
-    }))
+/// What would be undone and removed.
+fn preview(world: &World, matches: &ArgMatches) -> Result<Value, OpError> {
+    let here = Here::find()?;
+    let around = here.around();
+    let named = connecting::named(matches);
+    let recorded = connect::recorded(&world.locations.data_dir);
+    let is_meant = |wiring: &&Wiring| {
+        let is_wired = |scope| look(wiring, scope, &around).state() != "no";
+        let asked = named.is_empty() || named.iter().any(|named| named.agent == wiring.agent);
+        asked
+            && (recorded.iter().any(|agent| agent == wiring.agent)
+                || is_wired(Scope::User)
+                || is_wired(Scope::Project))
+    };
+    let agents: Vec<_> = WIRINGS.iter().filter(is_meant).map(|wiring| wiring.title).collect();
+    let data = matches.get_flag("data").then(|| Data::find(&world.locations));
+    let data = data.map(|data| data.preview(&world.locations));
+    Ok(json!({ "dry_run": true, "agents": agents, "data": data }))
 }
 
 fn pretty(result: &Value) -> String {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let mut lines: Vec<String> = Vec::new();
+    let is_preview = result["dry_run"] == true;
+    for agent in result["agents"].as_array().into_iter().flatten() {
+        lines.push(format!("would disconnect {}", text(agent)));
+    }
+    if is_preview && lines.is_empty() && result["data"]["files"].as_u64().unwrap_or(0) == 0 {
+        lines.push("nothing of ours was found".to_owned());
+    }
     let kept: Vec<&Value> = result["kept"].as_array().into_iter().flatten().collect();
-    if result["changed"] != true {
+    if !is_preview && result["changed"] != true {
         let found = if kept.is_empty() { "nothing of ours was found; " } else { "" };
         lines.push(format!("{found}nothing was changed"));
     }
@@ -189,16 +164,6 @@ fn pretty(result: &Value) -> String {
         let (path, plugin) = (text(&copy["path"]), text(&copy["plugin"]));
         lines.push(format!("kept      {path} (the plugin in {plugin} starts it)"));
     }
-    let data = &result["data"];
-    let (files, bytes) = (&data["files"], &data["bytes"]);
-    let stayed: Vec<&Value> = data["stayed"].as_array().into_iter().flatten().collect();
-    if files.as_u64().is_some_and(|files| files > 0) {
-        let of = if stayed.is_empty() { "" } else { "from " };
-        let dir = text(&data["directory"]);
-        lines.push(format!("removed   {of}{dir} ({files} files, {bytes} bytes)"));
-    }
-    for path in stayed {
-        lines.push(format!("kept      {} (not ours)", text(path)));
-    }
+    lines.extend(data::pretty(&result["data"], is_preview));
     lines.join("\n")
 }

@@ -45,6 +45,7 @@ mod situation;
 mod sqlite;
 mod store;
 mod telling;
+mod uninstall_data;
 mod ways;
 mod web;
 

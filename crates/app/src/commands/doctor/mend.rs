@@ -13,7 +13,7 @@ use super::daemon::Seen;
 use super::places::{self, Waiting};
 use super::program::Programs;
 use crate::commands::connecting::Here;
-use crate::commands::uninstall::set_aside;
+use crate::commands::uninstall::data::set_aside;
 use crate::commands::{self, install};
 use crate::world::World;
 

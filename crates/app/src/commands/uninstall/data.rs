@@ -1,0 +1,301 @@
+//! The data's part of `uninstall`: what is ours on the disk, whether it can go, and its removal.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use model::locations::Locations;
+use model::{OpError, limits};
+use serde_json::{Value, json};
+use server::lock::{self, Lock};
+
+use crate::commands::stop;
+use crate::road;
+use crate::world::World;
+
+/// What was remembered, and what else the program keeps for itself.
+pub(super) struct Data {
+    places: Vec<Place>,
+    /// The locks, which go last: nobody may take them meanwhile.
+    locks: [PathBuf; 2],
+    kept: Vec<(PathBuf, &'static str)>,
+}
+
+/// A directory with things of ours, or a database that lies in a foreign one.
+struct Place {
+    path: PathBuf,
+    is_dir: bool,
+    things: Vec<PathBuf>,
+}
+
+impl Place {
+    fn extent(&self) -> (u64, u64) {
+        self.things.iter().map(|thing| extent(thing)).fold((0, 0), add)
+    }
+}
+
+fn add(a: (u64, u64), b: (u64, u64)) -> (u64, u64) {
+    (a.0 + b.0, a.1 + b.1)
+}
+
+/// How many files a path is, and their bytes.
+fn extent(path: &Path) -> (u64, u64) {
+    match fs::symlink_metadata(path) {
+        Ok(meta) if meta.is_dir() => {
+            let inside = fs::read_dir(path).into_iter().flatten().flatten();
+            inside.map(|entry| extent(&entry.path())).fold((0, 0), add)
+        }
+        Ok(meta) => (1, meta.len()),
+        Err(_) => (0, 0),
+    }
+}
+
+fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.to_owned().into_os_string();
+    name.push(ending);
+    name.into()
+}
+
+/// Damaged databases that were set aside beside this one: they hold what was remembered, too.
+pub(in crate::commands) fn set_aside(database: &Path) -> Vec<PathBuf> {
+    let name = database.file_name().unwrap_or_default().to_string_lossy();
+    let folder = database.parent().unwrap_or(Path::new("."));
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let prefix = format!("{name}.corrupt-");
+    let is_one = |entry: &fs::DirEntry| entry.file_name().to_string_lossy().starts_with(&prefix);
+    entries.filter(is_one).map(|entry| entry.path()).collect()
+}
+
+/// Whether the data directory is this database's, and not that of another one beside it.
+fn is_its_own(locations: &Locations) -> bool {
+    let Locations { data_dir, database, .. } = locations;
+    *database == data_dir.join("rekindle.db") || *data_dir == beside(database, ".d")
+}
+
+impl Data {
+    /// Looks what there is.
+    pub(super) fn find(locations: &Locations) -> Data {
+        let Locations { data_dir, database, runtime_dir, .. } = locations;
+        let [spool, other_spool] = locations.spools();
+        let files = ["", "-wal", "-shm", "-journal"].map(|ending| beside(database, ending));
+        let database_files: Vec<PathBuf> = files.into_iter().chain(set_aside(database)).collect();
+        let mut in_data = vec![spool];
+        let mut places = Vec::new();
+        let place = |path: &Path, is_dir, things| Place { path: path.to_owned(), is_dir, things };
+        if database.starts_with(data_dir) {
+            in_data.extend(database_files);
+        } else {
+            places.push(place(database, false, database_files));
+        }
+        if is_its_own(locations) {
+            in_data.extend(["token", "backups", "log"].map(|name| data_dir.join(name)));
+        }
+        let in_runtime = vec![
+            locations.discovery(),
+            locations.socket(),
+            locations.token_copy(),
+            runtime_dir.join("start.stamp"),
+            other_spool,
+        ];
+        places.push(place(data_dir, true, in_data));
+        places.push(place(runtime_dir, true, in_runtime));
+        for place in &mut places {
+            place.things.retain(|thing| fs::symlink_metadata(thing).is_ok());
+        }
+        let settings = Some((locations.config_file.clone(), "your settings"));
+        Data {
+            places,
+            locks: [beside(database, ".lock"), locations.lock()],
+            kept: settings.into_iter().filter(|(file, _)| file.exists()).collect(),
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        let locks = self.locks.iter().filter(|lock| fs::symlink_metadata(lock).is_ok());
+        self.places.iter().flat_map(|place| &place.things).chain(locks).next().is_none()
+    }
+
+    /// How much it is and where, for people.
+    pub(super) fn summary(&self) -> String {
+        let (files, bytes) = self.places.iter().map(Place::extent).fold((0, 0), add);
+        let there = self.places.iter().filter(|place| place.extent().0 > 0);
+        let mut there: Vec<String> = there.map(|place| place.path.display().to_string()).collect();
+        if there.is_empty() {
+            there.extend(
+                self.places
+                    .iter()
+                    .find(|place| place.is_dir)
+                    .map(|place| place.path.display().to_string()),
+            );
+        }
+        format!("{files} files, {bytes} bytes in {}", there.join(", "))
+    }
+
+    /// What would go and what would stay.
+    pub(super) fn preview(&self, locations: &Locations) -> Value {
+        let places: Vec<Value> =
+            self.places.iter().filter_map(|place| told(place, place.extent())).collect();
+        let daemon =
+            lock::holder(locations).and_then(|holder| road::out_of_reach(locations).or(holder.pid));
+        let mut kept = self.kept(locations);
+        kept.retain(|(path, _)| !path.ends_with(RECORD));
+        Data::result(&kept, places, Vec::new(), daemon)
+    }
+
+    /// Makes sure that the data can go: ends the daemon and takes its place, so that nobody writes meanwhile.
+    /// If it does not leave, nothing is changed.
+    pub(super) fn make_way(&self, world: &mut World) -> Result<Option<Lock>, OpError> {
+        if self.is_empty() && lock::holder(&world.locations).is_none() {
+            return Ok(None);
+        }
+        let until = Instant::now() + limits::STOP_PATIENCE;
+        let stopped = stop::stop(world);
+        let pid = road::out_of_reach(&world.locations);
+        let refused = |error: OpError| {
+            let message =
+                format!("nothing was changed, because the data is in use: {}", error.message);
+            let hint = match pid {
+                Some(pid) => format!(
+                    "Continue it (`kill -CONT {pid}`) or end it (`kill -9 {pid}`), then try again."
+                ),
+                None => error.hint.unwrap_or_default(),
+            };
+            OpError::new(error.code, message).hint(hint)
+        };
+        stopped.map_err(refused)?;
+        loop {
+            if let Some(lock) = Lock::try_take(&world.locations).map_err(refused)? {
+                return Ok(Some(lock));
+            }
+            if Instant::now() >= until {
+                let who = lock::holder(&world.locations).and_then(|holder| holder.pid);
+                let who = who.map_or("somebody".to_owned(), |pid| format!("pid {pid}"));
+                let error = OpError::unavailable(format!("{who} works on the store"));
+                return Err(refused(error.hint("Let it end, then try again.")));
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Removes what is ours. Whoever calls it holds the lock; what cannot be removed is told, and the rest goes.
+    pub(super) fn remove(&self, locations: &Locations) -> Value {
+        let (mut failed, mut places) = (Vec::new(), Vec::new());
+        let mut remove = |path: &Path| {
+            let is_dir = fs::symlink_metadata(path).is_ok_and(|meta| meta.is_dir());
+            let removed = if is_dir { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+            match removed {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    failed
+                        .push(json!({ "path": path.to_string_lossy(), "why": error.to_string() }));
+                    false
+                }
+                _ => true,
+            }
+        };
+        for place in &self.places {
+            let mut gone = (0, 0);
+            for thing in &place.things {
+                let size = extent(thing);
+                if remove(thing) {
+                    gone = add(gone, size);
+                }
+            }
+            places.push((place, gone));
+        }
+        for lock in &self.locks {
+            remove(lock);
+        }
+        // Where the socket's usual path is too long it has a directory of its own.
+        let short = locations.socket().parent().map(Path::to_owned);
+        let dirs = self.places.iter().filter(|place| place.is_dir).map(|place| place.path.clone());
+        for dir in dirs.chain(short) {
+            // What else is in it was not put there by us.
+            let _ = fs::remove_dir(dir);
+        }
+        let places = places.into_iter().filter_map(|(place, gone)| told(place, gone)).collect();
+        Data::result(&self.kept(locations), places, failed, None)
+    }
+
+    /// What stays, and why.
+    fn kept(&self, locations: &Locations) -> Vec<(PathBuf, &'static str)> {
+        let mut kept = self.kept.clone();
+        for place in self.places.iter().filter(|place| place.is_dir) {
+            let left = fs::read_dir(&place.path).into_iter().flatten().flatten();
+            let mut left: Vec<_> = left.map(|entry| entry.path()).collect();
+            left.sort();
+            // What could not be removed is told of elsewhere, and the settings may lie there, too.
+            left.retain(|path| {
+                !place.things.contains(path)
+                    && !self.locks.contains(path)
+                    && !self.kept.iter().any(|(kept, _)| kept == path)
+            });
+            kept.extend(left.into_iter().map(|path| match path.ends_with(RECORD) {
+                true => (path, "the record of what is installed"),
+                false if is_its_own(locations) => (path, "not ours"),
+                false => (path, "of another database"),
+            }));
+        }
+        kept
+    }
+
+    fn result(
+        kept: &[(PathBuf, &str)],
+        places: Vec<Value>,
+        failed: Vec<Value>,
+        daemon: Option<u32>,
+    ) -> Value {
+        let sum = |name: &str| places.iter().filter_map(|place| place[name].as_u64()).sum::<u64>();
+        let kept: Vec<Value> = kept
+            .iter()
+            .map(|(path, why)| json!({ "path": path.to_string_lossy(), "why": why }))
+            .collect();
+        json!({
+            "files": sum("files"),
+            "bytes": sum("bytes"),
+            "removed": places,
+            "failed": failed,
+            "kept": kept,
+            "daemon": daemon,
+        })
+    }
+}
+
+/// What `install` writes about itself; it goes with the last agent.
+const RECORD: &str = "installed.json";
+
+/// What is told of a place from which so many files and bytes go; nothing if none does.
+fn told(place: &Place, (files, bytes): (u64, u64)) -> Option<Value> {
+    (files > 0).then(|| {
+        let path = place.path.to_string_lossy();
+        json!({ "path": path, "files": files, "bytes": bytes, "left": place.is_dir && place.path.exists() })
+    })
+}
+
+/// The lines for people.
+pub(super) fn pretty(data: &Value, is_preview: bool) -> Vec<String> {
+    let all = |name: &str| data[name].as_array().cloned().unwrap_or_default();
+    let text = |value: &Value, name: &str| value[name].as_str().unwrap_or_default().to_owned();
+    let mut lines = Vec::new();
+    if let Some(pid) = data["daemon"].as_u64() {
+        lines.push(format!("would end    the daemon (pid {pid})"));
+    }
+    for place in all("removed") {
+        let size = format!("({} files, {} bytes)", place["files"], place["bytes"]);
+        let path = text(&place, "path");
+        lines.push(match (is_preview, place["left"] == true) {
+            (true, _) => format!("would remove {path} {size}"),
+            (false, true) => format!("removed   from {path} {size}"),
+            (false, false) => format!("removed   {path} {size}"),
+        });
+    }
+    for failed in all("failed") {
+        let (path, why) = (text(&failed, "path"), text(&failed, "why"));
+        lines.push(format!("NOT removed {path}: {why}; remove it by hand"));
+    }
+    let kept = if is_preview { "would keep  " } else { "kept     " };
+    for stayed in all("kept") {
+        lines.push(format!("{kept} {} ({})", text(&stayed, "path"), text(&stayed, "why")));
+    }
+    lines
+}
