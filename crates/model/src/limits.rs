@@ -371,6 +371,9 @@ pub const QUERY_PAIRS_MAX: usize = text::query::PAIRS_MAX;
 /// Passages that the full-text index may give for a query, and passages with the rarer of two adjacent
 /// words up to which it is asked for both.
 pub const SEARCH_ROWS_MAX: usize = 30_000;
+/// Passages that the words of a query with operators stand in, each word counted for itself, that are put
+/// together to documents.
+pub const SEARCH_ENTRIES_MAX: usize = 5_000_000;
 /// Documents of a scope up to which the full-text index looks only at them.
 pub const SEARCH_SCOPE_DOCUMENTS: usize = 2_000;
 /// Documents that are candidates for an answer.

@@ -163,6 +163,7 @@ pub fn sessions(
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Effort {
     pub(crate) rows: usize,
+    pub(crate) entries: usize,
     pub(crate) scope_documents: usize,
     pub(crate) patience: Duration,
     pub(crate) recipe: Recipe,
@@ -172,6 +173,7 @@ impl Default for Effort {
     fn default() -> Effort {
         Effort {
             rows: limits::SEARCH_ROWS_MAX,
+            entries: limits::SEARCH_ENTRIES_MAX,
             scope_documents: limits::SEARCH_SCOPE_DOCUMENTS,
             patience: limits::OPERATORS_PATIENCE,
             recipe: Recipe::default(),
@@ -425,10 +427,12 @@ impl<'p> Found<'p> {
                 .as_ref()
                 .is_none_or(|scope| i64::try_from(passage).is_ok_and(|p| scope.contains(&p)))
         };
-        let mut words = any_term::words(rx, passages, &query.words)?.unwrap_or_default();
-        let mut look = Look::within(effort.patience, rx, passages, &words);
+        let asked: Vec<String> = query.whole_words().cloned().collect();
+        let mut words = any_term::words(rx, passages, &asked)?.unwrap_or_default();
+        let mut look = Look::within(effort, rx, passages, &words);
         let chosen = look.documents(condition)?;
         self.partial |= look.partial;
+        let others = look.scored;
         let admits = |passage: usize| {
             passages.doc(passage).is_some_and(|doc| chosen.has(doc))
                 && conditions.admits(passages, passage)
@@ -440,7 +444,9 @@ impl<'p> Found<'p> {
         let first = newest.last().copied().unwrap_or_default();
         words.truncate(limits::QUERY_WORDS_MAX);
         self.scored = any_term::score(passages, &words, first, &admits);
-        // Also what was found by nothing that counts, such as beginnings of words.
+        let others = others.into_iter();
+        self.scored.extend(others.filter(|one| one.passage >= first && admits(one.passage)));
+        // Also documents that count for nothing, because all of their words are small ones.
         self.scored.extend(newest.into_iter().map(|passage| Scored { passage, score: 0.0 }));
         Ok(())
     }

@@ -141,6 +141,12 @@ impl Query {
         }
     }
 
+    /// The words that are not beginnings of words.
+    pub fn whole_words(&self) -> impl Iterator<Item = &String> {
+        let whole = |(at, _): &(usize, &String)| !self.beginnings.contains(at);
+        self.words.iter().enumerate().filter(whole).map(|(_, word)| word)
+    }
+
     /// What was typed, as far as it was read.
     pub fn typed(&self) -> &str {
         &self.typed

@@ -1,44 +1,61 @@
 //! Which documents fulfil a condition as a whole. The index knows passages, of which a long document has
 //! several: what each part of the condition finds is put together here, document by document.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use model::OpError;
 use text::query::{self, Condition};
 
 use super::any_term::{self, Word};
-use super::is_interrupt;
+use super::{Effort, Scored, is_interrupt};
 use crate::catalogue::Passages;
 use crate::deadline::{self, Deadline};
 use crate::tx::Rx;
 
+/// What a passage counts that has a phrase, a beginning of a word or words near each other, beside its words.
+const OTHER_SCORE: f64 = 1.0;
+
 /// Some of all documents.
 pub(super) struct Documents {
-    /// By the number of the document.
-    chosen: Vec<bool>,
+    /// A bit for each, by its number.
+    chosen: Vec<u64>,
     /// Of a document with a passage before this one it is not known whether it belongs here, unless it is
     /// chosen.
     known_from: usize,
 }
 
+/// Where the bit of a document is.
+fn bit_of(doc: i64) -> (usize, u64) {
+    let doc = usize::try_from(doc).unwrap_or(usize::MAX);
+    (doc / 64, 1 << (doc % 64))
+}
+
 impl Documents {
     pub(super) fn has(&self, doc: i64) -> bool {
-        usize::try_from(doc).is_ok_and(|doc| self.chosen.get(doc) == Some(&true))
+        let (at, bit) = bit_of(doc);
+        self.chosen.get(at).is_some_and(|bits| bits & bit != 0)
     }
 
     pub(super) fn ids(&self) -> impl Iterator<Item = i64> + '_ {
-        (0_i64..).zip(&self.chosen).filter(|(_, chosen)| **chosen).map(|(doc, _)| doc)
+        (0_i64..).take(self.chosen.len() * 64).filter(|doc| self.has(*doc))
     }
 
     fn choose(&mut self, doc: Option<i64>) {
-        let place = doc.and_then(|doc| self.chosen.get_mut(usize::try_from(doc).ok()?));
-        if let Some(chosen) = place {
-            *chosen = true;
+        let Some((at, bit)) = doc.map(bit_of) else { return };
+        if let Some(bits) = self.chosen.get_mut(at) {
+            *bits |= bit;
         }
     }
 
-    /// Puts both together, document by document.
-    fn join(mut self, other: &Documents, both: impl Fn(bool, bool) -> bool) -> Documents {
+    fn leave_out(&mut self, doc: i64) {
+        let (at, bit) = bit_of(doc);
+        if let Some(bits) = self.chosen.get_mut(at) {
+            *bits &= !bit;
+        }
+    }
+
+    /// Puts both together.
+    fn join(mut self, other: &Documents, both: impl Fn(u64, u64) -> u64) -> Documents {
         for (own, other) in self.chosen.iter_mut().zip(&other.chosen) {
             *own = both(*own, *other);
         }
@@ -53,32 +70,50 @@ pub(super) struct Look<'l, 'r> {
     passages: &'l Passages,
     /// Words that were looked up before.
     known: &'l [Word<'l>],
+    documents_end: usize,
     /// When it has to end, if it has to.
     until: Option<Instant>,
     /// Questions that are still to be asked within this time.
     left: u32,
-    /// Whether time was up before everything was found.
+    /// Passages with words that may still be looked at. Time would not do: on a busy machine it passes
+    /// without work.
+    entries: usize,
+    /// Passages that were found otherwise than by words.
+    pub(super) scored: Vec<Scored>,
+    /// Whether it ended before everything was found.
     pub(super) partial: bool,
 }
 
 impl<'l, 'r> Look<'l, 'r> {
     /// Whoever looks for something to do to all of it takes as long as it takes.
     pub(super) fn for_all(rx: &'l Rx<'r>, passages: &'l Passages) -> Look<'l, 'r> {
-        Look { rx, passages, known: &[], until: None, left: 0, partial: false }
+        Look {
+            rx,
+            passages,
+            known: &[],
+            documents_end: passages.documents_end(),
+            until: None,
+            left: 0,
+            entries: usize::MAX,
+            scored: Vec::new(),
+            partial: false,
+        }
     }
 
-    /// What is found within this time. Words are looked up in the postings; what only the full-text index
+    /// What is found with this effort. Words are looked up in the postings; what only the full-text index
     /// knows is found the newest first.
     pub(super) fn within(
-        patience: Duration,
+        effort: &Effort,
         rx: &'l Rx<'r>,
         passages: &'l Passages,
         known: &'l [Word<'l>],
     ) -> Look<'l, 'r> {
-        Look { until: Some(Instant::now() + patience), known, ..Look::for_all(rx, passages) }
+        let until = Some(Instant::now() + effort.patience);
+        Look { until, known, entries: effort.entries, ..Look::for_all(rx, passages) }
     }
 
-    /// The documents that fulfil a condition, and none that does not. Some may be missing if time was up.
+    /// The documents that fulfil a condition, and none that does not. Some may be missing if it was too
+    /// much work.
     pub(super) fn documents(&mut self, condition: &Condition) -> Result<Documents, OpError> {
         self.left = questions(condition);
         self.fulfilling(condition)
@@ -88,20 +123,16 @@ impl<'l, 'r> Look<'l, 'r> {
         match condition {
             Condition::Has(expression) => self.matching(expression),
             Condition::Word(word) => self.with_word(word),
-            Condition::Any(parts) => self.each(parts, |own, other| own || other),
-            Condition::All(parts) => self.each(parts, |own, other| own && other),
+            Condition::Any(parts) => self.each(parts, |own, other| own | other),
+            Condition::All(parts) => self.each(parts, |own, other| own & other),
             Condition::Without(wanted, unwanted) => {
                 let wanted = self.fulfilling(wanted)?;
                 let unwanted = self.fulfilling(unwanted)?;
                 let known_from = unwanted.known_from;
-                let mut rest = wanted.join(&unwanted, |wanted, unwanted| wanted && !unwanted);
+                let mut rest = wanted.join(&unwanted, |wanted, unwanted| wanted & !unwanted);
                 // What may have what is not wanted is not listed.
                 for doc in (0..known_from).filter_map(|passage| self.passages.doc(passage)) {
-                    if let Some(chosen) =
-                        usize::try_from(doc).ok().and_then(|doc| rest.chosen.get_mut(doc))
-                    {
-                        *chosen = false;
-                    }
+                    rest.leave_out(doc);
                 }
                 Ok(rest)
             }
@@ -111,7 +142,7 @@ impl<'l, 'r> Look<'l, 'r> {
     fn each(
         &mut self,
         parts: &[Condition],
-        both: fn(bool, bool) -> bool,
+        both: fn(u64, u64) -> u64,
     ) -> Result<Documents, OpError> {
         let mut joined: Option<Documents> = None;
         // Words take the least time, and leave the rest of it to others.
@@ -128,14 +159,10 @@ impl<'l, 'r> Look<'l, 'r> {
     }
 
     fn none(&self) -> Documents {
-        Documents { chosen: vec![false; self.passages.documents_end()], known_from: 0 }
+        Documents { chosen: vec![0; self.documents_end.div_ceil(64)], known_from: 0 }
     }
 
     fn with_word(&mut self, word: &str) -> Result<Documents, OpError> {
-        if self.until.is_some_and(|until| Instant::now() >= until) {
-            let nothing = self.none();
-            return Ok(self.cut_off(nothing, self.passages.end()));
-        }
         let asked = [word.to_owned()];
         let read;
         let words = match self.known.iter().position(|known| known.word == word) {
@@ -151,6 +178,11 @@ impl<'l, 'r> Look<'l, 'r> {
         };
         self.left = self.left.saturating_sub(1);
         let mut documents = self.none();
+        let count = words.iter().map(|word| word.count).sum();
+        let Some(rest) = self.entries.checked_sub(count) else {
+            return Ok(self.cut_off(documents, self.passages.end()));
+        };
+        self.entries = rest;
         for passage in words.iter().flat_map(Word::passages) {
             documents.choose(self.passages.doc(passage));
         }
@@ -181,12 +213,13 @@ impl<'l, 'r> Look<'l, 'r> {
                     Err(error) => return Err(error),
                 }
                 documents.choose(self.passages.doc(last));
+                self.scored.push(Scored { passage: last, score: OTHER_SCORE });
             }
         })?;
         Ok(if whole { documents } else { self.cut_off(documents, last) })
     }
 
-    /// What was found of something until time was up.
+    /// What was found of something before it became too much work.
     fn cut_off(&mut self, found: Documents, known_from: usize) -> Documents {
         self.partial = true;
         Documents { known_from, ..found }

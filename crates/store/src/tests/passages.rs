@@ -251,6 +251,7 @@ fn operators_go_by_the_whole_record_however_long_it_is() {
         let query = text::query::rewrite(typed);
         let found = desk.read(|rx| search::hits(rx, &query, &Filter::default(), Order::Best, 10));
         assert!(!found.partial, "{typed}");
+        assert!(found.hits.iter().all(|hit| hit.score > 0.0), "{typed}");
         let mut ids: Vec<i64> = found.hits.iter().map(|hit| hit.id).collect();
         ids.sort_unstable();
         ids
@@ -291,6 +292,16 @@ fn what_may_have_what_is_not_wanted_is_not_listed_when_time_is_up() {
     for hit in &found.hits {
         assert!(!desk.get(hit.id).unwrap().content.contains("unwanted"));
     }
-    let whole = desk.read(|rx| search::hits(rx, &query, &Filter::default(), Order::Best, 1_000));
+    let effort = Effort { patience: Duration::from_secs(60), ..Effort::default() };
+    let whole =
+        desk.read(|rx| search::hits_within(&effort, rx, &query, &Filter::default(), wanted));
     assert_eq!((whole.hits.len(), whole.partial), (300, false));
+    // The same for words that stand in too many passages.
+    let query = text::query::rewrite("wanted NOT n7");
+    for (entries, found) in [(601, (599, false)), (600, (0, true)), (599, (0, true))] {
+        let effort = Effort { entries, ..Effort::default() };
+        let hits =
+            desk.read(|rx| search::hits_within(&effort, rx, &query, &Filter::default(), wanted));
+        assert_eq!((hits.hits.len(), hits.partial), found, "{entries}");
+    }
 }

@@ -424,7 +424,8 @@ fn a_query_that_takes_too_long_ends_with_what_it_has() {
     let found = desk.read(|rx| search::hits_within(&effort, rx, &query, &ALL, wanted));
     assert!(found.partial);
     assert!(found.hits.len() < 800);
-    let complete = desk.read(|rx| search::hits(rx, &query, &ALL, Order::Best, 1_000));
+    let effort = Effort { patience: Duration::from_secs(60), ..Effort::default() };
+    let complete = desk.read(|rx| search::hits_within(&effort, rx, &query, &ALL, wanted));
     assert_eq!((complete.hits.len(), complete.partial), (800, false));
 }
 
