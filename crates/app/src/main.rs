@@ -1,10 +1,4 @@
-//! The leaf: looks at the first argument and picks hook or command line; lists the plugins.
-
-mod commands;
-mod kit;
-mod names;
-mod road;
-mod world;
+//! The leaf: looks at the first argument and picks hook or command line.
 
 use std::ffi::OsString;
 use std::process::ExitCode;

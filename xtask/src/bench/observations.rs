@@ -27,7 +27,7 @@ const MEASURE_DEADLINE: Duration = Duration::from_secs(600);
 
 /// What the store and its generator are made of: another text there makes another store.
 const SOURCES: [&str; 2] =
-    ["crates/store/src/schema/", "crates/app/src/commands/bench_observations/"];
+    ["crates/store/src/schema/", "crates/commands/src/commands/bench_observations/"];
 
 /// A read: its name among the figures, what it is called, and milliseconds it may take up to 100,000
 /// observations and at a million.

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::report::Problem;
 
 /// A crate and those of ours it may depend on. What only tests need is not looked at.
-const MAY_SEE: [(&str, &[&str]); 21] = [
+const MAY_SEE: [(&str, &[&str]); 22] = [
     ("model", &["text"]),
     ("text", &[]),
     ("git", &[]),
@@ -24,8 +24,9 @@ const MAY_SEE: [(&str, &[&str]); 21] = [
     ("mcp", &["model", "contract", "runtime", "client"]),
     ("server", &["model", "contract", "runtime", "client", "mcp"]),
     ("cli", &["model", "text", "contract", "client", "agents"]),
+    ("commands", &["*", "-app"]),
     ("app", &["*"]),
-    ("testkit", &["*", "-app"]),
+    ("testkit", &["*", "-app", "-commands"]),
     ("xtask", &[]),
 ];
 
@@ -34,7 +35,7 @@ const PLUGIN_MAY_SEE: [&str; 8] =
     ["model", "text", "git", "pattern", "markup", "agents", "store", "contract"];
 
 /// Crates that may use tokio: sockets are there, or a model is talked to.
-pub(crate) const TOKIO_CRATES: [&str; 5] = ["runtime", "server", "mcp", "app", "plugin-agent"];
+pub(crate) const TOKIO_CRATES: [&str; 5] = ["runtime", "server", "mcp", "commands", "plugin-agent"];
 
 /// Crates from outside that only some of ours may use.
 const RESERVED: [(&str, &[&str]); 2] = [("tokio", &TOKIO_CRATES), ("rusqlite", &["store"])];

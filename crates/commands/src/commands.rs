@@ -9,7 +9,7 @@ mod config;
 mod connecting;
 mod doctor;
 mod eval;
-pub(crate) mod hook;
+pub mod hook;
 mod install;
 mod links;
 mod logs;
@@ -73,7 +73,7 @@ fn own_commands(table: &Table) -> Vec<Command> {
 }
 
 /// Runs a line and says with which code to exit.
-pub(crate) fn run(argv: Vec<OsString>) -> u8 {
+pub fn run(argv: Vec<OsString>) -> u8 {
     let name = crate::names::started_by(argv.first().map(AsRef::as_ref));
     run_on(argv, Output::standard(name))
 }

@@ -57,7 +57,7 @@ impl Write for Said {
 }
 
 /// Runs a line of a hook that is not a plain event. What is wrong with it goes to the hook's log.
-pub(crate) fn run_line(argv: Vec<OsString>) {
+pub fn run_line(argv: Vec<OsString>) {
     let said = Said::default();
     let name = crate::names::started_by(argv.first().map(AsRef::as_ref));
     let out = Output::new(name, Box::new(io::stdout()), Box::new(said.clone()), false);
@@ -81,7 +81,7 @@ pub(super) fn run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
 
 /// Takes in one event. If no daemon took it, a session that starts is answered from the store, and so is
 /// a prompt if that is wanted; and a daemon is started for the events to come.
-pub(crate) fn take(hooked: &Hooked<'_>) {
+pub fn take(hooked: &Hooked<'_>) {
     let started = Instant::now();
     let Outcome::Spooled { event, locations } = hook::run(hooked) else { return };
     if matches!(event.what, Happening::SessionStarted(_) | Happening::Prompted(_)) {
