@@ -60,6 +60,7 @@ pub(super) fn run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
 }
 
 fn uninstall(world: &mut World, matches: &ArgMatches) -> Result<Option<Value>, OpError> {
+    let here = Here::find()?;
     let data = matches.get_flag("data").then(|| Data::find(&world.locations));
     let mut lock = None;
     if let Some(data) = &data {
@@ -69,7 +70,6 @@ fn uninstall(world: &mut World, matches: &ArgMatches) -> Result<Option<Value>, O
         // Before anything is undone: it is held until the data is gone.
         lock = data.make_way(world)?;
     }
-    let here = Here::find()?;
     let named = connecting::named(matches);
     let chosen = (!named.is_empty()).then_some(named.as_slice());
     let undone = connect::uninstall(chosen, &world.locations.data_dir, &here.around())?;
