@@ -32,7 +32,7 @@ use any_term::Word;
 pub(crate) use filter::Conditions;
 pub use filter::Filter;
 use recipe::Candidates;
-use records::Look;
+use records::{Documents, Look};
 pub use similar::{Similar, similar};
 
 /// How much adjacent words count beside the words.
@@ -327,7 +327,7 @@ struct Named {
     /// A passage of each of those that were found to.
     exact: Vec<usize>,
     /// All that have its words side by side, and those of them that were read and do not contain it.
-    maybe: HashSet<i64>,
+    maybe: Documents,
     otherwise: HashSet<i64>,
     /// Whether there may be more than were read.
     partial: bool,
@@ -343,13 +343,11 @@ impl Named {
     ) -> Result<Named, OpError> {
         let mut named = Named::default();
         let Some(exact) = query.exact() else { return Ok(named) };
-        let mut found = Found::new(passages);
-        {
-            let _deadline = Deadline::after(effort.patience);
-            found.newest(rx, exact.expression(), None, effort.rows)?;
-        }
-        named.partial = found.partial;
-        named.maybe = found.scored.iter().filter_map(|one| passages.doc(one.passage)).collect();
+        let mut look = Look::within(effort, rx, passages, &[]);
+        named.maybe = look.documents(&Condition::Has(exact.expression().to_owned()))?;
+        named.partial = look.partial;
+        let mut found = Found { scored: look.scored, ..Found::new(passages) };
+        found.scored.truncate(effort.rows);
         let most = limits::SEARCH_EXACT_READ;
         let newest = found.documents(rx, conditions, Order::Newest, most + 1)?;
         named.partial |= newest.len() > most;
@@ -365,7 +363,7 @@ impl Named {
 
     /// Whether nothing speaks against it that a document contains what was typed.
     fn admits(&self, doc: i64) -> bool {
-        self.maybe.contains(&doc) && !self.otherwise.contains(&doc)
+        self.maybe.has(doc) && !self.otherwise.contains(&doc)
     }
 }
 

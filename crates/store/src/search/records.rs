@@ -16,6 +16,7 @@ use crate::tx::Rx;
 const OTHER_SCORE: f64 = 1.0;
 
 /// Some of all documents.
+#[derive(Default)]
 pub(super) struct Documents {
     /// A bit for each, by its number.
     chosen: Vec<u64>,
