@@ -313,6 +313,9 @@ fn files_that_uninstall_could_not_look_at_are_named() {
     let said = home.run(&["uninstall"]).ok();
     let named = format!("not seen  {}: ", home.path(".claude").display());
     assert_eq!(said.matches(&named).count(), 1, "{said}");
+    home.write(".codex/hooks.json", "{ broken");
+    let said = home.run(&["uninstall", "--dry-run"]).ok();
+    assert!(said.contains("nothing of ours was found"), "what does not tell is not ours: {said}");
 }
 
 /// @connect_touched

@@ -126,7 +126,10 @@ fn preview(world: &World, matches: &ArgMatches) -> Result<Value, OpError> {
     let named = connecting::named(matches);
     let recorded = connect::recorded(&world.locations.data_dir);
     let is_meant = |wiring: &&Wiring| {
-        let is_wired = |scope| look(wiring, scope, &around).state() != "no";
+        let is_wired = |scope| {
+            let look = look(wiring, scope, &around);
+            !look.wired.is_empty() || !look.altered.is_empty()
+        };
         let asked = named.is_empty() || named.iter().any(|named| named.agent == wiring.agent);
         asked
             && (recorded.iter().any(|agent| agent == wiring.agent)
