@@ -3,6 +3,8 @@
 
 mod order;
 
+use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use meaning::{DIMENSIONS, Vector};
@@ -31,6 +33,8 @@ pub(crate) struct Passages {
     /// Of a vector's length; 0 where there is no vector.
     reciprocals: Vec<f32>,
     order: Order,
+    /// Where the passages of each project stand, in their order.
+    runs: HashMap<u32, Vec<Range<usize>>>,
     count: usize,
     length_sum: u64,
     /// How often passages had become others when these were read.
@@ -127,6 +131,7 @@ impl Passages {
                     self.learn(id, &vector);
                 }
                 self.place(id);
+                self.add_to_runs(id);
                 self.count += 1;
                 self.length_sum += u64::from(self.length(id));
             }
@@ -148,6 +153,15 @@ impl Passages {
             (at(&self.times), at(&self.docs))
         };
         self.order.add(session, number(passage), place);
+    }
+
+    fn add_to_runs(&mut self, passage: usize) {
+        let project = self.projects.get(passage).copied().unwrap_or_default();
+        let runs = self.runs.entry(project).or_default();
+        match runs.last_mut().filter(|run| run.end == passage) {
+            Some(run) => run.end += 1,
+            None => runs.push(passage..passage + 1),
+        }
     }
 
     fn learn(&mut self, passage: usize, vector: &Vector) {
@@ -216,6 +230,19 @@ impl Passages {
         self.projects.get(passage).copied().map_or(0, i64::from)
     }
 
+    /// The stretches of a part whose passages are of this project.
+    pub(crate) fn of_project(
+        &self,
+        project: i64,
+        part: Range<usize>,
+    ) -> impl Iterator<Item = Range<usize>> {
+        let all = u32::try_from(project).ok().and_then(|project| self.runs.get(&project));
+        let all = all.map(Vec::as_slice).unwrap_or_default();
+        let first = all.partition_point(|run| run.end <= part.start);
+        let these = all.iter().skip(first).take_while(move |run| run.start < part.end);
+        these.map(move |run| run.start.max(part.start)..run.end.min(part.end))
+    }
+
     /// When its document happened: milliseconds since 1970, UTC, to the second.
     pub(crate) fn at(&self, passage: usize) -> i64 {
         self.times.get(passage).copied().map_or(0, |seconds| i64::from(seconds) * 1_000)
@@ -235,7 +262,7 @@ impl Passages {
     }
 
     /// All passages of the document that this one belongs to: they stand side by side.
-    pub(crate) fn siblings(&self, passage: usize) -> std::ops::Range<usize> {
+    pub(crate) fn siblings(&self, passage: usize) -> Range<usize> {
         let doc = self.doc(passage);
         let same = |other: &usize| doc.is_some() && self.doc(*other) == doc;
         let first = (0..passage).rev().take_while(same).last().unwrap_or(passage);

@@ -441,7 +441,7 @@ impl<'p> Found<'p> {
         self.partial |= newest.len() == effort.rows;
         let first = newest.last().copied().unwrap_or_default();
         words.truncate(limits::QUERY_WORDS_MAX);
-        self.scored = any_term::score(passages, &words, first, &admits);
+        self.scored = any_term::score(passages, &words, first, conditions, &admits);
         let others = others.into_iter();
         self.scored.extend(others.filter(|one| one.passage >= first && admits(one.passage)));
         // Also documents that count for nothing, because all of their words are small ones.
@@ -465,7 +465,7 @@ impl<'p> Found<'p> {
         self.partial |= words.len() > limits::QUERY_WORDS_MAX;
         words.truncate(limits::QUERY_WORDS_MAX);
         let admits = |passage: usize| conditions.admits(passages, passage);
-        self.scored = any_term::score(passages, &words, 0, &admits);
+        self.scored = any_term::score(passages, &words, 0, conditions, &admits);
         let (pairs, too_dear) = affordable_pairs(query, &words, effort.rows);
         self.partial |= too_dear;
         let without_pairs = self.scored.len();

@@ -7,7 +7,8 @@ use rusqlite::{Connection, params};
 use text::terms;
 use text::words::is_cjk;
 
-use super::Scored;
+use super::recipe::in_parts;
+use super::{Conditions, Scored};
 use crate::catalogue::Passages;
 use crate::postings::{self, BLOCK};
 use crate::tx::Rx;
@@ -89,48 +90,98 @@ fn blobs(
     Ok(found)
 }
 
-/// Every passage with one of the words that is admitted, with its score, from one passage on.
+/// Every passage with one of the words that the conditions and whoever asks admit, with its score, from one
+/// passage on.
 pub(super) fn score(
     passages: &Passages,
     words: &[Word<'_>],
     from: usize,
-    admits: &dyn Fn(usize) -> bool,
+    conditions: &Conditions,
+    admits: &(dyn Fn(usize) -> bool + Sync),
 ) -> Vec<Scored> {
-    let total = passages.count() as f64;
-    let average = passages.average_length();
-    let norm = |passage: usize| K1 * (1.0 - B + B * f64::from(passages.length(passage)) / average);
-    let mut scored = Vec::new();
-    let mut sums = vec![0.0_f64; BLOCK];
-    let first = from / BLOCK;
-    let before = |word: &Word<'_>| word.blobs.partition_point(|(block, _)| *block < first);
-    let mut next: Vec<usize> = words.iter().map(before).collect();
-    for block in first..passages.end().div_ceil(BLOCK) {
-        let mut any = false;
-        for (word, next) in words.iter().zip(&mut next) {
+    let parts = in_parts(passages.end(), |part| {
+        let mut sums = Sums::new(passages, words, part.start.max(from));
+        let mut scored = Vec::new();
+        for block in part.start.max(from) / BLOCK..part.end.div_ceil(BLOCK) {
+            let start = block * BLOCK;
+            if sums.add_up(block, conditions.runs(passages, start..start + BLOCK)) {
+                sums.take(|place, score| {
+                    let passage = start + place;
+                    if passage >= from && admits(passage) {
+                        scored.push(Scored { passage, score });
+                    }
+                });
+            }
+        }
+        scored
+    });
+    parts.into_iter().flatten().collect()
+}
+
+/// What the words of a query are worth in the passages of one block after the other.
+struct Sums<'w, 'q> {
+    passages: &'w Passages,
+    /// Each with what it counts for and the place of its next blob.
+    words: Vec<(&'w Word<'q>, f64, usize)>,
+    average: f64,
+    sums: Vec<f64>,
+    wanted: Vec<bool>,
+}
+
+impl<'w, 'q> Sums<'w, 'q> {
+    /// For the blocks from the one with this passage on.
+    fn new(passages: &'w Passages, words: &'w [Word<'q>], from: usize) -> Sums<'w, 'q> {
+        let total = passages.count() as f64;
+        let words = words.iter().map(|word| {
             let count = word.count as f64;
             let idf = ((total - count + 0.5) / (count + 0.5)).ln().max(IDF_MIN);
+            (word, idf, word.blobs.partition_point(|(block, _)| *block < from / BLOCK))
+        });
+        Sums {
+            passages,
+            words: words.collect(),
+            average: passages.average_length(),
+            sums: vec![0.0; BLOCK],
+            wanted: vec![false; BLOCK],
+        }
+    }
+
+    /// Adds up a block, and says whether there was anything. Most of what has a frequent word may be of
+    /// other projects: what is in none of the runs is passed over.
+    fn add_up(&mut self, block: usize, runs: impl Iterator<Item = Range<usize>>) -> bool {
+        let start = block * BLOCK;
+        self.wanted.fill(false);
+        for run in runs {
+            if let Some(run) = self.wanted.get_mut(run.start - start..run.end - start) {
+                run.fill(true);
+            }
+        }
+        let (passages, average) = (self.passages, self.average);
+        let norm =
+            |place: usize| K1 * (1.0 - B + B * f64::from(passages.length(start + place)) / average);
+        let mut any = false;
+        for (word, idf, next) in &mut self.words {
             while let Some((_, blob)) = word.blobs.get(*next).filter(|(of, _)| *of == block) {
                 *next += 1;
                 any = true;
                 for (place, twice) in postings::entries(blob) {
-                    let often = f64::from(twice) / 2.0;
-                    let score = idf * often * (K1 + 1.0) / (often + norm(block * BLOCK + place));
-                    if let Some(sum) = sums.get_mut(place) {
-                        *sum += score;
+                    if self.wanted.get(place) == Some(&true)
+                        && let Some(sum) = self.sums.get_mut(place)
+                    {
+                        let often = f64::from(twice) / 2.0;
+                        *sum += *idf * often * (K1 + 1.0) / (often + norm(place));
                     }
                 }
             }
         }
-        if !any {
-            continue;
-        }
-        for (place, sum) in sums.iter_mut().enumerate().filter(|(_, sum)| **sum > 0.0) {
-            let passage = block * BLOCK + place;
-            if passage >= from && admits(passage) {
-                scored.push(Scored { passage, score: *sum });
-            }
+        any
+    }
+
+    /// Gives what was added up, and begins anew.
+    fn take(&mut self, mut each: impl FnMut(usize, f64)) {
+        for (place, sum) in self.sums.iter_mut().enumerate().filter(|(_, sum)| **sum > 0.0) {
+            each(place, *sum);
             *sum = 0.0;
         }
     }
-    scored
 }

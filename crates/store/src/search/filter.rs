@@ -130,18 +130,14 @@ impl Conditions {
 
     /// The stretches of a part of all passages outside of which nothing is admitted: of a project that is
     /// one of many, most passages need not be looked at.
-    pub(super) fn runs(&self, passages: &Passages, part: Range<usize>) -> Vec<Range<usize>> {
-        let Some(projects) = &self.projects else { return vec![part] };
-        let mut runs: Vec<Range<usize>> = Vec::new();
-        for passage in part {
-            if projects.contains(&passages.project(passage)) {
-                match runs.last_mut().filter(|run| run.end == passage) {
-                    Some(run) => run.end += 1,
-                    None => runs.push(passage..passage + 1),
-                }
-            }
-        }
-        runs
+    pub(super) fn runs<'a>(
+        &'a self,
+        passages: &'a Passages,
+        part: Range<usize>,
+    ) -> impl Iterator<Item = Range<usize>> + 'a {
+        let all = self.projects.is_none().then(|| part.clone());
+        let projects = self.projects.iter().flatten();
+        all.into_iter().chain(projects.flat_map(move |id| passages.of_project(*id, part.clone())))
     }
 
     /// The documents of these passages that the conditions let through, yet without a score. Where the

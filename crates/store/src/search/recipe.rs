@@ -12,6 +12,7 @@ use model::{OpError, limits};
 
 use super::{Conditions, Hit, Ranked};
 use crate::catalogue::Passages;
+use crate::postings::BLOCK;
 use crate::tx::Rx;
 
 /// How much a document's neighbours count; the longer it is, the more it speaks for itself.
@@ -200,14 +201,14 @@ impl Nearest {
     }
 }
 
-/// Does something for parts of all passages, on as many threads as are worth it: reading the vectors of
-/// a large store takes one core longer than everything else does.
-fn in_parts<T: Send>(end: usize, work: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
+/// Does something for parts of all passages, on as many threads as are worth it: in a large store reading
+/// the vectors takes one core longer than everything else does. A part begins with a block.
+pub(super) fn in_parts<T: Send>(end: usize, work: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
     static CORES: LazyLock<usize> =
         LazyLock::new(|| thread::available_parallelism().map_or(1, usize::from));
     let parts = (end / PASSAGES_PER_THREAD).clamp(1, THREADS_MAX.min(*CORES));
-    // Whole chunks each, so that every part gives what it would give as one.
-    let each = end.div_ceil(parts).next_multiple_of(VECTORS_AT_ONCE);
+    // Whole blocks each, so that every part gives what it would give as one.
+    let each = end.div_ceil(parts).next_multiple_of(BLOCK);
     let mut ranges = (0..end).step_by(each).map(|from| from..(from + each).min(end));
     let first = ranges.next().unwrap_or(0..0);
     thread::scope(|scope| {
