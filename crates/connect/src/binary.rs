@@ -27,18 +27,28 @@ pub fn build_folder(program: &Path) -> bool {
     [".fingerprint", "deps", "incremental"].iter().any(|name| folder.join(name).is_dir())
 }
 
+fn has_mark(bytes: &[u8]) -> bool {
+    bytes.windows(MARK.len()).any(|bytes| bytes == MARK)
+}
+
+/// Whether what lies there is our program, of whatever build, and not what somebody put in its place.
+pub(crate) fn is_ours(path: &Path) -> bool {
+    fs::read(path).is_ok_and(|bytes| has_mark(&bytes))
+}
+
 /// What the copy would change.
-pub(crate) fn plan(copy: &Copy, known: Option<&Path>) -> Result<Doing, OpError> {
+pub(crate) fn plan(copy: &Copy) -> Result<Doing, OpError> {
     let failed = |path: &Path, error: io::Error| unusable(path, &error);
-    if !copy.to.exists() {
+    if !copy.to.exists() && !copy.to.is_symlink() {
         return Ok(Doing::Made);
     }
     let ours = fs::read(&copy.from).map_err(|error| failed(&copy.from, error))?;
     let there = fs::read(&copy.to).map_err(|error| failed(&copy.to, error))?;
     if ours == there {
-        return Ok(Doing::Kept);
+        let runs = fs::metadata(&copy.to).is_ok_and(|meta| meta.permissions().mode() & 0o100 != 0);
+        return Ok(if runs { Doing::Kept } else { Doing::Changed });
     }
-    if known != Some(&copy.to) && !there.windows(MARK.len()).any(|bytes| bytes == MARK) {
+    if !has_mark(&there) {
         let message = format!("{} is there already and is not ours", copy.to.display());
         return Err(OpError::new(Code::Conflict, message)
             .hint("Move it away, or say with --bin PATH where the program is to be."));

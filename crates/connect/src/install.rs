@@ -48,6 +48,8 @@ pub struct Undone {
     pub removed: Vec<PathBuf>,
     /// Copies that stay, and the folder of the plugin that starts each.
     pub kept: Vec<(PathBuf, PathBuf)>,
+    /// What somebody put in the place of a copy, and stays.
+    pub replaced: Vec<PathBuf>,
     /// Folders that were made for the record, the outermost first; what was remembered may still be in them.
     pub folders: Vec<PathBuf>,
     /// Files that could not be looked at, and why: something of ours may stand in them.
@@ -56,10 +58,12 @@ pub struct Undone {
 
 /// What an installation would do.
 pub fn preview(asked: &Asked<'_>, around: &Around<'_>) -> Result<Outcome, OpError> {
-    plan_all(asked, around, &load(asked.data_dir)?)
+    // One that cannot be read stops an installation, too.
+    load(asked.data_dir)?;
+    plan_all(asked, around)
 }
 
-fn plan_all(asked: &Asked<'_>, around: &Around<'_>, record: &Record) -> Result<Outcome, OpError> {
+fn plan_all(asked: &Asked<'_>, around: &Around<'_>) -> Result<Outcome, OpError> {
     let Some(path) = asked.binary.to_str() else {
         return Err(OpError::invalid("bin", "the path of the program is not UTF-8")
             .hint("Say with --bin PATH where the program is to be."));
@@ -71,8 +75,7 @@ fn plan_all(asked: &Asked<'_>, around: &Around<'_>, record: &Record) -> Result<O
     for whole in asked.shell {
         files.push(plan::put(whole, around)?);
     }
-    let known = record.binary.as_deref();
-    let copy = asked.copy.as_ref().map(|copy| binary::plan(copy, known)).transpose()?;
+    let copy = asked.copy.as_ref().map(binary::plan).transpose()?;
     Ok(Outcome { files, copy, removed: Vec::new() })
 }
 
@@ -82,7 +85,7 @@ pub fn install(asked: &Asked<'_>, around: &Around<'_>) -> Result<Outcome, OpErro
     let record = desk.load()?;
     record.files.iter().for_each(|entry| apply::tidy(&entry.target));
     record.copies().for_each(|copy| apply::tidy(copy));
-    let mut outcome = plan_all(asked, around, &record)?;
+    let mut outcome = plan_all(asked, around)?;
     if outcome.changes_nothing() {
         return Ok(outcome);
     }
@@ -130,7 +133,8 @@ fn remove_unused(record: &mut Record) -> Vec<PathBuf> {
     let (kept, unused): (Vec<_>, Vec<_>) = record.older.drain(..).partition(is_started);
     record.older = kept;
     let mut removed = Vec::new();
-    for copy in unused {
+    // What somebody put in its place is not ours to remove.
+    for copy in unused.into_iter().filter(|copy| binary::is_ours(copy) || !copy.exists()) {
         match apply::remove(&copy) {
             Ok(()) => removed.push(copy),
             // The next one tries again.
@@ -255,9 +259,10 @@ pub fn uninstall(
     let made = gone.iter().filter(|entry| entry.before.is_none() && !entry.target.exists());
     made.for_each(|entry| apply::remove_folders(&entry.folders));
     let mut next = Record { files: left, ..record.clone() };
-    let (mut removed, mut kept) = (Vec::new(), Vec::new());
+    let (mut removed, mut kept, mut replaced) = (Vec::new(), Vec::new(), Vec::new());
     if last {
         (removed, kept) = let_go(&mut next);
+        (removed, replaced) = removed.into_iter().partition(|copy| binary::is_ours(copy));
         for copy in &removed {
             apply::remove(copy).map_err(|error| unusable(copy, &error))?;
         }
@@ -275,5 +280,5 @@ pub fn uninstall(
         }
     }
     let folders = if ended { record.folders } else { Vec::new() };
-    Ok(Undone { files, removed, kept, folders, unseen: unseen(&asked, around) })
+    Ok(Undone { files, removed, kept, replaced, folders, unseen: unseen(&asked, around) })
 }

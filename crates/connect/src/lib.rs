@@ -28,7 +28,7 @@ pub use look::{Look, Started, look};
 pub use ours::{claude_plugin, quoted};
 pub use place::{Around, Scope};
 pub use plan::{Change, Doing, Whole};
-pub use record::recorded;
+pub use record::{Recorded, recorded};
 pub use switches::Off;
 pub use traces::last_active;
 

@@ -15,6 +15,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::apply;
 use crate::place::{Scope, unusable};
+use crate::plan::SHELL;
 
 /// The name of the record in the data directory.
 const NAME: &str = "installed.json";
@@ -92,12 +93,29 @@ pub(crate) fn digest(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The agents that were connected for their user and not disconnected since.
-pub fn recorded(data_dir: &Path) -> Vec<String> {
-    // A record that cannot be read is for `install` to complain about.
-    let files = load(data_dir).map(|record| record.files).unwrap_or_default();
-    let of_user = files.into_iter().filter(|entry| entry.scope == Scope::User.word());
-    of_user.map(|entry| entry.agent).collect()
+/// What was installed and not undone since.
+#[derive(Debug, Default)]
+pub struct Recorded {
+    /// The agents that were connected for their user.
+    pub agents: Vec<String>,
+    /// Completions and the man page.
+    pub shell: Vec<PathBuf>,
+    /// The copies of our program.
+    pub copies: Vec<PathBuf>,
+}
+
+/// Reads the record of what was installed.
+pub fn recorded(data_dir: &Path) -> Result<Recorded, OpError> {
+    let record = load(data_dir)?;
+    let copies = record.copies().cloned().collect();
+    let (shell, agents): (Vec<_>, Vec<_>) =
+        record.files.into_iter().partition(|entry| entry.agent == SHELL);
+    let of_user = agents.into_iter().filter(|entry| entry.scope == Scope::User.word());
+    Ok(Recorded {
+        agents: of_user.map(|entry| entry.agent).collect(),
+        shell: shell.into_iter().map(|entry| entry.path).collect(),
+        copies,
+    })
 }
 
 /// The data directory, held by one installation at a time.

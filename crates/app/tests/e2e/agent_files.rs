@@ -68,7 +68,7 @@ fn what_is_not_as_it_was_written_is_partly_connected_until_it_is_installed_again
 }
 
 /// A repository in a home, and a line that is run inside it.
-fn in_repository(home: &Home, args: &[&str]) -> Run {
+pub(crate) fn in_repository(home: &Home, args: &[&str]) -> Run {
     for (file, text) in [("HEAD", "ref: refs/heads/main\n"), ("objects/x", ""), ("refs/x", "")] {
         home.write(&format!("repo/.git/{file}"), text);
     }

@@ -341,7 +341,9 @@ fn from_a_build_folder_the_program_is_copied_replaced_and_removed_with_the_last_
     assert_eq!(std::fs::metadata(&copy).unwrap().mode() & 0o777, 0o755);
     // An older build.
     let built = std::fs::metadata(&copy).unwrap().len();
-    std::fs::write(&copy, "old").unwrap();
+    let mut older = std::fs::read(&copy).unwrap();
+    older.push(0);
+    std::fs::write(&copy, older).unwrap();
     let done = install(&home, &["cursor", "--json"]).json();
     assert_eq!(done["binary"]["done"], "changed", "{done}");
     assert_eq!(std::fs::metadata(&copy).unwrap().len(), built);

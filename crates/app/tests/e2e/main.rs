@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "tests fail by panicking")]
 
 mod agent_files;
+mod agent_project;
 mod agents;
 mod arrivals;
 mod backlog;

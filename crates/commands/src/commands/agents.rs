@@ -2,7 +2,7 @@
 
 use agents::wiring::{WIRINGS, Wiring};
 use clap::{ArgMatches, Command};
-use connect::{Around, Look, Scope, look};
+use connect::{Look, Scope};
 use model::{OpError, Reply, Road as _};
 use serde_json::{Value, json};
 use server::lock::Lock;
@@ -40,16 +40,16 @@ fn agents(world: &mut World) -> Result<Value, OpError> {
     };
     let mut programs = Programs::default();
     let agents = WIRINGS.iter().map(|wiring| {
-        let (look, scope) = seen(wiring, &around);
+        let (look, scope) = connecting::seen(wiring, &around);
         let last = heard[wiring.agent].as_i64().map(|at| model::time::rfc3339(at * 1000));
-        let (faults, remarks) = faults(wiring, &look, &mut programs, world);
+        let (faults, remarks) = faults(wiring, &look, scope, &mut programs, world);
         let is_connected = look.is_connected();
         json!({
             "agent": wiring.agent,
             "title": wiring.title,
             "found": look.found.as_ref().map(|found| found.to_string_lossy()),
             "wired": look.state(),
-            "scope": is_connected.then_some(scope.word()),
+            "scope": (is_connected || look.invalid).then_some(scope.word()),
             "lacking": is_connected.then(|| look.lacking()),
             "missing": if is_connected { look.missing } else { Vec::new() },
             "altered": look.altered,
@@ -65,22 +65,11 @@ fn agents(world: &mut World) -> Result<Value, OpError> {
     Ok(json!({ "agents": agents.collect::<Vec<_>>(), "unheard": unheard }))
 }
 
-/// How an agent is connected: for its user or, if it is not, in this repository.
-fn seen(wiring: &Wiring, around: &Around<'_>) -> (Look, Scope) {
-    let (user, mut project) =
-        (look(wiring, Scope::User, around), look(wiring, Scope::Project, around));
-    if user.is_connected() || !project.is_connected() {
-        return (user, Scope::User);
-    }
-    // What is wrong with the user's own files matters in a repository, too.
-    project.trouble.extend(user.trouble);
-    (project, Scope::Project)
-}
-
 /// Why events do not come although the agent is connected, and why our tools do not, each with what mends it.
 fn faults(
     wiring: &Wiring,
     look: &Look,
+    scope: Scope,
     programs: &mut Programs,
     world: &World,
 ) -> (Vec<String>, Vec<String>) {
@@ -88,7 +77,7 @@ fn faults(
     let off = off.map(|off| (off.hooks, format!("{}. {}", off.detail, off.hint)));
     let bad = look.programs.iter().filter_map(|started| {
         let fault = programs.of(&started.path, &world.build).fault(started)?;
-        Some((started.by_hooks, format!("{fault}. {}", capture::registers(wiring))))
+        Some((started.by_hooks, format!("{fault}. {}", capture::registers(wiring, scope))))
     });
     let (faults, remarks): (Vec<_>, Vec<_>) = off.chain(bad).partition(|(hooks, _)| *hooks);
     let texts = |all: Vec<(bool, String)>| all.into_iter().map(|(_, text)| text).collect();
@@ -119,7 +108,7 @@ pub(super) fn unwired() -> Vec<&'static str> {
     let Ok(here) = Here::find() else { return Vec::new() };
     let around = here.around();
     let found = WIRINGS.iter().filter(|wiring| around.found(wiring).is_some());
-    let unwired = found.filter(|wiring| seen(wiring, &around).0.state() == "no");
+    let unwired = found.filter(|wiring| connecting::seen(wiring, &around).0.state() == "no");
     unwired.map(|wiring| wiring.title).collect()
 }
 
@@ -149,8 +138,8 @@ fn pretty(result: &Value) -> String {
         lines.push(format!("{name:<12} {found:<8} {connected:<10} {last}"));
         let wrong = faults.into_iter().chain(texts(&agent["remarks"]));
         lines.extend(wrong.map(|fault| format!("  {fault}")));
-        let scope = if in_project { " --scope project" } else { "" };
-        let install = format!("`rekindle install {name}{scope}`");
+        let scope = if in_project { Scope::Project } else { Scope::User };
+        let install = connecting::install_line(name, scope);
         if !trouble.is_empty() {
             lines.extend(trouble.iter().map(|trouble| format!("  {trouble}")));
             lines.push(match text("wired") {

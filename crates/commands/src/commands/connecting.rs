@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use agents::wiring::{WIRINGS, Wiring};
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches};
-use connect::{Around, Change, Look, Off};
+use connect::{Around, Change, Look, Off, Scope, look};
 use model::OpError;
 use serde_json::{Value, json};
 
@@ -84,6 +84,30 @@ pub(super) fn ask(world: &World, question: &str, default: bool) -> Option<bool> 
         "" => default && line.ends_with('\n'),
         word => word == "y" || word == "yes",
     })
+}
+
+/// Where the record of what was installed is: the agents' files are those of a home, whichever database a
+/// line names.
+pub(super) fn record_dir() -> PathBuf {
+    client::platform::locations(None).data_dir
+}
+
+/// How an agent is connected: for its user or, if it is not, in this repository.
+pub(super) fn seen(wiring: &Wiring, around: &Around<'_>) -> (Look, Scope) {
+    let (user, mut project) =
+        (look(wiring, Scope::User, around), look(wiring, Scope::Project, around));
+    if user.is_connected() || !(project.is_connected() || project.invalid) {
+        return (user, Scope::User);
+    }
+    // What is wrong with the user's own files matters in a repository, too.
+    project.trouble.extend(user.trouble);
+    (project, Scope::Project)
+}
+
+/// The line that connects an agent where it is looked at.
+pub(super) fn install_line(agent: &str, scope: Scope) -> String {
+    let scope = if scope == Scope::Project { " --scope project" } else { "" };
+    format!("`rekindle install {agent}{scope}`")
 }
 
 /// What an agent's settings switch off although it is connected, each with what mends it.

@@ -89,7 +89,7 @@ fn install(world: &mut World, matches: &ArgMatches) -> Result<Option<Value>, OpE
         binary: &binary,
         copy,
         shell: &shell,
-        data_dir: &world.locations.data_dir,
+        data_dir: &connecting::record_dir(),
     };
     let outcome = if dry {
         connect::preview(&asked, &around)?

@@ -8,7 +8,7 @@ use connect::{Asked, Scope};
 use model::{Code, OpError};
 use serde_json::{Value, json};
 
-use super::connecting::Here;
+use super::connecting::{Here, record_dir};
 use super::install;
 use crate::world::World;
 
@@ -33,13 +33,13 @@ pub(super) fn command() -> Command {
 
 pub(super) fn run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
     let dir = matches.get_one::<PathBuf>("dir").cloned().unwrap_or_default();
-    match write(world, &dir) {
+    match write(&dir) {
         Ok(result) => world.out.result(&result, Some(&pretty)),
         Err(error) => world.out.error(&error),
     }
 }
 
-fn write(world: &World, dir: &Path) -> Result<Value, OpError> {
+fn write(dir: &Path) -> Result<Value, OpError> {
     let failed = |error: std::io::Error| {
         OpError::unavailable(format!("cannot write {}: {error}", dir.display()))
             .hint("Choose a directory that is yours to write.")
@@ -55,7 +55,7 @@ fn write(world: &World, dir: &Path) -> Result<Value, OpError> {
         let message = format!("{} holds something else already", dir.display());
         return Err(OpError::new(Code::Conflict, message).hint("Choose an empty directory."));
     }
-    let program = program(world)?;
+    let program = program()?;
     let Some(command) = program.path.to_str() else {
         return Err(OpError::unavailable("the path of this program is not UTF-8"));
     };
@@ -67,7 +67,7 @@ fn write(world: &World, dir: &Path) -> Result<Value, OpError> {
         written.push(path.to_string_lossy().into_owned());
     }
     let dir = dir.canonicalize().map_err(failed)?;
-    connect::remember_plugin(&dir, &program.path, &world.locations.data_dir)?;
+    connect::remember_plugin(&dir, &program.path, &record_dir())?;
     Ok(json!({
         "directory": dir.to_string_lossy(),
         "files": written,
@@ -84,7 +84,7 @@ struct Program {
 }
 
 /// This program, or its copy out of a build folder, which is recorded, so that `rekindle uninstall` removes it.
-fn program(world: &World) -> Result<Program, OpError> {
+fn program() -> Result<Program, OpError> {
     let here = Here::find()?;
     let (path, copy) = install::program(&here, None)?;
     if copy.is_none() {
@@ -96,7 +96,7 @@ fn program(world: &World) -> Result<Program, OpError> {
         binary: &path,
         copy,
         shell: &[],
-        data_dir: &world.locations.data_dir,
+        data_dir: &record_dir(),
     };
     let copied = !connect::install(&asked, &here.around())?.changes_nothing();
     Ok(Program { path, copied })

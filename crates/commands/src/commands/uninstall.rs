@@ -72,7 +72,7 @@ fn uninstall(world: &mut World, matches: &ArgMatches) -> Result<Option<Value>, O
     }
     let named = connecting::named(matches);
     let chosen = (!named.is_empty()).then_some(named.as_slice());
-    let undone = connect::uninstall(chosen, &world.locations.data_dir, &here.around())?;
+    let undone = connect::uninstall(chosen, &connecting::record_dir(), &here.around())?;
     let changed = undone.files.iter().filter(|change| change.doing() != Doing::Kept);
     let files: Vec<Value> = changed
         .map(|change| {
@@ -87,6 +87,7 @@ fn uninstall(world: &mut World, matches: &ArgMatches) -> Result<Option<Value>, O
         .iter()
         .map(|(copy, plugin)| json!({ "path": copy.to_string_lossy(), "plugin": plugin.to_string_lossy() }))
         .collect();
+    let replaced: Vec<_> = undone.replaced.iter().map(|path| path.to_string_lossy()).collect();
     let programs: Vec<_> = undone.removed.iter().map(|path| path.to_string_lossy()).collect();
     let removed = data.map(|data| data.remove(&world.locations));
     drop(lock);
@@ -102,6 +103,7 @@ fn uninstall(world: &mut World, matches: &ArgMatches) -> Result<Option<Value>, O
         "files": files,
         "programs": programs,
         "kept": kept,
+        "replaced": replaced,
         "data": removed,
     })))
 }
@@ -124,22 +126,26 @@ fn preview(world: &World, matches: &ArgMatches) -> Result<Value, OpError> {
     let here = Here::find()?;
     let around = here.around();
     let named = connecting::named(matches);
-    let recorded = connect::recorded(&world.locations.data_dir);
+    let recorded = connect::recorded(&connecting::record_dir())?;
+    let is_named = |agent: &str| named.iter().any(|named| named.agent == agent);
     let is_meant = |wiring: &&Wiring| {
         let is_wired = |scope| {
             let look = look(wiring, scope, &around);
             !look.wired.is_empty() || !look.altered.is_empty()
         };
-        let asked = named.is_empty() || named.iter().any(|named| named.agent == wiring.agent);
-        asked
-            && (recorded.iter().any(|agent| agent == wiring.agent)
+        (named.is_empty() || is_named(wiring.agent))
+            && (recorded.agents.iter().any(|agent| agent == wiring.agent)
                 || is_wired(Scope::User)
                 || is_wired(Scope::Project))
     };
     let agents: Vec<_> = WIRINGS.iter().filter(is_meant).map(|wiring| wiring.title).collect();
     let data = matches.get_flag("data").then(|| Data::find(&world.locations));
     let data = data.map(|data| data.preview(&world.locations));
-    Ok(json!({ "dry_run": true, "agents": agents, "data": data }))
+    // The last agent takes them with it.
+    let ends = named.is_empty() || recorded.agents.iter().all(|agent| is_named(agent));
+    let files = if ends { [recorded.shell, recorded.copies].concat() } else { Vec::new() };
+    let files: Vec<_> = files.iter().map(|file| file.to_string_lossy()).collect();
+    Ok(json!({ "dry_run": true, "agents": agents, "removes": files, "data": data }))
 }
 
 fn pretty(result: &Value) -> String {
@@ -148,6 +154,9 @@ fn pretty(result: &Value) -> String {
     let is_preview = result["dry_run"] == true;
     for agent in result["agents"].as_array().into_iter().flatten() {
         lines.push(format!("would disconnect {}", text(agent)));
+    }
+    for file in result["removes"].as_array().into_iter().flatten() {
+        lines.push(format!("would remove {}", text(file)));
     }
     if is_preview && lines.is_empty() && result["data"]["files"].as_u64().unwrap_or(0) == 0 {
         lines.push("nothing of ours was found".to_owned());
@@ -166,6 +175,9 @@ fn pretty(result: &Value) -> String {
     for copy in kept {
         let (path, plugin) = (text(&copy["path"]), text(&copy["plugin"]));
         lines.push(format!("kept      {path} (the plugin in {plugin} starts it)"));
+    }
+    for path in result["replaced"].as_array().into_iter().flatten() {
+        lines.push(format!("kept      {} (it is not our program any more)", text(path)));
     }
     lines.extend(data::pretty(&result["data"], is_preview));
     lines.join("\n")

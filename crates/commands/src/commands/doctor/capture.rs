@@ -1,14 +1,14 @@
 //! The doctor's look at agents: who is connected, by which program, and whether their events still come.
 
 use agents::wiring::{Part, WIRINGS, Wiring};
-use connect::{Look, Off, Scope, Started, last_active, look};
+use connect::{Look, Off, Recorded, Scope, Started, last_active};
 use model::limits;
 use model::time::rfc3339;
 use serde_json::{Map, Value, json};
 
 use super::program::{Program, Programs};
 use super::{Told, at, check, places, since};
-use crate::commands::connecting::{Here, switched_off};
+use crate::commands::connecting::{Here, install_line, record_dir, seen, switched_off};
 use crate::world::World;
 
 /// An agent that is found or connected, and what is known of it.
@@ -17,8 +17,8 @@ struct Seen<'a> {
     look: Look,
     /// Whether `install` connected it and nobody disconnected it since.
     recorded: bool,
-    /// How it is connected in the files of the repository.
-    project: Look,
+    /// Whether this is how it is connected for its user, or in the files of the repository.
+    scope: Scope,
     told: &'a Told,
     /// Milliseconds since 1970 at which its last event came, and at which it was last active.
     last: Option<i64>,
@@ -36,17 +36,19 @@ pub(super) fn check_all(world: &World, told: &Told, checks: &mut Vec<Value>) -> 
     };
     let around = here.around();
     let now = places::time(client::clock::now_ms());
-    let recorded = connect::recorded(&world.locations.data_dir);
+    let recorded = connect::recorded(&record_dir()).unwrap_or_else(|error| {
+        checks.push(check("record", "fail", &error.message, &error.hint.unwrap_or_default()));
+        Recorded::default()
+    });
     let (mut agents, mut unseen, mut programs) = (Vec::new(), Vec::new(), Programs::default());
     for wiring in WIRINGS {
-        let look_at = |scope| look(wiring, scope, &around);
-        let (user, project) = (look_at(Scope::User), look_at(Scope::Project));
+        let (look, scope) = seen(wiring, &around);
         let seen = Seen {
-            recorded: recorded.iter().any(|agent| agent == wiring.agent),
+            recorded: recorded.agents.iter().any(|agent| agent == wiring.agent),
             active: last_active(wiring, &around, now).and_then(places::millis),
             last: last_event(wiring, told),
-            look: user,
-            project,
+            look,
+            scope,
             wiring,
             told,
         };
@@ -80,66 +82,61 @@ fn last_event(wiring: &Wiring, told: &Told) -> Option<i64> {
 }
 
 /// What mends a registered program that is not good.
-pub(crate) fn registers(wiring: &Wiring) -> String {
-    format!("`rekindle install {}` registers this program.", wiring.agent)
+pub(crate) fn registers(wiring: &Wiring, scope: Scope) -> String {
+    format!("{} registers this program.", install_line(wiring.agent, scope))
 }
 
 impl Seen<'_> {
     fn is_of_interest(&self) -> bool {
-        self.look.found.is_some() || self.recorded || self.is_connected() || self.in_project()
+        self.look.found.is_some() || self.recorded || self.is_connected()
     }
 
     fn is_connected(&self) -> bool {
         self.look.is_connected()
     }
 
-    fn in_project(&self) -> bool {
-        self.project.is_connected()
-    }
-
-    /// What its settings switch off, wherever it is connected.
+    /// What its settings switch off.
     fn off(&self) -> Vec<Off> {
-        let look = if self.is_connected() { &self.look } else { &self.project };
-        switched_off(self.wiring, look)
+        switched_off(self.wiring, &self.look)
     }
 
     fn connected(&self) -> Value {
         let (name, title) = (self.wiring.agent, self.wiring.title);
-        let install = format!("`rekindle install {name}` connects it.");
+        let install = install_line(name, self.scope);
         let said = |status: &str, detail: &str, hint: &str| check(name, status, detail, hint);
         let state = self.look.state();
         if !self.look.trouble.is_empty() {
-            let matters = self.recorded || self.is_connected();
+            let matters = self.recorded || self.is_connected() || self.scope == Scope::Project;
             let status = if state != "yes" && matters { "fail" } else { "warn" };
-            let hint = format!("Mend the file, then `rekindle install {name}`.");
+            let hint = format!("Mend the file, then {install}.");
             return said(status, &self.look.trouble.join("; "), &hint);
         }
         if let Some(off) = self.off().iter().find(|off| off.hooks) {
             return said("fail", &off.detail, &off.hint);
         }
         match state {
+            "yes" if self.scope == Scope::Project => {
+                said("ok", &format!("{title} is connected in this repository"), "")
+            }
             "yes" => said("ok", &format!("{title} is connected"), ""),
             _ if self.look.plugin => said("ok", &format!("{title} is connected by its plugin"), ""),
             "partly" => {
                 let status = if self.look.misses_events() { "fail" } else { "warn" };
                 let detail = format!("{title} is partly connected; {}", self.look.lacking());
-                let hint = format!(
-                    "`rekindle install {name}` completes it, and so does `rekindle doctor --fix`."
-                );
+                let hint = format!("{install} completes it, and so does `rekindle doctor --fix`.");
                 said(status, &detail, &hint)
-            }
-            _ if self.in_project() => {
-                said("ok", &format!("{title} is connected in this repository"), "")
             }
             _ if self.recorded => {
                 let detail =
                     format!("{title} was connected, and what was written is gone from its files");
-                let hint = format!(
-                    "`rekindle install {name}` connects it again; `rekindle uninstall {name}` forgets it."
-                );
+                let hint =
+                    format!("{install} connects it again; `rekindle uninstall {name}` forgets it.");
                 said("fail", &detail, &hint)
             }
-            _ => said("ok", &format!("{title} is found and not connected"), &install),
+            _ => {
+                let hint = format!("{install} connects it.");
+                said("ok", &format!("{title} is found and not connected"), &hint)
+            }
         }
     }
 
@@ -163,7 +160,7 @@ impl Seen<'_> {
 
     fn program(&self, started: &Started, program: &Program, world: &World) -> Value {
         let (name, path) = (self.wiring.agent, &started.path);
-        let mends = registers(self.wiring);
+        let mends = registers(self.wiring, self.scope);
         let said = |status: &str, detail: String, hint: &str| {
             check(&format!("{name} program"), status, &detail, hint)
         };
@@ -229,11 +226,10 @@ impl Seen<'_> {
     }
 
     fn advice(&self) -> String {
-        let agent = self.wiring.agent;
         let trust = self.wiring.remark.map(|remark| format!(" {remark}")).unwrap_or_default();
         // Where everything is in place an installation changes nothing.
         let install = match self.look.state() {
-            "partly" => format!("`rekindle install {agent}`, then "),
+            "partly" => format!("{}, then ", install_line(self.wiring.agent, self.scope)),
             _ => String::new(),
         };
         format!(
@@ -301,6 +297,7 @@ impl Seen<'_> {
             "title": self.wiring.title,
             "found": self.look.found.as_ref().map(|found| found.to_string_lossy()),
             "wired": self.look.state(),
+            "scope": self.is_connected().then_some(self.scope.word()),
             "plugin": self.look.plugin,
             "missing": if self.is_connected() { self.look.missing.as_slice() } else { &[] },
             "altered": self.look.altered,

@@ -5,14 +5,14 @@ use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
 
 use agents::wiring::WIRINGS;
-use connect::{Asked, Scope, look};
+use connect::Asked;
 use serde_json::{Value, json};
 use server::lock::Lock;
 
 use super::daemon::Seen;
 use super::places::{self, Waiting};
 use super::program::Programs;
-use crate::commands::connecting::Here;
+use crate::commands::connecting::{Here, record_dir, seen};
 use crate::commands::uninstall::data::set_aside;
 use crate::commands::{self, install};
 use crate::world::World;
@@ -135,7 +135,7 @@ fn complete(world: &World, mended: &mut Mended) {
     let around = here.around();
     let mut programs = Programs::default();
     for wiring in WIRINGS {
-        let look = look(wiring, Scope::User, &around);
+        let (look, scope) = seen(wiring, &around);
         if look.state() != "partly" || !look.trouble.is_empty() {
             continue;
         }
@@ -158,11 +158,11 @@ fn complete(world: &World, mended: &mut Mended) {
         };
         let asked = Asked {
             agents: &[wiring],
-            scope: Scope::User,
+            scope,
             binary: &binary,
             copy,
             shell: &[],
-            data_dir: &world.locations.data_dir,
+            data_dir: &record_dir(),
         };
         match connect::install(&asked, &around) {
             Ok(outcome) if outcome.changes_nothing() => {}
