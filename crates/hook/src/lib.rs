@@ -26,6 +26,7 @@ use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
+use text::secrets::{self, Profile};
 
 /// What the agent sends, and what is known beside it.
 pub struct Hooked<'a> {
@@ -329,7 +330,9 @@ fn frame(
 
 /// Says in the hook's log what is wrong with the line that the agent has for its hook.
 pub fn complain(message: &str) {
-    log(&platform::locations(None), "line", message);
+    // It quotes the line, and whatever stands there.
+    let message = secrets::redact(message, Profile::Strict).into_inner();
+    log(&platform::locations(None), "line", &message);
 }
 
 /// One line in the hook's log; it starts anew when it has grown too long.

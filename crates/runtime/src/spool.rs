@@ -138,6 +138,9 @@ impl Spool {
 
 /// The event in a file; none if it is none.
 fn read(path: &Path) -> std::io::Result<Option<HookEvent>> {
+    if !is_file(path) {
+        return Ok(None);
+    }
     let text = std::fs::read(path)?;
     let event: Option<HookEvent> = serde_json::from_slice(&text).ok();
     Ok(event.filter(|event| event.check().is_ok()))
@@ -150,8 +153,13 @@ fn is_of(path: &Path, session: &str) -> bool {
         #[serde(borrow)]
         session: Cow<'a, str>,
     }
-    let text = std::fs::read(path).unwrap_or_default();
+    let text = if is_file(path) { std::fs::read(path).unwrap_or_default() } else { Vec::new() };
     serde_json::from_slice::<Look<'_>>(&text).is_ok_and(|look| look.session == session)
+}
+
+/// A pipe with the name of an event would be waited for without end.
+fn is_file(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|meta| meta.is_file())
 }
 
 fn is_event(path: &Path) -> bool {

@@ -115,13 +115,14 @@ pub(crate) fn create_private(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
-/// Takes the database and its sidecars away from group and others.
+/// Takes the database and its sidecars away from group and others; what its owner may do stays.
 pub(crate) fn make_private(path: &Path) {
     let sidecars = SIDECARS.map(|suffix| beside(path, suffix));
     for file in std::iter::once(path).chain(sidecars.iter().map(PathBuf::as_path)) {
-        if fs::metadata(file).is_ok_and(|data| data.mode() & 0o077 != 0) {
+        let mode = fs::metadata(file).map_or(0, |data| data.mode() & 0o777);
+        if mode & 0o077 != 0 {
             // Somebody else's file cannot be changed; whether it can be used shows right after.
-            let _ = fs::set_permissions(file, Permissions::from_mode(0o600));
+            let _ = fs::set_permissions(file, Permissions::from_mode(mode & 0o700));
         }
     }
 }

@@ -1,6 +1,8 @@
 //! The disk is full, the database is locked, read-only, newer or somebody else's: what was
 //! acknowledged stays, nothing is touched that must not be, and everybody is told.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -252,6 +254,41 @@ fn a_database_on_a_read_only_place_is_unavailable() {
     }
     assert_eq!(home.run(&["hint", "get", "web", "build"]).code, 0);
     assert_eq!(sqlite::recorded(&home), ["Stop", "SessionStart"]);
+}
+
+/// @a_read_only_database_is_unavailable
+#[test]
+fn a_database_that_its_owner_may_only_read_stays_so() {
+    let home = home();
+    home.run(&["hint", "set", "web", "build", "make", "--ttl", "forever"]).ok();
+    let database = home.path("data/rekindle.db");
+    std::fs::set_permissions(&database, Permissions::from_mode(0o444)).unwrap();
+    home.run(&["recent"]).ok();
+    assert_eq!(std::fs::metadata(&database).unwrap().permissions().mode() & 0o777, 0o400);
+}
+
+/// @the_spool_is_drained_in_order
+#[test]
+fn a_pipe_in_the_spool_is_set_aside_and_nobody_waits_for_it() {
+    let home = home();
+    hook(&home);
+    let pipe = home.path("data/spool/000000000000005-00000000000000000000000000000004.json");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    home.run(&["recent"]).ok();
+    assert!(!pipe.exists());
+    assert_eq!(sqlite::recorded(&home), ["Stop"]);
+}
+
+/// @logs_hold_no_user_text
+#[test]
+fn a_secret_in_the_line_of_a_hook_does_not_reach_its_log() {
+    let home = home();
+    for secret in ["password=hunter2x", "AKIAIOSFODNN7EXAMPLQ"] {
+        home.run(&["hook", "PostToolUse", secret]).ok();
+    }
+    let log = std::fs::read_to_string(home.path("data/log/hook.log")).unwrap();
+    assert!(log.contains("unexpected argument"), "{log}");
+    assert!(!log.contains("hunter2x") && !log.contains("AKIAIOSFODNN7EXAMPLQ"), "{log}");
 }
 
 /// @a_kill_loses_nothing_acknowledged

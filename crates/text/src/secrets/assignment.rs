@@ -206,8 +206,10 @@ pub(super) fn is_secret_member(name: &str, text: &str) -> bool {
 fn names(text: &[u8], at: &Range<usize>) -> bool {
     // A form's guard against forgery is no secret, and neither is the kind of a resource (`:secret:`).
     let open = [&b"csrf_"[..], b"csrf-", b":"];
+    let before = &text[..at.start];
+    let of_shell = before.len() >= 4 && before[before.len() - 4..].eq_ignore_ascii_case(b"env:");
     let end = at.end + span(text, at.end, 24, |byte| in_name(byte) || *byte == b'-');
-    may_end_so(&text[at.end..end]) && !open.iter().any(|before| text[..at.start].ends_with(before))
+    may_end_so(&text[at.end..end]) && (of_shell || !open.iter().any(|open| before.ends_with(open)))
 }
 
 /// Whether a name that ends with the keyword at this place is that of a key or the like that opens
@@ -261,7 +263,8 @@ fn may_end_so(name_end: &[u8]) -> bool {
         .filter(|byte| in_name(byte) && **byte != b'_')
         .map(u8::to_ascii_lowercase)
         .collect();
-    letters.iter().all(u8::is_ascii_digit) || NAME_ENDS.iter().any(|end| end.as_bytes() == letters)
+    let number = letters.strip_prefix(b"v").unwrap_or(&letters);
+    number.iter().all(u8::is_ascii_digit) || NAME_ENDS.iter().any(|end| end.as_bytes() == letters)
 }
 
 fn blank(byte: &u8) -> bool {
@@ -321,9 +324,12 @@ fn behind_type(text: &[u8], at: usize) -> Option<Value> {
 }
 
 fn read_value(text: &[u8], at: usize, bare: bool) -> Option<Value> {
-    let opening = at + span(text, at, 2, |byte| *byte == b'\\');
+    let opening = at + letters_of_a_string(text, at);
+    let opening = opening + span(text, opening, 2, |byte| *byte == b'\\');
     if let Some(mark) = text.get(opening).filter(|byte| matches!(byte, b'"' | b'\'' | b'`')) {
-        let start = opening + 1;
+        // Python has three quotes around what may go over several lines.
+        let three = text[opening..].starts_with(&[*mark; 3]);
+        let start = opening + if three { 3 } else { 1 };
         let inside = |byte: &u8| byte != mark && *byte != b'\n' && *byte != b'\\';
         let length = span(text, start, LONGEST, inside);
         let range = start..start + length;
@@ -358,6 +364,13 @@ fn read_value(text: &[u8], at: usize, bare: bool) -> Option<Value> {
         set: false,
     };
     (length > 0).then_some(value)
+}
+
+/// How many letters before a quote say what kind of string it is: `b"…"`, `rf'…'`, and the shell's `$'…'`.
+fn letters_of_a_string(text: &[u8], at: usize) -> usize {
+    let letters = span(text, at, 2, |byte| b"bBrRuUfF$@".contains(byte));
+    let quoted = text.get(at + letters).is_some_and(|byte| matches!(byte, b'"' | b'\''));
+    if quoted { letters } else { 0 }
 }
 
 /// Whether what stands before a name makes it a variable or a member: what is assigned to it without
@@ -423,13 +436,17 @@ fn is_ordinary(bytes: &[u8]) -> bool {
 fn plain_is_secret(text: &[u8], value: &Value, named: Named) -> bool {
     let bytes = &text[value.range.clone()];
     let next = text.get(value.range.end).copied().unwrap_or(b'\n');
-    if matches!(next, b'(' | b'[') || bytes[0] == b'!' || bytes.contains(&b'{') || is_address(bytes)
-    {
+    let tag = bytes[0] == b'!' && is_plain_name(&bytes[1..]);
+    if matches!(next, b'(' | b'[') || tag || bytes.contains(&b'{') || is_address(bytes) {
         return false;
     }
     if bytes.iter().all(u8::is_ascii_digit) {
-        return matches!(named, Named::Password | Named::Secret);
+        // A short number behind a token counts tokens.
+        let long = bytes.len() >= 6 && (value.bare || value.set);
+        return matches!(named, Named::Password | Named::Secret) || long;
     }
+    // A sentence may end behind it.
+    let bytes = if value.last { bytes.strip_suffix(b".").unwrap_or(bytes) } else { bytes };
     let alone = value.bare && (value.last || matches!(next, b'&' | b' ' | b'"' | b'\''));
     if is_plain_name(bytes) {
         // Behind a colon the name of a type may stand, and for a token it mostly does.

@@ -133,14 +133,12 @@ pub(super) fn is_placeholder(bytes: &[u8]) -> bool {
 }
 
 /// Parts of what people write where a secret belongs.
-const EXAMPLES: [&str; 20] = [
+const EXAMPLES: [&str; 18] = [
     "${",
     "$(",
     "{{",
-    "<",
     "****",
     "xxxx",
-    "...",
     "[redacted",
     "redacted]",
     "your-",
