@@ -25,8 +25,9 @@ const SESSION_BEST: [f64; 3] = [1.0, 0.5, 0.25];
 const MEANING_WEIGHT: f64 = 0.7;
 /// Vectors that are compared at a time.
 const VECTORS_AT_ONCE: usize = 1_024;
-/// Passages whose vectors are worth a thread of their own, and how many threads at most.
-const PASSAGES_PER_THREAD: usize = 32 * 1_024;
+/// Passages that are worth a thread of their own, and how many threads at most. With fewer, waiting for a
+/// core that somebody else uses takes longer than the work.
+const PASSAGES_PER_THREAD: usize = 256 * 1_024;
 const THREADS_MAX: usize = 4;
 
 /// The documents that are weighed against each other.
