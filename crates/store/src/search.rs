@@ -314,12 +314,14 @@ fn among(mut hits: Vec<Hit>, waiting: Waiting, order: Order, limit: usize) -> Ve
 }
 
 /// Whether the query is a question rather than a name: only then is it worth to list what has none of
-/// its words.
+/// its words. It has two different words then that say something.
 fn asks_for_meaning(query: &Query) -> bool {
-    let says = |part: &&str| {
-        text::words::words(part).any(|(_, word)| !text::words::is_stop(&word.to_lowercase()))
+    let said = |part: &str| -> Vec<String> {
+        let words = text::words::words(part).map(|(_, word)| word.to_lowercase());
+        words.filter(|word| !text::words::is_stop(word)).collect()
     };
-    query.typed().split_whitespace().filter(says).nth(1).is_some()
+    let mut said = query.typed().split_whitespace().map(said).filter(|said| !said.is_empty());
+    said.next().is_some_and(|first| said.any(|other| other != first))
 }
 
 /// The documents that contain something exactly as it was typed: a path, a hash or the like.
