@@ -48,8 +48,11 @@ pub const INDEX_AT: usize = 64;
 pub const INDEX_QUIET: Duration = Duration::from_secs(1);
 /// How long nobody has to write for that; between two writes of many there is hardly any time.
 pub const INDEX_PAUSE: Duration = Duration::from_millis(20);
-/// Documents outside of the index that a search looks through itself if it cannot wait for it.
+/// Documents outside of the index, the newest, that a search looks through itself in any case if it cannot
+/// wait for it; how long it goes on with more, and with how many.
 pub const UNINDEXED_READ_MAX: usize = 1_000;
+pub const UNINDEXED_MAX: usize = 100_000;
+pub const UNINDEXED_PATIENCE: Duration = Duration::from_secs(1);
 /// How long a search waits until the index knows everything.
 pub const INDEX_PATIENCE: Duration = Duration::from_secs(2);
 /// Pages of the write-ahead log from which on a COMMIT moves them into the database. Pages that are

@@ -161,19 +161,12 @@ pub(crate) fn catch_up(tx: &Tx<'_>) -> Result<bool, OpError> {
     Ok(index(tx)? || (tx.memo().meaning && work_out(tx)?))
 }
 
-/// The newest documents that the index does not know yet, with what they will be found by: who may only
-/// read has to look through them.
-pub(crate) fn waiting(rx: &Rx<'_>) -> Result<Vec<(i64, String)>, OpError> {
+/// The documents that the index does not know yet, the newest first: who cannot wait for it has to look
+/// through them.
+pub(crate) fn unindexed(rx: &Rx<'_>) -> Result<Vec<i64>, OpError> {
     const NEWEST: &str = "SELECT doc FROM unindexed ORDER BY doc DESC LIMIT ?1";
-    let docs: Vec<i64> = rx.sql(|db| {
-        let most = limits::UNINDEXED_READ_MAX;
-        db.prepare_cached(NEWEST)?.query_map([most], |row| row.get(0))?.collect()
-    })?;
-    let mut waiting = Vec::new();
-    for doc in docs {
-        waiting.extend(Document::read(rx, doc)?.map(|document| (doc, document.body)));
-    }
-    Ok(waiting)
+    let most = limits::UNINDEXED_MAX;
+    rx.sql(|db| db.prepare_cached(NEWEST)?.query_map([most], |row| row.get(0))?.collect())
 }
 
 /// Puts documents into the index that it does not know yet, as many as are done in one go. Says whether

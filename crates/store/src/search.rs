@@ -10,6 +10,7 @@ pub(crate) mod filter;
 mod recipe;
 mod records;
 mod similar;
+mod waiting;
 
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, HashMap, HashSet};
@@ -20,7 +21,7 @@ use model::observation::ObsType;
 use model::{OpError, limits};
 use rusqlite::types::Value;
 use rusqlite::{Connection, ErrorCode, params_from_iter};
-use text::query::{self, Condition, Exact, Form, Query};
+use text::query::{self, Condition, Form, Query};
 
 use crate::catalogue::Passages;
 use crate::deadline::{self, Deadline};
@@ -34,6 +35,7 @@ pub use filter::Filter;
 use recipe::Candidates;
 use records::{Documents, Look};
 pub use similar::{Similar, similar};
+use waiting::Waiting;
 
 /// How much adjacent words count beside the words.
 const PAIRS_WEIGHT: f64 = 0.5;
@@ -243,11 +245,13 @@ fn find(
         }
     }
     // If what was typed is a name that some document contains, those that do not are not meant.
-    let name = query.name().filter(|_| !named.exact.is_empty());
-    if name.is_some() {
+    let mut waiting = Waiting::of(rx, &passages, query, conditions)?;
+    let name = query.name().filter(|_| !named.exact.is_empty() || waiting.any_exact());
+    if let Some(name) = &name {
         found.keep(&named);
+        waiting.keep(name);
     }
-    let partial = found.partial || named.partial;
+    let partial = found.partial || named.partial || waiting.partial;
     let exact: HashSet<i64> = named.exact.iter().filter_map(|at| passages.doc(*at)).collect();
     let weighed = query.form == Form::AnyTerm && order == Order::Best;
     let hits = if weighed && effort.recipe != Recipe::Plain {
@@ -259,11 +263,13 @@ fn find(
         candidates.admit(rx, conditions, &named.exact)?;
         let more = asks_for_meaning(query);
         candidates.look_around(rx, conditions, more)?;
-        if let Some(vector) = Vector::of(query.typed()).filter(|_| effort.recipe == Recipe::Table) {
-            candidates.compare(rx, conditions, &vector, more)?;
+        let vector = Vector::of(query.typed()).filter(|_| effort.recipe == Recipe::Table);
+        if let Some(vector) = &vector {
+            candidates.compare(rx, conditions, vector, more)?;
         }
+        candidates.wait_for(waiting.compared(vector.as_ref()));
         let mut hits = candidates.ranked();
-        hits.iter_mut().for_each(|hit| hit.exact = exact.contains(&hit.id));
+        hits.iter_mut().for_each(|hit| hit.exact |= exact.contains(&hit.id));
         hits.sort_by_key(|hit| !hit.exact);
         behind(&mut hits, others);
         hits.truncate(limit);
@@ -271,9 +277,9 @@ fn find(
     } else {
         let hits = found.documents(rx, conditions, order, limit)?.into_iter();
         let is_exact = |hit: &Hit| exact.contains(&hit.id);
-        hits.map(|(hit, _)| Hit { score: hit.lexical, exact: is_exact(&hit), ..hit }).collect()
+        let hits = hits.map(|(hit, _)| Hit { exact: is_exact(&hit), ..hit }).collect();
+        among(hits, waiting, order, limit)
     };
-    let hits = with_unindexed(rx, (query, name.as_ref()), conditions, hits)?;
     let query = if name.is_some() { query.named() } else { query.clone() };
     Ok(Hits { hits, query, partial })
 }
@@ -288,37 +294,34 @@ fn behind(hits: &mut Vec<Hit>, others: Vec<(Hit, usize)>) {
     hits.extend(new.map(|hit| Hit { score: least.min(hit.lexical / most), ..hit }));
 }
 
-/// The hits, and behind them documents that the index does not know yet: there are some if it could not
-/// be brought up to date.
-fn with_unindexed(
-    rx: &Rx<'_>,
-    (query, name): (&Query, Option<&Exact>),
-    conditions: &Conditions,
-    mut hits: Vec<Hit>,
-) -> Result<Vec<Hit>, OpError> {
-    let mut waiting = passages::waiting(rx)?;
-    waiting.retain(|(_, body)| match name {
-        Some(name) => name.is_in(body),
-        None => !query.matched(body).is_empty(),
-    });
-    if waiting.is_empty() {
-        return Ok(hits);
+/// The hits and the documents that the index does not know yet, in their order.
+fn among(mut hits: Vec<Hit>, waiting: Waiting, order: Order, limit: usize) -> Vec<Hit> {
+    if !waiting.found.is_empty() {
+        let known: HashSet<i64> = waiting.found.iter().map(|(hit, _)| hit.id).collect();
+        hits.retain(|hit| !known.contains(&hit.id));
+        hits.extend(waiting.found.into_iter().map(|(hit, _)| hit));
+        hits.sort_by(|a, b| {
+            let newer = (b.at, b.id).cmp(&(a.at, a.id));
+            match order {
+                Order::Best => b.lexical.total_cmp(&a.lexical).then(newer),
+                Order::Newest => newer,
+            }
+        });
+        hits.truncate(limit);
     }
-    let found = conditions.documents(rx, waiting.iter().map(|(doc, _)| *doc))?;
-    hits.retain(|hit| !found.contains_key(&hit.id));
-    let least = hits.iter().map(|hit| hit.score).fold(1.0, f64::min);
-    let unindexed = waiting.iter().filter_map(|(doc, _)| found.get(doc));
-    hits.extend(unindexed.map(|hit| Hit { score: least, lexical: least, ..*hit }));
-    Ok(hits)
+    hits.iter_mut().for_each(|hit| hit.score = hit.lexical);
+    hits
 }
 
 /// Whether the query is a question rather than a name: only then is it worth to list what has none of
-/// its words.
+/// its words. It has two different words then that say something.
 fn asks_for_meaning(query: &Query) -> bool {
-    let says = |part: &&str| {
-        text::words::words(part).any(|(_, word)| !text::words::is_stop(&word.to_lowercase()))
+    let said = |part: &str| -> Vec<String> {
+        let words = text::words::words(part).map(|(_, word)| word.to_lowercase());
+        words.filter(|word| !text::words::is_stop(word)).collect()
     };
-    query.typed().split_whitespace().filter(says).nth(1).is_some()
+    let mut said = query.typed().split_whitespace().map(said).filter(|said| !said.is_empty());
+    said.next().is_some_and(|first| said.any(|other| other != first))
 }
 
 /// The documents that contain something exactly as it was typed: a path, a hash or the like.

@@ -17,7 +17,7 @@ use crate::tx::Rx;
 const K1: f64 = 1.2;
 const B: f64 = 0.75;
 /// The least that a word counts which almost every passage has.
-const IDF_MIN: f64 = 1e-6;
+pub(super) const IDF_MIN: f64 = 1e-6;
 
 /// A word of the query with the blobs of its entries, by block.
 pub(super) struct Word<'q> {
@@ -118,12 +118,38 @@ pub(super) fn score(
     parts.into_iter().flatten().collect()
 }
 
+/// How BM25 weighs words: by how many passages have them, how often this one does, and how long it is.
+pub(super) struct Weights {
+    total: f64,
+    average: f64,
+}
+
+impl Weights {
+    /// For so many passages more than are known.
+    pub(super) fn new(passages: &Passages, more: usize) -> Weights {
+        Weights { total: (passages.count() + more) as f64, average: passages.average_length() }
+    }
+
+    /// What a word counts for that so many passages have.
+    pub(super) fn idf(&self, count: usize) -> f64 {
+        let count = count as f64;
+        ((self.total - count + 0.5) / (count + 0.5)).ln().max(IDF_MIN)
+    }
+
+    /// How much of that it counts in a passage of this length that has it half as often as `twice`.
+    pub(super) fn often(&self, twice: u8, length: u16) -> f64 {
+        let often = f64::from(twice) / 2.0;
+        let norm = K1 * (1.0 - B + B * f64::from(length) / self.average);
+        often * (K1 + 1.0) / (often + norm)
+    }
+}
+
 /// What the words of a query are worth in the passages of one block after the other.
 struct Sums<'w, 'q> {
     passages: &'w Passages,
     /// Each with what it counts for and the place of its next blob.
     words: Vec<(&'w Word<'q>, f64, usize)>,
-    average: f64,
+    weights: Weights,
     sums: Vec<f64>,
     wanted: Vec<bool>,
 }
@@ -131,16 +157,15 @@ struct Sums<'w, 'q> {
 impl<'w, 'q> Sums<'w, 'q> {
     /// For the blocks from the one with this passage on.
     fn new(passages: &'w Passages, words: &'w [Word<'q>], from: usize) -> Sums<'w, 'q> {
-        let total = passages.count() as f64;
+        let weights = Weights::new(passages, 0);
         let words = words.iter().map(|word| {
-            let count = word.count as f64;
-            let idf = ((total - count + 0.5) / (count + 0.5)).ln().max(IDF_MIN);
+            let idf = weights.idf(word.count);
             (word, idf, word.blobs.partition_point(|(block, _)| *block < from / BLOCK))
         });
         Sums {
             passages,
             words: words.collect(),
-            average: passages.average_length(),
+            weights,
             sums: vec![0.0; BLOCK],
             wanted: vec![false; BLOCK],
         }
@@ -156,9 +181,7 @@ impl<'w, 'q> Sums<'w, 'q> {
                 run.fill(true);
             }
         }
-        let (passages, average) = (self.passages, self.average);
-        let norm =
-            |place: usize| K1 * (1.0 - B + B * f64::from(passages.length(start + place)) / average);
+        let (passages, weights) = (self.passages, &self.weights);
         let mut any = false;
         for (word, idf, next) in &mut self.words {
             while let Some((_, blob)) = word.blobs.get(*next).filter(|(of, _)| *of == block) {
@@ -168,8 +191,7 @@ impl<'w, 'q> Sums<'w, 'q> {
                     if self.wanted.get(place) == Some(&true)
                         && let Some(sum) = self.sums.get_mut(place)
                     {
-                        let often = f64::from(twice) / 2.0;
-                        *sum += *idf * often * (K1 + 1.0) / (often + norm(place));
+                        *sum += *idf * weights.often(twice, passages.length(start + place));
                     }
                 }
             }

@@ -35,13 +35,23 @@ pub(super) struct Candidates<'p> {
     passages: &'p Passages,
     /// Each with one of its passages.
     found: HashMap<i64, (Hit, usize)>,
+    /// Those that have none yet.
+    waiting: Vec<Hit>,
 }
 
 impl<'p> Candidates<'p> {
     /// Documents with their own lexical scores.
     pub(super) fn new(passages: &'p Passages, hits: Vec<(Hit, usize)>) -> Candidates<'p> {
         let found = hits.into_iter().map(|(hit, passage)| (hit.id, (hit, passage))).collect();
-        Candidates { passages, found }
+        Candidates { passages, found, waiting: Vec::new() }
+    }
+
+    /// Adds documents that the index does not know yet, or not as they are now. Nothing stands beside them.
+    pub(super) fn wait_for(&mut self, waiting: Vec<Hit>) {
+        for hit in &waiting {
+            self.found.remove(&hit.id);
+        }
+        self.waiting = waiting;
     }
 
     /// Adds what neighbours and the session say. With `more` also documents come in that have none of
@@ -168,7 +178,8 @@ impl<'p> Candidates<'p> {
 
     /// The documents with their scores, best first; of equal ones the newer.
     pub(super) fn ranked(self) -> Vec<Hit> {
-        let mut hits: Vec<Hit> = self.found.into_values().map(|(hit, _)| hit).collect();
+        let found = self.found.into_values().map(|(hit, _)| hit);
+        let mut hits: Vec<Hit> = found.chain(self.waiting).collect();
         let most = |of: fn(&Hit) -> f64| hits.iter().map(of).fold(0.0, f64::max);
         let (lexical, meaning) = (most(Hit::words), most(|hit| hit.meaning));
         let share = |part: f64, most: f64| if most > 0.0 { part / most } else { 0.0 };

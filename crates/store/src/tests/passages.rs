@@ -6,7 +6,7 @@ use model::{OpError, limits};
 use rusqlite::params;
 use serde_json::json;
 
-use super::desk::{Desk, write};
+use super::desk::{Deed, Desk, do_it, write};
 use super::{Home, at_now, hold_writer, spoil_page_with};
 use crate::search::{self, Effort, Filter, Order};
 use crate::{Store, Tx, passages};
@@ -179,6 +179,60 @@ fn what_was_just_written_is_found_by_the_next_search_however_much_it_is() {
     assert_eq!(found(&desk, &format!("\"target{last}\"")), [format!("make target{last}")]);
     assert_eq!(count(&desk.opening.store), u64::try_from(many).unwrap());
     assert!(!desk.write(passages::is_behind));
+}
+
+/// @search_index
+#[test]
+fn what_the_index_does_not_know_yet_is_listed_where_it_belongs() {
+    let desk = Desk::new();
+    for i in 0..300 {
+        desk.runs(&format!("make item {i}"), i);
+    }
+    desk.read(|_| Ok(()));
+    let deed = desk.deed_command("", 0);
+    // Inside of a transaction nobody brings the index up to date.
+    let best: Vec<(String, String)> = desk.write(move |tx| {
+        for i in 300..2_000 {
+            do_it(
+                tx,
+                &Deed {
+                    content: format!("make item {i} in src/f{i}.rs"),
+                    after: i,
+                    ..deed.clone()
+                },
+            )?;
+        }
+        let mut best = Vec::new();
+        for typed in
+            ["item 1999", "item 1500", "item 450", "item AND 1700", "src/f800.rs", "item 7"]
+        {
+            for order in [Order::Best, Order::Newest] {
+                let query = text::query::rewrite(typed);
+                let found = search::hits(tx, &query, &Filter::default(), order, 20)?;
+                let first = found.hits.first().map_or(0, |hit| hit.id);
+                let text = passages::text(tx, first)?.unwrap_or_default();
+                best.push((typed.to_owned(), text));
+            }
+        }
+        Ok(best)
+    });
+    let all = |i: u32| format!("make item {i} in src/f{i}.rs");
+    let newest = all(1_999);
+    let expected = [
+        ("item 1999", all(1_999)),
+        ("item 1999", newest.clone()),
+        ("item 1500", all(1_500)),
+        ("item 1500", newest.clone()),
+        ("item 450", all(450)),
+        ("item 450", newest.clone()),
+        ("item AND 1700", all(1_700)),
+        ("item AND 1700", newest.clone()),
+        ("src/f800.rs", all(800)),
+        ("src/f800.rs", all(800)),
+        ("item 7", "make item 7".to_owned()),
+        ("item 7", newest),
+    ];
+    assert_eq!(best, expected.map(|(typed, text)| (typed.to_owned(), text)));
 }
 
 /// @search_index

@@ -183,6 +183,9 @@ fn a_question_finds_what_means_the_same_in_other_words() {
     let meant = desk.does(Deed { session, ..meant }).id();
     let typed = "why choose a database engine";
     assert_eq!(ids(&desk, typed, &ALL)[0], meant);
+    // The same word again does not make a question of it.
+    assert_eq!(ids(&desk, "database Database", &ALL), [0; 0]);
+    assert_eq!(ids(&desk, "database engine", &ALL)[0], meant);
     let lexical = desk.read(|rx| {
         search::hits_by(Recipe::Lexical, rx, &query::rewrite(typed), &ALL, (Order::Best, 10))
     });
