@@ -272,13 +272,14 @@ pub fn uninstall(
     desk.save(&next)?;
     let ended = next.is_empty();
     if ended {
-        drop(desk);
+        // Still held: whoever waits for it notices that it is gone, and makes it anew.
         let folders = record.folders.iter().rev().map(PathBuf::as_path);
         for folder in folders.chain([data_dir]) {
             // Whatever else is in it now is not ours to remove.
             let _ = std::fs::remove_dir(folder);
         }
     }
+    drop(desk);
     let folders = if ended { record.folders } else { Vec::new() };
     Ok(Undone { files, removed, kept, replaced, folders, unseen: unseen(&asked, around) })
 }

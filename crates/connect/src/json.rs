@@ -213,10 +213,12 @@ pub(crate) fn unwire(
         match part {
             Part::Hooks(hooks) => unwire_hooks(&object, hooks.grouped, &was),
             Part::Server { under, .. } => unwire_server(&object, under, &was),
-            // It belongs to the hooks, which are looked at before it: without them it says nothing.
+            // It belongs to the hooks, which are looked at before it: where these are as they were it was not
+            // needed either.
             Part::Number { name, .. } => {
+                let now = object.to_serde_value().unwrap_or_default();
                 if was.get(name).is_none()
-                    && object.get(HOOKS).is_none()
+                    && now.get(HOOKS) == was.get(HOOKS)
                     && let Some(number) = object.get(name)
                 {
                     number.remove();

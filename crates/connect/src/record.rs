@@ -134,7 +134,13 @@ impl Desk {
             let made = apply::missing_folders(&dir.join(NAME));
             let made_all = DirBuilder::new().recursive(true).mode(0o700).create(dir);
             made_all.inspect_err(|_| apply::remove_folders(&made)).map_err(failed)?;
-            let lock = File::open(dir).map_err(failed)?;
+            let lock = match File::open(dir) {
+                // Somebody who disconnected the last agent took it away just now.
+                Err(error) if error.kind() == ErrorKind::NotFound && Instant::now() < until => {
+                    continue;
+                }
+                opened => opened.map_err(failed)?,
+            };
             let held = match lock.try_lock() {
                 Ok(()) => true,
                 Err(TryLockError::WouldBlock) => false,

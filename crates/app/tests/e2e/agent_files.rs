@@ -346,6 +346,7 @@ fn from_a_file_that_was_touched_elsewhere_ours_goes_without_a_trace() {
             ".cursor/hooks.json",
             "{\"theme\":\"x\",\"version\":1,\"hooks\":{\"stop\":[{\"command\":\"/mine\"}]}}",
         ),
+        ("cursor", ".cursor/hooks.json", "{\"theme\":\"x\",\"hooks\": {}}"),
         (
             "opencode",
             ".config/opencode/opencode.jsonc",
