@@ -19,7 +19,7 @@ const ONE_WORD: u8 = 2;
 
 pub(crate) const OF_TERM: &str = "SELECT entries FROM postings WHERE block = ?1 AND term = ?2";
 pub(crate) const OF_BEGINNING: &str =
-    "SELECT entries FROM postings WHERE block = ?1 AND term >= ?2 AND term < ?3";
+    "SELECT entries, term FROM postings WHERE block = ?1 AND term >= ?2 AND term < ?3";
 const OF_BLOCK: &str = "SELECT term, entries FROM postings WHERE block = ?1";
 const PUT: &str = "INSERT INTO postings (block, term, entries) VALUES (?1, ?2, ?3) \
      ON CONFLICT (block, term) DO UPDATE SET entries = excluded.entries";

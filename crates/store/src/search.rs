@@ -212,7 +212,7 @@ pub(crate) fn hits_within(
 pub fn all(rx: &Rx<'_>, query: &Query, filter: &Filter<'_>) -> Result<Vec<i64>, OpError> {
     let conditions = Conditions::of(rx, filter)?;
     let passages = rx.passages()?;
-    let found = Look::for_all(rx, &passages).documents(&query.condition())?;
+    let found = Look::for_all(rx, &passages, &conditions).documents(&query.condition())?;
     let hits = conditions.documents(rx, found.ids())?;
     let mut ids: Vec<i64> = hits.into_keys().collect();
     ids.sort_unstable();
@@ -346,8 +346,8 @@ impl Named {
     ) -> Result<Named, OpError> {
         let mut named = Named::default();
         let Some(exact) = query.exact() else { return Ok(named) };
-        let mut look = Look::within(effort, rx, passages, &[]);
-        named.maybe = look.documents(&Condition::Has(exact.expression().to_owned()))?;
+        let mut look = Look::within(effort, rx, passages, conditions, &[]);
+        named.maybe = look.documents(&exact.condition())?;
         named.partial = look.partial;
         let mut found = Found { scored: look.scored, ..Found::new(passages) };
         found.scored.truncate(effort.rows);
@@ -430,7 +430,7 @@ impl<'p> Found<'p> {
         };
         let asked: Vec<String> = query.whole_words().cloned().collect();
         let mut words = any_term::words(rx, passages, &asked)?.unwrap_or_default();
-        let mut look = Look::within(effort, rx, passages, &words);
+        let mut look = Look::within(effort, rx, passages, conditions, &words);
         let chosen = look.documents(condition)?;
         self.partial |= look.partial;
         let others = look.scored;

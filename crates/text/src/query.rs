@@ -6,6 +6,7 @@ mod marks;
 mod operators;
 #[cfg(test)]
 mod tests;
+mod together;
 
 use std::collections::HashSet;
 
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::words;
 
 pub use exact::Exact;
+pub use together::{Beginning, Together};
 
 /// Bytes of a query that are read; what follows is cut off.
 pub const BYTES_MAX: usize = 16 * 1024;
@@ -68,9 +70,27 @@ pub enum Condition {
     Has(String),
     /// One of its passages has this word.
     Word(String),
+    /// It has these words together, wherever it is cut into passages.
+    Together(Together),
     All(Vec<Condition>),
     Any(Vec<Condition>),
     Without(Box<Condition>, Box<Condition>),
+}
+
+impl Condition {
+    /// Whether a text fulfils it, as far as that can be told without the index.
+    fn holds_in(&self, text: &str) -> bool {
+        match self {
+            Condition::Has(_) => true,
+            Condition::Word(word) => Together::phrase(std::slice::from_ref(word)).is_in(text),
+            Condition::Together(together) => together.is_in(text),
+            Condition::All(parts) => parts.iter().all(|part| part.holds_in(text)),
+            Condition::Any(parts) => parts.iter().any(|part| part.holds_in(text)),
+            Condition::Without(wanted, unwanted) => {
+                wanted.holds_in(text) && !unwanted.holds_in(text)
+            }
+        }
+    }
 }
 
 /// A query as the index takes it.
@@ -135,9 +155,18 @@ impl Query {
     /// The condition on a whole record.
     pub fn condition(&self) -> Condition {
         match self.form {
-            Form::AnyTerm | Form::Prefix => Condition::Has(self.expression()),
+            Form::AnyTerm => Condition::Has(self.expression()),
             Form::Empty => Condition::Any(Vec::new()),
-            Form::Operators | Form::AllTerms => self.condition.clone(),
+            Form::Operators | Form::AllTerms | Form::Prefix => self.condition.clone(),
+        }
+    }
+
+    /// Whether a whole record with this text is meant.
+    pub fn is_met_by(&self, text: &str) -> bool {
+        let any_word = || !self.matched(text).is_empty();
+        match self.form {
+            Form::AnyTerm | Form::Prefix | Form::Empty => any_word(),
+            Form::Operators | Form::AllTerms => any_word() && self.condition.holds_in(text),
         }
     }
 
@@ -152,9 +181,8 @@ impl Query {
         &self.typed
     }
 
-    /// The query for records with words that begin like these, for when no word was found. The index
-    /// keeps stems, which may be shorter than what was typed: a long beginning is tried shortened
-    /// too, and so is one with a slip at its end.
+    /// The query for records with words that begin like these, for when no word was found. A long
+    /// beginning is tried shortened too: there may be a slip at its end.
     pub fn prefix(&self) -> Option<Query> {
         // Many words that say something begin like one that says nothing.
         let long = |word: &&String| {
@@ -169,6 +197,11 @@ impl Query {
             whole.flat_map(|word| [shortened(&word), Some(word)]).flatten().collect();
         let expression =
             words.iter().map(|word| format!("\"{word}\"*")).collect::<Vec<_>>().join(" OR ");
+        let begun = |word: &String| match word.chars().any(words::is_cjk) {
+            true => Condition::Has(format!("\"{word}\"*")),
+            false => Condition::Together(Together::beginning(word)),
+        };
+        let condition = Condition::Any(words.iter().map(begun).collect());
         let beginnings = (0..words.len()).collect();
         let pairs = Vec::new();
         (!words.is_empty()).then(|| Query {
@@ -176,6 +209,7 @@ impl Query {
             words,
             pairs,
             expression,
+            condition,
             beginnings,
             ..self.clone()
         })

@@ -201,6 +201,11 @@ pub fn is_stop(word: &str) -> bool {
     STOP_WORDS.binary_search(&word).is_ok()
 }
 
+/// All of those words.
+pub fn stop_words() -> impl Iterator<Item = &'static str> {
+    STOP_WORDS.iter().copied()
+}
+
 /// The word in lower case and without the marks of Latin letters, as the index keeps it before it
 /// takes the stem.
 pub fn fold(word: &str) -> String {

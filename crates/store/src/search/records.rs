@@ -4,16 +4,21 @@
 use std::time::Instant;
 
 use model::OpError;
-use text::query::{self, Condition};
+use rusqlite::{OptionalExtension, params};
+use text::query::{self, Beginning, Condition, Together};
 
 use super::any_term::{self, Word};
-use super::{Effort, Scored, is_interrupt};
+use super::{Conditions, Effort, Scored, is_interrupt};
 use crate::catalogue::Passages;
 use crate::deadline::{self, Deadline};
+use crate::postings::{self, BLOCK};
 use crate::tx::Rx;
 
 /// What a passage counts that has a phrase, a beginning of a word or words near each other, beside its words.
 const OTHER_SCORE: f64 = 1.0;
+/// Texts that are read in any case, and behind all beginnings of words.
+const READS_GRANTED: usize = 64;
+const BEHIND: char = char::MAX;
 
 /// Some of all documents.
 #[derive(Default)]
@@ -55,6 +60,14 @@ impl Documents {
         }
     }
 
+    /// Those that are among others too, if there are others.
+    fn and(self, others: Option<Documents>) -> Documents {
+        match others {
+            Some(others) => self.join(&others, |own, other| own & other),
+            None => self,
+        }
+    }
+
     /// Puts both together.
     fn join(mut self, other: &Documents, both: impl Fn(u64, u64) -> u64) -> Documents {
         for (own, other) in self.chosen.iter_mut().zip(&other.chosen) {
@@ -69,6 +82,7 @@ impl Documents {
 pub(super) struct Look<'l, 'r> {
     rx: &'l Rx<'r>,
     passages: &'l Passages,
+    conditions: &'l Conditions,
     /// Words that were looked up before.
     known: &'l [Word<'l>],
     documents_end: usize,
@@ -87,10 +101,15 @@ pub(super) struct Look<'l, 'r> {
 
 impl<'l, 'r> Look<'l, 'r> {
     /// Whoever looks for something to do to all of it takes as long as it takes.
-    pub(super) fn for_all(rx: &'l Rx<'r>, passages: &'l Passages) -> Look<'l, 'r> {
+    pub(super) fn for_all(
+        rx: &'l Rx<'r>,
+        passages: &'l Passages,
+        conditions: &'l Conditions,
+    ) -> Look<'l, 'r> {
         Look {
             rx,
             passages,
+            conditions,
             known: &[],
             documents_end: passages.documents_end(),
             until: None,
@@ -107,10 +126,11 @@ impl<'l, 'r> Look<'l, 'r> {
         effort: &Effort,
         rx: &'l Rx<'r>,
         passages: &'l Passages,
+        conditions: &'l Conditions,
         known: &'l [Word<'l>],
     ) -> Look<'l, 'r> {
         let until = Some(Instant::now() + effort.patience);
-        Look { until, known, entries: effort.entries, ..Look::for_all(rx, passages) }
+        Look { until, known, entries: effort.entries, ..Look::for_all(rx, passages, conditions) }
     }
 
     /// The documents that fulfil a condition, and none that does not. Some may be missing if it was too
@@ -124,6 +144,7 @@ impl<'l, 'r> Look<'l, 'r> {
         match condition {
             Condition::Has(expression) => self.matching(expression),
             Condition::Word(word) => self.with_word(word),
+            Condition::Together(together) => self.having(together),
             Condition::Any(parts) => self.each(parts, |own, other| own | other),
             Condition::All(parts) => self.each(parts, |own, other| own & other),
             Condition::Without(wanted, unwanted) => {
@@ -220,6 +241,137 @@ impl<'l, 'r> Look<'l, 'r> {
         Ok(if whole { documents } else { self.cut_off(documents, last) })
     }
 
+    /// The documents with words that stand together, or with a beginning of a word. The index finds what is
+    /// in one passage; of what may be cut between two, or has a stem from which the beginning cannot be
+    /// told, the text decides, the newest first.
+    fn having(&mut self, wanted: &Together) -> Result<Documents, OpError> {
+        let others = self.left.saturating_sub(1);
+        let share = |until: Instant| {
+            let now = Instant::now();
+            now + until.saturating_duration_since(now) / self.left.max(1)
+        };
+        let until = self.until.map(share);
+        let mut found = match wanted.expression() {
+            Some(expression) => self.matching(expression)?,
+            None => self.none(),
+        };
+        if wanted.is_one_word() {
+            return Ok(found);
+        }
+        let mut maybe: Option<Documents> = None;
+        for word in wanted.whole_words() {
+            let with_word = self.with_word(word)?;
+            maybe = Some(with_word.and(maybe));
+        }
+        for beginning in wanted.beginnings() {
+            let (sure, perhaps) = self.begun(&beginning, until)?;
+            if wanted.is_beginning() {
+                found = sure;
+                maybe = Some(perhaps);
+            } else {
+                maybe = Some(sure.join(&perhaps, |sure, perhaps| sure | perhaps).and(maybe));
+            }
+        }
+        self.left = others;
+        let whole = wanted.expression().is_some();
+        self.read(
+            wanted,
+            found,
+            maybe,
+            |look, passage| !whole || look.passages.siblings(passage).len() > 1,
+            until,
+        )
+    }
+
+    /// Adds those that may have what is wanted and turn out to.
+    fn read(
+        &mut self,
+        wanted: &Together,
+        mut found: Documents,
+        maybe: Option<Documents>,
+        is_worth: impl Fn(&Self, usize) -> bool,
+        until: Option<Instant>,
+    ) -> Result<Documents, OpError> {
+        let cut_from = maybe.as_ref().map_or(0, |maybe| maybe.known_from);
+        found.known_from = found.known_from.max(cut_from);
+        let mut seen = self.none();
+        let mut reads = 0;
+        for passage in (0..self.passages.end()).rev() {
+            let may = |doc: &i64| maybe.as_ref().is_none_or(|maybe| maybe.has(*doc));
+            let Some(doc) = self.passages.doc(passage).filter(may) else { continue };
+            if found.has(doc) || seen.has(doc) {
+                continue;
+            }
+            seen.choose(Some(doc));
+            if !self.conditions.admits(self.passages, passage) || !is_worth(self, passage) {
+                continue;
+            }
+            if reads >= READS_GRANTED && until.is_some_and(|until| Instant::now() >= until) {
+                let known_from = found.known_from.max(passage + 1);
+                return Ok(self.cut_off(found, known_from));
+            }
+            reads += 1;
+            if crate::passages::text(self.rx, doc)?.is_some_and(|text| wanted.is_in(&text)) {
+                found.choose(Some(doc));
+                self.scored.push(Scored { passage, score: OTHER_SCORE });
+            }
+        }
+        Ok(found)
+    }
+
+    /// The documents with a word that begins so, and those that may have one, as their stems tell.
+    fn begun(
+        &mut self,
+        beginning: &Beginning,
+        until: Option<Instant>,
+    ) -> Result<(Documents, Documents), OpError> {
+        let small: Vec<String> = beginning.small_words().map(query::term).collect();
+        let (mut sure, mut perhaps) = (self.none(), self.matching(&small.join(" OR "))?);
+        let stems = beginning.stems();
+        let behind = format!("{}{BEHIND}", beginning.word());
+        let blocks = self.passages.end().div_ceil(BLOCK);
+        for block in (0..blocks).rev() {
+            let late = block + 1 < blocks && until.is_some_and(|until| Instant::now() >= until);
+            let (mut begun, mut entries) = (vec![false; BLOCK], 0);
+            self.rx.sql(|db| {
+                let mut select = db.prepare_cached(postings::OF_BEGINNING)?;
+                let mut rows = select.query(params![block, beginning.word(), behind])?;
+                while let Some(row) = rows.next()?.filter(|_| !late && entries <= self.entries) {
+                    let blob = row.get_ref(0)?.as_blob()?;
+                    let is_sure = beginning.is_sure(row.get_ref(1)?.as_str()?);
+                    entries += postings::count(blob);
+                    for (place, _) in postings::entries(blob) {
+                        match begun.get_mut(place) {
+                            Some(begun) if is_sure => *begun = true,
+                            _ => perhaps.choose(self.passages.doc(block * BLOCK + place)),
+                        }
+                    }
+                }
+                let mut select = db.prepare_cached(postings::OF_TERM)?;
+                for stem in &stems {
+                    let blob =
+                        select.query_row(params![block, stem], |row| row.get(0)).optional()?;
+                    let blob: Vec<u8> = blob.unwrap_or_default();
+                    for (place, _) in postings::entries(&blob) {
+                        perhaps.choose(self.passages.doc(block * BLOCK + place));
+                    }
+                }
+                Ok(())
+            })?;
+            if late || entries > self.entries {
+                let known_from = sure.known_from.max((block + 1) * BLOCK);
+                return Ok((self.cut_off(sure, known_from), perhaps));
+            }
+            self.entries -= entries;
+            for (place, _) in begun.iter().enumerate().filter(|(_, begun)| **begun) {
+                let passage = block * BLOCK + place;
+                sure.choose(self.passages.doc(passage));
+                self.scored.push(Scored { passage, score: OTHER_SCORE });
+            }
+        }
+        Ok((sure, perhaps))
+    }
+
     /// What was found of something before it became too much work.
     fn cut_off(&mut self, found: Documents, known_from: usize) -> Documents {
         self.partial = true;
@@ -230,7 +382,7 @@ impl<'l, 'r> Look<'l, 'r> {
 /// How many questions a condition is made of.
 fn questions(condition: &Condition) -> u32 {
     match condition {
-        Condition::Has(_) | Condition::Word(_) => 1,
+        Condition::Has(_) | Condition::Word(_) | Condition::Together(_) => 1,
         Condition::All(parts) | Condition::Any(parts) => parts.iter().map(questions).sum(),
         Condition::Without(wanted, unwanted) => questions(wanted) + questions(unwanted),
     }

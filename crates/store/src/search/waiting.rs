@@ -44,7 +44,7 @@ impl Waiting {
                 break;
             }
             let text = passages::text(rx, doc)?;
-            texts.extend(text.filter(|text| !query.matched(text).is_empty()).map(|it| (doc, it)));
+            texts.extend(text.filter(|text| query.is_met_by(text)).map(|it| (doc, it)));
         }
         let hits = conditions.documents(rx, texts.iter().map(|(doc, _)| *doc))?;
         let found = texts.into_iter().filter_map(|(doc, text)| Some((*hits.get(&doc)?, text)));

@@ -226,7 +226,7 @@ fn what_the_index_does_not_know_yet_is_listed_where_it_belongs() {
         ("item 450", all(450)),
         ("item 450", newest.clone()),
         ("item AND 1700", all(1_700)),
-        ("item AND 1700", newest.clone()),
+        ("item AND 1700", all(1_700)),
         ("src/f800.rs", all(800)),
         ("src/f800.rs", all(800)),
         ("item 7", "make item 7".to_owned()),
@@ -329,22 +329,120 @@ fn operators_go_by_the_whole_record_however_long_it_is() {
     assert_eq!(count(&desk.opening.store), 4, "the long one has three passages");
 }
 
+/// @purge_by_words @search_operators
+#[test]
+fn words_stand_together_also_where_a_long_record_is_cut() {
+    let desk = Desk::new();
+    let counted =
+        |prefix: &str, to: u32| -> String { (0..to).map(|i| format!("{prefix}{i} ")).collect() };
+    let cut = |said: &str| format!("{}{said} {}", counted("w", 98), counted("v", 121));
+    let id = desk.says(&cut("correct horse battery staple"), None, 0);
+    let other = desk.says(&cut("staple battery horse correct"), None, 1);
+    let all = |typed: &str| {
+        let query = text::query::all_terms(typed);
+        desk.read(|rx| search::all(rx, &query, &Filter::default()))
+    };
+    let listed = |typed: &str| {
+        let query = text::query::rewrite(typed);
+        let found = desk.read(|rx| search::hits(rx, &query, &Filter::default(), Order::Best, 10));
+        assert!(!found.partial, "{typed}");
+        let mut ids: Vec<i64> = found.hits.iter().map(|hit| hit.id).collect();
+        ids.sort_unstable();
+        ids
+    };
+    for (typed, expected) in [
+        ("\"correct horse battery staple\"", vec![id]),
+        ("\"horse batteries\"", vec![id]),
+        ("\"w97 correct horse battery staple v0\"", vec![id]),
+        ("\"w97 correct horse batt\"*", vec![id]),
+        ("w5 NOT \"correct horse battery staple\"", vec![other]),
+        ("NEAR(correct staple, 2)", vec![id, other]),
+        ("NEAR(correct staple, 1)", vec![]),
+        ("NEAR(w97 battery, 2)", vec![id, other]),
+        ("NEAR(w97 battery, 1)", vec![other]),
+        ("\"horse staple\"", vec![]),
+        ("\"of the\"", vec![]),
+    ] {
+        assert_eq!(all(typed), expected, "{typed}");
+        assert_eq!(listed(typed), expected, "{typed}");
+    }
+    let query = text::query::rewrite("what is the \"correct horse battery staple\" for?");
+    let found = desk.read(|rx| search::hits(rx, &query, &Filter::default(), Order::Best, 10));
+    assert_eq!(found.hits.first().map(|hit| (hit.id, hit.exact)), Some((id, true)));
+}
+
+/// @search_operators @search_prefix
+#[test]
+fn a_beginning_finds_what_begins_so_whatever_its_stem_is() {
+    let desk = Desk::new();
+    let texts = [
+        "build the router",
+        "organization chart",
+        "university",
+        "filing cabinets",
+        "list of files",
+        "chocolate cake",
+        "getOrganizers of thistles",
+        "this and that",
+        "the bus stops",
+        "happy users",
+        "happiness",
+    ];
+    let ids: Vec<i64> = (0..).zip(texts).map(|(at, text)| desk.says(text, None, at)).collect();
+    for (typed, expected) in [
+        ("bus*", vec![8]),
+        ("bui*", vec![0]),
+        ("organi*", vec![1, 6]),
+        ("organiz*", vec![1, 6]),
+        ("organizat*", vec![1]),
+        ("universi*", vec![2]),
+        ("file*", vec![4]),
+        ("fil*", vec![3, 4]),
+        ("thi*", vec![6, 7]),
+        ("this*", vec![6, 7]),
+        ("happi*", vec![10]),
+        ("happ*", vec![9, 10]),
+        ("happy*", vec![9]),
+        ("chos*", vec![]),
+        ("uni* OR cho*", vec![2, 5]),
+        ("fil* NOT file*", vec![3]),
+        ("Organiz* char*", vec![1]),
+    ] {
+        let expected: Vec<i64> = expected.into_iter().map(|at: usize| ids[at]).collect();
+        let query = text::query::rewrite(typed);
+        let all = desk.read(|rx| search::all(rx, &query, &Filter::default()));
+        assert_eq!(all, expected, "{typed}");
+        let found = desk.read(|rx| search::hits(rx, &query, &Filter::default(), Order::Best, 10));
+        let mut listed: Vec<i64> = found.hits.iter().map(|hit| hit.id).collect();
+        listed.sort_unstable();
+        assert_eq!((listed, found.partial), (expected, false), "{typed}");
+    }
+    // The same where no word is there, and words that begin alike are tried.
+    for (typed, expected) in [("chosen", vec![]), ("universi", vec![2]), ("organizatory", vec![1])]
+    {
+        let expected: Vec<i64> = expected.into_iter().map(|at: usize| ids[at]).collect();
+        let query = text::query::rewrite(typed);
+        let found = desk.read(|rx| search::hits(rx, &query, &Filter::default(), Order::Best, 10));
+        assert_eq!(found.hits.iter().map(|hit| hit.id).collect::<Vec<_>>(), expected, "{typed}");
+    }
+}
+
 /// @search_patience
 #[test]
 fn what_may_have_what_is_not_wanted_is_not_listed_when_time_is_up() {
     let desk = Desk::new();
     for at in 0..600 {
-        let unwanted = if at % 2 == 0 { format!("unwanted{at}") } else { String::new() };
-        desk.says(&format!("wanted n{at} {unwanted}"), None, at);
+        let unwanted = if at % 2 == 0 { "not wanted" } else { "" };
+        desk.says(&format!("wanted words n{at} {unwanted}"), None, at);
     }
     let effort = Effort { patience: Duration::ZERO, ..Effort::default() };
-    let query = text::query::rewrite("want* NOT unwanted*");
+    let query = text::query::rewrite("\"wanted words\" NOT \"not wanted\"");
     let wanted = (Order::Best, 1_000);
     let found =
         desk.read(|rx| search::hits_within(&effort, rx, &query, &Filter::default(), wanted));
     assert!(found.partial && (1..300).contains(&found.hits.len()), "{}", found.hits.len());
     for hit in &found.hits {
-        assert!(!desk.get(hit.id).unwrap().content.contains("unwanted"));
+        assert!(!desk.get(hit.id).unwrap().content.contains("not wanted"));
     }
     let effort = Effort { patience: Duration::from_secs(60), ..Effort::default() };
     let whole =

@@ -1,7 +1,7 @@
 //! What a query names exactly: a path, an identifier, a code or a phrase in quotes, and whether a text has it
 //! just so. The index keeps stems and no signs, by which other texts look the same.
 
-use super::{Form, Query, WORDS_MAX, phrase};
+use super::{Condition, Form, Query, Together, WORDS_MAX, phrase};
 use crate::words;
 
 /// Bytes of a name; whatever is longer is none.
@@ -12,7 +12,7 @@ const NAME_BYTES_MAX: usize = 1_024;
 pub struct Exact {
     name: String,
     lower: String,
-    expression: String,
+    words: Vec<String>,
 }
 
 impl Query {
@@ -27,9 +27,8 @@ impl Query {
         let name = name.filter(|name| name.len() <= NAME_BYTES_MAX)?;
         let words = words::words(name).map(|(_, word)| word.to_lowercase());
         let words: Vec<String> = words.take(WORDS_MAX).collect();
-        let expression = phrase(&words);
         let lower = name.to_lowercase();
-        (!words.is_empty()).then(|| Exact { name: name.to_owned(), lower, expression })
+        (!words.is_empty()).then(|| Exact { name: name.to_owned(), lower, words })
     }
 
     /// The same if it is all that was typed, in one piece: a path, an identifier, a code.
@@ -75,9 +74,14 @@ fn name(typed: &str, count: usize) -> Option<&str> {
 }
 
 impl Exact {
-    /// The words of it side by side, as an expression of the index: what finds every text that has it.
-    pub fn expression(&self) -> &str {
-        &self.expression
+    /// The words of it side by side: what every record fulfils that has it. What has no spaces is in one
+    /// passage.
+    pub fn condition(&self) -> Condition {
+        if self.name.contains(char::is_whitespace) {
+            Condition::Together(Together::phrase(&self.words))
+        } else {
+            Condition::Has(phrase(&self.words))
+        }
     }
 
     /// Whether a text has it just so, in small or capital letters, and not as a part of something longer.

@@ -23,10 +23,13 @@ impl Looks {
         for (at, word) in query.words.iter().enumerate() {
             let folded = words::fold(word);
             let lone = folded.chars().count() == 1 && folded.chars().all(words::is_cjk);
-            if lone || query.beginnings.contains(&at) {
-                looks.beginnings.push((folded.clone(), at));
+            let begins = query.beginnings.contains(&at);
+            if !begins {
+                looks.whole.entry(stem(&folded)).or_insert(at);
             }
-            looks.whole.entry(stem(&folded)).or_insert(at);
+            if lone || begins {
+                looks.beginnings.push((folded, at));
+            }
         }
         looks
     }

@@ -1,7 +1,9 @@
 //! Queries with operators: reads those that are meant as such, and writes them down again with
 //! every term in quotes and every implicit AND explicit.
 
-use super::{Condition, Form, NESTING_MAX, Query, WORDS_MAX, WORDS_READ_MAX, phrase, term, units};
+use super::{
+    Condition, Form, NESTING_MAX, Query, Together, WORDS_MAX, WORDS_READ_MAX, phrase, term, units,
+};
 use crate::words;
 
 /// Characters with which a term may begin besides letters and digits: those of paths and names.
@@ -306,16 +308,25 @@ fn condition(node: &Node) -> Condition {
     let all = |nodes: &[Node]| nodes.iter().map(condition).collect();
     match node {
         Node::Term(phrase) => match phrase.words.as_slice() {
-            [word] if !phrase.prefix && !phrase.has_cjk() => Condition::Word(word.clone()),
-            _ => Condition::Has(write(node)),
+            _ if phrase.has_cjk() => Condition::Has(write(node)),
+            [word] if !phrase.prefix => Condition::Word(word.clone()),
+            _ => together(std::slice::from_ref(phrase), None, node),
         },
-        Node::Near(..) => Condition::Has(write(node)),
+        Node::Near(phrases, _) if phrases.iter().any(Phrase::has_cjk) => {
+            Condition::Has(write(node))
+        }
+        Node::Near(phrases, distance) => together(phrases, *distance, node),
         Node::All(nodes) => Condition::All(all(nodes)),
         Node::Any(nodes) => Condition::Any(all(nodes)),
         Node::Without(node, unwanted) => {
             Condition::Without(Box::new(condition(node)), Box::new(condition(unwanted)))
         }
     }
+}
+
+fn together(phrases: &[Phrase], distance: Option<u32>, node: &Node) -> Condition {
+    let phrases = phrases.iter().map(|phrase| (phrase.words.as_slice(), phrase.prefix));
+    Condition::Together(Together::near(phrases, distance, write(node)))
 }
 
 fn group(parts: Vec<String>, operator: &str) -> String {

@@ -1,0 +1,243 @@
+//! Words that have to stand side by side or near each other, and beginnings of words. The index knows stems and
+//! passages, and so only which texts may have them; the text decides.
+
+use std::collections::HashSet;
+
+use super::phrase;
+use crate::stem::stem;
+use crate::words;
+
+/// Words that may stand between the first and the last of those near each other, if nothing is said.
+const DISTANCE: usize = 10;
+/// Ends of words that stems are without.
+const ENDINGS: &str = "abilities ability able ables ably al alism alities ality alization alizations alize \
+     alized alizer alizes alizing ally als ance ances ancies ancy ant antly ants ate ated ates ating ation \
+     ational ationally ations ative atively ativeness atives ator ators ed eed ely ement ements ence ences \
+     encies ency ent ently ents er ers ful fulness fully ibilities ibility ible ibly ic ical icals icate \
+     icated icates icating ication ications icative icities icity ics ies ing ings ion ional ions ism isms \
+     ities ity ive ively iveness ives ivities ivity ization izations ize ized izer izers izes izing logies \
+     logy ment ments ness nesses ous ousness ously tional tionally";
+/// Those that may take more with them than themselves, as the second p of `hopping`.
+const GREEDY: [&str; 8] = ["", "s", "es", "ed", "ing", "ings", "e", "y"];
+
+/// Words that stand side by side, the last perhaps as a beginning of a word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Words {
+    words: Vec<String>,
+    begins: bool,
+}
+
+/// Words that a text has to have side by side, or several such phrases near each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Together {
+    phrases: Vec<Words>,
+    distance: usize,
+    expression: String,
+}
+
+/// A beginning of a word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Beginning(String);
+
+impl Together {
+    /// Phrases near each other, each with whether its last word is a beginning of a word, and all of it as an
+    /// expression of the index.
+    pub(super) fn near<'w>(
+        phrases: impl Iterator<Item = (&'w [String], bool)>,
+        distance: Option<u32>,
+        expression: String,
+    ) -> Together {
+        let phrases = phrases.map(|(words, begins)| {
+            let words = words.iter().map(|word| words::fold(word)).collect();
+            Words { words, begins }
+        });
+        let distance = distance.and_then(|distance| usize::try_from(distance).ok());
+        Together { phrases: phrases.collect(), distance: distance.unwrap_or(DISTANCE), expression }
+    }
+
+    /// One phrase of whole words.
+    pub(super) fn phrase(words: &[String]) -> Together {
+        Together::near([(words, false)].into_iter(), None, phrase(words))
+    }
+
+    /// A single word that begins so.
+    pub(super) fn beginning(word: &str) -> Together {
+        let words = [word.to_owned()];
+        Together::near([(&words[..], true)].into_iter(), None, format!("\"{word}\"*"))
+    }
+
+    /// What finds the passages that have it; not where a word is a beginning, of which the index takes
+    /// the stem.
+    pub fn expression(&self) -> Option<&str> {
+        let begins = self.phrases.iter().any(|phrase| phrase.begins);
+        (!begins).then_some(self.expression.as_str())
+    }
+
+    /// Whether it is no more than one word, which no cut divides.
+    pub fn is_one_word(&self) -> bool {
+        matches!(self.phrases.as_slice(), [one] if one.words.len() == 1 && !one.begins)
+    }
+
+    /// Whether it is no more than a beginning of a word.
+    pub fn is_beginning(&self) -> bool {
+        matches!(self.phrases.as_slice(), [Words { words, begins: true }] if words.len() == 1)
+    }
+
+    /// The words that a text has to have, as far as they say something.
+    pub fn whole_words(&self) -> impl Iterator<Item = &str> {
+        let whole = |phrase: &'_ Words| phrase.words.len() - usize::from(phrase.begins);
+        let words = self.phrases.iter().flat_map(move |one| one.words.iter().take(whole(one)));
+        words.map(String::as_str).filter(|word| !words::is_stop(word))
+    }
+
+    /// The beginnings of words that it has to have.
+    pub fn beginnings(&self) -> impl Iterator<Item = Beginning> {
+        let begins = self.phrases.iter().filter(|phrase| phrase.begins);
+        begins.filter_map(|phrase| phrase.words.last().cloned()).map(Beginning)
+    }
+
+    /// Whether a text has it, in its words or in the parts of compound ones.
+    pub fn is_in(&self, text: &str) -> bool {
+        let said: Vec<String> = words::words(text).map(|(_, word)| words::fold(word)).collect();
+        let hidden = words::hidden_words(text);
+        let hidden = || hidden.split(' ').map(words::fold).collect::<Vec<String>>();
+        self.is_among(&said) || self.is_among(&hidden())
+    }
+
+    fn is_among(&self, said: &[String]) -> bool {
+        let starts: Vec<Vec<usize>> =
+            self.phrases.iter().map(|phrase| phrase.starts(said)).collect();
+        if starts.iter().any(Vec::is_empty) {
+            return false;
+        }
+        let near = |last: usize| {
+            self.phrases.iter().zip(&starts).all(|(phrase, starts)| {
+                let first = last.saturating_sub(phrase.words.len() + self.distance);
+                let from = starts.partition_point(|start| *start < first);
+                starts.get(from).is_some_and(|start| *start <= last)
+            })
+        };
+        self.phrases.len() == 1 || starts.iter().flatten().any(|last| near(*last))
+    }
+}
+
+impl Words {
+    /// Where it begins among words.
+    fn starts(&self, said: &[String]) -> Vec<usize> {
+        let last = self.words.len().saturating_sub(1);
+        let stems: Vec<String> = self.words.iter().map(|word| stem(word)).collect();
+        let is = |at: usize, word: &String| match (self.words.get(at), stems.get(at)) {
+            (Some(wanted), _) if self.begins && at == last => word.starts_with(wanted.as_str()),
+            // A word and its stem begin alike, which is sooner seen.
+            (_, Some(wanted)) => {
+                word.chars().next() == wanted.chars().next() && stem(word) == *wanted
+            }
+            _ => false,
+        };
+        let here = said.windows(self.words.len().max(1)).enumerate();
+        let here = here.filter(|(_, here)| here.iter().enumerate().all(|(at, word)| is(at, word)));
+        here.map(|(start, _)| start).collect()
+    }
+}
+
+impl Beginning {
+    pub fn word(&self) -> &str {
+        &self.0
+    }
+
+    /// The stems of words that begin so which do not begin so themselves.
+    pub fn stems(&self) -> Vec<String> {
+        // An ending that has begun goes on.
+        let begun = ENDINGS.split(' ').flat_map(|ending| {
+            let ends = (1..ending.len()).filter_map(|at| ending.split_at_checked(at));
+            ends.filter(|(begun, _)| self.0.ends_with(begun)).map(|(_, rest)| rest)
+        });
+        let ends: HashSet<&str> = begun.chain(GREEDY).collect();
+        let mut stems: HashSet<String> =
+            ends.into_iter().map(|end| stem(&format!("{}{end}", self.0))).collect();
+        stems.retain(|stem| !stem.starts_with(&self.0));
+        stems.into_iter().collect()
+    }
+
+    /// Whether every word with a stem that begins so does so too: the end of a stem may be another than that
+    /// of its word, as in `happi`, `file` of `filing` and `usabl`.
+    pub fn is_sure(&self, stem: &str) -> bool {
+        let rest = stem.strip_prefix(&self.0);
+        rest.is_some_and(|rest| match rest {
+            "" => !self.0.ends_with(['e', 'i', 'l']),
+            "e" => !self.0.ends_with('l'),
+            _ => true,
+        })
+    }
+
+    /// Small words that begin so.
+    pub fn small_words(&self) -> impl Iterator<Item = &'static str> {
+        words::stop_words().filter(|word| word.starts_with(&self.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::query::rewrite;
+
+    #[test]
+    fn a_beginning_knows_the_stem_of_every_word_that_begins_so() {
+        let words = "organization organizer organizations university universities happy happiness bus buses \
+             build filing files possibility usability relational hopping hopped agreed agreement conflated \
+             troubled formalizations formality decisive effectiveness hopefulness callousness electricity \
+             electrical replacement adjustable defensible activate activity controlling rolled falling \
+             chosen glasses warming this thinner authentication authenticated migrations apologies theologies \
+             conditionally valency hesitancy digitizer radically differently vilely analogously predication \
+             operator feudalism sensitivity triplicate formative goodness revival allowance inference airliner \
+             gyroscopic irritant adoption communism homologous bowdlerize probate rate cease tanned sized \
+             queries indexing indices caching cached deployed deploys retries retrying dying eyed owing";
+        let words: Vec<&str> = words.split_whitespace().collect();
+        for word in &words {
+            for end in 1..=word.len() {
+                let beginning = Beginning(word[..end].to_owned());
+                let stems = beginning.stems();
+                let known = |word: &str| {
+                    let stem = stem(word);
+                    stem.starts_with(beginning.word()) || stems.contains(&stem)
+                };
+                for other in &words {
+                    let begins = other.starts_with(beginning.word());
+                    assert!(!begins || known(other), "{other} begins with {}", beginning.word());
+                    let sure = beginning.is_sure(&stem(other));
+                    assert!(!sure || begins, "{other} does not begin with {}", beginning.word());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_condition_is_fulfilled_by_a_text_as_it_is_by_a_record() {
+        let text =
+            "Correct horse batteries of getUserName, organization and the staple. Nothing else.";
+        for (typed, expected) in [
+            ("\"correct horse battery\"", true),
+            ("\"horse correct\"", false),
+            ("\"user name\"", true),
+            ("\"horse batt\"*", true),
+            ("\"horse of\"*", false),
+            ("organiz*", true),
+            ("organizat*", true),
+            ("organs*", false),
+            ("us*", true),
+            ("NEAR(correct batteries, 1)", true),
+            ("NEAR(correct batteries, 0)", false),
+            ("NEAR(nothing correct)", true),
+            ("NEAR(nothing correct, 7)", false),
+            ("NEAR(staple \"correct horse\", 6)", true),
+            ("NEAR(staple \"correct horse\", 5)", false),
+            ("correct NOT \"horse battery\"", false),
+            ("correct NOT \"battery horse\"", true),
+            ("nowhere OR staple", true),
+            ("nowhere AND staple", false),
+            ("nowhere staple", true),
+        ] {
+            assert_eq!(rewrite(typed).is_met_by(text), expected, "{typed}");
+        }
+    }
+}
