@@ -5,7 +5,6 @@ use model::hook::{Happening, HookEvent, Source, ToolUse};
 use model::limits;
 use model::observation::ObsType;
 use model::session::PromptSource;
-use pattern::glob::Glob;
 use serde_json::json;
 use store::observations::{self, NewObservation};
 use store::prompts::{self, NewPrompt};
@@ -13,6 +12,7 @@ use store::sessions::{self, Seen, Sighting};
 use store::{Tx, pauses, projects, receipts, retention};
 use text::secrets::{Profile, Redacted, redact, redact_json};
 
+use crate::exclude;
 use crate::place::{Place, Places};
 use crate::settings::Settings;
 
@@ -25,7 +25,7 @@ pub(crate) fn ingest(
     settings: &Settings,
 ) -> Result<(), OpError> {
     let place = places.at(event.cwd.as_ref().map(|cwd| cwd.as_str()));
-    if is_excluded(&place, &settings.exclude_projects) {
+    if exclude::names(&settings.exclude_projects, &place.facts) {
         return Ok(());
     }
     if is_paused(tx, &place, event.at)? {
@@ -49,7 +49,8 @@ pub(crate) fn ingest(
             sweep_if_due(tx, event, settings)
         }
         Happening::Prompted(text) => prompted(tx, event, seen, text),
-        Happening::ToolUsed(tool) => used(tx, event, seen, tool, &place, settings),
+        Happening::ToolUsed(_) if exclude::hides(places, event) => Ok(()),
+        Happening::ToolUsed(tool) => used(tx, event, seen, tool, settings),
         Happening::TurnEnded => {
             sessions::idle(tx, seen.id)?;
             summarised(tx, event, seen, settings)
@@ -78,18 +79,6 @@ fn is_paused(tx: &Tx<'_>, place: &Place, at: i64) -> Result<bool, OpError> {
     }
     let known = projects::known(tx, &place.facts)?;
     pauses::holds(tx, known.map(|project| project.id), at)
-}
-
-/// Whether the user named this project as one of which nothing is kept.
-fn is_excluded(place: &Place, exclude: &[String]) -> bool {
-    let facts = &place.facts;
-    let names = [Some(&facts.name), facts.root.as_ref(), facts.remote_key.as_ref()];
-    exclude.iter().any(|text| {
-        let glob = Glob::hint(text).ok();
-        let fits =
-            |name: &String| name == text || glob.as_ref().is_some_and(|glob| glob.matches(name));
-        names.into_iter().flatten().any(fits)
-    })
 }
 
 fn started(tx: &Tx<'_>, event: &HookEvent, seen: Seen, source: Source) -> Result<(), OpError> {
@@ -177,15 +166,8 @@ fn used(
     event: &HookEvent,
     seen: Seen,
     tool: &ToolUse,
-    place: &Place,
     settings: &Settings,
 ) -> Result<(), OpError> {
-    let files = tool.metadata.get("files").and_then(|files| files.as_array());
-    let files = || files.into_iter().flatten().filter_map(|path| path.as_str());
-    let mut paths = tool.file_path.iter().map(|path| path.as_str()).chain(files());
-    if paths.any(|path| place.excludes(path)) {
-        return Ok(());
-    }
     let file_path = tool.file_path.as_ref().map(|path| absolute(path, event.cwd.as_ref()));
     let prompt = prompts::cause(tx, seen.id, event.prompt_id.as_deref(), event.at)?;
     let new = NewObservation {
@@ -204,7 +186,7 @@ fn used(
     };
     observations::add(tx, &new, &settings.folding)?;
     // What changed several files is found by each of them; the first has told what it was.
-    for path in files().filter(|_| !tool.failed) {
+    for path in exclude::files(tool).filter(|_| !tool.failed) {
         let path = absolute(&redact(path, Profile::Strict), event.cwd.as_ref());
         if Some(&*path) == file_path.as_deref() {
             continue;

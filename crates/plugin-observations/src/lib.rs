@@ -1,13 +1,14 @@
 //! Observations: what agents do, kept as it happens and found again.
 //!
 //! Read in this order: `place` (which project a directory belongs to, and what it keeps to itself),
-//! `ingest` (an agent's event becomes records), `settings`; then `scope` (whose records may answer)
+//! `exclude` (what the user keeps out), `ingest` (an agent's event becomes records), `settings`; then `scope` (whose records may answer)
 //! and an operation that reads them, such as `search`, or one that decides what is kept, such as
 //! `purge`.
 
 mod briefing;
 mod count;
 mod examples;
+mod exclude;
 mod file;
 mod file_history;
 mod find_similar;
@@ -113,6 +114,7 @@ impl Plugin for Observations {
     fn expect(&self, event: &HookEvent) {
         // What it finds is remembered for a moment, which is when `observe` asks.
         self.places.at(event.cwd.as_ref().map(|cwd| cwd.as_str()));
+        exclude::hides(&*self.places, event);
     }
 
     fn observe(&self, event: &HookEvent, tx: &Tx<'_>, config: &Config) -> Result<(), OpError> {

@@ -48,9 +48,10 @@ impl Place {
     /// Whether nothing about this path is to be kept.
     pub(crate) fn excludes(&self, path: &str) -> bool {
         let Some(exclude) = &self.exclude else { return false };
-        let Some(inside) = exclude.inside(Path::new(path)) else { return false };
-        exclude.broken.is_some()
-            || exclude.globs.iter().any(|(text, glob)| hides(text, glob, &inside))
+        exclude.inside(Path::new(path)).any(|inside| {
+            exclude.broken.is_some()
+                || exclude.globs.iter().any(|(text, glob)| hides(text, glob, &inside))
+        })
     }
 
     /// What is wrong with the project's own settings, as one line; none if nothing is.
@@ -61,18 +62,15 @@ impl Place {
 }
 
 impl Exclude {
-    /// The path as the globs know it; none if it lies outside.
-    fn inside(&self, path: &Path) -> Option<String> {
+    /// The path as the globs know it, by its own name and by what it really is; none if it lies outside.
+    fn inside(&self, path: &Path) -> impl Iterator<Item = String> {
         let absolute = straight(&self.given.join(path));
-        let inside = match absolute.strip_prefix(&self.base) {
-            Ok(inside) => inside.to_path_buf(),
-            // The agent may stand in the project by another name, through a link.
-            Err(_) => {
-                let real = self.real.join(absolute.strip_prefix(&self.given).ok()?);
-                real.strip_prefix(&self.base).ok()?.to_path_buf()
-            }
-        };
-        Some(inside.to_string_lossy().into_owned())
+        // The agent may stand in the project by another name, through a link.
+        let real = absolute.strip_prefix(&self.given).ok().map(|rest| self.real.join(rest));
+        let base = self.base.clone();
+        let inside = move |path: PathBuf| Some(path.strip_prefix(&base).ok()?.to_path_buf());
+        let both = [Some(absolute), real].into_iter().flatten().filter_map(inside);
+        both.map(|path| path.to_string_lossy().into_owned())
     }
 }
 
@@ -108,6 +106,12 @@ fn hides(text: &str, glob: &Glob, path: &str) -> bool {
 /// Knows the place of a directory.
 pub(crate) trait Places: Send + Sync {
     fn at(&self, cwd: Option<&str>) -> Arc<Place>;
+
+    /// Whether nothing about this path is to be kept, says the project where the agent stands or the
+    /// one that holds the file.
+    fn hides(&self, cwd: Option<&str>, path: &str) -> bool {
+        self.at(cwd).excludes(path)
+    }
 }
 
 /// Asks the disk, and believes what it said for some seconds.
@@ -115,6 +119,8 @@ pub(crate) struct DiskPlaces {
     home: Option<PathBuf>,
     asked: Mutex<Believed<Arc<Place>>>,
     folders: Mutex<Believed<FilePlace>>,
+    /// What there really is of the folders of files.
+    holders: Mutex<Believed<PathBuf>>,
 }
 
 /// What the disk said about directories, and when.
@@ -142,7 +148,12 @@ fn believe<T: Clone>(asked: &Mutex<Believed<T>>, dir: &str, look: impl FnOnce() 
 impl DiskPlaces {
     pub(crate) fn new(home: Option<PathBuf>) -> DiskPlaces {
         let home = home.map(|home| home.canonicalize().unwrap_or(home));
-        DiskPlaces { home, asked: Mutex::default(), folders: Mutex::default() }
+        DiskPlaces {
+            home,
+            asked: Mutex::default(),
+            folders: Mutex::default(),
+            holders: Mutex::default(),
+        }
     }
 
     /// What a path means: a folder and the place of the file in it. It is the same for all work trees
@@ -221,6 +232,21 @@ impl Places for DiskPlaces {
     fn at(&self, cwd: Option<&str>) -> Arc<Place> {
         let cwd = cwd.unwrap_or_default();
         believe(&self.asked, cwd, || Arc::new(self.look(cwd)))
+    }
+
+    fn hides(&self, cwd: Option<&str>, path: &str) -> bool {
+        if self.at(cwd).excludes(path) {
+            return true;
+        }
+        let path = match (path.strip_prefix("~/"), &self.home) {
+            (Some(rest), Some(home)) => home.join(rest),
+            _ => straight(&Path::new(cwd.unwrap_or_default()).join(path)),
+        };
+        let Some(dir) = path.parent().filter(|_| path.is_absolute()) else { return false };
+        // The file may be gone with its folder, or is yet to come.
+        let there = || dir.ancestors().find(|above| above.is_dir()).unwrap_or(dir).to_owned();
+        let holder = believe(&self.holders, &dir.to_string_lossy(), there);
+        self.at(holder.to_str()).excludes(&path.to_string_lossy())
     }
 }
 

@@ -156,6 +156,32 @@ fn a_link_does_not_lead_around_what_is_excluded() {
     assert!(!place.excludes(link.join("src/a").to_str().unwrap()));
 }
 
+/// @capture_exclude_elsewhere
+#[test]
+fn a_file_is_hidden_from_who_stands_elsewhere_too() {
+    let folder = Folder::new();
+    let home = folder.0.join("home");
+    let (app, other) = (home.join("app"), home.join("other"));
+    fs::create_dir_all(app.join("private")).unwrap();
+    repository(&app, None);
+    repository(&other, None);
+    fs::write(app.join(".rekindle.toml"), "exclude = \"private/**\"\n").unwrap();
+    fs::write(other.join(".rekindle.toml"), "exclude = \"src\"\n").unwrap();
+    std::os::unix::fs::symlink(app.join("private"), other.join("link")).unwrap();
+    std::os::unix::fs::symlink(app.join("private"), app.join("open")).unwrap();
+    let places = DiskPlaces::new(Some(home.clone()));
+    for cwd in [&other, &home, &app, Path::new("/")] {
+        let hides = |path: &str| places.hides(cwd.to_str(), path);
+        let inside = |path: &str| hides(app.join(path).to_str().unwrap());
+        assert!(inside("private/plan.txt") && inside("src/../private/gone/plan.txt"), "{cwd:?}");
+        assert!(inside("open/plan.txt") && hides("~/app/private/plan.txt"), "{cwd:?}");
+        assert!(hides(other.join("link/plan.txt").to_str().unwrap()), "{cwd:?}");
+        assert!(!inside("src/plan.txt") && !inside("privateer.txt"), "{cwd:?}");
+    }
+    assert!(places.hides(other.to_str(), "../app/private/plan.txt"));
+    assert!(!places.hides(None, "private/plan.txt"), "nobody knows where that is");
+}
+
 /// @capture_exclude_broken
 #[test]
 fn settings_that_cannot_be_understood_hide_every_path() {

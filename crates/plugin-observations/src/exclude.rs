@@ -1,0 +1,34 @@
+//! What the user keeps out: whole projects by the settings, and files by what projects say themselves.
+
+use model::hook::{Happening, HookEvent, ToolUse};
+use model::project::ProjectFacts;
+use pattern::glob::Glob;
+
+use crate::place::Places;
+
+/// Whether the user named this project as one of which nothing is kept.
+pub(crate) fn names(exclude: &[String], facts: &ProjectFacts) -> bool {
+    let names = [Some(&facts.name), facts.root.as_ref(), facts.remote_key.as_ref()];
+    exclude.iter().any(|text| {
+        let glob = Glob::hint(text).ok();
+        let fits =
+            |name: &String| name == text || glob.as_ref().is_some_and(|glob| glob.matches(name));
+        names.into_iter().flatten().any(fits)
+    })
+}
+
+/// Whether the event is about a file that a project keeps to itself.
+pub(crate) fn hides(places: &dyn Places, event: &HookEvent) -> bool {
+    let (Happening::ToolStarting(tool) | Happening::ToolUsed(tool)) = &event.what else {
+        return false;
+    };
+    let cwd = event.cwd.as_ref().map(|cwd| cwd.as_str());
+    let mut paths = tool.file_path.iter().map(|path| path.as_str()).chain(files(tool));
+    paths.any(|path| places.hides(cwd, path))
+}
+
+/// The files that a tool changed, where they are several.
+pub(crate) fn files(tool: &ToolUse) -> impl Iterator<Item = &str> {
+    let files = tool.metadata.get("files").and_then(|files| files.as_array());
+    files.into_iter().flatten().filter_map(|path| path.as_str())
+}
