@@ -332,7 +332,7 @@ impl<'l, 'r> Look<'l, 'r> {
         let blocks = self.passages.end().div_ceil(BLOCK);
         for block in (0..blocks).rev() {
             let late = block + 1 < blocks && until.is_some_and(|until| Instant::now() >= until);
-            let (mut begun, mut entries) = (vec![false; BLOCK], 0);
+            let (mut begun, mut entries) = (Vec::new(), 0);
             self.rx.sql(|db| {
                 let mut select = db.prepare_cached(postings::OF_BEGINNING)?;
                 let mut rows = select.query(params![block, beginning.word(), behind])?;
@@ -341,9 +341,11 @@ impl<'l, 'r> Look<'l, 'r> {
                     let is_sure = beginning.is_sure(row.get_ref(1)?.as_str()?);
                     entries += postings::count(blob);
                     for (place, _) in postings::entries(blob) {
-                        match begun.get_mut(place) {
-                            Some(begun) if is_sure => *begun = true,
-                            _ => perhaps.choose(self.passages.doc(block * BLOCK + place)),
+                        let passage = block * BLOCK + place;
+                        if is_sure {
+                            begun.push(passage);
+                        } else {
+                            perhaps.choose(self.passages.doc(passage));
                         }
                     }
                 }
@@ -363,8 +365,9 @@ impl<'l, 'r> Look<'l, 'r> {
                 return Ok((self.cut_off(sure, known_from), perhaps));
             }
             self.entries -= entries;
-            for (place, _) in begun.iter().enumerate().filter(|(_, begun)| **begun) {
-                let passage = block * BLOCK + place;
+            begun.sort_unstable();
+            begun.dedup();
+            for passage in begun {
                 sure.choose(self.passages.doc(passage));
                 self.scored.push(Scored { passage, score: OTHER_SCORE });
             }

@@ -1,7 +1,7 @@
 //! Documents that the index does not know yet, weighed by their own texts: whoever asks right after much was
 //! written, or may only read, finds them all the same.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 
 use meaning::Vector;
@@ -16,7 +16,7 @@ use crate::catalogue::Passages;
 use crate::passages;
 use crate::tx::Rx;
 
-/// The documents that wait and have what is asked for, the newest first, with what their words are worth.
+/// The documents that wait and have what is asked for, with what their words are worth.
 #[derive(Default)]
 pub(super) struct Waiting {
     pub(super) found: Vec<(Hit, String)>,
@@ -37,51 +37,24 @@ impl Waiting {
             return Ok(waiting);
         }
         let until = Instant::now() + limits::UNINDEXED_PATIENCE;
-        let mut texts = Vec::new();
+        let terms: HashSet<String> =
+            query.words.iter().filter_map(|word| terms::term(word)).collect();
+        let mut texts = HashMap::new();
         for (at, doc) in ids.into_iter().enumerate() {
             if at >= limits::UNINDEXED_READ_MAX && Instant::now() >= until {
                 waiting.partial = true;
                 break;
             }
-            let text = passages::text(rx, doc)?;
-            texts.extend(text.filter(|text| query.is_met_by(text)).map(|it| (doc, it)));
-        }
-        let hits = conditions.documents(rx, texts.iter().map(|(doc, _)| *doc))?;
-        let found = texts.into_iter().filter_map(|(doc, text)| Some((*hits.get(&doc)?, text)));
-        waiting.found = found.collect();
-        waiting.weigh(rx, passages, query)?;
-        let exact = query.exact();
-        let is_exact = |text: &str| exact.as_ref().is_some_and(|exact| exact.is_in(text));
-        waiting.found.iter_mut().for_each(|(hit, text)| hit.exact = is_exact(text));
-        Ok(waiting)
-    }
-
-    /// Works out what the words of each are worth, as if the index knew them.
-    fn weigh(&mut self, rx: &Rx<'_>, passages: &Passages, query: &Query) -> Result<(), OpError> {
-        let known = any_term::words(rx, passages, &query.words)?.unwrap_or_default();
-        let mut counts: HashMap<String, usize> = HashMap::new();
-        for word in &query.words {
-            let known =
-                known.iter().find(|known| known.word == word).map_or(0, |known| known.count);
-            counts.extend(terms::term(word).map(|term| (term, known)));
-        }
-        let mut pieces: Vec<Vec<Terms>> = Vec::new();
-        for (_, text) in &self.found {
-            let of = |piece: &str| {
-                let mut terms = Terms::of(piece, &words::hidden_words(piece));
-                terms.twice.retain(|term, _| counts.contains_key(term));
-                terms
-            };
-            pieces.push(cut::passages(text).into_iter().map(of).collect());
-        }
-        for term in pieces.iter().flatten().flat_map(|terms| terms.twice.keys()) {
-            if let Some(count) = counts.get_mut(term) {
-                *count += 1;
+            if let Some(text) = passages::text(rx, doc)?.filter(|text| query.is_met_by(text)) {
+                let pieces = pieces(&text, &terms);
+                texts.insert(doc, (text, pieces));
             }
         }
-        let new: usize = pieces.iter().map(Vec::len).sum();
-        let weights = Weights::new(passages, new);
-        for ((hit, _), pieces) in self.found.iter_mut().zip(&pieces) {
+        let weights = Weights::new(passages, texts.values().map(|(_, pieces)| pieces.len()).sum());
+        let counts = counts(rx, passages, query, texts.values().flat_map(|(_, pieces)| pieces))?;
+        let exact = query.exact();
+        for (doc, mut hit) in conditions.documents(rx, texts.keys().copied())? {
+            let Some((text, pieces)) = texts.remove(&doc) else { continue };
             let worth = |terms: &Terms| -> f64 {
                 let each = terms.twice.iter();
                 each.map(|(term, twice)| {
@@ -92,8 +65,10 @@ impl Waiting {
             };
             // Whatever it has been found by, it counts for something.
             hit.lexical = pieces.iter().map(worth).fold(any_term::IDF_MIN, f64::max);
+            hit.exact = exact.as_ref().is_some_and(|exact| exact.is_in(&text));
+            waiting.found.push((hit, text));
         }
-        Ok(())
+        Ok(waiting)
     }
 
     /// Whether one of them contains a name as it was typed.
@@ -120,4 +95,30 @@ impl Waiting {
         };
         self.found.iter().map(|(hit, text)| Hit { meaning: near(text), ..*hit }).collect()
     }
+}
+
+/// What stands in the passages of a text of the terms that count.
+fn pieces(text: &str, terms: &HashSet<String>) -> Vec<Terms> {
+    let of = |piece: &str| {
+        let mut own = Terms::of(piece, &words::hidden_words(piece));
+        own.twice.retain(|term, _| terms.contains(term));
+        own
+    };
+    cut::passages(text).into_iter().map(of).collect()
+}
+
+/// How many passages have each term of the query, those of the index and these.
+fn counts<'t>(
+    rx: &Rx<'_>,
+    passages: &Passages,
+    query: &Query,
+    pieces: impl Iterator<Item = &'t Terms>,
+) -> Result<HashMap<String, usize>, OpError> {
+    let known = any_term::words(rx, passages, &query.words)?.unwrap_or_default();
+    let known = known.iter().filter_map(|known| Some((terms::term(known.word)?, known.count)));
+    let mut counts: HashMap<String, usize> = known.collect();
+    for term in pieces.flat_map(|terms| terms.twice.keys()) {
+        *counts.entry(term.clone()).or_default() += 1;
+    }
+    Ok(counts)
 }
