@@ -45,6 +45,7 @@ pub fn extract(
     });
     let cwd = cwd(agent, wire);
     let event = HookEvent {
+        stood: None,
         id,
         at,
         agent: agent.name.to_owned(),

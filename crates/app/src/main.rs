@@ -10,8 +10,7 @@ fn main() -> ExitCode {
     let is_word = |name: &str| word.as_ref().is_some_and(|word| word == name);
     let (is_hook, is_record) = (is_word("hook"), is_word("record"));
     if is_hook && let Some((event, agent)) = plain_event(args) {
-        let hooked = hook::Hooked { event: &event, agent: agent.as_deref(), db: None };
-        commands::hook::take(&hooked);
+        commands::hook::take(&event, agent.as_deref(), None);
         return ExitCode::SUCCESS;
     }
     if is_hook {

@@ -51,8 +51,12 @@ impl World {
 
 /// The settings of the file and of the environment.
 pub(crate) fn config(table: &Table, locations: &Locations) -> Result<Config, OpError> {
-    let var = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     runtime::config::load(table, &locations.config_file, &var)
+}
+
+/// What this process's environment says; a name that is set to nothing says nothing.
+pub(crate) fn var(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
 /// Opens a runtime with a fresh kit: a process may become PRIMARY more than once.

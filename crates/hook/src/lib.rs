@@ -36,6 +36,8 @@ pub struct Hooked<'a> {
     pub agent: Option<&'a str>,
     /// The `--db` flag.
     pub db: Option<&'a Path>,
+    /// What may wait of an event: the user keeps some things out.
+    pub to_spool: fn(&HookEvent, &Locations) -> HookEvent,
 }
 
 /// What became of an event.
@@ -229,7 +231,7 @@ fn leave(
             return refuse(&locations, hooked.event, &format!("dropped: {}", error.message));
         }
     };
-    if let Err(error) = spool::leave(&locations, &event) {
+    if let Err(error) = spool::leave(&locations, &(hooked.to_spool)(&event, &locations)) {
         let kind = error.kind();
         log(&locations, hooked.event, &format!("lost: no daemon ({why}), no spool ({kind})"));
     }

@@ -9,6 +9,7 @@ use crate::error::OpError;
 use crate::event::HookRecord;
 use crate::limits;
 use crate::observation::ObsType;
+use crate::project::ProjectFacts;
 use crate::wire::CallId;
 
 /// One event of one agent.
@@ -26,6 +27,10 @@ pub struct HookEvent {
     /// Where the agent stood.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<Redacted<String>>,
+    /// What was known of that place when the event was left in the spool: it may be gone when the
+    /// event is taken in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stood: Option<Stood>,
     /// The agent's id of the prompt that caused it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt_id: Option<String>,
@@ -36,6 +41,16 @@ pub struct HookEvent {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_use_id: Option<String>,
     pub what: Happening,
+}
+
+/// Where the agent stood, as far as it matters later.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stood {
+    /// In a project that the user excludes: of the event nothing is kept but that it came.
+    KeptOut,
+    /// In this project.
+    In(ProjectFacts),
 }
 
 /// What happened.

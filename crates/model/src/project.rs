@@ -4,11 +4,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What is known of the place where somebody stands, before a project is found for it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ProjectFacts {
     /// The repository's remote, normalised: `host/org/repo`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remote_key: Option<String>,
     /// Top directory of the main work tree; all work trees share it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root: Option<String>,
     /// What it is called: the root directory's name unless somebody chose another.
     pub name: String,

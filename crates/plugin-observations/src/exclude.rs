@@ -1,10 +1,32 @@
 //! What the user keeps out: whole projects by the settings, and files by what projects say themselves.
 
-use model::hook::{Happening, HookEvent, ToolUse};
+use std::path::PathBuf;
+
+use model::hook::{Happening, HookEvent, Stood, ToolUse};
 use model::project::ProjectFacts;
 use pattern::glob::Glob;
 
-use crate::place::Places;
+use crate::place::{DiskPlaces, Places};
+use crate::settings;
+
+/// The event as it may wait in the spool, for a user with this home directory who excludes these projects:
+/// the place and what it says of itself may be gone when the event is taken in.
+pub fn to_spool(event: &HookEvent, home: Option<PathBuf>, exclude_projects: &str) -> HookEvent {
+    let places = DiskPlaces::new(home);
+    let place = places.at(event.cwd.as_ref().map(|cwd| cwd.as_str()));
+    if names(&settings::list(exclude_projects), &place.facts) {
+        return HookEvent {
+            cwd: None,
+            stood: Some(Stood::KeptOut),
+            prompt_id: None,
+            agent_id: None,
+            what: Happening::Other,
+            ..event.clone()
+        };
+    }
+    let what = if hides(&places, event) { Happening::Other } else { event.what.clone() };
+    HookEvent { stood: Some(Stood::In(place.facts.clone())), what, ..event.clone() }
+}
 
 /// Whether the user named this project as one of which nothing is kept.
 pub(crate) fn names(exclude: &[String], facts: &ProjectFacts) -> bool {

@@ -1,9 +1,10 @@
 //! An agent's event becomes records: session, prompt, observation, summary, all in one transaction.
 
 use model::OpError;
-use model::hook::{Happening, HookEvent, Source, ToolUse};
+use model::hook::{Happening, HookEvent, Source, Stood, ToolUse};
 use model::limits;
 use model::observation::ObsType;
+use model::project::ProjectFacts;
 use model::session::PromptSource;
 use serde_json::json;
 use store::observations::{self, NewObservation};
@@ -13,7 +14,7 @@ use store::{Tx, pauses, projects, receipts, retention};
 use text::secrets::{Profile, Redacted, redact, redact_json};
 
 use crate::exclude;
-use crate::place::{Place, Places};
+use crate::place::Places;
 use crate::settings::Settings;
 
 /// Keeps what is worth keeping of an event. While capture is paused, and in a project that the user
@@ -25,20 +26,25 @@ pub(crate) fn ingest(
     settings: &Settings,
 ) -> Result<(), OpError> {
     let place = places.at(event.cwd.as_ref().map(|cwd| cwd.as_str()));
-    if exclude::names(&settings.exclude_projects, &place.facts) {
+    let facts = match &event.stood {
+        Some(Stood::KeptOut) => return Ok(()),
+        Some(Stood::In(facts)) => facts,
+        None => &place.facts,
+    };
+    if exclude::names(&settings.exclude_projects, facts) {
         return Ok(());
     }
-    if is_paused(tx, &place, event.at)? {
+    if is_paused(tx, facts, event.at)? {
         return Ok(());
     }
-    let project = projects::resolve(tx, &place.facts, event.at)?;
+    let project = projects::resolve(tx, facts, event.at)?;
     let seen = sessions::touch(
         tx,
         &Sighting {
             name: &event.session,
             agent: &event.agent,
             project: project.id,
-            root: place.facts.root.as_deref(),
+            root: facts.root.as_deref(),
             at: event.at,
             starts: matches!(event.what, Happening::SessionStarted(_)),
         },
@@ -73,11 +79,11 @@ pub(crate) fn ingest(
 }
 
 /// Whether nothing is to be captured here now.
-fn is_paused(tx: &Tx<'_>, place: &Place, at: i64) -> Result<bool, OpError> {
+fn is_paused(tx: &Tx<'_>, facts: &ProjectFacts, at: i64) -> Result<bool, OpError> {
     if !pauses::any(tx)? {
         return Ok(false);
     }
-    let known = projects::known(tx, &place.facts)?;
+    let known = projects::known(tx, facts)?;
     pauses::holds(tx, known.map(|project| project.id), at)
 }
 

@@ -47,8 +47,10 @@ use model::hook::HookEvent;
 use model::situation::Situation;
 use store::{Rx, Tx, pauses};
 
+pub use crate::exclude::to_spool;
 use crate::place::{DiskPlaces, Places as _};
 use crate::scope::{Question, Wanted};
+pub use crate::settings::EXCLUDED_PROJECTS;
 use crate::settings::Settings;
 
 /// The observations plugin.

@@ -260,21 +260,25 @@ struct Own {
 
 impl Own {
     fn read(folder: &Path, name: &str) -> Option<Own> {
-        let file = fs::File::open(folder.join(name)).ok()?;
+        let path = folder.join(name);
+        // A pipe would let us wait for ever.
+        let is_file = fs::metadata(&path).ok()?.is_file();
         let mut text = String::new();
-        let read = file.take(limits::PROJECT_FILE_BYTES_MAX).read_to_string(&mut text);
+        let file = if is_file { fs::File::open(&path).ok() } else { None };
+        let read = file.and_then(|file| {
+            file.take(limits::PROJECT_FILE_BYTES_MAX).read_to_string(&mut text).ok()
+        });
         let document = text.parse::<DocumentMut>();
         let mut own =
             Own { folder: folder.to_owned(), project: None, exclude: Vec::new(), broken: None };
-        let complaint =
-            |what: &str| Some(format!("{} cannot be read: {what}", shown(&folder.join(name))));
+        let complaint = |what: &str| Some(format!("{} cannot be read: {what}", shown(&path)));
         let document = match (read, document) {
-            (Ok(_), Ok(document)) => document,
-            (Ok(_), Err(error)) => {
+            (Some(_), Ok(document)) => document,
+            (Some(_), Err(error)) => {
                 let broken = complaint(&format!("line {} is not TOML", line_of(&text, &error)));
                 return Some(Own { broken, ..own });
             }
-            (Err(_), _) => return Some(Own { broken: complaint("it is not a text"), ..own }),
+            (None, _) => return Some(Own { broken: complaint("it is not a text"), ..own }),
         };
         let project = document.get("project").and_then(Item::as_str).map(str::trim);
         let safe = |name: &str| redact(name, Profile::Declared).into_inner();

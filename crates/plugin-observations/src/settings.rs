@@ -14,6 +14,19 @@ const RETENTION: &str = "retention.enabled";
 const RETENTION_DAYS: &str = "retention.days";
 const RETENTION_MB: &str = "retention.max_mb";
 
+/// The setting that excludes projects.
+pub const EXCLUDED_PROJECTS: ConfigKey = ConfigKey {
+    key: EXCLUDE_PROJECTS,
+    kind: ConfigKind::Form(&TextForm {
+        word: "list of projects",
+        like: "names, keys, roots or globs, separated by commas",
+        fits: |text| list(text).iter().all(|item| Glob::hint(item).is_ok()),
+    }),
+    default: "",
+    env: &["REKINDLE_EXCLUDE_PROJECTS"],
+    doc: "Projects of which nothing is kept: names, keys or root paths, separated by commas; globs are allowed.",
+};
+
 pub(crate) const KEYS: &[ConfigKey] = &[
     ConfigKey {
         key: FOLD,
@@ -22,17 +35,7 @@ pub(crate) const KEYS: &[ConfigKey] = &[
         env: &["REKINDLE_FOLD"],
         doc: "Within this time the same file read or search counts as one; 0s keeps each.",
     },
-    ConfigKey {
-        key: EXCLUDE_PROJECTS,
-        kind: ConfigKind::Form(&TextForm {
-            word: "list of projects",
-            like: "names, keys, roots or globs, separated by commas",
-            fits: |text| list(text).iter().all(|item| Glob::hint(item).is_ok()),
-        }),
-        default: "",
-        env: &["REKINDLE_EXCLUDE_PROJECTS"],
-        doc: "Projects of which nothing is kept: names, keys or root paths, separated by commas; globs are allowed.",
-    },
+    EXCLUDED_PROJECTS,
     ConfigKey {
         key: OTHER_PROJECTS,
         kind: ConfigKind::Boolean,
@@ -109,7 +112,7 @@ fn days_of(item: &str) -> Option<(ObsType, i64)> {
     Some((ObsType::parse(kind.trim())?, days.trim().parse().ok().filter(|days| *days >= 0)?))
 }
 
-fn list(text: &str) -> Vec<String> {
+pub(crate) fn list(text: &str) -> Vec<String> {
     let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
     items.map(str::to_owned).collect()
 }

@@ -28,16 +28,40 @@ pub fn load(
             .map_err(|why| broken(file, &document, item, why))?;
     }
     for key in keys {
-        // Our own name comes first and wins.
-        let Some((name, value)) = key.env.iter().find_map(|name| Some((name, var(name)?))) else {
-            continue;
-        };
+        let Some((name, value)) = told(key, var) else { continue };
         set_checked(table, &mut config, key, &value).map_err(|why| {
             OpError::new(Code::Invalid, format!("environment variable {name}: {why}"))
-                .with("param", *name)
+                .with("param", name)
         })?;
     }
     Ok(config)
+}
+
+/// One setting in force, for who has no time for all of them: what is wrong with others does not matter.
+pub fn one(
+    key: &ConfigKey,
+    file: &Path,
+    var: &dyn Fn(&str) -> Option<String>,
+) -> Result<String, OpError> {
+    let mut value = told(key, var).map(|(_, value)| value);
+    // A pipe in the file's place would let us wait for ever.
+    if value.is_none() && file.is_file() {
+        let document = read(file)?;
+        let mut entries = Vec::new();
+        flatten(document.as_item(), String::new(), &mut entries);
+        value =
+            entries.iter().find(|(name, _)| name == key.key).and_then(|(_, item)| text_of(item));
+    }
+    let mut config = Config::defaults([key]);
+    if let Some(value) = value {
+        config.set(key, &value).map_err(|why| OpError::new(Code::Invalid, why))?;
+    }
+    Ok(config.text(key.key).to_owned())
+}
+
+/// What the environment says about a setting, and by which name. Our own name comes first and wins.
+fn told(key: &ConfigKey, var: &dyn Fn(&str) -> Option<String>) -> Option<(&'static str, String)> {
+    key.env.iter().find_map(|name| Some((*name, var(name)?)))
 }
 
 /// The file as it was when the settings were taken from it, for who goes on with them.

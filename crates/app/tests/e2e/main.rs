@@ -43,6 +43,7 @@ mod record;
 mod security;
 mod settings;
 mod situation;
+mod spooled_place;
 mod sqlite;
 mod store;
 mod telling;

@@ -71,26 +71,32 @@ pub fn run_line(argv: Vec<OsString>) {
 /// Only reached for lines that `main` did not recognise as a plain event.
 pub(super) fn run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
     let word = |id: &str| matches.get_one::<String>(id).map(String::as_str);
-    take(&Hooked {
-        event: word("event").unwrap_or_default(),
-        agent: word("agent"),
-        db: world.db.as_deref(),
-    });
+    take(word("event").unwrap_or_default(), word("agent"), world.db.as_deref());
     0
 }
 
 /// Takes in one event. If no daemon took it, a session that starts is answered from the store, and so is
 /// a prompt if that is wanted; and a daemon is started for the events to come.
-pub fn take(hooked: &Hooked<'_>) {
+pub fn take(event: &str, agent: Option<&str>, db: Option<&Path>) {
     let started = Instant::now();
-    let Outcome::Spooled { event, locations } = hook::run(hooked) else { return };
+    let hooked = Hooked { event, agent, db, to_spool };
+    let Outcome::Spooled { event, locations } = hook::run(&hooked) else { return };
     if matches!(event.what, Happening::SessionStarted(_) | Happening::Prompted(_)) {
         // Whatever goes wrong here, the event is safe and the agent is not to be disturbed.
         if let Some(answer) = answer_in_time(*event, locations.clone(), started) {
             let _ = io::stdout().write_all(answer.as_bytes());
         }
     }
-    daemon::start_now_and_then(&locations, hooked.db.map(Path::new));
+    daemon::start_now_and_then(&locations, db);
+}
+
+/// The event as it may wait in the spool. If the settings cannot be read, nobody takes it in until they
+/// can be: then it is decided which projects are excluded.
+pub(super) fn to_spool(event: &HookEvent, locations: &Locations) -> HookEvent {
+    let key = &plugin_observations::EXCLUDED_PROJECTS;
+    let excluded =
+        runtime::config::one(key, &locations.config_file, &world::var).unwrap_or_default();
+    plugin_observations::to_spool(event, client::platform::home(), &excluded)
 }
 
 /// What the store has to say to this event, if it says so before the agent has waited long enough. Whoever

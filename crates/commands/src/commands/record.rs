@@ -8,6 +8,7 @@ use cli::Output;
 use model::{Code, OpError, Reply, limits};
 use serde_json::{Value, json};
 
+use super::hook;
 use crate::names;
 use crate::world::World;
 
@@ -58,6 +59,7 @@ fn record(world: &mut World, agent: Option<&str>) -> Result<Option<String>, OpEr
         Err(error) if is_no_fault_of_the_event(&error, world) => {
             let event = agents::extract(agent, None, &payload, id, at)?;
             event.check()?;
+            let event = hook::to_spool(&event, &world.locations);
             client::spool::leave(&world.locations, &event).map_err(|_| error)?;
             Ok(None)
         }

@@ -203,6 +203,15 @@ fn settings_that_cannot_be_understood_hide_every_path() {
 
 /// @capture_exclude_broken
 #[test]
+fn a_pipe_in_the_place_of_the_settings_hides_every_path_and_nobody_waits_for_it() {
+    let folder = Folder::new();
+    let made = std::process::Command::new("mkfifo").arg(folder.0.join(".rekindle.toml")).status();
+    assert!(made.is_ok_and(|status| status.success()), "mkfifo can be run");
+    assert!(look(&folder.0).excludes(folder.0.join("a").to_str().unwrap()));
+}
+
+/// @capture_exclude_broken
+#[test]
 fn a_session_that_starts_under_broken_settings_is_told_so() {
     let folder = Folder::new();
     fs::write(folder.0.join(".rekindle.toml"), "exclude = [").unwrap();

@@ -144,6 +144,7 @@ impl World {
             _ => "PostToolUse",
         };
         let event = HookEvent {
+            stood: None,
             id: CallId(id),
             at: self.now - ago,
             agent: if session.starts_with("codex") { "codex" } else { "claude-code" }.into(),

@@ -1,0 +1,175 @@
+//! What waits in the spool has its project with it, and nothing that the user keeps out.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use testkit::Home;
+
+use super::home;
+
+/// A repository as git leaves it, as far as anybody here looks.
+fn repository(dir: &Path, remote: &str) {
+    let git = dir.join(".git");
+    for folder in ["objects", "refs"] {
+        fs::create_dir_all(git.join(folder)).unwrap();
+    }
+    fs::write(git.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+    fs::write(git.join("config"), format!("[remote \"origin\"]\n\turl = {remote}\n")).unwrap();
+}
+
+/// A second work tree of the repository.
+fn worktree(of: &Path, dir: &Path) {
+    let own = of.join(".git/worktrees/second");
+    fs::create_dir_all(&own).unwrap();
+    fs::create_dir_all(dir).unwrap();
+    fs::write(own.join("HEAD"), "ref: refs/heads/fix\n").unwrap();
+    fs::write(own.join("commondir"), "../..\n").unwrap();
+    fs::write(dir.join(".git"), format!("gitdir: {}\n", own.display())).unwrap();
+}
+
+/// A project that keeps a folder to itself, and one beside it that does not.
+fn discreet(home: &Home) -> [PathBuf; 2] {
+    let (app, other) = (home.path("app"), home.path("other"));
+    repository(&app, "https://example.com/me/app");
+    repository(&other, "https://example.com/me/other");
+    home.write("app/.rekindle.toml", "exclude = [\"private/**\"]\n");
+    [app, other]
+}
+
+fn edit(home: &Home, event: &str, cwd: &Path, path: &Path) {
+    let input = json!({ "file_path": path, "old_string": "", "new_string": "zebrafish merger" });
+    let payload =
+        json!({ "session_id": "s-1", "cwd": cwd, "tool_name": "Edit", "tool_input": input });
+    home.hook(event, &payload);
+}
+
+fn runs(home: &Home, session: &str, cwd: &Path, command: &str) {
+    let input = json!({ "command": command });
+    let payload =
+        json!({ "session_id": session, "cwd": cwd, "tool_name": "Bash", "tool_input": input });
+    home.hook("PostToolUse", &payload);
+}
+
+/// The files of the program that hold this text.
+fn holding(home: &Home, text: &str) -> Vec<PathBuf> {
+    let ours = |path: &Path| ["data", "run"].iter().any(|dir| path.starts_with(home.path(dir)));
+    let holds = |bytes: &[u8]| bytes.windows(text.len()).any(|part| part == text.as_bytes());
+    let files = home.files().into_iter().filter(|(path, bytes)| ours(path) && holds(bytes));
+    files.map(|(path, _)| path).collect()
+}
+
+/// What was captured lately, of all projects.
+fn recent(home: &Home) -> Vec<String> {
+    let recent = home.call("recent_context", &json!({ "project": null }));
+    let texts = recent["results"].as_array().unwrap().iter();
+    texts.map(|one| one["content"].as_str().unwrap().to_owned()).collect()
+}
+
+fn events(home: &Home) -> Value {
+    home.run(&["status", "--json"]).json()["events"].clone()
+}
+
+/// The projects with their observations.
+fn projects(home: &Home) -> Vec<(String, u64)> {
+    let list = home.run(&["project", "list", "--json"]).json();
+    let told = list["projects"].as_array().unwrap().iter();
+    let told = told.map(|one| {
+        (one["name"].as_str().unwrap().to_owned(), one["observations"].as_u64().unwrap())
+    });
+    told.collect()
+}
+
+/// @capture_exclude_spooled
+/// @capture_exclude_elsewhere
+#[test]
+fn an_excluded_path_does_not_wait_in_the_spool_and_stays_out_when_its_settings_are_gone() {
+    let home = home();
+    let [app, other] = discreet(&home);
+    for cwd in [&app, &other, &home.dir] {
+        for event in ["PreToolUse", "PostToolUse"] {
+            edit(&home, event, cwd, &app.join("private/plan.txt"));
+        }
+    }
+    edit(&home, "PostToolUse", &app, Path::new("private/plan.txt"));
+    edit(&home, "PostToolUse", &app, &app.join("src/open.rs"));
+    assert_eq!(home.spooled().len(), 8);
+    assert_eq!(holding(&home, "plan.txt"), Vec::<PathBuf>::new());
+    assert_eq!(holding(&home, "open.rs").len(), 1);
+    // Another branch is checked out before anybody takes it in.
+    fs::remove_file(app.join(".rekindle.toml")).unwrap();
+    let recent = recent(&home);
+    assert!(recent.len() == 1 && recent[0].contains("open.rs"), "{recent:?}");
+    assert_eq!(events(&home), 8, "that they came is known");
+}
+
+/// @capture_exclude_elsewhere
+#[test]
+fn a_daemon_keeps_an_excluded_path_out_wherever_the_agent_stands() {
+    let home = home();
+    let [app, other] = discreet(&home);
+    let _daemon = home.daemon();
+    for cwd in [&app, &other, &home.dir] {
+        edit(&home, "PostToolUse", cwd, &app.join("private/plan.txt"));
+    }
+    edit(&home, "PostToolUse", &other, &app.join("src/open.rs"));
+    let recent = recent(&home);
+    assert!(recent.len() == 1 && recent[0].contains("open.rs"), "{recent:?}");
+}
+
+/// @capture_exclude_spooled
+#[test]
+fn of_an_excluded_project_nothing_waits_in_the_spool() {
+    let mut home = home();
+    let [app, other] = discreet(&home);
+    // By the environment of the agent alone, which whoever takes the events in may not have; and by the file.
+    home.set("REKINDLE_EXCLUDE_PROJECTS", "app");
+    runs(&home, "s-1", &app, "echo zebrafish");
+    let prompt = json!({ "session_id": "s-1", "cwd": app, "prompt": "tame the zebrafish please" });
+    home.hook("UserPromptSubmit", &prompt);
+    home.unset("REKINDLE_EXCLUDE_PROJECTS");
+    home.run(&["config", "set", "observations.exclude_projects", "example.com/me/app"]).ok();
+    runs(&home, "s-2", &app, "echo zebrafish");
+    home.run(&["config", "set", "observations.exclude_projects", ""]).ok();
+    runs(&home, "s-3", &other, "echo heron");
+    assert_eq!(home.spooled().len(), 4);
+    for hidden in ["zebrafish", app.to_str().unwrap()] {
+        assert_eq!(holding(&home, hidden), Vec::<PathBuf>::new(), "{hidden}");
+    }
+    assert_eq!(recent(&home), ["echo heron"]);
+    assert_eq!(projects(&home), [("other".to_owned(), 1)]);
+    assert_eq!(events(&home), 4);
+}
+
+/// @project_of_a_spooled_event
+#[test]
+fn an_event_belongs_to_its_project_when_the_work_tree_or_the_clone_is_gone() {
+    let home = home();
+    let [app, other] = discreet(&home);
+    let (second, clone) = (home.path("second"), home.path("clone"));
+    worktree(&app, &second);
+    repository(&clone, "git@example.com:me/other.git");
+    for (number, dir) in [&app, &second, &other, &clone].into_iter().enumerate() {
+        runs(&home, &format!("s-{number}"), dir, &format!("echo {number}"));
+    }
+    for gone in [&second, &clone] {
+        fs::remove_dir_all(gone).unwrap();
+    }
+    let mut found = projects(&home);
+    found.sort();
+    let names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(found.iter().map(|(_, count)| *count).collect::<Vec<_>>(), [2, 2], "{names:?}");
+}
+
+/// @project_of_a_spooled_event
+#[test]
+fn an_event_that_an_older_build_left_is_of_the_project_that_is_there_now() {
+    let home = home();
+    let [app, _] = discreet(&home);
+    runs(&home, "s-1", &app, "echo heron");
+    let file = &home.spooled()[0];
+    let mut event: Value = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
+    assert!(event.as_object_mut().unwrap().remove("stood").is_some());
+    fs::write(file, event.to_string()).unwrap();
+    assert_eq!(projects(&home), [("app".to_owned(), 1)]);
+}
