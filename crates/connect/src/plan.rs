@@ -203,8 +203,7 @@ pub(crate) fn undo(entry: &Entry, around: &Around<'_>) -> Result<Change, OpError
         return Ok(change);
     }
     let Some(file) = wired(entry) else {
-        // A whole file of ours that somebody made theirs stays.
-        change.after = Some(text).filter(|text| !edit::is_ours(text));
+        // A whole file of ours in which somebody wrote is theirs now.
         return Ok(change);
     };
     let after = edit::unwire(&entry.path, &text, file, entry.before.as_deref())?;

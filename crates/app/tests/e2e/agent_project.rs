@@ -112,3 +112,15 @@ fn a_record_that_cannot_be_read_is_a_finding() {
     let run = home.run(&["doctor", "--json"]);
     assert_eq!((run.code, said(&run, "record").0.as_str()), (1, "fail"));
 }
+
+/// @connect_touched
+#[test]
+fn completions_in_which_somebody_wrote_stay() {
+    let home = home();
+    install(&home, &["codex", "--shell"]).ok();
+    let file = ".local/share/bash-completion/completions/rekindle";
+    let edited = format!("{}# mine\n", read(&home, file));
+    home.write(file, &edited);
+    home.run(&["uninstall"]).ok();
+    assert_eq!(read(&home, file), edited);
+}
