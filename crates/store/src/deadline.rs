@@ -23,8 +23,8 @@ struct Watch {
 pub(crate) struct Deadline;
 
 impl Deadline {
-    pub(crate) fn after(patience: Duration) -> Deadline {
-        Deadline::share(patience, 1)
+    pub(crate) fn at(until: Instant) -> Deadline {
+        Deadline::share(until.saturating_duration_since(Instant::now()), 1)
     }
 
     /// The same for one of several statements that have so much time together.

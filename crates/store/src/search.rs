@@ -14,7 +14,7 @@ mod waiting;
 
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, HashMap, HashSet};
-use std::time::Duration;
+use std::time::Instant;
 
 use meaning::Vector;
 use model::observation::ObsType;
@@ -42,6 +42,8 @@ const PAIRS_WEIGHT: f64 = 0.5;
 /// Passages whose documents are looked up at a time.
 const CANDIDATES_AT_LEAST: usize = 32;
 const CANDIDATES_AT_MOST: usize = 4_096;
+/// Records that are read to see whether they contain a name before it is decided to go on.
+const EXACT_AT_ONCE: usize = 100;
 
 /// Which documents are wanted if there are more than the limit, and in which order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -167,7 +169,8 @@ pub(crate) struct Effort {
     pub(crate) rows: usize,
     pub(crate) entries: usize,
     pub(crate) scope_documents: usize,
-    pub(crate) patience: Duration,
+    /// When whatever costs more than anybody can foresee has to end: all of it has this time together.
+    pub(crate) until: Instant,
     pub(crate) recipe: Recipe,
 }
 
@@ -177,7 +180,7 @@ impl Default for Effort {
             rows: limits::SEARCH_ROWS_MAX,
             entries: limits::SEARCH_ENTRIES_MAX,
             scope_documents: limits::SEARCH_SCOPE_DOCUMENTS,
-            patience: limits::OPERATORS_PATIENCE,
+            until: Instant::now() + limits::OPERATORS_PATIENCE,
             recipe: Recipe::default(),
         }
     }
@@ -232,8 +235,8 @@ fn find(
     match query.form {
         Form::Empty => {}
         Form::AnyTerm if effort.recipe != Recipe::Plain => {
-            found.with_words(rx, query, conditions, effort)?;
             named = Named::of(rx, query, conditions, &passages, effort)?;
+            found.with_words(rx, query, conditions, effort)?;
         }
         Form::AnyTerm | Form::Operators | Form::AllTerms | Form::Prefix => {
             match query.condition() {
@@ -351,14 +354,31 @@ impl Named {
         named.partial = look.partial;
         let mut found = Found { scored: look.scored, ..Found::new(passages) };
         found.scored.truncate(effort.rows);
-        let most = limits::SEARCH_EXACT_READ;
-        let newest = found.documents(rx, conditions, Order::Newest, most + 1)?;
-        named.partial |= newest.len() > most;
-        for (hit, passage) in newest.into_iter().take(most) {
-            if passages::text(rx, hit.id)?.is_some_and(|text| exact.is_in(&text)) {
-                named.exact.push(passage);
-            } else {
-                named.otherwise.insert(hit.id);
+        let mut newest = found.ranked(Order::Newest);
+        let mut read = HashSet::new();
+        // So many in any case, and more of them until one contains it.
+        while !newest.is_empty() {
+            let is_enough = !named.exact.is_empty() || Instant::now() >= effort.until;
+            if read.len() >= limits::SEARCH_EXACT_READ && is_enough {
+                named.partial = true;
+                break;
+            }
+            let next: Vec<usize> = std::iter::from_fn(|| newest.pop())
+                .take(EXACT_AT_ONCE)
+                .map(|one| one.passage)
+                .collect();
+            let documents = conditions.hits(rx, passages, &next)?;
+            for passage in next {
+                let Some(doc) = passages.doc(passage) else { continue };
+                // A document comes again with each of its passages.
+                if !documents.contains_key(&doc) || !read.insert(doc) {
+                    continue;
+                }
+                if passages::text(rx, doc)?.is_some_and(|text| exact.is_in(&text)) {
+                    named.exact.push(passage);
+                } else {
+                    named.otherwise.insert(doc);
+                }
             }
         }
         Ok(named)
@@ -406,7 +426,7 @@ impl<'p> Found<'p> {
     ) -> Result<(), OpError> {
         let scope = conditions.scope(rx, effort.scope_documents)?;
         let scope = scope.map(|scope| filter::list(scope.into_iter()));
-        let _deadline = Deadline::after(effort.patience);
+        let _deadline = Deadline::at(effort.until);
         self.newest(rx, &query.expression(), scope.as_deref(), effort.rows)
     }
 
@@ -472,7 +492,7 @@ impl<'p> Found<'p> {
         let (pairs, too_dear) = affordable_pairs(query, &words, effort.rows);
         self.partial |= too_dear;
         let without_pairs = self.scored.len();
-        let _deadline = Deadline::after(effort.patience);
+        let _deadline = Deadline::at(effort.until);
         self.newest(rx, &pairs.join(" OR "), None, effort.rows)?;
         let pairs: Vec<Scored> = self.scored.drain(without_pairs..).collect();
         let admitted = pairs.into_iter().filter(|scored| admits(scored.passage));

@@ -129,7 +129,7 @@ impl<'l, 'r> Look<'l, 'r> {
         conditions: &'l Conditions,
         known: &'l [Word<'l>],
     ) -> Look<'l, 'r> {
-        let until = Some(Instant::now() + effort.patience);
+        let until = Some(effort.until);
         Look { until, known, entries: effort.entries, ..Look::for_all(rx, passages, conditions) }
     }
 

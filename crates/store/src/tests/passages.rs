@@ -1,6 +1,6 @@
 //! The full-text index follows what is written: with it, instead of it, and not without it.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use model::{OpError, limits};
 use rusqlite::params;
@@ -433,7 +433,7 @@ fn what_may_have_what_is_not_wanted_is_not_listed_when_time_is_up() {
         let unwanted = if at % 2 == 0 { "not wanted" } else { "" };
         desk.says(&format!("wanted words n{at} {unwanted}"), None, at);
     }
-    let effort = Effort { patience: Duration::ZERO, ..Effort::default() };
+    let effort = Effort { until: Instant::now(), ..Effort::default() };
     let query = text::query::rewrite("\"wanted words\" NOT \"not wanted\"");
     let wanted = (Order::Best, 1_000);
     let found =
@@ -442,7 +442,7 @@ fn what_may_have_what_is_not_wanted_is_not_listed_when_time_is_up() {
     for hit in &found.hits {
         assert!(!desk.get(hit.id).unwrap().content.contains("not wanted"));
     }
-    let effort = Effort { patience: Duration::from_secs(60), ..Effort::default() };
+    let effort = Effort { until: Instant::now() + Duration::from_secs(60), ..Effort::default() };
     let whole =
         desk.read(|rx| search::hits_within(&effort, rx, &query, &Filter::default(), wanted));
     assert_eq!((whole.hits.len(), whole.partial), (300, false));

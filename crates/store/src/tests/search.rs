@@ -1,8 +1,9 @@
 //! Search through the store: what is found, in which order, and what a filter keeps out.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use model::limits;
 use model::observation::ObsType;
 use serde_json::json;
 use text::query::{self, Form};
@@ -202,6 +203,27 @@ fn a_path_or_a_code_has_the_record_that_contains_it_first() {
         desk.runs("login login form form auth auth src rs rs", at);
     }
     assert_eq!(ids(&desk, "src/auth/login_form.rs", &ALL)[0], exact);
+}
+
+/// @search_exact
+#[test]
+fn a_name_is_found_behind_any_number_of_newer_ones_that_only_begin_like_it() {
+    let desk = Desk::new();
+    let exact = desk.runs("cat src/user.rs", 0);
+    let newer = limits::SEARCH_EXACT_READ as i64 + 250;
+    for at in 1..newer {
+        desk.runs(&format!("cat src/user.rs.bak {at}"), at);
+    }
+    let query = query::rewrite("src/user.rs");
+    let found = |until: Instant| {
+        let effort = Effort { until, ..Effort::default() };
+        desk.read(|rx| search::hits_within(&effort, rx, &query, &ALL, (Order::Best, 10)))
+    };
+    let whole = found(Instant::now() + Duration::from_secs(60));
+    assert_eq!(whole.hits.iter().map(|hit| hit.id).collect::<Vec<_>>(), [exact]);
+    assert!(whole.hits[0].exact && !whole.partial);
+    let hurried = found(Instant::now());
+    assert!(hurried.partial && hurried.hits.iter().all(|hit| !hit.exact), "it had no time");
 }
 
 /// @search_exact
@@ -421,13 +443,13 @@ fn a_query_that_takes_too_long_ends_with_what_it_has() {
     for i in 0..800 {
         desk.runs(&format!("common words n{i}"), i);
     }
-    let effort = Effort { patience: Duration::ZERO, ..Effort::default() };
+    let effort = Effort { until: Instant::now(), ..Effort::default() };
     let query = query::rewrite("n* AND \"common words\"");
     let wanted = (Order::Best, 1_000);
     let found = desk.read(|rx| search::hits_within(&effort, rx, &query, &ALL, wanted));
     assert!(found.partial);
     assert!(found.hits.len() < 800);
-    let effort = Effort { patience: Duration::from_secs(60), ..Effort::default() };
+    let effort = Effort { until: Instant::now() + Duration::from_secs(60), ..Effort::default() };
     let complete = desk.read(|rx| search::hits_within(&effort, rx, &query, &ALL, wanted));
     assert_eq!((complete.hits.len(), complete.partial), (800, false));
 }
