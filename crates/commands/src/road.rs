@@ -57,7 +57,12 @@ impl<'w> CommandRoad<'w> {
         else {
             return Err(lost);
         };
-        let note = format!("note: {}; this is what the store holds without it", lost.message);
+        let wait = match runtime::spool::files(&world.locations.spools()).len() {
+            0 => String::new(),
+            1 => ", and 1 event waits in the spool".to_owned(),
+            count => format!(", and {count} events wait in the spool"),
+        };
+        let note = format!("note: {}; this is what the store holds without it{wait}", lost.message);
         world.out.note(&note);
         Ok(Way::Beside(looked))
     }

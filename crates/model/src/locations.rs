@@ -122,6 +122,13 @@ impl Locations {
     }
 }
 
+/// What hooks have to know of pauses without opening the database; it is there while there is one.
+pub fn paused_beside(database: &Path) -> PathBuf {
+    let mut name = database.as_os_str().to_owned();
+    name.push("-paused");
+    PathBuf::from(name)
+}
+
 fn temp_dir(var: &dyn Fn(&str) -> Option<OsString>) -> PathBuf {
     match var("TMPDIR") {
         Some(dir) if Path::new(&dir).is_absolute() => PathBuf::from(dir),

@@ -1,5 +1,7 @@
 //! Projects: bodies of work on disk, known by their repository or by their place.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +22,74 @@ impl ProjectFacts {
     /// The key of a project that is made from this.
     pub fn key(&self) -> &str {
         self.remote_key.as_deref().or(self.root.as_deref()).unwrap_or(&self.name)
+    }
+}
+
+/// Where a remote, a root or a name leads: to a project, and whether a person said so.
+pub type Lead = (i64, bool);
+
+/// Where what is known of a place leads.
+pub struct Leads {
+    pub root: Option<Lead>,
+    pub remote: Option<Lead>,
+    /// A place that is no project of its own, such as the home directory, goes by its name.
+    pub name: Option<Lead>,
+}
+
+impl Leads {
+    /// Asks of each thing that is known where it leads.
+    pub fn of<E>(
+        facts: &ProjectFacts,
+        mut lead: impl FnMut(&str) -> Result<Option<Lead>, E>,
+    ) -> Result<Leads, E> {
+        let mut ask = |value: Option<&String>| value.map_or(Ok(None), |value| lead(value));
+        let nameless = facts.root.is_some() || facts.remote_key.is_some();
+        Ok(Leads {
+            root: ask(facts.root.as_ref())?,
+            remote: ask(facts.remote_key.as_ref())?,
+            name: ask(Some(&facts.name).filter(|_| !nameless))?,
+        })
+    }
+
+    /// The project. A remote wins over a root, because directories are moved more often than
+    /// repositories; what a person said of the root wins over both.
+    pub fn project(&self) -> Option<i64> {
+        let said = self.root.filter(|(_, firm)| *firm);
+        said.or(self.remote).or(self.root).or(self.name).map(|(project, _)| project)
+    }
+}
+
+/// A pause, everywhere or of one project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pause {
+    /// None for everywhere.
+    pub project: Option<i64>,
+    /// Milliseconds since 1970, UTC; none for a pause that somebody has to end.
+    pub until: Option<i64>,
+}
+
+/// The pauses as they are written down beside the database, for hooks that do not open it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pauses {
+    pub pauses: Vec<Pause>,
+    /// Where remotes, roots and names lead, if a project is paused.
+    pub aliases: BTreeMap<String, Lead>,
+}
+
+impl Pauses {
+    /// Whether nothing is captured at this place and time.
+    pub fn hold(&self, facts: &ProjectFacts, at: i64) -> bool {
+        let lead = |value: &str| Ok::<_, ()>(self.aliases.get(value).copied());
+        let here = Leads::of(facts, lead).ok().and_then(|leads| leads.project());
+        self.pauses.iter().any(|pause| pause.holds(here, at))
+    }
+}
+
+impl Pause {
+    /// Whether nothing is captured in this project at this time.
+    pub fn holds(&self, project: Option<i64>, at: i64) -> bool {
+        let here = self.project.is_none() || self.project == project;
+        here && self.until.is_none_or(|until| until > at)
     }
 }
 

@@ -3,18 +3,24 @@
 use std::path::PathBuf;
 
 use model::hook::{Happening, HookEvent, Stood, ToolUse};
-use model::project::ProjectFacts;
+use model::project::{Pauses, ProjectFacts};
 use pattern::glob::Glob;
 
 use crate::place::{DiskPlaces, Places};
 use crate::settings;
 
-/// The event as it may wait in the spool, for a user with this home directory who excludes these projects:
-/// the place and what it says of itself may be gone when the event is taken in.
-pub fn to_spool(event: &HookEvent, home: Option<PathBuf>, exclude_projects: &str) -> HookEvent {
+/// The event as it may wait in the spool, for a user with this home directory who excludes these projects
+/// and pauses others: the place and what it says of itself may be gone when the event is taken in.
+pub fn to_spool(
+    event: &HookEvent,
+    home: Option<PathBuf>,
+    exclude_projects: &str,
+    pauses: &Pauses,
+) -> HookEvent {
     let places = DiskPlaces::new(home);
     let place = places.at(event.cwd.as_ref().map(|cwd| cwd.as_str()));
-    if names(&settings::list(exclude_projects), &place.facts) {
+    if names(&settings::list(exclude_projects), &place.facts) || pauses.hold(&place.facts, event.at)
+    {
         return HookEvent {
             cwd: None,
             stood: Some(Stood::KeptOut),

@@ -3,13 +3,13 @@
 
 use contract::{Access, CliShape, Cx, Example, Op, OpInfo, Tier, config};
 use model::hint::Ttl;
+use model::project::Pause as Stored;
 use model::time::rfc3339;
 use model::{OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use store::pauses::{self, Pause as Stored};
-use store::{Rx, projects};
+use store::{Rx, pauses, projects};
 
 use crate::scope::{self, Wanted};
 use crate::show;

@@ -17,7 +17,7 @@ mod intake;
 pub mod log;
 mod pool;
 mod runtime;
-mod spool;
+pub mod spool;
 pub mod tasks;
 mod tell;
 

@@ -122,18 +122,22 @@ impl Spool {
         Waiting { events, unreadable }
     }
 
-    /// The files of events in order of `(at, id)`, which their names carry.
     fn files(&self) -> Vec<PathBuf> {
-        let mut files: Vec<PathBuf> = Vec::new();
-        for folder in &self.folders {
-            let Ok(entries) = std::fs::read_dir(folder) else { continue };
-            files.extend(entries.flatten().map(|e| e.path()).filter(|path| is_event(path)));
-        }
-        files.sort_by(|a, b| a.file_name().cmp(&b.file_name()));
-        // Both folders may be one.
-        files.dedup();
-        files
+        files(&self.folders)
     }
+}
+
+/// The files of events in these folders in order of `(at, id)`, which their names carry.
+pub fn files(folders: &[PathBuf]) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = Vec::new();
+    for folder in folders {
+        let Ok(entries) = std::fs::read_dir(folder) else { continue };
+        files.extend(entries.flatten().map(|e| e.path()).filter(|path| is_event(path)));
+    }
+    files.sort_by(|a, b| a.file_name().cmp(&b.file_name()));
+    // Both folders may be one.
+    files.dedup();
+    files
 }
 
 /// The event in a file; none if it is none.

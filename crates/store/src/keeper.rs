@@ -19,6 +19,7 @@ use crate::files::{self, Look, Scratch, Standing};
 use crate::memo::Memo;
 use crate::notices;
 use crate::passages;
+use crate::pauses;
 use crate::pool::Pool;
 use crate::recover;
 use crate::store::{OnOpen, Opened, Options};
@@ -231,10 +232,12 @@ impl Keeper {
             return Err(fault);
         }
         let (late, effects) = tx.into_rest();
-        if late.finish(db, &memo)?.noted > 0 {
+        let finished = late.finish(db, &memo)?;
+        if finished.index.noted > 0 {
             self.shared.behind.store(true, Ordering::Relaxed);
         }
         db.execute_batch("COMMIT").map_err(failed)?;
+        finished.note_pauses(self.shared.path());
         Ok(effects)
     }
 
@@ -271,6 +274,9 @@ impl Keeper {
         let only_read = self.shared.only_read.load(Ordering::Relaxed);
         if self.rebuilt || (!only_read && passages::is_old(tx)?) {
             passages::rebuild(tx)?;
+        }
+        if !only_read {
+            pauses::changed(tx);
         }
         self.shared.behind.store(passages::is_behind(tx)?, Ordering::Relaxed);
         self.shared.bare.store(passages::is_bare(tx)?, Ordering::Relaxed);

@@ -2,15 +2,18 @@
 //! rows that every event of a session changes, and its summary.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use model::OpError;
 use model::event::HookRecord;
+use model::locations::paused_beside;
+use model::project::Pauses;
 use rusqlite::Connection;
 
 use crate::error::StoreError;
 use crate::memo::Memo;
 use crate::tx::Tx;
-use crate::{hook_events, prompts, record_ids, sessions};
+use crate::{hook_events, pauses, prompts, record_ids, sessions};
 
 /// What waits for the end of a group.
 #[derive(Default)]
@@ -29,6 +32,8 @@ pub(crate) struct Late {
     indexed: bool,
     /// Whether it is known of all passages what they mean.
     worked_out: bool,
+    /// Whether there are other pauses, or other ways to a project.
+    pauses_changed: bool,
 }
 
 impl Late {
@@ -74,6 +79,10 @@ impl Late {
         self.worked_out = true;
     }
 
+    pub(crate) fn pauses_changed(&mut self) {
+        self.pauses_changed = true;
+    }
+
     /// Adds what a later write of the group asks for.
     pub(crate) fn add(&mut self, later: Late) {
         later.heard.into_values().for_each(|record| self.hear(record));
@@ -86,30 +95,50 @@ impl Late {
         self.unindexed += later.unindexed;
         self.indexed |= later.indexed;
         self.worked_out |= later.worked_out;
+        self.pauses_changed |= later.pauses_changed;
     }
 
-    /// Does all of it, and says how the full-text index stands.
-    pub(crate) fn finish(self, db: &Connection, memo: &Memo) -> Result<Index, StoreError> {
+    /// Does all of it, and says what follows.
+    pub(crate) fn finish(self, db: &Connection, memo: &Memo) -> Result<Finished, StoreError> {
         let tx = Tx::new(db, memo);
         let Late { heard, touched, acted, summaries, .. } = &self;
-        let done = || -> Result<(), OpError> {
+        let done = || -> Result<_, OpError> {
             heard.values().try_for_each(|record| hook_events::heard(&tx, record))?;
             touched
                 .iter()
                 .try_for_each(|(session, at)| sessions::was_active(&tx, *session, *at))?;
             acted.iter().try_for_each(|(prompt, times)| prompts::acted(&tx, *prompt, *times))?;
             summaries.iter().try_for_each(|session| sessions::summarise(&tx, *session))?;
-            record_ids::keep(&tx)
+            record_ids::keep(&tx)?;
+            self.pauses_changed.then(|| pauses::to_note(&tx)).transpose()
         };
-        if let Err(error) = done() {
-            return Err(tx.take_fault().unwrap_or(StoreError::Io(error.message)));
-        }
+        let pauses = match done() {
+            Ok(pauses) => pauses,
+            Err(error) => return Err(tx.take_fault().unwrap_or(StoreError::Io(error.message))),
+        };
         let (drawn, _) = tx.into_rest();
-        Ok(Index {
+        let index = Index {
             noted: self.unindexed + drawn.unindexed,
             is_whole: self.indexed,
             is_worked_out: self.worked_out,
-        })
+        };
+        Ok(Finished { index, pauses })
+    }
+}
+
+/// What follows from a group of writes once it is committed.
+pub(crate) struct Finished {
+    pub(crate) index: Index,
+    /// What is to be noted of pauses, if that is another thing than before.
+    pauses: Option<Option<Pauses>>,
+}
+
+impl Finished {
+    /// Notes the pauses beside this database.
+    pub(crate) fn note_pauses(&self, database: &Path) {
+        if let Some(pauses) = &self.pauses {
+            let _ = pauses::note(&paused_beside(database), pauses.as_ref());
+        }
     }
 }
 

@@ -1,18 +1,19 @@
-//! Pauses in the store: where nothing is captured for a while.
+//! Pauses in the store: where nothing is captured for a while. They are also noted beside the database, for
+//! hooks that find no daemon: what they leave in the spool is on the disk.
+
+use std::collections::BTreeMap;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
 
 use model::OpError;
+use model::project::{Pause, Pauses};
 use rusqlite::{Row, params};
 
+use crate::files::Scratch;
+use crate::projects;
 use crate::tx::{Rx, Tx};
-
-/// A pause, everywhere or of one project.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pause {
-    /// None for everywhere.
-    pub project: Option<i64>,
-    /// Milliseconds since 1970, UTC; none for a pause that somebody has to end.
-    pub until: Option<i64>,
-}
 
 /// Stands for everywhere; no project has this id.
 const EVERYWHERE: i64 = 0;
@@ -23,15 +24,45 @@ pub fn begin(tx: &Tx<'_>, pause: Pause) -> Result<(), OpError> {
     const BEGIN: &str = "INSERT INTO pauses (project, until) VALUES (?1, ?2) \
          ON CONFLICT (project) DO UPDATE SET until = excluded.until";
     let project = pause.project.unwrap_or(EVERYWHERE);
-    tx.memo().paused.set(None);
+    changed(tx);
     tx.sql(|db| db.execute(BEGIN, params![project, pause.until]).map(drop))
 }
 
 /// Ends a pause; says whether there was one.
 pub fn end(tx: &Tx<'_>, project: Option<i64>) -> Result<bool, OpError> {
     let project = project.unwrap_or(EVERYWHERE);
-    tx.memo().paused.set(None);
+    changed(tx);
     tx.sql(|db| Ok(db.execute("DELETE FROM pauses WHERE project = ?1", [project])? == 1))
+}
+
+/// What is known of pauses is not so any more, or what leads to a paused project.
+pub(crate) fn changed(tx: &Tx<'_>) {
+    tx.memo().paused.set(None);
+    tx.late().pauses_changed();
+}
+
+/// What hooks have to know; nothing if there is no pause.
+pub(crate) fn to_note(tx: &Tx<'_>) -> Result<Option<Pauses>, OpError> {
+    if !any(tx)? {
+        return Ok(None);
+    }
+    // One that is over holds at no time that is still to come.
+    let pauses = list(tx, i64::MIN)?;
+    let aliases = match pauses.iter().any(|pause| pause.project.is_some()) {
+        true => projects::leads(tx)?,
+        false => BTreeMap::new(),
+    };
+    Ok(Some(Pauses { pauses, aliases }))
+}
+
+/// Notes the pauses in this file. Where that cannot be done, what is paused is dropped when it is taken in.
+pub(crate) fn note(file: &Path, pauses: Option<&Pauses>) -> io::Result<()> {
+    let Some(pauses) = pauses else { return fs::remove_file(file) };
+    let new = Scratch::beside(file, "new");
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true).mode(0o600);
+    options.open(&new.0)?.write_all(&serde_json::to_vec(pauses)?)?;
+    fs::rename(&new.0, file)
 }
 
 /// The pauses that hold now.
@@ -52,8 +83,7 @@ pub fn any(tx: &Tx<'_>) -> Result<bool, OpError> {
 
 /// Whether nothing is captured now in this project, or anywhere.
 pub fn holds(rx: &Rx<'_>, project: Option<i64>, now: i64) -> Result<bool, OpError> {
-    let paused = list(rx, now)?;
-    Ok(paused.iter().any(|pause| pause.project.is_none() || pause.project == project))
+    Ok(list(rx, now)?.iter().any(|pause| pause.holds(project, now)))
 }
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Pause> {

@@ -1,23 +1,22 @@
 //! Projects in the store: recognised by remote, by root or by what a person said, never by name.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
-use model::project::{Project, ProjectFacts, ProjectOverview};
+use model::project::{Lead, Leads, Project, ProjectFacts, ProjectOverview};
 use model::{Code, OpError};
 use rusqlite::{OptionalExtension, Row, params};
 
 use crate::passages;
+use crate::pauses;
 use crate::tx::{Rx, Tx};
 
 const COLUMNS: &str = "SELECT id, key, name, root FROM projects ";
 pub(crate) const BY_ALIAS: &str = "SELECT project, firm FROM project_aliases WHERE value = ?1";
 pub(crate) const BY_ID: &str = "SELECT id, key, name, root FROM projects WHERE id = ?1";
 
-/// The project of this place, made if there is none yet.
-///
-/// A remote wins over a root, because directories are moved more often than repositories; what was
-/// not known before is learned as an alias, so that either may change. An alias that a person made
-/// for the root wins over both.
+/// The project of this place, made if there is none yet. What was not known before is learned as an
+/// alias, so that either remote or root may change.
 pub fn resolve(tx: &Tx<'_>, facts: &ProjectFacts, now: i64) -> Result<Project, OpError> {
     if let Some(project) = tx.memo().projects.borrow().get(facts) {
         return Ok(project.clone());
@@ -28,7 +27,7 @@ pub fn resolve(tx: &Tx<'_>, facts: &ProjectFacts, now: i64) -> Result<Project, O
 }
 
 fn look_up(tx: &Tx<'_>, facts: &ProjectFacts, now: i64) -> Result<Project, OpError> {
-    let leads = Leads::of(tx, facts)?;
+    let leads = Leads::of(facts, |value| alias_of(tx, value))?;
     let found = match leads.project() {
         Some(id) => by_id(tx, id)?,
         None => None,
@@ -53,37 +52,9 @@ fn look_up(tx: &Tx<'_>, facts: &ProjectFacts, now: i64) -> Result<Project, OpErr
 
 /// The project of this place, if there is one.
 pub fn known(rx: &Rx<'_>, facts: &ProjectFacts) -> Result<Option<Project>, OpError> {
-    match Leads::of(rx, facts)?.project() {
+    match Leads::of(facts, |value| alias_of(rx, value))?.project() {
         Some(id) => by_id(rx, id),
         None => Ok(None),
-    }
-}
-
-/// Where what is known of a place leads: projects, and whether a person said so.
-struct Leads {
-    root: Option<(i64, bool)>,
-    remote: Option<(i64, bool)>,
-    /// A place that is no project of its own, such as the home directory, goes by its name.
-    name: Option<(i64, bool)>,
-}
-
-impl Leads {
-    fn of(rx: &Rx<'_>, facts: &ProjectFacts) -> Result<Leads, OpError> {
-        let lead = |value: Option<&String>| match value {
-            Some(value) => alias_of(rx, value),
-            None => Ok(None),
-        };
-        let nameless = facts.root.is_some() || facts.remote_key.is_some();
-        Ok(Leads {
-            root: lead(facts.root.as_ref())?,
-            remote: lead(facts.remote_key.as_ref())?,
-            name: lead(Some(&facts.name).filter(|_| !nameless))?,
-        })
-    }
-
-    fn project(&self) -> Option<i64> {
-        let said = self.root.filter(|(_, firm)| *firm);
-        said.or(self.remote).or(self.root).or(self.name).map(|(project, _)| project)
     }
 }
 
@@ -115,6 +86,7 @@ fn learn(tx: &Tx<'_>, project: i64, value: &str) -> Result<bool, OpError> {
 fn forget_found(tx: &Tx<'_>) {
     tx.memo().projects.borrow_mut().clear();
     tx.memo().sessions.borrow_mut().clear();
+    pauses::changed(tx);
 }
 
 fn put_alias(tx: &Tx<'_>, project: i64, value: &str, firm: bool) -> Result<(), OpError> {
@@ -129,7 +101,15 @@ fn put_alias(tx: &Tx<'_>, project: i64, value: &str, firm: bool) -> Result<(), O
     })
 }
 
-fn alias_of(rx: &Rx<'_>, value: &str) -> Result<Option<(i64, bool)>, OpError> {
+/// Where every remote, root and name leads.
+pub(crate) fn leads(rx: &Rx<'_>) -> Result<BTreeMap<String, Lead>, OpError> {
+    rx.sql(|db| {
+        let mut select = db.prepare_cached("SELECT value, project, firm FROM project_aliases")?;
+        select.query_map([], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?.collect()
+    })
+}
+
+fn alias_of(rx: &Rx<'_>, value: &str) -> Result<Option<Lead>, OpError> {
     rx.sql(|db| {
         let mut select = db.prepare_cached(BY_ALIAS)?;
         select.query_row([value], |row| Ok((row.get(0)?, row.get(1)?))).optional()

@@ -11,7 +11,7 @@ use serde_json::Value;
 use text::secrets::Redacted;
 
 use crate::tx::{Rx, Tx};
-use crate::{calls, passages, paths, projects, sessions};
+use crate::{calls, passages, paths, pauses, projects, sessions};
 
 /// The texts of one record as they are kept.
 #[derive(Clone, Debug, PartialEq)]
@@ -162,6 +162,7 @@ pub fn replace_project(
          WHERE project = ?1 AND agent = ?4 AND instr(name, ?2) > 0";
     old.forget_answers(tx)?;
     tx.memo().forget();
+    pauses::changed(tx);
     tx.sql(|db| {
         let root = new.root.as_ref().map(|root| root.as_str());
         let given = params![old.id, new.key.as_str(), new.name.as_str(), root];

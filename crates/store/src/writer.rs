@@ -13,7 +13,7 @@ use rusqlite::Connection;
 use crate::error::StoreError;
 use crate::files::Scratch;
 use crate::keeper::{Keeper, Shared, run_effects};
-use crate::late::{Index, Late};
+use crate::late::{Finished, Index, Late};
 use crate::memo::Memo;
 use crate::store::{Publish, Write};
 use crate::tx::{Effect, Tx};
@@ -223,13 +223,14 @@ impl Writer {
         for _ in 0..limits::WRITE_RUNS_MAX {
             let db = self.keeper.ready()?;
             match transact(db, &self.shared, group, prune.then_some(now)) {
-                Ok((outcomes, index)) => {
+                Ok((outcomes, finished)) => {
                     if self.keeper.holds()? {
                         self.unmoved = true;
                         if prune {
                             self.pruned_at = now;
                         }
-                        self.follow(index);
+                        finished.note_pauses(self.shared.path());
+                        self.follow(finished.index);
                         return Ok(outcomes);
                     }
                 }
@@ -307,7 +308,7 @@ fn transact(
     shared: &Shared,
     group: &mut [Job],
     prune: Option<i64>,
-) -> Result<(Vec<Outcome>, Index), Aborted> {
+) -> Result<(Vec<Outcome>, Finished), Aborted> {
     for apart in [false, true] {
         execute(db, "BEGIN IMMEDIATE")?;
         let outcomes = run_jobs((db, shared), group, prune, apart).and_then(|outcomes| {
@@ -337,7 +338,7 @@ fn run_jobs(
     group: &mut [Job],
     prune: Option<i64>,
     apart: bool,
-) -> Result<Option<(Vec<Outcome>, Index)>, Aborted> {
+) -> Result<Option<(Vec<Outcome>, Finished)>, Aborted> {
     let mut outcomes = Vec::with_capacity(group.len());
     let mut late = Late::default();
     let memo = Memo::new(shared);
@@ -369,7 +370,7 @@ fn run_jobs(
         }
         outcomes.push(outcome);
     }
-    let index = late.finish(db, &memo).map_err(blame)?;
+    let finished = late.finish(db, &memo).map_err(blame)?;
     if let Some(now) = prune {
         let tx = Tx::new(db, &memo);
         let pruned = calls::forget_old(&tx, now)
@@ -380,7 +381,7 @@ fn run_jobs(
             return Err(tx.take_fault().unwrap_or_else(unknown).into());
         }
     }
-    Ok(Some((outcomes, index)))
+    Ok(Some((outcomes, finished)))
 }
 
 /// Runs one job; the fault is what SQLite said on the way, if it said anything.

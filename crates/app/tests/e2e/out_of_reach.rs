@@ -81,6 +81,10 @@ fn what_only_reads_goes_beside_a_daemon_that_cannot_be_reached() {
     suspend(daemon.pid());
     let lines = [&["search", "zebrafish"][..], &["recent"], &["briefing"]];
     let hung = together(6, &home, &lines);
+    let payload = json!({ "session_id": "s-9", "cwd": home.dir, "prompt": "while it hangs" });
+    home.hook("UserPromptSubmit", &payload);
+    let told = home.run(&["recent"]).stderr;
+    assert!(told.contains("without it, and 1 event waits in the spool"), "{told}");
     remove_socket(&home);
     for (line, run) in hung.into_iter().chain(together(6, &home, &lines)) {
         assert!(run.stderr.contains("the store holds without it"), "{line}: {run:?}");

@@ -1,6 +1,7 @@
 //! What waits in the spool has its project with it, and nothing that the user keeps out.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
@@ -139,6 +140,58 @@ fn of_an_excluded_project_nothing_waits_in_the_spool() {
     assert_eq!(recent(&home), ["echo heron"]);
     assert_eq!(projects(&home), [("other".to_owned(), 1)]);
     assert_eq!(events(&home), 4);
+}
+
+/// @capture_pause_spooled
+#[test]
+fn of_a_paused_project_nothing_waits_in_the_spool() {
+    let home = home();
+    let [app, other] = discreet(&home);
+    let second = home.path("second");
+    worktree(&app, &second);
+    for (session, dir) in [("s-1", &app), ("s-2", &other)] {
+        runs(&home, session, dir, "echo before");
+    }
+    home.run(&["pause", "--project", "app"]).ok();
+    for dir in [&app, &second] {
+        runs(&home, "s-1", dir, "echo zebrafish");
+    }
+    runs(&home, "s-2", &other, "echo heron");
+    assert_eq!(holding(&home, "zebrafish"), Vec::<PathBuf>::new());
+    assert_eq!(holding(&home, "heron").len(), 1);
+    // A clone that a person gave to the paused project is of it from then on.
+    let given = home.path("given");
+    repository(&given, "https://example.com/me/given");
+    home.run(&["project", "alias", "app", given.to_str().unwrap()]).ok();
+    runs(&home, "s-3", &given, "echo zebrafish");
+    home.run(&["pause", "2h"]).ok();
+    runs(&home, "s-2", &other, "echo zebrafish");
+    assert_eq!(holding(&home, "zebrafish"), Vec::<PathBuf>::new());
+    home.run(&["pause", "off"]).ok();
+    home.run(&["pause", "off", "--project", "app"]).ok();
+    assert!(!home.path("data/rekindle.db-paused").exists());
+    runs(&home, "s-1", &app, "echo after");
+    let mut seen = recent(&home);
+    seen.sort();
+    assert_eq!(seen, ["echo after", "echo before", "echo before", "echo heron"]);
+}
+
+/// @capture_pause_spooled
+#[test]
+fn a_note_of_pauses_that_is_lost_is_made_anew_and_one_that_is_damaged_says_nothing() {
+    let home = home();
+    let [app, _] = discreet(&home);
+    let note = home.path("data/rekindle.db-paused");
+    home.run(&["pause"]).ok();
+    fs::remove_file(&note).unwrap();
+    assert_eq!(recent(&home), [""; 0]);
+    assert_eq!(fs::metadata(&note).unwrap().permissions().mode() & 0o777, 0o600);
+    runs(&home, "s-1", &app, "echo zebrafish");
+    assert_eq!(holding(&home, "zebrafish"), Vec::<PathBuf>::new());
+    fs::write(&note, "[1, {").unwrap();
+    runs(&home, "s-1", &app, "echo heron");
+    assert_eq!(holding(&home, "heron").len(), 1, "nothing is lost");
+    assert_eq!(recent(&home), [""; 0], "what takes it in knows of the pause");
 }
 
 /// @project_of_a_spooled_event

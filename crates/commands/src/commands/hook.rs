@@ -15,7 +15,7 @@ use client::daemon;
 use hook::{Hooked, Outcome};
 use model::hook::{Happening, HookEvent};
 use model::limits;
-use model::locations::Locations;
+use model::locations::{Locations, paused_beside};
 use server::lock::Lock;
 
 use crate::world::{self, World};
@@ -91,12 +91,14 @@ pub fn take(event: &str, agent: Option<&str>, db: Option<&Path>) {
 }
 
 /// The event as it may wait in the spool. If the settings cannot be read, nobody takes it in until they
-/// can be: then it is decided which projects are excluded.
+/// can be: then it is decided which projects are excluded. The same goes for pauses that could not be noted.
 pub(super) fn to_spool(event: &HookEvent, locations: &Locations) -> HookEvent {
     let key = &plugin_observations::EXCLUDED_PROJECTS;
     let excluded =
         runtime::config::one(key, &locations.config_file, &world::var).unwrap_or_default();
-    plugin_observations::to_spool(event, client::platform::home(), &excluded)
+    let noted = std::fs::read(paused_beside(&locations.database)).unwrap_or_default();
+    let pauses = serde_json::from_slice(&noted).unwrap_or_default();
+    plugin_observations::to_spool(event, client::platform::home(), &excluded, &pauses)
 }
 
 /// What the store has to say to this event, if it says so before the agent has waited long enough. Whoever

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use model::hook::{Happening, HookEvent, Source, ToolUse};
 use model::observation::ObsType;
-use model::project::ProjectFacts;
+use model::project::{Pause, ProjectFacts};
 use model::session::SessionState;
 use serde_json::json;
-use store::pauses::{self, Pause};
+use store::pauses;
 use store::receipts::{self, NewReceipt};
 use store::{projects, retention};
 

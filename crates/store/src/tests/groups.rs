@@ -1,6 +1,7 @@
 //! Groups of writes: what one of them found out serves the next, and never outlives what it stood for.
 
 use model::OpError;
+use model::project::Pause;
 use serde::Serialize;
 
 use super::desk::{Deed, Desk, do_it, facts, plain, touch};
@@ -74,7 +75,7 @@ fn what_a_refused_write_found_out_is_forgotten_with_it() {
         touch(tx, "s-new", place.id, 0)?;
         touch(tx, "s-new", place.id, 1)?;
         paths::intern(tx, &plain("/w/new/a.rs"))?;
-        pauses::begin(tx, pauses::Pause { project: None, until: None })?;
+        pauses::begin(tx, Pause { project: None, until: None })?;
         pauses::any(tx)?;
         let said = NewPrompt {
             session: session.id,

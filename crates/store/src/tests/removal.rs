@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use model::event::HookRecord;
 use model::observation::ObsType;
+use model::project::Pause;
 use model::{CallId, limits};
 
 use super::NOW;
@@ -104,7 +105,7 @@ fn a_purged_project_is_gone_with_its_receipts_and_pins_do_not_protect() {
         receipts::add(tx, &NewReceipt { session, at, path: &path, stamp: 0, reason, tokens: 1 })
     });
     let app = desk.project.id;
-    desk.write(move |tx| pauses::begin(tx, pauses::Pause { project: Some(app), until: None }));
+    desk.write(move |tx| pauses::begin(tx, Pause { project: Some(app), until: None }));
     let filter = PurgeFilter { projects: Some(vec![app]), ..PurgeFilter::default() };
     assert_eq!(run(&desk, filter), (1, 1, 1));
     assert_eq!(desk.read(|rx| receipts::list(rx, None, 10)), []);
@@ -282,7 +283,7 @@ fn a_pause_holds_for_its_project_until_its_end() {
     let desk = Desk::new();
     let (app, other) = (desk.project.id, desk.session("s-2", "other", 0).project);
     let begin = |project: Option<i64>, until: Option<i64>| {
-        desk.write(move |tx| pauses::begin(tx, pauses::Pause { project, until }));
+        desk.write(move |tx| pauses::begin(tx, Pause { project, until }));
     };
     let holds = |project: Option<i64>, now: i64| desk.read(|rx| pauses::holds(rx, project, now));
     begin(Some(app), Some(NOW + 10));

@@ -30,13 +30,7 @@ pub(super) struct Heard {
 
 /// Looks into the spool.
 pub(super) fn waiting(locations: &Locations) -> Waiting {
-    let mut folders = locations.spools().to_vec();
-    folders.dedup();
-    let entries = folders.iter().flat_map(std::fs::read_dir).flatten().flatten();
-    let is_event = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "json");
-    let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(is_event).collect();
-    // Their names begin with the time.
-    files.sort_by(|a, b| b.file_name().cmp(&a.file_name()));
+    let files = runtime::spool::files(&locations.spools());
     let read = |path: &PathBuf| {
         let event: HookEvent = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
         Some(Heard { agent: event.agent, name: event.name, at: event.at })
@@ -44,7 +38,7 @@ pub(super) fn waiting(locations: &Locations) -> Waiting {
     Waiting {
         events: files.len(),
         oldest: files.iter().filter_map(|path| modified(path)).min(),
-        heard: files.iter().take(limits::SPOOL_HEARD_MAX).filter_map(read).collect(),
+        heard: files.iter().rev().take(limits::SPOOL_HEARD_MAX).filter_map(read).collect(),
     }
 }
 
@@ -147,6 +141,7 @@ pub(super) fn private_files(locations: &Locations) -> Vec<PathBuf> {
         database.clone(),
         beside("-wal"),
         beside("-shm"),
+        beside("-paused"),
         locations.token(),
         locations.token_copy(),
         locations.socket(),

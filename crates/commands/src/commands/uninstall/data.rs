@@ -78,7 +78,8 @@ impl Data {
     pub(super) fn find(locations: &Locations) -> Data {
         let Locations { data_dir, database, runtime_dir, .. } = locations;
         let [spool, other_spool] = locations.spools();
-        let files = ["", "-wal", "-shm", "-journal"].map(|ending| beside(database, ending));
+        let files =
+            ["", "-wal", "-shm", "-journal", "-paused"].map(|ending| beside(database, ending));
         let database_files: Vec<PathBuf> = files.into_iter().chain(set_aside(database)).collect();
         let mut in_data = vec![spool];
         let mut places = Vec::new();
