@@ -3,14 +3,15 @@
 use std::time::{Duration, Instant};
 
 use model::{OpError, limits};
-use store::Store;
 use store::search::{self, Filter, Order, Recipe};
 use text::query;
+
+use crate::index::Indexed;
 
 /// A way to search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Config {
-    /// Any of the words, by the full-text index alone.
+    /// Any of the words of whole documents, by SQLite's full-text index alone.
     Plain,
     /// The lexical recipe: pairs of words, neighbours and the session count too.
     Lexical,
@@ -41,13 +42,14 @@ pub(crate) struct Found {
     pub(crate) took: Duration,
 }
 
-/// Asks the store as `search` does with `relevance` and without `diverse`.
-pub(crate) fn find(store: &Store, question: &str, config: Config) -> Result<Found, OpError> {
+/// Asks the store as `search` does with `relevance` and without `diverse`, or the plain index.
+pub(crate) fn find(indexed: &Indexed, question: &str, config: Config) -> Result<Found, OpError> {
     let recipe = match config {
-        Config::Plain => Recipe::Plain,
+        Config::Plain => return find_plainly(indexed, question),
         Config::Lexical => Recipe::Lexical,
         Config::Table => Recipe::Table,
     };
+    let store = &indexed.store;
     let started = Instant::now();
     let query = query::rewrite(question);
     let filter = Filter::default();
@@ -57,4 +59,19 @@ pub(crate) fn find(store: &Store, question: &str, config: Config) -> Result<Foun
     let sessions =
         store.read(|rx| search::sessions(recipe, rx, &query, &filter, limits::EVAL_HITS))?;
     Ok(Found { documents: found.hits.into_iter().map(|hit| hit.id).collect(), sessions, took })
+}
+
+/// A session is as good as the best of its documents.
+fn find_plainly(indexed: &Indexed, question: &str) -> Result<Found, OpError> {
+    let Some(plain) = &indexed.plain else { return Err(OpError::internal("no plain index")) };
+    let started = Instant::now();
+    let documents = plain.find(question, limits::EVAL_HITS)?;
+    let took = started.elapsed();
+    let mut sessions: Vec<i64> = Vec::new();
+    for session in documents.iter().filter_map(|id| indexed.session_of.get(id)) {
+        if !sessions.contains(session) {
+            sessions.push(*session);
+        }
+    }
+    Ok(Found { documents, sessions, took })
 }

@@ -1,12 +1,15 @@
 //! A scope becomes a store of its own: each document a prompt or a mark in its session, as capture
 //! would have written it.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use model::project::ProjectFacts;
 use model::session::PromptSource;
 use model::{OpError, limits};
 use store::observations;
+use store::plain::Plain;
 use store::prompts::{self, NewPrompt};
 use store::sessions::{self, Sighting};
 use store::{Options, Store, Tx, Write, Written, projects, totals};
@@ -23,8 +26,12 @@ pub(crate) struct Indexed {
     /// The record of each document, and the session of each that has a name, by their numbers.
     pub(crate) records: Vec<i64>,
     pub(crate) sessions: Vec<i64>,
+    /// The session of each record.
+    pub(crate) session_of: HashMap<i64, i64>,
     /// What the database grew by, without the texts themselves.
     pub(crate) index_bytes: u64,
+    /// The same documents in a full-text index alone, if that is asked for.
+    pub(crate) plain: Option<Plain>,
     folder: PathBuf,
 }
 
@@ -32,8 +39,8 @@ impl Indexed {
     /// Writes all documents of the scope; `told` hears of every batch, and may end it.
     pub(crate) fn make(
         folder: &Path,
-        scope: &Scope,
-        texts: &mut Texts<'_>,
+        (scope, texts): (&Scope, &mut Texts<'_>),
+        plain: bool,
         clock: fn() -> i64,
         told: &mut dyn FnMut(usize) -> Result<(), OpError>,
     ) -> Result<Indexed, OpError> {
@@ -47,11 +54,14 @@ impl Indexed {
         };
         let store = Store::open(options, Box::new(|_, _| Ok(())), Box::new(|_| ()))?;
         let empty = store.read(totals::bytes)?;
+        let plain = plain.then(|| Plain::make(&folder.join("plain.db"))).transpose()?;
         let mut indexed = Indexed {
             store,
             records: vec![0; scope.documents.len()],
             sessions: vec![0; scope.sessions],
+            session_of: HashMap::new(),
             index_bytes: 0,
+            plain,
             folder: folder.to_owned(),
         };
         let mut batch = Batch::default();
@@ -79,15 +89,22 @@ impl Indexed {
 
     fn write(&mut self, batch: Batch, clock: fn() -> i64) -> Result<(), OpError> {
         let Batch { records, places, .. } = batch;
+        let records = Arc::new(records);
+        let written = records.clone();
         let write = Write { at: clock(), ..Write::default() };
-        let written = self.store.write(write, move |tx| {
+        let done = self.store.write(write, move |tx| {
             let facts = ProjectFacts { name: PROJECT.to_owned(), ..ProjectFacts::default() };
             let project = projects::resolve(tx, &facts, 0)?.id;
-            records.iter().map(|record| record.add(tx, project)).collect::<Result<Vec<_>, _>>()
+            written.iter().map(|record| record.add(tx, project)).collect::<Result<Vec<_>, _>>()
         })?;
-        let Written::Done(ids) = written else {
+        let Written::Done(ids) = done else {
             return Err(OpError::internal("a write without a call was repeated"));
         };
+        if let Some(plain) = &self.plain {
+            let texts = records.iter().map(|record| record.text.as_str());
+            plain.add(ids.iter().map(|(record, _)| *record).zip(texts))?;
+        }
+        self.session_of.extend(ids.iter().copied());
         for ((document, session), (record, of)) in places.into_iter().zip(ids) {
             if let Some(place) = self.records.get_mut(document) {
                 *place = record;

@@ -25,6 +25,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use model::OpError;
+use store::plain::Plain;
 
 use corpus::{Corpus, Question};
 use find::Found;
@@ -98,16 +99,18 @@ pub fn run(plan: &Plan, watch: &mut Watch<'_>) -> Result<Report, OpError> {
     for number in 0..corpus.scopes.len() {
         let scope = corpus.take(number);
         let folder = scratch.path().join(format!("scope-{number}"));
-        let indexed =
-            Indexed::make(&folder, &scope, &mut corpus.texts, plan.clock, &mut |documents| {
-                steps.done += documents as u64;
-                watch.reached("indexing", steps.done, steps.of)
-            })?;
+        let plain = plan.configs.contains(&Config::Plain);
+        let documents = (&scope, &mut corpus.texts);
+        let indexed = Indexed::make(&folder, documents, plain, plan.clock, &mut |documents| {
+            steps.done += documents as u64;
+            watch.reached("indexing", steps.done, steps.of)
+        })?;
         tally.index_bytes += indexed.index_bytes;
+        tally.plain_bytes += indexed.plain.as_ref().map_or(Ok(0), Plain::bytes)?;
         if let Some(first) = scope.questions.first() {
             // A daemon that was asked before has opened its readers and loaded what it needs.
             for config in &plan.configs {
-                find::find(&indexed.store, &first.text, *config)?;
+                find::find(&indexed, &first.text, *config)?;
             }
         }
         for (turn, question) in scope.questions.iter().enumerate() {
@@ -169,7 +172,7 @@ fn ask(
             continue;
         };
         let Found { documents: found, sessions: of_found, took } =
-            find::find(&indexed.store, &question.text, *config)?;
+            find::find(indexed, &question.text, *config)?;
         *outcome = Outcome {
             documents: metrics::scores(&found, &documents),
             sessions: metrics::scores(&of_found, &sessions),

@@ -27,7 +27,7 @@ pub struct Measured {
     pub types: Vec<(String, Group)>,
     pub latency: Latency,
     /// What the databases grew by while documents were written, without the texts themselves: the
-    /// index and what belongs to records. It holds what all configurations use.
+    /// index and what belongs to records. The plain index is alone.
     pub index_bytes: u64,
 }
 
@@ -63,6 +63,7 @@ pub(crate) struct Tally {
     scopes: usize,
     pub(crate) asked: Vec<Asked>,
     pub(crate) index_bytes: u64,
+    pub(crate) plain_bytes: u64,
 }
 
 /// A question that was asked.
@@ -82,7 +83,7 @@ pub(crate) struct Outcome {
 impl Tally {
     pub(crate) fn new(configs: &[Config], documents: usize, scopes: usize) -> Tally {
         let configs = configs.to_vec();
-        Tally { configs, documents, scopes, asked: Vec::new(), index_bytes: 0 }
+        Tally { configs, documents, scopes, asked: Vec::new(), index_bytes: 0, plain_bytes: 0 }
     }
 
     pub(crate) fn report(self) -> Report {
@@ -100,7 +101,10 @@ impl Tally {
                 all: self.group(place, |_| true),
                 types: types.iter().map(|kind| of_type(kind)).collect(),
                 latency: self.latency(place),
-                index_bytes: self.index_bytes,
+                index_bytes: match config {
+                    Config::Plain => self.plain_bytes,
+                    Config::Lexical | Config::Table => self.index_bytes,
+                },
             }
         };
         Report {

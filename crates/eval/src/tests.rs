@@ -105,6 +105,33 @@ fn a_document_of_many_passages_is_found_by_each_of_them_and_counts_once() {
     assert_eq!(json["configs"]["plain"]["all"]["documents"]["R@1"], 1.0);
 }
 
+/// @eval_plain
+#[test]
+fn plain_knows_whole_documents_and_neither_passages_nor_sessions() {
+    let filler = |count: usize| "leaf ".repeat(count);
+    let both = format!("zebra {} heron", filler(150));
+    let mut documents = vec![json!({ "id": "both", "session": "s1", "text": both })];
+    for word in ["zebra", "heron"] {
+        let text = format!("{word} {}", filler(60));
+        documents.push(json!({ "id": word, "session": "s2", "text": text }));
+    }
+    documents.extend((0..6).map(|i| doc(&format!("d{i}"), &filler(40))));
+    let questions =
+        [json!({ "id": "q", "text": "zebra or heron", "gold": ["both"], "gold_sessions": ["s1"] })];
+    let files = Files::new();
+    let mut plan = plan(files.lines(&documents, &questions));
+    plan.configs = vec![Config::Plain, Config::Lexical];
+    let json = run(&plan).unwrap().to_json();
+    let of = |config: &str| {
+        let all = &json["configs"][config]["all"];
+        (all["documents"]["R@1"].clone(), all["sessions"]["R@1"].clone())
+    };
+    assert_eq!(of("plain"), (json!(1.0), json!(1.0)));
+    assert_eq!(of("lexical").0, json!(0.0), "its two words stand in two passages");
+    let bytes = |config: &str| json["configs"][config]["index_bytes"].as_u64().unwrap();
+    assert!(bytes("plain") > 0 && bytes("plain") != bytes("lexical"), "each has its own");
+}
+
 /// @eval_scopes
 #[test]
 fn a_scope_is_searched_alone_unless_all_are_pooled() {

@@ -33,6 +33,7 @@ pub mod observations;
 pub mod passages;
 mod paths;
 pub mod pauses;
+pub mod plain;
 mod pool;
 mod postings;
 pub mod projects;

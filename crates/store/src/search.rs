@@ -57,8 +57,6 @@ pub enum Order {
 /// What counts for the score.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Recipe {
-    /// The words of a document, by the full-text index alone.
-    Plain,
     /// Its words, which of them are adjacent, its neighbours and its session.
     Lexical,
     /// All of this and what it means.
@@ -201,7 +199,7 @@ pub(crate) fn hits_within(
     }
     // When no word is there, words that begin alike may be.
     let no_word = found.query.form == query.form && found.hits.iter().all(|hit| hit.lexical == 0.0);
-    if let Some(beginnings) = query.prefix().filter(|_| no_word && effort.recipe != Recipe::Plain) {
+    if let Some(beginnings) = query.prefix().filter(|_| no_word) {
         let begun = find(rx, &beginnings, &conditions, effort, wanted)?;
         if !begun.hits.is_empty() {
             return Ok(begun);
@@ -234,18 +232,16 @@ fn find(
     let mut named = Named::default();
     match query.form {
         Form::Empty => {}
-        Form::AnyTerm if effort.recipe != Recipe::Plain => {
+        Form::AnyTerm => {
             named = Named::of(rx, query, conditions, &passages, effort)?;
             found.with_words(rx, query, conditions, effort)?;
         }
-        Form::AnyTerm | Form::Operators | Form::AllTerms | Form::Prefix => {
-            match query.condition() {
-                Condition::Has(_) | Condition::Word(_) => {
-                    found.by_index(rx, query, conditions, effort)?;
-                }
-                condition => found.by_record(rx, query, &condition, conditions, effort)?,
+        Form::Operators | Form::AllTerms | Form::Prefix => match query.condition() {
+            Condition::Has(_) | Condition::Word(_) => {
+                found.by_index(rx, query, conditions, effort)?;
             }
-        }
+            condition => found.by_record(rx, query, &condition, conditions, effort)?,
+        },
     }
     // If what was typed is a name that some document contains, those that do not are not meant.
     let mut waiting = Waiting::of(rx, &passages, query, conditions)?;
@@ -257,7 +253,7 @@ fn find(
     let partial = found.partial || named.partial || waiting.partial;
     let exact: HashSet<i64> = named.exact.iter().filter_map(|at| passages.doc(*at)).collect();
     let weighed = query.form == Form::AnyTerm && order == Order::Best;
-    let hits = if weighed && effort.recipe != Recipe::Plain {
+    let hits = if weighed {
         // Those that are weighed against each other are always the same, however many are wanted.
         let most = limits::SEARCH_CANDIDATES;
         let mut documents = found.documents(rx, conditions, order, limit.max(most))?;

@@ -31,8 +31,8 @@ of `pos`. A question is asked over the documents of its scope, each scope in an 
 R@K is the share of gold among the first K hits, any@K whether one is there, MRR one through the rank of \
 the first, nDCG@10 weighs all ranks. Means are over the questions that have gold; one with an empty \
 list counts for latency, and for sessions if it has `gold_sessions`. Three ways to search are \
-compared: `plain` is any word by the full-text index, `lexical` the recipe of Rekindle, `table` the \
-recipe with the meaning of words. Differences are to the first of them, with a 95 % interval.
+compared: `plain` is any word of whole documents by the full-text index of SQLite alone, `lexical` the recipe \
+of Rekindle, `table` the recipe with the meaning of words. Differences are to the first of them, with a 95 % interval.
 
 Everything is kept in a folder under the temporary directory, which is gone afterwards. Your memory and \
 the daemon are not touched.";

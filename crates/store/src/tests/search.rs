@@ -26,6 +26,9 @@ const ALL: Filter<'static> = Filter {
     except: None,
 };
 
+const BY_INDEX: &str = "SELECT doc, bm25(passage_fts, 1.0, 0.5) FROM passage_fts \
+     JOIN passages ON id = passage_fts.rowid WHERE passage_fts MATCH ?1";
+
 fn hits(desk: &Desk, query: &str, filter: &Filter<'_>) -> Hits {
     desk.read(|rx| search::hits(rx, &query::rewrite(query), filter, Order::Best, 100))
 }
@@ -99,16 +102,22 @@ fn words_count_as_much_as_in_the_full_text_index_itself() {
     for typed in ["common and rare", "rare", "common", "foo and rare", "rare or the common of bar"]
     {
         let query = query::rewrite(typed);
-        let by = |recipe: Recipe| {
-            let found =
-                desk.read(|rx| search::hits_by(recipe, rx, &query, &ALL, (Order::Best, 100)));
-            found.hits.into_iter().map(|hit| (hit.id, hit)).collect::<BTreeMap<_, _>>()
-        };
-        let (plain, own) = (by(Recipe::Plain), by(Recipe::Lexical));
-        assert!(plain.len() > 5, "{typed}");
-        for (id, hit) in plain {
-            let difference = (hit.lexical - own[&id].lexical).abs();
-            assert!(difference < 1e-9, "{typed}: {id} {} {}", hit.lexical, own[&id].lexical);
+        let wanted = (Order::Best, 100);
+        let own = desk.read(|rx| search::hits_by(Recipe::Lexical, rx, &query, &ALL, wanted));
+        let own: BTreeMap<i64, f64> =
+            own.hits.into_iter().map(|hit| (hit.id, hit.lexical)).collect();
+        let by_index: Vec<(i64, f64)> = desk.read(|rx| {
+            rx.sql(|db| {
+                let mut select = db.prepare(BY_INDEX)?;
+                let rows = select.query_map([query.expression()], |row| {
+                    Ok((row.get(0)?, -row.get::<_, f64>(1)?))
+                })?;
+                rows.collect()
+            })
+        });
+        assert!(by_index.len() > 5, "{typed}");
+        for (id, score) in by_index {
+            assert!((score - own[&id]).abs() < 1e-9, "{typed}: {id} {score} {}", own[&id]);
         }
     }
 }
