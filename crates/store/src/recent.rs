@@ -1,8 +1,9 @@
 //! What is recent and worth most: the best observations by a score that falls with age.
 //!
-//! Of one project and one kind, the newer is always the better one. So the newest of each is enough
-//! to begin with, and the next one of a kind is looked at only after the one before it was taken:
-//! the cost does not grow with the store.
+//! Of one project and one kind, the newer is always the better one, and none is better than one that
+//! happened when its project was last active. So a kind is looked at only when it is its turn by that,
+//! and its next observation after the one before it was taken: the cost grows neither with the store nor,
+//! but for a look at each, with the projects.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -34,9 +35,10 @@ pub enum Taken {
     Enough,
 }
 
-/// The next observation of one project and one kind.
+/// The next observation of one project and one kind, or how good it is at best.
 struct Head {
     score: f64,
+    /// [`UNSEEN`] if it is still to be looked up.
     id: i64,
     at: i64,
     project: i64,
@@ -63,6 +65,10 @@ impl PartialEq for Head {
 
 impl Eq for Head {}
 
+/// Among equals it comes first: what is found may be as good.
+const UNSEEN: i64 = i64::MAX;
+
+pub(crate) const LAST_ACTIVE: &str = "SELECT max(last_at) FROM sessions WHERE project = ?1";
 pub(crate) const NEXT: &str = "SELECT id, at FROM observations WHERE project = ?1 AND kind = ?2 \
      AND (at, id) < (?3, ?4) ORDER BY at DESC, id DESC LIMIT 1";
 pub(crate) const NEXT_KIND: &str = "SELECT kind FROM observations WHERE project = ?1 AND kind > ?2 \
@@ -77,14 +83,22 @@ pub fn best(
 ) -> Result<(), OpError> {
     let before = query.before.unwrap_or(i64::MAX);
     let mut heads = BinaryHeap::new();
-    for project in projects::these_or_all(rx, query.projects)?.iter() {
-        for kind in kinds(rx, *project)? {
-            heads.extend(next(rx, query, (*project, kind), (before, i64::MIN))?);
-        }
+    for project in projects::these_or_all(rx, query.projects)?.iter().copied() {
+        let Some(at) = last_active(rx, project)? else { continue };
+        heads.extend(ObsType::ALL.iter().map(|kind| {
+            let score = (query.score)(project, *kind, at);
+            Head { score, id: UNSEEN, at: before, project, kind: *kind }
+        }));
     }
-    for _ in 0..limits::RECENT_ROWS_MAX {
+    let mut looked_at = 0;
+    while looked_at < limits::RECENT_ROWS_MAX {
         let Some(head) = heads.pop() else { return Ok(()) };
-        heads.extend(next(rx, query, (head.project, head.kind), (head.at, head.id))?);
+        let id = if head.id == UNSEEN { i64::MIN } else { head.id };
+        heads.extend(next(rx, query, (head.project, head.kind), (head.at, id))?);
+        if head.id == UNSEEN {
+            continue;
+        }
+        looked_at += 1;
         let found = read::select(rx, "WHERE o.id = ?1", [head.id])?.pop();
         if let Some(found) = found
             && take(found, head.score) == Taken::Enough
@@ -93,6 +107,11 @@ pub fn best(
         }
     }
     Ok(())
+}
+
+/// When something last happened in a project: nothing of it is newer.
+fn last_active(rx: &Rx<'_>, project: i64) -> Result<Option<i64>, OpError> {
+    rx.sql(|db| db.prepare_cached(LAST_ACTIVE)?.query_row([project], |row| row.get(0)))
 }
 
 /// The newest of its kind before this place in the order.

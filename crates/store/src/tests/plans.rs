@@ -39,6 +39,7 @@ fn what_is_looked_up_often_never_scans() {
         receipts::DELIVERED,
         recent::NEXT,
         recent::NEXT_KIND,
+        recent::LAST_ACTIVE,
         retention::OLD,
         retention::OLD_PROMPTS,
         retention::OLD_SESSIONS,
