@@ -7,7 +7,7 @@ use text::secrets::Redacted;
 use crate::tx::{Rx, Tx};
 
 pub(crate) const BY_PATH: &str = "SELECT id FROM paths WHERE path = ?1";
-pub(crate) const BY_NAME: &str = "SELECT id, path FROM paths WHERE name = ?1 ORDER BY id DESC";
+pub(crate) const BY_NAME: &str = "SELECT id, path FROM paths WHERE name = ?1";
 const ADD: &str = "INSERT INTO paths (path, name) VALUES (?1, ?2)";
 pub(crate) const FORGET: &str = "DELETE FROM paths WHERE id = ?1 \
      AND NOT EXISTS (SELECT 1 FROM observations WHERE file = ?1)";
@@ -66,10 +66,9 @@ pub(crate) fn ending(rx: &Rx<'_>, wanted: &str) -> Result<Vec<(i64, String)>, Op
             if row.get_ref(1)?.as_str()?.ends_with(&ending) {
                 found.push((row.get(0)?, row.get(1)?));
             }
-            if found.len() == limits::FILE_FORMS_MAX {
-                break;
-            }
         }
+        found.sort_unstable_by(|a: &(i64, String), b| b.0.cmp(&a.0));
+        found.truncate(limits::FILE_FORMS_MAX);
         Ok(found)
     })
 }
