@@ -387,6 +387,8 @@ pub const SEARCH_EXACT_READ: usize = 500;
 pub const SIMILAR_TEXT_CHARS: usize = 4_000;
 /// Time that a query with operators or beginnings of words may take.
 pub const OPERATORS_PATIENCE: Duration = Duration::from_millis(50);
+/// Time that adjacent words and exact names of a question may take together.
+pub const QUESTION_PATIENCE: Duration = Duration::from_millis(30);
 
 // What reads records answers with, by default and at most.
 

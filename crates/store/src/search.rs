@@ -7,13 +7,13 @@
 mod alike;
 mod any_term;
 pub(crate) mod filter;
+mod ranking;
 mod recipe;
 mod records;
 mod similar;
 mod waiting;
 
-use std::cmp::Ordering;
-use std::collections::{BinaryHeap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 
 use meaning::Vector;
@@ -32,6 +32,7 @@ pub use alike::Alike;
 use any_term::Word;
 pub(crate) use filter::Conditions;
 pub use filter::Filter;
+use ranking::Ranking;
 use recipe::Candidates;
 use records::{Documents, Look};
 pub use similar::{Similar, similar};
@@ -141,7 +142,11 @@ pub fn hits_by(
     filter: &Filter<'_>,
     wanted: (Order, usize),
 ) -> Result<Hits, OpError> {
-    hits_within(&Effort { recipe, ..Effort::default() }, rx, query, filter, wanted)
+    let effort = match query.form {
+        Form::AnyTerm => Effort::for_a_question(),
+        _ => Effort::default(),
+    };
+    hits_within(&Effort { recipe, ..effort }, rx, query, filter, wanted)
 }
 
 /// The sessions that match the query and the filter best, as ids in the store.
@@ -181,6 +186,13 @@ impl Default for Effort {
             until: Instant::now() + limits::OPERATORS_PATIENCE,
             recipe: Recipe::default(),
         }
+    }
+}
+
+impl Effort {
+    /// Less time, because words and meaning take their own.
+    fn for_a_question() -> Effort {
+        Effort { until: Instant::now() + limits::QUESTION_PATIENCE, ..Effort::default() }
     }
 }
 
@@ -350,7 +362,7 @@ impl Named {
         named.partial = look.partial;
         let mut found = Found { scored: look.scored, ..Found::new(passages) };
         found.scored.truncate(effort.rows);
-        let mut newest = found.ranked(Order::Newest);
+        let mut newest = Ranking::new(passages, Order::Newest, found.scored);
         let mut read = HashSet::new();
         // So many in any case, and more of them until one contains it.
         while !newest.is_empty() {
@@ -359,10 +371,8 @@ impl Named {
                 named.partial = true;
                 break;
             }
-            let next: Vec<usize> = std::iter::from_fn(|| newest.pop())
-                .take(EXACT_AT_ONCE)
-                .map(|one| one.passage)
-                .collect();
+            let next: Vec<usize> =
+                newest.take(EXACT_AT_ONCE).iter().map(|one| one.passage).collect();
             let documents = conditions.hits(rx, passages, &next)?;
             for passage in next {
                 let Some(doc) = passages.doc(passage) else { continue };
@@ -556,7 +566,7 @@ impl<'p> Found<'p> {
         limit: usize,
     ) -> Result<Vec<(Hit, usize)>, OpError> {
         let passages = self.passages;
-        let mut ranked = self.ranked(order);
+        let mut ranked = Ranking::new(passages, order, self.scored);
         let mut hits: Vec<(Hit, usize)> = Vec::new();
         let mut places: HashMap<i64, usize> = HashMap::new();
         let mut looked_at = 0;
@@ -566,11 +576,11 @@ impl<'p> Found<'p> {
             let likely = missing.saturating_mul(looked_at + 1) / (hits.len() + 1);
             let next = likely.saturating_mul(5) / 4;
             let next = next.clamp(CANDIDATES_AT_LEAST, CANDIDATES_AT_MOST);
-            let next: Vec<Ranked> = std::iter::from_fn(|| ranked.pop()).take(next).collect();
+            let next = ranked.take(next);
             looked_at += next.len();
             let of: Vec<usize> = next.iter().map(|row| row.passage).collect();
             let documents = conditions.hits(rx, passages, &of)?;
-            for Ranked { passage, score, .. } in next {
+            for Scored { passage, score } in next {
                 let Some(document) = passages.doc(passage) else { continue };
                 if let Some((hit, at)) =
                     places.get(&document).and_then(|place| hits.get_mut(*place))
@@ -586,57 +596,7 @@ impl<'p> Found<'p> {
         }
         Ok(hits)
     }
-
-    /// Every passage once, with its scores added up; the first to pop is the first that counts.
-    fn ranked(mut self, order: Order) -> BinaryHeap<Ranked> {
-        self.scored.sort_by_key(|scored| scored.passage);
-        self.scored.dedup_by(|later, kept| {
-            let same = later.passage == kept.passage;
-            if same {
-                kept.score += later.score;
-            }
-            same
-        });
-        let passages = self.passages;
-        let rank = |Scored { passage, score }: Scored| match order {
-            Order::Best => Ranked { first: score, then: passage, passage, score },
-            Order::Newest => {
-                let doc = passages.doc(passage).unwrap_or_default();
-                let then = usize::try_from(doc).unwrap_or_default();
-                Ranked { first: passages.at(passage) as f64, then, passage, score }
-            }
-        };
-        self.scored.into_iter().map(rank).collect()
-    }
 }
-
-/// A passage in the order in which passages are looked at; of equal ones the newer comes first.
-struct Ranked {
-    first: f64,
-    then: usize,
-    passage: usize,
-    score: f64,
-}
-
-impl Ord for Ranked {
-    fn cmp(&self, other: &Ranked) -> Ordering {
-        self.first.total_cmp(&other.first).then(self.then.cmp(&other.then))
-    }
-}
-
-impl PartialOrd for Ranked {
-    fn partial_cmp(&self, other: &Ranked) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Ranked {
-    fn eq(&self, other: &Ranked) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for Ranked {}
 
 fn is_interrupt(error: &rusqlite::Error) -> bool {
     error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted)

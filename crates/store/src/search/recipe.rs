@@ -1,7 +1,7 @@
 //! From passages that have the words to documents in their order: what stands around a document in its
 //! session counts, and so does what it means.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, HashMap, HashSet};
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -10,7 +10,7 @@ use std::thread;
 use meaning::Vector;
 use model::{OpError, limits};
 
-use super::{Conditions, Hit, Ranked};
+use super::{Conditions, Hit};
 use crate::catalogue::Passages;
 use crate::postings::BLOCK;
 use crate::tx::Rx;
@@ -143,8 +143,8 @@ impl<'p> Candidates<'p> {
         });
         let mut nearest = Nearest::default();
         for one in heaps.into_iter().flat_map(|heap| heap.0) {
-            if nearest.wants(one.0.score) {
-                nearest.push(one.0.passage, one.0.score);
+            if nearest.wants(one.0.cosine) {
+                nearest.push(one.0.passage, one.0.cosine);
             }
         }
         nearest.0.into_iter().map(|one| one.0.passage).collect()
@@ -194,7 +194,33 @@ impl<'p> Candidates<'p> {
 
 /// The passages with the highest cosines of those that were pushed.
 #[derive(Default)]
-struct Nearest(BinaryHeap<Reverse<Ranked>>);
+struct Nearest(BinaryHeap<Reverse<Near>>);
+
+/// A passage and how near it is; of equal ones the newer is nearer.
+struct Near {
+    cosine: f64,
+    passage: usize,
+}
+
+impl Ord for Near {
+    fn cmp(&self, other: &Near) -> Ordering {
+        self.cosine.total_cmp(&other.cosine).then(self.passage.cmp(&other.passage))
+    }
+}
+
+impl PartialOrd for Near {
+    fn partial_cmp(&self, other: &Near) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Near {
+    fn eq(&self, other: &Near) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Near {}
 
 impl Nearest {
     fn is_full(&self) -> bool {
@@ -202,14 +228,14 @@ impl Nearest {
     }
 
     fn wants(&self, cosine: f64) -> bool {
-        self.0.peek().is_none_or(|least| !self.is_full() || cosine > least.0.first)
+        self.0.peek().is_none_or(|least| !self.is_full() || cosine > least.0.cosine)
     }
 
     fn push(&mut self, passage: usize, cosine: f64) {
         if self.is_full() {
             self.0.pop();
         }
-        self.0.push(Reverse(Ranked { first: cosine, then: passage, passage, score: cosine }));
+        self.0.push(Reverse(Near { cosine, passage }));
     }
 }
 

@@ -1,0 +1,128 @@
+//! Passages in the order in which they are looked at. There may be very many, of which few are wanted: they
+//! are put in order a part at a time.
+
+use std::cmp::Ordering;
+
+use super::{Order, Scored};
+use crate::catalogue::Passages;
+
+/// Passages that are put in order at a time.
+const PART: usize = 4_096;
+
+pub(super) struct Ranking<'p> {
+    passages: &'p Passages,
+    order: Order,
+    /// The first of them, the very first at the end, and all that come behind in no order.
+    first: Vec<Scored>,
+    rest: Vec<Scored>,
+}
+
+impl<'p> Ranking<'p> {
+    /// Every passage once, with its scores added up.
+    pub(super) fn new(passages: &'p Passages, order: Order, scored: Vec<Scored>) -> Ranking<'p> {
+        Ranking { passages, order, first: Vec::new(), rest: added_up(scored) }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.first.is_empty() && self.rest.is_empty()
+    }
+
+    /// The passages from the next one on, as many as are asked for.
+    pub(super) fn take(&mut self, count: usize) -> Vec<Scored> {
+        let mut taken = Vec::new();
+        while taken.len() < count {
+            match self.first.pop() {
+                Some(next) => taken.push(next),
+                None if self.rest.is_empty() => break,
+                None => self.put_in_order(),
+            }
+        }
+        taken
+    }
+
+    fn put_in_order(&mut self) {
+        let (passages, order) = (self.passages, self.order);
+        let compare = |a: &Scored, b: &Scored| compare(passages, order, a, b);
+        let behind = self.rest.len().saturating_sub(PART);
+        if behind > 0 {
+            self.rest.select_nth_unstable_by(behind, compare);
+        }
+        self.first = self.rest.split_off(behind);
+        self.first.sort_unstable_by(compare);
+    }
+}
+
+/// Which of two counts more; of equal ones the newer.
+fn compare(passages: &Passages, order: Order, a: &Scored, b: &Scored) -> Ordering {
+    match order {
+        Order::Best => a.score.total_cmp(&b.score).then(a.passage.cmp(&b.passage)),
+        Order::Newest => {
+            let place = |one: &Scored| (passages.at(one.passage), passages.doc(one.passage));
+            place(a).cmp(&place(b)).then(a.passage.cmp(&b.passage))
+        }
+    }
+}
+
+/// Every passage once. What words say comes in the order of passages and is most of it; what is added to
+/// that is looked up there.
+fn added_up(mut scored: Vec<Scored>) -> Vec<Scored> {
+    let in_order = scored.windows(2).take_while(|pair| is_before(pair)).count() + 1;
+    let mut others = scored.split_off(in_order.min(scored.len()));
+    others.sort_by_key(|one| one.passage);
+    let mut new: Vec<Scored> = Vec::new();
+    let mut from = 0;
+    for other in others {
+        from = place_of(other.passage, &scored, from);
+        let known = match scored.get_mut(from) {
+            Some(one) if one.passage == other.passage => Some(one),
+            _ => new.last_mut().filter(|one| one.passage == other.passage),
+        };
+        match known {
+            Some(known) => known.score += other.score,
+            None => new.push(other),
+        }
+    }
+    scored.append(&mut new);
+    scored
+}
+
+fn is_before(pair: &[Scored]) -> bool {
+    matches!(pair, [a, b] if a.passage < b.passage)
+}
+
+/// The first place, from here on, whose passage is not before this one. It is mostly near.
+fn place_of(passage: usize, scored: &[Scored], mut from: usize) -> usize {
+    let is_before = |at: usize| scored.get(at).is_some_and(|one| one.passage < passage);
+    let mut step = 1;
+    while is_before(from + step) {
+        from += step;
+        step *= 2;
+    }
+    let near = scored.get(from..(from + step).min(scored.len())).unwrap_or_default();
+    from + near.partition_point(|one| one.passage < passage)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scored(of: &[(usize, f64)]) -> Vec<Scored> {
+        of.iter().map(|(passage, score)| Scored { passage: *passage, score: *score }).collect()
+    }
+
+    #[test]
+    fn scores_of_a_passage_are_added_up_wherever_they_stand() {
+        let words: Vec<(usize, f64)> = (0..1_000).map(|i| (3 * i, 1.0)).collect();
+        let pairs = [(2_997, 0.5), (2_998, 0.25), (30, 0.5), (31, 0.25), (31, 0.25), (0, 0.5)];
+        let more: Vec<(usize, f64)> = (500..600).map(|i| (3 * i, 0.125)).collect();
+        for given in [words.clone(), Vec::new()] {
+            let all: Vec<(usize, f64)> = given.iter().chain(&pairs).chain(&more).copied().collect();
+            let mut expected = std::collections::BTreeMap::<usize, f64>::new();
+            all.iter().for_each(|(passage, score)| *expected.entry(*passage).or_default() += score);
+            let mut found: Vec<(usize, f64)> =
+                added_up(scored(&all)).iter().map(|one| (one.passage, one.score)).collect();
+            found.sort_by_key(|one| one.0);
+            assert!(found.into_iter().eq(expected));
+        }
+    }
+}
