@@ -1,6 +1,6 @@
 //! `search`: records by their words, best first, each with the reasons why it is there.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use model::{OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use store::search::{self, Filter, Hit, Hits, Order, Recipe};
+use store::search::{self, Filter, Hit, Order, Recipe};
 use store::{Rx, commits, observations, sessions};
 use text::query::{self, Form, Query};
 
@@ -315,20 +315,18 @@ impl SearchParams {
         // One more than is shown tells whether there is more.
         let wanted = self.offset.get().saturating_add(self.limit()).saturating_add(1);
         let wanted = wanted.max(limits::SEARCH_CANDIDATES);
-        let order = if self.order_by == OrderBy::Recent { Order::Newest } else { Order::Best };
+        let order = match self.order_by {
+            OrderBy::Recent => Order::Newest,
+            OrderBy::Relevance => Order::Best,
+            OrderBy::Blended => Order::BestAndNewest,
+        };
         let mut hits = search::hits_by(recipe, rx, query, filter, (order, wanted))?;
         // Whichever page is wanted, the same hits are weighed against each other: else one would be
         // shown twice and another never.
-        let most = limits::SEARCH_CANDIDATES;
         let mut others = match order {
-            Order::Best => hits.hits.split_off(most.min(hits.hits.len())),
             Order::Newest => Vec::new(),
+            _ => hits.hits.split_off(hits.weighed.min(hits.hits.len())),
         };
-        if self.order_by == OrderBy::Blended && hits.hits.len() == most {
-            // What is recent may be worth more than its words alone.
-            let newest = (Order::Newest, most);
-            add(&mut hits, search::hits_by(recipe, rx, query, filter, newest)?);
-        }
         let named = commits_named(rx, query, filter)?;
         if query.form != Form::Operators {
             hits.hits.retain(|hit| !named.contains_key(&hit.id));
@@ -351,8 +349,8 @@ impl SearchParams {
             Ranked { hit, score, words, named, own, first: if leads { 1.0 } else { by_order } }
         };
         let weighed = match order {
-            Order::Best => hits.hits.len(),
-            Order::Newest => hits.hits.len().min(most),
+            Order::Newest => hits.hits.len().min(limits::SEARCH_CANDIDATES),
+            _ => hits.hits.len(),
         };
         let mut ranked: Vec<Ranked> = hits.hits.into_iter().map(rank).collect();
         ranked.sort_by(|a, b| {
@@ -419,12 +417,6 @@ fn commits_named(
 fn highest(hits: &[Hit], of: fn(&Hit) -> f64) -> f64 {
     let most = hits.iter().map(of).fold(0.0, f64::max);
     if most > 0.0 { most } else { 1.0 }
-}
-
-/// Adds the hits that are not there yet.
-fn add(hits: &mut Hits, more: Hits) {
-    let known: HashSet<i64> = hits.hits.iter().map(|hit| hit.id).collect();
-    hits.hits.extend(more.hits.into_iter().filter(|hit| !known.contains(&hit.id)));
 }
 
 /// The hits as records, with the reasons that stand in their text.

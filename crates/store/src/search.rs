@@ -53,6 +53,9 @@ pub enum Order {
     #[default]
     Best,
     Newest,
+    /// Those with the highest score, and beside them the newest: what is recent may be worth more than its
+    /// words alone.
+    BestAndNewest,
 }
 
 /// What counts for the score.
@@ -119,6 +122,9 @@ pub struct Hits {
     /// The query that ran, for its form and for reasons: the one given, or that for words which begin
     /// like its words.
     pub query: Query,
+    /// How many of them, from the first on, were weighed against each other: the same ones however many are
+    /// wanted.
+    pub weighed: usize,
     /// Whether more may be there, because looking for it took too long.
     pub partial: bool,
 }
@@ -264,12 +270,20 @@ fn find(
     }
     let partial = found.partial || named.partial || waiting.partial;
     let exact: HashSet<i64> = named.exact.iter().filter_map(|at| passages.doc(*at)).collect();
-    let weighed = query.form == Form::AnyTerm && order == Order::Best;
-    let hits = if weighed {
+    let scored = ranking::added_up(found.scored);
+    let most = limits::SEARCH_CANDIDATES;
+    let newest = match order {
+        Order::BestAndNewest => {
+            documents(rx, &passages, conditions, (Order::Newest, most), latest(&scored))?
+        }
+        Order::Best | Order::Newest => Vec::new(),
+    };
+    let (mut hits, weighed) = if query.form == Form::AnyTerm && order != Order::Newest {
         // Those that are weighed against each other are always the same, however many are wanted.
-        let most = limits::SEARCH_CANDIDATES;
-        let mut documents = found.documents(rx, conditions, order, limit.max(most))?;
+        let wanted = (Order::Best, limit.max(most));
+        let mut documents = documents(rx, &passages, conditions, wanted, scored)?;
         let others = documents.split_off(most.min(documents.len()));
+        add(&mut documents, newest);
         let mut candidates = Candidates::new(&passages, documents);
         candidates.admit(rx, conditions, &named.exact)?;
         let more = asks_for_meaning(query);
@@ -282,17 +296,26 @@ fn find(
         let mut hits = candidates.ranked();
         hits.iter_mut().for_each(|hit| hit.exact |= exact.contains(&hit.id));
         hits.sort_by_key(|hit| !hit.exact);
+        let weighed = if order == Order::Best { most.min(hits.len()) } else { hits.len() };
         behind(&mut hits, others);
-        hits.truncate(limit);
-        hits
+        (hits, weighed)
     } else {
-        let hits = found.documents(rx, conditions, order, limit)?.into_iter();
+        let by = if order == Order::Newest { Order::Newest } else { Order::Best };
+        let mut found = documents(rx, &passages, conditions, (by, limit.max(most)), scored)?;
+        let others = found.split_off(most.min(found.len()));
+        add(&mut found, newest);
+        let weighed = found.len();
+        add(&mut found, others);
         let is_exact = |hit: &Hit| exact.contains(&hit.id);
-        let hits = hits.map(|(hit, _)| Hit { exact: is_exact(&hit), ..hit }).collect();
-        among(hits, waiting, order, limit)
+        let hits = found.into_iter().map(|(hit, _)| Hit { exact: is_exact(&hit), ..hit }).collect();
+        (among(hits, waiting, by), weighed)
     };
+    // Of what was weighed by more than its score nothing is left out: whoever asks weighs on.
+    let all = if order == Order::BestAndNewest { weighed } else { 0 };
+    hits.truncate(limit.max(all));
+    let weighed = weighed.min(hits.len());
     let query = if name.is_some() { query.named() } else { query.clone() };
-    Ok(Hits { hits, query, partial })
+    Ok(Hits { hits, query, weighed, partial })
 }
 
 /// Adds documents that were not weighed behind those that were, as far as they are not among them, in the
@@ -306,7 +329,7 @@ fn behind(hits: &mut Vec<Hit>, others: Vec<(Hit, usize)>) {
 }
 
 /// The hits and the documents that the index does not know yet, in their order.
-fn among(mut hits: Vec<Hit>, waiting: Waiting, order: Order, limit: usize) -> Vec<Hit> {
+fn among(mut hits: Vec<Hit>, waiting: Waiting, order: Order) -> Vec<Hit> {
     if !waiting.found.is_empty() {
         let known: HashSet<i64> = waiting.found.iter().map(|(hit, _)| hit.id).collect();
         hits.retain(|hit| !known.contains(&hit.id));
@@ -314,11 +337,10 @@ fn among(mut hits: Vec<Hit>, waiting: Waiting, order: Order, limit: usize) -> Ve
         hits.sort_by(|a, b| {
             let newer = (b.at, b.id).cmp(&(a.at, a.id));
             match order {
-                Order::Best => b.lexical.total_cmp(&a.lexical).then(newer),
                 Order::Newest => newer,
+                Order::Best | Order::BestAndNewest => b.lexical.total_cmp(&a.lexical).then(newer),
             }
         });
-        hits.truncate(limit);
     }
     hits.iter_mut().for_each(|hit| hit.score = hit.lexical);
     hits
@@ -362,7 +384,8 @@ impl Named {
         named.partial = look.partial;
         let mut found = Found { scored: look.scored, ..Found::new(passages) };
         found.scored.truncate(effort.rows);
-        let mut newest = Ranking::new(passages, Order::Newest, found.scored);
+        let scored = ranking::added_up(found.scored);
+        let mut newest = Ranking::new(passages, Order::Newest, scored);
         let mut read = HashSet::new();
         // So many in any case, and more of them until one contains it.
         while !newest.is_empty() {
@@ -555,47 +578,55 @@ impl<'p> Found<'p> {
         }
         Ok(())
     }
+}
 
-    /// The documents of the passages that the conditions let through, each with the score of its
-    /// best passage and with that passage.
-    fn documents(
-        self,
-        rx: &Rx<'_>,
-        conditions: &Conditions,
-        order: Order,
-        limit: usize,
-    ) -> Result<Vec<(Hit, usize)>, OpError> {
-        let passages = self.passages;
-        let mut ranked = Ranking::new(passages, order, self.scored);
-        let mut hits: Vec<(Hit, usize)> = Vec::new();
-        let mut places: HashMap<i64, usize> = HashMap::new();
-        let mut looked_at = 0;
-        while hits.len() < limit && !ranked.is_empty() {
-            let missing = limit - hits.len();
-            // As many as will do if the filter lets through what it did so far, and some more.
-            let likely = missing.saturating_mul(looked_at + 1) / (hits.len() + 1);
-            let next = likely.saturating_mul(5) / 4;
-            let next = next.clamp(CANDIDATES_AT_LEAST, CANDIDATES_AT_MOST);
-            let next = ranked.take(next);
-            looked_at += next.len();
-            let of: Vec<usize> = next.iter().map(|row| row.passage).collect();
-            let documents = conditions.hits(rx, passages, &of)?;
-            for Scored { passage, score } in next {
-                let Some(document) = passages.doc(passage) else { continue };
-                if let Some((hit, at)) =
-                    places.get(&document).and_then(|place| hits.get_mut(*place))
-                {
-                    if score > hit.lexical {
-                        (hit.lexical, *at) = (score, passage);
-                    }
-                } else if let Some(hit) = documents.get(&document).filter(|_| hits.len() < limit) {
-                    places.insert(document, hits.len());
-                    hits.push((Hit { lexical: score, ..*hit }, passage));
+/// The documents of the passages that the conditions let through, each with the score of its best passage and
+/// with that passage, in this order.
+fn documents(
+    rx: &Rx<'_>,
+    passages: &Passages,
+    conditions: &Conditions,
+    (order, limit): (Order, usize),
+    scored: Vec<Scored>,
+) -> Result<Vec<(Hit, usize)>, OpError> {
+    let mut ranked = Ranking::new(passages, order, scored);
+    let mut hits: Vec<(Hit, usize)> = Vec::new();
+    let mut places: HashMap<i64, usize> = HashMap::new();
+    let mut looked_at = 0;
+    while hits.len() < limit && !ranked.is_empty() {
+        let missing = limit - hits.len();
+        // As many as will do if the filter lets through what it did so far, and some more.
+        let likely = missing.saturating_mul(looked_at + 1) / (hits.len() + 1);
+        let next = likely.saturating_mul(5) / 4;
+        let next = ranked.take(next.clamp(CANDIDATES_AT_LEAST, CANDIDATES_AT_MOST));
+        looked_at += next.len();
+        let of: Vec<usize> = next.iter().map(|row| row.passage).collect();
+        let documents = conditions.hits(rx, passages, &of)?;
+        for Scored { passage, score } in next {
+            let Some(document) = passages.doc(passage) else { continue };
+            if let Some((hit, at)) = places.get(&document).and_then(|place| hits.get_mut(*place)) {
+                if score > hit.lexical {
+                    (hit.lexical, *at) = (score, passage);
                 }
+            } else if let Some(hit) = documents.get(&document).filter(|_| hits.len() < limit) {
+                places.insert(document, hits.len());
+                hits.push((Hit { lexical: score, ..*hit }, passage));
             }
         }
-        Ok(hits)
     }
+    Ok(hits)
+}
+
+/// The passages that came last, among which the newest documents are: these come in about the order in which
+/// they happened.
+fn latest(scored: &[Scored]) -> Vec<Scored> {
+    scored.get(scored.len().saturating_sub(CANDIDATES_AT_MOST)..).unwrap_or_default().to_vec()
+}
+
+/// Adds the documents that are not there yet.
+fn add(documents: &mut Vec<(Hit, usize)>, more: Vec<(Hit, usize)>) {
+    let known: HashSet<i64> = documents.iter().map(|(hit, _)| hit.id).collect();
+    documents.extend(more.into_iter().filter(|(hit, _)| !known.contains(&hit.id)));
 }
 
 fn is_interrupt(error: &rusqlite::Error) -> bool {

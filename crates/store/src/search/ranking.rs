@@ -18,9 +18,9 @@ pub(super) struct Ranking<'p> {
 }
 
 impl<'p> Ranking<'p> {
-    /// Every passage once, with its scores added up.
+    /// Passages of which each comes once.
     pub(super) fn new(passages: &'p Passages, order: Order, scored: Vec<Scored>) -> Ranking<'p> {
-        Ranking { passages, order, first: Vec::new(), rest: added_up(scored) }
+        Ranking { passages, order, first: Vec::new(), rest: scored }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -55,7 +55,9 @@ impl<'p> Ranking<'p> {
 /// Which of two counts more; of equal ones the newer.
 fn compare(passages: &Passages, order: Order, a: &Scored, b: &Scored) -> Ordering {
     match order {
-        Order::Best => a.score.total_cmp(&b.score).then(a.passage.cmp(&b.passage)),
+        Order::Best | Order::BestAndNewest => {
+            a.score.total_cmp(&b.score).then(a.passage.cmp(&b.passage))
+        }
         Order::Newest => {
             let place = |one: &Scored| (passages.at(one.passage), passages.doc(one.passage));
             place(a).cmp(&place(b)).then(a.passage.cmp(&b.passage))
@@ -63,9 +65,9 @@ fn compare(passages: &Passages, order: Order, a: &Scored, b: &Scored) -> Orderin
     }
 }
 
-/// Every passage once. What words say comes in the order of passages and is most of it; what is added to
+/// Every passage once, with its scores added up. What words say comes in the order of passages and is most of it; what is added to
 /// that is looked up there.
-fn added_up(mut scored: Vec<Scored>) -> Vec<Scored> {
+pub(super) fn added_up(mut scored: Vec<Scored>) -> Vec<Scored> {
     let in_order = scored.windows(2).take_while(|pair| is_before(pair)).count() + 1;
     let mut others = scored.split_off(in_order.min(scored.len()));
     others.sort_by_key(|one| one.passage);

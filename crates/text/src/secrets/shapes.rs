@@ -111,6 +111,11 @@ fn base64(byte: &u8) -> bool {
     name_or_dash(byte) || matches!(byte, b'+' | b'/' | b'=')
 }
 
+/// Whether no word goes on before `at`. Names are put together with underscores, so that one may stand there.
+fn begins_part(text: &[u8], at: usize) -> bool {
+    begins(text, at) || text.get(at - 1) == Some(&b'_')
+}
+
 /// A prefix in small letters and at least `least` bytes of a kind.
 fn lower(
     text: &[u8],
@@ -119,8 +124,9 @@ fn lower(
     least: usize,
 ) -> Option<Range<usize>> {
     let spelled = !text[at.clone()].iter().any(u8::is_ascii_uppercase);
-    let length =
-        if spelled && begins(text, at.start) { span(text, at.end, TOKEN_MAX, kind) } else { 0 };
+    // A kind that goes on over underscores would be read again from each of them.
+    let begins = if kind(&b'_') { begins(text, at.start) } else { begins_part(text, at.start) };
+    let length = if spelled && begins { span(text, at.end, TOKEN_MAX, kind) } else { 0 };
     (length >= least).then(|| at.start..at.end + length)
 }
 
@@ -133,7 +139,7 @@ fn exact(
     least: usize,
     most: usize,
 ) -> Option<Range<usize>> {
-    if &text[at.clone()] != prefix || !begins(text, at.start) {
+    if &text[at.clone()] != prefix || !begins_part(text, at.start) {
         return None;
     }
     let length = span(text, at.end, most, kind);
@@ -144,7 +150,7 @@ fn exact(
 fn aws(text: &[u8], at: Range<usize>) -> Option<Range<usize>> {
     let length = span(text, at.start, 21, upper_or_digit);
     let range = at.start..at.start + length;
-    let whole = length == 20 && begins(text, at.start) && ends(text, range.end);
+    let whole = length == 20 && begins_part(text, at.start) && ends(text, range.end);
     // Twenty capitals without a digit are a constant's name.
     (whole && text[range.clone()].iter().any(u8::is_ascii_digit)).then_some(range)
 }

@@ -1,5 +1,7 @@
 //! In which order a search answers, page by page.
 
+use std::collections::HashMap;
+
 use model::observation::ObsType;
 use serde_json::{Value, json};
 
@@ -50,6 +52,41 @@ fn scores_fall_down_the_page() {
             .collect();
         assert!(scores.is_sorted_by(|a, b| a >= b), "{order}: {scores:?}");
     }
+}
+
+/// @search_orders
+#[test]
+fn blended_weighs_the_newest_of_very_many_hits_by_the_same_relevance() {
+    let world = World::new();
+    for number in 0..750_i64 {
+        let (session, age) = (format!("s-{}", number / 20), (750 - number) * HOUR / 60);
+        let line = match number % 3 {
+            0 => format!("copy documents plan number old {number}"),
+            _ => format!("other thing {number}"),
+        };
+        world.command((&session, WEB), age, &line);
+    }
+    let found = |order: &str| {
+        let query = json!({ "query": "documents plan", "order_by": order, "limit": 100,
+            "diverse": false });
+        world.ask("search", query)["results"].as_array().unwrap().clone()
+    };
+    let relevance: HashMap<i64, f64> = found("relevance")
+        .iter()
+        .map(|hit| (hit["id"].as_i64().unwrap(), hit["score"].as_f64().unwrap()))
+        .collect();
+    let blended = found("blended");
+    let both = blended.iter().filter_map(|hit| Some((hit, relevance.get(&hit["id"].as_i64()?)?)));
+    let mut compared = 0;
+    for (hit, relevance) in both {
+        let part = |name: &str| hit["match_explain"]["parts"][name].as_f64().unwrap();
+        let score = 0.5 * relevance + 0.3 * part("recency") + 0.2 * part("type");
+        assert!((hit["score"].as_f64().unwrap() - score).abs() < 0.02, "{hit} {relevance}");
+        compared += 1;
+    }
+    assert!(compared > 20, "{compared}");
+    let newest = "copy documents plan number old 747";
+    assert!(blended.iter().any(|hit| hit["content_preview"] == newest), "the newest is there");
 }
 
 /// Six hits of a talkative session, two of a quiet one.
