@@ -11,7 +11,7 @@ use model::session::Prompt;
 use model::{OpError, limits, time};
 use store::recent::{self, RecentQuery, Taken};
 use store::search::{self, Filter, Hit, Order};
-use store::{Rx, observations, projects, prompts};
+use store::{Rx, observations, pauses, projects, prompts};
 use text::query;
 
 use crate::place::{DiskPlaces, Places as _};
@@ -58,8 +58,13 @@ pub(crate) fn candidates(
             found.extend(brief.rows(&own, &brief.local(&scope))?);
         }
         if scope.is_all() || moment.config.boolean(OTHER_PROJECTS) {
-            let others: Vec<i64> =
-                projects::ids(rx)?.into_iter().filter(|id| !own.contains(id)).collect();
+            // Of a project that is paused nobody is told anything.
+            let paused = pauses::list(rx, moment.now)?;
+            let is_paused = |id: i64| paused.iter().any(|pause| pause.project == Some(id));
+            let others: Vec<i64> = projects::ids(rx)?
+                .into_iter()
+                .filter(|id| !own.contains(id) && !is_paused(*id))
+                .collect();
             found.extend(brief.rows(&others, &brief.elsewhere())?);
         }
         Ok(found)

@@ -34,7 +34,7 @@ pub(crate) fn ingest(
     if exclude::names(&settings.exclude_projects, facts) {
         return Ok(());
     }
-    if is_paused(tx, facts, event.at)? {
+    if is_paused(tx, facts, event)? {
         return Ok(());
     }
     let project = projects::resolve(tx, facts, event.at)?;
@@ -78,13 +78,15 @@ pub(crate) fn ingest(
     }
 }
 
-/// Whether nothing is to be captured here now.
-fn is_paused(tx: &Tx<'_>, facts: &ProjectFacts, at: i64) -> Result<bool, OpError> {
+/// Whether nothing is to be captured here now, or nothing of the project where the session began, whose
+/// record it would be.
+fn is_paused(tx: &Tx<'_>, facts: &ProjectFacts, event: &HookEvent) -> Result<bool, OpError> {
     if !pauses::any(tx)? {
         return Ok(false);
     }
-    let known = projects::known(tx, facts)?;
-    pauses::holds(tx, known.map(|project| project.id), at)
+    let here = projects::known(tx, facts)?.map(|project| project.id);
+    let begun = sessions::project_of(tx, &event.session)?;
+    Ok(pauses::holds(tx, here, event.at)? || pauses::holds(tx, begun, event.at)?)
 }
 
 fn started(tx: &Tx<'_>, event: &HookEvent, seen: Seen, source: Source) -> Result<(), OpError> {

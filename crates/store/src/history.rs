@@ -183,7 +183,7 @@ pub(crate) const TOUCHING: &str = "SELECT s.name, p.name, s.started_at, s.summar
 /// The sessions that touched a file, the one with the last touch first.
 pub fn of_file(rx: &Rx<'_>, query: &FileQuery<'_>) -> Result<Vec<Touches>, OpError> {
     let mut places = Vec::new();
-    let mut files = paths::matching(rx, query.path, query.root)?;
+    let mut files = paths::matching(rx, query.path, query.root, query.projects)?;
     for path in query.also {
         let id = paths::exact(rx, path)?;
         files.extend(id.filter(|id| !files.contains(id)));
@@ -245,7 +245,8 @@ pub fn is_path(rx: &Rx<'_>, path: &str) -> Result<bool, OpError> {
 
 /// The paths on record that end in this one, the newest first and not all of very many.
 pub fn paths_ending(rx: &Rx<'_>, end: &str) -> Result<Vec<String>, OpError> {
-    Ok(paths::ending(rx, end)?.into_iter().map(|(_, path)| path).collect())
+    let found = paths::ending(rx, end)?.into_iter().map(|(_, path)| path);
+    Ok(found.take(limits::FILE_FORMS_MAX).collect())
 }
 
 /// Time and id of the newest touches of one path that fit the query.

@@ -3,6 +3,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use model::project::{Project, ProjectFacts};
@@ -15,6 +16,8 @@ use crate::sessions::Alive;
 #[derive(Default)]
 pub(crate) struct Memo {
     pub(crate) catalogue: Arc<Catalogue>,
+    /// The file of the database.
+    pub(crate) database: PathBuf,
     /// Whether it is worked out what passages mean.
     pub(crate) meaning: bool,
     /// The last id that was given out; it is written down at the end of the group.
@@ -32,7 +35,7 @@ pub(crate) struct Memo {
 impl Memo {
     pub(crate) fn new(shared: &Shared) -> Memo {
         let (catalogue, meaning) = (shared.catalogue.clone(), shared.options.meaning);
-        Memo { catalogue, meaning, ..Memo::default() }
+        Memo { catalogue, meaning, database: shared.path().to_owned(), ..Memo::default() }
     }
 
     /// Forgets what a write found out that is not kept. Ids are not given out twice all the same.

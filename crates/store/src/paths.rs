@@ -4,6 +4,7 @@ use model::{OpError, limits};
 use rusqlite::{OptionalExtension, params};
 use text::secrets::Redacted;
 
+use crate::projects;
 use crate::tx::{Rx, Tx};
 
 pub(crate) const BY_PATH: &str = "SELECT id FROM paths WHERE path = ?1";
@@ -29,25 +30,37 @@ pub(crate) fn intern(tx: &Tx<'_>, path: &Redacted<String>) -> Result<i64, OpErro
     Ok(id)
 }
 
-/// The paths that this text may mean: exactly that path, else that path below `root`, else all
-/// paths that end in it.
-pub(crate) fn matching(rx: &Rx<'_>, text: &str, root: Option<&str>) -> Result<Vec<i64>, OpError> {
+/// The paths that this text may mean to who asks about these projects: exactly that path or that path below
+/// a root of theirs, and the same below their other roots, as directories are moved; else all paths that end
+/// in it.
+pub(crate) fn matching(
+    rx: &Rx<'_>,
+    text: &str,
+    root: Option<&str>,
+    projects: Option<&[i64]>,
+) -> Result<Vec<i64>, OpError> {
     let wanted = plain(text);
     if wanted.is_empty() {
         return Ok(Vec::new());
     }
-    if let Some(id) = exact(rx, &wanted)? {
-        return Ok(vec![id]);
+    let mut roots = projects::roots(rx, projects.unwrap_or_default())?;
+    roots.extend(root.map(str::to_owned));
+    roots.iter_mut().for_each(|root| *root = format!("{}/", root.trim_end_matches('/')));
+    let inside = roots.iter().find_map(|root| wanted.strip_prefix(root.as_str()));
+    let inside = inside.or((!wanted.starts_with('/')).then_some(wanted.as_str()));
+    let forms = roots.iter().filter_map(|root| Some(format!("{root}{}", inside?)));
+    let mut found: Vec<i64> = Vec::new();
+    for form in std::iter::once(wanted.clone()).chain(forms) {
+        found.extend(exact(rx, &form)?.filter(|id| !found.contains(id)));
     }
-    if let Some(root) = root
-        && let Some(id) = exact(rx, &format!("{}/{wanted}", root.trim_end_matches('/')))?
-    {
-        return Ok(vec![id]);
+    if !found.is_empty() || wanted.starts_with('/') {
+        return Ok(found);
     }
-    if wanted.starts_with('/') {
-        return Ok(Vec::new());
-    }
-    Ok(ending(rx, &wanted)?.into_iter().map(|(id, _)| id).collect())
+    let mut ending = ending(rx, &wanted)?;
+    // Other projects have files of the same name.
+    ending.sort_by_key(|(_, path)| !roots.iter().any(|root| path.starts_with(root.as_str())));
+    ending.truncate(limits::FILE_FORMS_MAX);
+    Ok(ending.into_iter().map(|(id, _)| id).collect())
 }
 
 /// The number of exactly this path.
@@ -68,7 +81,6 @@ pub(crate) fn ending(rx: &Rx<'_>, wanted: &str) -> Result<Vec<(i64, String)>, Op
             }
         }
         found.sort_unstable_by(|a: &(i64, String), b| b.0.cmp(&a.0));
-        found.truncate(limits::FILE_FORMS_MAX);
         Ok(found)
     })
 }

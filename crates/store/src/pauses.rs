@@ -8,6 +8,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use model::OpError;
+use model::locations::paused_beside;
 use model::project::{Pause, Pauses};
 use rusqlite::{Row, params};
 
@@ -24,6 +25,7 @@ pub fn begin(tx: &Tx<'_>, pause: Pause) -> Result<(), OpError> {
     const BEGIN: &str = "INSERT INTO pauses (project, until) VALUES (?1, ?2) \
          ON CONFLICT (project) DO UPDATE SET until = excluded.until";
     let project = pause.project.unwrap_or(EVERYWHERE);
+    forget_note(tx)?;
     changed(tx);
     tx.sql(|db| db.execute(BEGIN, params![project, pause.until]).map(drop))
 }
@@ -31,8 +33,33 @@ pub fn begin(tx: &Tx<'_>, pause: Pause) -> Result<(), OpError> {
 /// Ends a pause; says whether there was one.
 pub fn end(tx: &Tx<'_>, project: Option<i64>) -> Result<bool, OpError> {
     let project = project.unwrap_or(EVERYWHERE);
+    forget_note(tx)?;
     changed(tx);
     tx.sql(|db| Ok(db.execute("DELETE FROM pauses WHERE project = ?1", [project])? == 1))
+}
+
+/// Carries the pause of a project over to another; of two the one that ends later holds.
+pub(crate) fn carry_over(tx: &Tx<'_>, from: i64, to: i64) -> Result<(), OpError> {
+    const CARRY: &str = "INSERT INTO pauses (project, until) \
+         SELECT ?2, until FROM pauses WHERE project = ?1 \
+         ON CONFLICT (project) DO UPDATE SET until = CASE \
+           WHEN until IS NULL OR excluded.until IS NULL THEN NULL \
+           ELSE max(until, excluded.until) END";
+    changed(tx);
+    tx.sql(|db| db.execute(CARRY, [from, to]).map(drop))
+}
+
+/// Removes the note before a pause changes. One that stayed would let hooks drop what is to be kept.
+fn forget_note(tx: &Tx<'_>) -> Result<(), OpError> {
+    let file = paused_beside(&tx.memo().database);
+    match fs::remove_file(&file) {
+        Err(error) if file.is_file() => {
+            let message = format!("{} cannot be removed: {}", file.display(), error.kind());
+            Err(OpError::unavailable(message)
+                .hint("Hooks know by it what is paused: make its folder writable, and try again."))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// What is known of pauses is not so any more, or what leads to a paused project.

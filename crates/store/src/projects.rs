@@ -13,6 +13,8 @@ use crate::tx::{Rx, Tx};
 
 const COLUMNS: &str = "SELECT id, key, name, root FROM projects ";
 pub(crate) const BY_ALIAS: &str = "SELECT project, firm FROM project_aliases WHERE value = ?1";
+pub(crate) const ROOTS: &str =
+    "SELECT value FROM project_aliases WHERE project = ?1 AND value LIKE '/%'";
 pub(crate) const BY_ID: &str = "SELECT id, key, name, root FROM projects WHERE id = ?1";
 
 /// The project of this place, made if there is none yet. What was not known before is learned as an
@@ -201,6 +203,17 @@ pub(crate) fn these_or_all<'a>(
     }
 }
 
+/// The directories that lead to these projects.
+pub(crate) fn roots(rx: &Rx<'_>, these: &[i64]) -> Result<Vec<String>, OpError> {
+    let mut roots = Vec::new();
+    for id in these {
+        let of: Vec<String> =
+            rx.sql(|db| db.prepare_cached(ROOTS)?.query_map([id], |row| row.get(0))?.collect())?;
+        roots.extend(of);
+    }
+    Ok(roots)
+}
+
 /// Every project's id.
 pub fn ids(rx: &Rx<'_>) -> Result<Vec<i64>, OpError> {
     rx.sql(|db| {
@@ -227,6 +240,7 @@ pub fn merge(tx: &Tx<'_>, from: i64, into: i64) -> Result<(), OpError> {
         return Err(OpError::invalid("into", "a project cannot be merged with itself"));
     }
     forget_found(tx);
+    pauses::carry_over(tx, from, into)?;
     tx.sql(|db| {
         for table in ["observations", "prompts", "sessions", "project_aliases"] {
             let update = format!("UPDATE {table} SET project = ?2 WHERE project = ?1");
@@ -253,6 +267,7 @@ pub fn split(tx: &Tx<'_>, project: i64, root: &str, now: i64) -> Result<Project,
         ProjectFacts { remote_key: None, root: Some(root.to_owned()), name: name.to_owned() };
     let new = create(tx, &facts, now)?;
     put_alias(tx, new.id, root, true)?;
+    pauses::carry_over(tx, project, new.id)?;
     tx.sql(|db| {
         for table in ["observations", "prompts"] {
             let update = format!(

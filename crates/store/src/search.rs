@@ -149,7 +149,7 @@ pub fn hits_by(
     wanted: (Order, usize),
 ) -> Result<Hits, OpError> {
     let effort = match query.form {
-        Form::AnyTerm => Effort::for_a_question(),
+        Form::AnyTerm if query.name().is_none() => Effort::for_a_question(),
         _ => Effort::default(),
     };
     hits_within(&Effort { recipe, ..effort }, rx, query, filter, wanted)
@@ -247,13 +247,10 @@ fn find(
 ) -> Result<Hits, OpError> {
     let passages = rx.passages()?;
     let mut found = Found::new(&passages);
-    let mut named = Named::default();
+    let named = Named::of(rx, query, conditions, &passages, effort)?;
     match query.form {
         Form::Empty => {}
-        Form::AnyTerm => {
-            named = Named::of(rx, query, conditions, &passages, effort)?;
-            found.with_words(rx, query, conditions, effort)?;
-        }
+        Form::AnyTerm => found.with_words(rx, query, conditions, effort)?,
         Form::Operators | Form::AllTerms | Form::Prefix => match query.condition() {
             Condition::Has(_) | Condition::Word(_) => {
                 found.by_index(rx, query, conditions, effort)?;
@@ -308,7 +305,11 @@ fn find(
         add(&mut found, others);
         let is_exact = |hit: &Hit| exact.contains(&hit.id);
         let hits = found.into_iter().map(|(hit, _)| Hit { exact: is_exact(&hit), ..hit }).collect();
-        (among(hits, waiting, by), weighed)
+        let mut hits = among(hits, waiting, by);
+        if by == Order::Best {
+            hits.sort_by_key(|hit| !hit.exact);
+        }
+        (hits, weighed)
     };
     // Of what was weighed by more than its score nothing is left out: whoever asks weighs on.
     let all = if order == Order::BestAndNewest { weighed } else { 0 };

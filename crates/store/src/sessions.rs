@@ -160,6 +160,11 @@ pub fn id_of(rx: &Rx<'_>, name: &str) -> Result<Option<i64>, OpError> {
     rx.sql(|db| db.prepare_cached(BY_NAME)?.query_row([name], |row| row.get(0)).optional())
 }
 
+/// The project where the session of this name began.
+pub fn project_of(rx: &Rx<'_>, name: &str) -> Result<Option<i64>, OpError> {
+    rx.sql(|db| db.prepare_cached(BY_NAME)?.query_row([name], |row| row.get(1)).optional())
+}
+
 pub fn by_id(rx: &Rx<'_>, id: i64) -> Result<Option<Session>, OpError> {
     let select = format!("{COLUMNS} WHERE s.id = ?1");
     rx.sql(|db| db.prepare_cached(&select)?.query_row([id], read).optional())

@@ -194,6 +194,30 @@ fn a_note_of_pauses_that_is_lost_is_made_anew_and_one_that_is_damaged_says_nothi
     assert_eq!(recent(&home), [""; 0], "what takes it in knows of the pause");
 }
 
+/// @capture_pause_spooled
+#[test]
+fn a_pause_does_not_end_while_its_note_stays() {
+    let home = home();
+    let [app, _] = discreet(&home);
+    home.run(&["pause"]).ok();
+    let data = home.path("data");
+    if client::platform::uid() != 0 {
+        // Nothing keeps root from writing there.
+        fs::set_permissions(&data, fs::Permissions::from_mode(0o555)).unwrap();
+        let refused = home.run(&["pause", "off"]);
+        fs::set_permissions(&data, fs::Permissions::from_mode(0o755)).unwrap();
+        assert_eq!(refused.code, 1, "{refused:?}");
+        assert!(refused.stderr.contains("rekindle.db-paused cannot be removed"), "{refused:?}");
+    }
+    // What is no file says nothing.
+    let note = data.join("rekindle.db-paused");
+    fs::remove_file(&note).unwrap();
+    fs::create_dir_all(note.join("x")).unwrap();
+    home.run(&["pause", "off"]).ok();
+    runs(&home, "s-1", &app, "echo heron");
+    assert_eq!(recent(&home), ["echo heron"]);
+}
+
 /// @project_of_a_spooled_event
 #[test]
 fn an_event_belongs_to_its_project_when_the_work_tree_or_the_clone_is_gone() {

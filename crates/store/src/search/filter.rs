@@ -68,7 +68,7 @@ impl Conditions {
     pub(crate) fn of(rx: &Rx<'_>, filter: &Filter<'_>) -> Result<Conditions, OpError> {
         let files = match filter.file {
             Some(path) => {
-                let mut files = paths::matching(rx, path, filter.root)?;
+                let mut files = paths::matching(rx, path, filter.root, filter.projects)?;
                 for path in filter.also {
                     files.extend(paths::exact(rx, path)?);
                 }

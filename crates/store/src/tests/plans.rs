@@ -29,6 +29,7 @@ fn what_is_looked_up_often_never_scans() {
         paths::FORGET,
         projects::BY_ALIAS,
         projects::BY_ID,
+        projects::ROOTS,
         prompts::BY_AGENT_ID,
         prompts::INTENTS,
         prompts::NEWEST,

@@ -19,10 +19,10 @@ impl Query {
     /// What the query names, if it does: it is a path, a hash, an error's code or whatever else is written
     /// without spaces, or something stands in it in quotes.
     pub fn exact(&self) -> Option<Exact> {
-        if self.form != Form::AnyTerm {
+        let typed = self.typed.trim();
+        if self.form != Form::AnyTerm && !(self.form == Form::Operators && is_quotation(typed)) {
             return None;
         }
-        let typed = self.typed.trim();
         let name = quoted(typed).or_else(|| name(typed, self.words.len()));
         let name = name.filter(|name| name.len() <= NAME_BYTES_MAX)?;
         let words = words::words(name).map(|(_, word)| word.to_lowercase());
@@ -34,7 +34,7 @@ impl Query {
     /// The same if it is all that was typed, in one piece: a path, an identifier, a code.
     pub fn name(&self) -> Option<Exact> {
         let whole = !self.typed.trim().contains(char::is_whitespace);
-        self.exact().filter(|_| whole)
+        self.exact().filter(|_| whole && self.form == Form::AnyTerm)
     }
 
     /// The query as one for the name that it is.
@@ -54,6 +54,12 @@ impl Query {
         let plain = !words.is_empty() && words.iter().all(is_plain);
         (self.form == Form::Operators && plain).then(|| super::any_of(&self.typed))
     }
+}
+
+/// Whether it is nothing but something in quotes.
+fn is_quotation(typed: &str) -> bool {
+    let inside = typed.strip_prefix('"').and_then(|typed| typed.strip_suffix('"'));
+    inside.is_some_and(|inside| !inside.contains('"'))
 }
 
 /// What stands in quotes.

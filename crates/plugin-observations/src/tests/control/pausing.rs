@@ -64,6 +64,41 @@ fn a_pause_of_a_project_leaves_the_others_alone() {
     assert_eq!(world.found(json!({ "query": "last" })), ["last deed"]);
 }
 
+/// @pause_of_a_project
+#[test]
+fn a_paused_project_gets_nothing_from_a_session_that_went_elsewhere_and_tells_nobody_anything() {
+    let world = World::new();
+    world.command(S, HOUR, "make web");
+    world.command(("s-2", API), HOUR, "make api");
+    assert!(told(&world, "s-3", API).unwrap().contains("make web"));
+    world.ask("pause", json!({ "project": "web" }));
+    world.prompt(("s-1", API), 0, "a plan from elsewhere");
+    world.command(("s-1", API), 0, "hidden deed");
+    world.command(("s-2", API), 0, "open deed");
+    assert_eq!(world.found(json!({ "query": "deed" })), ["open deed"]);
+    assert_eq!(world.found(json!({ "query": "plan" })), [""; 0]);
+    let elsewhere = told(&world, "s-4", API).unwrap();
+    assert!(elsewhere.contains("make api") && !elsewhere.contains("make web"), "{elsewhere}");
+}
+
+/// @pause_of_a_project
+#[test]
+fn a_pause_goes_with_a_project_that_is_merged() {
+    let world = World::new();
+    world.command(S, HOUR, "make web");
+    world.command(("s-2", API), HOUR, "make api");
+    world.ask("pause", json!({ "project": "web" }));
+    world.ask("merge_projects", json!({ "from": "web", "into": "api" }));
+    assert_eq!(world.ask("pause", json!({ "duration": "off" }))["paused"], true);
+    for (session, cwd) in [("s-3", WEB), ("s-4", API)] {
+        world.command((session, cwd), 0, "hidden deed");
+    }
+    assert_eq!(world.found(json!({ "query": "deed" })), [""; 0]);
+    world.ask("pause", json!({ "duration": "off", "project": "api" }));
+    world.command(("s-4", API), 0, "open deed");
+    assert_eq!(world.found(json!({ "query": "deed" })), ["open deed"]);
+}
+
 /// @pause_for_a_while
 #[test]
 fn a_pause_with_a_duration_ends_by_itself() {

@@ -59,7 +59,7 @@ fn scores_fall_down_the_page() {
 fn blended_weighs_the_newest_of_very_many_hits_by_the_same_relevance() {
     let world = World::new();
     for number in 0..750_i64 {
-        let (session, age) = (format!("s-{}", number / 20), (750 - number) * HOUR / 60);
+        let (session, age) = (format!("s-{}", number / 20), (750 - number) * HOUR * 3);
         let line = match number % 3 {
             0 => format!("copy documents plan number old {number}"),
             _ => format!("other thing {number}"),
@@ -200,6 +200,8 @@ fn what_was_typed_exactly_stands_before_what_only_looks_alike() {
         ("find the \"quick brown fox\" please", texts[3]),
         ("\"quick brown fox\" nowhere", texts[3]),
         ("--no-verify", texts[6]),
+        ("\"src/models/user.rs\"", texts[1]),
+        ("\"quick brown fox\"", texts[3]),
     ] {
         for order in ["relevance", "blended"] {
             let found = world.ask("search", json!({ "query": query, "order_by": order }));

@@ -171,6 +171,44 @@ fn a_file_is_found_in_all_forms_of_its_path_with_the_words_behind_each_touch() {
 
 /// @read_file_history
 #[test]
+fn a_name_that_very_many_files_have_finds_those_of_the_project() {
+    let world = World::new();
+    world.edit(S, 9 * HOUR, "/nowhere/web/src/old/mod.rs", "Edit src/old/mod.rs: web");
+    for number in 0..150 {
+        let path = format!("/nowhere/api/m{number}/mod.rs");
+        world.edit(("s-2", API), HOUR, &path, "Edit: api");
+    }
+    for params in [
+        json!({ "file_path": "mod.rs", "project": "web" }),
+        json!({ "file_path": "old/mod.rs", "project": "*" }),
+    ] {
+        let history = world.ask("file_history", params.clone());
+        let touches = texts(&history["sessions"][0]["touches"]);
+        assert_eq!(touches, ["Edit src/old/mod.rs: web"], "{params}");
+    }
+    let found = json!({ "query": "edit", "file_path": "mod.rs", "project": "web" });
+    assert_eq!(world.found(found), ["Edit src/old/mod.rs: web"]);
+}
+
+/// @read_file_history
+#[test]
+fn a_history_goes_on_when_the_project_has_another_root() {
+    let world = World::new();
+    world.edit(S, 9 * HOUR, "/nowhere/web/src/q.rs", "Edit src/q.rs: before");
+    world.ask("alias_project", json!({ "project": "web", "alias": "/nowhere/moved" }));
+    world.edit(("s-2", "/nowhere/moved"), HOUR, "/nowhere/moved/src/q.rs", "Edit src/q.rs: after");
+    for path in ["src/q.rs", "/nowhere/moved/src/q.rs", "/nowhere/web/src/q.rs"] {
+        let params = json!({ "file_path": path, "project": "web" });
+        let history = world.call_from(Some("/nowhere/moved"), "file_history", params).unwrap();
+        let sessions = history["sessions"].as_array().unwrap();
+        let touches: Vec<String> =
+            sessions.iter().flat_map(|session| texts(&session["touches"])).collect();
+        assert_eq!(touches, ["Edit src/q.rs: after", "Edit src/q.rs: before"], "{path}");
+    }
+}
+
+/// @read_file_history
+#[test]
 fn the_limit_of_a_history_counts_touches_and_reads_can_be_left_out() {
     let world = World::new();
     let path = "/nowhere/api/a.rs";
