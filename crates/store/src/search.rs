@@ -21,7 +21,7 @@ use model::observation::ObsType;
 use model::{OpError, limits};
 use rusqlite::types::Value;
 use rusqlite::{Connection, ErrorCode, params_from_iter};
-use text::query::{self, Condition, Form, Query};
+use text::query::{self, Condition, Exact, Form, Query};
 
 use crate::catalogue::Passages;
 use crate::deadline::{self, Deadline};
@@ -383,11 +383,9 @@ impl Named {
         let mut look = Look::within(effort, rx, passages, conditions, &[]);
         named.maybe = look.documents(&exact.condition())?;
         named.partial = look.partial;
-        let mut found = Found { scored: look.scored, ..Found::new(passages) };
-        found.scored.truncate(effort.rows);
-        let scored = ranking::added_up(found.scored);
+        let scored = ranking::added_up(look.scored);
         let mut newest = Ranking::new(passages, Order::Newest, scored);
-        let mut read = HashSet::new();
+        let (mut read, mut put_last) = (HashSet::new(), Vec::new());
         // So many in any case, and more of them until one contains it.
         while !newest.is_empty() {
             let is_enough = !named.exact.is_empty() || Instant::now() >= effort.until;
@@ -398,17 +396,28 @@ impl Named {
             let next: Vec<usize> =
                 newest.take(EXACT_AT_ONCE).iter().map(|one| one.passage).collect();
             let documents = conditions.hits(rx, passages, &next)?;
+            let mut longer: Option<Exact> = None;
             for passage in next {
                 let Some(doc) = passages.doc(passage) else { continue };
                 // A document comes again with each of its passages.
                 if !documents.contains_key(&doc) || !read.insert(doc) {
                     continue;
                 }
-                if passages::text(rx, doc)?.is_some_and(|text| exact.is_in(&text)) {
+                let text = passages::text(rx, doc)?.unwrap_or_default();
+                if exact.is_in(&text) {
                     named.exact.push(passage);
                 } else {
                     named.otherwise.insert(doc);
+                    let new = || exact.longer_in(&text).filter(|name| !put_last.contains(name));
+                    longer = longer.or_else(new);
                 }
+            }
+            // Where a longer name is in the way, all that has it can wait.
+            if let Some(longer) = longer.filter(|_| named.exact.is_empty()) {
+                let mut look = Look::within(effort, rx, passages, conditions, &[]);
+                let others = look.documents(&longer.condition())?;
+                put_last.push(longer);
+                newest.put_last(|one| passages.doc(one.passage).is_some_and(|doc| others.has(doc)));
             }
         }
         Ok(named)

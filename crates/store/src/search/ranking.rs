@@ -15,16 +15,24 @@ pub(super) struct Ranking<'p> {
     /// The first of them, the very first at the end, and all that come behind in no order.
     first: Vec<Scored>,
     rest: Vec<Scored>,
+    /// What comes after all of them.
+    last: Vec<Scored>,
 }
 
 impl<'p> Ranking<'p> {
     /// Passages of which each comes once.
     pub(super) fn new(passages: &'p Passages, order: Order, scored: Vec<Scored>) -> Ranking<'p> {
-        Ranking { passages, order, first: Vec::new(), rest: scored }
+        Ranking { passages, order, first: Vec::new(), rest: scored, last: Vec::new() }
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.first.is_empty() && self.rest.is_empty()
+        self.first.is_empty() && self.rest.is_empty() && self.last.is_empty()
+    }
+
+    /// Lets some of them come after all others.
+    pub(super) fn put_last(&mut self, is_last: impl Fn(&Scored) -> bool) {
+        self.rest.append(&mut self.first);
+        self.last.extend(self.rest.extract_if(.., |one| is_last(one)));
     }
 
     /// The passages from the next one on, as many as are asked for.
@@ -33,7 +41,7 @@ impl<'p> Ranking<'p> {
         while taken.len() < count {
             match self.first.pop() {
                 Some(next) => taken.push(next),
-                None if self.rest.is_empty() => break,
+                None if self.is_empty() => break,
                 None => self.put_in_order(),
             }
         }
@@ -41,6 +49,9 @@ impl<'p> Ranking<'p> {
     }
 
     fn put_in_order(&mut self) {
+        if self.rest.is_empty() {
+            self.rest.append(&mut self.last);
+        }
         let (passages, order) = (self.passages, self.order);
         let compare = |a: &Scored, b: &Scored| compare(passages, order, a, b);
         let behind = self.rest.len().saturating_sub(PART);

@@ -221,7 +221,7 @@ fn a_name_is_found_behind_any_number_of_newer_ones_that_only_begin_like_it() {
     let exact = desk.runs("cat src/user.rs", 0);
     let newer = limits::SEARCH_EXACT_READ as i64 + 250;
     for at in 1..newer {
-        desk.runs(&format!("cat src/user.rs.bak {at}"), at);
+        desk.runs(&format!("cat src/user.rs.bak{at}"), at);
     }
     let query = query::rewrite("src/user.rs");
     let found = |until: Instant| {
@@ -233,6 +233,25 @@ fn a_name_is_found_behind_any_number_of_newer_ones_that_only_begin_like_it() {
     assert!(whole.hits[0].exact && !whole.partial);
     let hurried = found(Instant::now());
     assert!(hurried.partial && hurried.hits.iter().all(|hit| !hit.exact), "it had no time");
+}
+
+/// @search_exact
+#[test]
+fn a_longer_name_that_is_in_the_way_is_passed_over_at_once() {
+    let desk = Desk::new();
+    let exact = desk.runs("cat src/user.rs", 0);
+    let both = desk.runs("mv src/user.rs src/user.rs.bak", 1);
+    for at in 2..limits::SEARCH_EXACT_READ as i64 + 250 {
+        let longer = if at % 3 == 0 { "src/user.rs.orig" } else { "src/user.rs.bak" };
+        desk.runs(&format!("vim {longer} number {at}"), at);
+    }
+    let until = Instant::now() + Duration::from_secs(60);
+    let effort = Effort { until, ..Effort::default() };
+    let query = query::rewrite("src/user.rs");
+    let found = desk.read(|rx| search::hits_within(&effort, rx, &query, &ALL, (Order::Best, 10)));
+    assert!(found.hits[0].id == exact && found.hits[0].exact, "{:?}", found.hits);
+    assert!(found.partial, "not all were read");
+    assert!(found.hits.iter().all(|hit| hit.id != both || !hit.exact), "what has both comes late");
 }
 
 /// @search_exact

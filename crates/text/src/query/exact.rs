@@ -90,10 +90,28 @@ impl Exact {
         }
     }
 
+    /// The longer name of which it is only a part in a text.
+    pub fn longer_in(&self, text: &str) -> Option<Exact> {
+        let lower = text.to_lowercase();
+        let at = lower.find(&self.lower)?;
+        let (before, behind) = (lower.get(..at)?, lower.get(at + self.lower.len()..)?);
+        let start = before.trim_end_matches(goes_on).len();
+        let end = lower.len() - behind.trim_start_matches(goes_on).len();
+        let name = lower.get(start..end)?;
+        let words: Vec<String> = words::words(name).map(|(_, word)| word.to_owned()).collect();
+        let longer = words.len() > self.words.len() && words.len() <= WORDS_MAX;
+        longer.then(|| Exact { name: name.to_owned(), lower: name.to_owned(), words })
+    }
+
     /// Whether a text has it just so, in small or capital letters, and not as a part of something longer.
     pub fn is_in(&self, text: &str) -> bool {
         stands_in(&self.name, text) || stands_in(&self.lower, &text.to_lowercase())
     }
+}
+
+/// Whether a character may belong to a longer name than the one that it stands beside.
+fn goes_on(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '.' | '/' | '-')
 }
 
 fn stands_in(name: &str, text: &str) -> bool {
