@@ -386,7 +386,9 @@ pub const SEARCH_EXACT_READ: usize = 500;
 /// Characters of a text, from its beginning, by which records that are like it are found.
 pub const SIMILAR_TEXT_CHARS: usize = 4_000;
 /// Time that a query with operators or beginnings of words may take.
-pub const OPERATORS_PATIENCE: Duration = Duration::from_millis(50);
+pub const OPERATORS_PATIENCE: Duration = Duration::from_millis(40);
+/// Time that may be taken to see which records have a quotation with just its words.
+pub const QUOTATION_PATIENCE: Duration = Duration::from_millis(10);
 /// Time that adjacent words and exact names of a question may take together.
 pub const QUESTION_PATIENCE: Duration = Duration::from_millis(30);
 

@@ -247,7 +247,15 @@ fn find(
 ) -> Result<Hits, OpError> {
     let passages = rx.passages()?;
     let mut found = Found::new(&passages);
-    let named = Named::of(rx, query, conditions, &passages, effort)?;
+    let named = match query.form {
+        // What is in quotes is found by the index; which of it has just these words is only an order.
+        Form::Operators => {
+            let until = effort.until.min(Instant::now() + limits::QUOTATION_PATIENCE);
+            let named = Named::of(rx, query, conditions, &passages, &Effort { until, ..*effort })?;
+            Named { partial: false, ..named }
+        }
+        _ => Named::of(rx, query, conditions, &passages, effort)?,
+    };
     match query.form {
         Form::Empty => {}
         Form::AnyTerm => found.with_words(rx, query, conditions, effort)?,

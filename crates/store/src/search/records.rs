@@ -16,8 +16,8 @@ use crate::tx::Rx;
 
 /// What a passage counts that has a phrase, a beginning of a word or words near each other, beside its words.
 const OTHER_SCORE: f64 = 1.0;
-/// Texts that are read in any case, and behind all beginnings of words.
-const READS_GRANTED: usize = 64;
+/// Texts that are read in any case, by all questions together, and behind all beginnings of words.
+const READS_GRANTED: u32 = 64;
 const BEHIND: char = char::MAX;
 
 /// Some of all documents.
@@ -88,7 +88,8 @@ pub(super) struct Look<'l, 'r> {
     documents_end: usize,
     /// When it has to end, if it has to.
     until: Option<Instant>,
-    /// Questions that are still to be asked within this time.
+    /// Questions that are to be asked within this time, and those that are still left.
+    questions: u32,
     left: u32,
     /// Passages with words that may still be looked at. Time would not do: on a busy machine it passes
     /// without work.
@@ -113,6 +114,7 @@ impl<'l, 'r> Look<'l, 'r> {
             known: &[],
             documents_end: passages.documents_end(),
             until: None,
+            questions: 0,
             left: 0,
             entries: usize::MAX,
             scored: Vec::new(),
@@ -136,7 +138,8 @@ impl<'l, 'r> Look<'l, 'r> {
     /// The documents that fulfil a condition, and none that does not. Some may be missing if it was too
     /// much work.
     pub(super) fn documents(&mut self, condition: &Condition) -> Result<Documents, OpError> {
-        self.left = questions(condition);
+        self.questions = questions(condition);
+        self.left = self.questions;
         self.fulfilling(condition)
     }
 
@@ -295,7 +298,7 @@ impl<'l, 'r> Look<'l, 'r> {
         let cut_from = maybe.as_ref().map_or(0, |maybe| maybe.known_from);
         found.known_from = found.known_from.max(cut_from);
         let mut seen = self.none();
-        let mut reads = 0;
+        let (mut reads, granted) = (0, READS_GRANTED / self.questions.max(1));
         for passage in (0..self.passages.end()).rev() {
             let may = |doc: &i64| maybe.as_ref().is_none_or(|maybe| maybe.has(*doc));
             let Some(doc) = self.passages.doc(passage).filter(may) else { continue };
@@ -306,7 +309,7 @@ impl<'l, 'r> Look<'l, 'r> {
             if !self.conditions.admits(self.passages, passage) || !is_worth(self, passage) {
                 continue;
             }
-            if reads >= READS_GRANTED && until.is_some_and(|until| Instant::now() >= until) {
+            if reads >= granted && until.is_some_and(|until| Instant::now() >= until) {
                 let known_from = found.known_from.max(passage + 1);
                 return Ok(self.cut_off(found, known_from));
             }
@@ -331,7 +334,10 @@ impl<'l, 'r> Look<'l, 'r> {
         let behind = format!("{}{BEHIND}", beginning.word());
         let blocks = self.passages.end().div_ceil(BLOCK);
         for block in (0..blocks).rev() {
-            let late = block + 1 < blocks && until.is_some_and(|until| Instant::now() >= until);
+            // The newest are looked at in any case, unless others have used up all of the time.
+            let is_over =
+                |until: Option<Instant>| until.is_some_and(|until| Instant::now() >= until);
+            let late = blocks > 1 && is_over(if block + 1 < blocks { until } else { self.until });
             let (mut begun, mut entries) = (Vec::new(), 0);
             self.rx.sql(|db| {
                 let mut select = db.prepare_cached(postings::OF_BEGINNING)?;
