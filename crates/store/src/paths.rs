@@ -1,5 +1,7 @@
 //! The paths that observations are about: each is kept once and found in all its forms.
 
+use std::cmp::Reverse;
+
 use model::{OpError, limits};
 use rusqlite::{OptionalExtension, params};
 use text::secrets::Redacted;
@@ -80,7 +82,7 @@ pub(crate) fn ending(rx: &Rx<'_>, wanted: &str) -> Result<Vec<(i64, String)>, Op
                 found.push((row.get(0)?, row.get(1)?));
             }
         }
-        found.sort_unstable_by(|a: &(i64, String), b| b.0.cmp(&a.0));
+        found.sort_unstable_by_key(|(id, _): &(i64, String)| Reverse(*id));
         Ok(found)
     })
 }

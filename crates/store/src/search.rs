@@ -247,15 +247,7 @@ fn find(
 ) -> Result<Hits, OpError> {
     let passages = rx.passages()?;
     let mut found = Found::new(&passages);
-    let named = match query.form {
-        // What is in quotes is found by the index; which of it has just these words is only an order.
-        Form::Operators => {
-            let until = effort.until.min(Instant::now() + limits::QUOTATION_PATIENCE);
-            let named = Named::of(rx, query, conditions, &passages, &Effort { until, ..*effort })?;
-            Named { partial: false, ..named }
-        }
-        _ => Named::of(rx, query, conditions, &passages, effort)?,
-    };
+    let named = Named::by(rx, query, conditions, &passages, effort)?;
     match query.form {
         Form::Empty => {}
         Form::AnyTerm => found.with_words(rx, query, conditions, effort)?,
@@ -379,6 +371,23 @@ struct Named {
 }
 
 impl Named {
+    /// What the query names. A quotation alone is found by the index; which of it has just these words is
+    /// only an order, and has little time.
+    fn by(
+        rx: &Rx<'_>,
+        query: &Query,
+        conditions: &Conditions,
+        passages: &Passages,
+        effort: &Effort,
+    ) -> Result<Named, OpError> {
+        if query.form != Form::Operators {
+            return Named::of(rx, query, conditions, passages, effort);
+        }
+        let until = effort.until.min(Instant::now() + limits::QUOTATION_PATIENCE);
+        let named = Named::of(rx, query, conditions, passages, &Effort { until, ..*effort })?;
+        Ok(Named { partial: false, ..named })
+    }
+
     fn of(
         rx: &Rx<'_>,
         query: &Query,
@@ -394,15 +403,17 @@ impl Named {
         let scored = ranking::added_up(look.scored);
         let mut newest = Ranking::new(passages, Order::Newest, scored);
         let (mut read, mut put_last) = (HashSet::new(), Vec::new());
+        let mut looked_at = 0;
         // So many in any case, and more of them until one contains it.
         while !newest.is_empty() {
             let is_enough = !named.exact.is_empty() || Instant::now() >= effort.until;
-            if read.len() >= limits::SEARCH_EXACT_READ && is_enough {
+            if looked_at >= limits::SEARCH_EXACT_READ && is_enough {
                 named.partial = true;
                 break;
             }
             let next: Vec<usize> =
                 newest.take(EXACT_AT_ONCE).iter().map(|one| one.passage).collect();
+            looked_at += next.len();
             let documents = conditions.hits(rx, passages, &next)?;
             let mut longer: Option<Exact> = None;
             for passage in next {

@@ -128,7 +128,7 @@ mod tests {
         let words: Vec<(usize, f64)> = (0..1_000).map(|i| (3 * i, 1.0)).collect();
         let pairs = [(2_997, 0.5), (2_998, 0.25), (30, 0.5), (31, 0.25), (31, 0.25), (0, 0.5)];
         let more: Vec<(usize, f64)> = (500..600).map(|i| (3 * i, 0.125)).collect();
-        for given in [words.clone(), Vec::new()] {
+        for given in [words, Vec::new()] {
             let all: Vec<(usize, f64)> = given.iter().chain(&pairs).chain(&more).copied().collect();
             let mut expected = std::collections::BTreeMap::<usize, f64>::new();
             all.iter().for_each(|(passage, score)| *expected.entry(*passage).or_default() += score);
