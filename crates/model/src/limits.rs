@@ -324,8 +324,9 @@ pub const SUMMARY_LINE_CHARS_MAX: usize = 200;
 pub const SUMMARY_INTENT_WORDS_MIN: usize = 5;
 /// Rows that are looked at for the best of what is recent.
 pub const RECENT_ROWS_MAX: usize = 5_000;
-/// Files that one path may stand for.
-pub const FILE_FORMS_MAX: usize = 100;
+/// Files that one path may stand for, and paths of which it is looked whether they lead to the same file.
+pub const FILE_FORMS_MAX: usize = 2_000;
+pub const FILE_LINKS_MAX: usize = 100;
 /// Records that a dry run of a purge shows.
 pub const PURGE_SAMPLES: usize = 5;
 /// Time that one sweep of retention may take, and time between two.
@@ -387,6 +388,10 @@ pub const SEARCH_EXACT_READ: usize = 500;
 pub const SIMILAR_TEXT_CHARS: usize = 4_000;
 /// Time that a query with operators or beginnings of words may take.
 pub const OPERATORS_PATIENCE: Duration = Duration::from_millis(40);
+/// Time that may be taken to ask the database which of many records a filter lets through.
+pub const FILTER_PATIENCE: Duration = Duration::from_millis(25);
+/// Milliseconds by which the time of a record may grow while it is repeated, and some more.
+pub const RECORD_MOVES_MS: i64 = 3_600_000;
 /// Time that may be taken to see which records have a quotation with just its words.
 pub const QUOTATION_PATIENCE: Duration = Duration::from_millis(10);
 /// Time that adjacent words and exact names of a question may take together.

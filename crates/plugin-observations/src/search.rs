@@ -344,7 +344,10 @@ impl SearchParams {
             let relevance = if named > Named::No { best } else { hit.score };
             let score = rank::blended(relevance, best, hit.kind, hit.at, now);
             let by_order = self.order_by.of(&score);
-            let leads = named > Named::No && self.order_by != OrderBy::Recent;
+            // What is quoted alone is a name of all of them: they are ordered as the others are.
+            let leads = named > Named::No
+                && self.order_by != OrderBy::Recent
+                && query.form != Form::Operators;
             let own = hit.score;
             Ranked { hit, score, words, named, own, first: if leads { 1.0 } else { by_order } }
         };

@@ -246,7 +246,7 @@ pub fn is_path(rx: &Rx<'_>, path: &str) -> Result<bool, OpError> {
 /// The paths on record that end in this one, the newest first and not all of very many.
 pub fn paths_ending(rx: &Rx<'_>, end: &str) -> Result<Vec<String>, OpError> {
     let found = paths::ending(rx, end)?.into_iter().map(|(_, path)| path);
-    Ok(found.take(limits::FILE_FORMS_MAX).collect())
+    Ok(found.take(limits::FILE_LINKS_MAX).collect())
 }
 
 /// Time and id of the newest touches of one path that fit the query.

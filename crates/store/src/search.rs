@@ -265,20 +265,18 @@ fn find(
         found.keep(&named);
         waiting.keep(name);
     }
-    let partial = found.partial || named.partial || waiting.partial;
+    let mut partial = found.partial || named.partial || waiting.partial;
     let exact: HashSet<i64> = named.exact.iter().filter_map(|at| passages.doc(*at)).collect();
     let scored = ranking::added_up(found.scored);
     let most = limits::SEARCH_CANDIDATES;
+    let mut sift = Sift::new(rx, &passages, conditions);
     let newest = match order {
-        Order::BestAndNewest => {
-            documents(rx, &passages, conditions, (Order::Newest, most), latest(&scored))?
-        }
+        Order::BestAndNewest => sift.documents((Order::Newest, most), latest(&scored))?,
         Order::Best | Order::Newest => Vec::new(),
     };
     let (mut hits, weighed) = if query.form == Form::AnyTerm && order != Order::Newest {
         // Those that are weighed against each other are always the same, however many are wanted.
-        let wanted = (Order::Best, limit.max(most));
-        let mut documents = documents(rx, &passages, conditions, wanted, scored)?;
+        let mut documents = sift.documents((Order::Best, limit.max(most)), scored)?;
         let others = documents.split_off(most.min(documents.len()));
         add(&mut documents, newest);
         let mut candidates = Candidates::new(&passages, documents);
@@ -298,19 +296,18 @@ fn find(
         (hits, weighed)
     } else {
         let by = if order == Order::Newest { Order::Newest } else { Order::Best };
-        let mut found = documents(rx, &passages, conditions, (by, limit.max(most)), scored)?;
+        let typed = among_scored(&scored, &named.exact);
+        let mut found = sift.documents((by, limit.max(most)), scored)?;
         let others = found.split_off(most.min(found.len()));
         add(&mut found, newest);
+        if by == Order::Best {
+            add(&mut found, sift.documents((by, most), typed)?);
+        }
         let weighed = found.len();
         add(&mut found, others);
-        let is_exact = |hit: &Hit| exact.contains(&hit.id);
-        let hits = found.into_iter().map(|(hit, _)| Hit { exact: is_exact(&hit), ..hit }).collect();
-        let mut hits = among(hits, waiting, by);
-        if by == Order::Best {
-            hits.sort_by_key(|hit| !hit.exact);
-        }
-        (hits, weighed)
+        (in_order(found, waiting, by, &exact), weighed)
     };
+    partial |= sift.partial;
     // Of what was weighed by more than its score nothing is left out: whoever asks weighs on.
     let all = if order == Order::BestAndNewest { weighed } else { 0 };
     hits.truncate(limit.max(all));
@@ -327,6 +324,22 @@ fn behind(hits: &mut Vec<Hit>, others: Vec<(Hit, usize)>) {
     let least = hits.iter().map(|hit| hit.score).fold(1.0, f64::min);
     let new = others.into_iter().map(|(hit, _)| hit).filter(|hit| !known.contains(&hit.id));
     hits.extend(new.map(|hit| Hit { score: least.min(hit.lexical / most), ..hit }));
+}
+
+/// The documents, and those that the index does not know yet, in their order; where that is not by time, what
+/// was typed just so comes first.
+fn in_order(
+    found: Vec<(Hit, usize)>,
+    waiting: Waiting,
+    by: Order,
+    exact: &HashSet<i64>,
+) -> Vec<Hit> {
+    let hits = found.into_iter().map(|(hit, _)| Hit { exact: exact.contains(&hit.id), ..hit });
+    let mut hits = among(hits.collect(), waiting, by);
+    if by == Order::Best {
+        hits.sort_by_key(|hit| !hit.exact);
+    }
+    hits
 }
 
 /// The hits and the documents that the index does not know yet, in their order.
@@ -609,41 +622,72 @@ impl<'p> Found<'p> {
     }
 }
 
-/// The documents of the passages that the conditions let through, each with the score of its best passage and
-/// with that passage, in this order.
-fn documents(
-    rx: &Rx<'_>,
-    passages: &Passages,
-    conditions: &Conditions,
-    (order, limit): (Order, usize),
-    scored: Vec<Scored>,
-) -> Result<Vec<(Hit, usize)>, OpError> {
-    let mut ranked = Ranking::new(passages, order, scored);
-    let mut hits: Vec<(Hit, usize)> = Vec::new();
-    let mut places: HashMap<i64, usize> = HashMap::new();
-    let mut looked_at = 0;
-    while hits.len() < limit && !ranked.is_empty() {
-        let missing = limit - hits.len();
-        // As many as will do if the filter lets through what it did so far, and some more.
-        let likely = missing.saturating_mul(looked_at + 1) / (hits.len() + 1);
-        let next = likely.saturating_mul(5) / 4;
-        let next = ranked.take(next.clamp(CANDIDATES_AT_LEAST, CANDIDATES_AT_MOST));
-        looked_at += next.len();
-        let of: Vec<usize> = next.iter().map(|row| row.passage).collect();
-        let documents = conditions.hits(rx, passages, &of)?;
-        for Scored { passage, score } in next {
-            let Some(document) = passages.doc(passage) else { continue };
-            if let Some((hit, at)) = places.get(&document).and_then(|place| hits.get_mut(*place)) {
-                if score > hit.lexical {
-                    (hit.lexical, *at) = (score, passage);
+/// Finds the documents that the conditions let through. Where only the database can tell, very many may be
+/// asked about in vain: that has an end.
+struct Sift<'s, 'r> {
+    rx: &'s Rx<'r>,
+    passages: &'s Passages,
+    conditions: &'s Conditions,
+    until: Instant,
+    /// Whether it ended before all were asked about.
+    partial: bool,
+}
+
+impl<'s, 'r> Sift<'s, 'r> {
+    fn new(rx: &'s Rx<'r>, passages: &'s Passages, conditions: &'s Conditions) -> Sift<'s, 'r> {
+        let until = Instant::now() + limits::FILTER_PATIENCE;
+        Sift { rx, passages, conditions, until, partial: false }
+    }
+
+    /// The documents of these passages, each with the score of its best passage and with that passage, in
+    /// this order.
+    fn documents(
+        &mut self,
+        (order, limit): (Order, usize),
+        scored: Vec<Scored>,
+    ) -> Result<Vec<(Hit, usize)>, OpError> {
+        let mut ranked = Ranking::new(self.passages, order, scored);
+        let mut hits: Vec<(Hit, usize)> = Vec::new();
+        let mut places: HashMap<i64, usize> = HashMap::new();
+        let mut looked_at = 0;
+        while hits.len() < limit && !ranked.is_empty() {
+            if looked_at >= CANDIDATES_AT_MOST && Instant::now() >= self.until {
+                self.partial = true;
+                break;
+            }
+            let missing = limit - hits.len();
+            // As many as will do if the filter lets through what it did so far, and some more.
+            let likely = missing.saturating_mul(looked_at + 1) / (hits.len() + 1);
+            let next = likely.saturating_mul(5) / 4;
+            let next = ranked.take(next.clamp(CANDIDATES_AT_LEAST, CANDIDATES_AT_MOST));
+            looked_at += next.len();
+            let of: Vec<usize> = next.iter().map(|row| row.passage).collect();
+            let documents = self.conditions.hits(self.rx, self.passages, &of)?;
+            for Scored { passage, score } in next {
+                let Some(document) = self.passages.doc(passage) else { continue };
+                if let Some((hit, at)) =
+                    places.get(&document).and_then(|place| hits.get_mut(*place))
+                {
+                    if score > hit.lexical {
+                        (hit.lexical, *at) = (score, passage);
+                    }
+                } else if let Some(hit) = documents.get(&document).filter(|_| hits.len() < limit) {
+                    places.insert(document, hits.len());
+                    hits.push((Hit { lexical: score, ..*hit }, passage));
                 }
-            } else if let Some(hit) = documents.get(&document).filter(|_| hits.len() < limit) {
-                places.insert(document, hits.len());
-                hits.push((Hit { lexical: score, ..*hit }, passage));
             }
         }
+        Ok(hits)
     }
-    Ok(hits)
+}
+
+/// These passages with the scores that they have.
+fn among_scored(scored: &[Scored], wanted: &[usize]) -> Vec<Scored> {
+    let wanted: HashSet<usize> = wanted.iter().copied().collect();
+    if wanted.is_empty() {
+        return Vec::new();
+    }
+    scored.iter().filter(|one| wanted.contains(&one.passage)).copied().collect()
 }
 
 /// The passages that came last, among which the newest documents are: these come in about the order in which

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use model::OpError;
 use model::observation::ObsType;
+use model::{OpError, limits};
 use rusqlite::params_from_iter;
 use rusqlite::types::Value;
 
@@ -61,6 +61,9 @@ pub(crate) struct Conditions {
     plain: bool,
     projects: Option<Vec<i64>>,
     session: Option<i64>,
+    kind: Option<ObsType>,
+    before: Option<i64>,
+    after: Option<i64>,
     except: Option<i64>,
 }
 
@@ -103,6 +106,9 @@ impl Conditions {
                 && filter.after.is_none(),
             projects: filter.projects.map(<[i64]>::to_vec),
             session: filter.session,
+            kind: filter.kind,
+            before: filter.before,
+            after: filter.after,
             except: filter.except,
         };
         for (condition, value) in given {
@@ -125,7 +131,19 @@ impl Conditions {
             self.projects.as_ref().is_none_or(project)
                 && self.session.is_none_or(session)
                 && self.except != Some(doc)
+                && self.may_be_of_then(passages, passage)
         })
+    }
+
+    /// Whether kind and time do not speak against it. The time of a record only grows, as it is repeated or
+    /// its session goes on, and the catalogue may not know that yet.
+    fn may_be_of_then(&self, passages: &Passages, passage: usize) -> bool {
+        let (at, kind) = (passages.at(passage), passages.kind(passage));
+        let grows = kind == Some(ObsType::SessionSummary);
+        let latest = at.saturating_add(limits::RECORD_MOVES_MS);
+        self.kind.is_none_or(|wanted| kind == Some(wanted))
+            && self.before.is_none_or(|before| at < before)
+            && self.after.is_none_or(|after| grows || latest > after)
     }
 
     /// The stretches of a part of all passages outside of which nothing is admitted: of a project that is

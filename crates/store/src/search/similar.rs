@@ -6,7 +6,7 @@ use text::query::{self, Form};
 
 use super::alike::{self, Alike, Said};
 use super::{Candidates, Conditions, Effort, Filter, Found, Hit, Order, Recipe};
-use super::{documents, ranking};
+use super::{Sift, ranking};
 use crate::passages;
 use crate::tx::Rx;
 
@@ -39,7 +39,7 @@ pub fn similar(
         found.with_words(rx, &query, &conditions, &Effort::default())?;
         let most = limit.max(limits::SEARCH_CANDIDATES);
         let scored = ranking::added_up(found.scored);
-        let hits = documents(rx, &known, &conditions, (Order::Best, most), scored)?;
+        let hits = Sift::new(rx, &known, &conditions).documents((Order::Best, most), scored)?;
         let mut candidates = Candidates::new(&known, hits);
         if let Some(vector) = said.vector.as_ref().filter(|_| recipe == Recipe::Table) {
             candidates.compare(rx, &conditions, vector, true)?;

@@ -214,6 +214,29 @@ fn what_was_typed_exactly_stands_before_what_only_looks_alike() {
 
 /// @search_exact
 #[test]
+fn a_quotation_alone_has_what_contains_it_first_and_the_newest_of_these_in_a_blended_order() {
+    let world = World::new();
+    let s = ("s-1", WEB);
+    let old = "look at src/user.rs now please, it has been there for long";
+    world.command(s, 2_000 * HOUR, old);
+    for number in 0..260_i64 {
+        world.command(s, (600 - number) * HOUR, &format!("vim src/user.rs.bak {number}"));
+    }
+    let new = "look again at src/user.rs now please, it has been there for long";
+    world.command(s, HOUR, new);
+    for (order, expected) in [("relevance", [old, new]), ("blended", [new, old])] {
+        let params = json!({ "query": "\"src/user.rs\"", "order_by": order, "diverse": false });
+        let found = texts(&world.ask("search", params)["results"]);
+        let mut first = found[..2].to_vec();
+        if order == "relevance" {
+            first.sort_by_key(|text| text != old);
+        }
+        assert_eq!(first, expected, "{order}");
+    }
+}
+
+/// @search_exact
+#[test]
 fn a_name_lists_what_contains_it_and_an_answer_of_parts_says_so() {
     let world = World::new();
     let s = ("s-1", WEB);

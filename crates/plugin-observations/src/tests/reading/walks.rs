@@ -188,6 +188,10 @@ fn a_name_that_very_many_files_have_finds_those_of_the_project() {
     }
     let found = json!({ "query": "edit", "file_path": "mod.rs", "project": "web" });
     assert_eq!(world.found(found), ["Edit src/old/mod.rs: web"]);
+    let before = (world.now - 5 * HOUR) / 1000;
+    let all = json!({ "file_path": "mod.rs", "project": "*", "before": before });
+    let history = world.ask("file_history", all);
+    assert_eq!(texts(&history["sessions"][0]["touches"]), ["Edit src/old/mod.rs: web"]);
 }
 
 /// @read_file_history
