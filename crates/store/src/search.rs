@@ -267,7 +267,10 @@ fn find(
     }
     let mut partial = found.partial || named.partial || waiting.partial;
     let exact: HashSet<i64> = named.exact.iter().filter_map(|at| passages.doc(*at)).collect();
-    let scored = ranking::added_up(found.scored);
+    let mut scored = ranking::added_up(found.scored);
+    if let Some(passages) = conditions.of_file(rx)? {
+        scored.retain(|one| passages.contains(&one.passage));
+    }
     let most = limits::SEARCH_CANDIDATES;
     let mut sift = Sift::new(rx, &passages, conditions);
     let newest = match order {

@@ -1,6 +1,6 @@
 //! The filter of a search as SQL over the view of all documents: the only place where it is applied.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use model::observation::ObsType;
@@ -57,6 +57,7 @@ pub(crate) struct Conditions {
     values: Vec<Value>,
     /// Whether an index leads to the documents, so that they can be enumerated if they are few.
     leads: bool,
+    by_file: bool,
     /// Whether the catalogue tells of every document if it is let through.
     plain: bool,
     projects: Option<Vec<i64>>,
@@ -98,6 +99,7 @@ impl Conditions {
             sql: String::new(),
             values: Vec::new(),
             leads,
+            by_file: filter.file.is_some(),
             plain: filter.file.is_none()
                 && filter.kind.is_none()
                 && filter.agent.is_none()
@@ -215,6 +217,15 @@ impl Conditions {
              WHERE id IN (SELECT value FROM json_each(?)){}",
             self.sql
         )
+    }
+
+    /// The same where a file is asked for: of very many passages few are about it.
+    pub(super) fn of_file(&self, rx: &Rx<'_>) -> Result<Option<HashSet<usize>>, OpError> {
+        if !self.by_file {
+            return Ok(None);
+        }
+        let scope = self.scope(rx, limits::SEARCH_FILE_DOCUMENTS)?;
+        Ok(scope.map(|ids| ids.into_iter().filter_map(|id| usize::try_from(id).ok()).collect()))
     }
 
     /// The passages of all documents that the conditions let through, if these are few enough to look
