@@ -391,7 +391,7 @@ pub const SIMILAR_TEXT_CHARS: usize = 4_000;
 /// Time that a query with operators or beginnings of words may take.
 pub const OPERATORS_PATIENCE: Duration = Duration::from_millis(40);
 /// Time that may be taken to ask the database which of many records a filter lets through.
-pub const FILTER_PATIENCE: Duration = Duration::from_millis(25);
+pub const FILTER_PATIENCE: Duration = Duration::from_millis(10);
 /// Milliseconds by which the time of a record may grow while it is repeated, and some more.
 pub const RECORD_MOVES_MS: i64 = 3_600_000;
 /// Time that may be taken to see which records have a quotation with just its words.
