@@ -247,7 +247,7 @@ fn find(
 ) -> Result<Hits, OpError> {
     let passages = rx.passages()?;
     let mut found = Found::new(&passages);
-    let named = Named::by(rx, query, conditions, &passages, effort)?;
+    let named = Named::of(rx, query, conditions, &passages, effort)?;
     match query.form {
         Form::Empty => {}
         Form::AnyTerm => found.with_words(rx, query, conditions, effort)?,
@@ -389,21 +389,6 @@ struct Named {
 impl Named {
     /// What the query names. A quotation alone is found by the index; which of it has just these words is
     /// only an order, and has little time.
-    fn by(
-        rx: &Rx<'_>,
-        query: &Query,
-        conditions: &Conditions,
-        passages: &Passages,
-        effort: &Effort,
-    ) -> Result<Named, OpError> {
-        if query.form != Form::Operators {
-            return Named::of(rx, query, conditions, passages, effort);
-        }
-        let until = effort.until.min(Instant::now() + limits::QUOTATION_PATIENCE);
-        let named = Named::of(rx, query, conditions, passages, &Effort { until, ..*effort })?;
-        Ok(Named { partial: false, ..named })
-    }
-
     fn of(
         rx: &Rx<'_>,
         query: &Query,
@@ -413,6 +398,10 @@ impl Named {
     ) -> Result<Named, OpError> {
         let mut named = Named::default();
         let Some(exact) = query.exact() else { return Ok(named) };
+        let is_quotation = query.form == Form::Operators;
+        let until = Instant::now() + limits::QUOTATION_PATIENCE;
+        let until = if is_quotation { effort.until.min(until) } else { effort.until };
+        let effort = &Effort { until, ..*effort };
         let mut look = Look::within(effort, rx, passages, conditions, &[]);
         named.maybe = look.documents(&exact.condition())?;
         named.partial = look.partial;
@@ -455,6 +444,7 @@ impl Named {
                 newest.put_last(|one| passages.doc(one.passage).is_some_and(|doc| others.has(doc)));
             }
         }
+        named.partial &= !is_quotation;
         Ok(named)
     }
 
