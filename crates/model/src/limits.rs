@@ -39,8 +39,9 @@ pub const POOL_THREADS: usize = 4;
 
 /// Writes waiting for the writer thread.
 pub const WRITE_QUEUE_MAX: usize = 4_096;
-/// Writes that may share one transaction.
+/// Writes that may share one transaction, and how long after its beginning more are taken into it.
 pub const WRITE_GROUP_MAX: usize = 512;
+pub const WRITE_GROUP_PATIENCE: Duration = Duration::from_millis(20);
 /// Documents that are put into the full-text index at a time, and how many wait before that is done as
 /// soon as nobody writes; fewer are left until it has been quiet for a while.
 pub const INDEX_BATCH: usize = 256;

@@ -3,6 +3,7 @@
 //! The files are asked, never a subprocess: the repository's own, and the nearest `.rekindle.toml`
 //! (or `.nmem.toml`) with `project` and `exclude`.
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::io::Read as _;
@@ -119,8 +120,8 @@ pub(crate) struct DiskPlaces {
     home: Option<PathBuf>,
     asked: Mutex<Believed<Arc<Place>>>,
     folders: Mutex<Believed<FilePlace>>,
-    /// What there really is of the folders of files.
-    holders: Mutex<Believed<PathBuf>>,
+    /// The places of the folders of files, as far as there are such folders.
+    holders: Mutex<Believed<Arc<Place>>>,
 }
 
 /// What the disk said about directories, and when.
@@ -196,13 +197,13 @@ impl DiskPlaces {
 
     /// What is wrong with the settings of projects that somebody was in lately, one line each.
     pub(crate) fn broken(&self) -> BTreeSet<String> {
-        let suspect: Vec<String> = {
-            let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-            let broken = asked.iter().filter(|(_, (_, place))| place.broken().is_some());
-            broken.map(|(cwd, _)| cwd.clone()).collect()
-        };
+        let suspect = [&self.asked, &self.holders].into_iter().flat_map(|places| {
+            let places = places.lock().unwrap_or_else(PoisonError::into_inner);
+            let broken = places.iter().filter(|(_, (_, place))| place.broken().is_some());
+            broken.map(|(dir, _)| dir.clone()).collect::<Vec<_>>()
+        });
         // They may have been mended since.
-        suspect.iter().filter_map(|cwd| self.at(Some(cwd)).broken()).collect()
+        suspect.filter_map(|dir| self.at(Some(&dir)).broken()).collect()
     }
 
     fn is_no_project(&self, dir: &Path) -> bool {
@@ -239,15 +240,28 @@ impl Places for DiskPlaces {
             return true;
         }
         let path = match (path.strip_prefix("~/"), &self.home) {
-            (Some(rest), Some(home)) => home.join(rest),
-            _ => straight(&Path::new(cwd.unwrap_or_default()).join(path)),
+            (Some(rest), Some(home)) => home.join(rest).to_string_lossy().into_owned().into(),
+            _ => whole(path, cwd.unwrap_or_default()),
         };
-        let Some(dir) = path.parent().filter(|_| path.is_absolute()) else { return false };
-        // The file may be gone with its folder, or is yet to come.
-        let there = || dir.ancestors().find(|above| above.is_dir()).unwrap_or(dir).to_owned();
-        let holder = believe(&self.holders, &dir.to_string_lossy(), there);
-        self.at(holder.to_str()).excludes(&path.to_string_lossy())
+        let Some((dir, _)) = path.rsplit_once('/').filter(|_| path.starts_with('/')) else {
+            return false;
+        };
+        let there = || {
+            // The file may be gone with its folder, or is yet to come.
+            let above = Path::new(dir).ancestors().find(|above| above.is_dir());
+            Arc::new(self.look(above.and_then(Path::to_str).unwrap_or_default()))
+        };
+        believe(&self.holders, dir, there).excludes(&path)
     }
+}
+
+/// The path from the top and without `.` and `..`, for an agent that stands here.
+fn whole<'a>(path: &'a str, cwd: &str) -> Cow<'a, str> {
+    let is_straight = path.starts_with('/') && !path.contains("//") && !path.contains("/.");
+    if is_straight && !path.ends_with('/') {
+        return path.into();
+    }
+    straight(&Path::new(cwd).join(path)).to_string_lossy().into_owned().into()
 }
 
 /// What a project says about itself.

@@ -65,7 +65,7 @@ impl Bare {
     pub fn file(&self, path: &str, limit: usize) -> Result<usize, OpError> {
         run(&self.db, |db| {
             let mut known = db.prepare_cached(paths::BY_PATH)?;
-            let id: i64 = known.query_row([path], |row| row.get(0))?;
+            let id: i64 = known.query_row([paths::last_part(path), path], |row| row.get(0))?;
             records(db, OF_FILE, params![id, limit])
         })
     }

@@ -3,13 +3,13 @@
 use std::cmp::Reverse;
 
 use model::{OpError, limits};
-use rusqlite::{OptionalExtension, params};
+use rusqlite::OptionalExtension;
 use text::secrets::Redacted;
 
 use crate::projects;
 use crate::tx::{Rx, Tx};
 
-pub(crate) const BY_PATH: &str = "SELECT id FROM paths WHERE path = ?1";
+pub(crate) const BY_PATH: &str = "SELECT id FROM paths WHERE name = ?1 AND path = ?2";
 pub(crate) const BY_NAME: &str = "SELECT id, path FROM paths WHERE name = ?1";
 const ADD: &str = "INSERT INTO paths (path, name) VALUES (?1, ?2)";
 pub(crate) const FORGET: &str = "DELETE FROM paths WHERE id = ?1 \
@@ -21,13 +21,10 @@ pub(crate) fn intern(tx: &Tx<'_>, path: &Redacted<String>) -> Result<i64, OpErro
     if let Some(id) = tx.memo().paths.borrow().get(path) {
         return Ok(*id);
     }
-    let id = tx.sql(|db| {
-        let known = db.prepare_cached(BY_PATH)?.query_row([path], |row| row.get(0)).optional()?;
-        match known {
-            Some(id) => Ok(id),
-            None => db.prepare_cached(ADD)?.insert(params![path, last_part(path)]),
-        }
-    })?;
+    let id = match exact(tx, path)? {
+        Some(id) => id,
+        None => tx.sql(|db| db.prepare_cached(ADD)?.insert([path, last_part(path)]))?,
+    };
     tx.memo().paths.borrow_mut().insert(path.to_owned(), id);
     Ok(id)
 }
@@ -67,7 +64,8 @@ pub(crate) fn matching(
 
 /// The number of exactly this path.
 pub(crate) fn exact(rx: &Rx<'_>, path: &str) -> Result<Option<i64>, OpError> {
-    rx.sql(|db| db.prepare_cached(BY_PATH)?.query_row([path], |row| row.get(0)).optional())
+    let given = [last_part(path), path];
+    rx.sql(|db| db.prepare_cached(BY_PATH)?.query_row(given, |row| row.get(0)).optional())
 }
 
 /// Paths that end in this one, which begins with no slash, and their numbers; the newest first.
@@ -99,6 +97,6 @@ fn plain(text: &str) -> String {
     parts.join("/").trim_end_matches('/').to_owned()
 }
 
-fn last_part(path: &str) -> &str {
+pub(crate) fn last_part(path: &str) -> &str {
     path.trim_end_matches('/').rsplit('/').next().unwrap_or(path)
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
+use std::time::Instant;
 
 use model::event::Published;
 use model::{OpError, limits};
@@ -131,9 +132,10 @@ impl Writer {
         while let Some(command) = next.take() {
             match command {
                 Command::Job(job) => {
-                    let mut group = vec![job];
-                    next = fill(&mut group, queue);
-                    self.commit(group);
+                    let (mut group, mut arrivals) = (vec![job], Arrivals::of(queue));
+                    arrivals.fill(&mut group);
+                    self.commit(group, &mut arrivals);
+                    next = arrivals.other;
                 }
                 Command::Look { reply } => {
                     let _ = reply.send(self.keeper.ready().map(|_| ()));
@@ -195,18 +197,19 @@ impl Writer {
     fn index(&mut self) {
         let failed = Arc::new(AtomicBool::default());
         let work = Box::new(Indexing { failed: failed.clone() });
-        self.commit(vec![Job { write: Write::default(), work }]);
+        self.commit(vec![Job { write: Write::default(), work }], &mut Arrivals::default());
         // If it fails, the next write or search tries again.
         let again = !failed.load(Ordering::Relaxed) && self.is_behind();
         self.unindexed = if again { limits::INDEX_AT } else { 0 };
     }
 
-    /// Commits a group and replies. If it fails as a whole, each job gets a run of its own.
-    fn commit(&mut self, mut group: Vec<Job>) {
-        match self.run(&mut group) {
+    /// Commits a group, with what arrives meanwhile, and replies. If it fails as a whole, each job gets
+    /// a run of its own.
+    fn commit(&mut self, mut group: Vec<Job>, arrivals: &mut Arrivals<'_>) {
+        match self.run(&mut group, arrivals) {
             Ok(outcomes) => self.acknowledge(group, outcomes),
             Err(aborted) if group.len() > 1 && aborted.one_may_be_to_blame => {
-                group.into_iter().for_each(|job| self.commit(vec![job]));
+                group.into_iter().for_each(|job| self.commit(vec![job], &mut Arrivals::default()));
             }
             Err(aborted) => {
                 for job in group {
@@ -217,12 +220,16 @@ impl Writer {
     }
 
     /// Runs the jobs until they are committed to the file that stands at the path.
-    fn run(&mut self, group: &mut [Job]) -> Result<Vec<Outcome>, Aborted> {
+    fn run(
+        &mut self,
+        group: &mut Vec<Job>,
+        arrivals: &mut Arrivals<'_>,
+    ) -> Result<Vec<Outcome>, Aborted> {
         let now = self.shared.now();
         let prune = now.saturating_sub(self.pruned_at) >= limits::PRUNE_EVERY_MS;
         for _ in 0..limits::WRITE_RUNS_MAX {
             let db = self.keeper.ready()?;
-            match transact(db, &self.shared, group, prune.then_some(now)) {
+            match transact((db, &self.shared), (group, arrivals), prune.then_some(now)) {
                 Ok((outcomes, finished)) => {
                     if self.keeper.holds()? {
                         self.unmoved = true;
@@ -290,28 +297,54 @@ impl Writer {
     }
 }
 
-/// Takes what else waits, up to the size of a group or to something that is not a write.
-fn fill(group: &mut Vec<Job>, queue: &Receiver<Command>) -> Option<Command> {
-    while group.len() < limits::WRITE_GROUP_MAX {
-        match queue.try_recv().ok()? {
-            Command::Job(job) => group.push(job),
-            other => return Some(other),
+/// What waits for the writer. What arrives while a group is written becomes part of it: each COMMIT writes
+/// every page again that was changed, and draws the summaries of its sessions once.
+#[derive(Default)]
+struct Arrivals<'a> {
+    queue: Option<&'a Receiver<Command>>,
+    /// Until when more is taken, so that nobody waits for ever for what came first.
+    until: Option<Instant>,
+    /// What is not a write; it ends the group.
+    other: Option<Command>,
+}
+
+impl<'a> Arrivals<'a> {
+    fn of(queue: &'a Receiver<Command>) -> Arrivals<'a> {
+        let until = Instant::now() + limits::WRITE_GROUP_PATIENCE;
+        Arrivals { queue: Some(queue), until: Some(until), other: None }
+    }
+
+    /// Takes what waits, up to the size of a group or to something that is not a write.
+    fn fill(&mut self, group: &mut Vec<Job>) {
+        let Some(queue) = self.queue else { return };
+        while self.other.is_none() && group.len() < limits::WRITE_GROUP_MAX {
+            match queue.try_recv() {
+                Ok(Command::Job(job)) => group.push(job),
+                Ok(other) => self.other = Some(other),
+                Err(_) => return,
+            }
         }
     }
-    None
+
+    /// The same unless the group has been written for long enough.
+    fn fill_more(&mut self, group: &mut Vec<Job>) {
+        if self.until.is_some_and(|until| Instant::now() < until) {
+            self.fill(group);
+        }
+    }
 }
 
 /// Runs all jobs in one transaction; an error means that nothing was committed. Few jobs fail, and a
 /// savepoint for each would copy every page that it changes, so that they are tried without at first.
 fn transact(
-    db: &Connection,
-    shared: &Shared,
-    group: &mut [Job],
+    at: (&Connection, &Shared),
+    (group, arrivals): (&mut Vec<Job>, &mut Arrivals<'_>),
     prune: Option<i64>,
 ) -> Result<(Vec<Outcome>, Finished), Aborted> {
+    let (db, _) = at;
     for apart in [false, true] {
         execute(db, "BEGIN IMMEDIATE")?;
-        let outcomes = run_jobs((db, shared), group, prune, apart).and_then(|outcomes| {
+        let outcomes = run_jobs(at, (group, arrivals), prune, apart).and_then(|outcomes| {
             if outcomes.is_some() {
                 execute(db, "COMMIT").map_err(blame)?;
             }
@@ -335,14 +368,19 @@ fn blame(fault: StoreError) -> Aborted {
 /// if one of them fails: then there are no outcomes.
 fn run_jobs(
     (db, shared): (&Connection, &Shared),
-    group: &mut [Job],
+    (group, arrivals): (&mut Vec<Job>, &mut Arrivals<'_>),
     prune: Option<i64>,
     apart: bool,
 ) -> Result<Option<(Vec<Outcome>, Finished)>, Aborted> {
     let mut outcomes = Vec::with_capacity(group.len());
     let mut late = Late::default();
     let memo = Memo::new(shared);
-    for job in group {
+    loop {
+        let at = outcomes.len();
+        if at == group.len() {
+            arrivals.fill_more(group);
+        }
+        let Some(job) = group.get_mut(at) else { break };
         if apart {
             execute(db, "SAVEPOINT job").map_err(blame)?;
         }

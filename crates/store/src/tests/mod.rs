@@ -168,10 +168,13 @@ fn call(number: u8) -> Write {
 fn hold_writer(store: &Store) -> Sender<()> {
     let (release, held) = channel::<()>();
     let (begun, running) = channel::<()>();
-    let held = Arc::new(Mutex::new(held));
+    // It runs again if another write of its group fails.
+    let mut held = Some(held);
     let wait = move |_: &crate::Tx<'_>| {
-        begun.send(()).unwrap();
-        let _ = held.lock().unwrap().recv();
+        if let Some(held) = held.take() {
+            begun.send(()).unwrap();
+            let _ = held.recv();
+        }
         Ok(())
     };
     drop(store.submit(at_now(), wait).unwrap());
