@@ -6,9 +6,9 @@ use model::OpError;
 use model::hook::{Happening, HookEvent, Source};
 use model::limits;
 use model::wire::CallId;
-use serde_json::Value;
 
 use crate::guard;
+use crate::json::Json;
 use crate::prompt;
 use crate::table::{AGENTS, Agent, Kind, SYNTHETIC_SOURCES, agent as agent_named};
 use crate::tool;
@@ -27,7 +27,7 @@ const INPUT: &str = "tool_input";
 pub fn extract(
     agent: Option<&str>,
     event: Option<&str>,
-    payload: &Value,
+    payload: &Json<'_>,
     id: CallId,
     at: i64,
 ) -> Result<HookEvent, OpError> {
@@ -64,9 +64,9 @@ pub fn extract(
 
 /// Checks what `record` asks for: the session, where the agent stands and the event's name
 /// (`session_id`, `cwd` and `hook_event_name`, by the agent's own names), none of them empty.
-pub fn strict(agent: Option<&str>, payload: &Value) -> Result<(), OpError> {
+pub fn strict(agent: Option<&str>, payload: &Json<'_>) -> Result<(), OpError> {
     let wire = Wire::read(payload)?;
-    let name = wire.value(EVENT).and_then(Value::as_str).unwrap_or_default();
+    let name = wire.value(EVENT).and_then(Json::as_str).unwrap_or_default();
     let (agent, _) = who(agent, name, wire)?;
     session(agent, wire)?;
     if cwd(agent, wire).is_none() {
@@ -76,20 +76,16 @@ pub fn strict(agent: Option<&str>, payload: &Value) -> Result<(), OpError> {
 }
 
 /// The payload with what a tool was given as an object, where it is one inside a text.
-fn unwrapped(payload: &Value) -> Cow<'_, Value> {
-    let inside = || -> Option<Value> {
-        let text =
-            payload.get(INPUT)?.as_str().filter(|text| text.trim_start().starts_with('{'))?;
-        serde_json::from_str(text).ok()
+fn unwrapped<'a>(payload: &'a Json<'a>) -> Cow<'a, Json<'a>> {
+    let inside = || -> Option<Json<'a>> {
+        let text = payload.get(INPUT)?.as_str()?;
+        let input =
+            text.trim_start().starts_with('{').then(|| serde_json::from_str(text).ok())??;
+        let mut members = payload.as_object()?.clone();
+        members.set(INPUT, input);
+        Some(members.into())
     };
-    match inside() {
-        Some(input) => {
-            let mut payload = payload.clone();
-            payload[INPUT] = input;
-            Cow::Owned(payload)
-        }
-        None => Cow::Borrowed(payload),
-    }
+    inside().map_or(Cow::Borrowed(payload), Cow::Owned)
 }
 
 /// The session, without which nothing can be kept.
@@ -101,7 +97,13 @@ fn session<'a>(agent: &Agent, wire: Wire<'a>) -> Result<Cow<'a, str>, OpError> {
 
 /// Where the agent stands.
 fn cwd<'a>(agent: &Agent, wire: Wire<'a>) -> Option<&'a str> {
-    let root = || wire.value(agent.fields.roots?)?.get(0)?.as_str().filter(|root| !root.is_empty());
+    let root = || {
+        wire.value(agent.fields.roots?)?
+            .as_list()?
+            .first()?
+            .as_str()
+            .filter(|root| !root.is_empty())
+    };
     wire.telling(CWD).or_else(root)
 }
 
@@ -135,7 +137,7 @@ fn which_agent(name: Option<&str>, event: &str, wire: Wire<'_>) -> Result<&'stat
     if let (Some(only), None) = (having.next(), having.next()) {
         return Ok(only);
     }
-    let transcript = wire.value("transcript_path").and_then(Value::as_str).unwrap_or_default();
+    let transcript = wire.value("transcript_path").and_then(Json::as_str).unwrap_or_default();
     let stands_in =
         |agent: &&Agent| agent.marks.folder.is_some_and(|folder| transcript.contains(folder));
     let sends = |agent: &&Agent| agent.marks.member.is_some_and(|member| wire.has(member));

@@ -15,6 +15,7 @@ use serde_json::{Map, Value};
 use text::secrets::Redacted;
 
 use crate::guard;
+use crate::json::Json;
 use crate::table::{Agent, Event, Tool};
 use crate::wire::{Input, Wire};
 use outcome::Outcome;
@@ -65,7 +66,7 @@ pub(crate) struct Call<'a> {
     wire: Wire<'a>,
     input: Input<'a>,
     /// What it was given if that is no object: a text or a list.
-    bare: Option<&'a Value>,
+    bare: Option<&'a Json<'a>>,
     cwd: Option<&'a str>,
 }
 
@@ -91,14 +92,14 @@ impl<'a> Call<'a> {
         let named = wire.telling("tool_name");
         let Some(tool) = event.stands_for else {
             let name = named?;
-            let bare = wire.value("tool_input").filter(|input| !input.is_object());
+            let bare = wire.value("tool_input").filter(|input| input.as_object().is_none());
             return Some(call(name, agent.tool(name), wire.object("tool_input"), bare));
         };
         Some(call(named.unwrap_or(tool), agent.tool(tool), wire.as_input(), None))
     }
 
     /// What came of it, read out of its text where the agent sends it as one.
-    fn response(&self) -> Option<Cow<'a, Value>> {
+    fn response(&self) -> Option<Cow<'a, Json<'a>>> {
         let fields = &self.agent.fields;
         let value = |members: &[&str]| members.iter().find_map(|member| self.wire.value(member));
         if let Some(response) = value(fields.response_json) {
@@ -137,7 +138,7 @@ impl<'a> Call<'a> {
     /// What the first of these members says that says anything, else the tool's name.
     fn plain(&self, obs_type: ObsType, members: &[&str]) -> Draft {
         let said = members.iter().filter_map(|member| Some(self.input.text(&[member])?.head()));
-        let bare = self.bare.filter(|_| !members.is_empty()).and_then(Value::as_str);
+        let bare = self.bare.filter(|_| !members.is_empty()).and_then(Json::as_str);
         let text = said.chain(bare).find(|text| !text.trim().is_empty()).unwrap_or(self.name);
         Draft::new(obs_type, guard::line(text, limits::OBSERVED_CHARS_MAX))
     }
@@ -195,7 +196,7 @@ impl<'a> Call<'a> {
     fn mcp(&self) -> Draft {
         let mut draft = self.plain(ObsType::McpCall, &[]);
         let told = |object: &str, member: &str| {
-            self.wire.value(object)?.get(member).and_then(Value::as_str)
+            self.wire.value(object)?.get(member).and_then(Json::as_str)
         };
         let (prefix, between) = self.agent.mcp;
         let rest = self.name.strip_prefix(prefix).unwrap_or(self.name);

@@ -5,17 +5,18 @@
 use std::borrow::Cow;
 
 use model::OpError;
-use serde_json::{Map, Value};
+
+use crate::json::{Json, Members};
 
 /// Bytes at the end of a shortened text that may be half a word, and so half a secret.
 const TORN_BYTES: usize = 512;
 
 /// The members of an event.
 #[derive(Clone, Copy)]
-pub(crate) struct Wire<'a>(&'a Map<String, Value>);
+pub(crate) struct Wire<'a>(&'a Members<'a>);
 
 impl<'a> Wire<'a> {
-    pub(crate) fn read(payload: &'a Value) -> Result<Self, OpError> {
+    pub(crate) fn read(payload: &'a Json<'a>) -> Result<Self, OpError> {
         let not_one = || {
             OpError::invalid("", "the event is not a JSON object")
                 .hint("Send the event as the agent has it.")
@@ -24,8 +25,8 @@ impl<'a> Wire<'a> {
     }
 
     /// A member, unless it is missing or null.
-    pub(crate) fn value(self, member: &str) -> Option<&'a Value> {
-        self.0.get(member).filter(|value| !value.is_null())
+    pub(crate) fn value(self, member: &str) -> Option<&'a Json<'a>> {
+        self.0.get(member).filter(|value| **value != Json::Null)
     }
 
     pub(crate) fn has(self, member: &str) -> bool {
@@ -45,7 +46,7 @@ impl<'a> Wire<'a> {
     /// An id, which may also be a number.
     pub(crate) fn id(self, member: &str) -> Option<Cow<'a, str>> {
         let id = match self.value(member)? {
-            Value::Number(number) => number.to_string().into(),
+            Json::Number(number) => number.to_string().into(),
             value => Cow::Borrowed(Text::of(value)?.head()),
         };
         (!id.trim().is_empty()).then_some(id)
@@ -60,8 +61,8 @@ impl<'a> Wire<'a> {
     pub(crate) fn error(self, member: &str) -> Option<Cow<'a, str>> {
         let value = self.value(member)?;
         said(value).or_else(|| {
-            let built = value.is_object() || value.is_array();
-            built.then(|| value.to_string().into())
+            let built = matches!(value, Json::Object(_) | Json::List(_));
+            built.then(|| serde_json::to_string(value).unwrap_or_default().into())
         })
     }
 
@@ -69,7 +70,7 @@ impl<'a> Wire<'a> {
     pub(crate) fn lacks(self, member: &str) -> OpError {
         let what = match self.value(member) {
             None => "is missing",
-            Some(Value::String(_)) => "is empty",
+            Some(Json::Text(_)) => "is empty",
             Some(_) => "is not a text",
         };
         OpError::invalid(member, format!("{member} {what}"))
@@ -83,25 +84,25 @@ impl<'a> Wire<'a> {
 
     /// An object that may be missing: then it has no members.
     pub(crate) fn object(self, member: &str) -> Input<'a> {
-        Input(self.value(member).and_then(Value::as_object))
+        Input(self.value(member).and_then(Json::as_object))
     }
 
     pub(crate) fn flag(self, member: &str) -> bool {
-        self.value(member) == Some(&Value::Bool(true))
+        self.value(member) == Some(&Json::Bool(true))
     }
 }
 
-fn said(value: &Value) -> Option<Cow<'_, str>> {
+fn said<'a>(value: &'a Json<'a>) -> Option<Cow<'a, str>> {
     if let Some(text) = Text::of(value) {
         return Some(text.head().into());
     }
     match value {
-        Value::Array(blocks) => {
+        Json::List(blocks) => {
             let texts: Vec<_> = blocks.iter().filter_map(said).collect();
             (!texts.is_empty()).then(|| texts.join("\n").into())
         }
-        Value::Object(members) => {
-            ["text", "message", "content"].iter().find_map(|member| said(members.get(*member)?))
+        Json::Object(members) => {
+            ["text", "message", "content"].iter().find_map(|member| said(members.get(member)?))
         }
         _ => None,
     }
@@ -110,10 +111,10 @@ fn said(value: &Value) -> Option<Cow<'_, str>> {
 /// What a tool was given. A model wrote it, and a call with a wrong member is worth keeping just because
 /// it fails; so a member of the wrong type counts as missing.
 #[derive(Clone, Copy)]
-pub(crate) struct Input<'a>(Option<&'a Map<String, Value>>);
+pub(crate) struct Input<'a>(Option<&'a Members<'a>>);
 
 impl<'a> Input<'a> {
-    pub(crate) fn value(self, member: &str) -> Option<&'a Value> {
+    pub(crate) fn value(self, member: &str) -> Option<&'a Json<'a>> {
         self.0?.get(member)
     }
 
@@ -125,15 +126,15 @@ impl<'a> Input<'a> {
     /// The same, where a list stands for its first text.
     pub(crate) fn text_or_first(self, members: &[&str]) -> Option<Text<'a>> {
         members.iter().find_map(|member| match self.value(member)? {
-            Value::Array(items) => items.iter().find_map(Text::of),
+            Json::List(items) => items.iter().find_map(Text::of),
             value => Text::of(value),
         })
     }
 
     /// The objects in a list.
     pub(crate) fn objects(self, member: &str) -> impl Iterator<Item = Input<'a>> {
-        let items = self.value(member).and_then(Value::as_array);
-        items.into_iter().flatten().filter_map(Value::as_object).map(|object| Input(Some(object)))
+        let items = self.value(member).and_then(Json::as_list);
+        items.into_iter().flatten().filter_map(Json::as_object).map(|object| Input(Some(object)))
     }
 }
 
@@ -145,11 +146,11 @@ pub(crate) enum Text<'a> {
 }
 
 impl<'a> Text<'a> {
-    pub(crate) fn of(value: &'a Value) -> Option<Self> {
+    pub(crate) fn of(value: &'a Json<'a>) -> Option<Self> {
         match value {
-            Value::String(text) => Some(Text::Whole(text)),
-            Value::Object(members) if members.len() == 3 => Some(Text::Shortened {
-                bytes: members.get("bytes")?.as_u64()?,
+            Json::Text(text) => Some(Text::Whole(text)),
+            Json::Object(members) if members.len() == 3 => Some(Text::Shortened {
+                bytes: members.get("bytes")?.as_number()?.as_u64()?,
                 sha256: members.get("sha256")?.as_str()?,
                 head: members.get("head")?.as_str()?,
             }),

@@ -222,7 +222,7 @@ fn leave(
     locations: Locations,
     why: io::ErrorKind,
 ) -> Outcome {
-    let payload = serde_json::from_slice(text).unwrap_or_default();
+    let payload = serde_json::from_slice(text).unwrap_or(agents::Json::Null);
     let event = agents::extract(hooked.agent, Some(hooked.event), &payload, id, at)
         .and_then(|event| event.check().map(|()| event));
     let event = match event {

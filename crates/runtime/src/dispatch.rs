@@ -12,7 +12,7 @@ use model::{CallId, Caller, Code, OpError, Reply, Request, Road};
 use serde_json::Value;
 use tokio::sync::oneshot::Receiver;
 
-use crate::builtin::hook;
+use crate::builtin::hook::{self, EventParams, Incoming};
 use crate::intake;
 use crate::log::Level;
 use crate::runtime::{Inner, Runtime};
@@ -32,39 +32,34 @@ impl Road for Runtime {
 impl Runtime {
     /// [`Road::call`] for surfaces that are asynchronous.
     pub async fn call_async(&self, request: Request) -> Reply {
-        self.begin(request, None).await
+        let begun = self.begun(request);
+        begun.end().await
     }
 
-    /// Looks whether something waits in the spool that has to be taken in before an event that has arrived
-    /// by now.
-    pub fn look_at_spool(&self) -> SpoolLook {
-        SpoolLook { is_quiet: self.inner.spool.is_quiet() }
+    /// Whether nothing waits in the spool that has to be taken in before an event that has arrived by now.
+    pub fn spool_is_quiet(&self) -> bool {
+        self.inner.spool.is_quiet()
     }
 
-    /// Begins a call at once and leaves its end to be waited for. Hook events that are begun one after
-    /// the other are committed in that order. Of many that have arrived together each need not look at
-    /// the spool by itself.
-    pub fn begin(
+    /// Begins to take in a hook's event at once and leaves its end to be waited for. Events that are begun
+    /// one after the other are committed in that order. What waits in the spool happened earlier: who
+    /// calls this has seen that nothing does.
+    pub fn begin_event(
         &self,
-        request: Request,
-        spool: Option<SpoolLook>,
+        params: EventParams<'_>,
+        (call, tier): (CallId, Tier),
     ) -> impl Future<Output = Reply> + Send + use<> {
-        let begun = self.begun(request, spool);
-        async move {
-            match begun {
-                Begun::Ended(reply) => reply,
-                Begun::UnderWay(deadline, receiver) => wait(deadline, receiver).await,
-                Begun::Intake(deadline, receiver, audit, event) => {
-                    let reply = wait(deadline, receiver).await;
-                    audit.note(&reply);
-                    drop(event);
-                    reply
-                }
+        let begun = match self.table().get(hook::NAME) {
+            Ok(op) => {
+                let read = |now| Incoming::of(params, Some(call), tier, now);
+                self.intake(op.info, (call, tier), read)
             }
-        }
+            Err(error) => Begun::Ended(Err(error)),
+        };
+        begun.end()
     }
 
-    fn begun(&self, request: Request, spool: Option<SpoolLook>) -> Begun {
+    fn begun(&self, request: Request) -> Begun {
         let info = match self.table().get(&request.op) {
             Ok(op) => op.info,
             Err(error) => return Begun::Ended(Err(error)),
@@ -72,20 +67,27 @@ impl Runtime {
         if info.inline {
             return Begun::Ended(self.inner.perform(request));
         }
-        let (sender, receiver) = tokio::sync::oneshot::channel();
-        let reply = move |reply| {
-            // A caller that stopped waiting has no use for the answer.
-            let _ = sender.send(reply);
-        };
         // What waits in the spool happened earlier; taking it in needs a thread that may wait.
-        let is_quiet = || spool.unwrap_or_else(|| self.look_at_spool()).is_quiet;
-        if info.name == hook::NAME && is_quiet() {
-            let audit = Audit::begin(&self.inner, info, &request);
-            let event = intake::take(&self.inner, info, request, reply);
-            return Begun::Intake(info.deadline, receiver, audit, event);
+        if info.name == hook::NAME && self.spool_is_quiet() {
+            let Request { call, params, caller, .. } = request;
+            let read = |now| Incoming::read(params, call, caller.tier, now);
+            return self.intake(info, (call, caller.tier), read);
         }
+        let (reply, receiver) = one_reply();
         self.submit(request, reply);
         Begun::UnderWay(info.deadline, receiver)
+    }
+
+    fn intake(
+        &self,
+        info: &'static OpInfo,
+        (call, tier): (CallId, Tier),
+        read: impl FnOnce(i64) -> Result<Incoming, OpError>,
+    ) -> Begun {
+        let (reply, receiver) = one_reply();
+        let audit = Audit::begin(&self.inner, info, (call, tier));
+        let event = intake::take(&self.inner, (info, tier), read, reply);
+        Begun::Intake(info.deadline, receiver, audit, event)
     }
 
     fn submit(&self, request: Request, reply: impl FnOnce(Reply) + Send + 'static) {
@@ -97,10 +99,14 @@ impl Runtime {
     }
 }
 
-/// What a look at the spool found.
-#[derive(Clone, Copy)]
-pub struct SpoolLook {
-    is_quiet: bool,
+/// Where a reply goes, and where it is waited for.
+fn one_reply() -> (impl FnOnce(Reply) + Send + 'static, Receiver<Reply>) {
+    let (sender, receiver) = tokio::sync::oneshot::channel();
+    let reply = move |reply| {
+        // A caller that stopped waiting has no use for the answer.
+        let _ = sender.send(reply);
+    };
+    (reply, receiver)
 }
 
 /// A call that was begun.
@@ -109,6 +115,21 @@ enum Begun {
     UnderWay(Duration, Receiver<Reply>),
     /// No thread of the pool has it, so that whoever waits for it notes how it ended.
     Intake(Duration, Receiver<Reply>, Audit, Option<Arc<HookEvent>>),
+}
+
+impl Begun {
+    async fn end(self) -> Reply {
+        match self {
+            Begun::Ended(reply) => reply,
+            Begun::UnderWay(deadline, receiver) => wait(deadline, receiver).await,
+            Begun::Intake(deadline, receiver, audit, event) => {
+                let reply = wait(deadline, receiver).await;
+                audit.note(&reply);
+                drop(event);
+                reply
+            }
+        }
+    }
 }
 
 async fn wait(deadline: Duration, receiver: Receiver<Reply>) -> Reply {
@@ -129,8 +150,7 @@ struct Audit {
 }
 
 impl Audit {
-    fn begin(inner: &Arc<Inner>, info: &'static OpInfo, request: &Request) -> Audit {
-        let (tier, call) = (request.caller.tier, request.call);
+    fn begin(inner: &Arc<Inner>, info: &'static OpInfo, (call, tier): (CallId, Tier)) -> Audit {
         Audit { inner: inner.clone(), info, tier, call, started: Instant::now() }
     }
 
@@ -158,7 +178,7 @@ impl Inner {
     /// Runs one call to its end on this thread.
     fn perform(self: &Arc<Inner>, request: Request) -> Reply {
         let op = self.table.get(&request.op)?;
-        let audit = Audit::begin(self, op.info, &request);
+        let audit = Audit::begin(self, op.info, (request.call, request.caller.tier));
         let Request { call, params, caller, .. } = request;
         // What is read from memory is answered where nobody may wait.
         if op.info.access.is_read() && !op.info.inline {

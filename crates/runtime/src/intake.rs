@@ -6,24 +6,24 @@ use std::sync::Arc;
 use contract::OpInfo;
 use contract::op::check_tier;
 use model::hook::HookEvent;
-use model::{OpError, Reply, Request};
+use model::{OpError, Reply, Tier};
 use store::{Write, Written};
 
 use crate::builtin::hook::Incoming;
 use crate::runtime::Inner;
 
-/// Takes in one event. `reply` is called when it is committed or refused, on whichever thread that is
+/// Takes in one event, which is read at the time that it is given. `reply` is called when it is committed or refused, on whichever thread that is
 /// known. Whoever waits for it holds the event until then, so that the writer need not free it.
 pub(crate) fn take(
     inner: &Arc<Inner>,
-    info: &'static OpInfo,
-    request: Request,
+    (info, tier): (&'static OpInfo, Tier),
+    read: impl FnOnce(i64) -> Result<Incoming, OpError>,
     reply: impl FnOnce(Reply) + Send + 'static,
 ) -> Option<Arc<HookEvent>> {
     let now = (inner.clock)();
     let incoming = inner.fenced(info, || {
-        check_tier(info, request.caller.tier)?;
-        Incoming::read(request.params, request.call, request.caller.tier, now)
+        check_tier(info, tier)?;
+        read(now)
     });
     let incoming = match incoming {
         Ok(incoming) => incoming,

@@ -24,7 +24,7 @@ mod tell;
 #[cfg(test)]
 mod tests;
 
-pub use dispatch::SpoolLook;
+pub use builtin::hook::EventParams;
 pub use host::{Host, HostFacts};
 pub use runtime::{Kit, Runtime, Setup};
 pub use tell::deadline;

@@ -2,16 +2,18 @@
 //!
 //! How a frame arrives, and who may send one, is decided by the surfaces.
 
+mod event;
 mod frame;
 
 use std::pin::Pin;
 
 use model::wire::Envelope;
 use model::{CallId, Caller, Code, OpError, Reply, Request, limits};
-use runtime::{Runtime, SpoolLook};
+use runtime::Runtime;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+pub(crate) use event::Event;
 pub(crate) use frame::{Frame, Members};
 
 /// Who sends frames on a connection.
@@ -59,7 +61,7 @@ pub(crate) async fn answer_frame(
     sender: &Sender,
     call: Option<CallId>,
 ) -> Answer {
-    let line = Line { runtime, sender, bytes, spool: None };
+    let line = Line { runtime, sender, bytes };
     match frame {
         Frame::Batch(members) => line.batch(members, call).await,
         single => match read_call(single) {
@@ -69,19 +71,28 @@ pub(crate) async fn answer_frame(
     }
 }
 
-/// Begins an event of a hook at once, one of several that were there before that look at the spool; its
-/// answer is left to be waited for. `bytes` is what it took on the wire.
+/// Begins to take in an event of a hook at once; its answer is left to be waited for. `bytes` is what it
+/// took on the wire. Who calls this has seen that nothing waits in the spool.
 pub(crate) fn begin_event(
-    (runtime, spool): (&Runtime, SpoolLook),
-    frame: Frame,
+    runtime: &Runtime,
+    event: Event<'_>,
     bytes: usize,
     sender: &Sender,
 ) -> Pin<Box<dyn Future<Output = Option<String>> + Send>> {
-    let line = Line { runtime, sender, bytes, spool: Some(spool) };
-    match read_call(frame) {
-        Ok(call) => Box::pin(line.begin(call, None)),
-        Err(bad) => Box::pin(std::future::ready(not_a_request(&bad).body)),
-    }
+    let line = Line { runtime, sender, bytes };
+    let Event { id, params, envelope } = event;
+    let admitted = runtime
+        .table()
+        .check_size(Event::METHOD, bytes)
+        .and_then(|()| line.admit(envelope, Event::METHOD, None));
+    let begun = admitted.map(|(call, caller)| runtime.begin_event(params, (call, caller.tier)));
+    Box::pin(async move {
+        let reply = match begun {
+            Ok(under_way) => under_way.await,
+            Err(error) => Err(error),
+        };
+        id.map(|id| reply_text(&id, &reply))
+    })
 }
 
 pub(crate) fn unparsable(error: &serde_json::Error) -> Answer {
@@ -177,7 +188,6 @@ struct Line<'a> {
     runtime: &'a Runtime,
     sender: &'a Sender,
     bytes: usize,
-    spool: Option<SpoolLook>,
 }
 
 impl Line<'_> {
@@ -209,26 +219,12 @@ impl Line<'_> {
     }
 
     async fn answer(&self, call: Call, given: Option<CallId>) -> Option<String> {
-        self.begin(call, given).await
-    }
-
-    /// Begins a call at once; its answer is left to be waited for.
-    fn begin(
-        &self,
-        call: Call,
-        given: Option<CallId>,
-    ) -> impl Future<Output = Option<String>> + Send + use<> {
         let Call { id, method, params, envelope } = call;
-        let begun = self
-            .request(method, params, envelope, given)
-            .map(|request| self.runtime.begin(request, self.spool));
-        async move {
-            let reply = match begun {
-                Ok(under_way) => under_way.await,
-                Err(error) => Err(error),
-            };
-            id.map(|id| reply_text(&id, &reply))
-        }
+        let reply = match self.request(method, params, envelope, given) {
+            Ok(request) => self.runtime.call_async(request).await,
+            Err(error) => Err(error),
+        };
+        id.map(|id| reply_text(&id, &reply))
     }
 
     fn request(
@@ -239,11 +235,29 @@ impl Line<'_> {
         given: Option<CallId>,
     ) -> Result<Request, OpError> {
         self.runtime.table().check_size(&op, self.bytes)?;
-        let (call, caller) = match envelope.filter(|_| self.sender.envelope) {
-            Some(envelope) => self.open(envelope)?,
-            None => (given.unwrap_or_else(|| self.mint(&op)), self.sender.caller.clone()),
-        };
+        let envelope = envelope.filter(|_| self.sender.envelope).map(|envelope| {
+            serde_json::from_value(envelope).map_err(|error| {
+                OpError::invalid("rekindle", format!("the envelope cannot be read: {error}"))
+            })
+        });
+        let (call, caller) = self.admit(envelope.transpose()?, &op, given)?;
         Ok(Request { call, op, params, caller })
+    }
+
+    /// The call's id and who makes it, by the envelope of one of our own clients if there is one.
+    fn admit(
+        &self,
+        envelope: Option<Envelope>,
+        op: &str,
+        given: Option<CallId>,
+    ) -> Result<(CallId, Caller), OpError> {
+        let Some(envelope) = envelope.filter(|_| self.sender.envelope) else {
+            return Ok((given.unwrap_or_else(|| self.mint(op)), self.sender.caller.clone()));
+        };
+        if let Some(db) = &envelope.db {
+            check_db(db, &self.sender.db)?;
+        }
+        Ok((envelope.call, envelope.caller))
     }
 
     /// An id for a call that came without one. A read is never stored, so it needs none of its
@@ -253,17 +267,6 @@ impl Line<'_> {
             Some(op) if op.info.access.is_read() => CallId([0; 16]),
             _ => client::mint(),
         }
-    }
-
-    /// Opens an envelope of one of our own clients.
-    fn open(&self, envelope: Value) -> Result<(CallId, Caller), OpError> {
-        let envelope: Envelope = serde_json::from_value(envelope).map_err(|error| {
-            OpError::invalid("rekindle", format!("the envelope cannot be read: {error}"))
-        })?;
-        if let Some(db) = &envelope.db {
-            check_db(db, &self.sender.db)?;
-        }
-        Ok((envelope.call, envelope.caller))
     }
 }
 

@@ -87,19 +87,15 @@ async fn connection(
         let (replies, leave) = match read {
             Next::Answered(replies) => (replies, false),
             Next::Read(Ok(true)) => {
-                let other = events.begin(&shared, &sender, &mut reader, &mut line).await;
-                let replies = match other {
-                    Some(other) => {
-                        let mut replies = events.rest().await;
-                        let reply = match other {
-                            Ok(frame) => answer(&shared, frame, line.len(), &sender).await,
-                            Err(error) => rpc::unparsable(&error).body,
-                        };
-                        replies.extend(reply.map(|reply| reply + "\n"));
-                        replies
-                    }
-                    None => String::new(),
-                };
+                let mut replies = String::new();
+                if !events.begin(&shared, &sender, &mut reader, &mut line).await {
+                    replies = events.rest().await;
+                    let reply = match serde_json::from_slice(&line) {
+                        Ok(frame) => answer(&shared, frame, line.len(), &sender).await,
+                        Err(error) => rpc::unparsable(&error).body,
+                    };
+                    replies.extend(reply.map(|reply| reply + "\n"));
+                }
                 line.clear();
                 (replies, false)
             }

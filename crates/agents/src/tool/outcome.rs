@@ -2,8 +2,7 @@
 
 use std::borrow::Cow;
 
-use serde_json::Value;
-
+use crate::json::Json;
 use crate::table::ExitLine;
 use crate::wire::Text;
 
@@ -40,7 +39,7 @@ impl<'a> Outcome<'a> {
 
 /// The outcome that a response tells. The text is looked at for an exit code only where the agent
 /// has no other way to tell of a failure.
-pub(super) fn of(response: Option<&Value>, exit_line: Option<ExitLine>) -> Outcome<'_> {
+pub(super) fn of<'a>(response: Option<&'a Json<'a>>, exit_line: Option<ExitLine>) -> Outcome<'a> {
     let texts = response.map(texts).unwrap_or_default();
     let told = response.and_then(exit_code);
     let exit_code = told.or_else(|| {
@@ -51,15 +50,15 @@ pub(super) fn of(response: Option<&Value>, exit_line: Option<ExitLine>) -> Outco
     });
     let failed = exit_code.is_some_and(|code| code != 0) || response.is_some_and(says_error);
     let says = |member: &str| response.and_then(|response| response.get(member));
-    let interrupted = says("interrupted").and_then(Value::as_bool).unwrap_or(false);
-    let background = says("backgroundTaskId").is_some_and(Value::is_string);
+    let interrupted = says("interrupted").and_then(Json::as_bool).unwrap_or(false);
+    let background = says("backgroundTaskId").is_some_and(|id| id.as_str().is_some());
     Outcome { failed, exit_code, interrupted, background, texts }
 }
 
 /// The outcome of what is known to have failed: the error tells first, the response if there is none.
 pub(super) fn of_failure<'a>(
     error: Option<&'a str>,
-    response: Option<&'a Value>,
+    response: Option<&'a Json<'a>>,
     interrupted: bool,
 ) -> Outcome<'a> {
     let texts = match error.filter(|error| !error.trim().is_empty()) {
@@ -72,13 +71,13 @@ pub(super) fn of_failure<'a>(
     Outcome { failed: true, exit_code, interrupted, background: false, texts }
 }
 
-fn texts(value: &Value) -> Vec<&str> {
+fn texts<'a>(value: &'a Json<'a>) -> Vec<&'a str> {
     let mut found = Vec::new();
     collect(value, DEPTH_MAX, &mut found);
     found
 }
 
-fn collect<'a>(value: &'a Value, depth: usize, found: &mut Vec<&'a str>) {
+fn collect<'a>(value: &'a Json<'a>, depth: usize, found: &mut Vec<&'a str>) {
     if let Some(text) = Text::of(value) {
         found.extend(Some(text.head()).filter(|text| !text.trim().is_empty()));
         return;
@@ -87,9 +86,9 @@ fn collect<'a>(value: &'a Value, depth: usize, found: &mut Vec<&'a str>) {
         return;
     }
     match value {
-        Value::Array(items) => items.iter().for_each(|item| collect(item, depth - 1, found)),
-        Value::Object(members) => {
-            let values = TEXTS.iter().filter_map(|member| members.get(*member));
+        Json::List(items) => items.iter().for_each(|item| collect(item, depth - 1, found)),
+        Json::Object(members) => {
+            let values = TEXTS.iter().filter_map(|member| members.get(member));
             values.for_each(|value| collect(value, depth - 1, found));
         }
         _ => {}
@@ -97,24 +96,26 @@ fn collect<'a>(value: &'a Value, depth: usize, found: &mut Vec<&'a str>) {
 }
 
 /// The exit code as a member of the response.
-fn exit_code(response: &Value) -> Option<i64> {
+fn exit_code(response: &Json<'_>) -> Option<i64> {
     let places = [Some(response), response.get("metadata")];
     places.into_iter().flatten().find_map(|place| {
-        ["exit_code", "exitCode", "exit"].iter().find_map(|member| place.get(member)?.as_i64())
+        ["exit_code", "exitCode", "exit"]
+            .iter()
+            .find_map(|member| place.get(member)?.as_number()?.as_i64())
     })
 }
 
 /// Whether the response says of itself that it is an error.
-fn says_error(response: &Value) -> bool {
+fn says_error(response: &Json<'_>) -> bool {
     let flagged = ["isError", "is_error"]
         .iter()
-        .any(|member| response.get(member).and_then(Value::as_bool) == Some(true));
+        .any(|member| response.get(member).and_then(Json::as_bool) == Some(true));
     let told = match response.get("error") {
-        Some(Value::String(error)) => !error.is_empty(),
-        Some(Value::Object(_)) => true,
+        Some(Json::Text(error)) => !error.is_empty(),
+        Some(Json::Object(_)) => true,
         _ => false,
     };
-    let unsuccessful = response.get("success").and_then(Value::as_bool) == Some(false);
+    let unsuccessful = response.get("success").and_then(Json::as_bool) == Some(false);
     flagged || told || unsuccessful
 }
 
@@ -176,7 +177,8 @@ mod tests {
             (json!(5), first, (false, None)),
         ];
         for (response, line, expected) in table {
-            let outcome = of(Some(&response), line);
+            let json = Json::from(&response);
+            let outcome = of(Some(&json), line);
             assert_eq!((outcome.failed, outcome.exit_code), expected, "{response}");
         }
     }

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::{Call, Draft, edit, git, runs};
 use crate::guard;
+use crate::json::Json;
 use crate::shell::{self, Simple};
 use crate::wire::Text;
 
@@ -40,11 +41,11 @@ pub(super) fn of(call: &Call<'_>) -> Draft {
 }
 
 /// The line that a shell gets. A list of words is a line of its own, or a shell with its script.
-fn line(value: &Value) -> Option<Cow<'_, str>> {
+fn line<'a>(value: &'a Json<'a>) -> Option<Cow<'a, str>> {
     if let Some(text) = Text::of(value) {
         return Some(text.head().into());
     }
-    let words: Vec<&str> = value.as_array()?.iter().filter_map(Value::as_str).collect();
+    let words: Vec<&str> = value.as_list()?.iter().filter_map(Json::as_str).collect();
     if let [_, flag, script] = words.as_slice()
         && flag.starts_with('-')
         && flag.ends_with('c')

@@ -19,7 +19,7 @@ fn drawn(text: &str) -> String {
         assert_eq!(drawn, super::replay::extract(Some(&client), None, &payload), "{payload}");
         assert_eq!((drawn.agent.as_str(), drawn.name.as_str()), (client.as_str(), event.as_str()));
         assert_eq!(drawn.cwd.as_ref().unwrap().as_str(), "/home/user/project");
-        agents::strict(None, &payload).unwrap();
+        agents::strict(None, &(&payload).into()).unwrap();
         let ids =
             [("prompt", &drawn.prompt_id), ("agent", &drawn.agent_id), ("use", &drawn.tool_use_id)];
         let ids =

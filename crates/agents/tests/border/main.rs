@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 /// The event that an agent's payload becomes.
 fn extract(agent: &str, payload: &Value) -> Result<HookEvent, OpError> {
-    agents::extract(Some(agent), None, payload, CallId([7; 16]), 1_700_000_000_000)
+    agents::extract(Some(agent), None, &payload.into(), CallId([7; 16]), 1_700_000_000_000)
 }
 
 /// A payload with the members that every event has.

@@ -154,7 +154,7 @@ fn what_is_needed_and_missing_is_refused_by_its_name() {
     refused(extract("emacs", &payload("Stop", json!({}))), "agent");
     for no_object in [json!([]), json!("x"), Value::Null] {
         assert_eq!(extract("claude-code", &no_object).unwrap_err().code, Code::Invalid);
-        assert_eq!(agents::strict(None, &no_object).unwrap_err().code, Code::Invalid);
+        assert_eq!(agents::strict(None, &(&no_object).into()).unwrap_err().code, Code::Invalid);
     }
 }
 

@@ -23,7 +23,7 @@ pub(super) fn lines(text: &str) -> impl Iterator<Item = (String, String, Value)>
 }
 
 pub(super) fn extract(agent: Option<&str>, event: Option<&str>, payload: &Value) -> HookEvent {
-    agents::extract(agent, event, payload, CallId([1; 16]), 1_700_000_000_000).unwrap()
+    agents::extract(agent, event, &payload.into(), CallId([1; 16]), 1_700_000_000_000).unwrap()
 }
 
 pub(super) fn shown(what: &Happening) -> String {
@@ -84,12 +84,12 @@ fn an_agent_and_an_event_that_are_not_named_are_recognised() {
 #[test]
 fn every_captured_event_that_record_takes_is_complete() {
     for (_, _, payload) in captured() {
-        agents::strict(None, &payload).unwrap();
+        agents::strict(None, &(&payload).into()).unwrap();
         for member in ["session_id", "cwd", "hook_event_name"] {
             for wrong in [Value::Null, "".into(), true.into()] {
                 let mut payload = payload.clone();
                 payload[member] = wrong;
-                let error = agents::strict(None, &payload).unwrap_err();
+                let error = agents::strict(None, &(&payload).into()).unwrap_err();
                 assert_eq!(error.details["param"], member);
             }
         }

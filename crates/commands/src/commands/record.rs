@@ -48,7 +48,7 @@ pub(super) fn run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
 /// Takes in the event on stdin; what the agent is to be told comes back.
 fn record(world: &mut World, agent: Option<&str>) -> Result<Option<String>, OpError> {
     let payload = read()?;
-    agents::strict(agent, &payload)?;
+    agents::strict(agent, &(&payload).into())?;
     let (id, at) = (client::mint(), client::clock::now_ms());
     let mut params = json!({ "payload": payload, "id": id, "at": at });
     if let Some(agent) = agent {
@@ -57,7 +57,7 @@ fn record(world: &mut World, agent: Option<&str>) -> Result<Option<String>, OpEr
     match hand_over(world, params) {
         Ok(output) => Ok(output["context"].as_str().map(str::to_owned)),
         Err(error) if is_no_fault_of_the_event(&error, world) => {
-            let event = agents::extract(agent, None, &payload, id, at)?;
+            let event = agents::extract(agent, None, &(&payload).into(), id, at)?;
             event.check()?;
             let event = hook::to_spool(&event, &world.locations);
             client::spool::leave(&world.locations, &event).map_err(|_| error)?;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use agents::{Json, Members};
 use contract::op::read_params;
 use contract::{Access, Cx, Example, Op, OpInfo, Tier};
 use model::hook::HookEvent;
@@ -20,14 +21,16 @@ pub(crate) const NAME: &str = "hook";
 
 pub(super) struct Hook(pub(super) Arc<Shared>);
 
+/// The event itself is `P`: a value of its own, or read where it stands.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct HookParams {
+#[schemars(rename = "HookParams")]
+pub struct HookParams<P = serde_json::Map<String, Value>> {
     /// Name of the event as the agent has it, for example `PostToolUse`; by default the event says it.
     #[serde(default)]
     event: Option<String>,
     /// The event as the agent sends it; unknown members are ignored.
-    payload: serde_json::Map<String, Value>,
+    payload: P,
     /// Which agent sends it, for example `codex`; by default it is recognised.
     #[serde(default)]
     agent: Option<String>,
@@ -39,6 +42,9 @@ pub(super) struct HookParams {
     #[serde(default)]
     at: Option<i64>,
 }
+
+/// The parameters of a call whose event is read where it stands.
+pub type EventParams<'a> = HookParams<Members<'a>>;
 
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct HookOutput {
@@ -80,7 +86,7 @@ impl Op for Hook {
 
     fn run(&self, cx: &Cx<'_>, params: HookParams) -> Result<HookOutput, OpError> {
         let inner = self.0.inner()?;
-        let incoming = Incoming::of(params, cx.store.call_id(), cx.caller.tier, cx.now)?;
+        let incoming = Incoming::of_value(params, cx.store.call_id(), cx.caller.tier, cx.now)?;
         let recorded = cx.store.write_unanswered(incoming.record(&inner))?;
         Ok(incoming.output(&inner, recorded))
     }
@@ -106,11 +112,23 @@ impl Incoming {
         let payload = payload.map(std::mem::take);
         let read: HookParams = read_params(NAME, params)?;
         let params = HookParams { payload: payload.unwrap_or_default(), ..read };
-        Incoming::of(params, Some(call), tier, now)
+        Incoming::of_value(params, Some(call), tier, now)
     }
 
-    fn of(
+    fn of_value(
         params: HookParams,
+        call: Option<CallId>,
+        tier: Tier,
+        now: i64,
+    ) -> Result<Incoming, OpError> {
+        let HookParams { event, payload, agent, id, at } = params;
+        let payload = Value::Object(payload);
+        let params = HookParams { event, payload: Json::from(&payload), agent, id, at };
+        Incoming::of(params, call, tier, now)
+    }
+
+    pub(crate) fn of<'a>(
+        params: HookParams<impl Into<Json<'a>>>,
         call: Option<CallId>,
         tier: Tier,
         now: i64,
@@ -119,7 +137,7 @@ impl Incoming {
         let id = params.id.or(call);
         let id = id.ok_or_else(|| OpError::invalid("id", "the event has no id"))?;
         let (agent, event) = (params.agent.as_deref(), params.event.as_deref());
-        let payload = Value::Object(params.payload);
+        let payload = params.payload.into();
         let event = agents::extract(agent, event, &payload, id, params.at.unwrap_or(now))?;
         event.check()?;
         // Only a hook goes its way when the answer is late; everybody else waits for it.

@@ -11,7 +11,10 @@ use tokio::io::{AsyncRead, BufReader};
 
 use super::read_line;
 use crate::primary::Shared;
-use crate::rpc::{self, Frame, Members};
+use crate::rpc::{self, Event};
+
+/// About what the answer to an event takes that nothing is told about.
+const REPLY_BYTES: usize = 64;
 
 type Replies = Pin<Box<dyn Future<Output = String> + Send>>;
 
@@ -47,48 +50,46 @@ impl UnderWay {
         rest
     }
 
-    /// Begins the event in this line and those in the lines that have arrived behind it. What stands in
-    /// the first line that is none is left to be answered after them.
+    /// Begins the event in this line and those in the lines that have arrived behind it; says whether all
+    /// were events. If not, the line holds the first that is none, which is to be answered after them.
     pub(super) async fn begin<R: AsyncRead + Unpin>(
         &mut self,
         shared: &Arc<Shared>,
         sender: &rpc::Sender,
         reader: &mut BufReader<R>,
         line: &mut Vec<u8>,
-    ) -> Option<serde_json::Result<Frame>> {
-        let mut begun = Vec::new();
+    ) -> bool {
+        let mut begun = Vec::with_capacity(limits::EVENTS_BEGUN_MAX);
         // All of these lines were there before it looks.
-        let mut spool = None;
-        let other = loop {
-            match serde_json::from_slice(line) {
-                Ok(Frame::One(members)) if is_event(&members) => {
-                    let spool = *spool.get_or_insert_with(|| shared.runtime.look_at_spool());
-                    let (road, frame) = ((&shared.runtime, spool), Frame::One(members));
-                    begun.push(rpc::begin_event(road, frame, line.len(), sender));
+        let is_quiet = shared.runtime.spool_is_quiet();
+        let only_events = loop {
+            match Event::read(line).filter(|_| is_quiet) {
+                Some(event) => {
+                    begun.push(rpc::begin_event(&shared.runtime, event, line.len(), sender));
                 }
-                other => break Some(other),
+                None => break false,
             }
             if begun.len() == limits::EVENTS_BEGUN_MAX || !reader.buffer().contains(&b'\n') {
-                break None;
+                break true;
             }
             line.clear();
             // The line is there, so that this neither waits nor fails.
             if !matches!(read_line(reader, line).await, Ok(true)) {
-                break None;
+                break true;
             }
         };
         if !begun.is_empty() {
             self.count += begun.len();
             self.parts.push_back((begun.len(), Box::pin(replies(shared.clone(), begun))));
         }
-        other
+        only_events
     }
 }
 
 type Reply = Pin<Box<dyn Future<Output = Option<String>> + Send>>;
 
 async fn replies(shared: Arc<Shared>, mut begun: Vec<Reply>) -> String {
-    let mut replies = String::new();
+    let mut replies = String::with_capacity(begun.len() * REPLY_BYTES);
     let mut push = |reply: Option<String>| {
         if let Some(reply) = reply {
             replies.push_str(&reply);
@@ -108,10 +109,4 @@ async fn replies(shared: Arc<Shared>, mut begun: Vec<Reply>) -> String {
     drop(log);
     push(last);
     replies
-}
-
-/// Whether a frame is the event of a hook, which nothing is asked back about.
-fn is_event(members: &Members) -> bool {
-    let asks = members.of_envelope("env_stamp").is_some_and(|stamp| !stamp.is_null());
-    members.method() == Some("hook") && !asks
 }

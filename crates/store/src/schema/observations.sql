@@ -1,15 +1,17 @@
 -- Observations: one row for what an agent did once, or for a run of equal things (`count`). The
--- project repeats that of the session, for the index that every briefing walks.
+-- project repeats that of the session, for the index that every briefing walks. Session, project, prompt
+-- and file are ids of rows that the same write has looked up or made; SQLite is not asked to look up
+-- all four again with every row.
 CREATE TABLE IF NOT EXISTS observations (
   id           INTEGER PRIMARY KEY,
-  session      INTEGER NOT NULL REFERENCES sessions (id),
-  project      INTEGER NOT NULL REFERENCES projects (id),
-  prompt       INTEGER REFERENCES prompts (id),
+  session      INTEGER NOT NULL,
+  project      INTEGER NOT NULL,
+  prompt       INTEGER,
   at           INTEGER NOT NULL,
   kind         TEXT    NOT NULL,
   source_event TEXT    NOT NULL,
   tool         TEXT,
-  file         INTEGER REFERENCES paths (id),
+  file         INTEGER,
   content      TEXT    NOT NULL,
   metadata     TEXT    CHECK (metadata IS NULL OR json_valid(metadata)),
   failed       INTEGER NOT NULL DEFAULT 0,

@@ -57,7 +57,8 @@ pub(super) fn insert(world: &mut World, count: usize) -> Result<Value, OpError> 
         .ok_or_else(|| OpError::unavailable("a daemon serves this database"))?;
     let corpus = Corpus::new(SEED + 1, count, client::clock::now_ms());
     let used = corpus.filter_map(|happened| {
-        let event = agents::extract(None, None, &happened.payload, client::mint(), happened.at);
+        let event =
+            agents::extract(None, None, &(&happened.payload).into(), client::mint(), happened.at);
         Some(event.ok()?.used()?.content.to_string())
     });
     let texts: Vec<String> = used.collect();

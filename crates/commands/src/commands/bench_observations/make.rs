@@ -67,7 +67,7 @@ pub(super) fn make(world: &mut World, uses: usize) -> Result<Value, OpError> {
 }
 
 fn event(happened: &Happened) -> Result<HookEvent, OpError> {
-    agents::extract(None, None, &happened.payload, client::mint(), happened.at)
+    agents::extract(None, None, &(&happened.payload).into(), client::mint(), happened.at)
 }
 
 /// Settings under which a made-up record stays as it is: neither folded nor removed.
