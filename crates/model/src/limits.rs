@@ -383,6 +383,8 @@ pub const SEARCH_ENTRIES_MAX: usize = 5_000_000;
 pub const SEARCH_SCOPE_DOCUMENTS: usize = 2_000;
 /// Records about a file up to which only they are looked at where it is asked for.
 pub const SEARCH_FILE_DOCUMENTS: usize = 20_000;
+/// Records of what failed up to which only they are looked at where it is asked for.
+pub const SEARCH_FAILED_DOCUMENTS: usize = 50_000;
 /// Documents that are candidates for an answer.
 pub const SEARCH_CANDIDATES: usize = 200;
 /// Records that are read to see whether they contain a name just as it was typed.

@@ -30,8 +30,12 @@ impl Deadline {
     /// The same for one of several statements that have so much time together.
     pub(crate) fn share(patience: Duration, statements: u32) -> Deadline {
         let statements = statements.max(1);
-        let (until, granted) = (Instant::now() + patience / statements, LOOKS_GRANTED / statements);
-        WATCH.set(Some(Watch { until, looks: 0, granted, up: false }));
+        Deadline::beyond(LOOKS_GRANTED / statements, patience / statements)
+    }
+
+    /// The same for a statement that is granted so many looks in any case.
+    pub(crate) fn beyond(granted: u32, patience: Duration) -> Deadline {
+        WATCH.set(Some(Watch { until: Instant::now() + patience, looks: 0, granted, up: false }));
         Deadline
     }
 }

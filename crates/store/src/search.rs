@@ -14,7 +14,7 @@ mod similar;
 mod waiting;
 
 use std::collections::{HashMap, HashSet};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use meaning::Vector;
 use model::observation::ObsType;
@@ -180,6 +180,8 @@ pub(crate) struct Effort {
     pub(crate) scope_documents: usize,
     /// When whatever costs more than anybody can foresee has to end: all of it has this time together.
     pub(crate) until: Instant,
+    /// Time that may be taken to ask the database which of many records the filter lets through.
+    pub(crate) sifting: Duration,
     pub(crate) recipe: Recipe,
 }
 
@@ -190,6 +192,7 @@ impl Default for Effort {
             entries: limits::SEARCH_ENTRIES_MAX,
             scope_documents: limits::SEARCH_SCOPE_DOCUMENTS,
             until: Instant::now() + limits::OPERATORS_PATIENCE,
+            sifting: limits::FILTER_PATIENCE,
             recipe: Recipe::default(),
         }
     }
@@ -211,19 +214,35 @@ pub(crate) fn hits_within(
     wanted: (Order, usize),
 ) -> Result<Hits, OpError> {
     let conditions = Conditions::of(rx, filter)?;
-    let found = find(rx, query, &conditions, effort, wanted)?;
-    if let Some(relaxed) = query.relaxed().filter(|_| found.hits.is_empty()) {
-        return find(rx, &relaxed, &conditions, effort, wanted);
+    if conditions.admit_nothing() {
+        let query = query.relaxed().unwrap_or_else(|| query.clone());
+        return Ok(Hits { hits: Vec::new(), query, weighed: 0, partial: false });
     }
-    // When no word is there, words that begin alike may be.
-    let no_word = found.query.form == query.form && found.hits.iter().all(|hit| hit.lexical == 0.0);
+    let Attempt { found, left } = find(rx, query, &conditions, effort, wanted)?;
+    // A second attempt has what the first left of the time.
+    let effort = &Effort { sifting: left, ..*effort };
+    if let Some(relaxed) = query.relaxed().filter(|_| found.hits.is_empty()) {
+        return Ok(find(rx, &relaxed, &conditions, effort, wanted)?.found);
+    }
+    // When no word is there, words that begin alike may be. Where there was no time to look at all that has
+    // one, nobody knows that none is there.
+    let no_word = !found.partial
+        && found.query.form == query.form
+        && found.hits.iter().all(|hit| hit.lexical == 0.0);
     if let Some(beginnings) = query.prefix().filter(|_| no_word) {
-        let begun = find(rx, &beginnings, &conditions, effort, wanted)?;
+        let begun = find(rx, &beginnings, &conditions, effort, wanted)?.found;
         if !begun.hits.is_empty() {
             return Ok(begun);
         }
     }
     Ok(found)
+}
+
+/// What looking for one reading of a query came to.
+struct Attempt {
+    found: Hits,
+    /// The time that is left to ask the filter about more.
+    left: Duration,
 }
 
 /// All documents that match, for what is to be done to every one of them: complete however long it
@@ -244,7 +263,7 @@ fn find(
     conditions: &Conditions,
     effort: &Effort,
     (order, limit): (Order, usize),
-) -> Result<Hits, OpError> {
+) -> Result<Attempt, OpError> {
     let passages = rx.passages()?;
     let mut found = Found::new(&passages);
     let named = Named::of(rx, query, conditions, &passages, effort)?;
@@ -268,11 +287,11 @@ fn find(
     let mut partial = found.partial || named.partial || waiting.partial;
     let exact: HashSet<i64> = named.exact.iter().filter_map(|at| passages.doc(*at)).collect();
     let mut scored = ranking::added_up(found.scored);
-    if let Some(passages) = conditions.of_file(rx)? {
-        scored.retain(|one| passages.contains(&one.passage));
+    if let Some(documents) = conditions.of_file(rx)? {
+        scored.retain(|one| passages.doc(one.passage).is_some_and(|doc| documents.has(doc)));
     }
     let most = limits::SEARCH_CANDIDATES;
-    let mut sift = Sift::new(rx, &passages, conditions);
+    let mut sift = Sift::new(rx, &passages, conditions, effort.sifting);
     let newest = match order {
         Order::BestAndNewest => sift.documents((Order::Newest, most), latest(&scored))?,
         Order::Best | Order::Newest => Vec::new(),
@@ -316,7 +335,8 @@ fn find(
     hits.truncate(limit.max(all));
     let weighed = weighed.min(hits.len());
     let query = if name.is_some() { query.named() } else { query.clone() };
-    Ok(Hits { hits, query, weighed, partial })
+    let found = Hits { hits, query, weighed, partial };
+    Ok(Attempt { found, left: sift.left })
 }
 
 /// Adds documents that were not weighed behind those that were, as far as they are not among them, in the
@@ -621,15 +641,20 @@ struct Sift<'s, 'r> {
     rx: &'s Rx<'r>,
     passages: &'s Passages,
     conditions: &'s Conditions,
-    until: Instant,
+    /// The time that is left for it.
+    left: Duration,
     /// Whether it ended before all were asked about.
     partial: bool,
 }
 
 impl<'s, 'r> Sift<'s, 'r> {
-    fn new(rx: &'s Rx<'r>, passages: &'s Passages, conditions: &'s Conditions) -> Sift<'s, 'r> {
-        let until = Instant::now() + limits::FILTER_PATIENCE;
-        Sift { rx, passages, conditions, until, partial: false }
+    fn new(
+        rx: &'s Rx<'r>,
+        passages: &'s Passages,
+        conditions: &'s Conditions,
+        left: Duration,
+    ) -> Sift<'s, 'r> {
+        Sift { rx, passages, conditions, left, partial: false }
     }
 
     /// The documents of these passages, each with the score of its best passage and with that passage, in
@@ -639,12 +664,13 @@ impl<'s, 'r> Sift<'s, 'r> {
         (order, limit): (Order, usize),
         scored: Vec<Scored>,
     ) -> Result<Vec<(Hit, usize)>, OpError> {
+        let begun = Instant::now();
         let mut ranked = Ranking::new(self.passages, order, scored);
         let mut hits: Vec<(Hit, usize)> = Vec::new();
         let mut places: HashMap<i64, usize> = HashMap::new();
         let mut looked_at = 0;
         while hits.len() < limit && !ranked.is_empty() {
-            if looked_at >= CANDIDATES_AT_MOST && Instant::now() >= self.until {
+            if looked_at >= CANDIDATES_AT_MOST && begun.elapsed() >= self.left {
                 self.partial = true;
                 break;
             }
@@ -670,6 +696,7 @@ impl<'s, 'r> Sift<'s, 'r> {
                 }
             }
         }
+        self.left = self.left.saturating_sub(begun.elapsed());
         Ok(hits)
     }
 }

@@ -273,6 +273,13 @@ pub(crate) fn remove(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
     })
 }
 
+pub(crate) const OF_AGENT: &str = "SELECT id FROM sessions WHERE agent = ?1";
+
+/// All sessions of an agent, as ids in the store.
+pub(crate) fn of_agent(rx: &Rx<'_>, agent: &str) -> Result<Vec<i64>, OpError> {
+    rx.sql(|db| db.prepare_cached(OF_AGENT)?.query_map([agent], |row| row.get(0))?.collect())
+}
+
 /// When the last event of each agent came.
 pub fn last_by_agent(rx: &Rx<'_>) -> Result<Vec<(String, i64)>, OpError> {
     let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));

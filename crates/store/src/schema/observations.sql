@@ -25,6 +25,7 @@ CREATE INDEX IF NOT EXISTS observations_by_kind ON observations (project, kind, 
 CREATE INDEX IF NOT EXISTS observations_by_file ON observations (file, at) WHERE file IS NOT NULL;
 CREATE INDEX IF NOT EXISTS observations_by_commit
   ON observations (json_extract(metadata, '$.commit_hash')) WHERE kind = 'git_commit';
+CREATE INDEX IF NOT EXISTS observations_failed ON observations (failed) WHERE failed = 1;
 CREATE INDEX IF NOT EXISTS observations_pinned ON observations (project, at) WHERE pinned = 1;
 CREATE INDEX IF NOT EXISTS observations_by_prompt ON observations (prompt) WHERE prompt IS NOT NULL;
 -- The paths that observations are about, each once: a file is touched many times. The name is the

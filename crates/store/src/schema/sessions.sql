@@ -15,4 +15,5 @@ CREATE TABLE IF NOT EXISTS sessions (
   signature  TEXT    CHECK (signature IS NULL OR json_valid(signature)),
   summary    TEXT    CHECK (summary IS NULL OR json_valid(summary))
 ) STRICT;
+CREATE INDEX IF NOT EXISTS sessions_by_agent ON sessions (agent);
 CREATE INDEX IF NOT EXISTS sessions_by_project ON sessions (project, last_at);

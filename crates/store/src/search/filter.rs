@@ -1,17 +1,18 @@
 //! The filter of a search as SQL over the view of all documents: the only place where it is applied.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ops::Range;
 
 use model::observation::ObsType;
 use model::{OpError, limits};
-use rusqlite::params_from_iter;
 use rusqlite::types::Value;
+use rusqlite::{Params, params_from_iter};
 
-use super::Hit;
+use super::{Hit, is_interrupt, records};
 use crate::catalogue::Passages;
-use crate::paths;
+use crate::deadline::{self, Deadline};
 use crate::tx::Rx;
+use crate::{paths, sessions};
 
 /// What a document has to be like: all of this has to hold.
 #[derive(Clone, Copy, Debug, Default)]
@@ -36,6 +37,9 @@ pub struct Filter<'a> {
     pub except: Option<i64>,
 }
 
+/// Documents that a statement has gone through from one look at the clock to the next.
+const ROWS_PER_LOOK: usize = 4;
+
 /// A list of no numbers.
 pub(super) const NOTHING: &str = "[]";
 
@@ -51,21 +55,78 @@ pub(super) fn list(ids: impl Iterator<Item = i64>) -> String {
     list + "]"
 }
 
+/// Documents about files. The index alone answers it.
+const OF_FILES: &str = "SELECT id FROM observations \
+     WHERE file > 0 AND file IN (SELECT value FROM json_each(?1))";
+
+/// Documents of what failed, the same.
+pub(crate) const FAILED: &str = "SELECT id FROM observations WHERE failed = 1";
+
 /// A filter, ready to be applied.
 pub(crate) struct Conditions {
     sql: String,
     values: Vec<Value>,
     /// Whether an index leads to the documents, so that they can be enumerated if they are few.
     leads: bool,
-    by_file: bool,
+    /// Those that are asked for, if one is.
+    files: Option<Vec<i64>>,
     /// Whether the catalogue tells of every document if it is let through.
     plain: bool,
     projects: Option<Vec<i64>>,
     session: Option<i64>,
+    /// Those of the agent, wherever they were, if one is asked for: there are few of them beside what they
+    /// did.
+    sessions: Option<Ids>,
+    /// What failed, if it is asked for and not too much.
+    failed: Option<Ids>,
     kind: Option<ObsType>,
     before: Option<i64>,
     after: Option<i64>,
     except: Option<i64>,
+}
+
+/// Ids of sessions or documents, a bit for each: it is asked of very many whether they are among them.
+pub(super) struct Ids(Vec<u64>);
+
+impl Ids {
+    fn of(ids: impl Iterator<Item = i64>) -> Ids {
+        let mut bits: Vec<u64> = Vec::new();
+        // The catalogue has no others.
+        for id in ids.filter(|id| u32::try_from(*id).is_ok()) {
+            let (at, bit) = records::bit_of(id);
+            if bits.len() <= at {
+                bits.resize(at + 1, 0);
+            }
+            if let Some(bits) = bits.get_mut(at) {
+                *bits |= bit;
+            }
+        }
+        Ids(bits)
+    }
+
+    /// Those that a statement gives, unless they are more.
+    fn at_most(
+        rx: &Rx<'_>,
+        most: usize,
+        sql: &str,
+        values: impl Params,
+    ) -> Result<Option<Ids>, OpError> {
+        let ids: Vec<i64> = rx.sql(|db| {
+            let mut select = db.prepare_cached(sql)?;
+            let rows = select.query_map(values, |row| row.get(0))?;
+            rows.take(most + 1).collect()
+        })?;
+        Ok((ids.len() <= most).then(|| Ids::of(ids.into_iter())))
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn has(&self, id: i64) -> bool {
+        let (at, bit) = records::bit_of(id);
+        self.0.get(at).is_some_and(|bits| bits & bit != 0)
+    }
 }
 
 impl Conditions {
@@ -79,6 +140,11 @@ impl Conditions {
                 Some(files)
             }
             None => None,
+        };
+        let sessions = filter.agent.map(|agent| sessions::of_agent(rx, agent)).transpose()?;
+        let failed = match filter.failed {
+            Some(true) => Ids::at_most(rx, limits::SEARCH_FAILED_DOCUMENTS, FAILED, [])?,
+            _ => None,
         };
         let json = |ids: &[i64]| Value::from(list(ids.iter().copied()));
         let flag = |flag: bool| Value::from(i64::from(flag));
@@ -99,7 +165,7 @@ impl Conditions {
             sql: String::new(),
             values: Vec::new(),
             leads,
-            by_file: filter.file.is_some(),
+            files,
             plain: filter.file.is_none()
                 && filter.kind.is_none()
                 && filter.agent.is_none()
@@ -108,6 +174,8 @@ impl Conditions {
                 && filter.after.is_none(),
             projects: filter.projects.map(<[i64]>::to_vec),
             session: filter.session,
+            sessions: sessions.map(|ids| Ids::of(ids.into_iter())),
+            failed,
             kind: filter.kind,
             before: filter.before,
             after: filter.after,
@@ -123,15 +191,27 @@ impl Conditions {
         Ok(conditions)
     }
 
+    /// Whether it is known before anything is looked for that they let nothing through.
+    pub(super) fn admit_nothing(&self) -> bool {
+        let is_nothing = |ids: &Option<Vec<i64>>| ids.as_ref().is_some_and(Vec::is_empty);
+        is_nothing(&self.projects)
+            || is_nothing(&self.files)
+            || [&self.sessions, &self.failed].into_iter().flatten().any(Ids::is_empty)
+    }
+
     /// Whether a passage may be one of a document that the conditions let through, as far as the
     /// catalogue tells.
     pub(super) fn admits(&self, passages: &Passages, passage: usize) -> bool {
         let project = |projects: &Vec<i64>| projects.contains(&passages.project(passage));
         passages.doc(passage).is_some_and(|doc| {
-            let session =
-                |session: i64| session == i64::from(passages.session(passage)) || session == doc;
+            let own = i64::from(passages.session(passage));
+            let session = |session: i64| session == own || session == doc;
+            // What tells of a session is of the same agent.
+            let agent = |of: &Ids| of.has(if own == 0 { doc } else { own });
             self.projects.as_ref().is_none_or(project)
                 && self.session.is_none_or(session)
+                && self.sessions.as_ref().is_none_or(agent)
+                && self.failed.as_ref().is_none_or(|failed| failed.has(doc))
                 && self.except != Some(doc)
                 && self.may_be_of_then(passages, passage)
         })
@@ -219,17 +299,17 @@ impl Conditions {
         )
     }
 
-    /// The same where a file is asked for: of very many passages few are about it.
-    pub(super) fn of_file(&self, rx: &Rx<'_>) -> Result<Option<HashSet<usize>>, OpError> {
-        if !self.by_file {
-            return Ok(None);
-        }
-        let scope = self.scope(rx, limits::SEARCH_FILE_DOCUMENTS)?;
-        Ok(scope.map(|ids| ids.into_iter().filter_map(|id| usize::try_from(id).ok()).collect()))
+    /// The documents about the file, where one is asked for and these are few: of very many passages only
+    /// theirs need be looked at.
+    pub(super) fn of_file(&self, rx: &Rx<'_>) -> Result<Option<Ids>, OpError> {
+        let Some(files) = &self.files else { return Ok(None) };
+        let files = list(files.iter().copied());
+        Ids::at_most(rx, limits::SEARCH_FILE_DOCUMENTS, OF_FILES, [files])
     }
 
     /// The passages of all documents that the conditions let through, if these are few enough to look
-    /// only at them.
+    /// only at them. A project may have very many of which the rest of the conditions lets hardly any
+    /// through: who would have to look for them for too long does without.
     pub(super) fn scope(&self, rx: &Rx<'_>, max: usize) -> Result<Option<Vec<i64>>, OpError> {
         const PASSAGES: &str = "SELECT id FROM passages \
              WHERE doc IN (SELECT value FROM json_each(?1))";
@@ -237,14 +317,22 @@ impl Conditions {
             return Ok(None);
         }
         rx.sql(|db| {
+            // Few are found however busy the machine is: a look is as long as a handful of them.
+            let looks = u32::try_from(max / ROWS_PER_LOOK).unwrap_or(u32::MAX);
+            let deadline = Deadline::beyond(looks, limits::FILTER_PATIENCE);
             let mut select = db.prepare_cached(&self.select_scope())?;
-            let ids: Vec<i64> = select
+            let ids = select
                 .query_map(params_from_iter(&self.values), |row| row.get(0))?
                 .take(max + 1)
-                .collect::<rusqlite::Result<_>>()?;
+                .collect::<rusqlite::Result<Vec<i64>>>();
+            let ids = match ids {
+                Err(error) if deadline::is_up() && is_interrupt(&error) => return Ok(None),
+                ids => ids?,
+            };
             if ids.len() > max {
                 return Ok(None);
             }
+            drop(deadline);
             let mut passages = db.prepare_cached(PASSAGES)?;
             let passages = passages.query_map([list(ids.into_iter())], |row| row.get(0))?;
             passages.collect::<rusqlite::Result<_>>().map(Some)

@@ -31,7 +31,7 @@ pub(super) struct Documents {
 }
 
 /// Where the bit of a document is.
-fn bit_of(doc: i64) -> (usize, u64) {
+pub(super) fn bit_of(doc: i64) -> (usize, u64) {
     let doc = usize::try_from(doc).unwrap_or(usize::MAX);
     (doc / 64, 1 << (doc % 64))
 }

@@ -39,7 +39,8 @@ pub fn similar(
         found.with_words(rx, &query, &conditions, &Effort::default())?;
         let most = limit.max(limits::SEARCH_CANDIDATES);
         let scored = ranking::added_up(found.scored);
-        let hits = Sift::new(rx, &known, &conditions).documents((Order::Best, most), scored)?;
+        let mut sift = Sift::new(rx, &known, &conditions, limits::FILTER_PATIENCE);
+        let hits = sift.documents((Order::Best, most), scored)?;
         let mut candidates = Candidates::new(&known, hits);
         if let Some(vector) = said.vector.as_ref().filter(|_| recipe == Recipe::Table) {
             candidates.compare(rx, &conditions, vector, true)?;

@@ -5,6 +5,7 @@ use serde_json::json;
 
 use super::desk::{Deed, Desk};
 use crate::observations::{fold, read};
+use crate::search::filter;
 use crate::{
     commits, history, hook_events, paths, projects, prompts, receipts, recent, retention, sessions,
 };
@@ -44,8 +45,10 @@ fn what_is_looked_up_often_never_scans() {
         retention::OLD,
         retention::OLD_PROMPTS,
         retention::OLD_SESSIONS,
+        filter::FAILED,
         sessions::BY_NAME,
         sessions::LIST,
+        sessions::OF_AGENT,
     ];
     for lookup in joined.iter().map(String::as_str).chain(plain) {
         let plan: Vec<String> = desk.read(|rx| {

@@ -8,8 +8,9 @@ use model::observation::ObsType;
 use serde_json::json;
 use text::query::{self, Form};
 
-use super::desk::{Deed, Desk};
+use super::desk::{self, Deed, Desk};
 use crate::search::{self, Effort, Filter, Hits, Order, Recipe};
+use crate::sessions::{Seen, Sighting};
 use crate::{Rx, passages, sessions};
 
 const ALL: Filter<'static> = Filter {
@@ -480,6 +481,78 @@ fn a_query_that_takes_too_long_ends_with_what_it_has() {
     let effort = Effort { until: Instant::now() + Duration::from_secs(60), ..Effort::default() };
     let complete = desk.read(|rx| search::hits_within(&effort, rx, &query, &ALL, wanted));
     assert_eq!((complete.hits.len(), complete.partial), (800, false));
+}
+
+/// More of the same than a filter is asked about in any case.
+fn many(desk: &Desk, deed: Deed) {
+    desk.write(move |tx| {
+        for i in 0..5_000 {
+            let content = format!("{} n{i}", deed.content);
+            desk::do_it(tx, &Deed { content, after: i, ..deed.clone() })?;
+        }
+        Ok(())
+    });
+}
+
+/// @search_filters @search_patience
+#[test]
+fn what_one_agent_did_or_what_failed_is_found_among_any_number_of_others_without_a_search() {
+    let desk = Desk::new();
+    let project = desk.project.id;
+    let codex = desk.write(move |tx| {
+        let (name, root, at) = ("s-codex", None, super::NOW);
+        let seen = Sighting { name, agent: "codex", project, root, at, starts: false };
+        Ok(sessions::touch(tx, &seen)?.id)
+    });
+    let session = Seen { id: codex, project, new: true };
+    let path = Some("/w/app/src/dock.rs".to_owned());
+    let own = Deed { session, path, ..desk.deed(ObsType::FileEdit, "Edit src/dock.rs", 0) };
+    let own = desk.does(own).id();
+    desk.write(move |tx| sessions::summarise(tx, codex));
+    let failing = Deed { failed: true, ..desk.deed(ObsType::FileRead, "a dock too far", 0) };
+    let failing = desk.does(failing).id();
+    many(&desk, desk.deed_command("dock dock", 0));
+    let effort = Effort { until: Instant::now(), sifting: Duration::ZERO, ..Effort::default() };
+    let table = [
+        (Filter { agent: Some("codex"), ..ALL }, vec![codex, own]),
+        (Filter { agent: Some("nobody"), ..ALL }, vec![]),
+        (Filter { agent: Some("codex"), failed: Some(true), ..ALL }, vec![]),
+        (Filter { failed: Some(true), ..ALL }, vec![failing]),
+        (Filter { file: Some("nowhere.rs"), ..ALL }, vec![]),
+    ];
+    for (filter, expected) in table {
+        for typed in ["dock", "dock OR nothing"] {
+            for order in [Order::Best, Order::BestAndNewest, Order::Newest] {
+                let query = query::rewrite(typed);
+                let found =
+                    desk.read(|rx| search::hits_within(&effort, rx, &query, &filter, (order, 100)));
+                let mut ids: Vec<i64> = found.hits.iter().map(|hit| hit.id).collect();
+                ids.sort_unstable();
+                assert_eq!((&ids, found.partial), (&expected, false), "{filter:?} {typed}");
+            }
+        }
+    }
+}
+
+/// @search_prefix @search_patience
+#[test]
+fn beginnings_of_words_are_not_tried_while_some_record_may_have_the_word() {
+    let desk = Desk::new();
+    let begins = desk.runs("docker went up", 9_000);
+    many(&desk, Deed { failed: true, ..desk.deed_command("dock", 0) });
+    let filter = Filter { failed: Some(false), ..ALL };
+    let found = |sifting| {
+        let until = Instant::now() + Duration::from_secs(60);
+        let effort = Effort { until, sifting, ..Effort::default() };
+        let (query, wanted) = (query::rewrite("dock"), (Order::Best, 100));
+        desk.read(|rx| search::hits_within(&effort, rx, &query, &filter, wanted))
+    };
+    let cut_short = found(Duration::ZERO);
+    assert_eq!((cut_short.hits.len(), cut_short.partial), (0, true));
+    assert_eq!(cut_short.query.form, Form::AnyTerm);
+    let whole = found(Duration::from_secs(60));
+    assert_eq!(whole.hits.iter().map(|hit| hit.id).collect::<Vec<_>>(), [begins]);
+    assert_eq!((whole.query.form, whole.partial), (Form::Prefix, false));
 }
 
 /// Texts of pieces that mean something to the index, in all the wrong places.
