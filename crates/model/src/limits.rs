@@ -56,12 +56,16 @@ pub const UNINDEXED_MAX: usize = 100_000;
 pub const UNINDEXED_PATIENCE: Duration = Duration::from_secs(1);
 /// How long a search waits until the index knows everything.
 pub const INDEX_PATIENCE: Duration = Duration::from_secs(2);
-/// Pages of the write-ahead log from which on a COMMIT moves them into the database. Pages that are
-/// written often are moved once, however many times they stand in the log.
+/// Pages of the write-ahead log from which on they are moved into the database beside the writer, and from
+/// which on a COMMIT waits for it. Pages that are written often are moved once, however many times they
+/// stand in the log.
 pub const WAL_PAGES: u32 = 24_000;
-/// After this time without a write the log is moved meanwhile, and what is left of its file.
+pub const WAL_PAGES_MAX: u32 = 4 * WAL_PAGES;
+/// After this time without a write the log is moved meanwhile, and what is left of its file then. While it
+/// is written it is not shortened: the disk would find room for it again and again.
 pub const WAL_QUIET: Duration = Duration::from_secs(3);
 pub const WAL_BYTES_KEPT: u64 = 16 * 1024 * 1024;
+pub const WAL_BYTES_IN_USE: u64 = 128 * 1024 * 1024;
 /// Time to wait for another process that holds the database's write lock.
 pub const STORE_BUSY: Duration = Duration::from_secs(2);
 /// Read connections the daemon keeps.

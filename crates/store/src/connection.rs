@@ -155,9 +155,9 @@ fn set_up_writer(db: &Connection, setup: &Setup, new: bool) -> rusqlite::Result<
     // In kibibytes when negative. Ids and hashes lie anywhere in their indices: with the little that
     // SQLite keeps by default, most inserts into a large store would read pages back first.
     db.pragma_update(None, "cache_size", -WRITER_CACHE_KIB)?;
-    let checkpoint_at = if setup.one_shot { 0 } else { limits::WAL_PAGES };
+    let checkpoint_at = if setup.one_shot { 0 } else { limits::WAL_PAGES_MAX };
     db.pragma_update(None, "wal_autocheckpoint", checkpoint_at)?;
-    db.pragma_update(None, "journal_size_limit", limits::WAL_BYTES_KEPT)?;
+    db.pragma_update(None, "journal_size_limit", limits::WAL_BYTES_IN_USE)?;
     if let Some(pages) = setup.page_count_max {
         db.pragma_update(None, "max_page_count", pages)?;
     }
@@ -196,9 +196,32 @@ pub(crate) fn checkpoint(db: &Connection) -> Result<(), StoreError> {
     if busy == 0 { Ok(()) } else { Err(StoreError::Busy) }
 }
 
+/// How long a log is.
+pub(crate) struct Log {
+    pub(crate) pages: u32,
+    /// Those of them that are in the database already.
+    pub(crate) moved: u32,
+}
+
+/// Looks at the log without doing anything about it.
+pub(crate) fn log(db: &Connection) -> rusqlite::Result<Log> {
+    let mut look = db.prepare_cached("PRAGMA wal_checkpoint(NOOP)")?;
+    // Minus one where there is none.
+    let number = |pages: i64| u32::try_from(pages).unwrap_or_default();
+    look.query_row([], |row| Ok(Log { pages: number(row.get(1)?), moved: number(row.get(2)?) }))
+}
+
 /// Moves as much of the log into the database as no snapshot needs, without waiting for anybody.
 pub(crate) fn move_log(db: &Connection) -> rusqlite::Result<()> {
     db.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
+}
+
+/// Empties the file of the log if nobody reads it at this moment; else it stays as long as it is.
+pub(crate) fn shorten_log(db: &Connection, busy: Duration) -> rusqlite::Result<()> {
+    db.busy_timeout(Duration::ZERO)?;
+    let shortened = db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+    db.busy_timeout(busy)?;
+    shortened
 }
 
 /// Lets the closing of this connection remove the log and its index, as SQLite does by default.

@@ -101,6 +101,11 @@ impl Keeper {
         self.live.as_ref().map(|live| &live.db).ok_or_else(|| StoreError::Io("it is closed".into()))
     }
 
+    /// The database that is open, whatever stands at the path by now.
+    pub(crate) fn open_now(&self) -> Option<&Connection> {
+        self.live.as_ref().map(|live| &live.db)
+    }
+
     /// Whether what was just committed is in the file that stands at the path.
     pub(crate) fn holds(&mut self) -> Result<bool, StoreError> {
         match self.look() {

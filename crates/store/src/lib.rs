@@ -28,6 +28,7 @@ pub mod hook_events;
 mod keeper;
 mod late;
 mod memo;
+mod mover;
 mod notices;
 pub mod observations;
 pub mod passages;

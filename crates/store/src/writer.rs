@@ -16,9 +16,10 @@ use crate::files::Scratch;
 use crate::keeper::{Keeper, Shared, run_effects};
 use crate::late::{Finished, Index, Late};
 use crate::memo::Memo;
+use crate::mover::Mover;
 use crate::store::{Publish, Write};
 use crate::tx::{Effect, Tx};
-use crate::{calls, connection, events, hook_events, passages};
+use crate::{calls, connection, events, files, hook_events, passages};
 
 /// What the writer thread is asked for.
 pub(crate) enum Command {
@@ -108,12 +109,14 @@ pub(crate) struct Writer {
     unindexed: usize,
     /// Whether something was committed since the log was last moved into the database.
     unmoved: bool,
+    mover: Mover,
 }
 
 impl Writer {
     pub(crate) fn new(shared: Arc<Shared>, keeper: Keeper, publish: Publish) -> Writer {
         let pruned_at = shared.now();
-        Writer { shared, keeper, publish, pruned_at, unindexed: 0, unmoved: false }
+        let mover = Mover::of(limits::WAL_PAGES);
+        Writer { shared, keeper, publish, pruned_at, unindexed: 0, unmoved: false, mover }
     }
 
     /// Opens the database for the first time.
@@ -130,6 +133,10 @@ impl Writer {
     pub(crate) fn work(mut self, queue: &Receiver<Command>) {
         let mut next = self.wait(queue);
         while let Some(command) = next.take() {
+            if !matches!(command, Command::Job(_)) {
+                // What concerns the file as a whole has it alone.
+                self.mover.finish();
+            }
             match command {
                 Command::Job(job) => {
                     let (mut group, mut arrivals) = (vec![job], Arrivals::of(queue));
@@ -157,6 +164,7 @@ impl Writer {
                 next = self.wait(queue);
             }
         }
+        self.mover.finish();
         self.keeper.close();
     }
 
@@ -182,9 +190,22 @@ impl Writer {
 
     fn move_log(&mut self) {
         self.unmoved = false;
+        self.mover.finish();
+        let log = files::beside(self.shared.path(), "-wal");
         if let Ok(db) = self.keeper.ready() {
             // If it fails, the log grows until the next time.
-            let _ = connection::move_log(db);
+            let _ = match files::bytes(&log) > limits::WAL_BYTES_KEPT {
+                true => connection::shorten_log(db, self.shared.setup.busy),
+                false => connection::move_log(db),
+            };
+        }
+    }
+
+    fn tend_log(&mut self) {
+        if !self.shared.setup.one_shot
+            && let Some(db) = self.keeper.open_now()
+        {
+            self.mover.tend(db, self.shared.path());
         }
     }
 
@@ -207,7 +228,10 @@ impl Writer {
     /// a run of its own.
     fn commit(&mut self, mut group: Vec<Job>, arrivals: &mut Arrivals<'_>) {
         match self.run(&mut group, arrivals) {
-            Ok(outcomes) => self.acknowledge(group, outcomes),
+            Ok(outcomes) => {
+                self.acknowledge(group, outcomes);
+                self.tend_log();
+            }
             Err(aborted) if group.len() > 1 && aborted.one_may_be_to_blame => {
                 group.into_iter().for_each(|job| self.commit(vec![job], &mut Arrivals::default()));
             }
@@ -241,7 +265,10 @@ impl Writer {
                         return Ok(outcomes);
                     }
                 }
-                Err(Aborted { fault: StoreError::Corrupt(why), .. }) => self.keeper.repair(&why)?,
+                Err(Aborted { fault: StoreError::Corrupt(why), .. }) => {
+                    self.mover.finish();
+                    self.keeper.repair(&why)?;
+                }
                 Err(aborted) => {
                     // A file that is not ours any more explains any fault.
                     if self.keeper.holds()? {

@@ -9,6 +9,7 @@ mod faults;
 mod folding;
 mod groups;
 mod meaning;
+mod mover;
 mod passages;
 mod plans;
 mod projects;

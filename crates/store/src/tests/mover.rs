@@ -1,0 +1,61 @@
+//! The log is moved into the database while somebody writes.
+
+use model::limits;
+use rusqlite::Connection;
+
+use super::{Home, other_connection, wal};
+use crate::mover::Mover;
+use crate::{connection, files};
+
+/// Writes about so many pages in one transaction.
+fn write(db: &Connection, pages: usize) {
+    db.execute_batch("BEGIN").unwrap();
+    let mut insert = db.prepare_cached("INSERT INTO filler VALUES (randomblob(3000))").unwrap();
+    (0..pages).for_each(|_| assert_eq!(insert.execute([]), Ok(1)));
+    drop(insert);
+    db.execute_batch("COMMIT").unwrap();
+}
+
+#[test]
+fn a_long_log_is_moved_while_writes_go_on_and_begins_anew() {
+    let home = Home::new();
+    drop(home.open());
+    let db = other_connection(&home.db());
+    db.execute_batch("PRAGMA wal_autocheckpoint = 0; CREATE TABLE filler (bytes BLOB)").unwrap();
+    let pages = || connection::log(&db).unwrap().pages;
+    let mut mover = Mover::of(100);
+    write(&db, 50);
+    mover.tend(&db, &home.db());
+    mover.finish();
+    assert_eq!(connection::log(&db).unwrap().moved, 0, "a short log is left alone");
+    write(&db, 100);
+    let (mut longest, mut written) = (pages(), 150);
+    while pages() >= 100 && written < 100_000 {
+        mover.tend(&db, &home.db());
+        write(&db, 1);
+        (longest, written) = (longest.max(pages()), written + 1);
+    }
+    assert!(longest > 150 && pages() < 100, "the log begins anew after {longest} pages");
+    mover.finish();
+    let rows: usize = db.query_row("SELECT count(*) FROM filler", [], |row| row.get(0)).unwrap();
+    assert_eq!(rows, written);
+}
+
+#[test]
+fn the_file_of_a_log_is_emptied_unless_somebody_reads_it() {
+    let home = Home::new();
+    drop(home.open());
+    let db = other_connection(&home.db());
+    let bytes = || files::bytes(&wal(&home.db()));
+    db.execute_batch("PRAGMA wal_autocheckpoint = 0; CREATE TABLE filler (bytes BLOB)").unwrap();
+    write(&db, 50);
+    let reader = other_connection(&home.db());
+    reader.execute_batch("BEGIN; SELECT count(*) FROM filler").unwrap();
+    write(&db, 50);
+    let before = bytes();
+    connection::shorten_log(&db, limits::STORE_BUSY).unwrap();
+    assert_eq!(bytes(), before, "somebody reads it, and nobody waits for that");
+    reader.execute_batch("COMMIT").unwrap();
+    connection::shorten_log(&db, limits::STORE_BUSY).unwrap();
+    assert_eq!(bytes(), 0);
+}
