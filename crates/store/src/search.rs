@@ -286,10 +286,7 @@ fn find(
     }
     let mut partial = found.partial || named.partial || waiting.partial;
     let exact: HashSet<i64> = named.exact.iter().filter_map(|at| passages.doc(*at)).collect();
-    let mut scored = ranking::added_up(found.scored);
-    if let Some(documents) = conditions.of_file(rx)? {
-        scored.retain(|one| passages.doc(one.passage).is_some_and(|doc| documents.has(doc)));
-    }
+    let scored = ranking::added_up(found.scored);
     let most = limits::SEARCH_CANDIDATES;
     let mut sift = Sift::new(rx, &passages, conditions, effort.sifting);
     let newest = match order {

@@ -68,8 +68,8 @@ pub(crate) struct Conditions {
     values: Vec<Value>,
     /// Whether an index leads to the documents, so that they can be enumerated if they are few.
     leads: bool,
-    /// Those that are asked for, if one is.
-    files: Option<Vec<i64>>,
+    /// What is about the file, if one is asked for and that is not too much.
+    about: Option<Ids>,
     /// Whether the catalogue tells of every document if it is let through.
     plain: bool,
     projects: Option<Vec<i64>>,
@@ -141,6 +141,13 @@ impl Conditions {
             }
             None => None,
         };
+        let about = match &files {
+            Some(files) => {
+                let files = list(files.iter().copied());
+                Ids::at_most(rx, limits::SEARCH_FILE_DOCUMENTS, OF_FILES, [files])?
+            }
+            None => None,
+        };
         let sessions = filter.agent.map(|agent| sessions::of_agent(rx, agent)).transpose()?;
         let failed = match filter.failed {
             Some(true) => Ids::at_most(rx, limits::SEARCH_FAILED_DOCUMENTS, FAILED, [])?,
@@ -165,7 +172,7 @@ impl Conditions {
             sql: String::new(),
             values: Vec::new(),
             leads,
-            files,
+            about,
             plain: filter.file.is_none()
                 && filter.kind.is_none()
                 && filter.agent.is_none()
@@ -194,9 +201,8 @@ impl Conditions {
     /// Whether it is known before anything is looked for that they let nothing through.
     pub(super) fn admit_nothing(&self) -> bool {
         let is_nothing = |ids: &Option<Vec<i64>>| ids.as_ref().is_some_and(Vec::is_empty);
-        is_nothing(&self.projects)
-            || is_nothing(&self.files)
-            || [&self.sessions, &self.failed].into_iter().flatten().any(Ids::is_empty)
+        let told = [&self.about, &self.sessions, &self.failed];
+        is_nothing(&self.projects) || told.into_iter().flatten().any(Ids::is_empty)
     }
 
     /// Whether a passage may be one of a document that the conditions let through, as far as the
@@ -211,7 +217,7 @@ impl Conditions {
             self.projects.as_ref().is_none_or(project)
                 && self.session.is_none_or(session)
                 && self.sessions.as_ref().is_none_or(agent)
-                && self.failed.as_ref().is_none_or(|failed| failed.has(doc))
+                && [&self.about, &self.failed].into_iter().flatten().all(|ids| ids.has(doc))
                 && self.except != Some(doc)
                 && self.may_be_of_then(passages, passage)
         })
@@ -297,14 +303,6 @@ impl Conditions {
              WHERE id IN (SELECT value FROM json_each(?)){}",
             self.sql
         )
-    }
-
-    /// The documents about the file, where one is asked for and these are few: of very many passages only
-    /// theirs need be looked at.
-    pub(super) fn of_file(&self, rx: &Rx<'_>) -> Result<Option<Ids>, OpError> {
-        let Some(files) = &self.files else { return Ok(None) };
-        let files = list(files.iter().copied());
-        Ids::at_most(rx, limits::SEARCH_FILE_DOCUMENTS, OF_FILES, [files])
     }
 
     /// The passages of all documents that the conditions let through, if these are few enough to look
