@@ -101,6 +101,11 @@ impl Keeper {
         self.live.as_ref().map(|live| &live.db).ok_or_else(|| StoreError::Io("it is closed".into()))
     }
 
+    /// Whether the database that is open and its log still stand at the path.
+    pub(crate) fn stands(&self) -> bool {
+        matches!(self.look(), Some(Look::Same))
+    }
+
     /// The database that is open, whatever stands at the path by now.
     pub(crate) fn open_now(&self) -> Option<&Connection> {
         self.live.as_ref().map(|live| &live.db)

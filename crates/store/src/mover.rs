@@ -27,7 +27,7 @@ impl Mover {
     /// Looks after the log, between two transactions of this connection. The little that was written while
     /// the rest was moved is moved here, for a log begins anew only when nothing of it is left.
     pub(crate) fn tend(&mut self, db: &Connection, path: &Path) {
-        if self.under_way.as_ref().is_some_and(|thread| !thread.is_finished()) {
+        if self.is_under_way() {
             return;
         }
         let Ok(log) = connection::log(db) else { return };
@@ -42,6 +42,10 @@ impl Mover {
             let beside = thread::Builder::new().name("store-mover".into());
             self.under_way = beside.spawn(move || move_beside(&path, few)).ok();
         }
+    }
+
+    pub(crate) fn is_under_way(&self) -> bool {
+        self.under_way.as_ref().is_some_and(|thread| !thread.is_finished())
     }
 
     /// Waits until nothing is moved any more.

@@ -252,6 +252,10 @@ impl Writer {
         let now = self.shared.now();
         let prune = now.saturating_sub(self.pruned_at) >= limits::PRUNE_EVERY_MS;
         for _ in 0..limits::WRITE_RUNS_MAX {
+            if self.mover.is_under_way() && !self.keeper.stands() {
+                // Who puts another file or log in its place has it alone.
+                self.mover.finish();
+            }
             let db = self.keeper.ready()?;
             match transact((db, &self.shared), (group, arrivals), prune.then_some(now)) {
                 Ok((outcomes, finished)) => {

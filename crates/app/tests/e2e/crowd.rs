@@ -9,8 +9,8 @@ use serde_json::json;
 use testkit::http::read_response;
 use testkit::{Daemon, Home, Http};
 
-use super::home;
 use super::ways::connect;
+use super::{home, sqlite};
 
 /// That the daemon serves a new client on each of its doors.
 fn serves(home: &Home, daemon: &Daemon) {
@@ -105,6 +105,70 @@ fn what_is_sent_without_waiting_is_answered_in_the_order_of_its_lines() {
     socket.send(format!("{rest}\n").as_bytes());
     let status = socket.receive().expect("an answer to the call behind them");
     assert_eq!(status["result"]["events"], EVENTS, "{status}");
+}
+
+/// @events_are_answered_in_order
+#[test]
+fn an_event_is_kept_alike_however_its_call_is_written_and_what_is_none_is_refused_by_name() {
+    let home = home();
+    let _daemon = home.daemon();
+    let mut socket = home.socket();
+    let event = |session: u8| {
+        format!(
+            r#""session_id":"s-{session}","cwd":"/srv/app","hook_event_name":"PostToolUse","tool_name":"Bash",
+               "tool_use_id":"t-1","tool_input":{{"command":"echo \"caf\u00e9\" password=hunter2hunter2"}},
+               "tool_response":{{"stdout":"x","exit_code":3}}"#
+        )
+        .replace('\n', " ")
+    };
+    let kept = [
+        format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"hook","params":{{"payload":{{{}}}}}}}"#,
+            event(1)
+        ),
+        // Members in another order, one that nobody knows, one twice, and a name with an escape.
+        format!(
+            r#" {{"params":{{"payload":{{"later":[{{}}],{}}}}},"x":0,"method":"stop","method":"hook","id":"2","jsonrpc":"2.0"}} "#,
+            event(2).replace("tool_name", "tool\\u005fname")
+        ),
+        format!(
+            r#"{{"jsonrpc":"2.0","id":null,"method":"hook","params":{{"payload":{{"cwd":1,{}}}}}}}"#,
+            event(3)
+        ),
+    ];
+    for line in &kept {
+        socket.send(format!("{line}\n").as_bytes());
+        let reply = socket.receive().expect("an answer");
+        assert_eq!(reply["result"]["recorded"], true, "{line}: {reply}");
+    }
+    let refused = [
+        (r#"{"jsonrpc":"2.0","id":[1],"method":"hook","params":{"payload":{}}}"#, -32600),
+        (r#"{"jsonrpc":"1.0","id":1,"method":"hook","params":{"payload":{}}}"#, -32600),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"hook","params":{"payload":[]}}"#, 40001),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"hook","params":{"payload":{"session_id":"s"},"z":1}}"#,
+            40001,
+        ),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"hook","params":{"payload":{}}}"#, 40001),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"hook"}"#, 40001),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"hook","params":{"payload":{"session_id":"s"}},"rekindle":null}"#,
+            40001,
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"hook","params":{"payload":{"session_id":"\ud800"}}}"#,
+            -32700,
+        ),
+    ];
+    for (line, code) in refused {
+        socket.send(format!("{line}\n").as_bytes());
+        let reply = socket.receive().expect("an answer");
+        assert_eq!(reply["error"]["code"], code, "{line}: {reply}");
+    }
+    let observed = sqlite::observed(&home);
+    assert_eq!(observed.len(), kept.len());
+    assert!(observed.iter().all(|one| *one == observed[0]), "{observed:?}");
+    assert!(observed[0].0.contains("café") && !observed[0].0.contains("hunter2"), "{observed:?}");
 }
 
 /// @slow_requests_are_cut_off

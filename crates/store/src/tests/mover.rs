@@ -16,6 +16,7 @@ fn write(db: &Connection, pages: usize) {
     db.execute_batch("COMMIT").unwrap();
 }
 
+/// @a_long_log_is_moved
 #[test]
 fn a_long_log_is_moved_while_writes_go_on_and_begins_anew() {
     let home = Home::new();
@@ -41,6 +42,7 @@ fn a_long_log_is_moved_while_writes_go_on_and_begins_anew() {
     assert_eq!(rows, written);
 }
 
+/// @a_long_log_is_moved
 #[test]
 fn the_file_of_a_log_is_emptied_unless_somebody_reads_it() {
     let home = Home::new();
