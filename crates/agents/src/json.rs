@@ -2,6 +2,7 @@
 //! looked for one by one. Of an event little is kept, and a tree of [`Value`] would copy all of it.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
@@ -115,8 +116,14 @@ impl Serialize for Json<'_> {
             Json::Number(number) => number.serialize(serializer),
             Json::Text(text) => serializer.serialize_str(text),
             Json::List(items) => serializer.collect_seq(items),
-            Json::Object(members) => {
-                serializer.collect_map(members.0.iter().map(|(name, value)| (name, value)))
+            Json::Object(Members(members)) => {
+                let places = members.iter().enumerate();
+                let last: HashMap<&str, usize> =
+                    places.clone().map(|(at, (name, _))| (&**name, at)).collect();
+                let counts =
+                    |(at, (name, _)): &(usize, &(Cow<'_, str>, _))| last.get(&**name) == Some(at);
+                serializer
+                    .collect_map(places.filter(counts).map(|(_, (name, value))| (name, value)))
             }
         }
     }
@@ -240,6 +247,7 @@ mod tests {
         let json: Json<'_> = serde_json::from_str(r#"{"a":1,"b":2,"a":3}"#).unwrap();
         assert_eq!(json.get("a").and_then(Json::as_number), Some(&3.into()));
         assert_eq!(json.get("c"), None);
+        assert_eq!(serde_json::to_string(&json).unwrap(), r#"{"b":2,"a":3}"#);
         let Json::Object(mut members) = json else { unreachable!("it is an object") };
         members.set("a", Json::Null);
         assert_eq!((members.get("a"), members.len()), (Some(&Json::Null), 2));

@@ -229,16 +229,23 @@ impl<'a> Call<'a> {
         inside.filter(|path| !path.is_empty()).unwrap_or(path)
     }
 
-    /// The path as it is kept: as given, or below the folder where the agent stands.
+    /// The path as it is kept: as given, or below the folder where the agent stands. The same file has the
+    /// same path, whatever slashes it was given with.
     fn absolute(&self, path: &str) -> String {
-        match self.cwd.filter(|cwd| cwd.starts_with('/')) {
+        let path = match self.cwd.filter(|cwd| cwd.starts_with('/')) {
             Some(cwd) if !path.starts_with(['/', '~']) && !path.contains(':') => {
                 let path = path.strip_prefix("./").unwrap_or(path);
                 let cwd = cwd.trim_end_matches('/');
                 if path == "." { cwd.to_owned() } else { format!("{cwd}/{path}") }
             }
             _ => path.to_owned(),
+        };
+        let is_odd = ["//", "/./"].iter().any(|odd| path.contains(odd)) || path.ends_with('/');
+        if !is_odd || !path.starts_with('/') {
+            return path;
         }
+        let parts = path.split('/').filter(|part| !part.is_empty() && *part != ".");
+        format!("/{}", parts.collect::<Vec<_>>().join("/"))
     }
 }
 

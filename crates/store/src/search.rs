@@ -667,7 +667,8 @@ impl<'s, 'r> Sift<'s, 'r> {
         let mut places: HashMap<i64, usize> = HashMap::new();
         let mut looked_at = 0;
         while hits.len() < limit && !ranked.is_empty() {
-            if looked_at >= CANDIDATES_AT_MOST && begun.elapsed() >= self.left {
+            let is_enough = looked_at >= CANDIDATES_AT_MOST && !self.conditions.plain;
+            if is_enough && begun.elapsed() >= self.left {
                 self.partial = true;
                 break;
             }

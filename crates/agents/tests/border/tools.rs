@@ -37,6 +37,12 @@ fn each_tool_of_claude_code_has_its_type_content_and_path() {
             json!({"pattern": "fn main", "path": "src"}),
             ("search", "fn main in src", "P/src"),
         ),
+        (
+            "Grep",
+            json!({"pattern": "fn main", "path": "./src//api/./"}),
+            ("search", "fn main in ./src//api/./", "P/src/api"),
+        ),
+        ("Read", json!({"file_path": "/"}), ("file_read", "Read /", "/")),
         ("Grep", json!({"pattern": "fn main"}), ("search", "fn main", "")),
         ("Glob", json!({"pattern": "**/*.rs", "path": "/x"}), ("search", "**/*.rs", "/x")),
         ("Task", json!({"description": "Look", "prompt": "p"}), ("task_spawn", "Look", "")),

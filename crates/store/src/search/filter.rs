@@ -70,8 +70,9 @@ pub(crate) struct Conditions {
     leads: bool,
     /// What is about the file, if one is asked for and that is not too much.
     about: Option<Ids>,
-    /// Whether the catalogue tells of every document if it is let through.
-    plain: bool,
+    /// Whether the catalogue and what was read for the filter tell of every document if it is let through.
+    /// Of its time it is not told whether that has grown.
+    pub(super) plain: bool,
     projects: Option<Vec<i64>>,
     session: Option<i64>,
     /// Those of the agent, wherever they were, if one is asked for: there are few of them beside what they
@@ -172,13 +173,11 @@ impl Conditions {
             sql: String::new(),
             values: Vec::new(),
             leads,
-            about,
-            plain: filter.file.is_none()
-                && filter.kind.is_none()
-                && filter.agent.is_none()
-                && filter.failed.is_none()
+            plain: filter.file.is_some() == about.is_some()
+                && filter.failed.is_some() == failed.is_some()
                 && filter.before.is_none()
                 && filter.after.is_none(),
+            about,
             projects: filter.projects.map(<[i64]>::to_vec),
             session: filter.session,
             sessions: sessions.map(|ids| Ids::of(ids.into_iter())),

@@ -534,6 +534,24 @@ fn what_one_agent_did_or_what_failed_is_found_among_any_number_of_others_without
     }
 }
 
+/// @search_filters @search_frequent
+#[test]
+fn all_that_a_filter_lets_through_is_found_however_much_it_is() {
+    let desk = Desk::new();
+    many(&desk, desk.deed_command("dock", 0));
+    let effort = Effort { sifting: Duration::ZERO, ..Effort::default() };
+    let filters = [
+        Filter { agent: Some("claude-code"), ..ALL },
+        Filter { kind: Some(ObsType::Command), ..ALL },
+        Filter { session: Some(desk.session.id), ..ALL },
+    ];
+    for filter in filters {
+        let (query, wanted) = (query::rewrite("dock"), (Order::Best, 10_000));
+        let found = desk.read(|rx| search::hits_within(&effort, rx, &query, &filter, wanted));
+        assert_eq!((found.hits.len(), found.partial), (5_000, false), "{filter:?}");
+    }
+}
+
 /// @search_prefix @search_patience
 #[test]
 fn beginnings_of_words_are_not_tried_while_some_record_may_have_the_word() {
