@@ -330,7 +330,7 @@ pub const SUMMARY_INTENT_WORDS_MIN: usize = 5;
 /// Rows that are looked at for the best of what is recent.
 pub const RECENT_ROWS_MAX: usize = 5_000;
 /// Files that one path may stand for, and paths of which it is looked whether they lead to the same file.
-pub const FILE_FORMS_MAX: usize = 2_000;
+pub const FILE_FORMS_MAX: usize = 20_000;
 pub const FILE_LINKS_MAX: usize = 100;
 /// Records that a dry run of a purge shows.
 pub const PURGE_SAMPLES: usize = 5;

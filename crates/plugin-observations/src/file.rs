@@ -35,12 +35,16 @@ impl<'a> Asked<'a> {
         Ok(Asked { given, from_here, also })
     }
 
-    /// The path to look for: what it means where the caller stands wins over what else ends like it.
-    pub(crate) fn path(&self, rx: &Rx<'_>) -> Result<&str, OpError> {
-        match self.from_here.as_deref() {
-            Some(here) if !self.also.is_empty() || history::is_path(rx, here)? => Ok(here),
-            _ => Ok(self.given),
+    /// The path to look for in these projects: what it means where the caller stands wins over what else
+    /// ends like it, if there is anything about that in them.
+    pub(crate) fn path(&self, rx: &Rx<'_>, projects: Option<&[i64]>) -> Result<&str, OpError> {
+        let Some(here) = self.from_here.as_deref() else { return Ok(self.given) };
+        for path in self.also.iter().map(String::as_str).chain([here]) {
+            if history::is_path(rx, path, projects)? {
+                return Ok(here);
+            }
         }
+        Ok(self.given)
     }
 }
 

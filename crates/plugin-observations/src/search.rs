@@ -212,9 +212,8 @@ impl Op for Search {
             let scope = question.scope(rx)?;
             let projects = scope.ids();
             let filter = Filter {
-                projects: projects.as_deref(),
                 root: scope.root(),
-                ..params.filter(rx, file.as_ref())?
+                ..params.filter(rx, file.as_ref(), projects.as_deref())?
             };
             let found = params.find(rx, &filter, &query, recipe, cx.now)?;
             let (page, next_offset) = params.page(found.ranked, found.weighed);
@@ -281,20 +280,22 @@ struct Found {
 }
 
 impl SearchParams {
-    /// What the parameters say themselves, wherever it is looked.
+    /// What the parameters say, in these projects.
     fn filter<'f>(
         &'f self,
         rx: &Rx<'_>,
         file: Option<&'f Asked<'f>>,
+        projects: Option<&'f [i64]>,
     ) -> Result<Filter<'f>, OpError> {
         let session = match &self.session_id {
             Some(name) => Some(sessions::id_of(rx, name)?.ok_or_else(|| unknown(name))?),
             None => None,
         };
         Ok(Filter {
+            projects,
             kind: self.obs_type,
             session,
-            file: file.map(|file| file.path(rx)).transpose()?,
+            file: file.map(|file| file.path(rx, projects)).transpose()?,
             also: file.map_or(&[], |file| &file.also),
             agent: self.agent.as_deref(),
             failed: self.failed,

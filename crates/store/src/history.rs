@@ -238,9 +238,15 @@ fn touching(rx: &Rx<'_>, session: i64) -> Result<Option<Touches>, OpError> {
     rx.sql(|db| db.prepare_cached(TOUCHING)?.query_row([session], read).optional())
 }
 
-/// Whether anything is on record about exactly this path.
-pub fn is_path(rx: &Rx<'_>, path: &str) -> Result<bool, OpError> {
-    Ok(paths::exact(rx, path)?.is_some())
+pub(crate) const ABOUT: &str = "SELECT EXISTS (SELECT 1 FROM observations \
+     WHERE file = ?1 AND project IN (SELECT value FROM json_each(?2)))";
+
+/// Whether anything is on record about exactly this path, in these projects if some are asked about.
+pub fn is_path(rx: &Rx<'_>, path: &str, projects: Option<&[i64]>) -> Result<bool, OpError> {
+    let Some(file) = paths::exact(rx, path)? else { return Ok(false) };
+    let Some(projects) = projects else { return Ok(true) };
+    let projects = serde_json::json!(projects).to_string();
+    rx.sql(|db| db.prepare_cached(ABOUT)?.query_row(params![file, projects], |row| row.get(0)))
 }
 
 /// The paths on record that end in this one, the newest first and not all of very many.

@@ -194,6 +194,33 @@ fn a_name_that_very_many_files_have_finds_those_of_the_project() {
     assert_eq!(texts(&history["sessions"][0]["touches"]), ["Edit src/old/mod.rs: web"]);
 }
 
+/// @search_filters @read_file_history
+#[test]
+fn a_file_of_another_project_is_meant_when_that_is_named_though_there_is_one_here() {
+    let world = World::new();
+    world.edit(S, HOUR, "/nowhere/web/src/m.rs", "Edit src/m.rs: ibex of web");
+    world.edit(("s-2", API), HOUR, "/nowhere/api/src/m.rs", "Edit src/m.rs: ibex of api");
+    let table = [
+        (json!("api"), vec!["Edit src/m.rs: ibex of api"]),
+        (json!("web"), vec!["Edit src/m.rs: ibex of web"]),
+        (Value::Null, vec!["Edit src/m.rs: ibex of web"]),
+    ];
+    for (project, expected) in table {
+        let mut params = json!({ "query": "ibex", "file_path": "src/m.rs" });
+        if !project.is_null() {
+            params["project"] = project;
+        }
+        let found = world.call_from(Some("/nowhere/web"), "search", params.clone()).unwrap();
+        let found: Vec<&str> = found["results"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter_map(|hit| hit["content_preview"].as_str())
+            .collect();
+        assert_eq!(found, expected, "{params}");
+    }
+}
+
 /// @read_file_history
 #[test]
 fn a_history_goes_on_when_the_project_has_another_root() {
