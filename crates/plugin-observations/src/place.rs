@@ -174,8 +174,11 @@ impl DiskPlaces {
         if !real.is_absolute() || real.parent().is_none() {
             return nowhere("unknown");
         }
+        // A folder that is gone, or yet to come, still is where it was.
+        let there = real.ancestors().find_map(|above| above.canonicalize().ok());
+        let there = there.as_deref().unwrap_or(&real);
         // A repository of somebody's dot files does not make a project of the whole home.
-        let repository = git::Facts::at(&real).filter(|facts| !self.is_no_project(&facts.root));
+        let repository = git::Facts::at(there).filter(|facts| !self.is_no_project(&facts.root));
         let top = repository.as_ref().map(|facts| facts.root.as_path());
         let own = self.nearest_settings(&real, top);
         let facts = match (&repository, &own) {

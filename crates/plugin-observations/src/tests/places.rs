@@ -52,6 +52,20 @@ fn a_repository_is_known_by_its_remote_and_shown_by_its_directory() {
     assert_eq!(place.facts.name, "app");
 }
 
+/// @project_identity
+#[test]
+fn a_folder_that_is_gone_or_yet_to_come_is_of_the_repository_that_it_is_in() {
+    let folder = Folder::new();
+    let (app, link) = (folder.0.join("app"), folder.0.join("link"));
+    repository(&app, None);
+    std::os::unix::fs::symlink(&app, &link).unwrap();
+    for gone in [app.join("gone"), app.join("gone/deep"), link.join("gone")] {
+        assert_eq!(look(&gone).facts.root.as_deref(), app.to_str(), "{}", gone.display());
+    }
+    let outside = folder.0.join("gone");
+    assert_eq!(look(&outside).facts.root.as_deref(), outside.to_str());
+}
+
 /// @project_worktrees
 #[test]
 fn a_worktree_and_a_link_are_the_same_place() {
