@@ -120,8 +120,8 @@ pub(crate) struct DiskPlaces {
     home: Option<PathBuf>,
     asked: Mutex<Believed<Arc<Place>>>,
     folders: Mutex<Believed<FilePlace>>,
-    /// The places of the folders of files, as far as there are such folders.
-    holders: Mutex<Believed<Arc<Place>>>,
+    /// What there is of the folders of files: one of these, or the nearest above it.
+    holders: Mutex<Believed<Arc<str>>>,
 }
 
 /// What the disk said about directories, and when.
@@ -200,13 +200,13 @@ impl DiskPlaces {
 
     /// What is wrong with the settings of projects that somebody was in lately, one line each.
     pub(crate) fn broken(&self) -> BTreeSet<String> {
-        let suspect = [&self.asked, &self.holders].into_iter().flat_map(|places| {
-            let places = places.lock().unwrap_or_else(PoisonError::into_inner);
-            let broken = places.iter().filter(|(_, (_, place))| place.broken().is_some());
-            broken.map(|(dir, _)| dir.clone()).collect::<Vec<_>>()
-        });
+        let suspect: Vec<String> = {
+            let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+            let broken = asked.iter().filter(|(_, (_, place))| place.broken().is_some());
+            broken.map(|(cwd, _)| cwd.clone()).collect()
+        };
         // They may have been mended since.
-        suspect.filter_map(|dir| self.at(Some(&dir)).broken()).collect()
+        suspect.iter().filter_map(|cwd| self.at(Some(cwd)).broken()).collect()
     }
 
     fn is_no_project(&self, dir: &Path) -> bool {
@@ -252,9 +252,10 @@ impl Places for DiskPlaces {
         let there = || {
             // The file may be gone with its folder, or is yet to come.
             let above = Path::new(dir).ancestors().find(|above| above.is_dir());
-            Arc::new(self.look(above.and_then(Path::to_str).unwrap_or_default()))
+            above.and_then(Path::to_str).unwrap_or_default().into()
         };
-        believe(&self.holders, dir, there).excludes(&path)
+        let holder = believe(&self.holders, dir, there);
+        self.at(Some(&holder)).excludes(&path)
     }
 }
 
