@@ -37,6 +37,8 @@ pub(crate) struct Shared {
     pub(crate) behind: AtomicBool,
     /// There are passages of which it is not known yet what they mean, although it should be.
     pub(crate) bare: AtomicBool,
+    /// There are postings that would be read sooner if they were packed.
+    pub(crate) loose: AtomicBool,
     pub(crate) catalogue: Arc<Catalogue>,
 }
 
@@ -290,6 +292,7 @@ impl Keeper {
         }
         self.shared.behind.store(passages::is_behind(tx)?, Ordering::Relaxed);
         self.shared.bare.store(passages::is_bare(tx)?, Ordering::Relaxed);
+        self.shared.loose.store(passages::is_loose(tx)?, Ordering::Relaxed);
         match opened {
             Some(opened) => catch_unwind(AssertUnwindSafe(|| (self.on_open)(tx, opened)))
                 .unwrap_or_else(|_| Err(OpError::internal("opening the database panicked"))),

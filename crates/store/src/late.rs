@@ -32,6 +32,8 @@ pub(crate) struct Late {
     indexed: bool,
     /// Whether it is known of all passages what they mean.
     worked_out: bool,
+    /// Whether there are postings to be packed, if somebody has looked.
+    loose: Option<bool>,
     /// Whether there are other pauses, or other ways to a project.
     pauses_changed: bool,
 }
@@ -79,6 +81,10 @@ impl Late {
         self.worked_out = true;
     }
 
+    pub(crate) fn loose(&mut self, is_loose: bool) {
+        self.loose = Some(is_loose);
+    }
+
     pub(crate) fn pauses_changed(&mut self) {
         self.pauses_changed = true;
     }
@@ -95,6 +101,7 @@ impl Late {
         self.unindexed += later.unindexed;
         self.indexed |= later.indexed;
         self.worked_out |= later.worked_out;
+        self.loose = later.loose.or(self.loose);
         self.pauses_changed |= later.pauses_changed;
     }
 
@@ -121,6 +128,7 @@ impl Late {
             noted: self.unindexed + drawn.unindexed,
             is_whole: self.indexed,
             is_worked_out: self.worked_out,
+            is_loose: self.loose,
         };
         Ok(Finished { index, pauses })
     }
@@ -151,4 +159,6 @@ pub(crate) struct Index {
     pub(crate) is_whole: bool,
     /// Whether it is also known of all passages what they mean.
     pub(crate) is_worked_out: bool,
+    /// Whether there are postings to be packed, if that may have changed.
+    pub(crate) is_loose: Option<bool>,
 }

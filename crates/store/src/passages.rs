@@ -29,7 +29,7 @@ const REMOVED: &str = "INSERT INTO removed_passages (id) VALUES (?1) ON CONFLICT
 const OPTIMIZE: &str = "INSERT INTO passage_fts (passage_fts) VALUES ('optimize')";
 const SCHEMA: &str = include_str!("schema/passages.sql");
 const REMOVE_ALL: &str = "DROP TABLE passages; DELETE FROM unindexed; DELETE FROM postings; \
-     DELETE FROM removed_passages; INSERT INTO passage_fts (passage_fts) VALUES ('delete-all'); \
+     DELETE FROM packed_postings; DELETE FROM removed_passages; INSERT INTO passage_fts (passage_fts) VALUES ('delete-all'); \
      INSERT INTO unindexed (doc, known) SELECT id, 0 FROM documents;";
 
 /// Notes a document that is new.
@@ -80,13 +80,18 @@ fn take_out(tx: &Tx<'_>, doc: i64) -> Result<(), OpError> {
 /// Brings the index up to date and rewrites it without the words of what was removed or changed.
 pub fn optimize(tx: &Tx<'_>) -> Result<(), OpError> {
     while index(tx)? {}
-    tx.sql(|db| {
-        // What the index leaves behind is to be unreadable too.
-        db.pragma_update(None, "secure_delete", true)?;
-        let rewritten = rewrite(db);
-        db.pragma_update(None, "secure_delete", false)?;
-        rewritten
-    })
+    tx.sql(|db| wiping(db, rewrite))
+}
+
+/// Does something so that what it leaves behind is unreadable too.
+fn wiping<T>(
+    db: &Connection,
+    work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+) -> rusqlite::Result<T> {
+    db.pragma_update(None, "secure_delete", true)?;
+    let done = work(db);
+    db.pragma_update(None, "secure_delete", false)?;
+    done
 }
 
 fn rewrite(db: &Connection) -> rusqlite::Result<()> {
@@ -121,6 +126,11 @@ pub(crate) fn is_bare(tx: &Tx<'_>) -> Result<bool, OpError> {
     const ANY: &str = "SELECT ?1 AND EXISTS (SELECT 1 FROM passages WHERE vector IS NULL)";
     let meaning = tx.memo().meaning;
     tx.sql(|db| db.prepare_cached(ANY)?.query_row([meaning], |row| row.get(0)))
+}
+
+/// Whether there are postings that would be read sooner if they were packed.
+pub(crate) fn is_loose(rx: &Rx<'_>) -> Result<bool, OpError> {
+    rx.sql(postings::is_loose)
 }
 
 /// Whether the index is one of a build that kept passages otherwise.
@@ -161,6 +171,16 @@ pub(crate) fn catch_up(tx: &Tx<'_>) -> Result<bool, OpError> {
     Ok(index(tx)? || (tx.memo().meaning && work_out(tx)?))
 }
 
+/// Does a part of all that is to be done to the index when there is time for it.
+pub(crate) fn go_on(tx: &Tx<'_>) -> Result<(), OpError> {
+    if !catch_up(tx)? {
+        // What leaves the blocks may be what is to be purged later.
+        let more = tx.sql(|db| wiping(db, postings::pack))?;
+        tx.late().loose(more);
+    }
+    Ok(())
+}
+
 /// The documents that the index does not know yet, the newest first: who cannot wait for it has to look
 /// through them.
 pub(crate) fn unindexed(rx: &Rx<'_>) -> Result<Vec<i64>, OpError> {
@@ -187,6 +207,7 @@ pub(crate) fn index(tx: &Tx<'_>) -> Result<bool, OpError> {
         }
     }
     tx.sql(|db| batch.write(db))?;
+    tx.late().loose(is_loose(tx)?);
     if let Some((last, _)) = waiting.last() {
         tx.sql(|db| db.prepare_cached("DELETE FROM unindexed WHERE doc <= ?1")?.execute([last]))?;
     }

@@ -4,26 +4,50 @@
 //! An entry is the distance from the passage before, doubled, plus one if the stem counts for more or
 //! less than one word; then a byte says twice how much. A blob begins with the number of its entries
 //! and the place of the last one in the block, two bytes each.
+//!
+//! What is written stands block by block, so that new passages change few pages. In a large store most of
+//! the time of a search would go into finding a stem in one block after the other: when nothing can be
+//! added to several blocks any more, they become a pack, in which a stem has one row.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use rusqlite::{Connection, OptionalExtension, params};
 use text::terms::Terms;
 
-/// Passages of a block.
-pub(crate) const BLOCK: usize = 8_192;
+/// Passages of a block. Tests have few, and are to have several blocks of them.
+pub(crate) const BLOCK: usize = if cfg!(test) { 256 } else { 8_192 };
+/// Blocks of a pack.
+const PACK: usize = if cfg!(test) { 3 } else { 8 };
+/// Stems of each block that are packed in one go: it takes a few milliseconds, for which writes wait.
+const PACKED_AT_ONCE: usize = 512;
 
 const HEAD: usize = 4;
+/// Before each blob of a pack: which block it is of, and how long it is.
+const PART_HEAD: usize = 3;
 /// What a word counts that stands in the passage once.
 const ONE_WORD: u8 = 2;
 
-pub(crate) const OF_TERM: &str = "SELECT entries FROM postings WHERE block = ?1 AND term = ?2";
-pub(crate) const OF_BEGINNING: &str =
+const OF_TERM: &str = "SELECT entries FROM postings WHERE block = ?1 AND term = ?2";
+const OF_BEGINNING: &str =
     "SELECT entries, term FROM postings WHERE block = ?1 AND term >= ?2 AND term < ?3";
 const OF_BLOCK: &str = "SELECT term, entries FROM postings WHERE block = ?1";
+const FIRST_OF_BLOCK: &str =
+    "SELECT term, entries FROM postings WHERE block = ?1 ORDER BY term LIMIT ?2";
 const PUT: &str = "INSERT INTO postings (block, term, entries) VALUES (?1, ?2, ?3) \
      ON CONFLICT (block, term) DO UPDATE SET entries = excluded.entries";
 const REMOVE: &str = "DELETE FROM postings WHERE block = ?1 AND term = ?2";
+const REMOVE_UNTIL: &str = "DELETE FROM postings WHERE block = ?1 AND term <= ?2";
+const REMOVE_BLOCK: &str = "DELETE FROM postings WHERE block = ?1";
+
+const PACK_OF_TERM: &str = "SELECT entries FROM packed_postings WHERE pack = ?1 AND term = ?2";
+const PACK_OF_BEGINNING: &str =
+    "SELECT entries, term FROM packed_postings WHERE pack = ?1 AND term >= ?2 AND term < ?3";
+const OF_PACK: &str = "SELECT term, entries FROM packed_postings WHERE pack = ?1";
+const PUT_PACK: &str = "INSERT INTO packed_postings (pack, term, entries) VALUES (?1, ?2, ?3) \
+     ON CONFLICT (pack, term) DO UPDATE SET entries = excluded.entries";
+const REMOVE_PACK: &str = "DELETE FROM packed_postings WHERE pack = ?1 AND term = ?2";
 
 /// What is about to be written: for each block and stem the places of passages, in order.
 #[derive(Default)]
@@ -112,21 +136,226 @@ pub(crate) fn entries(blob: &[u8]) -> impl Iterator<Item = (usize, u8)> + '_ {
     })
 }
 
+/// The blobs of a pack's row, each with the number of its block.
+fn parts(pack: usize, row: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    let mut rest = row;
+    std::iter::from_fn(move || {
+        let (head, behind) = rest.split_first_chunk::<PART_HEAD>()?;
+        let [place, low, high] = *head;
+        let (blob, behind) =
+            behind.split_at_checked(usize::from(u16::from_le_bytes([low, high])))?;
+        rest = behind;
+        let place = usize::from(place);
+        // Only damage leads out of the pack.
+        (place < PACK).then_some((pack * PACK + place, blob))
+    })
+}
+
+/// Adds the blob of a block to a pack's row.
+fn push_part(row: &mut Vec<u8>, block: usize, blob: &[u8]) {
+    let place = u8::try_from(block % PACK).unwrap_or_default();
+    let length = u16::try_from(blob.len()).unwrap_or_default().to_le_bytes();
+    row.push(place);
+    row.extend(length);
+    row.extend(blob);
+}
+
+/// A part of all passages whose postings are read at a time.
+#[derive(Clone, Copy)]
+pub(crate) enum Section {
+    Pack(usize),
+    Block(usize),
+}
+
+/// Where postings are, as one snapshot has them.
+pub(crate) struct Layout {
+    packs: Range<usize>,
+    /// Those that have something which is not packed.
+    blocks: Range<usize>,
+}
+
+impl Layout {
+    /// For so many passages.
+    pub(crate) fn of(db: &Connection, passages: usize) -> rusqlite::Result<Layout> {
+        const LAST: &str = "SELECT max(pack) FROM packed_postings";
+        let end = passages.div_ceil(BLOCK);
+        let last: Option<usize> = db.prepare_cached(LAST)?.query_row([], |row| row.get(0))?;
+        let packs = 0..last.map_or(0, |last| last + 1);
+        Ok(Layout { packs, blocks: first_loose(db)?.unwrap_or(end)..end })
+    }
+
+    /// From the oldest passages to the newest. A pack that is being made comes before those of its blocks
+    /// that are left: a stem is either in it or in them.
+    fn sections(&self) -> impl Iterator<Item = Section> + use<> {
+        let packs = self.packs.clone().map(Section::Pack);
+        packs.chain(self.blocks.clone().map(Section::Block))
+    }
+
+    /// From the newest to the oldest: all that is in passages behind the end of one has been in those
+    /// before it.
+    pub(crate) fn newest_first(&self) -> Vec<Section> {
+        let mut sections: Vec<Section> = self.sections().collect();
+        sections
+            .sort_by_key(|section| (Reverse(section.end()), matches!(section, Section::Block(_))));
+        sections
+    }
+
+    /// The blobs of a stem with their blocks, in the order of these.
+    pub(crate) fn of_term(
+        &self,
+        db: &Connection,
+        term: &str,
+    ) -> rusqlite::Result<Vec<(usize, Vec<u8>)>> {
+        let mut found = Vec::new();
+        for section in self.sections() {
+            section.of_term(db, term, |block, blob| found.push((block, blob.to_vec())))?;
+        }
+        Ok(found)
+    }
+
+    /// The same for all stems that are not before one and before another.
+    pub(crate) fn of_range(
+        &self,
+        db: &Connection,
+        range: (&str, &str),
+    ) -> rusqlite::Result<Vec<(usize, Vec<u8>)>> {
+        let mut found = Vec::new();
+        for section in self.sections() {
+            section.of_range(db, range, |_, block, blob| {
+                found.push((block, blob.to_vec()));
+                true
+            })?;
+        }
+        found.sort_by_key(|(block, _)| *block);
+        Ok(found)
+    }
+}
+
+impl Section {
+    /// The first passage behind it.
+    pub(crate) fn end(self) -> usize {
+        match self {
+            Section::Pack(pack) => (pack + 1) * PACK * BLOCK,
+            Section::Block(block) => (block + 1) * BLOCK,
+        }
+    }
+
+    /// Calls back with the blobs of a stem and their blocks.
+    pub(crate) fn of_term(
+        self,
+        db: &Connection,
+        term: &str,
+        mut each: impl FnMut(usize, &[u8]),
+    ) -> rusqlite::Result<()> {
+        let mut select = db.prepare_cached(match self {
+            Section::Pack(_) => PACK_OF_TERM,
+            Section::Block(_) => OF_TERM,
+        })?;
+        let mut rows = select.query(params![self.number(), term])?;
+        if let Some(row) = rows.next()? {
+            let blob = row.get_ref(0)?.as_blob()?;
+            match self {
+                Section::Pack(pack) => {
+                    parts(pack, blob).for_each(|(block, blob)| each(block, blob))
+                }
+                Section::Block(block) => each(block, blob),
+            }
+        }
+        Ok(())
+    }
+
+    /// The same for all stems that are not before one and before another, each with its stem, until it is
+    /// said that it is enough.
+    pub(crate) fn of_range(
+        self,
+        db: &Connection,
+        (first, behind): (&str, &str),
+        mut each: impl FnMut(&str, usize, &[u8]) -> bool,
+    ) -> rusqlite::Result<()> {
+        let mut select = db.prepare_cached(match self {
+            Section::Pack(_) => PACK_OF_BEGINNING,
+            Section::Block(_) => OF_BEGINNING,
+        })?;
+        let mut rows = select.query(params![self.number(), first, behind])?;
+        while let Some(row) = rows.next()? {
+            let (blob, term) = (row.get_ref(0)?.as_blob()?, row.get_ref(1)?.as_str()?);
+            let goes_on = match self {
+                Section::Pack(pack) => {
+                    parts(pack, blob).all(|(block, blob)| each(term, block, blob))
+                }
+                Section::Block(block) => each(term, block, blob),
+            };
+            if !goes_on {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn number(self) -> usize {
+        match self {
+            Section::Pack(number) | Section::Block(number) => number,
+        }
+    }
+}
+
+/// The first block that has something which is not packed.
+fn first_loose(db: &Connection) -> rusqlite::Result<Option<usize>> {
+    db.prepare_cached("SELECT min(block) FROM postings")?.query_row([], |row| row.get(0))
+}
+
+/// The pack that is to be made next: all of its blocks are full.
+fn next_pack(db: &Connection) -> rusqlite::Result<Option<usize>> {
+    const LAST: &str = "SELECT coalesce(max(id), 0) FROM passages";
+    let Some(pack) = first_loose(db)?.map(|block| block / PACK) else { return Ok(None) };
+    let last: usize = db.prepare_cached(LAST)?.query_row([], |row| row.get(0))?;
+    Ok((Section::Pack(pack).end() <= last).then_some(pack))
+}
+
+/// Whether there are full blocks that could be a pack.
+pub(crate) fn is_loose(db: &Connection) -> rusqlite::Result<bool> {
+    next_pack(db).map(|pack| pack.is_some())
+}
+
+/// Puts some stems of full blocks into their pack, and says whether there are more.
+pub(crate) fn pack(db: &Connection) -> rusqlite::Result<bool> {
+    let Some(pack) = next_pack(db)? else { return Ok(false) };
+    let mut packed: BTreeMap<String, Vec<u8>> = BTreeMap::new();
+    // The last stem that all blocks were read to.
+    let mut until: Option<String> = None;
+    for block in pack * PACK..(pack + 1) * PACK {
+        let mut select = db.prepare_cached(FIRST_OF_BLOCK)?;
+        let mut rows = select.query(params![block, PACKED_AT_ONCE])?;
+        let (mut count, mut last) = (0, None);
+        while let Some(row) = rows.next()? {
+            let term: String = row.get(0)?;
+            push_part(packed.entry(term.clone()).or_default(), block, row.get_ref(1)?.as_blob()?);
+            (count, last) = (count + 1, Some(term));
+        }
+        if count == PACKED_AT_ONCE {
+            until = until.into_iter().chain(last).min();
+        }
+    }
+    for (term, row) in packed {
+        if until.as_ref().is_none_or(|until| term <= *until) {
+            db.prepare_cached(PUT_PACK)?.execute(params![pack, term, row])?;
+        }
+    }
+    for block in pack * PACK..(pack + 1) * PACK {
+        match &until {
+            Some(until) => db.prepare_cached(REMOVE_UNTIL)?.execute(params![block, until])?,
+            None => db.prepare_cached(REMOVE_BLOCK)?.execute([block])?,
+        };
+    }
+    is_loose(db)
+}
+
 /// Takes passages out, which are in order, so that nothing of their words is left.
 pub(crate) fn take_out(db: &Connection, passages: &[usize]) -> rusqlite::Result<()> {
     for gone in passages.chunk_by(|a, b| a / BLOCK == b / BLOCK) {
         let Some(block) = gone.first().map(|first| first / BLOCK) else { continue };
-        let rows: Vec<(String, Vec<u8>)> = db
-            .prepare_cached(OF_BLOCK)?
-            .query_map([block], |row| Ok((row.get(0)?, row.get(1)?)))?
-            .collect::<Result<_, _>>()?;
-        for (term, blob) in rows {
-            let mut kept = empty();
-            for (place, twice) in entries(&blob) {
-                if gone.binary_search(&(block * BLOCK + place)).is_err() {
-                    push(&mut kept, u16::try_from(place).unwrap_or_default(), twice);
-                }
-            }
+        for (term, blob) in rows_of(db, OF_BLOCK, block)? {
+            let kept = without(&blob, block, gone);
             if count(&kept) == 0 {
                 db.prepare_cached(REMOVE)?.execute(params![block, term])?;
             } else if count(&kept) < count(&blob) {
@@ -134,7 +363,40 @@ pub(crate) fn take_out(db: &Connection, passages: &[usize]) -> rusqlite::Result<
             }
         }
     }
+    for gone in passages.chunk_by(|a, b| a / (BLOCK * PACK) == b / (BLOCK * PACK)) {
+        let Some(pack) = gone.first().map(|first| first / (BLOCK * PACK)) else { continue };
+        for (term, row) in rows_of(db, OF_PACK, pack)? {
+            let mut kept = Vec::new();
+            for (block, blob) in parts(pack, &row) {
+                let blob = without(blob, block, gone);
+                if count(&blob) > 0 {
+                    push_part(&mut kept, block, &blob);
+                }
+            }
+            if kept.is_empty() {
+                db.prepare_cached(REMOVE_PACK)?.execute(params![pack, term])?;
+            } else if kept.len() < row.len() {
+                db.prepare_cached(PUT_PACK)?.execute(params![pack, term, kept])?;
+            }
+        }
+    }
     Ok(())
+}
+
+fn rows_of(db: &Connection, sql: &str, number: usize) -> rusqlite::Result<Vec<(String, Vec<u8>)>> {
+    let mut select = db.prepare_cached(sql)?;
+    select.query_map([number], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+}
+
+/// The entries of a block without those of some passages.
+fn without(blob: &[u8], block: usize, gone: &[usize]) -> Vec<u8> {
+    let mut kept = empty();
+    for (place, twice) in entries(blob) {
+        if gone.binary_search(&(block * BLOCK + place)).is_err() {
+            push(&mut kept, u16::try_from(place).unwrap_or_default(), twice);
+        }
+    }
+    kept
 }
 
 #[cfg(test)]
@@ -143,7 +405,8 @@ mod tests {
 
     #[test]
     fn entries_come_out_as_they_went_in() {
-        let given = [(0, 2), (1, 1), (130, 255), (8_000, 2), (8_191, 3)];
+        let last = u16::try_from(BLOCK - 1).unwrap();
+        let given = [(0, 2), (1, 1), (130, 255), (last - 9, 2), (last, 3)];
         let mut blob = empty();
         given.iter().for_each(|(place, twice)| push(&mut blob, *place, *twice));
         let expected = given.map(|(place, twice)| (usize::from(place), twice));
@@ -157,6 +420,7 @@ mod tests {
             [&[], &[1], &[9, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0xff], &[1, 0, 0, 0, 3], &[0xff; 64]];
         for blob in damaged {
             assert!(entries(blob).all(|(place, _)| place < BLOCK), "{blob:?}");
+            assert!(parts(2, blob).all(|(block, _)| block / PACK == 2), "{blob:?}");
         }
     }
 }

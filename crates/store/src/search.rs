@@ -568,15 +568,16 @@ impl<'p> Found<'p> {
         };
         self.partial |= words.len() > limits::QUERY_WORDS_MAX;
         words.truncate(limits::QUERY_WORDS_MAX);
-        let admits = |passage: usize| conditions.admits(passages, passage);
-        self.scored = any_term::score(passages, &words, 0, conditions, &admits);
+        let of_run = |passage: usize| conditions.admits_of_run(passages, passage);
+        self.scored = any_term::score(passages, &words, 0, conditions, &of_run);
         let (pairs, too_dear) = affordable_pairs(query, &words, effort.rows);
         self.partial |= too_dear;
         let without_pairs = self.scored.len();
         let _deadline = Deadline::at(effort.until);
         self.newest(rx, &pairs.join(" OR "), None, effort.rows)?;
         let pairs: Vec<Scored> = self.scored.drain(without_pairs..).collect();
-        let admitted = pairs.into_iter().filter(|scored| admits(scored.passage));
+        let admits = |pair: &Scored| conditions.admits(passages, pair.passage);
+        let admitted = pairs.into_iter().filter(admits);
         self.scored.extend(
             admitted
                 .map(|Scored { passage, score }| Scored { passage, score: score * PAIRS_WEIGHT }),

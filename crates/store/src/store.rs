@@ -134,6 +134,7 @@ impl Store {
             only_read: AtomicBool::default(),
             behind: AtomicBool::default(),
             bare: AtomicBool::default(),
+            loose: AtomicBool::default(),
             catalogue: Arc::default(),
         });
         let keeper = Keeper::new(Arc::clone(&shared), on_open);

@@ -68,7 +68,7 @@ struct Indexing {
 
 impl Work for Indexing {
     fn run(&mut self, tx: &Tx<'_>) -> Result<(), OpError> {
-        passages::catch_up(tx).map(drop)
+        passages::go_on(tx)
     }
 
     fn answer(&self) -> Result<String, OpError> {
@@ -210,11 +210,12 @@ impl Writer {
     }
 
     fn is_behind(&self) -> bool {
-        [&self.shared.behind, &self.shared.bare].iter().any(|flag| flag.load(Ordering::Relaxed))
+        let Shared { behind, bare, loose, .. } = &*self.shared;
+        [behind, bare, loose].iter().any(|flag| flag.load(Ordering::Relaxed))
     }
 
-    /// Puts some documents into the full-text index that it does not know yet, or works out what some of
-    /// its passages mean.
+    /// Puts some documents into the full-text index that it does not know yet, works out what some of its
+    /// passages mean, or packs some of its postings.
     fn index(&mut self) {
         let failed = Arc::new(AtomicBool::default());
         let work = Box::new(Indexing { failed: failed.clone() });
@@ -295,6 +296,9 @@ impl Writer {
         }
         if index.is_worked_out {
             self.shared.bare.store(false, Ordering::Release);
+        }
+        if let Some(is_loose) = index.is_loose {
+            self.shared.loose.store(is_loose, Ordering::Release);
         }
         if self.unindexed == 0 && self.is_behind() {
             self.unindexed = limits::INDEX_AT;

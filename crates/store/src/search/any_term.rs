@@ -3,14 +3,14 @@
 use std::ops::Range;
 
 use model::OpError;
-use rusqlite::{Connection, params};
+use rusqlite::Connection;
 use text::terms;
 use text::words::is_cjk;
 
 use super::recipe::in_parts;
 use super::{Conditions, Scored};
 use crate::catalogue::Passages;
-use crate::postings::{self, BLOCK};
+use crate::postings::{self, BLOCK, Layout};
 use crate::tx::Rx;
 
 /// How soon further occurrences of a word count less, and how much the length of a passage counts.
@@ -48,46 +48,29 @@ pub(super) fn words<'q>(
         return Ok(None);
     }
     let mut words: Vec<Word<'q>> = Vec::with_capacity(terms.len());
-    for (word, term) in terms {
-        let blobs = rx.sql(|db| blobs(db, &term, 0..passages.end().div_ceil(BLOCK)))?;
-        let count = blobs.iter().map(|(_, blob)| postings::count(blob)).sum();
-        if count > 0 {
-            words.push(Word { word, count, blobs });
+    rx.sql(|db| {
+        let layout = Layout::of(db, passages.end())?;
+        for (word, term) in &terms {
+            let blobs = blobs(db, &layout, term)?;
+            let count = blobs.iter().map(|(_, blob)| postings::count(blob)).sum();
+            if count > 0 {
+                words.push(Word { word, count, blobs });
+            }
         }
-    }
+        Ok(())
+    })?;
     words.sort_by_key(|word| word.count);
     Ok(Some(words))
 }
 
-fn blobs(
-    db: &Connection,
-    term: &str,
-    blocks: Range<usize>,
-) -> rusqlite::Result<Vec<(usize, Vec<u8>)>> {
-    let mut found = Vec::new();
+fn blobs(db: &Connection, layout: &Layout, term: &str) -> rusqlite::Result<Vec<(usize, Vec<u8>)>> {
     let mut chars = term.chars();
     // A single character of a script without spaces stands for all pairs that begin with it.
     let lone = chars.next().filter(|c| is_cjk(*c) && chars.next().is_none());
-    let behind = lone.and_then(|c| char::from_u32(u32::from(c) + 1));
-    for block in blocks {
-        match behind {
-            Some(behind) => {
-                let mut select = db.prepare_cached(postings::OF_BEGINNING)?;
-                let mut rows = select.query(params![block, term, behind.to_string()])?;
-                while let Some(row) = rows.next()? {
-                    found.push((block, row.get(0)?));
-                }
-            }
-            None => {
-                let mut select = db.prepare_cached(postings::OF_TERM)?;
-                let mut rows = select.query(params![block, term])?;
-                if let Some(row) = rows.next()? {
-                    found.push((block, row.get(0)?));
-                }
-            }
-        }
+    match lone.and_then(|c| char::from_u32(u32::from(c) + 1)) {
+        Some(behind) => layout.of_range(db, (term, &behind.to_string())),
+        None => layout.of_term(db, term),
     }
-    Ok(found)
 }
 
 /// Every passage with one of the words that the conditions and whoever asks admit, with its score, from one
@@ -151,6 +134,8 @@ struct Sums<'w, 'q> {
     words: Vec<(&'w Word<'q>, f64, usize)>,
     weights: Weights,
     sums: Vec<f64>,
+    /// The places that count, as runs and one by one.
+    runs: Vec<Range<usize>>,
     wanted: Vec<bool>,
 }
 
@@ -167,6 +152,7 @@ impl<'w, 'q> Sums<'w, 'q> {
             words: words.collect(),
             weights,
             sums: vec![0.0; BLOCK],
+            runs: Vec::new(),
             wanted: vec![false; BLOCK],
         }
     }
@@ -176,9 +162,11 @@ impl<'w, 'q> Sums<'w, 'q> {
     fn add_up(&mut self, block: usize, runs: impl Iterator<Item = Range<usize>>) -> bool {
         let start = block * BLOCK;
         self.wanted.fill(false);
-        for run in runs {
-            if let Some(run) = self.wanted.get_mut(run.start - start..run.end - start) {
-                run.fill(true);
+        self.runs.clear();
+        self.runs.extend(runs.map(|run| run.start - start..run.end - start));
+        for run in &self.runs {
+            if let Some(wanted) = self.wanted.get_mut(run.clone()) {
+                wanted.fill(true);
             }
         }
         let (passages, weights) = (self.passages, &self.weights);
@@ -201,9 +189,14 @@ impl<'w, 'q> Sums<'w, 'q> {
 
     /// Gives what was added up, and begins anew.
     fn take(&mut self, mut each: impl FnMut(usize, f64)) {
-        for (place, sum) in self.sums.iter_mut().enumerate().filter(|(_, sum)| **sum > 0.0) {
-            each(place, *sum);
-            *sum = 0.0;
+        // Those of several projects are not in order.
+        self.runs.sort_unstable_by_key(|run| run.start);
+        for run in &self.runs {
+            let sums = self.sums.get_mut(run.clone()).unwrap_or_default();
+            for (place, sum) in run.clone().zip(sums).filter(|(_, sum)| **sum > 0.0) {
+                each(place, *sum);
+                *sum = 0.0;
+            }
         }
     }
 }

@@ -73,6 +73,8 @@ pub(crate) struct Conditions {
     /// Whether the catalogue and what was read for the filter tell of every document if it is let through.
     /// Of its time it is not told whether that has grown.
     pub(super) plain: bool,
+    /// Whether nothing is asked for but projects.
+    only_projects: bool,
     projects: Option<Vec<i64>>,
     session: Option<i64>,
     /// Those of the agent, wherever they were, if one is asked for: there are few of them beside what they
@@ -177,6 +179,7 @@ impl Conditions {
                 && filter.failed.is_some() == failed.is_some()
                 && filter.before.is_none()
                 && filter.after.is_none(),
+            only_projects: given.iter().skip(1).all(|(_, value)| value.is_none()),
             about,
             projects: filter.projects.map(<[i64]>::to_vec),
             session: filter.session,
@@ -220,6 +223,14 @@ impl Conditions {
                 && self.except != Some(doc)
                 && self.may_be_of_then(passages, passage)
         })
+    }
+
+    /// The same of a passage of one of [`Self::runs`], of whose project there is no doubt.
+    pub(super) fn admits_of_run(&self, passages: &Passages, passage: usize) -> bool {
+        match self.only_projects {
+            true => passages.doc(passage).is_some(),
+            false => self.admits(passages, passage),
+        }
     }
 
     /// Whether kind and time do not speak against it. The time of a record only grows, as it is repeated or

@@ -133,7 +133,9 @@ impl<'p> Candidates<'p> {
             let mut nearest = Nearest::default();
             for run in conditions.runs(passages, part) {
                 each_cosine(passages, run, vector, |passage, cosine| {
-                    if cosine > 0.0 && nearest.wants(cosine) && conditions.admits(passages, passage)
+                    if cosine > 0.0
+                        && nearest.wants(cosine)
+                        && conditions.admits_of_run(passages, passage)
                     {
                         nearest.push(passage, cosine);
                     }

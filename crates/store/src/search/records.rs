@@ -4,14 +4,13 @@
 use std::time::Instant;
 
 use model::OpError;
-use rusqlite::{OptionalExtension, params};
 use text::query::{self, Beginning, Condition, Together};
 
 use super::any_term::{self, Word};
 use super::{Conditions, Effort, Scored, is_interrupt};
 use crate::catalogue::Passages;
 use crate::deadline::{self, Deadline};
-use crate::postings::{self, BLOCK};
+use crate::postings::{self, BLOCK, Layout};
 use crate::tx::Rx;
 
 /// What a passage counts that has a phrase, a beginning of a word or words near each other, beside its words.
@@ -19,6 +18,8 @@ const OTHER_SCORE: f64 = 1.0;
 /// Texts that are read in any case, by all questions together, and behind all beginnings of words.
 const READS_GRANTED: u32 = 64;
 const BEHIND: char = char::MAX;
+/// Rows of postings that are read from one look at the clock to the next.
+const ROWS_PER_LOOK: usize = 64;
 
 /// Some of all documents.
 #[derive(Default)]
@@ -332,20 +333,22 @@ impl<'l, 'r> Look<'l, 'r> {
         let (mut sure, mut perhaps) = (self.none(), self.matching(&small.join(" OR "))?);
         let stems = beginning.stems();
         let behind = format!("{}{BEHIND}", beginning.word());
-        let blocks = self.passages.end().div_ceil(BLOCK);
-        for block in (0..blocks).rev() {
+        let sections = self.rx.sql(|db| Ok(Layout::of(db, self.passages.end())?.newest_first()))?;
+        for (at, section) in sections.iter().enumerate() {
             // The newest are looked at in any case, unless others have used up all of the time.
+            let until = if at > 0 { until } else { self.until };
             let is_over =
-                |until: Option<Instant>| until.is_some_and(|until| Instant::now() >= until);
-            let late = blocks > 1 && is_over(if block + 1 < blocks { until } else { self.until });
-            let (mut begun, mut entries) = (Vec::new(), 0);
+                || sections.len() > 1 && until.is_some_and(|until| Instant::now() >= until);
+            let mut late = is_over();
+            let (mut begun, mut entries, mut rows) = (Vec::new(), 0, 0_usize);
             self.rx.sql(|db| {
-                let mut select = db.prepare_cached(postings::OF_BEGINNING)?;
-                let mut rows = select.query(params![block, beginning.word(), behind])?;
-                while let Some(row) = rows.next()?.filter(|_| !late && entries <= self.entries) {
-                    let blob = row.get_ref(0)?.as_blob()?;
-                    let is_sure = beginning.is_sure(row.get_ref(1)?.as_str()?);
+                if late {
+                    return Ok(());
+                }
+                section.of_range(db, (beginning.word(), &behind), |term, block, blob| {
+                    let is_sure = beginning.is_sure(term);
                     entries += postings::count(blob);
+                    rows += 1;
                     for (place, _) in postings::entries(blob) {
                         let passage = block * BLOCK + place;
                         if is_sure {
@@ -354,20 +357,20 @@ impl<'l, 'r> Look<'l, 'r> {
                             perhaps.choose(self.passages.doc(passage));
                         }
                     }
-                }
-                let mut select = db.prepare_cached(postings::OF_TERM)?;
+                    late = rows.is_multiple_of(ROWS_PER_LOOK) && is_over();
+                    !late && entries <= self.entries
+                })?;
                 for stem in &stems {
-                    let blob =
-                        select.query_row(params![block, stem], |row| row.get(0)).optional()?;
-                    let blob: Vec<u8> = blob.unwrap_or_default();
-                    for (place, _) in postings::entries(&blob) {
-                        perhaps.choose(self.passages.doc(block * BLOCK + place));
-                    }
+                    section.of_term(db, stem, |block, blob| {
+                        for (place, _) in postings::entries(blob) {
+                            perhaps.choose(self.passages.doc(block * BLOCK + place));
+                        }
+                    })?;
                 }
                 Ok(())
             })?;
             if late || entries > self.entries {
-                let known_from = sure.known_from.max((block + 1) * BLOCK);
+                let known_from = sure.known_from.max(section.end());
                 return Ok((self.cut_off(sure, known_from), perhaps));
             }
             self.entries -= entries;

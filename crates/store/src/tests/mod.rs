@@ -10,6 +10,7 @@ mod folding;
 mod groups;
 mod meaning;
 mod mover;
+mod packs;
 mod passages;
 mod plans;
 mod projects;
