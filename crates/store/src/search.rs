@@ -7,6 +7,8 @@
 mod alike;
 mod any_term;
 pub(crate) mod filter;
+mod nearest;
+mod parts;
 mod ranking;
 mod recipe;
 mod records;
@@ -32,6 +34,7 @@ pub use alike::Alike;
 use any_term::Word;
 pub(crate) use filter::Conditions;
 pub use filter::Filter;
+use nearest::Begun;
 use ranking::Ranking;
 use recipe::Candidates;
 use records::{Documents, Look};
@@ -265,75 +268,131 @@ fn find(
     (order, limit): (Order, usize),
 ) -> Result<Attempt, OpError> {
     let passages = rx.passages()?;
-    let mut found = Found::new(&passages);
-    let named = Named::of(rx, query, conditions, &passages, effort)?;
-    match query.form {
-        Form::Empty => {}
-        Form::AnyTerm => found.with_words(rx, query, conditions, effort)?,
-        Form::Operators | Form::AllTerms | Form::Prefix => match query.condition() {
-            Condition::Has(_) | Condition::Word(_) => {
-                found.by_index(rx, query, conditions, effort)?;
-            }
-            condition => found.by_record(rx, query, &condition, conditions, effort)?,
-        },
-    }
-    // If what was typed is a name that some document contains, those that do not are not meant.
-    let mut waiting = Waiting::of(rx, &passages, query, conditions)?;
-    let name = query.name().filter(|_| !named.exact.is_empty() || waiting.any_exact());
-    if let Some(name) = &name {
-        found.keep(&named);
-        waiting.keep(name);
-    }
-    let mut partial = found.partial || named.partial || waiting.partial;
-    let exact: HashSet<i64> = named.exact.iter().filter_map(|at| passages.doc(*at)).collect();
-    let scored = ranking::added_up(found.scored);
-    let most = limits::SEARCH_CANDIDATES;
-    let mut sift = Sift::new(rx, &passages, conditions, effort.sifting);
-    let newest = match order {
-        Order::BestAndNewest => sift.documents((Order::Newest, most), latest(&scored))?,
-        Order::Best | Order::Newest => Vec::new(),
-    };
-    let (mut hits, weighed) = if query.form == Form::AnyTerm && order != Order::Newest {
-        // Those that are weighed against each other are always the same, however many are wanted.
-        let mut documents = sift.documents((Order::Best, limit.max(most)), scored)?;
-        let others = documents.split_off(most.min(documents.len()));
-        add(&mut documents, newest);
-        let mut candidates = Candidates::new(&passages, documents);
-        candidates.admit(rx, conditions, &named.exact)?;
-        let more = asks_for_meaning(query);
-        candidates.look_around(rx, conditions, more)?;
-        let vector = Vector::of(query.typed()).filter(|_| effort.recipe == Recipe::Table);
-        if let Some(vector) = &vector {
-            candidates.compare(rx, conditions, vector, more)?;
+    let is_weighed = query.form == Form::AnyTerm && order != Order::Newest;
+    let means = is_weighed && effort.recipe == Recipe::Table;
+    let vector = means.then(|| Vector::of(query.typed())).flatten();
+    let more = asks_for_meaning(query);
+    let near = vector.as_ref().filter(|_| more);
+    nearest::beside(&passages, conditions, near, |scan| {
+        let meant = Meant { vector: vector.as_ref(), scan, more };
+        let search = Search { rx, query, conditions, effort, passages: &passages };
+        search.run(order, limit, is_weighed.then_some(meant))
+    })
+}
+
+/// What a query means.
+struct Meant<'m> {
+    vector: Option<&'m Vector>,
+    /// The look for what is nearest to it, if that is wanted.
+    scan: Option<Begun<'m>>,
+    /// Whether what has none of its words is listed too.
+    more: bool,
+}
+
+/// One reading of a query, and what it is looked for in.
+struct Search<'s, 'r> {
+    rx: &'s Rx<'r>,
+    query: &'s Query,
+    conditions: &'s Conditions,
+    effort: &'s Effort,
+    passages: &'s Passages,
+}
+
+impl Search<'_, '_> {
+    /// What is found, weighed by more than its words if it is known what the query means.
+    fn run(
+        &self,
+        order: Order,
+        limit: usize,
+        meant: Option<Meant<'_>>,
+    ) -> Result<Attempt, OpError> {
+        let Search { rx, query, conditions, effort, passages } = *self;
+        let named = Named::of(rx, query, conditions, passages, effort)?;
+        let mut found = self.found()?;
+        // If what was typed is a name that some document contains, those that do not are not meant.
+        let mut waiting = Waiting::of(rx, passages, query, conditions)?;
+        let name = query.name().filter(|_| !named.exact.is_empty() || waiting.any_exact());
+        if let Some(name) = &name {
+            found.keep(&named);
+            waiting.keep(name);
         }
-        candidates.wait_for(waiting.compared(vector.as_ref()));
-        let mut hits = candidates.ranked();
-        hits.iter_mut().for_each(|hit| hit.exact |= exact.contains(&hit.id));
-        hits.sort_by_key(|hit| !hit.exact);
-        let weighed = if order == Order::Best { most.min(hits.len()) } else { hits.len() };
-        behind(&mut hits, others);
-        (hits, weighed)
-    } else {
+        let mut partial = found.partial || named.partial || waiting.partial;
+        let exact: HashSet<i64> = named.exact.iter().filter_map(|at| passages.doc(*at)).collect();
+        let scored = ranking::added_up(found.scored);
+        let most = limits::SEARCH_CANDIDATES;
+        let mut sift = Sift::new(rx, passages, conditions, effort.sifting);
+        let newest = match order {
+            Order::BestAndNewest => sift.documents((Order::Newest, most), latest(&scored))?,
+            Order::Best | Order::Newest => Vec::new(),
+        };
         let by = if order == Order::Newest { Order::Newest } else { Order::Best };
         let typed = among_scored(&scored, &named.exact);
-        let mut found = sift.documents((by, limit.max(most)), scored)?;
-        let others = found.split_off(most.min(found.len()));
-        add(&mut found, newest);
-        if by == Order::Best {
-            add(&mut found, sift.documents((by, most), typed)?);
+        // Those that are weighed against each other are always the same, however many are wanted.
+        let mut documents = sift.documents((by, limit.max(most)), scored)?;
+        let others = documents.split_off(most.min(documents.len()));
+        add(&mut documents, newest);
+        let (mut hits, weighed) = if let Some(meant) = meant {
+            let mut hits = self.weighed(documents, &named, waiting, meant)?;
+            hits.iter_mut().for_each(|hit| hit.exact |= exact.contains(&hit.id));
+            hits.sort_by_key(|hit| !hit.exact);
+            let weighed = if order == Order::Best { most.min(hits.len()) } else { hits.len() };
+            behind(&mut hits, others);
+            (hits, weighed)
+        } else {
+            if by == Order::Best {
+                add(&mut documents, sift.documents((by, most), typed)?);
+            }
+            let weighed = documents.len();
+            add(&mut documents, others);
+            (in_order(documents, waiting, by, &exact), weighed)
+        };
+        partial |= sift.partial;
+        // Of what was weighed by more than its score nothing is left out: whoever asks weighs on.
+        let all = if order == Order::BestAndNewest { weighed } else { 0 };
+        hits.truncate(limit.max(all));
+        let weighed = weighed.min(hits.len());
+        let query = if name.is_some() { query.named() } else { query.clone() };
+        let found = Hits { hits, query, weighed, partial };
+        Ok(Attempt { found, left: sift.left })
+    }
+
+    /// The passages that have what is asked for, with what that is worth.
+    fn found(&self) -> Result<Found<'_>, OpError> {
+        let Search { rx, query, conditions, effort, passages } = *self;
+        let mut found = Found::new(passages);
+        match query.form {
+            Form::Empty => {}
+            Form::AnyTerm => found.with_words(rx, query, conditions, effort)?,
+            Form::Operators | Form::AllTerms | Form::Prefix => match query.condition() {
+                Condition::Has(_) | Condition::Word(_) => {
+                    found.by_index(rx, query, conditions, effort)?;
+                }
+                condition => found.by_record(rx, query, &condition, conditions, effort)?,
+            },
         }
-        let weighed = found.len();
-        add(&mut found, others);
-        (in_order(found, waiting, by, &exact), weighed)
-    };
-    partial |= sift.partial;
-    // Of what was weighed by more than its score nothing is left out: whoever asks weighs on.
-    let all = if order == Order::BestAndNewest { weighed } else { 0 };
-    hits.truncate(limit.max(all));
-    let weighed = weighed.min(hits.len());
-    let query = if name.is_some() { query.named() } else { query.clone() };
-    let found = Hits { hits, query, weighed, partial };
-    Ok(Attempt { found, left: sift.left })
+        Ok(found)
+    }
+
+    /// Weighs documents against each other, by their words, by what is around them and by what they mean.
+    fn weighed(
+        &self,
+        documents: Vec<(Hit, usize)>,
+        named: &Named,
+        waiting: Waiting,
+        meant: Meant<'_>,
+    ) -> Result<Vec<Hit>, OpError> {
+        let Search { rx, conditions, passages, .. } = *self;
+        let Meant { vector, scan, more } = meant;
+        let mut candidates = Candidates::new(passages, documents);
+        candidates.admit(rx, conditions, &named.exact)?;
+        candidates.look_around(rx, conditions, more)?;
+        if let Some(vector) = vector {
+            let nearest = scan.map(Begun::finish).unwrap_or_default();
+            candidates.compare(rx, conditions, vector, &nearest)?;
+        }
+        candidates.wait_for(waiting.compared(vector));
+        Ok(candidates.ranked())
+    }
 }
 
 /// Adds documents that were not weighed behind those that were, as far as they are not among them, in the

@@ -7,7 +7,7 @@ use rusqlite::Connection;
 use text::terms;
 use text::words::is_cjk;
 
-use super::recipe::in_parts;
+use super::parts::in_parts;
 use super::{Conditions, Scored};
 use crate::catalogue::Passages;
 use crate::postings::{self, BLOCK, Layout};

@@ -1,18 +1,14 @@
 //! From passages that have the words to documents in their order: what stands around a document in its
 //! session counts, and so does what it means.
 
-use std::cmp::{Ordering, Reverse};
-use std::collections::{BinaryHeap, HashMap, HashSet};
-use std::ops::Range;
-use std::sync::LazyLock;
-use std::thread;
+use std::collections::{HashMap, HashSet};
 
 use meaning::Vector;
-use model::{OpError, limits};
+use model::OpError;
 
+use super::nearest::each_cosine;
 use super::{Conditions, Hit};
 use crate::catalogue::Passages;
-use crate::postings::BLOCK;
 use crate::tx::Rx;
 
 /// How much a document's neighbours count; the longer it is, the more it speaks for itself.
@@ -23,12 +19,6 @@ const SESSION_WEIGHT: f64 = 0.15;
 const SESSION_BEST: [f64; 3] = [1.0, 0.5, 0.25];
 /// How much meaning counts beside words.
 const MEANING_WEIGHT: f64 = 0.7;
-/// Vectors that are compared at a time.
-const VECTORS_AT_ONCE: usize = 1_024;
-/// Passages that are worth a thread of their own, and how many threads at most. With fewer, waiting for a
-/// core that somebody else uses takes longer than the work.
-const PASSAGES_PER_THREAD: usize = 256 * 1_024;
-const THREADS_MAX: usize = 4;
 
 /// The documents that are weighed against each other.
 pub(super) struct Candidates<'p> {
@@ -101,18 +91,15 @@ impl<'p> Candidates<'p> {
         Ok(())
     }
 
-    /// Adds how near in meaning each document is. With `more` also the nearest of all come in.
+    /// Adds how near in meaning each document is; those that are nearest of all come in.
     pub(super) fn compare(
         &mut self,
         rx: &Rx<'_>,
         conditions: &Conditions,
         vector: &Vector,
-        more: bool,
+        nearest: &[usize],
     ) -> Result<(), OpError> {
-        if more {
-            let nearest = self.nearest(conditions, vector);
-            self.admit(rx, conditions, &nearest)?;
-        }
+        self.admit(rx, conditions, nearest)?;
         let passages = self.passages;
         let mut cosines = Vec::new();
         for (hit, at) in self.found.values_mut() {
@@ -124,32 +111,6 @@ impl<'p> Candidates<'p> {
             hit.meaning = cosines.iter().copied().fold(0.0, f32::max).into();
         }
         Ok(())
-    }
-
-    /// The passages that are nearest in meaning, among those that may be in the answer.
-    fn nearest(&self, conditions: &Conditions, vector: &Vector) -> Vec<usize> {
-        let passages = self.passages;
-        let heaps = in_parts(passages.end(), |part| {
-            let mut nearest = Nearest::default();
-            for run in conditions.runs(passages, part) {
-                each_cosine(passages, run, vector, |passage, cosine| {
-                    if cosine > 0.0
-                        && nearest.wants(cosine)
-                        && conditions.admits_of_run(passages, passage)
-                    {
-                        nearest.push(passage, cosine);
-                    }
-                });
-            }
-            nearest
-        });
-        let mut nearest = Nearest::default();
-        for one in heaps.into_iter().flat_map(|heap| heap.0) {
-            if nearest.wants(one.0.cosine) {
-                nearest.push(one.0.passage, one.0.cosine);
-            }
-        }
-        nearest.0.into_iter().map(|one| one.0.passage).collect()
     }
 
     /// Takes documents in by one of their passages, if the conditions let them through.
@@ -194,103 +155,6 @@ impl<'p> Candidates<'p> {
     }
 }
 
-/// The passages with the highest cosines of those that were pushed.
-#[derive(Default)]
-struct Nearest(BinaryHeap<Reverse<Near>>);
-
-/// A passage and how near it is; of equal ones the newer is nearer.
-struct Near {
-    cosine: f64,
-    passage: usize,
-}
-
-impl Ord for Near {
-    fn cmp(&self, other: &Near) -> Ordering {
-        self.cosine.total_cmp(&other.cosine).then(self.passage.cmp(&other.passage))
-    }
-}
-
-impl PartialOrd for Near {
-    fn partial_cmp(&self, other: &Near) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Near {
-    fn eq(&self, other: &Near) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for Near {}
-
-impl Nearest {
-    fn is_full(&self) -> bool {
-        self.0.len() == limits::SEARCH_CANDIDATES
-    }
-
-    fn wants(&self, cosine: f64) -> bool {
-        self.0.peek().is_none_or(|least| !self.is_full() || cosine > least.0.cosine)
-    }
-
-    fn push(&mut self, passage: usize, cosine: f64) {
-        if self.is_full() {
-            self.0.pop();
-        }
-        self.0.push(Reverse(Near { cosine, passage }));
-    }
-}
-
-/// Does something for parts of all passages, on as many threads as are worth it: in a large store reading
-/// the vectors takes one core longer than everything else does. A part begins with a block.
-pub(super) fn in_parts<T: Send>(end: usize, work: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
-    static CORES: LazyLock<usize> =
-        LazyLock::new(|| thread::available_parallelism().map_or(1, usize::from));
-    let parts = (end / PASSAGES_PER_THREAD).clamp(1, THREADS_MAX.min(*CORES));
-    // Whole blocks each, so that every part gives what it would give as one.
-    let each = end.div_ceil(parts).next_multiple_of(BLOCK);
-    let mut ranges = (0..end).step_by(each).map(|from| from..(from + each).min(end));
-    let first = ranges.next().unwrap_or(0..0);
-    thread::scope(|scope| {
-        let work = &work;
-        let others: Vec<_> = ranges
-            .map(|range| {
-                let begun = thread::Builder::new().spawn_scoped(scope, {
-                    let range = range.clone();
-                    move || work(range)
-                });
-                (begun, range)
-            })
-            .collect();
-        let mut done = vec![work(first)];
-        for (begun, range) in others {
-            // Where no thread could be had, or it failed, this one does its work.
-            let other = begun.ok().and_then(|thread| thread.join().ok());
-            done.push(other.unwrap_or_else(|| work(range)));
-        }
-        done
-    })
-}
-
-/// Calls back with the cosine of every passage of a part that has a vector.
-fn each_cosine(
-    passages: &Passages,
-    part: Range<usize>,
-    vector: &Vector,
-    mut each: impl FnMut(usize, f64),
-) {
-    let mut cosines = [0.0; VECTORS_AT_ONCE];
-    for from in part.clone().step_by(VECTORS_AT_ONCE) {
-        let (cells, reciprocals) = passages.vectors(from, VECTORS_AT_ONCE.min(part.end - from));
-        meaning::scan(vector, cells, reciprocals, &mut cosines);
-        for (at, (cosine, reciprocal)) in cosines.iter().zip(reciprocals).enumerate() {
-            if *reciprocal > 0.0 {
-                each(from + at, f64::from(*cosine));
-            }
-        }
-    }
-}
-
 /// Sessions in their order: by the best that their documents have to say in words, and by the nearest
 /// in meaning of everything that they hold.
 pub(super) fn sessions(
@@ -331,17 +195,4 @@ pub(super) fn sessions(
         .collect();
     ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then((b.1, b.2).cmp(&(a.1, a.2))));
     ranked.into_iter().map(|(_, _, session)| session).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_passage_of_a_large_store_is_looked_at_once_and_in_order() {
-        for end in [1, VECTORS_AT_ONCE, PASSAGES_PER_THREAD * 2 + 1, PASSAGES_PER_THREAD * 9 + 7] {
-            let seen: Vec<usize> = in_parts(end, Iterator::collect::<Vec<_>>).concat();
-            assert!(seen.into_iter().eq(0..end), "{end}");
-        }
-    }
 }

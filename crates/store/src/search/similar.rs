@@ -6,7 +6,7 @@ use text::query::{self, Form};
 
 use super::alike::{self, Alike, Said};
 use super::{Candidates, Conditions, Effort, Filter, Found, Hit, Order, Recipe};
-use super::{Sift, ranking};
+use super::{Sift, nearest, ranking};
 use crate::passages;
 use crate::tx::Rx;
 
@@ -35,17 +35,21 @@ pub fn similar(
     let said = Said::of(text);
     let found = {
         let known = rx.passages()?;
-        let mut found = Found::new(&known);
-        found.with_words(rx, &query, &conditions, &Effort::default())?;
-        let most = limit.max(limits::SEARCH_CANDIDATES);
-        let scored = ranking::added_up(found.scored);
-        let mut sift = Sift::new(rx, &known, &conditions, limits::FILTER_PATIENCE);
-        let hits = sift.documents((Order::Best, most), scored)?;
-        let mut candidates = Candidates::new(&known, hits);
-        if let Some(vector) = said.vector.as_ref().filter(|_| recipe == Recipe::Table) {
-            candidates.compare(rx, &conditions, vector, true)?;
-        }
-        let mut ranked = candidates.ranked();
+        let vector = said.vector.as_ref().filter(|_| recipe == Recipe::Table);
+        let ranked = nearest::beside(&known, &conditions, vector, |scan| {
+            let mut found = Found::new(&known);
+            found.with_words(rx, &query, &conditions, &Effort::default())?;
+            let most = limit.max(limits::SEARCH_CANDIDATES);
+            let scored = ranking::added_up(found.scored);
+            let mut sift = Sift::new(rx, &known, &conditions, limits::FILTER_PATIENCE);
+            let hits = sift.documents((Order::Best, most), scored)?;
+            let mut candidates = Candidates::new(&known, hits);
+            if let (Some(vector), Some(scan)) = (vector, scan) {
+                candidates.compare(rx, &conditions, vector, &scan.finish())?;
+            }
+            Ok::<_, OpError>(candidates.ranked())
+        });
+        let mut ranked = ranked?;
         ranked.truncate(limit);
         ranked
     };

@@ -233,3 +233,26 @@ fn a_search_does_not_wait_for_what_is_still_to_be_worked_out_and_finds_what_is()
     desk.write(passages::catch_up);
     assert!(found(&asked(ASKED)));
 }
+
+/// @search_meaning
+#[test]
+fn of_many_that_mean_the_same_the_newest_come_in_whoever_finds_them() {
+    let desk = Desk::new();
+    let many = i64::try_from(limits::SEARCH_CANDIDATES).unwrap() * 3;
+    let deed = desk.deed_command(DECIDED, 0);
+    let same: Vec<i64> = (0..many)
+        .map(|i| {
+            let session = desk.session(&format!("s-{i}"), "app", i);
+            desk.does(Deed { session, after: i, ..deed.clone() }).id()
+        })
+        .collect();
+    let newest = &same[same.len() - limits::SEARCH_CANDIDATES..];
+    for _ in 0..20 {
+        let query = query::rewrite(ASKED);
+        let found =
+            desk.read(|rx| search::hits(rx, &query, &Filter::default(), Order::Best, 1_000));
+        let mut found = ids(&found);
+        found.sort_unstable();
+        assert_eq!(found, newest);
+    }
+}

@@ -1,0 +1,191 @@
+//! The passages that are nearest in meaning. Reading all vectors of a large store takes one core longer than
+//! everything else does: others begin with it while the words are looked for, and who has found these
+//! helps to finish it.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering as Memory};
+use std::thread::{self, Scope, ScopedJoinHandle};
+
+use meaning::Vector;
+use model::limits;
+
+use super::Conditions;
+use super::parts::{self, THREADS_MAX};
+use crate::catalogue::Passages;
+
+/// Vectors that are compared at a time.
+const VECTORS_AT_ONCE: usize = 1_024;
+/// Passages that somebody takes at a time, the newest first. Tests have few.
+const PART: usize = if cfg!(test) { 64 } else { 16 * 1_024 };
+/// Passages that are worth a thread of their own.
+const PASSAGES_PER_THREAD: usize = 4 * PART;
+
+/// Does something else while others look for what is nearest to a vector, if there is one.
+pub(super) fn beside<T>(
+    passages: &Passages,
+    conditions: &Conditions,
+    vector: Option<&Vector>,
+    work: impl FnOnce(Option<Begun<'_>>) -> T,
+) -> T {
+    let Some(vector) = vector else { return work(None) };
+    let scan = Scan::of(passages, conditions, vector);
+    thread::scope(|scope| work(Some(scan.begin(scope))))
+}
+
+/// A look for the passages that are nearest, among those that may be in the answer.
+struct Scan<'s> {
+    passages: &'s Passages,
+    conditions: &'s Conditions,
+    vector: &'s Vector,
+    /// Parts that nobody has taken yet.
+    left: AtomicUsize,
+}
+
+impl<'s> Scan<'s> {
+    fn of(passages: &'s Passages, conditions: &'s Conditions, vector: &'s Vector) -> Scan<'s> {
+        let left = AtomicUsize::new(passages.end().div_ceil(PART));
+        Scan { passages, conditions, vector, left }
+    }
+
+    /// Lets others begin with it, as many as it is worth.
+    fn begin<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>) -> Begun<'scope> {
+        let runs = self.conditions.runs(self.passages, 0..self.passages.end());
+        let passages: usize = runs.map(|run| run.len()).sum();
+        let others = THREADS_MAX.min(parts::cores()) - 1;
+        let others = (0..others.min(passages / PASSAGES_PER_THREAD))
+            // Where no thread can be had, there is one less.
+            .map_while(|_| thread::Builder::new().spawn_scoped(scope, || self.work()).ok());
+        Begun { others: others.collect(), scan: self }
+    }
+
+    /// Takes part after part, and finds the nearest of them.
+    fn work(&self) -> Nearest {
+        let mut nearest = Nearest::default();
+        let passages = self.passages;
+        while let Some(part) = self.next() {
+            for run in self.conditions.runs(passages, part) {
+                each_cosine(passages, run, self.vector, |passage, cosine| {
+                    if cosine > 0.0
+                        && nearest.wants(cosine)
+                        && self.conditions.admits_of_run(passages, passage)
+                    {
+                        nearest.push(passage, cosine);
+                    }
+                });
+            }
+        }
+        nearest
+    }
+
+    fn next(&self) -> Option<Range<usize>> {
+        let left =
+            self.left.fetch_update(Memory::Relaxed, Memory::Relaxed, |left| left.checked_sub(1));
+        let from = (left.ok()? - 1) * PART;
+        Some(from..(from + PART).min(self.passages.end()))
+    }
+}
+
+/// A scan that others have begun with. They end soon after nobody wants it any more.
+pub(super) struct Begun<'s> {
+    scan: &'s Scan<'s>,
+    others: Vec<ScopedJoinHandle<'s, Nearest>>,
+}
+
+impl Begun<'_> {
+    /// The passages that are nearest of all.
+    pub(super) fn finish(mut self) -> Vec<usize> {
+        let Scan { passages, conditions, vector, .. } = self.scan;
+        let mut nearest = self.scan.work();
+        for other in self.others.drain(..) {
+            match other.join() {
+                Ok(other) => other.0.into_iter().for_each(|near| nearest.add(near.0)),
+                // What it had taken is lost.
+                Err(_) => nearest = Scan::of(passages, conditions, vector).work(),
+            }
+        }
+        nearest.0.into_iter().map(|near| near.0.passage).collect()
+    }
+}
+
+impl Drop for Begun<'_> {
+    fn drop(&mut self) {
+        self.scan.left.store(0, Memory::Relaxed);
+    }
+}
+
+/// The passages with the highest cosines of those that were pushed.
+#[derive(Default)]
+struct Nearest(BinaryHeap<Reverse<Near>>);
+
+/// A passage and how near it is; of equal ones the newer is nearer.
+struct Near {
+    cosine: f64,
+    passage: usize,
+}
+
+impl Ord for Near {
+    fn cmp(&self, other: &Near) -> Ordering {
+        self.cosine.total_cmp(&other.cosine).then(self.passage.cmp(&other.passage))
+    }
+}
+
+impl PartialOrd for Near {
+    fn partial_cmp(&self, other: &Near) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Near {
+    fn eq(&self, other: &Near) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Near {}
+
+impl Nearest {
+    fn is_full(&self) -> bool {
+        self.0.len() == limits::SEARCH_CANDIDATES
+    }
+
+    /// Whether one as near as this may be among them.
+    fn wants(&self, cosine: f64) -> bool {
+        self.0.peek().is_none_or(|least| !self.is_full() || cosine >= least.0.cosine)
+    }
+
+    fn push(&mut self, passage: usize, cosine: f64) {
+        self.add(Near { cosine, passage });
+    }
+
+    /// Adds one unless all that are there are nearer: whoever comes in which order, the same ones stay.
+    fn add(&mut self, near: Near) {
+        if !self.is_full() {
+            self.0.push(Reverse(near));
+        } else if let Some(mut least) = self.0.peek_mut()
+            && least.0 < near
+        {
+            *least = Reverse(near);
+        }
+    }
+}
+
+/// Calls back with the cosine of every passage of a part that has a vector.
+pub(super) fn each_cosine(
+    passages: &Passages,
+    part: Range<usize>,
+    vector: &Vector,
+    mut each: impl FnMut(usize, f64),
+) {
+    let mut cosines = [0.0; VECTORS_AT_ONCE];
+    for from in part.clone().step_by(VECTORS_AT_ONCE) {
+        let (cells, reciprocals) = passages.vectors(from, VECTORS_AT_ONCE.min(part.end - from));
+        meaning::scan(vector, cells, reciprocals, &mut cosines);
+        for (at, (cosine, reciprocal)) in cosines.iter().zip(reciprocals).enumerate() {
+            if *reciprocal > 0.0 {
+                each(from + at, f64::from(*cosine));
+            }
+        }
+    }
+}
