@@ -417,6 +417,8 @@ pub const QUERY_HASHES_MAX: usize = 8;
 pub const SEARCH_DEFAULT: usize = 20;
 pub const SEARCH_MAX: usize = 100;
 pub const SEARCH_PER_SESSION: usize = 3;
+/// Hits that are looked through for those of other sessions.
+pub const SEARCH_SPREAD_MAX: usize = 2_000;
 /// Records that are like a text.
 pub const SIMILAR_DEFAULT: usize = 10;
 pub const SIMILAR_MAX: usize = 100;

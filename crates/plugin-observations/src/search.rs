@@ -1,6 +1,6 @@
 //! `search`: records by their words, best first, each with the reasons why it is there.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use model::{OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use store::search::{self, Filter, Hit, Order, Recipe};
+use store::search::{self, Filter, Hit, Order, Recipe, Spread};
 use store::{Rx, commits, observations, sessions};
 use text::query::{self, Form, Query};
 
@@ -216,7 +216,7 @@ impl Op for Search {
                 ..params.filter(rx, file.as_ref(), projects.as_deref())?
             };
             let found = params.find(rx, &filter, &query, recipe, cx.now)?;
-            let (page, next_offset) = params.page(found.ranked, found.weighed);
+            let (page, next_offset) = params.page(found.ranked);
             let results = records(rx, &found.query, page)?;
             Ok(SearchOutput {
                 results,
@@ -273,8 +273,6 @@ impl Ranked {
 /// What a search came to, in the order that was asked for.
 struct Found {
     ranked: Vec<Ranked>,
-    /// How many of the first were weighed against each other.
-    weighed: usize,
     query: Query,
     partial: bool,
 }
@@ -321,7 +319,10 @@ impl SearchParams {
             OrderBy::Relevance => Order::Best,
             OrderBy::Blended => Order::BestAndNewest,
         };
-        let mut hits = search::hits_by(recipe, rx, query, filter, (order, wanted))?;
+        let spread =
+            self.per_session().map(|per_session| Spread { per_session, count: self.limit() });
+        let wanted = search::Wanted { order, limit: wanted, spread };
+        let mut hits = search::hits_by(recipe, rx, query, filter, wanted)?;
         // Whichever page is wanted, the same hits are weighed against each other: else one would be
         // shown twice and another never.
         let mut others = match order {
@@ -333,7 +334,8 @@ impl SearchParams {
             hits.hits.retain(|hit| !named.contains_key(&hit.id));
             hits.hits.extend(named.values());
         }
-        others.retain(|other| hits.hits.iter().all(|hit| hit.id != other.id));
+        let known: HashSet<i64> = hits.hits.iter().map(|hit| hit.id).collect();
+        others.retain(|other| !known.contains(&other.id));
         let best = highest(&hits.hits, |hit| hit.score);
         let words = highest(&hits.hits, Hit::words);
         let rank = |hit: Hit| {
@@ -352,10 +354,6 @@ impl SearchParams {
             let own = hit.score;
             Ranked { hit, score, words, named, own, first: if leads { 1.0 } else { by_order } }
         };
-        let weighed = match order {
-            Order::Newest => hits.hits.len().min(limits::SEARCH_CANDIDATES),
-            _ => hits.hits.len(),
-        };
         let mut ranked: Vec<Ranked> = hits.hits.into_iter().map(rank).collect();
         ranked.sort_by(|a, b| {
             // To the second, as the store has it: else a page could go by another order than it.
@@ -369,25 +367,30 @@ impl SearchParams {
             }
         });
         ranked.extend(others.into_iter().map(rank));
-        Ok(Found { ranked, weighed, query: hits.query, partial: hits.partial })
+        Ok(Found { ranked, query: hits.query, partial: hits.partial })
     }
 
     fn limit(&self) -> usize {
         self.limit.within(1..=limits::SEARCH_MAX)
     }
 
-    /// The hits of the page that was asked for, and where the next one begins. What one session has
-    /// too many of stands behind the first page, so that no hit is lost or shown twice; only what was
-    /// weighed can stand on it, which is the same for every page.
-    fn page(&self, ranked: Vec<Ranked>, weighed: usize) -> (Vec<Ranked>, Option<usize>) {
-        let limit = self.limit();
+    /// How many hits of one session may stand on the first page, if not all.
+    fn per_session(&self) -> Option<usize> {
         let narrow = self.session_id.is_some() || self.file_path.is_some();
-        let share = if self.diverse && !narrow { limits::SEARCH_PER_SESSION } else { usize::MAX };
+        (self.diverse && !narrow).then_some(limits::SEARCH_PER_SESSION)
+    }
+
+    /// The hits of the page that was asked for, and where the next one begins. What one session has
+    /// too many of stands behind the first page, so that no hit is lost or shown twice; so many are looked
+    /// through for those of others, which are the same for every page.
+    fn page(&self, ranked: Vec<Ranked>) -> (Vec<Ranked>, Option<usize>) {
+        let limit = self.limit();
+        let share = self.per_session().unwrap_or(usize::MAX);
         let mut counts: HashMap<i64, usize> = HashMap::new();
         let (mut first, mut behind) = (Vec::new(), Vec::new());
         for (place, one) in ranked.into_iter().enumerate() {
             let count = counts.entry(one.hit.session).or_default();
-            if first.len() < limit && *count < share && place < weighed {
+            if first.len() < limit && *count < share && place < limits::SEARCH_SPREAD_MAX {
                 *count += 1;
                 first.push(one);
             } else {

@@ -7,11 +7,13 @@
 mod alike;
 mod any_term;
 pub(crate) mod filter;
+mod named;
 mod nearest;
 mod parts;
 mod ranking;
 mod recipe;
 mod records;
+mod sift;
 mod similar;
 mod waiting;
 
@@ -23,31 +25,26 @@ use model::observation::ObsType;
 use model::{OpError, limits};
 use rusqlite::types::Value;
 use rusqlite::{Connection, ErrorCode, params_from_iter};
-use text::query::{self, Condition, Exact, Form, Query};
+use text::query::{self, Condition, Form, Query};
 
 use crate::catalogue::Passages;
 use crate::deadline::{self, Deadline};
-use crate::passages;
 use crate::tx::Rx;
 
 pub use alike::Alike;
 use any_term::Word;
 pub(crate) use filter::Conditions;
 pub use filter::Filter;
+use named::Named;
 use nearest::Begun;
-use ranking::Ranking;
 use recipe::Candidates;
-use records::{Documents, Look};
+use records::Look;
+use sift::{CANDIDATES_AT_MOST, Sift};
 pub use similar::{Similar, similar};
 use waiting::Waiting;
 
 /// How much adjacent words count beside the words.
 const PAIRS_WEIGHT: f64 = 0.5;
-/// Passages whose documents are looked up at a time.
-const CANDIDATES_AT_LEAST: usize = 32;
-const CANDIDATES_AT_MOST: usize = 4_096;
-/// Records that are read to see whether they contain a name before it is decided to go on.
-const EXACT_AT_ONCE: usize = 100;
 
 /// Which documents are wanted if there are more than the limit, and in which order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -59,6 +56,43 @@ pub enum Order {
     /// Those with the highest score, and beside them the newest: what is recent may be worth more than its
     /// words alone.
     BestAndNewest,
+}
+
+/// How many documents are wanted, and which.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Wanted {
+    pub order: Order,
+    pub limit: usize,
+    pub spread: Option<Spread>,
+}
+
+impl From<(Order, usize)> for Wanted {
+    fn from((order, limit): (Order, usize)) -> Wanted {
+        Wanted { order, limit, spread: None }
+    }
+}
+
+/// More than the limit are wanted if a few sessions have most of them: until there are so many of which none
+/// is one too many of its session.
+#[derive(Clone, Copy, Debug)]
+pub struct Spread {
+    pub per_session: usize,
+    pub count: usize,
+}
+
+impl Spread {
+    /// How many hits of these sessions it takes, from the first on; none if all of them do not do.
+    fn reach(&self, mut sessions: impl Iterator<Item = i64>) -> Option<usize> {
+        let mut counts: HashMap<i64, usize> = HashMap::new();
+        let mut missing = self.count;
+        let last = sessions.position(|session| {
+            let count = counts.entry(session).or_default();
+            *count += 1;
+            missing -= usize::from(*count <= self.per_session);
+            missing == 0
+        });
+        last.map(|last| last + 1)
+    }
 }
 
 /// What counts for the score.
@@ -149,7 +183,7 @@ pub fn hits_by(
     rx: &Rx<'_>,
     query: &Query,
     filter: &Filter<'_>,
-    wanted: (Order, usize),
+    wanted: impl Into<Wanted>,
 ) -> Result<Hits, OpError> {
     let effort = match query.form {
         Form::AnyTerm if query.name().is_none() => Effort::for_a_question(),
@@ -214,8 +248,9 @@ pub(crate) fn hits_within(
     rx: &Rx<'_>,
     query: &Query,
     filter: &Filter<'_>,
-    wanted: (Order, usize),
+    wanted: impl Into<Wanted>,
 ) -> Result<Hits, OpError> {
+    let wanted = wanted.into();
     let conditions = Conditions::of(rx, filter)?;
     if conditions.admit_nothing() {
         let query = query.relaxed().unwrap_or_else(|| query.clone());
@@ -265,10 +300,10 @@ fn find(
     query: &Query,
     conditions: &Conditions,
     effort: &Effort,
-    (order, limit): (Order, usize),
+    wanted: Wanted,
 ) -> Result<Attempt, OpError> {
     let passages = rx.passages()?;
-    let is_weighed = query.form == Form::AnyTerm && order != Order::Newest;
+    let is_weighed = query.form == Form::AnyTerm && wanted.order != Order::Newest;
     let means = is_weighed && effort.recipe == Recipe::Table;
     let vector = means.then(|| Vector::of(query.typed())).flatten();
     let more = asks_for_meaning(query);
@@ -276,7 +311,7 @@ fn find(
     nearest::beside(&passages, conditions, near, |scan| {
         let meant = Meant { vector: vector.as_ref(), scan, more };
         let search = Search { rx, query, conditions, effort, passages: &passages };
-        search.run(order, limit, is_weighed.then_some(meant))
+        search.run(wanted, is_weighed.then_some(meant))
     })
 }
 
@@ -300,12 +335,8 @@ struct Search<'s, 'r> {
 
 impl Search<'_, '_> {
     /// What is found, weighed by more than its words if it is known what the query means.
-    fn run(
-        &self,
-        order: Order,
-        limit: usize,
-        meant: Option<Meant<'_>>,
-    ) -> Result<Attempt, OpError> {
+    fn run(&self, wanted: Wanted, meant: Option<Meant<'_>>) -> Result<Attempt, OpError> {
+        let Wanted { order, limit, spread } = wanted;
         let Search { rx, query, conditions, effort, passages } = *self;
         let named = Named::of(rx, query, conditions, passages, effort)?;
         let mut found = self.found()?;
@@ -328,7 +359,8 @@ impl Search<'_, '_> {
         let by = if order == Order::Newest { Order::Newest } else { Order::Best };
         let typed = among_scored(&scored, &named.exact);
         // Those that are weighed against each other are always the same, however many are wanted.
-        let mut documents = sift.documents((by, limit.max(most)), scored)?;
+        let mut documents =
+            sift.documents(Wanted { order: by, limit: limit.max(most), spread }, scored)?;
         let others = documents.split_off(most.min(documents.len()));
         add(&mut documents, newest);
         let (mut hits, weighed) = if let Some(meant) = meant {
@@ -349,7 +381,11 @@ impl Search<'_, '_> {
         partial |= sift.partial;
         // Of what was weighed by more than its score nothing is left out: whoever asks weighs on.
         let all = if order == Order::BestAndNewest { weighed } else { 0 };
-        hits.truncate(limit.max(all));
+        let reach = spread.map_or(0, |spread| {
+            let reach = spread.reach(hits.iter().map(|hit| hit.session));
+            reach.unwrap_or(hits.len()).min(limits::SEARCH_SPREAD_MAX)
+        });
+        hits.truncate(limit.max(all).max(reach));
         let weighed = weighed.min(hits.len());
         let query = if name.is_some() { query.named() } else { query.clone() };
         let found = Hits { hits, query, weighed, partial };
@@ -448,86 +484,6 @@ fn asks_for_meaning(query: &Query) -> bool {
     };
     let mut said = query.typed().split_whitespace().map(said).filter(|said| !said.is_empty());
     said.next().is_some_and(|first| said.any(|other| other != first))
-}
-
-/// The documents that contain something exactly as it was typed: a path, a hash or the like.
-#[derive(Default)]
-struct Named {
-    /// A passage of each of those that were found to.
-    exact: Vec<usize>,
-    /// All that have its words side by side, and those of them that were read and do not contain it.
-    maybe: Documents,
-    otherwise: HashSet<i64>,
-    /// Whether there may be more than were read.
-    partial: bool,
-}
-
-impl Named {
-    /// What the query names. A quotation alone is found by the index; which of it has just these words is
-    /// only an order, and has little time.
-    fn of(
-        rx: &Rx<'_>,
-        query: &Query,
-        conditions: &Conditions,
-        passages: &Passages,
-        effort: &Effort,
-    ) -> Result<Named, OpError> {
-        let mut named = Named::default();
-        let Some(exact) = query.exact() else { return Ok(named) };
-        let is_quotation = query.form == Form::Operators;
-        let until = Instant::now() + limits::QUOTATION_PATIENCE;
-        let until = if is_quotation { effort.until.min(until) } else { effort.until };
-        let effort = &Effort { until, ..*effort };
-        let mut look = Look::within(effort, rx, passages, conditions, &[]);
-        named.maybe = look.documents(&exact.condition())?;
-        named.partial = look.partial;
-        let scored = ranking::added_up(look.scored);
-        let mut newest = Ranking::new(passages, Order::Newest, scored);
-        let (mut read, mut put_last) = (HashSet::new(), Vec::new());
-        let mut looked_at = 0;
-        // So many in any case, and more of them until one contains it.
-        while !newest.is_empty() {
-            let is_enough = !named.exact.is_empty() || Instant::now() >= effort.until;
-            if looked_at >= limits::SEARCH_EXACT_READ && is_enough {
-                named.partial = true;
-                break;
-            }
-            let next: Vec<usize> =
-                newest.take(EXACT_AT_ONCE).iter().map(|one| one.passage).collect();
-            looked_at += next.len();
-            let documents = conditions.hits(rx, passages, &next)?;
-            let mut longer: Option<Exact> = None;
-            for passage in next {
-                let Some(doc) = passages.doc(passage) else { continue };
-                // A document comes again with each of its passages.
-                if !documents.contains_key(&doc) || !read.insert(doc) {
-                    continue;
-                }
-                let text = passages::text(rx, doc)?.unwrap_or_default();
-                if exact.is_in(&text) {
-                    named.exact.push(passage);
-                } else {
-                    named.otherwise.insert(doc);
-                    let new = || exact.longer_in(&text).filter(|name| !put_last.contains(name));
-                    longer = longer.or_else(new);
-                }
-            }
-            // Where a longer name is in the way, all that has it can wait.
-            if let Some(longer) = longer.filter(|_| named.exact.is_empty()) {
-                let mut look = Look::within(effort, rx, passages, conditions, &[]);
-                let others = look.documents(&longer.condition())?;
-                put_last.push(longer);
-                newest.put_last(|one| passages.doc(one.passage).is_some_and(|doc| others.has(doc)));
-            }
-        }
-        named.partial &= !is_quotation;
-        Ok(named)
-    }
-
-    /// Whether nothing speaks against it that a document contains what was typed.
-    fn admits(&self, doc: i64) -> bool {
-        self.maybe.has(doc) && !self.otherwise.contains(&doc)
-    }
 }
 
 /// Passages with their scores, as they are found.
@@ -689,73 +645,6 @@ impl<'p> Found<'p> {
             self.scored.push(Scored { passage: row.get(0)?, score });
         }
         Ok(())
-    }
-}
-
-/// Finds the documents that the conditions let through. Where only the database can tell, very many may be
-/// asked about in vain: that has an end.
-struct Sift<'s, 'r> {
-    rx: &'s Rx<'r>,
-    passages: &'s Passages,
-    conditions: &'s Conditions,
-    /// The time that is left for it.
-    left: Duration,
-    /// Whether it ended before all were asked about.
-    partial: bool,
-}
-
-impl<'s, 'r> Sift<'s, 'r> {
-    fn new(
-        rx: &'s Rx<'r>,
-        passages: &'s Passages,
-        conditions: &'s Conditions,
-        left: Duration,
-    ) -> Sift<'s, 'r> {
-        Sift { rx, passages, conditions, left, partial: false }
-    }
-
-    /// The documents of these passages, each with the score of its best passage and with that passage, in
-    /// this order.
-    fn documents(
-        &mut self,
-        (order, limit): (Order, usize),
-        scored: Vec<Scored>,
-    ) -> Result<Vec<(Hit, usize)>, OpError> {
-        let begun = Instant::now();
-        let mut ranked = Ranking::new(self.passages, order, scored);
-        let mut hits: Vec<(Hit, usize)> = Vec::new();
-        let mut places: HashMap<i64, usize> = HashMap::new();
-        let mut looked_at = 0;
-        while hits.len() < limit && !ranked.is_empty() {
-            let is_enough = looked_at >= CANDIDATES_AT_MOST && !self.conditions.plain;
-            if is_enough && begun.elapsed() >= self.left {
-                self.partial = true;
-                break;
-            }
-            let missing = limit - hits.len();
-            // As many as will do if the filter lets through what it did so far, and some more.
-            let likely = missing.saturating_mul(looked_at + 1) / (hits.len() + 1);
-            let next = likely.saturating_mul(5) / 4;
-            let next = ranked.take(next.clamp(CANDIDATES_AT_LEAST, CANDIDATES_AT_MOST));
-            looked_at += next.len();
-            let of: Vec<usize> = next.iter().map(|row| row.passage).collect();
-            let documents = self.conditions.hits(self.rx, self.passages, &of)?;
-            for Scored { passage, score } in next {
-                let Some(document) = self.passages.doc(passage) else { continue };
-                if let Some((hit, at)) =
-                    places.get(&document).and_then(|place| hits.get_mut(*place))
-                {
-                    if score > hit.lexical {
-                        (hit.lexical, *at) = (score, passage);
-                    }
-                } else if let Some(hit) = documents.get(&document).filter(|_| hits.len() < limit) {
-                    places.insert(document, hits.len());
-                    hits.push((Hit { lexical: score, ..*hit }, passage));
-                }
-            }
-        }
-        self.left = self.left.saturating_sub(begun.elapsed());
-        Ok(hits)
     }
 }
 

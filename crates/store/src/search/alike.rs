@@ -48,7 +48,8 @@ impl Alike {
 /// What is compared of a text.
 pub(super) struct Said<'t> {
     pub(super) vector: Option<Vector>,
-    /// Its words and their parts, of its beginning.
+    /// The words of its beginning, and these and their parts.
+    words: HashSet<String>,
     stems: HashSet<String>,
     beginning: &'t str,
     rest: &'t str,
@@ -58,11 +59,12 @@ impl<'t> Said<'t> {
     pub(super) fn of(text: &'t str) -> Said<'t> {
         let beginning = head(text, limits::SIMILAR_TEXT_CHARS);
         let hidden = words::hidden_words(beginning);
-        let mut stems: HashSet<String> =
+        let words: HashSet<String> =
             words::words(beginning).map(|(_, word)| stemmed(word)).collect();
+        let mut stems = words.clone();
         stems.extend(words::words(&hidden).map(|(_, part)| stemmed(part)));
         let rest = text.get(beginning.len()..).unwrap_or_default();
-        Said { vector: Vector::of(beginning), stems, beginning, rest }
+        Said { vector: Vector::of(beginning), words, stems, beginning, rest }
     }
 
     pub(super) fn alike(&self, other: &Said<'_>) -> Alike {
@@ -70,9 +72,9 @@ impl<'t> Said<'t> {
             (Some(own), Some(other)) => meaning::cosine(own, other).max(0.0),
             _ => 0.0,
         };
-        let common = self.stems.intersection(&other.stems).count();
-        let different = self.stems.len() + other.stems.len() - common;
-        let overlap = if different == 0 { 0.0 } else { common as f64 / different as f64 };
+        // Parts tell what `get_user` and `get user` have in common, but only the one of `SQLite` and `sqlite`
+        // has any.
+        let overlap = shared(&self.words, &other.words).max(shared(&self.stems, &other.stems));
         let alike = Alike { meaning: meaning.into(), overlap, in_order: false };
         Alike { in_order: alike.is_near() && self.is_in_order_of(other), ..alike }
     }
@@ -81,6 +83,13 @@ impl<'t> Said<'t> {
         in_order(&sequence(self.beginning), &sequence(other.beginning))
             && folded(self.rest).eq(folded(other.rest))
     }
+}
+
+/// The share of the words of both that both have.
+fn shared(own: &HashSet<String>, others: &HashSet<String>) -> f64 {
+    let common = own.intersection(others).count();
+    let different = own.len() + others.len() - common;
+    if different == 0 { 0.0 } else { common as f64 / different as f64 }
 }
 
 /// The beginning of a text.

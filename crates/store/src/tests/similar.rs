@@ -56,6 +56,7 @@ fn texts_say_the_same_only_if_they_are_near_and_share_their_words_in_the_same_or
             "the daemon holds the only write lock on the database",
         ),
         ("二要素認証のエラー", "二要素認証のエラー"),
+        ("we chose SQLite over Postgres", "we chose sqlite over postgres"),
         (
             "the build of the router fails because the cache of the base image is cold and the disk is slow",
             "the build of the router fails because cache of the base image is cold and the disk is slow",

@@ -179,6 +179,39 @@ fn every_hit_is_shown_once_even_of_more_than_are_weighed() {
     }
 }
 
+/// @search_diversity
+#[test]
+fn a_session_that_has_more_than_is_weighed_leaves_room_for_others() {
+    let world = World::new();
+    const LOUD: usize = 330;
+    // The shorter and the newer, the better in every order.
+    for step in 0..LOUD {
+        world.command(("s-loud", WEB), step as i64, &format!("deploy loud{step}"));
+    }
+    for step in 0..4 {
+        let text = format!("quiet{step}: the deploy of {}", "something or other ".repeat(9));
+        world.command((&format!("s-{}", step / 2), WEB), HOUR + step, &text);
+    }
+    for order in ["relevance", "blended", "recent"] {
+        let (mut offset, mut seen) = (json!(0), Vec::new());
+        while !offset.is_null() {
+            let asked =
+                json!({ "query": "deploy", "limit": 10, "offset": offset, "order_by": order });
+            let page = world.ask("search", asked);
+            if seen.is_empty() {
+                let shares = ["s-loud", "s-0", "s-1"].map(|session| of_session(&page, session));
+                assert_eq!(shares, [3, 2, 2], "{order}");
+            }
+            seen.extend(texts(&page["results"]));
+            offset = page["next_offset"].clone();
+        }
+        let shown = seen.len();
+        seen.sort();
+        seen.dedup();
+        assert_eq!((shown, seen.len()), (LOUD + 4, LOUD + 4), "{order}");
+    }
+}
+
 /// @search_exact
 #[test]
 fn what_was_typed_exactly_stands_before_what_only_looks_alike() {
