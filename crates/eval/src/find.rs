@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use model::{OpError, limits};
-use store::search::{self, Filter, Order, Recipe};
+use store::search::{self, Filter, Order, Recipe, Wanted};
 use text::query;
 
 use crate::index::Indexed;
@@ -53,7 +53,7 @@ pub(crate) fn find(indexed: &Indexed, question: &str, config: Config) -> Result<
     let started = Instant::now();
     let query = query::rewrite(question);
     let filter = Filter::default();
-    let wanted = (Order::Best, limits::EVAL_HITS);
+    let wanted = Wanted::of(Order::Best, limits::EVAL_HITS);
     let found = store.read(|rx| search::hits_by(recipe, rx, &query, &filter, wanted))?;
     let took = started.elapsed();
     let sessions =

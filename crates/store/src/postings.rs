@@ -208,7 +208,7 @@ impl Layout {
     ) -> rusqlite::Result<Vec<(usize, Vec<u8>)>> {
         let mut found = Vec::new();
         for section in self.sections() {
-            section.of_term(db, term, |block, blob| found.push((block, blob.to_vec())))?;
+            section.of_term(db, term, &mut |block, blob| found.push((block, blob.to_vec())))?;
         }
         Ok(found)
     }
@@ -221,7 +221,7 @@ impl Layout {
     ) -> rusqlite::Result<Vec<(usize, Vec<u8>)>> {
         let mut found = Vec::new();
         for section in self.sections() {
-            section.of_range(db, range, |_, block, blob| {
+            section.of_range(db, range, &mut |_, block, blob| {
                 found.push((block, blob.to_vec()));
                 true
             })?;
@@ -245,7 +245,7 @@ impl Section {
         self,
         db: &Connection,
         term: &str,
-        mut each: impl FnMut(usize, &[u8]),
+        each: &mut dyn FnMut(usize, &[u8]),
     ) -> rusqlite::Result<()> {
         let mut select = db.prepare_cached(match self {
             Section::Pack(_) => PACK_OF_TERM,
@@ -270,7 +270,7 @@ impl Section {
         self,
         db: &Connection,
         (first, behind): (&str, &str),
-        mut each: impl FnMut(&str, usize, &[u8]) -> bool,
+        each: &mut dyn FnMut(&str, usize, &[u8]) -> bool,
     ) -> rusqlite::Result<()> {
         let mut select = db.prepare_cached(match self {
             Section::Pack(_) => PACK_OF_BEGINNING,

@@ -66,8 +66,8 @@ pub struct Wanted {
     pub spread: Option<Spread>,
 }
 
-impl From<(Order, usize)> for Wanted {
-    fn from((order, limit): (Order, usize)) -> Wanted {
+impl Wanted {
+    pub fn of(order: Order, limit: usize) -> Wanted {
         Wanted { order, limit, spread: None }
     }
 }
@@ -174,7 +174,7 @@ pub fn hits(
     order: Order,
     limit: usize,
 ) -> Result<Hits, OpError> {
-    hits_by(Recipe::default(), rx, query, filter, (order, limit))
+    hits_by(Recipe::default(), rx, query, filter, Wanted::of(order, limit))
 }
 
 /// The same by another recipe.
@@ -183,7 +183,7 @@ pub fn hits_by(
     rx: &Rx<'_>,
     query: &Query,
     filter: &Filter<'_>,
-    wanted: impl Into<Wanted>,
+    wanted: Wanted,
 ) -> Result<Hits, OpError> {
     let effort = match query.form {
         Form::AnyTerm if query.name().is_none() => Effort::for_a_question(),
@@ -200,7 +200,8 @@ pub fn sessions(
     filter: &Filter<'_>,
     limit: usize,
 ) -> Result<Vec<i64>, OpError> {
-    let found = hits_by(recipe, rx, query, filter, (Order::Best, limits::SEARCH_CANDIDATES))?;
+    let found =
+        hits_by(recipe, rx, query, filter, Wanted::of(Order::Best, limits::SEARCH_CANDIDATES))?;
     let conditions = Conditions::of(rx, filter)?;
     let vector = Vector::of(query.typed()).filter(|_| recipe == Recipe::Table);
     let mut sessions =
@@ -248,9 +249,8 @@ pub(crate) fn hits_within(
     rx: &Rx<'_>,
     query: &Query,
     filter: &Filter<'_>,
-    wanted: impl Into<Wanted>,
+    wanted: Wanted,
 ) -> Result<Hits, OpError> {
-    let wanted = wanted.into();
     let conditions = Conditions::of(rx, filter)?;
     if conditions.admit_nothing() {
         let query = query.relaxed().unwrap_or_else(|| query.clone());
@@ -353,7 +353,9 @@ impl Search<'_, '_> {
         let most = limits::SEARCH_CANDIDATES;
         let mut sift = Sift::new(rx, passages, conditions, effort.sifting);
         let newest = match order {
-            Order::BestAndNewest => sift.documents((Order::Newest, most), latest(&scored))?,
+            Order::BestAndNewest => {
+                sift.documents(Wanted::of(Order::Newest, most), latest(&scored))?
+            }
             Order::Best | Order::Newest => Vec::new(),
         };
         let by = if order == Order::Newest { Order::Newest } else { Order::Best };
@@ -372,7 +374,7 @@ impl Search<'_, '_> {
             (hits, weighed)
         } else {
             if by == Order::Best {
-                add(&mut documents, sift.documents((by, most), typed)?);
+                add(&mut documents, sift.documents(Wanted::of(by, most), typed)?);
             }
             let weighed = documents.len();
             add(&mut documents, others);

@@ -345,7 +345,7 @@ impl<'l, 'r> Look<'l, 'r> {
                 if late {
                     return Ok(());
                 }
-                section.of_range(db, (beginning.word(), &behind), |term, block, blob| {
+                section.of_range(db, (beginning.word(), &behind), &mut |term, block, blob| {
                     let is_sure = beginning.is_sure(term);
                     entries += postings::count(blob);
                     rows += 1;
@@ -361,7 +361,7 @@ impl<'l, 'r> Look<'l, 'r> {
                     !late && entries <= self.entries
                 })?;
                 for stem in &stems {
-                    section.of_term(db, stem, |block, blob| {
+                    section.of_term(db, stem, &mut |block, blob| {
                         for (place, _) in postings::entries(blob) {
                             perhaps.choose(self.passages.doc(block * BLOCK + place));
                         }

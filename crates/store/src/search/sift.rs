@@ -40,10 +40,10 @@ impl<'s, 'r> Sift<'s, 'r> {
     /// this order.
     pub(super) fn documents(
         &mut self,
-        wanted: impl Into<Wanted>,
+        wanted: Wanted,
         scored: Vec<Scored>,
     ) -> Result<Vec<(Hit, usize)>, OpError> {
-        let Wanted { order, mut limit, spread } = wanted.into();
+        let Wanted { order, mut limit, spread } = wanted;
         let begun = Instant::now();
         let mut ranked = Ranking::new(self.passages, order, scored);
         let mut hits: Vec<(Hit, usize)> = Vec::new();

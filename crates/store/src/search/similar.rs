@@ -6,7 +6,7 @@ use text::query::{self, Form};
 
 use super::alike::{self, Alike, Said};
 use super::{Candidates, Conditions, Effort, Filter, Found, Hit, Order, Recipe};
-use super::{Sift, nearest, ranking};
+use super::{Sift, Wanted, nearest, ranking};
 use crate::passages;
 use crate::tx::Rx;
 
@@ -42,7 +42,7 @@ pub fn similar(
             let most = limit.max(limits::SEARCH_CANDIDATES);
             let scored = ranking::added_up(found.scored);
             let mut sift = Sift::new(rx, &known, &conditions, limits::FILTER_PATIENCE);
-            let hits = sift.documents((Order::Best, most), scored)?;
+            let hits = sift.documents(Wanted::of(Order::Best, most), scored)?;
             let mut candidates = Candidates::new(&known, hits);
             if let (Some(vector), Some(scan)) = (vector, scan) {
                 candidates.compare(rx, &conditions, vector, &scan.finish())?;

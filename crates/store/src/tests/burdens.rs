@@ -6,7 +6,7 @@ use rusqlite::params;
 use text::query::{self, Form};
 
 use super::desk::{Desk, do_it};
-use crate::search::{self, Filter, Order, Recipe};
+use crate::search::{self, Filter, Order, Recipe, Wanted};
 use crate::{Tx, passages};
 
 /// Far more than any of them takes, and far less than what is not bounded would take.
@@ -69,7 +69,7 @@ fn whatever_is_typed_is_answered_soon_and_never_with_an_error() {
     for (what, typed, form) in table {
         let query = query::rewrite(&typed);
         for recipe in [Recipe::Lexical, Recipe::Table] {
-            let wanted = (Order::Best, 20);
+            let wanted = Wanted::of(Order::Best, 20);
             let found = within_deadline(what, || {
                 desk.read(|rx| search::hits_by(recipe, rx, &query, &Filter::default(), wanted))
             });
@@ -111,7 +111,7 @@ fn identical_passages_are_each_found_once_the_newest_first() {
         for recipe in [Recipe::Lexical, Recipe::Table] {
             let query = query::rewrite(typed);
             let found = |limit: usize| {
-                let wanted = (Order::Best, limit);
+                let wanted = Wanted::of(Order::Best, limit);
                 let found =
                     desk.read(|rx| search::hits_by(recipe, rx, &query, &Filter::default(), wanted));
                 found.hits.iter().map(|hit| hit.id).collect::<Vec<_>>()

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::desk::{Deed, Desk, do_it, write};
 use super::{Home, at_now, hold_writer, spoil_page_with};
-use crate::search::{self, Effort, Filter, Order};
+use crate::search::{self, Effort, Filter, Order, Wanted};
 use crate::{Store, Tx, passages};
 
 /// Which of the observations that a desk made this query finds, as their contents.
@@ -435,7 +435,7 @@ fn what_may_have_what_is_not_wanted_is_not_listed_when_time_is_up() {
     }
     let effort = Effort { until: Instant::now(), ..Effort::default() };
     let query = text::query::rewrite("\"wanted words\" NOT \"not wanted\"");
-    let wanted = (Order::Best, 1_000);
+    let wanted = Wanted::of(Order::Best, 1_000);
     let found =
         desk.read(|rx| search::hits_within(&effort, rx, &query, &Filter::default(), wanted));
     assert!(found.partial && (1..300).contains(&found.hits.len()), "{}", found.hits.len());

@@ -9,7 +9,7 @@ use serde_json::json;
 use text::query::{self, Form};
 
 use super::desk::{self, Deed, Desk};
-use crate::search::{self, Effort, Filter, Hits, Order, Recipe};
+use crate::search::{self, Effort, Filter, Hits, Order, Recipe, Wanted};
 use crate::sessions::{Seen, Sighting};
 use crate::{Rx, passages, sessions};
 
@@ -103,7 +103,7 @@ fn words_count_as_much_as_in_the_full_text_index_itself() {
     for typed in ["common and rare", "rare", "common", "foo and rare", "rare or the common of bar"]
     {
         let query = query::rewrite(typed);
-        let wanted = (Order::Best, 100);
+        let wanted = Wanted::of(Order::Best, 100);
         let own = desk.read(|rx| search::hits_by(Recipe::Lexical, rx, &query, &ALL, wanted));
         let own: BTreeMap<i64, f64> =
             own.hits.into_iter().map(|hit| (hit.id, hit.lexical)).collect();
@@ -198,7 +198,13 @@ fn a_question_finds_what_means_the_same_in_other_words() {
     assert_eq!(ids(&desk, "database Database", &ALL), [0; 0]);
     assert_eq!(ids(&desk, "database engine", &ALL)[0], meant);
     let lexical = desk.read(|rx| {
-        search::hits_by(Recipe::Lexical, rx, &query::rewrite(typed), &ALL, (Order::Best, 10))
+        search::hits_by(
+            Recipe::Lexical,
+            rx,
+            &query::rewrite(typed),
+            &ALL,
+            Wanted::of(Order::Best, 10),
+        )
     });
     assert!(lexical.hits.is_empty());
 }
@@ -227,7 +233,7 @@ fn a_name_is_found_behind_any_number_of_newer_ones_that_only_begin_like_it() {
     let query = query::rewrite("src/user.rs");
     let found = |until: Instant| {
         let effort = Effort { until, ..Effort::default() };
-        desk.read(|rx| search::hits_within(&effort, rx, &query, &ALL, (Order::Best, 10)))
+        desk.read(|rx| search::hits_within(&effort, rx, &query, &ALL, Wanted::of(Order::Best, 10)))
     };
     let whole = found(Instant::now() + Duration::from_secs(60));
     assert_eq!(whole.hits.iter().map(|hit| hit.id).collect::<Vec<_>>(), [exact]);
@@ -249,7 +255,8 @@ fn a_longer_name_that_is_in_the_way_is_passed_over_at_once() {
     let until = Instant::now() + Duration::from_secs(60);
     let effort = Effort { until, ..Effort::default() };
     let query = query::rewrite("src/user.rs");
-    let found = desk.read(|rx| search::hits_within(&effort, rx, &query, &ALL, (Order::Best, 10)));
+    let found =
+        desk.read(|rx| search::hits_within(&effort, rx, &query, &ALL, Wanted::of(Order::Best, 10)));
     assert!(found.hits[0].id == exact && found.hits[0].exact, "{:?}", found.hits);
     assert!(found.partial, "not all were read");
     assert!(found.hits.iter().all(|hit| hit.id != both || !hit.exact), "what has both comes late");
@@ -411,7 +418,7 @@ fn every_filter_holds_alone_and_together() {
         let query = query::rewrite("needle");
         for effort in [Effort::default(), Effort { scope_documents: 0, ..Effort::default() }] {
             for query in [query.clone(), query::rewrite("needle OR nothing")] {
-                let wanted = (Order::Best, 100);
+                let wanted = Wanted::of(Order::Best, 100);
                 let found =
                     desk.read(|rx| search::hits_within(&effort, rx, &query, &filter, wanted));
                 let mut found: Vec<i64> = found.hits.iter().map(|hit| hit.id).collect();
@@ -458,8 +465,9 @@ fn a_frequent_word_is_looked_for_in_every_record_that_has_it() {
     let effort = Effort { rows: 10, ..Effort::default() };
     let query = query::rewrite("common rare");
     for filter in [ALL, Filter { projects: Some(&[desk.project.id]), ..ALL }] {
-        let found =
-            desk.read(|rx| search::hits_within(&effort, rx, &query, &filter, (Order::Best, 100)));
+        let found = desk.read(|rx| {
+            search::hits_within(&effort, rx, &query, &filter, Wanted::of(Order::Best, 100))
+        });
         assert_eq!(found.hits[0].id, rare);
         assert_eq!((found.hits.len(), found.partial), (41, false));
     }
@@ -474,7 +482,7 @@ fn a_query_that_takes_too_long_ends_with_what_it_has() {
     }
     let effort = Effort { until: Instant::now(), ..Effort::default() };
     let query = query::rewrite("n* AND \"common words\"");
-    let wanted = (Order::Best, 1_000);
+    let wanted = Wanted::of(Order::Best, 1_000);
     let found = desk.read(|rx| search::hits_within(&effort, rx, &query, &ALL, wanted));
     assert!(found.partial);
     assert!(found.hits.len() < 800);
@@ -524,8 +532,9 @@ fn what_one_agent_did_or_what_failed_is_found_among_any_number_of_others_without
         for typed in ["dock", "dock OR nothing"] {
             for order in [Order::Best, Order::BestAndNewest, Order::Newest] {
                 let query = query::rewrite(typed);
-                let found =
-                    desk.read(|rx| search::hits_within(&effort, rx, &query, &filter, (order, 100)));
+                let found = desk.read(|rx| {
+                    search::hits_within(&effort, rx, &query, &filter, Wanted::of(order, 100))
+                });
                 let mut ids: Vec<i64> = found.hits.iter().map(|hit| hit.id).collect();
                 ids.sort_unstable();
                 assert_eq!((&ids, found.partial), (&expected, false), "{filter:?} {typed}");
@@ -546,7 +555,7 @@ fn all_that_a_filter_lets_through_is_found_however_much_it_is() {
         Filter { session: Some(desk.session.id), ..ALL },
     ];
     for filter in filters {
-        let (query, wanted) = (query::rewrite("dock"), (Order::Best, 10_000));
+        let (query, wanted) = (query::rewrite("dock"), Wanted::of(Order::Best, 10_000));
         let found = desk.read(|rx| search::hits_within(&effort, rx, &query, &filter, wanted));
         assert_eq!((found.hits.len(), found.partial), (5_000, false), "{filter:?}");
     }
@@ -562,7 +571,7 @@ fn beginnings_of_words_are_not_tried_while_some_record_may_have_the_word() {
     let found = |sifting| {
         let until = Instant::now() + Duration::from_secs(60);
         let effort = Effort { until, sifting, ..Effort::default() };
-        let (query, wanted) = (query::rewrite("dock"), (Order::Best, 100));
+        let (query, wanted) = (query::rewrite("dock"), Wanted::of(Order::Best, 100));
         desk.read(|rx| search::hits_within(&effort, rx, &query, &filter, wanted))
     };
     let cut_short = found(Duration::ZERO);
