@@ -195,8 +195,9 @@ impl Layout {
     /// before it.
     pub(crate) fn newest_first(&self) -> Vec<Section> {
         let mut sections: Vec<Section> = self.sections().collect();
-        sections
-            .sort_by_key(|section| (Reverse(section.end()), matches!(section, Section::Block(_))));
+        sections.sort_unstable_by_key(|section| {
+            (Reverse(section.end()), matches!(section, Section::Block(_)))
+        });
         sections
     }
 
@@ -226,7 +227,7 @@ impl Layout {
                 true
             })?;
         }
-        found.sort_by_key(|(block, _)| *block);
+        found.sort_unstable_by_key(|(block, _)| *block);
         Ok(found)
     }
 }
