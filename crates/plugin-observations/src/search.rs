@@ -486,11 +486,20 @@ impl FoundRecord {
     }
 }
 
+/// What is said where not everything was looked at.
+const NARROW: &str = "There may be more: narrow the search to a project, a type or a time.";
+
 fn pretty(params: &Value, result: &Value) -> String {
     let records: Vec<&Value> = show::list(result, "results").iter().collect();
     if records.is_empty() {
         let query = show::line(params["query"].as_str().unwrap_or_default());
-        return show::nothing(&format!("Nothing matches \"{query}\""), params, result);
+        // Where there was no time to look at everything, nobody knows that nothing matches.
+        let what = match result["partial"] == true {
+            true => format!("Nothing was found in time for \"{query}\""),
+            false => format!("Nothing matches \"{query}\""),
+        };
+        let said = show::nothing(&what, params, result);
+        return if result["partial"] == true { format!("{said}\n{NARROW}") } else { said };
     }
     let mut lines = vec![show::records(&records, show::answered_at(result), |_| "")];
     if params["explain"] == true {
@@ -502,14 +511,18 @@ fn pretty(params: &Value, result: &Value) -> String {
     if result["query_form"] == "any_term"
         && query::rewrite(params["query"].as_str().unwrap_or_default()).name().is_some()
     {
-        lines.push("No record contains it as it was typed; these have parts of it.".to_owned());
+        lines.push(match result["partial"] == true {
+            true => {
+                "No record was found yet that contains it as it was typed; these have parts of it."
+                    .to_owned()
+            }
+            false => "No record contains it as it was typed; these have parts of it.".to_owned(),
+        });
     }
     if let Some(offset) = result["next_offset"].as_u64() {
         lines.push(format!("There is more: --offset {offset}"));
     } else if result["partial"] == true {
-        lines.push(
-            "There may be more: narrow the search to a project, a type or a time.".to_owned(),
-        );
+        lines.push(NARROW.to_owned());
     }
     lines.join("\n")
 }

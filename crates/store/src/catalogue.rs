@@ -84,6 +84,12 @@ impl Catalogue {
         gone.iter().for_each(|passage| passages.remove(*passage));
     }
 
+    /// Lets everybody wait, as if it were being read.
+    #[cfg(test)]
+    pub(crate) fn hold(&self) -> RwLockWriteGuard<'_, Passages> {
+        self.0.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Forgets everything; the next search reads it again.
     pub(crate) fn clear(&self) {
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = Passages::default();

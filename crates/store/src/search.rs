@@ -185,6 +185,8 @@ pub fn hits_by(
     filter: &Filter<'_>,
     wanted: Wanted,
 ) -> Result<Hits, OpError> {
+    // The first search of a process reads the catalogue. That takes nothing of the query's own time.
+    drop(rx.passages()?);
     let effort = match query.form {
         Form::AnyTerm if query.name().is_none() => Effort::for_a_question(),
         _ => Effort::default(),

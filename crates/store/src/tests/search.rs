@@ -1,6 +1,9 @@
 //! Search through the store: what is found, in which order, and what a filter keeps out.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use model::limits;
@@ -732,6 +735,44 @@ fn a_filter_never_walks_through_all_documents() {
                 assert!(scans.is_empty(), "{sql}: {plan:#?}");
             }
             Ok(())
+        });
+    }
+}
+
+/// @search_patience @search_exact
+#[test]
+fn who_waits_for_the_catalogue_has_all_of_the_time_afterwards() {
+    let desk = Desk::new();
+    let wanted = desk.runs("docker of src/user.rs", 0);
+    // More than are looked at whatever the time is.
+    for i in 0..600 {
+        desk.runs(&format!("make n{i}"), i);
+    }
+    desk.read(|_| Ok(()));
+    let (send, catalogue) = channel();
+    desk.write(move |tx| {
+        let _ = send.send(Arc::clone(&tx.memo().catalogue));
+        Ok(())
+    });
+    let catalogue = catalogue.recv().unwrap();
+    for typed in ["dock*", "use* OR us*"] {
+        let (held, is_held) = channel();
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let guard = catalogue.hold();
+                held.send(()).unwrap();
+                // Nobody sends: this only lets more time go by than a query has.
+                let (_keep, never) = channel::<()>();
+                let _ = never.recv_timeout(limits::OPERATORS_PATIENCE * 2);
+                drop(guard);
+            });
+            is_held.recv().unwrap();
+            let query = query::rewrite(typed);
+            let found =
+                desk.opening.store.read(|rx| search::hits(rx, &query, &ALL, Order::Best, 10));
+            let found = found.unwrap();
+            assert!(found.hits.iter().any(|hit| hit.id == wanted), "{typed}");
+            assert!(!found.partial, "{typed}");
         });
     }
 }

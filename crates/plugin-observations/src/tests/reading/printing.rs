@@ -61,6 +61,9 @@ fn nothing_found_says_where_it_was_looked_for_and_how_to_look_further() {
         pretty(&params, &here),
         "Nothing matches \"zebra\" in web, where you stand. `--project '*'` looks in all projects."
     );
+    let cut_short = json!({ "results": [], "partial": true, "query_form": "operators" });
+    let shown = pretty(&params, &cut_short);
+    assert!(shown.starts_with("Nothing was found in time for \"zebra\".\n"), "{shown}");
 }
 
 #[test]
