@@ -16,6 +16,19 @@ use crate::error::StoreError;
 use crate::files::{self, Scratch};
 use crate::notices;
 
+/// Records whose session or project could not be read get one that says so: nobody would be shown them without.
+const ADOPT: &str = "\
+    INSERT OR IGNORE INTO projects (id, key, name, created_at) \
+      SELECT project, 'lost-' || project, 'lost-' || project, min(at) FROM \
+        (SELECT project, at FROM observations UNION ALL SELECT project, at FROM prompts \
+         UNION ALL SELECT project, started_at FROM sessions) \
+      WHERE project NOT IN (SELECT id FROM projects) GROUP BY project; \
+    INSERT OR IGNORE INTO sessions (id, name, project, agent, started_at, last_at, ended_at, state) \
+      SELECT session, 'lost-' || session, min(project), 'unknown', min(at), max(at), max(at), 'ended' \
+      FROM (SELECT session, project, at FROM observations \
+            UNION ALL SELECT session, project, at FROM prompts) \
+      WHERE session NOT IN (SELECT id FROM sessions) GROUP BY session;";
+
 /// Which end of a table is read first.
 #[derive(Clone, Copy)]
 enum End {
@@ -122,7 +135,7 @@ fn copy_tables(old: &Connection, new: &Connection) -> Result<Vec<(String, u64)>,
         let rows = copy_table(old, new, &table, &columns).map_err(|e| StoreError::of_any(&e))?;
         salvaged.push((table, rows));
     }
-    new.execute_batch("COMMIT").map_err(|e| StoreError::of_any(&e))?;
+    new.execute_batch(&format!("{ADOPT} COMMIT")).map_err(|e| StoreError::of_any(&e))?;
     Ok(salvaged)
 }
 

@@ -5,9 +5,11 @@ use std::os::unix::fs::FileExt;
 
 use model::Code;
 
+use super::desk::Desk;
 use super::{Home, STAMP, fill, long, mode, spoil_page_with};
 use crate::health::Integrity;
-use crate::{Opened, files};
+use crate::search::{self, Filter, Order};
+use crate::{Opened, files, observations, sessions};
 
 const COUNT: usize = 200;
 
@@ -37,6 +39,29 @@ fn a_damaged_header_costs_nothing_but_the_header() {
     assert_eq!(mode(&home.db()), 0o600);
     let scratch: Vec<_> = home.names().into_iter().filter(|name| name.contains("fresh")).collect();
     assert!(scratch.is_empty(), "{scratch:?}");
+}
+
+/// @a_damaged_database_is_set_aside
+#[test]
+fn records_whose_session_and_project_were_lost_are_found_and_listed_all_the_same() {
+    let desk = Desk::new();
+    let said = desk.says("why is the total off", None, 0);
+    let done = desk.runs("make total", 1_000);
+    desk.read(|_| Ok(()));
+    desk.opening.store.close();
+    let lose = "PRAGMA foreign_keys = OFF; DROP VIEW documents; DROP TABLE sessions; \
+         DROP TABLE project_aliases; DROP TABLE projects; PRAGMA wal_checkpoint(TRUNCATE)";
+    super::other_connection(&desk.home.db()).execute_batch(lose).unwrap();
+    spoil_header(&desk.home);
+    let desk = Desk { opening: desk.home.open(), ..desk };
+    let query = text::query::rewrite("total");
+    let hits = desk.read(|rx| search::hits(rx, &query, &Filter::default(), Order::Newest, 9)).hits;
+    let found: Vec<(i64, i64)> = hits.iter().map(|hit| (hit.id, hit.session)).collect();
+    assert_eq!(found, [(done, desk.session.id), (said, desk.session.id)]);
+    let name = desk.read(|rx| sessions::id_of(rx, &format!("lost-{}", desk.session.id)));
+    assert_eq!(name, Some(desk.session.id));
+    let shown = desk.read(|rx| observations::get(rx, &[done, said]));
+    assert_eq!(shown.len(), 2, "they are shown");
 }
 
 #[test]
