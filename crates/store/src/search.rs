@@ -258,11 +258,12 @@ pub(crate) fn hits_within(
         let query = query.relaxed().unwrap_or_else(|| query.clone());
         return Ok(Hits { hits: Vec::new(), query, weighed: 0, partial: false });
     }
-    let Attempt { found, left } = find(rx, query, &conditions, effort, wanted)?;
+    let Attempt { mut found, left } = find(rx, query, &conditions, effort, wanted)?;
     // A second attempt has what the first left of the time.
     let effort = &Effort { sifting: left, ..*effort };
     if let Some(relaxed) = query.relaxed().filter(|_| found.hits.is_empty()) {
-        return Ok(find(rx, &relaxed, &conditions, effort, wanted)?.found);
+        let second = find(rx, &relaxed, &conditions, effort, wanted)?.found;
+        return Ok(Hits { partial: found.partial || second.partial, ..second });
     }
     // When no word is there, words that begin alike may be. Where there was no time to look at all that has
     // one, nobody knows that none is there.
@@ -274,6 +275,8 @@ pub(crate) fn hits_within(
         if !begun.hits.is_empty() {
             return Ok(begun);
         }
+        // Nor is it known that none begins so.
+        found.partial |= begun.partial;
     }
     Ok(found)
 }

@@ -523,7 +523,9 @@ fn what_one_agent_did_or_what_failed_is_found_among_any_number_of_others_without
     let failing = Deed { failed: true, ..desk.deed(ObsType::FileRead, "a dock too far", 0) };
     let failing = desk.does(failing).id();
     many(&desk, desk.deed_command("dock dock", 0));
-    let effort = Effort { until: Instant::now(), sifting: Duration::ZERO, ..Effort::default() };
+    // Only beginnings of words take time of their own.
+    let until = Instant::now() + Duration::from_secs(60);
+    let effort = Effort { until, sifting: Duration::ZERO, ..Effort::default() };
     let table = [
         (Filter { agent: Some("codex"), ..ALL }, vec![codex, own]),
         (Filter { agent: Some("nobody"), ..ALL }, vec![]),
@@ -583,6 +585,26 @@ fn beginnings_of_words_are_not_tried_while_some_record_may_have_the_word() {
     let whole = found(Duration::from_secs(60));
     assert_eq!(whole.hits.iter().map(|hit| hit.id).collect::<Vec<_>>(), [begins]);
     assert_eq!((whole.query.form, whole.partial), (Form::Prefix, false));
+}
+
+/// @search_prefix @search_patience
+#[test]
+fn nobody_claims_that_no_word_begins_so_who_had_no_time_to_look() {
+    let desk = Desk::new();
+    let begins = desk.runs("docker went up", 0);
+    for i in 0..600 {
+        desk.runs(&format!("make n{i}"), i);
+    }
+    let found = |until| {
+        let effort = Effort { until, ..Effort::default() };
+        let (query, wanted) = (query::rewrite("docke"), Wanted::of(Order::Best, 100));
+        desk.read(|rx| search::hits_within(&effort, rx, &query, &ALL, wanted))
+    };
+    let hurried = found(Instant::now());
+    assert_eq!((hurried.hits.len(), hurried.partial), (0, true));
+    let whole = found(Instant::now() + Duration::from_secs(60));
+    assert_eq!(whole.hits.iter().map(|hit| hit.id).collect::<Vec<_>>(), [begins]);
+    assert!(!whole.partial);
 }
 
 /// Texts of pieces that mean something to the index, in all the wrong places.
