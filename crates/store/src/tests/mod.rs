@@ -12,6 +12,7 @@ mod meaning;
 mod mover;
 mod packs;
 mod passages;
+mod patience;
 mod plans;
 mod projects;
 mod records;

@@ -1,9 +1,6 @@
 //! Search through the store: what is found, in which order, and what a filter keeps out.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::sync::mpsc::channel;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use model::limits;
@@ -11,12 +8,11 @@ use model::observation::ObsType;
 use serde_json::json;
 use text::query::{self, Form};
 
-use super::desk::{self, Deed, Desk};
+use super::desk::{Deed, Desk};
 use crate::search::{self, Effort, Filter, Hits, Order, Recipe, Wanted};
-use crate::sessions::{Seen, Sighting};
 use crate::{Rx, passages, sessions};
 
-const ALL: Filter<'static> = Filter {
+pub(super) const ALL: Filter<'static> = Filter {
     projects: None,
     kind: None,
     session: None,
@@ -476,137 +472,6 @@ fn a_frequent_word_is_looked_for_in_every_record_that_has_it() {
     }
 }
 
-/// @search_patience
-#[test]
-fn a_query_that_takes_too_long_ends_with_what_it_has() {
-    let desk = Desk::new();
-    for i in 0..800 {
-        desk.runs(&format!("common words n{i}"), i);
-    }
-    let effort = Effort { until: Instant::now(), ..Effort::default() };
-    let query = query::rewrite("n* AND \"common words\"");
-    let wanted = Wanted::of(Order::Best, 1_000);
-    let found = desk.read(|rx| search::hits_within(&effort, rx, &query, &ALL, wanted));
-    assert!(found.partial);
-    assert!(found.hits.len() < 800);
-    let effort = Effort { until: Instant::now() + Duration::from_secs(60), ..Effort::default() };
-    let complete = desk.read(|rx| search::hits_within(&effort, rx, &query, &ALL, wanted));
-    assert_eq!((complete.hits.len(), complete.partial), (800, false));
-}
-
-/// More of the same than a filter is asked about in any case.
-fn many(desk: &Desk, deed: Deed) {
-    desk.write(move |tx| {
-        for i in 0..5_000 {
-            let content = format!("{} n{i}", deed.content);
-            desk::do_it(tx, &Deed { content, after: i, ..deed.clone() })?;
-        }
-        Ok(())
-    });
-}
-
-/// @search_filters @search_patience
-#[test]
-fn what_one_agent_did_or_what_failed_is_found_among_any_number_of_others_without_a_search() {
-    let desk = Desk::new();
-    let project = desk.project.id;
-    let codex = desk.write(move |tx| {
-        let (name, root, at) = ("s-codex", None, super::NOW);
-        let seen = Sighting { name, agent: "codex", project, root, at, starts: false };
-        Ok(sessions::touch(tx, &seen)?.id)
-    });
-    let session = Seen { id: codex, project, new: true };
-    let path = Some("/w/app/src/dock.rs".to_owned());
-    let own = Deed { session, path, ..desk.deed(ObsType::FileEdit, "Edit src/dock.rs", 0) };
-    let own = desk.does(own).id();
-    desk.write(move |tx| sessions::summarise(tx, codex));
-    let failing = Deed { failed: true, ..desk.deed(ObsType::FileRead, "a dock too far", 0) };
-    let failing = desk.does(failing).id();
-    many(&desk, desk.deed_command("dock dock", 0));
-    // Only beginnings of words take time of their own.
-    let until = Instant::now() + Duration::from_secs(60);
-    let effort = Effort { until, sifting: Duration::ZERO, ..Effort::default() };
-    let table = [
-        (Filter { agent: Some("codex"), ..ALL }, vec![codex, own]),
-        (Filter { agent: Some("nobody"), ..ALL }, vec![]),
-        (Filter { agent: Some("codex"), failed: Some(true), ..ALL }, vec![]),
-        (Filter { failed: Some(true), ..ALL }, vec![failing]),
-        (Filter { file: Some("nowhere.rs"), ..ALL }, vec![]),
-    ];
-    for (filter, expected) in table {
-        for typed in ["dock", "dock OR nothing"] {
-            for order in [Order::Best, Order::BestAndNewest, Order::Newest] {
-                let query = query::rewrite(typed);
-                let found = desk.read(|rx| {
-                    search::hits_within(&effort, rx, &query, &filter, Wanted::of(order, 100))
-                });
-                let mut ids: Vec<i64> = found.hits.iter().map(|hit| hit.id).collect();
-                ids.sort_unstable();
-                assert_eq!((&ids, found.partial), (&expected, false), "{filter:?} {typed}");
-            }
-        }
-    }
-}
-
-/// @search_filters @search_frequent
-#[test]
-fn all_that_a_filter_lets_through_is_found_however_much_it_is() {
-    let desk = Desk::new();
-    many(&desk, desk.deed_command("dock", 0));
-    let effort = Effort { sifting: Duration::ZERO, ..Effort::default() };
-    let filters = [
-        Filter { agent: Some("claude-code"), ..ALL },
-        Filter { kind: Some(ObsType::Command), ..ALL },
-        Filter { session: Some(desk.session.id), ..ALL },
-    ];
-    for filter in filters {
-        let (query, wanted) = (query::rewrite("dock"), Wanted::of(Order::Best, 10_000));
-        let found = desk.read(|rx| search::hits_within(&effort, rx, &query, &filter, wanted));
-        assert_eq!((found.hits.len(), found.partial), (5_000, false), "{filter:?}");
-    }
-}
-
-/// @search_prefix @search_patience
-#[test]
-fn beginnings_of_words_are_not_tried_while_some_record_may_have_the_word() {
-    let desk = Desk::new();
-    let begins = desk.runs("docker went up", 9_000);
-    many(&desk, Deed { failed: true, ..desk.deed_command("dock", 0) });
-    let filter = Filter { failed: Some(false), ..ALL };
-    let found = |sifting| {
-        let until = Instant::now() + Duration::from_secs(60);
-        let effort = Effort { until, sifting, ..Effort::default() };
-        let (query, wanted) = (query::rewrite("dock"), Wanted::of(Order::Best, 100));
-        desk.read(|rx| search::hits_within(&effort, rx, &query, &filter, wanted))
-    };
-    let cut_short = found(Duration::ZERO);
-    assert_eq!((cut_short.hits.len(), cut_short.partial), (0, true));
-    assert_eq!(cut_short.query.form, Form::AnyTerm);
-    let whole = found(Duration::from_secs(60));
-    assert_eq!(whole.hits.iter().map(|hit| hit.id).collect::<Vec<_>>(), [begins]);
-    assert_eq!((whole.query.form, whole.partial), (Form::Prefix, false));
-}
-
-/// @search_prefix @search_patience
-#[test]
-fn nobody_claims_that_no_word_begins_so_who_had_no_time_to_look() {
-    let desk = Desk::new();
-    let begins = desk.runs("docker went up", 0);
-    for i in 0..600 {
-        desk.runs(&format!("make n{i}"), i);
-    }
-    let found = |until| {
-        let effort = Effort { until, ..Effort::default() };
-        let (query, wanted) = (query::rewrite("docke"), Wanted::of(Order::Best, 100));
-        desk.read(|rx| search::hits_within(&effort, rx, &query, &ALL, wanted))
-    };
-    let hurried = found(Instant::now());
-    assert_eq!((hurried.hits.len(), hurried.partial), (0, true));
-    let whole = found(Instant::now() + Duration::from_secs(60));
-    assert_eq!(whole.hits.iter().map(|hit| hit.id).collect::<Vec<_>>(), [begins]);
-    assert!(!whole.partial);
-}
-
 /// Texts of pieces that mean something to the index, in all the wrong places.
 fn hostile(seed: &mut u64) -> String {
     const PIECES: [&str; 40] = [
@@ -757,44 +622,6 @@ fn a_filter_never_walks_through_all_documents() {
                 assert!(scans.is_empty(), "{sql}: {plan:#?}");
             }
             Ok(())
-        });
-    }
-}
-
-/// @search_patience @search_exact
-#[test]
-fn who_waits_for_the_catalogue_has_all_of_the_time_afterwards() {
-    let desk = Desk::new();
-    let wanted = desk.runs("docker of src/user.rs", 0);
-    // More than are looked at whatever the time is.
-    for i in 0..600 {
-        desk.runs(&format!("make n{i}"), i);
-    }
-    desk.read(|_| Ok(()));
-    let (send, catalogue) = channel();
-    desk.write(move |tx| {
-        let _ = send.send(Arc::clone(&tx.memo().catalogue));
-        Ok(())
-    });
-    let catalogue = catalogue.recv().unwrap();
-    for typed in ["dock*", "use* OR us*"] {
-        let (held, is_held) = channel();
-        thread::scope(|scope| {
-            scope.spawn(|| {
-                let guard = catalogue.hold();
-                held.send(()).unwrap();
-                // Nobody sends: this only lets more time go by than a query has.
-                let (_keep, never) = channel::<()>();
-                let _ = never.recv_timeout(limits::OPERATORS_PATIENCE * 2);
-                drop(guard);
-            });
-            is_held.recv().unwrap();
-            let query = query::rewrite(typed);
-            let found =
-                desk.opening.store.read(|rx| search::hits(rx, &query, &ALL, Order::Best, 10));
-            let found = found.unwrap();
-            assert!(found.hits.iter().any(|hit| hit.id == wanted), "{typed}");
-            assert!(!found.partial, "{typed}");
         });
     }
 }
