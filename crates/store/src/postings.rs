@@ -21,7 +21,7 @@ pub(crate) const BLOCK: usize = if cfg!(test) { 256 } else { 8_192 };
 /// Blocks of a pack.
 const PACK: usize = if cfg!(test) { 3 } else { 8 };
 /// Stems of each block that are packed in one go: it takes a few milliseconds, for which writes wait.
-const PACKED_AT_ONCE: usize = 512;
+const PACKED_AT_ONCE: usize = 256;
 
 const HEAD: usize = 4;
 /// Before each blob of a pack: which block it is of, and how long it is.
