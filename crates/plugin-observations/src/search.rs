@@ -487,7 +487,8 @@ impl FoundRecord {
 }
 
 /// What is said where not everything was looked at.
-const NARROW: &str = "There may be more: narrow the search to a project, a type or a time.";
+const NARROW: &str =
+    "Not everything was looked at: narrow the search to a project, a type or a time.";
 
 fn pretty(params: &Value, result: &Value) -> String {
     let records: Vec<&Value> = show::list(result, "results").iter().collect();
@@ -521,7 +522,8 @@ fn pretty(params: &Value, result: &Value) -> String {
     }
     if let Some(offset) = result["next_offset"].as_u64() {
         lines.push(format!("There is more: --offset {offset}"));
-    } else if result["partial"] == true {
+    }
+    if result["partial"] == true {
         lines.push(NARROW.to_owned());
     }
     lines.join("\n")

@@ -368,26 +368,35 @@ impl Search<'_, '_> {
         // Those that are weighed against each other are always the same, however many are wanted.
         let mut documents =
             sift.documents(Wanted { order: by, limit: limit.max(most), spread }, scored)?;
-        let others = documents.split_off(most.min(documents.len()));
+        let mut others = documents.split_off(most.min(documents.len()));
         add(&mut documents, newest);
         let (mut hits, weighed) = if let Some(meant) = meant {
             let mut hits = self.weighed(documents, &named, waiting, meant)?;
             hits.iter_mut().for_each(|hit| hit.exact |= exact.contains(&hit.id));
             hits.sort_by_key(|hit| !hit.exact);
             let weighed = if order == Order::Best { most.min(hits.len()) } else { hits.len() };
-            behind(&mut hits, others);
+            let most = hits.iter().map(|hit| hit.lexical).fold(0.0, f64::max);
+            behind(&mut hits, others, most);
             (hits, weighed)
         } else {
-            if by == Order::Best {
-                add(&mut documents, sift.documents(Wanted::of(by, most), typed)?);
+            match by {
+                Order::Newest => add(&mut documents, others.split_off(0)),
+                _ => add(&mut documents, sift.documents(Wanted::of(by, most), typed)?),
             }
-            let weighed = documents.len();
-            add(&mut documents, others);
-            (in_order(documents, waiting, by, &exact), weighed)
+            let mut hits = in_order(documents, waiting, by, &exact);
+            let weighed = hits.len();
+            // Whatever they are, they stay behind: else a further page would begin otherwise than this one ends.
+            behind(&mut hits, others, 1.0);
+            (hits, weighed)
         };
+        hits.iter_mut().for_each(|hit| hit.exact |= exact.contains(&hit.id));
         partial |= sift.partial;
-        // Of what was weighed by more than its score nothing is left out: whoever asks weighs on.
-        let all = if order == Order::BestAndNewest { weighed } else { 0 };
+        // Of what was weighed nothing is left out where whoever asks weighs on.
+        let all = match order {
+            Order::BestAndNewest => weighed,
+            Order::Best if limit >= most => weighed,
+            Order::Best | Order::Newest => 0,
+        };
         let reach = spread.map_or(0, |spread| {
             let reach = spread.reach(hits.iter().map(|hit| hit.session));
             reach.unwrap_or(hits.len()).min(limits::SEARCH_SPREAD_MAX)
@@ -439,11 +448,10 @@ impl Search<'_, '_> {
 }
 
 /// Adds documents that were not weighed behind those that were, as far as they are not among them, in the
-/// order of their own words.
-fn behind(hits: &mut Vec<Hit>, others: Vec<(Hit, usize)>) {
+/// order of their own words, which count as a share of the most that words say.
+fn behind(hits: &mut Vec<Hit>, others: Vec<(Hit, usize)>, most: f64) {
     let known: HashSet<i64> = hits.iter().map(|hit| hit.id).collect();
-    let most = hits.iter().map(|hit| hit.lexical).fold(0.0, f64::max);
-    let least = hits.iter().map(|hit| hit.score).fold(1.0, f64::min);
+    let least = hits.iter().map(|hit| hit.score).fold(f64::INFINITY, f64::min);
     let new = others.into_iter().map(|(hit, _)| hit).filter(|hit| !known.contains(&hit.id));
     hits.extend(new.map(|hit| Hit { score: least.min(hit.lexical / most), ..hit }));
 }

@@ -45,6 +45,10 @@ impl Named {
         let until = if is_quotation { effort.until.min(until) } else { effort.until };
         let effort = &Effort { until, ..*effort };
         let mut look = Look::within(effort, rx, passages, conditions, &[]);
+        if is_quotation {
+            // As many as are read, and always the same: else one page would be in another order than the next.
+            look.rows = limits::SEARCH_EXACT_READ;
+        }
         named.maybe = look.documents(&exact.condition())?;
         named.partial = look.partial;
         let scored = ranking::added_up(look.scored);

@@ -95,6 +95,8 @@ pub(super) struct Look<'l, 'r> {
     /// Passages with words that may still be looked at. Time would not do: on a busy machine it passes
     /// without work.
     entries: usize,
+    /// Passages that the full-text index may find, the newest.
+    pub(super) rows: usize,
     /// Passages that were found otherwise than by words.
     pub(super) scored: Vec<Scored>,
     /// Whether it ended before everything was found.
@@ -118,6 +120,7 @@ impl<'l, 'r> Look<'l, 'r> {
             questions: 0,
             left: 0,
             entries: usize::MAX,
+            rows: usize::MAX,
             scored: Vec::new(),
             partial: false,
         }
@@ -240,6 +243,9 @@ impl<'l, 'r> Look<'l, 'r> {
                 }
                 documents.choose(self.passages.doc(last));
                 self.scored.push(Scored { passage: last, score: OTHER_SCORE });
+                if self.scored.len() >= self.rows {
+                    return Ok(false);
+                }
             }
         })?;
         Ok(if whole { documents } else { self.cut_off(documents, last) })

@@ -179,6 +179,34 @@ fn every_hit_is_shown_once_even_of_more_than_are_weighed() {
     }
 }
 
+/// @search_diversity @search_exact
+#[test]
+fn a_quotation_of_very_many_records_shows_each_once_page_by_page() {
+    let world = World::new();
+    const COUNT: usize = 700;
+    for at in 0..COUNT {
+        // Only the newest are read to see whether they have just these words, and the oldest are the shortest.
+        let text = format!("sardine harvest number{at}{}", " by hand".repeat((COUNT - at) / 90));
+        world.command((&format!("s-{}", at % 40), WEB), at as i64 * 10, &text);
+    }
+    for order in ["relevance", "blended", "recent"] {
+        for limit in [60, 100] {
+            let (mut offset, mut seen) = (json!(0), Vec::new());
+            while !offset.is_null() {
+                let asked = json!({ "query": "\"sardine harvest\"", "limit": limit,
+                    "offset": offset, "order_by": order });
+                let page = world.ask("search", asked);
+                seen.extend(texts(&page["results"]));
+                offset = page["next_offset"].clone();
+            }
+            let shown = seen.len();
+            seen.sort();
+            seen.dedup();
+            assert_eq!((shown, seen.len()), (COUNT, COUNT), "{order} {limit}");
+        }
+    }
+}
+
 /// @search_diversity
 #[test]
 fn a_session_that_has_more_than_is_weighed_leaves_room_for_others() {
