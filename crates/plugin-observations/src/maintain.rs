@@ -81,6 +81,7 @@ impl Op for Maintain {
             passages::optimize(tx)?;
             Ok(output.clone())
         })?;
+        cx.store.whole().pack()?;
         cx.store.whole().compact()?;
         Ok(output)
     }

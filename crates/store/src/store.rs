@@ -277,6 +277,14 @@ impl Store {
         !self.inner.shared.bare.load(Ordering::Acquire)
     }
 
+    /// Packs all postings that are full, which the writer else does when it has time.
+    pub fn pack(&self) -> Result<(), OpError> {
+        while self.read(passages::is_loose)? {
+            self.write(Write::default(), passages::go_on)?;
+        }
+        Ok(())
+    }
+
     /// Copies the database to a new file while it is in use. `progress` hears the pages that are
     /// left and the pages in all.
     pub fn backup(&self, file: &Path, progress: &dyn Fn(u32, u32)) -> Result<(), OpError> {

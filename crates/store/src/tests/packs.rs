@@ -102,6 +102,16 @@ fn what_is_full_is_packed_when_there_is_time_also_of_a_store_from_before() {
     assert!(desk.read(|rx| rows(rx, "packed_postings")) > 0);
 }
 
+/// @search_packs
+#[test]
+fn who_wants_everything_packed_at_once_gets_that() {
+    let desk = Desk::new();
+    desk.write(fill(&desk));
+    desk.opening.store.pack().unwrap();
+    assert!(!desk.opening.store.read(passages::is_loose).unwrap());
+    assert!(desk.read(|rx| rows(rx, "packed_postings")) > 0);
+}
+
 /// @search_packs @purge_leaves_no_trace
 #[test]
 fn words_of_what_was_removed_from_a_pack_are_not_in_the_file() {
