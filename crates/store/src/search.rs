@@ -344,7 +344,7 @@ impl Search<'_, '_> {
         let Wanted { order, limit, spread } = wanted;
         let Search { rx, query, conditions, effort, passages } = *self;
         let named = Named::of(rx, query, conditions, passages, effort)?;
-        let mut found = self.found()?;
+        let mut found = self.found(&named)?;
         // If what was typed is a name that some document contains, those that do not are not meant.
         let mut waiting = Waiting::of(rx, passages, query, conditions)?;
         let name = query.name().filter(|_| !named.exact.is_empty() || waiting.any_exact());
@@ -352,7 +352,8 @@ impl Search<'_, '_> {
             found.keep(&named);
             waiting.keep(name);
         }
-        let mut partial = found.partial || named.partial || waiting.partial;
+        // Of what contains a name it was looked for all, whatever became of its words one by one.
+        let mut partial = (found.partial && name.is_none()) || named.partial || waiting.partial;
         let exact: HashSet<i64> = named.exact.iter().filter_map(|at| passages.doc(*at)).collect();
         let scored = ranking::added_up(found.scored);
         let most = limits::SEARCH_CANDIDATES;
@@ -409,11 +410,15 @@ impl Search<'_, '_> {
     }
 
     /// The passages that have what is asked for, with what that is worth.
-    fn found(&self) -> Result<Found<'_>, OpError> {
+    fn found(&self, named: &Named) -> Result<Found<'_>, OpError> {
         let Search { rx, query, conditions, effort, passages } = *self;
         let mut found = Found::new(passages);
         match query.form {
             Form::Empty => {}
+            // What contains a name has its words side by side, all of it.
+            Form::AnyTerm if query.name().is_some() && !named.exact.is_empty() => {
+                found.with_words_alone(rx, query, conditions, effort)?;
+            }
             Form::AnyTerm => found.with_words(rx, query, conditions, effort)?,
             Form::Operators | Form::AllTerms | Form::Prefix => match query.condition() {
                 Condition::Has(_) | Condition::Word(_) => {
@@ -591,15 +596,10 @@ impl<'p> Found<'p> {
         conditions: &Conditions,
         effort: &Effort,
     ) -> Result<(), OpError> {
-        let passages = self.passages;
-        let Some(mut words) = any_term::words(rx, passages, &query.words)? else {
-            // Only the full-text index knows words that say nothing.
-            return self.by_index(rx, query, conditions, effort);
+        let Some(words) = self.with_words_alone(rx, query, conditions, effort)? else {
+            return Ok(());
         };
-        self.partial |= words.len() > limits::QUERY_WORDS_MAX;
-        words.truncate(limits::QUERY_WORDS_MAX);
-        let of_run = |passage: usize| conditions.admits_of_run(passages, passage);
-        self.scored = any_term::score(passages, &words, 0, conditions, &of_run);
+        let passages = self.passages;
         let (pairs, too_dear) = affordable_pairs(query, &words, effort.rows);
         self.partial |= too_dear;
         let without_pairs = self.scored.len();
@@ -613,6 +613,27 @@ impl<'p> Found<'p> {
                 .map(|Scored { passage, score }| Scored { passage, score: score * PAIRS_WEIGHT }),
         );
         Ok(())
+    }
+
+    /// Passages with any of the words. Gives the words that some passage has; none if no word says anything.
+    fn with_words_alone<'q>(
+        &mut self,
+        rx: &Rx<'_>,
+        query: &'q Query,
+        conditions: &Conditions,
+        effort: &Effort,
+    ) -> Result<Option<Vec<Word<'q>>>, OpError> {
+        let passages = self.passages;
+        let Some(mut words) = any_term::words(rx, passages, &query.words)? else {
+            // Only the full-text index knows words that say nothing.
+            self.by_index(rx, query, conditions, effort)?;
+            return Ok(None);
+        };
+        self.partial |= words.len() > limits::QUERY_WORDS_MAX;
+        words.truncate(limits::QUERY_WORDS_MAX);
+        let of_run = |passage: usize| conditions.admits_of_run(passages, passage);
+        self.scored = any_term::score(passages, &words, 0, conditions, &of_run);
+        Ok(Some(words))
     }
 
     /// Adds the passages that match, the newest if there are too many. A scope says which passages

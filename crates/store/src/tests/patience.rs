@@ -182,3 +182,23 @@ fn who_waits_for_the_catalogue_has_all_of_the_time_afterwards() {
         });
     }
 }
+
+/// @search_patience @search_exact
+#[test]
+fn all_that_contains_a_name_is_there_though_its_words_are_too_frequent_to_be_paired() {
+    let desk = Desk::new();
+    let exact: Vec<i64> =
+        (0..20).map(|i| desk.edits("/w/app/src/user.rs", i * 1_000_000)).collect();
+    desk.edits("/w/app/src/user.rs.bak", 1);
+    let effort =
+        Effort { rows: 5, until: Instant::now() + Duration::from_secs(60), ..Effort::default() };
+    let found = |typed: &str| {
+        let query = query::rewrite(typed);
+        desk.read(|rx| search::hits_within(&effort, rx, &query, &ALL, Wanted::of(Order::Best, 100)))
+    };
+    let named = found("src/user.rs");
+    let mut ids: Vec<i64> = named.hits.iter().map(|hit| hit.id).collect();
+    ids.sort_unstable();
+    assert_eq!((ids, named.partial), (exact, false));
+    assert!(found("user rs").partial, "of words that are no name pairs count");
+}
