@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use model::time;
 use rusqlite::types::Value;
-use rusqlite::{Connection, params_from_iter};
+use rusqlite::{Connection, Statement, params_from_iter};
 
 use crate::connection;
 use crate::error::StoreError;
@@ -28,6 +28,10 @@ const ADOPT: &str = "\
       FROM (SELECT session, project, at FROM observations \
             UNION ALL SELECT session, project, at FROM prompts) \
       WHERE session NOT IN (SELECT id FROM sessions) GROUP BY session;";
+
+/// Ids between two that cannot be read among which nothing is looked for any more, and how often it is tried.
+const GAP_MIN: i64 = 4;
+const TRIES_MAX: u32 = 20_000;
 
 /// Which end of a table is read first.
 #[derive(Clone, Copy)]
@@ -161,7 +165,8 @@ fn tables(db: &Connection) -> rusqlite::Result<Vec<(String, Vec<String>)>> {
         .collect()
 }
 
-/// Copies a table from the low end until a row cannot be read, then from the high end down to it.
+/// Copies the rows of a table that can be read. Where one cannot, the table is read from the other end down to
+/// there, and what is left in between in halves, until these are too small: several pages may be damaged.
 fn copy_table(
     old: &Connection,
     new: &Connection,
@@ -171,37 +176,68 @@ fn copy_table(
     let list = columns.iter().map(|c| format!("\"{c}\"")).collect::<Vec<_>>().join(", ");
     let marks = vec!["?"; columns.len()].join(", ");
     // A row that the schema's own checks refuse is damage too.
-    let mut insert =
+    let insert =
         new.prepare(&format!("INSERT OR IGNORE INTO \"{table}\" ({list}) VALUES ({marks})"))?;
-    let mut copied = 0;
-    let mut reached = i64::MIN;
-    for end in [End::Low, End::High] {
-        let order = match end {
-            End::Low => "",
-            End::High => " DESC",
+    // NOT INDEXED: the order of the rows themselves, so that a damaged index is of no account.
+    let select = |order: &str| {
+        let rows = format!("SELECT rowid, {list} FROM \"{table}\" NOT INDEXED");
+        old.prepare(&format!("{rows} WHERE rowid BETWEEN ?1 AND ?2 ORDER BY rowid{order}"))
+    };
+    let (Ok(up), Ok(down)) = (select(""), select(" DESC")) else { return Ok(0) };
+    let mut rescue = Rescue { up, down, insert, columns: columns.len(), copied: 0 };
+    let mut left = vec![(i64::MIN, i64::MAX)];
+    let mut tried = 0;
+    while let Some((low, high)) = left.pop() {
+        tried += 1;
+        let Some(low) = rescue.read(End::Low, low, high)? else { continue };
+        let Some(high) = rescue.read(End::High, low, high)? else { continue };
+        // The damage is at both ends; what is sound may be between them.
+        if high.saturating_sub(low) > GAP_MIN && tried < TRIES_MAX {
+            let middle = low.midpoint(high);
+            left.extend([(low, middle), (middle + 1, high)]);
+        }
+    }
+    Ok(rescue.copied)
+}
+
+/// A table that is being copied.
+struct Rescue<'c> {
+    up: Statement<'c>,
+    down: Statement<'c>,
+    insert: Statement<'c>,
+    columns: usize,
+    copied: u64,
+}
+
+impl Rescue<'_> {
+    /// Copies the rows with these ids, from one end on. None if it came to the other; else the id at which it
+    /// could not go on.
+    fn read(&mut self, end: End, low: i64, high: i64) -> rusqlite::Result<Option<i64>> {
+        let (select, mut next) = match end {
+            End::Low => (&mut self.up, low),
+            End::High => (&mut self.down, high),
         };
-        // NOT INDEXED: the order of the rows themselves, so that a damaged index is of no account.
-        let select =
-            format!("SELECT rowid, {list} FROM \"{table}\" NOT INDEXED ORDER BY rowid{order}");
-        let Ok(mut select) = old.prepare(&select) else { return Ok(copied) };
-        let Ok(mut rows) = select.query([]) else { return Ok(copied) };
+        let Ok(mut rows) = select.query([low, high]) else { return Ok(Some(next)) };
         loop {
             let row = match rows.next() {
                 Ok(Some(row)) => row,
-                Ok(None) => return Ok(copied),
-                Err(_) => break,
+                Ok(None) => return Ok(None),
+                Err(_) => return Ok(Some(next)),
             };
             let Ok(id) = row.get::<_, i64>(0) else { continue };
-            match end {
-                End::Low => reached = id,
-                End::High if id <= reached => return Ok(copied),
-                End::High => {}
-            }
-            let values = (1..=columns.len()).map(|i| row.get(i)).collect::<Result<Vec<Value>, _>>();
+            let past = match end {
+                End::Low => id.checked_add(1),
+                End::High => id.checked_sub(1),
+            };
+            let values = (1..=self.columns).map(|i| row.get(i)).collect::<Result<Vec<Value>, _>>();
             if let Ok(values) = values {
-                copied += u64::try_from(insert.execute(params_from_iter(values))?).unwrap_or(0);
+                let done = self.insert.execute(params_from_iter(values))?;
+                self.copied += u64::try_from(done).unwrap_or(0);
+            }
+            match past.filter(|past| (low..=high).contains(past)) {
+                Some(past) => next = past,
+                None => return Ok(None),
             }
         }
     }
-    Ok(copied)
 }

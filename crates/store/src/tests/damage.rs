@@ -94,6 +94,22 @@ fn a_damaged_page_that_a_reader_meets_costs_that_page_only() {
     assert_eq!(opening.get("k0100"), None);
 }
 
+/// @a_damaged_database_is_set_aside
+#[test]
+fn of_a_table_with_several_damaged_pages_all_others_are_saved() {
+    let home = filled();
+    for at in [40, 100, 160] {
+        spoil_page_with(&home.db(), &format!("value-{at:04}-"));
+    }
+    let opening = home.open();
+    opening.store.read(crate::hints::all).unwrap_err();
+    let keys = opening.keys();
+    assert!(keys.len() > COUNT - 30 && keys.len() < COUNT, "{}", keys.len());
+    for at in [0, 20, 70, 130, 199] {
+        assert!(keys.contains(&format!("k{at:04}")), "{at} of {keys:?}");
+    }
+}
+
 #[test]
 fn a_damaged_page_that_a_write_meets_does_not_fail_the_write() {
     let home = filled();
