@@ -382,7 +382,10 @@ impl Search<'_, '_> {
         } else {
             match by {
                 Order::Newest => add(&mut documents, others.split_off(0)),
-                _ => add(&mut documents, sift.documents(Wanted::of(by, most), typed)?),
+                _ => {
+                    let most = limits::SEARCH_EXACT_READ;
+                    add(&mut documents, sift.documents(Wanted::of(by, most), typed)?);
+                }
             }
             let mut hits = in_order(documents, waiting, by, &exact);
             let weighed = hits.len();

@@ -29,8 +29,8 @@ pub(super) struct Named {
 }
 
 impl Named {
-    /// What the query names. A quotation alone is found by the index; which of it has just these words is
-    /// only an order, and has little time.
+    /// What the query names. A quotation alone, or beside operators, is found by the index; which of it has just
+    /// these words is only an order, and has little time.
     pub(super) fn of(
         rx: &Rx<'_>,
         query: &Query,

@@ -625,3 +625,26 @@ fn a_filter_never_walks_through_all_documents() {
         });
     }
 }
+
+/// @search_exact @search_operators
+#[test]
+fn what_has_a_quotation_just_so_comes_first_beside_operators_and_other_words_too() {
+    let desk = Desk::new();
+    let exact =
+        desk.says("alpha sardine harvest of a copper kettle and a long line of others", None, 0);
+    desk.says("sardines harvested copper kettles alpha", None, 1_000);
+    desk.says("alpha harvest copper kettling sardines harvesting", None, 2_000);
+    for typed in [
+        "\"copper kettle\"",
+        "alpha \"copper kettle\" harvest",
+        "\"copper kettle\" AND alpha",
+        "\"sardine harvest\" \"copper kettle\"",
+        "alpha OR \"copper kettle\"",
+    ] {
+        let query = query::rewrite(typed);
+        let found = desk.read(|rx| search::hits(rx, &query, &ALL, Order::Best, 10)).hits;
+        assert!(found.len() > 1, "{typed}");
+        assert_eq!((found[0].id, found[0].exact), (exact, true), "{typed}");
+        assert!(!found[1].exact, "{typed}");
+    }
+}

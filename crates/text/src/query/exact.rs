@@ -20,10 +20,12 @@ impl Query {
     /// without spaces, or something stands in it in quotes.
     pub fn exact(&self) -> Option<Exact> {
         let typed = self.typed.trim();
-        if self.form != Form::AnyTerm && !(self.form == Form::Operators && is_quotation(typed)) {
-            return None;
-        }
-        let name = quoted(typed).or_else(|| name(typed, self.words.len()));
+        let name = match self.form {
+            Form::AnyTerm => quoted(typed).or_else(|| name(typed, self.words.len())),
+            // Beside operators only what stands in quotes is meant as it was typed.
+            Form::Operators => quoted(typed),
+            Form::Empty | Form::AllTerms | Form::Prefix => None,
+        };
         let name = name.filter(|name| name.len() <= NAME_BYTES_MAX)?;
         let words = words::words(name).map(|(_, word)| word.to_lowercase());
         let words: Vec<String> = words.take(WORDS_MAX).collect();
@@ -56,13 +58,7 @@ impl Query {
     }
 }
 
-/// Whether it is nothing but something in quotes.
-fn is_quotation(typed: &str) -> bool {
-    let inside = typed.strip_prefix('"').and_then(|typed| typed.strip_suffix('"'));
-    inside.is_some_and(|inside| !inside.contains('"'))
-}
-
-/// What stands in quotes.
+/// What stands in quotes; of several the first.
 fn quoted(typed: &str) -> Option<&str> {
     typed.split('"').nth(1).map(str::trim).filter(|_| typed.matches('"').count() > 1)
 }
