@@ -61,6 +61,12 @@ impl Documents {
         }
     }
 
+    /// How many there are besides others.
+    fn count_besides(&self, others: &Documents) -> u64 {
+        let besides = self.chosen.iter().zip(&others.chosen).map(|(own, other)| own & !other);
+        besides.map(|bits| u64::from(bits.count_ones())).sum()
+    }
+
     /// Those that are among others too, if there are others.
     fn and(self, others: Option<Documents>) -> Documents {
         match others {
@@ -306,13 +312,19 @@ impl<'l, 'r> Look<'l, 'r> {
         found.known_from = found.known_from.max(cut_from);
         let mut seen = self.none();
         let (mut reads, granted) = (0, READS_GRANTED / self.questions.max(1));
+        // Most often there is nothing to be read, or little, and that among the newest.
+        let mut left = maybe.as_ref().map_or(u64::MAX, |maybe| maybe.count_besides(&found));
         for passage in (0..self.passages.end()).rev() {
+            if left == 0 {
+                break;
+            }
             let may = |doc: &i64| maybe.as_ref().is_none_or(|maybe| maybe.has(*doc));
             let Some(doc) = self.passages.doc(passage).filter(may) else { continue };
             if found.has(doc) || seen.has(doc) {
                 continue;
             }
             seen.choose(Some(doc));
+            left -= 1;
             if !self.conditions.admits(self.passages, passage) || !is_worth(self, passage) {
                 continue;
             }
