@@ -381,7 +381,7 @@ impl Search<'_, '_> {
             (hits, weighed)
         } else {
             match by {
-                Order::Newest => add(&mut documents, others.split_off(0)),
+                Order::Newest => add(&mut documents, std::mem::take(&mut others)),
                 _ => {
                     let most = limits::SEARCH_EXACT_READ;
                     add(&mut documents, sift.documents(Wanted::of(by, most), typed)?);

@@ -98,12 +98,13 @@ impl Begun<'_> {
     pub(super) fn finish(mut self) -> Vec<usize> {
         let Scan { passages, conditions, vector, .. } = self.scan;
         let mut nearest = self.scan.work();
-        for other in self.others.drain(..) {
-            match other.join() {
-                Ok(other) => other.0.into_iter().for_each(|near| nearest.add(near.0)),
-                // What it had taken is lost.
-                Err(_) => nearest = Scan::of(passages, conditions, vector).work(),
+        let others: Result<Vec<Nearest>, _> = self.others.drain(..).map(|one| one.join()).collect();
+        match others {
+            Ok(others) => {
+                others.into_iter().flat_map(|one| one.0).for_each(|near| nearest.add(near.0));
             }
+            // What somebody had taken who failed is lost.
+            Err(_) => nearest = Scan::of(passages, conditions, vector).work(),
         }
         nearest.0.into_iter().map(|near| near.0.passage).collect()
     }
