@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail};
 use crate::bench::{self, Verdict};
 use crate::project::Project;
 use crate::report::{Outcome, Step, summary};
-use crate::{agents, clients, codegen, process, spec, tidy};
+use crate::{agents, clients, codegen, fuzz, process, spec, tidy};
 
 /// What a step does; the text is what is worth saying about it.
 type Action<'a> = Box<dyn Fn() -> Result<Outcome> + 'a>;
@@ -66,6 +66,7 @@ fn plan(project: &Project, install: bool) -> Vec<(&'static str, Action<'_>)> {
         ),
         ("build tests", Box::new(move || cargo(project, &test_args(true)))),
         ("tests", Box::new(move || tests(project))),
+        ("fuzz", Box::new(move || fuzz::minute(project))),
         ("codegen --check", Box::new(move || plain(codegen::run(project, true)))),
         ("spec", Box::new(move || plain(spec::run(project)))),
         ("release build", Box::new(move || cargo(project, &["build", "--release", "--locked"]))),

@@ -11,6 +11,7 @@ mod ci;
 mod clients;
 mod codegen;
 mod daemon;
+mod fuzz;
 mod home;
 mod http;
 mod process;
@@ -29,8 +30,8 @@ use project::Project;
 const USAGE: &str = "\
 usage: cargo xtask VERB
 
-  ci [--install]            format, tidy, clippy, tests, generated pages, spec, release build, quality, gates, clients,
-                            agents
+  ci [--install]            format, tidy, clippy, tests, a minute of fuzzing, generated pages, spec, release build,
+                            quality, gates, clients, agents
                             (--install: get missing tools with apt-get; implied by CI=true)
   tidy                      the house rules: headers, sizes, who may see whom, links, licences
   spec                      every claim of docs/spec has a test, every reference an anchor
@@ -38,6 +39,8 @@ usage: cargo xtask VERB
   bench [--gate] [--quick] [--large]
                             measure the release binary; --gate: instruction count and size only;
                             --large: also over a million observations
+  fuzz [TARGET...] [--seconds N] [--seed S] [--list] [--case S:N] [--replay FILE] [--help]
+                            made-up and damaged input against the parsers and the real binary
   clients                   real MCP clients against the release binary
   e2e-agent [NAME...]       real agents, wired by `rekindle install`, with a scripted model; all without a name";
 
@@ -57,8 +60,10 @@ fn run(args: &[String]) -> Result<()> {
         Some((verb, flags)) => (verb.as_str(), flags),
         None => bail!("no verb given\n{USAGE}"),
     };
-    if verb == "e2e-agent" {
-        return agents::run(&Project::find()?, flags);
+    match verb {
+        "e2e-agent" => return agents::run(&Project::find()?, flags),
+        "fuzz" => return fuzz::run(&Project::find()?, flags),
+        _ => {}
     }
     let known: &[&str] = match verb {
         "ci" => &["--install"],

@@ -101,8 +101,13 @@ impl Project {
 
     /// Builds `rekindle` and returns where it is.
     pub(crate) fn build_binary(&self, release: bool) -> Result<PathBuf> {
+        self.build("app", "rekindle", release)
+    }
+
+    /// Builds a binary of a package and returns where it is.
+    pub(crate) fn build(&self, package: &str, binary: &str, release: bool) -> Result<PathBuf> {
         let mut command = self.cargo();
-        command.args(["build", "--locked", "--package", "app", "--bin", "rekindle"]);
+        command.args(["build", "--locked", "--package", package, "--bin", binary]);
         command.arg("--message-format=json-render-diagnostics");
         if release {
             command.arg("--release");
@@ -112,17 +117,17 @@ impl Project {
         if !output.status.success() {
             bail!("cargo build failed ({})", output.status);
         }
-        executable_of(&String::from_utf8_lossy(&output.stdout))
-            .context("cargo build reported no executable called rekindle")
+        executable_of(&String::from_utf8_lossy(&output.stdout), binary)
+            .with_context(|| format!("cargo build reported no executable called {binary}"))
     }
 }
 
-/// The executable named in cargo's build messages.
-fn executable_of(messages: &str) -> Option<PathBuf> {
+/// The executable of this name in cargo's build messages.
+fn executable_of(messages: &str, name: &str) -> Option<PathBuf> {
     messages
         .lines()
         .filter_map(|line| serde_json::from_str::<Value>(line).ok())
-        .filter(|message| message["target"]["name"] == "rekindle")
+        .filter(|message| message["target"]["name"] == name)
         .find_map(|message| message["executable"].as_str().map(PathBuf::from))
 }
 
@@ -165,8 +170,8 @@ mod tests {
 not json
 {\"reason\":\"compiler-artifact\",\"target\":{\"name\":\"rekindle\"},\"executable\":\"/t/rekindle\"}
 {\"reason\":\"build-finished\",\"success\":true}";
-        assert_eq!(executable_of(messages), Some(PathBuf::from("/t/rekindle")));
-        assert_eq!(executable_of("{\"reason\":\"build-finished\"}"), None);
+        assert_eq!(executable_of(messages, "rekindle"), Some(PathBuf::from("/t/rekindle")));
+        assert_eq!(executable_of("{\"reason\":\"build-finished\"}", "rekindle"), None);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::report::Problem;
 
 /// A crate and those of ours it may depend on. What only tests need is not looked at.
-const MAY_SEE: [(&str, &[&str]); 22] = [
+const MAY_SEE: [(&str, &[&str]); 23] = [
     ("model", &["text"]),
     ("text", &[]),
     ("git", &[]),
@@ -27,6 +27,7 @@ const MAY_SEE: [(&str, &[&str]); 22] = [
     ("commands", &["*", "-app"]),
     ("app", &["*"]),
     ("testkit", &["*", "-app", "-commands"]),
+    ("fuzz", &["agents", "git", "model", "pattern", "testkit", "text"]),
     ("xtask", &[]),
 ];
 
@@ -34,8 +35,9 @@ const MAY_SEE: [(&str, &[&str]); 22] = [
 const PLUGIN_MAY_SEE: [&str; 8] =
     ["model", "text", "git", "pattern", "markup", "agents", "store", "contract"];
 
-/// Crates that may use tokio: sockets are there, or a model is talked to.
-pub(crate) const TOKIO_CRATES: [&str; 5] = ["runtime", "server", "mcp", "commands", "plugin-agent"];
+/// Crates that may use tokio: for sockets, to talk to a model, or to hear of Ctrl-C.
+pub(crate) const TOKIO_CRATES: [&str; 6] =
+    ["runtime", "server", "mcp", "commands", "plugin-agent", "fuzz"];
 
 /// Crates from outside that only some of ours may use.
 const RESERVED: [(&str, &[&str]); 2] = [("tokio", &TOKIO_CRATES), ("rusqlite", &["store"])];

@@ -8,7 +8,7 @@ use crate::rust_source::{Line, lines};
 const LINES_MAX: usize = 800;
 
 /// Crates whose job includes writing to the terminal.
-const PRINTING_CRATES: [&str; 4] = ["cli", "hook", "commands", "xtask"];
+const PRINTING_CRATES: [&str; 5] = ["cli", "hook", "commands", "fuzz", "xtask"];
 
 const SQL_WORDS: [&str; 7] = [
     "SELECT ",
