@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 
 use crate::errors::protocol_error;
 use crate::tools::{self, Tools};
-use crate::{Peer, resources};
+use crate::{Peer, inert, resources};
 
 /// Tells an agent when to call what. Every agent pays for these words on every turn.
 pub(crate) const INSTRUCTIONS: &str = "\
@@ -75,11 +75,12 @@ impl Handler {
         self.runtime.table().check_size(tool, bytes)
     }
 
+    /// Every reply of an operation passes here on its way to a model.
     async fn call(&self, context: &RequestContext<RoleServer>, op: &str, params: Value) -> Reply {
         let from = sender(context)?;
         let request =
             Request { call: from.call, op: op.to_owned(), params, caller: from.caller.clone() };
-        self.runtime.call_async(request).await
+        inert::reply(self.runtime.call_async(request).await)
     }
 }
 

@@ -21,7 +21,7 @@ const MAY_SEE: [(&str, &[&str]); 23] = [
     ("connect", &["model", "agents"]),
     ("runtime", &["model", "text", "git", "agents", "store", "contract"]),
     ("hook", &["model", "agents", "text", "git", "client"]),
-    ("mcp", &["model", "contract", "runtime", "client"]),
+    ("mcp", &["model", "text", "contract", "runtime", "client"]),
     ("server", &["model", "contract", "runtime", "client", "mcp"]),
     ("cli", &["model", "text", "contract", "client", "agents"]),
     ("commands", &["*", "-app"]),

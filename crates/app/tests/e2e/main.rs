@@ -19,6 +19,7 @@ mod errors;
 mod eval;
 mod failover;
 mod faults;
+mod for_models;
 mod forgetting;
 mod hints_faults;
 mod hints_scenarios;

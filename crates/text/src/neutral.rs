@@ -1,0 +1,53 @@
+//! Stored text as a model may read it: code stays as it is, and nothing in it can act on the model, its host
+//! or the program that displays the conversation.
+//!
+//! Everything that reaches a model passes through [`neutral`]: the assembler's lines and every string of an
+//! MCP reply. Three things are changed. Characters that act or hide become visible (`hidden`), tags of hosts
+//! and chat templates lose their bracket (`tags`), and Markdown images become links (`images`). The function is
+//! idempotent, so it does no harm where two layers apply it.
+
+mod hidden;
+mod images;
+mod tags;
+
+use std::borrow::Cow;
+
+/// Replaces the bracket of a host's tag. It looks like the original and means nothing to a parser.
+const INERT_BRACKET: &str = "‹";
+/// Replaces the `!` that makes an image of a link.
+const INERT_BANG: &str = "！";
+
+/// One replacement: the text at this byte offset, of this length, becomes the other text.
+struct Edit {
+    at: usize,
+    len: usize,
+    with: &'static str,
+}
+
+/// The text without anything that acts on whoever reads it. Ordinary text and code come back unchanged, and
+/// without a copy.
+pub fn neutral(text: &str) -> Cow<'_, str> {
+    let visible = hidden::made_visible(text);
+    let mut edits = tags::edits(&visible);
+    edits.extend(images::edits(&visible));
+    if edits.is_empty() {
+        return visible;
+    }
+    edits.sort_by_key(|edit| edit.at);
+    Cow::Owned(applied(&visible, &edits))
+}
+
+fn applied(text: &str, edits: &[Edit]) -> String {
+    let mut made = String::with_capacity(text.len() + 2 * edits.len());
+    let mut from = 0;
+    for edit in edits {
+        made.push_str(text.get(from..edit.at).unwrap_or_default());
+        made.push_str(edit.with);
+        from = edit.at + edit.len;
+    }
+    made.push_str(text.get(from..).unwrap_or_default());
+    made
+}
+
+#[cfg(test)]
+mod tests;

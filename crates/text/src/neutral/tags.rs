@@ -1,0 +1,179 @@
+//! Tags that a host or a chat template gives a meaning: `<system-reminder>`, `</memory>`, `<|im_start|>`.
+//!
+//! Generics, comparisons, redirections, includes and HTML are code and stay. What tells them apart is the name:
+//! hosts use a known set of words, or several words joined by `-` or `_`, and a type argument follows an
+//! identifier directly.
+
+use super::{Edit, INERT_BRACKET};
+
+/// Names of one word that a host, a model's template or a common prompt uses as a tag.
+const ROLES: &[&str] = &[
+    "admin",
+    "assistant",
+    "bos",
+    "context",
+    "developer",
+    "eos",
+    "function",
+    "functions",
+    "human",
+    "important",
+    "instruction",
+    "instructions",
+    "invoke",
+    "memories",
+    "memory",
+    "parameter",
+    "prompt",
+    "reminder",
+    "scratchpad",
+    "system",
+    "think",
+    "thinking",
+    "tool",
+    "tools",
+    "user",
+];
+
+/// Words that make a name of several words a host's, for example `environment_context`.
+const PARTS: &[&str] = &[
+    "agent",
+    "antml",
+    "args",
+    "bash",
+    "calls",
+    "claude",
+    "command",
+    "hook",
+    "ide",
+    "notification",
+    "query",
+    "result",
+    "results",
+    "stderr",
+    "stdout",
+    "subagent",
+    "turn",
+];
+
+/// HTML elements that load something from an address as soon as they are displayed.
+const LOADING: &[&str] =
+    &["audio", "embed", "iframe", "image", "img", "object", "picture", "source", "video"];
+
+/// Markers of chat templates in square brackets.
+const MARKERS: &[&str] = &["[INST]", "[/INST]"];
+
+/// Bytes of the longest name that counts.
+const NAME_BYTES_MAX: usize = 80;
+/// Blanks between the bracket and the name that are skipped.
+const BLANKS_MAX: usize = 8;
+
+/// The brackets of all host tags in the text.
+pub(super) fn edits(text: &str) -> Vec<Edit> {
+    let mut edits = Vec::new();
+    for (at, c) in text.char_indices().filter(|(_, c)| matches!(c, '<' | '[' | '＜' | '﹤')) {
+        let from_here = text.get(at..).unwrap_or_default();
+        if c == '[' {
+            if MARKERS.iter().any(|marker| from_here.starts_with(marker)) {
+                // A blank is enough to make it another token, and the brackets stay balanced.
+                edits.push(Edit { at, len: 1, with: "[ " });
+            }
+            continue;
+        }
+        let before = text.get(..at).unwrap_or_default();
+        if is_host_tag(from_here.get(c.len_utf8()..).unwrap_or_default(), before) {
+            edits.push(Edit { at, len: c.len_utf8(), with: INERT_BRACKET });
+        }
+    }
+    edits
+}
+
+/// Whether a bracket opens a host's tag; `before` and `rest` are the text around it.
+fn is_host_tag(rest: &str, before: &str) -> bool {
+    // Special tokens, in the usual spelling and with a full-width bar. `f <| x` is an operator.
+    if let Some(token) = rest.strip_prefix('|') {
+        return token.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
+    }
+    if rest.starts_with('｜') {
+        return true;
+    }
+    let (blank, rest) = without_blanks(rest);
+    let (closes, rest) = rest.strip_prefix('/').map_or((false, rest), |rest| (true, rest));
+    let (inner_blank, rest) = without_blanks(rest);
+    let Some(Name { name, rest }) = name(rest) else { return false };
+    let lower = name.to_ascii_lowercase();
+    // No type or header has a hyphen in its name, and nobody compares with one.
+    if lower.contains('-') && is_known(&lower) {
+        return true;
+    }
+    if blank || inner_blank || (!closes && is_include(before)) {
+        return false;
+    }
+    let glued = !closes && before.ends_with(|c: char| c.is_alphanumeric() || "_:.".contains(c));
+    if lower.contains(['-', '_', ':']) {
+        return !glued && (is_known(&lower) || (lower == name && is_whole(rest)));
+    }
+    is_role(name, &lower, rest, glued)
+}
+
+/// Whether a name of one word is that of a tag that means something. `glued` tells that it follows an
+/// identifier, as a type argument does: `Vec<User>`.
+fn is_role(name: &str, lower: &str, rest: &str, glued: bool) -> bool {
+    // Some templates begin and end a text with `<s>` and `</s>`; `<S>` is a type.
+    if name == "s" || name == "SYS" {
+        return !glued && rest.starts_with('>');
+    }
+    let is_type = name.starts_with(|c: char| c.is_ascii_uppercase())
+        && name.contains(|c: char| c.is_ascii_lowercase());
+    // The name goes on: a file's, or a path.
+    let goes_on = rest.starts_with('.') || (rest.starts_with('/') && !rest.starts_with("/>"));
+    let named = LOADING.contains(&lower) || (ROLES.contains(&lower) && !goes_on);
+    named && !(glued && is_type)
+}
+
+/// Whether this is the beginning of a C include, which has its file in brackets.
+fn is_include(before: &str) -> bool {
+    let line = before.trim_end_matches([' ', '\t']);
+    let directive = ["include", "include_next", "import"].iter();
+    let hash = directive.filter_map(|word| line.strip_suffix(word)).next();
+    hash.is_some_and(|line| line.trim_end_matches([' ', '\t']).ends_with('#'))
+}
+
+/// Whether one of the words of a name is used by hosts.
+fn is_known(lower: &str) -> bool {
+    lower.split(['-', '_', ':']).any(|part| ROLES.contains(&part) || PARTS.contains(&part))
+}
+
+/// Whether what follows a name completes a tag: its end, or an attribute.
+fn is_whole(rest: &str) -> bool {
+    if rest.starts_with('>') || rest.starts_with("/>") {
+        return true;
+    }
+    let attribute = rest.trim_start();
+    let in_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':');
+    let end = attribute.find(|c| !in_name(c)).unwrap_or(attribute.len());
+    attribute.len() < rest.len()
+        && end > 0
+        && attribute.get(end..).is_some_and(|rest| rest.starts_with('='))
+}
+
+fn without_blanks(text: &str) -> (bool, &str) {
+    let blanks =
+        text.bytes().take(BLANKS_MAX).take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    (blanks > 0, text.get(blanks..).unwrap_or_default())
+}
+
+/// A tag's name and the text behind it.
+struct Name<'a> {
+    name: &'a str,
+    rest: &'a str,
+}
+
+fn name(text: &str) -> Option<Name<'_>> {
+    let in_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b':');
+    let end = text.bytes().take(NAME_BYTES_MAX).take_while(|byte| in_name(byte)).count();
+    let (name, rest) = text.split_at_checked(end)?;
+    // A path such as `std::string` is no tag's name.
+    let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic()) && !name.contains("::");
+    is_name.then_some(Name { name, rest })
+}
