@@ -1,16 +1,14 @@
 // The page: asks the daemon for its status and shows it, and how to connect an agent to it.
 
+import { pickUpKey, post } from "/session.js";
+
 const REFRESH_MS = 5000;
 
 const byId = (id) => document.getElementById(id);
 
 /** Calls an operation; an error of the daemon becomes an exception with its message. */
 async function call(method, params = {}) {
-  const response = await fetch("/rpc", {
-    method: "POST",
-    headers: { "Content-Type": "application/json" },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
-  });
+  const response = await post("/rpc", JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }));
   const answer = await response.json();
   if (answer.error) throw new Error(answer.error.data?.hint ?? answer.error.message);
   return answer.result;
@@ -100,8 +98,19 @@ document.addEventListener("click", async (event) => {
     button.textContent = "Select and copy";
   }
 });
-document.addEventListener("visibilitychange", refresh);
+document.addEventListener("visibilitychange", () => byId("facts") && refresh());
 
-showConnecting();
-refresh();
-setInterval(refresh, REFRESH_MS);
+async function start() {
+  const isOpen = byId("facts") !== null;
+  const gotKey = await pickUpKey().catch(() => false);
+  if (isOpen) {
+    showConnecting();
+    refresh();
+    setInterval(refresh, REFRESH_MS);
+  } else if (gotKey) {
+    // A link that was clicked on another site arrives without the cookie; the page itself sends it.
+    location.reload();
+  }
+}
+
+start();

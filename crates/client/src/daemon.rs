@@ -32,6 +32,21 @@ pub fn discovery(locations: &Locations) -> Option<Discovery> {
     serde_json::from_slice(&std::fs::read(locations.discovery()).ok()?).ok()
 }
 
+/// The pid of another daemon of this user that listens at this port, as far as the runtime directories
+/// beside ours tell. Nothing is sent to the port itself: a foreign program may be there.
+pub fn other_daemon_at(locations: &Locations, port: u16) -> Option<u32> {
+    let beside = std::fs::read_dir(locations.runtime_dir.parent()?).ok()?;
+    let is_ours = |dir: &Path| dir != locations.runtime_dir && platform::is_private(dir);
+    let found = beside
+        .flatten()
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with("rekindle"))
+        .map(|entry| entry.path())
+        .filter(|dir| is_ours(dir))
+        .filter_map(|dir| std::fs::read(dir.join("daemon.json")).ok())
+        .filter_map(|bytes| serde_json::from_slice::<Discovery>(&bytes).ok());
+    found.filter(|found| found.port == port).map(|found| found.pid).next()
+}
+
 /// Whether the user forbade starting daemons.
 pub fn autostart_forbidden() -> bool {
     std::env::var_os("REKINDLE_NO_AUTOSTART").is_some_and(|value| !value.is_empty() && value != "0")

@@ -83,6 +83,11 @@ impl SocketRoad {
         self.own_method("rekindle/link")
     }
 
+    /// Asks to forget every browser that was let in to the web page.
+    pub fn forget_browsers(&self) -> Result<Reply, Lost> {
+        self.own_method("rekindle/forget_browsers")
+    }
+
     fn own_method(&self, method: &str) -> Result<Reply, Lost> {
         exchange(&mut self.lock().connection, method, json!({}), None).map(Answer::reply)
     }

@@ -22,6 +22,7 @@ mod status;
 mod stop;
 mod uninstall;
 mod up;
+mod web;
 
 use std::ffi::OsString;
 
@@ -44,6 +45,7 @@ struct Own {
 /// The commands that are not operations, in the order of `--help`.
 const COMMANDS: &[Own] = &[
     Own { command: up::command, run: up::run },
+    Own { command: web::command, run: web::run },
     Own { command: install::command, run: install::run },
     Own { command: uninstall::command, run: uninstall::run },
     Own { command: agents::command, run: agents::run },

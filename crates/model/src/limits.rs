@@ -271,8 +271,17 @@ pub const HTTP_HEAD_BYTES_MAX: usize = 64 * 1024;
 pub const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// How long a one-time link can be used.
 pub const LINK_LIFETIME: Duration = Duration::from_secs(600);
-/// One-time links and browser sessions that are remembered; the oldest goes first.
+/// One-time links that are remembered; the oldest is dropped first.
 pub const LINKS_MAX: usize = 64;
+/// Browsers that may use the page at the same time; the one unused for longest is dropped first.
+pub const BROWSERS_MAX: usize = 20;
+/// How long a browser that does not use the page stays known, and how often its use is written down.
+pub const BROWSER_LIFETIME: Duration = Duration::from_secs(30 * 24 * 3_600);
+pub const BROWSER_RENEWAL: Duration = Duration::from_secs(3_600);
+/// How long the page may take to fetch its key after a link was opened.
+pub const PAGE_KEY_PICKUP: Duration = Duration::from_secs(60);
+/// Challenges per browser, one for each open tab; the oldest is dropped first, and its tab asks again.
+pub const CHALLENGES_MAX: usize = 32;
 /// Notices that are kept.
 pub const NOTICES_KEPT: u32 = 10;
 /// Milliseconds for which a notice is of interest.

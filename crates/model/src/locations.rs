@@ -98,6 +98,17 @@ impl Locations {
         self.runtime_dir.join("token")
     }
 
+    /// Eight hex digits that stand for the database's path.
+    pub fn database_id(&self) -> String {
+        format!("{:08x}", short_hash(&self.database))
+    }
+
+    /// The browsers that were let in to the page. Databases may share a data directory, so each has
+    /// a file of its own.
+    pub fn browsers(&self) -> PathBuf {
+        self.data_dir.join(format!("browsers-{}.json", self.database_id()))
+    }
+
     pub fn backups(&self) -> PathBuf {
         self.data_dir.join("backups")
     }

@@ -283,6 +283,34 @@ pub struct Hello {
     #[serde(default)]
     pub address: String,
     pub db: String,
+    /// Set when another program had the port that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub taken_port: Option<TakenPort>,
+}
+
+/// The port that a daemon was to use and could not, because another program listens there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TakenPort {
+    pub port: u16,
+    /// The process, if it is known to be another daemon of this user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub daemon: Option<u32>,
+}
+
+impl TakenPort {
+    /// What people have to know: a page that they open by habit may be somebody else's.
+    pub fn note(&self, used: u16) -> String {
+        let port = self.port;
+        match self.daemon {
+            Some(pid) => format!(
+                "port {port} is used by another Rekindle daemon (pid {pid}); this one uses {used}"
+            ),
+            None => format!(
+                "port {port} is used by another program, so the daemon uses {used}; \
+                 a page at port {port} is not Rekindle's"
+            ),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -12,6 +12,8 @@ pub struct HostFacts {
     pub build: String,
     pub started_at: i64,
     pub connections: usize,
+    /// What people have to know about the daemon, for `status`.
+    pub notes: Vec<String>,
 }
 
 /// The daemon around a runtime. A one-shot command has none.

@@ -1,99 +1,111 @@
-//! Who may come in: Host, Origin, content type, token, cookie and one-time link. Closed by default.
+//! Access control: Host, Origin, content type, token, and browsers with cookie and proof. Closed by default.
 //!
-//! The checks are pure over the request's head; which of them a path needs is decided in `http`.
+//! The checks look at the request's head alone; `http` decides which of them a path needs.
 
-use std::collections::VecDeque;
 use std::hint::black_box;
 use std::net::{Ipv4Addr, Ipv6Addr};
-use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::http::request::Parts;
 use hyper::{Method, Uri};
-use model::{Code, OpError, limits};
+use model::{Code, OpError};
 
-/// The cookie that the page's requests carry.
-pub(crate) const COOKIE: &str = "rekindle_session";
+mod browsers;
+mod proof;
 
-/// What opens the door: the token, browser sessions, and links that make one.
+pub use browsers::{Browsers, forget_stored};
+pub(crate) use browsers::{OpenedPage, PageChallenge};
+pub(crate) use proof::ProvedBody;
+
+/// The header with which the page proves a request.
+const PROOF: HeaderName = HeaderName::from_static("rekindle-proof");
+
+/// Decides who gets in: by the token, or by a browser's cookie and proof.
 pub struct Auth {
     /// None: `--no-auth`.
     token: Option<String>,
-    browser: Mutex<Browser>,
-}
-
-#[derive(Default)]
-struct Browser {
-    links: VecDeque<(String, Instant)>,
-    sessions: VecDeque<String>,
+    pub(crate) browsers: Browsers,
 }
 
 impl Auth {
     /// Checks for this token; none lets everybody in who passes the origin and host checks.
-    pub fn new(token: Option<String>) -> Auth {
-        Auth { token, browser: Mutex::default() }
+    pub fn new(token: Option<String>, browsers: Browsers) -> Auth {
+        Auth { token, browsers }
     }
 
     /// The secret part of `/?link=…`: it opens the page once, within ten minutes.
     pub fn one_time_link(&self) -> String {
-        self.link_made_at(Instant::now())
+        self.browsers.make_link(Instant::now())
     }
 
-    fn link_made_at(&self, now: Instant) -> String {
-        // A system without randomness gets a link that opens nothing.
-        let Some(link) = secret() else { return String::new() };
-        let mut browser = self.browser.lock().unwrap_or_else(PoisonError::into_inner);
-        push_bounded(&mut browser.links, (link.clone(), now));
-        link
+    /// Uses up a link; the cookie and the code that the page fetches its key with.
+    pub(crate) fn redeem(&self, link: &str) -> Option<OpenedPage> {
+        self.browsers.redeem(link, Instant::now())
     }
 
-    /// Uses up a link and gives the secret of a new browser session for its cookie.
-    pub(crate) fn redeem(&self, link: &str) -> Option<String> {
-        self.redeem_at(link, Instant::now())
-    }
-
-    fn redeem_at(&self, link: &str, now: Instant) -> Option<String> {
-        let mut browser = self.browser.lock().unwrap_or_else(PoisonError::into_inner);
-        browser
-            .links
-            .retain(|(_, made)| now.saturating_duration_since(*made) < limits::LINK_LIFETIME);
-        let place = browser.links.iter().position(|(known, _)| same(known, link))?;
-        browser.links.remove(place);
-        let session = secret()?;
-        push_bounded(&mut browser.sessions, session.clone());
-        Some(session)
-    }
-
-    /// Whether the page may show what runs: no token is asked for, or the cookie is good.
+    /// Whether to show the page itself, which has no data: no token is asked for, or the cookie is good.
     pub(crate) fn knows_browser(&self, headers: &HeaderMap) -> bool {
-        self.token.is_none() || self.has_session(headers)
+        self.token.is_none() || self.browsers.knows(headers)
     }
 
-    /// `unauthenticated` unless the request carries the token, or the page's cookie and comes
-    /// from the page.
-    pub(crate) fn check(&self, head: &Parts) -> Result<(), OpError> {
-        let Some(token) = &self.token else { return Ok(()) };
+    /// What the page signs its requests with: a challenge, and the key if it brings the code of a link.
+    pub(crate) fn challenge(
+        &self,
+        headers: &HeaderMap,
+        code: Option<&str>,
+    ) -> Result<PageChallenge, OpError> {
+        match self.browsers.challenge(headers, code) {
+            Some(challenge) => Ok(challenge),
+            None if self.token.is_none() => Ok(self.browsers.no_challenge()),
+            None => Err(unauthenticated("this browser has not been let in")),
+        }
+    }
+
+    /// `unauthenticated` unless the request carries the token, or comes from the page with the cookie
+    /// and a proof. A proof holds for one body.
+    pub(crate) fn check(&self, head: &Parts) -> Result<Option<ProvedBody>, OpError> {
+        if self.check_before_proof(head)? == Credentials::Enough {
+            return Ok(None);
+        }
+        match self.browsers.proved(head) {
+            Some(body) => Ok(Some(body)),
+            None => Err(unauthenticated(
+                "the cookie alone gives no access: the proof is missing, wrong or used",
+            )),
+        }
+    }
+
+    /// The check of a request that carries no proof because it asks for what a proof is made of.
+    pub(crate) fn check_before_proof(&self, head: &Parts) -> Result<Credentials, OpError> {
+        let Some(token) = &self.token else { return Ok(Credentials::Enough) };
         if let Some(given) = head.headers.get(header::AUTHORIZATION) {
             return match bearer(given) {
-                Some(given) if same(token, given) => Ok(()),
+                Some(given) if same(token, given) => Ok(Credentials::Enough),
                 _ => Err(unauthenticated("the token is wrong")),
             };
         }
-        if !self.has_session(&head.headers) {
+        if !self.browsers.knows(&head.headers) {
             return Err(unauthenticated("a token is needed"));
         }
-        if comes_from_our_page(head) {
-            return Ok(());
+        if !comes_from_our_page(head) {
+            return Err(OpError::new(
+                Code::Forbidden,
+                "the cookie counts only for the page's own requests",
+            )
+            .hint("Programs send `Authorization: Bearer` with the token instead."));
         }
-        Err(OpError::new(Code::Forbidden, "the cookie counts only for the page's own requests")
-            .hint("Programs send `Authorization: Bearer` with the token instead."))
+        Ok(Credentials::CookieOnly)
     }
+}
 
-    fn has_session(&self, headers: &HeaderMap) -> bool {
-        let browser = self.browser.lock().unwrap_or_else(PoisonError::into_inner);
-        cookies(headers).any(|given| browser.sessions.iter().any(|known| same(known, given)))
-    }
+/// What a request showed besides a proof.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Credentials {
+    /// The token, or none is asked for.
+    Enough,
+    /// The page's cookie, which needs a proof beside it.
+    CookieOnly,
 }
 
 fn unauthenticated(message: &str) -> OpError {
@@ -154,7 +166,7 @@ fn is_origin_form(uri: &Uri) -> bool {
 }
 
 /// The text of a header that is there exactly once.
-fn only<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
+pub(crate) fn only<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
     let mut values = headers.get_all(name).iter();
     match (values.next(), values.next()) {
         (Some(value), None) => value.to_str().ok(),
@@ -197,16 +209,6 @@ fn bearer(value: &HeaderValue) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
-/// The values of our cookie.
-fn cookies(headers: &HeaderMap) -> impl Iterator<Item = &str> {
-    headers
-        .get_all(header::COOKIE)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|line| line.split(';'))
-        .filter_map(|pair| pair.trim().strip_prefix(COOKIE)?.strip_prefix('='))
-}
-
 /// Compares secrets in a time that does not tell how much of them is right.
 fn same(known: &str, given: &str) -> bool {
     known.len() == given.len()
@@ -217,14 +219,7 @@ fn same(known: &str, given: &str) -> bool {
 fn secret() -> Option<String> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes).ok()?;
-    Some(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
-}
-
-fn push_bounded<T>(queue: &mut VecDeque<T>, item: T) {
-    if queue.len() >= limits::LINKS_MAX {
-        queue.pop_front();
-    }
-    queue.push_back(item);
+    Some(proof::hex(&bytes))
 }
 
 #[cfg(test)]

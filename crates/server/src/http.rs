@@ -170,6 +170,8 @@ enum Path {
     Health,
     Style,
     Script,
+    SessionScript,
+    Challenge,
     Rpc,
     Mcp,
     Sse,
@@ -187,6 +189,8 @@ impl Path {
             "/health" => Path::Health,
             "/style.css" => Path::Style,
             "/app.js" => Path::Script,
+            "/session.js" => Path::SessionScript,
+            "/challenge" => Path::Challenge,
             "/sse" => Path::Sse,
             "/messages" => Path::Messages,
             "/ws" => Path::Ws,
@@ -199,17 +203,20 @@ impl Path {
     fn allow(self) -> &'static str {
         match self {
             Path::Root => "GET, HEAD, POST",
-            Path::Health | Path::Style | Path::Script => "GET, HEAD",
-            Path::Rpc | Path::Messages | Path::Hook => "POST",
+            Path::Health | Path::Style | Path::Script | Path::SessionScript => "GET, HEAD",
+            Path::Rpc | Path::Messages | Path::Hook | Path::Challenge => "POST",
             Path::Mcp => "GET, POST, DELETE",
             Path::Sse | Path::Ws => "GET",
         }
     }
 
-    /// What needs no token: it shows nothing of the user's.
+    /// Whether it needs no token because it shows nothing of the user's.
     fn is_public(self, method: &Method) -> bool {
-        matches!(self, Path::Root | Path::Health | Path::Style | Path::Script)
-            && matches!(*method, Method::GET | Method::HEAD)
+        let shows_nothing = matches!(
+            self,
+            Path::Root | Path::Health | Path::Style | Path::Script | Path::SessionScript
+        );
+        shows_nothing && matches!(*method, Method::GET | Method::HEAD)
     }
 
     /// Whether its errors are JSON-RPC's.
@@ -225,7 +232,7 @@ fn hook_event(path: &str) -> Option<&str> {
 
 /// One request from the door to its answer.
 async fn route(connection: &Arc<Connection>, request: Request<Incoming>) -> Response<Body> {
-    let (head, body) = request.into_parts();
+    let (mut head, body) = request.into_parts();
     let path = Path::of(head.uri.path());
     let rpc = path.is_some_and(|path| path.speaks_rpc(&head.method));
     if let Err(error) = guard::check_place(&head) {
@@ -233,11 +240,17 @@ async fn route(connection: &Arc<Connection>, request: Request<Incoming>) -> Resp
     }
     let public = path.is_some_and(|path| path.is_public(&head.method));
     // A browser asks by OPTIONS whether a foreign page may call, and asks without a token.
-    if !public
-        && head.method != Method::OPTIONS
-        && let Err(error) = connection.shared.face.auth.check(&head)
-    {
-        return Refused::from(error).response(rpc);
+    if !public && head.method != Method::OPTIONS {
+        let auth = &connection.shared.face.auth;
+        let checked = match path {
+            Some(Path::Challenge) => auth.check_before_proof(&head).map(|_| None),
+            _ => auth.check(&head),
+        };
+        match checked {
+            Ok(Some(proved)) => drop(head.extensions.insert(proved)),
+            Ok(None) => {}
+            Err(error) => return Refused::from(error).response(rpc),
+        }
     }
     let Some(path) = path else {
         return Refused::from(OpError::not_found("nothing is at this path")).response(false);
@@ -274,6 +287,11 @@ async fn handle(
         Path::Root => Ok(page::root(&face.auth, &head)),
         Path::Style => Ok(page::style()),
         Path::Script => Ok(page::script()),
+        Path::SessionScript => Ok(page::session_script()),
+        Path::Challenge => {
+            let bytes = message::read(connection, &head, body).await?;
+            Ok(page::challenge(&face.auth, &head.headers, &bytes)?)
+        }
         Path::Health => Ok(json(StatusCode::OK, health())),
         Path::Mcp => {
             let peer = peer(connection, &head)?;

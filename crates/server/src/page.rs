@@ -1,20 +1,23 @@
 //! The web page: its files, its headers, and the one-time link that opens it.
 //!
-//! The files stand in `web/` and are part of the binary. They hold no data: with the cookie, the
-//! page asks `/rpc` for what it shows; without it, it says how to get a link.
+//! The files are in `web/` and compiled into the binary. They hold no data: the page asks `/rpc` for what
+//! it shows, and proves each request with its key. Without the cookie it says how to get a link.
 
 use bytes::Bytes;
-use hyper::header::{self, HeaderName, HeaderValue};
+use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::http::request::Parts;
 use hyper::{Method, Response, StatusCode};
+use model::OpError;
+use serde::Deserialize;
 
-use crate::guard::{Auth, COOKIE};
-use crate::http::{Body, empty, query, whole};
+use crate::guard::{self, Auth, OpenedPage};
+use crate::http::{Body, empty, json, query, whole};
 
 const INDEX: &str = include_str!("../../../web/index.html");
 const CLOSED: &str = include_str!("../../../web/closed.html");
 const STYLE: &str = include_str!("../../../web/style.css");
 const SCRIPT: &str = include_str!("../../../web/app.js");
+const SESSION_SCRIPT: &str = include_str!("../../../web/session.js");
 
 /// The page gets its style, its script and its data from here and nothing from anywhere else.
 const HEADERS: [(HeaderName, &str); 7] = [
@@ -33,17 +36,62 @@ const HEADERS: [(HeaderName, &str); 7] = [
 
 /// `GET /`: the page, or how to open it; `/?link=…` opens it.
 pub(crate) fn root(auth: &Auth, head: &Parts) -> Response<Body> {
+    const HTML: &str = "text/html; charset=utf-8";
     // A HEAD request, as a preview sends it, must not use the link up.
     let link = query(head, "link").filter(|_| head.method == Method::GET);
-    match link.map(|link| auth.redeem(&link)) {
-        Some(Some(session)) => opened(&session),
-        // A link that is used up does no harm in a browser that is let in already.
-        _ if auth.knows_browser(&head.headers) => {
-            file(StatusCode::OK, "text/html; charset=utf-8", INDEX)
-        }
-        Some(None) => file(StatusCode::FORBIDDEN, "text/html; charset=utf-8", CLOSED),
-        None => file(StatusCode::OK, "text/html; charset=utf-8", CLOSED),
+    let Some(link) = link else {
+        return if auth.knows_browser(&head.headers) {
+            let mut response = file(StatusCode::OK, HTML, INDEX);
+            set_cookie(&mut response, auth.browsers.renewed_cookie(&head.headers));
+            response
+        } else {
+            file(StatusCode::OK, HTML, CLOSED)
+        };
+    };
+    if let Some(address) = auth.browsers.address_for(guard::only(&head.headers, &header::HOST)) {
+        let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
+        return redirect(&format!("{address}{target}"));
     }
+    let after = address_after_link(head);
+    match auth.redeem(&link) {
+        Some(OpenedPage { set_cookie: cookie, code }) => {
+            // The part behind `#` stays in the browser: the page takes it and fetches its key.
+            let mut response = redirect(&format!("{after}#open={code}"));
+            set_cookie(&mut response, Some(cookie));
+            response
+        }
+        // A used link does no harm in a browser that was let in already.
+        None if auth.knows_browser(&head.headers) => redirect(&after),
+        None => file(StatusCode::FORBIDDEN, HTML, CLOSED),
+    }
+}
+
+/// `POST /challenge`: what the page proves its requests with. `{"code":…}` fetches its key as well.
+pub(crate) fn challenge(
+    auth: &Auth,
+    headers: &HeaderMap,
+    body: &[u8],
+) -> Result<Response<Body>, OpError> {
+    #[derive(Default, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Params {
+        #[serde(default)]
+        code: Option<String>,
+    }
+    let params: Params = serde_json::from_slice(body)
+        .map_err(|error| OpError::invalid("", format!("the body is not understood: {error}")))?;
+    let challenge = auth.challenge(headers, params.code.as_deref())?;
+    let text = serde_json::to_string(&challenge)
+        .map_err(|error| OpError::internal(format!("the challenge is not JSON: {error}")))?;
+    Ok(with_headers(json(StatusCode::OK, text)))
+}
+
+/// The address without the link: the other parameters, as they were written.
+fn address_after_link(head: &Parts) -> String {
+    let pairs = head.uri.query().unwrap_or_default().split('&');
+    let others: Vec<&str> =
+        pairs.filter(|pair| !pair.is_empty() && !pair.starts_with("link=")).collect();
+    if others.is_empty() { "/".to_owned() } else { format!("/?{}", others.join("&")) }
 }
 
 pub(crate) fn style() -> Response<Body> {
@@ -54,16 +102,22 @@ pub(crate) fn script() -> Response<Body> {
     file(StatusCode::OK, "text/javascript; charset=utf-8", SCRIPT)
 }
 
-/// Gives the browser its session and takes the used link out of its address bar.
-fn opened(session: &str) -> Response<Body> {
-    let cookie = format!("{COOKIE}={session}; HttpOnly; SameSite=Strict; Path=/");
+pub(crate) fn session_script() -> Response<Body> {
+    file(StatusCode::OK, "text/javascript; charset=utf-8", SESSION_SCRIPT)
+}
+
+fn redirect(to: &str) -> Response<Body> {
     let mut response = with_headers(empty(StatusCode::SEE_OTHER));
-    let headers = response.headers_mut();
-    headers.insert(header::LOCATION, HeaderValue::from_static("/"));
-    if let Ok(cookie) = HeaderValue::try_from(cookie) {
-        headers.insert(header::SET_COOKIE, cookie);
+    if let Ok(to) = HeaderValue::try_from(to) {
+        response.headers_mut().insert(header::LOCATION, to);
     }
     response
+}
+
+fn set_cookie(response: &mut Response<Body>, cookie: Option<String>) {
+    if let Some(cookie) = cookie.and_then(|cookie| HeaderValue::try_from(cookie).ok()) {
+        response.headers_mut().insert(header::SET_COOKIE, cookie);
+    }
 }
 
 fn file(status: StatusCode, kind: &'static str, text: &'static str) -> Response<Body> {

@@ -10,7 +10,7 @@ use contract::End;
 use mcp::McpServer;
 use model::locations::Locations;
 use model::time::rfc3339;
-use model::wire::{Build, EnvNames};
+use model::wire::{Build, EnvNames, TakenPort};
 use model::{OpError, limits};
 use runtime::{Host, HostFacts, Runtime, tasks};
 use tokio::net::TcpListener;
@@ -19,7 +19,7 @@ use tokio::task::JoinHandle;
 
 use crate::connections::Connections;
 use crate::door::Door;
-use crate::guard::Auth;
+use crate::guard::{Auth, Browsers};
 use crate::http::{self, Face};
 use crate::lock::Lock;
 use crate::platform::EndSignals;
@@ -87,6 +87,8 @@ pub(crate) struct Shared {
     pub(crate) options: Options,
     pub(crate) db: String,
     pub(crate) started_at: i64,
+    /// The port that was asked for, if another program has it.
+    pub(crate) taken_port: Option<TakenPort>,
     /// Whether it was asked to stay until it is stopped, however it was started.
     pub(crate) stays: AtomicBool,
     /// Whether our own MCP client is still on stdin.
@@ -111,6 +113,11 @@ impl Shared {
         format!("http://{}", SocketAddr::new(self.options.host, self.face.port))
     }
 
+    /// What people have to know if another program has the usual port.
+    fn taken_note(&self) -> Option<String> {
+        self.taken_port.as_ref().map(|taken| taken.note(self.face.port))
+    }
+
     /// Clients other than our own on stdin.
     pub(crate) fn others(&self) -> usize {
         self.connections.open() + self.runtime.live_sessions()
@@ -127,6 +134,7 @@ impl Host for Shared {
             build: self.options.build.to_string(),
             started_at: self.started_at,
             connections: self.connections.open(),
+            notes: self.taken_note().into_iter().collect(),
         }
     }
 
@@ -149,18 +157,20 @@ impl Primary {
     pub async fn start(lock: Lock, runtime: Runtime, options: Options) -> Result<Primary, OpError> {
         let locations = runtime.locations().clone();
         let token = token(&locations)?;
-        let tcp = bind_port(&options).await?;
+        let (tcp, taken_port) = bind_port(&options, &locations).await?;
         // The socket comes last: who can connect to it may rely on a daemon that has started.
         let (door, unix, listeners) = Door::open(&locations)?;
         let port = tcp.local_addr().map_or(0, |address| address.port());
         let connections = Connections::new(limits::CONNECTIONS_MAX);
         let mcp = McpServer::new(runtime.clone());
         let started_at = client::clock::now_ms();
+        let address = format!("http://{}", SocketAddr::new(options.host, port));
+        let browsers = Browsers::open(&locations, &address, port);
         let face = Arc::new(Face {
             runtime: runtime.clone(),
             mcp: mcp.clone(),
             connections: connections.clone(),
-            auth: Auth::new((!options.no_auth).then_some(token)),
+            auth: Auth::new((!options.no_auth).then_some(token), browsers),
             port,
             started_at,
         });
@@ -174,6 +184,7 @@ impl Primary {
             face: face.clone(),
             options,
             started_at,
+            taken_port,
             end: watch::Sender::new(None),
         });
         shared.runtime.attach_host(shared.clone());
@@ -193,12 +204,20 @@ impl Primary {
         tokio::task::spawn_blocking(move || checked.mend());
         let log = primary.shared.runtime.log();
         log.info("daemon", format_args!("pid {} serves port {port}", std::process::id()));
+        if let Some(note) = primary.shared.taken_note() {
+            log.warn("daemon", format_args!("{note}"));
+        }
         Ok(primary)
     }
 
     /// Where HTTP is answered.
     pub fn address(&self) -> String {
         self.shared.address()
+    }
+
+    /// What people have to know if another program has the usual port.
+    pub fn taken_port_note(&self) -> Option<String> {
+        self.shared.taken_note()
     }
 
     /// One line of our own MCP client.
@@ -326,13 +345,24 @@ fn token(locations: &Locations) -> Result<String, OpError> {
     Ok(token)
 }
 
-async fn bind_port(options: &Options) -> Result<TcpListener, OpError> {
+/// Listens at the port that was asked for or the next free one. In the second case it also tells which
+/// program has the first, as far as that is known.
+async fn bind_port(
+    options: &Options,
+    locations: &Locations,
+) -> Result<(TcpListener, Option<TakenPort>), OpError> {
     let tries = if options.strict_port || options.port == 0 { 1 } else { limits::PORT_TRIES };
     let mut last = None;
     for step in 0..tries {
         let Some(port) = options.port.checked_add(step) else { break };
         match TcpListener::bind(SocketAddr::new(options.host, port)).await {
-            Ok(listener) => return Ok(listener),
+            Ok(listener) => {
+                let taken = (step > 0).then(|| TakenPort {
+                    port: options.port,
+                    daemon: client::daemon::other_daemon_at(locations, options.port),
+                });
+                return Ok((listener, taken));
+            }
             Err(error) => last = Some((port, error)),
         }
     }

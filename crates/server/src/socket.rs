@@ -1,6 +1,6 @@
 //! The unix socket: newline-delimited JSON-RPC for our own clients and for whoever else is this user.
 //!
-//! Besides every operation it knows methods of its own: hello, retire, stay, link, and a raw
+//! Besides every operation it knows methods of its own: hello, retire, stay, link, forget_browsers, and a raw
 //! MCP line that a PROXY forwards. It may ask back for environment variables.
 
 mod events;
@@ -245,6 +245,9 @@ async fn own_method(shared: &Arc<Shared>, own: &Own) -> Result<Value, OpError> {
             Ok(json!({ "stays": true }))
         }
         "rekindle/link" => Ok(json!({ "link": shared.face.auth.one_time_link() })),
+        "rekindle/forget_browsers" => {
+            Ok(json!({ "forgotten": shared.face.auth.browsers.forget() }))
+        }
         "rekindle/mcp" => mcp_line(shared, own).await,
         other => Err(OpError::new(Code::UnknownMethod, format!("no method is called '{other}'"))),
     }
@@ -262,6 +265,7 @@ fn hello(shared: &Shared, params: &Value) -> Result<Value, OpError> {
         port: shared.face.port,
         address: shared.address(),
         db: shared.db.clone(),
+        taken_port: shared.taken_port.clone(),
     };
     Ok(json!(hello))
 }

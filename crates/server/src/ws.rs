@@ -37,6 +37,9 @@ type Socket = WebSocketStream<TokioIo<Upgraded>>;
 const BUFFER_BYTES: usize = 16 * 1024;
 /// The sub-protocol with which MCP is spoken.
 const MCP: &str = "mcp";
+/// The sub-protocol of everything else, for the page: it offers its proof as another one, and a browser
+/// wants one of those it offered to be chosen.
+const PLAIN: &str = "rekindle";
 
 /// `GET /ws`: answers the handshake and leaves the connection to a task of its own.
 pub(crate) fn upgrade(
@@ -53,7 +56,9 @@ pub(crate) fn upgrade(
         headers.insert(header::SEC_WEBSOCKET_VERSION, HeaderValue::from_static("13"));
         return response;
     };
-    let speaks_mcp = lists(request.headers(), &header::SEC_WEBSOCKET_PROTOCOL, MCP);
+    let offers = |word| lists(request.headers(), &header::SEC_WEBSOCKET_PROTOCOL, word);
+    let chosen = [MCP, PLAIN].into_iter().find(|word| offers(word));
+    let speaks_mcp = chosen == Some(MCP);
     let upgraded = hyper::upgrade::on(&mut request);
     let conversation = Conversation {
         connection: connection.clone(),
@@ -75,8 +80,8 @@ pub(crate) fn upgrade(
     headers.insert(header::CONNECTION, HeaderValue::from_static("Upgrade"));
     headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
     headers.insert(header::SEC_WEBSOCKET_ACCEPT, accept);
-    if speaks_mcp {
-        headers.insert(header::SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(MCP));
+    if let Some(chosen) = chosen {
+        headers.insert(header::SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(chosen));
     }
     response
 }

@@ -1,10 +1,11 @@
 //! The real binary in a temporary home, and plain clients for each of its surfaces.
 //!
 //! Read in this order: [`home`] (places and processes), [`local`] (a runtime in this process), [`wait`] (deadlines without sleeping),
-//! [`http`], [`lines`] (the unix socket and stdio), [`sse`], [`ws`].
+//! [`http`], [`lines`] (the unix socket and stdio), [`sse`], [`ws`], [`browser`].
 
 #![expect(clippy::expect_used, reason = "a test kit fails by panicking")]
 
+pub mod browser;
 pub mod home;
 pub mod http;
 pub mod lines;
@@ -13,6 +14,7 @@ pub mod sse;
 pub mod wait;
 pub mod ws;
 
+pub use browser::Browser;
 pub use home::{Daemon, Home, Run};
 pub use http::{Http, Response};
 pub use lines::{Lines, Mcp};

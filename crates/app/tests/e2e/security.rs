@@ -13,7 +13,7 @@ use super::home;
 use super::ways::{request, under};
 
 /// Every path that shows or changes something of the user's.
-const CLOSED: [(&str, &str); 8] = [
+const CLOSED: [(&str, &str); 9] = [
     ("POST", "/rpc"),
     ("POST", "/"),
     ("POST", "/mcp"),
@@ -22,6 +22,7 @@ const CLOSED: [(&str, &str); 8] = [
     ("POST", "/messages?session_id=x"),
     ("GET", "/ws"),
     ("POST", "/hook/Stop"),
+    ("POST", "/challenge"),
 ];
 
 fn write() -> String {

@@ -1,9 +1,11 @@
 //! HTTP besides JSON-RPC: health, the page and its one-time link, events on a WebSocket, call ids.
 
-use std::io::Read as _;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::Stdio;
 
 use serde_json::{Value, json};
-use testkit::{Home, Http};
+use testkit::{Browser, Home, Http, Run, Ws};
 
 use super::home;
 use super::ways::{connect, modern, of_rpc, of_tool, request};
@@ -32,8 +34,12 @@ fn health_says_who_answers_and_needs_no_token() {
 
 /// The path and query of a fresh one-time link.
 fn link(home: &Home) -> String {
-    let up = home.run(&["up", "--json"]).json();
-    let page = up["page"].as_str().unwrap();
+    link_of(&home.run(&["up", "--json"]))
+}
+
+fn link_of(run: &Run) -> String {
+    let result = run.json();
+    let page = result["page"].as_str().unwrap();
     page[page.find("/?link=").unwrap()..].to_owned()
 }
 
@@ -60,7 +66,7 @@ fn the_page_shows_nothing_of_the_user_s_without_a_cookie() {
 
 /// @one_time_link
 #[test]
-fn the_link_opens_the_page_once_and_leaves_a_strict_cookie() {
+fn the_link_opens_the_page_once_and_leaves_a_strict_cookie_and_a_key() {
     let home = home();
     let daemon = home.daemon();
     daemon.http().rpc("set_hint", &set(MARKER)).unwrap();
@@ -71,11 +77,15 @@ fn the_link_opens_the_page_once_and_leaves_a_strict_cookie() {
     browser.start("HEAD", &link, b"").read_to_string(&mut preview).unwrap();
     assert!(preview.starts_with("HTTP/1.1 ") && !preview.contains("et-cookie"), "{preview}");
     let opened = browser.get(&link);
-    assert_eq!((opened.status, opened.header("Location")), (303, Some("/")));
+    assert_eq!(opened.status, 303);
+    let (after, code) = opened.header("Location").unwrap().split_once("#open=").unwrap();
+    assert_eq!(after, "/");
     let cookie = opened.header("Set-Cookie").unwrap();
     let (pair, attributes) = cookie.split_once("; ").unwrap();
-    assert_eq!(attributes, "HttpOnly; SameSite=Strict; Path=/");
-    assert_ne!(pair.split_once('=').unwrap().1, daemon.token);
+    assert_eq!(attributes, "HttpOnly; SameSite=Strict; Path=/; Max-Age=2592000");
+    let (name, value) = pair.split_once('=').unwrap();
+    assert_eq!(name, format!("rekindle_{}", home.locations().database_id()));
+    assert!(value != daemon.token && value != code);
 
     let again = browser.get(&link);
     assert_eq!((again.status, again.header("Set-Cookie")), (403, None));
@@ -87,13 +97,199 @@ fn the_link_opens_the_page_once_and_leaves_a_strict_cookie() {
     let ask = request("get_hint", &get());
     let from = |origin: &str| inside.clone().with("Origin", origin).post("/rpc", ask.as_bytes());
     let own = from(&format!("http://127.0.0.1:{}", daemon.port));
-    assert_eq!(of_rpc(&own.json()).unwrap()["hint"]["value"], MARKER);
+    assert_eq!(own.status, 401, "the cookie alone");
+    assert!(!own.text().contains(MARKER));
     for origin in ["http://127.0.0.1:1", "http://localhost:3000", "http://evil.example", "null"] {
         let refused = from(origin);
         assert_eq!(refused.status, 403, "{origin}");
         assert!(!refused.text().contains(MARKER));
     }
     assert_eq!(inside.post("/rpc", ask.as_bytes()).status, 403, "no origin at all");
+}
+
+/// @one_time_link
+#[test]
+fn the_link_leads_to_the_address_that_stands_beside_it() {
+    let home = home();
+    let daemon = home.daemon();
+    let opened =
+        Http::new(daemon.port).get(&format!("{}&session=a%20b&view=file&path=x", link(&home)));
+    let (after, _) = opened.header("Location").unwrap().split_once("#open=").unwrap();
+    assert_eq!((opened.status, after), (303, "/?session=a%20b&view=file&path=x"));
+    // `localhost` may also mean somebody else's server at [::1]: the browser is let in by address only.
+    let by_name = Http::new(daemon.port).with("Host", &format!("LOCALHOST:{}", daemon.port));
+    let link = link(&home);
+    let moved = by_name.get(&link);
+    let to = format!("http://127.0.0.1:{}{link}", daemon.port);
+    assert_eq!((moved.status, moved.header("Location")), (303, Some(&*to)));
+    assert_eq!(moved.header("Set-Cookie"), None);
+    Browser::open(daemon.port, &link);
+}
+
+/// @cookie_alone_gives_no_access
+#[test]
+fn a_cookie_without_a_proof_reads_nothing_on_any_path() {
+    let home = home();
+    let daemon = home.daemon();
+    daemon.http().rpc("set_hint", &set(MARKER)).unwrap();
+    let mut page = Browser::open(daemon.port, &link(&home));
+    let ask = request("get_hint", &get());
+    let answer = page.post("/rpc", ask.as_bytes());
+    assert_eq!(of_rpc(&answer.json()).unwrap()["hint"]["value"], MARKER);
+    // What a server on another port of this host receives from the browser: the cookie, and no more.
+    for (method, path) in [
+        ("POST", "/rpc"),
+        ("POST", "/"),
+        ("POST", "/mcp"),
+        ("DELETE", "/mcp"),
+        ("GET", "/sse"),
+        ("POST", "/messages?session_id=x"),
+        ("GET", "/ws"),
+        ("POST", "/hook/Stop"),
+    ] {
+        let replayed = page.http().send(method, path, ask.as_bytes());
+        assert_eq!(replayed.status, 401, "{method} {path}: {}", replayed.text());
+        assert!(!replayed.text().contains(MARKER));
+        let bare = Http::new(daemon.port).with("Cookie", &page.cookie);
+        assert!(matches!(bare.send(method, path, ask.as_bytes()).status, 401 | 403), "{path}");
+    }
+    let origin = format!("http://127.0.0.1:{}", daemon.port);
+    let headers = [("Cookie", page.cookie.as_str()), ("Origin", origin.as_str())];
+    assert_eq!(Ws::connect(daemon.port, &headers).err(), Some(401));
+    // It also gets challenges; they help nobody without the key.
+    let given = page.ask_challenge(&json!({}));
+    assert_eq!((given.status, given.json().get("key")), (200, None));
+    assert!(page.ask_challenge(&json!({ "code": "" })).status == 401);
+}
+
+/// @proof_counts_once
+#[test]
+fn a_proof_counts_once_for_its_request_and_its_browser() {
+    let home = home();
+    let daemon = home.daemon();
+    let mut page = Browser::open(daemon.port, &link(&home));
+    let other = Browser::open(daemon.port, &link(&home));
+    assert_ne!(page.key, other.key);
+    let ask = request("get_hint", &get());
+    let send = |page: &Browser, proof: &str, target: &str, body: &str| {
+        page.http().with("Rekindle-Proof", proof).post(target, body.as_bytes()).status
+    };
+    let proof = page.proof("POST", "/rpc", ask.as_bytes());
+    assert_eq!(send(&page, &proof, "/rpc", &ask), 200);
+    assert_eq!(send(&page, &proof, "/rpc", &ask), 401, "a replay");
+    let proof = page.proof("POST", "/rpc", ask.as_bytes());
+    assert_eq!(send(&page, &proof, "/rpc", &request("stop", &json!({}))), 401, "another body");
+    let proof = page.proof("POST", "/rpc", ask.as_bytes());
+    assert_eq!(send(&page, &proof, "/mcp", &ask), 401, "another path");
+    let mut forged = page.clone();
+    forged.key.clone_from(&other.key);
+    let proof = forged.proof("POST", "/rpc", ask.as_bytes());
+    assert_eq!(send(&page, &proof, "/rpc", &ask), 401, "another browser's key");
+    let proof = page.proof("POST", "/rpc", ask.as_bytes());
+    assert_eq!(send(&other, &proof, "/rpc", &ask), 401, "another browser's cookie");
+    // Requests may overtake each other.
+    let (early, late) =
+        (page.proof("POST", "/rpc", ask.as_bytes()), page.proof("POST", "/rpc", ask.as_bytes()));
+    assert_eq!(send(&page, &late, "/rpc", &ask), 200);
+    assert_eq!(send(&page, &early, "/rpc", &ask), 200);
+    // A page gives a WebSocket its proof as a sub-protocol.
+    let offered = format!("rekindle, proof.{}", page.proof("GET", "/ws", b""));
+    let origin = format!("http://127.0.0.1:{}", daemon.port);
+    let headers = [
+        ("Cookie", page.cookie.as_str()),
+        ("Origin", origin.as_str()),
+        ("Sec-WebSocket-Protocol", offered.as_str()),
+    ];
+    let mut socket = Ws::connect(daemon.port, &headers).unwrap();
+    assert!(socket.rpc("status", &json!({})).is_ok());
+    assert_eq!(Ws::connect(daemon.port, &headers).err(), Some(401), "a replay");
+}
+
+/// @browsers_outlive_the_daemon
+#[test]
+fn a_browser_outlives_the_daemon_at_its_port_only_and_is_forgotten_on_request() {
+    let home = home();
+    let mut daemon = home.daemon();
+    let port = daemon.port;
+    let mut page = Browser::open(port, &link(&home));
+    let ask = request("status", &json!({}));
+    let stale = page.proof("POST", "/rpc", ask.as_bytes());
+    let file = home.locations().browsers();
+    let stored = std::fs::read_to_string(&file).unwrap();
+    let mode = std::fs::metadata(&file).unwrap().permissions().mode() & 0o7777;
+    assert_eq!(mode, 0o600, "{mode:o}");
+    let value = page.cookie.split_once('=').unwrap().1;
+    assert!(!stored.contains(value) && stored.contains("cookie_sha256"), "{stored}");
+    daemon.end_by("TERM");
+
+    // A program that has the old port now could have the browser sign for it, so the key is worth
+    // nothing at another port.
+    let mut elsewhere = home.daemon();
+    assert_ne!(elsewhere.port, port);
+    assert_eq!(page.at(elsewhere.port).renew(), 401);
+    elsewhere.end_by("TERM");
+
+    let daemon = home.daemon_with(&["--strict-port", "--port", &port.to_string()]);
+    let proof = page.http().with("Rekindle-Proof", &stale).post("/rpc", ask.as_bytes());
+    assert_eq!(proof.status, 401, "signed while another daemon ran");
+    assert_eq!(page.renew(), 200);
+    assert_eq!(page.post("/rpc", ask.as_bytes()).status, 200);
+    let shown = page.http().get("/");
+    let renewed = shown.header("Set-Cookie").unwrap();
+    assert!(renewed.starts_with(&page.cookie) && renewed.ends_with("Max-Age=2592000"), "{renewed}");
+
+    let unused = link(&home);
+    assert_eq!(home.run(&["web", "--forget", "--json"]).json(), json!({ "forgotten": 1 }));
+    assert_eq!(page.post("/rpc", ask.as_bytes()).status, 401);
+    assert_eq!(page.renew(), 401);
+    assert_eq!(Http::new(daemon.port).get(&unused).status, 403, "links are forgotten, too");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "[]");
+}
+
+/// @browsers_outlive_the_daemon
+#[test]
+fn browsers_are_forgotten_without_a_daemon_and_the_newest_twenty_are_kept() {
+    let home = home();
+    let mut daemon = home.daemon();
+    let mut first = Browser::open(daemon.port, &link(&home));
+    let mut last = first.clone();
+    for _ in 0..20 {
+        last = Browser::open(daemon.port, &link_of(&home.run(&["web", "--json"])));
+    }
+    assert_eq!((first.renew(), last.renew()), (401, 200));
+    daemon.end_by("TERM");
+    assert_eq!(home.run(&["web", "--forget"]).ok(), "20 browsers forgotten\n");
+    assert!(!home.locations().browsers().exists());
+    assert_eq!(home.run(&["web", "--forget"]).ok(), "no browser was known\n");
+}
+
+/// @taken_port_is_named
+#[test]
+fn a_port_that_another_program_has_is_named() {
+    let mut home = home();
+    let foreign = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = foreign.local_addr().unwrap().port();
+    home.set("REKINDLE_PORT", &port.to_string());
+    let run = home.run(&["up", "--json"]);
+    let used = run.json()["port"].as_u64().unwrap();
+    assert_ne!(used, u64::from(port));
+    let said = format!("port {port} is used by another program, so the daemon uses {used}");
+    assert!(run.stderr.contains(&said), "{run:?}");
+    for args in [vec!["up"], vec!["web"], vec!["serve", "--daemon"]] {
+        let run = home.run(&args);
+        assert!(run.stderr.contains(&said), "{args:?}: {run:?}");
+    }
+    for args in [vec!["status"], vec!["doctor"]] {
+        let run = home.run(&args);
+        assert!(run.stdout.contains(&said), "{args:?}: {run:?}");
+    }
+    home.run(&["stop"]).ok();
+    let mut child = home.command(["serve", "--http"]).stderr(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stderr.take().unwrap()).read_line(&mut line).unwrap();
+    assert!(line.contains(&format!("port {port} is used by another program")), "{line}");
+    child.kill().unwrap();
+    child.wait().unwrap();
 }
 
 /// @events_after_commit_in_sequence

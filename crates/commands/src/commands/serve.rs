@@ -218,6 +218,9 @@ fn foreground(world: &mut World, matches: &ArgMatches) -> Result<(), OpError> {
         if !child {
             let serving = json!({ "address": primary.address(), "pid": std::process::id() });
             world.out.result(&serving, Some(&|_| format!("serving at {}", primary.address())));
+            if let Some(note) = primary.taken_port_note() {
+                world.out.note(&format!("note: {note}"));
+            }
         }
         primary.run_to_end(&mut signals).await;
         Ok(())
@@ -288,6 +291,9 @@ fn say_where(world: &mut World) -> Result<(), OpError> {
     let serving = json!({ "address": hello.address, "pid": hello.pid });
     let line = format!("serving at {} (pid {})", hello.address, hello.pid);
     world.out.result(&serving, Some(&|_| line.clone()));
+    if let Some(taken) = &hello.taken_port {
+        world.out.note(&format!("note: {}", taken.note(hello.port)));
+    }
     Ok(())
 }
 

@@ -52,6 +52,9 @@ fn up(world: &mut World, port: Option<u16>) -> Result<Value, OpError> {
     let (road, hello) = road::connect(world)?.ok_or_else(gone)?;
     road.ask_to_stay().map_err(|_| gone())??;
     let link = road.link().map_err(|_| gone())??;
+    if let Some(taken) = &hello.taken_port {
+        world.out.note(&format!("note: {}", taken.note(hello.port)));
+    }
     let address = hello.address;
     let exe = std::env::current_exe().unwrap_or_else(|_| "rekindle".into());
     Ok(json!({
@@ -59,7 +62,7 @@ fn up(world: &mut World, port: Option<u16>) -> Result<Value, OpError> {
         "pid": hello.pid,
         "port": hello.port,
         "address": address,
-        "page": format!("{address}/?link={}", link["link"].as_str().unwrap_or_default()),
+        "page": super::web::page(&address, &link),
         "mcp": format!("{address}/mcp"),
         "database": hello.db,
         "token_file": world.locations.token().to_string_lossy(),

@@ -72,8 +72,10 @@ impl Op for Status {
 
     fn run(&self, cx: &Cx<'_>, _: NoParams) -> Result<StatusOutput, OpError> {
         let inner = self.0.inner()?;
-        let daemon = inner.host.get().map(|host| {
-            let facts = host.facts();
+        let facts = inner.host.get().map(|host| host.facts());
+        let host_notes = facts.iter().flat_map(|facts| facts.notes.clone());
+        let host_notes: Vec<String> = host_notes.collect();
+        let daemon = facts.map(|facts| {
             let uptime = u64::try_from((cx.now - facts.started_at).max(0)).unwrap_or(0) / 1000;
             DaemonStatus {
                 pid: facts.pid,
@@ -91,7 +93,8 @@ impl Op for Status {
         let outdated =
             outdated.map(|what| format!("{what}; the daemon goes on with the settings it has"));
         let (last, events, notes) = cx.store.read(|rx| {
-            let mut notes: Vec<String> = outdated.iter().cloned().collect();
+            let mut notes = host_notes.clone();
+            notes.extend(outdated.iter().cloned());
             for plugin in inner.plugins.iter() {
                 notes.extend(plugin.notes(rx, cx.now, &cx.caller.situation)?);
             }

@@ -1,6 +1,9 @@
 //! Hostile hosts, origins, cookies and links against the guard.
 
+use std::time::Duration;
+
 use hyper::Request;
+use model::limits;
 
 use super::*;
 
@@ -173,12 +176,17 @@ fn a_body_is_json_or_refused() {
 fn check(auth: &Auth, method: Method, headers: &[(&str, &str)]) -> Result<(), Code> {
     let mut all = vec![("host", "127.0.0.1:8765")];
     all.extend(headers);
-    auth.check(&head(method, "/rpc", &all)).map_err(|error| error.code)
+    auth.check(&head(method, "/rpc", &all)).map(drop).map_err(|error| error.code)
+}
+
+fn auth(token: Option<&str>) -> Auth {
+    let browsers = Browsers::new("00c0ffee".into(), None, "http://127.0.0.1:8765", 8765);
+    Auth::new(token.map(ToOwned::to_owned), browsers)
 }
 
 #[test]
 fn only_the_right_token_opens() {
-    let auth = Auth::new(Some("s3cret-token".into()));
+    let auth = auth(Some("s3cret-token"));
     for good in ["Bearer s3cret-token", "bearer s3cret-token", "BEARER  s3cret-token"] {
         assert_eq!(check(&auth, Method::POST, &[("authorization", good)]), Ok(()), "{good}");
     }
@@ -199,81 +207,143 @@ fn only_the_right_token_opens() {
     }
     assert_eq!(check(&auth, Method::GET, &[]), Err(Code::Unauthenticated));
     assert_eq!(
-        check(&auth, Method::GET, &[("cookie", "rekindle_session=s3cret-token")]),
+        check(&auth, Method::GET, &[("cookie", "rekindle_00c0ffee=s3cret-token")]),
         Err(Code::Unauthenticated)
     );
-    assert_eq!(check(&Auth::new(None), Method::POST, &[]), Ok(()));
+    assert_eq!(check(&self::auth(None), Method::POST, &[]), Ok(()));
 }
 
 #[test]
 fn an_empty_cookie_or_link_opens_nothing() {
-    let auth = Auth::new(Some("t".into()));
+    let auth = auth(Some("t"));
     assert_eq!(
-        check(&auth, Method::GET, &[("cookie", "rekindle_session=")]),
+        check(&auth, Method::GET, &[("cookie", "rekindle_00c0ffee=")]),
         Err(Code::Unauthenticated)
     );
-    assert_eq!(auth.redeem(""), None);
+    assert!(auth.redeem("").is_none());
 }
 
 #[test]
 fn a_link_opens_once_and_for_ten_minutes() {
-    let auth = Auth::new(Some("t".into()));
+    let auth = auth(Some("t"));
     let made = Instant::now();
-    let link = auth.link_made_at(made);
-    assert_ne!(link, auth.link_made_at(made));
-    assert!(auth.redeem_at("wrong", made).is_none());
-    assert!(auth.redeem_at(&link, made).is_some());
-    assert!(auth.redeem_at(&link, made).is_none(), "used");
-    let late = auth.link_made_at(made);
-    assert!(auth.redeem_at(&late, made + limits::LINK_LIFETIME).is_none(), "too old");
-    let in_time = auth.link_made_at(made);
-    assert!(
-        auth.redeem_at(
-            &in_time,
-            made + limits::LINK_LIFETIME - std::time::Duration::from_millis(1)
-        )
-        .is_some()
-    );
+    let link = auth.browsers.make_link(made);
+    assert_ne!(link, auth.browsers.make_link(made));
+    let redeem = |link: &str, now| auth.browsers.redeem(link, now).is_some();
+    assert!(!redeem("wrong", made));
+    assert!(redeem(&link, made));
+    assert!(!redeem(&link, made), "used");
+    let late = auth.browsers.make_link(made);
+    assert!(!redeem(&late, made + limits::LINK_LIFETIME), "too old");
+    let in_time = auth.browsers.make_link(made);
+    assert!(redeem(&in_time, made + limits::LINK_LIFETIME - Duration::from_millis(1)));
 }
 
 #[test]
-fn links_and_sessions_are_bounded_and_the_oldest_goes() {
-    let auth = Auth::new(Some("t".into()));
+fn links_are_bounded_and_the_oldest_is_dropped() {
+    let auth = auth(Some("t"));
     let first = auth.one_time_link();
     let links: Vec<String> = (0..limits::LINKS_MAX).map(|_| auth.one_time_link()).collect();
     assert!(auth.redeem(&first).is_none());
     assert!(auth.redeem(&links[0]).is_some());
 }
 
-#[test]
-fn the_cookie_counts_only_for_the_pages_own_requests() {
-    let auth = Auth::new(Some("t".into()));
-    let session = auth.redeem(&auth.one_time_link()).unwrap();
-    let cookie = format!("other=1; rekindle_session={session}; last=2");
-    let cookie = ("cookie", cookie.as_str());
-    let own = ("origin", "http://127.0.0.1:8765");
-    assert_eq!(check(&auth, Method::GET, &[cookie]), Ok(()));
-    assert_eq!(check(&auth, Method::POST, &[cookie, own]), Ok(()));
-    assert_eq!(check(&auth, Method::GET, &[cookie, own, ("upgrade", "websocket")]), Ok(()));
-    assert_eq!(check(&auth, Method::POST, &[cookie]), Err(Code::Forbidden), "no origin");
-    assert_eq!(
-        check(&auth, Method::GET, &[cookie, ("upgrade", "websocket")]),
-        Err(Code::Forbidden)
-    );
-    for other in
-        ["http://127.0.0.1:3000", "http://localhost:8765", "http://127.0.0.1", "http://[::1]:8765"]
-    {
-        let other = ("origin", other);
-        assert_eq!(check(&auth, Method::POST, &[cookie, other]), Err(Code::Forbidden), "{other:?}");
-        assert_eq!(check(&auth, Method::GET, &[cookie, other]), Err(Code::Forbidden), "{other:?}");
+/// A browser that was let in: its cookie, its key and a challenge.
+struct LetIn {
+    cookie: String,
+    key: String,
+    challenge: String,
+}
+
+const OWN: (&str, &str) = ("origin", "http://127.0.0.1:8765");
+
+fn let_in(auth: &Auth) -> LetIn {
+    let opened = auth.redeem(&auth.one_time_link()).unwrap();
+    let cookie = opened.set_cookie.split(';').next().unwrap().to_owned();
+    let asks =
+        head(Method::POST, "/challenge", &[("host", "127.0.0.1:8765"), OWN, ("cookie", &cookie)]);
+    let given =
+        serde_json::to_value(auth.challenge(&asks.headers, Some(&opened.code)).unwrap()).unwrap();
+    assert!(auth.challenge(&asks.headers, Some(&opened.code)).is_err(), "the key is given once");
+    let text = |name: &str| given[name].as_str().unwrap().to_owned();
+    LetIn { key: text("key"), challenge: text("challenge"), cookie }
+}
+
+impl LetIn {
+    fn proof(&self, counter: u64, method: &str) -> String {
+        testkit::browser::sign(&self.key, &self.challenge, counter, (method, "/rpc"), b"")
     }
-    let wrong = ("cookie", "rekindle_session=00; xrekindle_session=1");
-    assert_eq!(check(&auth, Method::POST, &[wrong, own]), Err(Code::Unauthenticated));
+}
+
+#[test]
+fn a_proof_counts_once_and_only_for_the_pages_own_requests() {
+    let auth = auth(Some("t"));
+    let browser = let_in(&auth);
+    let cookies = format!("other=1; {}; last=2", browser.cookie);
+    let cookie = ("cookie", cookies.as_str());
+    for method in [Method::GET, Method::POST] {
+        let alone = check(&auth, method.clone(), &[cookie, OWN]);
+        assert_eq!(alone, Err(Code::Unauthenticated), "the cookie alone");
+    }
+    let proof = browser.proof(1, "POST");
+    let sent = [cookie, OWN, ("rekindle-proof", proof.as_str())];
+    assert_eq!(check(&auth, Method::GET, &sent), Err(Code::Unauthenticated), "another method");
+    assert_eq!(check(&auth, Method::POST, &sent), Ok(()));
+    assert_eq!(check(&auth, Method::POST, &sent), Err(Code::Unauthenticated), "a replay");
+    let offered = format!("rekindle, proof.{}", browser.proof(2, "GET"));
+    let upgrade =
+        [cookie, OWN, ("upgrade", "websocket"), ("sec-websocket-protocol", offered.as_str())];
+    assert_eq!(check(&auth, Method::GET, &upgrade), Ok(()), "a WebSocket");
+    for (counter, other) in (10..).zip([
+        "http://127.0.0.1:3000",
+        "http://localhost:8765",
+        "http://127.0.0.1",
+        "http://[::1]:8765",
+    ]) {
+        let proof = browser.proof(counter, "POST");
+        let sent = [cookie, ("origin", other), ("rekindle-proof", proof.as_str())];
+        assert_eq!(check(&auth, Method::POST, &sent), Err(Code::Forbidden), "{other}");
+    }
+    let proof = browser.proof(20, "POST");
+    let no_origin = [cookie, ("rekindle-proof", proof.as_str())];
+    assert_eq!(check(&auth, Method::POST, &no_origin), Err(Code::Forbidden));
+    let wrong = ("cookie", "rekindle_00c0ffee=00; xrekindle_00c0ffee=1");
+    let sent = [wrong, OWN, ("rekindle-proof", proof.as_str())];
+    assert_eq!(check(&auth, Method::POST, &sent), Err(Code::Unauthenticated), "another cookie");
+}
+
+#[test]
+fn a_proof_of_another_browser_or_another_challenge_is_refused() {
+    let auth = auth(Some("t"));
+    let (one, two) = (let_in(&auth), let_in(&auth));
+    let mixed = [
+        testkit::browser::sign(&two.key, &one.challenge, 1, ("POST", "/rpc"), b""),
+        testkit::browser::sign(&one.key, &two.challenge, 1, ("POST", "/rpc"), b""),
+        testkit::browser::sign(&one.key, &"0".repeat(64), 1, ("POST", "/rpc"), b""),
+        two.proof(1, "POST"),
+        String::new(),
+        "x".to_owned(),
+    ];
+    for proof in mixed {
+        let sent = [("cookie", one.cookie.as_str()), OWN, ("rekindle-proof", proof.as_str())];
+        assert_eq!(check(&auth, Method::POST, &sent), Err(Code::Unauthenticated), "{proof}");
+    }
+}
+
+#[test]
+fn a_link_by_name_leads_to_the_address_first() {
+    let auth = auth(Some("t"));
+    let address = |host| auth.browsers.address_for(Some(host));
+    assert_eq!(address("localhost:8765"), Some("http://127.0.0.1:8765"));
+    assert_eq!(address("LocalHost:8765"), Some("http://127.0.0.1:8765"));
+    for host in ["127.0.0.1:8765", "localhost:9000", "localhost"] {
+        assert_eq!(address(host), None, "{host}");
+    }
 }
 
 #[test]
 fn a_refusal_says_how_to_get_in_and_no_secret() {
-    let auth = Auth::new(Some("s3cret-token".into()));
+    let auth = auth(Some("s3cret-token"));
     let error = auth.check(&head(Method::GET, "/rpc", &[])).unwrap_err();
     let text = error.to_wire().to_string();
     assert!(text.contains("rekindle up") && text.contains("`token`"), "{text}");

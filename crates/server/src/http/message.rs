@@ -13,6 +13,7 @@ use model::{Code, OpError, limits};
 use serde_json::{Value, json};
 
 use super::Connection;
+use crate::guard::ProvedBody;
 use crate::rpc;
 
 /// The body of every response: whole, or a stream.
@@ -66,7 +67,12 @@ pub(crate) async fn read(
         }),
     };
     connection.receiving.body_came();
-    read
+    match (read, head.extensions.get::<ProvedBody>()) {
+        (Ok(body), Some(proved)) if !proved.is(&body) => {
+            Err(OpError::new(Code::Unauthenticated, "the proof is for another body").into())
+        }
+        (read, _) => read,
+    }
 }
 
 async fn read_all(head: &Parts, mut body: Incoming) -> Result<Bytes, Refused> {

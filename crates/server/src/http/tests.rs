@@ -31,11 +31,13 @@ impl Server {
         let home = Home::with(settings);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
+        let own = format!("http://{address}");
+        let browsers = guard::Browsers::new("00c0ffee".into(), None, &own, address.port());
         let face = Arc::new(Face {
             runtime: home.runtime.clone(),
             mcp: mcp::McpServer::new(home.runtime.clone()),
             connections: Connections::new(connections),
-            auth: guard::Auth::new(Some(TOKEN.to_owned())),
+            auth: guard::Auth::new(Some(TOKEN.to_owned()), browsers),
             port: address.port(),
             started_at: 0,
         });
@@ -393,18 +395,21 @@ async fn many_idle_connections_do_not_keep_a_new_client_out() {
 }
 
 #[tokio::test]
-async fn the_link_opens_the_page_once_and_its_cookie_calls() {
+async fn the_link_opens_the_page_once_and_its_key_calls() {
     let server = Server::new().await;
     let host = format!("Host: {}", server.address);
     let closed = server.ask_bare("GET", "/", &[&host], "").await;
-    assert!(closed.body.contains("rekindle up") && !closed.body.contains("app.js"));
+    assert!(closed.body.contains("rekindle up") && !closed.body.contains("facts"));
     let path = format!("/?link={}", server.face.auth.one_time_link());
     let preview = server.ask_bare("HEAD", &path, &[&host], "").await;
     assert!(preview.status == 200 && !preview.headers.contains_key("set-cookie"), "not used up");
     let opened = server.ask_bare("GET", &path, &[&host], "").await;
-    assert_eq!((opened.status, opened.headers["location"].as_str()), (303, "/"));
+    assert_eq!(opened.status, 303);
+    let (after, code) = opened.headers["location"].split_once("#open=").unwrap();
+    assert_eq!(after, "/");
     let cookie = &opened.headers["set-cookie"];
-    assert!(cookie.ends_with("; HttpOnly; SameSite=Strict; Path=/") && !cookie.contains(TOKEN));
+    assert!(cookie.starts_with("rekindle_00c0ffee=") && !cookie.contains(TOKEN), "{cookie}");
+    assert!(cookie.ends_with("; HttpOnly; SameSite=Strict; Path=/; Max-Age=2592000"), "{cookie}");
     let cookie = format!("Cookie: {}", cookie.split(';').next().unwrap());
     assert_eq!(server.ask_bare("GET", &path, &[&host], "").await.status, 403, "used up");
 
@@ -417,11 +422,32 @@ async fn the_link_opens_the_page_once_and_its_cookie_calls() {
     let kind = "Content-Type: application/json";
     let status = r#"{"jsonrpc":"2.0","id":1,"method":"status"}"#;
     let own = format!("Origin: http://{}", server.address);
-    let called = server.ask_bare("POST", "/rpc", &[&host, &cookie, kind, &own], status).await;
+    let alone = server.ask_bare("POST", "/rpc", &[&host, &cookie, kind, &own], status).await;
+    assert_eq!(alone.status, 401, "the cookie alone");
+    let code = json!({ "code": code }).to_string();
+    let given = server.ask_bare("POST", "/challenge", &[&host, &cookie, kind, &own], &code).await;
+    let given = given.json();
+    let text = |name: &str| given[name].as_str().unwrap();
+    let sign = |counter| {
+        let (key, challenge) = (text("key"), text("challenge"));
+        let to = ("POST", "/rpc");
+        let proof = testkit::browser::sign(key, challenge, counter, to, status.as_bytes());
+        format!("Rekindle-Proof: {proof}")
+    };
+    let proof = sign(1);
+    let page = [&host, &cookie, kind, &own, &proof];
+    let called = server.ask_bare("POST", "/rpc", &page, status).await;
     assert!(called.json()["result"].is_object(), "{}", called.body);
-    let neighbour = [&host, &cookie, kind, "Origin: http://127.0.0.1:3000"];
+    assert_eq!(server.ask_bare("POST", "/rpc", &page, status).await.status, 401, "a replay");
+    let proof = sign(2);
+    let page = [&host, &cookie, kind, &own, &proof];
+    let other = status.replace("status", "stop");
+    assert_eq!(server.ask_bare("POST", "/rpc", &page, &other).await.status, 401, "another body");
+    let proof = sign(3);
+    let neighbour = [&host, &cookie, kind, &proof, "Origin: http://127.0.0.1:3000"];
     assert_eq!(server.ask_bare("POST", "/rpc", &neighbour, status).await.status, 403);
-    assert_eq!(server.ask_bare("POST", "/rpc", &[&host, &cookie, kind], status).await.status, 403);
+    let no_origin = [&host, &cookie, kind, &proof];
+    assert_eq!(server.ask_bare("POST", "/rpc", &no_origin, status).await.status, 403);
 }
 
 #[tokio::test]

@@ -56,6 +56,11 @@ fn answers(world: &World, hello: &Hello) -> Value {
         return check("daemon", "warn", &detail, "`rekindle stop` lets the next one be new.");
     }
     let detail = format!("pid {} at {}, build {}", hello.pid, hello.address, hello.build);
+    if let Some(taken) = &hello.taken_port {
+        let detail = format!("{detail}; {}", taken.note(hello.port));
+        let hint = "Use the links that `rekindle up` prints; `rekindle config set daemon.port` moves the daemon.";
+        return check("daemon", "warn", &detail, hint);
+    }
     check("daemon", "ok", &detail, "")
 }
 

@@ -81,7 +81,7 @@ impl Data {
         let files =
             ["", "-wal", "-shm", "-journal", "-paused"].map(|ending| beside(database, ending));
         let database_files: Vec<PathBuf> = files.into_iter().chain(set_aside(database)).collect();
-        let mut in_data = vec![spool];
+        let mut in_data = vec![spool, locations.browsers()];
         let mut places = Vec::new();
         let place = |path: &Path, is_dir, things| Place { path: path.to_owned(), is_dir, things };
         if database.starts_with(data_dir) {

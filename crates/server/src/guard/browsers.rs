@@ -1,0 +1,317 @@
+//! The browsers that may use the page: one-time links, cookies, and the keys that prove requests.
+//!
+//! A browser sends a cookie to every port of this host, also to a server of another user, so the cookie
+//! only says which browser asks. The right to anything is proved with a key that the page keeps in the
+//! storage of its origin, which is bound to the port and cannot be read out by scripts.
+
+use std::collections::{HashMap, VecDeque};
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use hyper::header::{self, HeaderMap};
+use hyper::http::request::Parts;
+use model::limits;
+use model::locations::Locations;
+use serde::{Deserialize, Serialize};
+
+use super::proof::{Challenges, Proof, ProvedBody, sha256};
+use super::{same, secret};
+use crate::platform;
+
+/// All browsers of one daemon.
+pub struct Browsers {
+    /// Eight hex digits that stand for the database.
+    id: String,
+    cookie: String,
+    /// None: nothing outlives the daemon.
+    file: Option<PathBuf>,
+    /// The address that links lead to, as in `http://127.0.0.1:8765`, and its port.
+    address: String,
+    port: u16,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    links: VecDeque<(String, Instant)>,
+    /// Browsers that opened a link and have not fetched their key yet.
+    opened: VecDeque<OpenedBrowser>,
+    known: Vec<KnownBrowser>,
+    /// By the hash of the cookie.
+    challenges: HashMap<String, Challenges>,
+}
+
+struct OpenedBrowser {
+    cookie_sha256: String,
+    code: String,
+    at: Instant,
+}
+
+/// A browser as it is stored.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct KnownBrowser {
+    cookie_sha256: String,
+    /// The HMAC key in hex.
+    key: String,
+    /// The port at which it was let in. A program that takes this port while we listen at another one can
+    /// have the browser sign for it, so the key counts at this port only.
+    port: u16,
+    /// Milliseconds since 1970, UTC.
+    used_at: i64,
+}
+
+/// What a one-time link gives.
+pub(crate) struct OpenedPage {
+    pub(crate) set_cookie: String,
+    /// With this the page fetches its key, once.
+    pub(crate) code: String,
+}
+
+/// What the page gets to sign with.
+#[derive(Serialize)]
+pub(crate) struct PageChallenge {
+    /// Which of the keys in the origin's storage is meant: another database may have been served here.
+    id: String,
+    /// None if no proof is asked for.
+    challenge: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key: Option<String>,
+}
+
+impl Browsers {
+    /// The browsers of this database, as far as they were let in before.
+    pub fn open(locations: &Locations, address: &str, port: u16) -> Browsers {
+        Browsers::new(locations.database_id(), Some(locations.browsers()), address, port)
+    }
+
+    pub(crate) fn new(id: String, file: Option<PathBuf>, address: &str, port: u16) -> Browsers {
+        // A file that is missing or damaged lets nobody in; a link does so again.
+        let stored = file.as_ref().and_then(|file| std::fs::read(file).ok());
+        let known = stored.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        let state = State { known: known.unwrap_or_default(), ..State::default() };
+        Browsers {
+            cookie: format!("rekindle_{id}"),
+            id,
+            file,
+            address: address.to_owned(),
+            port,
+            state: Mutex::new(state),
+        }
+    }
+
+    pub(super) fn make_link(&self, now: Instant) -> String {
+        // A system without randomness gets a link that opens nothing.
+        let Some(link) = secret() else { return String::new() };
+        push_bounded(&mut self.state().links, (link.clone(), now));
+        link
+    }
+
+    /// Uses up a link; what it gives if it was good.
+    pub(super) fn redeem(&self, link: &str, now: Instant) -> Option<OpenedPage> {
+        let mut state = self.state();
+        state.links.retain(|(_, made)| is_younger(*made, now, limits::LINK_LIFETIME));
+        let place = state.links.iter().position(|(known, _)| same(known, link))?;
+        state.links.remove(place);
+        let (cookie, code) = (secret()?, secret()?);
+        let cookie_sha256 = sha256(cookie.as_bytes());
+        let opened = OpenedBrowser { cookie_sha256, code: code.clone(), at: now };
+        push_bounded(&mut state.opened, opened);
+        Some(OpenedPage { set_cookie: self.set_cookie(&cookie), code })
+    }
+
+    /// Where a link has to be opened instead: `localhost` may also mean a server of another user at
+    /// `[::1]`, which could then have the browser sign for it. A tunnel has another port.
+    pub(crate) fn address_for(&self, host: Option<&str>) -> Option<&str> {
+        let by_name = format!("localhost:{}", self.port);
+        host.is_some_and(|host| host.eq_ignore_ascii_case(&by_name)).then_some(&*self.address)
+    }
+
+    /// Whether the cookie is one of ours. It gives no right to any data.
+    pub(super) fn knows(&self, headers: &HeaderMap) -> bool {
+        let state = self.state();
+        self.cookie_hashes(headers).any(|given| {
+            let opened = state.opened.iter().any(|one| same(&one.cookie_sha256, &given));
+            opened || self.valid(&state).any(|one| same(&one.cookie_sha256, &given))
+        })
+    }
+
+    /// The header that prolongs a good cookie's life in the browser.
+    pub(crate) fn renewed_cookie(&self, headers: &HeaderMap) -> Option<String> {
+        let mut state = self.state();
+        let cookie = self.cookies(headers).find(|given| {
+            let given = sha256(given.as_bytes());
+            self.valid(&state).any(|one| same(&one.cookie_sha256, &given))
+        })?;
+        self.note_use(&mut state, &sha256(cookie.as_bytes()));
+        Some(self.set_cookie(cookie))
+    }
+
+    /// A challenge for this browser, and its key if it brings the code of a link that it has just opened.
+    pub(super) fn challenge(
+        &self,
+        headers: &HeaderMap,
+        code: Option<&str>,
+    ) -> Option<PageChallenge> {
+        let mut state = self.state();
+        let mut key = None;
+        let cookie_sha256 = match code {
+            Some(code) => {
+                let known = self.pick_up(&mut state, headers, code)?;
+                key = Some(known.key);
+                known.cookie_sha256
+            }
+            None => self
+                .cookie_hashes(headers)
+                .find(|given| self.valid(&state).any(|one| same(&one.cookie_sha256, given)))?,
+        };
+        self.note_use(&mut state, &cookie_sha256);
+        let challenge = Some(state.challenges.entry(cookie_sha256).or_default().issue()?);
+        Some(PageChallenge { id: self.id.clone(), challenge, key })
+    }
+
+    /// The challenge of a daemon that asks for no proof.
+    pub(super) fn no_challenge(&self) -> PageChallenge {
+        PageChallenge { id: self.id.clone(), challenge: None, key: None }
+    }
+
+    /// Gives a browser its key, once.
+    fn pick_up(&self, state: &mut State, headers: &HeaderMap, code: &str) -> Option<KnownBrowser> {
+        let now = Instant::now();
+        state.opened.retain(|one| is_younger(one.at, now, limits::PAGE_KEY_PICKUP));
+        let given: Vec<String> = self.cookie_hashes(headers).collect();
+        let place = state.opened.iter().position(|one| {
+            same(&one.code, code) && given.iter().any(|given| same(&one.cookie_sha256, given))
+        })?;
+        let cookie_sha256 = state.opened.remove(place)?.cookie_sha256;
+        let used_at = client::clock::now_ms();
+        let known = KnownBrowser { cookie_sha256, key: secret()?, port: self.port, used_at };
+        state.known.push(known.clone());
+        state.known.sort_by_key(|one| std::cmp::Reverse(one.used_at));
+        state.known.truncate(limits::BROWSERS_MAX);
+        let State { known: all, challenges, .. } = &mut *state;
+        challenges.retain(|cookie, _| all.iter().any(|one| one.cookie_sha256 == *cookie));
+        self.store(state);
+        Some(known)
+    }
+
+    /// The body for which this request carries a proof that was not used before.
+    pub(super) fn proved(&self, head: &Parts) -> Option<ProvedBody> {
+        let proof = Proof::parse(proof_text(&head.headers)?)?;
+        let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
+        let mut state = self.state();
+        let given: Vec<String> = self.cookie_hashes(&head.headers).collect();
+        let (cookie_sha256, body) = self
+            .valid(&state)
+            .filter(|one| given.iter().any(|given| same(&one.cookie_sha256, given)))
+            .find_map(|one| {
+                let challenges = state.challenges.get(&one.cookie_sha256)?;
+                if !challenges.knows(proof.challenge) {
+                    return None;
+                }
+                let body = proof.verify(&one.key, &head.method, target)?;
+                Some((one.cookie_sha256.clone(), body))
+            })?;
+        let fresh = state
+            .challenges
+            .get_mut(&cookie_sha256)
+            .is_some_and(|challenges| challenges.use_up(proof.challenge, proof.counter));
+        fresh.then_some(body)
+    }
+
+    /// Forgets every browser and every link; how many browsers there were.
+    pub fn forget(&self) -> usize {
+        let mut state = self.state();
+        let count = state.known.len();
+        *state = State::default();
+        self.store(&state);
+        count
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Browsers that were let in at this port and used the page lately.
+    fn valid<'s>(&self, state: &'s State) -> impl Iterator<Item = &'s KnownBrowser> {
+        let oldest = client::clock::now_ms() - millis(limits::BROWSER_LIFETIME);
+        let port = self.port;
+        state.known.iter().filter(move |one| one.port == port && one.used_at > oldest)
+    }
+
+    /// Writes down that a browser is in use, but not at each of its requests.
+    fn note_use(&self, state: &mut State, cookie_sha256: &str) {
+        let now = client::clock::now_ms();
+        let stale = now - millis(limits::BROWSER_RENEWAL);
+        let found = state.known.iter_mut().find(|one| one.cookie_sha256 == cookie_sha256);
+        if let Some(browser) = found.filter(|one| one.used_at < stale) {
+            browser.used_at = now;
+            self.store(state);
+        }
+    }
+
+    fn store(&self, state: &State) {
+        let Some(file) = &self.file else { return };
+        if let Ok(text) = serde_json::to_string(&state.known) {
+            // If the directory cannot be written, browsers are known until the daemon ends.
+            let _ = platform::write_private(file, &text);
+        }
+    }
+
+    fn set_cookie(&self, cookie: &str) -> String {
+        let (name, age) = (&self.cookie, limits::BROWSER_LIFETIME.as_secs());
+        format!("{name}={cookie}; HttpOnly; SameSite=Strict; Path=/; Max-Age={age}")
+    }
+
+    /// The values of our cookie.
+    fn cookies<'h>(&self, headers: &'h HeaderMap) -> impl Iterator<Item = &'h str> {
+        headers
+            .get_all(header::COOKIE)
+            .iter()
+            .filter_map(|value| value.to_str().ok())
+            .flat_map(|line| line.split(';'))
+            .filter_map(|pair| pair.trim().strip_prefix(&*self.cookie)?.strip_prefix('='))
+    }
+
+    fn cookie_hashes(&self, headers: &HeaderMap) -> impl Iterator<Item = String> {
+        self.cookies(headers).map(|cookie| sha256(cookie.as_bytes()))
+    }
+}
+
+/// Removes the stored browsers of a database that no daemon serves; how many there were.
+pub fn forget_stored(locations: &Locations) -> std::io::Result<usize> {
+    let file = locations.browsers();
+    let count = match std::fs::read(&file) {
+        Ok(bytes) => serde_json::from_slice::<Vec<KnownBrowser>>(&bytes).map_or(0, |all| all.len()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(0),
+        Err(error) => return Err(error),
+    };
+    std::fs::remove_file(&file)?;
+    Ok(count)
+}
+
+/// The proof that a request carries: in a header, or among the sub-protocols of a WebSocket, because a
+/// page can give that no header.
+fn proof_text(headers: &HeaderMap) -> Option<&str> {
+    if let Some(text) = super::only(headers, &super::PROOF) {
+        return Some(text);
+    }
+    let offered = headers.get_all(header::SEC_WEBSOCKET_PROTOCOL).iter();
+    let mut offered = offered.filter_map(|value| value.to_str().ok()).flat_map(|v| v.split(','));
+    offered.find_map(|protocol| protocol.trim().strip_prefix("proof."))
+}
+
+fn is_younger(made: Instant, now: Instant, age: Duration) -> bool {
+    now.saturating_duration_since(made) < age
+}
+
+fn millis(duration: Duration) -> i64 {
+    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
+}
+
+fn push_bounded<T>(queue: &mut VecDeque<T>, item: T) {
+    if queue.len() >= limits::LINKS_MAX {
+        queue.pop_front();
+    }
+    queue.push_back(item);
+}

@@ -1,0 +1,92 @@
+// How the page proves that a request is its own. A one-time link gives this browser a key, which the page
+// keeps in the storage of its origin, where scripts can use it but not read it. Each request is signed with it.
+
+const PURPOSE = "rekindle-proof-1";
+
+const text = new TextEncoder();
+
+const hex = (bytes) => Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, "0")).join("");
+
+const fromHex = (digits) => Uint8Array.from(digits.match(/../g) ?? [], (pair) => parseInt(pair, 16));
+
+/** Runs a request on the store of keys and gives its result. */
+async function keys(mode, ask) {
+  const database = await new Promise((resolve, reject) => {
+    const opening = indexedDB.open("rekindle", 1);
+    opening.onupgradeneeded = () => opening.result.createObjectStore("keys");
+    opening.onsuccess = () => resolve(opening.result);
+    opening.onerror = () => reject(opening.error);
+  });
+  try {
+    return await new Promise((resolve, reject) => {
+      const transaction = database.transaction("keys", mode);
+      const asked = ask(transaction.objectStore("keys"));
+      transaction.oncomplete = () => resolve(asked.result);
+      transaction.onerror = transaction.onabort = () => reject(transaction.error);
+    });
+  } finally {
+    database.close();
+  }
+}
+
+/** Asks the daemon for a challenge, and with the code of a link for the key as well. */
+async function askChallenge(body) {
+  const response = await fetch("/challenge", {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  if (!response.ok) return null;
+  return response.json();
+}
+
+/** Takes the code of a one-time link out of the address bar and fetches the key; whether there was one. */
+export async function pickUpKey() {
+  const code = new URLSearchParams(location.hash.slice(1)).get("open");
+  if (!code) return false;
+  history.replaceState(null, "", location.pathname + location.search);
+  const given = await askChallenge({ code });
+  if (!given?.key) return false;
+  const algorithm = { name: "HMAC", hash: "SHA-256" };
+  const key = await crypto.subtle.importKey("raw", fromHex(given.key), algorithm, false, ["sign"]);
+  await keys("readwrite", (store) => store.put(key, given.id));
+  return true;
+}
+
+/** The challenge in use: the daemon's random text, our key for it, and how often it was used. */
+let current = null;
+
+async function begin() {
+  const given = await askChallenge({});
+  if (!given) return null;
+  if (given.challenge === null) return { open: true };
+  const key = await keys("readonly", (store) => store.get(given.id));
+  return key ? { challenge: given.challenge, key, counter: 0 } : null;
+}
+
+/** The proof for one request; an empty text where the daemon asks for none, null without a key. */
+export async function proof(method, target, body) {
+  current ??= begin();
+  const state = await current;
+  if (!state) current = null;
+  if (!state) return null;
+  if (state.open) return "";
+  state.counter += 1;
+  const start = `${state.challenge}.${state.counter}`;
+  const digest = hex(await crypto.subtle.digest("SHA-256", text.encode(body)));
+  const signed = [PURPOSE, ...start.split("."), method, target, digest].join("\n");
+  return `${start}.${digest}.${hex(await crypto.subtle.sign("HMAC", state.key, text.encode(signed)))}`;
+}
+
+/** Posts JSON with a proof. A daemon that was started again has new challenges, so a refusal is retried once. */
+export async function post(target, body) {
+  for (let attempt = 0; ; attempt += 1) {
+    const proved = await proof("POST", target, body);
+    if (proved === null) throw new Error("This browser has no key. For a new link run: rekindle up");
+    const headers = { "Content-Type": "application/json" };
+    if (proved) headers["Rekindle-Proof"] = proved;
+    const response = await fetch(target, { method: "POST", headers, body });
+    if (response.status !== 401 || attempt > 0) return response;
+    current = null;
+  }
+}
