@@ -12,9 +12,13 @@ use regex_syntax::hir::{Hir, HirKind};
 use toml_edit::{DocumentMut, Item, Table};
 
 const RULE_SET: &str = "rules/gitleaks.toml";
+/// Our additions, in the format of the public set.
+const MORE_RULES: &str = "rules/more.toml";
+/// Programs that take secrets on their command line.
+const COMMANDS: &str = "rules/commands.toml";
 
 /// Our own rules: the variant of `Own` that checks a hit, and the keywords that lead to it.
-const OWN: [(&str, &[&str]); 25] = [
+const OWN: [(&str, &[&str]); 30] = [
     ("Aws", &["akia", "asia", "abia", "acca", "a3t"]),
     ("GitHub", &["ghp_", "gho_", "ghu_", "ghs_", "ghr_"]),
     ("GitHubPat", &["github_pat_"]),
@@ -28,18 +32,38 @@ const OWN: [(&str, &[&str]); 25] = [
     ("SendGrid", &["sg."]),
     ("HuggingFace", &["hf_"]),
     ("Octopus", &["api-"]),
+    ("PrefixedUuid", &["api-", "sdk-", "waka_", "amzn.mws."]),
     ("Jwt", &["eyj"]),
     ("PrivateKey", &["-----begin"]),
     ("Url", &["://"]),
     ("SignedUrl", &["?sig=", "&sig=", "x-amz-signature=", "x-goog-signature="]),
     ("Bearer", &["bearer"]),
     ("Authorization", &["authorization"]),
-    ("CurlUser", &["curl"]),
-    ("Password", &["password", "passwd", "passphrase", "pwd"]),
+    ("Cookie", &["cookie:", "cookie\": \"", "cookie': '", "cookie=\""]),
+    (
+        "Password",
+        &[
+            "password",
+            "passwords",
+            "passwd",
+            "passphrase",
+            "pwd",
+            "passwort",
+            "kennwort",
+            "비밀번호",
+            "비번",
+            "패스워드",
+            "암호",
+        ],
+    ),
+    ("Pass", &["pass", "pw", "p/w"]),
+    ("Identified", &["identified"]),
+    ("PgPass", &[":5432:"]),
+    ("UserAndPassword", &[" -p "]),
     ("Secret", &["secret"]),
     ("Token", &["token"]),
     ("ApiKey", &["api_key", "api-key", "apikey"]),
-    ("Generic", &["key", "auth", "access", "credential", "creds"]),
+    ("Generic", &["key", "auth", "access", "credential", "credentials", "creds"]),
 ];
 
 /// Rules of the set that one of ours stands for, which needs no regex and is wider.
@@ -105,7 +129,8 @@ const ASSIGNMENT: &str = r"(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)[\x60'";
 const IN_VALUE: [&str; 7] = ["atatt3", "live_", "test_", "nrjs-", "nrii-", "nrak", "tfp_"];
 
 /// Rules whose keyword stands somewhere near the secret.
-const NEAR: [&str; 2] = ["airtable-personnal-access-token", "facebook-access-token"];
+const NEAR: [&str; 3] =
+    ["airtable-personnal-access-token", "facebook-access-token", "pagerduty-token"];
 
 /// Rules that are about more than one word, so that nothing cheap can be said about a hit.
 const FREE: [&str; 2] = ["kubernetes-secret-yaml", "nuget-config-password"];
@@ -126,24 +151,69 @@ struct Rule {
 fn main() -> Result<(), Box<dyn Error>> {
     let mut out = std::io::stdout();
     writeln!(out, "cargo::rerun-if-changed=build.rs")?;
-    writeln!(out, "cargo::rerun-if-changed={RULE_SET}")?;
-    let document: DocumentMut = std::fs::read_to_string(RULE_SET)?.parse()?;
-    let all = document.get("rules").and_then(Item::as_array_of_tables).ok_or("no rules")?;
+    for path in [RULE_SET, MORE_RULES, COMMANDS] {
+        writeln!(out, "cargo::rerun-if-changed={path}")?;
+    }
     let mut rules = Vec::new();
     let mut stopwords = Vec::new();
-    for table in all {
-        let id = word(table, "id");
-        if id == "generic-api-key" {
-            stopwords = lists(table, "stopwords");
-        }
-        if !REPLACED.contains(&id.as_str()) && !id.ends_with(PUBLIC_ENDING) {
-            rules.push(rule(table)?);
+    for path in [RULE_SET, MORE_RULES] {
+        let document: DocumentMut = std::fs::read_to_string(path)?.parse()?;
+        let all = document.get("rules").and_then(Item::as_array_of_tables).ok_or("no rules")?;
+        for table in all {
+            let id = word(table, "id");
+            if id == "generic-api-key" {
+                stopwords = lists(table, "stopwords");
+            }
+            if !REPLACED.contains(&id.as_str()) && !id.ends_with(PUBLIC_ENDING) {
+                rules.push(rule(table)?);
+            }
         }
     }
+    let commands = commands()?;
     let dir = std::env::var("OUT_DIR")?;
-    std::fs::write(Path::new(&dir).join("public_rules.rs"), rule_table(&rules, &stopwords)?)?;
-    std::fs::write(Path::new(&dir).join("prefilter.rs"), automaton(&rules)?)?;
+    let write = |name: &str, text: String| std::fs::write(Path::new(&dir).join(name), text);
+    write("public_rules.rs", rule_table(&rules, &stopwords)?)?;
+    write("commands.rs", command_table(&commands)?)?;
+    write("prefilter.rs", automaton(&rules, &commands)?)?;
     Ok(())
+}
+
+/// A row of the table of commands.
+struct Command {
+    /// Each with the blank that must follow it, which keeps words that only contain it out.
+    programs: Vec<String>,
+    /// Where the secrets are, one place for each line.
+    places: String,
+}
+
+fn commands() -> Result<Vec<Command>, Box<dyn Error>> {
+    let document: DocumentMut = std::fs::read_to_string(COMMANDS)?.parse()?;
+    let all = document.get("command").and_then(Item::as_array_of_tables).ok_or("no commands")?;
+    let row = |table: &Table| {
+        let places = words(table.get("secrets"));
+        // A program that only reads its input may be the last word of a line.
+        let bare = places.iter().any(|place| place.starts_with("stdin") && !place.contains('-'));
+        let blank = if bare { "" } else { " " };
+        let programs = words(table.get("programs"));
+        let programs = programs.iter().map(|name| format!("{name}{blank}")).collect();
+        Command { programs, places: places.join("\n") }
+    };
+    Ok(all.iter().map(row).collect())
+}
+
+fn command_table(commands: &[Command]) -> Result<String, Box<dyn Error>> {
+    let mut text = String::new();
+    let mut rows = String::new();
+    for command in commands {
+        write!(rows, "({}, {}), ", text.len(), command.places.len())?;
+        text.push_str(&command.places);
+    }
+    Ok(format!(
+        "const COUNT: usize = {};\n\
+         static COMMANDS: [(u32, u32); COUNT] = [{rows}];\n\
+         static PLACES: &str = {text:?};\n",
+        commands.len()
+    ))
 }
 
 fn word(table: &Table, key: &str) -> String {
@@ -163,7 +233,7 @@ fn lists(rule: &Table, key: &str) -> Vec<String> {
 
 fn rule(table: &Table) -> Result<Rule, Box<dyn Error>> {
     let id = word(table, "id");
-    let regex = word(table, "regex");
+    let regex = with_wide_ending(&word(table, "regex"));
     let number = |key| {
         table.get(key).and_then(|item| item.as_float().or(item.as_integer().map(|i| i as f64)))
     };
@@ -206,6 +276,17 @@ fn rule(table: &Table) -> Result<Rule, Box<dyn Error>> {
         return Err(format!("the rule {} has no keyword to look for", rule.id).into());
     }
     Ok(rule)
+}
+
+/// Most rules of the set ask for a quote, white space or a semicolon behind a secret and so miss one that is
+/// followed by a comma, a bracket, a slash and so on. Whatever cannot belong to a token may follow.
+fn with_wide_ending(regex: &str) -> String {
+    const NARROW: &str = r#"(?:[\x60'"\s;]|\\[nr]|$)"#;
+    const WIDE: &str = "(?:[^0-9A-Za-z_-]|$)";
+    match regex.strip_suffix(NARROW) {
+        Some(start) => format!("{start}{WIDE}"),
+        None => regex.to_owned(),
+    }
 }
 
 fn capture(hir: &Hir, wanted: u32) -> Option<&Hir> {
@@ -278,8 +359,8 @@ struct State {
 
 /// The automaton of Aho and Corasick over all keywords as one dense table, in breadth-first order, so
 /// that the states that ordinary text visits lie close together.
-fn automaton(rules: &[Rule]) -> Result<String, Box<dyn Error>> {
-    let (targets, mut states) = trie(rules);
+fn automaton(rules: &[Rule], commands: &[Command]) -> Result<String, Box<dyn Error>> {
+    let (targets, mut states) = trie(rules, commands);
     let order = link(&mut states);
     let mut classes = [0u8; 256];
     let mut count = 1u8;
@@ -326,7 +407,7 @@ fn automaton(rules: &[Rule]) -> Result<String, Box<dyn Error>> {
 }
 
 /// What each keyword leads to, as Rust, and the tree of all keywords.
-fn trie(rules: &[Rule]) -> (Vec<String>, Vec<State>) {
+fn trie(rules: &[Rule], commands: &[Command]) -> (Vec<String>, Vec<State>) {
     let mut targets = Vec::new();
     let mut states = vec![State::default()];
     let mut add = |keyword: &str, target: String| {
@@ -347,6 +428,11 @@ fn trie(rules: &[Rule]) -> (Vec<String>, Vec<State>) {
     for (own, keywords) in OWN {
         for keyword in keywords {
             add(keyword, format!("LeadsTo::Own(Own::{own})"));
+        }
+    }
+    for (index, command) in commands.iter().enumerate() {
+        for program in &command.programs {
+            add(program, format!("LeadsTo::Command({index})"));
         }
     }
     for (index, rule) in rules.iter().enumerate() {

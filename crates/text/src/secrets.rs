@@ -1,15 +1,18 @@
 //! The secret guard: finds what looks like a credential in text, names the rule and never the value.
 //!
 //! Rules are looked at in the order of their cost. A table made at build time finds the keywords of all
-//! rules in one pass; where one stands, a check by hand follows (`shapes`, `assignment`) or the
-//! regex of a `public` rule, compiled at its first use. What only one profile looks for is in `entropy`.
+//! rules in one pass; each leads to a check by hand (`shapes`, `assignment`, `command`) or to the regex of
+//! a `public` rule, compiled at its first use. What only one profile looks for is in `entropy`. A value that
+//! was found is redacted wherever it is repeated (`repeats`).
 
 mod assignment;
 mod bytes;
+mod command;
 mod entropy;
 mod judge;
 mod prefilter;
 mod public;
+mod repeats;
 mod shapes;
 #[cfg(test)]
 mod tests;
@@ -21,7 +24,8 @@ use std::ops::{Deref, Range};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-use prefilter::LeadsTo;
+use prefilter::{LeadsTo, Own};
+pub use repeats::KnownValues;
 
 /// How often a text is looked through at the most before it counts as redacted.
 const REDACTIONS: usize = 8;
@@ -119,7 +123,8 @@ pub fn find(text: &str, profile: Profile) -> Vec<Finding> {
     // Where two begin at the same place, the one that knows more gives the name.
     found.sort_by_key(|finding| {
         let Range { start, end } = finding.range;
-        (start, shapes::is_general(finding.rule), std::cmp::Reverse(end))
+        let on_command_line = finding.rule == "command-secret";
+        (start, shapes::is_general(finding.rule), on_command_line, std::cmp::Reverse(end))
     });
     let mut merged: Vec<Finding> = Vec::with_capacity(found.len());
     for finding in found {
@@ -143,8 +148,12 @@ pub fn first(text: &str, profile: Profile) -> Option<Finding> {
     first
 }
 
-/// The text with `[redacted:rule]` in place of each finding.
+/// The text with `[redacted:rule]` in place of each finding, and wherever its value is repeated.
 pub fn redact(text: &str, profile: Profile) -> Redacted<String> {
+    Redacted(redacted(text, profile, &mut KnownValues::default()))
+}
+
+fn redacted(text: &str, profile: Profile, known: &mut KnownValues) -> String {
     let mut safe = text.to_owned();
     // What is left of a text may look like a secret only now that its neighbour is gone.
     for _ in 0..REDACTIONS {
@@ -152,9 +161,10 @@ pub fn redact(text: &str, profile: Profile) -> Redacted<String> {
         if found.is_empty() {
             break;
         }
-        safe = without(&safe, &found);
+        known.remember(&safe, &found);
+        safe = known.hide(&without(&safe, &found)).into_owned();
     }
-    Redacted(safe)
+    safe
 }
 
 fn without(text: &str, found: &[Finding]) -> String {
@@ -174,24 +184,28 @@ fn without(text: &str, found: &[Finding]) -> String {
 /// The value with every text in it redacted, the names of members included. A member whose name says
 /// that it is a secret loses its text also if that has no shape of its own.
 pub fn redact_json(value: Value, profile: Profile) -> Redacted<Value> {
-    Redacted(redacted_json(value, profile))
+    let mut known = KnownValues::default();
+    let safe = redacted_json(value, profile, &mut known);
+    Redacted(if known.is_empty() { safe } else { known.hide_json(safe) })
 }
 
-fn redacted_json(value: Value, profile: Profile) -> Value {
+fn redacted_json(value: Value, profile: Profile, known: &mut KnownValues) -> Value {
     match value {
-        Value::String(text) => Value::String(redact(&text, profile).into_inner()),
+        Value::String(text) => Value::String(redacted(&text, profile, known)),
         Value::Array(items) => {
-            Value::Array(items.into_iter().map(|item| redacted_json(item, profile)).collect())
+            let items = items.into_iter().map(|item| redacted_json(item, profile, known));
+            Value::Array(items.collect())
         }
         Value::Object(members) => {
             let member = |(name, value): (String, Value)| {
                 let value = match value {
                     Value::String(text) if assignment::is_secret_member(&name, &text) => {
+                        known.add("secret-member", &text);
                         Value::String("[redacted:secret-member]".into())
                     }
-                    value => redacted_json(value, profile),
+                    value => redacted_json(value, profile, known),
                 };
-                (redact(&name, profile).into_inner(), value)
+                (redacted(&name, profile, known), value)
             };
             Value::Object(members.into_iter().map(member).collect())
         }
@@ -218,18 +232,26 @@ fn scan(text: &str, profile: Profile, found: &mut dyn FnMut(Finding) -> bool) {
         is_redaction(text, &range) || found(Finding { range, ..finding })
     };
     let mut windows = public::Windows::new();
+    let mut progress = command::Progress::new();
     let mut go_on = true;
     // The last finding by its shape: keywords inside of it say nothing new.
     let mut last = 0..0;
     prefilter::keywords(bytes, |leads_to, at| {
         go_on = match leads_to {
             LeadsTo::Own(_) if last.contains(&at.start) => true,
+            LeadsTo::Own(Own::Cookie) => command::cookie_header(bytes, &at, &mut progress)
+                .into_iter()
+                .all(|range| report(Finding { rule: "cookie", range })),
             LeadsTo::Own(own) => shapes::at_keyword(bytes, own, at).is_none_or(|finding| {
                 if !shapes::is_general(finding.rule) {
                     last = finding.range.clone();
                 }
                 report(finding)
             }),
+            LeadsTo::Command(command) => {
+                let mut report = |range| report(Finding { rule: "command-secret", range });
+                command::run(bytes, command, &at, &mut progress, &mut report)
+            }
             LeadsTo::Public(rule, check) => windows
                 .hit(bytes, rule, check, at)
                 .is_none_or(|window| public::run(bytes, &window, &mut report)),

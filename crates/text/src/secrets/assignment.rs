@@ -1,15 +1,22 @@
 //! Secrets that are known by the name they are given to: `password = …` and its relatives in all the
 //! notations that code, settings and commands have. Most of this tells a value from code and prose.
 
+mod loose;
+mod pass;
+mod vocabulary;
+
 use std::ops::Range;
 
 use super::bytes::{ends, in_name, span, span_back};
 use super::judge::{
-    contains, contains_any, entropy, is_address, is_placeholder, is_plain_name,
+    contains, contains_any, entropy, is_address, is_made_up, is_placeholder, is_plain_name,
     mixes_letters_and_digits, readable_share,
 };
 use super::prefilter::{LeadsTo, Own, keywords};
 use super::public::STOPWORDS;
+pub(super) use loose::{identified, loose_value};
+pub(super) use pass::pass_value;
+use vocabulary::{KEYS_OF_TABLES, NAME_ENDS, ORDINARY, SPOKEN};
 
 /// The fewest characters of a value.
 const SHORTEST: usize = 5;
@@ -24,107 +31,6 @@ pub(super) enum Named {
     Token,
     ApiKey,
 }
-
-/// What may follow the keyword in a name, without its dashes: `secret_access_key`, `token1`.
-const NAME_ENDS: [&str; 9] =
-    ["", "key", "accesskey", "keybase", "value", "text", "plain", "plaintext", "env"];
-
-/// Values that are words of a language, of a form or of a schema.
-const ORDINARY: [&str; 65] = [
-    "string",
-    "number",
-    "boolean",
-    "object",
-    "array",
-    "bytes",
-    "buffer",
-    "secretstr",
-    "securestring",
-    "optional",
-    "required",
-    "nullable",
-    "undefined",
-    "false",
-    "none,",
-    "varchar",
-    "integer",
-    "float",
-    "double",
-    "hidden",
-    "input",
-    "field",
-    "label",
-    "login",
-    "email",
-    "username",
-    "basic",
-    "bearer",
-    "oauth",
-    "oauth2",
-    "config",
-    "default",
-    "value",
-    "result",
-    "response",
-    "request",
-    "await",
-    "async",
-    "return",
-    "const",
-    "static",
-    "self.",
-    "missing",
-    "invalid",
-    "expired",
-    "revoked",
-    "unknown",
-    "empty",
-    "unset",
-    "denied",
-    "enabled",
-    "disabled",
-    "unused",
-    "never",
-    "symbol",
-    "write",
-    "function",
-    "lambda",
-    "class",
-    "usize",
-    "isize",
-    "options",
-    "option",
-    "flags",
-    "redacted",
-];
-
-/// Parts of what is said to people about a password, in labels and messages.
-const SPOKEN: [&str; 24] = [
-    "password",
-    "passphrase",
-    "secret",
-    "token",
-    "your",
-    "the ",
-    "enter",
-    "please",
-    "must",
-    " is ",
-    " to ",
-    " for ",
-    " or ",
-    " and ",
-    "not ",
-    "required",
-    "invalid",
-    "incorrect",
-    "wrong",
-    "forgot",
-    "reset",
-    "at least",
-    "character",
-    " of ",
-];
 
 /// A value and how it is written.
 struct Value {
@@ -178,7 +84,26 @@ pub(super) fn generic_value(text: &[u8], at: Range<usize>) -> Option<Range<usize
     }
     let head = span_back(text, at.start, 40, |byte| in_name(byte) || *byte == b'-');
     let value = read(text, at.start - head..at.end)?;
-    is_random_value(&text[value.range.clone()]).then_some(value.range)
+    let prefix = if text[value.range.clone()].starts_with(b"base64:") { 7 } else { 0 };
+    let range = value.range.start + prefix..value.range.end;
+    let bytes = &text[range.clone()];
+    let credential = contains(&text[at.clone()], "cred") && value.quoted && is_made_up(bytes);
+    let head = &text[at.start - head..at.start];
+    let of_environment = value.bare
+        && head.ends_with(b"_")
+        && !head.iter().any(u8::is_ascii_lowercase)
+        && bytes.len() >= 8
+        && is_made_up(bytes);
+    let secret = is_random_value(bytes) || is_hex_key(bytes) || credential || of_environment;
+    secret.then_some(range)
+}
+
+/// Whether this is hex that is long enough for a key.
+fn is_hex_key(bytes: &[u8]) -> bool {
+    (32..=256).contains(&bytes.len())
+        && bytes.iter().all(u8::is_ascii_hexdigit)
+        && mixes_letters_and_digits(bytes)
+        && entropy(bytes) > 2.5
 }
 
 /// Whether a member of this name with this text is a secret, as `name = "text"` would be.
@@ -194,7 +119,11 @@ pub(super) fn is_secret_member(name: &str, text: &str) -> bool {
                 Own::Secret => names(name, &at) && quoted_is_secret(text, Named::Secret),
                 Own::Token => names(name, &at) && quoted_is_secret(text, Named::Token),
                 Own::ApiKey => names(name, &at) && quoted_is_secret(text, Named::ApiKey),
-                Own::Generic => at.end == name.len() && opens(name, &at) && is_random_value(text),
+                Own::Pass => pass::is_name(name, &at) && is_made_up(text),
+                Own::Generic => {
+                    let random = is_random_value(text) || is_hex_key(text);
+                    at.end == name.len() && opens(name, &at) && random
+                }
                 _ => false,
             };
         !secret
@@ -205,7 +134,7 @@ pub(super) fn is_secret_member(name: &str, text: &str) -> bool {
 /// Whether a name with the keyword at this place is the name of a secret.
 fn names(text: &[u8], at: &Range<usize>) -> bool {
     // A form's guard against forgery is no secret, and neither is the kind of a resource (`:secret:`).
-    let open = [&b"csrf_"[..], b"csrf-", b":"];
+    let open = [&b"csrf_"[..], b"csrf-", b":", b"existing", b"existing_"];
     let before = &text[..at.start];
     let of_shell = before.len() >= 4 && before[before.len() - 4..].eq_ignore_ascii_case(b"env:");
     let end = at.end + span(text, at.end, 24, |byte| in_name(byte) || *byte == b'-');
@@ -234,28 +163,6 @@ fn is_random_value(bytes: &[u8]) -> bool {
         && !is_placeholder(bytes)
         && !STOPWORDS.lines().any(|stopword| contains(bytes, stopword))
 }
-
-/// Names of keys that open nothing.
-const KEYS_OF_TABLES: [&str; 18] = [
-    "public",
-    "primary",
-    "foreign",
-    "sort",
-    "partition",
-    "cache",
-    "pub",
-    "bucket",
-    "object",
-    "storage",
-    "dedup",
-    "idempotency",
-    "routing",
-    "shard",
-    "query",
-    "map",
-    "row",
-    "etag",
-];
 
 fn may_end_so(name_end: &[u8]) -> bool {
     let letters: Vec<u8> = name_end

@@ -20,6 +20,8 @@ struct Keyword {
 #[derive(Clone, Copy)]
 pub(super) enum LeadsTo {
     Own(Own),
+    /// The row of the table of commands that has the program.
+    Command(u16),
     /// The rule's place in the public set, and what must hold before it is compiled.
     Public(u16, Check),
 }
@@ -53,6 +55,7 @@ mod tests {
         keywords(text.as_bytes(), |leads_to, range| {
             let name = match leads_to {
                 LeadsTo::Own(own) => format!("{own:?}"),
+                LeadsTo::Command(_) => "command".to_owned(),
                 LeadsTo::Public(rule, _) => super::super::public::id(rule).to_owned(),
             };
             found.push((name, range));

@@ -5,8 +5,11 @@ use std::ops::Range;
 
 use super::Finding;
 use super::assignment::{self, Named};
-use super::bytes::{begins, ends, in_name, in_word, span, span_back};
-use super::judge::{is_placeholder, mixes_letters_and_digits, readable_share};
+use super::bytes::{begins, ends, in_name, span, span_back};
+use super::command;
+use super::judge::{
+    is_hex_or_uuid, is_made_up, is_placeholder, mixes_letters_and_digits, readable_share,
+};
 use super::prefilter::Own;
 
 /// No token is longer; a longer run is cut here.
@@ -15,14 +18,12 @@ const TOKEN_MAX: usize = 8192;
 const KEY_MAX: usize = 64 << 10;
 /// The fewest characters in a line of a key.
 const LINE: usize = 24;
-/// How far behind `curl` its arguments are read.
-const COMMAND_MAX: usize = 512;
 
 /// How many of the names below are general.
-const GENERAL: usize = 11;
+const GENERAL: usize = 12;
 
 /// The names of our own rules, the general ones last.
-pub(super) const NAMES: [&str; 27] = [
+pub(super) const NAMES: [&str; 29] = [
     "aws-access-key",
     "github-token",
     "anthropic-key",
@@ -35,13 +36,15 @@ pub(super) const NAMES: [&str; 27] = [
     "sendgrid-key",
     "huggingface-token",
     "octopus-key",
+    "prefixed-uuid",
     "jwt",
     "private-key",
     "url-password",
     "signed-url",
     "bearer-token",
     "authorization",
-    "curl-user",
+    "cookie",
+    "command-secret",
     "password",
     "secret",
     "token",
@@ -75,20 +78,42 @@ pub(super) fn at_keyword(text: &[u8], own: Own, at: Range<usize>) -> Option<Find
             ("huggingface-token", exact(text, &at, b"hf_", letter_or_digit, 34, 40)?)
         }
         Own::Octopus => ("octopus-key", exact(text, &at, b"API-", upper_or_digit, 26, 26)?),
+        Own::PrefixedUuid => ("prefixed-uuid", prefixed_uuid(text, at)?),
         Own::Jwt => ("jwt", jwt(text, at)?),
         Own::PrivateKey => ("private-key", private_key(text, at)?),
         Own::Url => ("url-password", url_password(text, at)?),
         Own::SignedUrl => ("signed-url", signature(text, at)?),
         Own::Bearer => ("bearer-token", after_scheme(text, at.end)?),
         Own::Authorization => ("authorization", authorization(text, at)?),
-        Own::CurlUser => ("curl-user", curl_user(text, at)?),
-        Own::Password => ("password", assignment::value(text, at, Named::Password)?),
-        Own::Secret => ("secret", assignment::value(text, at, Named::Secret)?),
-        Own::Token => ("token", assignment::value(text, at, Named::Token)?),
-        Own::ApiKey => ("api-key", assignment::value(text, at, Named::ApiKey)?),
+        Own::Password => ("password", named(text, at, Named::Password)?),
+        Own::Secret => ("secret", named(text, at, Named::Secret)?),
+        Own::Token => ("token", named(text, at, Named::Token)?),
+        Own::ApiKey => ("api-key", named(text, at, Named::ApiKey)?),
+        // A header may have several sessions, so `scan` asks for them itself.
+        Own::Cookie => return None,
+        Own::Pass => ("password", assignment::pass_value(text, at)?),
+        Own::Identified => ("password", assignment::identified(text, at)?),
+        Own::PgPass => ("password", line_of_pgpass(text, at)?),
+        Own::UserAndPassword => ("command-secret", command::behind_user(text, &at)?),
         Own::Generic => ("generic-key", assignment::generic_value(text, at)?),
     };
     Some(Finding { rule, range })
+}
+
+fn named(text: &[u8], at: Range<usize>, named: Named) -> Option<Range<usize>> {
+    assignment::value(text, at.clone(), named).or_else(|| assignment::loose_value(text, at, named))
+}
+
+/// The password in `host:port:database:user:password`, whose port is the keyword.
+fn line_of_pgpass(text: &[u8], at: Range<usize>) -> Option<Range<usize>> {
+    let field = |at: usize| {
+        let length = span(text, at, 64, |byte| name_or_dash(byte) || *byte == b'*');
+        (length > 0 && text.get(at + length) == Some(&b':')).then_some(at + length + 1)
+    };
+    let start = field(field(at.end)?)?;
+    let length = span(text, start, 128, |byte| byte.is_ascii_graphic() && !b"\"'`".contains(byte));
+    let range = start..start + length;
+    (length >= 4 && !is_placeholder(&text[range.clone()])).then_some(range)
 }
 
 fn letter_or_digit(byte: &u8) -> bool {
@@ -145,6 +170,16 @@ fn exact(
     let length = span(text, at.end, most, kind);
     let end = at.end + length;
     (length >= least && ends(text, end)).then_some(at.start..end)
+}
+
+/// A UUID behind the prefix that a vendor puts before its keys.
+fn prefixed_uuid(text: &[u8], at: Range<usize>) -> Option<Range<usize>> {
+    let length = span(text, at.end, 37, |byte| byte.is_ascii_hexdigit() || *byte == b'-');
+    let uuid = &text[at.end..at.end + length];
+    let dashes = length == 36 && [8, 13, 18, 23].iter().all(|place| uuid[*place] == b'-');
+    let spelled = !text[at.clone()].iter().any(u8::is_ascii_uppercase);
+    (dashes && spelled && begins(text, at.start) && ends(text, at.end + length))
+        .then_some(at.start..at.end + length)
 }
 
 fn aws(text: &[u8], at: Range<usize>) -> Option<Range<usize>> {
@@ -267,10 +302,15 @@ fn url_password(text: &[u8], at: Range<usize>) -> Option<Range<usize>> {
         return None;
     }
     let userinfo = span(text, at.end, TOKEN_MAX, |byte| {
-        !byte.is_ascii_whitespace() && !b"/?#\"'`<>\\,".contains(byte) && *byte != b'|'
+        !byte.is_ascii_whitespace() && !b"/?\"'`<>\\,".contains(byte) && *byte != b'|'
     });
     let host = text[at.end..at.end + userinfo].iter().rposition(|byte| *byte == b'@')?;
-    let colon = text[at.end..at.end + host].iter().position(|byte| *byte == b':')?;
+    let Some(colon) = text[at.end..at.end + host].iter().position(|byte| *byte == b':') else {
+        // A token may be there alone. Hex is the public key of an address that errors are sent to.
+        let user = &text[at.end..at.end + host];
+        let token = user.len() >= 12 && is_made_up(user) && !is_hex_or_uuid(user);
+        return token.then_some(at.end..at.end + host);
+    };
     let range = at.end + colon + 1..at.end + host;
     (!range.is_empty() && !is_placeholder(&text[range.clone()])).then_some(range)
 }
@@ -316,24 +356,4 @@ fn authorization(text: &[u8], at: Range<usize>) -> Option<Range<usize>> {
     let token = &text[range.clone()];
     let random = length >= 16 && mixes_letters_and_digits(token) && readable_share(token) < 0.6;
     (random && !is_placeholder(token)).then_some(range)
-}
-
-/// The password behind `-u` or `--user` of a `curl` command.
-fn curl_user(text: &[u8], at: Range<usize>) -> Option<Range<usize>> {
-    if !begins(text, at.start) || !matches!(text.get(at.end), Some(b' ' | b'\t')) {
-        return None;
-    }
-    let command = span(text, at.end, COMMAND_MAX, |byte| !matches!(byte, b'|' | b'\n' | b';'));
-    let command = &text[at.end..at.end + command];
-    let flag = |flag: &[u8]| {
-        let position = command.windows(flag.len()).position(|window| window == flag);
-        position.map(|position| at.end + position + flag.len())
-    };
-    let start = flag(b" -u ").or_else(|| flag(b" --user ")).or_else(|| flag(b" --user="))?;
-    let quote = span(text, start, 1, |byte| matches!(byte, b'"' | b'\''));
-    let length = span(text, start + quote, TOKEN_MAX, in_word);
-    let pair = &text[start + quote..start + quote + length];
-    let colon = pair.iter().position(|byte| *byte == b':')?;
-    let range = start + quote + colon + 1..start + quote + length;
-    (range.len() >= 3 && !is_placeholder(&text[range.clone()])).then_some(range)
 }

@@ -75,6 +75,59 @@ fn json_is_redacted_in_values_names_and_by_the_names_of_members() {
 }
 
 #[test]
+fn a_value_that_was_found_is_redacted_wherever_it_is_repeated() {
+    let table = [
+        (
+            "mysql -u root -pq9Zt3k; retry with q9Zt3k or (q9Zt3k)",
+            "mysql -u root -p[redacted:command-secret]; retry with [redacted:command-secret] or ([redacted:command-secret])",
+        ),
+        // Eight characters or more count also inside of a longer word.
+        (
+            "DB_PASS=Winter2023! and xWinter2023!y",
+            "DB_PASS=[redacted:password] and x[redacted:password]y",
+        ),
+        // Six or seven count only alone.
+        ("token=q9Zt3k aq9Zt3k q9Zt3k", "token=[redacted:token] aq9Zt3k [redacted:token]"),
+        // What is said by chance stays: short values, words, short numbers.
+        ("PASSWORD=abc1d abc1d", "PASSWORD=[redacted:password] abc1d"),
+        (
+            "PASSWORD=production deploy to production",
+            "PASSWORD=[redacted:password] deploy to production",
+        ),
+        ("password=20240917 on 20240917", "password=[redacted:password] on 20240917"),
+        (
+            "password=correcthorsebattery correcthorsebattery",
+            "password=[redacted:password] [redacted:password]",
+        ),
+    ];
+    for (text, safe) in table {
+        assert_eq!(*redact(text, Profile::Declared), safe);
+    }
+}
+
+#[test]
+fn a_value_that_was_found_in_one_text_of_json_is_redacted_in_all() {
+    let value = json!({
+        "a": "then tr0ub4dor again", "password": "tr0ub4dor", "list": ["xx-tr0ub4dor-yy"],
+        "tr0ub4dor": 1, "z": "DB_PASS=Zx81spectrum", "b": "Zx81spectrum",
+    });
+    let safe = redact_json(value, Profile::Strict).into_inner().to_string();
+    assert!(!safe.contains("tr0ub4dor") && !safe.contains("Zx81"), "{safe}");
+}
+
+#[test]
+fn known_values_are_hidden_in_other_texts() {
+    let mut known = KnownValues::default();
+    assert!(known.is_empty() && known.hide("tr0ub4dor") == "tr0ub4dor");
+    known.collect("sshpass -p tr0ub4dor ssh host", Profile::Strict);
+    known.collect_member("db_password", "Zx81spectrum");
+    assert_eq!(
+        known.hide("tr0ub4dor, Zx81spectrum"),
+        "[redacted:command-secret], [redacted:secret-member]"
+    );
+}
+
+#[test]
 fn a_mask_shows_the_ends_of_long_values_only() {
     let table = [
         ("", ""),

@@ -1,0 +1,155 @@
+//! A secret that follows its name without a sign between them, or with something else than one: a flag, SQL,
+//! a line of netrc, attributes of XML, arguments of a call, and sentences. Only what looks made up counts.
+
+use std::ops::Range;
+
+use super::super::bytes::{in_name, span, span_back};
+use super::super::judge::{
+    contains_any, entropy, is_address, is_made_up, is_placeholder, is_plain_name,
+    mixes_letters_and_digits, readable_share,
+};
+use super::{LONGEST, Named, SHORTEST, is_hex_key, is_spaced, names, quote};
+
+/// How far before a name its context is looked for.
+const CONTEXT: usize = 96;
+
+/// The value beside the name with this keyword, if it is a secret.
+pub(in super::super) fn loose_value(
+    text: &[u8],
+    at: Range<usize>,
+    named: Named,
+) -> Option<Range<usize>> {
+    if !names(text, &at) {
+        return None;
+    }
+    let end = at.end + span(text, at.end, 24, |byte| in_name(byte) || *byte == b'-');
+    let start = at.start - span_back(text, at.start, 40, |byte| in_name(byte) || *byte == b'-');
+    let context = &text[start.saturating_sub(CONTEXT)..start];
+    if let Some(value) = beside_quoted_name(text, end).or_else(|| in_braces(text, start, end)) {
+        return Some(value);
+    }
+    let between = span(text, end, 4, |byte| matches!(byte, b' ' | b'\t'));
+    let bracket = span(text, end + between, 1, |byte| *byte == b'(');
+    let value =
+        end + between + bracket + span(text, end + between + bracket, 2, |byte| *byte == b' ');
+    if value == end {
+        return None;
+    }
+    if let Some(mark) = text.get(value).filter(|byte| matches!(byte, b'"' | b'\'')) {
+        let range = quoted(text, value)?;
+        let bytes = &text[range.clone()];
+        let in_sql = *mark == b'\'' && named == Named::Password && is_sql(context);
+        let flag = text[start..].starts_with(b"-");
+        let any = (in_sql || flag) && !is_spaced(bytes) && bytes.len() >= SHORTEST;
+        return (!is_placeholder(bytes) && (any || is_made_up(bytes))).then_some(range);
+    }
+    let value = value + spoken(text, value);
+    let length = span(text, value, LONGEST, |byte| {
+        byte.is_ascii_graphic() && !b";,\"'`<>{}[]()\\|".contains(byte)
+    });
+    let range = value..value + length;
+    let bytes = &text[range.clone()];
+    let bytes = bytes.strip_suffix(b".").unwrap_or(bytes);
+    if bytes.is_empty() || is_placeholder(bytes) || is_address(bytes) || bytes.starts_with(b"-") {
+        return None;
+    }
+    let secret = match named {
+        Named::Password => is_made_up(bytes) || is_netrc(context) && bytes.len() >= SHORTEST,
+        Named::Secret | Named::Token | Named::ApiKey => is_random_word(bytes),
+    };
+    secret.then_some(range.start..range.start + bytes.len())
+}
+
+/// The password in `IDENTIFIED BY 'value'` and `IDENTIFIED WITH plugin BY 'value'`.
+pub(in super::super) fn identified(text: &[u8], at: Range<usize>) -> Option<Range<usize>> {
+    let rest = &text[at.end..text.len().min(at.end + CONTEXT)];
+    let keywords = [&b" by "[..], b" as "];
+    let by = rest
+        .windows(4)
+        .position(|window| keywords.iter().any(|keyword| window.eq_ignore_ascii_case(keyword)))?;
+    let plugin = &rest[..by];
+    if by > 0 && !contains_any(plugin, &["with"]) || plugin.contains(&b'\n') {
+        return None;
+    }
+    let value = at.end + by + 4;
+    let value = value + span(text, value, 4, |byte| *byte == b' ');
+    let range = match text.get(value) {
+        Some(b'"' | b'\'') => quoted(text, value)?,
+        _ => {
+            value
+                ..value
+                    + span(text, value, LONGEST, |byte| {
+                        byte.is_ascii_graphic() && !b";,\"'`<>()\\".contains(byte)
+                    })
+        }
+    };
+    let bytes = &text[range.clone()];
+    let plain = text.get(value) == text.get(range.start) && is_plain_name(bytes);
+    (bytes.len() >= 4 && !is_placeholder(bytes) && !plain && !is_spaced(bytes)).then_some(range)
+}
+
+/// The value in `name="password" value="v"`, `("PASSWORD", "v")`, `get("PASSWORD") or "v"`.
+fn beside_quoted_name(text: &[u8], end: usize) -> Option<Range<usize>> {
+    let closed = end + span(text, end, 2, quote);
+    if closed == end {
+        return None;
+    }
+    let blanks = |at: usize| at + span(text, at, 4, |byte| *byte == b' ');
+    let signs = ["value=", "default=", ", default=", ",default=", ",", ") or", ") ??", ") ||"];
+    let next = blanks(closed);
+    let rest = text.get(next..).unwrap_or_default();
+    let sign = signs.iter().find(|sign| rest.starts_with(sign.as_bytes()))?;
+    let value = blanks(next + sign.len());
+    let value = value + span(text, value, 1, |byte| matches!(byte, b'b' | b'r' | b'\\'));
+    let range = quoted(text, value)?;
+    let bytes = &text[range.clone()];
+    let secret = mixes_letters_and_digits(bytes) && is_made_up(bytes) && !is_placeholder(bytes);
+    secret.then_some(range)
+}
+
+/// The last word in `<secret>{words}</secret>`, as Jenkins writes it.
+fn in_braces(text: &[u8], start: usize, end: usize) -> Option<Range<usize>> {
+    let tag = start > 0 && text[start - 1] == b'<' && text.get(end..end + 2) == Some(b">{");
+    let length = span(text, end + 2, LONGEST, |byte| !b"}<\n".contains(byte));
+    let inside = text.get(end + 2..end + 2 + length).filter(|_| tag)?;
+    let word = inside.rsplit(|byte| *byte == b' ').next()?;
+    let range = end + 2 + length - word.len()..end + 2 + length;
+    is_random_word(word).then_some(range)
+}
+
+/// What is in the quotes that open here.
+fn quoted(text: &[u8], at: usize) -> Option<Range<usize>> {
+    let mark = text.get(at).filter(|byte| matches!(byte, b'"' | b'\''))?;
+    let inside = |byte: &u8| byte != mark && *byte != b'\n' && *byte != b'\\';
+    let length = span(text, at + 1, LONGEST, inside);
+    let closed = text.get(at + 1 + length).is_some_and(|byte| byte == mark || *byte == b'\\');
+    closed.then_some(at + 1..at + 1 + length)
+}
+
+/// The length of `is ` or `are ` before the value.
+fn spoken(text: &[u8], at: usize) -> usize {
+    let rest = &text[at..];
+    let verbs = [&b"is "[..], b"is: ", b"are ", b"was "];
+    verbs.iter().find(|verb| rest.starts_with(verb)).map_or(0, |verb| verb.len())
+}
+
+fn is_sql(context: &[u8]) -> bool {
+    contains_any(context, &["user ", "role ", "login ", "alter ", "create ", "set password"])
+}
+
+fn is_netrc(context: &[u8]) -> bool {
+    contains_any(context, &["machine "]) && contains_any(context, &["login "])
+}
+
+/// Whether a word behind the name of a token is one.
+fn is_random_word(bytes: &[u8]) -> bool {
+    let in_word = |byte: &u8| in_name(byte) || b"-+/=.".contains(byte);
+    let uuid =
+        bytes.len() == 36 && bytes.iter().all(|byte| byte.is_ascii_hexdigit() || *byte == b'-');
+    let random = bytes.len() >= 16
+        && bytes.iter().all(in_word)
+        && mixes_letters_and_digits(bytes)
+        && entropy(bytes) > 3.3
+        && readable_share(bytes) < 0.5;
+    random || uuid || is_hex_key(bytes)
+}

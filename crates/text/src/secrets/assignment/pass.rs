@@ -1,0 +1,82 @@
+//! Names that are short for a password: `DB_PASS`, `smtp_pass`, `keystorePass`, `bind_pw`. As `pass` and `pw` are
+//! parts of other words and names, more is asked of the value than behind `password`.
+
+use std::ops::Range;
+
+use super::super::bytes::{in_name, span, span_back};
+use super::super::judge::{
+    is_hex_or_uuid, is_made_up, is_placeholder, is_plain_name, mixes_letters_and_digits,
+};
+use super::{Named, SHORTEST, is_code, is_spaced, read, words_are_secret};
+
+/// What `pass` is glued to in the names of flags and settings.
+const GLUED: [&str; 15] = [
+    "store", "key", "db", "user", "admin", "root", "my", "pg", "smtp", "ftp", "mysql", "bind",
+    "login", "trust", "wifi",
+];
+
+/// The value that is given to such a name, if it is a secret.
+pub(in super::super) fn pass_value(text: &[u8], at: Range<usize>) -> Option<Range<usize>> {
+    if !is_name(text, &at) {
+        return None;
+    }
+    let end = at.end + span(text, at.end, 2, u8::is_ascii_digit);
+    let start = at.start - span_back(text, at.start, 40, |byte| in_name(byte) || *byte == b'-');
+    let flag = flag_value(text, start, end);
+    if flag.is_some() {
+        return flag;
+    }
+    let value = read(text, start..end)?;
+    let bytes = &text[value.range.clone()];
+    if !(SHORTEST..=128).contains(&bytes.len())
+        || is_placeholder(bytes)
+        || is_hex_or_uuid(bytes) && bytes.len() < 16
+    {
+        return None;
+    }
+    let of_environment = value.bare
+        && text[start..at.start].ends_with(b"_")
+        && !text[start..end].iter().any(u8::is_ascii_lowercase);
+    let secret = if is_plain_name(bytes) {
+        of_environment && words_are_secret(bytes, Named::Password)
+    } else if value.quoted || value.bare {
+        !is_spaced(bytes)
+            && (mixes_letters_and_digits(bytes) || is_made_up(bytes))
+            && !is_code(bytes)
+    } else {
+        value.listed && is_made_up(bytes)
+    };
+    secret.then_some(value.range)
+}
+
+/// Whether a name ends here that is short for a password.
+pub(super) fn is_name(text: &[u8], at: &Range<usize>) -> bool {
+    let keyword = &text[at.clone()];
+    let goes_on = text.get(at.end).is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_');
+    let before = text[..at.start].last().copied().unwrap_or(b' ');
+    let hump = before.is_ascii_lowercase() && keyword[0].is_ascii_uppercase();
+    let head = span_back(text, at.start, 16, u8::is_ascii_alphanumeric);
+    let head = &text[at.start - head..at.start];
+    let glued = GLUED.iter().any(|word| {
+        head.len() >= word.len()
+            && head[head.len() - word.len()..].eq_ignore_ascii_case(word.as_bytes())
+    });
+    !goes_on && (!before.is_ascii_alphanumeric() || hump || glued)
+}
+
+/// The value in `-pw VALUE`, `--pass VALUE`.
+fn flag_value(text: &[u8], start: usize, end: usize) -> Option<Range<usize>> {
+    let alone = start == 0 || text[start - 1].is_ascii_whitespace();
+    if !text[start..].starts_with(b"-") || !alone || text.get(end) != Some(&b' ') {
+        return None;
+    }
+    let quote = text.get(end + 1).filter(|byte| matches!(byte, b'"' | b'\''));
+    let from = end + 1 + usize::from(quote.is_some());
+    let length = span(text, from, 128, |byte| match quote {
+        Some(quote) => byte != quote && *byte != b'\n',
+        None => !byte.is_ascii_whitespace() && !b";|&\"')".contains(byte),
+    });
+    let bytes = &text[from..from + length];
+    let secret = length >= SHORTEST && mixes_letters_and_digits(bytes) && !is_placeholder(bytes);
+    (secret && !bytes.starts_with(b"-")).then_some(from..from + length)
+}

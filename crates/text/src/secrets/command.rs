@@ -1,0 +1,394 @@
+//! Secrets on command lines: which word of which program is one says the table in `rules/commands.toml`.
+
+mod words;
+
+use std::ops::Range;
+
+use super::assignment::is_secret_member;
+use super::bytes::{span, span_back};
+use super::judge::{
+    contains, entropy, is_address, is_placeholder, mixes_letters_and_digits, readable_share,
+};
+use words::{Word, words};
+
+include!(concat!(env!("OUT_DIR"), "/commands.rs"));
+
+/// The fewest characters of a secret that a flag or a place in the table marks as one.
+const SHORTEST: usize = 4;
+/// How far before a program the command is that writes to its input.
+const PRODUCER_MAX: usize = 256;
+/// How far before `-p` the flag with the user is.
+const USER_MAX: usize = 128;
+
+/// Words that stand for a secret in documentation and help texts.
+const STAND_INS: [&str; 24] = [
+    "password",
+    "passwd",
+    "pass",
+    "passphrase",
+    "secret",
+    "token",
+    "pwd",
+    "mypassword",
+    "my-password",
+    "userpass",
+    "value",
+    "none",
+    "null",
+    "true",
+    "false",
+    "prompt",
+    "stdin",
+    "string",
+    "file",
+    "user",
+    "username",
+    "example",
+    "public",
+    "private",
+];
+
+/// Names of settings that are beside a secret and are none themselves.
+const OPEN_NAMES: [&str; 16] = [
+    "user", "username", "login", "host", "hostname", "port", "url", "uri", "ttl", "region",
+    "email", "name", "version", "tag", "mode", "database",
+];
+
+/// How far a text was read for each row of the table, so that no row reads a part of it twice, however often
+/// its programs are repeated.
+pub(super) struct Progress {
+    rows: [u32; COUNT],
+    cookies: usize,
+}
+
+impl Progress {
+    pub(super) fn new() -> Progress {
+        Progress { rows: [0; COUNT], cookies: 0 }
+    }
+}
+
+/// Tells `found` every secret on the command line of the program at this place until it answers `false`.
+/// The program's range ends with the blank behind its name.
+pub(super) fn run(
+    text: &[u8],
+    command: u16,
+    program: &Range<usize>,
+    progress: &mut Progress,
+    found: &mut dyn FnMut(Range<usize>) -> bool,
+) -> bool {
+    let Some(read) = progress.rows.get_mut(usize::from(command)) else { return true };
+    if program.start < *read as usize {
+        return true;
+    }
+    let ended = text[program.start..program.end].ends_with(b" ")
+        || text
+            .get(program.end)
+            .is_none_or(|byte| !byte.is_ascii_graphic() || b"\"'".contains(byte));
+    if !ended || !starts_command(text, program.start) {
+        return true;
+    }
+    let Some((start, length)) = COMMANDS.get(usize::from(command)) else { return true };
+    let start = *start as usize;
+    let places = PLACES.get(start..start + *length as usize).unwrap_or_default();
+    let line = Line { text, program: program.clone(), words: words(text, program.end) };
+    let end = line.words.last().map_or(program.end, |word| word.inner.end);
+    *read = u32::try_from(end).unwrap_or(u32::MAX);
+    places.lines().all(|place| line.at_place(place, found))
+}
+
+/// Whether a program's name may begin here: not inside a word, a name with dashes or a file's name.
+fn starts_command(text: &[u8], at: usize) -> bool {
+    let before = at.checked_sub(1).and_then(|before| text.get(before));
+    before.is_none_or(|byte| {
+        !byte.is_ascii_alphanumeric() && byte.is_ascii() && !b"_-.:@".contains(byte)
+    })
+}
+
+/// A program and the words behind it.
+struct Line<'t> {
+    text: &'t [u8],
+    program: Range<usize>,
+    words: Vec<Word>,
+}
+
+impl Line<'_> {
+    /// Tells `found` the secrets at one place of the table.
+    fn at_place(&self, place: &str, found: &mut dyn FnMut(Range<usize>) -> bool) -> bool {
+        let (first, second) = place.split_once(' ').unwrap_or((place, ""));
+        let mut report = |range: Option<Range<usize>>| {
+            range.filter(|range| is_secret(&self.text[range.clone()])).is_none_or(&mut *found)
+        };
+        match (first, second) {
+            ("=*", "") => (0..self.words.len()).all(|at| report(self.member(at, 0))),
+            ("$*", "") => (0..self.words.len()).all(|at| report(self.named(at))),
+            ("stdin", _) => self.piped(second).into_iter().all(|range| report(Some(range))),
+            ("cookie", flag) => self.cookies(flag).into_iter().all(|range| report(Some(range))),
+            (place, part) if place.starts_with('@') => {
+                report(self.plain(place).and_then(|word| part_of(self.text, word, part)))
+            }
+            (flags, place) if place.starts_with('@') => {
+                let given = flags.bytes().skip(1).all(|letter| self.has_letter(letter));
+                report(self.plain(place).filter(|_| given))
+            }
+            (flag, "=*") => (0..self.words.len()).all(|at| match self.behind(at, flag) {
+                Some(value) => report(self.member_in(value)),
+                None => true,
+            }),
+            (flag, "") => (0..self.words.len()).all(|at| report(self.glued(at, flag))),
+            (flag, part) => (0..self.words.len()).all(|at| {
+                report(self.behind(at, flag).and_then(|word| part_of(self.text, word, part)))
+            }),
+        }
+    }
+
+    fn bytes(&self, at: usize) -> &[u8] {
+        self.words.get(at).map_or(&[], |word| &self.text[word.inner.clone()])
+    }
+
+    /// The value of a flag: the next word, or what follows `=` in this one.
+    fn behind(&self, at: usize, flag: &str) -> Option<Range<usize>> {
+        let word = self.words.get(at)?;
+        let bytes = self.bytes(at);
+        if bytes == flag.as_bytes() {
+            let next = self.words.get(at + 1)?;
+            let is_value = next.quoted || !self.bytes(at + 1).starts_with(b"-");
+            return is_value.then(|| next.inner.clone());
+        }
+        let rest = bytes.strip_prefix(flag.as_bytes())?.strip_prefix(b"=")?;
+        Some(words::unquoted(self.text, word.inner.end - rest.len()..word.inner.end))
+    }
+
+    /// The secret in `-p*`, `-u:*` or `/pass:*`.
+    fn glued(&self, at: usize, pattern: &str) -> Option<Range<usize>> {
+        let word = self.words.get(at)?;
+        let pattern = pattern.strip_suffix('*')?;
+        let pair = pattern.len() > 2 && pattern.starts_with('-') && pattern.ends_with([':', '%']);
+        let flag = if pair { &pattern[..pattern.len() - 1] } else { pattern };
+        let rest = self.bytes(at).strip_prefix(flag.as_bytes())?;
+        let range = words::unquoted(self.text, word.inner.end - rest.len()..word.inner.end);
+        match pair {
+            true if pattern.ends_with(':') => part_of(self.text, range, ":*"),
+            true => part_of(self.text, range, "%*"),
+            false => Some(range),
+        }
+    }
+
+    /// The value in `NAME=VALUE`, unless the name is that of something open.
+    fn member(&self, at: usize, skip: usize) -> Option<Range<usize>> {
+        let word = self.words.get(at)?;
+        self.member_in(word.inner.start + skip..word.inner.end)
+    }
+
+    fn member_in(&self, range: Range<usize>) -> Option<Range<usize>> {
+        let bytes = &self.text[range.clone()];
+        let equals = bytes.iter().position(|byte| *byte == b'=')?;
+        let (name, value) = (&bytes[..equals], range.start + equals + 1..range.end);
+        let value = words::unquoted(self.text, value);
+        let open = OPEN_NAMES.iter().any(|open| name.eq_ignore_ascii_case(open.as_bytes()));
+        let secret = is_named(name, &self.text[value.clone()])
+            || mixes_letters_and_digits(&self.text[value.clone()]);
+        (!open && !name.is_empty() && !name.starts_with(b"-") && secret).then_some(value)
+    }
+
+    /// The value in `NAME VALUE` if the name says that it is a secret.
+    fn named(&self, at: usize) -> Option<Range<usize>> {
+        let value = self.words.get(at + 1)?;
+        let name = self.bytes(at);
+        let is_flag = !value.quoted && self.bytes(at + 1).starts_with(b"-");
+        let secret = !name.starts_with(b"--") && is_named(name, self.bytes(at + 1));
+        (secret && !is_flag).then(|| value.inner.clone())
+    }
+
+    /// The word with this number among those that are no flags: `@2`.
+    fn plain(&self, place: &str) -> Option<Range<usize>> {
+        let number: usize = place[1..].parse().ok()?;
+        let plain = |word: &&Word| {
+            let bytes = &self.text[word.inner.clone()];
+            word.quoted
+                || !(bytes.starts_with(b"-") || is_windows_flag(bytes) || bytes.starts_with(b"<"))
+        };
+        let here =
+            self.words.iter().take_while(|word| !self.text[word.inner.clone()].starts_with(b"<"));
+        here.filter(plain).nth(number.checked_sub(1)?).map(|word| word.inner.clone())
+    }
+
+    /// Whether a letter is among the short flags.
+    fn has_letter(&self, letter: u8) -> bool {
+        let mut flags = (0..self.words.len()).map(|at| self.bytes(at));
+        flags.any(|word| {
+            word.starts_with(b"-") && !word.starts_with(b"--") && word[1..].contains(&letter)
+        })
+    }
+
+    /// What the program reads from its input: `echo … |` before it or `<<<` behind it.
+    fn piped(&self, condition: &str) -> Option<Range<usize>> {
+        let (flag, part) = match condition {
+            ":*" => ("", ":*"),
+            flag => (flag, "*"),
+        };
+        let given = match flag.as_bytes() {
+            [] => true,
+            // A short flag counts only before the program's own arguments: `sudo -S`, not `sudo x -S`.
+            [b'-', letter] => {
+                let own = (0..self.words.len()).map(|at| self.bytes(at));
+                let mut own = own.take_while(|word| word.starts_with(b"-"));
+                own.any(|word| !word.starts_with(b"--") && word[1..].contains(letter))
+            }
+            flag => (0..self.words.len()).any(|at| self.bytes(at) == flag),
+        };
+        if !given {
+            return None;
+        }
+        let here = (0..self.words.len()).find(|at| self.bytes(*at) == b"<<<");
+        let text = match here {
+            Some(at) => self.words.get(at + 1)?.inner.clone(),
+            None => produced(self.text, self.program.start)?,
+        };
+        part_of(self.text, text, part)
+    }
+
+    /// The sessions in the cookies behind a flag.
+    fn cookies(&self, flag: &str) -> Vec<Range<usize>> {
+        let values = (0..self.words.len()).filter_map(|at| self.behind(at, flag));
+        values.flat_map(|value| sessions(self.text, value)).collect()
+    }
+}
+
+/// Whether a setting of this name with this value is a secret. The last part of a dotted, slashed or
+/// colon-separated name counts: `//registry/:_authToken`, `Db:Password`.
+fn is_named(name: &[u8], value: &[u8]) -> bool {
+    let name = name.rsplit(|byte| b":/.".contains(byte)).next().unwrap_or_default();
+    let (Ok(name), Ok(value)) = (std::str::from_utf8(name), std::str::from_utf8(value)) else {
+        return false;
+    };
+    let short = ["auth", "key", "psk", "salt"].iter().any(|end| {
+        let end = end.as_bytes();
+        name.len() >= end.len()
+            && name.as_bytes()[name.len() - end.len()..].eq_ignore_ascii_case(end)
+    });
+    is_secret_member(name, value)
+        || short && value.len() >= 8 && mixes_letters_and_digits(value.as_bytes())
+}
+
+/// A switch of a Windows program (`/user:bob`) and not a path.
+fn is_windows_flag(bytes: &[u8]) -> bool {
+    let name = bytes.strip_prefix(b"/").unwrap_or_default();
+    let letters = name.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+    letters > 0 && matches!(name.get(letters), None | Some(b':'))
+}
+
+/// The part of a word that a pattern asks for.
+fn part_of(text: &[u8], word: Range<usize>, pattern: &str) -> Option<Range<usize>> {
+    let bytes = &text[word.clone()];
+    match pattern {
+        "*" | "" => Some(word),
+        ":*" | "%*" | ",*" | "/*" => {
+            let separator = pattern.as_bytes()[0];
+            let at = bytes.iter().position(|byte| *byte == separator)?;
+            // `user/password@database`, `user:password@host`
+            let end = match separator {
+                b'/' | b':' => bytes.iter().rposition(|byte| *byte == b'@').filter(|end| *end > at),
+                _ => None,
+            };
+            let value = word.start + at + 1..word.start + end.unwrap_or(bytes.len());
+            Some(words::unquoted(text, value))
+        }
+        prefix => {
+            let rest = bytes.strip_prefix(prefix.strip_suffix('*')?.as_bytes())?;
+            Some(word.end - rest.len()..word.end)
+        }
+    }
+}
+
+/// What `echo` or `printf` writes into the pipe before `at`.
+fn produced(text: &[u8], at: usize) -> Option<Range<usize>> {
+    let from = at - span_back(text, at, PRODUCER_MAX, |byte| *byte != b'\n');
+    let before = &text[from..at];
+    // Only `sudo` and its flags may be between the pipe and the program.
+    let pipe = before.iter().rposition(|byte| *byte == b'|')?;
+    let between = before[pipe + 1..].split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    let passes_on = |word: &[u8]| word == b"sudo" || word.starts_with(b"-");
+    if !between.clone().all(passes_on) {
+        return None;
+    }
+    let written = &before[..pipe];
+    let starts = ["echo ", "printf "].iter().filter_map(|writer| {
+        let writer = writer.as_bytes();
+        let at = written.windows(writer.len()).rposition(|window| window == writer)?;
+        Some((at, at + writer.len()))
+    });
+    let (start, arguments) = starts.max()?;
+    if !starts_command(text, from + start) {
+        return None;
+    }
+    let mut words = words(text, from + arguments);
+    words.retain(|word| {
+        let bytes = &text[word.inner.clone()];
+        let is_flag = bytes.starts_with(b"-") && !word.quoted;
+        word.inner.end <= from + pipe && !is_flag && !bytes.contains(&b'%')
+    });
+    let (first, last) = (words.first()?, words.last()?);
+    Some(first.inner.start..last.inner.end)
+}
+
+/// The values of session cookies in `name=value; name=value`.
+pub(super) fn sessions(text: &[u8], cookies: Range<usize>) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut at = cookies.start;
+    for cookie in text[cookies].split(|byte| *byte == b';') {
+        let start = at + span(cookie, 0, 4, |byte| *byte == b' ');
+        at += cookie.len() + 1;
+        let cookie = cookie.trim_ascii();
+        let Some(equals) = cookie.iter().position(|byte| *byte == b'=') else { continue };
+        let (name, value) = (&cookie[..equals], &cookie[equals + 1..]);
+        let names = ["sess", "sid", "token", "auth", "jwt", "remember", "login", "csrf", "xsrf"];
+        let named = names.iter().any(|part| contains(name, part));
+        let random = value.len() >= 12 && mixes_letters_and_digits(value) && entropy(value) > 2.5;
+        if named && random && !is_placeholder(value) {
+            found.push(start + equals + 1..start + equals + 1 + value.len());
+        }
+    }
+    found
+}
+
+/// The password in `-u USER -p PASSWORD` of a program that the table does not have; the keyword is ` -p `.
+pub(super) fn behind_user(text: &[u8], at: &Range<usize>) -> Option<Range<usize>> {
+    let word = words::first(text, at.end)?.inner;
+    let bytes = &text[word.clone()];
+    if !mixes_letters_and_digits(bytes) || !is_secret(bytes) || bytes.contains(&b'/') {
+        return None;
+    }
+    let before = span_back(text, at.start, USER_MAX, |byte| !b"\n;|&".contains(byte));
+    let before = &text[at.start - before..at.start];
+    let mut words = before.split(|byte| *byte == b' ');
+    let flags = [&b"-u"[..], b"-U", b"--user", b"--username", b"-l", b"--login"];
+    words.any(|word| flags.contains(&word) || word.starts_with(b"-u=")).then_some(word)
+}
+
+/// The sessions in a header with cookies; the keyword ends before the first of them.
+pub(super) fn cookie_header(
+    text: &[u8],
+    at: &Range<usize>,
+    progress: &mut Progress,
+) -> Vec<Range<usize>> {
+    if at.start < progress.cookies {
+        return Vec::new();
+    }
+    let length = span(text, at.end, words::COMMAND_MAX, |byte| !b"\"'\n\r".contains(byte));
+    progress.cookies = at.end + length;
+    sessions(text, at.end..at.end + length)
+}
+
+/// Whether a word at the place of a secret is one, and not a variable, a path, a number or its name.
+fn is_secret(bytes: &[u8]) -> bool {
+    let stand_in = STAND_INS.iter().any(|word| bytes.eq_ignore_ascii_case(word.as_bytes()));
+    let in_capitals = bytes.iter().all(|byte| byte.is_ascii_uppercase() || *byte == b'_')
+        && readable_share(bytes) > 0.5;
+    bytes.len() >= SHORTEST
+        && !stand_in
+        && !in_capitals
+        && !is_placeholder(bytes)
+        && !is_address(bytes)
+        && !bytes.starts_with(b"\\\\")
+        && !bytes.starts_with(b"[redacted")
+}

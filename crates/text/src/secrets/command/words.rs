@@ -1,0 +1,178 @@
+//! The words of a command line, read as far as the guard needs it: quotes, escapes and the end of the command.
+
+use std::ops::Range;
+
+use super::super::bytes::span;
+
+/// How far behind a program its words are read.
+pub(super) const COMMAND_MAX: usize = 1024;
+/// How many of its words are read.
+const WORDS_MAX: usize = 64;
+
+/// A word and whether quotes are around the whole of it.
+#[derive(Debug)]
+pub(super) struct Word {
+    /// The word without the quotes around it.
+    pub(super) inner: Range<usize>,
+    pub(super) quoted: bool,
+}
+
+/// The words from `at` to the end of the command: a line's end, `;`, `|`, `&`, a closing bracket, or the end of
+/// the string that the whole command is written in.
+pub(super) fn words(text: &[u8], at: usize) -> Vec<Word> {
+    up_to(text, at, WORDS_MAX)
+}
+
+/// The first of the words.
+pub(super) fn first(text: &[u8], at: usize) -> Option<Word> {
+    up_to(text, at, 1).pop()
+}
+
+fn up_to(text: &[u8], at: usize, most: usize) -> Vec<Word> {
+    let end = text.len().min(at + COMMAND_MAX);
+    let text = &text[..end];
+    let mut words = Vec::new();
+    let mut at = at;
+    while words.len() < most {
+        at += blanks(text, at);
+        let Some(byte) = text.get(at) else { break };
+        match byte {
+            b'\n' | b'\r' | b';' | b'|' | b'&' | b')' | b'`' => break,
+            b'<' | b'>' => {
+                let length = span(text, at, 3, |byte| matches!(byte, b'<' | b'>' | b'('));
+                words.push(Word { inner: at..at + length, quoted: false });
+                at += length;
+            }
+            _ => {
+                let (word_end, closed) = word_end(text, at);
+                if word_end == at {
+                    break;
+                }
+                let quoted = matches!(
+                    &text[at..word_end],
+                    [b'"' | b'\'', ..] | [b'\\' | b'$', b'"' | b'\'', ..]
+                );
+                let inner = if quoted { unquoted(text, at..word_end) } else { at..word_end };
+                words.push(Word { inner, quoted });
+                at = word_end;
+                if closed {
+                    break;
+                }
+            }
+        }
+    }
+    words
+}
+
+/// Blanks, and line ends behind a backslash.
+fn blanks(text: &[u8], at: usize) -> usize {
+    let mut length = 0;
+    loop {
+        length += span(text, at + length, COMMAND_MAX, |byte| matches!(byte, b' ' | b'\t'));
+        match text.get(at + length..) {
+            Some([b'\\', b'\n', ..]) => length += 2,
+            Some([b'\\', b'\r', b'\n', ..]) => length += 3,
+            _ => return length,
+        }
+    }
+}
+
+/// Where the word ends that begins here, and whether a quote ends the command with it.
+fn word_end(text: &[u8], start: usize) -> (usize, bool) {
+    let plain = |byte: &u8| !b" \t\n\r;|&)<>`\"'\\$".contains(byte);
+    let mut at = start;
+    loop {
+        at += span(text, at, COMMAND_MAX, plain);
+        match text.get(at..).unwrap_or_default() {
+            [b'$', b'(', ..] => {
+                at += 2 + span(text, at + 2, COMMAND_MAX, |byte| *byte != b')');
+                at += span(text, at, 1, |byte| *byte == b')');
+            }
+            [b'$', ..] => at += 1,
+            [b'\\', b'"' | b'\'', ..] | [b'"' | b'\'', ..] => match quote_end(text, at) {
+                Some(end) => at = end,
+                None => return (at, true),
+            },
+            [b'\\', b'\n' | b'\r', ..] => return (at, false),
+            [b'\\', _, ..] => at += 2,
+            _ => return (at, false),
+        }
+    }
+}
+
+/// Where the string ends that a quote at this place opens; nothing if it closes one that began before.
+fn quote_end(text: &[u8], at: usize) -> Option<usize> {
+    let escaped = usize::from(text[at] == b'\\');
+    let mark = *text.get(at + escaped)?;
+    let start = at + escaped + 1;
+    let next = text.get(start)?;
+    if next.is_ascii_whitespace() || b");|".contains(next) {
+        return None;
+    }
+    let mut end = start;
+    loop {
+        end += span(text, end, COMMAND_MAX, |byte| *byte != mark && *byte != b'\n');
+        if text.get(end) != Some(&mark) {
+            return None;
+        }
+        let closing = escaped == 1 || text[end - 1] != b'\\' || mark == b'\'';
+        end += 1;
+        if closing {
+            return Some(end);
+        }
+    }
+}
+
+/// The range without a pair of quotes around it, and without a half pair.
+pub(super) fn unquoted(text: &[u8], range: Range<usize>) -> Range<usize> {
+    let Range { mut start, mut end } = range;
+    // Bash has strings with a dollar sign before them.
+    if text[start..end].starts_with(b"$'") || text[start..end].starts_with(b"$\"") {
+        start += 1;
+    }
+    let escaped = usize::from(text[start..end].starts_with(b"\\"));
+    let Some(mark) = text[start..end].get(escaped).filter(|byte| matches!(byte, b'"' | b'\''))
+    else {
+        // A quote behind it closes a string that the command is in.
+        let length = span(text, start, end - start, |byte| !matches!(byte, b'"' | b'\''));
+        let cut = if text[start..start + length].ends_with(b"\\") { length - 1 } else { length };
+        return start..start + cut;
+    };
+    start += escaped + 1;
+    let length = span(text, start, end - start, |byte| byte != mark);
+    end = start + length;
+    if escaped == 1 && text[start..end].ends_with(b"\\") {
+        end -= 1;
+    }
+    start..end
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(line: &str) -> Vec<&str> {
+        words(line.as_bytes(), 0).into_iter().map(|word| &line[word.inner]).collect()
+    }
+
+    #[test]
+    fn words_are_read_as_a_shell_reads_them() {
+        let table: [(&str, &[&str]); 12] = [
+            ("-u root -phunter2 db", &["-u", "root", "-phunter2", "db"]),
+            ("-p 'a b' \"c d\" e", &["-p", "a b", "c d", "e"]),
+            ("a; b", &["a"]),
+            ("a | b", &["a"]),
+            ("a && b", &["a"]),
+            ("a \\\n  b", &["a", "b"]),
+            ("-px' -e", &["-px"]),
+            ("-p hunter2\" && x", &["-p", "hunter2"]),
+            ("-S <<< word", &["-S", "<<<", "word"]),
+            ("-p \\\"a b\\\" c", &["-p", "a b", "c"]),
+            ("$'a b' $(c d) e", &["a b", "$(c d)", "e"]),
+            ("", &[]),
+        ];
+        for (line, expected) in table {
+            assert_eq!(read(line), expected, "{line}");
+        }
+    }
+}

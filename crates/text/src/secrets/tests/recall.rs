@@ -1,0 +1,112 @@
+//! How much the guard finds in lines that were written before the rules for them, and how often it takes an
+//! ordinary line for a secret. The figures are in `docs/secret-guard.md` too.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::super::*;
+
+const COMMANDS: &str = include_str!("../../../testdata/commands.jsonl");
+const HELD_OUT: &str = include_str!("../../../testdata/commands-held-out.jsonl");
+const DETECTORS: &str = include_str!("../../../testdata/detectors.jsonl");
+const HARMLESS: &str = include_str!("../../../testdata/harmless-commands.jsonl");
+
+/// False alarms are at most one line in this many (0.2 %).
+const LINES_FOR_EACH_ALARM: usize = 500;
+
+fn rows(lines: &str) -> Vec<Value> {
+    lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn joined(row: &Value, key: &str) -> String {
+    row[key].as_array().unwrap().iter().map(|part| part.as_str().unwrap()).collect()
+}
+
+/// The line with its secret marked if redaction leaves a piece of the secret in it.
+fn missed(row: &Value) -> Option<String> {
+    let [before, secret, after] = ["before", "secret", "after"].map(|key| joined(row, key));
+    let safe = redact(&format!("{before}{secret}{after}"), Profile::Strict).into_inner();
+    let size = secret.len().min(10);
+    let left = secret
+        .as_bytes()
+        .windows(size)
+        .any(|piece| safe.as_bytes().windows(size).any(|window| window == piece));
+    left.then(|| format!("{before}«{secret}»{after}"))
+}
+
+#[test]
+fn recall_on_command_lines_and_detector_lines_does_not_fall() {
+    // The corpus, its lines, and how many of them may be missed.
+    let table = [
+        ("commands", COMMANDS, 260, 3),
+        ("commands that were held out", HELD_OUT, 130, 7),
+        ("detectors", DETECTORS, 855, 28),
+    ];
+    for (name, lines, count, most) in table {
+        let rows = rows(lines);
+        let missed: Vec<String> = rows.iter().filter_map(missed).collect();
+        assert_eq!(rows.len(), count, "{name}");
+        assert!(
+            missed.len() <= most,
+            "{name}: {} are missed:\n{}",
+            missed.len(),
+            missed.join("\n")
+        );
+    }
+}
+
+#[test]
+fn no_harmless_command_is_taken_for_a_secret() {
+    let mut alarms = Vec::new();
+    let rows = rows(HARMLESS);
+    for row in &rows {
+        let line = row["text"].as_str().unwrap();
+        for profile in [Profile::Strict, Profile::Declared] {
+            alarms.extend(find(line, profile).iter().map(|found| format!("{} {line}", found.rule)));
+        }
+    }
+    assert!(rows.len() >= 300 && alarms.is_empty(), "{}", alarms.join("\n"));
+}
+
+/// Every file below a directory that holds ordinary text of this repository. Tests hold secrets on purpose.
+fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
+    let skipped = ["target", "tests", "testdata", "secrets", "node_modules", ".git"];
+    let mut entries: Vec<PathBuf> =
+        std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
+    entries.sort();
+    for path in entries {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let ending = path.extension().unwrap_or_default().to_string_lossy().into_owned();
+        if path.is_dir() && !skipped.contains(&name.as_str()) {
+            sources(&path, found);
+        } else if ["rs", "md", "toml", "js", "ts", "css", "html"].contains(&ending.as_str())
+            && !name.contains("test")
+            && !name.contains("secret")
+        {
+            found.push(path);
+        }
+    }
+}
+
+fn assert_few_alarms<'a>(lines: impl Iterator<Item = &'a str>) {
+    let (mut count, mut alarms) = (0, Vec::new());
+    for line in lines.filter(|line| !line.trim().is_empty()) {
+        count += 1;
+        alarms.extend(first(line, Profile::Strict).map(|found| format!("{} {line}", found.rule)));
+    }
+    let few = alarms.len() * LINES_FOR_EACH_ALARM <= count;
+    let share = format!("{} of {count} lines are false alarms", alarms.len());
+    assert!(count >= 4_500 && few, "{share}:\n{}", alarms.join("\n"));
+}
+
+#[test]
+fn few_lines_of_source_are_taken_for_secrets() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
+    let mut paths = Vec::new();
+    ["crates", "docs", "xtask"].iter().for_each(|dir| sources(&root.join(dir), &mut paths));
+    let texts: Vec<String> =
+        paths.iter().filter_map(|path| std::fs::read_to_string(path).ok()).collect();
+    // Some lines of each file: all of them would take long without optimisation.
+    assert_few_alarms(texts.iter().flat_map(|text| text.lines().step_by(7)));
+}
