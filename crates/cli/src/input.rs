@@ -1,6 +1,5 @@
 //! What a line refers to instead of saying it: stdin, and a file that holds a document.
 
-use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 
@@ -58,19 +57,19 @@ pub(crate) fn document(name: &str, given: &str, stdin: &mut Stdin<'_>) -> Result
 /// The text of a file.
 fn file(path: &str) -> Result<String, OpError> {
     let shown = text::one_line(path, 200);
-    let trouble = |error: std::io::Error| match error.kind() {
+    let trouble = |error: std::io::Error| {
+        match error.kind() {
         ErrorKind::NotFound => OpError::not_found(format!("there is no file {shown}"))
             .hint("Give the path of a file, or - for stdin."),
         ErrorKind::IsADirectory => OpError::invalid("", format!("{shown} is a directory"))
             .hint("Give the path of a file, or - for stdin."),
+        ErrorKind::InvalidInput => OpError::invalid("", format!("cannot read {shown}: {error}"))
+            .hint("Give the path of a file; the output of a command goes to stdin: `COMMAND | rekindle … -`."),
         _ => OpError::unavailable(format!("cannot read {shown}: {error}"))
             .hint("Check that the file is yours to read."),
-    };
-    let mut file = File::open(Path::new(path)).map_err(&trouble)?;
-    // A directory can be opened, but not read.
-    if file.metadata().is_ok_and(|meta| meta.is_dir()) {
-        return Err(trouble(ErrorKind::IsADirectory.into()));
     }
+    };
+    let mut file = regular::open(Path::new(path)).map_err(&trouble)?;
     text(&shown, &mut file)
 }
 

@@ -29,7 +29,8 @@ pub struct Discovery {
 
 /// The discovery file, if there is one that can be read; whatever else stands there is ignored.
 pub fn discovery(locations: &Locations) -> Option<Discovery> {
-    serde_json::from_slice(&std::fs::read(locations.discovery()).ok()?).ok()
+    let text = regular::read(&locations.discovery(), limits::SMALL_FILE_BYTES_MAX).ok()?;
+    serde_json::from_slice(&text).ok()
 }
 
 /// The pid of another daemon of this user that listens at this port, as far as the runtime directories

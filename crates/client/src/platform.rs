@@ -8,6 +8,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use model::database::{FileHead, HEADER_BYTES};
 use model::limits;
 use model::locations::{Locations, Surroundings};
 use model::situation::Situation;
@@ -32,7 +33,28 @@ pub fn locations(db: Option<&Path>) -> Locations {
         mac: cfg!(target_os = "macos"),
         canonical: &canonical,
     };
-    Locations::resolve(&around, db)
+    let mut locations = Locations::resolve(&around, db);
+    if locations.is_beside_database()
+        && !locations.data_dir.exists()
+        && !may_become_ours(&locations.database)
+    {
+        // The file will be refused, and nothing is put beside it: what hooks have to keep
+        // meanwhile goes to the runtime directory.
+        locations.data_dir.clone_from(&locations.runtime_dir);
+    }
+    locations
+}
+
+/// Whether a database of ours is at this path, or can be made there.
+fn may_become_ours(database: &Path) -> bool {
+    match regular::read(database, HEADER_BYTES as u64) {
+        Ok(head) => FileHead::of(&head).is_ours_or_empty(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            // A link that leads nowhere is refused, too.
+            std::fs::symlink_metadata(database).is_err()
+        }
+        Err(_) => false,
+    }
 }
 
 /// The directory that the system has for what this user runs, where nobody passed its name on: some agents

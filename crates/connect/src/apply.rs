@@ -36,7 +36,7 @@ pub(crate) fn apply(changes: &[Change]) -> Result<(), OpError> {
 fn make(change: &Change) -> Result<(), OpError> {
     let target = &change.target;
     let failed = |error: io::Error| unusable(&change.path, &error);
-    let there = match fs::read(target) {
+    let there = match regular::read(target, u64::MAX) {
         Ok(bytes) => Some(bytes),
         Err(error) if error.kind() == ErrorKind::NotFound => None,
         Err(error) => return Err(failed(error)),
@@ -67,7 +67,9 @@ fn put_back(done: &[&Change]) {
         let _ = fs::remove_file(scratch(target));
         let _ = match &change.before {
             Some(_) if old(target).exists() => fs::rename(old(target), target),
-            Some(text) if fs::read(target).ok().as_deref() != Some(text.as_bytes()) => {
+            Some(text)
+                if regular::read(target, u64::MAX).ok().as_deref() != Some(text.as_bytes()) =>
+            {
                 write(target, text.as_bytes(), MODE)
             }
             Some(_) => Ok(()),

@@ -33,7 +33,11 @@ fn has_mark(bytes: &[u8]) -> bool {
 
 /// Whether what lies there is our program, of whatever build, and not what somebody put in its place.
 pub(crate) fn is_ours(path: &Path) -> bool {
-    fs::read(path).is_ok_and(|bytes| has_mark(&bytes))
+    read(path).is_ok_and(|bytes| has_mark(&bytes))
+}
+
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    regular::read(path, u64::MAX)
 }
 
 /// What the copy would change.
@@ -42,8 +46,8 @@ pub(crate) fn plan(copy: &Copy) -> Result<Doing, OpError> {
     if !copy.to.exists() && !copy.to.is_symlink() {
         return Ok(Doing::Made);
     }
-    let ours = fs::read(&copy.from).map_err(|error| failed(&copy.from, error))?;
-    let there = fs::read(&copy.to).map_err(|error| failed(&copy.to, error))?;
+    let ours = read(&copy.from).map_err(|error| failed(&copy.from, error))?;
+    let there = read(&copy.to).map_err(|error| failed(&copy.to, error))?;
     if ours == there {
         let runs = fs::metadata(&copy.to).is_ok_and(|meta| meta.permissions().mode() & 0o100 != 0);
         return Ok(if runs { Doing::Kept } else { Doing::Changed });
@@ -65,7 +69,7 @@ pub(crate) fn place(copy: &Copy) -> Result<(), OpError> {
         let _ = fs::remove_file(old(&copy.to));
         let _ = fs::hard_link(&copy.to, old(&copy.to));
     }
-    let bytes = fs::read(&copy.from).map_err(|error| unusable(&copy.from, &error))?;
+    let bytes = read(&copy.from).map_err(|error| unusable(&copy.from, &error))?;
     apply::replace(&copy.to, &bytes, 0o755).map_err(failed)?;
     let runs = fs::Permissions::from_mode(0o755);
     fs::set_permissions(&copy.to, runs).map_err(failed)

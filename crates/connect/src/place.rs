@@ -1,9 +1,9 @@
 //! Where the files of an agent are, from the environment that is handed in, and what is behind a path.
 
 use std::ffi::OsString;
-use std::fs::{self, File, FileType};
+use std::fs;
 use std::io::{self, ErrorKind, Read as _};
-use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use agents::wiring::{Place, Wired, Wiring};
@@ -93,7 +93,8 @@ pub(crate) fn read(path: &Path, uid: u32) -> Result<Standing, OpError> {
         Err(error) => return Err(unusable(path, &error)),
     };
     if !meta.is_file() {
-        let message = format!("{} is not a file but {}", path.display(), kind(meta.file_type()));
+        let message =
+            format!("{} is not a file but {}", path.display(), regular::kind(meta.file_type()));
         return Err(
             OpError::new(Code::Conflict, message).hint("Move it away, then run the command again.")
         );
@@ -117,7 +118,8 @@ pub(crate) fn read(path: &Path, uid: u32) -> Result<Standing, OpError> {
         );
         return Err(OpError::new(Code::TooLarge, message).hint("Make the file smaller."));
     }
-    let bytes = fs::read(&target).map_err(|error| unusable(path, &error))?;
+    let bytes = regular::read(&target, limits::AGENT_FILE_BYTES_MAX)
+        .map_err(|error| unusable(path, &error))?;
     match String::from_utf8(bytes) {
         Ok(text) => Ok(Standing { target, text: Some(text) }),
         Err(error) => {
@@ -129,22 +131,11 @@ pub(crate) fn read(path: &Path, uid: u32) -> Result<Standing, OpError> {
     }
 }
 
-/// What stands at a path that is no file.
-fn kind(of: FileType) -> &'static str {
-    match of {
-        _ if of.is_dir() => "a directory",
-        _ if of.is_fifo() => "a pipe",
-        _ if of.is_socket() => "a socket",
-        _ => "a device",
-    }
-}
-
 /// The text of a file that may not be edited but may still be what the agent goes by. Nothing but a file is
 /// opened: a pipe would be waited for without end.
 pub(crate) fn glimpse(path: &Path) -> Option<String> {
-    fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
     let mut text = String::new();
-    let file = File::open(path).ok()?;
+    let file = regular::open(path).ok()?;
     file.take(limits::AGENT_FILE_BYTES_MAX).read_to_string(&mut text).ok()?;
     Some(text)
 }
@@ -158,7 +149,7 @@ pub(crate) fn hidden(path: &Path) -> Option<String> {
     };
     let Some(error) = unseen(path) else {
         let is_file = fs::metadata(path).is_ok_and(|meta| meta.is_file());
-        let opened = if is_file { File::open(path).map(drop) } else { Ok(()) };
+        let opened = if is_file { regular::open(path).map(drop) } else { Ok(()) };
         return opened.err().map(|error| format!("{}: {error}", path.display()));
     };
     let seen = path.ancestors().take_while(|place| unseen(place).is_some()).count();

@@ -193,7 +193,7 @@ impl Drop for Desk {
 /// The record of a data directory; an empty one if there is none.
 pub(crate) fn load(dir: &Path) -> Result<Record, OpError> {
     let path = dir.join(NAME);
-    let bytes = match fs::read(&path) {
+    let bytes = match regular::read(&path, limits::AGENT_FILE_BYTES_MAX) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Record::default()),
         Err(error) => return Err(unusable(&path, &error)),

@@ -141,7 +141,8 @@ fn each<T: DeserializeOwned>(
     f: impl FnMut(usize, T) -> Result<(), OpError>,
 ) -> Result<(), OpError> {
     let name = file.display().to_string();
-    let opened = File::open(file).map_err(|error| unreadable("docs", &name, &error))?;
+    let opened =
+        regular::open_file_or_pipe(file).map_err(|error| unreadable("docs", &name, &error))?;
     let mut json = serde_json::Deserializer::from_reader(BufReader::with_capacity(1 << 16, opened));
     let mut failed = None;
     let list = Each { f, failed: &mut failed, of: std::marker::PhantomData };

@@ -48,6 +48,7 @@ impl Indexed {
             path: folder.join("eval.db"),
             one_shot: false,
             backups: folder.to_owned(),
+            records: Vec::new(),
             page_count_max: None,
             meaning: true,
             clock,

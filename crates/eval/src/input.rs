@@ -32,7 +32,7 @@ impl Source {
         if meta.is_file() {
             return Ok(source);
         }
-        let copied = File::open(path)
+        let copied = regular::open_file_or_pipe(path)
             .and_then(|mut from| io::copy(&mut from, &mut File::create(copy)?))
             .map_err(|error| source.unreadable(&error));
         copied.map(|_| Source { path: copy.to_owned(), ..source })
@@ -44,7 +44,7 @@ impl Source {
     }
 
     pub(crate) fn lines(&self) -> Result<Lines<'_>, OpError> {
-        let file = File::open(&self.path).map_err(|error| self.unreadable(&error))?;
+        let file = regular::open(&self.path).map_err(|error| self.unreadable(&error))?;
         let bytes = file.metadata().map_or(0, |meta| meta.len());
         let reader = BufReader::with_capacity(1 << 16, file);
         Ok(Lines { source: self, reader, at: 0, number: 0, bytes })

@@ -6,7 +6,7 @@
 //! systems may be crossed, and nobody asks who owns the repository: nothing in it is run.
 
 use std::fs;
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::config::Config;
@@ -198,9 +198,7 @@ fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
         Err(error) if is_absent(&error) => return Ok(None),
         Err(error) => return Err(error),
     }
-    let mut bytes = Vec::new();
-    fs::File::open(path)?.take(FILE_BYTES_MAX).read_to_end(&mut bytes)?;
-    Ok(Some(bytes))
+    Ok(Some(regular::read(path, FILE_BYTES_MAX)?))
 }
 
 /// The same as text; what is none is an error.

@@ -337,8 +337,8 @@ pub fn complain(message: &str) {
     log(&platform::locations(None), "line", &message);
 }
 
-/// One line in the hook's log; it starts anew when it has grown too long.
-fn log(locations: &Locations, event: &str, message: &str) {
+/// Writes one line to the hooks' log, which starts over when it has grown too long.
+pub fn log(locations: &Locations, event: &str, message: &str) {
     let path = locations.hook_log();
     if let Some(folder) = path.parent() {
         let _ = platform::data_dir(&locations.data_dir);
@@ -353,7 +353,7 @@ fn log(locations: &Locations, event: &str, message: &str) {
     let line = format!("{} {event}: {message}\n", rfc3339(clock::now_ms()));
     let grown = if full { 0 } else { bytes } + line.len() as u64;
     if platform::may_write(grown)
-        && let Ok(mut file) = options.open(&path)
+        && let Ok(mut file) = regular::open_with(&mut options, &path)
     {
         let _ = file.write_all(line.as_bytes());
     }

@@ -219,6 +219,9 @@ pub const LOG_FILES_KEPT: usize = 3;
 /// Size at which the hook's log starts anew.
 pub const HOOK_LOG_BYTES_MAX: u64 = 1024 * 1024;
 
+/// Bytes that are read of a small file: settings, token, discovery, pauses. What is longer is none.
+pub const SMALL_FILE_BYTES_MAX: u64 = 1024 * 1024;
+
 /// Time after which a stdio PRIMARY leaves whose own client left and that holds nothing.
 pub const IDLE_STDIO: Duration = Duration::from_secs(3);
 /// An agent session without an event for this long is no client any more.

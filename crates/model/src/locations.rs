@@ -25,6 +25,8 @@ pub struct Locations {
     pub database: PathBuf,
     pub runtime_dir: PathBuf,
     pub config_file: PathBuf,
+    /// The data directory that this user has unless another one is named.
+    user_dir: PathBuf,
     uid: u32,
 }
 
@@ -41,19 +43,15 @@ impl Locations {
         };
         let explicit_home = dir("REKINDLE_HOME").map(absolute);
         let explicit_db = db.map(Path::to_path_buf).or_else(|| dir("NMEM_DB")).map(absolute);
-        let default_home = || {
+        let user_dir = absolute(
             under_home("XDG_DATA_HOME", "Library/Application Support", ".local/share")
-                .join("rekindle")
-        };
+                .join("rekindle"),
+        );
         let data_dir = match (&explicit_db, &explicit_home) {
             // A database that was named keeps its spool, token and logs beside itself.
-            (Some(db), None) => PathBuf::from({
-                let mut name = db.clone().into_os_string();
-                name.push(".d");
-                name
-            }),
+            (Some(db), None) => files_beside(db),
             (_, Some(home)) => home.clone(),
-            (None, None) => absolute(default_home()),
+            (None, None) => user_dir.clone(),
         };
         let named = explicit_db.is_some() || explicit_home.is_some();
         let database = explicit_db.unwrap_or_else(|| data_dir.join("rekindle.db"));
@@ -69,7 +67,21 @@ impl Locations {
             None => under_home("XDG_CONFIG_HOME", "Library/Application Support", ".config")
                 .join("rekindle/config.toml"),
         };
-        Locations { data_dir, database, runtime_dir, config_file, uid: around.uid }
+        Locations { data_dir, database, runtime_dir, config_file, user_dir, uid: around.uid }
+    }
+
+    /// Whether spool, token and logs lie in a directory beside the database.
+    pub fn is_beside_database(&self) -> bool {
+        self.data_dir == files_beside(&self.database)
+    }
+
+    /// Directories for the record of the databases that were opened, the preferred one first. The
+    /// user's own is the same for every name and runtime directory that leads to a database; the
+    /// data directory serves where there is no home directory to write to.
+    pub fn records(&self) -> Vec<PathBuf> {
+        let mut dirs = vec![self.user_dir.join("databases"), self.data_dir.join("databases")];
+        dirs.dedup();
+        dirs
     }
 
     pub fn lock(&self) -> PathBuf {
@@ -137,6 +149,13 @@ impl Locations {
 pub fn paused_beside(database: &Path) -> PathBuf {
     let mut name = database.as_os_str().to_owned();
     name.push("-paused");
+    PathBuf::from(name)
+}
+
+/// The data directory of a database that was named: `notes.db.d`.
+fn files_beside(database: &Path) -> PathBuf {
+    let mut name = database.as_os_str().to_owned();
+    name.push(".d");
     PathBuf::from(name)
 }
 

@@ -279,11 +279,9 @@ struct Own {
 impl Own {
     fn read(folder: &Path, name: &str) -> Option<Own> {
         let path = folder.join(name);
-        // A pipe would let us wait for ever.
-        let is_file = fs::metadata(&path).ok()?.is_file();
+        fs::metadata(&path).ok()?;
         let mut text = String::new();
-        let file = if is_file { fs::File::open(&path).ok() } else { None };
-        let read = file.and_then(|file| {
+        let read = regular::open(&path).ok().and_then(|file| {
             file.take(limits::PROJECT_FILE_BYTES_MAX).read_to_string(&mut text).ok()
         });
         let document = text.parse::<DocumentMut>();

@@ -81,6 +81,7 @@ impl Desk {
             path: folder.0.join("rekindle.db"),
             one_shot: false,
             backups: folder.0.join("backups"),
+            records: Vec::new(),
             page_count_max: None,
             meaning: true,
             clock: || NOW,

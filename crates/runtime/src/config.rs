@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use contract::{Config, ConfigKey, ConfigKind, Table};
-use model::{Code, OpError};
+use model::{Code, OpError, limits};
 use toml_edit::{DocumentMut, Item, Value};
 
 /// Reads the settings in force: defaults, then the file, then the environment.
@@ -72,12 +72,12 @@ pub(crate) struct Taken {
 
 impl Taken {
     pub(crate) fn from(file: &Path) -> Taken {
-        Taken { file: file.to_owned(), text: std::fs::read_to_string(file).ok() }
+        Taken { file: file.to_owned(), text: text(file).ok() }
     }
 
     /// That the file was changed since then, and what is wrong with it now, if anything is.
     pub(crate) fn outdated(&self, table: &Table) -> Option<String> {
-        if std::fs::read_to_string(&self.file).ok() == self.text {
+        if text(&self.file).ok() == self.text {
             return None;
         }
         Some(match load(table, &self.file, &|_| None) {
@@ -133,8 +133,12 @@ pub fn find<'k>(keys: &'k [ConfigKey], name: &str) -> Result<&'k ConfigKey, OpEr
     })
 }
 
+fn text(file: &Path) -> std::io::Result<String> {
+    regular::read_text(file, limits::SMALL_FILE_BYTES_MAX)
+}
+
 fn read(file: &Path) -> Result<DocumentMut, OpError> {
-    let text = match std::fs::read_to_string(file) {
+    let text = match text(file) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
         Err(error) => {

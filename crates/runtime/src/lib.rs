@@ -26,5 +26,5 @@ mod tests;
 
 pub use builtin::hook::EventParams;
 pub use host::{Host, HostFacts};
-pub use runtime::{Kit, Runtime, Setup};
+pub use runtime::{Kit, Runtime, Setup, check_database};
 pub use tell::deadline;

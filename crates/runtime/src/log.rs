@@ -138,7 +138,9 @@ impl LogFile {
         if let Some(folder) = self.path.parent() {
             let _ = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
         }
-        self.file = OpenOptions::new().append(true).create(true).mode(0o600).open(&self.path).ok();
+        let mut options = OpenOptions::new();
+        options.append(true).create(true).mode(0o600);
+        self.file = regular::open_with(&mut options, &self.path).ok();
         self.bytes = self.file.as_ref().and_then(|f| f.metadata().ok()).map_or(0, |m| m.len());
     }
 

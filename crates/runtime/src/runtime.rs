@@ -6,7 +6,7 @@ use std::time::Instant;
 use contract::{Config, End, Plugin, Table};
 use model::locations::Locations;
 use model::wire::EnvNames;
-use model::{OpError, limits};
+use model::{Code, OpError, limits};
 use store::{OnOpen, Options, Publish, Store, StoreError, Write, hook_events};
 
 use crate::builtin::Builtin;
@@ -40,6 +40,17 @@ pub struct Setup {
     /// A command that opens the store for itself, does one thing and leaves.
     pub one_shot: bool,
     pub log: Log,
+}
+
+/// Refuses a path at which no database of ours is or can be made, before anything is made for it.
+pub fn check_database(locations: &Locations) -> Result<(), OpError> {
+    let checked = store::check_file(&locations.database, &locations.records());
+    checked.map_err(|error| {
+        let refused = matches!(error, StoreError::Refused { .. });
+        let error = OpError::from(error);
+        // A wrong name is the caller's mistake and not trouble that passes.
+        if refused { OpError { code: Code::Invalid, ..error }.with("param", "db") } else { error }
+    })
 }
 
 /// Everything needed to answer calls. Cheap to clone.
@@ -96,6 +107,7 @@ impl Runtime {
             path: locations.database.clone(),
             one_shot,
             backups: locations.backups(),
+            records: locations.records(),
             meaning: config.boolean("search.meaning"),
             page_count_max: u32::try_from(config.integer("store.max_pages"))
                 .ok()

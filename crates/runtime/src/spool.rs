@@ -142,10 +142,11 @@ pub fn files(folders: &[PathBuf]) -> Vec<PathBuf> {
 
 /// The event in a file; none if it is none.
 fn read(path: &Path) -> std::io::Result<Option<HookEvent>> {
+    // A pipe with the name of an event would be waited for without end.
     if !is_file(path) {
         return Ok(None);
     }
-    let text = std::fs::read(path)?;
+    let text = regular::read(path, limits::HOOK_BYTES_MAX as u64)?;
     let event: Option<HookEvent> = serde_json::from_slice(&text).ok();
     Ok(event.filter(|event| event.check().is_ok()))
 }
@@ -157,11 +158,10 @@ fn is_of(path: &Path, session: &str) -> bool {
         #[serde(borrow)]
         session: Cow<'a, str>,
     }
-    let text = if is_file(path) { std::fs::read(path).unwrap_or_default() } else { Vec::new() };
+    let text = regular::read(path, limits::HOOK_BYTES_MAX as u64).unwrap_or_default();
     serde_json::from_slice::<Look<'_>>(&text).is_ok_and(|look| look.session == session)
 }
 
-/// A pipe with the name of an event would be waited for without end.
 fn is_file(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|meta| meta.is_file())
 }

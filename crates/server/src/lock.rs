@@ -21,8 +21,10 @@ pub struct Lock {
 }
 
 impl Lock {
-    /// Takes the lock if nobody holds it.
+    /// Takes the lock if it is free. A file that is not ours to open is refused first: no lock or
+    /// directory is made beside it.
     pub fn try_take(locations: &Locations) -> Result<Option<Lock>, OpError> {
+        runtime::check_database(locations)?;
         platform::private_dir(&locations.runtime_dir)?;
         let path = locations.lock();
         let runtime = open(&path)?;
@@ -60,7 +62,7 @@ pub fn holder(locations: &Locations) -> Option<Holder> {
     if !meta.is_file() || meta.uid() != platform::uid() {
         return None;
     }
-    let file = File::open(&path).ok()?;
+    let file = regular::open(&path).ok()?;
     if !matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)) {
         return None;
     }
@@ -102,9 +104,10 @@ fn take_database(locations: &Locations) -> Result<File, OpError> {
 
 fn open(path: &Path) -> Result<File, OpError> {
     let mut options = OpenOptions::new();
-    let file = options.read(true).write(true).create(true).truncate(false).mode(0o600).open(path);
+    options.read(true).write(true).create(true).truncate(false).mode(0o600);
     // A lock needs no write access: on a read-only disk the file may exist already.
-    file.or_else(|error| File::open(path).map_err(|_| failed(path, &error)))
+    regular::open_with(&mut options, path)
+        .or_else(|error| regular::open(path).map_err(|_| failed(path, &error)))
 }
 
 fn try_lock(file: &File, path: &Path) -> Result<bool, OpError> {

@@ -74,7 +74,7 @@ pub fn write_private(path: &Path, text: &str) -> io::Result<()> {
 
 /// Reads the token, or makes one: 256 random bits that survive a reboot.
 pub fn token(path: &Path) -> io::Result<String> {
-    if let Ok(text) = std::fs::read_to_string(path) {
+    if let Ok(text) = regular::read_text(path, model::limits::SMALL_FILE_BYTES_MAX) {
         let text = text.trim();
         if text.len() >= 32 {
             return Ok(text.to_owned());

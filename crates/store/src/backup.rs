@@ -12,6 +12,7 @@ use rusqlite::backup::{Backup, StepResult};
 use crate::connection;
 use crate::error::StoreError;
 use crate::files::{self, FileId, Scratch};
+use crate::known::KnownFiles;
 
 /// Pages copied between two reports of progress.
 const PAGES_PER_STEP: i32 = 256;
@@ -129,26 +130,33 @@ pub(crate) fn prepare_restore(
         found if found == current => return Err(refuse("is the database that is in use")),
         Some(_) => {}
     }
+    judged(connection::refuse_foreign(file, &KnownFiles::default()), &refuse)?;
     let copy = Scratch::beside(database, "restore");
     for suffix in ["", "-wal"] {
         let from = files::beside(file, suffix);
         if suffix.is_empty() || files::bytes(&from) > 0 {
-            let mut from = fs::File::open(&from).map_err(unreadable)?;
-            if !from.metadata().map_err(unreadable)?.is_file() {
-                return Err(refuse("is not a file"));
-            }
+            let mut from = regular::open(&from).map_err(unreadable)?;
             files::create_private(&files::beside(&copy.0, suffix))
                 .and_then(|mut to| io::copy(&mut from, &mut to))
                 .map_err(|error| OpError::from(StoreError::from(error)))?;
         }
     }
-    match check(&copy.0, busy) {
-        Ok(()) => Ok(copy),
+    judged(check(&copy.0, busy), &refuse)?;
+    Ok(copy)
+}
+
+/// Says of the file that was named what a check found.
+fn judged(
+    checked: Result<(), StoreError>,
+    refuse: &dyn Fn(&str) -> OpError,
+) -> Result<(), OpError> {
+    match checked {
+        Ok(()) => Ok(()),
         Err(StoreError::NewerSchema { found, ours }) => {
             Err(refuse(&format!("has schema version {found}, this build knows {ours}"))
                 .hint("Use the newer rekindle that wrote it."))
         }
-        Err(StoreError::NotOurs) => Err(refuse("is a database of another application")),
+        Err(StoreError::Refused { why, .. }) => Err(refuse(&why)),
         Err(StoreError::Corrupt(what)) => Err(refuse(&format!("is not a sound database: {what}"))),
         Err(other) => Err(other.into()),
     }
@@ -156,14 +164,14 @@ pub(crate) fn prepare_restore(
 
 /// Checks a copy of ours and makes it one file.
 fn check(copy: &Path, busy: Duration) -> Result<(), StoreError> {
-    connection::refuse_foreign(copy)?;
+    connection::refuse_foreign(copy, &KnownFiles::default())?;
     let db = connection::connect(copy, busy)?;
     let failed = |error: rusqlite::Error| StoreError::of_any(&error);
     let pages: i64 = db.pragma_query_value(None, "page_count", |row| row.get(0)).map_err(failed)?;
     if pages == 0 {
         return Err(StoreError::Corrupt("it is empty".into()));
     }
-    connection::refuse_foreign_content(&db)?;
+    connection::refuse_foreign_content(&db, copy)?;
     let found: String =
         db.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(failed)?;
     if found != "ok" {

@@ -2,9 +2,10 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use model::database::{APPLICATION_ID, FileHead, HEADER_BYTES};
 use model::limits;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
@@ -12,9 +13,8 @@ use rusqlite::{Connection, OpenFlags};
 use crate::deadline;
 use crate::error::StoreError;
 use crate::files;
+use crate::known::KnownFiles;
 
-/// `RKDL`: says in the file's header whose database it is.
-pub(crate) const APPLICATION_ID: i32 = 0x524b_444c;
 /// Grows with each change of the schema that an older build could not live with.
 pub(crate) const SCHEMA_VERSION: i32 = 1;
 
@@ -46,8 +46,6 @@ const WRITER_CACHE_KIB: i32 = 16 * 1024;
 /// Steps of SQLite's machine between two looks at the clock of a [`deadline`]. The full-text index
 /// makes few of them while it reads much.
 const STEPS_PER_LOOK: i32 = 64;
-const HEADER_BYTES: usize = 100;
-const MAGIC: &[u8] = b"SQLite format 3\0";
 
 /// How the writer's connection is set up.
 #[derive(Clone, Copy, Debug)]
@@ -59,30 +57,71 @@ pub(crate) struct Setup {
     pub(crate) busy: Duration,
 }
 
-/// Refuses a file by its header alone, without SQLite, which would make files beside it. A header
-/// that is not SQLite's is left to SQLite: the log may hold a good one.
-pub(crate) fn refuse_foreign(path: &Path) -> Result<(), StoreError> {
-    let mut header = [0; HEADER_BYTES];
-    match File::open(path).and_then(|mut file| file.read_exact(&mut header)) {
-        Ok(()) => {}
-        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
-        Err(error) => return Err(error.into()),
-    }
-    if !header.starts_with(MAGIC) {
+/// Refuses a path that leads to anything but a database of ours, an empty file or nothing. Only the
+/// file is looked at: nothing is made or changed. `records` are the directories of
+/// [`crate::Options::records`].
+pub fn check_file(path: &Path, records: &[PathBuf]) -> Result<(), StoreError> {
+    if is_missing(path) {
         return Ok(());
     }
-    let number = |at: usize| {
-        i32::from_be_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])
-    };
-    refuse(number(68), number(60))
+    refuse_foreign(path, &KnownFiles::in_dirs(records))
 }
 
-fn refuse(application_id: i32, version: i32) -> Result<(), StoreError> {
-    if application_id != APPLICATION_ID {
-        return Err(StoreError::NotOurs);
+/// The files in which these directories record the database at this path.
+pub fn record_entries(path: &Path, records: &[PathBuf]) -> Vec<PathBuf> {
+    KnownFiles::in_dirs(records).entries(path)
+}
+
+fn is_missing(path: &Path) -> bool {
+    std::fs::symlink_metadata(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+}
+
+/// Refuses a file by its first bytes alone, without SQLite, which would make files beside it. A
+/// damaged header is left to SQLite if the file was opened before: the log may hold a good one.
+pub(crate) fn refuse_foreign(path: &Path, known: &KnownFiles) -> Result<(), StoreError> {
+    match head(path)? {
+        FileHead::Empty => Ok(()),
+        FileHead::Database { application_id, schema_version } => {
+            refuse(path, application_id, schema_version)
+        }
+        FileHead::Other if known.holds(path) => Ok(()),
+        FileHead::Other => Err(refused(path, "is not an SQLite database")),
     }
-    if version > SCHEMA_VERSION {
-        return Err(StoreError::NewerSchema { found: version, ours: SCHEMA_VERSION });
+}
+
+/// Whether a damaged file may be set aside and salvaged: it says that it is ours, or was opened before.
+pub(crate) fn may_salvage(path: &Path, known: &KnownFiles) -> bool {
+    match head(path) {
+        Ok(FileHead::Database { application_id, .. }) => application_id == APPLICATION_ID,
+        Ok(FileHead::Other) => known.holds(path),
+        Ok(FileHead::Empty) | Err(_) => false,
+    }
+}
+
+fn head(path: &Path) -> Result<FileHead, StoreError> {
+    let bytes = regular::read(path, HEADER_BYTES as u64).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound if !is_missing(path) => {
+            refused(path, "is a symbolic link that leads nowhere")
+        }
+        io::ErrorKind::InvalidInput | io::ErrorKind::IsADirectory => {
+            refused(path, &format!("is not a database: {error}"))
+        }
+        // A disk that cannot be read says nothing about what is on it.
+        _ => StoreError::Io(format!("{}: {error}", path.display())),
+    })?;
+    Ok(FileHead::of(&bytes))
+}
+
+fn refused(path: &Path, why: &str) -> StoreError {
+    StoreError::Refused { path: path.display().to_string(), why: why.to_owned() }
+}
+
+fn refuse(path: &Path, application_id: i32, schema_version: i32) -> Result<(), StoreError> {
+    if application_id != APPLICATION_ID {
+        return Err(refused(path, "is a database of another application"));
+    }
+    if schema_version > SCHEMA_VERSION {
+        return Err(StoreError::NewerSchema { found: schema_version, ours: SCHEMA_VERSION });
     }
     Ok(())
 }
@@ -105,32 +144,36 @@ pub(crate) fn connect(path: &Path, busy: Duration) -> Result<Connection, StoreEr
     Ok(db)
 }
 
-/// Refuses what the header did not show because it stands in the log.
-pub(crate) fn refuse_foreign_content(db: &Connection) -> Result<(), StoreError> {
+/// Refuses a database whose newest header is in the log and not yet in the file.
+pub(crate) fn refuse_foreign_content(db: &Connection, path: &Path) -> Result<(), StoreError> {
     let number = |pragma: &str| {
         db.pragma_query_value(None, pragma, |row| row.get(0)).map_err(|e| StoreError::of_any(&e))
     };
-    refuse(number("application_id")?, number("user_version")?)
+    refuse(path, number("application_id")?, number("user_version")?)
 }
 
 /// Opens the database that is there, as it is, and lets nothing be written to it.
-fn open_to_read(path: &Path, busy: Duration) -> Result<Connection, StoreError> {
-    refuse_foreign(path)?;
+fn open_to_read(path: &Path, busy: Duration, known: &KnownFiles) -> Result<Connection, StoreError> {
+    refuse_foreign(path, known)?;
     let db = connect(path, busy)?;
-    refuse_foreign_content(&db)?;
+    refuse_foreign_content(&db, path)?;
     db.pragma_update(None, "query_only", true).map_err(|e| StoreError::of_any(&e))?;
     Ok(db)
 }
 
 /// Opens the database for the writer and says whether it is new.
-pub(crate) fn open_writer(path: &Path, setup: &Setup) -> Result<(Connection, bool), StoreError> {
+pub(crate) fn open_writer(
+    path: &Path,
+    setup: &Setup,
+    known: &KnownFiles,
+) -> Result<(Connection, bool), StoreError> {
     if setup.to_read {
-        return Ok((open_to_read(path, setup.busy)?, false));
+        return Ok((open_to_read(path, setup.busy, known)?, false));
     }
     files::make_folder(files::folder(path))?;
     match files::create_private(path) {
         Ok(_) => {}
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => refuse_foreign(path)?,
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => refuse_foreign(path, known)?,
         Err(error) => return Err(error.into()),
     }
     let db = connect(path, setup.busy)?;
@@ -141,7 +184,7 @@ pub(crate) fn open_writer(path: &Path, setup: &Setup) -> Result<(Connection, boo
     if new {
         create(&db).map_err(|e| StoreError::of_any(&e))?;
     } else {
-        refuse_foreign_content(&db)?;
+        refuse_foreign_content(&db, path)?;
     }
     files::make_private(path);
     set_up_writer(&db, setup, new).map_err(|e| StoreError::of_any(&e))?;

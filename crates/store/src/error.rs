@@ -9,8 +9,9 @@ use rusqlite::ffi;
 pub enum StoreError {
     #[error("the database has schema version {found}, this build knows {ours}")]
     NewerSchema { found: i32, ours: i32 },
-    #[error("the file is a database of another application")]
-    NotOurs,
+    /// The file at the path is not ours to open.
+    #[error("{path} {why}")]
+    Refused { path: String, why: String },
     #[error("the database is locked by another process")]
     Busy,
     #[error("the database is read-only")]
@@ -27,7 +28,9 @@ impl From<StoreError> for OpError {
     fn from(error: StoreError) -> OpError {
         let hint = match &error {
             StoreError::NewerSchema { .. } => "Use the newer rekindle that wrote it.",
-            StoreError::NotOurs => "Name another file with --db, or move this one away.",
+            StoreError::Refused { .. } => {
+                "Nothing was changed: only a new or empty file and a database of rekindle are opened. Name another one with --db, NMEM_DB or REKINDLE_HOME; if this was your database, move it away and `rekindle restore` a backup."
+            }
             StoreError::Busy => "Close the program that holds the lock, then try again.",
             StoreError::ReadOnly => "Make the file and its folder writable for you.",
             StoreError::Full => {

@@ -16,6 +16,7 @@ use crate::connection::{self, Setup};
 use crate::error::StoreError;
 use crate::events;
 use crate::files::{self, Look, Scratch, Standing};
+use crate::known::KnownFiles;
 use crate::memo::Memo;
 use crate::notices;
 use crate::passages;
@@ -29,6 +30,8 @@ use crate::tx::{Effect, Tx};
 pub(crate) struct Shared {
     pub(crate) options: Options,
     pub(crate) setup: Setup,
+    /// Which files were opened before, so that a damaged one is known to be ours.
+    pub(crate) known: KnownFiles,
     pub(crate) pool: Pool,
     pub(crate) notices: Mutex<Vec<String>>,
     /// Somebody else holds the lock for writing, and nothing was written at the opening.
@@ -178,6 +181,7 @@ impl Keeper {
         let mut opened = self.try_open(true);
         if let Err(StoreError::Corrupt(why)) = &opened
             && !self.shared.setup.to_read
+            && connection::may_salvage(self.shared.path(), &self.shared.known)
         {
             let why = why.clone();
             opened = self.set_aside(&why).and_then(|()| self.try_open(true));
@@ -205,9 +209,10 @@ impl Keeper {
     fn try_open(&mut self, announce: bool) -> Result<(), StoreError> {
         let shared = Arc::clone(&self.shared);
         let path = shared.path();
-        let before = files::id(path)?;
-        let had_log = files::id(&files::beside(path, "-wal"))?.is_some();
-        let (db, new) = connection::open_writer(path, &shared.setup)?;
+        // A path that cannot be looked at is refused by name right after.
+        let before = files::id(path).ok().flatten();
+        let had_log = files::id(&files::beside(path, "-wal")).is_ok_and(|log| log.is_some());
+        let (db, new) = connection::open_writer(path, &shared.setup, &shared.known)?;
         let opened = match (self.started, new || self.rebuilt) {
             (false, _) => Opened::First,
             (true, true) => Opened::Fresh,
@@ -217,6 +222,9 @@ impl Keeper {
         let standing = Standing::of(path)?;
         if before.is_some_and(|before| before != standing.database) {
             return Err(StoreError::Io("the file was replaced while it was being opened".into()));
+        }
+        if !shared.setup.to_read {
+            shared.known.add(path);
         }
         let generation = shared.pool.resume(standing.database);
         self.started = true;

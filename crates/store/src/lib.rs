@@ -26,6 +26,7 @@ pub mod hints;
 pub mod history;
 pub mod hook_events;
 mod keeper;
+mod known;
 mod late;
 mod memo;
 mod mover;
@@ -55,6 +56,7 @@ pub mod totals;
 mod tx;
 mod writer;
 
+pub use connection::{check_file, record_entries};
 pub use error::StoreError;
 pub use health::Health;
 pub use store::{OnOpen, Opened, Options, Publish, Store, Write, Written};

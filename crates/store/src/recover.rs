@@ -65,7 +65,7 @@ pub(crate) fn set_aside(
         .collect();
     let what = if tables.is_empty() { String::new() } else { format!(" ({})", tables.join(", ")) };
     let text = format!(
-        "the database was damaged ({why}); set aside at {}, salvaged {rows} rows{what} into a new one",
+        "the database was damaged ({why}); set aside at {}, salvaged {rows} rows{what} into a new one; if something is missing, `rekindle restore FILE` brings back a backup",
         aside.display()
     );
     notices::add(&new, now, &text).map_err(|e| StoreError::of_any(&e))?;

@@ -18,6 +18,7 @@ use crate::error::StoreError;
 use crate::files;
 use crate::health::{self, Health, Integrity};
 use crate::keeper::{Keeper, Shared};
+use crate::known::KnownFiles;
 use crate::passages;
 use crate::pool::{NoReader, Pool, Reader};
 use crate::tx::{Rx, Tx};
@@ -32,6 +33,9 @@ pub struct Options {
     pub one_shot: bool,
     /// Where `restore` saves the database that it replaces.
     pub backups: PathBuf,
+    /// Directories for the record of opened databases, the preferred one first. See
+    /// [`crate::check_file`].
+    pub records: Vec<PathBuf>,
     /// Pages the database may grow to; for tests of a full disk.
     pub page_count_max: Option<u32>,
     /// Whether it is worked out what records mean, for who searches by it.
@@ -126,9 +130,11 @@ impl Store {
         let (one_shot, page_count_max) = (options.one_shot, options.page_count_max);
         let setup = Setup { one_shot, to_read, page_count_max, busy };
         let pool = Pool::new(options.path.clone(), busy);
+        let known = KnownFiles::in_dirs(&options.records);
         let shared = Arc::new(Shared {
             options,
             setup,
+            known,
             pool,
             notices: Mutex::default(),
             only_read: AtomicBool::default(),

@@ -5,25 +5,26 @@ use serde_json::Value;
 use crate::report::Problem;
 
 /// A crate and those of ours it may depend on. What only tests need is not looked at.
-const MAY_SEE: [(&str, &[&str]); 23] = [
+const MAY_SEE: [(&str, &[&str]); 24] = [
     ("model", &["text"]),
     ("text", &[]),
-    ("git", &[]),
+    ("git", &["regular"]),
+    ("regular", &[]),
     ("meaning", &[]),
     ("pattern", &["text"]),
     ("markup", &["text"]),
     ("agents", &["model", "text"]),
-    ("store", &["model", "text", "pattern", "meaning"]),
-    ("eval", &["model", "text", "store"]),
+    ("store", &["model", "text", "pattern", "meaning", "regular"]),
+    ("eval", &["model", "text", "store", "regular"]),
     ("contract", &["model", "store"]),
     ("llm", &["model", "contract"]),
-    ("client", &["model", "git"]),
-    ("connect", &["model", "agents"]),
-    ("runtime", &["model", "text", "git", "agents", "store", "contract"]),
-    ("hook", &["model", "agents", "text", "git", "client"]),
+    ("client", &["model", "git", "regular"]),
+    ("connect", &["model", "agents", "regular"]),
+    ("runtime", &["model", "text", "git", "agents", "store", "contract", "regular"]),
+    ("hook", &["model", "agents", "text", "git", "client", "regular"]),
     ("mcp", &["model", "text", "contract", "runtime", "client"]),
-    ("server", &["model", "contract", "runtime", "client", "mcp"]),
-    ("cli", &["model", "text", "contract", "client", "agents"]),
+    ("server", &["model", "contract", "runtime", "client", "mcp", "regular"]),
+    ("cli", &["model", "text", "contract", "client", "agents", "regular"]),
     ("commands", &["*", "-app"]),
     ("app", &["*"]),
     ("testkit", &["*", "-app", "-commands"]),
@@ -32,8 +33,8 @@ const MAY_SEE: [(&str, &[&str]); 23] = [
 ];
 
 /// What every plugin may see: never another plugin and never a surface.
-const PLUGIN_MAY_SEE: [&str; 8] =
-    ["model", "text", "git", "pattern", "markup", "agents", "store", "contract"];
+const PLUGIN_MAY_SEE: [&str; 9] =
+    ["model", "text", "git", "pattern", "markup", "agents", "store", "contract", "regular"];
 
 /// Crates that may use tokio: for sockets, to talk to a model, or to hear of Ctrl-C.
 pub(crate) const TOKIO_CRATES: [&str; 6] =

@@ -36,6 +36,7 @@ mod mcp;
 mod meaning;
 mod nmem;
 mod nudge;
+mod opening;
 mod out_of_reach;
 mod outbound;
 mod parity;

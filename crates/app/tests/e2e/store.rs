@@ -95,8 +95,10 @@ fn repair_is_told(home: &Home) {
     let kept = set_aside(home);
     assert_eq!(kept.len(), 1, "{kept:?}");
     let told = format!("set aside at {}", kept[0].display());
+    let way_out = "`rekindle restore FILE` brings back a backup";
     let status = home.run(&["status"]).ok();
     assert!(status.contains("the database was damaged") && status.contains(&told), "{status}");
+    assert!(status.contains(way_out), "{status}");
     let doctor = home.run(&["doctor"]);
     assert!(doctor.stdout.contains(&told), "{doctor:?}");
     assert_eq!(doctor.code, 0, "{doctor:?}");
@@ -179,8 +181,8 @@ fn a_damaged_table_of_numbers_does_not_let_a_number_be_used_twice() {
 
 /// @a_damaged_database_is_set_aside
 #[test]
-fn a_file_of_garbage_is_set_aside_and_a_new_database_is_started() {
-    let home = home();
+fn a_database_that_was_overwritten_with_garbage_is_set_aside_and_a_new_one_is_started() {
+    let home = used();
     home.write("data/rekindle.db", &"garbage ".repeat(2_000));
     let daemon = home.daemon();
     set(&daemon, "build");
@@ -323,12 +325,12 @@ fn a_restore_of_what_is_no_backup_changes_nothing() {
     OpenOptions::new().write(true).open(home.path("cut.db")).unwrap().set_len(9_000).unwrap();
     let bad = [
         ("newer.db", "schema version 99"),
-        ("garbage.db", "not a sound database"),
+        ("garbage.db", "not an SQLite database"),
         ("empty.db", "not a sound database"),
         ("foreign.db", "another application"),
         ("cut.db", "not a sound database"),
         ("none.db", "there is no file"),
-        ("data", "not a file"),
+        ("data", "it is a directory"),
         ("data/rekindle.db", "in use"),
     ];
     for (file, words) in bad {

@@ -80,7 +80,12 @@ pub(super) fn run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
 pub fn take(event: &str, agent: Option<&str>, db: Option<&Path>) {
     let started = Instant::now();
     let hooked = Hooked { event, agent, db, to_spool };
+    let name = event;
     let Outcome::Spooled { event, locations } = hook::run(&hooked) else { return };
+    if let Err(error) = runtime::check_database(&locations) {
+        // The event waits in the spool until a database can be made or is put there.
+        return hook::log(&locations, name, &format!("not recorded: {}", error.message));
+    }
     if matches!(event.what, Happening::SessionStarted(_) | Happening::Prompted(_)) {
         // Whatever goes wrong here, the event is safe and the agent is not to be disturbed.
         if let Some(answer) = answer_in_time(*event, locations.clone(), started) {
@@ -96,7 +101,8 @@ pub(super) fn to_spool(event: &HookEvent, locations: &Locations) -> HookEvent {
     let key = &plugin_observations::EXCLUDED_PROJECTS;
     let excluded =
         runtime::config::one(key, &locations.config_file, &world::var).unwrap_or_default();
-    let noted = std::fs::read(paused_beside(&locations.database)).unwrap_or_default();
+    let noted = regular::read(&paused_beside(&locations.database), limits::SMALL_FILE_BYTES_MAX);
+    let noted = noted.unwrap_or_default();
     let pauses = serde_json::from_slice(&noted).unwrap_or_default();
     plugin_observations::to_spool(event, client::platform::home(), &excluded, &pauses)
 }

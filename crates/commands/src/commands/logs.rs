@@ -1,6 +1,5 @@
 //! `rekindle logs`: the tail of the daemon's log, or of the hooks'.
 
-use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
@@ -68,7 +67,7 @@ pub(super) fn run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
 }
 
 pub(super) fn tail(path: &Path, lines: usize) -> std::io::Result<String> {
-    let mut file = File::open(path)?;
+    let mut file = regular::open(path)?;
     let length = file.metadata()?.len();
     file.seek(SeekFrom::Start(length.saturating_sub(limits::LOG_TAIL_BYTES_MAX)))?;
     let mut bytes = Vec::new();
@@ -89,7 +88,7 @@ fn follow(world: &mut World, path: &Path) -> u8 {
         if now != seen {
             (seen, at) = (now, 0);
         }
-        let Ok(mut file) = File::open(path) else { continue };
+        let Ok(mut file) = regular::open(path) else { continue };
         let mut added = Vec::new();
         if file.seek(SeekFrom::Start(at)).is_ok()
             && file.take(limits::LOG_TAIL_BYTES_MAX).read_to_end(&mut added).is_ok()

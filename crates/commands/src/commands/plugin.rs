@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgMatches, Command, value_parser};
 use connect::{Asked, Scope};
-use model::{Code, OpError};
+use model::{Code, OpError, limits};
 use serde_json::{Value, json};
 
 use super::connecting::{Here, record_dir};
@@ -45,10 +45,8 @@ fn write(dir: &Path) -> Result<Value, OpError> {
             .hint("Choose a directory that is yours to write.")
     };
     let manifest = dir.join(".claude-plugin/plugin.json");
-    // A pipe in its place would be waited for without end.
-    let is_file = fs::metadata(&manifest).is_ok_and(|meta| meta.is_file());
-    let is_ours =
-        is_file && fs::read_to_string(&manifest).is_ok_and(|text| text.contains("\"rekindle\""));
+    let text = regular::read_text(&manifest, limits::SMALL_FILE_BYTES_MAX);
+    let is_ours = text.is_ok_and(|text| text.contains("\"rekindle\""));
     let others = manifest.exists() && !is_ours;
     let strange = !manifest.exists() && fs::read_dir(dir).is_ok_and(|mut all| all.next().is_some());
     if others || strange {

@@ -22,6 +22,7 @@ pub(super) fn run(world: &mut World, _: &[String], _: &ArgMatches) -> u8 {
 
 fn status(world: &mut World) -> Result<Value, OpError> {
     let Some((road, hello)) = road::reach(world)? else {
+        runtime::check_database(&world.locations)?;
         let database = world.locations.database.to_string_lossy();
         return Ok(of_the_store(world)
             .unwrap_or_else(|| json!({ "running": false, "database": database })));

@@ -1,7 +1,7 @@
 //! Damage: the database is set aside, what can be read is salvaged, and the work goes on.
 
 use std::fs;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, PermissionsExt as _};
 
 use model::Code;
 
@@ -65,8 +65,21 @@ fn records_whose_session_and_project_were_lost_are_found_and_listed_all_the_same
 }
 
 #[test]
-fn a_file_that_never_was_a_database_is_set_aside() {
-    let home = Home::new();
+fn a_file_that_was_never_opened_and_is_no_database_is_refused_untouched() {
+    for text in ["not a database at all\n".repeat(500), "SQLite".to_owned()] {
+        let home = Home::new();
+        fs::write(home.db(), &text).unwrap();
+        fs::set_permissions(home.db(), fs::Permissions::from_mode(0o644)).unwrap();
+        let refused = home.open_with(home.options()).err().unwrap();
+        assert!(refused.to_string().ends_with("is not an SQLite database"), "{refused}");
+        assert_eq!(fs::read_to_string(home.db()).unwrap(), text);
+        assert_eq!((mode(&home.db()), home.names().len()), (0o644, 1));
+    }
+}
+
+#[test]
+fn an_opened_file_that_was_overwritten_is_set_aside() {
+    let home = filled();
     fs::write(home.db(), "not a database at all\n".repeat(500)).unwrap();
     let opening = home.open();
     opening.set("a", "v").unwrap();

@@ -1,6 +1,7 @@
 //! Faults that are no damage: a full disk, a lock, a read-only file, a database that is not ours.
 
 use std::fs;
+use std::path::Path;
 
 use model::{Code, OpError};
 
@@ -191,7 +192,8 @@ fn a_database_of_another_application_is_refused_untouched() {
         other.execute_batch("CREATE TABLE theirs (x); INSERT INTO theirs VALUES (1)").unwrap();
         drop(other);
         let before = fs::read(home.db()).unwrap();
-        assert_eq!(home.open_with(home.options()).err(), Some(StoreError::NotOurs));
+        let refused = home.open_with(home.options()).err().unwrap();
+        assert!(refused.to_string().ends_with("is a database of another application"), "{refused}");
         assert_eq!(fs::read(home.db()).unwrap(), before);
         assert_eq!(home.names(), ["rekindle.db"]);
     }
@@ -201,8 +203,35 @@ fn a_database_of_another_application_is_refused_untouched() {
 fn a_path_that_cannot_be_a_file_is_an_error_not_damage() {
     let home = Home::new();
     fs::create_dir(home.db()).unwrap();
-    assert!(matches!(home.open_with(home.options()).err(), Some(StoreError::Io(_))));
+    let refused = home.open_with(home.options()).err().unwrap();
+    assert!(matches!(refused, StoreError::Refused { .. }), "{refused}");
     assert_eq!(home.names(), ["rekindle.db"]);
+}
+
+#[test]
+fn a_damaged_database_of_another_application_is_refused_untouched() {
+    use std::os::unix::fs::FileExt;
+    for (at, spoilt) in [(0, vec![b'!'; 100]), (100, vec![0xa5; 2_000])] {
+        let home = Home::new();
+        drop(files::create_private(&home.db()).unwrap());
+        let other = other_connection(&home.db());
+        other.execute_batch("CREATE TABLE theirs (x); INSERT INTO theirs VALUES (1)").unwrap();
+        drop(other);
+        let file = fs::OpenOptions::new().write(true).open(home.db()).unwrap();
+        file.write_all_at(&spoilt, at).unwrap();
+        let before = fs::read(home.db()).unwrap();
+        let refused = home.open_with(home.options()).err().unwrap();
+        assert!(matches!(refused, StoreError::Refused { .. }), "{refused}");
+        assert_eq!(fs::read(home.db()).unwrap(), before);
+        assert_eq!(home.names(), ["rekindle.db"]);
+    }
+}
+
+#[test]
+fn devices_and_files_of_the_system_are_no_databases() {
+    for path in ["/dev/zero", "/dev/null", "/dev/tty", "/proc/version", "/proc/self/mem", "/"] {
+        assert!(crate::check_file(Path::new(path), &[]).is_err(), "{path}");
+    }
 }
 
 #[test]

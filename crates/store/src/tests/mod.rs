@@ -65,6 +65,7 @@ impl Home {
             path: self.db(),
             one_shot: false,
             backups: self.0.join("backups"),
+            records: vec![self.1.records()],
             page_count_max: None,
             meaning: true,
             clock: || NOW,
@@ -100,9 +101,17 @@ impl Home {
     }
 }
 
+impl Folder {
+    /// The directory for the record of opened files, beside the folder.
+    fn records(&self) -> PathBuf {
+        self.0.with_extension("records")
+    }
+}
+
 impl Drop for Folder {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
+        let _ = fs::remove_dir_all(self.records());
     }
 }
 

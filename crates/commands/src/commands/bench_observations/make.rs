@@ -92,6 +92,7 @@ fn open(world: &World) -> Result<Store, OpError> {
         path,
         one_shot: false,
         backups: world.locations.backups(),
+        records: Vec::new(),
         page_count_max: None,
         meaning: true,
         clock: client::clock::now_ms,

@@ -32,7 +32,8 @@ pub(super) struct Heard {
 pub(super) fn waiting(locations: &Locations) -> Waiting {
     let files = runtime::spool::files(&locations.spools());
     let read = |path: &PathBuf| {
-        let event: HookEvent = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
+        let text = regular::read(path, limits::HOOK_BYTES_MAX as u64).ok()?;
+        let event: HookEvent = serde_json::from_slice(&text).ok()?;
         Some(Heard { agent: event.agent, name: event.name, at: event.at })
     };
     Waiting {
@@ -137,11 +138,12 @@ pub(super) fn private_files(locations: &Locations) -> Vec<PathBuf> {
         name.push(ending);
         PathBuf::from(name)
     };
+    // A file that is not ours to open is not ours to close either.
+    let database = match runtime::check_database(locations) {
+        Ok(()) => vec![database.clone(), beside("-wal"), beside("-shm"), beside("-paused")],
+        Err(_) => Vec::new(),
+    };
     let all = [
-        database.clone(),
-        beside("-wal"),
-        beside("-shm"),
-        beside("-paused"),
         locations.token(),
         locations.token_copy(),
         locations.socket(),
@@ -149,7 +151,8 @@ pub(super) fn private_files(locations: &Locations) -> Vec<PathBuf> {
         locations.hook_log(),
         locations.data_dir.join("installed.json"),
     ];
-    all.into_iter().filter(|file| std::fs::symlink_metadata(file).is_ok()).collect()
+    let all = database.into_iter().chain(all);
+    all.filter(|file| std::fs::symlink_metadata(file).is_ok()).collect()
 }
 
 /// Why a file is not the user's alone; none if it is.
@@ -205,7 +208,7 @@ pub(super) fn token(locations: &Locations, runs: bool) -> Option<Value> {
     let path = locations.token();
     let shown = path.display();
     let hint = "`rekindle stop`, then `rekindle up` makes a new one; clients that keep it have to be told.";
-    Some(match std::fs::read_to_string(&path) {
+    Some(match regular::read_text(&path, limits::SMALL_FILE_BYTES_MAX) {
         Ok(text) if !text.trim().is_empty() => check("token", "ok", &shown.to_string(), ""),
         Ok(_) => check("token", "fail", &format!("{shown} is empty"), hint),
         Err(error) => check("token", "fail", &format!("cannot read {shown}: {error}"), hint),

@@ -17,8 +17,9 @@ use crate::world::World;
 /// What was remembered, and what else the program keeps for itself.
 pub(super) struct Data {
     places: Vec<Place>,
-    /// The locks, which go last: nobody may take them meanwhile.
-    locks: [PathBuf; 2],
+    /// The locks and the record of the database, which are deleted last: the data is still locked
+    /// while the rest is deleted.
+    locks: Vec<PathBuf>,
     kept: Vec<(PathBuf, &'static str)>,
 }
 
@@ -105,9 +106,11 @@ impl Data {
             place.things.retain(|thing| fs::symlink_metadata(thing).is_ok());
         }
         let settings = Some((locations.config_file.clone(), "your settings"));
+        let mut locks = vec![beside(database, ".lock"), locations.lock()];
+        locks.extend(store::record_entries(database, &locations.records()));
         Data {
             places,
-            locks: [beside(database, ".lock"), locations.lock()],
+            locks,
             kept: settings.into_iter().filter(|(file, _)| file.exists()).collect(),
         }
     }
@@ -210,7 +213,10 @@ impl Data {
         // Where the socket's usual path is too long it has a directory of its own.
         let short = locations.socket().parent().map(Path::to_owned);
         let dirs = self.places.iter().filter(|place| place.is_dir).map(|place| place.path.clone());
-        for dir in dirs.chain(short) {
+        // The record's directory is in the user's data directory, which may be another one.
+        let records = locations.records();
+        let records = records.iter().flat_map(|dir| dir.ancestors().take(2)).map(Path::to_owned);
+        for dir in records.chain(dirs).chain(short) {
             // What else is in it was not put there by us.
             let _ = fs::remove_dir(dir);
         }
@@ -228,7 +234,7 @@ impl Data {
             // What could not be removed is told of elsewhere, and the settings may lie there, too.
             left.retain(|path| {
                 !place.things.contains(path)
-                    && !self.locks.contains(path)
+                    && !self.locks.iter().any(|lock| lock.starts_with(path))
                     && !self.kept.iter().any(|(kept, _)| kept == path)
             });
             kept.extend(left.into_iter().map(|path| match path.ends_with(RECORD) {

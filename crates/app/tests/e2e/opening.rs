@@ -1,0 +1,302 @@
+//! Which files are opened at all: a file that is not a database of ours is refused by name and left
+//! exactly as it is, and nothing waits for a pipe.
+
+use std::fs::Permissions;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use testkit::{Home, Run, wait_until};
+
+use super::{home, sqlite};
+
+/// Long enough for a debug build on a busy machine, and far shorter than waiting for a pipe.
+const AT_ONCE: Duration = Duration::from_secs(30);
+
+/// Every entry of a directory with its mode and, if it is a file, its bytes.
+fn listing(dir: &Path) -> Vec<(PathBuf, u32, Vec<u8>)> {
+    let mut all: Vec<_> = std::fs::read_dir(dir)
+        .unwrap()
+        .map(|entry| {
+            let entry = entry.unwrap();
+            let meta = std::fs::symlink_metadata(entry.path()).unwrap();
+            let bytes =
+                if meta.is_file() { std::fs::read(entry.path()).unwrap() } else { Vec::new() };
+            (entry.path(), meta.permissions().mode(), bytes)
+        })
+        .collect();
+    all.sort();
+    all
+}
+
+fn mkfifo(path: &Path) {
+    assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
+}
+
+/// A home in which databases are named by `--db` alone, so that their files lie beside them.
+fn plain_home() -> Home {
+    let mut home = home();
+    home.unset("REKINDLE_HOME");
+    std::fs::create_dir(home.path("docs")).unwrap();
+    home
+}
+
+const EVENT: &str = r#"{"session_id":"s-1","cwd":"/srv/app","hook_event_name":"UserPromptSubmit","prompt":"tame the zebrafish"}"#;
+
+fn refused(run: &Run, file: &Path, words: &str, what: &[&str]) {
+    assert_eq!(run.code, 1, "{what:?}: {run:?}");
+    let said = format!("{}{}", run.stdout, run.stderr);
+    assert!(said.contains(&format!("{} {words}", file.display())), "{what:?}: {run:?}");
+}
+
+/// Every way to open `file` fails with its name, the reason and a hint, and changes nothing beside it.
+fn refused_everywhere(home: &Home, file: &Path, words: &str) {
+    let before = listing(&home.path("docs"));
+    let named = file.to_str().unwrap();
+    let copy = home.path("copy.db");
+    let commands: [&[&str]; 13] = [
+        &["recent"],
+        &["search", "zebrafish"],
+        &["status"],
+        &["serve"],
+        &["serve", "--http"],
+        &["serve", "--daemon"],
+        &["up"],
+        &["hint", "set", "web", "build", "make"],
+        &["doctor"],
+        &["doctor", "--fix"],
+        &["backup", copy.to_str().unwrap()],
+        &["restore", copy.to_str().unwrap()],
+        &["uninstall", "--data", "--yes"],
+    ];
+    for command in commands {
+        let command = [command, &["--db", named]].concat();
+        let started = Instant::now();
+        let run = home.run(&command);
+        assert!(started.elapsed() < AT_ONCE, "{command:?}");
+        refused(&run, file, words, &command);
+        assert!(format!("{run:?}").contains("Nothing was changed"), "{command:?}: {run:?}");
+        assert_eq!(listing(&home.path("docs")), before, "{command:?}");
+    }
+    let recorded = home.run_with(&["record", "--db", named], EVENT.as_bytes());
+    refused(&recorded, file, words, &["record"]);
+    assert_eq!(listing(&home.path("docs")), before, "record");
+    assert!(!home.locations().discovery().exists());
+    assert!(!copy.exists());
+}
+
+/// @only_databases_are_opened
+#[test]
+fn a_file_that_is_no_database_is_refused_by_name_and_left_as_it_is() {
+    let home = plain_home();
+    let texts: [(&str, &[u8]); 4] = [
+        ("notes.txt", b"precious notes\n"),
+        ("paper.pdf", b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj\n"),
+        ("short", b"SQLite"),
+        ("cut.db", b"SQLite format 3\0\x10\0\x01\x01"),
+    ];
+    for (name, text) in texts {
+        let file = home.path("docs").join(name);
+        std::fs::write(&file, text).unwrap();
+        std::fs::set_permissions(&file, Permissions::from_mode(0o644)).unwrap();
+    }
+    refused_everywhere(&home, &home.path("docs/notes.txt"), "is not an SQLite database");
+    for (name, _) in &texts[1..] {
+        let (file, before) = (home.path("docs").join(name), listing(&home.path("docs")));
+        let run = home.run(&["recent", "--db", file.to_str().unwrap()]);
+        refused(&run, &file, "is not an SQLite database", &[name]);
+        assert_eq!(listing(&home.path("docs")), before, "{name}");
+    }
+}
+
+/// @only_databases_are_opened
+#[test]
+fn the_variables_that_name_a_database_are_held_to_the_same_rule() {
+    let mut home = plain_home();
+    let notes = home.write("docs/rekindle.db", "precious notes\n");
+    let before = listing(&home.path("docs"));
+    for (variable, value) in [("NMEM_DB", &notes), ("REKINDLE_HOME", &home.path("docs"))] {
+        home.set(variable, value.to_str().unwrap());
+        let run = home.run(&["recent"]);
+        refused(&run, &notes, "is not an SQLite database", &[variable]);
+        home.unset(variable);
+        assert_eq!(listing(&home.path("docs")), before, "{variable}");
+    }
+}
+
+/// @only_databases_are_opened
+#[test]
+fn a_damaged_database_of_another_application_is_left_as_it_is() {
+    let home = plain_home();
+    let file = home.path("docs/theirs.db");
+    sqlite::open(&file)
+        .execute_batch("CREATE TABLE theirs (a); INSERT INTO theirs VALUES (1)")
+        .unwrap();
+    let mut bytes = std::fs::read(&file).unwrap();
+    bytes[100..2_000].fill(0xa5);
+    std::fs::write(&file, bytes).unwrap();
+    refused_everywhere(&home, &file, "is a database of another application");
+}
+
+/// @only_databases_are_opened
+#[test]
+fn pipes_sockets_directories_and_broken_links_are_refused_at_once() {
+    let home = plain_home();
+    let pipe = home.path("docs/pipe");
+    mkfifo(&pipe);
+    refused_everywhere(&home, &pipe, "is not a database: it is a pipe");
+    let at = |name: &str| home.path("docs").join(name);
+    let _socket = UnixListener::bind(at("socket")).unwrap();
+    std::fs::create_dir(at("dir")).unwrap();
+    symlink(at("nowhere"), at("dangling")).unwrap();
+    symlink(at("loop"), at("loop")).unwrap();
+    let before = listing(&home.path("docs"));
+    let others = [
+        ("socket", "is not a database: it is a socket"),
+        ("dir", "is not a database: it is a directory"),
+        ("dangling", "is a symbolic link that leads nowhere"),
+        ("loop", "is not a database: it is a symbolic link that leads to itself"),
+    ];
+    for (name, words) in others {
+        for command in ["recent", "serve", "doctor"] {
+            let run = home.run(&[command, "--db", at(name).to_str().unwrap()]);
+            refused(&run, &at(name), words, &[command, name]);
+            assert_eq!(listing(&home.path("docs")), before, "{command} {name}");
+        }
+    }
+    symlink(&pipe, at("link")).unwrap();
+    let run = home.run(&["recent", "--db", at("link").to_str().unwrap()]);
+    // It is named by where the link leads.
+    refused(&run, &pipe, "is not a database: it is a pipe", &["link"]);
+}
+
+/// @only_databases_are_opened
+#[test]
+fn a_hook_that_names_such_a_file_keeps_its_event_elsewhere_until_there_is_a_database() {
+    let home = plain_home();
+    let notes = home.write("docs/notes.db", "precious notes\n");
+    let before = listing(&home.path("docs"));
+    let named = notes.to_str().unwrap();
+    for event in ["SessionStart", "UserPromptSubmit", "Stop"] {
+        let run = home.run_with(&["hook", event, "--db", named], EVENT.as_bytes());
+        assert_eq!((run.code, run.stdout.as_str(), run.stderr.as_str()), (0, "", ""), "{event}");
+        assert_eq!(listing(&home.path("docs")), before, "{event}");
+    }
+    let log = home.run(&["logs", "--hook", "--db", named]).ok();
+    assert_eq!(log.matches("is not an SQLite database").count(), 3, "{log}");
+    // The user moves the file away; the events that waited are recorded.
+    std::fs::rename(&notes, home.path("notes.txt")).unwrap();
+    let found = home.run(&["search", "zebrafish", "--project", "*", "--db", named]).ok();
+    assert!(found.contains("tame the zebrafish"), "{found}");
+}
+
+/// @only_databases_are_opened
+#[test]
+fn an_empty_file_becomes_a_database() {
+    let home = plain_home();
+    let file = home.write("docs/new.db", "");
+    home.run(&["recent", "--db", file.to_str().unwrap()]).ok();
+    assert!(sqlite::is_sound(&file));
+}
+
+/// @only_databases_are_opened
+#[test]
+fn a_daemon_whose_file_is_replaced_by_something_else_spools_and_goes_on_later() {
+    let home = home();
+    let daemon = home.daemon();
+    let hint = |key: &str| json!({ "component": "web", "key": key, "value": "make" });
+    daemon.http().rpc("set_hint", &hint("before")).unwrap();
+    let database = sqlite::path(&home);
+    home.run(&["backup", "copy.db"]).ok();
+    let notes = home.write("notes.txt", "precious notes\n");
+    std::fs::rename(&notes, &database).unwrap();
+    let error = daemon.http().rpc("set_hint", &hint("meanwhile")).unwrap_err();
+    assert_eq!(error["code"], 50301, "{error}");
+    assert!(error["message"].as_str().unwrap().contains("is not an SQLite database"), "{error}");
+    home.hook("Stop", &json!({ "session_id": "s-1" }));
+    assert_eq!(home.spooled().len(), 1);
+    assert_eq!(std::fs::read_to_string(&database).unwrap(), "precious notes\n");
+    std::fs::rename(home.path("copy.db"), &database).unwrap();
+    daemon.http().rpc("set_hint", &hint("after")).unwrap();
+    daemon.http().rpc("get_hint", &json!({ "component": "web", "key": "before" })).unwrap();
+    wait_until("the event is recorded", || home.spooled().is_empty().then_some(()));
+}
+
+/// @pipes_are_never_waited_for
+#[test]
+fn a_pipe_in_the_place_of_any_file_that_is_read_fails_at_once() {
+    let home = home();
+    home.run(&["hint", "set", "web", "build", "make", "--ttl", "forever"]).ok();
+    let pipe = home.path("pipe");
+    mkfifo(&pipe);
+    for command in
+        [&["restore", "pipe"] as &[&str], &["hint", "import", "pipe"], &["backup", "pipe"]]
+    {
+        let started = Instant::now();
+        let run = home.run(command);
+        assert!(started.elapsed() < AT_ONCE, "{command:?}");
+        assert_eq!(run.code, 1, "{command:?}: {run:?}");
+        assert!(run.stderr.contains("pipe"), "{command:?}: {run:?}");
+        assert!(run.stderr.contains("hint: "), "{command:?}: {run:?}");
+    }
+    let restored = home.run(&["restore", "run"]);
+    assert!(restored.stderr.contains("it is a directory"), "{restored:?}");
+    // Eval takes the output of a command; a pipe into which nothing writes is empty.
+    let run = home.run(&["eval", "--docs", "pipe", "--questions", "pipe"]);
+    assert_ne!(run.code, 0, "{run:?}");
+    // Files that the program has for itself.
+    let own = ["data/token", "data/log/hook.log", "data/log/daemon.log", "data/rekindle.db-paused"];
+    for file in own {
+        let file = home.path(file);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        let _ = std::fs::remove_file(&file);
+        mkfifo(&file);
+    }
+    home.hook("Stop", &json!({ "session_id": "s-1" }));
+    home.run(&["hook", "Stop", "one too many"]).ok();
+    for command in
+        [&["logs"] as &[&str], &["logs", "--hook"], &["doctor"], &["status"], &["recent"]]
+    {
+        let started = Instant::now();
+        home.run(command);
+        assert!(started.elapsed() < AT_ONCE, "{command:?}");
+    }
+}
+
+/// @pipes_are_never_waited_for
+#[test]
+fn a_pipe_in_the_place_of_the_settings_is_named() {
+    let mut home = home();
+    let settings = home.path("config.toml");
+    mkfifo(&settings);
+    home.set("REKINDLE_CONFIG", settings.to_str().unwrap());
+    let run = home.run(&["recent"]);
+    assert_eq!(run.code, 1, "{run:?}");
+    assert!(run.stderr.contains("config.toml: it is a pipe, not a regular file"), "{run:?}");
+}
+
+/// @a_damaged_database_is_set_aside
+#[test]
+fn a_damaged_header_that_cannot_be_told_from_another_file_is_reported_with_the_way_out() {
+    let home = home();
+    home.run(&["hint", "set", "web", "build", "make", "--ttl", "forever"]).ok();
+    home.run(&["backup", "copy.db"]).ok();
+    // A copy is a file that was never opened.
+    let (database, damaged) = (sqlite::path(&home), home.path("damaged.db"));
+    let mut bytes = std::fs::read(home.path("copy.db")).unwrap();
+    bytes[..40].fill(b'!');
+    std::fs::write(&damaged, bytes).unwrap();
+    for suffix in ["-wal", "-shm"] {
+        let _ = std::fs::remove_file(home.path(&format!("data/rekindle.db{suffix}")));
+    }
+    std::fs::rename(&damaged, &database).unwrap();
+    let run = home.run(&["recent"]);
+    refused(&run, &database, "is not an SQLite database", &["recent"]);
+    assert!(run.stderr.contains("move it away and `rekindle restore` a backup"), "{run:?}");
+    std::fs::rename(&database, &damaged).unwrap();
+    home.run(&["restore", "copy.db"]).ok();
+    assert_eq!(home.run(&["hint", "get", "web", "build"]).code, 0);
+}
