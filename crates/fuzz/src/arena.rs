@@ -48,6 +48,16 @@ impl Drop for FuzzedDaemon {
     }
 }
 
+impl Drop for Arena {
+    fn drop(&mut self) {
+        // The home reads this file when it is dropped; a pipe would be waited for without end.
+        let discovery = self.home.locations().discovery();
+        if !discovery.is_file() {
+            let _ = std::fs::remove_file(discovery);
+        }
+    }
+}
+
 impl Arena {
     pub(crate) fn new(bench: &Workbench) -> Arena {
         let binary = bench.binary.as_ref().and_then(|path| path.to_str());
@@ -98,6 +108,8 @@ impl Arena {
             )));
         };
         daemon.port = port;
+        let token = self.home.locations().token();
+        ensure(token.is_file(), || "a daemon runs, and its token is no file".to_owned())?;
         daemon.token = self.home.token();
         self.daemon = Some(daemon);
         Ok(())
@@ -251,7 +263,8 @@ impl Arena {
         let logs = std::fs::read_dir(self.home.path("data/log")).into_iter().flatten().flatten();
         files.extend(logs.map(|entry| entry.path()));
         let mut lines = Vec::new();
-        for file in files {
+        // A pipe in the place of a log would be waited for without end.
+        for file in files.into_iter().filter(|file| file.is_file()) {
             let text = std::fs::read(&file).unwrap_or_default();
             let text = String::from_utf8_lossy(&text);
             let is_bad = |line: &&str| line.contains("panicked") || line.contains("ERROR");

@@ -1,18 +1,23 @@
 //! The list of targets. A new one is a file here and a row in its list.
 
+mod cli;
 mod database;
 mod drill;
 mod hook;
 mod http;
+mod install;
 mod neutral;
 mod payload;
 mod project_file;
 mod query;
 mod remote;
+mod repository;
 mod rpc;
 mod search;
 mod secrets;
 mod spool;
+mod state_files;
+mod template;
 
 use std::time::Duration;
 
@@ -35,7 +40,7 @@ macro_rules! pure {
 }
 
 /// Targets within this process: thousands of cases a second.
-static PURE: [FuzzTarget; 6] = [
+static PURE: [FuzzTarget; 7] = [
     pure!(
         "payload",
         "agents::extract: small, without secrets, the same when it is read back from the spool",
@@ -72,6 +77,15 @@ static PURE: [FuzzTarget; 6] = [
         neutral::generate_glob,
         neutral::check_glob
     ),
+    FuzzTarget {
+        name: "repository",
+        about: "git::Facts: the files of a clone never make it a part of another repository",
+        share: 1,
+        patience: Duration::from_secs(20),
+        renew: 1_000,
+        generate: repository::generate,
+        open: repository::open,
+    },
 ];
 
 /// A target that is the real binary in a temporary home.
@@ -90,7 +104,7 @@ macro_rules! real {
 }
 
 /// Targets with the real binary: tens of cases a second.
-static REAL: [FuzzTarget; 7] = [
+static REAL: [FuzzTarget; 11] = [
     real!(
         "hook",
         "payloads by process, HTTP, RPC and spool: stored or refused, no secret on disk",
@@ -121,6 +135,25 @@ static REAL: [FuzzTarget; 7] = [
         "database",
         "damaged databases: no panic, no unknown row, nothing destroyed",
         database,
+        1_000
+    ),
+    real!(
+        "install",
+        "agents' files: restored to the byte, or refused and left alone",
+        install,
+        1_000
+    ),
+    real!("cli", "command lines: an exit code of the list, nothing acts on a terminal", cli, 300),
+    real!(
+        "template",
+        "hints in four template languages: rendered within limits or refused",
+        template,
+        500
+    ),
+    real!(
+        "state-files",
+        "our own small files, damaged: commands and daemon go on",
+        state_files,
         1_000
     ),
 ];

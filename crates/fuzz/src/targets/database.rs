@@ -34,6 +34,7 @@ pub(crate) fn generate(dice: &mut Dice) -> Vec<u8> {
         vec!["search", "--json", "--", "polaris0"],
         vec!["doctor", "--json"],
         vec!["status", "--json"],
+        vec!["restore", "--json", "damaged.db"],
         vec!["stats", "--json"],
         vec!["sessions", "--json"],
         vec!["hook", "SessionStart"],
@@ -86,6 +87,9 @@ impl Subject for DatabaseSubject {
             .and_then(|()| std::fs::write(&path, &bytes))
             .unwrap_or_else(|error| panic!("the damage cannot be done: {error}"));
         let before = words_in(&bytes);
+        arena.home.write("damaged.db", "");
+        let source = std::fs::write(arena.home.path("damaged.db"), &bytes);
+        source.unwrap_or_else(|error| panic!("no damaged backup: {error}"));
         for command in case["commands"].as_array().into_iter().flatten() {
             let args: Vec<&str> =
                 command.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
@@ -144,7 +148,8 @@ fn words_in(bytes: &[u8]) -> BTreeSet<usize> {
 /// Whatever could be read in the damaged file is in some file afterwards: repaired, or kept aside.
 fn nothing_is_destroyed(arena: &Arena, before: &BTreeSet<usize>) -> Checked {
     let mut after = BTreeSet::new();
-    for (_, bytes) in arena.home.files() {
+    let copy = arena.home.path("damaged.db");
+    for (_, bytes) in arena.home.files().into_iter().filter(|(path, _)| *path != copy) {
         after.extend(words_in(&bytes));
     }
     let lost: Vec<String> = before.difference(&after).map(|number| word(*number)).collect();

@@ -1,7 +1,7 @@
 //! JSON-RPC and MCP frames on the socket, `/rpc`, `/mcp` and `/ws`: every reply is well-formed, none a defect.
 
 use serde_json::{Map, Value, json};
-use testkit::{Response, Ws};
+use testkit::{Mcp, Response, Sse, Ws};
 
 use crate::arena::{Arena, check_reply};
 use crate::corpus::TOOLS;
@@ -11,7 +11,7 @@ use crate::mutate::mutate;
 use crate::target::{Checked, Flaw, Subject, Workbench, ensure};
 
 /// Which way a frame takes; it is the first line of an input.
-const WAYS: [&str; 6] = ["socket", "socket", "rpc", "mcp", "ws", "mcp-ws"];
+const WAYS: [&str; 8] = ["socket", "socket", "rpc", "mcp", "ws", "mcp-ws", "mcp-stdio", "mcp-sse"];
 
 /// Sent behind every frame on a connection: its reply shows that all before it was handled.
 const LAST: &str = r#"{"jsonrpc":"2.0","id":"last","method":"ping","params":{}}"#;
@@ -147,10 +147,12 @@ fn envelope(dice: &mut Dice) -> Value {
 }
 
 pub(crate) fn open(bench: &Workbench) -> Box<dyn Subject> {
-    Box::new(RpcSubject { arena: Arena::with_control(bench) })
+    Box::new(RpcSubject { stdio: None, arena: Arena::with_control(bench) })
 }
 
 struct RpcSubject {
+    /// A `serve` that forwards to the daemon; started when a case needs it, ended before the home is gone.
+    stdio: Option<Mcp>,
     arena: Arena,
 }
 
@@ -165,6 +167,8 @@ impl Subject for RpcSubject {
                 let http = http.with("Accept", "application/json, text/event-stream");
                 check_response(&http.post("/mcp", frame))?;
             }
+            b"mcp-stdio" => self.over_stdio(frame)?,
+            b"mcp-sse" => self.over_sse(frame)?,
             b"ws" => self.over_ws(frame, &[])?,
             b"mcp-ws" => self.over_ws(frame, &[("Sec-WebSocket-Protocol", "mcp")])?,
             _ => self.over_socket(frame)?,
@@ -186,6 +190,32 @@ impl RpcSubject {
         }
         ensure(answered, || {
             format!("no reply to what follows: {}", String::from_utf8_lossy(&replies))
+        })
+    }
+
+    fn over_stdio(&mut self, frame: &[u8]) -> Checked {
+        let arena = &self.arena;
+        let mcp = self.stdio.get_or_insert_with(|| {
+            let mut mcp = arena.home.serve();
+            mcp.initialize("2025-06-18");
+            mcp
+        });
+        mcp.send(&[frame, b"\n", LAST.as_bytes(), b"\n"].concat());
+        loop {
+            let line = mcp.receive().ok_or_else(|| Flaw::Wrong("serve ends".to_owned()))?;
+            let reply = parsed(line.as_bytes())?;
+            check_reply(&reply)?;
+            if reply["id"] == "last" {
+                return Ok(());
+            }
+        }
+    }
+
+    fn over_sse(&self, frame: &[u8]) -> Checked {
+        let sse = Sse::open(&self.arena.http(), "/sse");
+        let response = sse.post(frame);
+        ensure(matches!(response.status, 202 | 400 | 404 | 413), || {
+            format!("{}: {}", response.status, response.text())
         })
     }
 
