@@ -57,7 +57,9 @@ impl<'w> CommandRoad<'w> {
         else {
             return Err(lost);
         };
-        let wait = match runtime::spool::files(&world.locations.spools()).len() {
+        let wait = match runtime::spool::own_files(&world.locations.spools(), world.locations.uid())
+            .len()
+        {
             0 => String::new(),
             1 => ", and 1 event waits in the spool".to_owned(),
             count => format!(", and {count} events wait in the spool"),

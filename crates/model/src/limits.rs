@@ -111,6 +111,12 @@ pub const SPOOL_TURN: Duration = Duration::from_millis(50);
 pub const SPOOL_READ_PATIENCE: Duration = Duration::from_millis(200);
 /// How long a store that did not take in what waits in the spool is left alone, except by a write.
 pub const SPOOL_RETRY: Duration = Duration::from_secs(1);
+/// How long an event that failed inside waits in the spool until a daemon tries it again. The wait doubles with
+/// each failure, up to the maximum.
+pub const SPOOL_HELD_MIN: Duration = Duration::from_secs(2);
+pub const SPOOL_HELD_MAX: Duration = Duration::from_secs(600);
+/// Files of the spool that `doctor` names; the others are counted.
+pub const SPOOL_NAMED_MAX: usize = 5;
 /// Events in the spool, the newest, of which the doctor looks who sent them.
 pub const SPOOL_HEARD_MAX: usize = 1_000;
 /// Events that one opener ingests from the spool in one transaction.
@@ -291,8 +297,10 @@ pub const NOTICES_KEPT: u32 = 10;
 pub const NOTICES_SHOWN_MS: i64 = 30 * 24 * 3_600_000;
 /// Milliseconds for which sessions that start are told of a notice.
 pub const NOTICES_TOLD_MS: i64 = 24 * 3_600_000;
+/// Damaged rows of each table that `doctor` names; the others are counted.
+pub const DAMAGED_ROWS_SHOWN: usize = 5;
 /// Lines of SQLite's check that are kept.
-pub const CHECK_FINDINGS_MAX: u32 = 20;
+pub const CHECK_FINDINGS_MAX: usize = 20;
 /// Times a reader asks the writer for the file that stands at the path.
 pub const STORE_LOOKS_MAX: usize = 3;
 /// Times a group is run before the writer gives up on a file that does not stay.

@@ -31,6 +31,11 @@ pub struct Locations {
 }
 
 impl Locations {
+    /// The user whose places these are.
+    pub fn uid(&self) -> u32 {
+        self.uid
+    }
+
     /// Decides the places; `db` is the `--db` flag.
     pub fn resolve(around: &Surroundings<'_>, db: Option<&Path>) -> Locations {
         let dir = |name: &str| (around.var)(name).filter(|v| !v.is_empty()).map(PathBuf::from);

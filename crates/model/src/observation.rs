@@ -100,6 +100,9 @@ impl ObsType {
     }
 }
 
+/// Begins the text of a record of which the database holds something unreadable.
+pub const DAMAGED_MARK: &str = "[damaged record]";
+
 /// One record of what an agent did, as the wire shows it. A prompt is shown as one too.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Observation {
@@ -123,6 +126,9 @@ pub struct Observation {
     pub agent: String,
     /// The subagent that acted; none for the agent itself.
     pub agent_id: Option<String>,
+    /// Whether a part of the record is damaged in the database; what can be read of it is shown.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub damaged: bool,
     /// Milliseconds since 1970, UTC: what the order goes by.
     #[serde(skip)]
     pub at_ms: i64,

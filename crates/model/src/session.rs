@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::limits;
-use crate::observation::ObsType;
+use crate::observation::{DAMAGED_MARK, ObsType};
 
 /// Whether something is going on in a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -101,6 +101,8 @@ pub struct Prompt {
     /// How many actions followed from it.
     pub actions: u64,
     pub is_pinned: bool,
+    /// Whether a part of the record is damaged in the database.
+    pub damaged: bool,
 }
 
 /// Something that a session did, as far as its summary looks at it.
@@ -137,6 +139,19 @@ impl Summary {
     pub fn new(intent: &str) -> Summary {
         let intent = text::one_line(intent, limits::SUMMARY_LINE_CHARS_MAX);
         Summary { intent, ..Summary::default() }
+    }
+
+    /// This summary, marked as one of which a part is damaged in the database.
+    #[must_use]
+    pub fn damaged(mut self) -> Summary {
+        if !self.is_damaged() {
+            self.intent = format!("{DAMAGED_MARK} {}", self.intent).trim_end().to_owned();
+        }
+        self
+    }
+
+    pub fn is_damaged(&self) -> bool {
+        self.intent.starts_with(DAMAGED_MARK)
     }
 
     /// Whether there is room for one more thing of this kind.

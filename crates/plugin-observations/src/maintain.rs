@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::retention::{self, Swept};
-use store::{Tx, Write, Written, passages};
+use store::{Tx, Write, Written, damaged, passages};
 
 use crate::examples;
 use crate::settings;
@@ -33,6 +33,9 @@ pub(crate) struct MaintainOutput {
     /// What the sweep removed, by type; left out without a sweep.
     #[serde(skip_serializing_if = "Option::is_none")]
     swept: Option<BTreeMap<String, u64>>,
+    /// Damaged rows that were repaired; left out if there were none. Damaged records stay until they are purged.
+    #[serde(skip_serializing_if = "is_zero")]
+    repaired: u64,
     /// `rebuilt` or `optimised`.
     index: &'static str,
     /// Whether the file was rewritten without gaps.
@@ -42,7 +45,7 @@ pub(crate) struct MaintainOutput {
 impl Op for Maintain {
     const INFO: OpInfo = OpInfo {
         name: "maintain",
-        summary: "Sweep old records, optimise the index, give back room",
+        summary: "Delete expired records, repair damaged rows, optimise the index, reclaim disk space",
         doc: "Nothing has to be done by hand: records age by themselves as sessions come and go. This does all \
               of it at once, for example after a setting of retention was changed. Pinned records stay. \
               Hooks may come in meanwhile; what has to wait is not lost.",
@@ -73,18 +76,24 @@ impl Op for Maintain {
         };
         let rebuild = params.rebuild_index;
         let index = if rebuild { "rebuilt" } else { "optimised" };
-        let output = MaintainOutput { swept, index, compacted: true };
+        let output = MaintainOutput { swept, repaired: 0, index, compacted: true };
         let output = cx.store.write(move |tx| {
+            let repaired = damaged::mend(tx)?;
             if rebuild {
                 passages::rebuild(tx)?;
             }
             passages::optimize(tx)?;
-            Ok(output.clone())
+            Ok(MaintainOutput { repaired, ..output.clone() })
         })?;
         cx.store.whole().pack()?;
         cx.store.whole().compact()?;
         Ok(output)
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out a reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Removes everything that is too old, in turns.
@@ -125,6 +134,10 @@ fn pretty(_: &Value, result: &Value) -> String {
             0 => "✔ nothing is too old".to_owned(),
             _ => format!("✔ removed {total} old records: {}", kinds.join(", ")),
         });
+    }
+    if let Some(count) = result["repaired"].as_u64() {
+        let noun = if count == 1 { "row" } else { "rows" };
+        lines.push(format!("✔ repaired {count} damaged {noun}"));
     }
     let index = result["index"].as_str().unwrap_or_default();
     lines.push(format!("✔ index {index}, file compacted"));

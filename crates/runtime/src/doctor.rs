@@ -1,14 +1,16 @@
 //! What the doctor looks at inside the runtime, and what to do about each finding.
 
 use contract::Cx;
-use model::OpError;
 use model::time::ago;
+use model::{OpError, limits};
 use schemars::JsonSchema;
 use serde::Serialize;
+use store::damaged::{DamagedRow, DamagedRows};
 use store::health::{Health, Integrity};
 use store::hook_events;
 
 use crate::runtime::Inner;
+use crate::spool::Waiting;
 
 /// How a check came out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -45,8 +47,9 @@ impl Check {
 pub(crate) fn check(inner: &Inner, cx: &Cx<'_>) -> Result<Vec<Check>, OpError> {
     // The whole database is read for this, so it is done once.
     let health = inner.store.health();
-    let room = room(inner, &health);
+    let (room, damaged) = (room(inner, &health), damaged(&health));
     let mut checks = vec![database(inner, health)];
+    checks.extend(damaged);
     checks.extend(room);
     if let Some(outdated) = inner.settings.outdated(&inner.table) {
         checks.push(Check::new(
@@ -75,6 +78,8 @@ pub(crate) fn check(inner: &Inner, cx: &Cx<'_>) -> Result<Vec<Check>, OpError> {
             "They are taken in with the next write; if they stay, look at `rekindle logs`.",
         )
     });
+    checks.extend(held(&waiting));
+    checks.extend(foreign(&waiting));
     if waiting.unreadable > 0 {
         checks.push(Check::new(
             "spool",
@@ -98,6 +103,65 @@ pub(crate) fn check(inner: &Inner, cx: &Cx<'_>) -> Result<Vec<Check>, OpError> {
         ),
     });
     Ok(checks)
+}
+
+/// The rows that hold something unreadable, and how to get rid of them.
+fn damaged(health: &Health) -> Option<Check> {
+    let DamagedRows { count, rows } = &health.damaged;
+    if *count == 0 {
+        return None;
+    }
+    let named: Vec<String> = rows.iter().map(DamagedRow::to_string).collect();
+    let more = if *count > rows.len() as u64 { ", …" } else { "" };
+    let ids: Vec<String> =
+        rows.iter().filter(|row| row.is_record()).map(|row| format!("--id {}", row.id)).collect();
+    let mut hint = Vec::new();
+    if !ids.is_empty() {
+        let ids = ids.join(" ");
+        hint.push(format!("`rekindle purge {ids} --confirm` deletes the damaged records."));
+    }
+    if rows.iter().any(|row| !row.is_record()) {
+        hint.push("`rekindle maintain` repairs rows that are no records.".to_owned());
+    }
+    let noun = if *count == 1 { "row is" } else { "rows are" };
+    let detail = format!("{count} {noun} damaged: {}{more}", named.join(", "));
+    Some(Check::new("damaged records", Finding::Fail, detail, &hint.join(" ")))
+}
+
+/// Events that failed inside when they were last tried.
+fn held(waiting: &Waiting) -> Option<Check> {
+    let count = waiting.held.len();
+    let noun = if count == 1 { "event" } else { "events" };
+    let names = named(waiting.held.iter().cloned());
+    (count > 0).then(|| {
+        Check::new(
+            "spool",
+            Finding::Warn,
+            format!("{count} {noun} could not be stored and will be tried again: {names}"),
+            "Look for damaged records above and for the reason in `rekindle logs`; nothing is lost.",
+        )
+    })
+}
+
+/// Files that somebody else put into the spool.
+fn foreign(waiting: &Waiting) -> Option<Check> {
+    let count = waiting.foreign.len();
+    let (noun, verb) = if count == 1 { ("file", "belongs") } else { ("files", "belong") };
+    let names = named(waiting.foreign.iter().map(|path| path.display().to_string()));
+    (count > 0).then(|| {
+        Check::new(
+            "spool",
+            Finding::Warn,
+            format!("{count} {noun} in the spool {verb} to another user and are not read: {names}"),
+            "Delete them, or chown them to yourself if you know them.",
+        )
+    })
+}
+
+fn named(all: impl ExactSizeIterator<Item = String>) -> String {
+    let more = if all.len() > limits::SPOOL_NAMED_MAX { ", …" } else { "" };
+    let names: Vec<String> = all.take(limits::SPOOL_NAMED_MAX).collect();
+    names.join(", ") + more
 }
 
 /// A warning when the database has almost reached the size that the settings allow.

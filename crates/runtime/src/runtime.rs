@@ -122,7 +122,7 @@ impl Runtime {
             Box::new(move |events| publisher.publish(events)),
         )?;
         let inner = Arc::new(Inner {
-            spool: crate::spool::Spool::new(locations.spools()),
+            spool: crate::spool::Spool::new(locations.spools(), locations.uid()),
             telling: crate::tell::Telling::default(),
             table: kit.table,
             plugins,

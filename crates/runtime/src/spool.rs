@@ -1,10 +1,16 @@
 //! Events that could not be handed over when they happened: taken in before anything is written.
+//!
+//! A file that is no event is moved to `unreadable`. A well-formed event that fails inside stays where it is:
+//! it is tried again after a while, and later events do not wait for it.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
+use std::os::unix::fs::MetadataExt as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Instant, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use model::hook::{Happening, HookEvent, Source};
 use model::{Code, OpError, limits};
@@ -17,6 +23,10 @@ use crate::runtime::Inner;
 /// The folders where hooks leave events, one file each.
 pub(crate) struct Spool {
     folders: [PathBuf; 2],
+    /// Only files of this user are taken in.
+    owner: u32,
+    /// Events that failed inside, by their files.
+    held: Mutex<HashMap<PathBuf, HeldEvent>>,
     /// Whether a thread is taking in. One does at a time; the others wait a moment for it, because what
     /// waits comes before what they bring, and then go on without.
     busy: Mutex<bool>,
@@ -25,6 +35,14 @@ pub(crate) struct Spool {
     empty_since: Mutex<Option<Changed>>,
     /// When the store last took in nothing although something waited.
     refused: Mutex<Option<Instant>>,
+}
+
+/// An event that failed inside and waits until it is tried again.
+struct HeldEvent {
+    wait: Duration,
+    until: Instant,
+    /// The word of the error's code.
+    why: &'static str,
 }
 
 /// Given back when it is dropped, also by who panics.
@@ -46,12 +64,18 @@ pub(crate) struct Waiting {
     pub(crate) events: usize,
     /// Files that are no events: kept aside for a person to look at.
     pub(crate) unreadable: usize,
+    /// Events that failed inside when they were last tried, each with its file's name and the reason.
+    pub(crate) held: Vec<String>,
+    /// Files that belong to another user and are not taken in.
+    pub(crate) foreign: Vec<PathBuf>,
 }
 
 impl Spool {
-    pub(crate) fn new(folders: [PathBuf; 2]) -> Spool {
+    pub(crate) fn new(folders: [PathBuf; 2], owner: u32) -> Spool {
         Spool {
             folders,
+            owner,
+            held: Mutex::default(),
             busy: Mutex::new(false),
             done: Condvar::new(),
             empty_since: Mutex::default(),
@@ -75,7 +99,22 @@ impl Spool {
     pub(crate) fn is_quiet(&self) -> bool {
         let settled = |at: &SystemTime| at.elapsed().is_ok_and(|age| age > limits::SPOOL_SETTLED);
         let changed = self.changed();
-        changed.iter().flatten().all(settled) && *self.empty_since() == Some(changed)
+        changed.iter().flatten().all(settled)
+            && *self.empty_since() == Some(changed)
+            && !self.held().values().any(HeldEvent::is_due)
+    }
+
+    fn held(&self) -> MutexGuard<'_, HashMap<PathBuf, HeldEvent>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes that an event failed inside: it waits twice as long as after the failure before.
+    fn hold(&self, path: &Path, error: &OpError) {
+        let mut held = self.held();
+        let before = held.get(path).map(|held| held.wait.saturating_mul(2));
+        let wait = before.unwrap_or(limits::SPOOL_HELD_MIN).min(limits::SPOOL_HELD_MAX);
+        let why = error.code.row().word;
+        held.insert(path.to_owned(), HeldEvent { wait, until: Instant::now() + wait, why });
     }
 
     /// Whether something may wait that the store has not refused just now.
@@ -117,18 +156,72 @@ impl Spool {
             std::fs::read_dir(folder)
                 .map_or(0, |entries| entries.flatten().filter(|e| is_event(&e.path())).count())
         };
-        let events = self.folders.iter().map(|folder| count(folder)).sum();
+        let files = files(&self.folders);
         let unreadable = self.folders.iter().map(|folder| count(&folder.join("unreadable"))).sum();
-        Waiting { events, unreadable }
+        let name =
+            |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let mut held: Vec<String> = Vec::new();
+        for (path, event) in &*self.held() {
+            if files.contains(path) {
+                held.push(format!("{} ({})", name(path), event.why));
+            }
+        }
+        held.sort();
+        let foreign: Vec<PathBuf> =
+            files.iter().filter(|path| !is_owned(path, self.owner)).cloned().collect();
+        Waiting { events: files.len() - foreign.len(), unreadable, held, foreign }
     }
 
+    /// The files whose events are to be taken in now, in order.
     fn files(&self) -> Vec<PathBuf> {
-        files(&self.folders)
+        let mut files = files(&self.folders);
+        self.held().retain(|path, _| files.contains(path));
+        let waits = |path: &PathBuf| self.held().get(path).is_some_and(|held| !held.is_due());
+        files.retain(|path| is_owned(path, self.owner) && !waits(path));
+        files
     }
 }
 
+impl Waiting {
+    /// A line about events that wait for longer than usual.
+    pub(crate) fn note(&self) -> Option<String> {
+        let (held, foreign) = (self.held.len(), self.foreign.len());
+        let noun = |count| if count == 1 { "event" } else { "events" };
+        let held = (held > 0)
+            .then(|| format!("{held} {} in the spool could not be stored yet", noun(held)));
+        let foreign = (foreign > 0)
+            .then(|| format!("{foreign} {} in the spool of another user", noun(foreign)));
+        let parts: Vec<String> = held.into_iter().chain(foreign).collect();
+        (!parts.is_empty()).then(|| format!("{}; see `rekindle doctor`", parts.join("; ")))
+    }
+}
+
+impl HeldEvent {
+    fn is_due(&self) -> bool {
+        Instant::now() >= self.until
+    }
+}
+
+/// Whether a file of this owner may hold an event of the user. Another user could otherwise put words into
+/// the memory.
+fn is_own(owner: u32, user: u32) -> bool {
+    owner == user
+}
+
+/// Whether a file is one of this user. One that vanished is nobody else's.
+fn is_owned(path: &Path, user: u32) -> bool {
+    std::fs::symlink_metadata(path).map_or(true, |meta| is_own(meta.uid(), user))
+}
+
+/// The files of events in these folders that belong to this user, in order.
+pub fn own_files(folders: &[PathBuf], user: u32) -> Vec<PathBuf> {
+    let mut files = files(folders);
+    files.retain(|path| is_owned(path, user));
+    files
+}
+
 /// The files of events in these folders in order of `(at, id)`, which their names carry.
-pub fn files(folders: &[PathBuf]) -> Vec<PathBuf> {
+fn files(folders: &[PathBuf]) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = Vec::new();
     for folder in folders {
         let Ok(entries) = std::fs::read_dir(folder) else { continue };
@@ -219,12 +312,13 @@ impl Inner {
             let changed = self.spool.changed();
             let files = self.spool.files();
             if files.is_empty() {
+                // What is left there is not for now: held back, or of another user.
                 *self.spool.empty_since() = Some(changed);
                 return;
             }
             let mut cleared = 0;
             for batch in files.chunks(at_once) {
-                let Some(gone) = self.take_in_files(batch) else { return };
+                let Some(gone) = self.take_in_files(batch, until) else { return };
                 cleared += gone;
                 if until.is_some_and(|until| Instant::now() >= until) {
                     return;
@@ -256,7 +350,7 @@ impl Inner {
             }
         }
         for batch in wanted.chunks(limits::SPOOL_BATCH_HURRIED) {
-            if self.take_in_files(batch).is_none() {
+            if self.take_in_files(batch, Some(until)).is_none() {
                 return;
             }
         }
@@ -264,7 +358,7 @@ impl Inner {
 
     /// Takes in the events of these files; says how many files are gone, or nothing if the store cannot
     /// take them.
-    fn take_in_files(&self, batch: &[PathBuf]) -> Option<usize> {
+    fn take_in_files(&self, batch: &[PathBuf], until: Option<Instant>) -> Option<usize> {
         let mut cleared = 0;
         let mut waiting = Vec::new();
         for path in batch {
@@ -276,57 +370,72 @@ impl Inner {
             }
         }
         let count = waiting.len();
-        match self.take_in_all(waiting) {
-            Ok(taken) => cleared += taken,
+        match self.take_in_all(&waiting, until) {
+            Ok(taken) => {
+                if taken > 0 {
+                    self.log.info("spool", format_args!("took in {taken} events"));
+                }
+                Some(cleared + taken)
+            }
             Err(error) => {
                 let word = error.code.row().word;
                 self.log.warn("spool", format_args!("{count} events wait: {word}"));
                 self.spool.refused();
-                return None;
+                None
             }
         }
-        if count > 0 {
-            self.log.info("spool", format_args!("took in {count} events"));
-        }
-        Some(cleared)
     }
 
-    /// Takes these events in together; if one of them is to blame for a failure, one by one, and that
-    /// one is set aside. Says how many files are gone.
-    fn take_in_all(&self, waiting: Vec<(PathBuf, HookEvent)>) -> Result<usize, OpError> {
-        let (files, events): (Vec<PathBuf>, Vec<HookEvent>) = waiting.into_iter().unzip();
-        let removed = |files: &[PathBuf]| {
-            files.iter().filter(|path| std::fs::remove_file(path).is_ok()).count()
-        };
-        match self.take_in(events.clone()) {
-            Ok(()) => return Ok(removed(&files)),
-            Err(error) if is_of_the_store(&error) => return Err(error),
-            Err(_) => {}
+    /// Takes these events in together. If one of them fails inside, each half is tried on its own, so that
+    /// only the event that fails is held back. Says how many files are gone; the error is one of the store.
+    fn take_in_all(
+        &self,
+        waiting: &[(PathBuf, HookEvent)],
+        until: Option<Instant>,
+    ) -> Result<usize, OpError> {
+        if waiting.is_empty() {
+            return Ok(0);
         }
-        let mut cleared = 0;
-        for (path, event) in files.iter().zip(events) {
-            cleared += match self.take_in(vec![event]) {
-                Ok(()) => removed(std::slice::from_ref(path)),
-                Err(error) if is_of_the_store(&error) => return Err(error),
-                Err(_) => usize::from(set_aside(path)),
-            };
+        let events = waiting.iter().map(|(_, event)| event.clone()).collect();
+        match (self.take_in(events), waiting) {
+            (Ok(()), _) => {
+                let removed = waiting.iter().filter(|(path, _)| std::fs::remove_file(path).is_ok());
+                Ok(removed.count())
+            }
+            (Err(error), _) if is_of_the_store(&error) => Err(error),
+            (Err(error), [(path, event)]) => {
+                let (name, word) = (&event.name, error.code.row().word);
+                self.log.warn("spool", format_args!("an event {name} failed and waits: {word}"));
+                self.spool.hold(path, &error);
+                Ok(0)
+            }
+            // The next process takes in what there is no time for.
+            (Err(_), _) if until.is_some_and(|until| Instant::now() >= until) => Ok(0),
+            (Err(_), several) => {
+                let (first, second) = several.split_at(several.len() / 2);
+                Ok(self.take_in_all(first, until)? + self.take_in_all(second, until)?)
+            }
         }
-        Ok(cleared)
     }
 
+    /// Takes these events in, all or none. A panic is an error of theirs.
     fn take_in(&self, events: Vec<HookEvent>) -> Result<(), OpError> {
-        for event in &events {
-            self.builtin.saw(&event.record());
-            self.plugins.iter().for_each(|plugin| plugin.expect(event));
-        }
-        let (plugins, config) = (self.plugins.clone(), self.config.clone());
-        let write = Write { at: (self.clock)(), ..Write::default() };
-        let stored = self.store.write(write, move |tx| {
-            events
-                .iter()
-                .try_for_each(|event| capture::record(tx, event, &plugins, &config).map(drop))
-        });
-        stored.map(drop)
+        let take_in = || {
+            for event in &events {
+                self.builtin.saw(&event.record());
+                self.plugins.iter().for_each(|plugin| plugin.expect(event));
+            }
+            let (plugins, config) = (self.plugins.clone(), self.config.clone());
+            let write = Write { at: (self.clock)(), ..Write::default() };
+            let stored = self.store.write(write, move |tx| {
+                events
+                    .iter()
+                    .try_for_each(|event| capture::record(tx, event, &plugins, &config).map(drop))
+            });
+            stored.map(drop)
+        };
+        catch_unwind(AssertUnwindSafe(take_in))
+            .unwrap_or_else(|_| Err(OpError::internal("an event of the spool panicked")))
     }
 }
 
@@ -341,4 +450,43 @@ fn set_aside(path: &Path) -> bool {
     let aside = folder.join("unreadable");
     let _ = std::fs::create_dir_all(&aside);
     std::fs::rename(path, aside.join(name)).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// @spool_files_of_others_are_not_read
+    #[test]
+    fn a_file_of_another_user_is_named_and_not_taken_in() {
+        let folder = std::env::temp_dir().join(format!("rekindle-owner-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let file = folder.join("000000000000001-a.json");
+        std::fs::write(&file, "{}").unwrap();
+        let user = std::fs::symlink_metadata(&file).unwrap().uid();
+        let spool = |user| Spool::new([folder.clone(), folder.join("none")], user);
+        assert_eq!(spool(user).files(), vec![file.clone()]);
+        assert_eq!(spool(user).waiting().foreign, [] as [PathBuf; 0]);
+        let other = spool(user.wrapping_add(1));
+        assert_eq!(other.files(), [] as [PathBuf; 0]);
+        assert_eq!(other.waiting(), Waiting { foreign: vec![file], ..Waiting::default() });
+        assert_eq!(
+            own_files(std::slice::from_ref(&folder), user.wrapping_add(1)),
+            [] as [PathBuf; 0]
+        );
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn an_event_that_fails_again_waits_twice_as_long_up_to_a_maximum() {
+        let spool = Spool::new(["a".into(), "b".into()], 0);
+        let (path, error) = (Path::new("a/1.json"), OpError::internal("no"));
+        let wait = |spool: &Spool| spool.held().get(path).map(|held| held.wait);
+        spool.hold(path, &error);
+        assert_eq!(wait(&spool), Some(limits::SPOOL_HELD_MIN));
+        spool.hold(path, &error);
+        assert_eq!(wait(&spool), Some(limits::SPOOL_HELD_MIN * 2));
+        (0..40).for_each(|_| spool.hold(path, &error));
+        assert_eq!(wait(&spool), Some(limits::SPOOL_HELD_MAX));
+    }
 }

@@ -12,6 +12,7 @@ use rusqlite::backup::{Backup, StepResult};
 use crate::connection;
 use crate::error::StoreError;
 use crate::files::{self, FileId, Scratch};
+use crate::health;
 use crate::known::KnownFiles;
 
 /// Pages copied between two reports of progress.
@@ -172,9 +173,7 @@ fn check(copy: &Path, busy: Duration) -> Result<(), StoreError> {
         return Err(StoreError::Corrupt("it is empty".into()));
     }
     connection::refuse_foreign_content(&db, copy)?;
-    let found: String =
-        db.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(failed)?;
-    if found != "ok" {
+    if let Some(found) = health::findings(&db).map_err(failed)?.into_iter().next() {
         return Err(StoreError::Corrupt(found));
     }
     connection::checkpoint(&db)?;

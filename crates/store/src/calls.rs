@@ -3,6 +3,7 @@
 use model::{CallId, Code, OpError, limits};
 use rusqlite::{OptionalExtension, params};
 
+use crate::cells::Cells as _;
 use crate::tx::{Rx, Tx};
 
 pub(crate) const ANSWER: &str = "SELECT fingerprint, answer FROM answers WHERE id = ?1";
@@ -19,7 +20,7 @@ pub(crate) fn answer(
 ) -> Result<Option<String>, OpError> {
     let stored: Option<(i64, String)> = rx.sql(|db| {
         let mut statement = db.prepare_cached(ANSWER)?;
-        statement.query_row([call.0], |row| Ok((row.get(0)?, row.get(1)?))).optional()
+        statement.query_row([call.0], |row| Ok((row.cell(0)?, row.cell(1)?))).optional()
     })?;
     match stored {
         Some((of, _)) if of != fingerprint => {

@@ -11,6 +11,8 @@ use meaning::{DIMENSIONS, Vector};
 use model::OpError;
 use model::observation::ObsType;
 
+use crate::cells::Cells as _;
+use crate::observations::read;
 use crate::tx::Rx;
 use order::{Order, Place};
 
@@ -51,7 +53,7 @@ impl Catalogue {
     /// gone: whoever looks up their documents finds none.
     pub(crate) fn of<'c>(&'c self, rx: &Rx<'_>) -> Result<RwLockReadGuard<'c, Passages>, OpError> {
         let (last, changes) = rx.sql(|db| {
-            db.prepare_cached(STATE)?.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))
+            db.prepare_cached(STATE)?.query_row([], |row| Ok((row.cell(0)?, row.cell(1)?)))
         })?;
         let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
         if known.is_after(last, changes) {
@@ -119,20 +121,19 @@ impl Passages {
             let mut select = db.prepare_cached(AFTER)?;
             let mut rows = select.query([self.end() - 1])?;
             while let Some(row) = rows.next()? {
-                let id: usize = row.get(0)?;
-                // A kind that this build does not know is nothing it could show.
-                let Some(kind) = ObsType::parse(row.get_ref(5)?.as_str()?) else { continue };
-                let vector = row.get_ref(8)?.as_blob_or_null()?.and_then(Vector::from_bytes);
+                let id: usize = row.cell(0)?;
+                let kind = read::kind_of(&row.text(5)?);
+                let vector = Vector::from_bytes(row.blob(8)?);
                 self.grow(id + 1);
                 let number =
-                    |column| row.get::<_, i64>(column).map(|id| u32::try_from(id).unwrap_or(0));
+                    |column| row.cell::<i64>(column).map(|id| u32::try_from(id).unwrap_or(0));
                 set(&mut self.docs, id, number(1)?);
                 set(&mut self.sessions, id, number(2)?);
                 set(&mut self.projects, id, number(3)?);
                 set(&mut self.times, id, number(4)?);
                 set(&mut self.kinds, id, kind);
-                set(&mut self.lengths, id, row.get(6)?);
-                set(&mut self.words, id, row.get(7)?);
+                set(&mut self.lengths, id, row.cell(6)?);
+                set(&mut self.words, id, row.cell(7)?);
                 if let Some(vector) = vector {
                     self.learn(id, &vector);
                 }

@@ -4,14 +4,26 @@
 use model::{OpError, limits};
 use rusqlite::params;
 
+use crate::cells::Cells as _;
 use crate::search::{Conditions, Filter, Hit};
 use crate::tx::Rx;
 
-pub(crate) const WITH_HASH: &str = "SELECT id FROM observations WHERE kind = 'git_commit' \
-     AND json_extract(metadata, '$.commit_hash') = ?1";
-pub(crate) const BEGINNING: &str = "SELECT id FROM observations WHERE kind = 'git_commit' \
-     AND json_extract(metadata, '$.commit_hash') > ?1 \
-     AND json_extract(metadata, '$.commit_hash') < ?1 || 'g' LIMIT ?2";
+/// The expression of the index `observations_by_commit_hash`, to the letter.
+macro_rules! commit_hash {
+    () => {
+        "CASE WHEN json_valid(metadata) THEN json_extract(metadata, '$.commit_hash') END"
+    };
+}
+
+pub(crate) const WITH_HASH: &str =
+    concat!("SELECT id FROM observations WHERE kind = 'git_commit' AND ", commit_hash!(), " = ?1");
+pub(crate) const BEGINNING: &str = concat!(
+    "SELECT id FROM observations WHERE kind = 'git_commit' AND ",
+    commit_hash!(),
+    " > ?1 AND ",
+    commit_hash!(),
+    " < ?1 || 'g' LIMIT ?2"
+);
 
 /// Whether this may be the hash of a commit, or enough of one.
 pub fn is_hash(word: &str) -> bool {
@@ -32,13 +44,13 @@ pub fn by_hash(rx: &Rx<'_>, hash: &str, filter: &Filter<'_>) -> Result<Vec<Hit>,
         // No character of a hash takes more than a byte.
         let known = (limits::COMMIT_HASH_CHARS_MIN..=hash.len()).filter_map(|end| hash.get(..end));
         for known in known {
-            for id in with.query_map([known], |row| row.get(0))? {
+            for id in with.query_map([known], |row| row.cell(0))? {
                 found.push(id?);
             }
         }
         let mut longer = db.prepare_cached(BEGINNING)?;
         let given = params![hash, limits::SEARCH_MAX];
-        for id in longer.query_map(given, |row| row.get(0))? {
+        for id in longer.query_map(given, |row| row.cell(0))? {
             found.push(id?);
         }
         Ok(found)

@@ -4,6 +4,7 @@ use model::event::{Event, Published};
 use model::{OpError, limits};
 use rusqlite::params;
 
+use crate::cells::Cells as _;
 use crate::tx::{Rx, Tx};
 
 const APPEND: &str = "INSERT INTO events (at, kind, subject, data) VALUES (?1, ?2, ?3, ?4)";
@@ -38,7 +39,7 @@ pub(crate) fn last_seq(rx: &Rx<'_>) -> Result<u64, OpError> {
     rx.sql(|db| {
         let mut statement = db.prepare_cached(LAST)?;
         let mut rows = statement.query([])?;
-        rows.next()?.map_or(Ok(0), |row| row.get(0))
+        rows.next()?.map_or(Ok(0), |row| row.cell(0))
     })
 }
 

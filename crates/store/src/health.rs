@@ -9,6 +9,7 @@ use rusqlite::{Connection, ErrorCode};
 use serde::Serialize;
 
 use crate::connection;
+use crate::damaged::{self, DamagedRows};
 use crate::files;
 
 /// Virtual-machine steps between two looks at the clock.
@@ -39,6 +40,8 @@ pub struct SetAside {
 pub struct Health {
     pub path: PathBuf,
     pub integrity: Integrity,
+    /// Rows with something in them that the schema does not allow.
+    pub damaged: DamagedRows,
     pub schema_version: Option<i32>,
     pub db_bytes: u64,
     pub wal_bytes: u64,
@@ -54,6 +57,7 @@ pub(crate) fn examine(path: &Path, busy: Duration, notes: Vec<String>) -> Health
     let mut health = Health {
         path: path.to_owned(),
         integrity: Integrity::Unreadable(String::new()),
+        damaged: DamagedRows::default(),
         schema_version: None,
         db_bytes: files::bytes(path),
         wal_bytes: files::bytes(&files::beside(path, "-wal")),
@@ -62,7 +66,7 @@ pub(crate) fn examine(path: &Path, busy: Duration, notes: Vec<String>) -> Health
         set_aside: set_aside(path),
         notes,
     };
-    let db = match connection::open_reader(path, busy) {
+    let mut db = match connection::open_reader(path, busy) {
         Ok(db) => db,
         Err(error) => {
             health.integrity = Integrity::Unreadable(error.to_string());
@@ -73,32 +77,55 @@ pub(crate) fn examine(path: &Path, busy: Duration, notes: Vec<String>) -> Health
     health.pages = number("page_count").unwrap_or(0);
     health.free_pages = number("freelist_count").unwrap_or(0);
     health.schema_version = db.pragma_query_value(None, "user_version", |row| row.get(0)).ok();
-    health.integrity = check(db);
+    (health.integrity, health.damaged) = check(&mut db);
     health
 }
 
-fn check(mut db: Connection) -> Integrity {
+/// What is wrong with pages, and with rows on sound pages.
+fn check(db: &mut Connection) -> (Integrity, DamagedRows) {
     let deadline = Instant::now() + limits::STORE_BUSY;
     let watched = db.progress_handler(STEPS_PER_LOOK, Some(move || Instant::now() >= deadline));
-    let mut findings = Vec::new();
-    let ended = watched.and_then(|()| {
-        let mut statement =
-            db.prepare(&format!("PRAGMA quick_check({})", limits::CHECK_FINDINGS_MAX))?;
-        let mut rows = statement.query([])?;
-        while let Some(row) = rows.next()? {
-            findings.push(row.get::<_, String>(0)?);
-        }
-        Ok(())
-    });
-    findings.retain(|line| line != "ok");
-    match ended {
-        _ if !findings.is_empty() => Integrity::Damaged(findings),
-        Ok(()) => Integrity::Sound,
+    match watched.and_then(|()| findings(db)) {
+        Ok(found) if found.is_empty() => match damaged::look(db) {
+            Ok((rows, true)) => (Integrity::Sound, rows),
+            Ok((rows, false)) => (Integrity::Unfinished, rows),
+            Err(error) => (Integrity::Unreadable(error.to_string()), DamagedRows::default()),
+        },
+        Ok(found) => (Integrity::Damaged(found), DamagedRows::default()),
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) => {
-            Integrity::Unfinished
+            (Integrity::Unfinished, DamagedRows::default())
         }
-        Err(error) => Integrity::Unreadable(error.to_string()),
+        Err(error) => (Integrity::Unreadable(error.to_string()), DamagedRows::default()),
     }
+}
+
+/// What SQLite finds wrong with the pages, line by line. It also names cells of the wrong type and broken
+/// constraints: these cost one row each, and no page.
+pub(crate) fn findings(db: &Connection) -> rusqlite::Result<Vec<String>> {
+    let mut statement = db.prepare("PRAGMA quick_check(1000000)")?;
+    let mut rows = statement.query([])?;
+    let mut found = Vec::new();
+    loop {
+        let line: String = match rows.next() {
+            Ok(Some(row)) => row.get(0)?,
+            Ok(None) => return Ok(found),
+            // What was found until then is enough to know that there is damage.
+            Err(_) if !found.is_empty() => return Ok(found),
+            Err(error) => return Err(error),
+        };
+        if line != "ok" && !is_of_a_row(&line) {
+            found.push(line);
+        }
+        if found.len() >= limits::CHECK_FINDINGS_MAX {
+            return Ok(found);
+        }
+    }
+}
+
+/// Whether a line of the check is about one row alone.
+fn is_of_a_row(line: &str) -> bool {
+    line.starts_with("CHECK constraint failed in ")
+        || line.split_once(" value in ").is_some_and(|(what, _)| !what.contains(' '))
 }
 
 /// Damaged databases beside this one, in order of their names, which is that of their times.

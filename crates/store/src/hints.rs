@@ -6,6 +6,7 @@ use model::hint::{HintMeta, HintName};
 use rusqlite::{Row, params};
 use serde_json::Value;
 
+use crate::cells::{Cells as _, Watched};
 use crate::tx::{Rx, Tx};
 
 /// A hint as it is kept. Times are milliseconds since 1970, UTC.
@@ -115,8 +116,8 @@ pub fn sweep(tx: &Tx<'_>, now: i64) -> Result<Vec<Gone>, OpError> {
     tx.sql(|db| {
         let mut sweep = db.prepare_cached(SWEEP)?;
         let rows = sweep.query_map([now], |row| {
-            let name = HintName { component: row.get(0)?, key: row.get(1)? };
-            Ok(Gone { name, variant: row.get(2)? })
+            let name = HintName { component: row.cell(0)?, key: row.cell(1)? };
+            Ok(Gone { name, variant: row.cell(2)? })
         })?;
         rows.collect()
     })
@@ -138,13 +139,13 @@ pub fn clear_session(tx: &Tx<'_>) -> Result<usize, OpError> {
 /// How many hints there are. SQLite counts the entries of an index page by page.
 pub fn count(rx: &Rx<'_>) -> Result<usize, OpError> {
     const COUNT: &str = "SELECT count(*) FROM hint_variants";
-    rx.sql(|db| db.prepare_cached(COUNT)?.query_row([], |row| row.get(0)))
+    rx.sql(|db| db.prepare_cached(COUNT)?.query_row([], |row| row.cell(0)))
 }
 
 /// How many hints a component has.
 pub fn count_of(rx: &Rx<'_>, component: &str) -> Result<usize, OpError> {
     const COUNT_OF: &str = "SELECT count(*) FROM hint_variants WHERE component = ?1";
-    rx.sql(|db| db.prepare_cached(COUNT_OF)?.query_row([component], |row| row.get(0)))
+    rx.sql(|db| db.prepare_cached(COUNT_OF)?.query_row([component], |row| row.cell(0)))
 }
 
 /// How many components have hints: steps from each name to the next one in the index.
@@ -155,25 +156,26 @@ pub fn count_components(rx: &Rx<'_>) -> Result<usize, OpError> {
            SELECT (SELECT min(component) FROM hint_variants WHERE component > name) FROM names \
            WHERE name IS NOT NULL) \
          SELECT count(name) FROM names";
-    rx.sql(|db| db.prepare_cached(COUNT_COMPONENTS)?.query_row([], |row| row.get(0)))
+    rx.sql(|db| db.prepare_cached(COUNT_COMPONENTS)?.query_row([], |row| row.cell(0)))
 }
 
-/// None for a row that is not what we write, which only damage leaves behind: a hint without its
-/// scope would be handed out where it is not true.
+/// None for a damaged row: a hint without its scope would be handed out where it is not true, and one with a
+/// garbled value is worse than none. `doctor` names it.
 fn read(row: &Row<'_>) -> rusqlite::Result<Option<StoredHint>> {
-    let value: String = row.get(2)?;
-    let meta: String = row.get(3)?;
+    let row = Watched::new(row);
+    let (value, meta) = (row.text(2)?, row.text(3)?);
     let (Ok(value), Ok(meta)) = (serde_json::from_str(&value), serde_json::from_str(&meta)) else {
         return Ok(None);
     };
-    Ok(Some(StoredHint {
-        name: HintName { component: row.get(0)?, key: row.get(1)? },
+    let hint = StoredHint {
+        name: HintName { component: row.cell(0)?, key: row.cell(1)? },
         value,
         meta,
-        version: row.get(4)?,
-        created_at: row.get(5)?,
-        updated_at: row.get(6)?,
-        last_used_at: row.get(7)?,
-        use_count: row.get(8)?,
-    }))
+        version: row.cell(4)?,
+        created_at: row.cell(5)?,
+        updated_at: row.cell(6)?,
+        last_used_at: row.cell(7)?,
+        use_count: row.cell(8)?,
+    };
+    Ok((!row.is_damaged()).then_some(hint))
 }

@@ -7,8 +7,10 @@ use model::session::PromptSource;
 use model::{OpError, limits};
 use rusqlite::{OptionalExtension, Row, params};
 
-use crate::paths;
+use crate::cells::{Cells as _, Watched};
+use crate::observations::read;
 use crate::tx::Rx;
+use crate::{paths, prompts};
 
 /// A prompt and what it caused; without a prompt, what belongs to the session as a whole.
 #[derive(Clone, Debug, PartialEq)]
@@ -91,13 +93,10 @@ pub fn trace(
 
 fn said(rx: &Rx<'_>, session: i64, (before, after): (i64, i64)) -> Result<Vec<Said>, OpError> {
     let read = |row: &Row<'_>| {
-        let source = PromptSource::parse(row.get_ref(2)?.as_str()?);
-        Ok(Said {
-            id: row.get(0)?,
-            at: row.get(1)?,
-            source: source.unwrap_or(PromptSource::Agent),
-            content: row.get(3)?,
-        })
+        let row = Watched::new(row);
+        let source = prompts::source(&row, 2)?;
+        let (id, at, content) = (row.cell(0)?, row.cell(1)?, row.cell(3)?);
+        Ok(Said { id, at, source, content: row.marked(content) })
     };
     rx.sql(|db| {
         let mut select = db.prepare_cached(SAID)?;
@@ -107,22 +106,23 @@ fn said(rx: &Rx<'_>, session: i64, (before, after): (i64, i64)) -> Result<Vec<Sa
 
 fn steps(rx: &Rx<'_>, session: i64, (before, after): (i64, i64)) -> Result<Vec<Step>, OpError> {
     let read = |row: &Row<'_>| {
-        // A kind that is not one of ours only damage leaves behind.
-        let Some(obs_type) = ObsType::parse(row.get_ref(2)?.as_str()?) else { return Ok(None) };
-        Ok(Some(Step {
-            id: row.get(0)?,
-            at: row.get(1)?,
-            obs_type,
-            file_path: row.get(3)?,
-            content: row.get(4)?,
-            is_pinned: row.get(5)?,
-            prompt: row.get(6)?,
-        }))
+        let own = Watched::new(row);
+        let mut step = Step {
+            id: own.cell(0)?,
+            at: own.cell(1)?,
+            obs_type: read::kind(&own, 2)?,
+            file_path: row.cell(3)?,
+            content: own.cell(4)?,
+            is_pinned: own.cell(5)?,
+            prompt: own.cell(6)?,
+        };
+        step.content = own.marked(step.content);
+        Ok(step)
     };
     rx.sql(|db| {
         let mut select = db.prepare_cached(STEPS)?;
         let given = params![session, before, after, limits::TRACE_ROWS_MAX];
-        select.query_map(given, read)?.filter_map(Result::transpose).collect()
+        select.query_map(given, read)?.collect()
     })
 }
 
@@ -177,8 +177,9 @@ pub(crate) const TOUCHES: &str = "SELECT at, id, project, kind FROM observations
 pub(crate) const TOUCH: &str = "SELECT o.session, o.kind, f.path, o.content, o.pinned, q.content \
      FROM observations o LEFT JOIN paths f ON f.id = o.file \
      LEFT JOIN prompts q ON q.id = o.prompt AND q.source = 'user' WHERE o.id = ?1";
-pub(crate) const TOUCHING: &str = "SELECT s.name, p.name, s.started_at, s.summary ->> '$.intent' \
-     FROM sessions s CROSS JOIN projects p ON p.id = s.project WHERE s.id = ?1";
+pub(crate) const TOUCHING: &str = "SELECT s.name, p.name, s.started_at, \
+     CASE WHEN json_valid(s.summary) THEN s.summary ->> '$.intent' END \
+     FROM sessions s LEFT JOIN projects p ON p.id = s.project WHERE s.id = ?1";
 
 /// The sessions that touched a file, the one with the last touch first.
 pub fn of_file(rx: &Rx<'_>, query: &FileQuery<'_>) -> Result<Vec<Touches>, OpError> {
@@ -208,29 +209,31 @@ pub fn of_file(rx: &Rx<'_>, query: &FileQuery<'_>) -> Result<Vec<Touches>, OpErr
 /// One touch, and the session in the store that it belongs to.
 fn touch(rx: &Rx<'_>, (at, id): (i64, i64)) -> Result<Option<(i64, Touch)>, OpError> {
     let read = |row: &Row<'_>| {
-        let Some(obs_type) = ObsType::parse(row.get_ref(1)?.as_str()?) else { return Ok(None) };
-        let touch = Touch {
+        let own = Watched::new(row);
+        let session = own.cell(0)?;
+        let mut touch = Touch {
             id,
             at,
-            obs_type,
-            file_path: row.get(2)?,
-            content: row.get(3)?,
-            is_pinned: row.get(4)?,
-            prompt: row.get(5)?,
+            obs_type: read::kind(&own, 1)?,
+            file_path: row.cell(2)?,
+            content: own.cell(3)?,
+            is_pinned: own.cell(4)?,
+            prompt: row.cell(5)?,
         };
-        Ok(Some((row.get(0)?, touch)))
+        touch.content = own.marked(touch.content);
+        Ok((session, touch))
     };
-    rx.sql(|db| db.prepare_cached(TOUCH)?.query_row([id], read).optional().map(Option::flatten))
+    rx.sql(|db| db.prepare_cached(TOUCH)?.query_row([id], read).optional())
 }
 
 /// A session, yet without its touches.
 fn touching(rx: &Rx<'_>, session: i64) -> Result<Option<Touches>, OpError> {
     let read = |row: &Row<'_>| {
-        let intent: Option<String> = row.get(3)?;
+        let intent: Option<String> = row.cell(3)?;
         Ok(Touches {
-            session_id: row.get(0)?,
-            project: row.get(1)?,
-            started_at: row.get(2)?,
+            session_id: row.cell(0)?,
+            project: row.cell(1)?,
+            started_at: row.cell(2)?,
             intent: intent.filter(|intent| !intent.is_empty()),
             touches: Vec::new(),
         })
@@ -246,7 +249,7 @@ pub fn is_path(rx: &Rx<'_>, path: &str, projects: Option<&[i64]>) -> Result<bool
     let Some(file) = paths::exact(rx, path)? else { return Ok(false) };
     let Some(projects) = projects else { return Ok(true) };
     let projects = serde_json::json!(projects).to_string();
-    rx.sql(|db| db.prepare_cached(ABOUT)?.query_row(params![file, projects], |row| row.get(0)))
+    rx.sql(|db| db.prepare_cached(ABOUT)?.query_row(params![file, projects], |row| row.cell(0)))
 }
 
 /// The paths on record that end in this one, the newest first and not all of very many.
@@ -262,10 +265,10 @@ fn newest_touches(
     query: &FileQuery<'_>,
 ) -> Result<Vec<(i64, i64)>, OpError> {
     let fits = |row: &Row<'_>| -> rusqlite::Result<bool> {
-        let project: i64 = row.get(2)?;
-        let kind = ObsType::parse(row.get_ref(3)?.as_str()?);
+        let project: i64 = row.cell(2)?;
+        let kind = read::kind_of(&row.text(3)?);
         Ok(query.projects.is_none_or(|projects| projects.contains(&project))
-            && kind.is_some_and(|kind| !query.interventions_only || kind.intervenes()))
+            && (!query.interventions_only || kind.intervenes()))
     };
     let (before, after) = (query.before.unwrap_or(i64::MAX), query.after.unwrap_or(i64::MIN));
     rx.sql(|db| {
@@ -274,7 +277,7 @@ fn newest_touches(
         let mut found = Vec::new();
         while let Some(row) = rows.next()? {
             if fits(row)? {
-                found.push((row.get(0)?, row.get(1)?));
+                found.push((row.cell(0)?, row.cell(1)?));
             }
             if found.len() == query.limit.min(limits::TRACE_ROWS_MAX) {
                 break;

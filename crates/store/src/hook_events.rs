@@ -4,6 +4,7 @@ use model::event::HookRecord;
 use model::{CallId, OpError, limits};
 use rusqlite::{OptionalExtension, Row, params};
 
+use crate::cells::Cells as _;
 use crate::hash;
 use crate::tx::{Rx, Tx};
 
@@ -45,7 +46,7 @@ pub fn record(tx: &Tx<'_>, event: HookRecord) -> Result<bool, OpError> {
 pub(crate) fn heard(tx: &Tx<'_>, event: &HookRecord) -> Result<(), OpError> {
     let session = event.session.as_deref().unwrap_or_default();
     let given = params![session, event.id.0, event.name, event.at];
-    tx.sql(|db| db.prepare_cached(SEEN)?.execute(given).map(drop))
+    tx.sql_on_row(|db| db.prepare_cached(SEEN)?.execute(given)).map(drop)
 }
 
 /// A number for a tool call's event. A quarter of its bits is the session's, so that the events of a
@@ -78,12 +79,12 @@ pub fn last_by_agent(rx: &Rx<'_>) -> Result<Vec<(String, i64)>, OpError> {
 }
 
 fn pair(row: &Row<'_>) -> rusqlite::Result<(String, i64)> {
-    Ok((row.get(0)?, row.get(1)?))
+    Ok((row.cell(0)?, row.cell(1)?))
 }
 
 /// How many events were taken in during the last month.
 pub fn count(rx: &Rx<'_>) -> Result<u64, OpError> {
-    rx.sql(|db| db.query_row("SELECT count(*) FROM hooks_seen", [], |row| row.get(0)))
+    rx.sql(|db| db.query_row("SELECT count(*) FROM hooks_seen", [], |row| row.cell(0)))
 }
 
 /// Forgets events that nobody sends again, a bounded number at a time.
@@ -96,12 +97,12 @@ pub(crate) fn forget_old(tx: &Tx<'_>, now: i64) -> Result<(), OpError> {
 }
 
 fn read(row: &Row<'_>) -> rusqlite::Result<HookRecord> {
-    let session: String = row.get(2)?;
+    let session: String = row.cell(2)?;
     Ok(HookRecord {
-        id: CallId(row.get(0)?),
-        name: row.get(1)?,
+        id: CallId(row.cell(0)?),
+        name: row.cell(1)?,
         session: Some(session).filter(|session| !session.is_empty()),
         tool_use_id: None,
-        at: row.get(3)?,
+        at: row.cell(3)?,
     })
 }

@@ -109,13 +109,25 @@ impl Late {
     pub(crate) fn finish(self, db: &Connection, memo: &Memo) -> Result<Finished, StoreError> {
         let tx = Tx::new(db, memo);
         let Late { heard, touched, acted, summaries, .. } = &self;
+        // These are notes about one session each. A note that fails is left out, because the group holds
+        // other sessions too; only a fault of the database itself fails the group.
+        let unless_fault = |noted: Result<(), OpError>| match noted {
+            Err(error) if tx.has_fault() => Err(error),
+            _ => Ok(()),
+        };
         let done = || -> Result<_, OpError> {
-            heard.values().try_for_each(|record| hook_events::heard(&tx, record))?;
-            touched
-                .iter()
-                .try_for_each(|(session, at)| sessions::was_active(&tx, *session, *at))?;
-            acted.iter().try_for_each(|(prompt, times)| prompts::acted(&tx, *prompt, *times))?;
-            summaries.iter().try_for_each(|session| sessions::summarise(&tx, *session))?;
+            for record in heard.values() {
+                unless_fault(hook_events::heard(&tx, record))?;
+            }
+            for (session, at) in touched {
+                unless_fault(sessions::was_active(&tx, *session, *at))?;
+            }
+            for (prompt, times) in acted {
+                unless_fault(prompts::acted(&tx, *prompt, *times))?;
+            }
+            for session in summaries {
+                unless_fault(sessions::summarise(&tx, *session))?;
+            }
             record_ids::keep(&tx)?;
             self.pauses_changed.then(|| pauses::to_note(&tx)).transpose()
         };

@@ -3,6 +3,7 @@
 use model::{OpError, limits, time};
 use rusqlite::{Connection, params};
 
+use crate::cells::Cells as _;
 use crate::tx::Rx;
 
 /// Keeps a notice; it begins with its time.
@@ -20,7 +21,7 @@ pub(crate) fn add(db: &Connection, at: i64, text: &str) -> rusqlite::Result<()> 
 pub(crate) fn recent(rx: &Rx<'_>, now: i64) -> Result<Vec<String>, OpError> {
     rx.sql(|db| {
         db.prepare_cached("SELECT text FROM notices WHERE at >= ?1 ORDER BY seq")?
-            .query_map([now.saturating_sub(limits::NOTICES_SHOWN_MS)], |row| row.get(0))?
+            .query_map([now.saturating_sub(limits::NOTICES_SHOWN_MS)], |row| row.cell(0))?
             .collect()
     })
 }

@@ -13,6 +13,7 @@ use rusqlite::params;
 use serde_json::Value;
 use text::secrets::Redacted;
 
+use crate::cells::Cells as _;
 use crate::tx::{Rx, Tx};
 use crate::{passages, paths, record_ids};
 
@@ -160,7 +161,7 @@ pub(crate) fn remove(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
         let mut remove = db.prepare_cached(REMOVE)?;
         // Every row has to be stepped through, or the removal is not complete.
         let rows: Vec<Option<i64>> =
-            remove.query_map([id], |row| row.get(0))?.collect::<Result<_, _>>()?;
+            remove.query_map([id], |row| row.cell(0))?.collect::<Result<_, _>>()?;
         Ok(rows.into_iter().next())
     })?;
     match file.flatten() {
@@ -177,5 +178,5 @@ pub fn forget_repeats(tx: &Tx<'_>, session: i64, now: i64) -> Result<(), OpError
 }
 
 pub fn count(rx: &Rx<'_>) -> Result<u64, OpError> {
-    rx.sql(|db| db.query_row("SELECT count(*) FROM observations", [], |row| row.get(0)))
+    rx.sql(|db| db.query_row("SELECT count(*) FROM observations", [], |row| row.cell(0)))
 }

@@ -7,15 +7,16 @@
 
 use meaning::Vector;
 use model::observation::{ObsType, Observation};
-use model::session::Summary;
 use model::{OpError, limits};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::Value;
 use text::terms::Terms;
 use text::words;
 
-use crate::postings;
+use crate::cells::Cells as _;
+use crate::observations::read;
 use crate::tx::{Rx, Tx};
+use crate::{postings, sessions};
 
 const NOTE: &str = "INSERT INTO unindexed (doc, known) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
 const FORGET_NOTE: &str = "DELETE FROM unindexed WHERE doc = ?1";
@@ -63,7 +64,7 @@ fn take_out(tx: &Tx<'_>, doc: i64) -> Result<(), OpError> {
     let gone: Vec<usize> = tx.sql(|db| {
         let mut forget = db.prepare_cached(FORGET)?;
         let gone: Vec<usize> =
-            forget.query_map([doc], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+            forget.query_map([doc], |row| row.cell(0))?.collect::<rusqlite::Result<_>>()?;
         for passage in &gone {
             db.prepare_cached(REMOVE_WORDS)?.execute([passage])?;
             db.prepare_cached(REMOVED)?.execute([passage])?;
@@ -97,7 +98,7 @@ fn wiping<T>(
 fn rewrite(db: &Connection) -> rusqlite::Result<()> {
     let gone: Vec<usize> = db
         .prepare_cached("SELECT id FROM removed_passages ORDER BY id")?
-        .query_map([], |row| row.get(0))?
+        .query_map([], |row| row.cell(0))?
         .collect::<rusqlite::Result<_>>()?;
     postings::take_out(db, &gone)?;
     db.execute("DELETE FROM removed_passages", [])?;
@@ -107,7 +108,7 @@ fn rewrite(db: &Connection) -> rusqlite::Result<()> {
 /// How many passages there are in the index.
 pub fn count(rx: &Rx<'_>) -> Result<u64, OpError> {
     const COUNT: &str = "SELECT count(*) FROM passages";
-    rx.sql(|db| db.prepare_cached(COUNT)?.query_row([], |row| row.get(0)))
+    rx.sql(|db| db.prepare_cached(COUNT)?.query_row([], |row| row.cell(0)))
 }
 
 /// The words by which a document is found; none if it is gone or nothing that anybody would search for.
@@ -118,14 +119,14 @@ pub fn text(rx: &Rx<'_>, doc: i64) -> Result<Option<String>, OpError> {
 /// Whether there are documents that the index does not know yet.
 pub(crate) fn is_behind(tx: &Tx<'_>) -> Result<bool, OpError> {
     const ANY: &str = "SELECT EXISTS (SELECT 1 FROM unindexed)";
-    tx.sql(|db| db.prepare_cached(ANY)?.query_row([], |row| row.get(0)))
+    tx.sql(|db| db.prepare_cached(ANY)?.query_row([], |row| row.cell(0)))
 }
 
 /// Whether there are passages of which it is not worked out what they mean although it should be.
 pub(crate) fn is_bare(tx: &Tx<'_>) -> Result<bool, OpError> {
     const ANY: &str = "SELECT ?1 AND EXISTS (SELECT 1 FROM passages WHERE vector IS NULL)";
     let meaning = tx.memo().meaning;
-    tx.sql(|db| db.prepare_cached(ANY)?.query_row([meaning], |row| row.get(0)))
+    tx.sql(|db| db.prepare_cached(ANY)?.query_row([meaning], |row| row.cell(0)))
 }
 
 /// Whether there are postings that would be read sooner if they were packed.
@@ -137,7 +138,7 @@ pub(crate) fn is_loose(rx: &Rx<'_>) -> Result<bool, OpError> {
 pub(crate) fn is_old(rx: &Rx<'_>) -> Result<bool, OpError> {
     const OLD: &str =
         "SELECT NOT EXISTS (SELECT 1 FROM pragma_table_info('passages') WHERE name = 'at')";
-    rx.sql(|db| db.query_row(OLD, [], |row| row.get(0)))
+    rx.sql(|db| db.query_row(OLD, [], |row| row.cell(0)))
 }
 
 /// Empties the index; every document waits to be put into it again.
@@ -186,7 +187,7 @@ pub(crate) fn go_on(tx: &Tx<'_>) -> Result<(), OpError> {
 pub(crate) fn unindexed(rx: &Rx<'_>) -> Result<Vec<i64>, OpError> {
     const NEWEST: &str = "SELECT doc FROM unindexed ORDER BY doc DESC LIMIT ?1";
     let most = limits::UNINDEXED_MAX;
-    rx.sql(|db| db.prepare_cached(NEWEST)?.query_map([most], |row| row.get(0))?.collect())
+    rx.sql(|db| db.prepare_cached(NEWEST)?.query_map([most], |row| row.cell(0))?.collect())
 }
 
 /// Puts documents into the index that it does not know yet, as many as are done in one go. Says whether
@@ -195,7 +196,7 @@ pub(crate) fn index(tx: &Tx<'_>) -> Result<bool, OpError> {
     let most = limits::INDEX_BATCH;
     let waiting: Vec<(i64, bool)> = tx.sql(|db| {
         let mut select = db.prepare_cached(WAITING)?;
-        select.query_map([most], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+        select.query_map([most], |row| Ok((row.cell(0)?, row.cell(1)?)))?.collect()
     })?;
     let mut batch = postings::Batch::default();
     for (doc, known) in &waiting {
@@ -226,7 +227,7 @@ fn work_out(tx: &Tx<'_>) -> Result<bool, OpError> {
     const SET: &str = "UPDATE passages SET vector = ?2 WHERE id = ?1";
     let most = limits::INDEX_BATCH;
     let docs: Vec<i64> =
-        tx.sql(|db| db.prepare_cached(BARE)?.query_map([most], |row| row.get(0))?.collect())?;
+        tx.sql(|db| db.prepare_cached(BARE)?.query_map([most], |row| row.cell(0))?.collect())?;
     let mut known: Vec<(usize, Vector)> = Vec::new();
     for doc in &docs {
         let body = Document::read(tx, *doc)?.map(|document| document.body).unwrap_or_default();
@@ -234,11 +235,12 @@ fn work_out(tx: &Tx<'_>) -> Result<bool, OpError> {
         tx.sql(|db| {
             let passages: Vec<usize> = db
                 .prepare_cached(OF_DOC)?
-                .query_map([doc], |row| row.get(0))?
+                .query_map([doc], |row| row.cell(0))?
                 .collect::<rusqlite::Result<_>>()?;
             for passage in passages {
                 let vector = Vector::of(bodies.next().unwrap_or_default());
-                db.prepare_cached(SET)?.execute(params![passage, kept(vector.as_ref())])?;
+                // A damaged row refuses it; the next rebuild of the index replaces that row.
+                let _ = db.prepare_cached(SET)?.execute(params![passage, kept(vector.as_ref())]);
                 known.extend(vector.map(|vector| (passage, vector)));
             }
             Ok(())
@@ -282,24 +284,25 @@ impl Document {
         const SAID: &str = "SELECT session, project, at, content FROM prompts WHERE id = ?1";
         const SUMMARY: &str = "SELECT 0, project, last_at, summary FROM sessions WHERE id = ?1";
         let of = |row: &Row<'_>, kind: ObsType, body: String| {
-            let (session, project, at) = (row.get(0)?, row.get(1)?, row.get(2)?);
+            let (session, project, at) = (row.cell(0)?, row.cell(1)?, row.cell(2)?);
             Ok(Document { id, session, project, at, kind, body })
         };
         let observed = |row: &Row<'_>| {
-            let metadata = row.get_ref(6)?.as_str_or_null()?;
-            let metadata = metadata.and_then(|text| serde_json::from_str(text).ok());
+            let metadata = row.text_or_null(6)?;
+            let metadata = metadata.and_then(|text| serde_json::from_str(&text).ok());
             let metadata: Value = metadata.unwrap_or_default();
-            let (content, path) = (row.get_ref(3)?.as_str()?, row.get_ref(5)?.as_str_or_null()?);
-            match ObsType::parse(row.get_ref(4)?.as_str()?) {
-                Some(kind) if !kind.is_mark() => {
-                    of(row, kind, Observation::searched(content, path, &metadata)).map(Some)
+            let (content, path) = (row.text(3)?, row.text_or_null(5)?);
+            match read::kind_of(&row.text(4)?) {
+                kind if !kind.is_mark() => {
+                    let body = Observation::searched(&content, path.as_deref(), &metadata);
+                    of(row, kind, body).map(Some)
                 }
                 _ => Ok(None),
             }
         };
         let summarised = |row: &Row<'_>| {
-            let text = row.get_ref(3)?.as_str_or_null()?;
-            let summary = text.and_then(|text| serde_json::from_str::<Summary>(text).ok());
+            let text = row.text_or_null(3)?;
+            let summary = text.map(|text| sessions::summary_of(&text));
             let kind = ObsType::SessionSummary;
             summary.map(|summary| of(row, kind, summary.text())).transpose()
         };
@@ -308,7 +311,7 @@ impl Document {
             if let Some(found) = found {
                 return Ok(found);
             }
-            let said = |row: &Row<'_>| of(row, ObsType::UserPrompt, row.get(3)?);
+            let said = |row: &Row<'_>| of(row, ObsType::UserPrompt, row.cell(3)?);
             let found = db.prepare_cached(SAID)?.query_row([id], said).optional()?;
             if found.is_some() {
                 return Ok(found);

@@ -6,6 +6,7 @@ use model::{OpError, limits};
 use rusqlite::OptionalExtension;
 use text::secrets::Redacted;
 
+use crate::cells::Cells as _;
 use crate::projects;
 use crate::tx::{Rx, Tx};
 
@@ -65,7 +66,7 @@ pub(crate) fn matching(
 /// The number of exactly this path.
 pub(crate) fn exact(rx: &Rx<'_>, path: &str) -> Result<Option<i64>, OpError> {
     let given = [last_part(path), path];
-    rx.sql(|db| db.prepare_cached(BY_PATH)?.query_row(given, |row| row.get(0)).optional())
+    rx.sql(|db| db.prepare_cached(BY_PATH)?.query_row(given, |row| row.cell(0)).optional())
 }
 
 /// Paths that end in this one, which begins with no slash, and their numbers; the newest first.
@@ -76,8 +77,8 @@ pub(crate) fn ending(rx: &Rx<'_>, wanted: &str) -> Result<Vec<(i64, String)>, Op
         let mut rows = select.query([last_part(wanted)])?;
         let mut found = Vec::new();
         while let Some(row) = rows.next()? {
-            if row.get_ref(1)?.as_str()?.ends_with(&ending) {
-                found.push((row.get(0)?, row.get(1)?));
+            if row.text(1)?.ends_with(&ending) {
+                found.push((row.cell(0)?, row.cell(1)?));
             }
         }
         found.sort_unstable_by_key(|(id, _): &(i64, String)| Reverse(*id));

@@ -12,6 +12,7 @@ use model::locations::paused_beside;
 use model::project::{Pause, Pauses};
 use rusqlite::{Row, params};
 
+use crate::cells::Cells as _;
 use crate::files::Scratch;
 use crate::projects;
 use crate::tx::{Rx, Tx};
@@ -103,7 +104,7 @@ pub fn any(tx: &Tx<'_>) -> Result<bool, OpError> {
     const ANY: &str = "SELECT EXISTS (SELECT 1 FROM pauses)";
     let known = &tx.memo().paused;
     if known.get().is_none() {
-        known.set(Some(tx.sql(|db| db.prepare_cached(ANY)?.query_row([], |row| row.get(0)))?));
+        known.set(Some(tx.sql(|db| db.prepare_cached(ANY)?.query_row([], |row| row.cell(0)))?));
     }
     Ok(known.get().unwrap_or_default())
 }
@@ -114,6 +115,6 @@ pub fn holds(rx: &Rx<'_>, project: Option<i64>, now: i64) -> Result<bool, OpErro
 }
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Pause> {
-    let project: i64 = row.get(0)?;
-    Ok(Pause { project: (project != EVERYWHERE).then_some(project), until: row.get(1)? })
+    let project: i64 = row.cell(0)?;
+    Ok(Pause { project: (project != EVERYWHERE).then_some(project), until: row.cell(1)? })
 }

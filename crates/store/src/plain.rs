@@ -7,6 +7,7 @@ use model::{OpError, limits};
 use rusqlite::{Connection, params};
 use text::{query, words};
 
+use crate::cells::Cells as _;
 use crate::error::StoreError;
 use crate::{connection, files};
 
@@ -56,13 +57,13 @@ impl Plain {
         }
         let found = || -> rusqlite::Result<Vec<i64>> {
             let mut find = self.db.prepare_cached(FIND)?;
-            find.query_map(params![asked.join(" OR "), limit], |row| row.get(0))?.collect()
+            find.query_map(params![asked.join(" OR "), limit], |row| row.cell(0))?.collect()
         };
         found().map_err(failed)
     }
 
     pub fn bytes(&self) -> Result<u64, OpError> {
-        self.db.query_row(BYTES, [], |row| row.get(0)).map_err(failed)
+        self.db.query_row(BYTES, [], |row| row.cell(0)).map_err(failed)
     }
 }
 

@@ -16,6 +16,8 @@ use std::ops::Range;
 use rusqlite::{Connection, OptionalExtension, params};
 use text::terms::Terms;
 
+use crate::cells::{Cells as _, RawText};
+
 /// Passages of a block. Tests have few, and are to have several blocks of them.
 pub(crate) const BLOCK: usize = if cfg!(test) { 256 } else { 8_192 };
 /// Blocks of a pack.
@@ -67,8 +69,8 @@ impl Batch {
         let mut put = db.prepare_cached(PUT)?;
         for ((block, term), places) in self.0 {
             let given = params![block, term];
-            let mut blob: Vec<u8> =
-                known.query_row(given, |row| row.get(0)).optional()?.unwrap_or_else(empty);
+            let stored: Option<Vec<u8>> = known.query_row(given, |row| row.cell(0)).optional()?;
+            let mut blob = stored.filter(|blob| blob.len() >= HEAD).unwrap_or_else(empty);
             places.into_iter().for_each(|(place, twice)| push(&mut blob, place, twice));
             put.execute(params![block, term, blob])?;
         }
@@ -98,7 +100,7 @@ pub(crate) fn count(blob: &[u8]) -> usize {
 
 fn push(blob: &mut Vec<u8>, place: u16, twice: u8) {
     let (count, last) = head(blob);
-    let distance = u32::from(place - if count == 0 { 0 } else { last });
+    let distance = u32::from(place.saturating_sub(if count == 0 { 0 } else { last }));
     let mut code = distance << 1 | u32::from(twice != ONE_WORD);
     while code >= 0x80 {
         blob.push(code as u8 | 0x80);
@@ -108,7 +110,7 @@ fn push(blob: &mut Vec<u8>, place: u16, twice: u8) {
     if twice != ONE_WORD {
         blob.push(twice);
     }
-    let (count, place) = ((count + 1).to_le_bytes(), place.to_le_bytes());
+    let (count, place) = (count.saturating_add(1).to_le_bytes(), place.to_le_bytes());
     blob.splice(..HEAD, count.into_iter().chain(place));
 }
 
@@ -179,7 +181,7 @@ impl Layout {
     pub(crate) fn of(db: &Connection, passages: usize) -> rusqlite::Result<Layout> {
         const LAST: &str = "SELECT max(pack) FROM packed_postings";
         let end = passages.div_ceil(BLOCK);
-        let last: Option<usize> = db.prepare_cached(LAST)?.query_row([], |row| row.get(0))?;
+        let last: Option<usize> = db.prepare_cached(LAST)?.query_row([], |row| row.cell(0))?;
         let packs = 0..last.map_or(0, |last| last + 1);
         Ok(Layout { packs, blocks: first_loose(db)?.unwrap_or(end)..end })
     }
@@ -254,7 +256,7 @@ impl Section {
         })?;
         let mut rows = select.query(params![self.number(), term])?;
         if let Some(row) = rows.next()? {
-            let blob = row.get_ref(0)?.as_blob()?;
+            let blob = row.blob(0)?;
             match self {
                 Section::Pack(pack) => {
                     parts(pack, blob).for_each(|(block, blob)| each(block, blob))
@@ -279,12 +281,12 @@ impl Section {
         })?;
         let mut rows = select.query(params![self.number(), first, behind])?;
         while let Some(row) = rows.next()? {
-            let (blob, term) = (row.get_ref(0)?.as_blob()?, row.get_ref(1)?.as_str()?);
+            let (blob, term) = (row.blob(0)?, row.text(1)?);
             let goes_on = match self {
                 Section::Pack(pack) => {
-                    parts(pack, blob).all(|(block, blob)| each(term, block, blob))
+                    parts(pack, blob).all(|(block, blob)| each(&term, block, blob))
                 }
-                Section::Block(block) => each(term, block, blob),
+                Section::Block(block) => each(&term, block, blob),
             };
             if !goes_on {
                 break;
@@ -302,14 +304,14 @@ impl Section {
 
 /// The first block that has something which is not packed.
 fn first_loose(db: &Connection) -> rusqlite::Result<Option<usize>> {
-    db.prepare_cached("SELECT min(block) FROM postings")?.query_row([], |row| row.get(0))
+    db.prepare_cached("SELECT min(block) FROM postings")?.query_row([], |row| row.cell(0))
 }
 
 /// The pack that is to be made next: all of its blocks are full.
 fn next_pack(db: &Connection) -> rusqlite::Result<Option<usize>> {
     const LAST: &str = "SELECT coalesce(max(id), 0) FROM passages";
     let Some(pack) = first_loose(db)?.map(|block| block / PACK) else { return Ok(None) };
-    let last: usize = db.prepare_cached(LAST)?.query_row([], |row| row.get(0))?;
+    let last: usize = db.prepare_cached(LAST)?.query_row([], |row| row.cell(0))?;
     Ok((Section::Pack(pack).end() <= last).then_some(pack))
 }
 
@@ -321,16 +323,16 @@ pub(crate) fn is_loose(db: &Connection) -> rusqlite::Result<bool> {
 /// Puts some stems of full blocks into their pack, and says whether there are more.
 pub(crate) fn pack(db: &Connection) -> rusqlite::Result<bool> {
     let Some(pack) = next_pack(db)? else { return Ok(false) };
-    let mut packed: BTreeMap<String, Vec<u8>> = BTreeMap::new();
+    let mut packed: BTreeMap<RawText, Vec<u8>> = BTreeMap::new();
     // The last stem that all blocks were read to.
-    let mut until: Option<String> = None;
+    let mut until: Option<RawText> = None;
     for block in pack * PACK..(pack + 1) * PACK {
         let mut select = db.prepare_cached(FIRST_OF_BLOCK)?;
         let mut rows = select.query(params![block, PACKED_AT_ONCE])?;
         let (mut count, mut last) = (0, None);
         while let Some(row) = rows.next()? {
-            let term: String = row.get(0)?;
-            push_part(packed.entry(term.clone()).or_default(), block, row.get_ref(1)?.as_blob()?);
+            let term: RawText = row.cell(0)?;
+            push_part(packed.entry(term.clone()).or_default(), block, row.blob(1)?);
             (count, last) = (count + 1, Some(term));
         }
         if count == PACKED_AT_ONCE {
@@ -384,9 +386,9 @@ pub(crate) fn take_out(db: &Connection, passages: &[usize]) -> rusqlite::Result<
     Ok(())
 }
 
-fn rows_of(db: &Connection, sql: &str, number: usize) -> rusqlite::Result<Vec<(String, Vec<u8>)>> {
+fn rows_of(db: &Connection, sql: &str, number: usize) -> rusqlite::Result<Vec<(RawText, Vec<u8>)>> {
     let mut select = db.prepare_cached(sql)?;
-    select.query_map([number], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+    select.query_map([number], |row| Ok((row.cell(0)?, row.cell(1)?)))?.collect()
 }
 
 /// The entries of a block without those of some passages.

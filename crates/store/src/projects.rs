@@ -7,6 +7,7 @@ use model::project::{Lead, Leads, Project, ProjectFacts, ProjectOverview};
 use model::{Code, OpError};
 use rusqlite::{OptionalExtension, Row, params};
 
+use crate::cells::Cells as _;
 use crate::passages;
 use crate::pauses;
 use crate::tx::{Rx, Tx};
@@ -107,14 +108,14 @@ fn put_alias(tx: &Tx<'_>, project: i64, value: &str, firm: bool) -> Result<(), O
 pub(crate) fn leads(rx: &Rx<'_>) -> Result<BTreeMap<String, Lead>, OpError> {
     rx.sql(|db| {
         let mut select = db.prepare_cached("SELECT value, project, firm FROM project_aliases")?;
-        select.query_map([], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?.collect()
+        select.query_map([], |row| Ok((row.cell(0)?, (row.cell(1)?, row.cell(2)?))))?.collect()
     })
 }
 
 fn alias_of(rx: &Rx<'_>, value: &str) -> Result<Option<Lead>, OpError> {
     rx.sql(|db| {
         let mut select = db.prepare_cached(BY_ALIAS)?;
-        select.query_row([value], |row| Ok((row.get(0)?, row.get(1)?))).optional()
+        select.query_row([value], |row| Ok((row.cell(0)?, row.cell(1)?))).optional()
     })
 }
 
@@ -160,7 +161,7 @@ pub fn latest(rx: &Rx<'_>) -> Result<Vec<(Project, Option<i64>)>, OpError> {
          FROM projects p ORDER BY last_at DESC, id DESC";
     rx.sql(|db| {
         let mut select = db.prepare_cached(LATEST)?;
-        select.query_map([], |row| Ok((read(row)?, row.get(4)?)))?.collect()
+        select.query_map([], |row| Ok((read(row)?, row.cell(4)?)))?.collect()
     })
 }
 
@@ -180,7 +181,7 @@ pub fn overview(
          (SELECT count(*) FROM observations WHERE project = ?1)";
     let (sessions, prompts, observations) = rx.sql(|db| {
         let mut select = db.prepare_cached(COUNTS)?;
-        select.query_row([project.id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+        select.query_row([project.id], |row| Ok((row.cell(0)?, row.cell(1)?, row.cell(2)?)))
     })?;
     let aliases = aliases(rx, project.id)?;
     Ok(ProjectOverview { project, aliases, sessions, prompts, observations, last_at })
@@ -189,7 +190,7 @@ pub fn overview(
 /// All values that lead to a project.
 pub fn aliases(rx: &Rx<'_>, project: i64) -> Result<Vec<String>, OpError> {
     const ALIASES: &str = "SELECT value FROM project_aliases WHERE project = ?1 ORDER BY value";
-    rx.sql(|db| db.prepare_cached(ALIASES)?.query_map([project], |row| row.get(0))?.collect())
+    rx.sql(|db| db.prepare_cached(ALIASES)?.query_map([project], |row| row.cell(0))?.collect())
 }
 
 /// These projects, or all if none are named.
@@ -208,7 +209,7 @@ pub(crate) fn roots(rx: &Rx<'_>, these: &[i64]) -> Result<Vec<String>, OpError> 
     let mut roots = Vec::new();
     for id in these {
         let of: Vec<String> =
-            rx.sql(|db| db.prepare_cached(ROOTS)?.query_map([id], |row| row.get(0))?.collect())?;
+            rx.sql(|db| db.prepare_cached(ROOTS)?.query_map([id], |row| row.cell(0))?.collect())?;
         roots.extend(of);
     }
     Ok(roots)
@@ -217,7 +218,7 @@ pub(crate) fn roots(rx: &Rx<'_>, these: &[i64]) -> Result<Vec<String>, OpError> 
 /// Every project's id.
 pub fn ids(rx: &Rx<'_>) -> Result<Vec<i64>, OpError> {
     rx.sql(|db| {
-        db.prepare_cached("SELECT id FROM projects")?.query_map([], |row| row.get(0))?.collect()
+        db.prepare_cached("SELECT id FROM projects")?.query_map([], |row| row.cell(0))?.collect()
     })
 }
 
@@ -293,7 +294,7 @@ pub(crate) fn remove_empty(tx: &Tx<'_>, project: i64) -> Result<bool, OpError> {
     forget_found(tx);
     tx.sql(|db| {
         let count = "SELECT count(*) FROM sessions WHERE project = ?1";
-        if db.query_row(count, [project], |row| row.get::<_, u64>(0))? > 0 {
+        if db.query_row(count, [project], |row| row.cell::<u64>(0))? > 0 {
             return Ok(false);
         }
         db.execute("DELETE FROM pauses WHERE project = ?1", [project])?;
@@ -303,5 +304,5 @@ pub(crate) fn remove_empty(tx: &Tx<'_>, project: i64) -> Result<bool, OpError> {
 }
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Project> {
-    Ok(Project { id: row.get(0)?, key: row.get(1)?, name: row.get(2)?, root: row.get(3)? })
+    Ok(Project { id: row.cell(0)?, key: row.cell(1)?, name: row.cell(2)?, root: row.cell(3)? })
 }

@@ -5,6 +5,7 @@ use model::session::{Prompt, PromptSource, tells_intent};
 use rusqlite::{OptionalExtension, Row, params};
 use text::secrets::Redacted;
 
+use crate::cells::{Cells as _, Watched};
 use crate::tx::{Rx, Tx};
 use crate::{passages, record_ids};
 
@@ -23,7 +24,7 @@ pub struct NewPrompt<'a> {
 
 const COLUMNS: &str = "SELECT q.id, s.name, q.project, p.name, q.at, q.source, q.content, \
      q.agent_prompt_id, q.actions, q.pinned FROM prompts q \
-     CROSS JOIN sessions s ON s.id = q.session CROSS JOIN projects p ON p.id = q.project ";
+     LEFT JOIN sessions s ON s.id = q.session LEFT JOIN projects p ON p.id = q.project ";
 pub(crate) const BY_AGENT_ID: &str =
     "SELECT id FROM prompts WHERE session = ?1 AND agent_prompt_id = ?2";
 pub(crate) const NEWEST: &str = "SELECT id, agent_prompt_id, at FROM prompts \
@@ -61,7 +62,7 @@ fn by_agent_id(rx: &Rx<'_>, session: i64, agent_id: Option<&str>) -> Result<Opti
     let Some(agent_id) = agent_id else { return Ok(None) };
     rx.sql(|db| {
         let mut select = db.prepare_cached(BY_AGENT_ID)?;
-        select.query_row(params![session, agent_id], |row| row.get(0)).optional()
+        select.query_row(params![session, agent_id], |row| row.cell(0)).optional()
     })
 }
 
@@ -107,14 +108,14 @@ pub(crate) struct Newest {
 /// The user's newest prompt of a session up to this time.
 fn newest(rx: &Rx<'_>, session: i64, until: i64) -> Result<Option<Newest>, OpError> {
     let read =
-        |row: &Row<'_>| Ok(Newest { id: row.get(0)?, agent_id: row.get(1)?, at: row.get(2)? });
+        |row: &Row<'_>| Ok(Newest { id: row.cell(0)?, agent_id: row.cell(1)?, at: row.cell(2)? });
     rx.sql(|db| db.prepare_cached(NEWEST)?.query_row(params![session, until], read).optional())
 }
 
 /// Counts further actions of this prompt.
 pub(crate) fn acted(tx: &Tx<'_>, id: i64, times: u32) -> Result<(), OpError> {
     const ACTED: &str = "UPDATE prompts SET actions = actions + ?2 WHERE id = ?1";
-    tx.sql(|db| db.prepare_cached(ACTED)?.execute([id, i64::from(times)]).map(drop))
+    tx.sql_on_row(|db| db.prepare_cached(ACTED)?.execute([id, i64::from(times)])).map(drop)
 }
 
 /// The user's newest prompts that led to something, newest first.
@@ -129,7 +130,7 @@ pub fn intents(
         rx.sql(|db| {
             let mut select = db.prepare_cached(INTENTS)?;
             let given = params![project, before.unwrap_or(i64::MAX), limit];
-            for row in select.query_map(given, |row| Ok((row.get(1)?, row.get(0)?)))? {
+            for row in select.query_map(given, |row| Ok((row.cell(1)?, row.cell(0)?)))? {
                 found.push(row?);
             }
             Ok(())
@@ -157,14 +158,14 @@ pub(crate) fn intent(rx: &Rx<'_>, session: i64) -> Result<Option<String>, OpErro
         let (mut first, mut any) = (None, false);
         while let Some(row) = rows.next()? {
             any = true;
-            if row.get_ref(0)?.as_str()? != PromptSource::User.word() {
+            if row.text(0)? != PromptSource::User.word() {
                 continue;
             }
-            let content = row.get_ref(1)?.as_str()?;
-            if tells_intent(content, row.get(2)?) {
-                return Ok(Some(content.to_owned()));
+            let content = row.text(1)?;
+            if tells_intent(&content, row.cell(2)?) {
+                return Ok(Some(content.into_owned()));
             }
-            first.get_or_insert_with(|| content.to_owned());
+            first.get_or_insert_with(|| content.into_owned());
         }
         Ok(any.then(|| first.unwrap_or_default()))
     })
@@ -176,36 +177,55 @@ pub(crate) fn recount(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
          (SELECT coalesce(sum(count), 0) FROM observations WHERE prompt = ?1 AND kind <> 'marker') \
          WHERE id = ?1";
     tx.late().recounted(id);
-    tx.sql(|db| db.prepare_cached(RECOUNT)?.execute([id]).map(drop))
+    tx.sql_on_row(|db| db.prepare_cached(RECOUNT)?.execute([id])).map(drop)
 }
 
 /// Removes a prompt; what it caused stays, without a cause.
 pub(crate) fn remove(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
     tx.memo().prompts.borrow_mut().clear();
     passages::remove(tx, id)?;
-    tx.sql(|db| {
-        db.prepare_cached("UPDATE observations SET prompt = NULL WHERE prompt = ?1")?
-            .execute([id])?;
-        db.prepare_cached("DELETE FROM prompts WHERE id = ?1")?.execute([id]).map(drop)
-    })
+    const CAUSED: &str = "SELECT id FROM observations WHERE prompt = ?1";
+    const LOSE_CAUSE: &str = "UPDATE observations SET prompt = NULL WHERE id = ?1";
+    let caused: Vec<i64> =
+        tx.sql(|db| db.prepare_cached(CAUSED)?.query_map([id], |row| row.cell(0))?.collect())?;
+    for id in caused {
+        tx.sql_on_row(|db| db.prepare_cached(LOSE_CAUSE)?.execute([id]))?;
+    }
+    tx.sql(|db| db.prepare_cached("DELETE FROM prompts WHERE id = ?1")?.execute([id]).map(drop))
 }
 
 pub fn count(rx: &Rx<'_>) -> Result<u64, OpError> {
-    rx.sql(|db| db.query_row("SELECT count(*) FROM prompts", [], |row| row.get(0)))
+    rx.sql(|db| db.query_row("SELECT count(*) FROM prompts", [], |row| row.cell(0)))
 }
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Prompt> {
-    let source: String = row.get(5)?;
-    Ok(Prompt {
-        id: row.get(0)?,
-        session_id: row.get(1)?,
-        project_id: row.get(2)?,
-        project: row.get(3)?,
-        at: row.get(4)?,
-        source: PromptSource::parse(&source).unwrap_or(PromptSource::Agent),
-        content: row.get(6)?,
-        agent_prompt_id: row.get(7)?,
-        actions: row.get(8)?,
-        is_pinned: row.get(9)?,
-    })
+    let own = Watched::new(row);
+    let source = source(&own, 5)?;
+    let mut found = Prompt {
+        id: own.cell(0)?,
+        session_id: row.cell(1)?,
+        project_id: own.cell(2)?,
+        project: row.cell(3)?,
+        at: own.cell(4)?,
+        source,
+        content: own.cell(6)?,
+        agent_prompt_id: own.cell(7)?,
+        actions: own.cell(8)?,
+        is_pinned: own.cell(9)?,
+        damaged: false,
+    };
+    if own.is_damaged() {
+        found.damaged = true;
+        found.content = own.marked(found.content);
+    }
+    Ok(found)
+}
+
+/// The source in this column.
+pub(crate) fn source(row: &Watched<'_, '_>, column: usize) -> rusqlite::Result<PromptSource> {
+    let source = PromptSource::parse(&row.text(column)?);
+    if source.is_none() {
+        row.note_damage();
+    }
+    Ok(source.unwrap_or(PromptSource::Agent))
 }

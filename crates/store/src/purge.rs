@@ -10,6 +10,7 @@ use model::observation::{ObsType, Observation};
 use model::{OpError, limits};
 use rusqlite::{Row, params};
 
+use crate::cells::Cells as _;
 use crate::tx::{Rx, Tx};
 use crate::{observations, passages, projects, prompts, scrub, sessions};
 
@@ -195,7 +196,7 @@ fn matching(rx: &Rx<'_>, select: &str, filter: &PurgeFilter) -> Result<Vec<Match
         filter.before,
         filter.kind.map(ObsType::word)
     ];
-    let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+    let read = |row: &Row<'_>| Ok((row.cell(0)?, row.cell(1)?, row.cell(2)?));
     rx.sql(|db| db.prepare(select)?.query_map(given, read)?.collect())
 }
 
@@ -205,7 +206,7 @@ fn json(ids: &[i64]) -> String {
 }
 
 fn number(rx: &Rx<'_>, sql: &str, of: i64) -> Result<u64, OpError> {
-    rx.sql(|db| db.prepare_cached(sql)?.query_row([of], |row| row.get(0)))
+    rx.sql(|db| db.prepare_cached(sql)?.query_row([of], |row| row.cell(0)))
 }
 
 /// Children go before their parents.

@@ -3,6 +3,7 @@
 use model::OpError;
 use rusqlite::{OptionalExtension, Row, params};
 
+use crate::cells::Cells as _;
 use crate::tx::{Rx, Tx};
 
 /// One thing that was told.
@@ -58,7 +59,7 @@ pub fn add(tx: &Tx<'_>, new: &NewReceipt<'_>) -> Result<i64, OpError> {
 pub fn delivered(rx: &Rx<'_>, session: i64, path: &str) -> Result<Option<Delivered>, OpError> {
     rx.sql(|db| {
         let mut select = db.prepare_cached(DELIVERED)?;
-        let read = |row: &Row<'_>| Ok(Delivered { stamp: row.get(0)?, at: row.get(1)? });
+        let read = |row: &Row<'_>| Ok(Delivered { stamp: row.cell(0)?, at: row.cell(1)? });
         select.query_row(params![session, path], read).optional()
     })
 }
@@ -68,7 +69,7 @@ pub fn count(rx: &Rx<'_>, session: i64, scheme: &str, since: i64) -> Result<u64,
     // All paths that begin so; `0` is the character after `/`.
     let (from, to) = (format!("{scheme}://"), format!("{scheme}:/0"));
     rx.sql(|db| {
-        db.prepare_cached(COUNT)?.query_row(params![session, from, to, since], |row| row.get(0))
+        db.prepare_cached(COUNT)?.query_row(params![session, from, to, since], |row| row.cell(0))
     })
 }
 
@@ -80,14 +81,14 @@ pub fn list(rx: &Rx<'_>, session: Option<i64>, limit: usize) -> Result<Vec<Recei
     let select = format!("{COLUMNS} {condition} ORDER BY r.id DESC LIMIT ?2");
     let read = |row: &Row<'_>| {
         Ok(Receipt {
-            id: row.get(0)?,
-            session_id: row.get(1)?,
-            at: row.get(2)?,
-            path: row.get(3)?,
-            stamp: row.get(4)?,
-            reason: row.get(5)?,
-            tokens: row.get(6)?,
-            used: row.get(7)?,
+            id: row.cell(0)?,
+            session_id: row.cell(1)?,
+            at: row.cell(2)?,
+            path: row.cell(3)?,
+            stamp: row.cell(4)?,
+            reason: row.cell(5)?,
+            tokens: row.cell(6)?,
+            used: row.cell(7)?,
         })
     };
     rx.sql(|db| db.prepare_cached(&select)?.query_map(params![session, limit], read)?.collect())

@@ -12,6 +12,7 @@ use model::observation::{ObsType, Observation};
 use model::{OpError, limits};
 use rusqlite::{OptionalExtension, params};
 
+use crate::cells::{Cells as _, RawText};
 use crate::observations::read;
 use crate::projects;
 use crate::tx::Rx;
@@ -111,7 +112,7 @@ pub fn best(
 
 /// When something last happened in a project: nothing of it is newer.
 fn last_active(rx: &Rx<'_>, project: i64) -> Result<Option<i64>, OpError> {
-    rx.sql(|db| db.prepare_cached(LAST_ACTIVE)?.query_row([project], |row| row.get(0)))
+    rx.sql(|db| db.prepare_cached(LAST_ACTIVE)?.query_row([project], |row| row.cell(0)))
 }
 
 /// The newest of its kind before this place in the order.
@@ -124,24 +125,26 @@ fn next(
     let found: Option<(i64, i64)> = rx.sql(|db| {
         let mut select = db.prepare_cached(NEXT)?;
         let given = params![project, kind.word(), at, id];
-        select.query_row(given, |row| Ok((row.get(0)?, row.get(1)?))).optional()
+        select.query_row(given, |row| Ok((row.cell(0)?, row.cell(1)?))).optional()
     })?;
     let found = found.filter(|(_, at)| query.after.is_none_or(|after| *at > after));
     let head = |(id, at)| Head { score: (query.score)(project, kind, at), id, at, project, kind };
     Ok(found.map(head))
 }
 
-/// The kinds a project has: steps from each kind to the next one in the index.
-pub(crate) fn kinds(rx: &Rx<'_>, project: i64) -> Result<Vec<ObsType>, OpError> {
+/// The kinds a project has, each with the word that its rows hold, which damage may have changed: steps from
+/// each word to the next one in the index.
+pub(crate) fn kinds(rx: &Rx<'_>, project: i64) -> Result<Vec<(RawText, ObsType)>, OpError> {
     let mut found = Vec::new();
-    let mut last = String::new();
+    let mut last = RawText::default();
     loop {
-        let next: Option<String> = rx.sql(|db| {
+        let next: Option<RawText> = rx.sql(|db| {
             let mut select = db.prepare_cached(NEXT_KIND)?;
-            select.query_row(params![project, last], |row| row.get(0)).optional()
+            select.query_row(params![project, last], |row| row.cell(0)).optional()
         })?;
-        let Some(word) = next else { return Ok(found) };
-        found.extend(ObsType::parse(&word));
+        // Blobs come behind all texts, and read as an empty one.
+        let Some(word) = next.filter(|word| *word > last) else { return Ok(found) };
+        found.push((word.clone(), read::kind_of(&String::from_utf8_lossy(&word.0))));
         last = word;
     }
 }

@@ -2,13 +2,15 @@
 
 use model::OpError;
 
+use crate::cells::Cells as _;
 use crate::tx::Tx;
 
-/// In a database that lost the counter, for example by damage, it goes on after what is there.
-const LAST: &str = "SELECT coalesce((SELECT last FROM record_ids), max( \
+/// In a database whose counter is lost or damaged, it goes on after what is there.
+const LAST: &str = "SELECT max( \
+     coalesce((SELECT last FROM record_ids WHERE typeof(last) = 'integer'), 0), \
      (SELECT coalesce(max(id), 0) FROM observations), \
      (SELECT coalesce(max(id), 0) FROM prompts), \
-     (SELECT coalesce(max(id), 0) FROM sessions)))";
+     (SELECT coalesce(max(id), 0) FROM sessions))";
 const KEEP: &str = "INSERT INTO record_ids (only, last) VALUES (1, ?1) \
      ON CONFLICT (only) DO UPDATE SET last = excluded.last";
 
@@ -17,7 +19,7 @@ pub(crate) fn next(tx: &Tx<'_>) -> Result<i64, OpError> {
     let last = &tx.memo().last_id;
     let known = match last.get() {
         Some(known) => known,
-        None => tx.sql(|db| db.prepare_cached(LAST)?.query_row([], |row| row.get(0)))?,
+        None => tx.sql(|db| db.prepare_cached(LAST)?.query_row([], |row| row.cell(0)))?,
     };
     last.set(Some(known + 1));
     Ok(known + 1)

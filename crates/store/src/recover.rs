@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use model::time;
-use rusqlite::types::Value;
-use rusqlite::{Connection, Statement, params_from_iter};
+use rusqlite::types::{Value, ValueRef};
+use rusqlite::{Connection, ErrorCode, Row, Statement, params_from_iter};
 
 use crate::connection;
 use crate::error::StoreError;
@@ -175,7 +175,6 @@ fn copy_table(
 ) -> rusqlite::Result<u64> {
     let list = columns.iter().map(|c| format!("\"{c}\"")).collect::<Vec<_>>().join(", ");
     let marks = vec!["?"; columns.len()].join(", ");
-    // A row that the schema's own checks refuse is damage too.
     let insert =
         new.prepare(&format!("INSERT OR IGNORE INTO \"{table}\" ({list}) VALUES ({marks})"))?;
     // NOT INDEXED: the order of the rows themselves, so that a damaged index is of no account.
@@ -198,6 +197,26 @@ fn copy_table(
         }
     }
     Ok(rescue.copied)
+}
+
+/// A cell as it is copied: of a damaged text what can be read.
+fn value(row: &Row<'_>, column: usize) -> rusqlite::Result<Value> {
+    Ok(match row.get_ref(column)? {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(number) => Value::Integer(number),
+        ValueRef::Real(number) => Value::Real(number),
+        ValueRef::Text(bytes) => Value::Text(String::from_utf8_lossy(bytes).into_owned()),
+        ValueRef::Blob(bytes) => Value::Blob(bytes.to_vec()),
+    })
+}
+
+/// Copies a row and says how many were: none if the schema refuses it, because that is damage too.
+fn insert(into: &mut Statement<'_>, values: Vec<Value>) -> rusqlite::Result<u64> {
+    match into.execute(params_from_iter(values)) {
+        Ok(done) => Ok(u64::try_from(done).unwrap_or(0)),
+        Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => Ok(0),
+        Err(error) => Err(error),
+    }
 }
 
 /// A table that is being copied.
@@ -229,10 +248,9 @@ impl Rescue<'_> {
                 End::Low => id.checked_add(1),
                 End::High => id.checked_sub(1),
             };
-            let values = (1..=self.columns).map(|i| row.get(i)).collect::<Result<Vec<Value>, _>>();
+            let values = (1..=self.columns).map(|i| value(row, i)).collect::<Result<Vec<_>, _>>();
             if let Ok(values) = values {
-                let done = self.insert.execute(params_from_iter(values))?;
-                self.copied += u64::try_from(done).unwrap_or(0);
+                self.copied += insert(&mut self.insert, values)?;
             }
             match past.filter(|past| (low..=high).contains(past)) {
                 Some(past) => next = past,

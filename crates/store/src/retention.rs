@@ -9,6 +9,7 @@ use model::{OpError, limits};
 use rusqlite::{Params, params};
 use serde::Serialize;
 
+use crate::cells::Cells as _;
 use crate::tx::{Rx, Tx};
 use crate::{observations, projects, prompts, recent, sessions};
 
@@ -48,7 +49,7 @@ pub fn sweeps(rx: &Rx<'_>, limit: usize) -> Result<Vec<Sweep>, OpError> {
     const LAST: &str = "SELECT at, removed, finished FROM sweeps ORDER BY id DESC LIMIT ?1";
     rx.sql(|db| {
         let read = |row: &rusqlite::Row<'_>| {
-            Ok(Sweep { at: row.get(0)?, removed: row.get(1)?, finished: row.get(2)? })
+            Ok(Sweep { at: row.cell(0)?, removed: row.cell(1)?, finished: row.cell(2)? })
         };
         db.prepare_cached(LAST)?.query_map([limit], read)?.collect()
     })
@@ -106,7 +107,7 @@ pub fn is_due(rx: &Rx<'_>, now: i64) -> Result<bool, OpError> {
 /// that claims to come from the future must not make the present look old.
 pub fn clock(rx: &Rx<'_>) -> Result<i64, OpError> {
     const CLOCK: &str = "SELECT CAST(unixepoch('now', 'subsec') * 1000 AS INTEGER)";
-    rx.sql(|db| db.prepare_cached(CLOCK)?.query_row([], |row| row.get(0)))
+    rx.sql(|db| db.prepare_cached(CLOCK)?.query_row([], |row| row.cell(0)))
 }
 
 /// Removes what is too old, until nothing is or the time is used up.
@@ -138,8 +139,8 @@ fn sweep_old(
 ) -> Result<bool, OpError> {
     let most = limits::SWEEP_BATCH;
     for project in projects::ids(tx)? {
-        for kind in recent::kinds(tx, project)? {
-            let given = params![project, kind.word(), rules.cutoff(kind, now), most];
+        for (word, kind) in recent::kinds(tx, project)? {
+            let given = params![project, word, rules.cutoff(kind, now), most];
             if !all_of(tx, OLD, given, deadline, &mut |id| {
                 swept.note(kind, 1);
                 observations::remove(tx, id)
@@ -212,13 +213,13 @@ fn all_of(
 }
 
 fn ids(rx: &Rx<'_>, select: &str, given: impl Params) -> Result<Vec<i64>, OpError> {
-    rx.sql(|db| db.prepare_cached(select)?.query_map(given, |row| row.get(0))?.collect())
+    rx.sql(|db| db.prepare_cached(select)?.query_map(given, |row| row.cell(0))?.collect())
 }
 
 /// Bytes of the pages that hold something.
 fn used_bytes(rx: &Rx<'_>) -> Result<u64, OpError> {
     rx.sql(|db| {
-        let number = |pragma: &str| db.pragma_query_value(None, pragma, |row| row.get::<_, u64>(0));
+        let number = |pragma: &str| db.pragma_query_value(None, pragma, |row| row.cell::<u64>(0));
         let pages = number("page_count")?.saturating_sub(number("freelist_count")?);
         Ok(pages.saturating_mul(number("page_size")?))
     })

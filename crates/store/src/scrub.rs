@@ -10,6 +10,7 @@ use rusqlite::{OptionalExtension, Row, params};
 use serde_json::Value;
 use text::secrets::Redacted;
 
+use crate::cells::Cells as _;
 use crate::tx::{Rx, Tx};
 use crate::{calls, passages, paths, pauses, projects, sessions};
 
@@ -40,13 +41,15 @@ const AFTER: &str = "SELECT o.id, o.session, o.content, f.path, o.metadata FROM 
 /// The texts of the next records behind this id, prompts among them, in order of their ids.
 pub fn after(rx: &Rx<'_>, id: i64, limit: usize) -> Result<Vec<Texts>, OpError> {
     let read = |row: &Row<'_>| {
-        let metadata: Option<String> = row.get(4)?;
+        let metadata: Option<String> = row.cell(4)?;
         Ok(Texts {
-            id: row.get(0)?,
-            session: row.get(1)?,
-            content: row.get(2)?,
-            file_path: row.get(3)?,
-            metadata: metadata.and_then(|text| serde_json::from_str(&text).ok()),
+            id: row.cell(0)?,
+            session: row.cell(1)?,
+            content: row.cell(2)?,
+            file_path: row.cell(3)?,
+            // Broken JSON may hold a secret too: it is looked at as one string.
+            metadata: metadata
+                .map(|text| serde_json::from_str(&text).unwrap_or(Value::String(text))),
         })
     };
     rx.sql(|db| db.prepare_cached(AFTER)?.query_map(params![id, limit], read)?.collect())
@@ -56,19 +59,20 @@ pub fn after(rx: &Rx<'_>, id: i64, limit: usize) -> Result<Vec<Texts>, OpError> 
 pub fn before_newest(rx: &Rx<'_>, count: usize) -> Result<i64, OpError> {
     let sql = "SELECT max(coalesce((SELECT max(id) FROM observations), 0), \
          coalesce((SELECT max(id) FROM prompts), 0)) - ?1";
-    rx.sql(|db| db.query_row(sql, [count], |row| row.get(0)))
+    rx.sql(|db| db.query_row(sql, [count], |row| row.cell(0)))
 }
 
-/// Puts other texts in the place of those of a record; says whether there is one.
+/// Puts other texts in the place of those of a record. False if the record is gone, or too damaged to be
+/// changed.
 pub fn replace(tx: &Tx<'_>, id: i64, new: &Replacement) -> Result<bool, OpError> {
     let old: Option<Option<i64>> = tx.sql(|db| {
         let mut select = db.prepare_cached("SELECT file FROM observations WHERE id = ?1")?;
-        select.query_row([id], |row| row.get(0)).optional()
+        select.query_row([id], |row| row.cell(0)).optional()
     })?;
     let Some(old) = old else {
         let update = "UPDATE prompts SET content = ?2 WHERE id = ?1";
         let given = params![id, new.content.as_str()];
-        let found = tx.sql(|db| db.prepare_cached(update)?.execute(given))? == 1;
+        let found = tx.sql_on_row(|db| db.prepare_cached(update)?.execute(given))? == Some(1);
         if found {
             passages::renewed(tx, id)?;
         }
@@ -76,11 +80,14 @@ pub fn replace(tx: &Tx<'_>, id: i64, new: &Replacement) -> Result<bool, OpError>
     };
     let file = new.file_path.as_ref().map(|path| paths::intern(tx, path)).transpose()?;
     let metadata = new.metadata.as_ref().map(|metadata| metadata.to_string());
-    tx.sql(|db| {
+    let changed = tx.sql_on_row(|db| {
         let update = "UPDATE observations SET content = ?2, file = ?3, metadata = ?4 WHERE id = ?1";
         let given = params![id, new.content.as_str(), file, metadata];
         db.prepare_cached(update)?.execute(given)
     })?;
+    if changed.is_none() {
+        return Ok(false);
+    }
     if let Some(old) = old.filter(|old| Some(*old) != file) {
         paths::forget_unused(tx, old)?;
     }
@@ -130,7 +137,7 @@ pub fn projects_after(rx: &Rx<'_>, id: i64, limit: usize) -> Result<Vec<ProjectT
     const AFTER: &str =
         "SELECT id, key, name, root FROM projects WHERE id > ?1 ORDER BY id LIMIT ?2";
     let read = |row: &Row<'_>| {
-        let (id, key, name, root) = (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
+        let (id, key, name, root) = (row.cell(0)?, row.cell(1)?, row.cell(2)?, row.cell(3)?);
         Ok(ProjectTexts { id, key, name, root, aliases: Vec::new() })
     };
     let mut found: Vec<ProjectTexts> = rx.sql(|db| {
@@ -191,7 +198,7 @@ pub fn roots_after(rx: &Rx<'_>, id: i64, limit: usize) -> Result<Vec<(i64, Strin
         "SELECT id, root FROM sessions WHERE id > ?1 AND root IS NOT NULL ORDER BY id LIMIT ?2";
     rx.sql(|db| {
         let mut select = db.prepare_cached(AFTER)?;
-        select.query_map(params![id, limit], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+        select.query_map(params![id, limit], |row| Ok((row.cell(0)?, row.cell(1)?)))?.collect()
     })
 }
 
@@ -199,5 +206,5 @@ pub fn roots_after(rx: &Rx<'_>, id: i64, limit: usize) -> Result<Vec<(i64, Strin
 pub fn replace_root(tx: &Tx<'_>, session: i64, root: &Redacted<String>) -> Result<(), OpError> {
     const SET: &str = "UPDATE sessions SET root = ?2 WHERE id = ?1";
     tx.memo().forget();
-    tx.sql(|db| db.prepare_cached(SET)?.execute(params![session, root.as_str()]).map(drop))
+    tx.sql_on_row(|db| db.prepare_cached(SET)?.execute(params![session, root.as_str()])).map(drop)
 }

@@ -28,6 +28,7 @@ use rusqlite::{Connection, ErrorCode, params_from_iter};
 use text::query::{self, Condition, Form, Query};
 
 use crate::catalogue::Passages;
+use crate::cells::Cells as _;
 use crate::deadline::{self, Deadline};
 use crate::tx::Rx;
 
@@ -680,8 +681,8 @@ impl<'p> Found<'p> {
         let mut rows = select.query(params_from_iter(values))?;
         while let Some(row) = rows.next()? {
             // The index counts downwards: the better, the smaller.
-            let score = -row.get::<_, f64>(1)?;
-            self.scored.push(Scored { passage: row.get(0)?, score });
+            let score = -row.cell::<f64>(1)?;
+            self.scored.push(Scored { passage: row.cell(0)?, score });
         }
         Ok(())
     }

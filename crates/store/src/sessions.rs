@@ -5,6 +5,7 @@ use model::observation::ObsType;
 use model::session::{Session, SessionState, Summary};
 use rusqlite::{OptionalExtension, Row, params};
 
+use crate::cells::{Cells as _, Watched};
 use crate::tx::{Rx, Tx};
 use crate::{observations, passages, projects, prompts, record_ids};
 
@@ -49,7 +50,7 @@ pub struct SessionFilter<'a> {
 
 const COLUMNS: &str = "SELECT s.id, s.name, s.project, p.name, s.agent, s.root, s.parent, \
      s.started_at, s.last_at, s.ended_at, s.state, s.pinned, s.signature, s.summary \
-     FROM sessions s CROSS JOIN projects p ON p.id = s.project ";
+     FROM sessions s LEFT JOIN projects p ON p.id = s.project ";
 pub(crate) const BY_NAME: &str =
     "SELECT id, project, state, ended_at, started_at FROM sessions WHERE name = ?1";
 /// A clock may jump back, so that neither end of the session moves inwards.
@@ -79,8 +80,9 @@ pub fn touch(tx: &Tx<'_>, seen: &Sighting<'_>) -> Result<Seen, OpError> {
     }
     let known: Option<(i64, i64, String, Option<i64>, i64)> = tx.sql(|db| {
         let mut select = db.prepare_cached(BY_NAME)?;
-        let row =
-            |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?));
+        let row = |row: &Row<'_>| {
+            Ok((row.cell(0)?, row.cell(1)?, row.cell(2)?, row.cell(3)?, row.cell(4)?))
+        };
         select.query_row([seen.name], row).optional()
     })?;
     let Some((id, project, state, ended_at, started_at)) = known else { return create(tx, seen) };
@@ -94,7 +96,8 @@ pub fn touch(tx: &Tx<'_>, seen: &Sighting<'_>) -> Result<Seen, OpError> {
     let stays_ended = state == SessionState::Ended.word() && !seen.starts;
     let (state, ended_at) =
         if stays_ended { (SessionState::Ended, ended_at) } else { (SessionState::Active, None) };
-    tx.sql(|db| db.prepare_cached(TOUCH)?.execute(params![id, seen.at, state.word(), ended_at]))?;
+    let given = params![id, seen.at, state.word(), ended_at];
+    tx.sql_on_row(|db| db.prepare_cached(TOUCH)?.execute(given))?;
     Ok(Seen { id, project, new: false })
 }
 
@@ -106,7 +109,7 @@ fn forget_alive(tx: &Tx<'_>, id: i64) {
 /// Notes when a session that goes on was last active.
 pub(crate) fn was_active(tx: &Tx<'_>, id: i64, at: i64) -> Result<(), OpError> {
     const ACTIVE: &str = "UPDATE sessions SET last_at = ?2 WHERE id = ?1 AND last_at < ?2";
-    tx.sql(|db| db.prepare_cached(ACTIVE)?.execute(params![id, at]).map(drop))
+    tx.sql_on_row(|db| db.prepare_cached(ACTIVE)?.execute(params![id, at])).map(drop)
 }
 
 fn create(tx: &Tx<'_>, seen: &Sighting<'_>) -> Result<Seen, OpError> {
@@ -131,7 +134,7 @@ fn create(tx: &Tx<'_>, seen: &Sighting<'_>) -> Result<Seen, OpError> {
 pub fn idle(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
     const IDLE: &str = "UPDATE sessions SET state = 'idle' WHERE id = ?1 AND state = 'active'";
     forget_alive(tx, id);
-    tx.sql(|db| db.prepare_cached(IDLE)?.execute([id]).map(drop))
+    tx.sql_on_row(|db| db.prepare_cached(IDLE)?.execute([id])).map(drop)
 }
 
 /// Notes that the session is over.
@@ -139,14 +142,13 @@ pub fn end(tx: &Tx<'_>, id: i64, at: i64) -> Result<(), OpError> {
     const END: &str = "UPDATE sessions SET state = 'ended', ended_at = max(last_at, ?2), \
          last_at = max(last_at, ?2) WHERE id = ?1";
     forget_alive(tx, id);
-    tx.sql(|db| db.prepare_cached(END)?.execute(params![id, at]).map(drop))
+    tx.sql_on_row(|db| db.prepare_cached(END)?.execute(params![id, at])).map(drop)
 }
 
 /// Notes which session this one was forked from.
 pub fn set_parent(tx: &Tx<'_>, id: i64, parent: i64) -> Result<(), OpError> {
-    tx.sql(|db| {
-        db.execute("UPDATE sessions SET parent = ?2 WHERE id = ?1", params![id, parent]).map(drop)
-    })
+    const SET: &str = "UPDATE sessions SET parent = ?2 WHERE id = ?1";
+    tx.sql_on_row(|db| db.execute(SET, params![id, parent])).map(drop)
 }
 
 /// The session with this name, in the agent's words.
@@ -157,12 +159,12 @@ pub fn by_name(rx: &Rx<'_>, name: &str) -> Result<Option<Session>, OpError> {
 
 /// The session's id in the store.
 pub fn id_of(rx: &Rx<'_>, name: &str) -> Result<Option<i64>, OpError> {
-    rx.sql(|db| db.prepare_cached(BY_NAME)?.query_row([name], |row| row.get(0)).optional())
+    rx.sql(|db| db.prepare_cached(BY_NAME)?.query_row([name], |row| row.cell(0)).optional())
 }
 
 /// The project where the session of this name began.
 pub fn project_of(rx: &Rx<'_>, name: &str) -> Result<Option<i64>, OpError> {
-    rx.sql(|db| db.prepare_cached(BY_NAME)?.query_row([name], |row| row.get(1)).optional())
+    rx.sql(|db| db.prepare_cached(BY_NAME)?.query_row([name], |row| row.cell(1)).optional())
 }
 
 pub fn by_id(rx: &Rx<'_>, id: i64) -> Result<Option<Session>, OpError> {
@@ -175,7 +177,7 @@ pub fn latest_before(rx: &Rx<'_>, project: i64, id: i64) -> Result<Option<i64>, 
     const LATEST: &str = "SELECT id FROM sessions WHERE project = ?1 AND id <> ?2 \
          AND agent <> ?3 ORDER BY last_at DESC, id DESC LIMIT 1";
     let given = params![project, id, OF_MARKS];
-    rx.sql(|db| db.prepare_cached(LATEST)?.query_row(given, |row| row.get(0)).optional())
+    rx.sql(|db| db.prepare_cached(LATEST)?.query_row(given, |row| row.cell(0)).optional())
 }
 
 pub(crate) const LIST: &str = "SELECT last_at, id FROM sessions \
@@ -195,7 +197,7 @@ pub fn list(
         rx.sql(|db| {
             let mut select = db.prepare_cached(LIST)?;
             let given = params![project, before, after, filter.summarised, limit, OF_MARKS];
-            for row in select.query_map(given, |row| Ok((row.get(0)?, row.get(1)?)))? {
+            for row in select.query_map(given, |row| Ok((row.cell(0)?, row.cell(1)?)))? {
                 found.push(row?);
             }
             Ok(())
@@ -216,10 +218,8 @@ pub fn summarise(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
     let summary = anything.then(|| summary.finished());
     let signature = json(&counts)?;
     set_summary(tx, id, summary.as_ref())?;
-    tx.sql(|db| {
-        let update = "UPDATE sessions SET signature = ?2 WHERE id = ?1 AND signature IS NOT ?2";
-        db.prepare_cached(update)?.execute(params![id, signature]).map(drop)
-    })
+    const SIGN: &str = "UPDATE sessions SET signature = ?2 WHERE id = ?1 AND signature IS NOT ?2";
+    tx.sql_on_row(|db| db.prepare_cached(SIGN)?.execute(params![id, signature])).map(drop)
 }
 
 /// How much was done in a session until now, repeats included.
@@ -236,9 +236,9 @@ pub fn summarise_later(tx: &Tx<'_>, id: i64) {
 pub fn set_summary(tx: &Tx<'_>, id: i64, summary: Option<&Summary>) -> Result<(), OpError> {
     const SET: &str = "UPDATE sessions SET summary = ?2 WHERE id = ?1 AND summary IS NOT ?2";
     let text = summary.map(json).transpose()?;
-    let changed = tx.sql(|db| db.prepare_cached(SET)?.execute(params![id, text]))?;
+    let changed = tx.sql_on_row(|db| db.prepare_cached(SET)?.execute(params![id, text]))?;
     match summary {
-        _ if changed == 0 => Ok(()),
+        _ if changed.is_none_or(|changed| changed == 0) => Ok(()),
         Some(_) => passages::changed(tx, id),
         None => passages::remove(tx, id),
     }
@@ -254,12 +254,9 @@ pub fn summaries_after(
          WHERE id > ?1 AND summary IS NOT NULL ORDER BY id LIMIT ?2";
     let rows: Vec<(i64, String)> = rx.sql(|db| {
         let mut select = db.prepare_cached(AFTER)?;
-        select.query_map(params![after, limit], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+        select.query_map(params![after, limit], |row| Ok((row.cell(0)?, row.cell(1)?)))?.collect()
     })?;
-    Ok(rows
-        .into_iter()
-        .filter_map(|(id, text)| Some((id, serde_json::from_str(&text).ok()?)))
-        .collect())
+    Ok(rows.into_iter().map(|(id, text)| (id, summary_of(&text))).collect())
 }
 
 /// Removes a session of which nothing is left but itself.
@@ -277,18 +274,18 @@ pub(crate) const OF_AGENT: &str = "SELECT id FROM sessions WHERE agent = ?1";
 
 /// All sessions of an agent, as ids in the store.
 pub(crate) fn of_agent(rx: &Rx<'_>, agent: &str) -> Result<Vec<i64>, OpError> {
-    rx.sql(|db| db.prepare_cached(OF_AGENT)?.query_map([agent], |row| row.get(0))?.collect())
+    rx.sql(|db| db.prepare_cached(OF_AGENT)?.query_map([agent], |row| row.cell(0))?.collect())
 }
 
 /// When the last event of each agent came.
 pub fn last_by_agent(rx: &Rx<'_>) -> Result<Vec<(String, i64)>, OpError> {
-    let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    let read = |row: &Row<'_>| Ok((row.cell(0)?, row.cell(1)?));
     rx.sql(|db| db.prepare_cached(LAST_BY_AGENT)?.query_map([OF_MARKS], read)?.collect())
 }
 
 /// How many there are.
 pub fn count(rx: &Rx<'_>) -> Result<u64, OpError> {
-    rx.sql(|db| db.query_row("SELECT count(*) FROM sessions", [], |row| row.get(0)))
+    rx.sql(|db| db.query_row("SELECT count(*) FROM sessions", [], |row| row.cell(0)))
 }
 
 fn json<T: serde::Serialize>(value: &T) -> Result<String, OpError> {
@@ -297,25 +294,34 @@ fn json<T: serde::Serialize>(value: &T) -> Result<String, OpError> {
 }
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Session> {
-    let state: String = row.get(10)?;
-    let signature: Option<String> = row.get(12)?;
-    let summary: Option<String> = row.get(13)?;
+    let own = Watched::new(row);
+    let state = SessionState::parse(&own.text(10)?);
+    let signature = own.text_or_null(12)?;
     let signature: Option<Vec<(ObsType, u64)>> =
         signature.and_then(|text| serde_json::from_str(&text).ok());
-    Ok(Session {
-        id: row.get(0)?,
-        session_id: row.get(1)?,
-        project_id: row.get(2)?,
-        project: row.get(3)?,
-        agent: row.get(4)?,
-        root: row.get(5)?,
-        parent: row.get(6)?,
-        started_at: row.get(7)?,
-        last_at: row.get(8)?,
-        ended_at: row.get(9)?,
-        state: SessionState::parse(&state).unwrap_or(SessionState::Ended),
-        is_pinned: row.get(11)?,
+    let mut found = Session {
+        id: own.cell(0)?,
+        session_id: own.cell(1)?,
+        project_id: own.cell(2)?,
+        project: row.cell(3)?,
+        agent: own.cell(4)?,
+        root: own.cell(5)?,
+        parent: own.cell(6)?,
+        started_at: own.cell(7)?,
+        last_at: own.cell(8)?,
+        ended_at: own.cell(9)?,
+        state: state.unwrap_or(SessionState::Ended),
+        is_pinned: own.cell(11)?,
         signature: signature.unwrap_or_default(),
-        summary: summary.and_then(|text| serde_json::from_str(&text).ok()),
-    })
+        summary: own.text_or_null(13)?.map(|text| summary_of(&text)),
+    };
+    if own.is_damaged() {
+        found.summary = found.summary.map(Summary::damaged);
+    }
+    Ok(found)
+}
+
+/// The summary in this text; one that says so if it is damaged.
+pub(crate) fn summary_of(text: &str) -> Summary {
+    serde_json::from_str(text).unwrap_or_else(|_| Summary::default().damaged())
 }

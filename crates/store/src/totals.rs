@@ -4,6 +4,7 @@ use model::OpError;
 use model::observation::ObsType;
 use rusqlite::params;
 
+use crate::cells::Cells as _;
 use crate::tx::Rx;
 use crate::{observations, projects, prompts, recent, sessions};
 
@@ -54,7 +55,7 @@ fn span(rx: &Rx<'_>, projects: &[i64]) -> Result<(Option<i64>, Option<i64>), OpE
         let mut look = |sql: [&str; 2], given: &[&dyn rusqlite::ToSql]| {
             let [from, to] = sql.map(|sql| {
                 rx.sql(|db| {
-                    db.prepare_cached(sql)?.query_row(given, |row| row.get::<_, Option<i64>>(0))
+                    db.prepare_cached(sql)?.query_row(given, |row| row.cell::<Option<i64>>(0))
                 })
             });
             first.extend(from?);
@@ -62,8 +63,8 @@ fn span(rx: &Rx<'_>, projects: &[i64]) -> Result<(Option<i64>, Option<i64>), OpE
             Ok::<(), OpError>(())
         };
         look([FIRST_PROMPT, LAST_PROMPT], params![project])?;
-        for kind in recent::kinds(rx, *project)? {
-            look([FIRST_OF_KIND, LAST_OF_KIND], params![project, kind.word()])?;
+        for (word, _) in recent::kinds(rx, *project)? {
+            look([FIRST_OF_KIND, LAST_OF_KIND], params![project, word])?;
         }
     }
     Ok((first.into_iter().min(), last.into_iter().max()))
@@ -73,7 +74,7 @@ fn pinned(rx: &Rx<'_>) -> Result<u64, OpError> {
     const PINNED: &str = "SELECT (SELECT count(*) FROM observations WHERE pinned = 1) \
          + (SELECT count(*) FROM prompts WHERE pinned = 1) \
          + (SELECT count(*) FROM sessions WHERE pinned = 1)";
-    rx.sql(|db| db.prepare_cached(PINNED)?.query_row([], |row| row.get(0)))
+    rx.sql(|db| db.prepare_cached(PINNED)?.query_row([], |row| row.cell(0)))
 }
 
 /// Bytes of the texts that were kept: of observations, prompts and summaries, and each path once.
@@ -84,7 +85,7 @@ pub fn text_bytes(rx: &Rx<'_>) -> Result<u64, OpError> {
          + (SELECT total(octet_length(content)) FROM prompts) \
          + (SELECT total(octet_length(summary)) FROM sessions) \
          + (SELECT total(octet_length(path)) FROM paths)";
-    rx.sql(|db| db.query_row(&format!("SELECT CAST(({TEXTS}) AS INTEGER)"), [], |row| row.get(0)))
+    rx.sql(|db| db.query_row(&format!("SELECT CAST(({TEXTS}) AS INTEGER)"), [], |row| row.cell(0)))
 }
 
 /// Bytes of what finds records by any of their words and by meaning: passages with their vectors, and
@@ -93,13 +94,13 @@ pub fn search_bytes(rx: &Rx<'_>) -> Result<u64, OpError> {
     const BYTES: &str = "SELECT coalesce(sum(pgsize), 0) FROM dbstat \
          WHERE aggregate = TRUE AND name IN \
          ('passages', 'passages_by_doc', 'postings', 'packed_postings')";
-    rx.sql(|db| db.query_row(BYTES, [], |row| row.get(0)))
+    rx.sql(|db| db.query_row(BYTES, [], |row| row.cell(0)))
 }
 
 /// Bytes of the database, free pages included.
 pub fn bytes(rx: &Rx<'_>) -> Result<u64, OpError> {
     rx.sql(|db| {
-        let number = |pragma: &str| db.pragma_query_value(None, pragma, |row| row.get::<_, u64>(0));
+        let number = |pragma: &str| db.pragma_query_value(None, pragma, |row| row.cell::<u64>(0));
         Ok(number("page_count")?.saturating_mul(number("page_size")?))
     })
 }

@@ -6,6 +6,7 @@ use std::sync::RwLockReadGuard;
 
 use model::OpError;
 use rusqlite::Connection;
+use rusqlite::ffi;
 
 use crate::catalogue::{Catalogue, Passages};
 use crate::error::StoreError;
@@ -41,6 +42,19 @@ impl<'a> Rx<'a> {
         f(self.connection).map_err(|error| self.failed(&error))
     }
 
+    /// Runs a statement that changes a part of a row. SQLite checks the types of all cells of that row and
+    /// refuses the change if another one is damaged: then the result is `None`, and the row stays as it is.
+    pub(crate) fn sql_on_row<T>(
+        &self,
+        f: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>, OpError> {
+        match f(self.connection) {
+            Ok(done) => Ok(Some(done)),
+            Err(error) if is_damaged_row(&error) => Ok(None),
+            Err(error) => Err(self.failed(&error)),
+        }
+    }
+
     /// Apart from [`Rx::sql`], which is compiled once for each statement.
     #[cold]
     fn failed(&self, error: &rusqlite::Error) -> OpError {
@@ -49,13 +63,36 @@ impl<'a> Rx<'a> {
                 self.fault.set(Some(fault.clone()));
                 fault.into()
             }
+            None if is_damaged_row(error) => {
+                OpError::internal(format!("a damaged row cannot be changed: {error}"))
+                    .hint("`rekindle doctor` names damaged rows and says how to remove them.")
+            }
             None => OpError::internal(format!("a statement failed in the database: {error}")),
         }
+    }
+
+    /// Whether a statement met a fault of the database itself.
+    pub(crate) fn has_fault(&self) -> bool {
+        let fault = self.fault.take();
+        let met = fault.is_some();
+        self.fault.set(fault);
+        met
     }
 
     pub(crate) fn take_fault(&self) -> Option<StoreError> {
         self.fault.take()
     }
+}
+
+/// Whether SQLite refused to change a row because of what another cell of it holds. Our own statements bind
+/// what the schema asks for.
+fn is_damaged_row(error: &rusqlite::Error) -> bool {
+    const REFUSED: [i32; 3] = [
+        ffi::SQLITE_CONSTRAINT_DATATYPE,
+        ffi::SQLITE_CONSTRAINT_NOTNULL,
+        ffi::SQLITE_CONSTRAINT_CHECK,
+    ];
+    error.sqlite_error().is_some_and(|error| REFUSED.contains(&error.extended_code))
 }
 
 /// A transaction of the writer thread. What reads a snapshot also reads here.

@@ -10,6 +10,7 @@ mod backlog;
 mod builds;
 mod command_line;
 mod crowd;
+mod damaged_rows;
 mod desk;
 mod discovery;
 mod doctor;

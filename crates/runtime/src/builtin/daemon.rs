@@ -92,9 +92,10 @@ impl Op for Status {
         let outdated = inner.settings.outdated(&inner.table);
         let outdated =
             outdated.map(|what| format!("{what}; the daemon goes on with the settings it has"));
+        let waiting = inner.spool.waiting();
         let (last, events, notes) = cx.store.read(|rx| {
             let mut notes = host_notes.clone();
-            notes.extend(outdated.iter().cloned());
+            notes.extend(outdated.iter().cloned().chain(waiting.note()));
             for plugin in inner.plugins.iter() {
                 notes.extend(plugin.notes(rx, cx.now, &cx.caller.situation)?);
             }
@@ -112,7 +113,7 @@ impl Op for Status {
                 session: record.session,
                 at: rfc3339(record.at),
             }),
-            spooled: inner.spool.waiting().events,
+            spooled: waiting.events,
             notices: inner.store.notices(),
             notes,
         })

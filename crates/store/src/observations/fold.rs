@@ -5,6 +5,7 @@ use model::{OpError, limits};
 use rusqlite::{Row, params};
 
 use super::{NewObservation, metadata_text};
+use crate::cells::Cells as _;
 use crate::tx::Tx;
 use crate::{hash, passages};
 
@@ -98,11 +99,11 @@ pub(crate) fn judge(
 fn earlier(tx: &Tx<'_>, session: i64, same: i64, most: u64) -> Result<Vec<Earlier>, OpError> {
     let read = |row: &Row<'_>| {
         Ok(Earlier {
-            first_at: row.get(0)?,
-            at: row.get(1)?,
-            observation: row.get(2)?,
-            count: row.get(3)?,
-            folds: row.get(4)?,
+            first_at: row.cell(0)?,
+            at: row.cell(1)?,
+            observation: row.cell(2)?,
+            count: row.cell(3)?,
+            folds: row.cell(4)?,
         })
     };
     tx.sql(|db| {
@@ -130,7 +131,7 @@ pub(crate) fn remember(
 
 /// Counts a record with an earlier one. Of a flood the first ones have rows of their own; the row
 /// that folds the rest moves on with the last one, so that the last failure says what it said.
-/// False if that row is gone, because somebody purged it.
+/// False if that row was purged or is damaged.
 pub(crate) fn into(
     tx: &Tx<'_>,
     new: &NewObservation<'_>,
@@ -144,7 +145,7 @@ pub(crate) fn into(
     const REPEATED: &str = "UPDATE repeats SET count = count + 1, at = max(at, ?4) \
          WHERE session = ?1 AND same = ?2 AND observation = ?3";
     let id = earlier.observation;
-    let counted = tx.sql(|db| {
+    let counted = tx.sql_on_row(|db| {
         db.prepare_cached(REPEATED)?.execute(params![new.session, same, id, new.at])?;
         if folding.is_read(new) {
             db.prepare_cached(COUNT)?.execute(params![id, new.at])
@@ -153,8 +154,8 @@ pub(crate) fn into(
         }
     })?;
     // What it is found by may have changed with what it said.
-    if counted == 1 && new.failed {
+    if counted == Some(1) && new.failed {
         passages::changed(tx, id)?;
     }
-    Ok(counted == 1)
+    Ok(counted == Some(1))
 }

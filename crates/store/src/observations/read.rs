@@ -3,18 +3,20 @@
 use model::observation::{ObsType, Observation};
 use model::session::{Deed, Summary};
 use model::{OpError, limits};
+use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 use serde_json::{Map, Value};
 
+use crate::cells::{Cells as _, Watched};
 use crate::tx::Rx;
 use crate::{projects, prompts, sessions};
 
-/// What [`observation`] reads; the caller adds the condition. The order of the tables is fixed:
-/// the observation leads to the others by their ids.
+/// What [`observation`] reads; the caller adds the condition. The observation leads to the other tables by
+/// their ids; a record with a damaged id is shown without its session or project.
 pub(crate) const COLUMNS: &str = "SELECT o.id, o.at, s.name, o.project, p.name, o.kind, \
      o.source_event, o.tool, f.path, o.content, o.metadata, o.pinned, o.prompt, s.agent, o.agent_id, \
-     o.count, o.last_at FROM observations o CROSS JOIN sessions s ON s.id = o.session \
-     CROSS JOIN projects p ON p.id = o.project LEFT JOIN paths f ON f.id = o.file ";
+     o.count, o.last_at FROM observations o LEFT JOIN sessions s ON s.id = o.session \
+     LEFT JOIN projects p ON p.id = o.project LEFT JOIN paths f ON f.id = o.file ";
 
 /// The records with these ids in the order of the ids, each once; what is gone is left out.
 /// Prompts and session summaries are records too.
@@ -56,9 +58,10 @@ pub fn pinned(rx: &Rx<'_>, projects: &[i64], limit: usize) -> Result<Vec<Observa
 fn prompt(rx: &Rx<'_>, id: i64) -> Result<Option<Observation>, OpError> {
     let Some(prompt) = prompts::by_id(rx, id)? else { return Ok(None) };
     const MORE: &str = "SELECT q.source_event, s.agent FROM prompts q \
-         CROSS JOIN sessions s ON s.id = q.session WHERE q.id = ?1";
-    let (source_event, agent) = rx
-        .sql(|db| db.prepare_cached(MORE)?.query_row([id], |row| Ok((row.get(0)?, row.get(1)?))))?;
+         LEFT JOIN sessions s ON s.id = q.session WHERE q.id = ?1";
+    let (source_event, agent) = rx.sql(|db| {
+        db.prepare_cached(MORE)?.query_row([id], |row| Ok((row.cell(0)?, row.cell(1)?)))
+    })?;
     let mut metadata = Map::new();
     metadata.insert("actions".into(), prompt.actions.into());
     if let Some(own) = prompt.agent_prompt_id {
@@ -79,6 +82,7 @@ fn prompt(rx: &Rx<'_>, id: i64) -> Result<Option<Observation>, OpError> {
         prompt_id: Some(id),
         agent,
         agent_id: None,
+        damaged: prompt.damaged,
         at_ms: prompt.at,
         project_row: prompt.project_id,
     }))
@@ -88,6 +92,7 @@ fn prompt(rx: &Rx<'_>, id: i64) -> Result<Option<Observation>, OpError> {
 fn summary(rx: &Rx<'_>, id: i64) -> Result<Option<Observation>, OpError> {
     let Some(session) = sessions::by_id(rx, id)? else { return Ok(None) };
     let Some(summary) = session.summary else { return Ok(None) };
+    let damaged = summary.is_damaged();
     Ok(Some(Observation {
         id,
         timestamp: session.last_at.div_euclid(1000),
@@ -103,6 +108,7 @@ fn summary(rx: &Rx<'_>, id: i64) -> Result<Option<Observation>, OpError> {
         prompt_id: None,
         agent: session.agent,
         agent_id: None,
+        damaged,
         at_ms: session.last_at,
         project_row: session.project_id,
     }))
@@ -126,7 +132,7 @@ pub fn around(
     let Some(anchor) = one(rx, id)? else { return Ok(None) };
     let session: Option<i64> = rx.sql(|db| {
         let mut select = db.prepare_cached("SELECT id FROM sessions WHERE name = ?1")?;
-        select.query_row([&anchor.session_id], |row| row.get(0)).optional()
+        select.query_row([&anchor.session_id], |row| row.cell(0)).optional()
     })?;
     let mut earlier = select(rx, BEFORE, params![session, anchor.at_ms, id, before])?;
     earlier.reverse();
@@ -153,15 +159,15 @@ pub(crate) fn draw(
         let mut select = db.prepare_cached(DONE)?;
         let mut rows = select.query([session])?;
         while let Some(row) = rows.next()? {
-            let Some(kind) = ObsType::parse(row.get_ref(1)?.as_str()?) else { continue };
-            let (failed, count) = (row.get(2)?, row.get::<_, u64>(3)?);
+            let kind = kind_of(&row.text(1)?);
+            let (failed, count) = (row.cell(2)?, row.cell::<u64>(3)?);
             match counted.iter_mut().find(|(known, _)| *known == kind) {
-                Some((_, sum)) => *sum += count,
+                Some((_, sum)) => *sum = sum.saturating_add(count),
                 None => counted.push((kind, count)),
             }
             if summary.wants(kind, failed) && looked_at < limits::SUMMARY_ROWS_MAX {
                 looked_at += 1;
-                summary.add(&deed(db, row.get(0)?, (kind, failed))?);
+                summary.add(&deed(db, row.cell(0)?, (kind, failed))?);
             }
         }
         Ok(())
@@ -171,13 +177,13 @@ pub(crate) fn draw(
 
 fn deed(db: &Connection, id: i64, (kind, failed): (ObsType, bool)) -> rusqlite::Result<Deed> {
     let read = |row: &Row<'_>| {
-        let metadata = row.get_ref(2)?.as_str_or_null()?;
+        let metadata = row.text_or_null(2)?;
         Ok(Deed {
             kind,
             failed,
-            file_path: row.get(0)?,
-            content: row.get(1)?,
-            metadata: metadata.and_then(|text| serde_json::from_str(text).ok()),
+            file_path: row.cell(0)?,
+            content: row.cell(1)?,
+            metadata: metadata.and_then(|text| serde_json::from_str(&text).ok()),
         })
     };
     db.prepare_cached(DEED)?.query_row([id], read)
@@ -186,11 +192,11 @@ fn deed(db: &Connection, id: i64, (kind, failed): (ObsType, bool)) -> rusqlite::
 /// How many observations there are of each kind, repeats counted once; the most frequent first.
 pub fn counts(rx: &Rx<'_>, projects: Option<&[i64]>) -> Result<Vec<(ObsType, u64)>, OpError> {
     const COUNTS: &str = "SELECT kind, count(*) FROM observations WHERE project = ?1 GROUP BY kind";
-    let mut counted = Vec::new();
+    let mut counted: Vec<(ObsType, u64)> = Vec::new();
     for project in projects::these_or_all(rx, projects)?.iter() {
         for (kind, count) in count_by_kind(rx, COUNTS, *project)? {
             match counted.iter_mut().find(|(known, _)| *known == kind) {
-                Some((_, sum)) => *sum += count,
+                Some((_, sum)) => *sum = sum.saturating_add(count),
                 None => counted.push((kind, count)),
             }
         }
@@ -213,11 +219,18 @@ fn without_marks(mut counted: Vec<(ObsType, u64)>) -> Vec<(ObsType, u64)> {
 }
 
 fn count_by_kind(rx: &Rx<'_>, sql: &str, of: i64) -> Result<Vec<(ObsType, u64)>, OpError> {
-    let read = |row: &Row<'_>| Ok((row.get::<_, String>(0)?, row.get(1)?));
+    let read = |row: &Row<'_>| Ok((row.cell::<String>(0)?, row.cell(1)?));
     let counted: Vec<(String, u64)> =
         rx.sql(|db| db.prepare_cached(sql)?.query_map([of], read)?.collect())?;
-    let known = counted.into_iter().filter_map(|(kind, n)| Some((ObsType::parse(&kind)?, n)));
-    Ok(known.collect())
+    let mut known: Vec<(ObsType, u64)> = Vec::with_capacity(counted.len());
+    for (kind, count) in counted {
+        let kind = kind_of(&kind);
+        match known.iter_mut().find(|(of, _)| *of == kind) {
+            Some((_, sum)) => *sum = sum.saturating_add(count),
+            None => known.push((kind, count)),
+        }
+    }
+    Ok(known)
 }
 
 fn most_first(counted: &mut [(ObsType, u64)]) {
@@ -232,44 +245,75 @@ pub(crate) fn select(
 ) -> Result<Vec<Observation>, OpError> {
     rx.sql(|db| {
         let mut select = db.prepare_cached(&format!("{COLUMNS} {condition}"))?;
-        select.query_map(given, observation)?.filter_map(Result::transpose).collect()
+        select.query_map(given, observation)?.collect()
     })
 }
 
-/// None for a row whose kind is not one of ours, which only damage leaves behind.
-pub(crate) fn observation(row: &Row<'_>) -> rusqlite::Result<Option<Observation>> {
-    let Some(obs_type) = ObsType::parse(row.get_ref(5)?.as_str()?) else { return Ok(None) };
-    let at: i64 = row.get(1)?;
-    let metadata: Option<String> = row.get(10)?;
-    let mut metadata = metadata.and_then(|text| serde_json::from_str::<Value>(&text).ok());
-    let count: u64 = row.get(15)?;
+/// The kind of this word. Only damage leaves a word behind that this build does not know.
+pub(crate) fn kind_of(word: &str) -> ObsType {
+    ObsType::parse(word).unwrap_or(ObsType::ToolOther)
+}
+
+/// A row of [`COLUMNS`]. Damage is shown in the text of the record.
+pub(crate) fn observation(row: &Row<'_>) -> rusqlite::Result<Observation> {
+    let own = Watched::new(row);
+    let obs_type = kind(&own, 5)?;
+    let at: i64 = own.cell(1)?;
+    let mut metadata = json(&own, 10)?;
+    if row.get_ref(2)? == ValueRef::Null || row.get_ref(4)? == ValueRef::Null {
+        // Its session or its project does not exist.
+        own.note_damage();
+    }
+    let count: u64 = own.cell(15)?;
     if count > 1 {
         let mut members = match metadata {
             Some(Value::Object(members)) => members,
             _ => Map::new(),
         };
         members.insert("count".into(), count.into());
-        if let Some(last) = row.get::<_, Option<i64>>(16)? {
+        if let Some(last) = own.cell::<Option<i64>>(16)? {
             members.insert("last_timestamp".into(), last.div_euclid(1000).into());
         }
         metadata = Some(Value::Object(members));
     }
-    Ok(Some(Observation {
-        id: row.get(0)?,
+    let mut found = Observation {
+        id: own.cell(0)?,
         timestamp: at.div_euclid(1000),
-        session_id: row.get(2)?,
-        project: row.get(4)?,
+        // Joined: what is wrong with the session or the project is not wrong with the record.
+        session_id: row.cell(2)?,
+        project: row.cell(4)?,
         obs_type,
-        source_event: row.get(6)?,
-        tool_name: row.get(7)?,
-        file_path: row.get(8)?,
-        content: row.get(9)?,
+        source_event: own.cell(6)?,
+        tool_name: own.cell(7)?,
+        file_path: row.cell(8)?,
+        content: own.cell(9)?,
         metadata,
-        is_pinned: row.get(11)?,
-        prompt_id: row.get(12)?,
-        agent: row.get(13)?,
-        agent_id: row.get(14)?,
+        is_pinned: own.cell(11)?,
+        prompt_id: own.cell(12)?,
+        agent: row.cell(13)?,
+        agent_id: own.cell(14)?,
+        damaged: false,
         at_ms: at,
-        project_row: row.get(3)?,
-    }))
+        project_row: own.cell(3)?,
+    };
+    if own.is_damaged() {
+        found.damaged = true;
+        found.content = own.marked(found.content);
+    }
+    Ok(found)
+}
+
+/// The kind in this column.
+pub(crate) fn kind(row: &Watched<'_, '_>, column: usize) -> rusqlite::Result<ObsType> {
+    let word = row.text(column)?;
+    if ObsType::parse(&word).is_none() {
+        row.note_damage();
+    }
+    Ok(kind_of(&word))
+}
+
+/// The JSON in this column; none if it is broken.
+fn json(row: &Watched<'_, '_>, column: usize) -> rusqlite::Result<Option<Value>> {
+    let text = row.text_or_null(column)?;
+    Ok(text.and_then(|text| serde_json::from_str(&text).map_err(|_| row.note_damage()).ok()))
 }

@@ -23,8 +23,11 @@ CREATE TABLE IF NOT EXISTS observations (
 CREATE INDEX IF NOT EXISTS observations_by_session ON observations (session, at);
 CREATE INDEX IF NOT EXISTS observations_by_kind ON observations (project, kind, at);
 CREATE INDEX IF NOT EXISTS observations_by_file ON observations (file, at) WHERE file IS NOT NULL;
-CREATE INDEX IF NOT EXISTS observations_by_commit
-  ON observations (json_extract(metadata, '$.commit_hash')) WHERE kind = 'git_commit';
+-- A row with broken JSON must not fail the statement that removes it.
+DROP INDEX IF EXISTS observations_by_commit;
+CREATE INDEX IF NOT EXISTS observations_by_commit_hash
+  ON observations (CASE WHEN json_valid(metadata) THEN json_extract(metadata, '$.commit_hash') END)
+  WHERE kind = 'git_commit';
 CREATE INDEX IF NOT EXISTS observations_failed ON observations (failed) WHERE failed = 1;
 CREATE INDEX IF NOT EXISTS observations_pinned ON observations (project, at) WHERE pinned = 1;
 CREATE INDEX IF NOT EXISTS observations_by_prompt ON observations (prompt) WHERE prompt IS NOT NULL;

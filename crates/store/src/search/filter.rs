@@ -10,7 +10,9 @@ use rusqlite::{Params, params_from_iter};
 
 use super::{Hit, is_interrupt, records};
 use crate::catalogue::Passages;
+use crate::cells::Cells as _;
 use crate::deadline::{self, Deadline};
+use crate::observations::read;
 use crate::tx::Rx;
 use crate::{paths, sessions};
 
@@ -116,7 +118,7 @@ impl Ids {
     ) -> Result<Option<Ids>, OpError> {
         let ids: Vec<i64> = rx.sql(|db| {
             let mut select = db.prepare_cached(sql)?;
-            let rows = select.query_map(values, |row| row.get(0))?;
+            let rows = select.query_map(values, |row| row.cell(0))?;
             rows.take(most + 1).collect()
         })?;
         Ok((ids.len() <= most).then(|| Ids::of(ids.into_iter())))
@@ -295,12 +297,9 @@ impl Conditions {
             let mut rows = select.query(params_from_iter(values))?;
             while let Some(row) = rows.next()? {
                 let (id, at, project, session) =
-                    (row.get(0)?, row.get(1)?, row.get(3)?, row.get(4)?);
-                // A kind that this build does not know is nothing it could show.
-                if let Some(kind) = ObsType::parse(row.get_ref(2)?.as_str()?) {
-                    let hit = Hit { at, kind, ..Hit::new(id, session, project) };
-                    documents.insert(id, hit);
-                }
+                    (row.cell(0)?, row.cell(1)?, row.cell(3)?, row.cell(4)?);
+                let kind = read::kind_of(&row.text(2)?);
+                documents.insert(id, Hit { at, kind, ..Hit::new(id, session, project) });
             }
             Ok(())
         })?;
@@ -330,7 +329,7 @@ impl Conditions {
             let deadline = Deadline::beyond(looks, limits::FILTER_PATIENCE);
             let mut select = db.prepare_cached(&self.select_scope())?;
             let ids = select
-                .query_map(params_from_iter(&self.values), |row| row.get(0))?
+                .query_map(params_from_iter(&self.values), |row| row.cell(0))?
                 .take(max + 1)
                 .collect::<rusqlite::Result<Vec<i64>>>();
             let ids = match ids {
@@ -342,7 +341,7 @@ impl Conditions {
             }
             drop(deadline);
             let mut passages = db.prepare_cached(PASSAGES)?;
-            let passages = passages.query_map([list(ids.into_iter())], |row| row.get(0))?;
+            let passages = passages.query_map([list(ids.into_iter())], |row| row.cell(0))?;
             passages.collect::<rusqlite::Result<_>>().map(Some)
         })
     }

@@ -9,6 +9,7 @@ use text::query::{self, Beginning, Condition, Together};
 use super::any_term::{self, Word};
 use super::{Conditions, Effort, Scored, is_interrupt};
 use crate::catalogue::Passages;
+use crate::cells::Cells as _;
 use crate::deadline::{self, Deadline};
 use crate::postings::{self, BLOCK, Layout};
 use crate::tx::Rx;
@@ -241,7 +242,7 @@ impl<'l, 'r> Look<'l, 'r> {
             let mut rows = select.query([expression])?;
             loop {
                 match rows.next() {
-                    Ok(Some(row)) => last = row.get(0)?,
+                    Ok(Some(row)) => last = row.cell(0)?,
                     Ok(None) => return Ok(true),
                     // What was found until time was up stays.
                     Err(error) if deadline::is_up() && is_interrupt(&error) => return Ok(false),

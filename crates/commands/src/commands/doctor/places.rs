@@ -30,7 +30,7 @@ pub(super) struct Heard {
 
 /// Looks into the spool.
 pub(super) fn waiting(locations: &Locations) -> Waiting {
-    let files = runtime::spool::files(&locations.spools());
+    let files = runtime::spool::own_files(&locations.spools(), locations.uid());
     let read = |path: &PathBuf| {
         let text = regular::read(path, limits::HOOK_BYTES_MAX as u64).ok()?;
         let event: HookEvent = serde_json::from_slice(&text).ok()?;

@@ -1,0 +1,292 @@
+//! One damaged row costs one row: everything else is listed, searched, purged and scrubbed as before.
+
+use rusqlite::Connection;
+use serde_json::{Value, json};
+use testkit::Home;
+
+use super::{home, sqlite};
+
+/// How rows are damaged, with checks off, as a flipped bit on the disk would.
+const WOUNDS: [(&str, &str); 7] = [
+    ("text that is not UTF-8", "content = CAST(x'6d616b6520fffe77726f6e67' AS TEXT)"),
+    ("a blob where text belongs", "content = x'6d616b652077726f6e67'"),
+    ("broken JSON", "metadata = '{\"exit_'"),
+    ("an unknown type", "kind = 'banana'"),
+    ("a type that is not UTF-8", "kind = CAST(x'ff' AS TEXT)"),
+    ("NULL where none is allowed", "source_event = NULL, count = NULL"),
+    ("a session that does not exist", "session = 'x'"),
+];
+
+/// A connection that may write what the schema forbids.
+fn unchecked(home: &Home) -> Connection {
+    let db = sqlite::open(&sqlite::path(home));
+    db.busy_timeout(std::time::Duration::from_secs(10)).unwrap();
+    let free = "PRAGMA writable_schema = ON; PRAGMA ignore_check_constraints = ON; \
+         PRAGMA foreign_keys = OFF; \
+         CREATE TEMP TABLE kept AS SELECT name, sql FROM sqlite_schema; \
+         UPDATE sqlite_schema SET sql = replace(replace(sql, 'STRICT', ''), ' NOT NULL', '') \
+           WHERE type = 'table' AND sql LIKE '%STRICT%' AND sql NOT LIKE '%WITHOUT ROWID%'; \
+         PRAGMA writable_schema = RESET;";
+    db.execute_batch(free).unwrap();
+    db
+}
+
+/// Changes rows behind the program's back.
+fn wound(home: &Home, sql: &str) {
+    let db = unchecked(home);
+    let changed = db.execute(sql, []).unwrap();
+    assert!(changed > 0, "{sql}");
+    let back = "PRAGMA writable_schema = ON; \
+         UPDATE sqlite_schema SET sql = (SELECT sql FROM kept WHERE kept.name = sqlite_schema.name) \
+           WHERE type = 'table' AND name IN (SELECT name FROM kept); \
+         PRAGMA writable_schema = RESET;";
+    db.execute_batch(back).unwrap();
+}
+
+fn bash(home: &Home, id: &str, command: &str) {
+    let cwd = home.path("web").to_string_lossy().into_owned();
+    home.hook(
+        "PostToolUse",
+        &json!({
+            "session_id": "s-1", "cwd": cwd, "tool_use_id": id, "tool_name": "Bash",
+            "tool_input": { "command": command }, "tool_response": {},
+        }),
+    );
+}
+
+/// A prompt and commands; some of the commands will be damaged.
+fn filled() -> Home {
+    let home = home();
+    let cwd = home.path("web").to_string_lossy().into_owned();
+    let prompt = json!({ "session_id": "s-1", "cwd": cwd, "prompt": "please build the crates" });
+    home.hook("UserPromptSubmit", &prompt);
+    bash(&home, "t-1", "make first");
+    for number in 0..WOUNDS.len() {
+        bash(&home, &format!("t-2{number}"), &format!("make wounded-{number}"));
+    }
+    bash(&home, "t-3", "make third");
+    home.hook("Stop", &json!({ "session_id": "s-1", "cwd": cwd }));
+    // A write takes in the spool.
+    home.run(&["mark", "a mark"]).ok();
+    home
+}
+
+/// The ids of the commands that are damaged then, in the order of the wounds.
+fn wounded(home: &Home) -> Vec<i64> {
+    let id = |number: usize| {
+        id_of(home, &format!("SELECT id FROM observations WHERE content = 'make wounded-{number}'"))
+    };
+    let ids: Vec<i64> = (0..WOUNDS.len()).map(id).collect();
+    for ((_, set), id) in WOUNDS.iter().zip(&ids) {
+        wound(home, &format!("UPDATE observations SET {set} WHERE id = {id}"));
+    }
+    ids
+}
+
+fn id_of(home: &Home, sql: &str) -> i64 {
+    sqlite::open(&sqlite::path(home)).query_row(sql, [], |row| row.get(0)).unwrap()
+}
+
+/// Every way to look at records answers, and shows the sound ones.
+fn assert_readable(home: &Home) {
+    for line in [
+        &["search", "make", "--project", "*"][..],
+        &["recent", "--project", "*"],
+        &["trace", "s-1"],
+        &["sessions", "--project", "*"],
+        &["stats"],
+        &["hint", "stats"],
+        &["scrub", "--dry-run"],
+        &["project", "list"],
+        &["purge", "--project", "web"],
+    ] {
+        let run = home.run(line);
+        assert_eq!(run.code, 0, "{line:?}: {run:?}");
+    }
+    let trace = home.run(&["trace", "s-1"]).ok();
+    assert!(trace.contains("make first") && trace.contains("make third"), "{trace}");
+    for word in ["first", "third"] {
+        let found = home.run(&["search", word, "--project", "*"]).ok();
+        assert!(found.contains(&format!("make {word}")), "{found}");
+    }
+    let briefing = home.call("briefing", &json!({ "project": "*" }));
+    assert!(briefing.is_object(), "{briefing}");
+}
+
+fn damaged_check(home: &Home) -> Value {
+    let looked = home.run(&["doctor", "--json"]).json();
+    let checks = looked["checks"].as_array().unwrap().clone();
+    checks.into_iter().find(|check| check["name"] == "damaged records").unwrap_or_default()
+}
+
+/// @one_damaged_row_costs_one_row
+#[test]
+fn a_damaged_record_is_shown_as_such_named_by_doctor_and_purged_by_its_id() {
+    for with_daemon in [false, true] {
+        let home = filled();
+        let ids = wounded(&home);
+        let _daemon = with_daemon.then(|| home.daemon());
+        assert_readable(&home);
+        for ((what, _), id) in WOUNDS.iter().zip(&ids) {
+            let shown = home.call("get_observations", &json!({ "ids": [id] }))["results"].take();
+            let text = shown[0]["content"].as_str().unwrap();
+            assert!(text.starts_with("[damaged record]"), "{what}: {shown}");
+            assert_eq!(shown[0]["damaged"], true, "{what}: {shown}");
+        }
+        let around = home.call("timeline", &json!({ "anchor": ids[0] }));
+        assert!(around.to_string().contains("make first"), "{around}");
+        let check = damaged_check(&home);
+        assert_eq!(check["status"], "fail", "{check}");
+        assert!(check["detail"].as_str().unwrap().starts_with("7 rows are damaged: "), "{check}");
+        let purge = format!("rekindle purge --id {} --id {}", ids[0], ids[1]);
+        assert!(check["hint"].as_str().unwrap().contains(&purge), "{check}");
+        for ((what, _), id) in WOUNDS.iter().zip(&ids) {
+            let purged = home.run(&["purge", "--id", &id.to_string(), "--confirm"]).ok();
+            assert!(purged.starts_with("✔ purged 1 observations"), "{what}: {purged}");
+        }
+        assert_eq!(damaged_check(&home), Value::Null);
+        assert_readable(&home);
+    }
+}
+
+/// @one_damaged_row_costs_one_row
+#[test]
+fn a_damaged_record_goes_with_its_project_and_its_age() {
+    for filter in [&["--project", "web"][..], &["--older-than", "0"], &["--before", "2999-01-01"]] {
+        let home = filled();
+        wounded(&home);
+        let line = [&["purge", "--confirm"][..], filter].concat();
+        let purged = home.run(&line).ok();
+        assert!(purged.starts_with("✔ purged "), "{purged}");
+        let left = id_of(&home, "SELECT count(*) FROM observations WHERE kind IS NOT 'marker'");
+        assert_eq!(left, 0, "{filter:?}");
+    }
+}
+
+/// Wounds of rows that are no commands. Of a table with two entries each has a home of its own.
+const OTHER_WOUNDS: [(&str, &str); 19] = [
+    ("sessions", "agent = x'6162', root = CAST(x'2fff' AS TEXT), state = 'banana'"),
+    ("projects", "name = CAST(x'776562ff' AS TEXT)"),
+    ("project_aliases", "firm = NULL"),
+    ("paths", "path = CAST(x'2f746d70ff' AS TEXT)"),
+    ("hint_variants", "value = CAST(x'22ff22' AS TEXT)"),
+    ("receipts", "reason = CAST(x'ff' AS TEXT)"),
+    ("notices", "text = CAST(x'ff' AS TEXT)"),
+    ("answers", "answer = CAST(x'ff' AS TEXT)"),
+    ("events", "data = '{', kind = x'00'"),
+    ("hooks_seen", "name = CAST(x'ff' AS TEXT)"),
+    ("hook_sessions", "event = x'00', name = NULL"),
+    ("passages", "kind = CAST(x'ff' AS TEXT), length = 'x'"),
+    ("sweeps", "removed = 'x'"),
+    ("record_ids", "last = 'x'"),
+    ("prompts", "content = CAST(x'ff62' AS TEXT)"),
+    ("prompts", "source = 'banana', actions = NULL"),
+    ("sessions", "summary = '{\"intent', signature = '[', started_at = NULL"),
+    ("hint_variants", "meta = '{'"),
+    ("hint_variants", "version = 'x'"),
+];
+
+/// A home that has at least one row in every table.
+fn filled_everywhere() -> Home {
+    let home = filled();
+    home.run(&["hint", "set", "web", "port", "8080"]).ok();
+    let cwd = home.path("web").to_string_lossy().into_owned();
+    let edit = json!({
+        "session_id": "s-1", "cwd": cwd, "tool_use_id": "t-9", "tool_name": "Edit",
+        "tool_input": { "file_path": format!("{cwd}/a.rs"), "old_string": "a", "new_string": "b" },
+        "tool_response": {},
+    });
+    home.hook("PostToolUse", &edit);
+    home.run(&["search", "make"]).ok();
+    let fill = "INSERT INTO notices (at, text) VALUES (1, 'x'); \
+         INSERT INTO receipts (session, at, path, stamp, reason, tokens) \
+           SELECT id, 1, 'obs://1', 1, 'x', 1 FROM sessions; \
+         INSERT INTO events (at, kind, subject, data) VALUES (1, 'x', 'x', '{}'); \
+         INSERT INTO sweeps (at, removed, finished) VALUES (1, 1, 1);";
+    sqlite::open(&sqlite::path(&home)).execute_batch(fill).unwrap();
+    home
+}
+
+/// @one_damaged_row_costs_one_row
+#[test]
+fn damaged_rows_of_every_other_table_stop_nothing_and_are_repaired() {
+    for wounds in [&OTHER_WOUNDS[..15], &OTHER_WOUNDS[15..18], &OTHER_WOUNDS[18..]] {
+        let home = filled_everywhere();
+        for (table, set) in wounds {
+            wound(&home, &format!("UPDATE {table} SET {set}"));
+        }
+        assert_readable(&home);
+        // Events of a damaged session are still recorded.
+        bash(&home, "t-10", "make fourth");
+        home.run(&["mark", "another mark"]).ok();
+        let found = home.run(&["search", "fourth", "--project", "*"]).ok();
+        assert!(found.contains("make fourth"), "{wounds:?}: {found}");
+        assert!(home.spooled().is_empty(), "{wounds:?}: {:?}", home.spooled());
+        home.run(&["maintain"]).ok();
+        if wounds.iter().any(|(table, _)| *table == "prompts") {
+            let id = id_of(&home, "SELECT id FROM prompts").to_string();
+            let check = damaged_check(&home);
+            assert!(check["hint"].as_str().unwrap().contains(&format!("--id {id}")), "{check}");
+            home.run(&["purge", "--id", &id, "--confirm"]).ok();
+        }
+        assert_eq!(damaged_check(&home), Value::Null, "{wounds:?}");
+        assert_readable(&home);
+    }
+}
+
+/// The trigger stands for any error inside the store that only one event meets.
+const POISON: &str = "CREATE TRIGGER poison BEFORE INSERT ON observations \
+     WHEN new.content LIKE '%poison%' BEGIN SELECT raise(ABORT, 'poison'); END";
+
+fn stored(home: &Home) -> Vec<String> {
+    let all = sqlite::observed(home).into_iter().map(|(content, _)| content);
+    all.filter(|content| content.starts_with("make ")).collect()
+}
+
+/// @a_failing_event_waits_in_the_spool
+#[test]
+fn a_well_formed_event_that_fails_inside_waits_in_the_spool_and_blocks_no_other() {
+    let home = home();
+    home.run(&["mark", "a mark"]).ok();
+    sqlite::open(&sqlite::path(&home)).execute_batch(POISON).unwrap();
+    for (id, command) in ["make one", "make poison", "make two"].iter().enumerate() {
+        bash(&home, &format!("t-{id}"), command);
+    }
+    for _ in 0..3 {
+        home.run(&["mark", "again"]).ok();
+        assert_eq!(stored(&home), ["make one", "make two"]);
+        assert_eq!(home.spooled().len(), 1, "{:?}", home.spooled());
+    }
+    let check = |home: &Home| home.run(&["doctor", "--json"]).json()["checks"].to_string();
+    assert!(check(&home).contains("1 events wait"), "{}", check(&home));
+    assert!(!home.path("data/spool/unreadable").exists());
+    sqlite::open(&sqlite::path(&home)).execute_batch("DROP TRIGGER poison").unwrap();
+    home.run(&["mark", "and again"]).ok();
+    assert_eq!(stored(&home), ["make one", "make two", "make poison"]);
+    assert!(home.spooled().is_empty());
+}
+
+/// @a_failing_event_waits_in_the_spool
+#[test]
+fn a_daemon_names_an_event_that_fails_inside_and_tries_it_again_later() {
+    let home = home();
+    home.run(&["mark", "a mark"]).ok();
+    sqlite::open(&sqlite::path(&home)).execute_batch(POISON).unwrap();
+    let _daemon = home.daemon();
+    for (id, command) in ["make one", "make poison", "make two"].iter().enumerate() {
+        bash(&home, &format!("t-{id}"), command);
+    }
+    home.run(&["mark", "again"]).ok();
+    assert_eq!(stored(&home), ["make one", "make two"]);
+    assert_eq!(home.spooled().len(), 1, "{:?}", home.spooled());
+    let checks = home.run(&["doctor", "--json"]).json()["checks"].to_string();
+    assert!(checks.contains("1 event could not be stored"), "{checks}");
+    let status = home.run(&["status"]).ok();
+    assert!(status.contains("1 event in the spool could not be stored"), "{status}");
+    sqlite::open(&sqlite::path(&home)).execute_batch("DROP TRIGGER poison").unwrap();
+    testkit::wait_until("the event to be stored", || {
+        home.run(&["stats"]).ok();
+        home.spooled().is_empty().then_some(())
+    });
+    assert_eq!(stored(&home), ["make one", "make two", "make poison"]);
+}
