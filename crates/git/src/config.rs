@@ -1,18 +1,25 @@
 //! The notation of a repository's `config`, as far as remotes and the work tree need it.
 //!
-//! Only the file itself counts: `[include]` and `url.*.insteadOf` are not followed, since they lead
-//! to files of the user that say how to reach a repository, not which one it is.
+//! Only the repository's own file counts. `url.*.insteadOf` in it is honoured, because git fetches from
+//! the rewritten address. `[include]` and the user's own configuration are not read: the user decides
+//! there how to reach a repository, and no repository can write there.
 
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// What is of interest in a `config`.
+/// The settings that are of interest.
 #[derive(Debug, Default)]
 pub(crate) struct Config {
     /// Names and first addresses, in the order of the file.
     remotes: Vec<(String, String)>,
+    /// Remotes that a program of the user fetches from (`remote.NAME.vcs`).
+    foreign: Vec<String>,
+    /// Beginnings of addresses, and the text that git puts in their place.
+    rewrites: Vec<(String, String)>,
     /// `core.worktree`.
     pub(crate) worktree: Option<String>,
+    /// `extensions.worktreeConfig`: each work tree has a `config.worktree` too.
+    pub(crate) has_worktree_config: bool,
 }
 
 impl Config {
@@ -38,20 +45,40 @@ impl Config {
         Some(config)
     }
 
-    /// The address of `origin`, else of the only remote.
-    pub(crate) fn remote(&self) -> Option<&str> {
+    /// The address that git fetches from: that of `origin`, else of the only remote, rewritten by
+    /// `insteadOf`.
+    pub(crate) fn remote(&self) -> Option<String> {
         let origin = self.remotes.iter().find(|(name, _)| name == "origin");
-        let chosen = match (origin, self.remotes.as_slice()) {
+        let (name, url) = match (origin, self.remotes.as_slice()) {
             (Some(origin), _) => origin,
             (None, [only]) => only,
             _ => return None,
         };
-        Some(&chosen.1)
+        (!self.foreign.contains(name)).then(|| self.rewritten(url))
+    }
+
+    /// The longest beginning counts, and the first of several that are equally long.
+    fn rewritten(&self, url: &str) -> String {
+        let mut longest: Option<(&str, &str)> = None;
+        for (base, beginning) in &self.rewrites {
+            if let Some(rest) = url.strip_prefix(beginning.as_str())
+                && longest.is_none_or(|(_, shortest)| rest.len() < shortest.len())
+            {
+                longest = Some((base, rest));
+            }
+        }
+        longest.map_or_else(|| url.to_owned(), |(base, rest)| format!("{base}{rest}"))
     }
 
     fn take(&mut self, section: &Section, name: &str, value: String) {
         match (section.name.as_str(), section.sub.as_deref(), name) {
             ("core", None, "worktree") => self.worktree = Some(value),
+            ("extensions", None, "worktreeconfig") => {
+                let value = value.to_ascii_lowercase();
+                self.has_worktree_config = matches!(value.as_str(), "true" | "yes" | "on" | "1");
+            }
+            ("url", Some(base), "insteadof") => self.rewrites.push((base.to_owned(), value)),
+            ("remote", Some(remote), "vcs") => self.foreign.push(remote.to_owned()),
             ("remote", Some(remote), "url") => {
                 // Of several addresses the first is fetched from; an empty one clears the list.
                 if value.is_empty() {

@@ -1,9 +1,15 @@
-//! Finding the repository that a directory belongs to, as git does, and reading what stands there.
+//! Finding the repository that a directory belongs to, as git does, and reading what its files say.
 //!
 //! `GIT_DIR` and `GIT_WORK_TREE` are not honoured. Git sets them for the hooks that it runs, and
 //! scripts set them for one command; a process that lives longer would take that moment's
-//! repository for its own for ever. Where somebody stands is a matter of their directory. File
-//! systems may be crossed, and nobody asks who owns the repository: nothing in it is run.
+//! repository for its own for ever. File systems may be crossed, and the owner of a repository does not
+//! matter: nothing in it is run.
+//!
+//! A directory cannot claim a repository that lies elsewhere. Where a `.git` file, a link or a
+//! `commondir` leads out of the directory, the repository there has to name this directory: a work
+//! tree in `worktrees/NAME/gitdir`, a submodule in `core.worktree`. Without that the directory is a
+//! repository of its own, without a remote and with an unknown branch. Git asks for no such
+//! thing, because it hands out nothing but what the user may read anyway.
 
 use std::fs;
 use std::io;
@@ -53,9 +59,9 @@ pub struct Facts {
     /// Where what all work trees share is kept.
     pub common_dir: PathBuf,
     pub branch: Head,
-    /// The address of `origin`, else of the only remote, as it is written: it may hold
-    /// credentials, so that it is for [`crate::normal_remote`] and not to be kept. A relative
-    /// path is made absolute.
+    /// The address that git fetches from: of `origin`, else of the only remote, after the repository's
+    /// own `insteadOf`. It may hold credentials, so it is for [`crate::normal_remote`] and never
+    /// stored. A relative path is made absolute.
     pub remote: Option<String>,
 }
 
@@ -63,13 +69,29 @@ impl Facts {
     /// The repository that this directory belongs to, if there is one that can be read.
     pub fn at(dir: &Path) -> Option<Facts> {
         let dir = dir.canonicalize().ok()?;
+        let mut bare = None;
         for level in dir.ancestors().take(LEVELS_MAX) {
-            // What may not be read might be the nearest repository: one further up is not ours.
-            if let Some(facts) = look_in(level).ok()? {
-                return Some(facts);
+            // A directory that may not be read might be the nearest repository: one further up is not
+            // ours.
+            match look_in(level).ok()? {
+                Some(Found::Repository(facts)) => return Some(facts),
+                Some(Found::Bare(facts)) if bare.is_none() => bare = Some(facts),
+                _ => {}
             }
         }
-        None
+        bare
+    }
+
+    /// A directory whose `.git` leads to a repository that does not know of it.
+    pub(crate) fn unclaimed(root: &Path) -> Facts {
+        Facts {
+            root: root.to_owned(),
+            main_root: root.to_owned(),
+            git_dir: root.join(".git"),
+            common_dir: root.join(".git"),
+            branch: Head::Unknown,
+            remote: None,
+        }
     }
 
     /// The repository's name: `https://host/org/repo` by its remote, without credentials; `file://` and
@@ -80,27 +102,43 @@ impl Facts {
     }
 }
 
-fn look_in(level: &Path) -> io::Result<Option<Facts>> {
+/// What one directory on the way up is.
+enum Found {
+    Repository(Facts),
+    /// A bare repository. It counts only if it is in no work tree: anybody can commit files that look
+    /// like one, with any remote in its `config`, to the repository around it.
+    Bare(Facts),
+}
+
+fn look_in(level: &Path) -> io::Result<Option<Found>> {
     let dot_git = level.join(".git");
     match fs::metadata(&dot_git) {
         Ok(meta) if meta.is_dir() => {
             if let Some(found) = GitDir::open(&dot_git)? {
-                return found.facts(Some(level)).map(Some);
+                return found.of_work_tree(level).map(Found::Repository).map(Some);
             }
         }
         // A work tree or a submodule. If it leads nowhere the search is over, as it is for git.
         Ok(meta) if meta.is_file() => {
-            let text = read_text(&dot_git)?.ok_or(io::ErrorKind::InvalidData)?;
-            let path = text.strip_prefix("gitdir:").ok_or(io::ErrorKind::InvalidData)?;
-            let found = GitDir::open(&level.join(path.trim()))?;
-            return found.ok_or(io::ErrorKind::NotFound)?.facts(Some(level)).map(Some);
+            let path = git_file(level)?.ok_or(io::ErrorKind::InvalidData)?;
+            let found = GitDir::open(&path)?.ok_or(io::ErrorKind::NotFound)?;
+            return found.of_work_tree(level).map(Found::Repository).map(Some);
         }
         Ok(_) => {}
         Err(error) if is_absent(&error) => {}
         Err(error) => return Err(error),
     }
-    // A bare repository, or the inside of a `.git`.
-    GitDir::open(level)?.map(|found| found.facts(None)).transpose()
+    // A bare repository, or the inside of a `.git`, which nobody can commit.
+    let Some(found) = GitDir::open(level)?.filter(GitDir::is_whole) else { return Ok(None) };
+    let inside = level.components().any(|part| part.as_os_str() == ".git");
+    let facts = found.of_itself()?;
+    Ok(Some(if inside { Found::Repository(facts) } else { Found::Bare(facts) }))
+}
+
+/// Where the `.git` file of a directory leads; none if it is not such a file.
+fn git_file(dir: &Path) -> io::Result<Option<PathBuf>> {
+    let text = read_text(&dir.join(".git"))?;
+    Ok(text.and_then(|text| Some(dir.join(text.strip_prefix("gitdir:")?.trim()))))
 }
 
 /// A directory that git would take for the inside of a repository.
@@ -122,38 +160,93 @@ impl GitDir {
         Ok(is_one.then_some(GitDir { path, common, head }))
     }
 
-    /// The facts of the work tree with this top, if we came from one.
-    fn facts(self, top: Option<&Path>) -> io::Result<Facts> {
-        let GitDir { path, common, head } = self;
-        let config = read(&common.join("config"))?.and_then(|text| Config::parse(&text));
-        let config = config.unwrap_or_default();
-        let main_root = match top {
-            Some(top) if path == common => top.to_path_buf(),
-            _ => main_root(&common, &config),
+    /// Whether it is a repository, or lies among the work trees of the repository that it shares.
+    fn is_whole(&self) -> bool {
+        let among = self.path.parent().is_some_and(|above| above == self.common.join("worktrees"));
+        self.path == self.common || among
+    }
+
+    /// The facts of the work tree with this top.
+    fn of_work_tree(self, top: &Path) -> io::Result<Facts> {
+        let config = self.config()?;
+        if !self.knows(top, &config)? {
+            return Ok(Facts::unclaimed(top));
+        }
+        let main_root = if self.path == self.common {
+            top.to_owned()
+        } else {
+            main_root(&self.common, &config)?
         };
-        let remote = config.remote().map(|url| remote::absolute(url, &main_root));
-        Ok(Facts {
-            root: top.map_or_else(|| main_root.clone(), Path::to_path_buf),
-            main_root,
-            git_dir: path,
-            common_dir: common,
-            branch: head,
-            remote,
-        })
+        Ok(self.facts(top.to_owned(), main_root, &config))
+    }
+
+    /// The facts of a repository without a work tree, or seen from its inside.
+    fn of_itself(self) -> io::Result<Facts> {
+        let config = self.config()?;
+        let main_root = main_root(&self.common, &config)?;
+        Ok(self.facts(main_root.clone(), main_root, &config))
+    }
+
+    fn facts(self, root: PathBuf, main_root: PathBuf, config: &Config) -> Facts {
+        let GitDir { path, common, head } = self;
+        let remote = config.remote().map(|url| remote::absolute(&url, &main_root));
+        Facts { root, main_root, git_dir: path, common_dir: common, branch: head, remote }
+    }
+
+    fn config(&self) -> io::Result<Config> {
+        let read =
+            |path: &Path| Ok::<_, io::Error>(read(path)?.and_then(|text| Config::parse(&text)));
+        let mut config = read(&self.common.join("config"))?.unwrap_or_default();
+        // A sparse checkout moves a submodule's `core.worktree` there.
+        if config.has_worktree_config && config.worktree.is_none() {
+            let own = read(&self.common.join("config.worktree"))?;
+            config.worktree = own.and_then(|own| own.worktree);
+        }
+        Ok(config)
+    }
+
+    /// Whether it lies in the directory, and not in the `.git` of another one below it.
+    fn lies_in(&self, top: &Path) -> bool {
+        let Ok(inside) = self.path.strip_prefix(top) else { return false };
+        inside.starts_with(".git") || inside.components().all(|part| part.as_os_str() != ".git")
+    }
+
+    /// Whether this repository says itself that the directory is a work tree of its own: it lies in
+    /// the directory, or names it.
+    fn knows(&self, top: &Path, config: &Config) -> io::Result<bool> {
+        if self.path == self.common {
+            let named = config.worktree.as_deref().map(|path| self.common.join(path));
+            let named = named.and_then(|path| path.canonicalize().ok());
+            return Ok(self.lies_in(top) || named.as_deref() == Some(top));
+        }
+        if !self.is_whole() {
+            return Ok(false);
+        }
+        let Some(text) = read_text(&self.path.join("gitdir"))? else { return Ok(false) };
+        // Relative to the directory of the file, if `worktree.useRelativePaths` is set.
+        let file = self.path.join(text.trim_end_matches(['\n', '\r']));
+        let above = file.parent().and_then(|above| above.canonicalize().ok());
+        Ok(file.file_name().is_some_and(|name| name == ".git") && above.as_deref() == Some(top))
     }
 }
 
 /// The main work tree of a repository of which only the inside is known.
-fn main_root(common: &Path, config: &Config) -> PathBuf {
+fn main_root(common: &Path, config: &Config) -> io::Result<PathBuf> {
     if common.ends_with(".git")
         && let Some(above) = common.parent()
     {
-        return above.to_path_buf();
+        return Ok(above.to_path_buf());
     }
-    // A submodule's inside lies elsewhere and says where its files are.
+    // A submodule's inside lies elsewhere and says where its files are. They have to lead back, or a
+    // repository could claim any directory.
     let configured = config.worktree.as_deref().map(|path| common.join(path));
-    let configured = configured.and_then(|path| path.canonicalize().ok());
-    configured.unwrap_or_else(|| common.to_path_buf())
+    if let Some(top) = configured.and_then(|path| path.canonicalize().ok()) {
+        let inside = git_file(&top)?.unwrap_or_else(|| top.join(".git"));
+        if inside.canonicalize().is_ok_and(|inside| inside == common) {
+            return Ok(top);
+        }
+    }
+    Ok(common.to_path_buf())
 }
 
 /// What a `HEAD` says; nothing if git would not take it for one.

@@ -13,4 +13,4 @@ mod remote;
 mod tests;
 
 pub use facts::{FILE_BYTES_MAX, Facts, Head, LEVELS_MAX};
-pub use remote::{RepoName, normal_remote};
+pub use remote::{REMOTE_BYTES_MAX, RepoName, normal_remote};

@@ -1,43 +1,81 @@
-//! The address of a repository in its many spellings, and whether two of them mean the same one.
+//! Addresses of repositories: which host git would contact for one, and one spelling for all of them.
+//!
+//! The host decides whose memory a repository gets, so an address is taken apart the way git, ssh and
+//! curl do it. An address that git refuses, or whose host is not certain, has no spelling: its
+//! repository is then known by its root directory.
 
+use std::net::{Ipv4Addr, Ipv6Addr};
 use std::path::{Component, Path, PathBuf};
 
-/// Schemes and the port that goes without saying.
-const DEFAULT_PORTS: [(&str, &str); 6] = [
-    ("ssh", "22"),
-    ("git+ssh", "22"),
-    ("ssh+git", "22"),
-    ("git", "9418"),
-    ("http", "80"),
-    ("https", "443"),
-];
+/// Bytes of an address that are looked at; a longer one has no spelling.
+pub const REMOTE_BYTES_MAX: usize = 2048;
 
-/// One spelling for all addresses of a repository: `host/org/repo`, or a local path. Credentials,
-/// default ports, a trailing `/` and `.git` are dropped, the host is in lower case.
-pub fn normal_remote(url: &str) -> String {
-    let Address { host, path } = Address::parse(url);
-    match host {
-        Some(host) if path.is_empty() => host,
-        Some(host) => format!("{host}/{path}"),
-        None => path,
+/// The protocols that git speaks itself, or through the helper that comes with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Protocol {
+    Ssh,
+    Git,
+    Http,
+    Https,
+    File,
+}
+
+impl Protocol {
+    /// The names are case-sensitive: git looks for a helper called `HTTPS` and finds none.
+    fn named(scheme: &str) -> Option<Protocol> {
+        match scheme {
+            "ssh" | "git+ssh" | "ssh+git" => Some(Protocol::Ssh),
+            "git" => Some(Protocol::Git),
+            "http" => Some(Protocol::Http),
+            "https" => Some(Protocol::Https),
+            "file" => Some(Protocol::File),
+            _ => None,
+        }
+    }
+
+    fn default_port(self) -> Option<u16> {
+        match self {
+            Protocol::Ssh => Some(22),
+            Protocol::Git => Some(9418),
+            Protocol::Http => Some(80),
+            Protocol::Https => Some(443),
+            Protocol::File => None,
+        }
     }
 }
 
-/// `https://host/org/repo` for an address with a host, whatever way git takes to it; `file://` and the
-/// path for a local one; nothing for an address without a path.
-pub(crate) fn repo_name(url: &str) -> Option<String> {
-    let Address { host, path } = Address::parse(url);
-    let name = match host {
-        Some(host) => format!("https://{host}/{path}"),
-        None => format!("file://{path}"),
-    };
-    (!path.is_empty()).then_some(name)
+/// One spelling for all addresses of a repository: `host/org/repo`, or an absolute path. Credentials,
+/// default ports, a trailing `/` and `.git` are dropped, the host is in lower case. None if git would
+/// refuse the address, or if its host or the end of its credentials is not certain.
+pub fn normal_remote(url: &str) -> Option<String> {
+    let Address { host, path } = Address::parse(url)?;
+    Some(match host {
+        Some(host) => format!("{host}/{path}"),
+        None => path,
+    })
 }
 
-/// The same address, if it is a relative path as seen from the top of the work tree.
+/// The host that git would contact, with its port if that is not the protocol's own.
+#[cfg(test)]
+pub(crate) fn host(url: &str) -> Option<String> {
+    Address::parse(url)?.host
+}
+
+/// `https://host/org/repo` for an address with a host, whatever protocol git uses; `file://` and the
+/// path for a local one.
+pub(crate) fn repo_name(url: &str) -> Option<String> {
+    let Address { host, path } = Address::parse(url)?;
+    Some(match host {
+        // Under `https` the port 443 would be dropped, but here it is not the protocol's own.
+        Some(host) if host.ends_with(":443") => format!("ssh://{host}/{path}"),
+        Some(host) => format!("https://{host}/{path}"),
+        None => format!("file://{path}"),
+    })
+}
+
+/// Makes an address that is a relative path absolute, as seen from the top of the work tree.
 pub(crate) fn absolute(url: &str, root: &Path) -> String {
-    let relative = !url.contains("://") && is_local(url) && !is_absolute(url);
-    if !relative || url.starts_with('~') {
+    if !is_local(url) || url.starts_with(['/', '~']) {
         return url.to_owned();
     }
     let mut path = PathBuf::new();
@@ -65,7 +103,7 @@ impl RepoName {
         let text = text.trim();
         let address = match text.strip_prefix("git:").filter(|rest| !rest.starts_with("//")) {
             Some(path) => Address { host: None, path: tidy(path.trim_start_matches('/')) },
-            None => Address::with_bare_host(text).unwrap_or_else(|| Address::parse(text)),
+            None => Address::with_bare_host(text).unwrap_or_else(|| Address::typed(text)),
         };
         RepoName { address }
     }
@@ -82,63 +120,132 @@ impl RepoName {
 /// An address taken apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Address {
-    /// In lower case, with its port if that is not the scheme's own. A local path has none.
+    /// In lower case, with its port if that is not the protocol's own. A local path has none.
     host: Option<String>,
     path: String,
 }
 
 impl Address {
-    fn parse(url: &str) -> Address {
-        let url = url.trim();
-        match url.split_once("://") {
-            Some((scheme, rest)) if scheme.eq_ignore_ascii_case("file") => Address::local(rest),
-            Some((scheme, rest)) if is_scheme(scheme) => Address::with_scheme(scheme, rest),
-            _ if is_local(url) => Address::local(url),
-            _ => Address::like_scp(url),
+    /// None where git would refuse the address or the host is not certain.
+    fn parse(url: &str) -> Option<Address> {
+        if url.len() > REMOTE_BYTES_MAX || url.contains(char::is_control) || names_a_helper(url) {
+            return None;
         }
-    }
-
-    fn with_scheme(scheme: &str, rest: &str) -> Address {
-        let scheme = scheme.to_ascii_lowercase();
-        let split = |rest: &str| rest.find(['/', '?', '#']).unwrap_or(rest.len());
-        let (mut authority, mut path) = rest.split_at(split(rest));
-        // A password with a `/` in it, which is not allowed, but must not be kept either.
-        if !authority.contains('@')
-            && port(authority).is_some_and(|port| !is_number(port))
-            && let Some((_, behind)) = rest.rsplit_once('@')
-        {
-            (authority, path) = behind.split_at(split(behind));
-        }
-        // Whatever is asked of a web server besides its path may be a token.
-        let path = path.split(['?', '#']).next().unwrap_or_default();
-        let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-        let usual = DEFAULT_PORTS.iter().find(|(known, _)| *known == scheme).map(|(_, port)| *port);
-        let host = match port(host) {
-            Some(port) if usual == Some(port) || !is_number(port) => {
-                host.rsplit_once(':').map_or(host, |(host, _)| host)
-            }
-            _ => host,
+        let Some((scheme, rest)) = url.split_once("://") else {
+            return if is_local(url) { Address::local(url) } else { Address::on_ssh(url, ':') };
         };
-        Address::on(host, path)
+        match Protocol::named(scheme)? {
+            Protocol::Ssh => Address::on_ssh(&decoded(rest)?, '/'),
+            Protocol::Git => Address::on_git(&decoded(rest)?),
+            protocol @ (Protocol::Http | Protocol::Https) => Address::on_web(protocol, rest),
+            Protocol::File => {
+                // Git ignores a host here.
+                let rest = decoded(rest)?;
+                Address::local(&rest[rest.find('/')?..])
+            }
+        }
     }
 
-    /// `user@host:path`, without a scheme.
-    fn like_scp(url: &str) -> Address {
-        let slash = url.find('/').unwrap_or(url.len());
-        let (head, rest) = url.split_at(slash);
-        // Nobody may write a password here, but who does must not find it kept.
-        let start = head.rfind('@').filter(|at| head[*at..].contains(':')).map_or(0, |at| at + 1);
-        let head = &head[start..];
-        // An address with colons of its own stands in brackets.
-        let bracket = head.starts_with('[').then(|| head.find("]:")).flatten();
-        let colon = bracket.map(|at| at + 1).or_else(|| head.find(':'));
-        match colon.and_then(|at| head.split_at_checked(at)) {
-            Some((host, path)) => {
-                let path = path.trim_start_matches(':');
-                Address::on(host, &format!("{path}{rest}"))
-            }
-            None => Address::local(url),
+    /// What a person wrote: the protocol's case does not matter, and text that is no address is
+    /// compared as it is.
+    fn typed(text: &str) -> Address {
+        let lower = text.split_once("://").map(|(scheme, rest)| {
+            let scheme = scheme.to_ascii_lowercase();
+            format!("{scheme}://{rest}")
+        });
+        let parsed = Address::parse(lower.as_deref().unwrap_or(text));
+        parsed.unwrap_or_else(|| Address { host: None, path: tidy(text) })
+    }
+
+    /// `[user@]host[:port]` and a path behind the separator: `/` in an address with a scheme, `:` in
+    /// the short form of scp.
+    fn on_ssh(text: &str, separator: char) -> Option<Address> {
+        let (authority, path) = split_authority(text, separator)?;
+        let (destination, port) = split_port(authority)?;
+        // Ssh takes what is behind the last `@` for the host, and refuses an empty user.
+        let host = match destination.rsplit_once('@') {
+            Some((user, host)) if !user.is_empty() => host,
+            Some(_) => return None,
+            None => &destination,
+        };
+        let path = if separator == ':' { &path[1..] } else { path };
+        Address::native(Protocol::Ssh, host, port, path)
+    }
+
+    fn on_git(text: &str) -> Option<Address> {
+        let (authority, path) = split_authority(text, '/')?;
+        let (host, port) = split_port(authority)?;
+        Address::native(Protocol::Git, &host, port, path)
+    }
+
+    /// An address of a protocol that git speaks itself.
+    fn native(protocol: Protocol, host: &str, port: Option<u16>, path: &str) -> Option<Address> {
+        // A home directory, for which git drops the first sign, whatever that is.
+        let path = path.get(1..).filter(|rest| rest.starts_with('~')).unwrap_or(path);
+        // Git refuses what looks like an option; the others would end a path in `https://`.
+        if path.starts_with('-') || path.contains(['?', '#']) {
+            return None;
         }
+        Address::on(protocol, host_name(host)?, port, path)
+    }
+
+    /// An address that curl takes apart.
+    fn on_web(protocol: Protocol, rest: &str) -> Option<Address> {
+        if rest.contains(' ') {
+            return None;
+        }
+        let (authority, rest) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+        // Whatever is asked of a web server besides its path may be a token.
+        let path = rest.split(['?', '#']).next().unwrap_or_default();
+        let host = match authority.split_once('@') {
+            Some((_, host)) if host.contains('@') => return None,
+            Some((_, host)) => host,
+            None => authority,
+        };
+        let (host, port) = match host.strip_prefix('[') {
+            Some(rest) => {
+                let (address, port) = rest.split_once(']')?;
+                let address: Ipv6Addr = address.parse().ok()?;
+                (format!("[{address}]"), port)
+            }
+            None => {
+                let (host, port) = host.split_at(host.find(':').unwrap_or(host.len()));
+                (host_name(host)?, port)
+            }
+        };
+        let port = match port.strip_prefix(':') {
+            None if port.is_empty() => None,
+            Some("") => None,
+            Some(port) => Some(port_number(port)?),
+            None => return None,
+        };
+        Address::on(protocol, host, port, path)
+    }
+
+    fn on(protocol: Protocol, host: String, port: Option<u16>, path: &str) -> Option<Address> {
+        if port == Some(0) {
+            return None;
+        }
+        let path = tidy(path.trim_start_matches('/'));
+        // A password with a `/` in it reaches into the path; it must not be kept.
+        let mut parts = path.split('/');
+        if path.is_empty() || parts.any(|part| part.find('@').is_some_and(|at| at > 0)) {
+            return None;
+        }
+        let host = match port.filter(|port| protocol.default_port() != Some(*port)) {
+            Some(port) => format!("{host}:{port}"),
+            None => host,
+        };
+        Some(Address { host: Some(host), path })
+    }
+
+    /// An absolute path; git itself loses the beginning of one with `@[` in it.
+    fn local(path: &str) -> Option<Address> {
+        if !path.starts_with('/') || path.contains("@[") {
+            return None;
+        }
+        let tidied = tidy(path);
+        Some(Address { host: None, path: if tidied.is_empty() { "/".to_owned() } else { tidied } })
     }
 
     /// `host/org/repo`, as people copy it from a browser: three parts or more of which the first
@@ -150,56 +257,117 @@ impl Address {
         let (host, path) = text.split_once('/')?;
         let (name, port) = host.split_once(':').unwrap_or((host, "0"));
         let looks = name == "localhost" || (name.contains('.') && !name.starts_with('.'));
-        (looks && is_number(port) && path.contains('/')).then(|| Address::on(host, path))
-    }
-
-    fn on(host: &str, path: &str) -> Address {
-        let path = tidy(path.trim_start_matches('/'));
-        Address { host: Some(host.to_ascii_lowercase()), path }
-    }
-
-    fn local(path: &str) -> Address {
-        // In an address a drive stands behind the third slash.
-        let path = path.strip_prefix('/').filter(|rest| has_drive(rest)).unwrap_or(path);
-        let tidied = tidy(path);
-        let path = if tidied.is_empty() { path.to_owned() } else { tidied };
-        Address { host: None, path }
+        let is_port = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+        let path = Some(path).filter(|path| looks && is_port && path.contains('/'))?;
+        let host = Some(host.to_ascii_lowercase());
+        Some(Address { host, path: tidy(path.trim_start_matches('/')) })
     }
 }
 
-/// The port of `host:port`, where the host may be in brackets.
-fn port(host: &str) -> Option<&str> {
-    let (_, port) = host.rsplit_once(':')?;
-    (!port.contains(']')).then_some(port)
+/// `transport::address`: a program of that name gets the address, and nobody knows where it leads.
+fn names_a_helper(url: &str) -> bool {
+    let end = url.find(|sign: char| !(sign.is_ascii_alphanumeric() || "+-.".contains(sign)));
+    end.and_then(|end| url.get(end..)).is_some_and(|rest| rest.starts_with("::"))
 }
 
-fn is_number(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
-}
-
-fn is_scheme(text: &str) -> bool {
-    let sign = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
-    !text.is_empty() && text.bytes().all(sign)
-}
-
-/// Whether an address without a scheme is a path: it has no colon before its first slash, or that
-/// colon belongs to a drive.
+/// Whether an address is a path: it has no scheme, and no colon before its first slash.
 fn is_local(url: &str) -> bool {
     let head = url.split('/').next().unwrap_or_default();
-    !head.contains(':') || has_drive(url)
+    !url.contains("://") && !head.contains(':')
 }
 
-fn is_absolute(path: &str) -> bool {
-    path.starts_with(['/', '\\']) || has_drive(path)
+/// The text in front of the first separator, and the rest with it. Git looks for the separator behind
+/// a host in brackets, and for these brackets behind the first `@[` wherever that is.
+fn split_authority(text: &str, separator: char) -> Option<(&str, &str)> {
+    let behind = brackets(text).map_or(0, |(_, end)| end);
+    let at = behind + text.get(behind..)?.find(separator)?;
+    Some(text.split_at(at))
 }
 
-fn has_drive(path: &str) -> bool {
-    matches!(path.as_bytes(), [letter, b':', b'/' | b'\\', ..] if letter.is_ascii_alphabetic())
+/// Where the brackets around a host open and close.
+fn brackets(text: &str) -> Option<(usize, usize)> {
+    let open = text.find("@[").map_or(0, |at| at + 1);
+    let inside = text.get(open..)?.strip_prefix('[')?;
+    Some((open, open + 1 + inside.find(']')?))
+}
+
+/// Takes the port off `[user@]host[:port]`, where the host, or all of it, may be in brackets. What
+/// follows the brackets is lost, but for a port.
+fn split_port(authority: &str) -> Option<(String, Option<u16>)> {
+    let (mut host, rest) = match brackets(authority) {
+        Some((open, close)) => {
+            let (before, inside) = (&authority[..open], &authority[open + 1..close]);
+            (format!("{before}{inside}"), Some(&authority[close + 1..]))
+        }
+        None => (authority.to_owned(), None),
+    };
+    if let Some((_, port)) = rest.and_then(|rest| rest.split_once(':')) {
+        return match port {
+            "" => Some((host, None)),
+            port => Some((host, Some(port_number(port)?))),
+        };
+    }
+    let Some((name, port)) = host.split_once(':') else { return Some((host, None)) };
+    // Outside of brackets a port may be left out behind its colon.
+    let port =
+        if port.is_empty() && rest.is_none() { Some(None) } else { port_number(port).map(Some) };
+    if let Some(port) = port {
+        host = name.to_owned();
+        return Some((host, port));
+    }
+    Some((host, None))
+}
+
+fn port_number(text: &str) -> Option<u16> {
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|_| is_number)
+}
+
+/// A host's name in lower case, or its address. None for everything that one of git, ssh, curl and the
+/// resolver might read in another way: signs that no name has, numbers in other spellings than the
+/// usual, something that looks like an option.
+fn host_name(text: &str) -> Option<String> {
+    if let Ok(address) = text.parse::<Ipv6Addr>() {
+        return Some(format!("[{address}]"));
+    }
+    let sign = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_');
+    if text.is_empty()
+        || !text.bytes().all(sign)
+        || text.starts_with(['-', '.'])
+        || text.contains("..")
+    {
+        return None;
+    }
+    let last = text.trim_end_matches('.').rsplit('.').next().unwrap_or_default();
+    let is_number = last.starts_with(|sign: char| sign.is_ascii_digit())
+        && (last.bytes().all(|byte| byte.is_ascii_digit())
+            || last.to_ascii_lowercase().starts_with("0x"));
+    if is_number && text.parse::<Ipv4Addr>().is_err() {
+        return None;
+    }
+    Some(text.to_ascii_lowercase())
+}
+
+/// Text with its `%xx` replaced, as git does before it takes an address apart; `%00` stays.
+fn decoded(text: &str) -> Option<String> {
+    let hex = |at: Option<&u8>| at.and_then(|byte| char::from(*byte).to_digit(16));
+    let bytes = text.as_bytes();
+    let mut plain = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        let value = match (byte, hex(bytes.get(at + 1)), hex(bytes.get(at + 2))) {
+            (b'%', Some(high), Some(low)) => u8::try_from(high * 16 + low).unwrap_or_default(),
+            _ => 0,
+        };
+        plain.push(if value > 0 { value } else { *byte });
+        at += if value > 0 { 3 } else { 1 };
+    }
+    String::from_utf8(plain).ok().filter(|text| !text.contains(char::is_control))
 }
 
 /// Without a trailing slash and without `.git`, which git adds by itself when it looks.
 fn tidy(path: &str) -> String {
-    let path = path.trim_end_matches(['/', '\\']);
+    let path = path.trim_end_matches('/');
     let path = path.strip_suffix(".git").unwrap_or(path);
-    path.trim_end_matches(['/', '\\']).to_owned()
+    path.trim_end_matches('/').to_owned()
 }

@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use crate::{Facts, Head};
 
 mod broken;
+mod claims;
+mod hosts;
 mod remotes;
 mod repositories;
 
@@ -89,7 +91,8 @@ impl Folder {
         if branch.is_none() {
             assert_eq!(facts.branch, Head::Detached(says(&["rev-parse", "HEAD"])));
         }
-        let origin = self.try_git(within, &["config", "--local", "remote.origin.url"]).ok();
+        let has_origin = self.try_git(within, &["config", "--local", "remote.origin.url"]).is_ok();
+        let origin = has_origin.then(|| says(&["ls-remote", "--get-url", "origin"]));
         assert_eq!(facts.remote, origin);
         facts
     }

@@ -506,6 +506,8 @@ pub const CAPTURE_LAG: Duration = Duration::from_secs(600);
 pub const HOOK_EVENTS_LOOKED_AT: usize = 50_000;
 /// How long a program may take to say which build it is.
 pub const PROGRAM_ANSWER: Duration = Duration::from_secs(3);
+/// Projects with several roots that the doctor lists.
+pub const DOCTOR_PROJECTS_SHOWN: usize = 20;
 /// The newest records that the doctor has the secret guard look at.
 pub const SECRETS_SAMPLE: usize = 1_000;
 /// Bytes left on the disk under which there is a warning, and under which capture is about to fail.

@@ -101,7 +101,7 @@ pub struct Project {
     pub key: String,
     /// What is shown; several projects may share it.
     pub name: String,
-    /// Where it was seen last.
+    /// Where it was seen first. Other roots that lead to it are aliases.
     pub root: Option<String>,
 }
 

@@ -347,7 +347,8 @@ fn on_its_own(root: &Path, name: Option<&str>) -> ProjectFacts {
 
 /// The project of a repository; a named directory inside it is a project of its own.
 fn in_repository(repository: &git::Facts, own: Option<&Own>) -> ProjectFacts {
-    let remote = repository.remote.as_deref().map(git::normal_remote).map(|remote| safe(&remote));
+    let remote = repository.remote.as_deref().and_then(git::normal_remote);
+    let remote = remote.map(|remote| safe(&remote));
     let named = own.and_then(|own| Some((own.folder.as_path(), own.project.as_deref()?)));
     let below = |folder: &Path| folder.strip_prefix(&repository.root).ok().map(Path::to_path_buf);
     match named.and_then(|(folder, name)| Some((below(folder)?, name))) {

@@ -52,7 +52,7 @@ pub(crate) struct ListedProject {
     path: String,
     /// What is shown; several projects may share it.
     name: String,
-    /// Where it was seen last.
+    /// Where it was seen first.
     root: Option<String>,
     /// Remotes, roots and names that lead to it.
     aliases: Vec<String>,
@@ -204,7 +204,10 @@ fn normal(param: &str, text: &str) -> Result<String, OpError> {
             path => path.to_owned(),
         }
     } else if is_remote {
-        git::normal_remote(text)
+        git::normal_remote(text).ok_or_else(|| {
+            OpError::invalid(param, format!("{param} is not an address that git would fetch from"))
+                .hint("Give it as `git remote get-url origin` prints it, with a host and a path.")
+        })?
     } else {
         text.to_owned()
     };

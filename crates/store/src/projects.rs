@@ -18,8 +18,9 @@ pub(crate) const ROOTS: &str =
     "SELECT value FROM project_aliases WHERE project = ?1 AND value LIKE '/%'";
 pub(crate) const BY_ID: &str = "SELECT id, key, name, root FROM projects WHERE id = ?1";
 
-/// The project of this place, made if there is none yet. What was not known before is learned as an
-/// alias, so that either remote or root may change.
+/// The project of this place, created if there is none yet. Unknown remotes and roots are learned as
+/// aliases, so that either of the two may change. A new root changes nothing else: a clone of the same
+/// remote, which anybody may have made, neither renames a project nor takes its root.
 pub fn resolve(tx: &Tx<'_>, facts: &ProjectFacts, now: i64) -> Result<Project, OpError> {
     if let Some(project) = tx.memo().projects.borrow().get(facts) {
         return Ok(project.clone());
@@ -41,13 +42,13 @@ fn look_up(tx: &Tx<'_>, facts: &ProjectFacts, now: i64) -> Result<Project, OpErr
     for value in [new_root, new_remote].into_iter().flatten() {
         put_alias(tx, project.id, value, false)?;
     }
-    let here = new_root.is_some() || project.root == facts.root;
-    if here && (project.root != facts.root || project.name != facts.name) {
-        (project.root, project.name) = (facts.root.clone(), facts.name.clone());
+    // The name in the settings file at its own root may change.
+    if facts.root.is_some() && project.root == facts.root && project.name != facts.name {
+        project.name = facts.name.clone();
         forget_found(tx);
         tx.sql(|db| {
-            let update = "UPDATE projects SET name = ?2, root = ?3 WHERE id = ?1";
-            db.execute(update, params![project.id, project.name, project.root])
+            let update = "UPDATE projects SET name = ?2 WHERE id = ?1";
+            db.execute(update, params![project.id, project.name])
         })?;
     }
     Ok(project)

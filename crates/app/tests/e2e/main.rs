@@ -27,6 +27,7 @@ mod hints_scenarios;
 mod hook;
 mod hostile;
 mod idle;
+mod impostors;
 mod install;
 mod install_faults;
 mod late;

@@ -26,6 +26,7 @@ fn worktree(of: &Path, dir: &Path) {
     fs::create_dir_all(dir).unwrap();
     fs::write(own.join("HEAD"), "ref: refs/heads/fix\n").unwrap();
     fs::write(own.join("commondir"), "../..\n").unwrap();
+    fs::write(own.join("gitdir"), format!("{}\n", dir.join(".git").display())).unwrap();
     fs::write(dir.join(".git"), format!("gitdir: {}\n", own.display())).unwrap();
 }
 

@@ -1,7 +1,7 @@
 //! Addresses: as git's config has them, in one spelling, and compared.
 
 use super::Folder;
-use crate::{RepoName, normal_remote};
+use crate::{REMOTE_BYTES_MAX, RepoName, normal_remote};
 
 #[test]
 fn a_config_is_read_as_git_reads_it() {
@@ -15,7 +15,13 @@ fn a_config_is_read_as_git_reads_it() {
         "[remote \"origin\"]\nurl = \"/with \\\"quotes\\\" and \\\\ \"tail\n",
         "[core]\nbare\n[remote \"or\\igin\"]\nurl = https://h.org/a/b\n",
         "[remote \"Origin\"]\nurl = https://h.org/no\n[remote \"origin\"]\nurl = /b/c\n",
-        "[remote \"x\"]\npush = /p\n[branch \"main\"]\nremote = origin\n[remote \"origin\"]\nurl = /b\n",
+        "[remote \"x\"]\npush = main\n[branch \"main\"]\nremote = origin\n[remote \"origin\"]\nurl = /b\n",
+        "[url \"https://g.org/\"]\ninsteadOf = https://h.org/\ninsteadof = x:\n[remote \"origin\"]\nurl = x:a/b\n",
+        "[url \"one:\"]\ninsteadOf = h\n[url \"two:\"]\ninsteadOf = ht\ninsteadOf = https://h.org\n[remote \"origin\"]\nurl = https://h.org/a/b\n",
+        "[url \"one:\"]\ninsteadOf = ht\n[url \"two:\"]\ninsteadOf = ht\n[remote \"origin\"]\nurl = https://h.org/a/b\n",
+        "[url \"one:\"]\npushInsteadOf = ht\n[remote \"origin\"]\nurl = https://h.org/a/b\n",
+        "[url \"one:\"]\ninsteadOf = \"\"\n[remote \"origin\"]\nurl = https://h.org/a/b\n",
+        "[url \"https://h.org/a/b\"]\ninsteadOf = me\n[remote \"origin\"]\nurl = me\n",
         "[include]\npath = elsewhere\n[remote \"origin\"]\nurl = /b\n",
     ];
     let folder = Folder::with_repository();
@@ -59,10 +65,12 @@ fn an_address_has_one_spelling() {
         ("git@github.com:Org/repo.git", "github.com/Org/repo"),
         ("ssh://git@github.com/Org/repo", "github.com/Org/repo"),
         ("https://user:token@github.com/Org/repo.git/", "github.com/Org/repo"),
-        ("HTTPS://GitHub.com:443/Org/repo", "github.com/Org/repo"),
+        ("https://GitHub.com:443/Org/repo", "github.com/Org/repo"),
         ("git://github.com:9418/Org/repo.git", "github.com/Org/repo"),
         ("ssh://git@Host.org:22/~me/repo", "host.org/~me/repo"),
+        ("me@host.org:/~me/repo", "host.org/~me/repo"),
         ("ssh://git@host.org:2222/a/b.git", "host.org:2222/a/b"),
+        ("ssh://git@host.org:443/a/b.git", "host.org:443/a/b"),
         ("https://host.org:/a/b", "host.org/a/b"),
         ("host.org:a/b/c", "host.org/a/b/c"),
         ("me@host.org:/srv/a.git", "host.org/srv/a"),
@@ -70,41 +78,70 @@ fn an_address_has_one_spelling() {
         ("git@[::1]:a/b", "[::1]/a/b"),
         ("ssh://git@[::1]:22/a/b", "[::1]/a/b"),
         ("https://gitlab.com/group/sub/repo.git", "gitlab.com/group/sub/repo"),
-        ("  https://h.org/a/b \n", "h.org/a/b"),
-        ("https://h.org", "h.org"),
+        ("https://h.org/@scope/repo", "h.org/@scope/repo"),
+        ("https://h.org/a/b?private_token=hunter2", "h.org/a/b"),
+        ("https://h.org/a/b.git#hunter2", "h.org/a/b"),
         ("/srv/git/repo.git/", "/srv/git/repo"),
         ("/srv/repo/.git", "/srv/repo"),
         ("file:///srv/git/repo", "/srv/git/repo"),
-        ("file:///C:/code/repo", "C:/code/repo"),
-        ("C:\\code\\repo", "C:\\code\\repo"),
-        ("c:/code/repo.git", "c:/code/repo"),
-        ("\\\\host\\share\\repo", "\\\\host\\share\\repo"),
-        ("../sibling", "../sibling"),
+        ("file:///srv/git/re%70o", "/srv/git/repo"),
+        ("file://github.com/acme/secret", "/acme/secret"),
+        ("c:/code/repo.git", "c/code/repo"),
         ("/", "/"),
-        ("", ""),
     ];
     for (url, normal) in rows {
-        assert_eq!(normal_remote(url), normal, "{url}");
+        assert_eq!(normal_remote(url).as_deref(), Some(normal), "{url}");
     }
 }
 
+#[test]
+fn an_address_without_a_certain_repository_has_no_spelling() {
+    let long = format!("https://h.org/{}", "a".repeat(REMOTE_BYTES_MAX));
+    let refused = [
+        "",
+        "../sibling",
+        "~/repo",
+        "https://h.org",
+        "https://h.org/",
+        "git@h.org:",
+        "git@h.org:/",
+        "  https://h.org/a/b",
+        "git@h.org:a?b",
+        "git@h.org:a#b",
+        "/srv/@[x]/y",
+        &long,
+    ];
+    for url in refused {
+        assert_eq!(normal_remote(url), None, "{url}");
+    }
+}
+
+/// The address of a whole host has no path, and the text in front of an `@` may be a password.
 #[test]
 fn no_credential_survives() {
     for url in [
         "https://user:hunter2@h.org/a/b",
         "https://hunter2@h.org/a/b",
-        "https://user:p@hunter2@h.org/a/b",
-        "https://user:hun/hunter2@h.org/a/b",
-        "https://user:pa#hunter2@h.org/a/b",
         "https://h.org/a/b?private_token=hunter2",
         "https://h.org/a/b.git#hunter2",
         "ssh://hunter2:hunter2@h.org/a/b",
+        "ssh://user:p@hunter2@h.org/a/b",
         "hunter2@h.org:a/b",
+    ] {
+        assert_eq!(normal_remote(url).as_deref(), Some("h.org/a/b"), "{url}");
+    }
+    for url in [
+        "https://user:p@hunter2@h.org/a/b",
+        "https://user:hun/hunter2@h.org/a/b",
+        "https://user:443/hunter2@h.org/a/b",
+        "https://user:443/hun/hunter2@h.org/a/b",
+        "https://user:pa#hunter2@h.org/a/b",
+        "https://user:hunter2",
+        "ssh://user:22%2fhunter2@h.org/a/b",
         "user:hunter2@h.org:a/b",
     ] {
-        assert_eq!(normal_remote(url), "h.org/a/b", "{url}");
+        assert_eq!(normal_remote(url), None, "{url}");
     }
-    assert_eq!(normal_remote("https://user:hunter2"), "user");
 }
 
 #[test]
@@ -122,6 +159,8 @@ fn a_repository_is_the_same_in_all_its_spellings() {
         ("git:my.group/sub/repo", "https://gitlab.com/my.group/sub/repo"),
         ("file:///srv/repo/", "file:///srv/repo"),
         ("/srv/repo.git", "file:///srv/repo"),
+        ("HTTPS://GitHub.com/org/repo", "https://github.com/org/repo"),
+        ("ssh://git@h.org:443/org/repo", "ssh://me@h.org:443/org/repo"),
         ("anything", "anything"),
     ];
     let other = [
@@ -130,6 +169,9 @@ fn a_repository_is_the_same_in_all_its_spellings() {
         ("git:Org/repo", "git:org/repo"),
         ("https://gitlab.com/org/repo", "https://github.com/org/repo"),
         ("https://github.com:8443/org/repo", "https://github.com/org/repo"),
+        ("ssh://git@h.org:443/org/repo", "https://h.org/org/repo"),
+        ("https://evil.example:/@github.com/org/repo", "https://github.com/org/repo"),
+        ("git@evil.example:@github.com:org/repo", "git@github.com:org/repo"),
         ("file:///srv/repo", "git:srv/repo"),
         ("git:", "git:org/repo"),
     ];

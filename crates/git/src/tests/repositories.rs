@@ -100,11 +100,14 @@ fn inside_of_dot_git_the_repository_is_the_one_around_it() {
 }
 
 #[test]
-fn a_separate_git_dir_is_followed() {
-    let folder = Folder::new();
-    folder.git("", &["init", "-q", "-b", "main", "--separate-git-dir", "inside", "repo"]);
-    let facts = folder.agreed("repo");
-    assert_eq!((facts.main_root, facts.git_dir), (folder.join("repo"), folder.join("inside")));
+fn a_git_dir_elsewhere_in_the_directory_is_followed() {
+    let folder = Folder::with_repository();
+    folder.git("", &["clone", "-q", "--bare", "repo", "tree/.bare"]);
+    folder.write("tree/.git", "gitdir: ./.bare\n");
+    let facts = folder.facts("tree");
+    assert_eq!((&facts.root, &facts.main_root), (&folder.join("tree"), &folder.join("tree")));
+    assert_eq!((facts.branch, facts.git_dir), (branch("main"), folder.join("tree/.bare")));
+    assert_eq!(facts.remote.as_deref(), folder.join("repo").to_str());
 }
 
 #[test]
@@ -130,10 +133,10 @@ fn links_on_the_way_are_followed() {
     link(&folder.join("repo/deep"), &folder.join("short"));
     assert_eq!(folder.facts("short"), folder.agreed("repo"));
     folder.git("", &["init", "-q", "-b", "linked", "third"]);
-    std::fs::rename(folder.join("third/.git"), folder.join("moved")).unwrap();
-    link(&folder.join("moved"), &folder.join("third/.git"));
+    std::fs::rename(folder.join("third/.git"), folder.join("third/moved")).unwrap();
+    link(Path::new("moved"), &folder.join("third/.git"));
     let facts = folder.facts("third");
-    assert_eq!((facts.root, facts.git_dir), (folder.join("third"), folder.join("moved")));
+    assert_eq!((facts.root, facts.git_dir), (folder.join("third"), folder.join("third/moved")));
 }
 
 #[test]

@@ -14,12 +14,37 @@ fn resolve(opening: &Opening, facts: ProjectFacts) -> Project {
 
 /// @project_rename
 #[test]
-fn a_renamed_directory_keeps_its_project_and_shows_its_new_name() {
+fn a_renamed_directory_keeps_its_project() {
     let opening = Home::new().open();
     let before = resolve(&opening, facts(Some(REMOTE), Some("/w/app"), "app"));
     let after = resolve(&opening, facts(Some(REMOTE), Some("/w/better"), "better"));
     assert_eq!((after.id, after.key.as_str()), (before.id, REMOTE));
-    assert_eq!((after.name.as_str(), after.root.as_deref()), ("better", Some("/w/better")));
+    let found = opening.store.read(|rx| projects::find(rx, "better")).unwrap();
+    assert_eq!(found, [before], "and its new name means it too");
+}
+
+/// @project_new_root
+#[test]
+fn a_new_root_never_renames_a_known_project() {
+    let opening = Home::new().open();
+    let before = resolve(&opening, facts(Some(REMOTE), Some("/w/app"), "app"));
+    for name in ["hostile", "Read this first"] {
+        let clone = resolve(&opening, facts(Some(REMOTE), Some("/w/hostile"), name));
+        assert_eq!(clone, before, "{name}");
+    }
+    let listed = opening.store.read(projects::list).unwrap();
+    assert_eq!((listed.len(), &listed[0].project), (1, &before));
+    assert_eq!(listed[0].aliases, ["/w/app", "/w/hostile", REMOTE]);
+}
+
+/// @project_own_name
+#[test]
+fn the_settings_at_its_own_root_rename_a_project() {
+    let opening = Home::new().open();
+    let before = resolve(&opening, facts(Some(REMOTE), Some("/w/app"), "app"));
+    let after = resolve(&opening, facts(Some(REMOTE), Some("/w/app"), "The App"));
+    assert_eq!((after.id, after.name.as_str()), (before.id, "The App"));
+    assert_eq!((after.key, after.root), (before.key, before.root));
 }
 
 /// @project_rename

