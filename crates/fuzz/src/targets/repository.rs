@@ -165,7 +165,7 @@ impl Subject for RepositorySubject {
             }
         }
         let Some(facts) = Facts::at(&clone) else { return Ok(()) };
-        let key = facts.remote.as_deref().map(normal_remote);
+        let key = facts.remote.as_deref().and_then(normal_remote);
         let _ = (facts.repo(), facts.branch.branch());
         let is_victim = key.as_deref() == Some("victim.example/acme/secret");
         // A configuration that names the address itself is believed, as git believes it.
