@@ -3,6 +3,7 @@
 //! It expands nothing and knows no variables: it tells which programs are named, with which words. What
 //! is quoted is a word and no command, what stands in `$(…)` or behind `bash -c` is one.
 
+mod flow;
 mod reader;
 #[cfg(test)]
 mod tests;
@@ -11,6 +12,7 @@ mod wrappers;
 use model::limits;
 
 use crate::guard::cut;
+use flow::Strict;
 
 /// One program with its arguments, as they are after quotes are taken away.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,6 +20,11 @@ pub struct Simple {
     /// The program's name without its folder.
     pub program: String,
     pub args: Vec<String>,
+    /// Whether the line can only succeed if this command does: nothing but `&&` is around it, or it is
+    /// the last command.
+    pub decides: bool,
+    /// Whether its standard output goes into a file, a pipe or a substitution, or arrives too late.
+    pub hidden: bool,
 }
 
 /// Options of git itself, before its command, that take the next word.
@@ -46,16 +53,26 @@ const REHEARSALS: &[Rehearsal] = &[
 /// come before the command that they are part of. Of a line that is too long, the beginning.
 pub fn commands(line: &str) -> Vec<Simple> {
     let mut found = Vec::new();
-    collect(cut(line, limits::SHELL_LINE_BYTES_MAX), 0, &mut found);
+    collect(cut(line, limits::SHELL_LINE_BYTES_MAX), 0, Strict::default(), &mut found);
     found
 }
 
 /// The commands of a script at this depth.
-fn collect(script: &str, depth: usize, found: &mut Vec<Simple>) {
-    reader::Reader::new(script, depth, found).list(None);
+fn collect(script: &str, depth: usize, strict: Strict, found: &mut Vec<Simple>) {
+    reader::Reader::new(script, depth, found).list(None, strict);
 }
 
 impl Simple {
+    fn new(program: &str, args: &[String]) -> Simple {
+        Simple { program: program.to_owned(), args: args.to_vec(), decides: true, hidden: false }
+    }
+
+    /// Neither its exit code nor its output leaves the substitution that it is part of.
+    fn stays_inside(&mut self) {
+        self.decides = false;
+        self.hidden = true;
+    }
+
     /// What git is told to do, if it is git and is told anything.
     pub fn git_command(&self) -> Option<&str> {
         if self.program != "git" {

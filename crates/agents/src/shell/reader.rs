@@ -3,6 +3,7 @@
 
 use model::limits;
 
+use super::flow::{Flow, Joint, Strict};
 use super::{Simple, wrappers};
 
 /// A word, and how much of its beginning was written without quotes.
@@ -46,16 +47,25 @@ pub(super) struct Reader<'a> {
     at: usize,
     depth: usize,
     heredocs: Vec<Heredoc>,
+    /// Whether the command being read sends its standard output to a file.
+    redirected: bool,
     found: &'a mut Vec<Simple>,
 }
 
 impl<'a> Reader<'a> {
     pub(super) fn new(text: &'a str, depth: usize, found: &'a mut Vec<Simple>) -> Self {
-        Reader { text, at: 0, depth, heredocs: Vec::new(), found }
+        Reader { text, at: 0, depth, heredocs: Vec::new(), redirected: false, found }
     }
 
-    /// Reads commands up to the character that ends them, or to the end.
-    pub(super) fn list(&mut self, end: Option<char>) {
+    /// Reads commands up to the character that ends them, or to the end, and marks those whose exit
+    /// code decides that of the list.
+    pub(super) fn list(&mut self, end: Option<char>, strict: Strict) {
+        let mut flow = Flow::default();
+        self.read(end, &mut flow);
+        flow.settle(self.found, strict);
+    }
+
+    fn read(&mut self, end: Option<char>, flow: &mut Flow) {
         let mut words: Vec<Word> = Vec::new();
         let mut parens = 0usize;
         while let Some(c) = self.peek() {
@@ -70,34 +80,40 @@ impl<'a> Reader<'a> {
                 '&' | '|' | '(' | ')' | '<' | '>' | '\n' | ';' if in_test => self.at += 1,
                 '\n' => {
                     self.at += 1;
-                    self.command(&mut words);
+                    self.command(&mut words, flow);
+                    flow.join(Joint::Line);
                     self.skip_heredocs();
                 }
                 '#' => self.skip_comment(),
                 '<' | '>' if self.next_is('(') => words.push(self.word(end)),
-                '<' | '>' => self.redirection(end),
+                '<' | '>' => self.redirection(end, flow, &words),
                 '&' if self.next_is('>') => {
                     self.at += 1;
-                    self.redirection(end);
+                    self.redirection(end, flow, &words);
                 }
                 ';' | '&' | '|' => {
-                    self.at += 1;
-                    self.command(&mut words);
+                    let (joint, length) = Joint::at(&self.text[self.at..]);
+                    self.at += length;
+                    self.command(&mut words, flow);
+                    flow.join(joint);
                 }
-                '(' => parens += self.open(&mut words),
+                '(' => parens += self.open(&mut words, flow),
                 ')' => {
                     self.at += 1;
                     // One that closes nothing ends a pattern of `case`, which is no command.
                     match parens {
                         0 => words.clear(),
-                        _ => self.command(&mut words),
+                        _ => {
+                            self.command(&mut words, flow);
+                            flow.close();
+                        }
                     }
                     parens = parens.saturating_sub(1);
                 }
                 _ => self.argument(&mut words, end),
             }
         }
-        self.command(&mut words);
+        self.command(&mut words, flow);
     }
 
     fn peek(&self) -> Option<char> {
@@ -144,7 +160,7 @@ impl<'a> Reader<'a> {
 
     /// An opening parenthesis: a subshell, a calculation, or the head of a function. Answers how many
     /// are to be closed.
-    fn open(&mut self, words: &mut Vec<Word>) -> usize {
+    fn open(&mut self, words: &mut Vec<Word>, flow: &mut Flow) -> usize {
         let counts = words.is_empty() || words.first().is_some_and(|word| word.is("for"));
         if self.rest_starts("((") && counts {
             self.balanced('(', ')');
@@ -155,9 +171,12 @@ impl<'a> Reader<'a> {
         if words.len() == 1 && rest.starts_with(')') {
             words.clear();
             self.at = self.behind(')');
+            // A function is defined here and run elsewhere.
+            flow.branch();
             return 0;
         }
-        self.command(words);
+        self.command(words, flow);
+        flow.open();
         1
     }
 
@@ -179,7 +198,13 @@ impl<'a> Reader<'a> {
     }
 
     /// `>file`, `2>&1`, `<<EOF`, `<<<text`: the operator and its word belong to no command.
-    fn redirection(&mut self, end: Option<char>) {
+    fn redirection(&mut self, end: Option<char>, flow: &mut Flow, words: &[Word]) {
+        if self.takes_output() {
+            match words.is_empty() {
+                true => self.redirected = !flow.redirect_group(),
+                false => self.redirected = true,
+            }
+        }
         let heredoc = self.rest_starts("<<") && !self.rest_starts("<<<");
         let operators = self.text[self.at..].find(|c| !matches!(c, '<' | '>' | '|' | '&'));
         self.at = operators.map_or(self.text.len(), |length| self.at + length);
@@ -198,6 +223,14 @@ impl<'a> Reader<'a> {
         if heredoc {
             self.heredocs.push(Heredoc { delimiter: word.text, indented });
         }
+    }
+
+    /// Whether the operator here sends standard output elsewhere: `>`, `1>`, `&>`, but not `2>` nor `>&1`.
+    fn takes_output(&self) -> bool {
+        let before = self.text[..self.at].bytes().rev();
+        let file: Vec<u8> = before.take_while(u8::is_ascii_digit).take(2).collect();
+        let of_output = matches!(file.as_slice(), [] | [b'1']);
+        of_output && self.rest_starts(">") && !self.rest_starts(">&1")
     }
 
     fn argument(&mut self, words: &mut Vec<Word>, end: Option<char>) {
@@ -316,7 +349,10 @@ impl<'a> Reader<'a> {
             }
             reader.at += opening;
             reader.depth += 1;
-            reader.list(Some(close));
+            let (redirected, from) = (reader.redirected, reader.found.len());
+            reader.list(Some(close), Strict::default());
+            reader.found[from..].iter_mut().for_each(Simple::stays_inside);
+            reader.redirected = redirected;
             reader.depth -= 1;
         });
     }
@@ -378,9 +414,21 @@ impl<'a> Reader<'a> {
     }
 
     /// Takes the words that were read as one command.
-    fn command(&mut self, words: &mut Vec<Word>) {
-        if !words.is_empty() {
-            wrappers::resolve(std::mem::take(words), self.depth, self.found);
+    fn command(&mut self, words: &mut Vec<Word>, flow: &mut Flow) {
+        let redirected = std::mem::take(&mut self.redirected);
+        if words.is_empty() {
+            return;
+        }
+        let from = self.found.len();
+        for word in words.iter().take_while(|word| wrappers::is_of_language(word)) {
+            flow.keyword(word);
+        }
+        let closes = words.first().is_some_and(|word| word.is("}"));
+        wrappers::resolve(std::mem::take(words), self.depth, self.found);
+        match closes {
+            true if redirected => drop(flow.redirect_group()),
+            true => {}
+            false => flow.command(from..self.found.len(), redirected),
         }
     }
 }

@@ -224,3 +224,99 @@ fn a_long_or_deep_line_is_split_in_linear_time() {
         assert!(words <= limits::SHELL_LINE_BYTES_MAX, "{part:?}");
     }
 }
+
+/// @capture_own_exit
+#[test]
+fn the_exit_code_of_a_line_belongs_to_the_commands_that_decide_it() {
+    let table = [
+        ("run", "run"),
+        ("cd x && run", "cd run"),
+        ("a && run && b", "a run b"),
+        ("a; run", "run"),
+        ("a\nrun\n", "run"),
+        ("a &&\n run", "a run"),
+        ("run; a", "a"),
+        ("run | tail -5", "tail"),
+        ("run 2>&1 |& tee log", "tee"),
+        ("yes | run", "run"),
+        ("run || true", ""),
+        ("run || exit 1", "run exit"),
+        ("run || exit 0", ""),
+        ("run && a || b", ""),
+        ("a || run", ""),
+        ("run &", ""),
+        ("run & wait", "wait"),
+        ("set -o pipefail; run | tail", "run tail"),
+        ("set -euo pipefail\nrun | tail\nb", "run tail b"),
+        ("set -e; run; a", "run a"),
+        ("set -e; set +e; run; a", "a"),
+        ("run | tail; exit ${PIPESTATUS[0]}", "run tail exit"),
+        ("run; exit $?", "run exit"),
+        ("run; exit 0", "exit"),
+        ("(cd x && run)", "cd run"),
+        ("(cd x && run) | tail", "tail"),
+        ("(run; a) && b", "a b"),
+        ("{ run; } 2>&1 | tail", "tail"),
+        ("{ a; run; }", "run"),
+        ("! run", ""),
+        ("time run", "run"),
+        ("timeout 60 run -x", "run"),
+        ("if run; then a; fi", ""),
+        ("for i in 1 2; do run; done", ""),
+        ("f() { run; }; a", ""),
+        ("echo $(run)", "echo"),
+        ("bash -c 'run'", "run"),
+        ("bash -c 'run; a' && b", "a b"),
+        ("bash -c 'run | tail'", "tail"),
+        ("bash -eo pipefail -c 'run | tail; a'", "run tail a"),
+        ("bash -lc 'run' | tail", "tail"),
+        ("eval 'run || true'", ""),
+        ("", ""),
+        (")(", ""),
+    ];
+    for (line, expected) in table {
+        let deciding: Vec<String> =
+            commands(line).into_iter().filter(|it| it.decides).map(|it| it.program).collect();
+        // Without `set` itself, which always succeeds.
+        let deciding: Vec<&str> =
+            deciding.iter().map(String::as_str).filter(|name| *name != "set").collect();
+        assert_eq!(deciding.join(" "), expected, "{line}");
+    }
+}
+
+#[test]
+fn output_that_goes_elsewhere_is_known_as_hidden() {
+    let table = [
+        ("run", ""),
+        ("run 2>&1", ""),
+        ("run 2>/dev/null", ""),
+        ("run >&1", ""),
+        ("run > log", "run"),
+        ("run >> log 2>&1", "run"),
+        ("run 1>/dev/null", "run"),
+        ("run &> log; a", "run"),
+        (">log run", "run"),
+        ("run | tail", "run"),
+        ("run &", "run"),
+        ("(a; run) > log; b", "a run"),
+        ("{ a; run; } > log; b", "a run"),
+        ("x=$(run)", "run"),
+        ("bash -c 'run' | cat", "run"),
+        ("run <in", ""),
+        ("echo a1>log; b", "echo"),
+    ];
+    for (line, expected) in table {
+        let hidden: Vec<String> =
+            commands(line).into_iter().filter(|it| it.hidden).map(|it| it.program).collect();
+        assert_eq!(hidden.join(" "), expected, "{line}");
+    }
+}
+
+#[test]
+fn groups_may_be_nested_without_end() {
+    for piece in ["(", "{ ", "(a;", "a && ("] {
+        let line = piece.repeat(20_000);
+        commands(&line);
+        commands(&format!("{line} run {}", ")".repeat(20_000)));
+    }
+}

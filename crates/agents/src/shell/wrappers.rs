@@ -3,6 +3,7 @@
 
 use model::limits;
 
+use super::flow::Strict;
 use super::reader::Word;
 use super::{Simple, collect};
 
@@ -65,16 +66,22 @@ pub(super) fn resolve(words: Vec<Word>, depth: usize, found: &mut Vec<Simple>) {
     let Some((program, args)) = words.get(at..).and_then(<[String]>::split_first) else { return };
     let program = name(program);
     if depth < limits::SHELL_DEPTH_MAX {
-        if let Some(script) = script(program, args) {
-            return collect(script, depth + 1, found);
+        if let Some((script, strict)) = script(program, args) {
+            return collect(script, depth + 1, strict, found);
         }
         if program == "eval" {
-            return collect(&args.join(" "), depth + 1, found);
+            return collect(&args.join(" "), depth + 1, Strict::default(), found);
         }
     }
     if !program.is_empty() {
-        found.push(Simple { program: program.to_owned(), args: args.to_vec() });
+        found.push(Simple::new(program, args));
     }
+}
+
+/// Whether a word at the beginning of a command belongs to the language of the shell.
+pub(super) fn is_of_language(word: &Word) -> bool {
+    let is_one_of = |list: &[&str]| list.iter().any(|known| word.is(known));
+    is_one_of(BEFORE) || is_one_of(NO_COMMAND) || word.is("function")
 }
 
 /// Where the command begins behind words of the language and assignments.
@@ -130,17 +137,19 @@ fn is_assignment(word: &str) -> bool {
     })
 }
 
-/// The script that a shell is given in its arguments.
-fn script<'a>(program: &str, args: &'a [String]) -> Option<&'a str> {
+/// The script that a shell is given in its arguments, and how strictly it runs it.
+fn script<'a>(program: &str, args: &'a [String]) -> Option<(&'a str, Strict)> {
     if !SHELLS.contains(&program) {
         return None;
     }
+    let mut strict = Strict::default();
     let mut args = args.iter();
     while let Some(arg) = args.next() {
-        if SHELL_VALUED.contains(&arg.as_str()) {
-            args.next();
+        strict.read(arg);
+        if SHELL_VALUED.contains(&arg.as_str()) || arg.starts_with('-') && arg.ends_with('o') {
+            args.next().into_iter().for_each(|value| strict.read(value));
         } else if arg.starts_with('-') && !arg.starts_with("--") && arg.ends_with('c') {
-            return args.next().map(String::as_str);
+            return args.next().map(|script| (script.as_str(), strict));
         } else if !arg.starts_with(['-', '+']) && program != "su" {
             return None;
         }

@@ -1,0 +1,275 @@
+//! How the commands of a list hang together, and so which of them decide the exit code of the whole list
+//! and which of them can be heard.
+
+use std::ops::Range;
+
+use model::limits;
+
+use super::Simple;
+use super::reader::Word;
+
+/// What is between two commands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Joint {
+    And,
+    Or,
+    Pipe,
+    Background,
+    /// `;`.
+    Then,
+    /// The end of a line, which means nothing behind another operator.
+    Line,
+    /// `;;`, the end of a branch of `case`.
+    Branch,
+}
+
+impl Joint {
+    /// The operator at the beginning of a text, and how long it is.
+    pub(super) fn at(text: &str) -> (Joint, usize) {
+        const OPERATORS: &[(&str, Joint)] = &[
+            ("&&", Joint::And),
+            ("||", Joint::Or),
+            ("|&", Joint::Pipe),
+            (";;", Joint::Branch),
+            ("|", Joint::Pipe),
+            ("&", Joint::Background),
+        ];
+        let found = OPERATORS.iter().find(|(operator, _)| text.starts_with(operator));
+        found.map_or((Joint::Then, 1), |(operator, joint)| (*joint, operator.len()))
+    }
+}
+
+/// The options of a shell that let more failures through: `set -e`, `set -o pipefail`.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Strict {
+    errexit: bool,
+    pipefail: bool,
+}
+
+impl Strict {
+    /// Reads one argument of `set` or of a shell.
+    pub(super) fn read(&mut self, arg: &str) {
+        let (sign, letters) = arg.split_at(arg.ceil_char_boundary(1));
+        match arg {
+            "pipefail" => self.pipefail = true,
+            "errexit" => self.errexit = true,
+            _ if sign == "-" && !letters.starts_with('-') => self.errexit |= letters.contains('e'),
+            _ if sign == "+" => *self = Strict::default(),
+            _ => {}
+        }
+    }
+}
+
+enum Part {
+    /// The commands found for one command of the list: several for `bash -c`.
+    Command(Range<usize>),
+    Joint(Joint),
+    Not,
+    Open,
+    Close,
+    /// The command or group before this one sends its output to a file.
+    Redirected,
+}
+
+/// The parts of a list in their order.
+#[derive(Default)]
+pub(super) struct Flow {
+    parts: Vec<Part>,
+    /// Whether branches and loops decide what is run, so that nothing can be told from the end.
+    branches: bool,
+}
+
+impl Flow {
+    pub(super) fn command(&mut self, range: Range<usize>, redirected: bool) {
+        self.parts.push(Part::Command(range));
+        if redirected {
+            self.parts.push(Part::Redirected);
+        }
+    }
+
+    pub(super) fn join(&mut self, joint: Joint) {
+        match (joint, self.parts.last()) {
+            (Joint::Branch, _) => self.branches = true,
+            (Joint::Line, None | Some(Part::Joint(_) | Part::Open)) => {}
+            _ => self.parts.push(Part::Joint(joint)),
+        }
+    }
+
+    pub(super) fn open(&mut self) {
+        self.parts.push(Part::Open);
+    }
+
+    pub(super) fn close(&mut self) {
+        self.parts.push(Part::Close);
+    }
+
+    pub(super) fn branch(&mut self) {
+        self.branches = true;
+    }
+
+    /// A word of the language before a command.
+    pub(super) fn keyword(&mut self, word: &Word) {
+        match word.text.as_str() {
+            "{" => self.open(),
+            "}" => self.close(),
+            "!" => self.parts.push(Part::Not),
+            _ => self.branches = true,
+        }
+    }
+
+    /// Marks the group that was just closed, if one was, as sent to a file.
+    pub(super) fn redirect_group(&mut self) -> bool {
+        let closed = matches!(self.parts.last(), Some(Part::Close));
+        if closed {
+            self.parts.push(Part::Redirected);
+        }
+        closed
+    }
+
+    /// Marks all commands of the list.
+    pub(super) fn settle(&self, found: &mut [Simple], mut strict: Strict) {
+        let mut marks = Marks { found };
+        marks.list(&self.parts, Fate { decides: !self.branches, hidden: false }, &mut strict, 0);
+    }
+}
+
+/// What is known of a command by its place.
+#[derive(Clone, Copy)]
+struct Fate {
+    decides: bool,
+    hidden: bool,
+}
+
+struct Marks<'a> {
+    found: &'a mut [Simple],
+}
+
+impl Marks<'_> {
+    fn list(&mut self, parts: &[Part], fate: Fate, strict: &mut Strict, depth: usize) {
+        let ends = |joint| matches!(joint, Joint::Then | Joint::Line | Joint::Background);
+        let mut chains = split(parts, ends);
+        chains.retain(|(chain, _)| !chain.is_empty());
+        // `exit $?` hands on the exit code of the command before it.
+        let handed = chains.last().and_then(|(chain, _)| self.hands_on(chain));
+        if let Some(whole_pipe) = handed {
+            chains.pop();
+            strict.pipefail |= whole_pipe;
+        }
+        let count = chains.len();
+        for (place, (chain, joint)) in chains.into_iter().enumerate() {
+            let background = joint == Some(Joint::Background);
+            let counts = place + 1 == count || strict.errexit;
+            let fate = Fate {
+                decides: fate.decides && counts && !background,
+                hidden: fate.hidden || background,
+            };
+            self.chain(chain, fate, strict, depth);
+            self.set(chain, strict);
+        }
+    }
+
+    /// Pipelines with `&&` and `||` between them.
+    fn chain(&mut self, chain: &[Part], fate: Fate, strict: &mut Strict, depth: usize) {
+        let pipelines = split(chain, |joint| matches!(joint, Joint::And | Joint::Or));
+        let behind_or = pipelines.windows(2).filter(|pair| pair[0].1 == Some(Joint::Or));
+        // `|| exit 1` keeps a failure a failure, any other alternative may hide it.
+        let hides = behind_or.map(|pair| pair[1].0).any(|pipeline| !self.always_fails(pipeline));
+        let fate = Fate { decides: fate.decides && !hides, ..fate };
+        for (pipeline, _) in pipelines {
+            let negated = matches!(pipeline.first(), Some(Part::Not));
+            let stages = split(pipeline, |joint| joint == Joint::Pipe);
+            let last = stages.len() - 1;
+            for (place, (stage, _)) in stages.into_iter().enumerate() {
+                let fate = Fate {
+                    decides: fate.decides && !negated && (place == last || strict.pipefail),
+                    hidden: fate.hidden || place < last,
+                };
+                self.stage(stage, fate, strict, depth);
+            }
+        }
+    }
+
+    fn stage(&mut self, stage: &[Part], fate: Fate, strict: &mut Strict, depth: usize) {
+        let redirected = stage.iter().any(|part| matches!(part, Part::Redirected));
+        let fate = Fate { hidden: fate.hidden || redirected, ..fate };
+        let open = stage.iter().position(|part| matches!(part, Part::Open));
+        let close = stage.iter().rposition(|part| matches!(part, Part::Close));
+        match (open, close) {
+            (Some(open), Some(close)) if open < close && depth < limits::SHELL_DEPTH_MAX => {
+                self.list(&stage[open + 1..close], fate, strict, depth + 1);
+            }
+            (Some(_), _) => self.mark(stage, Fate { decides: false, ..fate }),
+            _ => self.mark(stage, fate),
+        }
+    }
+
+    fn mark(&mut self, parts: &[Part], fate: Fate) {
+        for part in parts {
+            let Part::Command(range) = part else { continue };
+            for command in &mut self.found[range.clone()] {
+                command.decides &= fate.decides;
+                command.hidden |= fate.hidden;
+            }
+        }
+    }
+
+    /// Follows `set -e` and `set -o pipefail`, which hold for what comes behind them.
+    fn set(&self, chain: &[Part], strict: &mut Strict) {
+        for command in chain.iter().filter_map(|part| self.only(part)) {
+            if command.program == "set" {
+                command.args.iter().for_each(|arg| strict.read(arg));
+            }
+        }
+    }
+
+    /// Whether this is `exit $?`, and if so, whether it is `exit ${PIPESTATUS[0]}`.
+    fn hands_on(&self, chain: &[Part]) -> Option<bool> {
+        let [part] = chain else { return None };
+        let command = self.only(part)?;
+        let [code] = command.args.as_slice() else { return None };
+        let leaves = matches!(command.program.as_str(), "exit" | "return");
+        match code.as_str() {
+            "$?" if leaves => Some(false),
+            "${PIPESTATUS[0]}" if leaves => Some(true),
+            _ => None,
+        }
+    }
+
+    fn always_fails(&self, pipeline: &[Part]) -> bool {
+        let [part] = pipeline else { return false };
+        let Some(command) = self.only(part) else { return false };
+        match command.program.as_str() {
+            "false" => true,
+            "exit" | "return" => {
+                command.args.first().is_none_or(|code| !matches!(code.as_str(), "0" | "00"))
+            }
+            _ => false,
+        }
+    }
+
+    fn only(&self, part: &Part) -> Option<&Simple> {
+        match part {
+            Part::Command(range) if range.len() == 1 => self.found.get(range.start),
+            _ => None,
+        }
+    }
+}
+
+/// The parts between those joints that are in no group, each with the joint behind it.
+fn split(parts: &[Part], ends: impl Fn(Joint) -> bool) -> Vec<(&[Part], Option<Joint>)> {
+    let mut pieces = Vec::new();
+    let (mut from, mut depth) = (0, 0usize);
+    for (at, part) in parts.iter().enumerate() {
+        match part {
+            Part::Open => depth += 1,
+            Part::Close => depth = depth.saturating_sub(1),
+            Part::Joint(joint) if depth == 0 && ends(*joint) => {
+                pieces.push((&parts[from..at], Some(*joint)));
+                from = at + 1;
+            }
+            _ => {}
+        }
+    }
+    pieces.push((&parts[from..], None));
+    pieces
+}
