@@ -24,8 +24,9 @@ pub(crate) fn fingerprint(bytes: &[u8]) -> String {
     digest
 }
 
-/// Replaces each long text in an event by `{"bytes", "sha256", "head"}`, which [`extract`](crate::extract)
-/// takes wherever it takes a text. It is for events that are too large to be handed on as they are.
+/// Replaces each long text in an event by `{"bytes", "sha256", "head", "tail"}`, which
+/// [`extract`](crate::extract) takes wherever it takes a text. It is for events that are too large to be
+/// handed on as they are.
 pub fn shorten(payload: &mut Value) {
     match payload {
         Value::String(text) if text.len() > limits::EVENT_TEXT_BYTES_MAX => {
@@ -33,6 +34,7 @@ pub fn shorten(payload: &mut Value) {
                 "bytes": text.len(),
                 "sha256": sha256(text.as_bytes()),
                 "head": cut(text, limits::EVENT_TEXT_HEAD_BYTES),
+                "tail": &text[text.ceil_char_boundary(text.len() - limits::EVENT_TEXT_HEAD_BYTES)..],
             });
         }
         Value::Array(items) => items.iter_mut().for_each(shorten),

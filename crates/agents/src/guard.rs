@@ -37,27 +37,10 @@ pub(crate) fn members(members: Map<String, Value>) -> Redacted<Value> {
     redact_json(Value::Object(members), Profile::Strict)
 }
 
-/// The beginning and the end of a text: of an error's output the first lines say what was run and
-/// the last ones what came of it.
-pub(crate) fn both_ends(text: &str, max_chars: usize) -> String {
-    let half = max_chars / 2;
-    let whole = text.len() <= limits::CAPTURED_BYTES_MAX;
-    let first = safe(text);
-    if whole && first.chars().nth(max_chars).is_none() {
-        return first.into_inner();
-    }
-    let last = match whole {
-        true => first.clone(),
-        false => {
-            let from = text.floor_char_boundary(text.len() - limits::CAPTURED_BYTES_MAX);
-            redact(&text[from..], Profile::Strict)
-        }
-    };
-    let mut ends: String = first.chars().take(half - 1).collect();
-    ends.push('…');
-    let from = last.char_indices().rev().nth(half - 1).map_or(0, |(at, _)| at);
-    ends.push_str(&last[from..]);
-    ends
+/// The last bytes of a text, as far as they are looked at.
+pub(crate) fn safe_end(text: &str) -> Redacted<String> {
+    let from = text.ceil_char_boundary(text.len().saturating_sub(limits::CAPTURED_BYTES_MAX));
+    redact(&text[from..], Profile::Strict)
 }
 
 /// An id or a name. It has to stay the same for the same thing, so a long random word is left alone;

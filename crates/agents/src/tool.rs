@@ -1,10 +1,13 @@
 //! The use of a tool: what is kept of what it was given and of what came of it.
 
 mod edit;
+mod excerpt;
 mod git;
 mod outcome;
+mod result;
 mod run;
 mod runs;
+mod verdict;
 
 use std::borrow::Cow;
 
@@ -16,6 +19,7 @@ use text::secrets::Redacted;
 
 use crate::guard;
 use crate::json::Json;
+use crate::shell::Simple;
 use crate::table::{Agent, Event, Tool};
 use crate::wire::{Input, Wire};
 use outcome::Outcome;
@@ -78,6 +82,8 @@ struct Draft {
     file_path: Option<String>,
     metadata: Map<String, Value>,
     command: Option<Redacted<String>>,
+    /// The commands that its line runs, if it is one.
+    commands: Vec<Simple>,
 }
 
 impl<'a> Call<'a> {
@@ -251,7 +257,14 @@ impl<'a> Call<'a> {
 
 impl Draft {
     fn new(obs_type: ObsType, content: Redacted<String>) -> Draft {
-        Draft { obs_type, content, file_path: None, metadata: Map::new(), command: None }
+        Draft {
+            obs_type,
+            content,
+            file_path: None,
+            metadata: Map::new(),
+            command: None,
+            commands: Vec::new(),
+        }
     }
 
     /// Whether a shell got it. Its kinds are those that only a command line has.
@@ -260,7 +273,10 @@ impl Draft {
         matches!(self.obs_type, O::Command | O::GitCommit | O::GitPush | O::Github)
     }
 
-    fn finish(mut self, tool: String, outcome: Option<Outcome<'_>>) -> ToolUse {
+    fn finish(mut self, tool: String, mut outcome: Option<Outcome<'_>>) -> ToolUse {
+        if let Some(outcome) = outcome.as_mut().filter(|_| self.is_command()) {
+            result::settle(&mut self, outcome);
+        }
         let failed = outcome.as_ref().is_some_and(|outcome| outcome.failed);
         match outcome {
             Some(outcome) if failed => self.fail(&outcome),
@@ -296,7 +312,7 @@ impl Draft {
     fn fail(&mut self, outcome: &Outcome<'_>) {
         let is_command = self.is_command();
         // What was to be committed was not.
-        self.metadata.remove("commit_message");
+        git::forget(&mut self.metadata);
         let mut set = |member: &str, value: Value| self.metadata.insert(member.into(), value);
         if is_command {
             self.obs_type = ObsType::CommandError;
@@ -311,7 +327,7 @@ impl Draft {
         }
         let error = outcome.text();
         if !error.trim().is_empty() {
-            set("error", guard::both_ends(&error, limits::OBSERVED_ERROR_CHARS_MAX).into());
+            set("error", excerpt::of(&error, limits::OBSERVED_ERROR_CHARS_MAX).into());
         }
     }
 }

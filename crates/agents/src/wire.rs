@@ -8,7 +8,7 @@ use model::OpError;
 
 use crate::json::{Json, Members};
 
-/// Bytes at the end of a shortened text that may be half a word, and so half a secret.
+/// Bytes at the cut of a shortened text that may be half a word, and so half a secret.
 const TORN_BYTES: usize = 512;
 
 /// The members of an event.
@@ -60,6 +60,10 @@ impl<'a> Wire<'a> {
     /// What is said of an error, which some send as an object of their own.
     pub(crate) fn error(self, member: &str) -> Option<Cow<'a, str>> {
         let value = self.value(member)?;
+        // The end of an error says what came of it.
+        if let Some(text @ Text::Shortened { .. }) = Text::of(value) {
+            return Some(text.pieces().collect::<Vec<_>>().join("\n…\n").into());
+        }
         said(value).or_else(|| {
             let built = matches!(value, Json::Object(_) | Json::List(_));
             built.then(|| serde_json::to_string(value).unwrap_or_default().into())
@@ -142,23 +146,38 @@ impl<'a> Input<'a> {
 #[derive(Clone, Copy)]
 pub(crate) enum Text<'a> {
     Whole(&'a str),
-    Shortened { bytes: u64, sha256: &'a str, head: &'a str },
+    Shortened { bytes: u64, sha256: &'a str, head: &'a str, tail: &'a str },
 }
 
 impl<'a> Text<'a> {
     pub(crate) fn of(value: &'a Json<'a>) -> Option<Self> {
         match value {
             Json::Text(text) => Some(Text::Whole(text)),
-            Json::Object(members) if members.len() == 3 => Some(Text::Shortened {
+            // A hook of an older build sends no tail.
+            Json::Object(members) if matches!(members.len(), 3 | 4) => Some(Text::Shortened {
                 bytes: members.get("bytes")?.as_number()?.as_u64()?,
                 sha256: members.get("sha256")?.as_str()?,
                 head: members.get("head")?.as_str()?,
+                tail: members.get("tail").and_then(Json::as_str).unwrap_or_default(),
             }),
             _ => None,
         }
     }
 
-    /// All that is there of it, without a word that may have been cut in two.
+    /// What is there of it: all, or its beginning and its end.
+    pub(crate) fn pieces(self) -> impl Iterator<Item = &'a str> {
+        [self.head(), self.tail()].into_iter().filter(|piece| !piece.trim().is_empty())
+    }
+
+    /// The end of a shortened text, without a word that may have been cut in two.
+    fn tail(self) -> &'a str {
+        let Text::Shortened { tail, .. } = self else { return "" };
+        let torn = tail.ceil_char_boundary(TORN_BYTES.min(tail.len()));
+        let space = tail[..torn].find(char::is_whitespace);
+        &tail[space.unwrap_or(torn)..]
+    }
+
+    /// Its beginning, without a word that may have been cut in two.
     pub(crate) fn head(self) -> &'a str {
         match self {
             Text::Whole(text) => text,

@@ -127,7 +127,7 @@ pub const HOOK_SPOOL_PATIENCE: Duration = Duration::from_millis(400);
 
 /// Bytes of an event above which its long texts are shortened before it is handed on.
 pub const EVENT_BYTES_WHOLE: usize = 1024 * 1024;
-/// Bytes of a text above which it counts as long, and what is left of such a one.
+/// Bytes of a text above which it counts as long, and how many of its first and of its last ones are left.
 pub const EVENT_TEXT_BYTES_MAX: usize = 64 * 1024;
 pub const EVENT_TEXT_HEAD_BYTES: usize = 4 * 1024;
 /// Bytes of one captured text that are looked at.

@@ -17,6 +17,93 @@ pub(super) fn add(obs_type: ObsType, texts: &[&str], metadata: &mut Map<String, 
     }
 }
 
+/// Removes what is known of a commit that was not made.
+pub(super) fn forget(metadata: &mut Map<String, Value>) {
+    metadata.remove("commit_message");
+}
+
+/// What the output of a command line says about its commit or push.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum GitReport {
+    Done,
+    /// It could not say so: it was quiet, or its output went elsewhere.
+    Unheard,
+    /// It says that it failed.
+    Failed,
+    /// There was nothing to do, or nothing says that it was done.
+    NotDone,
+}
+
+/// Programs beside git that say nothing of their own.
+const SILENT: &[&str] = &["git", "cd", "export", "set", "tail", "head", "cat", "true"];
+
+/// Reads whether a commit was made. Git names it in brackets, unless it is told to be quiet or its
+/// output went elsewhere.
+pub(super) fn committed(commands: &[Simple], texts: &[&str]) -> GitReport {
+    let Some(commit) = commands.iter().rfind(|command| command.is_git("commit")) else {
+        return GitReport::NotDone;
+    };
+    let lines = || texts.iter().flat_map(|text| guard::looked_at(text).lines());
+    let made = |line: &str| {
+        commit_header(line).is_some()
+            || line.starts_with(" create mode ")
+            || line.starts_with(' ') && line.contains(" changed, ")
+    };
+    // Hooks print before git names the commit; what they say of errors did not stop it.
+    if lines().any(made) {
+        return GitReport::Done;
+    }
+    let hook = |line: &str| {
+        line.starts_with("- hook id: ") || line.starts_with("husky - ") && line.contains("fail")
+    };
+    // `error: …` may be of another program in the line.
+    let is_alone = commands.iter().all(|command| SILENT.contains(&command.program.as_str()));
+    let stopped = |line: &str| {
+        line.starts_with("fatal: ") || is_alone && line.starts_with("error: ") || hook(line)
+    };
+    if lines().any(stopped) {
+        return GitReport::Failed;
+    }
+    let idle = ["nothing to commit", "nothing added to commit", "no changes added to commit"];
+    if lines().any(|line| idle.iter().any(|start| line.starts_with(start))) {
+        return GitReport::NotDone;
+    }
+    match commit.hidden || is_quiet(&commit.args) {
+        true => GitReport::Unheard,
+        false => GitReport::NotDone,
+    }
+}
+
+/// Reads whether a push was refused.
+pub(super) fn pushed(texts: &[&str]) -> GitReport {
+    let lines = || texts.iter().flat_map(|text| guard::looked_at(text).lines());
+    let refused = |line: &str| {
+        line.starts_with(" ! [rejected]")
+            || line.starts_with(" ! [remote rejected]")
+            || line.starts_with("error: failed to push ")
+            || line.starts_with("error: src refspec ")
+            || line.starts_with("fatal: ")
+    };
+    let done = |line: &str| line.starts_with("To ") || line.starts_with("Everything up-to-date");
+    match () {
+        () if lines().any(refused) => GitReport::Failed,
+        () if lines().any(done) => GitReport::Done,
+        () => GitReport::Unheard,
+    }
+}
+
+/// Whether a commit is told to say nothing: `-q`, `--quiet`, or a letter among others.
+fn is_quiet(args: &[String]) -> bool {
+    let options = args.iter().skip_while(|arg| *arg != "commit").skip(1);
+    let mut options = options.take_while(|arg| *arg != "--");
+    options.any(|arg| {
+        let flags = arg.strip_prefix('-').filter(|flags| !flags.starts_with('-'));
+        // Behind a letter with a value the rest is that value.
+        let flags = flags.and_then(|flags| flags.split(['m', 'F', 'C', 'c', 't', 'S', 'u']).next());
+        arg == "--quiet" || flags.is_some_and(|flags| flags.contains('q'))
+    })
+}
+
 /// Adds the message that the last commit of a command line is given, for a git that is told to be quiet.
 pub(super) fn add_message(commands: &[Simple], metadata: &mut Map<String, Value>) {
     let last = commands.iter().rfind(|command| command.is_git("commit"));

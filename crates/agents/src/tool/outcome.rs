@@ -19,8 +19,13 @@ const LAST_LINES: usize = 20;
 
 pub(super) struct Outcome<'a> {
     pub(super) failed: bool,
+    /// As the agent reports it.
     pub(super) exit_code: Option<i64>,
+    /// Whether an agent that reports failures reported none, so that the exit code was 0.
+    pub(super) succeeded: bool,
     pub(super) interrupted: bool,
+    /// Whether the agent reports what was said at all.
+    pub(super) answered: bool,
     /// It was only started: how it ends is not known.
     pub(super) background: bool,
     /// What was said, piece by piece.
@@ -49,10 +54,13 @@ pub(super) fn of<'a>(response: Option<&'a Json<'a>>, exit_line: Option<ExitLine>
         looked_at.iter().find_map(|text| exit_code_in(text, line))
     });
     let failed = exit_code.is_some_and(|code| code != 0) || response.is_some_and(says_error);
+    let reports = matches!(exit_line, Some(ExitLine::Opening | ExitLine::Last));
     let says = |member: &str| response.and_then(|response| response.get(member));
     let interrupted = says("interrupted").and_then(Json::as_bool).unwrap_or(false);
     let background = says("backgroundTaskId").is_some_and(|id| id.as_str().is_some());
-    Outcome { failed, exit_code, interrupted, background, texts }
+    let answered = response.is_some();
+    let succeeded = !failed && (exit_code == Some(0) || exit_code.is_none() && reports);
+    Outcome { failed, exit_code, succeeded, interrupted, answered, background, texts }
 }
 
 /// The outcome of what is known to have failed: the error tells first, the response if there is none.
@@ -68,7 +76,15 @@ pub(super) fn of_failure<'a>(
     let told = response.and_then(exit_code);
     let in_text = || texts.iter().find_map(|text| exit_code_in(text, ExitLine::First));
     let exit_code = told.or_else(in_text);
-    Outcome { failed: true, exit_code, interrupted, background: false, texts }
+    Outcome {
+        failed: true,
+        exit_code,
+        succeeded: false,
+        interrupted,
+        answered: true,
+        background: false,
+        texts,
+    }
 }
 
 fn texts<'a>(value: &'a Json<'a>) -> Vec<&'a str> {
@@ -79,7 +95,7 @@ fn texts<'a>(value: &'a Json<'a>) -> Vec<&'a str> {
 
 fn collect<'a>(value: &'a Json<'a>, depth: usize, found: &mut Vec<&'a str>) {
     if let Some(text) = Text::of(value) {
-        found.extend(Some(text.head()).filter(|text| !text.trim().is_empty()));
+        found.extend(text.pieces());
         return;
     }
     if depth == 0 {

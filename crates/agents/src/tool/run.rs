@@ -37,6 +37,7 @@ pub(super) fn of(call: &Call<'_>) -> Draft {
         file_path: None,
         metadata,
         command: Some(safe.head(limits::COMMAND_CHARS_MAX)),
+        commands,
     }
 }
 
@@ -64,7 +65,7 @@ fn applies_patch(command: &Simple) -> bool {
 }
 
 /// A push counts for more than a commit, a commit for more than a call of `gh`.
-fn obs_type(commands: &[Simple]) -> ObsType {
+pub(super) fn obs_type(commands: &[Simple]) -> ObsType {
     let git = |what: &str| commands.iter().any(|command| command.is_git(what));
     if git("push") {
         ObsType::GitPush
@@ -79,7 +80,7 @@ fn obs_type(commands: &[Simple]) -> ObsType {
 
 fn metadata(commands: &[Simple]) -> Map<String, Value> {
     let mut metadata = Map::new();
-    if let Some(run) = runs::of(commands) {
+    if let Some((_, run)) = runs::of(commands) {
         metadata.insert("kind".into(), run.kind.word().into());
         metadata.insert("program".into(), run.program.into());
         if let Some(subcommand) = run.subcommand {

@@ -64,6 +64,9 @@ const ROWS: &[(Kind, &[&str], Words)] = &[
             "cargo-nextest",
             "gotestsum",
             "elm-test",
+            "tap",
+            "tape",
+            "prove",
         ],
         Words::Any,
     ),
@@ -74,7 +77,11 @@ const ROWS: &[(Kind, &[&str], Words)] = &[
     ),
     (Kind::Build, &["cargo"], Words::First(&["build", "b", "check", "c", "clippy", "rustc"])),
     (Kind::Test, &["npm", "pnpm", "yarn", "bun"], Words::Script(&["test*", "t", "tst"])),
-    (Kind::Build, &["npm", "pnpm", "yarn", "bun"], Words::Script(&["build*", "compile*"])),
+    (
+        Kind::Build,
+        &["npm", "pnpm", "yarn", "bun"],
+        Words::Script(&["build*", "compile*", "lint*", "typecheck*"]),
+    ),
     (Kind::Test, &["go"], Words::First(&["test"])),
     (Kind::Build, &["go"], Words::First(&["build", "install", "vet"])),
     (Kind::Test, &["make", "gmake", "just", "task", "ninja"], Words::Targets(&["test*", "check*"])),
@@ -157,6 +164,8 @@ const ROWS: &[(Kind, &[&str], Words)] = &[
             "clang++",
             "xcodebuild",
             "msbuild",
+            "eslint",
+            "mypy",
         ],
         Words::Any,
     ),
@@ -190,13 +199,14 @@ const TALK: &[&str] = &["--help", "--version", "-V", "help"];
 /// How often a program that runs another is looked behind.
 const RUNNERS_MAX: usize = 4;
 
-/// The run of tests among the commands, else the build.
-pub(super) fn of(commands: &[Simple]) -> Option<Run<'_>> {
+/// The run of tests among the commands, else the build, and which of the commands it is.
+pub(super) fn of(commands: &[Simple]) -> Option<(usize, Run<'_>)> {
     let mut build = None;
-    for run in commands.iter().filter_map(|command| run(&command.program, &command.args)) {
+    for (place, command) in commands.iter().enumerate() {
+        let Some(run) = run(&command.program, &command.args) else { continue };
         match run.kind {
-            Kind::Test => return Some(run),
-            Kind::Build => build = build.or(Some(run)),
+            Kind::Test => return Some((place, run)),
+            Kind::Build => build = build.or(Some((place, run))),
         }
     }
     build
@@ -217,7 +227,12 @@ fn run<'a>(program: &'a str, args: &'a [String]) -> Option<Run<'a>> {
 }
 
 fn known<'a>(program: &'a str, args: &'a [String]) -> Option<Run<'a>> {
-    // `cmake --build` and `docker compose build` have the word that decides in a place of their own.
+    // Some have the word that decides in a place of their own: `cmake --build`, `node --test`,
+    // `docker compose build`.
+    if program == "node" {
+        let tests = args.iter().take_while(|arg| arg.starts_with('-')).any(|arg| arg == "--test");
+        return tests.then_some(Run { kind: Kind::Test, program, subcommand: None });
+    }
     if program == "cmake" {
         let builds = args.iter().any(|arg| arg == "--build");
         return builds.then_some(Run { kind: Kind::Build, program, subcommand: None });
@@ -356,6 +371,10 @@ mod tests {
             ("docker build -t x .", "build docker build"),
             ("docker compose -f dev.yml build web", "build docker build"),
             ("cmake --build out", "build cmake"),
+            ("node --test --test-reporter=spec", "test node"),
+            ("node server.js --test", ""),
+            ("npx eslint src", "build eslint"),
+            ("npm run lint", "build npm lint"),
             ("cargo run", ""),
             ("cargo --version", ""),
             ("pytest --help", ""),
@@ -371,7 +390,7 @@ mod tests {
         ];
         for (line, expected) in table {
             let commands = commands(line);
-            let told = of(&commands).map(|run| {
+            let told = of(&commands).map(|(_, run)| {
                 let subcommand = run.subcommand.map(|word| format!(" {word}"));
                 format!("{} {}{}", run.kind.word(), run.program, subcommand.unwrap_or_default())
             });

@@ -7,6 +7,7 @@ mod documented;
 mod hostile;
 mod members;
 mod replay;
+mod results;
 mod secrets;
 mod tools;
 

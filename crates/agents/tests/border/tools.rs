@@ -196,6 +196,7 @@ fn a_command_that_failed_tells_its_exit_code_and_its_error() {
         json!({
             "kind": "test", "program": "cargo", "subcommand": "test", "command": "cargo test",
             "exit_code": 101, "failed": true, "is_interrupt": true, "error": "Exit code 101\ntest a ... FAILED",
+            "run": {"result": "unknown", "own_exit": true},
         })
     );
     let long = failed(&format!("Exit code 1\n{}\nthe last line", "much\n".repeat(5_000)));

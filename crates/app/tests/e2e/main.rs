@@ -52,6 +52,7 @@ mod sqlite;
 mod store;
 mod telling;
 mod uninstall_data;
+mod verdicts;
 mod ways;
 mod web;
 

@@ -1,0 +1,76 @@
+//! What is kept of the output of something that failed: its beginning and its end, and between them the
+//! first and the last line that say what went wrong.
+
+use std::borrow::Cow;
+
+use model::limits;
+
+use super::verdict::{cleaned, is_telling};
+use crate::guard;
+
+/// Characters of one such line, the next one included: below a panic and an error of a compiler it says
+/// what happened and where.
+const TELLING_CHARS_MAX: usize = 240;
+
+/// At most `max_chars` of a text, through the secret guard.
+pub(super) fn of(text: &str, max_chars: usize) -> String {
+    let text = cleaned(text);
+    let first = guard::safe(&text);
+    let is_whole = text.len() <= limits::CAPTURED_BYTES_MAX;
+    if is_whole && first.chars().nth(max_chars).is_none() {
+        return first.into_inner();
+    }
+    let last = match is_whole {
+        true => Cow::Borrowed(first.as_str()),
+        false => Cow::Owned(guard::safe_end(&text).into_inner()),
+    };
+    let middle = telling(&first, &last, max_chars / 2);
+    let rest = max_chars - middle.chars().count();
+    let mut excerpt: String = first.chars().take(rest / 2 - 1).collect();
+    excerpt.push('…');
+    excerpt.push_str(&middle);
+    let tail = rest - rest / 2;
+    let from = last.char_indices().rev().nth(tail - 1).map_or(0, |(at, _)| at);
+    excerpt.push_str(&last[from..]);
+    excerpt
+}
+
+/// The first line of the beginning and the last one of the end that say what went wrong, if they would
+/// be left out; each in lines of its own.
+fn telling(first: &str, last: &str, half: usize) -> String {
+    let after_head = first.char_indices().nth(half).map_or(first.len(), |(at, _)| at);
+    let before_tail = last.char_indices().rev().nth(half).map_or(0, |(at, _)| at);
+    let at_first = places(first).next();
+    let at_last = places(last).last();
+    let mut found: Vec<String> = Vec::new();
+    // What is in the first quarter or in the last one stays in any case.
+    if let Some(at) = at_first.filter(|at| at + TELLING_CHARS_MAX > after_head / 2) {
+        found.push(with_next(first, at));
+    }
+    if let Some(at) = at_last.filter(|at| *at < before_tail + (last.len() - before_tail) / 2) {
+        let lines = with_next(last, at);
+        if !found.contains(&lines) {
+            found.push(lines);
+        }
+    }
+    match found.is_empty() {
+        true => String::new(),
+        false => format!("\n{}\n…\n", found.join("\n…\n")),
+    }
+}
+
+/// Where the lines begin that say what went wrong.
+fn places(text: &str) -> impl Iterator<Item = usize> {
+    text.split_inclusive('\n')
+        .scan(0, |at, line| {
+            let from = *at;
+            *at += line.len();
+            Some((from, line))
+        })
+        .filter_map(|(from, line)| is_telling(line).then_some(from))
+}
+
+fn with_next(text: &str, at: usize) -> String {
+    let lines: Vec<&str> = text[at..].lines().take(2).collect();
+    lines.join("\n").chars().take(TELLING_CHARS_MAX).collect()
+}

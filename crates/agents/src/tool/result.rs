@@ -1,0 +1,125 @@
+//! The result of a command line: what its exit code and its output say together.
+
+use model::observation::ObsType;
+use serde_json::{Map, Value};
+
+use super::git::{self, GitReport};
+use super::outcome::Outcome;
+use super::verdict::{self, Tally, Verdict};
+use super::{Draft, run, runs};
+use crate::shell::Simple;
+
+/// Adds `metadata.run` to a test run or a build, and makes a failure of a line whose output says so.
+pub(super) fn settle(draft: &mut Draft, outcome: &mut Outcome<'_>) {
+    let is_open = outcome.interrupted || outcome.background;
+    if let Some((place, run)) = runs::of(&draft.commands) {
+        let printed = printed_exit(&draft.commands, place, &outcome.texts);
+        let report = verdict::read(run.kind, run.program, &outcome.texts);
+        let own_exit = draft.commands[place].decides || printed.is_some();
+        let result = match () {
+            // How it ends is not known.
+            () if is_open => Verdict::Unknown,
+            () => result(&draft.commands[place..], outcome, printed, report.verdict),
+        };
+        draft.metadata.insert("run".into(), described(result, own_exit, report.tally));
+        outcome.failed |= result == Verdict::Failed;
+    } else if !outcome.failed && !is_open && !is_settled(&draft.commands, outcome) {
+        outcome.failed = verdict::plain_failed(&draft.commands, &outcome.texts);
+    }
+    if !outcome.failed && outcome.answered {
+        settle_git(draft, outcome, is_open);
+    }
+}
+
+/// Whether the exit code says of each command that it succeeded.
+fn is_settled(commands: &[Simple], outcome: &Outcome<'_>) -> bool {
+    outcome.succeeded && commands.iter().all(|command| command.decides)
+}
+
+/// The result of a run, which is the first of these commands.
+fn result(
+    commands: &[Simple],
+    outcome: &Outcome<'_>,
+    printed: Option<i64>,
+    said: Verdict,
+) -> Verdict {
+    let Some((run, rest)) = commands.split_first() else { return said };
+    let own = |is_success: bool| if is_success { Verdict::Passed } else { Verdict::Failed };
+    if let Some(code) = printed {
+        return own(code == 0);
+    }
+    if !run.decides || !(outcome.succeeded || outcome.failed) {
+        return said;
+    }
+    // In `cargo test && git push` the push may have failed.
+    let others = outcome.failed && rest.iter().any(|command| command.decides);
+    match said {
+        Verdict::Passed if others => Verdict::Passed,
+        _ => own(outcome.succeeded),
+    }
+}
+
+/// `{"result": "failed", "own_exit": false, "passed": 3, "failed": 1}`.
+fn described(result: Verdict, own_exit: bool, tally: Tally) -> Value {
+    let mut run = Map::new();
+    run.insert("result".into(), result.word().into());
+    run.insert("own_exit".into(), own_exit.into());
+    let counts = [
+        ("passed", tally.passed),
+        ("failed", tally.failed),
+        ("skipped", tally.skipped),
+        ("errors", tally.errors),
+    ];
+    for (member, count) in counts {
+        if let Some(count) = count {
+            run.insert(member.into(), count.into());
+        }
+    }
+    Value::Object(run)
+}
+
+/// The exit code of a run whose line prints it: `cargo test > log; echo "exit: $?"`.
+fn printed_exit(commands: &[Simple], run: usize, texts: &[&str]) -> Option<i64> {
+    const LAST: &str = "$?";
+    const FIRST_OF_PIPE: &str = "${PIPESTATUS[0]}";
+    let mut behind = commands.iter().skip(run + 1).enumerate();
+    let (words, mark) = behind.find_map(|(distance, command)| {
+        let words = (command.program == "echo").then(|| command.args.join(" "))?;
+        let of_pipe = words.contains(FIRST_OF_PIPE).then_some(FIRST_OF_PIPE);
+        let of_last = (distance == 0 && words.contains(LAST)).then_some(LAST);
+        Some((words, of_pipe.or(of_last)?))
+    })?;
+    let (before, after) = words.split_once(mark)?;
+    let before = before.trim_start_matches("-n ").trim_start_matches("-e ").trim_start();
+    let code = |line: &str| {
+        let code = line.trim().strip_prefix(before.trim())?.strip_suffix(after.trim())?;
+        code.trim().parse::<i64>().ok().filter(|code| (0..256).contains(code))
+    };
+    texts.iter().rev().find_map(|text| text.lines().rev().find_map(code))
+}
+
+/// Makes a commit or push that was not made a mere command. One that was interrupted or continues in the
+/// background counts only if git said so.
+fn settle_git(draft: &mut Draft, outcome: &mut Outcome<'_>, is_open: bool) {
+    let (word, report) = match draft.obs_type {
+        ObsType::GitCommit => ("commit", git::committed(&draft.commands, &outcome.texts)),
+        ObsType::GitPush => ("push", git::pushed(&outcome.texts)),
+        _ => return,
+    };
+    let last = draft.commands.iter().rfind(|command| command.is_git(word));
+    let decides = last.is_some_and(|command| command.decides);
+    let is_settled = outcome.succeeded && decides && !is_open;
+    match report {
+        GitReport::Done => {}
+        // The exit code knows better.
+        _ if is_settled => {}
+        GitReport::Unheard if !is_open => {}
+        GitReport::Failed => outcome.failed = true,
+        GitReport::NotDone | GitReport::Unheard => {
+            let others: Vec<Simple> =
+                draft.commands.iter().filter(|command| !command.is_git(word)).cloned().collect();
+            draft.obs_type = run::obs_type(&others);
+            git::forget(&mut draft.metadata);
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Compilers, linters and what runs them.
+
+use super::lines::{Slot, behind_place, number};
+use super::{Family, Reading, Tally};
+use crate::tool::runs::Kind;
+
+/// What cargo and rustc say of themselves. Any other line with `error: ` may be of the program that is
+/// built or tested.
+const CARGO: &[&str] = &[
+    "could not compile ",
+    "test failed, to rerun pass",
+    "test run failed",
+    "doctest failed, to rerun pass",
+    "no test target",
+    "no bin target",
+    "no example target",
+    "no library targets found",
+    "no tests to run",
+    "package ID specification ",
+    "could not find `Cargo.toml`",
+    "could not execute process",
+    "could not document ",
+    "failed to parse manifest",
+    "failed to load manifest",
+    "failed to select a version",
+    "failed to run custom build command",
+    "failed to get `",
+    "no such command: ",
+    "unexpected argument ",
+    "aborting due to ",
+    "linking with ",
+    "manifest path ",
+];
+
+/// `error` in the languages of gcc and make.
+const ERROR_WORDS: &[&str] = &[
+    "error",
+    "fatal error",
+    "Fehler",
+    "schwerwiegender Fehler",
+    "erreur",
+    "erreur fatale",
+    "errore",
+    "errore irreversibile",
+    "erro",
+    "erro fatal",
+    "ошибка",
+    "фатальная ошибка",
+    "エラー",
+    "致命的エラー",
+    "错误",
+    "致命错误",
+    "błąd",
+    "błąd krytyczny",
+    "fel",
+    "fout",
+    "error fatal",
+    "fatale fout",
+];
+
+pub(super) fn line(reading: &mut Reading<'_>, line: &str) {
+    cargo(reading, line);
+    compilers(reading, line);
+    tsc(reading, line);
+    linters(reading, line);
+    make(reading, line);
+    go(reading, line);
+}
+
+fn errors(count: u64) -> Tally {
+    Tally { errors: Some(count), ..Tally::default() }
+}
+
+fn cargo(reading: &mut Reading<'_>, line: &str) {
+    if let Some(rest) = line.strip_prefix("error: ") {
+        let targets = number(rest).is_some_and(|(_, rest)| {
+            rest.starts_with(" target failed:") || rest.starts_with(" targets failed:")
+        });
+        reading.red |= targets || CARGO.iter().any(|start| rest.starts_with(start));
+        let known = rest.strip_prefix("could not compile ");
+        let known = known.and_then(|rest| rest.split_once(" due to ")).map(|(_, rest)| rest);
+        if let Some((count, rest)) = known.and_then(number)
+            && rest.starts_with(" previous error")
+        {
+            reading.add(Family::Compiler, errors(count));
+        }
+        return;
+    }
+    // A test may print `error[E0001]: …`; only the compiler says below it where that is.
+    let shown = line.trim_start().starts_with("--> ");
+    reading.finding |=
+        shown && ["error[E", "error: "].iter().any(|it| reading.last.starts_with(it));
+    let finished = line.trim_start().strip_prefix("Finished ").is_some_and(|rest| {
+        rest.contains(" target(s) in ") && (rest.starts_with('`') || rest.contains(" ["))
+    });
+    reading.green |= finished && reading.kind == Kind::Build && reading.program == "cargo";
+}
+
+/// `a.c:3:5: error: …`, `ld: …`, `2 errors generated.`
+fn compilers(reading: &mut Reading<'_>, line: &str) {
+    if let Some((path, rest)) = behind_place(line) {
+        let word = rest.split(':').next().unwrap_or_default().trim_end_matches([' ', '\u{a0}']);
+        let coded = rest.strip_prefix("error[E").is_some();
+        reading.finding |= (ERROR_WORDS.contains(&word) && rest.len() > word.len() || coded)
+            && !path.contains(' ');
+        return;
+    }
+    let linked = line.starts_with("collect2: error: ")
+        || line.starts_with("collect2: fatal error: ")
+        || ["clang: error: ", "gcc: error: ", "g++: error: ", "cc1: error: ", "c++: error: "]
+            .iter()
+            .any(|start| line.starts_with(start))
+        || ["clang: fatal error: ", "gcc: fatal error: ", "cc1: fatal error: ", "ld: error: "]
+            .iter()
+            .any(|start| line.starts_with(start))
+        || line.starts_with("collect2: ") && line.contains("ld ");
+    reading.finding |= linked && (reading.kind == Kind::Build || reading.program == "make");
+    reading.finding |= line == "compilation terminated." && reading.kind == Kind::Build;
+    let counted = number(line).filter(|(count, rest)| {
+        let generated = ["error generated.", "errors generated."];
+        *count > 0 && generated.iter().any(|end| rest.ends_with(end))
+            || reading.program == "javac" && matches!(*rest, " error" | " errors")
+    });
+    if let Some((count, _)) = counted {
+        reading.add(Family::Compiler, errors(count));
+        reading.finding = true;
+    }
+}
+
+/// `a.ts(3,5): error TS2322: …`, `a.ts:3:5 - error TS2322: …`, `error TS5058: …`.
+fn tsc(reading: &mut Reading<'_>, line: &str) {
+    let coded = |at: usize| number(&line[at..]).is_some_and(|(_, rest)| rest.starts_with(": "));
+    let found = [": error TS", " - error TS"]
+        .iter()
+        .find_map(|mark| line.find(mark).map(|at| at + mark.len()))
+        .or_else(|| line.starts_with("error TS").then_some("error TS".len()));
+    if found.is_some_and(coded) {
+        reading.finding = true;
+        let single = matches!(reading.program, "tsc" | "vue-tsc");
+        if single {
+            Slot::Errors.put(tally(reading), 1);
+        }
+        return;
+    }
+    // `error CS1002`, `error MSB1003` of .NET.
+    let dotnet = ["error CS", "error MSB", "error NU", "error FS"];
+    let dotnet = dotnet.iter().find_map(|code| line.find(code).map(|at| at + code.len()));
+    reading.finding |= dotnet.is_some_and(coded)
+        && (line.contains("): error ")
+            || line.contains(" : error ")
+            || line.starts_with("MSBUILD"));
+    if let Some((count, rest)) = line.strip_prefix("Found ").and_then(number)
+        && (rest.starts_with(" error in ")
+            || rest.starts_with(" errors in ")
+            || rest == " error."
+            || rest == " errors.")
+    {
+        reading.red |= count > 0;
+        reading.green |= count == 0;
+        *tally(reading) = errors(count);
+    }
+}
+
+fn tally<'r>(reading: &'r mut Reading<'_>) -> &'r mut Tally {
+    reading.add(Family::Lint, Tally::default());
+    let place = reading.tallies.iter().position(|(family, _)| *family == Family::Lint);
+    &mut reading.tallies[place.unwrap_or_default()].1
+}
+
+/// eslint and mypy.
+fn linters(reading: &mut Reading<'_>, line: &str) {
+    if let Some((problems, rest)) = line.strip_prefix("✖ ").and_then(number)
+        && let Some((_, inner)) = rest.split_once(" (")
+        && rest.starts_with(" problem")
+        && let Some((count, _)) = number(inner)
+    {
+        debug_assert!(problems >= count, "errors are problems: {line}");
+        reading.red |= count > 0;
+        reading.green |= count == 0;
+        *tally(reading) = errors(count);
+        return;
+    }
+    reading.red |= line == "Oops! Something went wrong! :("
+        || line.starts_with("ESLint found too many warnings (maximum: ");
+    reading.green |= line.starts_with("Success: no issues found in ");
+    if reading.program == "eslint" {
+        let (place, rest) = line.trim_start().split_once("  ").unwrap_or_default();
+        let is_place = place.split_once(':').is_some_and(|(row, column)| {
+            number(row).is_some_and(|(_, rest)| rest.is_empty())
+                && number(column).is_some_and(|(_, rest)| rest.is_empty())
+        });
+        reading.finding |= is_place && rest.trim_start().starts_with("error  ");
+    }
+}
+
+fn make(reading: &mut Reading<'_>, line: &str) {
+    // An error of an inner make may be ignored by the outer one, so `make[1]: ***` does not count.
+    let outer = line.strip_prefix("make: *** ").or_else(|| line.strip_prefix("gmake: *** "));
+    reading.red |= outer.is_some()
+        || line.starts_with("ninja: build stopped: ")
+        || line.starts_with("ninja: error: ")
+        || line.starts_with("CMake Error at ")
+        || line.starts_with("CMake Error: ")
+        || line.starts_with("Error: could not load cache")
+        || line == "rake aborted!"
+        || reading.program == "rake" && line.starts_with("Command failed with status (")
+        || line.starts_with("just: *** ")
+        || line.starts_with("error: Recipe `") && line.contains("` failed ");
+    let builds = reading.kind == Kind::Build;
+    let done = line.starts_with("make: Nothing to be done for ")
+        || line.starts_with("make: '") && line.ends_with("' is up to date.")
+        || line == "ninja: no work to do."
+        || line.starts_with("[100%] Built target ");
+    reading.green |= builds && done;
+    let inner = line.starts_with("make[") && line.contains("]: *** [");
+    let cut = line.starts_with("FAILED: ") && matches!(reading.program, "ninja" | "cmake");
+    reading.finding |= inner || cut;
+}
+
+/// `./x.go:2:34: undefined: y` below `# example.com/x`.
+fn go(reading: &mut Reading<'_>, line: &str) {
+    if reading.program != "go" {
+        return;
+    }
+    let line = line.strip_prefix("vet: ").unwrap_or(line);
+    let place =
+        behind_place(line).is_some_and(|(path, _)| path.ends_with(".go") && !path.contains(' '));
+    let module = ["go: cannot find ", "go: go.mod file not found", "go: updates to go.mod needed"];
+    reading.finding |= place || module.iter().any(|start| line.starts_with(start));
+}

@@ -1,0 +1,310 @@
+//! The runners of JavaScript and TypeScript, and TAP.
+
+use super::lines::{Slot, list, number};
+use super::{Family, Reading, Tally};
+
+/// The test points of a TAP stream that are not indented.
+#[derive(Default)]
+pub(super) struct Tap {
+    passed: u64,
+    failed: u64,
+    skipped: u64,
+    plan: Option<u64>,
+    /// `# fail 0` or `# ok`.
+    fine: bool,
+    totals: Tally,
+}
+
+/// The lines with which playwright and mocha end: `1 failed`, `2 passed (1.2s)`. A test may print such a
+/// line too, so that only the last block of them counts.
+#[derive(Default)]
+pub(super) struct Block {
+    tally: Tally,
+    /// Lines since the block that do not belong to it.
+    behind: usize,
+    gap: bool,
+    /// Its beginning is cut off: names of tests are above it, and not what became of them.
+    torn: bool,
+    /// Mocha has numbered a test that failed.
+    numbered: bool,
+}
+
+impl Block {
+    /// An empty line.
+    pub(super) fn gap(&mut self) {
+        self.gap = true;
+    }
+}
+
+pub(super) fn line(reading: &mut Reading<'_>, line: &str) {
+    jest(reading, line);
+    vitest(reading, line);
+    block(reading, line);
+    tap(reading, line);
+    managers(reading, line);
+}
+
+fn word(word: &str) -> Option<Slot> {
+    Some(match word {
+        "passed" => Slot::Passed,
+        "failed" => Slot::Failed,
+        "skipped" => Slot::Skipped,
+        "todo" | "pending" | "total" | "updated" | "obsolete" | "written" | "expected fail" => {
+            Slot::Aside
+        }
+        _ => return None,
+    })
+}
+
+fn jest(reading: &mut Reading<'_>, line: &str) {
+    if let Some(tally) = line.strip_prefix("Tests: ").and_then(|rest| list(rest, ',', word)) {
+        return reading.summary(Family::Jest, tally);
+    }
+    if let Some(tally) = line.strip_prefix("Test Suites: ").and_then(|rest| list(rest, ',', word)) {
+        reading.red |= tally.is_red();
+        return;
+    }
+    let ends = ["No tests found, exiting with code ", "No test files found, exiting with code "];
+    let code = ends.iter().find_map(|start| line.strip_prefix(start)).and_then(number);
+    reading.red |= code.is_some_and(|(code, _)| code != 0)
+        || line.starts_with("Jest: \"global\" coverage threshold");
+    // ` FAIL  src/a.test.ts > sums`, `FAIL ./a.test.js`.
+    let suite = line.trim_start().strip_prefix("FAIL ").map(str::trim_start);
+    let suite = suite.filter(|_| line.len() - line.trim_start().len() <= 1);
+    let suite = suite.and_then(|rest| rest.split_whitespace().next());
+    let is_script = |path: &str| {
+        let ending = path.rsplit('.').next().unwrap_or_default();
+        path.contains('.')
+            && matches!(ending, "js" | "jsx" | "ts" | "tsx" | "mjs" | "cjs" | "mts" | "cts" | "vue")
+    };
+    let inside = line.trim_start();
+    let case = (inside.starts_with("✕ ") || inside.starts_with("● ") && line.contains(" › "))
+        && line.starts_with("  ");
+    reading.finding |= case || suite.is_some_and(is_script);
+}
+
+fn vitest(reading: &mut Reading<'_>, line: &str) {
+    let inside = line.trim_start();
+    let behind = |title: &str| {
+        let rest = inside.strip_prefix(title)?.strip_prefix("  ")?.trim_start();
+        Some(rest.rsplit_once(" (").map_or(rest, |(counts, _)| counts))
+    };
+    if let Some(tally) = behind("Tests").and_then(|rest| list(rest, '|', word)) {
+        return reading.summary(Family::Vitest, tally);
+    }
+    if let Some(tally) = behind("Test Files").and_then(|rest| list(rest, '|', word)) {
+        reading.red |= tally.is_red();
+        return;
+    }
+    if let Some((count, rest)) = behind("Errors").and_then(number) {
+        reading.red |= count > 0 && rest.starts_with(" error");
+        return;
+    }
+    // ` ❯ a.test.ts (2 tests | 1 failed) 8ms`, `   × sums 5ms`.
+    let suite = inside.strip_prefix("❯ ").and_then(|rest| rest.split_once(" (")).is_some_and(
+        |(_, counts)| {
+            let counts = counts.split_once(')').map_or(counts, |(counts, _)| counts);
+            counts.split(" | ").any(|part| {
+                number(part).is_some_and(|(count, word)| count > 0 && word == " failed")
+            })
+        },
+    );
+    let case = line.starts_with(' ') && inside.starts_with("× ");
+    reading.finding |= suite || case;
+}
+
+/// The end of playwright, mocha and ava.
+fn block(reading: &mut Reading<'_>, line: &str) {
+    let inside = line.trim_start();
+    let indent = line.len() - inside.len();
+    let gap = std::mem::take(&mut reading.block.gap);
+    let member = number(inside).filter(|_| indent == 2).and_then(|(count, rest)| {
+        let rest = rest.strip_prefix(' ')?;
+        Some((count, rest.split_once(" (").map_or(rest, |(rest, _)| rest)))
+    });
+    if let Some((count, rest)) = member
+        && (numbered_end(reading, count, rest) || playwright_end(reading, count, rest, gap))
+    {
+        return;
+    }
+    // The tests that failed are named below their number, four characters to the right.
+    let names = indent >= 4 && !reading.block.tally.is_empty() && !gap;
+    if !names {
+        reading.block.behind += 1;
+    }
+    cases(reading, line);
+}
+
+/// `3 passing`, `1 failing` of mocha and `1 test failed` of ava, which no other program prints.
+fn numbered_end(reading: &mut Reading<'_>, count: u64, rest: &str) -> bool {
+    let tally = |slot| tally_of(slot, count);
+    match rest {
+        "passing" => {
+            reading.add(Family::Mocha, tally(Slot::Passed));
+            reading.green |= !reading.block.numbered;
+        }
+        "pending" => reading.add(Family::Mocha, tally(Slot::Skipped)),
+        "failing" => reading.summary(Family::Mocha, tally(Slot::Failed)),
+        "test passed" | "tests passed" => reading.summary(Family::Ava, tally(Slot::Passed)),
+        "test failed" | "tests failed" => reading.summary(Family::Ava, tally(Slot::Failed)),
+        "test skipped" | "tests skipped" => reading.add(Family::Ava, tally(Slot::Skipped)),
+        "uncaught exception"
+        | "uncaught exceptions"
+        | "unhandled rejection"
+        | "unhandled rejections" => reading.red |= count > 0,
+        _ => return false,
+    }
+    true
+}
+
+/// `1 failed`, `2 passed` of playwright, which a test may print too.
+fn playwright_end(reading: &mut Reading<'_>, count: u64, rest: &str, gap: bool) -> bool {
+    let slot = match rest {
+        "passed" | "flaky" => Slot::Passed,
+        "failed" | "interrupted" => Slot::Failed,
+        "skipped" => Slot::Skipped,
+        "did not run" => Slot::Aside,
+        "error was not a part of any test, see above for details"
+        | "errors were not a part of any test, see above for details" => Slot::Errors,
+        _ => return false,
+    };
+    if gap || reading.block.behind > 0 {
+        let torn = !gap && names_test(&reading.last);
+        let numbered = reading.block.numbered;
+        reading.block = Block { torn, numbered, ..Block::default() };
+    } else if reading.block.tally.is_empty() {
+        reading.block.torn = names_test(&reading.last);
+    }
+    slot.put(&mut reading.block.tally, count);
+    true
+}
+
+/// Single tests that failed.
+fn cases(reading: &mut Reading<'_>, line: &str) {
+    let inside = line.trim_start();
+    let indent = line.len() - inside.len();
+    // `  1) a.spec.ts:3:1 › adds ────`, also with `[chromium]` before the file.
+    let listed = number(inside).and_then(|(_, rest)| rest.strip_prefix(") "));
+    if reading.program == "playwright" {
+        let listed = indent == 2 && listed.is_some_and(|rest| rest.contains(" › "));
+        let marked = inside.starts_with("✘ ") && line.contains(" › ");
+        reading.finding |= listed || marked;
+        reading.red |= line == "Error: No tests found" || line == "Error: No tests found.";
+    }
+    reading.finding |= inside.starts_with("✘ [fail]: ");
+    // `✖ adds (2.5ms)` of node, unless it is marked as to be done.
+    reading.finding |= inside.starts_with("✖ ") && inside.ends_with("ms)") && inside.contains(" (");
+    // Mocha puts a number before each test that failed.
+    let numbered = listed.is_some() && indent >= 4 && matches!(reading.program, "mocha" | "npm");
+    reading.block.numbered |= numbered;
+    reading.finding |= numbered;
+}
+
+/// `    [chromium] › a.spec.ts:3:1 › adds ────`.
+fn names_test(line: &str) -> bool {
+    line.starts_with("    ") && line.contains(" › ")
+}
+
+fn tally_of(slot: Slot, count: u64) -> Tally {
+    let mut tally = Tally::default();
+    slot.put(&mut tally, count);
+    tally
+}
+
+fn tap(reading: &mut Reading<'_>, line: &str) {
+    let tap = &mut reading.tap;
+    let inside = line.trim_start();
+    if let Some(rest) = inside.strip_prefix("not ok ") {
+        let upper = rest.to_ascii_uppercase();
+        let excused = upper.contains("# TODO") || upper.contains("# SKIP");
+        if number(rest).is_some() && !excused {
+            reading.finding = true;
+            tap.failed += u64::from(inside.len() == line.len());
+        }
+        return;
+    }
+    if let Some(rest) = line.strip_prefix("ok ").filter(|rest| number(rest).is_some()) {
+        match rest.to_ascii_uppercase().contains("# SKIP") {
+            true => tap.skipped += 1,
+            false => tap.passed += 1,
+        }
+        return;
+    }
+    if let Some((count, "")) = line.strip_prefix("1..").and_then(number) {
+        tap.plan = Some(count);
+        return;
+    }
+    if line.starts_with("Bail out!") {
+        reading.red = true;
+        return;
+    }
+    let Some(rest) = line.strip_prefix("# ").or_else(|| line.strip_prefix("ℹ ")) else { return };
+    if rest == "ok" {
+        tap.fine = true;
+        return;
+    }
+    let Some((name, count)) = rest.split_once(' ') else { return };
+    let Some((count, "")) = number(count.trim_start()) else { return };
+    match name {
+        "pass" => Slot::Passed.put(&mut tap.totals, count),
+        "fail" | "cancelled" => {
+            Slot::Failed.put(&mut tap.totals, count);
+            tap.fine |= count == 0;
+        }
+        "skipped" | "skip" => Slot::Skipped.put(&mut tap.totals, count),
+        _ => {}
+    }
+}
+
+/// What package managers say when the script that they run failed.
+fn managers(reading: &mut Reading<'_>, line: &str) {
+    let inside = line.trim_start();
+    let lifecycle = inside.strip_prefix("ELIFECYCLE").map(str::trim_start);
+    let lifecycle = lifecycle
+        .is_some_and(|rest| rest.starts_with("Test failed") || rest.starts_with("Command failed"));
+    let bun = line.starts_with("error: script \"") && line.contains("\" exited with code ");
+    reading.red |= lifecycle
+        || bun
+        || line.starts_with("npm ERR! Test failed.")
+        || line.starts_with("npm ERR! code ELIFECYCLE")
+        || line.starts_with("npm error Lifecycle script `")
+        || line.starts_with("error Command failed with exit code ");
+    // Node says its version below an exception that nothing caught.
+    reading.finding |= line.starts_with("Node.js v") && !line.contains(' ');
+    let missing = ["npm ERR! Missing script:", "npm error Missing script:"];
+    reading.red |= missing.iter().any(|start| line.starts_with(start));
+    reading.red |= reading.program == "mocha"
+        && (line.starts_with("Error: No test files found")
+            || inside.starts_with("Exception during run: "));
+    reading.red |= reading.program == "node" && line.starts_with("Could not find '");
+}
+
+pub(super) fn end(reading: &mut Reading<'_>) {
+    // The block is the end of the output: at most a few lines of a report's address follow.
+    let block = std::mem::take(&mut reading.block);
+    let runs_scripts = !matches!(reading.program, "mocha" | "ava" | "cargo" | "pytest");
+    if !block.tally.is_empty() && block.behind <= 6 && runs_scripts {
+        match block.torn && !block.tally.is_red() {
+            true => reading.add(Family::Playwright, block.tally),
+            false => reading.summary(Family::Playwright, block.tally),
+        }
+    }
+    let tap = std::mem::take(&mut reading.tap);
+    if !tap.totals.is_empty() {
+        reading.add(Family::Tap, tap.totals);
+        reading.red |= tap.totals.is_red();
+        reading.green |= tap.fine;
+        return;
+    }
+    let seen = tap.passed + tap.failed + tap.skipped;
+    if tap.plan == Some(seen) && seen > 0 {
+        let (passed, failed, skipped) = (tap.passed, tap.failed, tap.skipped);
+        let tally = Tally {
+            passed: Some(passed),
+            failed: Some(failed),
+            skipped: Some(skipped),
+            errors: None,
+        };
+        reading.summary(Family::Tap, tally);
+    }
+}

@@ -1,0 +1,303 @@
+//! What becomes of a command line by its exit code and its output: a run that passed or failed, a commit
+//! that was made or not, an error with the lines that matter.
+
+use model::hook::ToolUse;
+use model::observation::ObsType;
+use serde_json::{Value, json};
+
+use super::{extract, payload, tool_of, used};
+
+const RED: &str = "running 3 tests\ntest a ... ok\ntest b ... FAILED\n\nthread 'b' panicked at src/lib.rs:9:5:\nassertion failed\n\ntest result: FAILED. 1 passed; 1 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s\n\nerror: test failed, to rerun pass `--lib`\n";
+const GREEN: &str = "error: only a log line\ntest failed_login ... ok\ntest result: ok. 2 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n";
+
+/// A command of Claude Code that it reports as a success: its exit code was 0.
+fn claude(command: &str, output: &str) -> ToolUse {
+    let response = json!({"stdout": output, "stderr": "", "interrupted": false});
+    used("claude-code", "PostToolUse", "Bash", json!({"command": command}), response)
+}
+
+/// A command of Codex, which reports no exit code.
+fn codex(command: &str, output: &str) -> ToolUse {
+    used("codex", "PostToolUse", "Bash", json!({"command": command}), json!(output))
+}
+
+/// @capture_verdicts
+#[test]
+fn a_red_run_is_a_failure_although_its_exit_code_is_hidden_or_not_reported() {
+    let counts = |own: bool| json!({"result": "failed", "own_exit": own, "passed": 1, "failed": 1, "skipped": 1});
+    let table = [
+        (claude("cargo test 2>&1 | tail -20", RED), counts(false)),
+        (claude("cargo test || true", RED), counts(false)),
+        (claude("cargo test; git status", RED), counts(false)),
+        (codex("cargo test", RED), counts(true)),
+        (codex("cargo test 2>&1 | tail -20", RED), counts(false)),
+    ];
+    for (tool, run) in table {
+        let told = (tool.obs_type, tool.failed, &tool.metadata["run"]);
+        assert_eq!(told, (ObsType::CommandError, true, &run), "{}", *tool.content);
+        assert_eq!(tool.metadata["failed"], true);
+        assert!(tool.metadata["error"].as_str().unwrap().contains("test b ... FAILED"));
+    }
+}
+
+/// @capture_verdicts
+#[test]
+fn a_green_run_is_no_failure_whatever_its_log_says() {
+    let passed = |tool: ToolUse, own: bool| {
+        assert_eq!((tool.obs_type, tool.failed), (ObsType::Command, false), "{}", *tool.content);
+        let run = &tool.metadata["run"];
+        assert_eq!((&run["result"], &run["own_exit"]), (&json!("passed"), &json!(own)));
+    };
+    passed(claude("cargo test 2>&1 | tail -20", GREEN), false);
+    passed(codex("cargo test", GREEN), true);
+    // Its own exit code decides, whatever the output looks like.
+    passed(claude("cd app && cargo test", RED), true);
+    passed(claude("set -o pipefail; cargo test 2>&1 | tail -20", RED), true);
+    passed(claude("cargo test > log 2>&1; echo \"exit: $?\"", "exit: 0\n"), true);
+}
+
+/// @capture_run
+#[test]
+fn a_result_that_nothing_shows_is_unknown() {
+    let table = [
+        claude("cargo test 2>&1 | grep -c warning", "0\n"),
+        claude("cargo test > /dev/null 2>&1 || true", ""),
+        codex("cargo test > log 2>&1", ""),
+        codex("npx tsc --noEmit", ""),
+    ];
+    for tool in table {
+        assert_eq!((tool.obs_type, tool.failed), (ObsType::Command, false), "{}", *tool.content);
+        assert_eq!(tool.metadata["run"]["result"], "unknown", "{}", *tool.content);
+    }
+    // One that was stopped or goes on is not evidence of anything.
+    for member in [json!({"interrupted": true}), json!({"backgroundTaskId": "b1"})] {
+        let mut response = json!({"stdout": RED});
+        response.as_object_mut().unwrap().extend(member.as_object().unwrap().clone());
+        let input = json!({"command": "cargo test | tail"});
+        let tool = used("claude-code", "PostToolUse", "Bash", input, response);
+        assert_eq!((tool.failed, &tool.metadata["run"]["result"]), (false, &json!("unknown")));
+    }
+    assert_eq!(claude("ls", "").metadata.get("run"), None);
+}
+
+/// @capture_run
+#[test]
+fn a_line_that_prints_the_exit_code_of_its_run_is_believed() {
+    let table = [
+        ("cargo test > log 2>&1; echo $?", "101\n", "failed"),
+        ("cargo test 2>&1 | tail -3; echo \"exit=${PIPESTATUS[0]}\"", "x\nexit=0\n", "passed"),
+        ("cargo test > log; echo \"EXIT: $?\"; tail -3 log", "EXIT: 1\nerror\n", "failed"),
+        ("cargo test > log; echo \"EXIT: $?\"", "no such line\n", "unknown"),
+    ];
+    for (command, output, result) in table {
+        let tool = claude(command, output);
+        let run = &tool.metadata["run"];
+        assert_eq!(run["result"], result, "{command}");
+        assert_eq!(tool.failed, result == "failed", "{command}");
+    }
+    // The push failed, not the tests before it.
+    let members = json!({"tool_name": "Bash", "tool_input": {"command": "cargo test && git push"},
+        "error": format!("Exit code 1\n{GREEN}\n ! [rejected] main -> main (fetch first)")});
+    let tool = tool_of(extract("claude-code", &payload("PostToolUseFailure", members)).unwrap());
+    assert_eq!((tool.failed, &tool.metadata["run"]["result"]), (true, &json!("passed")));
+}
+
+/// @capture_plain_failures
+#[test]
+fn what_a_plain_command_prints_is_no_failure_unless_its_program_ended_so() {
+    let traceback =
+        "Traceback (most recent call last):\n  File \"a.py\", line 1, in <module>\nValueError: x\n";
+    for (command, output) in [
+        ("cat log.txt", RED),
+        ("cat log.txt", traceback),
+        ("echo FAILED", "FAILED\n"),
+        ("git log", "    fatal: was fixed\n"),
+        ("git show HEAD:notes", "fatal: not a repository\n"),
+        ("rg panic", "thread 'main' panicked at src/main.rs:1:1:\n"),
+        ("grep -rn 'command not found' .", "bash: line 1: x: command not found\n"),
+        ("python a.py", &format!("{traceback}recovered\n")),
+        ("python a.py; cat log.txt", traceback),
+    ] {
+        let tool = codex(command, output);
+        assert_eq!((tool.obs_type.word(), tool.failed), (tool.obs_type.word(), false), "{command}");
+    }
+    for (command, output) in [
+        ("python a.py", traceback),
+        ("cd x && python3 a.py 2>&1 | tail -5", traceback),
+        ("cargo run", "thread 'main' (12) panicked at src/main.rs:1:1:\nboom\n"),
+        ("nosuch --x", "bash: line 1: nosuch: command not found\n"),
+        ("git rebase main", "fatal: no rebase in progress\n"),
+    ] {
+        let tool = codex(command, output);
+        assert_eq!((tool.obs_type, tool.failed), (ObsType::CommandError, true), "{command}");
+        assert_eq!(claude(command, output).failed, command.contains('|'), "{command}");
+    }
+}
+
+/// @capture_no_commit
+#[test]
+fn a_commit_that_git_did_not_make_is_none() {
+    let header = "[main 1a2b3c4] fix it\n 1 file changed, 2 insertions(+)\n";
+    let table = [
+        ("git commit -m 'fix it'", header, "git_commit"),
+        ("git commit -qm 'fix it'", "", "git_commit"),
+        ("git commit --quiet -m 'fix it'", "", "git_commit"),
+        (
+            "git commit -m 'fix it' 2>&1 | tail -1",
+            " 1 file changed, 2 insertions(+)\n",
+            "git_commit",
+        ),
+        ("git commit -m 'fix it' | tail -1", "lint ok\n", "git_commit"),
+        ("git commit -m 'fix it' > /dev/null", "", "git_commit"),
+        ("git commit -m 'fix it'", "error: lint warned\n[main 1a2b3c4] fix it\n", "git_commit"),
+        ("git commit -m 'fix it'", "", "command"),
+        (
+            "git commit -m 'fix it'",
+            "On branch main\nnothing to commit, working tree clean\n",
+            "command",
+        ),
+        ("git commit -qm 'fix it'", "no changes added to commit (use \"git add\")\n", "command"),
+        ("git commit -m 'fix it'", "fatal: not a git repository\n", "command_error"),
+        ("git commit -qm 'fix it'", "error: pathspec 'x' did not match\n", "command_error"),
+        (
+            "git commit -m 'fix it'",
+            "ruff....Failed\n- hook id: ruff\n- exit code: 1\n",
+            "command_error",
+        ),
+        (
+            "git commit -m 'fix it' | tail -3",
+            "fatal: unable to auto-detect email\n",
+            "command_error",
+        ),
+        ("gh pr view; git commit -m x", "nothing to commit\n", "github"),
+    ];
+    for (command, output, kind) in table {
+        let tool = codex(command, output);
+        assert_eq!(tool.obs_type.word(), kind, "{command}: {output}");
+        let has_message = tool.metadata.get("commit_message").is_some();
+        assert_eq!(has_message, kind == "git_commit", "{command}: {output}");
+        assert!(kind == "git_commit" || tool.metadata.get("commit_hash").is_none());
+    }
+    // Claude Code reports failures: a line of its own exit code 0 is believed.
+    assert_eq!(claude("git commit -m 'fix it'", "").obs_type, ObsType::GitCommit);
+    assert_eq!(claude("git commit -m x || true", "nothing to commit\n").obs_type, ObsType::Command);
+    // A commit that was stopped was made only if git says so.
+    for (output, kind) in [("", ObsType::Command), (header, ObsType::GitCommit)] {
+        let response = json!({"stdout": output, "interrupted": true});
+        let input = json!({"command": "git commit -qm x"});
+        let tool = used("claude-code", "PostToolUse", "Bash", input, response);
+        assert_eq!(tool.obs_type, kind, "{output}");
+    }
+}
+
+/// @capture_no_commit
+#[test]
+fn a_push_that_was_refused_is_a_failure() {
+    let table = [
+        ("To host:r.git\n   a1b2c3d..e4f5a6b  main -> main\n", false),
+        ("Everything up-to-date\n", false),
+        (
+            "To host:r.git\n ! [rejected]        main -> main (fetch first)\nerror: failed to push some refs to 'host:r.git'\n",
+            true,
+        ),
+        ("fatal: No configured push destination.\n", true),
+    ];
+    for (output, failed) in table {
+        let tool = codex("git push", output);
+        let kind = if failed { ObsType::CommandError } else { ObsType::GitPush };
+        assert_eq!((tool.obs_type, tool.failed), (kind, failed), "{output}");
+    }
+}
+
+fn error_of(output: &str) -> String {
+    let members =
+        json!({"tool_name": "Bash", "tool_input": {"command": "cargo test"}, "error": output});
+    let tool = tool_of(extract("claude-code", &payload("PostToolUseFailure", members)).unwrap());
+    tool.metadata["error"].as_str().unwrap().to_owned()
+}
+
+/// @capture_error_lines
+#[test]
+fn an_error_keeps_its_ends_and_the_first_and_the_last_line_that_matter() {
+    let noise = "compiling something that is of no interest\n".repeat(200);
+    let first = "error[E0308]: mismatched types\n --> src/deep.rs:7:9\n";
+    let last = "FAILED tests/test_x.py::test_last - AssertionError: 3 != 4\n";
+    let output = format!(
+        "Exit code 101\n{noise}{first}{noise}error: in between\n{noise}{last}{noise}the end\n"
+    );
+    let error = error_of(&output);
+    assert!(error.chars().count() <= 2_000, "{}", error.chars().count());
+    assert!(error.starts_with("Exit code 101\n") && error.ends_with("the end\n"));
+    for line in [
+        "error[E0308]: mismatched types\n --> src/deep.rs:7:9",
+        "test_last - AssertionError: 3 != 4",
+    ] {
+        assert!(error.contains(line), "{line}: {error}");
+    }
+    // Far behind the first 64 KiB, too; colours are left out; a secret in such a line is redacted.
+    let token = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+    let far = "noise of no interest at all\n".repeat(9_000);
+    let panic = format!(
+        "\u{1b}[31mthread 'a' panicked at src/x.rs:1:2:\u{1b}[0m\ntoken {token} is wrong\n"
+    );
+    let error = error_of(&format!("{noise}{panic}{far}{}{noise}", panic.replace("'a'", "'z'")));
+    assert!(error.chars().count() <= 2_000);
+    for line in [
+        "thread 'a' panicked at src/x.rs:1:2:\ntoken ",
+        "thread 'z' panicked at src/x.rs:1:2:\ntoken ",
+    ] {
+        assert!(error.contains(line), "{line}: {error}");
+    }
+    assert!(!error.contains(token) && !error.contains('\u{1b}'), "{error}");
+}
+
+/// @capture_shortened
+#[test]
+fn the_end_of_a_shortened_output_still_tells_the_result() {
+    let noise = "a line of a very long log\n".repeat(200_000);
+    let shortened = |members: Value| {
+        let mut event = payload("PostToolUse", members);
+        agents::shorten(&mut event);
+        assert!(event.to_string().len() < 20_000);
+        event
+    };
+    let input = json!({"command": "cargo test 2>&1 | tail -100000"});
+    let response = json!({"stdout": format!("{noise}{RED}"), "stderr": ""});
+    let members = json!({"tool_name": "Bash", "tool_input": input, "tool_response": response});
+    let tool = tool_of(extract("claude-code", &shortened(members.clone())).unwrap());
+    assert_eq!(
+        (tool.obs_type, &tool.metadata["run"]["failed"]),
+        (ObsType::CommandError, &json!(1))
+    );
+    assert!(tool.metadata["error"].as_str().unwrap().contains("test b ... FAILED"));
+    assert_eq!(
+        tool_of(extract("claude-code", &payload("PostToolUse", members)).unwrap()).metadata["run"],
+        tool.metadata["run"]
+    );
+    // So does the error of an event of its own.
+    let error = format!("Exit code 101\n{noise}{RED}");
+    let members =
+        json!({"tool_name": "Bash", "tool_input": {"command": "cargo test"}, "error": error});
+    let mut event = payload("PostToolUseFailure", members);
+    agents::shorten(&mut event);
+    let tool = tool_of(extract("claude-code", &event).unwrap());
+    assert_eq!(
+        (&tool.metadata["exit_code"], &tool.metadata["run"]["failed"]),
+        (&json!(101), &json!(1))
+    );
+    // A secret that the cut tore in two is not kept.
+    let token = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+    for at in [10, 30] {
+        let end = "x ".repeat(2_048 - at / 2);
+        let text = format!("{noise}{token}{end}");
+        let event =
+            shortened(json!({"tool_name": "Bash", "tool_input": {"command": "false | cat"},
+            "tool_response": {"stdout": text, "is_error": true}}));
+        let tool = tool_of(extract("claude-code", &event).unwrap());
+        assert!(
+            !tool.metadata.to_string().contains(&token[token.len() - 10..]),
+            "{}",
+            *tool.metadata
+        );
+    }
+}

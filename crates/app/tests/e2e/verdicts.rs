@@ -1,0 +1,105 @@
+//! Runs and commits whose exit code says nothing: what they printed decides what is recorded of them.
+
+use serde_json::{Value, json};
+use testkit::Home;
+
+use super::home;
+
+const RED: &str = "running 2 tests\ntest parses ... ok\ntest adds ... FAILED\n\nthread 'adds' panicked at src/lib.rs:9:5:\nassertion `left == right` failed\n\ntest result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n\nerror: test failed, to rerun pass `--lib`\n";
+const GREEN: &str = "error: a log line\ntest failed_logins ... ok\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n";
+
+/// A command that an agent reports as used, with this response.
+fn ran(home: &Home, agent: &str, session: &str, command: &str, response: &Value) {
+    let payload = json!({
+        "session_id": session, "cwd": home.path(""), "hook_event_name": "PostToolUse",
+        "tool_name": "Bash", "tool_input": {"command": command}, "tool_response": response,
+        "tool_use_id": format!("use-{command}-{}", response.to_string().len()),
+    });
+    let args = ["hook", "PostToolUse", "--agent", agent];
+    let run = home.run_with(&args, payload.to_string().as_bytes());
+    assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{command}");
+}
+
+/// Type and metadata of what a session left, in order.
+fn records(home: &Home, session: &str) -> Vec<(String, Value)> {
+    let trace = home.call("session_trace", &json!({ "session_id": session }));
+    let turns = trace["prompts"].as_array().unwrap();
+    let seen = turns.iter().flat_map(|turn| turn["observations"].as_array().unwrap());
+    let ids: Vec<&Value> = seen.map(|seen| &seen["id"]).collect();
+    let whole = home.call("get_observations", &json!({ "ids": ids }));
+    let whole = whole["results"].as_array().unwrap().clone();
+    let of_id = |id: &Value| whole.iter().find(|record| record["id"] == *id).unwrap().clone();
+    ids.into_iter()
+        .map(of_id)
+        .map(|record| (record["obs_type"].as_str().unwrap().to_owned(), record["metadata"].clone()))
+        .collect()
+}
+
+/// @capture_verdicts
+/// @capture_run
+#[test]
+fn a_red_run_behind_a_pipe_and_one_of_codex_are_recorded_as_failures() {
+    for with_daemon in [true, false] {
+        let home = home();
+        // Without a daemon the hook itself reads the output, before it spools the event.
+        let _daemon = with_daemon.then(|| home.daemon());
+        let piped = "cargo test 2>&1 | tail -20";
+        for (agent, session, command) in
+            [("claude-code", "s-1", piped), ("codex", "s-2", "cargo test")]
+        {
+            let answer = |output: &str| match agent {
+                "codex" => json!(output),
+                _ => json!({"stdout": output, "stderr": ""}),
+            };
+            ran(&home, agent, session, command, &answer(RED));
+            ran(&home, agent, session, command, &answer(GREEN));
+            let own = command != piped;
+            let failed = json!({"result": "failed", "own_exit": own, "passed": 1, "failed": 1, "skipped": 0});
+            let passed = json!({"result": "passed", "own_exit": own, "passed": 1, "failed": 0, "skipped": 0});
+            let told = records(&home, session);
+            let runs: Vec<_> =
+                told.iter().map(|(kind, told)| (kind.as_str(), told["run"].clone())).collect();
+            assert_eq!(runs, [("command_error", failed), ("command", passed)], "{with_daemon}");
+            assert_eq!(told[0].1["failed"], true);
+            assert!(told[0].1["error"].as_str().unwrap().contains("test adds ... FAILED"));
+        }
+    }
+}
+
+/// @capture_no_commit
+/// @obs_summary_completed
+#[test]
+fn a_commit_that_failed_in_codex_is_neither_a_commit_nor_completed() {
+    let home = home();
+    let _daemon = home.daemon();
+    let command = "git commit -m 'fix the login'";
+    let fatal = "fatal: unable to auto-detect email address";
+    ran(&home, "codex", "s-1", command, &json!(fatal));
+    ran(&home, "codex", "s-1", command, &json!("On branch main\nnothing to commit\n"));
+    ran(
+        &home,
+        "codex",
+        "s-1",
+        "git commit -m tests",
+        &json!("[main 1a2b3c4] tests\n 1 file changed, 1 insertion(+)\n"),
+    );
+    let kinds: Vec<String> = records(&home, "s-1").into_iter().map(|(kind, _)| kind).collect();
+    assert_eq!(kinds, ["command_error", "command", "git_commit"]);
+    let end = json!({ "session_id": "s-1", "cwd": home.path(""), "hook_event_name": "Stop" });
+    home.hook("Stop", &end);
+    let summaries = home.call("session_summaries", &json!({ "project": "*" }));
+    let summary = &summaries["results"][0]["summary"];
+    assert_eq!(summary["completed"], json!(["tests"]), "{summary}");
+    assert_eq!(summary["notes"], json!([fatal]), "{summary}");
+}
+
+/// @capture_shortened
+#[test]
+fn the_numbers_at_the_end_of_five_megabytes_are_recorded() {
+    let home = home();
+    let _daemon = home.daemon();
+    let output = format!("{}{RED}", "a line of a long log\n".repeat(250_000));
+    ran(&home, "codex", "s-1", "cargo test", &json!(output));
+    let told = records(&home, "s-1");
+    assert_eq!((told[0].0.as_str(), &told[0].1["run"]["failed"]), ("command_error", &json!(1)));
+}
