@@ -15,8 +15,15 @@ pub const SOCKET_AHEAD_BYTES: usize = 128 * 1024;
 /// Members of one JSON-RPC batch.
 pub const BATCH_MAX: usize = 1_000;
 
-/// Open connections, all surfaces together.
+/// Open connections, all surfaces together; fewer where the system allows fewer open files.
 pub const CONNECTIONS_MAX: usize = 512;
+/// Connections that are served however few files may be open.
+pub const CONNECTIONS_MIN: usize = 8;
+/// Open files that the daemon asks for at its start, if the system lets it.
+pub const OPEN_FILES_WANTED: u64 = 4_096;
+/// Open files that connections leave to the rest of the daemon: database and WAL of the writer and each
+/// reader, log, locks, spool, backups, and connections that were evicted and are not closed yet.
+pub const OPEN_FILES_RESERVED: usize = 64;
 /// Requests of one connection that are being worked on at the same time.
 pub const IN_FLIGHT_MAX: usize = 64;
 /// Events of hooks on one connection to the unix socket that are under way at the same time, and that are

@@ -1,15 +1,17 @@
-//! Open connections of all surfaces: how many there are, and who goes when there are too many.
+//! Open connections of all surfaces: how many there are, and which one is closed when there are too many.
 //!
-//! When all places are taken, the connection that has longest sent nothing is closed for the new
-//! one: a thousand idle clients cannot keep a new one out.
+//! When all places are taken, the connection that has been silent for longest is closed for the new one, so
+//! that a thousand idle clients cannot keep a new one out. Connections that never showed a token are
+//! closed before those that did: any user of this machine can open them.
 
 use std::collections::HashMap;
 use std::io;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 
+use model::limits;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::watch;
 
@@ -28,9 +30,31 @@ struct Places {
     taken: HashMap<u64, Arc<Member>>,
 }
 
+impl Places {
+    /// Evicts the connection that has been silent for longest among those without a token, else among all.
+    fn evict_one(&mut self) {
+        let rank = |member: &Member| {
+            let trusted = member.trusted.load(Ordering::Relaxed);
+            (trusted, member.last_heard.load(Ordering::Relaxed))
+        };
+        let first = self.taken.iter().min_by_key(|(_, member)| rank(member)).map(|(id, _)| *id);
+        if let Some(gone) = first.and_then(|id| self.taken.remove(&id)) {
+            gone.evicted.send_replace(true);
+        }
+    }
+}
+
 struct Member {
     last_heard: AtomicU64,
+    /// Whether a request passed the guard, or it is a connection to the unix socket.
+    trusted: AtomicBool,
     evicted: watch::Sender<bool>,
+}
+
+/// How many connections there may be with this limit on open files.
+pub fn fitting(open_files: usize) -> usize {
+    let left = open_files.saturating_sub(limits::OPEN_FILES_RESERVED);
+    left.clamp(limits::CONNECTIONS_MIN, limits::CONNECTIONS_MAX)
 }
 
 impl Connections {
@@ -43,25 +67,29 @@ impl Connections {
         })
     }
 
-    /// Gives a new connection its place. If all are taken, the longest silent one is evicted.
+    /// Gives a new connection its place. If all are taken, another one is evicted.
     pub fn admit(self: &Arc<Self>, kind: &'static str) -> Slot {
         let member = Arc::new(Member {
             last_heard: AtomicU64::new(self.stamp()),
+            trusted: AtomicBool::new(false),
             evicted: watch::Sender::new(false),
         });
         let mut places = self.places();
         if places.taken.len() >= self.max {
-            let silent = |member: &Member| member.last_heard.load(Ordering::Relaxed);
-            let longest = places.taken.iter().min_by_key(|(_, member)| silent(member));
-            if let Some(gone) = longest.map(|(id, _)| *id).and_then(|id| places.taken.remove(&id)) {
-                gone.evicted.send_replace(true);
-            }
+            places.evict_one();
         }
         let id = places.next;
         places.next += 1;
         places.taken.insert(id, member.clone());
         self.count.send_replace(places.taken.len());
         Slot { connections: self.clone(), id, kind, member }
+    }
+
+    /// Closes a connection because no more files can be opened, so that the next one can be accepted.
+    pub fn make_room(&self) {
+        let mut places = self.places();
+        places.evict_one();
+        self.count.send_replace(places.taken.len());
     }
 
     /// How many connections are open.
@@ -95,6 +123,11 @@ impl Slot {
     /// Notes that the connection sent something.
     pub fn touch(&self) {
         self.member.last_heard.store(self.connections.stamp(), Ordering::Relaxed);
+    }
+
+    /// Notes that a request of this connection passed the guard.
+    pub fn trust(&self) {
+        self.member.trusted.store(true, Ordering::Relaxed);
     }
 
     /// Ends when the connection has to make room.
@@ -202,6 +235,32 @@ mod tests {
         let fifth = connections.admit("e");
         assert!(is_evicted(&third));
         assert_eq!((connections.open(), fifth.kind()), (3, "e"));
+    }
+
+    #[test]
+    fn connections_without_a_token_are_closed_first() {
+        let connections = Connections::new(3);
+        let trusted = connections.admit("socket");
+        trusted.trust();
+        let second = connections.admit("a");
+        let third = connections.admit("b");
+        let _fourth = connections.admit("c");
+        assert!(is_evicted(&second) && !is_evicted(&trusted) && !is_evicted(&third));
+        connections.make_room();
+        assert!(is_evicted(&third) && !is_evicted(&trusted));
+        assert_eq!(connections.open(), 2);
+        connections.make_room();
+        connections.make_room();
+        connections.make_room();
+        assert!(is_evicted(&trusted), "if there is no other");
+        assert_eq!(connections.open(), 0);
+    }
+
+    #[test]
+    fn fewer_open_files_mean_fewer_connections() {
+        assert_eq!(fitting(4_096), 512);
+        assert_eq!(fitting(256), 192);
+        assert_eq!(fitting(10), 8);
     }
 
     #[test]

@@ -25,7 +25,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::sleep;
 
 use crate::connections::{Connections, Heard, Slot};
-use crate::{guard, page, rpc, sse, ws};
+use crate::{guard, page, platform, rpc, sse, ws};
 
 mod message;
 mod receiving;
@@ -100,6 +100,9 @@ pub async fn serve(listener: TcpListener, face: Arc<Face>, mut stop: watch::Rece
             Err(error) => {
                 let log = shared.face.runtime.log();
                 log.warn("http", format_args!("a connection was not accepted: {error}"));
+                if platform::is_out_of_files(&error) {
+                    shared.face.connections.make_room();
+                }
                 sleep(limits::ACCEPT_PAUSE).await;
             }
         }
@@ -247,8 +250,13 @@ async fn route(connection: &Arc<Connection>, request: Request<Incoming>) -> Resp
             _ => auth.check(&head),
         };
         match checked {
-            Ok(Some(proved)) => drop(head.extensions.insert(proved)),
-            Ok(None) => {}
+            Ok(proved) => {
+                // A cookie without a proof got no further than its challenge.
+                if path != Some(Path::Challenge) {
+                    connection.slot.trust();
+                }
+                head.extensions.insert(proved);
+            }
             Err(error) => return Refused::from(error).response(rpc),
         }
     }

@@ -5,12 +5,35 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
+use model::limits;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// Leaves the terminal's session, so that closing the terminal does not end the daemon.
 pub fn detach() {
     // Fails only for a process that leads a group already, which is as good.
     let _ = rustix::process::setsid();
+}
+
+/// Raises the soft limit on open files as far as the hard one allows, up to what the daemon can use; the
+/// limit that holds then. Many systems begin with 256 or 1,024, which idle connections alone could use up.
+pub fn raise_open_files() -> usize {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    let wanted = maximum.unwrap_or(u64::MAX).min(limits::OPEN_FILES_WANTED);
+    let raised = Rlimit { current: Some(wanted), maximum };
+    let limit = match current {
+        Some(soft) if soft < wanted && setrlimit(Resource::Nofile, raised).is_ok() => wanted,
+        Some(soft) => soft,
+        None => limits::OPEN_FILES_WANTED,
+    };
+    usize::try_from(limit).unwrap_or(usize::MAX)
+}
+
+/// Whether an error means that no more files may be opened, by this process or on this machine.
+pub(crate) fn is_out_of_files(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    let errno = error.raw_os_error();
+    [Errno::MFILE, Errno::NFILE].iter().any(|out| errno == Some(out.raw_os_error()))
 }
 
 /// Makes a write beyond the limit on the size of files fail like one to a full disk, instead of
@@ -74,7 +97,7 @@ pub fn write_private(path: &Path, text: &str) -> io::Result<()> {
 
 /// Reads the token, or makes one: 256 random bits that survive a reboot.
 pub fn token(path: &Path) -> io::Result<String> {
-    if let Ok(text) = regular::read_text(path, model::limits::SMALL_FILE_BYTES_MAX) {
+    if let Ok(text) = regular::read_text(path, limits::SMALL_FILE_BYTES_MAX) {
         let text = text.trim();
         if text.len() >= 32 {
             return Ok(text.to_owned());

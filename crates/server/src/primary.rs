@@ -17,7 +17,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::connections::Connections;
+use crate::connections::{self, Connections};
 use crate::door::Door;
 use crate::guard::{Auth, Browsers};
 use crate::http::{self, Face};
@@ -161,7 +161,7 @@ impl Primary {
         // The socket comes last: who can connect to it may rely on a daemon that has started.
         let (door, unix, listeners) = Door::open(&locations)?;
         let port = tcp.local_addr().map_or(0, |address| address.port());
-        let connections = Connections::new(limits::CONNECTIONS_MAX);
+        let connections = Connections::new(connections::fitting(platform::raise_open_files()));
         let mcp = McpServer::new(runtime.clone());
         let started_at = client::clock::now_ms();
         let address = format!("http://{}", SocketAddr::new(options.host, port));

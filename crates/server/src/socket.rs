@@ -22,6 +22,7 @@ use tokio::task::JoinSet;
 
 use self::events::UnderWay;
 use crate::connections::{Heard, Slot};
+use crate::platform;
 use crate::primary::{Shared, Why};
 use crate::rpc::{self, Frame, Members};
 
@@ -39,13 +40,18 @@ pub(crate) async fn serve(
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) if is_ours(&stream) => {
                     let slot = Arc::new(shared.connections.admit("socket"));
+                    // The peer is this user.
+                    slot.trust();
                     open.spawn(connection(stream, slot, shared.clone(), stop.clone()));
                 }
                 Ok(_) => shared.runtime.log().warn("socket", format_args!("refused another user")),
                 Err(error) => {
-                    // Out of file descriptors, most likely: let some close before the next try.
-                    shared.runtime.log().warn("socket", format_args!("accept failed: {}", error.kind()));
-                    tokio::time::sleep(Duration::from_millis(100)).await;
+                    shared.runtime.log().warn("socket", format_args!("accept failed: {error}"));
+                    if platform::is_out_of_files(&error) {
+                        shared.connections.make_room();
+                    }
+                    // What is being closed needs a moment, and the next try must not come at once.
+                    tokio::time::sleep(limits::ACCEPT_PAUSE).await;
                 }
             },
             Some(next) = listeners.recv() => listener = next,

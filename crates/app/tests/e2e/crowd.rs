@@ -1,8 +1,9 @@
 //! Too many, too slow and too strange connections: a new client is served all the same.
 
-use std::io::{Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
 use std::os::unix::net::UnixStream;
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
@@ -50,6 +51,58 @@ fn a_thousand_idle_connections_do_not_keep_a_new_client_out() {
     assert!(connections.as_u64().is_some_and(|count| count <= 512), "{connections}");
     drop((tcp, unix));
     serves(&home, &daemon);
+}
+
+/// A daemon under a limit on open files; `ulimit` sets it.
+fn limited(home: &Home, ulimit: &str) -> (std::process::Child, u16) {
+    let script = format!("{ulimit}; exec \"$0\" \"$@\"");
+    let mut command = super::ways::under(home, "sh", &["-c", &script], &["serve", "--http"]);
+    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    let port = line.trim().rsplit(':').next().and_then(|port| port.parse().ok());
+    (child, port.unwrap_or_else(|| panic!("the daemon said {line:?}")))
+}
+
+/// @few_open_files_lock_nobody_out
+#[test]
+fn idle_connections_under_a_low_limit_on_open_files_keep_nobody_out() {
+    // The soft limit alone is raised; with a low hard limit there are fewer places.
+    for (ulimit, most) in [("ulimit -Sn 256", 512), ("ulimit -n 256", 192), ("ulimit -n 100", 36)] {
+        let home = home();
+        let (mut child, port) = limited(&home, ulimit);
+        let http = Http::new(port).with("Authorization", &format!("Bearer {}", home.token()));
+        let mut trusted = http.connect();
+        let mut agent = home.socket();
+        assert!(agent.rpc("status", &json!({})).is_ok());
+        let ask = |stream: &mut TcpStream| {
+            let token = home.token();
+            let head = format!(
+                "GET /rpc HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {token}\r\n\r\n"
+            );
+            stream.write_all(head.as_bytes()).unwrap();
+            read_response(&mut BufReader::new(stream)).map(|response| response.status)
+        };
+        assert_eq!(ask(&mut trusted), Some(405), "it passed the guard");
+        let idle: Vec<TcpStream> =
+            (0..400).map(|_| TcpStream::connect(("127.0.0.1", port)).unwrap()).collect();
+        let began = Instant::now();
+        assert!(http.rpc("status", &json!({})).is_ok(), "{ulimit}");
+        assert!(home.socket().rpc("status", &json!({})).is_ok(), "{ulimit}");
+        home.hook("Stop", &json!({ "session_id": "s-1", "cwd": "/srv/app" }));
+        let taken = agent.rpc("status", &json!({})).unwrap();
+        assert_eq!((&taken["events"], &taken["spooled"]), (&json!(1), &json!(0)), "{ulimit}");
+        let took = began.elapsed();
+        println!("{ulimit}: all answered within {took:?}");
+        assert!(took < Duration::from_secs(5), "{ulimit}: {took:?}");
+        // Those that showed the token, or came over the socket, are still there.
+        assert_eq!(ask(&mut trusted), Some(405), "{ulimit}");
+        let open = agent.rpc("status", &json!({})).unwrap()["connections"].as_u64().unwrap();
+        assert!(open <= most, "{ulimit}: {open} connections");
+        drop(idle);
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
 }
 
 /// @a_client_in_use_is_not_evicted

@@ -67,7 +67,7 @@ pub(crate) async fn read(
         }),
     };
     connection.receiving.body_came();
-    match (read, head.extensions.get::<ProvedBody>()) {
+    match (read, head.extensions.get::<Option<ProvedBody>>().and_then(Option::as_ref)) {
         (Ok(body), Some(proved)) if !proved.is(&body) => {
             Err(OpError::new(Code::Unauthenticated, "the proof is for another body").into())
         }
