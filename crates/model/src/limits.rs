@@ -273,8 +273,10 @@ pub const BESIDE_PATIENCE: Duration = Duration::from_secs(2);
 pub const DOCTOR_PATIENCE: Duration = Duration::from_secs(1);
 /// How long to wait for a PRIMARY that is leaving to let go of the database.
 pub const DATABASE_LOCK_PATIENCE: Duration = Duration::from_secs(6);
-/// Bytes of a body that are read and thrown away, so that its sender gets to read the refusal.
+/// Bytes of a refused body that are read and thrown away, so that its sender gets to read the refusal, and
+/// how long that may take.
 pub const BODY_DISCARD_BYTES_MAX: usize = 4 * BODY_BYTES_MAX;
+pub const BODY_DISCARD: Duration = Duration::from_millis(250);
 /// Time for the peer to take notice of a close.
 pub const WS_CLOSE: Duration = Duration::from_secs(1);
 /// How long a stopping daemon waits for each answer that is still under way.

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use http_body_util::Either;
 use http_body_util::combinators::UnsyncBoxBody;
-use hyper::body::Incoming;
+use hyper::body::{Body as _, Incoming};
 use hyper::header::{self, HeaderName, HeaderValue};
 use hyper::http::request::Parts;
 use hyper::server::conn::http1;
@@ -161,7 +161,23 @@ async fn answer(
     request: Request<Incoming>,
 ) -> Result<Response<Body>, Infallible> {
     connection.receiving.head_came();
-    let response = route(&connection, request).await;
+    let asks_first = request.headers().contains_key(header::EXPECT);
+    let (head, body) = request.into_parts();
+    let mut body = Some(body);
+    let mut response = route(&connection, head, &mut body).await;
+    let status = response.status();
+    if status.is_client_error() || status.is_server_error() {
+        let rest = body.filter(|rest| !rest.is_end_stream());
+        // What is left of a body would be taken for the next request. A client that asks first, by
+        // `Expect`, sends nothing more once it is refused.
+        let ends = match rest {
+            Some(rest) => asks_first || !message::drained(rest).await,
+            None => false,
+        };
+        if ends {
+            response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+        }
+    }
     connection.receiving.answered();
     Ok(response)
 }
@@ -233,9 +249,13 @@ fn hook_event(path: &str) -> Option<&str> {
     path.strip_prefix("/hook/").filter(|event| !event.is_empty() && !event.contains('/'))
 }
 
-/// One request from the door to its answer.
-async fn route(connection: &Arc<Connection>, request: Request<Incoming>) -> Response<Body> {
-    let (mut head, body) = request.into_parts();
+/// One request from the door to its answer. A request that is refused before its body is read leaves that
+/// in place.
+async fn route(
+    connection: &Arc<Connection>,
+    mut head: Parts,
+    body: &mut Option<Incoming>,
+) -> Response<Body> {
     let path = Path::of(head.uri.path());
     let rpc = path.is_some_and(|path| path.speaks_rpc(&head.method));
     if let Err(error) = guard::check_place(&head) {
@@ -286,7 +306,7 @@ async fn handle(
     connection: &Arc<Connection>,
     path: Path,
     head: Parts,
-    body: Incoming,
+    body: &mut Option<Incoming>,
 ) -> Result<Response<Body>, Refused> {
     let face = &connection.shared.face;
     match path {
@@ -316,7 +336,8 @@ async fn handle(
         }
         Path::Ws => {
             let peer = peer(connection, &head)?;
-            Ok(ws::upgrade(connection, Request::from_parts(head, body), peer))
+            // A handshake has no body.
+            Ok(ws::upgrade(connection, Request::from_parts(head, ()), peer))
         }
         Path::Hook => answer_hook(connection, &head, body).await,
     }
@@ -325,7 +346,7 @@ async fn handle(
 async fn answer_rpc(
     connection: &Connection,
     head: &Parts,
-    body: Incoming,
+    body: &mut Option<Incoming>,
 ) -> Result<Response<Body>, Refused> {
     let call = call_id(head)?;
     let bytes = message::read(connection, head, body).await?;
@@ -342,7 +363,7 @@ async fn answer_rpc(
 async fn answer_hook(
     connection: &Connection,
     head: &Parts,
-    body: Incoming,
+    body: &mut Option<Incoming>,
 ) -> Result<Response<Body>, Refused> {
     let event = hook_event(head.uri.path()).and_then(model::entry::decode);
     let event =

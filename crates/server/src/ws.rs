@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use futures_util::stream::FuturesUnordered;
 use futures_util::{SinkExt as _, StreamExt as _};
-use hyper::body::Incoming;
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::upgrade::Upgraded;
 use hyper::{Request, Response, StatusCode};
@@ -44,7 +43,7 @@ const PLAIN: &str = "rekindle";
 /// `GET /ws`: answers the handshake and leaves the connection to a task of its own.
 pub(crate) fn upgrade(
     connection: &Arc<Connection>,
-    mut request: Request<Incoming>,
+    mut request: Request<()>,
     peer: Peer,
 ) -> Response<Body> {
     let Some(accept) = accept(request.headers()) else {

@@ -342,6 +342,90 @@ fn bytes_that_are_no_request_are_refused_and_do_no_harm() {
     serves(&home, &daemon);
 }
 
+/// @early_refusals_close_the_connection
+#[test]
+fn a_refusal_before_the_body_was_read_says_so_and_closes() {
+    let mut home = home();
+    home.set("REKINDLE_REQUEST_TIMEOUT", "1s");
+    let daemon = home.daemon();
+    let port = daemon.port;
+    let host = format!("Host: 127.0.0.1:{port}\r\n");
+    let token = format!("Authorization: Bearer {}\r\n", daemon.token);
+    let kind = "Content-Type: application/json\r\n";
+    let length = "Content-Length: 100000\r\n";
+    let part = "x".repeat(1_000);
+    let long = "x".repeat(300_000);
+    let good = format!("{host}{token}{kind}");
+    for (status, request) in [
+        (400, format!("POST /rpc HTTP/1.1\r\n{good}Bad Header\r\n{length}\r\n{part}")),
+        (400, format!("POST /rpc HTTP/1.1\r\n{good}Rekindle-Call-Id: x\r\n{length}\r\n{part}")),
+        (400, format!("POST /mcp?tools=none HTTP/1.1\r\n{good}{length}\r\n{part}")),
+        (400, format!("POST /rpc HTTP/1.1\r\n{good}Content-Length: 1\r\n{length}\r\n{part}")),
+        (401, format!("POST /rpc HTTP/1.1\r\n{host}{kind}{length}\r\n{part}")),
+        (401, format!("POST /challenge HTTP/1.1\r\n{host}{kind}{length}\r\n{part}")),
+        (
+            403,
+            format!("POST /rpc HTTP/1.1\r\nHost: evil.example\r\n{token}{kind}{length}\r\n{part}"),
+        ),
+        (404, format!("POST /none HTTP/1.1\r\n{good}{length}\r\n{part}")),
+        (405, format!("PUT /rpc HTTP/1.1\r\n{good}{length}\r\n{part}")),
+        (408, format!("POST /rpc HTTP/1.1\r\n{good}{length}\r\n{part}")),
+        (
+            413,
+            format!(
+                "POST /rpc HTTP/1.1\r\n{good}Expect: 100-continue\r\nContent-Length: 99000000\r\n\r\n"
+            ),
+        ),
+        (413, format!("POST /rpc HTTP/1.1\r\n{good}Content-Length: 999000000\r\n\r\n{part}")),
+        (
+            415,
+            format!(
+                "POST /rpc HTTP/1.1\r\n{host}{token}Content-Type: text/plain\r\n{length}\r\n{part}"
+            ),
+        ),
+        (431, format!("POST /rpc HTTP/1.1\r\n{good}X: {long}\r\n{length}\r\n{part}")),
+    ] {
+        let mut stream = daemon.http().connect();
+        let _ = stream.write_all(request.as_bytes());
+        let mut said = Vec::new();
+        let shown: String = request.chars().take(60).collect();
+        // Nothing more is sent and the stream stays open on this side: it is the daemon that closes.
+        let closed = stream.read_to_end(&mut said);
+        assert!(closed.is_ok(), "{status} {shown:?}: {closed:?}");
+        let answer = read_response(&mut said.as_slice())
+            .unwrap_or_else(|| panic!("{status} {shown:?}: no answer"));
+        assert_eq!(answer.status, status, "{shown:?}");
+        assert_eq!(answer.header("Connection"), Some("close"), "{status} {shown:?}");
+    }
+    // A refusal without a body, or after it was read, leaves the connection open.
+    let mut stream = daemon.http().connect();
+    for (status, request) in [
+        (404, format!("GET /none HTTP/1.1\r\n{good}\r\n")),
+        (400, format!("POST /rpc HTTP/1.1\r\n{good}Content-Length: 1\r\n\r\n{{")),
+        (200, format!("GET /health HTTP/1.1\r\n{good}\r\n")),
+    ] {
+        stream.write_all(request.as_bytes()).unwrap();
+        let answer = read_response(&mut BufReader::new(&stream)).expect("an answer");
+        assert_eq!((answer.status, answer.header("Connection")), (status, None));
+    }
+}
+
+/// A client that sends all of a large body before it reads still gets to read the refusal.
+///
+/// @early_refusals_close_the_connection
+#[test]
+fn a_refusal_reaches_a_client_that_sends_its_body_first() {
+    let home = home();
+    let daemon = home.daemon();
+    let body = vec![b'x'; 2_000_000];
+    for _ in 0..10 {
+        assert_eq!(Http::new(daemon.port).post("/rpc", &body).status, 401);
+        let wrong = daemon.http().with("Content-Type", "text/plain");
+        assert_eq!(wrong.post("/rpc", &body).status, 415);
+        assert_eq!(daemon.http().post("/none", &body).status, 404);
+    }
+}
+
 /// @strange_requests_are_refused
 #[test]
 fn paths_that_climb_or_hide_lead_nowhere() {

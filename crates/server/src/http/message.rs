@@ -44,7 +44,8 @@ impl Refused {
             let headers = response.headers_mut();
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
-        if self.status == StatusCode::REQUEST_TIMEOUT {
+        // The rest of a body that is too large or too late is not read.
+        if matches!(self.status, StatusCode::REQUEST_TIMEOUT | StatusCode::PAYLOAD_TOO_LARGE) {
             let headers = response.headers_mut();
             headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
@@ -52,12 +53,13 @@ impl Refused {
     }
 }
 
-/// Reads the body, within its size and the request's time.
+/// Takes the body and reads it, within its size and the request's time.
 pub(crate) async fn read(
     connection: &Connection,
     head: &Parts,
-    body: Incoming,
+    body: &mut Option<Incoming>,
 ) -> Result<Bytes, Refused> {
+    let Some(body) = body.take() else { return Ok(Bytes::new()) };
     let read = tokio::select! {
         biased;
         read = read_all(head, body) => read,
@@ -81,7 +83,7 @@ async fn read_all(head: &Parts, mut body: Incoming) -> Result<Bytes, Refused> {
         // Who asks first, by `Expect`, reads the refusal without sending anything.
         if announced <= limits::BODY_DISCARD_BYTES_MAX && !head.headers.contains_key(header::EXPECT)
         {
-            discard(body).await;
+            drained(body).await;
         }
         return Err(too_large());
     }
@@ -91,7 +93,7 @@ async fn read_all(head: &Parts, mut body: Incoming) -> Result<Bytes, Refused> {
         let frame = frame.map_err(|_| OpError::invalid("", "the body broke off"))?;
         let Ok(data) = frame.into_data() else { continue };
         if first.len() + all.len() + data.len() > limits::BODY_BYTES_MAX {
-            discard(body).await;
+            drained(body).await;
             return Err(too_large());
         }
         if first.is_empty() && all.is_empty() {
@@ -110,14 +112,21 @@ fn too_large() -> Refused {
     OpError::new(Code::TooLarge, format!("the body is over {max} bytes")).with("max", max).into()
 }
 
-async fn discard(mut body: Incoming) {
-    let mut left = limits::BODY_DISCARD_BYTES_MAX;
-    while let Some(Ok(frame)) = body.frame().await {
-        match left.checked_sub(frame.data_ref().map_or(0, Bytes::len)) {
-            Some(rest) => left = rest,
-            None => return,
+/// Reads the rest of a refused body and throws it away, for a moment only; whether that was all of it. Closing
+/// a connection with unread bytes resets it, and the peer may never read the refusal.
+pub(crate) async fn drained(mut body: Incoming) -> bool {
+    let discard = async {
+        let mut left = limits::BODY_DISCARD_BYTES_MAX;
+        while let Some(frame) = body.frame().await {
+            let Ok(frame) = frame else { return false };
+            match left.checked_sub(frame.data_ref().map_or(0, Bytes::len)) {
+                Some(rest) => left = rest,
+                None => return false,
+            }
         }
-    }
+        true
+    };
+    tokio::time::timeout(limits::BODY_DISCARD, discard).await.unwrap_or(false)
 }
 
 /// The value of a query parameter, decoded.
