@@ -7,6 +7,8 @@ use store::Tx;
 use store::hints;
 use text::secrets::{self, Profile};
 
+use crate::settings::{AGENTS_MAY_STORE_SECRETS, Settings};
+
 /// Whether the variant that is there is the one the caller means.
 pub(crate) fn check_version(wanted: Option<u64>, current: u64) -> Result<(), OpError> {
     let Some(wanted) = wanted.filter(|wanted| *wanted != current) else { return Ok(()) };
@@ -81,18 +83,41 @@ impl Secret {
             })
     }
 
-    pub(crate) fn refusal(self) -> OpError {
+    /// The error for a secret that is not stored. Its hint depends on whether the caller may store one.
+    pub(crate) fn refusal(self, may_store: bool) -> OpError {
         let Secret { param, rule } = self;
-        let hint = if matches!(param, "component" | "key") {
-            "Choose a name that everybody may see; the secret belongs into the value, marked as one."
-        } else {
-            "Say where the secret is kept instead, or store it with sensitivity secret (allow_secret)."
-        };
-        OpError::new(Code::SecretRejected, format!("{param} looks like a secret ({rule})"))
-            .with("param", param)
-            .with("rule", rule)
-            .hint(hint)
+        let error =
+            OpError::new(Code::SecretRejected, format!("{param} looks like a secret ({rule})"))
+                .with("param", param)
+                .with("rule", rule);
+        match param {
+            "component" | "key" => error.hint(
+                "Choose a name that everybody may see; the secret belongs into the value, marked as one.",
+            ),
+            _ if may_store => error.hint(
+                "Say where the secret is kept instead, or store it with sensitivity secret (allow_secret).",
+            ),
+            _ => error.hint(only_people()).with("setting", AGENTS_MAY_STORE_SECRETS),
+        }
     }
+}
+
+/// Refuses `allow_secret` to a caller that may not store secrets.
+pub(crate) fn check_allow_secret(allow_secret: bool, settings: &Settings) -> Result<(), OpError> {
+    if !allow_secret || settings.may_store_secrets {
+        return Ok(());
+    }
+    Err(OpError::new(Code::Forbidden, "agents may not store secrets (allow_secret)")
+        .with("param", "allow_secret")
+        .with("setting", AGENTS_MAY_STORE_SECRETS)
+        .hint(only_people()))
+}
+
+fn only_people() -> String {
+    format!(
+        "Say where the secret is kept instead. The user may store it with `rekindle hint set`, or let \
+         agents do it: `rekindle config set {AGENTS_MAY_STORE_SECRETS} true`."
+    )
 }
 
 fn found(param: &'static str, text: &str) -> Option<Secret> {

@@ -18,7 +18,7 @@ use store::hints::{self, StoredHint};
 use text::secrets::{self, Profile};
 
 use self::document::{Document, Member};
-use crate::admit::{Secret, check_room};
+use crate::admit::{Secret, check_allow_secret, check_room};
 use crate::flags;
 use crate::held::Held;
 use crate::memory::Memory;
@@ -61,7 +61,8 @@ pub(crate) struct ImportHintsParams {
     /// What a bad hint in the document does.
     #[serde(default)]
     on_error: OnError,
-    /// Take in what looks like a credential; it is marked as secret.
+    /// Take in what looks like a credential; it is marked as secret. Agents need the setting
+    /// hints.agents_may_store_secrets.
     #[serde(default)]
     allow_secret: bool,
 }
@@ -116,7 +117,8 @@ impl Op for ImportHints {
     type Output = ImportHintsOutput;
 
     fn run(&self, cx: &Cx<'_>, params: ImportHintsParams) -> Result<ImportHintsOutput, OpError> {
-        let settings = Settings::of(cx.config);
+        let settings = Settings::of(cx.config, cx.caller.tier);
+        check_allow_secret(params.allow_secret, &settings)?;
         let mut taken = Taken { on_error: params.on_error, skipped: 0, errors: Vec::new() };
         let mut members = Vec::new();
         for member in Document::read(params.payload)?.members() {
@@ -203,14 +205,15 @@ fn good(
     if settings.guard
         && let Some(secret) = Secret::in_name(&hint.name)
     {
-        return Err(secret.refusal());
+        return Err(secret.refusal(settings.may_store_secrets));
     }
+    let may_store = settings.may_store_secrets;
     if settings.guard
-        && !hint.meta.is_secret()
+        && !(may_store && hint.meta.is_secret())
         && let Some(secret) = Secret::find(&hint.name.key, &hint.value, Some(&hint.meta))
     {
-        if !allow_secret {
-            return Err(secret.refusal());
+        if !(may_store && allow_secret) {
+            return Err(secret.refusal(may_store));
         }
         hint.meta.sensitivity = Some(Sensitivity::Secret);
     }

@@ -12,7 +12,7 @@ use serde_json::Value;
 use store::Tx;
 use store::hints::{self, StoredHint};
 
-use crate::admit::{Secret, check_room, check_version};
+use crate::admit::{Secret, check_allow_secret, check_room, check_version};
 use crate::flags;
 use crate::gate::Gate;
 use crate::held::Held;
@@ -40,7 +40,7 @@ pub(crate) struct SetHintParams {
     /// Change it only if this is its version; 0 means it must not exist yet.
     #[serde(default)]
     if_match_version: Option<u64>,
-    /// Store a credential, marked as secret.
+    /// Store a credential, marked as secret. Agents need the setting hints.agents_may_store_secrets.
     #[serde(default)]
     allow_secret: bool,
 }
@@ -100,11 +100,12 @@ impl Op for SetHint {
             meta.check()?;
             Gate::new(meta.scope.as_ref())?;
         }
-        let settings = Settings::of(cx.config);
+        let settings = Settings::of(cx.config, cx.caller.tier);
+        check_allow_secret(allow_secret, &settings)?;
         if settings.guard
             && let Some(secret) = Secret::in_name(&name)
         {
-            return Err(secret.refusal());
+            return Err(secret.refusal(settings.may_store_secrets));
         }
         let secret =
             if settings.guard { Secret::find(&name.key, &value, meta.as_ref()) } else { None };
@@ -142,11 +143,11 @@ impl Draft {
         }
         let mut meta =
             self.meta.clone().or(old.as_ref().map(|old| old.meta.clone())).unwrap_or_default();
+        let may_store = self.settings.may_store_secrets;
         if let Some(secret) = self.secret
-            && !self.allow_secret
-            && !meta.is_secret()
+            && !(may_store && (self.allow_secret || meta.is_secret()))
         {
-            return Err(secret.refusal());
+            return Err(secret.refusal(may_store));
         }
         if self.allow_secret {
             meta.sensitivity = Some(Sensitivity::Secret);

@@ -1,12 +1,13 @@
 //! The settings of hints, and what they mean for a call.
 
-use contract::{Config, ConfigKey, ConfigKind};
+use contract::{Config, ConfigKey, ConfigKind, Tier};
 use model::hint::{HintMeta, Ttl};
 use model::limits;
 
 const MAX: &str = "hints.max";
 const DEFAULT_TTL: &str = "hints.default_ttl";
 const SECRET_GUARD: &str = "hints.secret_guard";
+pub(crate) const AGENTS_MAY_STORE_SECRETS: &str = "hints.agents_may_store_secrets";
 pub(crate) const JUST_IN_TIME: &str = "hints.just_in_time";
 
 pub(crate) const KEYS: &[ConfigKey] = &[
@@ -32,6 +33,13 @@ pub(crate) const KEYS: &[ConfigKey] = &[
         doc: "Whether hints that look like credentials are refused.",
     },
     ConfigKey {
+        key: AGENTS_MAY_STORE_SECRETS,
+        kind: ConfigKind::Boolean,
+        default: "false",
+        env: &["REKINDLE_AGENTS_MAY_STORE_SECRETS"],
+        doc: "Whether agents may store hints that look like credentials, marked as secret. People always may.",
+    },
+    ConfigKey {
         key: JUST_IN_TIME,
         kind: ConfigKind::Boolean,
         default: "true",
@@ -45,15 +53,21 @@ pub(crate) const KEYS: &[ConfigKey] = &[
 pub(crate) struct Settings {
     pub(crate) max: usize,
     pub(crate) guard: bool,
+    /// Whether this caller may store a credential that is marked as one.
+    pub(crate) may_store_secrets: bool,
     default_ttl: Ttl,
 }
 
 impl Settings {
-    pub(crate) fn of(config: &Config) -> Settings {
+    pub(crate) fn of(config: &Config, tier: Tier) -> Settings {
         // Whoever set it was told if it is none.
         let default_ttl = Ttl::parse(config.text(DEFAULT_TTL)).unwrap_or_default();
         let max = usize::try_from(config.integer(MAX)).unwrap_or(limits::HINTS_MAX);
-        Settings { max, guard: config.boolean(SECRET_GUARD), default_ttl }
+        let guard = config.boolean(SECRET_GUARD);
+        // Text that an agent read may tell it to store a secret where others will read it.
+        let is_agent = matches!(tier, Tier::Agent | Tier::Hook);
+        let may_store_secrets = !guard || !is_agent || config.boolean(AGENTS_MAY_STORE_SECRETS);
+        Settings { max, guard, may_store_secrets, default_ttl }
     }
 
     /// Says how long the hint lives if it does not say so itself. What lives for a boot, as hints

@@ -121,7 +121,7 @@ impl Op for HintStats {
     type Output = HintStatsOutput;
 
     fn run(&self, cx: &Cx<'_>, _: HintStatsParams) -> Result<HintStatsOutput, OpError> {
-        let settings = Settings::of(cx.config);
+        let settings = Settings::of(cx.config, cx.caller.tier);
         let index = self.memory.read();
         let mut counted = Counted::default();
         for held in index.all(cx.now) {

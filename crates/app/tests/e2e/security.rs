@@ -10,7 +10,7 @@ use serde_json::json;
 use testkit::{Home, Http, Ws, wait_until};
 
 use super::home;
-use super::ways::{request, under};
+use super::ways::{of_tool, request, under};
 
 /// Every path that shows or changes something of the user's.
 const CLOSED: [(&str, &str); 9] = [
@@ -399,4 +399,51 @@ fn the_socket_needs_no_token_and_lies_where_only_its_user_comes() {
     assert_eq!((mode(&socket), mode(socket.parent().unwrap())), (0o600, 0o700));
     let event = json!({ "event": "Stop", "payload": { "session_id": "s-1" } });
     assert_eq!(home.socket().rpc("hook", &event).unwrap()["recorded"], true);
+}
+
+/// @agents_store_no_secrets
+#[test]
+fn an_agent_stores_a_secret_only_if_the_setting_lets_it() {
+    const SETTING: &str = "hints.agents_may_store_secrets";
+    let home = home();
+    let daemon = home.daemon();
+    // Not a real key: it is put together so that no scanner takes this file for a leak.
+    let secret = format!("AKIA{}", "IOSFODNN7EXAMPLF");
+    let set = |more: serde_json::Value| {
+        let mut params = json!({ "component": "web", "key": "cloud", "value": secret });
+        params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        params
+    };
+    let marked = json!({ "meta": { "sensitivity": "secret" } });
+    let member = json!({ "value": secret, "meta": { "sensitivity": "secret" } });
+    let payload = json!({ "components": { "web": { "hints": { "cloud": member } } } });
+    let tries = [
+        ("set_hint", set(json!({ "allow_secret": true })), 40301),
+        ("set_hint", set(marked), 40002),
+        ("import_hints", json!({ "payload": payload }), 40002),
+        ("import_hints", json!({ "payload": payload, "allow_secret": true }), 40301),
+    ];
+    let mut stdio = home.serve();
+    stdio.initialize("2025-06-18");
+    for (op, params, code) in &tries {
+        let tool = json!({ "name": op, "arguments": params });
+        let over_http = daemon.http().post("/mcp", request("tools/call", &tool).as_bytes()).json();
+        let refusals = [stdio.call(op, params).unwrap_err(), of_tool(&over_http).unwrap_err()];
+        for refusal in refusals {
+            assert_eq!(refusal["code"], *code, "{op}: {refusal}");
+            assert!(refusal.to_string().contains(SETTING), "{op}: {refusal}");
+            assert!(!refusal.to_string().contains(&secret), "{op}: {refusal}");
+        }
+    }
+    untouched(&home);
+    // A person may, and so may an agent once the setting is on.
+    home.run(&["hint", "set", "web", "mine", &secret, "--no-secret-guard"]).ok();
+    home.run(&["config", "set", SETTING, "true"]).ok();
+    drop((stdio, daemon));
+    let _daemon = home.daemon();
+    let mut stdio = home.serve();
+    stdio.initialize("2025-06-18");
+    for (op, params, _) in &tries {
+        assert!(stdio.call(op, params).is_ok(), "{op}");
+    }
 }
