@@ -24,6 +24,18 @@ pub struct Output {
     err: Stream,
     /// Whether a person looks at stdout.
     terminal: bool,
+    /// What became of stdout.
+    stdout: StdoutState,
+}
+
+/// Whether stdout still takes what is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum StdoutState {
+    Open,
+    /// The reader left, as `head` does; nobody misses the rest.
+    ReaderLeft,
+    /// A write failed, for example because the disk is full.
+    Failed,
 }
 
 struct Stream {
@@ -39,6 +51,7 @@ impl Output {
             json: false,
             name,
             terminal: out.is_terminal(),
+            stdout: StdoutState::Open,
             out: Stream {
                 coloured: AutoStream::choice(&out) != ColorChoice::Never,
                 to: Box::new(out),
@@ -68,6 +81,7 @@ impl Output {
             out: Stream { to: out, coloured: terminal },
             err: Stream { to: err, coloured: terminal },
             terminal,
+            stdout: StdoutState::Open,
         }
     }
 
@@ -222,17 +236,33 @@ impl Output {
         self.say(&lines);
     }
 
-    /// Writes to stdout; 0, or 1 if that failed for another reason than a reader that left.
+    /// Whether nothing more can be printed, because the reader left or a write failed.
+    pub fn is_closed(&self) -> bool {
+        self.stdout != StdoutState::Open
+    }
+
+    /// The code to exit with: a command that did its work fails all the same if what it printed was lost.
+    pub fn exit(&self, exit: u8) -> u8 {
+        if exit == 0 && self.stdout == StdoutState::Failed { 1 } else { exit }
+    }
+
+    /// Writes to stdout; 0, or 1 if that failed for another reason than a reader that left. A failure is
+    /// reported once.
     fn put(&mut self, text: &str) -> u8 {
         let written = self.out.to.write_all(text.as_bytes()).and_then(|()| self.out.to.flush());
         match written {
-            Ok(()) => 0,
-            Err(error) if error.kind() == ErrorKind::BrokenPipe => 0,
+            Ok(()) => {}
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => {
+                self.stdout = StdoutState::ReaderLeft;
+            }
             Err(error) => {
-                self.say(&format!("error: cannot write to stdout: {error}\n"));
-                1
+                if self.stdout != StdoutState::Failed {
+                    self.say(&format!("error: cannot write to stdout: {error}\n"));
+                }
+                self.stdout = StdoutState::Failed;
             }
         }
+        self.exit(0)
     }
 
     fn say(&mut self, text: &str) {

@@ -113,7 +113,10 @@ fn run_on(argv: Vec<OsString>, mut out: Output) -> u8 {
             let name = own.path.first().map(String::as_str).unwrap_or_default();
             let found = COMMANDS.iter().find(|own| (own.command)().get_name() == name);
             match found {
-                Some(found) => (found.run)(&mut world, &own.path, &own.matches),
+                Some(found) => {
+                    let exit = (found.run)(&mut world, &own.path, &own.matches);
+                    world.out.exit(exit)
+                }
                 None => cli::EXIT_USAGE,
             }
         }

@@ -82,7 +82,9 @@ impl<O: FnMut() -> Result<runtime::Runtime, OpError>> Stdio<O> {
                 Ok(false) if !line.is_empty() => last = true,
                 Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
                     line.clear();
-                    write_stdout(&too_large()).await?;
+                    if let Err(error) = write_stdout(&too_large()).await {
+                        return stdout_lost(&error, backend, &mut signals).await;
+                    }
                     skip_line(&mut stdin).await;
                     continue;
                 }
@@ -91,8 +93,10 @@ impl<O: FnMut() -> Result<runtime::Runtime, OpError>> Stdio<O> {
             if !line.iter().all(u8::is_ascii_whitespace) {
                 let answer = self.answer(&mut client, &mut backend, &line);
                 let (reply, signalled) = until_signalled(answer, &mut signals).await;
-                if let Some(reply) = reply.flatten() {
-                    write_stdout(&reply).await?;
+                if let Some(reply) = reply.flatten()
+                    && let Err(error) = write_stdout(&reply).await
+                {
+                    return stdout_lost(&error, backend, &mut signals).await;
                 }
                 if signalled {
                     return end(backend, true, &mut signals).await;
@@ -198,6 +202,20 @@ async fn end(
     primary.stdin_closed();
     primary.run_to_end(signals).await;
     Ok(())
+}
+
+/// Our client cannot be answered any more. Others that we serve as PRIMARY are served on; a client that
+/// closed its end has simply left.
+async fn stdout_lost(
+    error: &io::Error,
+    backend: Option<Backend>,
+    signals: &mut EndSignals,
+) -> Result<(), OpError> {
+    end(backend, false, signals).await?;
+    if error.kind() == io::ErrorKind::BrokenPipe {
+        return Ok(());
+    }
+    Err(OpError::unavailable(format!("cannot write to stdout: {error}")))
 }
 
 /// Waits for some work, but only for a while once a signal has come; says whether one came.
@@ -392,12 +410,9 @@ async fn skip_line<R: AsyncBufRead + Unpin>(reader: &mut R) {
     }
 }
 
-async fn write_stdout(line: &str) -> Result<(), OpError> {
+async fn write_stdout(line: &str) -> io::Result<()> {
     let mut out = tokio::io::stdout();
-    let written = async {
-        out.write_all(line.as_bytes()).await?;
-        out.write_all(b"\n").await?;
-        out.flush().await
-    };
-    written.await.map_err(|error| OpError::unavailable(format!("stdout is closed: {error}")))
+    out.write_all(line.as_bytes()).await?;
+    out.write_all(b"\n").await?;
+    out.flush().await
 }

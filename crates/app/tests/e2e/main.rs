@@ -22,6 +22,7 @@ mod failover;
 mod faults;
 mod for_models;
 mod forgetting;
+mod full_stdout;
 mod hints_faults;
 mod hints_scenarios;
 mod hook;

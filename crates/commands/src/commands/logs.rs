@@ -63,7 +63,8 @@ pub(super) fn run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
     } else {
         world.out.text(&text)
     };
-    if matches.get_flag("follow") && !world.out.json { follow(world, &path) } else { exit }
+    let follows = matches.get_flag("follow") && !world.out.json && !world.out.is_closed();
+    if follows { follow(world, &path) } else { exit }
 }
 
 pub(super) fn tail(path: &Path, lines: usize) -> std::io::Result<String> {
@@ -96,7 +97,7 @@ fn follow(world: &mut World, path: &Path) -> u8 {
         {
             at += added.len() as u64;
             let exit = world.out.text(&String::from_utf8_lossy(&added));
-            if exit != 0 {
+            if world.out.is_closed() {
                 return exit;
             }
         }
