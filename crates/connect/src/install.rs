@@ -10,7 +10,7 @@ use crate::binary::{self, Copy};
 use crate::ours::plugin_programs;
 use crate::place::{Around, Scope, hidden, unusable};
 use crate::plan::{self, Change, Doing, SHELL, Whole};
-use crate::record::{Desk, Record, load};
+use crate::record::{Desk, Entry, Record, load};
 
 /// What is to be installed.
 pub struct Asked<'a> {
@@ -54,6 +54,8 @@ pub struct Undone {
     pub folders: Vec<PathBuf>,
     /// Files that could not be looked at, and why: something of ours may stand in them.
     pub unseen: Vec<String>,
+    /// Why files with something of ours in them could not be undone. The record still has them.
+    pub failed: Vec<OpError>,
 }
 
 /// What an installation would do.
@@ -162,26 +164,33 @@ fn unseen(asked: &dyn Fn(&str) -> bool, around: &Around<'_>) -> Vec<String> {
     all
 }
 
-/// The changes that take what is ours out of files of these agents that the record does not know.
+/// The changes that take what is ours out of files of these agents that the record does not know, and why
+/// that is not possible for others.
 fn unrecorded(
     record: &Record,
     asked: &dyn Fn(&str) -> bool,
     around: &Around<'_>,
-) -> Result<Vec<Change>, OpError> {
+) -> (Vec<Change>, Vec<OpError>) {
     let mut files: Vec<Change> = Vec::new();
+    let mut failed: Vec<OpError> = Vec::new();
     for wiring in WIRINGS.iter().filter(|wiring| asked(wiring.agent)) {
         for scope in [Scope::User, Scope::Project] {
             for file in wiring.files {
                 let Some(path) = around.file(file, scope) else { continue };
                 // In the home directory both scopes are one.
                 let is_known = files.iter().any(|change| change.path == path);
-                if !is_known && record.of(&path).is_none() {
-                    files.extend(plan::clear(wiring, file, scope, around)?);
+                if is_known || record.of(&path).is_some() {
+                    continue;
+                }
+                match plan::clear(wiring, file, scope, around) {
+                    Ok(change) => files.extend(change),
+                    Err(error) if failed.iter().any(|known| known.message == error.message) => {}
+                    Err(error) => failed.push(error),
                 }
             }
         }
     }
-    Ok(files)
+    (files, failed)
 }
 
 /// Remembers that a plugin in this folder starts the program at this path, if that is a copy of ours.
@@ -216,6 +225,27 @@ fn let_go(record: &mut Record) -> (Vec<PathBuf>, Vec<(PathBuf, PathBuf)>) {
     (gone, kept)
 }
 
+/// The changes that undo these entries. An entry that cannot be undone stays in `left`, and does not keep the
+/// others from being undone.
+fn undo_all(
+    entries: Vec<Entry>,
+    around: &Around<'_>,
+    left: &mut Vec<Entry>,
+    failed: &mut Vec<OpError>,
+) -> Vec<Change> {
+    let mut files = Vec::new();
+    for entry in entries {
+        match plan::undo(&entry, around) {
+            Ok(change) => files.push(change),
+            Err(error) => {
+                failed.push(error.with("agent", entry.agent.as_str()));
+                left.push(entry);
+            }
+        }
+    }
+    files
+}
+
 /// Undoes the installation of these agents, or of all and of what the shell got.
 pub fn uninstall(
     agents: Option<&[&'static Wiring]>,
@@ -229,30 +259,29 @@ pub fn uninstall(
     let desk = match Desk::open(data_dir) {
         Ok(desk) => desk,
         // Where nothing was ever written and nothing can be, there may be nothing to undo either.
-        Err(_)
-            if !data_dir.exists() && unrecorded(&Record::default(), &asked, around)?.is_empty() =>
-        {
-            return Ok(Undone { unseen: unseen(&asked, around), ..Undone::default() });
+        Err(error) => {
+            let (files, failed) = unrecorded(&Record::default(), &asked, around);
+            if data_dir.exists() || !files.is_empty() {
+                return Err(error);
+            }
+            return Ok(Undone { unseen: unseen(&asked, around), failed, ..Undone::default() });
         }
-        Err(error) => return Err(error),
     };
     let record = desk.load()?;
     record.files.iter().for_each(|entry| apply::tidy(&entry.target));
     record.copies().for_each(|copy| apply::tidy(copy));
     let (gone, mut left): (Vec<_>, Vec<_>) =
         record.files.iter().cloned().partition(|entry| asked(&entry.agent));
-    let mut files = Vec::new();
-    for entry in &gone {
-        files.push(plan::undo(entry, around)?);
-    }
-    files.extend(unrecorded(&record, &asked, around)?);
+    let mut failed = Vec::new();
+    let mut files = undo_all(gone.clone(), around, &mut left, &mut failed);
+    let (others, unclear) = unrecorded(&record, &asked, around);
+    files.extend(others);
+    failed.extend(unclear);
     // Completions of a program that is gone are of no use.
-    let last = left.iter().all(|entry| entry.agent == SHELL);
+    let last = failed.is_empty() && left.iter().all(|entry| entry.agent == SHELL);
     if last {
-        for entry in &left {
-            files.push(plan::undo(entry, around)?);
-        }
-        left.clear();
+        let shell = std::mem::take(&mut left);
+        files.extend(undo_all(shell, around, &mut left, &mut failed));
     }
     apply::apply(&files)?;
     // One that was cut off may have left them.
@@ -281,5 +310,5 @@ pub fn uninstall(
     }
     drop(desk);
     let folders = if ended { record.folders } else { Vec::new() };
-    Ok(Undone { files, removed, kept, replaced, folders, unseen: unseen(&asked, around) })
+    Ok(Undone { files, removed, kept, replaced, folders, unseen: unseen(&asked, around), failed })
 }

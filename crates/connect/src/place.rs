@@ -131,6 +131,28 @@ pub(crate) fn read(path: &Path, uid: u32) -> Result<Standing, OpError> {
     }
 }
 
+/// Refuses a file of a repository that a symbolic link, its own or one of its directories, leads out of it: a
+/// clone decides about its links, and must not decide which of the user's files are edited.
+pub(crate) fn stays_inside(path: &Path, target: &Path, project: &Path) -> Result<(), OpError> {
+    let failed = |error: io::Error| unusable(path, &error);
+    let root = project.canonicalize().map_err(failed)?;
+    // What is not there yet is made where its nearest directory really is.
+    let there = target.ancestors().find(|part| fs::symlink_metadata(part).is_ok());
+    let real = there.unwrap_or(target).canonicalize().map_err(failed)?;
+    let inside = real.strip_prefix(&root).is_ok_and(|below| !below.starts_with(".git"));
+    if inside {
+        return Ok(());
+    }
+    let message = format!(
+        "{} is not edited: a symbolic link leads out of the repository, to {}",
+        path.display(),
+        real.display()
+    );
+    Err(OpError::new(Code::Forbidden, message).hint(
+        "Remove the link, then run the command again; `--scope user` connects the agent without the repository.",
+    ))
+}
+
 /// The text of a file that may not be edited but may still be what the agent goes by. Nothing but a file is
 /// opened: a pipe would be waited for without end.
 pub(crate) fn glimpse(path: &Path) -> Option<String> {
@@ -161,7 +183,7 @@ pub(crate) fn hidden(path: &Path) -> Option<String> {
 }
 
 /// The path behind all symbolic links, whether something is there or not.
-fn follow(path: &Path) -> Result<PathBuf, OpError> {
+pub(crate) fn follow(path: &Path) -> Result<PathBuf, OpError> {
     let mut at = path.to_owned();
     for _ in 0..LINKS_MAX {
         match fs::read_link(&at) {
@@ -185,7 +207,7 @@ pub(crate) fn position(text: &str, at: usize) -> (usize, usize) {
 pub(crate) fn broken(path: &Path, line: usize, column: usize, what: &str) -> OpError {
     let message = format!("{} line {line} column {column}: {what}", path.display());
     OpError::new(Code::Invalid, message)
-        .hint("Mend the file, then run the command again; nothing was changed.")
+        .hint("Mend the file, then run the command again; it was not changed.")
         .with("path", path.to_string_lossy())
         .with("line", line)
         .with("column", column)

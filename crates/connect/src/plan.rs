@@ -1,6 +1,6 @@
 //! What an installation or its undoing changes, before anything does.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use agents::wiring::{Wired, Wiring};
 use model::{Code, OpError};
@@ -9,7 +9,7 @@ use crate::apply::missing_folders;
 use crate::edit;
 use crate::merge;
 use crate::ours::{Ours, plugin_programs, program};
-use crate::place::{Around, Scope, glimpse, read};
+use crate::place::{Around, Scope, Standing, follow, glimpse, read, stays_inside};
 use crate::record::{Entry, Record, digest};
 
 /// What becomes of one file.
@@ -92,7 +92,7 @@ pub(crate) fn wire(
             return Err(OpError::new(Code::Invalid, message)
                 .hint(format!("Use `rekindle install {} --scope user`.", wiring.agent)));
         };
-        let standing = read(&path, around.uid)?;
+        let standing = located(&path, scope, around)?;
         let after = edit::wire(&path, standing.text.as_deref(), file, &ours)?;
         changes.push(Change {
             agent: wiring.agent.to_owned(),
@@ -106,6 +106,15 @@ pub(crate) fn wire(
         });
     }
     Ok(changes)
+}
+
+/// Reads a file of an agent; one of a repository has to lie in it.
+fn located(path: &Path, scope: Scope, around: &Around<'_>) -> Result<Standing, OpError> {
+    if scope == Scope::Project {
+        // Before it is read, so that nothing of a file elsewhere gets into an error or a diff.
+        stays_inside(path, &follow(path)?, around.project)?;
+    }
+    read(path, around.uid)
 }
 
 /// The change that puts a whole file of ours in place.
@@ -183,6 +192,15 @@ pub(crate) fn programs(record: &Record) -> Vec<String> {
 /// The change that takes an installed file back; the very bytes if nobody touched it since.
 pub(crate) fn undo(entry: &Entry, around: &Around<'_>) -> Result<Change, OpError> {
     let standing = read(&entry.path, around.uid)?;
+    if entry.scope == Scope::Project.word() && standing.target != entry.target {
+        let message = format!(
+            "{} is a symbolic link to another file than when it was connected, {}",
+            entry.path.display(),
+            standing.target.display()
+        );
+        return Err(OpError::new(Code::Conflict, message)
+            .hint("Remove the link, then run the command again."));
+    }
     let mut change = Change {
         agent: entry.agent.clone(),
         scope: if entry.scope == Scope::User.word() { Scope::User } else { Scope::Project },
@@ -234,13 +252,11 @@ fn as_it_was(entry: &Entry, file: &Wired, text: &str, without: &str) -> Option<S
     merge::merged(&left, text, before).find(|merged| meaning(merged).as_ref() == Some(&wanted))
 }
 
-/// That something of ours stands in a file that must not be written.
+/// That something of ours is in a file that must not be written.
 fn stuck(wiring: &Wiring, error: OpError) -> OpError {
     let message = format!("{}, and what is ours stands in it", error.message);
-    let others =
-        "Nothing was changed; `rekindle uninstall AGENT` disconnects the others one by one.";
-    let hint = format!("{} {others}", error.hint.unwrap_or_default());
-    OpError::new(error.code, message).hint(hint.trim_start()).with("agent", wiring.agent)
+    let error = OpError { message, ..error };
+    error.with("agent", wiring.agent)
 }
 
 /// The change that takes what is ours out of a file that no record knows; none if nothing is.
@@ -251,6 +267,12 @@ pub(crate) fn clear(
     around: &Around<'_>,
 ) -> Result<Option<Change>, OpError> {
     let Some(path) = around.file(file, scope) else { return Ok(None) };
+    // A link out of the repository leads to a file of somebody else.
+    if scope == Scope::Project
+        && follow(&path).and_then(|to| stays_inside(&path, &to, around.project)).is_err()
+    {
+        return Ok(None);
+    }
     let standing = match read(&path, around.uid) {
         Ok(standing) => standing,
         // What is none of ours is none of our business.

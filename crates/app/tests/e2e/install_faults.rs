@@ -88,6 +88,122 @@ fn a_link_into_a_dotfiles_repository_stays_one() {
     assert_eq!(tree(&home), before);
 }
 
+/// A repository, as a clone with files of somebody else in it.
+fn repository(home: &Home) {
+    for (file, text) in [("HEAD", "ref: refs/heads/main\n"), ("objects/x", ""), ("refs/x", "")] {
+        home.write(&format!("repo/.git/{file}"), text);
+    }
+}
+
+fn in_repository(home: &Home, args: &[&str]) -> Run {
+    let mut command = home.command(args);
+    command.current_dir(home.path("repo"));
+    finish(command, b"")
+}
+
+/// @connect_project_links
+#[test]
+fn a_link_out_of_the_repository_is_refused_by_name_and_nothing_changes() {
+    for (agent, link, to, named) in [
+        ("claude-code", ".claude/settings.json", "../../private/config", ".claude/settings.json"),
+        ("claude-code", ".claude/settings.json", "../../private/none", ".claude/settings.json"),
+        ("claude-code", ".claude", "../private", ".claude/settings.json"),
+        ("claude-code", ".mcp.json", "../.claude.json", ".mcp.json"),
+        ("codex", ".codex", "inner", ".codex/hooks.json"),
+        ("opencode", ".opencode/plugins", "../../private", ".opencode/plugins/rekindle.js"),
+        ("cursor", ".cursor", ".git/hooks", ".cursor/hooks.json"),
+    ] {
+        let home = home();
+        repository(&home);
+        home.write("private/config", "{\"secret\": 4711}\n");
+        home.write(".claude.json", "{}\n");
+        home.write("repo/.git/hooks/x", "");
+        // A link to a link is one, too.
+        std::os::unix::fs::symlink("../private", home.path("repo/inner")).unwrap();
+        let at = home.path("repo").join(link);
+        std::fs::create_dir_all(at.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(to, &at).unwrap();
+        let before = tree(&home);
+        for more in [&["--dry-run"][..], &[]] {
+            let args = [&["install", "--scope", "project", agent], more].concat();
+            let run = in_repository(&home, &args);
+            assert_eq!(run.code, 1, "{link} to {to}: {run:?}");
+            let named = home.path("repo").join(named);
+            assert!(run.stderr.contains(named.to_str().unwrap()), "{link} to {to}: {run:?}");
+            assert!(run.stderr.contains("leads out of the repository"), "{run:?}");
+            assert!(!format!("{run:?}").contains("4711"), "{run:?}");
+        }
+        assert_eq!(tree(&home), before, "{link} to {to}");
+    }
+}
+
+/// @connect_project_links
+#[test]
+fn a_link_within_the_repository_is_followed_and_one_that_was_moved_since_is_not() {
+    let home = home();
+    repository(&home);
+    home.write("repo/common/claude/settings.json", "{}\n");
+    std::os::unix::fs::symlink("common/claude", home.path("repo/.claude")).unwrap();
+    in_repository(&home, &["install", "--scope", "project", "claude-code"]).ok();
+    let settings = read(&home, "repo/common/claude/settings.json");
+    assert!(settings.contains("SessionStart"), "{settings}");
+    // Somebody else's commit points the file elsewhere.
+    home.write("private/config", "{}");
+    let file = home.path("repo/.claude/settings.json");
+    std::fs::remove_file(&file).unwrap();
+    std::os::unix::fs::symlink("../../../private/config", &file).unwrap();
+    let run = home.run(&["uninstall"]);
+    assert_eq!(run.code, 1, "{run:?}");
+    assert!(run.stderr.contains("is a symbolic link to another file"), "{run:?}");
+    assert_eq!(read(&home, "private/config"), "{}");
+    std::fs::remove_file(&file).unwrap();
+    home.run(&["uninstall"]).ok();
+}
+
+/// @connect_bad_entry
+#[test]
+fn one_file_that_cannot_be_undone_does_not_keep_the_others() {
+    type Spoil = fn(&std::path::Path);
+    let bad: [(&str, Spoil); 3] = [
+        ("line 1 column 3", |path| std::fs::write(path, "{ broken").unwrap()),
+        ("is not a file but a directory", |path| {
+            std::fs::remove_file(path).unwrap();
+            std::fs::create_dir(path).unwrap();
+        }),
+        ("leads back to itself", |path| {
+            std::fs::remove_file(path).unwrap();
+            std::os::unix::fs::symlink("hooks.json", path).unwrap();
+        }),
+    ];
+    for (what, spoil) in bad {
+        let home = home();
+        furnish(&home);
+        let before = tree(&home);
+        install(&home, &AGENTS).ok();
+        // One vanished: there is nothing to undo in it.
+        std::fs::remove_file(home.path(".gemini/settings.json")).unwrap();
+        let file = home.path(".cursor/hooks.json");
+        let connected = std::fs::read(&file).unwrap();
+        spoil(&file);
+        let run = home.run(&["uninstall"]);
+        assert_eq!(run.code, 1, "{run:?}");
+        assert!(run.stderr.contains(file.to_str().unwrap()), "{run:?}");
+        assert!(run.stderr.contains(what) && run.stderr.contains("hint:"), "{run:?}");
+        for name in [".claude/settings.json", ".codex/config.toml", ".cursor/mcp.json"] {
+            let path = home.path(name);
+            assert_eq!(tree(&home).get(&path), before.get(&path), "{what}: {name}");
+        }
+        let told = home.run(&["uninstall", "--json"]);
+        assert_eq!((told.code, &told.json()["failed"][0]["data"]["agent"]), (1, &json!("cursor")));
+        // Once it is mended, the record still knows what was there.
+        let _ = std::fs::remove_file(&file).or_else(|_| std::fs::remove_dir(&file));
+        std::fs::write(&file, &connected).unwrap();
+        home.run(&["uninstall"]).ok();
+        assert_eq!(tree(&home).get(&file), before.get(&file), "{what}");
+        assert!(!home.path(".local/bin/rekindle").exists() && !home.path("data").exists());
+    }
+}
+
 /// @connect_preserved
 #[test]
 fn line_ends_marks_and_comments_stay_and_half_of_our_hooks_is_completed() {

@@ -51,8 +51,14 @@ pub(super) fn run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
     match done {
         Ok(Some(result)) => {
             let exit = world.out.result(&result, Some(&pretty));
-            let failed = result["data"]["failed"].as_array().is_some_and(|all| !all.is_empty());
-            if failed { 1 } else { exit }
+            let failed = |of: &Value| of["failed"].as_array().is_some_and(|all| !all.is_empty());
+            if !world.out.json {
+                // At the end, where they are seen.
+                for error in result["failed"].as_array().into_iter().flatten() {
+                    world.out.error(&OpError::from_wire(error));
+                }
+            }
+            if failed(&result) || failed(&result["data"]) { 1 } else { exit }
         }
         Ok(None) => world.out.text("nothing was changed"),
         Err(error) => world.out.error(&error),
@@ -98,8 +104,10 @@ fn uninstall(world: &mut World, matches: &ArgMatches) -> Result<Option<Value>, O
     let gone = removed.as_ref().is_some_and(|removed| removed["files"] != 0);
     let changed = gone || !files.is_empty() || !programs.is_empty();
     let files = [files, unseen].concat();
+    let failed: Vec<Value> = undone.failed.iter().map(OpError::to_wire).collect();
     Ok(Some(json!({
         "changed": changed,
+        "failed": failed,
         "files": files,
         "programs": programs,
         "kept": kept,
@@ -163,7 +171,8 @@ fn pretty(result: &Value) -> String {
     }
     let kept: Vec<&Value> = result["kept"].as_array().into_iter().flatten().collect();
     if !is_preview && result["changed"] != true {
-        let found = if kept.is_empty() { "nothing of ours was found; " } else { "" };
+        let is_clear = kept.is_empty() && result["failed"].as_array().is_none_or(Vec::is_empty);
+        let found = if is_clear { "nothing of ours was found; " } else { "" };
         lines.push(format!("{found}nothing was changed"));
     }
     for file in result["files"].as_array().into_iter().flatten() {
