@@ -32,7 +32,17 @@ pub fn extract(
     at: i64,
 ) -> Result<HookEvent, OpError> {
     let payload = unwrapped(payload);
-    let wire = Wire::read(&payload)?;
+    guard::with_known_values(&payload, || extract_once(agent, event, &payload, id, at))
+}
+
+fn extract_once(
+    agent: Option<&str>,
+    event: Option<&str>,
+    payload: &Json<'_>,
+    id: CallId,
+    at: i64,
+) -> Result<HookEvent, OpError> {
+    let wire = Wire::read(payload)?;
     let name = match event {
         Some(name) => name,
         None => wire.telling(EVENT).ok_or_else(|| wire.lacks(EVENT))?,

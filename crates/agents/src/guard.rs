@@ -1,11 +1,117 @@
 //! What was captured on its way to what is kept: cut to a generous bound, through the secret guard, and
 //! only then to the bound of its place, so that a secret that is cut in half is still recognised.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+use model::hook::{Happening, HookEvent, ToolUse};
 use model::limits;
 use serde_json::{Map, Value};
-use text::secrets::{Profile, Redacted, find, redact, redact_json};
+use text::secrets::{KnownValues, Profile, Redacted, find, redact, redact_json};
 
 use crate::digest;
+use crate::json::Json;
+
+/// How a redaction begins.
+const MARK: &str = "[redacted:";
+
+thread_local! {
+    /// Secrets of the event that is being extracted on this thread. Every text of it passes through this
+    /// module but nothing else, so that the values need not be handed through all of the extraction.
+    static KNOWN: RefCell<KnownValues> = RefCell::default();
+}
+
+/// Extracts an event, and once more if a secret was found in it: each value is then redacted also in the texts
+/// that do not show what it is. Texts are cut to their bounds only after that.
+pub(crate) fn with_known_values<E>(
+    payload: &Json<'_>,
+    extract: impl Fn() -> Result<HookEvent, E>,
+) -> Result<HookEvent, E> {
+    let event = extract()?;
+    if !is_redacted(&event) {
+        return Ok(event);
+    }
+    let mut known = KnownValues::default();
+    collect(&mut known, "", payload, &mut limits::KNOWN_VALUES_BYTES_MAX.clone());
+    KNOWN.set(known);
+    let event = extract();
+    KNOWN.take();
+    event
+}
+
+/// Collects the secrets in all texts of a payload, as far as there are bytes left to look at.
+fn collect(known: &mut KnownValues, name: &str, payload: &Json<'_>, left: &mut usize) {
+    match payload {
+        Json::Text(text) => {
+            let text = cut(looked_at(text), *left);
+            *left -= text.len();
+            known.collect_member(name, text);
+            known.collect(text, Profile::Strict);
+        }
+        Json::List(items) => items.iter().for_each(|item| collect(known, name, item, left)),
+        Json::Object(members) => {
+            members.iter().for_each(|(name, value)| collect(known, name, value, left));
+        }
+        _ => {}
+    }
+}
+
+/// Whether the guard found anything in an event.
+fn is_redacted(event: &HookEvent) -> bool {
+    let marked = |text: &Redacted<String>| text.contains(MARK);
+    event.cwd.as_ref().is_some_and(marked)
+        || match &event.what {
+            Happening::Prompted(text) | Happening::CwdChanged(text) => marked(text),
+            Happening::SessionEnded { reason } => reason.as_ref().is_some_and(marked),
+            Happening::ToolStarting(tool) | Happening::ToolUsed(tool) => !rules(tool).is_empty(),
+            _ => false,
+        }
+}
+
+/// The rules that found something in the texts of a tool use.
+fn rules(tool: &ToolUse) -> BTreeSet<String> {
+    let mut rules = BTreeSet::new();
+    let texts = [Some(&tool.content), tool.file_path.as_ref(), tool.command.as_ref()];
+    texts.into_iter().flatten().for_each(|text| rules_in(text, &mut rules));
+    rules_in_json(&tool.metadata, &mut rules);
+    rules
+}
+
+fn rules_in(text: &str, rules: &mut BTreeSet<String>) {
+    for (at, mark) in text.match_indices(MARK) {
+        let rest = &text[at + mark.len()..];
+        let is_rule = |rule: &str| rule.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
+        if let Some((rule, _)) = rest.split_once(']').filter(|(rule, _)| is_rule(rule)) {
+            rules.insert(rule.to_owned());
+        }
+    }
+}
+
+fn rules_in_json(value: &Value, rules: &mut BTreeSet<String>) {
+    match value {
+        Value::String(text) => rules_in(text, rules),
+        Value::Array(items) => items.iter().for_each(|item| rules_in_json(item, rules)),
+        Value::Object(members) => members.values().for_each(|value| rules_in_json(value, rules)),
+        _ => {}
+    }
+}
+
+/// The tool use with the list of rules that found something in it among its metadata.
+pub(crate) fn with_rules(mut tool: ToolUse) -> ToolUse {
+    let rules = rules(&tool);
+    if !rules.is_empty()
+        && let Value::Object(mut members) = tool.metadata.clone().into_inner()
+    {
+        members.insert("redacted".into(), rules.into_iter().collect());
+        tool.metadata = self::members(members);
+    }
+    tool
+}
+
+/// The text without the secrets that are known of its event, and without all that the guard finds in it.
+fn guarded(text: &str) -> Redacted<String> {
+    KNOWN.with_borrow(|known| redact(&known.hide(text), Profile::Strict))
+}
 
 /// The first bytes of a text, at a character's end.
 pub(crate) fn cut(text: &str, bytes: usize) -> &str {
@@ -19,7 +125,7 @@ pub(crate) fn looked_at(text: &str) -> &str {
 
 /// The whole text as far as it is looked at.
 pub(crate) fn safe(text: &str) -> Redacted<String> {
-    redact(looked_at(text), Profile::Strict)
+    guarded(looked_at(text))
 }
 
 /// The first characters of the text.
@@ -34,13 +140,17 @@ pub(crate) fn line(text: &str, max_chars: usize) -> Redacted<String> {
 
 /// An object of metadata.
 pub(crate) fn members(members: Map<String, Value>) -> Redacted<Value> {
-    redact_json(Value::Object(members), Profile::Strict)
+    let members = Value::Object(members);
+    KNOWN.with_borrow(|known| match known.is_empty() {
+        true => redact_json(members, Profile::Strict),
+        false => redact_json(known.hide_json(members), Profile::Strict),
+    })
 }
 
 /// The last bytes of a text, as far as they are looked at.
 pub(crate) fn safe_end(text: &str) -> Redacted<String> {
     let from = text.ceil_char_boundary(text.len().saturating_sub(limits::CAPTURED_BYTES_MAX));
-    redact(&text[from..], Profile::Strict)
+    guarded(&text[from..])
 }
 
 /// An id or a name. It has to stay the same for the same thing, so a long random word is left alone;

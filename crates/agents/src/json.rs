@@ -42,6 +42,10 @@ impl<'a> Members<'a> {
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &Json<'a>)> {
+        self.0.iter().map(|(name, value)| (name.as_ref(), value))
+    }
 }
 
 impl<'a> Json<'a> {

@@ -287,7 +287,7 @@ impl Draft {
             None => {}
         }
         let path = self.file_path.as_deref();
-        ToolUse {
+        guard::with_rules(ToolUse {
             tool,
             obs_type: self.obs_type,
             content: self.content,
@@ -295,7 +295,7 @@ impl Draft {
             metadata: guard::members(self.metadata),
             command: self.command,
             failed,
-        }
+        })
     }
 
     /// Notes that a command did not run to its end.

@@ -139,6 +139,9 @@ pub const EVENT_TEXT_BYTES_MAX: usize = 64 * 1024;
 pub const EVENT_TEXT_HEAD_BYTES: usize = 4 * 1024;
 /// Bytes of one captured text that are looked at.
 pub const CAPTURED_BYTES_MAX: usize = 64 * 1024;
+/// Bytes of an event that are searched for secrets once one was found in it, to redact each wherever it is
+/// repeated. The rest of a larger event is redacted by itself.
+pub const KNOWN_VALUES_BYTES_MAX: usize = 256 * 1024;
 /// Characters of a prompt that are kept.
 pub const PROMPT_CHARS_MAX: usize = 2_000;
 /// Characters of what an observation shows: a command, a query, an address, a path.

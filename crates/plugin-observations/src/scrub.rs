@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::scrub::{self, ProjectReplacement, ProjectTexts, Replacement, Texts};
 use store::{Rx, Tx, observations, passages, sessions};
-use text::secrets::{Profile, Redacted, redact, redact_json};
+use text::secrets::{KnownValues, Profile, Redacted, redact, redact_json};
 
 use crate::examples;
 use crate::maintain::turn;
@@ -183,10 +183,16 @@ fn records(rx: &Rx<'_>, after: i64) -> Result<Step<Replacement>, OpError> {
 
 /// The texts of a record without secrets, if there are any in them.
 fn guarded(old: &Texts, profile: Profile) -> Option<Replacement> {
+    // A value that is found in one text is redacted in all of them.
+    let mut known = KnownValues::default();
+    known.collect(&old.content, profile);
+    old.file_path.iter().for_each(|path| known.collect(path, profile));
+    old.metadata.iter().for_each(|value| known.collect_json(value, profile));
+    let safe = |text: &String| redact(&known.hide(text), profile);
     let new = Replacement {
-        content: redact(&old.content, profile),
-        file_path: old.file_path.as_ref().map(|path| redact(path, profile)),
-        metadata: old.metadata.clone().map(|value| redact_json(value, profile)),
+        content: safe(&old.content),
+        file_path: old.file_path.as_ref().map(safe),
+        metadata: old.metadata.clone().map(|value| redact_json(known.hide_json(value), profile)),
     };
     let same = *new.content == old.content
         && new.file_path.as_deref() == old.file_path.as_ref()

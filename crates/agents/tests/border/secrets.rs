@@ -126,6 +126,100 @@ fn a_secret_in_what_a_tool_was_given_or_said_is_redacted() {
     }
 }
 
+/// @capture_secret_repeated
+#[test]
+fn a_value_that_was_found_once_is_redacted_in_every_text_of_the_event() {
+    let value = "Tr4velLight9";
+    let tools = [
+        ("Bash", json!({"command": format!("sshpass -p {value} ssh host"), "description": value})),
+        (
+            "Bash",
+            json!({"command": format!("git commit -m 'rotate {value}' && sshpass -p {value} ssh host")}),
+        ),
+        (
+            "Edit",
+            json!({"file_path": format!("/srv/{value}/.env"), "old_string": "", "new_string": format!("DB_PASS={value}")}),
+        ),
+        (
+            "Task",
+            json!({"description": format!("log in with {value} (password: {value})"), "prompt": format!("password: {value}"), "subagent_type": value}),
+        ),
+        (
+            "WebFetch",
+            json!({"url": format!("https://host/{value}?password={value}"), "prompt": format!("password={value}")}),
+        ),
+    ];
+    for (tool, input) in tools {
+        let said = format!("denied for {value}\n[main 1a2b3c4] rotate {value}\npassword={value}");
+        for (event, error) in [("PostToolUse", ""), ("PostToolUseFailure", said.as_str())] {
+            let members = json!({
+                "tool_name": tool, "tool_input": input, "error": error,
+                "tool_response": {"stdout": said}, "cwd": format!("/srv/{value}"),
+            });
+            let drawn = extract("claude-code", &payload(event, members)).unwrap();
+            let text = serde_json::to_string(&drawn).unwrap();
+            assert!(!text.contains(value), "{tool} {event}: {text}");
+        }
+    }
+}
+
+/// @capture_secret_repeated
+#[test]
+fn a_repeated_value_that_is_cut_at_a_bound_leaves_no_half() {
+    let value = "Tr4velLight9Tr4velLight9";
+    for before in 460..500 {
+        let command =
+            format!("sshpass -p {value} ssh host {} {value} end", "x".repeat(before - 60));
+        let drawn = serde_json::to_string(&claude("Bash", json!({"command": command}))).unwrap();
+        assert!(!drawn.contains("Tr4v"), "{before}: {drawn}");
+    }
+}
+
+/// @capture_secret_repeated
+#[test]
+fn short_and_ordinary_values_do_not_wipe_out_other_text() {
+    let table = [
+        ("DB_PASSWORD=production ./deploy", "Error: no production database"),
+        ("DB_PASSWORD=abc1d ./deploy", "Error: abc1d is no host"),
+        ("PGPASSWORD=postgres psql", "psql: role postgres does not exist"),
+    ];
+    for (command, error) in table {
+        let members =
+            json!({"tool_name": "Bash", "tool_input": {"command": command}, "error": error});
+        let tool = super::tool_of(
+            extract("claude-code", &payload("PostToolUseFailure", members)).unwrap(),
+        );
+        assert_eq!(tool.metadata["error"], error);
+        assert!(tool.content.contains("[redacted:password]"), "{tool:?}");
+    }
+}
+
+/// @capture_secret_repeated
+#[test]
+fn the_digest_of_a_written_file_is_that_of_the_file() {
+    let value = "Tr4velLight9";
+    let content = format!("DB_PASS={value}");
+    let plain = claude("Write", json!({"file_path": "/srv/.env", "content": content}));
+    let path = format!("/srv/password={value}/.env");
+    let secret = claude("Write", json!({"file_path": path, "content": content}));
+    assert_eq!(secret.metadata["hash"], plain.metadata["hash"]);
+    assert_eq!(secret.metadata["bytes"], plain.metadata["bytes"]);
+    assert!(!serde_json::to_string(&secret).unwrap().contains(value));
+}
+
+/// @capture_secrets
+#[test]
+fn a_redacted_record_names_the_rules() {
+    let members = json!({
+        "tool_name": "Bash", "tool_input": {"command": format!("sshpass -p Tr4velLight9 ssh {}", token())},
+        "error": "Tr4velLight9 was refused, password=q9Zt3k",
+    });
+    let tool =
+        super::tool_of(extract("claude-code", &payload("PostToolUseFailure", members)).unwrap());
+    assert_eq!(tool.metadata["redacted"], json!(["command-secret", "github-token", "password"]));
+    assert_eq!(claude("Bash", json!({"command": "ls"})).metadata.get("redacted"), None);
+}
+
 /// @capture_secrets
 #[test]
 fn a_secret_in_what_git_said_is_redacted() {

@@ -9,6 +9,7 @@ mod arrivals;
 mod backlog;
 mod builds;
 mod command_line;
+mod command_secrets;
 mod crowd;
 mod damaged_rows;
 mod desk;

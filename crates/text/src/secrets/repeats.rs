@@ -37,6 +37,24 @@ impl KnownValues {
         }
     }
 
+    /// Remembers the secrets in all texts of a value, and those of members whose names say so.
+    pub fn collect_json(&mut self, value: &Value, profile: Profile) {
+        match value {
+            Value::String(text) => self.collect(text, profile),
+            Value::Array(items) => items.iter().for_each(|item| self.collect_json(item, profile)),
+            Value::Object(members) => {
+                for (name, value) in members {
+                    self.collect(name, profile);
+                    if let Value::String(text) = value {
+                        self.collect_member(name, text);
+                    }
+                    self.collect_json(value, profile);
+                }
+            }
+            _ => {}
+        }
+    }
+
     pub(super) fn remember(&mut self, text: &str, found: &[Finding]) {
         for Finding { rule, range } in found {
             self.add(rule, &text[range.clone()]);
@@ -72,7 +90,8 @@ impl KnownValues {
         safe
     }
 
-    pub(super) fn hide_json(&self, value: Value) -> Value {
+    /// JSON with every repeat of a remembered value redacted, in texts and in names of members.
+    pub fn hide_json(&self, value: Value) -> Value {
         match value {
             Value::String(text) => Value::String(self.hide(&text).into_owned()),
             Value::Array(items) => {

@@ -1,0 +1,94 @@
+//! Secrets on command lines: none of them is in any file of ours after the hook has run.
+
+use serde_json::json;
+
+use super::home;
+
+/// Commands with `@` in the place of their secret.
+const COMMANDS: [&str; 28] = [
+    "DB_PASS=@ ./manage.py migrate",
+    "mysql -u root -p@ shop",
+    "sshpass -p @ ssh 10.0.0.5 uptime",
+    "docker login -u ci -p @ registry.example.com",
+    "redis-cli -a @ ping",
+    "az login -u svc -p @",
+    "ldapsearch -x -D cn=admin -w @ -b dc=example",
+    "keytool -list -keystore ks.jks -storepass @",
+    "echo @ | sudo -S apt-get update",
+    "http --auth admin:@ GET :8000/me",
+    "psql -c \"ALTER USER app WITH PASSWORD '@'\"",
+    "mysql -e \"CREATE USER bob IDENTIFIED BY '@'\"",
+    "echo '<password>@</password>' > conf.xml",
+    "echo 'machine h login u password @' >> ~/.netrc",
+    "setx DB_PASSWORD @",
+    "set -gx GITHUB_TOKEN @",
+    "curl -uadmin:@ https://api.example.com",
+    "PGPASSWORD=@ psql -h db",
+    "openssl rsa -in k.pem -passin pass:@",
+    "7z x in.7z -p@ -y",
+    "helm install app ./chart --set postgresql.auth.password=@",
+    "kubectl create secret generic db --from-literal=api=@",
+    "htpasswd -b .htpasswd bob @",
+    "xfreerdp /u:bob /p:@ /v:10.0.0.7",
+    "lftp -u bob,@ sftp://host",
+    "smbclient -U bob%@ //srv/share",
+    "snmpwalk -v3 -u bob -A @ host",
+    "unknown-tool -u bob -p @ --all",
+];
+/// Names of variables that hold a key in hex.
+const KEYS: [&str; 4] = ["ENCRYPTION_KEY", "SIGNING_KEY", "RAILS_MASTER_KEY", "AZURE_OPENAI_KEY"];
+
+/// A value for each command, which is nowhere else.
+fn events() -> Vec<(String, String)> {
+    let commands = COMMANDS.iter().enumerate().map(|(number, command)| {
+        let value = format!("Tr4vel{number:02}Light");
+        (command.replace('@', &value), value)
+    });
+    let keys = KEYS.iter().enumerate().map(|(number, name)| {
+        let value = format!("8c7e3a1f9b2d4c6e0f8a7b5d3c1e9f{number:02}");
+        (format!("{name}={value} ./serve"), value)
+    });
+    commands.chain(keys).collect()
+}
+
+/// @capture_secret_on_a_command_line
+/// @capture_secret_repeated
+#[test]
+fn no_secret_of_a_command_line_is_left_in_any_file() {
+    let mut home = home();
+    home.set("REKINDLE_LOG_LEVEL", "debug");
+    let events = events();
+    let send = |session: &str| {
+        for (command, value) in &events {
+            let said = format!("connecting\nthe server does not know {value} here\n");
+            let event = json!({
+                "session_id": session, "cwd": "/srv/site", "tool_name": "Bash",
+                "tool_input": { "command": command, "description": format!("log in with {value}") },
+                "tool_response": { "stdout": said, "stderr": said },
+            });
+            home.hook("PostToolUse", &event);
+            let mut failure = event.clone();
+            failure["error"] = json!(format!("Exit code 1\n{said}"));
+            home.hook("PostToolUseFailure", &failure);
+        }
+    };
+    let assert_clean = || {
+        for (path, bytes) in home.files() {
+            let text = String::from_utf8_lossy(&bytes);
+            for (command, value) in &events {
+                assert!(!text.contains(value.as_str()), "{} has {command}", path.display());
+            }
+        }
+    };
+    // Once over the spool and once over the socket.
+    send("s-1");
+    assert_eq!(home.spooled().len(), 2 * events.len());
+    assert_clean();
+    let mut daemon = home.daemon();
+    send("s-2");
+    let found = home.call("search", &json!({ "query": "xfreerdp", "project": "*" }));
+    assert!(found["results"][0].to_string().contains("[redacted:command-secret]"), "{found}");
+    assert_clean();
+    daemon.kill();
+    assert_clean();
+}
