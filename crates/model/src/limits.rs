@@ -364,6 +364,9 @@ pub const RECENT_ROWS_MAX: usize = 5_000;
 /// Files that one path may stand for, and paths of which it is looked whether they lead to the same file.
 pub const FILE_FORMS_MAX: usize = 20_000;
 pub const FILE_LINKS_MAX: usize = 100;
+/// Characters that a text has at least by which records are purged wherever it occurs in them: a shorter one is
+/// in almost everything.
+pub const LITERAL_CHARS_MIN: usize = 4;
 /// Records that a dry run of a purge shows.
 pub const PURGE_SAMPLES: usize = 5;
 /// Time that one sweep of retention may take, and time between two.

@@ -34,8 +34,8 @@ pub(crate) struct MaintainOutput {
     #[serde(skip_serializing_if = "Option::is_none")]
     swept: Option<BTreeMap<String, u64>>,
     /// Damaged rows that were repaired; left out if there were none. Damaged records stay until they are purged.
-    #[serde(skip_serializing_if = "is_zero")]
-    repaired: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    repaired: Option<u64>,
     /// `rebuilt` or `optimised`.
     index: &'static str,
     /// Whether the file was rewritten without gaps.
@@ -76,9 +76,9 @@ impl Op for Maintain {
         };
         let rebuild = params.rebuild_index;
         let index = if rebuild { "rebuilt" } else { "optimised" };
-        let output = MaintainOutput { swept, repaired: 0, index, compacted: true };
+        let output = MaintainOutput { swept, repaired: None, index, compacted: true };
         let output = cx.store.write(move |tx| {
-            let repaired = damaged::mend(tx)?;
+            let repaired = Some(damaged::mend(tx)?).filter(|count| *count > 0);
             if rebuild {
                 passages::rebuild(tx)?;
             }
@@ -89,11 +89,6 @@ impl Op for Maintain {
         cx.store.whole().compact()?;
         Ok(output)
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out a reference")]
-fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 /// Removes everything that is too old, in turns.

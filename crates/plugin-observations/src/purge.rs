@@ -6,6 +6,7 @@ use model::{OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use store::literal::{self, LiteralElsewhere, LiteralMatches};
 use store::purge::{self, PurgeFilter, Purged};
 use store::search::{self, Filter};
 use store::{Rx, projects, sessions};
@@ -45,6 +46,11 @@ pub(crate) struct PurgeParams {
     /// Only records with all of these words; `"a phrase"`, AND, OR and NOT are understood.
     #[serde(default)]
     search: Option<String>,
+    /// Only records that contain exactly this text anywhere, also glued to other letters: in their text, metadata,
+    /// path or summary, or in the name or directory of their session. At least 4 characters; upper and lower
+    /// case differ.
+    #[serde(default)]
+    literal: Option<String>,
     /// Whether to remove what matches; otherwise it is only counted.
     #[serde(default)]
     confirm: bool,
@@ -64,6 +70,16 @@ pub(crate) struct PurgeOutput {
     projects: usize,
     /// Some of the records, the newest first; none after they were removed.
     samples: Vec<Sample>,
+    /// Other records that contain the searched text only as a part of a longer word; they stay. `literal` finds
+    /// them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    near_misses: Option<usize>,
+    /// Hints that contain the literal text; they stay.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hints_left: Option<usize>,
+    /// Projects whose names, roots or aliases contain the literal text; they stay.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    projects_left: Option<usize>,
     /// Seconds since 1970, UTC: ages count from here.
     answered_at: i64,
 }
@@ -86,7 +102,10 @@ impl Op for Purge {
         summary: "Forget records for good, or count what would be forgotten",
         doc: "All filters have to hold together; a prompt is a record of type user_prompt. What goes is \
               overwritten in the file, its words leave the index, and the summaries that told of it are drawn \
-              anew. Pins do not protect. Copies that you made with backup keep what they have.",
+              anew. Pins do not protect. Copies that you made with backup keep what they have. `search` matches \
+              whole words and says how many other records contain the text within a longer word; `literal` \
+              matches the exact characters wherever they are. Hints and names of projects are not records: they \
+              are counted and stay.",
         access: Access::Write { destructive: true, idempotent: true },
         tiers: &[Tier::Person, Tier::Client],
         toolset: "memory",
@@ -101,6 +120,11 @@ impl Op for Purge {
                 title: "What would go?",
                 before: examples::A_SESSION,
                 params: r#"{"search":"login","project":"web"}"#,
+            },
+            Example {
+                title: "What contains these characters?",
+                before: examples::A_SESSION,
+                params: r#"{"literal":"login"}"#,
             },
             Example {
                 title: "Forget a record",
@@ -122,15 +146,20 @@ impl Op for Purge {
                 .hint("Try again; `rekindle doctor` says what is wrong with the database."));
         }
         if !params.confirm {
-            let planned =
-                cx.store.read(|rx| purge::plan(rx, &params.filter(rx, query.as_ref(), now)?))?;
-            return Ok(PurgeOutput::new(planned, false, now));
+            return cx.store.read(|rx| {
+                let filter = params.filter(rx, query.as_ref(), now)?;
+                let mut output = PurgeOutput::new(purge::plan(rx, &filter)?, false, now);
+                params.count_left(rx, &filter, &mut output)?;
+                Ok(output)
+            });
         }
         let done = cx.store.write(move |tx| {
             let filter = params.filter(tx, query.as_ref(), now)?;
             let done = purge::run(tx, &filter)?;
             // The answer is kept for a repeat of the call: it must not hold what was removed.
-            Ok(PurgeOutput::new(Purged { samples: Vec::new(), ..done }, true, now))
+            let mut output = PurgeOutput::new(Purged { samples: Vec::new(), ..done }, true, now);
+            params.count_left(tx, &filter, &mut output)?;
+            Ok(output)
         });
         match &done {
             Ok(output) if output.is_nothing() => {}
@@ -164,11 +193,19 @@ impl PurgeParams {
             || self.session_id.is_some()
             || self.ids.is_some()
             || self.obs_type.is_some()
-            || self.search.is_some();
+            || self.search.is_some()
+            || self.literal.is_some();
         if !given {
             return Err(OpError::invalid("", "no filter says what is to go").hint(
-                "Give at least one of before, older_than, project, session, id, type and search.",
+                "Give at least one of before, older_than, project, session, id, type, search and literal.",
             ));
+        }
+        let min = limits::LITERAL_CHARS_MIN;
+        if self.literal.as_ref().is_some_and(|text| text.chars().count() < min) {
+            let message = format!("the literal text has fewer than {min} characters");
+            return Err(OpError::invalid("literal", message)
+                .with("min", min)
+                .hint("So few characters are in almost every record: give more of the text."));
         }
         let query = self.search.as_deref().map(query::all_terms);
         let max = query::WORDS_READ_MAX;
@@ -203,15 +240,46 @@ impl PurgeParams {
             None => None,
         };
         let found = query.map(|query| search::all(rx, query, &Filter::default())).transpose()?;
-        let ids = match (&self.ids, found) {
-            (Some(ids), Some(found)) => {
-                Some(ids.iter().copied().filter(|id| found.binary_search(id).is_ok()).collect())
-            }
-            (ids, found) => ids.clone().or(found),
-        };
+        let literal = self.literal.as_deref().map(|text| literal::matches(rx, text)).transpose()?;
+        let LiteralMatches { records, sessions: whole_sessions } = literal.unwrap_or_default();
+        let records = self.literal.is_some().then_some(records);
+        let mut ids = self.ids.clone();
+        for found in [found, records].into_iter().flatten() {
+            ids = Some(match ids {
+                Some(ids) => ids.into_iter().filter(|id| found.binary_search(id).is_ok()).collect(),
+                None => found,
+            });
+        }
         let days = self.older_than.map(|days| now.saturating_sub(i64::from(days) * DAY_MS));
         let before = [self.before.map(When::before), days].into_iter().flatten().min();
-        Ok(PurgeFilter { projects, session, ids, kind: self.obs_type, before })
+        let (kind, literal) = (self.obs_type, self.literal.clone());
+        Ok(PurgeFilter { projects, session, ids, kind, before, literal, whole_sessions })
+    }
+
+    /// Counts what contains the text and stays.
+    fn count_left(
+        &self,
+        rx: &Rx<'_>,
+        filter: &PurgeFilter,
+        output: &mut PurgeOutput,
+    ) -> Result<(), OpError> {
+        if let Some(text) = &self.literal {
+            let LiteralElsewhere { hints, projects } = literal::elsewhere(rx, text)?;
+            (output.hints_left, output.projects_left) = (some(hints), some(projects));
+            return Ok(());
+        }
+        let Some(text) = self.searched_text() else { return Ok(()) };
+        let found = literal::matches(rx, text)?.records;
+        // After a purge those that matched are gone.
+        let matched = filter.ids.as_deref().filter(|_| !output.purged).unwrap_or_default();
+        output.near_misses = some(found.iter().filter(|id| !matched.contains(id)).count());
+        Ok(())
+    }
+
+    /// What was searched for, if it is long enough for `literal`.
+    fn searched_text(&self) -> Option<&str> {
+        let text = self.search.as_deref()?.trim().trim_matches('"').trim();
+        (text.chars().count() >= limits::LITERAL_CHARS_MIN).then_some(text)
     }
 }
 
@@ -226,6 +294,9 @@ impl PurgeOutput {
             summaries,
             projects,
             samples: samples.into_iter().map(Sample::new).collect(),
+            near_misses: None,
+            hints_left: None,
+            projects_left: None,
             answered_at: now.div_euclid(1000),
         }
     }
@@ -247,7 +318,44 @@ impl Sample {
     }
 }
 
-fn pretty(_: &Value, result: &Value) -> String {
+/// A count that is left out if it is zero.
+fn some(count: usize) -> Option<usize> {
+    (count > 0).then_some(count)
+}
+
+fn pretty(params: &Value, result: &Value) -> String {
+    let mut lines = vec![told(result)];
+    let number = |name: &str| result[name].as_u64().unwrap_or_default();
+    let plural = |count: u64| if count == 1 { "" } else { "s" };
+    match number("near_misses") {
+        0 => {}
+        count => {
+            let text =
+                params["search"].as_str().unwrap_or_default().trim().trim_matches('"').trim();
+            let text = show::line(text).replace('\'', r"'\''");
+            lines.push(format!(
+                "{count} other record{} the text within a longer word and stay{}; \
+                 `rekindle purge --literal '{text}'` finds them.",
+                if count == 1 { " contains" } else { "s contain" },
+                if count == 1 { "s" } else { "" },
+            ));
+        }
+    }
+    if let count @ 1.. = number("hints_left") {
+        let s = plural(count);
+        lines.push(format!("{count} hint{s} with the text left; see `rekindle hint delete`."));
+    }
+    if let count @ 1.. = number("projects_left") {
+        let s = plural(count);
+        lines.push(format!(
+            "{count} project{s} with the text in a name or root left; see `rekindle purge --project`."
+        ));
+    }
+    lines.join("\n")
+}
+
+/// What goes or went.
+fn told(result: &Value) -> String {
     let number = |name: &str| result[name].as_u64().unwrap_or_default();
     let names = ["observations", "prompts", "sessions", "summaries", "projects"];
     if names.iter().all(|name| number(name) == 0) {

@@ -5,7 +5,7 @@
 //! `recover` (damage), `backup`, then the aggregates: `calls`, `events`, [`hints`],
 //! [`hook_events`], `notices`, [`projects`], [`sessions`], [`prompts`], [`observations`] (with
 //! [`recent`], [`history`] and [`commits`] that read them), [`receipts`], [`pauses`], [`passages`]
-//! (the one full-text index, read by [`search`]); [`purge`] and [`retention`]
+//! (the one full-text index, read by [`search`]), [`literal`] (texts without an index); [`purge`] and [`retention`]
 //! remove from all of them, [`scrub`] goes over their texts, [`totals`] counts them. An
 //! aggregate is functions over [`Tx`] and [`Rx`] with its SQL beside them and its table in `schema/`.
 
@@ -30,6 +30,7 @@ pub mod hook_events;
 mod keeper;
 mod known;
 mod late;
+pub mod literal;
 mod memo;
 mod mover;
 mod notices;

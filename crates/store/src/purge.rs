@@ -12,7 +12,7 @@ use rusqlite::{Row, params};
 
 use crate::cells::Cells as _;
 use crate::tx::{Rx, Tx};
-use crate::{observations, passages, projects, prompts, scrub, sessions};
+use crate::{literal, observations, passages, projects, prompts, scrub, sessions};
 
 /// What is to go: all of this has to hold. A filter without any condition matches nothing.
 #[derive(Clone, Debug, Default)]
@@ -25,11 +25,15 @@ pub struct PurgeFilter {
     pub kind: Option<ObsType>,
     /// Milliseconds since 1970; what happened earlier.
     pub before: Option<i64>,
+    /// The text that the records contain, if they were found by one: notes about them go too.
+    pub literal: Option<String>,
+    /// Sessions that go as a whole if nothing of them is left, even without any record.
+    pub whole_sessions: Vec<i64>,
 }
 
 impl PurgeFilter {
     pub fn is_empty(&self) -> bool {
-        let PurgeFilter { projects, session, ids, kind, before } = self;
+        let PurgeFilter { projects, session, ids, kind, before, .. } = self;
         projects.is_none()
             && session.is_none()
             && ids.is_none()
@@ -101,7 +105,10 @@ pub fn run(tx: &Tx<'_>, filter: &PurgeFilter) -> Result<Purged, OpError> {
         return Ok(purged);
     }
     secure(tx, true)?;
-    let removed = remove(tx, &plan);
+    let removed = remove(tx, &plan).and_then(|()| match &filter.literal {
+        Some(text) => literal::forget_notes(tx, text),
+        None => Ok(()),
+    });
     secure(tx, false)?;
     removed.map(|()| purged)
 }
@@ -173,7 +180,8 @@ fn draft(rx: &Rx<'_>, filter: &PurgeFilter) -> Result<Plan, OpError> {
         let had = number(rx, "SELECT count(*) FROM observations WHERE session = ?1", session)?;
         let heard = number(rx, "SELECT count(*) FROM prompts WHERE session = ?1", session)?;
         let nothing_left = had == seen && heard == said;
-        if nothing_left && (seen + said > 0 || filter.is_sweeping()) {
+        let whole = filter.is_sweeping() || filter.whole_sessions.contains(&session);
+        if nothing_left && (seen + said > 0 || whole) {
             plan.sessions.push(session);
         } else {
             plan.summaries.push(session);

@@ -1,6 +1,6 @@
 //! What a person decides about what is kept, as it is typed: pins, marks, pauses, and forgetting for good.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use testkit::Home;
 
 use super::home;
@@ -54,6 +54,89 @@ fn what_was_purged_is_in_no_file_of_the_home_with_and_without_a_daemon() {
         assert_eq!(home.run(&["purge", "--search", WORD, "--confirm"]).ok(), "nothing to purge\n");
         assert!(home.run(&["search", "make"]).ok().contains("make all"));
     }
+}
+
+/// Events with the word glued to other letters, each in another place.
+fn glued_events(home: &Home) {
+    let cwd = home.path("web").to_string_lossy().into_owned();
+    let tool = |session: &str, id: &str, name: &str, input: Value, response: Value| {
+        json!({
+            "session_id": session, "cwd": cwd, "tool_use_id": id, "tool_name": name,
+            "tool_input": input, "tool_response": response,
+        })
+    };
+    let used = |event: Value| home.hook("PostToolUse", &event);
+    let prompt = format!("the key is x9{WORD}q7, use it");
+    home.hook("UserPromptSubmit", &json!({ "session_id": "s-1", "cwd": cwd, "prompt": prompt }));
+    used(tool("s-1", "t-1", "Bash", json!({ "command": format!("echo x9{WORD}q7") }), json!({})));
+    let path = format!("{cwd}/pre{WORD}post.rs");
+    used(tool(
+        "s-1",
+        "t-2",
+        "Edit",
+        json!({ "file_path": path, "old_string": "a", "new_string": "b" }),
+        json!({}),
+    ));
+    let failed =
+        json!({ "stderr": format!("cannot read x{WORD}x"), "exit_code": 1, "is_error": true });
+    used(tool("s-1", "t-3", "Bash", json!({ "command": "make broken" }), failed));
+    home.hook("Stop", &json!({ "session_id": "s-1", "cwd": cwd }));
+    let named = format!("s-{WORD}2");
+    used(tool(&named, "t-4", "Bash", json!({ "command": "make in-a-named-session" }), json!({})));
+    used(tool("s-3", "t-5", "Bash", json!({ "command": "make all" }), json!({})));
+}
+
+/// @purge_literal
+#[test]
+fn a_literal_purge_finds_the_text_within_longer_words_and_leaves_no_byte_of_it() {
+    for with_daemon in [false, true] {
+        let home = home();
+        let _daemon = with_daemon.then(|| home.daemon());
+        glued_events(&home);
+        let search = home.run(&["purge", "--search", WORD]).ok();
+        assert!(search.starts_with("nothing to purge"), "{search}");
+        let advice = format!("`rekindle purge --literal '{WORD}'` finds them");
+        assert!(search.contains("records contain the text within a longer word"), "{search}");
+        assert!(search.contains(&advice), "{search}");
+        let would = home.run(&["purge", "--literal", WORD]).ok();
+        assert!(would.starts_with("would purge ") && would.contains("--confirm"), "{would}");
+        assert!(holds(&home), "nothing was removed yet");
+        let done = home.run(&["purge", "--literal", WORD, "--confirm", "--json"]).json();
+        assert_eq!(done["purged"], true, "{done}");
+        assert_eq!(done["prompts"], 1, "{done}");
+        assert!(!holds(&home), "with a daemon: {with_daemon}");
+        let again = home.run(&["purge", "--literal", WORD]).ok();
+        assert_eq!(again, "nothing to purge\n");
+        let left = home.run(&["search", "make", "--project", "*"]).ok();
+        assert!(left.contains("make all"), "{left}");
+    }
+}
+
+/// @purge_literal
+#[test]
+fn a_literal_of_few_characters_is_refused_and_hints_and_projects_are_counted() {
+    let home = home();
+    glued_events(&home);
+    let refused = home.run(&["purge", "--literal", "abc", "--confirm"]);
+    assert_eq!(refused.code, 1);
+    assert!(refused.stderr.contains("fewer than 4 characters"), "{refused:?}");
+    home.run(&["hint", "set", "web", "word", &format!("a{WORD}b")]).ok();
+    let would = home.run(&["purge", "--literal", WORD]).ok();
+    assert!(would.contains("1 hint with the text left"), "{would}");
+    // Upper case is another text.
+    let other = home.run(&["purge", "--literal", &WORD.to_uppercase()]).ok();
+    assert_eq!(other, "nothing to purge\n");
+    // Quotes and line breaks are stored in another form inside of metadata.
+    let text = "say \"hello\"\tnow";
+    let cwd = home.path("web").to_string_lossy().into_owned();
+    let response = json!({ "stderr": text, "exit_code": 1, "is_error": true });
+    let event = json!({
+        "session_id": "s-5", "cwd": cwd, "tool_use_id": "t-9", "tool_name": "Bash",
+        "tool_input": { "command": "make quoted" }, "tool_response": response,
+    });
+    home.hook("PostToolUse", &event);
+    let would = home.run(&["purge", "--literal", text]).ok();
+    assert!(would.contains("make quoted"), "{would}");
 }
 
 /// @purge_wants_a_filter
