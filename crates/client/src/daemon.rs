@@ -43,7 +43,9 @@ pub fn other_daemon_at(locations: &Locations, port: u16) -> Option<u32> {
         .filter(|entry| entry.file_name().to_string_lossy().starts_with("rekindle"))
         .map(|entry| entry.path())
         .filter(|dir| is_ours(dir))
-        .filter_map(|dir| std::fs::read(dir.join("daemon.json")).ok())
+        .filter_map(|dir| {
+            regular::read(&dir.join("daemon.json"), limits::SMALL_FILE_BYTES_MAX).ok()
+        })
         .filter_map(|bytes| serde_json::from_slice::<Discovery>(&bytes).ok());
     found.filter(|found| found.port == port).map(|found| found.pid).next()
 }

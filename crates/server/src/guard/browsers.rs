@@ -87,7 +87,8 @@ impl Browsers {
 
     pub(crate) fn new(id: String, file: Option<PathBuf>, address: &str, port: u16) -> Browsers {
         // A file that is missing or damaged lets nobody in; a link does so again.
-        let stored = file.as_ref().and_then(|file| std::fs::read(file).ok());
+        let stored =
+            file.as_ref().and_then(|file| regular::read(file, limits::SMALL_FILE_BYTES_MAX).ok());
         let known = stored.and_then(|bytes| serde_json::from_slice(&bytes).ok());
         let state = State { known: known.unwrap_or_default(), ..State::default() };
         Browsers {
@@ -281,10 +282,11 @@ impl Browsers {
 /// Removes the stored browsers of a database that no daemon serves; how many there were.
 pub fn forget_stored(locations: &Locations) -> std::io::Result<usize> {
     let file = locations.browsers();
-    let count = match std::fs::read(&file) {
+    let count = match regular::read(&file, limits::SMALL_FILE_BYTES_MAX) {
         Ok(bytes) => serde_json::from_slice::<Vec<KnownBrowser>>(&bytes).map_or(0, |all| all.len()),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(0),
-        Err(error) => return Err(error),
+        // Whatever cannot be read goes all the same.
+        Err(_) => 0,
     };
     std::fs::remove_file(&file)?;
     Ok(count)
