@@ -83,8 +83,15 @@ fn canonical(path: &Path) -> PathBuf {
     if let Ok(whole) = path.canonicalize() {
         return whole;
     }
-    match (path.parent(), path.file_name()) {
-        (Some(parent), Some(name)) => canonical(parent).join(name),
+    let mut parts = path.components();
+    match parts.next_back() {
+        Some(Component::Normal(name)) => canonical(parts.as_path()).join(name),
+        Some(Component::CurDir) => canonical(parts.as_path()),
+        Some(Component::ParentDir) => {
+            let mut above = canonical(parts.as_path());
+            above.pop();
+            above
+        }
         _ => path.to_path_buf(),
     }
 }

@@ -8,6 +8,9 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::limits;
 
+/// Name of the database in a data directory.
+const DATABASE: &str = "rekindle.db";
+
 /// What the process knows about itself that decides where things are.
 pub struct Surroundings<'a> {
     pub var: &'a dyn Fn(&str) -> Option<OsString>,
@@ -22,7 +25,10 @@ pub struct Surroundings<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Locations {
     pub data_dir: PathBuf,
+    /// The database, with all links resolved.
     pub database: PathBuf,
+    /// Whether it is the data directory's own.
+    is_usual: bool,
     pub runtime_dir: PathBuf,
     pub config_file: PathBuf,
     /// The data directory that this user has unless another one is named.
@@ -39,7 +45,8 @@ impl Locations {
     /// Decides the places; `db` is the `--db` flag.
     pub fn resolve(around: &Surroundings<'_>, db: Option<&Path>) -> Locations {
         let dir = |name: &str| (around.var)(name).filter(|v| !v.is_empty()).map(PathBuf::from);
-        let absolute = |path: PathBuf| (around.canonical)(&normal(&around.cwd.join(path)));
+        // Links are followed before `..` is resolved, as the system does.
+        let absolute = |path: PathBuf| normal(&(around.canonical)(&around.cwd.join(path)));
         let home = dir("HOME").unwrap_or_else(|| PathBuf::from("/"));
         let under_home = |xdg: &str, mac: &str, other: &str| match dir(xdg) {
             _ if around.mac => home.join(mac),
@@ -47,11 +54,16 @@ impl Locations {
             _ => home.join(other),
         };
         let explicit_home = dir("REKINDLE_HOME").map(absolute);
-        let explicit_db = db.map(Path::to_path_buf).or_else(|| dir("NMEM_DB")).map(absolute);
         let user_dir = absolute(
             under_home("XDG_DATA_HOME", "Library/Application Support", ".local/share")
                 .join("rekindle"),
         );
+        let usual = explicit_home.as_ref().unwrap_or(&user_dir).join(DATABASE);
+        // A database may be a link to another disk; its sidecars lie where it leads.
+        let usual = absolute(usual);
+        let named_db = db.map(Path::to_path_buf).or_else(|| dir("NMEM_DB")).map(absolute);
+        // Who names the usual one, or a link to it, meets its daemon.
+        let explicit_db = named_db.filter(|named| *named != usual);
         let data_dir = match (&explicit_db, &explicit_home) {
             // A database that was named keeps its spool, token and logs beside itself.
             (Some(db), None) => files_beside(db),
@@ -59,7 +71,8 @@ impl Locations {
             (None, None) => user_dir.clone(),
         };
         let named = explicit_db.is_some() || explicit_home.is_some();
-        let database = explicit_db.unwrap_or_else(|| data_dir.join("rekindle.db"));
+        let is_usual = explicit_db.is_none();
+        let database = explicit_db.unwrap_or(usual);
         let suffix = if named { format!("-{:08x}", short_hash(&database)) } else { String::new() };
         let runtime_dir = match (dir("REKINDLE_RUNTIME_DIR"), dir("XDG_RUNTIME_DIR")) {
             (Some(given), _) => absolute(given),
@@ -72,7 +85,18 @@ impl Locations {
             None => under_home("XDG_CONFIG_HOME", "Library/Application Support", ".config")
                 .join("rekindle/config.toml"),
         };
-        Locations { data_dir, database, runtime_dir, config_file, user_dir, uid: around.uid }
+        let uid = around.uid;
+        Locations { data_dir, database, is_usual, runtime_dir, config_file, user_dir, uid }
+    }
+
+    /// Whether the data directory is this database's alone.
+    pub fn owns_data_dir(&self) -> bool {
+        self.is_usual || self.is_beside_database()
+    }
+
+    /// The database's name in the data directory: a link, if the database lies elsewhere.
+    pub fn usual_name(&self) -> Option<PathBuf> {
+        self.is_usual.then(|| self.data_dir.join(DATABASE))
     }
 
     /// Whether spool, token and logs lie in a directory beside the database.
@@ -141,7 +165,7 @@ impl Locations {
     /// Where events wait for the store: the data directory first, else the runtime directory. A
     /// database that is not the directory's own has a spool of its own.
     pub fn spools(&self) -> [PathBuf; 2] {
-        let name = if self.database == self.data_dir.join("rekindle.db") {
+        let name = if self.is_usual {
             "spool".to_owned()
         } else {
             format!("spool-{:08x}", short_hash(&self.database))
@@ -238,6 +262,34 @@ mod tests {
         let beside = resolve(&[("REKINDLE_HOME", "/a"), ("NMEM_DB", "/proj/m.db")], None);
         assert_eq!(home.spools()[0], Path::new("/a/spool"));
         assert_ne!(home.spools(), beside.spools());
+    }
+
+    #[test]
+    fn a_link_to_the_usual_database_meets_its_daemon() {
+        let resolve = |vars: &[(&str, &str)], db: Option<&str>| {
+            let around = Surroundings {
+                var: &|name| vars.iter().find(|(n, _)| *n == name).map(|(_, v)| OsString::from(v)),
+                uid: 7,
+                cwd: Path::new("/proj"),
+                mac: false,
+                canonical: &|path| match path.to_str() {
+                    Some("/proj/link.db" | "/h/.local/share/rekindle/rekindle.db") => {
+                        PathBuf::from("/disk/big.db")
+                    }
+                    Some("/proj/dir/../m.db") => PathBuf::from("/other/m.db"),
+                    _ => path.to_path_buf(),
+                },
+            };
+            Locations::resolve(&around, db.map(Path::new))
+        };
+        let usual = resolve(&[("HOME", "/h")], None);
+        assert_eq!(usual.database, Path::new("/disk/big.db"));
+        assert_eq!(usual.data_dir, Path::new("/h/.local/share/rekindle"));
+        assert_eq!(usual.spools()[0], Path::new("/h/.local/share/rekindle/spool"));
+        assert_eq!(resolve(&[("HOME", "/h")], Some("link.db")), usual);
+        assert_eq!(resolve(&[("HOME", "/h"), ("NMEM_DB", "/disk/big.db")], None), usual);
+        let above = resolve(&[("HOME", "/h")], Some("dir/../m.db"));
+        assert_eq!(above.database, Path::new("/other/m.db"), "the system follows the link first");
     }
 
     #[test]

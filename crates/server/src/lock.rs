@@ -1,7 +1,8 @@
 //! Who is PRIMARY: an OS file lock decides, never a pid.
 //!
-//! Two locks are taken. The one in the runtime directory is what clients meet at; the one beside
-//! the database keeps two runtime directories from serving the same file.
+//! Two locks are taken. Clients meet at the one in the runtime directory. The one beside the database
+//! keeps two runtime directories from serving the same file; its path has all links resolved. A third
+//! one, by the file's identity, belongs to the store: it covers hard links.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read as _, Write as _};
@@ -31,7 +32,7 @@ impl Lock {
         if !try_lock(&runtime, &path)? || !is_at(&runtime, &path) {
             return Ok(None);
         }
-        sign(&runtime);
+        sign(&runtime, &std::process::id().to_string());
         platform::data_dir(&locations.data_dir)?;
         if let Some(folder) = locations.database.parent() {
             // A named database may lie in a folder that others use too; only ours is closed off.
@@ -71,15 +72,18 @@ pub fn holder(locations: &Locations) -> Option<Holder> {
     Some(Holder { pid: read.ok().and_then(|_| text.trim().parse().ok()) })
 }
 
+/// Bytes of a path and a pid.
+const HOLDER_BYTES_MAX: u64 = 4200;
+
 /// Bytes of the longest pid and its newline.
 const PID_BYTES_MAX: u64 = 11;
 
-/// Says in the file who holds it, for people: it counts only while the lock is held.
-fn sign(file: &File) {
-    let pid = format!("{}\n", std::process::id());
-    if platform::may_write(pid.len() as u64) {
-        // On a disk that takes nothing it stays unsaid.
-        let _ = file.set_len(0).and_then(|()| (&*file).write_all(pid.as_bytes()));
+/// Writes into the file who holds it, for people: it counts only while the lock is held.
+fn sign(file: &File, holder: &str) {
+    let line = format!("{holder}\n");
+    if platform::may_write(line.len() as u64) {
+        // On a full or read-only disk it stays unsaid.
+        let _ = file.set_len(0).and_then(|()| (&*file).write_all(line.as_bytes()));
     }
 }
 
@@ -91,14 +95,19 @@ fn take_database(locations: &Locations) -> Result<File, OpError> {
     let until = Instant::now() + limits::DATABASE_LOCK_PATIENCE;
     while !try_lock(&file, &path)? {
         if Instant::now() >= until {
+            let mut holder = String::new();
+            let _ = (&file).take(HOLDER_BYTES_MAX).read_to_string(&mut holder);
+            let at = if holder.is_empty() { String::new() } else { format!(": {}", holder.trim()) };
             return Err(OpError::unavailable(format!(
-                "another daemon serves {} from another runtime directory",
+                "another daemon serves {} from another runtime directory{at}",
                 locations.database.display()
             ))
             .hint("Use the same REKINDLE_HOME and REKINDLE_RUNTIME_DIR everywhere, or stop that daemon."));
         }
         std::thread::sleep(Duration::from_millis(10));
     }
+    let pid = std::process::id();
+    sign(&file, &format!("{} (pid {pid})", locations.runtime_dir.display()));
     Ok(file)
 }
 

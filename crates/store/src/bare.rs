@@ -9,7 +9,6 @@ use rusqlite::{Connection, Params, Row, params};
 
 use crate::connection::{self, Setup};
 use crate::error::StoreError;
-use crate::known::KnownFiles;
 use crate::observations::ADD;
 use crate::observations::read::{AFTER, BEFORE, COLUMNS};
 use crate::{history, paths, recent, sessions};
@@ -132,7 +131,7 @@ pub fn insert(path: &Path, texts: &[String]) -> Result<usize, OpError> {
     const PASSAGE: &str = "INSERT INTO passage_fts (rowid, body, parts) VALUES (?1, ?2, '')";
     let setup =
         Setup { one_shot: false, to_read: false, page_count_max: None, busy: limits::STORE_BUSY };
-    let (db, _) = connection::open_writer(path, &setup, &KnownFiles::default())?;
+    let (db, _) = connection::open_writer(path, &setup)?;
     run(&db, |db| {
         let newest = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?));
         let (mut id, session, project, mut at): (i64, i64, i64, i64) =

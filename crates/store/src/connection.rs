@@ -153,28 +153,28 @@ pub(crate) fn refuse_foreign_content(db: &Connection, path: &Path) -> Result<(),
 }
 
 /// Opens the database that is there, as it is, and lets nothing be written to it.
-fn open_to_read(path: &Path, busy: Duration, known: &KnownFiles) -> Result<Connection, StoreError> {
-    refuse_foreign(path, known)?;
+fn open_to_read(path: &Path, busy: Duration) -> Result<Connection, StoreError> {
     let db = connect(path, busy)?;
     refuse_foreign_content(&db, path)?;
     db.pragma_update(None, "query_only", true).map_err(|e| StoreError::of_any(&e))?;
     Ok(db)
 }
 
-/// Opens the database for the writer and says whether it is new.
-pub(crate) fn open_writer(
-    path: &Path,
-    setup: &Setup,
-    known: &KnownFiles,
-) -> Result<(Connection, bool), StoreError> {
-    if setup.to_read {
-        return Ok((open_to_read(path, setup.busy, known)?, false));
-    }
+/// Makes the file for a new database, or checks the one that is there.
+pub(crate) fn prepare_file(path: &Path, known: &KnownFiles) -> Result<(), StoreError> {
     files::make_folder(files::folder(path))?;
     match files::create_private(path) {
         Ok(_) => {}
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => refuse_foreign(path, known)?,
         Err(error) => return Err(error.into()),
+    }
+    Ok(())
+}
+
+/// Opens the file, which was prepared, for the writer; says whether the database is new.
+pub(crate) fn open_writer(path: &Path, setup: &Setup) -> Result<(Connection, bool), StoreError> {
+    if setup.to_read {
+        return Ok((open_to_read(path, setup.busy)?, false));
     }
     let db = connect(path, setup.busy)?;
     let pages: i64 = db

@@ -12,6 +12,9 @@ pub enum StoreError {
     /// The file at the path is not ours to open.
     #[error("{path} {why}")]
     Refused { path: String, why: String },
+    /// The file has another name, under which it was opened.
+    #[error("{path} is another name of the database {known}")]
+    OtherName { path: String, known: String },
     #[error("the database is locked by another process")]
     Busy,
     #[error("the database is read-only")]
@@ -30,6 +33,9 @@ impl From<StoreError> for OpError {
             StoreError::NewerSchema { .. } => "Use the newer rekindle that wrote it.",
             StoreError::Refused { .. } => {
                 "Nothing was changed: only a new or empty file and a database of rekindle are opened. Name another one with --db, NMEM_DB or REKINDLE_HOME; if this was your database, move it away and `rekindle restore` a backup."
+            }
+            StoreError::OtherName { .. } => {
+                "Use that name, or make a symbolic link to it: SQLite keeps the log of recent writes beside one name, and they would be missed under another."
             }
             StoreError::Busy => "Close the program that holds the lock, then try again.",
             StoreError::ReadOnly => "Make the file and its folder writable for you.",

@@ -16,7 +16,7 @@ use crate::connection::{self, Setup};
 use crate::error::StoreError;
 use crate::events;
 use crate::files::{self, Look, Scratch, Standing};
-use crate::known::KnownFiles;
+use crate::known::{FileClaim, KnownFiles};
 use crate::memo::Memo;
 use crate::notices;
 use crate::passages;
@@ -62,6 +62,8 @@ struct Live {
     generation: u64,
     /// Whether the log was there before, so that it is not for us to remove.
     had_log: bool,
+    /// Declared last: it is given up when the database is closed.
+    _claim: Option<FileClaim>,
 }
 
 /// The open database, or none while what stands at the path cannot be used.
@@ -212,7 +214,14 @@ impl Keeper {
         // A path that cannot be looked at is refused by name right after.
         let before = files::id(path).ok().flatten();
         let had_log = files::id(&files::beside(path, "-wal")).is_ok_and(|log| log.is_some());
-        let (db, new) = connection::open_writer(path, &shared.setup, &shared.known)?;
+        let claim = if shared.setup.to_read {
+            connection::refuse_foreign(path, &shared.known)?;
+            None
+        } else {
+            connection::prepare_file(path, &shared.known)?;
+            Some(shared.known.claim(path)?)
+        };
+        let (db, new) = connection::open_writer(path, &shared.setup)?;
         let opened = match (self.started, new || self.rebuilt) {
             (false, _) => Opened::First,
             (true, true) => Opened::Fresh,
@@ -223,14 +232,11 @@ impl Keeper {
         if before.is_some_and(|before| before != standing.database) {
             return Err(StoreError::Io("the file was replaced while it was being opened".into()));
         }
-        if !shared.setup.to_read {
-            shared.known.add(path);
-        }
         let generation = shared.pool.resume(standing.database);
         self.started = true;
         self.rebuilt = false;
         self.notice = None;
-        self.live = Some(Live { db, standing, generation, had_log });
+        self.live = Some(Live { db, standing, generation, had_log, _claim: claim });
         run_effects(effects);
         Ok(())
     }

@@ -34,6 +34,7 @@ mod install;
 mod install_faults;
 mod late;
 mod life;
+mod links;
 mod looking;
 mod manners;
 mod mcp;

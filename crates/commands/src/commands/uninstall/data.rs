@@ -68,12 +68,6 @@ pub(in crate::commands) fn set_aside(database: &Path) -> Vec<PathBuf> {
     entries.filter(is_one).map(|entry| entry.path()).collect()
 }
 
-/// Whether the data directory is this database's, and not that of another one beside it.
-fn is_its_own(locations: &Locations) -> bool {
-    let Locations { data_dir, database, .. } = locations;
-    *database == data_dir.join("rekindle.db") || *data_dir == beside(database, ".d")
-}
-
 impl Data {
     /// Looks what there is.
     pub(super) fn find(locations: &Locations) -> Data {
@@ -90,7 +84,10 @@ impl Data {
         } else {
             places.push(place(database, false, database_files));
         }
-        if is_its_own(locations) {
+        if let Some(link) = locations.usual_name().filter(|name| name != database) {
+            in_data.push(link);
+        }
+        if locations.owns_data_dir() {
             in_data.extend(["token", "backups", "log"].map(|name| data_dir.join(name)));
         }
         let in_runtime = vec![
@@ -239,7 +236,7 @@ impl Data {
             });
             kept.extend(left.into_iter().map(|path| match path.ends_with(RECORD) {
                 true => (path, "the record of what is installed"),
-                false if is_its_own(locations) => (path, "not ours"),
+                false if locations.owns_data_dir() => (path, "not ours"),
                 false => (path, "of another database"),
             }));
         }
