@@ -235,6 +235,9 @@ pub const LOG_FILES_KEPT: usize = 3;
 /// Size at which the hook's log starts anew.
 pub const HOOK_LOG_BYTES_MAX: u64 = 1024 * 1024;
 
+/// How long a database that could only be opened for reading is used before a write opens it again.
+pub const READ_ONLY_RETRY: Duration = Duration::from_secs(1);
+
 /// Bytes that are read of a small file: settings, token, discovery, pauses. What is longer is none.
 pub const SMALL_FILE_BYTES_MAX: u64 = 1024 * 1024;
 

@@ -168,6 +168,7 @@ pub(crate) fn prepare_file(path: &Path, known: &KnownFiles) -> Result<(), StoreE
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => refuse_foreign(path, known)?,
         Err(error) => return Err(error.into()),
     }
+    files::unlock_sidecars(path);
     Ok(())
 }
 

@@ -5,10 +5,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use model::{OpError, limits, time};
-use rusqlite::Connection;
+use rusqlite::{Connection, MAIN_DB};
 
 use crate::backup;
 use crate::catalogue::Catalogue;
@@ -62,6 +62,9 @@ struct Live {
     generation: u64,
     /// Whether the log was there before, so that it is not for us to remove.
     had_log: bool,
+    /// SQLite could open the file for reading only.
+    read_only: bool,
+    opened_at: Instant,
     /// Declared last: it is given up when the database is closed.
     _claim: Option<FileClaim>,
 }
@@ -97,6 +100,8 @@ impl Keeper {
         match self.look() {
             // Whoever only reads changes nothing about the file that it has found.
             Some(_) if self.shared.setup.to_read => {}
+            // The file may have become writable; the connection would not notice.
+            Some(Look::Same) if self.is_stuck_read_only() => self.reopen()?,
             Some(Look::Same) if !self.shared.only_read.load(Ordering::Relaxed) => {}
             Some(Look::SidecarLost) => self.reseat()?,
             // What an opening for reading left out is made up for before anything is written.
@@ -106,6 +111,11 @@ impl Keeper {
             }
         }
         self.live.as_ref().map(|live| &live.db).ok_or_else(|| StoreError::Io("it is closed".into()))
+    }
+
+    fn is_stuck_read_only(&self) -> bool {
+        let stuck = |live: &Live| live.opened_at.elapsed() >= limits::READ_ONLY_RETRY;
+        self.live.as_ref().is_some_and(|live| live.read_only && stuck(live))
     }
 
     /// Whether the database that is open and its log still stand at the path.
@@ -222,6 +232,7 @@ impl Keeper {
             Some(shared.known.claim(path)?)
         };
         let (db, new) = connection::open_writer(path, &shared.setup)?;
+        let read_only = db.is_readonly(MAIN_DB).unwrap_or(false);
         let opened = match (self.started, new || self.rebuilt) {
             (false, _) => Opened::First,
             (true, true) => Opened::Fresh,
@@ -236,7 +247,9 @@ impl Keeper {
         self.started = true;
         self.rebuilt = false;
         self.notice = None;
-        self.live = Some(Live { db, standing, generation, had_log, _claim: claim });
+        let opened_at = Instant::now();
+        self.live =
+            Some(Live { db, standing, generation, had_log, read_only, opened_at, _claim: claim });
         run_effects(effects);
         Ok(())
     }
@@ -330,6 +343,13 @@ impl Keeper {
             drop(live.db);
             live.standing.remove_own_sidecars(self.shared.path());
         }
+        self.reopen()
+    }
+
+    /// Closes all handles and opens the same database again.
+    fn reopen(&mut self) -> Result<(), StoreError> {
+        self.shared.pool.suspend();
+        self.live = None;
         let opened = self.try_open(false);
         if opened.is_err() {
             self.shared.pool.lose();

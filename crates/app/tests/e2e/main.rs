@@ -46,6 +46,7 @@ mod out_of_reach;
 mod outbound;
 mod parity;
 mod places;
+mod read_only;
 mod record;
 mod security;
 mod settings;

@@ -40,6 +40,7 @@ impl Mended {
 }
 
 const CLOSED: (&str, &str) = ("closed", "close");
+const UNLOCKED: (&str, &str) = ("made", "make");
 const CONNECTED: (&str, &str) = ("connected", "connect");
 
 /// Closes directories and files to others.
@@ -55,6 +56,10 @@ pub(super) fn close(world: &World, mended: &mut Mended) {
             let closed = std::fs::set_permissions(&file, Permissions::from_mode(0o600));
             mended.note(CLOSED, &format!("{} to others (mode 600)", file.display()), closed);
         }
+    }
+    for file in places::locked_sidecars(&world.locations) {
+        let unlocked = std::fs::set_permissions(&file, Permissions::from_mode(0o600));
+        mended.note(UNLOCKED, &format!("{} writable (mode 600)", file.display()), unlocked);
     }
     close_settings(world, mended);
 }

@@ -155,6 +155,21 @@ pub(super) fn private_files(locations: &Locations) -> Vec<PathBuf> {
     all.filter(|file| std::fs::symlink_metadata(file).is_ok()).collect()
 }
 
+/// The log of the database and its index, where they cannot be written although the database can:
+/// SQLite made them while it was read-only.
+pub(super) fn locked_sidecars(locations: &Locations) -> Vec<PathBuf> {
+    let mode = |file: &Path| std::fs::metadata(file).map_or(0o600, |meta| meta.mode() & 0o777);
+    if mode(&locations.database) & 0o200 == 0 {
+        return Vec::new();
+    }
+    let sidecar = |file: &PathBuf| {
+        let name = file.to_string_lossy();
+        name.ends_with("-wal") || name.ends_with("-shm")
+    };
+    let files = private_files(locations).into_iter().filter(sidecar);
+    files.filter(|file| mode(file) & 0o600 != 0o600).collect()
+}
+
 /// Why a file is not the user's alone; none if it is.
 pub(super) fn open_to_others(file: &Path) -> Option<String> {
     let meta = std::fs::metadata(file).ok()?;
@@ -185,6 +200,11 @@ pub(super) fn files(locations: &Locations) -> Vec<Value> {
     let open: Vec<String> = folders
         .chain(files.iter().filter_map(|file| open_to_others(file)))
         .chain(settings)
+        .chain(
+            locked_sidecars(locations)
+                .iter()
+                .map(|file| format!("{} cannot be written, but the database can", file.display())),
+        )
         .collect();
     let permissions = if open.is_empty() {
         check("permissions", "ok", &format!("{} files, yours alone", files.len()), "")
