@@ -14,6 +14,7 @@ use crate::error::StoreError;
 use crate::files::{self, FileId, Scratch};
 use crate::health;
 use crate::known::KnownFiles;
+use crate::leftovers;
 
 /// Pages copied between two reports of progress.
 const PAGES_PER_STEP: i32 = 256;
@@ -26,7 +27,8 @@ pub(crate) fn copy(
     progress: &dyn Fn(u32, u32),
 ) -> Result<(), OpError> {
     refuse_existing(file)?;
-    let partial = Scratch::beside(file, "partial");
+    leftovers::sweep_partial(file);
+    let partial = Scratch::beside(file, leftovers::PARTIAL);
     drop(files::create_private(&partial.0).map_err(|error| unwritable(file, &error))?);
     copy_pages(source, &partial.0, busy, progress)?;
     // Between the first look and here the name may have been taken.

@@ -72,6 +72,11 @@ pub fn record_entries(path: &Path, records: &[PathBuf]) -> Vec<PathBuf> {
     KnownFiles::in_dirs(records).entries(path)
 }
 
+/// Scratch files that interrupted work left beside the database and among its backups.
+pub fn leftovers(path: &Path, backups: &Path) -> Vec<PathBuf> {
+    crate::leftovers::find(path, backups)
+}
+
 fn is_missing(path: &Path) -> bool {
     std::fs::symlink_metadata(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
 }

@@ -17,6 +17,7 @@ use crate::error::StoreError;
 use crate::events;
 use crate::files::{self, Look, Scratch, Standing};
 use crate::known::{FileClaim, KnownFiles};
+use crate::leftovers;
 use crate::memo::Memo;
 use crate::notices;
 use crate::passages;
@@ -79,7 +80,7 @@ pub(crate) struct Keeper {
     /// The database at the path is new, with what could be read of a damaged one.
     rebuilt: bool,
     /// What the next opening has to tell people.
-    notice: Option<&'static str>,
+    notice: Option<String>,
 }
 
 impl Keeper {
@@ -182,7 +183,7 @@ impl Keeper {
                 Look::Other => "another database file was put in the place of the one in use",
                 Look::Same | Look::SidecarLost => return,
             };
-            self.notice = Some(notice);
+            self.notice = Some(notice.to_owned());
             live.standing.remove_own_sidecars(self.shared.path());
         }
     }
@@ -190,6 +191,9 @@ impl Keeper {
     /// Opens what stands at the path, or a new database if nothing does. A damaged one is set
     /// aside first.
     fn open(&mut self) -> Result<(), StoreError> {
+        if !self.started && !self.shared.setup.to_read {
+            self.clear_leftovers()?;
+        }
         let mut opened = self.try_open(true);
         if let Err(StoreError::Corrupt(why)) = &opened
             && !self.shared.setup.to_read
@@ -202,6 +206,21 @@ impl Keeper {
             self.shared.pool.lose();
         }
         opened
+    }
+
+    /// Deals with what a killed process left: ends its repair, and removes its scratch files.
+    fn clear_leftovers(&mut self) -> Result<(), StoreError> {
+        let path = self.shared.path().to_owned();
+        self.rebuilt |= leftovers::finish_repair(&path)?;
+        let swept = leftovers::sweep(&path, &self.shared.options.backups);
+        if !swept.is_empty() {
+            let names: Vec<String> = swept.iter().map(|file| file.display().to_string()).collect();
+            self.notice = Some(format!(
+                "a restore or repair was interrupted and is not done; what it left was removed: {}",
+                names.join(", ")
+            ));
+        }
+        Ok(())
     }
 
     fn set_aside(&mut self, why: &str) -> Result<(), StoreError> {
@@ -303,7 +322,7 @@ impl Keeper {
 
     fn on_opened(&mut self, tx: &Tx<'_>, opened: Option<Opened>) -> Result<(), OpError> {
         let now = self.shared.now();
-        if let Some(notice) = self.notice {
+        if let Some(notice) = &self.notice {
             tx.sql(|db| notices::add(db, now, notice))?;
         }
         let recent = notices::recent(tx, now)?;

@@ -30,6 +30,7 @@ pub mod hook_events;
 mod keeper;
 mod known;
 mod late;
+mod leftovers;
 pub mod literal;
 mod memo;
 mod mover;
@@ -59,7 +60,7 @@ pub mod totals;
 mod tx;
 mod writer;
 
-pub use connection::{check_file, record_entries};
+pub use connection::{check_file, leftovers, record_entries};
 pub use error::StoreError;
 pub use health::Health;
 pub use store::{OnOpen, Opened, Options, Publish, Store, Write, Written};

@@ -33,6 +33,7 @@ mod impostors;
 mod install;
 mod install_faults;
 mod late;
+mod leftovers;
 mod life;
 mod links;
 mod looking;

@@ -79,6 +79,7 @@ fn examine(world: &mut World, daemon: &daemon::Seen) -> Report {
     let spool = places::spool(&locations, &waited, daemon.runs, &mut checks);
     checks.extend(spool);
     checks.extend(places::files(&locations));
+    checks.extend(places::leftovers(&locations));
     checks.extend(places::token(&locations, daemon.runs));
     checks.extend(places::disk(&locations.data_dir));
     checks.push(clock(&locations.database, &told));

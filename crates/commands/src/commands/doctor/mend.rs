@@ -3,6 +3,7 @@
 use std::fmt::Display;
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
 
 use agents::wiring::WIRINGS;
 use connect::Asked;
@@ -114,6 +115,7 @@ fn take_in(world: &mut World, daemon: &Seen, waited: &Waiting, mended: &mut Mend
         return;
     }
     let aside = set_aside(&world.locations.database);
+    let left = leftovers(world);
     // This counts as a write, before which the spool is taken in. What meets damage mends it.
     let look = || json!({ "dry_run": true, "newest": 1 });
     let opened = commands::call(world, "scrub", look())
@@ -124,6 +126,10 @@ fn take_in(world: &mut World, daemon: &Seen, waited: &Waiting, mended: &mut Mend
             mended.fixed.push(format!("set a damaged database aside at {}", path.display()));
         }
     }
+    let still = leftovers(world);
+    for file in left.iter().filter(|file| !still.contains(file)) {
+        mended.fixed.push(format!("removed {}, left by interrupted work", file.display()));
+    }
     let taken = count.saturating_sub(places::waiting(&world.locations).events);
     match opened {
         Err(error) => mended.failed.push(format!("cannot open the database: {}", error.message)),
@@ -132,6 +138,10 @@ fn take_in(world: &mut World, daemon: &Seen, waited: &Waiting, mended: &mut Mend
         }
         Ok(_) => {}
     }
+}
+
+fn leftovers(world: &World) -> Vec<PathBuf> {
+    store::leftovers(&world.locations.database, &world.locations.backups())
 }
 
 /// Completes agents that are partly connected, with the program that they know if it is good.

@@ -170,6 +170,17 @@ pub(super) fn locked_sidecars(locations: &Locations) -> Vec<PathBuf> {
     files.filter(|file| mode(file) & 0o600 != 0o600).collect()
 }
 
+/// What work that was interrupted left behind.
+pub(super) fn leftovers(locations: &Locations) -> Option<Value> {
+    let files = store::leftovers(&locations.database, &locations.backups());
+    let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
+    (!names.is_empty()).then(|| {
+        let detail = format!("a restore, repair or backup was interrupted: {}", names.join(", "));
+        let hint = "The next command that opens the database without a daemon, or the next daemon, removes them; `rekindle doctor --fix` does it now.";
+        check("leftovers", "warn", &detail, hint)
+    })
+}
+
 /// Why a file is not the user's alone; none if it is.
 pub(super) fn open_to_others(file: &Path) -> Option<String> {
     let meta = std::fs::metadata(file).ok()?;
