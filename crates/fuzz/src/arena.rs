@@ -126,6 +126,11 @@ impl Arena {
         wait(&mut daemon.child)
     }
 
+    /// Ends the daemon without any warning.
+    pub(crate) fn kill(&mut self) {
+        self.daemon = None;
+    }
+
     /// What authorises a client.
     pub(crate) fn bearer(&self) -> String {
         format!("Bearer {}", self.daemon().token)

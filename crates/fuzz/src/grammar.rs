@@ -102,7 +102,8 @@ pub(crate) fn distort(dice: &mut Dice, payload: &mut Value) {
 
 /// A credential in a shape that is recognised wherever it is, with [`PLANTED`] in it.
 pub(crate) fn secret(dice: &mut Dice) -> String {
-    const ALPHABET: &[u8] = b"abcdefghjkmnpqrstuvwxyzABCDEFGHJKMNPQRSTUVWXYZ23456789";
+    // Without x: a row of them is how people write that there is no secret.
+    const ALPHABET: &[u8] = b"abcdefghjkmnpqrstuvwyzABCDEFGHJKMNPQRSTUVWYZ23456789";
     let mut tail = |length: usize| -> String {
         (0..length).map(|_| char::from(*dice.pick(ALPHABET))).collect()
     };

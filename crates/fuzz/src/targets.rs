@@ -6,6 +6,7 @@ mod drill;
 mod hook;
 mod http;
 mod install;
+mod ledger;
 mod neutral;
 mod payload;
 mod project_file;
@@ -104,7 +105,7 @@ macro_rules! real {
 }
 
 /// Targets with the real binary: tens of cases a second.
-static REAL: [FuzzTarget; 11] = [
+static REAL: [FuzzTarget; 12] = [
     real!(
         "hook",
         "payloads by process, HTTP, RPC and spool: stored or refused, no secret on disk",
@@ -154,6 +155,12 @@ static REAL: [FuzzTarget; 11] = [
         "state-files",
         "our own small files, damaged: commands and daemon go on",
         state_files,
+        1_000
+    ),
+    real!(
+        "ledger",
+        "writes, purges, crashes, restores: each record is found once, or in no file",
+        ledger,
         1_000
     ),
 ];

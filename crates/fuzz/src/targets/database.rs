@@ -41,7 +41,8 @@ pub(crate) fn generate(dice: &mut Dice) -> Vec<u8> {
         vec!["serve"],
     ];
     let commands: Vec<&Vec<&str>> = (0..=dice.few(4)).map(|_| dice.pick(&commands)).collect();
-    json!({ "damage": damage, "commands": commands }).to_string().into_bytes()
+    let known = !dice.one_in(4);
+    json!({ "known": known, "damage": damage, "commands": commands }).to_string().into_bytes()
 }
 
 pub(crate) fn open(bench: &Workbench) -> Box<dyn Subject> {
@@ -80,6 +81,11 @@ impl Subject for DatabaseSubject {
         let mut bytes = self.sound.clone();
         let folder = path.parent().map(PathBuf::from).unwrap_or_default();
         let mut result = std::fs::create_dir_all(&folder);
+        if case["known"] == true {
+            // Only a file that was opened before is salvaged when its header is damaged.
+            result = result.and_then(|()| std::fs::write(&path, &bytes));
+            arena.run(&["stats", "--json"], b"")?;
+        }
         for damage in case["damage"].as_array().into_iter().flatten() {
             result = result.and_then(|()| spoil(&mut bytes, damage, &path));
         }

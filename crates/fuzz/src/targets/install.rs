@@ -30,44 +30,26 @@ pub(crate) fn generate(dice: &mut Dice) -> Vec<u8> {
     case.to_string().into_bytes()
 }
 
+#[rustfmt::skip]
+const JSON: &[&str] = &[
+    "{}", "", "{\n}\n", "\u{feff}{}", "{\"hooks\":{}}", "{\"hooks\":[]}", "{\"hooks\":null}",
+    "{\"mcpServers\":[]}", "{\"mcpServers\":{\"rekindle\":{\"command\":\"x\"}}}",
+    "{\n\t// mine\n\t\"a\": 1,\n}", "{\"a\":1}{\"b\":2}", "[]", "null",
+    "{\"hooks\":{\"PreToolUse\":[{\"matcher\":\"Bash\",\"hooks\":[{\"type\":\"command\",\"command\":\"x\"}]}]}}",
+    "{\r\n  \"mcpServers\": {}\r\n}\r\n",
+    "{\"hooks\":{\"SessionStart\":[{\"hooks\":[{\"command\":\"rekindle hook SessionStart\"}]}]}}",
+    "{\"hooks\":{\"Stop\":\"x\"}}", "{ /* a */ \"disableAllHooks\": true /* b */ }", "{\"a\":\"\\ud800\"}",
+    "{\"hooks\":{\"Stop\":[1,null]}}",
+];
+#[rustfmt::skip]
+const TOML: &[&str] = &[
+    "", "# mine\n", "model = \"o\" # fast\n\n[mcp_servers.files]\ncommand = \"f\"\n", "[mcp_servers]\n",
+    "mcp_servers = 1\n", "mcp_servers = { files = { command = \"f\" } }\n", "[[mcp_servers]]\n",
+    "[mcp_servers.rekindle]\ncommand = \"x\"\n", "a = 1\na = 2\n", "[features]\nhooks = false\n",
+    "\u{feff}a = 1\r\n", "[mcp_servers.\"rekindle\"]", "mcp_servers.rekindle.command = \"x\"",
+];
+
 fn content(dice: &mut Dice, format: Format) -> String {
-    const JSON: &[&str] = &[
-        "{}",
-        "",
-        "{\n}\n",
-        "\u{feff}{}",
-        "{\"hooks\":{}}",
-        "{\"hooks\":[]}",
-        "{\"hooks\":null}",
-        "{\"mcpServers\":[]}",
-        "{\"mcpServers\":{\"rekindle\":{\"command\":\"x\"}}}",
-        "{\n\t// mine\n\t\"a\": 1,\n}",
-        "{\"a\":1}{\"b\":2}",
-        "[]",
-        "null",
-        "{\"hooks\":{\"PreToolUse\":[{\"matcher\":\"Bash\",\"hooks\":[{\"type\":\"command\",\"command\":\"x\"}]}]}}",
-        "{\r\n  \"mcpServers\": {}\r\n}\r\n",
-        "{\"hooks\":{\"SessionStart\":[{\"hooks\":[{\"command\":\"rekindle hook SessionStart\"}]}]}}",
-        "{\"hooks\":{\"Stop\":\"x\"}}",
-        "{ /* a */ \"disableAllHooks\": true /* b */ }",
-        "{\"a\":\"\\ud800\"}",
-        "{\"hooks\":{\"Stop\":[1,null]}}",
-    ];
-    const TOML: &[&str] = &[
-        "",
-        "# mine\n",
-        "model = \"o\" # fast\n\n[mcp_servers.files]\ncommand = \"f\"\n",
-        "[mcp_servers]\n",
-        "mcp_servers = 1\n",
-        "mcp_servers = { files = { command = \"f\" } }\n",
-        "[[mcp_servers]]\n",
-        "[mcp_servers.rekindle]\ncommand = \"x\"\n",
-        "a = 1\na = 2\n",
-        "[features]\nhooks = false\n",
-        "\u{feff}a = 1\r\n",
-        "[mcp_servers.\"rekindle\"]",
-        "mcp_servers.rekindle.command = \"x\"",
-    ];
     let list = if format == Format::Toml { TOML } else { JSON };
     match dice.one_in(5) {
         true => grammar::value(dice, 4).to_string(),

@@ -38,27 +38,15 @@ pub(crate) fn generate(dice: &mut Dice) -> Vec<u8> {
     json!(files).to_string().into_bytes()
 }
 
+#[rustfmt::skip]
+const PLACES: &[&str] = &[
+    "../victim/.git", "../victim/.git/worktrees/w", "../victim/.git/modules/m", "../victim", "inside",
+    "./inside", "../clone/inside", ".git", ".", "..", "/", "", "/dev/null",
+    "../victim/.git/worktrees/known", "inside/../../victim/.git", "\0", "~",
+];
+
 /// Where a pointer of git may lead, relative to the clone.
 fn place(dice: &mut Dice) -> &'static str {
-    const PLACES: &[&str] = &[
-        "../victim/.git",
-        "../victim/.git/worktrees/w",
-        "../victim/.git/modules/m",
-        "../victim",
-        "inside",
-        "./inside",
-        "../clone/inside",
-        ".git",
-        ".",
-        "..",
-        "/",
-        "",
-        "/dev/null",
-        "../victim/.git/worktrees/known",
-        "inside/../../victim/.git",
-        "\0",
-        "~",
-    ];
     dice.pick::<&str>(PLACES)
 }
 
@@ -74,35 +62,18 @@ fn content(dice: &mut Dice, name: &str) -> String {
     damaged(dice, &text)
 }
 
+#[rustfmt::skip]
+const LINES: &[&str] = &[
+    "[core]", "bare = false", "bare = true", "worktree = ../../victim", "worktree = ..",
+    "[remote \"origin\"]", "url = https://evil.example/x/y",
+    "url = git@evil.example:@victim.example:acme/secret", "url = ../victim", "url =",
+    "url = \"https://evil.example/x\" ; comment", "url = https://evil.example/\\\n/acme",
+    "[remote \"a\\\"b\"]", "[include]", "path = ../../victim/.git/config",
+    "[url \"https://victim.example/\"]", "insteadOf = https://evil.example/", "[remote]", "[", "]", "url",
+    "= x", "\\", "\"", "[extensions]", "worktreeConfig = true",
+];
+
 fn config(dice: &mut Dice) -> String {
-    const LINES: &[&str] = &[
-        "[core]",
-        "bare = false",
-        "bare = true",
-        "worktree = ../../victim",
-        "worktree = ..",
-        "[remote \"origin\"]",
-        "url = https://evil.example/x/y",
-        "url = git@evil.example:@victim.example:acme/secret",
-        "url = ../victim",
-        "url =",
-        "url = \"https://evil.example/x\" ; comment",
-        "url = https://evil.example/\\\n/acme",
-        "[remote \"a\\\"b\"]",
-        "[include]",
-        "path = ../../victim/.git/config",
-        "[url \"https://victim.example/\"]",
-        "insteadOf = https://evil.example/",
-        "[remote]",
-        "[",
-        "]",
-        "url",
-        "= x",
-        "\\",
-        "\"",
-        "[extensions]",
-        "worktreeConfig = true",
-    ];
     let mut text = String::new();
     for _ in 0..dice.few(14) {
         text.push_str(dice.pick::<&str>(LINES));

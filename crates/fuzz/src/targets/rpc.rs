@@ -58,13 +58,14 @@ fn request(dice: &mut Dice) -> (String, Value) {
     (name, params)
 }
 
+#[rustfmt::skip]
+const METHODS: &[&str] = &[
+    "initialize", "ping", "tools/list", "resources/list", "resources/read", "prompts/list",
+    "prompts/get", "resources/templates/list", "logging/setLevel", "completion/complete",
+    "notifications/initialized", "notifications/cancelled", "server/discover", "",
+];
+
 fn mcp_request(dice: &mut Dice) -> (String, Value) {
-    #[rustfmt::skip]
-    const METHODS: &[&str] = &[
-        "initialize", "ping", "tools/list", "resources/list", "resources/read", "prompts/list",
-        "prompts/get", "resources/templates/list", "logging/setLevel", "completion/complete",
-        "notifications/initialized", "notifications/cancelled", "server/discover", "",
-    ];
     if !dice.one_in(4) {
         let (name, arguments) = request(dice);
         return ("tools/call".to_owned(), json!({ "name": name, "arguments": arguments }));
@@ -125,13 +126,14 @@ fn argument(dice: &mut Dice, name: &str, schema: &Value) -> Value {
     }
 }
 
+#[rustfmt::skip]
+const PATHS: &[&str] = &[
+    "obs://1", "obs://2", "obs://99999999999999999999", "obs://-1", "obs://", "session://control",
+    "project://control", "hint://web/build", "hint://", "hint://a/b/c", "hint://%2e%2e/x",
+    "file:///etc/passwd", "x", "", "obs://1?x#y", "obs:///1",
+];
+
 fn path(dice: &mut Dice) -> String {
-    #[rustfmt::skip]
-    const PATHS: &[&str] = &[
-        "obs://1", "obs://2", "obs://99999999999999999999", "obs://-1", "obs://", "session://control",
-        "project://control", "hint://web/build", "hint://", "hint://a/b/c", "hint://%2e%2e/x",
-        "file:///etc/passwd", "x", "", "obs://1?x#y", "obs:///1",
-    ];
     (*dice.pick(PATHS)).to_owned()
 }
 

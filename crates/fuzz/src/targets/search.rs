@@ -77,6 +77,11 @@ impl Subject for SearchSubject {
         ids.sort_unstable();
         ids.dedup();
         ensure(ids.len() == listed.len(), || format!("a result is listed twice: {listed:?}"))?;
+        for (filter, member) in [("session_id", "session_id"), ("obs_type", "obs_type")] {
+            let Some(wanted) = params.get(filter).filter(|wanted| **wanted != "") else { continue };
+            let other = listed.iter().find(|hit| hit[member] != *wanted);
+            ensure(other.is_none(), || format!("{filter} {wanted} lists {other:?}"))?;
+        }
         let query = params["query"].as_str().unwrap_or_default();
         // The command asks the same daemon; it is slower, so that few queries take that way.
         if query.len().is_multiple_of(8) && !query.contains('\0') {

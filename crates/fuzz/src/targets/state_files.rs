@@ -10,29 +10,16 @@ use crate::grammar;
 use crate::mutate::mutate;
 use crate::target::{Checked, Flaw, Subject, Workbench, ensure};
 
+#[rustfmt::skip]
+const FILES: &[&str] = &[
+    "config", "config", "data/token", "data/spool", "data/log", "data/log/hook.log", "data/installed.json",
+    "data/backups", "run/daemon.json", "run/daemon.sock", "run/daemon.lock", "data/rekindle.db.lock",
+    "data/web-sessions", "data/rekindle.db-paused", "data/rekindle.db-wal", "data/rekindle.db-shm", "any",
+    "any", "any",
+];
+
 /// Which files are replaced by what, and the commands that meet them, as JSON.
 pub(crate) fn generate(dice: &mut Dice) -> Vec<u8> {
-    const FILES: &[&str] = &[
-        "config",
-        "config",
-        "data/token",
-        "data/spool",
-        "data/log",
-        "data/log/hook.log",
-        "data/installed.json",
-        "data/backups",
-        "run/daemon.json",
-        "run/daemon.sock",
-        "run/daemon.lock",
-        "data/rekindle.db.lock",
-        "data/web-sessions",
-        "data/rekindle.db-paused",
-        "data/rekindle.db-wal",
-        "data/rekindle.db-shm",
-        "any",
-        "any",
-        "any",
-    ];
     let mut changes = Vec::new();
     for _ in 0..=dice.few(3) {
         let kind = *dice.pick(&[
@@ -47,17 +34,13 @@ pub(crate) fn generate(dice: &mut Dice) -> Vec<u8> {
     json!({ "changes": changes, "commands": commands }).to_string().into_bytes()
 }
 
+#[rustfmt::skip]
+const KEYS: &[&str] = &[
+    "briefing.tokens", "daemon.port", "daemon.request_timeout", "observations.exclude_projects",
+    "retention", "log.level", "x", "a.b.c",
+];
+
 fn settings(dice: &mut Dice) -> String {
-    const KEYS: &[&str] = &[
-        "briefing.tokens",
-        "daemon.port",
-        "daemon.request_timeout",
-        "observations.exclude_projects",
-        "retention",
-        "log.level",
-        "x",
-        "a.b.c",
-    ];
     let mut text = String::new();
     for _ in 0..dice.few(6) {
         text.push_str(&format!("{} = {}\n", dice.pick(KEYS), grammar::value(dice, 2)));
