@@ -2,15 +2,16 @@
 
 use std::fmt::Write as _;
 
-use model::limits;
-use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
-
-use crate::guard::cut;
 
 /// The digest in hex.
 pub(crate) fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut hex, byte| {
+    hex(&Sha256::digest(bytes))
+}
+
+/// Bytes as hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(64), |mut hex, byte| {
         // Writing to a text cannot fail.
         let _ = write!(hex, "{byte:02x}");
         hex
@@ -22,25 +23,6 @@ pub(crate) fn fingerprint(bytes: &[u8]) -> String {
     let mut digest = sha256(bytes);
     digest.truncate(16);
     digest
-}
-
-/// Replaces each long text in an event by `{"bytes", "sha256", "head", "tail"}`, which
-/// [`extract`](crate::extract) takes wherever it takes a text. It is for events that are too large to be
-/// handed on as they are.
-pub fn shorten(payload: &mut Value) {
-    match payload {
-        Value::String(text) if text.len() > limits::EVENT_TEXT_BYTES_MAX => {
-            *payload = json!({
-                "bytes": text.len(),
-                "sha256": sha256(text.as_bytes()),
-                "head": cut(text, limits::EVENT_TEXT_HEAD_BYTES),
-                "tail": &text[text.ceil_char_boundary(text.len() - limits::EVENT_TEXT_HEAD_BYTES)..],
-            });
-        }
-        Value::Array(items) => items.iter_mut().for_each(shorten),
-        Value::Object(members) => members.values_mut().for_each(shorten),
-        _ => {}
-    }
 }
 
 #[cfg(test)]

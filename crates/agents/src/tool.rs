@@ -161,7 +161,9 @@ impl<'a> Call<'a> {
         let mut draft = self.file("Write", ObsType::FileWrite);
         if let Some(content) = self.input.text(&["content", "contents"]) {
             draft.metadata.insert("bytes".into(), content.bytes().into());
-            draft.metadata.insert("hash".into(), content.fingerprint().into());
+            if let Some(hash) = content.fingerprint() {
+                draft.metadata.insert("hash".into(), hash.into());
+            }
         }
         draft
     }

@@ -142,7 +142,7 @@ impl<'a> Input<'a> {
     }
 }
 
-/// A text of an event, whole or shortened (see [`shorten`](crate::shorten)).
+/// A text of an event, whole or as a [`Shortener`](crate::shortener) leaves it.
 #[derive(Clone, Copy)]
 pub(crate) enum Text<'a> {
     Whole(&'a str),
@@ -196,11 +196,12 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// The beginning of the digest of the whole text.
-    pub(crate) fn fingerprint(self) -> Cow<'a, str> {
+    /// The beginning of the digest of the whole text; none if there was no time for one.
+    pub(crate) fn fingerprint(self) -> Option<Cow<'a, str>> {
         match self {
-            Text::Whole(text) => crate::digest::fingerprint(text.as_bytes()).into(),
-            Text::Shortened { sha256, .. } => crate::guard::cut(sha256, 16).into(),
+            Text::Whole(text) => Some(crate::digest::fingerprint(text.as_bytes()).into()),
+            Text::Shortened { sha256: "", .. } => None,
+            Text::Shortened { sha256, .. } => Some(crate::guard::cut(sha256, 16).into()),
         }
     }
 }

@@ -14,7 +14,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use agents::Kind;
+use agents::{Kind, Taken};
 use client::connection::Connection;
 use client::{clock, platform, spool};
 use model::CallId;
@@ -27,6 +27,10 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use text::secrets::{self, Profile};
+
+use crate::stdin::Received;
+
+const NO_SESSION: &str = "dropped: no session_id";
 
 /// What the agent sends, and what is known beside it.
 pub struct Hooked<'a> {
@@ -163,24 +167,55 @@ struct Answer<'a> {
     answer: Option<&'a RawValue>,
 }
 
+/// An event that can be handed on.
+struct Readable {
+    text: Vec<u8>,
+    /// When its time began to count, if reading it was part of our work.
+    since: Option<Instant>,
+}
+
 /// Takes in one event from stdin.
 pub fn run(hooked: &Hooked<'_>) -> Outcome {
     let locations = platform::locations(hooked.db);
-    match stdin::read() {
-        Ok(text) => take(hooked, text, locations),
+    match stdin::read(patience(hooked.event)).and_then(|got| readable(got, hooked, &locations)) {
+        Ok(event) => take(hooked, &event, locations),
         Err(why) => refuse(&locations, hooked.event, &why),
     }
 }
 
-fn take(hooked: &Hooked<'_>, mut text: Vec<u8>, locations: Locations) -> Outcome {
-    if let Err(why) = check(&text) {
-        return refuse(&locations, hooked.event, &why);
+/// The event as it can be handed on, or why it is none. One that broke off is handed on as far as it came, with
+/// a line in the log.
+fn readable(
+    received: Received,
+    hooked: &Hooked<'_>,
+    locations: &Locations,
+) -> Result<Readable, String> {
+    let no_object = || "dropped: not a JSON object".to_owned();
+    let since = received.large_since;
+    let text = match received.event {
+        Taken::AsSent(text) => {
+            check(&text)?;
+            return Ok(Readable { text, since });
+        }
+        Taken::Shortened(text) => text,
+        Taken::Cut(text) => {
+            log(locations, hooked.event, "broken off: kept the part that had arrived");
+            text
+        }
+        Taken::NoObject => return Err(no_object()),
+    };
+    match serde_json::from_slice::<Payload>(&text) {
+        Ok(payload) if payload.has_session => Ok(Readable { text, since }),
+        Ok(_) => Err(NO_SESSION.to_owned()),
+        Err(_) => Err(no_object()),
     }
-    if text.len() > limits::EVENT_BYTES_WHOLE {
-        text = shortened(&text);
-    }
+}
+
+fn take(hooked: &Hooked<'_>, event: &Readable, locations: Locations) -> Outcome {
+    let text = event.text.as_slice();
     let (id, at) = (client::mint(), clock::now_ms());
-    match hand_over(hooked, id, at, &text, &locations) {
+    let until = event.since.unwrap_or_else(Instant::now) + patience(hooked.event);
+    match hand_over(hooked, id, at, text, until, &locations) {
         Handed::Taken(answer) => {
             if let Some(answer) = answer {
                 // An agent that closed its end wants no answer.
@@ -189,22 +224,15 @@ fn take(hooked: &Hooked<'_>, mut text: Vec<u8>, locations: Locations) -> Outcome
             Outcome::Done
         }
         Handed::Refused(reason) => refuse(&locations, hooked.event, &format!("dropped: {reason}")),
-        Handed::Nobody(why) => leave(hooked, id, at, &text, locations, why),
+        Handed::Nobody(why) => leave(hooked, id, at, text, locations, why),
     }
-}
-
-/// The event with its long texts replaced by what identifies them.
-fn shortened(text: &[u8]) -> Vec<u8> {
-    let mut event: Value = serde_json::from_slice(text).unwrap_or_default();
-    agents::shorten(&mut event);
-    event.to_string().into_bytes()
 }
 
 /// Whether the text is one JSON object with a session.
 fn check(text: &[u8]) -> Result<(), String> {
     match serde_json::from_slice::<Payload>(text) {
         Ok(payload) if payload.has_session => Ok(()),
-        Ok(_) => Err("dropped: no session_id".to_owned()),
+        Ok(_) => Err(NO_SESSION.to_owned()),
         // The message of the parser may quote the event; its place does not.
         Err(error) => {
             let (line, column) = (error.line(), error.column());
@@ -222,7 +250,9 @@ fn leave(
     locations: Locations,
     why: io::ErrorKind,
 ) -> Outcome {
-    let payload = serde_json::from_slice(text).unwrap_or(agents::Json::Null);
+    // It was checked to be JSON; a parser still refuses what is nested too deep.
+    let text = agents::shortened(text).unwrap_or_default();
+    let payload = serde_json::from_slice(&text).unwrap_or(agents::Json::Null);
     let event = agents::extract(hooked.agent, Some(hooked.event), &payload, id, at)
         .and_then(|event| event.check().map(|()| event));
     let event = match event {
@@ -258,10 +288,10 @@ fn hand_over(
     id: CallId,
     at: i64,
     text: &[u8],
+    until: Instant,
     locations: &Locations,
 ) -> Handed {
     let exchange = || -> io::Result<Vec<u8>> {
-        let until = Instant::now() + patience(hooked.event);
         // At the end nothing is left, and no wait at all is an error.
         let left = || until.saturating_duration_since(Instant::now());
         let mut connection = Connection::open_within(locations, left())?;

@@ -1,8 +1,9 @@
 //! Reads one event from stdin, which an agent may leave open: a whole event is taken, half of one is not waited
-//! for without end.
+//! for without end. Memory does not depend on the size of the event.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use agents::{Intake, Taken};
 use client::platform;
 use model::limits;
 
@@ -41,38 +42,51 @@ impl Scan {
     }
 }
 
-/// The text on stdin up to its end, or up to the end of the event if nothing follows. An agent mostly closes
-/// it at once: only if nothing comes for a moment is it looked whether the text is whole.
-pub(crate) fn read() -> Result<Vec<u8>, String> {
+/// An event that was read.
+pub(crate) struct Received {
+    pub(crate) event: Taken,
+    /// When it turned out to be large. From then on reading is our work, and its time counts.
+    pub(crate) large_since: Option<Instant>,
+}
+
+/// The event on stdin up to its end, or up to the end of the event if nothing follows. An agent mostly closes
+/// it at once: only if nothing comes for a moment is it looked whether the text is whole. A large event is
+/// shortened while it arrives, with less effort once `patience` is over.
+pub(crate) fn read(patience: Duration) -> Result<Received, String> {
     let max = limits::HOOK_BYTES_MAX;
-    let mut text = Vec::with_capacity(FIRST);
+    let mut intake = Intake::with_capacity(FIRST);
     let mut chunk = vec![0; FIRST];
     let (mut scan, mut scanned, mut paused) = (Scan::default(), 0, false);
+    let mut large_since: Option<Instant> = None;
     let until = Instant::now() + limits::HOOK_STDIN_MAX;
     loop {
         let left = until.saturating_duration_since(Instant::now());
-        let patience = match paused {
+        let pause = match paused {
             // A machine that is busy may take its time to begin.
-            _ if text.is_empty() => limits::HOOK_STDIN_BEGIN,
+            _ if intake.bytes() == 0 => limits::HOOK_STDIN_BEGIN,
             true => limits::HOOK_STDIN_SILENCE,
             false => limits::HOOK_STDIN_END,
         };
-        match platform::read_stdin(&mut chunk, left.min(patience)) {
-            Ok(Some(0)) => return Ok(text),
+        match platform::read_stdin(&mut chunk, left.min(pause)) {
+            Ok(Some(0)) => return Ok(Received { event: intake.finish(), large_since }),
             Ok(Some(bytes)) => {
-                text.extend_from_slice(chunk.get(..bytes).unwrap_or_default());
+                intake.push(chunk.get(..bytes).unwrap_or_default());
                 paused = false;
                 if bytes == chunk.len() {
                     chunk.resize(CHUNK, 0);
                 }
             }
             Ok(None) => {
-                scan.feed(text.get(scanned..).unwrap_or_default());
-                scanned = text.len();
-                if scan.whole {
-                    return Ok(text);
+                scan.feed(intake.small().get(scanned..).unwrap_or_default());
+                scanned = intake.small().len();
+                if scan.whole || intake.is_whole() {
+                    return Ok(Received { event: intake.finish(), large_since });
                 }
-                if paused || text.is_empty() || left.is_zero() {
+                if paused || intake.bytes() == 0 || left.is_zero() {
+                    // Of a large event the part that arrived is worth keeping.
+                    if intake.is_large() {
+                        return Ok(Received { event: intake.finish(), large_since });
+                    }
                     let why = "dropped: stdin stayed open without a whole JSON object";
                     return Err(why.to_owned());
                 }
@@ -80,8 +94,11 @@ pub(crate) fn read() -> Result<Vec<u8>, String> {
             }
             Err(error) => return Err(format!("stdin cannot be read: {}", error.kind())),
         }
-        if text.len() > max {
+        if intake.bytes() > max {
             return Err(format!("dropped: over {max} bytes"));
+        }
+        if intake.is_large() && large_since.get_or_insert_with(Instant::now).elapsed() > patience {
+            intake.hurry();
         }
     }
 }

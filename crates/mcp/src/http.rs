@@ -10,14 +10,14 @@ use http::{Method, Request, Response, StatusCode};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
 use model::limits;
-use rmcp::model::{ErrorCode, ErrorData, ProtocolVersion};
+use rmcp::model::{ErrorCode, ErrorData, ProtocolVersion, RequestId};
 use rmcp::transport::common::http_header::HEADER_MCP_PROTOCOL_VERSION;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::Value;
 
 use crate::handler::Handler;
-use crate::message::{Outcome, Shape, error_reply, shape, unparsable};
+use crate::message::{Outcome, Shape, error_reply, parse, shape};
 use crate::{Answering, McpServer, Peer};
 
 type Reply = Response<BoxBody<Bytes, Infallible>>;
@@ -70,16 +70,18 @@ impl McpServer {
 
     async fn post(&self, request: Request<Bytes>, mut from: Peer) -> Reply {
         let streamed = accepts_only_events(request.headers());
-        let message = match serde_json::from_slice::<Value>(request.body()) {
+        let message = match parse(request.body()) {
             Ok(message) => message,
-            Err(error) => return line_reply(unparsable(&error), streamed),
+            Err(refused) => return line_reply(refused, streamed),
         };
         if let Some(refused) = self.too_large(&message, request.body().len()) {
             return line_reply(refused, streamed);
         }
         if is_modern(&message)
-            && let Shape::Request { id, .. } = shape(message.clone())
+            && let Some(id) = request_id(&message)
         {
+            // The SDK parses the body itself; two trees of it are not needed.
+            drop(message);
             return self.modern(request, from, &id.into_json_value(), streamed).await;
         }
         match revision(request.headers()) {
@@ -184,6 +186,16 @@ fn is_modern(message: &Value) -> bool {
     let meta = message.get("params").and_then(|params| params.get("_meta"));
     let carries = |key: &&str| meta.is_some_and(|meta| meta.get(*key).is_some());
     method_of(message) == Some("server/discover") || MODERN_META.iter().any(carries)
+}
+
+/// The id of a message that is a request.
+fn request_id(message: &Value) -> Option<RequestId> {
+    let members = ["jsonrpc", "id", "method"];
+    let member = |name: &str| Some((name.to_owned(), message.get(name)?.clone()));
+    match shape(Value::Object(members.into_iter().filter_map(member).collect())) {
+        Shape::Request { id, .. } => Some(id),
+        _ => None,
+    }
 }
 
 fn method_of(message: &Value) -> Option<&str> {

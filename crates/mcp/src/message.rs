@@ -4,7 +4,7 @@
 use std::convert::Infallible;
 use std::future::{Future, ready};
 
-use model::limits;
+use model::{OpError, limits, weight};
 use rmcp::model::{
     ClientJsonRpcMessage, ClientRequest, CustomRequest, ErrorCode, ErrorData, GetExtensions,
     GetMeta, RequestId, ServerJsonRpcMessage, ServerResult,
@@ -56,12 +56,12 @@ impl McpServer {
         if line.iter().all(u8::is_ascii_whitespace) {
             return Answer::default();
         }
-        let outcome = match serde_json::from_slice(line) {
+        let outcome = match parse(line) {
             Ok(message) => match self.too_large(&message, line.len()) {
                 Some(refused) => refused,
                 None => self.message(message, from).await,
             },
-            Err(error) => unparsable(&error),
+            Err(refused) => refused,
         };
         Answer { line: outcome.reply, revision: outcome.revision }
     }
@@ -70,8 +70,7 @@ impl McpServer {
     pub(crate) fn too_large(&self, message: &Value, bytes: usize) -> Option<Outcome> {
         let error = self.handler.check_size(message, bytes).err()?;
         let id = message.get("id").filter(|id| id.is_string() || id.is_number());
-        let reply = json!({ "jsonrpc": "2.0", "id": id, "error": error.to_wire() }).to_string();
-        Some(Outcome { reply: Some(reply), ..Outcome::default() })
+        Some(refused(id, &error))
     }
 
     /// Answers one message or batch.
@@ -183,6 +182,17 @@ impl Transport<RoleServer> for Left {
     }
 }
 
+/// Parses a message, or refuses it: what is not JSON, and what would take too much memory.
+pub(crate) fn parse(message: &[u8]) -> Result<Value, Outcome> {
+    weight::check(message).map_err(|error| refused(None, &error))?;
+    serde_json::from_slice(message).map_err(|error| unparsable(&error))
+}
+
+fn refused(id: Option<&Value>, error: &OpError) -> Outcome {
+    let reply = json!({ "jsonrpc": "2.0", "id": id, "error": error.to_wire() }).to_string();
+    Outcome { reply: Some(reply), ..Outcome::default() }
+}
+
 /// Reads what a message is, without yet asking what it wants.
 pub(crate) fn shape(message: Value) -> Shape {
     let Value::Object(mut members) = message else {
@@ -214,7 +224,7 @@ pub(crate) fn shape(message: Value) -> Shape {
 }
 
 /// The reply to what is not JSON.
-pub(crate) fn unparsable(error: &serde_json::Error) -> Outcome {
+fn unparsable(error: &serde_json::Error) -> Outcome {
     let error = ErrorData::parse_error(format!("the message is not JSON: {error}"), None);
     Outcome {
         reply: Some(error_reply(&Value::Null, &error)),

@@ -1,7 +1,7 @@
 //! The nouns: plain data, pure rules and wire types, shared by every crate.
 //!
 //! Read in this order: [`error`] (the closed list of codes), [`wire`] (a call and its road),
-//! [`hint`], [`hook`] and [`observation`], [`rank`], [`entry`], [`event`], [`situation`], [`locations`], [`time`], [`limits`].
+//! [`hint`], [`hook`] and [`observation`], [`rank`], [`entry`], [`event`], [`situation`], [`locations`], [`time`], [`weight`], [`limits`].
 //! There is no I/O, no clock, no randomness and no async in this crate.
 
 pub mod database;
@@ -19,6 +19,7 @@ pub mod rank;
 pub mod session;
 pub mod situation;
 pub mod time;
+pub mod weight;
 pub mod wire;
 
 pub use error::{Code, OpError};

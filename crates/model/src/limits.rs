@@ -6,6 +6,11 @@ use std::time::Duration;
 pub const BODY_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Bytes of a request that is neither an import nor a hook event.
 pub const REQUEST_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// Bytes that the tree of a parsed request may take in memory, and the bytes of a request that is not even counted.
+pub const JSON_TREE_BYTES_MAX: usize = 64 * 1024 * 1024;
+pub const JSON_BYTES_LIGHT: usize = 256 * 1024;
+/// Levels of nesting that the parser of JSON goes into.
+pub const JSON_DEPTH_MAX: usize = 128;
 /// Bytes of one WebSocket message.
 pub const WS_MESSAGE_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Bytes of one line on the unix socket or on stdin of `serve`.
@@ -132,11 +137,21 @@ pub const SPOOL_BATCH_MAX: usize = 500;
 pub const SPOOL_BATCH_HURRIED: usize = 50;
 pub const HOOK_SPOOL_PATIENCE: Duration = Duration::from_millis(400);
 
-/// Bytes of an event above which its long texts are shortened before it is handed on.
+/// Bytes of an event above which it is shortened while it is read.
 pub const EVENT_BYTES_WHOLE: usize = 1024 * 1024;
-/// Bytes of a text above which it counts as long, and how many of its first and of its last ones are left.
+/// Bytes of a text of such an event above which only its two ends are kept, and the bytes of each end.
 pub const EVENT_TEXT_BYTES_MAX: usize = 64 * 1024;
 pub const EVENT_TEXT_HEAD_BYTES: usize = 4 * 1024;
+/// Bytes that are left of a shortened event. Members that extraction reads may take as much again.
+pub const EVENT_SHORT_BYTES: usize = 768 * 1024;
+/// Items of one list or members of one object, and values in all, that are left of a shortened event.
+pub const EVENT_ITEMS_MAX: usize = 1_000;
+pub const EVENT_VALUES_MAX: usize = 20_000;
+/// Bytes of a member's name or of a number; a longer one is left out of a shortened event.
+pub const EVENT_NAME_BYTES_MAX: usize = 1_000;
+/// Levels of nesting that are left of a shortened event. The call around it has levels of its own, and parsers
+/// refuse more than 128.
+pub const EVENT_DEPTH_MAX: usize = 64;
 /// Bytes of one captured text that are looked at.
 pub const CAPTURED_BYTES_MAX: usize = 64 * 1024;
 /// Bytes of an event that are searched for secrets once one was found in it, to redact each wherever it is

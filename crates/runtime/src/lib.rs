@@ -24,7 +24,7 @@ mod tell;
 #[cfg(test)]
 mod tests;
 
-pub use builtin::hook::EventParams;
+pub use builtin::hook::{EventParams, read_event};
 pub use host::{Host, HostFacts};
 pub use runtime::{Kit, Runtime, Setup, check_database};
 pub use tell::deadline;

@@ -370,8 +370,7 @@ async fn answer_hook(
         event.ok_or_else(|| OpError::invalid("event", "the event's name is not readable"))?;
     let call = call_id(head)?.unwrap_or_else(client::mint);
     let bytes = message::read(connection, head, body).await?;
-    let payload: Value = serde_json::from_slice(&bytes)
-        .map_err(|error| OpError::invalid("payload", format!("the body is not JSON: {error}")))?;
+    let payload = runtime::read_event(&bytes)?;
     let request = model::Request {
         call,
         op: "hook".to_owned(),

@@ -8,7 +8,7 @@ mod frame;
 use std::pin::Pin;
 
 use model::wire::Envelope;
-use model::{CallId, Caller, Code, OpError, Reply, Request, limits};
+use model::{CallId, Caller, Code, OpError, Reply, Request, limits, weight};
 use runtime::Runtime;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -47,10 +47,19 @@ pub async fn answer(
     sender: &Sender,
     call: Option<CallId>,
 ) -> Answer {
-    match serde_json::from_slice(frame) {
+    match parse(frame) {
         Ok(parsed) => answer_frame(runtime, parsed, frame.len(), sender, call).await,
-        Err(error) => unparsable(&error),
+        Err(refused) => refused,
     }
+}
+
+/// Parses a frame, or refuses it: what is not JSON, and what would take too much memory.
+pub(crate) fn parse(frame: &[u8]) -> Result<Frame, Answer> {
+    weight::check(frame).map_err(|error| Answer {
+        body: Some(reply_text(&Value::Null, &Err(error))),
+        refusal: None,
+    })?;
+    serde_json::from_slice(frame).map_err(|error| unparsable(&error))
 }
 
 /// Answers a frame that was parsed already; `bytes` is what it took on the wire.
@@ -95,7 +104,7 @@ pub(crate) fn begin_event(
     })
 }
 
-pub(crate) fn unparsable(error: &serde_json::Error) -> Answer {
+fn unparsable(error: &serde_json::Error) -> Answer {
     let body = refusal(&Value::Null, -32700, &format!("the frame is not JSON: {error}"));
     Answer { body: Some(body), refusal: Some(Refusal::Unparsable) }
 }
@@ -198,7 +207,7 @@ impl Line<'_> {
         if members.len() > limits::BATCH_MAX {
             let error = OpError::new(
                 Code::TooLarge,
-                format!("a batch of {} is over {}", members.len(), limits::BATCH_MAX),
+                format!("the batch has more than {} members", limits::BATCH_MAX),
             )
             .hint("Send it in parts.")
             .with("max", limits::BATCH_MAX);

@@ -96,9 +96,9 @@ async fn connection(
                 let mut replies = String::new();
                 if !events.begin(&shared, &sender, &mut reader, &mut line).await {
                     replies = events.rest().await;
-                    let reply = match serde_json::from_slice(&line) {
+                    let reply = match rpc::parse(&line) {
                         Ok(frame) => answer(&shared, frame, line.len(), &sender).await,
-                        Err(error) => rpc::unparsable(&error).body,
+                        Err(refused) => refused.body,
                     };
                     replies.extend(reply.map(|reply| reply + "\n"));
                 }

@@ -19,6 +19,7 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use crate::lock::Lock;
 use crate::platform::EndSignals;
 use crate::primary::{Options, Primary, Why};
+use crate::rpc::{self, Frame};
 use crate::socket::{read_line, too_large};
 
 /// What a stdio server is started with.
@@ -382,8 +383,8 @@ impl Remote {
 
 /// An MCP error for a request that could not be forwarded; notifications get none.
 fn failure(line: &[u8], error: &OpError) -> Option<String> {
-    let request: Value = serde_json::from_slice(line).ok()?;
-    let id = request.get("id")?;
+    let Frame::One(request) = rpc::parse(line).ok()? else { return None };
+    let id = request.id?;
     Some(json!({ "jsonrpc": "2.0", "id": id, "error": error.to_wire() }).to_string())
 }
 

@@ -212,7 +212,7 @@ impl Conversation {
         if self.mcp.is_some() || !text.contains("subscribe") {
             return None;
         }
-        let call = rpc::read_call(serde_json::from_str(text).ok()?).ok()?;
+        let call = rpc::read_call(rpc::parse(text.as_bytes()).ok()?).ok()?;
         let subscribe = match call.method.as_str() {
             "events/subscribe" => true,
             "events/unsubscribe" => false,

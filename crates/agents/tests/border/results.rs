@@ -5,7 +5,7 @@ use model::hook::ToolUse;
 use model::observation::ObsType;
 use serde_json::{Value, json};
 
-use super::{extract, payload, tool_of, used};
+use super::{extract, payload, shorten, tool_of, used};
 
 const RED: &str = "running 3 tests\ntest a ... ok\ntest b ... FAILED\n\nthread 'b' panicked at src/lib.rs:9:5:\nassertion failed\n\ntest result: FAILED. 1 passed; 1 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s\n\nerror: test failed, to rerun pass `--lib`\n";
 const GREEN: &str = "error: only a log line\ntest failed_login ... ok\ntest result: ok. 2 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n";
@@ -256,8 +256,7 @@ fn an_error_keeps_its_ends_and_the_first_and_the_last_line_that_matter() {
 fn the_end_of_a_shortened_output_still_tells_the_result() {
     let noise = "a line of a very long log\n".repeat(200_000);
     let shortened = |members: Value| {
-        let mut event = payload("PostToolUse", members);
-        agents::shorten(&mut event);
+        let event = shorten(&payload("PostToolUse", members));
         assert!(event.to_string().len() < 20_000);
         event
     };
@@ -278,8 +277,7 @@ fn the_end_of_a_shortened_output_still_tells_the_result() {
     let error = format!("Exit code 101\n{noise}{RED}");
     let members =
         json!({"tool_name": "Bash", "tool_input": {"command": "cargo test"}, "error": error});
-    let mut event = payload("PostToolUseFailure", members);
-    agents::shorten(&mut event);
+    let event = shorten(&payload("PostToolUseFailure", members));
     let tool = tool_of(extract("claude-code", &event).unwrap());
     assert_eq!(
         (&tool.metadata["exit_code"], &tool.metadata["run"]["failed"]),

@@ -3,7 +3,7 @@
 use model::observation::ObsType;
 use serde_json::{Value, json};
 
-use super::{claude, extract, payload, tool_of, used};
+use super::{claude, extract, payload, shorten, tool_of, used};
 
 /// Type, content and path below the project.
 fn row(agent: &str, event: &str, tool: &str, input: Value) -> (&'static str, String, String) {
@@ -162,21 +162,22 @@ fn what_a_file_is_written_with_is_not_kept_but_can_be_compared() {
 #[test]
 fn a_long_text_that_was_shortened_is_taken_for_what_it_was() {
     let content = "x = 1\n".repeat(20_000);
-    let mut long = payload(
+    // A member that nobody reads makes the event large enough.
+    let filler = "y".repeat(1024 * 1024);
+    let long = payload(
         "PostToolUse",
-        json!({"tool_name": "Write", "tool_input": {"file_path": "/a", "content": content}}),
+        json!({"x": filler, "tool_name": "Write", "tool_input": {"file_path": "/a", "content": content}}),
     );
     let whole = tool_of(extract("claude-code", &long).unwrap());
-    agents::shorten(&mut long);
-    assert_eq!(long["tool_input"]["content"]["bytes"], 120_000);
-    assert_eq!(tool_of(extract("claude-code", &long).unwrap()), whole);
-    let mut command = payload(
+    let shortened = shorten(&long);
+    assert_eq!(shortened["tool_input"]["content"]["bytes"], 120_000);
+    assert_eq!(tool_of(extract("claude-code", &shortened).unwrap()), whole);
+    let command = payload(
         "PostToolUse",
-        json!({"tool_name": "Bash", "tool_input": {"command": format!("git push {content}")}}),
+        json!({"x": filler, "tool_name": "Bash", "tool_input": {"command": format!("git push {content}")}}),
     );
     let whole = tool_of(extract("claude-code", &command).unwrap());
-    agents::shorten(&mut command);
-    let shortened = tool_of(extract("claude-code", &command).unwrap());
+    let shortened = tool_of(extract("claude-code", &shorten(&command)).unwrap());
     assert_eq!((shortened.obs_type, &shortened.content), (ObsType::GitPush, &whole.content));
 }
 

@@ -32,6 +32,7 @@ mod idle;
 mod impostors;
 mod install;
 mod install_faults;
+mod large_events;
 mod late;
 mod leftovers;
 mod life;

@@ -3,6 +3,7 @@
 use std::io::Read as _;
 use std::sync::mpsc::sync_channel;
 
+use agents::Taken;
 use clap::{Arg, ArgMatches, Command};
 use cli::Output;
 use model::{Code, OpError, Reply, limits};
@@ -11,6 +12,9 @@ use serde_json::{Value, json};
 use super::hook;
 use crate::names;
 use crate::world::World;
+
+/// Bytes of stdin that are read at a time.
+const CHUNK: usize = 64 * 1024;
 
 pub(super) fn command() -> Command {
     Command::new("record")
@@ -93,19 +97,33 @@ fn is_no_fault_of_the_event(error: &OpError, world: &World) -> bool {
         || world.config().is_err()
 }
 
+/// The event on stdin; a large one is shortened while it is read.
 fn read() -> Result<Value, OpError> {
-    let mut text = Vec::new();
     let max = limits::HOOK_BYTES_MAX;
-    std::io::stdin()
-        .lock()
-        .take(max as u64 + 1)
-        .read_to_end(&mut text)
-        .map_err(|error| OpError::invalid("stdin", format!("stdin cannot be read: {error}")))?;
-    if text.len() > max {
-        let message = format!("the event is over {max} bytes");
-        return Err(OpError::new(Code::TooLarge, message).with("max", max));
+    let mut intake = agents::Intake::with_capacity(CHUNK);
+    let mut chunk = vec![0; CHUNK];
+    let mut stdin = std::io::stdin().lock();
+    loop {
+        match stdin.read(&mut chunk) {
+            Ok(0) => break,
+            Ok(bytes) => intake.push(chunk.get(..bytes).unwrap_or_default()),
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => {
+                let message = format!("stdin cannot be read: {error}");
+                return Err(OpError::invalid("stdin", message));
+            }
+        }
+        if intake.bytes() > max {
+            let message = format!("the event is over {max} bytes");
+            return Err(OpError::new(Code::TooLarge, message).with("max", max));
+        }
     }
-    let mut payload: Value = serde_json::from_slice(&text).map_err(|error| {
+    let no_object = || OpError::invalid("stdin", "stdin is not one JSON object");
+    let text = match intake.finish() {
+        Taken::AsSent(text) | Taken::Shortened(text) => text,
+        Taken::Cut(_) | Taken::NoObject => return Err(no_object()),
+    };
+    let payload: Value = serde_json::from_slice(&text).map_err(|error| {
         // The message of the parser may quote the event; its place does not.
         let (line, column) = (error.line(), error.column());
         OpError::invalid(
@@ -113,11 +131,8 @@ fn read() -> Result<Value, OpError> {
             format!("stdin is not one JSON object: line {line}, column {column}"),
         )
     })?;
-    if text.len() > limits::EVENT_BYTES_WHOLE {
-        agents::shorten(&mut payload);
-    }
     if !payload.is_object() {
-        return Err(OpError::invalid("stdin", "stdin is not one JSON object"));
+        return Err(no_object());
     }
     Ok(payload)
 }

@@ -43,6 +43,14 @@ pub struct HookParams<P = serde_json::Map<String, Value>> {
     at: Option<i64>,
 }
 
+/// Parses the body of a hook's event. A large one is shortened first, so that its tree stays small.
+pub fn read_event(body: &[u8]) -> Result<Value, OpError> {
+    let bad = |why: String| OpError::invalid("payload", why);
+    let event =
+        agents::shortened(body).ok_or_else(|| bad("the body is not one JSON object".to_owned()))?;
+    serde_json::from_slice(&event).map_err(|error| bad(format!("the body is not JSON: {error}")))
+}
+
 /// The parameters of a call whose event is read where it stands.
 pub type EventParams<'a> = HookParams<Members<'a>>;
 

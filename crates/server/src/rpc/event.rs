@@ -2,6 +2,7 @@
 //! of one is thrown away. What is written in any other way is left to [`Frame`](super::Frame), which knows how
 //! to refuse it.
 
+use model::limits;
 use model::wire::Envelope;
 use runtime::EventParams;
 use serde::de::{Deserialize, Deserializer};
@@ -20,6 +21,10 @@ impl<'a> Event<'a> {
 
     /// The event in this line, if that is all there is in it and nothing is asked back about it.
     pub(crate) fn read(line: &'a [u8]) -> Option<Event<'a>> {
+        // Long lines are weighed before they are parsed, which `Frame` does.
+        if line.len() > limits::JSON_BYTES_LIGHT {
+            return None;
+        }
         let Call { id, params, rekindle, .. } = serde_json::from_slice(line).ok()?;
         let is_id = matches!(id, None | Some(Value::Null | Value::String(_) | Value::Number(_)));
         let asks = rekindle.as_ref().is_some_and(|envelope| envelope.env_stamp.is_some());

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use model::limits;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
@@ -75,9 +76,12 @@ impl<'de> Visitor<'de> for Reader {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Frame, A::Error> {
         let mut frames = Vec::new();
-        while let Some(frame) = list.next_element()? {
+        while frames.len() <= limits::BATCH_MAX {
+            let Some(frame) = list.next_element()? else { return Ok(Frame::Batch(frames)) };
             frames.push(frame);
         }
+        // One more than there may be is enough to refuse the batch.
+        while list.next_element::<IgnoredAny>()?.is_some() {}
         Ok(Frame::Batch(frames))
     }
 

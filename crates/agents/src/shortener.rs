@@ -1,0 +1,456 @@
+//! Shortens a large event while it is read. One pass over the bytes copies the structure, replaces long texts by
+//! their two ends and leaves out what goes beyond the bounds, so that memory does not depend on the input: a
+//! tree of a 15 MB event would take half a gigabyte.
+//!
+//! The members that extraction reads survive wherever they are, also behind 60 MB of tool output. Parts that are
+//! left out are only searched for their end; the parts that stay are checked by whoever parses the result.
+
+mod known;
+mod long_text;
+
+use model::limits;
+
+use self::known::KNOWN;
+use self::long_text::LongText;
+
+/// An event on its way to a shorter one.
+pub(crate) struct Shortener {
+    out: Vec<u8>,
+    levels: Vec<Level>,
+    state: State,
+    /// The name of the member that is being read, as it is spelled.
+    name: Vec<u8>,
+    /// Where in `out` the member or item that is being written begins, its comma included.
+    begins: usize,
+    /// Values that were kept.
+    values: usize,
+    /// Length of `out` from which on only known members are kept.
+    limit: usize,
+    /// Whether long texts are still hashed.
+    hashes: bool,
+    deep: bool,
+}
+
+/// An open object or list.
+struct Level {
+    is_object: bool,
+    kept: usize,
+    omitted: u64,
+}
+
+/// Where we are in a part that is left out.
+#[derive(Clone, Copy, Default)]
+struct Skipped {
+    /// Brackets that are open.
+    depth: usize,
+    in_text: bool,
+    escaped: bool,
+}
+
+impl Skipped {
+    /// At the first byte of a value.
+    fn at(byte: u8) -> Skipped {
+        let depth = usize::from(matches!(byte, b'{' | b'['));
+        Skipped { depth, in_text: byte == b'"', escaped: false }
+    }
+}
+
+enum State {
+    /// Before the first byte of a value, or of a list's end if nothing is in it yet.
+    Value,
+    /// Before the name of a member, or the end of an object that has none.
+    Name,
+    InName {
+        escaped: bool,
+    },
+    Colon,
+    /// In a text that is copied and begins here in `out`.
+    Text {
+        from: usize,
+        escaped: bool,
+    },
+    Long(Box<LongText>),
+    /// In a number or a word that begins here in `out`.
+    Scalar {
+        from: usize,
+    },
+    After,
+    SkipScalar,
+    /// In a value that is left out.
+    Skip(Skipped),
+    /// In the rest of a list that has no more room.
+    SkipRest(Skipped),
+    Whole,
+    /// It is not one JSON object.
+    Bad,
+}
+
+impl Default for Shortener {
+    fn default() -> Shortener {
+        Shortener {
+            out: Vec::with_capacity(limits::EVENT_TEXT_BYTES_MAX),
+            levels: Vec::new(),
+            state: State::Value,
+            name: Vec::new(),
+            begins: 0,
+            values: 0,
+            limit: 0,
+            hashes: true,
+            deep: false,
+        }
+    }
+}
+
+impl Shortener {
+    /// Takes in the next bytes of the event.
+    pub(crate) fn feed(&mut self, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            let taken = match &mut self.state {
+                State::Text { .. } => self.text(bytes),
+                State::Long(text) => match text.feed(bytes) {
+                    Some(taken) => {
+                        let shortened = text.shortened();
+                        self.out.extend_from_slice(shortened.as_bytes());
+                        self.state = State::After;
+                        taken
+                    }
+                    None => bytes.len(),
+                },
+                State::Skip(_) => self.skip(bytes),
+                State::SkipRest(_) => self.skip_rest(bytes),
+                State::InName { .. } => self.member_name(bytes),
+                State::Bad => return,
+                _ => self.structure(bytes),
+            };
+            bytes = bytes.get(taken..).unwrap_or_default();
+        }
+    }
+
+    /// Whether the event has come to its end.
+    pub(crate) fn is_whole(&self) -> bool {
+        matches!(self.state, State::Whole)
+    }
+
+    /// Whether something was left out because it is nested too deep.
+    pub(crate) fn is_deep(&self) -> bool {
+        self.deep
+    }
+
+    /// Stops hashing, which takes most of the time: the deadline is over.
+    pub(crate) fn hurry(&mut self) {
+        self.hashes = false;
+        if let State::Long(text) = &mut self.state {
+            text.stop_hashing();
+        }
+    }
+
+    /// The shortened event; none if it is not one whole object.
+    pub(crate) fn finish(self) -> Option<Vec<u8>> {
+        self.is_whole().then_some(self.out)
+    }
+
+    /// What has arrived of an event that broke off, made whole: the member that it broke off in is left out,
+    /// unless it is a long text. None if it was no object up to there.
+    pub(crate) fn finish_cut(mut self) -> Option<Vec<u8>> {
+        match &mut self.state {
+            State::Bad => return None,
+            State::Whole => return Some(self.out),
+            State::Long(text) => {
+                let shortened = text.shortened();
+                self.out.extend_from_slice(shortened.as_bytes());
+            }
+            State::Text { .. } | State::Scalar { .. } => {
+                self.out.truncate(self.begins);
+                if let Some(level) = self.levels.last_mut() {
+                    level.kept -= 1;
+                    level.omitted += 1;
+                }
+            }
+            _ => {}
+        }
+        if self.levels.is_empty() {
+            return None;
+        }
+        while let Some(level) = self.levels.pop() {
+            self.close(&level);
+        }
+        Some(self.out)
+    }
+
+    /// Takes one byte between values and in short tokens; the number of bytes taken, which may be none.
+    fn structure(&mut self, bytes: &[u8]) -> usize {
+        let Some(&byte) = bytes.first() else { return 0 };
+        if let State::Scalar { .. } | State::SkipScalar = self.state {
+            return self.scalar(byte);
+        }
+        if matches!(byte, b' ' | b'\t' | b'\n' | b'\r') {
+            return 1;
+        }
+        match (&self.state, byte) {
+            (State::Value, b']') if self.is_empty_level(false) => self.end(),
+            (State::Value, _) => self.begin(byte),
+            (State::Name, b'}') if self.is_empty_level(true) => self.end(),
+            (State::Name, b'"') => {
+                self.name.clear();
+                self.state = State::InName { escaped: false };
+            }
+            (State::Colon, b':') => self.state = State::Value,
+            (State::After, b',') => {
+                let in_object = self.levels.last().is_some_and(|level| level.is_object);
+                self.state = if in_object { State::Name } else { State::Value };
+            }
+            (State::After, b'}') if self.in_level(true) => self.end(),
+            (State::After, b']') if self.in_level(false) => self.end(),
+            _ => self.state = State::Bad,
+        }
+        1
+    }
+
+    fn in_level(&self, is_object: bool) -> bool {
+        self.levels.last().is_some_and(|level| level.is_object == is_object)
+    }
+
+    /// Whether nothing was read yet in the innermost level, and it is of this kind.
+    fn is_empty_level(&self, is_object: bool) -> bool {
+        let empty = |level: &Level| level.kept == 0 && level.omitted == 0;
+        self.in_level(is_object) && self.levels.last().is_some_and(empty)
+    }
+
+    /// Begins the value of which this is the first byte.
+    fn begin(&mut self, byte: u8) {
+        let nests = matches!(byte, b'{' | b'[');
+        let is_scalar = matches!(byte, b'"' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n');
+        if !(nests || is_scalar) || (self.levels.is_empty() && byte != b'{') {
+            self.state = State::Bad;
+            return;
+        }
+        if self.levels.len() == 1 {
+            // One member takes half of the room that is left, so that none is without any.
+            let room = limits::EVENT_SHORT_BYTES.saturating_sub(self.out.len());
+            self.limit = self.out.len() + room / 2;
+        }
+        let too_deep = nests && self.levels.len() >= limits::EVENT_DEPTH_MAX;
+        self.deep |= too_deep;
+        if too_deep || !self.has_room() {
+            if let Some(level) = self.levels.last_mut() {
+                level.omitted += 1;
+            }
+            let skipped = Skipped::at(byte);
+            self.state = match byte {
+                _ if !too_deep && self.in_level(false) => {
+                    State::SkipRest(Skipped { depth: skipped.depth + 1, ..skipped })
+                }
+                b'"' | b'{' | b'[' => State::Skip(skipped),
+                _ => State::SkipScalar,
+            };
+            return;
+        }
+        self.head();
+        self.values += 1;
+        let from = self.out.len();
+        self.out.push(byte);
+        self.state = match byte {
+            b'"' => State::Text { from, escaped: false },
+            b'{' | b'[' => {
+                let is_object = byte == b'{';
+                self.levels.push(Level { is_object, kept: 0, omitted: 0 });
+                if is_object { State::Name } else { State::Value }
+            }
+            _ => State::Scalar { from },
+        };
+    }
+
+    /// Whether the value that begins is kept.
+    fn has_room(&self) -> bool {
+        let Some(level) = self.levels.last() else { return true };
+        if level.is_object && self.name.len() > limits::EVENT_NAME_BYTES_MAX {
+            return false;
+        }
+        let few = level.kept < limits::EVENT_ITEMS_MAX && self.values < limits::EVENT_VALUES_MAX;
+        let known = || level.is_object && KNOWN.iter().any(|name| name.as_bytes() == self.name);
+        (few && self.out.len() < self.limit)
+            || (known()
+                && level.kept < 2 * limits::EVENT_ITEMS_MAX
+                && self.out.len() < 2 * limits::EVENT_SHORT_BYTES)
+    }
+
+    /// Writes what is in front of a value: the comma, and the name in an object.
+    fn head(&mut self) {
+        self.begins = self.out.len();
+        let Some(level) = self.levels.last_mut() else { return };
+        if level.kept > 0 {
+            self.out.push(b',');
+        }
+        level.kept += 1;
+        if level.is_object {
+            self.out.push(b'"');
+            self.out.extend_from_slice(&self.name);
+            self.out.extend_from_slice(b"\":");
+        }
+    }
+
+    /// Ends the innermost object or list.
+    fn end(&mut self) {
+        if let Some(level) = self.levels.pop() {
+            self.close(&level);
+        }
+        self.state = if self.levels.is_empty() { State::Whole } else { State::After };
+    }
+
+    fn close(&mut self, level: &Level) {
+        if level.omitted > 0 {
+            let comma = if level.kept > 0 { "," } else { "" };
+            let omitted = level.omitted;
+            let marker = match level.is_object {
+                true => format!("{comma}\"omitted\":{omitted}"),
+                false => format!("{comma}{{\"omitted\":{omitted}}}"),
+            };
+            self.out.extend_from_slice(marker.as_bytes());
+        }
+        self.out.push(if level.is_object { b'}' } else { b']' });
+    }
+
+    fn scalar(&mut self, byte: u8) -> usize {
+        if matches!(byte, b',' | b']' | b'}' | b' ' | b'\t' | b'\n' | b'\r') {
+            self.state = State::After;
+            return 0;
+        }
+        if let State::Scalar { from } = self.state {
+            self.out.push(byte);
+            if self.out.len() - from > limits::EVENT_NAME_BYTES_MAX {
+                self.out.truncate(from);
+                self.out.extend_from_slice(b"null");
+                self.state = State::SkipScalar;
+            }
+        }
+        1
+    }
+
+    /// Copies a text up to its end, or until it turns out to be long.
+    fn text(&mut self, bytes: &[u8]) -> usize {
+        let State::Text { from, escaped } = &mut self.state else { return 0 };
+        let mut taken = bytes.len();
+        let mut ended = false;
+        if std::mem::take(escaped) {
+            taken = 1;
+        } else if let Some(at) = bytes.iter().position(|byte| matches!(byte, b'"' | b'\\')) {
+            taken = at + 1;
+            ended = bytes.get(at) == Some(&b'"');
+            *escaped = !ended;
+        }
+        self.out.extend_from_slice(bytes.get(..taken).unwrap_or_default());
+        let from = *from;
+        let max = limits::EVENT_TEXT_BYTES_MAX + 2;
+        if ended && self.out.len() - from <= max {
+            self.state = State::After;
+        } else if self.out.len() - from > max {
+            let copied = self.out.split_off(from);
+            let mut text = LongText::new(self.hashes);
+            let raw = copied.get(1..).unwrap_or_default();
+            if text.feed(raw).is_some() {
+                self.out.extend_from_slice(text.shortened().as_bytes());
+                self.state = State::After;
+            } else {
+                self.state = State::Long(Box::new(text));
+            }
+        }
+        taken
+    }
+
+    /// Reads on in the name of a member.
+    fn member_name(&mut self, bytes: &[u8]) -> usize {
+        let State::InName { escaped } = &mut self.state else { return 0 };
+        let mut taken = bytes.len();
+        let mut ended = false;
+        if std::mem::take(escaped) {
+            taken = 1;
+        } else if let Some(at) = bytes.iter().position(|byte| matches!(byte, b'"' | b'\\')) {
+            taken = at + 1;
+            ended = bytes.get(at) == Some(&b'"');
+            *escaped = !ended;
+        }
+        let read = bytes.get(..taken - usize::from(ended)).unwrap_or_default();
+        // One byte more tells that the name is too long.
+        let room = (limits::EVENT_NAME_BYTES_MAX + 1).saturating_sub(self.name.len());
+        self.name.extend_from_slice(read.get(..room.min(read.len())).unwrap_or_default());
+        if ended {
+            self.state = State::Colon;
+        }
+        taken
+    }
+
+    /// Looks for the end of a value that is left out.
+    fn skip(&mut self, bytes: &[u8]) -> usize {
+        let State::Skip(skipped) = &mut self.state else { return 0 };
+        let mut at = 0;
+        while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
+            if std::mem::take(&mut skipped.escaped) {
+                at += 1;
+                continue;
+            }
+            let in_text = skipped.in_text;
+            let matters = |byte: &u8| match byte {
+                b'"' => true,
+                b'\\' => in_text,
+                b'{' | b'[' | b'}' | b']' => !in_text,
+                _ => false,
+            };
+            let Some(found) = rest.iter().position(matters) else { return bytes.len() };
+            at += found + 1;
+            match rest.get(found) {
+                Some(b'"') => skipped.in_text = !skipped.in_text,
+                Some(b'\\') => skipped.escaped = true,
+                Some(b'{' | b'[') => skipped.depth += 1,
+                _ => skipped.depth -= 1,
+            }
+            if skipped.depth == 0 && !skipped.in_text {
+                self.state = State::After;
+                return at;
+            }
+        }
+        bytes.len()
+    }
+
+    /// Looks for the end of a list and counts the items up to there.
+    fn skip_rest(&mut self, bytes: &[u8]) -> usize {
+        let State::SkipRest(skipped) = &mut self.state else { return 0 };
+        let Skipped { mut depth, mut in_text, mut escaped } = *skipped;
+        let mut items = 0;
+        let mut end = None;
+        for (at, byte) in bytes.iter().enumerate() {
+            if in_text {
+                match byte {
+                    _ if escaped => escaped = false,
+                    b'\\' => escaped = true,
+                    b'"' => in_text = false,
+                    _ => {}
+                }
+                continue;
+            }
+            match byte {
+                b'"' => in_text = true,
+                b'{' | b'[' => depth += 1,
+                b'}' | b']' => {
+                    depth -= 1;
+                    if depth == 0 {
+                        end = Some(at);
+                        break;
+                    }
+                }
+                b',' if depth == 1 => items += 1,
+                _ => {}
+            }
+        }
+        *skipped = Skipped { depth, in_text, escaped };
+        if let Some(level) = self.levels.last_mut() {
+            level.omitted += items;
+        }
+        if end.is_some() {
+            self.end();
+        }
+        end.map_or(bytes.len(), |at| at + 1)
+    }
+}
+
+#[cfg(test)]
+mod tests;

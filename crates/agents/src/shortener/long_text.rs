@@ -1,0 +1,192 @@
+//! A text of an event that is too long to be kept: it is read once, and its length, digest and two ends remain.
+
+use model::limits;
+use serde_json::json;
+use sha2::{Digest as _, Sha256};
+
+use crate::digest::hex;
+
+/// Bytes that are gathered before they are hashed: most texts have an escape every few dozen bytes.
+const GATHERED: usize = 16 * 1024;
+
+/// A text on its way through. It is measured and hashed as it reads, without the escapes of JSON.
+pub(super) struct LongText {
+    bytes: u64,
+    hasher: Option<Sha256>,
+    gathered: Vec<u8>,
+    head: Vec<u8>,
+    tail: Vec<u8>,
+    escape: Escape,
+    /// The first half of a character that is written as two escapes.
+    high: Option<u32>,
+}
+
+/// How much of an escape has been read.
+#[derive(Clone, Copy)]
+enum Escape {
+    None,
+    Begun,
+    Unicode { digits: u8, value: u32 },
+}
+
+impl LongText {
+    pub(super) fn new(hashes: bool) -> LongText {
+        LongText {
+            bytes: 0,
+            hasher: hashes.then(Sha256::new),
+            gathered: Vec::new(),
+            head: Vec::new(),
+            tail: Vec::new(),
+            escape: Escape::None,
+            high: None,
+        }
+    }
+
+    pub(super) fn stop_hashing(&mut self) {
+        self.hasher = None;
+    }
+
+    /// Takes in the next bytes; how many of them, with the closing quote, if the text ends among them.
+    pub(super) fn feed(&mut self, bytes: &[u8]) -> Option<usize> {
+        let mut at = 0;
+        while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
+            if !matches!(self.escape, Escape::None) {
+                self.escaped(*rest.first()?);
+                at += 1;
+                continue;
+            }
+            let end = rest.iter().position(|byte| matches!(byte, b'"' | b'\\'));
+            let plain = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
+            if !plain.is_empty() {
+                self.end_pair();
+                self.push(plain);
+            }
+            at += plain.len();
+            match end.and_then(|end| rest.get(end)) {
+                Some(b'"') => {
+                    self.end_pair();
+                    return Some(at + 1);
+                }
+                Some(_) => {
+                    self.escape = Escape::Begun;
+                    at += 1;
+                }
+                None => {}
+            }
+        }
+        None
+    }
+
+    /// What stands for the text: `{"bytes", "sha256", "head", "tail"}`. The digest is empty if there was no time
+    /// for it.
+    pub(super) fn shortened(&mut self) -> String {
+        self.flush();
+        let digest = self.hasher.take().map(|hasher| hex(&hasher.finalize()));
+        let max = limits::EVENT_TEXT_HEAD_BYTES;
+        self.head.truncate(max);
+        let from = self.tail.len().saturating_sub(max);
+        let (head, tail) =
+            (whole_chars(&self.head), whole_chars(self.tail.get(from..).unwrap_or_default()));
+        json!({ "bytes": self.bytes, "sha256": digest.unwrap_or_default(), "head": head, "tail": tail })
+            .to_string()
+    }
+
+    fn escaped(&mut self, byte: u8) {
+        let decoded = match (self.escape, byte) {
+            (Escape::Begun, b'u') => {
+                self.escape = Escape::Unicode { digits: 0, value: 0 };
+                return;
+            }
+            (Escape::Unicode { digits, value }, _) => {
+                let digit = char::from(byte).to_digit(16).unwrap_or_default();
+                let value = value * 16 + digit;
+                if digits < 3 {
+                    self.escape = Escape::Unicode { digits: digits + 1, value };
+                } else {
+                    self.escape = Escape::None;
+                    self.unit(value);
+                }
+                return;
+            }
+            (_, b'n') => b'\n',
+            (_, b't') => b'\t',
+            (_, b'r') => b'\r',
+            (_, b'b') => 8,
+            (_, b'f') => 12,
+            (_, other) => other,
+        };
+        self.escape = Escape::None;
+        self.end_pair();
+        self.push(&[decoded]);
+    }
+
+    /// Takes in one UTF-16 unit.
+    fn unit(&mut self, unit: u32) {
+        match (self.high.take(), unit) {
+            (Some(high), 0xdc00..=0xdfff) => {
+                self.push_char(0x10000 + ((high - 0xd800) << 10) + (unit - 0xdc00));
+            }
+            (before, unit) => {
+                if before.is_some() {
+                    self.push_char(0xfffd);
+                }
+                match unit {
+                    0xd800..=0xdbff => self.high = Some(unit),
+                    unit => self.push_char(unit),
+                }
+            }
+        }
+    }
+
+    /// Half of a pair that nothing followed.
+    fn end_pair(&mut self) {
+        if self.high.take().is_some() {
+            self.push_char(0xfffd);
+        }
+    }
+
+    fn push_char(&mut self, code: u32) {
+        let c = char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER);
+        self.push(c.encode_utf8(&mut [0; 4]).as_bytes());
+    }
+
+    fn push(&mut self, bytes: &[u8]) {
+        self.bytes += bytes.len() as u64;
+        self.gathered.extend_from_slice(bytes);
+        if self.gathered.len() >= GATHERED {
+            self.flush();
+        }
+    }
+
+    /// Hashes what was gathered and keeps the ends of it.
+    fn flush(&mut self) {
+        if let Some(hasher) = &mut self.hasher {
+            hasher.update(&self.gathered);
+        }
+        let max = limits::EVENT_TEXT_HEAD_BYTES;
+        let missing = max.saturating_sub(self.head.len()).min(self.gathered.len());
+        self.head.extend_from_slice(self.gathered.get(..missing).unwrap_or_default());
+        if self.gathered.len() >= max {
+            self.tail.clear();
+        }
+        self.tail.extend_from_slice(&self.gathered);
+        let surplus = self.tail.len().saturating_sub(max);
+        self.tail.drain(..surplus);
+        self.gathered.clear();
+    }
+}
+
+/// The text in these bytes without the halves of characters at its ends.
+fn whole_chars(bytes: &[u8]) -> String {
+    let from = bytes.iter().take(3).take_while(|byte| **byte & 0xc0 == 0x80).count();
+    let bytes = bytes.get(from..).unwrap_or_default();
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text.to_owned(),
+        // A character that was cut off at the end has no length of its own.
+        Err(error) if error.error_len().is_none() => {
+            String::from_utf8_lossy(bytes.get(..error.valid_up_to()).unwrap_or_default())
+                .into_owned()
+        }
+        Err(_) => String::from_utf8_lossy(bytes).into_owned(),
+    }
+}
