@@ -28,22 +28,32 @@ pub(super) enum LeadsTo {
 
 /// Tells `visit` every keyword in the text, whatever its case, until it answers `false`.
 pub(super) fn keywords(text: &[u8], mut visit: impl FnMut(LeadsTo, Range<usize>) -> bool) {
-    let mut state = 0u16;
-    for (at, byte) in text.iter().enumerate() {
-        let cell = usize::from(state & !HIT) * WIDTH + usize::from(CLASSES[usize::from(*byte)]);
-        state = CELLS[cell];
-        if state & HIT == 0 {
-            continue;
-        }
-        let state = usize::from(state & !HIT);
-        let hits = usize::from(STARTS[state])..usize::from(STARTS[state + 1]);
+    let (mut state, mut from) = (0, 0);
+    while let Some((end, hit)) = next_hit(text, from, state) {
+        let hits = usize::from(STARTS[hit])..usize::from(STARTS[hit + 1]);
         for keyword in &HITS[hits] {
-            let start = at + 1 - usize::from(keyword.length);
-            if !visit(keyword.leads_to, start..at + 1) {
+            let start = end - usize::from(keyword.length);
+            if !visit(keyword.leads_to, start..end) {
                 return;
             }
         }
+        (state, from) = (hit, end);
     }
+}
+
+/// Where the next keyword ends, and the state there. This loop runs over every byte that is captured, so it is
+/// kept apart from what happens at a keyword.
+#[inline(never)]
+fn next_hit(text: &[u8], from: usize, state: usize) -> Option<(usize, usize)> {
+    let mut state = state;
+    for (at, byte) in text.iter().enumerate().skip(from) {
+        let cell = CELLS[state * WIDTH + usize::from(CLASSES[usize::from(*byte)])];
+        state = usize::from(cell & !HIT);
+        if cell & HIT != 0 {
+            return Some((at + 1, state));
+        }
+    }
+    None
 }
 
 #[cfg(test)]
