@@ -123,6 +123,9 @@ pub const SPOOL_TURN: Duration = Duration::from_millis(50);
 pub const SPOOL_READ_PATIENCE: Duration = Duration::from_millis(200);
 /// How long a store that did not take in what waits in the spool is left alone, except by a write.
 pub const SPOOL_RETRY: Duration = Duration::from_secs(1);
+/// How far the time of an event may be ahead of the clock, in milliseconds: one day. A later time is set back
+/// to this, so that no event stays on top of everything for ever.
+pub const EVENT_AHEAD_MAX_MS: i64 = 24 * 3_600_000;
 /// How long an event that failed inside waits in the spool until a daemon tries it again. The wait doubles with
 /// each failure, up to the maximum.
 pub const SPOOL_HELD_MIN: Duration = Duration::from_secs(2);

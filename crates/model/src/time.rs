@@ -79,6 +79,13 @@ fn days_of(year: i64, month: i64, day: i64) -> Option<i64> {
     (civil(days) == (year, month, day)).then_some(days)
 }
 
+/// The time of something that was reported from outside: at most a day ahead of the clock, and the clock's own
+/// time if it is not after 1970.
+pub fn plausible(at_ms: i64, now_ms: i64) -> i64 {
+    let latest = now_ms.saturating_add(crate::limits::EVENT_AHEAD_MAX_MS);
+    if at_ms <= 0 { now_ms } else { at_ms.min(latest) }
+}
+
 /// How much is left of something after `age_ms` that halves every `half_life_ms`: from 1 down to 0.
 #[expect(clippy::cast_precision_loss, reason = "milliseconds since 1970 fit a double exactly")]
 pub fn decay(age_ms: i64, half_life_ms: i64) -> f64 {
@@ -137,6 +144,26 @@ fn civil(days: i64) -> (i64, i64, i64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_time_from_outside_is_at_most_a_day_ahead_and_after_1970() {
+        let (now, day) = (1_700_000_000_000, 86_400_000);
+        for (given, expected) in [
+            (now, now),
+            (now - 400 * day, now - 400 * day),
+            (now + day, now + day),
+            (now + day + 1, now + day),
+            (253_370_764_800_000, now + day),
+            (i64::MAX, now + day),
+            (0, now),
+            (-1, now),
+            (i64::MIN, now),
+            (1, 1),
+        ] {
+            assert_eq!(plausible(given, now), expected, "{given}");
+        }
+        assert_eq!(plausible(i64::MAX, i64::MAX), i64::MAX);
+    }
 
     #[test]
     fn a_time_is_read_in_every_form_it_is_written_in() {

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use contract::{Access, CliShape, Cx, Example, Op, OpInfo};
 use model::OpError;
 use model::event::Event;
-use model::hint::{Hint, HintName, HintScope};
+use model::hint::{Hint, HintMeta, HintName, HintScope};
 use model::situation::Situation;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 use store::hints;
 
@@ -85,7 +85,7 @@ impl Op for DeleteHint {
         cx.note(Event { kind: "hint/deleted", subject: name.path(), data: Value::Null });
         let memory = self.memory.clone();
         let now = cx.now;
-        cx.store.write(move |tx| {
+        let done = cx.store.write(move |tx| {
             memory.sweep(tx, now)?;
             let variants: Vec<Held> =
                 hints::variants(tx, &name)?.into_iter().map(Held::load).collect();
@@ -96,8 +96,21 @@ impl Op for DeleteHint {
                 memory.remove(tx, &name, &held.variant)?;
                 removed += 1;
             }
-            Ok(DeleteHintOutput { deleted: true, previous: chosen.shown(), removed })
-        })
+            Ok(Deleted(DeleteHintOutput { deleted: true, previous: chosen.shown(), removed }))
+        });
+        done.map(|Deleted(output)| output)
+    }
+}
+
+/// The answer as it is stored for a repeat of the call: without what the hint said, which is to be gone.
+struct Deleted(DeleteHintOutput);
+
+impl Serialize for Deleted {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let DeleteHintOutput { deleted, previous, removed } = &self.0;
+        let meta = HintMeta { reason: None, ..previous.meta.clone() };
+        let previous = Hint { value: Value::Null, meta, ..previous.clone() };
+        DeleteHintOutput { deleted: *deleted, previous, removed: *removed }.serialize(serializer)
     }
 }
 

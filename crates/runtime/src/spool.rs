@@ -13,7 +13,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use model::hook::{Happening, HookEvent, Source};
-use model::{Code, OpError, limits};
+use model::{Code, OpError, limits, time};
 use serde::Deserialize;
 use store::Write;
 
@@ -361,9 +361,13 @@ impl Inner {
     fn take_in_files(&self, batch: &[PathBuf], until: Option<Instant>) -> Option<usize> {
         let mut cleared = 0;
         let mut waiting = Vec::new();
+        let now = (self.clock)();
         for path in batch {
             match read(path) {
-                Ok(Some(event)) => waiting.push((path.clone(), event)),
+                Ok(Some(event)) => {
+                    let at = time::plausible(event.at, now);
+                    waiting.push((path.clone(), HookEvent { at, ..event }));
+                }
                 Ok(None) => cleared += usize::from(set_aside(path)),
                 // A file that vanished was taken in by somebody else.
                 Err(_) => {}

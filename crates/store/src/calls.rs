@@ -2,6 +2,7 @@
 
 use model::{CallId, Code, OpError, limits};
 use rusqlite::{OptionalExtension, params};
+use serde_json::Value;
 
 use crate::cells::Cells as _;
 use crate::tx::{Rx, Tx};
@@ -54,11 +55,56 @@ pub(crate) fn forget_old(tx: &Tx<'_>, now: i64) -> Result<(), OpError> {
     Ok(())
 }
 
+/// Takes the value of a hint that is gone out of the stored answers. The answers stay: a repeat of the call that
+/// set the hint must not set it again.
+pub(crate) fn forget_hint(tx: &Tx<'_>, value: &Value) -> Result<(), OpError> {
+    const HOLDING: &str = "SELECT seq, answer FROM answers WHERE instr(answer, ?1) > 0";
+    const REPLACE: &str = "UPDATE answers SET answer = ?2 WHERE seq = ?1";
+    let holding: Vec<(i64, String)> = tx.sql(|db| {
+        let mut select = db.prepare_cached(HOLDING)?;
+        select.query_map([value.to_string()], |row| Ok((row.cell(0)?, row.cell(1)?)))?.collect()
+    })?;
+    for (seq, answer) in holding {
+        let Ok(mut answer) = serde_json::from_str(&answer) else { continue };
+        if take_hint_out(&mut answer, value) {
+            let given = params![seq, answer.to_string()];
+            tx.sql_on_row(|db| db.prepare_cached(REPLACE)?.execute(given))?;
+        }
+    }
+    Ok(())
+}
+
+/// Replaces hints of this value within an answer by ones without value and reason; says whether there were any.
+fn take_hint_out(answer: &mut Value, value: &Value) -> bool {
+    let mut found = false;
+    match answer {
+        Value::Object(members) => {
+            if members.contains_key("meta") && members.get("value") == Some(value) {
+                members.insert("value".into(), Value::Null);
+                if let Some(meta) = members.get_mut("meta").and_then(Value::as_object_mut) {
+                    meta.remove("reason");
+                }
+                found = true;
+            }
+            for member in members.values_mut() {
+                found |= take_hint_out(member, value);
+            }
+        }
+        Value::Array(items) => {
+            for item in items {
+                found |= take_hint_out(item, value);
+            }
+        }
+        _ => {}
+    }
+    found
+}
+
 /// Removes the answers that hold this text, which is to be forgotten; `whole` if it counts only as a
 /// string of its own, because it is so short that it may stand anywhere.
 pub(crate) fn forget_with(tx: &Tx<'_>, text: &str, whole: bool) -> Result<(), OpError> {
     const FORGET: &str = "DELETE FROM answers WHERE instr(answer, ?1) > 0";
-    let quoted = serde_json::Value::from(text).to_string();
+    let quoted = Value::from(text).to_string();
     let inner = quoted.get(1..quoted.len() - 1).unwrap_or_default();
     let wanted = if whole { &quoted } else { inner };
     tx.sql(|db| db.prepare_cached(FORGET)?.execute([wanted]).map(drop))

@@ -3,9 +3,10 @@
 use model::OpError;
 use model::hint::rank::Usage;
 use model::hint::{HintMeta, HintName};
-use rusqlite::{Row, params};
+use rusqlite::{Params, Row, params};
 use serde_json::Value;
 
+use crate::calls;
 use crate::cells::{Cells as _, Watched};
 use crate::tx::{Rx, Tx};
 
@@ -62,7 +63,7 @@ const PUT: &str = "INSERT INTO hint_variants \
      updated_at = excluded.updated_at, last_used_at = excluded.last_used_at, \
      use_count = excluded.use_count";
 pub(crate) const SWEEP: &str = "DELETE FROM hint_variants WHERE expires_at <= ?1 \
-     RETURNING component, key, scope";
+     RETURNING value, component, key, scope";
 
 /// The variants of this name.
 pub fn variants(rx: &Rx<'_>, name: &HintName) -> Result<Vec<StoredHint>, OpError> {
@@ -97,29 +98,59 @@ pub fn put(tx: &Tx<'_>, hint: &StoredHint) -> Result<(), OpError> {
     Ok(())
 }
 
-/// Removes one variant.
+/// Removes one variant, and its value from stored answers.
 pub fn remove(tx: &Tx<'_>, name: &HintName, variant: &str) -> Result<(), OpError> {
-    const REMOVE: &str =
-        "DELETE FROM hint_variants WHERE component = ?1 AND key = ?2 AND scope = ?3";
-    tx.sql(|db| {
-        db.prepare_cached(REMOVE)?.execute(params![name.component, name.key, variant]).map(drop)
+    const REMOVE: &str = "DELETE FROM hint_variants \
+         WHERE component = ?1 AND key = ?2 AND scope = ?3 RETURNING value";
+    removing(tx, REMOVE, params![name.component, name.key, variant], |_| Ok(())).map(drop)
+}
+
+/// Removes every hint, and their values from stored answers.
+pub fn remove_all(tx: &Tx<'_>) -> Result<(), OpError> {
+    const REMOVE: &str = "DELETE FROM hint_variants RETURNING value";
+    removing(tx, REMOVE, [], |_| Ok(())).map(drop)
+}
+
+/// Removes hints with a statement whose first column is the value of each. What is removed is overwritten in the
+/// file, and taken out of the answers that are stored for repeats of calls.
+fn removing<T>(
+    tx: &Tx<'_>,
+    statement: &str,
+    given: impl Params,
+    mut read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+) -> Result<Vec<T>, OpError> {
+    let read = |row: &Row<'_>| Ok((row.cell::<String>(0)?, read(row)?));
+    wiping(tx, || {
+        let gone: Vec<(String, T)> = tx.sql(|db| {
+            db.prepare_cached(statement)?.query_map(given, read)?.collect::<Result<_, _>>()
+        })?;
+        for (value, _) in &gone {
+            if let Ok(value) = serde_json::from_str(value) {
+                calls::forget_hint(tx, &value)?;
+            }
+        }
+        Ok(gone.into_iter().map(|(_, read)| read).collect())
     })
 }
 
-/// Removes every hint.
-pub fn remove_all(tx: &Tx<'_>) -> Result<(), OpError> {
-    tx.sql(|db| db.execute("DELETE FROM hint_variants", []).map(drop))
+/// Lets SQLite overwrite what is removed meanwhile.
+fn wiping<T>(tx: &Tx<'_>, work: impl FnOnce() -> Result<T, OpError>) -> Result<T, OpError> {
+    tx.sql(|db| db.pragma_update(None, "secure_delete", true))?;
+    let done = work();
+    tx.sql(|db| db.pragma_update(None, "secure_delete", false))?;
+    done
 }
 
 /// Removes what time has ended, and says what it was.
 pub fn sweep(tx: &Tx<'_>, now: i64) -> Result<Vec<Gone>, OpError> {
-    tx.sql(|db| {
-        let mut sweep = db.prepare_cached(SWEEP)?;
-        let rows = sweep.query_map([now], |row| {
-            let name = HintName { component: row.cell(0)?, key: row.cell(1)? };
-            Ok(Gone { name, variant: row.cell(2)? })
-        })?;
-        rows.collect()
+    // Asked with every write, and hardly ever is there any.
+    const ANY: &str = "SELECT EXISTS (SELECT 1 FROM hint_variants WHERE expires_at <= ?1)";
+    if !tx.sql(|db| db.prepare_cached(ANY)?.query_row([now], |row| row.cell::<bool>(0)))? {
+        return Ok(Vec::new());
+    }
+    removing(tx, SWEEP, [now], |row| {
+        let name = HintName { component: row.cell(1)?, key: row.cell(2)? };
+        Ok(Gone { name, variant: row.cell(3)? })
     })
 }
 
@@ -133,7 +164,8 @@ pub fn all(rx: &Rx<'_>) -> Result<Vec<StoredHint>, OpError> {
 
 /// Removes the hints that live until the daemon ends, and says how many they were.
 pub fn clear_session(tx: &Tx<'_>) -> Result<usize, OpError> {
-    tx.sql(|db| db.execute("DELETE FROM hint_variants WHERE ttl = 'session'", []))
+    const CLEAR: &str = "DELETE FROM hint_variants WHERE ttl = 'session' RETURNING value";
+    removing(tx, CLEAR, [], |_| Ok(())).map(|gone| gone.len())
 }
 
 /// How many hints there are. SQLite counts the entries of an index page by page.

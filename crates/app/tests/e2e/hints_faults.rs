@@ -325,3 +325,34 @@ fn commands_without_a_daemon_take_turns_and_lose_no_version() {
     versions.sort_unstable();
     assert!(versions.iter().copied().eq(1..=16), "{versions:?}");
 }
+
+/// @hints_delete_answers
+#[test]
+fn no_stored_answer_holds_the_value_of_a_deleted_hint() {
+    const VALUE: &str = "zanzibarquux-value";
+    let home = home();
+    let _daemon = home.daemon();
+    let answers = |home: &Home| -> String {
+        let db = sqlite::open(&sqlite::path(home));
+        let mut select = db.prepare("SELECT answer FROM answers").unwrap();
+        let rows = select.query_map([], |row| row.get::<_, String>(0)).unwrap();
+        rows.map(|answer| answer.unwrap()).collect::<Vec<_>>().join("\n")
+    };
+    home.run(&["hint", "set", "web", "other", "stays-as-it-is"]).ok();
+    home.run(&["hint", "set", "web", "port", VALUE]).ok();
+    home.run(&["hint", "bump", "web", "port"]).ok();
+    assert!(answers(&home).contains(VALUE), "{}", answers(&home));
+    let deleted = home.run(&["hint", "delete", "web", "port", "--json"]).json();
+    assert_eq!(deleted["previous"]["value"], VALUE, "the caller is told what is gone");
+    let left = answers(&home);
+    assert!(!left.contains(VALUE), "{left}");
+    assert!(left.contains("stays-as-it-is"), "{left}");
+    // What is over by itself leaves no answer either.
+    let params =
+        json!({ "component": "web", "key": "port", "value": VALUE, "meta": { "ttl": "PT0.05S" } });
+    home.call("set_hint", &params);
+    wait_until("the hint to expire", || {
+        home.run(&["hint", "set", "web", "tick", "x"]).ok();
+        (!answers(&home).contains(VALUE)).then_some(())
+    });
+}

@@ -469,3 +469,49 @@ fn an_event_waits_in_the_spool_of_the_database_it_is_meant_for() {
     assert_eq!(last(&[]), (1.into(), "mine".into()));
     assert_eq!(last(&["--db", other]), (1.into(), "other".into()));
 }
+
+/// @capture_times
+#[test]
+fn an_event_of_the_year_9999_does_not_stay_on_top_of_everything() {
+    const FAR: i64 = 253_370_764_800_000;
+    let times = |home: &Home| -> Vec<i64> {
+        let db = sqlite::open(&sqlite::path(home));
+        let mut select = db
+            .prepare("SELECT at FROM observations UNION ALL SELECT last_at FROM sessions")
+            .unwrap();
+        let rows = select.query_map([], |row| row.get(0)).unwrap();
+        rows.map(|at| at.unwrap()).collect()
+    };
+    let event = |command: &str| {
+        json!({
+            "session_id": "s-1", "cwd": "/srv/app", "hook_event_name": "PostToolUse",
+            "tool_name": "Bash", "tool_input": { "command": command },
+        })
+    };
+    for with_daemon in [false, true] {
+        let home = home();
+        let _daemon = with_daemon.then(|| home.daemon());
+        for (number, at) in [FAR, i64::MAX, 0, -5, i64::MIN].into_iter().enumerate() {
+            home.call(
+                "hook",
+                &json!({ "payload": event(&format!("make far-{number}")), "at": at }),
+            );
+        }
+        let latest = client::clock::now_ms() + 86_400_000;
+        let stored = times(&home);
+        assert_eq!(stored.len(), 6);
+        assert!(stored.iter().all(|at| (1_700_000_000_000..=latest).contains(at)), "{stored:?}");
+    }
+    // The same from the spool.
+    let home = home();
+    home.hook("PostToolUse", &event("make spooled"));
+    let [file] = home.spooled().try_into().unwrap();
+    let text = std::fs::read_to_string(&file).unwrap();
+    let mut spooled: Value = serde_json::from_str(&text).unwrap();
+    spooled["at"] = json!(FAR);
+    std::fs::write(&file, spooled.to_string()).unwrap();
+    home.run(&["mark", "a mark"]).ok();
+    let latest = client::clock::now_ms() + 86_400_000;
+    assert!(times(&home).iter().all(|at| *at <= latest), "{:?}", times(&home));
+    assert!(home.run(&["trace", "s-1"]).ok().contains("make spooled"));
+}

@@ -2,7 +2,7 @@
 
 use model::OpError;
 use model::hint::{self, HintMeta, HintName};
-use model::time::parse_rfc3339;
+use model::time::{parse_rfc3339, plausible};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use store::hints::StoredHint;
@@ -92,8 +92,9 @@ impl Member {
         if version < 1 || too_many(version) || too_many(use_count) {
             return Err(OpError::invalid("payload", "a version or use count is out of range"));
         }
-        let created_at = time("created_at", written.created_at)?;
-        let updated_at = time("updated_at", written.updated_at)?;
+        let then = |at: Option<i64>| at.map(|at| plausible(at, now));
+        let created_at = then(time("created_at", written.created_at)?);
+        let updated_at = then(time("updated_at", written.updated_at)?);
         Ok(StoredHint {
             name,
             value: written.value,
@@ -101,7 +102,7 @@ impl Member {
             version,
             created_at: created_at.or(updated_at).unwrap_or(now),
             updated_at: updated_at.or(created_at).unwrap_or(now),
-            last_used_at: time("last_used_at", written.last_used_at)?,
+            last_used_at: then(time("last_used_at", written.last_used_at)?),
             use_count,
         })
     }

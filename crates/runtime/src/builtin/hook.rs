@@ -7,7 +7,7 @@ use agents::{Json, Members};
 use contract::op::read_params;
 use contract::{Access, Cx, Example, Op, OpInfo, Tier};
 use model::hook::HookEvent;
-use model::{CallId, OpError};
+use model::{CallId, OpError, time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -38,7 +38,7 @@ pub struct HookParams<P = serde_json::Map<String, Value>> {
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     id: Option<CallId>,
-    /// When it happened, in milliseconds since 1970.
+    /// When it happened, in milliseconds since 1970; at most a day ahead of the clock.
     #[serde(default)]
     at: Option<i64>,
 }
@@ -146,7 +146,8 @@ impl Incoming {
         let id = id.ok_or_else(|| OpError::invalid("id", "the event has no id"))?;
         let (agent, event) = (params.agent.as_deref(), params.event.as_deref());
         let payload = params.payload.into();
-        let event = agents::extract(agent, event, &payload, id, params.at.unwrap_or(now))?;
+        let at = time::plausible(params.at.unwrap_or(now), now);
+        let event = agents::extract(agent, event, &payload, id, at)?;
         event.check()?;
         // Only a hook goes its way when the answer is late; everybody else waits for it.
         let until = (tier == Tier::Hook).then(|| started + tell::patience(&event));
