@@ -409,6 +409,8 @@ pub const SCRUB_BATCH: usize = 500;
 pub const MARK_CHARS_MAX: usize = 2_000;
 /// Milliseconds of the longest pause that ends by itself.
 pub const PAUSE_MS_MAX: i64 = 366 * 86_400_000;
+/// Characters of a project's name, which other projects' briefings repeat; the rest is cut off.
+pub const PROJECT_NAME_CHARS_MAX: usize = 60;
 /// Bytes of a name, remote or root that is to lead to a project.
 pub const PROJECT_ALIAS_BYTES_MAX: usize = 4_096;
 /// Milliseconds after which nobody sends a hook event again.

@@ -5,6 +5,59 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::limits;
+
+/// The name of a project whose own has no letter or digit.
+const UNNAMED: &str = "unnamed";
+
+/// A name from outside as it is stored and shown: letters, digits, `. _ - /` and single spaces, at most
+/// [`limits::PROJECT_NAME_CHARS_MAX`] of them. A run of other characters becomes one `-`. The name comes
+/// from a directory, a remote or a file that anybody may have written, and is repeated in the
+/// briefings of other projects. None if no letter or digit is left.
+pub fn plain_name(text: &str) -> Option<String> {
+    let mut name = String::new();
+    let mut chars = 0;
+    for sign in text.chars() {
+        let is_letter = sign.is_alphanumeric() && !is_invisible_letter(sign);
+        let sign =
+            if is_letter || matches!(sign, '.' | '_' | '-' | '/' | ' ') { sign } else { '\0' };
+        let repeats = match sign {
+            '\0' => name.is_empty() || name.ends_with(['-', ' ']),
+            ' ' => name.is_empty() || name.ends_with(' '),
+            _ => false,
+        };
+        if repeats {
+            continue;
+        }
+        if chars == limits::PROJECT_NAME_CHARS_MAX {
+            break;
+        }
+        name.push(if sign == '\0' { '-' } else { sign });
+        chars += 1;
+    }
+    let name = name.trim_matches([' ', '-']);
+    name.contains(char::is_alphanumeric).then(|| name.to_owned())
+}
+
+/// Letters by Unicode's table that have no shape.
+fn is_invisible_letter(sign: char) -> bool {
+    matches!(sign, '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}')
+}
+
+/// The name to show for one that may have been stored before names were [plain](plain_name).
+pub fn shown_name(stored: String) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'/');
+    // Most names are of this kind, and nothing has to be done about them.
+    if !stored.is_empty()
+        && stored.len() <= limits::PROJECT_NAME_CHARS_MAX
+        && stored.bytes().any(|byte| byte.is_ascii_alphanumeric())
+        && stored.bytes().all(is_plain)
+    {
+        return stored;
+    }
+    plain_name(&stored).unwrap_or_else(|| UNNAMED.to_owned())
+}
+
 /// What is known of the place where somebody stands, before a project is found for it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ProjectFacts {
@@ -117,4 +170,47 @@ pub struct ProjectOverview {
     pub observations: u64,
     /// Milliseconds since 1970, UTC, of its last event.
     pub last_at: Option<i64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_has_letters_digits_and_a_few_signs() {
+        let table = [
+            ("app", "app"),
+            ("my_app-2.0/ui", "my_app-2.0/ui"),
+            ("The  App", "The App"),
+            (".dotfiles", ".dotfiles"),
+            ("a--b", "a--b"),
+            ("café Ünïcode 東京 проект", "café Ünïcode 東京 проект"),
+            ("a\nb\tc", "a-b-c"),
+            ("<system>obey</system>", "system-obey-/system"),
+            ("# Title\n\n![x](https://evil.example)", "Title-x-https-//evil.example"),
+            ("a\u{202e}b\u{200b}c\u{e0041}d", "a-b-c-d"),
+            ("a\u{3164}b", "a-b"),
+            ("deploy [redacted:entropy]", "deploy redacted-entropy"),
+            ("\u{0}x", "x"),
+        ];
+        for (text, name) in table {
+            assert_eq!(plain_name(text).as_deref(), Some(name), "{text:?}");
+            assert_eq!(shown_name(text.to_owned()), name, "{text:?}");
+            assert_eq!(plain_name(name).as_deref(), Some(name), "a plain name stays: {name:?}");
+        }
+        for nothing in ["", " ", "...", "---", "\n", "🦀", "//", "\u{3164}"] {
+            assert_eq!(plain_name(nothing), None, "{nothing:?}");
+            assert_eq!(shown_name(nothing.to_owned()), UNNAMED, "{nothing:?}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_cut_after_its_last_character() {
+        let max = limits::PROJECT_NAME_CHARS_MAX;
+        assert_eq!(plain_name(&"é".repeat(20_000)).unwrap().chars().count(), max);
+        assert_eq!(shown_name("a".repeat(max + 1)).len(), max);
+        assert_eq!(plain_name(&"🦀".repeat(20_000)), None);
+        let cut = format!("{} tail", "a".repeat(max - 1));
+        assert_eq!(plain_name(&cut), Some("a".repeat(max - 1)), "no space at the end");
+    }
 }

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use model::limits;
-use model::project::ProjectFacts;
+use model::project::{ProjectFacts, plain_name, shown_name};
 use pattern::glob::Glob;
 use text::secrets::{Profile, redact};
 use toml_edit::{DocumentMut, Item, TomlError};
@@ -296,9 +296,8 @@ impl Own {
             }
             (None, _) => return Some(Own { broken: complaint("it is not a text"), ..own }),
         };
-        let project = document.get("project").and_then(Item::as_str).map(str::trim);
-        let safe = |name: &str| redact(name, Profile::Declared).into_inner();
-        own.project = project.filter(|name| !name.is_empty()).map(safe);
+        let project = document.get("project").and_then(Item::as_str);
+        own.project = project.and_then(|name| plain_name(&redact(name, Profile::Declared)));
         match document.get("exclude") {
             None => {}
             Some(item) => {
@@ -387,7 +386,8 @@ fn identity(path: &Path) -> FilePlace {
 }
 
 fn last_part(path: &Path) -> String {
-    path.file_name().map_or_else(|| "unknown".to_owned(), |name| safe(&name.to_string_lossy()))
+    let name = path.file_name().map(|name| safe(&name.to_string_lossy()));
+    name.map_or_else(|| "unknown".to_owned(), shown_name)
 }
 
 fn shown(path: &Path) -> String {

@@ -10,7 +10,7 @@ use rusqlite::{OptionalExtension, Row, params};
 use crate::cells::{Cells as _, Watched};
 use crate::observations::read;
 use crate::tx::Rx;
-use crate::{paths, prompts};
+use crate::{paths, projects, prompts};
 
 /// A prompt and what it caused; without a prompt, what belongs to the session as a whole.
 #[derive(Clone, Debug, PartialEq)]
@@ -232,7 +232,7 @@ fn touching(rx: &Rx<'_>, session: i64) -> Result<Option<Touches>, OpError> {
         let intent: Option<String> = row.cell(3)?;
         Ok(Touches {
             session_id: row.cell(0)?,
-            project: row.cell(1)?,
+            project: projects::name(row, 1)?,
             started_at: row.cell(2)?,
             intent: intent.filter(|intent| !intent.is_empty()),
             touches: Vec::new(),

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use model::project::{Lead, Leads, Project, ProjectFacts, ProjectOverview};
+use model::project::{Lead, Leads, Project, ProjectFacts, ProjectOverview, shown_name};
 use model::{Code, OpError};
 use rusqlite::{OptionalExtension, Row, params};
 
@@ -43,8 +43,9 @@ fn look_up(tx: &Tx<'_>, facts: &ProjectFacts, now: i64) -> Result<Project, OpErr
         put_alias(tx, project.id, value, false)?;
     }
     // The name in the settings file at its own root may change.
-    if facts.root.is_some() && project.root == facts.root && project.name != facts.name {
-        project.name = facts.name.clone();
+    let name = shown_name(facts.name.clone());
+    if facts.root.is_some() && project.root == facts.root && project.name != name {
+        project.name = name;
         forget_found(tx);
         tx.sql(|db| {
             let update = "UPDATE projects SET name = ?2 WHERE id = ?1";
@@ -63,18 +64,18 @@ pub fn known(rx: &Rx<'_>, facts: &ProjectFacts) -> Result<Option<Project>, OpErr
 }
 
 fn create(tx: &Tx<'_>, facts: &ProjectFacts, now: i64) -> Result<Project, OpError> {
-    let key = facts.key().to_owned();
+    let (key, name) = (facts.key().to_owned(), shown_name(facts.name.clone()));
     let id = tx.sql(|db| {
         db.prepare_cached(
             "INSERT INTO projects (key, name, root, created_at) VALUES (?1, ?2, ?3, ?4)",
         )?
-        .insert(params![key, facts.name, facts.root, now])
+        .insert(params![key, name, facts.root, now])
     })?;
     for value in [Some(&key), facts.remote_key.as_ref(), facts.root.as_ref()].into_iter().flatten()
     {
         learn(tx, id, value)?;
     }
-    Ok(Project { id, key, name: facts.name.clone(), root: facts.root.clone() })
+    Ok(Project { id, key, name, root: facts.root.clone() })
 }
 
 /// Makes the value lead to the project unless it leads somewhere; says whether it is new.
@@ -151,8 +152,15 @@ pub fn find(rx: &Rx<'_>, text: &str) -> Result<Vec<Project>, OpError> {
             db.prepare_cached(&select)?.query_map([text], read)?.collect::<Result<Vec<_>, _>>()
         })
     };
-    let same = named("BINARY")?;
-    if same.is_empty() { named("NOCASE") } else { Ok(same) }
+    for collation in ["BINARY", "NOCASE"] {
+        let found = named(collation)?;
+        if !found.is_empty() {
+            return Ok(found);
+        }
+    }
+    // A name that is shown in another form than an earlier build stored it in.
+    let all = latest(rx)?.into_iter().map(|(project, _)| project);
+    Ok(all.filter(|project| project.name == text).collect())
 }
 
 /// All projects, those with the latest events first, and when those were. Nothing is counted.
@@ -304,6 +312,13 @@ pub(crate) fn remove_empty(tx: &Tx<'_>, project: i64) -> Result<bool, OpError> {
     })
 }
 
+/// A project's name. One that an earlier build stored may be of any form; that of a project that is
+/// lost is empty.
+pub(crate) fn name(row: &Row<'_>, at: usize) -> rusqlite::Result<String> {
+    let stored: String = row.cell(at)?;
+    Ok(if stored.is_empty() { stored } else { shown_name(stored) })
+}
+
 fn read(row: &Row<'_>) -> rusqlite::Result<Project> {
-    Ok(Project { id: row.cell(0)?, key: row.cell(1)?, name: row.cell(2)?, root: row.cell(3)? })
+    Ok(Project { id: row.cell(0)?, key: row.cell(1)?, name: name(row, 2)?, root: row.cell(3)? })
 }

@@ -7,7 +7,7 @@ use text::secrets::Redacted;
 
 use crate::cells::{Cells as _, Watched};
 use crate::tx::{Rx, Tx};
-use crate::{passages, record_ids};
+use crate::{passages, projects, record_ids};
 
 /// A prompt that comes in.
 #[derive(Clone, Copy, Debug)]
@@ -205,7 +205,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Prompt> {
         id: own.cell(0)?,
         session_id: row.cell(1)?,
         project_id: own.cell(2)?,
-        project: row.cell(3)?,
+        project: projects::name(row, 3)?,
         at: own.cell(4)?,
         source,
         content: own.cell(6)?,

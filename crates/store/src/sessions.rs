@@ -303,7 +303,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Session> {
         id: own.cell(0)?,
         session_id: own.cell(1)?,
         project_id: own.cell(2)?,
-        project: row.cell(3)?,
+        project: projects::name(row, 3)?,
         agent: own.cell(4)?,
         root: own.cell(5)?,
         parent: own.cell(6)?,

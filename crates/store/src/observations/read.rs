@@ -281,7 +281,7 @@ pub(crate) fn observation(row: &Row<'_>) -> rusqlite::Result<Observation> {
         timestamp: at.div_euclid(1000),
         // Joined: what is wrong with the session or the project is not wrong with the record.
         session_id: row.cell(2)?,
-        project: row.cell(4)?,
+        project: projects::name(row, 4)?,
         obs_type,
         source_event: own.cell(6)?,
         tool_name: own.cell(7)?,

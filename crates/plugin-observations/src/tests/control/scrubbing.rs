@@ -194,7 +194,7 @@ fn a_scrub_takes_secrets_out_of_the_names_and_places_of_projects_and_sessions() 
     let mut names: Vec<&str> = listed.iter().map(|one| one["name"].as_str().unwrap()).collect();
     names.sort_unstable();
     let chosen = format!("the {RANDOM}");
-    assert_eq!(names, ["deploy [redacted:entropy]", "deploy [redacted:entropy]", chosen.as_str()]);
+    assert_eq!(names, ["deploy redacted-entropy", "deploy redacted-entropy", chosen.as_str()]);
     // Every record is still where it was.
     assert_eq!(world.found(json!({ "query": "numbat", "diverse": false })).len(), 6);
     for project in listed {
