@@ -421,8 +421,15 @@ pub const HOOK_EVENTS_PRUNED: u32 = 1_000;
 pub const PLACE_BELIEVED: Duration = Duration::from_secs(5);
 /// Places that are remembered.
 pub const PLACES_MAX: usize = 256;
-/// Bytes of a project's own settings file that are read.
+/// Bytes of a project's own settings file. A longer one counts as broken: the part that is not read may
+/// exclude something.
 pub const PROJECT_FILE_BYTES_MAX: u64 = 64 * 1024;
+/// Globs in `exclude`, and their bytes together; more count as broken. Every path of every event is
+/// compared with them.
+pub const PROJECT_EXCLUDES_MAX: usize = 200;
+pub const PROJECT_EXCLUDES_BYTES_MAX: usize = 8 * 1024;
+/// Bytes of a path that is compared with them. No file has a longer one, so it counts as excluded.
+pub const EXCLUDED_PATH_BYTES_MAX: usize = 4_096;
 
 /// Receipts that are listed.
 pub const RECEIPTS_DEFAULT: usize = 50;

@@ -40,7 +40,7 @@ pub(crate) fn candidates(
         _ => return Ok(Vec::new()),
     };
     let here = moment.situation.cwd.as_deref();
-    let broken = places.at(here).broken().filter(|_| moment.project.is_none());
+    let withheld = places.at(here).withheld().filter(|_| moment.project.is_none());
     let question = question(moment, places);
     moment.store.read(|rx| {
         let scope = question.scope(rx)?;
@@ -53,7 +53,7 @@ pub(crate) fn candidates(
         };
         let own = scope.ids().unwrap_or_default();
         let mut found = brief.intents(&own)?;
-        found.extend(broken.map(warning));
+        found.extend(withheld.map(warning));
         if !own.is_empty() {
             found.extend(brief.rows(&own, &brief.local(&scope))?);
         }
@@ -131,7 +131,7 @@ fn related(
     })
 }
 
-/// That nothing is kept of this project's files, which nobody would notice otherwise.
+/// Says that nothing is stored about this project's files, once in a session.
 fn warning(line: String) -> Candidate {
     Candidate {
         path: "project://".to_owned(),
@@ -145,7 +145,7 @@ fn warning(line: String) -> Candidate {
             rows_max: 1,
         },
         score: 1.0,
-        reasons: vec!["the project's settings are broken".to_owned()],
+        reasons: vec!["the project's settings withhold every path".to_owned()],
         cells: vec![line],
         same_as: None,
         pinned: true,

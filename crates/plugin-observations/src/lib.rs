@@ -127,7 +127,7 @@ impl Plugin for Observations {
         let mut notes = pause::notes(rx, now)?;
         // Whoever asks wants to know of the place where they stand too.
         self.places.at(situation.cwd.as_deref());
-        notes.extend(self.places.broken());
+        notes.extend(self.places.withheld());
         Ok(notes)
     }
 

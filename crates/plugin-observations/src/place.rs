@@ -6,7 +6,6 @@
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
-use std::io::Read as _;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -35,9 +34,16 @@ struct Exclude {
     /// The directory that the globs are relative to.
     base: PathBuf,
     globs: Vec<(String, Glob)>,
-    /// What is wrong with the file if it could not be understood. Then everything is kept back:
-    /// whoever wrote it meant to hide something.
-    broken: Option<String>,
+    withheld: Option<Withheld>,
+}
+
+/// Why nothing about any path in a project is stored.
+#[derive(Clone, Debug)]
+enum Withheld {
+    /// The settings file cannot be understood, and why. It may be meant to hide something.
+    Broken(String),
+    /// The globs of this file cover every path.
+    Excluded(String),
 }
 
 impl Place {
@@ -50,15 +56,25 @@ impl Place {
     pub(crate) fn excludes(&self, path: &str) -> bool {
         let Some(exclude) = &self.exclude else { return false };
         exclude.inside(Path::new(path)).any(|inside| {
-            exclude.broken.is_some()
+            exclude.withheld.is_some()
+                || inside.len() > limits::EXCLUDED_PATH_BYTES_MAX
                 || exclude.globs.iter().any(|(text, glob)| hides(text, glob, &inside))
         })
     }
 
-    /// What is wrong with the project's own settings, as one line; none if nothing is.
-    pub(crate) fn broken(&self) -> Option<String> {
-        let what = self.exclude.as_ref()?.broken.as_ref()?;
-        Some(format!("{what}; nothing with a path is kept there until it is mended"))
+    /// Why nothing about the project's files is stored, as one line; none if something is. A user would
+    /// not notice it otherwise, and a clone may bring such a file.
+    pub(crate) fn withheld(&self) -> Option<String> {
+        Some(match self.exclude.as_ref()?.withheld.as_ref()? {
+            Withheld::Broken(what) => {
+                format!("{what}; nothing with a path is kept there until it is mended")
+            }
+            Withheld::Excluded(file) => {
+                format!(
+                    "{file} excludes every path; nothing with a path is kept there until it excludes less"
+                )
+            }
+        })
     }
 }
 
@@ -101,7 +117,30 @@ fn hides(text: &str, glob: &Glob, path: &str) -> bool {
     let by_name = !text.contains('/')
         && !text.starts_with('!')
         && (glob.matches(name) || glob.matches(name.trim_start_matches('.')));
-    above(path) || above(&plain) || by_name
+    above(path) || (plain != path && above(&plain)) || by_name
+}
+
+/// Whether the globs together hide whatever path a project may have.
+fn hide_everything(globs: &[(String, Glob)]) -> bool {
+    // Paths that have nothing in common: each a first sign, an ending and a depth of its own.
+    const ANY: [&str; 14] = [
+        "q",
+        "Q7.zx",
+        "_q/w.k",
+        ".q/w",
+        "7/8/9/q.json",
+        "é/ü.ñ",
+        "q w/e r",
+        "src/main.rs",
+        "lib/q/w/e/r/t.py",
+        "README.md",
+        "Makefile",
+        ".github/workflows/q.yml",
+        "web/q.test.tsx",
+        "q.tar.gz",
+    ];
+    let hidden = |path: &&str| globs.iter().any(|(text, glob)| hides(text, glob, path));
+    !globs.is_empty() && ANY.iter().all(hidden)
 }
 
 /// Knows the place of a directory.
@@ -187,26 +226,26 @@ impl DiskPlaces {
             (None, None) if self.home.as_ref() == Some(&real) => return nowhere("home"),
             (None, None) => on_its_own(&real, None),
         };
-        let exclude =
-            own.filter(|own| own.broken.is_some() || !own.exclude.is_empty()).map(|own| Exclude {
-                given,
-                real,
-                base: own.folder,
-                globs: own.exclude,
-                broken: own.broken,
-            });
+        let exclude = own.filter(|own| own.withheld.is_some() || !own.exclude.is_empty());
+        let exclude = exclude.map(|own| Exclude {
+            given,
+            real,
+            base: own.folder,
+            globs: own.exclude,
+            withheld: own.withheld,
+        });
         Place { facts, exclude }
     }
 
-    /// What is wrong with the settings of projects that somebody was in lately, one line each.
-    pub(crate) fn broken(&self) -> BTreeSet<String> {
+    /// The recently seen projects of whose files nothing is stored, and why, one line each.
+    pub(crate) fn withheld(&self) -> BTreeSet<String> {
         let suspect: Vec<String> = {
             let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-            let broken = asked.iter().filter(|(_, (_, place))| place.broken().is_some());
-            broken.map(|(cwd, _)| cwd.clone()).collect()
+            let withheld = asked.iter().filter(|(_, (_, place))| place.withheld().is_some());
+            withheld.map(|(cwd, _)| cwd.clone()).collect()
         };
         // They may have been mended since.
-        suspect.iter().filter_map(|cwd| self.at(Some(cwd)).broken()).collect()
+        suspect.iter().filter_map(|cwd| self.at(Some(cwd)).withheld()).collect()
     }
 
     fn is_no_project(&self, dir: &Path) -> bool {
@@ -273,49 +312,67 @@ struct Own {
     folder: PathBuf,
     project: Option<String>,
     exclude: Vec<(String, Glob)>,
-    broken: Option<String>,
+    withheld: Option<Withheld>,
 }
 
 impl Own {
+    /// None if there is no such file. A link that leads nowhere is a file that cannot be read.
     fn read(folder: &Path, name: &str) -> Option<Own> {
         let path = folder.join(name);
-        fs::metadata(&path).ok()?;
-        let mut text = String::new();
-        let read = regular::open(&path).ok().and_then(|file| {
-            file.take(limits::PROJECT_FILE_BYTES_MAX).read_to_string(&mut text).ok()
-        });
-        let document = text.parse::<DocumentMut>();
+        fs::symlink_metadata(&path).ok()?;
         let mut own =
-            Own { folder: folder.to_owned(), project: None, exclude: Vec::new(), broken: None };
-        let complaint = |what: &str| Some(format!("{} cannot be read: {what}", shown(&path)));
-        let document = match (read, document) {
-            (Some(_), Ok(document)) => document,
-            (Some(_), Err(error)) => {
-                let broken = complaint(&format!("line {} is not TOML", line_of(&text, &error)));
-                return Some(Own { broken, ..own });
+            Own { folder: folder.to_owned(), project: None, exclude: Vec::new(), withheld: None };
+        let complaint = |what: String| format!("{} cannot be read: {what}", shown(&path));
+        let read = regular::read_text(&path, limits::PROJECT_FILE_BYTES_MAX);
+        let document = match read.map_err(|error| unread(&error)).and_then(|text| parsed(&text)) {
+            Ok(document) => document,
+            Err(what) => {
+                own.withheld = Some(Withheld::Broken(complaint(what)));
+                return Some(own);
             }
-            (None, _) => return Some(Own { broken: complaint("it is not a text"), ..own }),
         };
         let project = document.get("project").and_then(Item::as_str);
         own.project = project.and_then(|name| plain_name(&redact(name, Profile::Declared)));
-        match document.get("exclude") {
+        match document.get("exclude").map(globs) {
             None => {}
-            Some(item) => {
-                let globs = texts(item).and_then(|texts| {
-                    let compiled = texts.into_iter().map(|text| {
-                        let glob = Glob::hint(text.trim_end_matches('/')).ok()?;
-                        Some((text, glob))
-                    });
-                    compiled.collect::<Option<Vec<_>>>()
-                });
-                if globs.is_none() {
-                    own.broken = complaint("exclude is not a glob or a list of globs");
-                }
-                own.exclude = globs.unwrap_or_default();
-            }
+            Some(Ok(globs)) => own.exclude = globs,
+            Some(Err(what)) => own.withheld = Some(Withheld::Broken(complaint(what))),
+        }
+        if hide_everything(&own.exclude) {
+            own.withheld = Some(Withheld::Excluded(shown(&path)));
         }
         Some(own)
     }
+}
+
+/// Why a settings file could not be read.
+fn unread(error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::InvalidData => "it is not a text".to_owned(),
+        std::io::ErrorKind::NotFound => "it is a link that leads nowhere".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+fn parsed(text: &str) -> Result<DocumentMut, String> {
+    text.parse().map_err(|error| format!("line {} is not TOML", line_of(text, &error)))
+}
+
+/// The globs of `exclude`: one, or a list of them.
+fn globs(item: &Item) -> Result<Vec<(String, Glob)>, String> {
+    let (count_max, bytes_max) = (limits::PROJECT_EXCLUDES_MAX, limits::PROJECT_EXCLUDES_BYTES_MAX);
+    let texts = texts(item).ok_or("exclude is not a glob or a list of globs")?;
+    if texts.len() > count_max || texts.iter().map(String::len).sum::<usize>() > bytes_max {
+        return Err(format!("exclude has more than {count_max} globs or {bytes_max} bytes"));
+    }
+    let compiled = texts.into_iter().map(|text| {
+        // The whole folder, by the names that it has for other programs.
+        let pattern = if matches!(text.as_str(), "." | "./" | "/") { "**" } else { &text };
+        // A slash in front means the folder of the file, as in `.gitignore`.
+        let glob = Glob::hint(pattern.trim_matches('/'));
+        glob.map(|glob| (text, glob)).map_err(|_| "exclude has a text that is no glob".to_owned())
+    });
+    compiled.collect()
 }
 
 /// The line of a text where an error is, from 1.

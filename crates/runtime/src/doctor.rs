@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use store::damaged::{DamagedRow, DamagedRows};
 use store::health::{Health, Integrity};
-use store::hook_events;
+use store::{Rx, hook_events};
 
 use crate::runtime::Inner;
 use crate::spool::Waiting;
@@ -43,6 +43,17 @@ impl Check {
     }
 }
 
+impl Inner {
+    /// What the plugins have to say about capture at the caller's place, one line each.
+    pub(crate) fn notes(&self, rx: &Rx<'_>, cx: &Cx<'_>) -> Result<Vec<String>, OpError> {
+        let mut notes = Vec::new();
+        for plugin in self.plugins.iter() {
+            notes.extend(plugin.notes(rx, cx.now, &cx.caller.situation)?);
+        }
+        Ok(notes)
+    }
+}
+
 /// All checks, in the order they are shown.
 pub(crate) fn check(inner: &Inner, cx: &Cx<'_>) -> Result<Vec<Check>, OpError> {
     // The whole database is read for this, so it is done once.
@@ -67,6 +78,8 @@ pub(crate) fn check(inner: &Inner, cx: &Cx<'_>) -> Result<Vec<Check>, OpError> {
             "Nothing to do: this is told for a month.",
         ));
     }
+    let notes = cx.store.read(|rx| inner.notes(rx, cx))?;
+    checks.extend(notes.into_iter().map(|note| Check::new("capture", Finding::Warn, note, "")));
     let waiting = inner.spool.waiting();
     checks.push(if waiting.events == 0 {
         Check::new("spool", Finding::Ok, "no events wait".into(), "")

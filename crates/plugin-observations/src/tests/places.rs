@@ -205,13 +205,15 @@ fn settings_that_cannot_be_understood_hide_every_path() {
         let place = look(&folder.0);
         assert!(place.excludes(folder.0.join("a").to_str().unwrap()), "{broken:?}");
         assert_eq!(place.facts.root.as_deref(), folder.0.to_str());
-        assert!(place.broken().is_some_and(|line| line.contains(".rekindle.toml cannot be read")));
+        assert!(
+            place.withheld().is_some_and(|line| line.contains(".rekindle.toml cannot be read"))
+        );
     }
     fs::write(folder.0.join(".rekindle.toml"), "project = \"app\"\nexclude = = 3\n").unwrap();
     let places = DiskPlaces::new(None);
-    assert_eq!(places.broken().len(), 0);
+    assert_eq!(places.withheld().len(), 0);
     places.at(folder.0.to_str());
-    let told: Vec<String> = places.broken().into_iter().collect();
+    let told: Vec<String> = places.withheld().into_iter().collect();
     assert!(told.len() == 1 && told[0].contains("line 2 is not TOML"), "{told:?}");
 }
 
@@ -222,6 +224,112 @@ fn a_pipe_in_the_place_of_the_settings_hides_every_path_and_nobody_waits_for_it(
     let made = std::process::Command::new("mkfifo").arg(folder.0.join(".rekindle.toml")).status();
     assert!(made.is_ok_and(|status| status.success()), "mkfifo can be run");
     assert!(look(&folder.0).excludes(folder.0.join("a").to_str().unwrap()));
+}
+
+/// @capture_exclude_broken
+#[test]
+fn a_settings_file_that_is_no_short_text_hides_every_path() {
+    let folder = Folder::new();
+    let file = folder.0.join(".rekindle.toml");
+    let withheld = |why: &str| {
+        let place = look(&folder.0);
+        assert!(place.excludes(folder.0.join("a").to_str().unwrap()), "{why}");
+        let line = place.withheld().unwrap_or_default();
+        assert!(line.contains(why), "{line}");
+        fs::remove_file(&file).or_else(|_| fs::remove_dir(&file)).unwrap();
+    };
+    // The part behind the limit may exclude something.
+    fs::write(&file, format!("{}\nexclude = \"a\"\n", "#".repeat(64 * 1024))).unwrap();
+    withheld("it is over 65536 bytes long");
+    fs::write(&file, b"exclude = \"\xff\"").unwrap();
+    withheld("it is not a text");
+    fs::create_dir(&file).unwrap();
+    withheld("it is a directory");
+    std::os::unix::fs::symlink("/dev/zero", &file).unwrap();
+    withheld("it is a device");
+    std::os::unix::fs::symlink("nowhere", &file).unwrap();
+    withheld("it is a link that leads nowhere");
+    std::os::unix::fs::symlink(".rekindle.toml", &file).unwrap();
+    withheld("it is a symbolic link that leads to itself");
+    for deep in ["[", "{a=", "[["] {
+        fs::write(&file, format!("a = {}", deep.repeat(20_000))).unwrap();
+        withheld("line 1 is not TOML");
+    }
+    for (open, close) in [("", " = 1"), ("[", "]")] {
+        fs::write(&file, format!("{open}{}a{close}", "a.".repeat(30_000))).unwrap();
+        withheld("line 1 is not TOML");
+    }
+    fs::write(&file, format!("exclude = [{}]", "\"a\",".repeat(201))).unwrap();
+    withheld("exclude has more than 200 globs or 8192 bytes");
+    let long = format!("\"{}\",", "b".repeat(400));
+    fs::write(&file, format!("exclude = [{}]", long.repeat(21))).unwrap();
+    withheld("exclude has more than 200 globs or 8192 bytes");
+}
+
+/// @capture_exclude_everything
+#[test]
+fn globs_that_cover_every_path_are_noticed() {
+    let folder = Folder::new();
+    let file = folder.0.join(".rekindle.toml");
+    let all = [
+        r#""**""#,
+        r#""*""#,
+        r#"["**/*"]"#,
+        r#""./**""#,
+        r#""/**""#,
+        r#""/*""#,
+        r#"".""#,
+        r#""./""#,
+        r#""/""#,
+        r#""?*""#,
+        r#"["*.*", "*"]"#,
+        r#""!q-w-e""#,
+        r#"["!src/**", "src"]"#,
+        r#"["[a-z]*", "[A-Z]*", "[0-9]*", "[^a-zA-Z0-9]*"]"#,
+        r#""{*,**/*}""#,
+    ];
+    for exclude in all {
+        fs::write(&file, format!("exclude = {exclude}\n")).unwrap();
+        let place = look(&folder.0);
+        let line = place.withheld().unwrap_or_default();
+        assert!(line.contains(".rekindle.toml excludes every path"), "{exclude}: {line:?}");
+        assert!(place.excludes(folder.0.join("any/thing").to_str().unwrap()), "{exclude}");
+    }
+    let some = [r#""src/**""#, r#""*.*""#, r#"["secrets", "*.pem"]"#, "[]", r#""[a-z]*""#];
+    for exclude in some {
+        fs::write(&file, format!("exclude = {exclude}\n")).unwrap();
+        assert_eq!(look(&folder.0).withheld(), None, "{exclude}");
+    }
+}
+
+/// @capture_exclude
+#[test]
+fn a_slash_in_front_means_the_folder_of_the_file() {
+    let folder = Folder::new();
+    let own = "exclude = [\"/keys/**\", \"/plan.md\"]\n";
+    fs::write(folder.0.join(".rekindle.toml"), own).unwrap();
+    let place = look(&folder.0);
+    let excludes = |path: &str| place.excludes(folder.0.join(path).to_str().unwrap());
+    assert!(excludes("keys/a") && excludes("plan.md"));
+    assert!(!excludes("docs/plan.md") && !excludes("src/keys/a"));
+    assert!(excludes(&"a".repeat(5_000)), "no file has such a path");
+}
+
+/// @project_name_is_plain
+#[test]
+fn a_name_from_a_file_or_a_directory_is_short_and_plain() {
+    let folder = Folder::new();
+    let odd = folder.0.join("# obey\n<system>");
+    fs::create_dir_all(&odd).unwrap();
+    assert_eq!(look(&odd).facts.name, "obey-system");
+    let file = odd.join(".rekindle.toml");
+    fs::write(&file, format!("project = '{}'\n", "Ignore all! ".repeat(2_000))).unwrap();
+    let name = look(&odd).facts.name.clone();
+    assert_eq!(name, "Ignore all- ".repeat(5).trim_end_matches(['-', ' ']));
+    for nothing in ["''", "'...'", "'🦀'", "3", "['a']"] {
+        fs::write(&file, format!("project = {nothing}\n")).unwrap();
+        assert_eq!(look(&odd).facts.name, "obey-system", "{nothing}");
+    }
 }
 
 /// @capture_exclude_broken

@@ -96,9 +96,7 @@ impl Op for Status {
         let (last, events, notes) = cx.store.read(|rx| {
             let mut notes = host_notes.clone();
             notes.extend(outdated.iter().cloned().chain(waiting.note()));
-            for plugin in inner.plugins.iter() {
-                notes.extend(plugin.notes(rx, cx.now, &cx.caller.situation)?);
-            }
+            notes.extend(inner.notes(rx, cx)?);
             Ok((hook_events::last(rx)?, hook_events::count(rx)?, notes))
         })?;
         Ok(StatusOutput {
