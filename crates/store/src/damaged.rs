@@ -62,8 +62,10 @@ const JSON: [(&str, &str); 7] = [
 ];
 
 /// A column as the schema declares it.
-struct Column {
+pub(crate) struct Column {
     name: String,
+    /// Whether it is an alias of the row id, which records hold as NULL.
+    pub(crate) is_row_id: bool,
     kind: Type,
     nullable: bool,
     is_json: bool,
@@ -73,15 +75,23 @@ struct Column {
     stand_in: Option<fn() -> Value>,
 }
 
-struct TableShape {
-    name: String,
-    columns: Vec<Column>,
+pub(crate) struct TableShape {
+    pub(crate) name: String,
+    pub(crate) columns: Vec<Column>,
 }
 
 impl TableShape {
     fn select(&self) -> String {
         let columns: Vec<String> = self.columns.iter().map(|c| format!("\"{}\"", c.name)).collect();
         format!("SELECT rowid, {} FROM \"{}\" NOT INDEXED", columns.join(", "), self.name)
+    }
+
+    /// The statement that adds a row with all columns, unless it is there.
+    pub(crate) fn insert(&self) -> String {
+        let columns: Vec<String> = self.columns.iter().map(|c| format!("\"{}\"", c.name)).collect();
+        let marks = vec!["?"; columns.len()].join(", ");
+        let columns = columns.join(", ");
+        format!("INSERT OR IGNORE INTO \"{}\" ({columns}) VALUES ({marks})", self.name)
     }
 
     /// The names of the damaged cells of a row.
@@ -97,7 +107,7 @@ impl TableShape {
 }
 
 impl Column {
-    fn admits(&self, cell: ValueRef<'_>) -> bool {
+    pub(crate) fn admits(&self, cell: ValueRef<'_>) -> bool {
         match cell {
             ValueRef::Null => self.nullable,
             ValueRef::Text(bytes) if self.kind == Type::Text => {
@@ -129,7 +139,7 @@ impl Column {
 }
 
 /// The tables of the schema that have row ids, without the shadows of the full-text index.
-fn shapes(db: &Connection) -> rusqlite::Result<Vec<TableShape>> {
+pub(crate) fn shapes(db: &Connection) -> rusqlite::Result<Vec<TableShape>> {
     const TABLES: &str = "SELECT name FROM pragma_table_list WHERE schema = 'main' \
          AND type = 'table' AND wr = 0 AND name NOT GLOB 'sqlite_*' ORDER BY name";
     const COLUMNS: &str = "SELECT name, type, \"notnull\", pk FROM pragma_table_info(?1)";
@@ -162,7 +172,8 @@ fn shapes(db: &Connection) -> rusqlite::Result<Vec<TableShape>> {
                 _ => Some(|| Value::Text(String::new())),
             };
             let nullable = !required && !key;
-            Ok(Column { name: column, kind, nullable, is_json, knows, stand_in })
+            let is_row_id = key && kind == Type::Integer;
+            Ok(Column { name: column, is_row_id, kind, nullable, is_json, knows, stand_in })
         };
         let columns = select.query_map([&name], column)?.collect::<rusqlite::Result<_>>()?;
         shapes.push(TableShape { name, columns });

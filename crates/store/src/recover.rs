@@ -1,6 +1,12 @@
-//! Damage: a database that cannot be read is set aside, and what can be read goes into a new one.
+//! Damage: a database that cannot be read is set aside, and what can be read goes into a new one: first table by
+//! table as SQLite reads them, then from the leaf pages that nothing leads to any more (`orphans`, with `image`
+//! and `page`).
 //!
 //! The caller has closed all its handles and is the only process that writes.
+
+mod image;
+mod orphans;
+mod page;
 
 use std::fs;
 use std::io;
@@ -106,6 +112,8 @@ fn salvage(
     new: &Connection,
     busy: Duration,
 ) -> Result<Vec<(String, u64)>, StoreError> {
+    let failed = |error: rusqlite::Error| StoreError::of_any(&error);
+    new.execute_batch("PRAGMA foreign_keys = OFF; BEGIN").map_err(failed)?;
     let mut salvaged = copy_tables(&connection::connect(path, busy)?, new)?;
     if salvaged.is_empty() {
         // Not even the list of tables: perhaps it is only the header. The evidence is not touched.
@@ -117,16 +125,22 @@ fn salvage(
         connection::replace_header(&patched.0, sound)?;
         salvaged = copy_tables(&connection::connect(&patched.0, busy)?, new)?;
     }
+    for (table, rows) in orphans::adopt(path, new).map_err(failed)? {
+        match salvaged.iter_mut().find(|(known, _)| *known == table) {
+            Some((_, sum)) => *sum += rows,
+            None => salvaged.push((table, rows)),
+        }
+    }
+    new.execute_batch(&format!("{ADOPT} COMMIT")).map_err(failed)?;
     Ok(salvaged)
 }
 
-/// Copies all tables that both databases have, in one transaction. Trouble with the old database
-/// only shortens the result; trouble with the new one is an error.
+/// Copies all tables that both databases have. Trouble with the old database only shortens the result; trouble
+/// with the new one is an error.
 fn copy_tables(old: &Connection, new: &Connection) -> Result<Vec<(String, u64)>, StoreError> {
     let ours = tables(new).map_err(|e| StoreError::of_any(&e))?;
     let Ok(theirs) = tables(old) else { return Ok(Vec::new()) };
     let mut salvaged = Vec::new();
-    new.execute_batch("PRAGMA foreign_keys = OFF; BEGIN").map_err(|e| StoreError::of_any(&e))?;
     for (table, columns) in ours {
         let Some((_, old_columns)) = theirs.iter().find(|(name, _)| *name == table) else {
             continue;
@@ -139,7 +153,6 @@ fn copy_tables(old: &Connection, new: &Connection) -> Result<Vec<(String, u64)>,
         let rows = copy_table(old, new, &table, &columns).map_err(|e| StoreError::of_any(&e))?;
         salvaged.push((table, rows));
     }
-    new.execute_batch(&format!("{ADOPT} COMMIT")).map_err(|e| StoreError::of_any(&e))?;
     Ok(salvaged)
 }
 

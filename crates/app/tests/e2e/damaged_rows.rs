@@ -290,3 +290,45 @@ fn a_daemon_names_an_event_that_fails_inside_and_tries_it_again_later() {
     });
     assert_eq!(stored(&home), ["make one", "make two", "make poison"]);
 }
+
+/// Overwrites a page of the database of a home, from this byte of it on.
+fn spoil(home: &Home, page: usize, from: usize) {
+    use std::os::unix::fs::FileExt as _;
+    let file = std::fs::OpenOptions::new().write(true).open(sqlite::path(home)).unwrap();
+    let place = u64::try_from((page - 1) * 4096 + from).unwrap();
+    file.write_all_at(&vec![0xff; 4096 - from], place).unwrap();
+}
+
+/// @salvage_reads_leaf_pages
+#[test]
+fn a_lost_root_page_or_schema_costs_no_record_and_the_counts_are_told() {
+    for (table, from) in [(Some("observations"), 0), (None, 100)] {
+        let home = home();
+        for number in 0..60 {
+            bash(&home, &format!("t-{number}"), &format!("make part-{number} {}", "x".repeat(400)));
+        }
+        bash(&home, "t-60", "make zanzibarquux");
+        home.run(&["mark", "a mark"]).ok();
+        home.run(&["purge", "--search", "zanzibarquux", "--confirm"]).ok();
+        let db = sqlite::open(&sqlite::path(&home));
+        db.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
+        let page = table.map_or(1, |table| {
+            let root = "SELECT rootpage FROM sqlite_schema WHERE name = ?1";
+            db.query_row(root, [table], |row| row.get(0)).unwrap()
+        });
+        drop(db);
+        spoil(&home, page, from);
+        let _daemon = home.daemon();
+        // The first call that meets the damage may be refused while the database is replaced.
+        home.run(&["recent", "--project", "*"]);
+        home.run(&["recent", "--project", "*"]).ok();
+        let stats = home.run(&["stats", "--json"]).json();
+        assert_eq!(stats["observations"], 61, "{stats}");
+        let trace = home.run(&["trace", "s-1"]).ok();
+        assert!(trace.contains("make part-0 ") && trace.contains("make part-59 "), "{trace}");
+        assert!(!trace.contains("zanzibarquux"), "what was purged stays away: {trace}");
+        let told = home.run(&["doctor"]).stdout;
+        assert!(told.contains("the database was damaged"), "{told}");
+        assert!(told.contains("observations 61"), "{told}");
+    }
+}

@@ -10,6 +10,7 @@ mod folding;
 mod groups;
 mod meaning;
 mod mover;
+mod orphans;
 mod packs;
 mod passages;
 mod patience;

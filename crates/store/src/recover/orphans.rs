@@ -1,0 +1,81 @@
+//! Rows on leaf pages that nothing leads to any more: an interior page, a root or the schema is lost, but the
+//! schema is known to the program. A page belongs to the one table whose columns fit its rows.
+
+use std::path::Path;
+
+use rusqlite::types::Value;
+use rusqlite::{Connection, Statement};
+
+use super::image::Image;
+use super::page::{self, LeafRow};
+use crate::cells::Cells as _;
+use crate::damaged::{self, TableShape};
+
+/// Tables that are made anew from others, or hold what is only of use for a moment.
+const DERIVED: [&str; 5] =
+    ["passage_changes", "passages", "removed_passages", "sqlite_sequence", "unindexed"];
+
+/// A table of the new database, and the statement that adds a row of it.
+struct Adopter<'c> {
+    shape: TableShape,
+    insert: Statement<'c>,
+    rows: u64,
+}
+
+/// Adds the rows of all leaf pages of the damaged database that the new one does not have, by table. Free pages
+/// are left out: what is on them was deleted. So are pages whose rows fit several tables, or none.
+pub(super) fn adopt(path: &Path, new: &Connection) -> rusqlite::Result<Vec<(String, u64)>> {
+    let usual = new.pragma_query_value(None, "page_size", |row| row.cell::<usize>(0))?;
+    let Some(image) = Image::open(path, usual) else { return Ok(Vec::new()) };
+    let mut adopters = Vec::new();
+    for shape in damaged::shapes(new)? {
+        let insert = new.prepare(&shape.insert())?;
+        adopters.push(Adopter { shape, insert, rows: 0 });
+    }
+    let free = image.free_pages();
+    for number in 1..=image.pages() {
+        if free.contains(&number) {
+            continue;
+        }
+        let Some(page) = image.page(number).filter(|page| page::is_leaf(page)) else { continue };
+        let mut next = |number: u32| match free.contains(&number) {
+            true => None,
+            false => image.page(number),
+        };
+        let rows = page::rows(&page, &mut next);
+        let mut fitting = adopters.iter_mut().filter(|one| rows.iter().any(|row| one.fits(row)));
+        let (Some(adopter), None) = (fitting.next(), fitting.next()) else { continue };
+        for row in rows {
+            adopter.add(row)?;
+        }
+    }
+    let found = adopters.into_iter().filter(|one| one.rows > 0);
+    Ok(found.map(|one| (one.shape.name, one.rows)).collect())
+}
+
+impl Adopter<'_> {
+    /// Whether a row has the columns of the table.
+    fn fits(&self, row: &LeafRow) -> bool {
+        let columns = &self.shape.columns;
+        row.cells.len() == columns.len()
+            && columns.iter().zip(&row.cells).all(|(column, cell)| match column.is_row_id {
+                true => *cell == Value::Null,
+                false => column.admits(cell.into()),
+            })
+    }
+
+    /// Adds a row unless it is there: what was read in the usual way is newer or the same.
+    fn add(&mut self, row: LeafRow) -> rusqlite::Result<()> {
+        if DERIVED.contains(&self.shape.name.as_str()) || !self.fits(&row) {
+            return Ok(());
+        }
+        let id = Value::Integer(row.id);
+        let columns = self.shape.columns.iter();
+        let cells = columns.zip(row.cells).map(|(column, cell)| match column.is_row_id {
+            true => id.clone(),
+            false => cell,
+        });
+        self.rows += super::insert(&mut self.insert, cells.collect())?;
+        Ok(())
+    }
+}

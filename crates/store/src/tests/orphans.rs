@@ -1,0 +1,161 @@
+//! Salvage of leaf pages: an interior page, a root or the schema is lost, and the rows below it are not.
+
+use std::fs;
+use std::os::unix::fs::FileExt as _;
+use std::path::Path;
+
+use super::desk::Desk;
+use super::{BUSY, other_connection};
+use crate::recover;
+use crate::tests::Home;
+
+/// Commands in the store; some are longer than a page.
+const COUNT: usize = 1_500;
+const PAGE: usize = 4096;
+
+fn text(number: usize) -> String {
+    match number % 50 {
+        0 => format!("make long-{number} {}", "and wait ".repeat(1_200)),
+        _ => format!("make part-{number} {}", "x".repeat(1_500 + number % 90)),
+    }
+}
+
+/// A closed store with many commands of one session.
+fn filled() -> Home {
+    let desk = Desk::new();
+    for number in 0..COUNT {
+        desk.runs(&text(number), i64::try_from(number).unwrap());
+    }
+    desk.says("what came of it", None, 5_000_000);
+    desk.opening.store.close();
+    desk.home
+}
+
+/// Pages of a table by their type: `internal` or `leaf`; the root is the first of them.
+fn pages(path: &Path, table: &str, kind: &str) -> Vec<usize> {
+    let select = "SELECT pageno FROM dbstat WHERE name = ?1 AND pagetype = ?2 ORDER BY path";
+    let db = other_connection(path);
+    let mut select = db.prepare(select).unwrap();
+    let rows = select.query_map([table, kind], |row| row.get(0)).unwrap();
+    rows.map(|page| page.unwrap()).collect()
+}
+
+fn spoil(path: &Path, page: usize, from: usize) {
+    let file = fs::OpenOptions::new().write(true).open(path).unwrap();
+    let place = u64::try_from((page - 1) * PAGE + from).unwrap();
+    file.write_all_at(&vec![0xff; PAGE - from], place).unwrap();
+}
+
+/// What salvage makes of a damaged file: the texts of commands by their ids, and how many ids there are.
+fn salvaged(path: &Path) -> Vec<(i64, String)> {
+    recover::set_aside(path, BUSY, "a test", 0).unwrap();
+    let db = other_connection(path);
+    let mut select =
+        db.prepare("SELECT id, content FROM observations WHERE kind = 'command'").unwrap();
+    let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    let mut rows: Vec<(i64, String)> = rows.map(|row| row.unwrap()).collect();
+    rows.sort_unstable();
+    rows
+}
+
+/// All rows are ones that were there, each once.
+fn assert_true(rows: &[(i64, String)], sound: &[(i64, String)]) {
+    assert!(rows.iter().all(|row| sound.contains(row)), "a row that was not there");
+    assert!(rows.windows(2).all(|two| two[0].0 < two[1].0), "a row came twice");
+}
+
+fn sound(path: &Path) -> Vec<(i64, String)> {
+    let db = other_connection(path);
+    let mut select = db
+        .prepare("SELECT id, content FROM observations WHERE kind = 'command' ORDER BY id")
+        .unwrap();
+    let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    rows.map(|row| row.unwrap()).collect()
+}
+
+/// @salvage_reads_leaf_pages
+#[test]
+fn a_lost_root_or_interior_page_costs_no_row() {
+    let home = filled();
+    let all = sound(&home.db());
+    assert_eq!(all.len(), COUNT);
+    let copy = home.0.join("copy.db");
+    let inner = pages(&home.db(), "observations", "internal");
+    assert!(inner.len() > 2, "a root and pages between it and the leaves: {inner:?}");
+    for page in inner {
+        fs::copy(home.db(), &copy).unwrap();
+        spoil(&copy, page, 0);
+        let rows = salvaged(&copy);
+        assert_true(&rows, &all);
+        assert_eq!(rows.len(), COUNT, "page {page}");
+    }
+}
+
+/// @salvage_reads_leaf_pages
+#[test]
+fn a_lost_schema_costs_no_record() {
+    let home = filled();
+    let all = sound(&home.db());
+    for from in [100, 0] {
+        let copy = home.0.join(format!("copy-{from}.db"));
+        fs::copy(home.db(), &copy).unwrap();
+        spoil(&copy, 1, from);
+        let rows = salvaged(&copy);
+        assert_true(&rows, &all);
+        assert_eq!(rows.len(), COUNT, "from byte {from}");
+        let db = other_connection(&copy);
+        let count = |table: &str| -> usize {
+            db.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0)).unwrap()
+        };
+        assert_eq!((count("sessions"), count("prompts"), count("projects")), (1, 1, 1));
+        let lost = "SELECT count(*) FROM sessions WHERE name LIKE 'lost-%'";
+        let lost: usize = db.query_row(lost, [], |row| row.get(0)).unwrap();
+        assert_eq!(lost, 0, "the session itself was found");
+    }
+}
+
+/// @salvage_reads_leaf_pages
+#[test]
+fn any_lost_page_costs_at_most_its_own_rows() {
+    let home = filled();
+    let all = sound(&home.db());
+    let pages = usize::try_from(fs::metadata(home.db()).unwrap().len()).unwrap() / PAGE;
+    let copy = home.0.join("copy.db");
+    for page in (1..=pages).step_by(97) {
+        fs::copy(home.db(), &copy).unwrap();
+        spoil(&copy, page, 0);
+        let rows = salvaged(&copy);
+        assert_true(&rows, &all);
+        // A leaf page has three of these rows at most.
+        assert!(rows.len() + 8 > COUNT, "page {page}: {}", rows.len());
+    }
+}
+
+/// @salvage_reads_leaf_pages
+#[test]
+fn what_was_deleted_stays_on_free_pages_and_what_is_only_in_the_log_is_found() {
+    let home = filled();
+    let (first, keep) = (sound(&home.db())[0].0, COUNT / 2);
+    let db = other_connection(&home.db());
+    // Rows that are deleted without being overwritten, as retention does.
+    db.execute("DELETE FROM observations WHERE id > ?1", [first + i64::try_from(keep).unwrap()])
+        .unwrap();
+    db.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
+    let free: i64 = db.pragma_query_value(None, "freelist_count", |row| row.get(0)).unwrap();
+    assert!(free > 10, "{free} pages are free");
+    // This commit is only in the log.
+    db.execute("UPDATE observations SET content = 'make last' WHERE id = ?1", [first]).unwrap();
+    let copy = home.0.join("copy.db");
+    fs::copy(home.db(), &copy).unwrap();
+    fs::copy(crate::files::beside(&home.db(), "-wal"), crate::files::beside(&copy, "-wal"))
+        .unwrap();
+    let all = sound(&home.db());
+    drop(db);
+    for page in pages(&home.db(), "observations", "internal") {
+        spoil(&copy, page, 0);
+    }
+    let rows = salvaged(&copy);
+    assert_true(&rows, &all);
+    assert_eq!(rows.len(), all.len());
+    assert_eq!(rows[0].1, "make last");
+}
