@@ -119,7 +119,9 @@ impl Ledger {
     }
 
     fn record(&mut self, what: &str, number: usize) -> Checked {
-        let (record, session) = (self.next, format!("s-{}", number % 3));
+        // A prompt that loses all that it caused is purged with it, so that prompts cause nothing here.
+        let letter = if what == "command" { "c" } else { "s" };
+        let (record, session) = (self.next, format!("{letter}-{}", number % 3));
         self.next += 1;
         let mut payload = json!({ "session_id": session, "cwd": format!("/srv/p-{}", number % 2) });
         let event = if what == "command" { "PostToolUse" } else { "UserPromptSubmit" };
