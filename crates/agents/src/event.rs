@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 
 use model::OpError;
-use model::hook::{Happening, HookEvent, Source};
+use model::hook::{Answer, Ends, Happening, HookEvent, Source};
 use model::limits;
 use model::wire::CallId;
 
+use crate::final_message;
 use crate::guard;
 use crate::json::Json;
 use crate::prompt;
@@ -159,7 +160,9 @@ fn what(agent: &Agent, name: &str, wire: Wire<'_>, cwd: Option<&str>) -> Happeni
     let Some(event) = agent.event(name) else { return Happening::Other };
     // Of a tool without a name it is not known what it did.
     let of_tool = |drawn: fn(&tool::Call<'_>) -> Happening| {
-        tool::Call::read(agent, event, wire, cwd).map_or(Happening::Other, |call| drawn(&call))
+        // A call of our own tools is a sign of life: what it found is stored already.
+        let call = tool::Call::read(agent, event, wire, cwd).filter(|call| !call.is_ours());
+        call.map_or(Happening::Other, |call| drawn(&call))
     };
     match event.kind {
         Kind::SessionStart => {
@@ -170,8 +173,12 @@ fn what(agent: &Agent, name: &str, wire: Wire<'_>, cwd: Option<&str>) -> Happeni
         Kind::ToolStart => of_tool(|call| Happening::ToolStarting(tool::starting(call))),
         Kind::ToolUse => of_tool(|call| Happening::ToolUsed(tool::used(call))),
         Kind::ToolFailure => of_tool(|call| Happening::ToolUsed(tool::failed(call))),
-        Kind::TurnEnd => Happening::TurnEnded,
-        Kind::SubagentEnd => Happening::SubagentEnded,
+        Kind::TurnEnd => answered(agent, wire, Ends::Turn).unwrap_or(Happening::TurnEnded),
+        Kind::TurnFailure => cut_short(agent, wire),
+        Kind::Message => answered(agent, wire, Ends::Message).unwrap_or(Happening::Other),
+        Kind::SubagentEnd => {
+            answered(agent, wire, Ends::Subagent).unwrap_or(Happening::SubagentEnded)
+        }
         Kind::Compacting => Happening::Compacting,
         Kind::Compacted => Happening::Compacted,
         Kind::CwdChange => match wire.text("new_cwd") {
@@ -187,6 +194,23 @@ fn what(agent: &Agent, name: &str, wire: Wire<'_>, cwd: Option<&str>) -> Happeni
             }
         }
         Kind::Other => Happening::Other,
+    }
+}
+
+/// The agent's final message, if there is one.
+fn answered(agent: &Agent, wire: Wire<'_>, ends: Ends) -> Option<Happening> {
+    let said = wire.said(agent.fields.answer)?;
+    let text = final_message::stored(&said)?;
+    Some(Happening::Answered(Answer { text, ends, failed: false }))
+}
+
+/// A turn that an error ended: the message says which, else the error does.
+fn cut_short(agent: &Agent, wire: Wire<'_>) -> Happening {
+    let error = || wire.error(agent.fields.error);
+    let said = wire.said(agent.fields.answer).or_else(error).unwrap_or_default();
+    match final_message::stored(&said) {
+        Some(text) => Happening::Answered(Answer { text, ends: Ends::Turn, failed: true }),
+        None => Happening::TurnEnded,
     }
 }
 

@@ -153,6 +153,27 @@ pub(crate) fn safe_end(text: &str) -> Redacted<String> {
     guarded(&text[from..])
 }
 
+/// The beginning and the end of a text with ` … ` between them, at most `head + tail` characters in all.
+pub(crate) fn head_and_tail(text: &str, head: usize, tail: usize) -> Redacted<String> {
+    const MARK: &str = " … ";
+    let first = safe(text);
+    let is_whole = text.len() <= limits::CAPTURED_BYTES_MAX;
+    if is_whole && first.chars().nth(head + tail).is_none() {
+        return first;
+    }
+    let last = match is_whole {
+        true => first.clone(),
+        false => {
+            let from = text.floor_char_boundary(text.len() - limits::CAPTURED_BYTES_MAX);
+            safe(&text[from..])
+        }
+    };
+    let tail = tail - MARK.chars().count();
+    let from = last.char_indices().rev().nth(tail - 1).map_or(0, |(at, _)| at);
+    // Both parts went through the guard; together they do once more, because only it makes the type.
+    safe(&format!("{}{MARK}{}", first.head(head).as_str(), &last[from..]))
+}
+
 /// An id or a name. It has to stay the same for the same thing, so a long random word is left alone;
 /// one of a known secret's shape is replaced by its fingerprint.
 pub(crate) fn name(name: &str) -> String {

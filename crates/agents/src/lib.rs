@@ -6,6 +6,7 @@
 mod answer;
 mod digest;
 mod event;
+mod final_message;
 mod guard;
 mod intake;
 mod json;

@@ -73,6 +73,8 @@ export const Rekindle = async ({ directory }) => {
   const notes = new Map()
   // How often the id of a tool call has come, and what is to be told beside the result of which.
   const uses = new Map()
+  // The text parts of each session's newest message of the assistant.
+  const answers = new Map()
   const hints = new Map()
   let last = Promise.resolve()
 
@@ -126,8 +128,22 @@ export const Rekindle = async ({ directory }) => {
     await after
   }
 
+  // The agent's final message: the text parts of its newest message, in their order.
+  const hear = ({ sessionID, messageID, id, type, text, synthetic, ignored }) => {
+    if (type !== "text" || synthetic || ignored || !answers.has(sessionID)) return
+    const answer = answers.get(sessionID)
+    if (answer.message === messageID) answer.parts.set(id, text)
+  }
+
+  const answered = (session) => {
+    const parts = answers.get(session)?.parts.values() ?? []
+    answers.delete(session)
+    return { last_assistant_message: [...parts].join("\n\n") || undefined }
+  }
+
   const deleted = async (session) => {
     const isRoot = !parents.delete(session)
+    answers.delete(session)
     briefings.delete(session)
     notes.delete(session)
     if (isRoot) await send("session.deleted", session, { reason: "deleted" })
@@ -144,12 +160,16 @@ export const Rekindle = async ({ directory }) => {
       } else if (event.type === "session.compacted") {
         if (!parents.has(session)) await compacted(session)
       } else if (event.type === "session.idle") {
-        if (!parents.has(session)) await send("session.idle", session)
+        if (!parents.has(session)) await send("session.idle", session, answered(session))
       } else if (event.type === "session.deleted") {
         await deleted(session)
       } else if (event.type === "message.part.updated") {
         const part = about.part
+        hear(part)
         if (part.type === "tool" && part.state.status === "error") await failed(part)
+      } else if (event.type === "message.updated" && about.info.role === "assistant") {
+        const { id, sessionID } = about.info
+        if (answers.get(sessionID)?.message !== id) answers.set(sessionID, { message: id, parts: new Map() })
       }
     }),
 

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use model::hook::BRIEFING_TITLES;
+
 use crate::table::HOST_TAGS;
 
 /// Bytes of a tag, within which its `>` has to be.
@@ -11,6 +13,7 @@ const TAG_BYTES_MAX: usize = 200;
 pub(crate) fn own_words(text: &str) -> Option<String> {
     let public = without_private(text);
     let own = without_host_blocks(&public);
+    let own = without_briefings(&own);
     let own = own.trim();
     (!own.is_empty()).then(|| own.to_owned())
 }
@@ -90,6 +93,31 @@ fn without_host_blocks(text: &str) -> Cow<'_, str> {
         rest = &rest[end..];
     }
     kept.into()
+}
+
+/// The text without briefings of ours that it repeats: each goes from its title to the last of its
+/// headings, rows and items.
+fn without_briefings(text: &str) -> Cow<'_, str> {
+    let is_title = |line: &str| {
+        line.strip_prefix("# ").is_some_and(|title| BRIEFING_TITLES.contains(&title.trim_end()))
+    };
+    if !text.lines().any(is_title) {
+        return text.into();
+    }
+    let mut kept = Vec::new();
+    let (mut inside, mut after_gap) = (false, false);
+    for line in text.lines() {
+        if is_title(line) {
+            inside = true;
+        } else if after_gap && !line.trim().is_empty() && !line.starts_with(['#', '|', '-']) {
+            inside = false;
+        }
+        after_gap = line.trim().is_empty();
+        if !inside {
+            kept.push(line);
+        }
+    }
+    kept.join("\n").into()
 }
 
 /// The name of the host's tag that the line begins with.

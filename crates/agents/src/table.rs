@@ -44,6 +44,10 @@ pub enum Kind {
     ToolUse,
     ToolFailure,
     TurnEnd,
+    /// The turn was cut short by an error.
+    TurnFailure,
+    /// The agent's message, of an agent that reports the end of the turn in another event.
+    Message,
     SubagentEnd,
     Compacting,
     Compacted,
@@ -95,6 +99,8 @@ pub struct Fields {
     /// The same, where the response is JSON inside a text.
     pub response_json: &'static [&'static str],
     pub error: &'static str,
+    /// The agent's final message, in the event that ends a turn.
+    pub answer: &'static str,
     /// Whether the id of a tool's use may be several, one a line; the first is enough.
     pub several_ids: bool,
 }
@@ -187,6 +193,7 @@ const COMMON_FIELDS: Fields = Fields {
     response: &["tool_response"],
     response_json: &[],
     error: "error",
+    answer: "last_assistant_message",
     several_ids: false,
 };
 
@@ -205,7 +212,7 @@ pub const AGENTS: &[Agent] = &[
             answered("PostToolBatch", Kind::Other),
             answered("SubagentStart", Kind::Other),
             silent("Stop", Kind::TurnEnd),
-            silent("StopFailure", Kind::TurnEnd),
+            silent("StopFailure", Kind::TurnFailure),
             silent("SubagentStop", Kind::SubagentEnd),
             silent("PreCompact", Kind::Compacting),
             silent("PostCompact", Kind::Compacted),
@@ -297,7 +304,7 @@ pub const AGENTS: &[Agent] = &[
             ("google_web_search", Tool::WebSearch),
             ("ask_user", Tool::Ask),
         ],
-        fields: COMMON_FIELDS,
+        fields: Fields { answer: "prompt_response", ..COMMON_FIELDS },
         marks: Marks { folder: Some("/.gemini/"), member: Some("timestamp"), ..NO_MARKS },
         mcp: ("mcp_", "_"),
         exit_line: Some(ExitLine::Last),
@@ -325,7 +332,7 @@ pub const AGENTS: &[Agent] = &[
             of_tool("beforeReadFile", Kind::ToolStart, "Read"),
             of_tool("afterFileEdit", Kind::ToolUse, "MultiEdit"),
             silent("subagentStart", Kind::Other),
-            silent("afterAgentResponse", Kind::Other),
+            silent("afterAgentResponse", Kind::Message),
             silent("afterAgentThought", Kind::Other),
             silent("beforeTabFileRead", Kind::Other),
             silent("afterTabFileEdit", Kind::Other),
@@ -358,6 +365,7 @@ pub const AGENTS: &[Agent] = &[
             response: &["output", "tool_response"],
             response_json: &["tool_output", "result_json"],
             error: "error_message",
+            answer: "text",
             several_ids: true,
         },
         marks: Marks {

@@ -38,6 +38,10 @@ const FILE: &[&str] = &[
 /// The same for the folder that a search looks through.
 const FOLDER: &[&str] = &["path", "dir_path", "target_directory"];
 
+/// Our own MCP server, as `install` registers it, and how its name ends where a plugin brings it.
+const OUR_SERVER: &str = "rekindle";
+const OUR_PLUGIN_SERVER: &str = "_rekindle";
+
 /// A tool that is about to be used.
 pub(crate) fn starting(call: &Call<'_>) -> ToolUse {
     call.draft().finish(call.safe_name(), None)
@@ -199,10 +203,14 @@ impl<'a> Call<'a> {
         draft
     }
 
-    /// The tool of an MCP server: who serves it and what it is called there. What it was given is
-    /// not kept.
-    fn mcp(&self) -> Draft {
-        let mut draft = self.plain(ObsType::McpCall, &[]);
+    /// Whether one of our own MCP tools is called.
+    pub(crate) fn is_ours(&self) -> bool {
+        let is_server = |name: &str| name == OUR_SERVER || name.ends_with(OUR_PLUGIN_SERVER);
+        self.tool == Tool::Mcp && is_server(self.server_and_tool().0)
+    }
+
+    /// The server of an MCP tool and the tool's name there; what is not known is empty.
+    fn server_and_tool(&self) -> (&'a str, &'a str) {
         let told = |object: &str, member: &str| {
             self.wire.value(object)?.get(member).and_then(Json::as_str)
         };
@@ -210,14 +218,15 @@ impl<'a> Call<'a> {
         let rest = self.name.strip_prefix(prefix).unwrap_or(self.name);
         let server = told("mcp_server", "name").or_else(|| told("mcp_context", "server_name"));
         let (before, behind) = rest.split_once(between).unwrap_or(("", rest));
-        let tool = match server {
-            Some(server) => rest
-                .strip_prefix(server)
-                .and_then(|rest| rest.strip_prefix(between))
-                .unwrap_or(behind),
-            None => behind,
-        };
-        let named = [("server", server.unwrap_or(before)), ("tool", tool)];
+        let tool = server.and_then(|server| rest.strip_prefix(server)?.strip_prefix(between));
+        (server.unwrap_or(before), tool.unwrap_or(behind))
+    }
+
+    /// The tool of an MCP server: its server and its name there. What it was given is not stored.
+    fn mcp(&self) -> Draft {
+        let mut draft = self.plain(ObsType::McpCall, &[]);
+        let (server, tool) = self.server_and_tool();
+        let named = [("server", server), ("tool", tool)];
         for (member, name) in named.into_iter().filter(|(_, name)| !name.is_empty()) {
             let name = guard::line(name, limits::OBSERVED_EDIT_CHARS_MAX);
             draft.metadata.insert(member.into(), name.into_inner().into());

@@ -239,6 +239,7 @@ pub const WIRINGS: &[Wiring] = &[
                             on("postToolUseFailure"),
                             on("subagentStop"),
                             on("preCompact"),
+                            on("afterAgentResponse"),
                             on("stop"),
                             within("sessionEnd", 10),
                         ],
@@ -331,6 +332,7 @@ pub const CLAUDE_HOOKS: Hooks = Hooks {
         on("PostToolUse"),
         on("PostToolUseFailure"),
         on("Stop"),
+        on("StopFailure"),
         on("SubagentStop"),
         on("PreCompact"),
         // Without a time of its own it is cut off after a moment.

@@ -319,11 +319,13 @@ fn a_hook_of_ours_that_is_narrowed_is_not_whole_and_becomes_so() {
     hooks["UserPromptSubmit"][0]["hooks"][0]["if"] = "Bash(git *)".into();
     hooks["SessionEnd"][0]["hooks"][0]["timeout"] = 1.into();
     let whole_ones = whole("claude-code", 0, &value.to_string());
-    assert_eq!(whole_ones, ["SessionStart", "PostToolUseFailure", "SubagentStop", "PreCompact"]);
+    let untouched =
+        ["SessionStart", "PostToolUseFailure", "StopFailure", "SubagentStop", "PreCompact"];
+    assert_eq!(whole_ones, untouched);
     let mended = wire("claude-code", 0, &value.to_string()).unwrap();
     let plain: serde_json::Value = serde_json::from_str(&wired).unwrap();
     assert_eq!(serde_json::from_str::<serde_json::Value>(&mended).unwrap(), plain);
-    assert_eq!(whole("claude-code", 0, &mended).len(), 9);
+    assert_eq!(whole("claude-code", 0, &mended).len(), 10);
     // Where there are no groups, the matcher stands in the hook.
     let narrow = r#"{"hooks":{"stop":[{"command":"/a/rekindle hook stop","matcher":"x"}]}}"#;
     assert!(whole("cursor", 0, narrow).is_empty());

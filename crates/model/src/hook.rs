@@ -12,6 +12,10 @@ use crate::observation::ObsType;
 use crate::project::ProjectFacts;
 use crate::wire::CallId;
 
+/// Titles of the texts that a session is given when it starts, under our own name and under `nmem`.
+/// Text with such a title is ours, whoever repeats it.
+pub const BRIEFING_TITLES: [&str; 2] = ["rekindle context", "nmem context"];
+
 /// One event of one agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HookEvent {
@@ -64,7 +68,9 @@ pub enum Happening {
     ToolStarting(ToolUse),
     /// A tool was used, whether it worked or failed.
     ToolUsed(ToolUse),
-    /// The agent has answered and waits.
+    /// The agent's final message of a turn, or a subagent's.
+    Answered(Answer),
+    /// The turn ended without a message that could be stored.
     TurnEnded,
     SubagentEnded,
     Compacting,
@@ -76,6 +82,27 @@ pub enum Happening {
     },
     /// Known or not: it is counted as a sign of life and nothing else is kept.
     Other,
+}
+
+/// What an agent said last in a turn.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Answer {
+    pub text: Redacted<String>,
+    pub ends: Ends,
+    /// The turn was cut short: the text says why.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub failed: bool,
+}
+
+/// What ends with an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ends {
+    Turn,
+    /// The work of a subagent; the agent itself goes on.
+    Subagent,
+    /// Only the message: this agent reports the end of the turn in an event of its own.
+    Message,
 }
 
 /// Why a session starts.

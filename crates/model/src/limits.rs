@@ -162,6 +162,12 @@ pub const CAPTURED_BYTES_MAX: usize = 64 * 1024;
 pub const KNOWN_VALUES_BYTES_MAX: usize = 256 * 1024;
 /// Characters of a prompt that are kept.
 pub const PROMPT_CHARS_MAX: usize = 2_000;
+/// Characters of an agent's answer that are stored: its beginning and its end. What is between them is
+/// left out if the answer is longer than both.
+pub const ANSWER_HEAD_CHARS: usize = 3_000;
+pub const ANSWER_TAIL_CHARS: usize = 1_000;
+/// Lines of fenced code in an answer above which only their number is stored.
+pub const ANSWER_CODE_LINES_MAX: usize = 10;
 /// Characters of what an observation shows: a command, a query, an address, a path.
 pub const OBSERVED_CHARS_MAX: usize = 500;
 /// Characters of an edit's preview, path included.
@@ -378,6 +384,8 @@ pub const TRACE_ROWS_MAX: usize = 5_000;
 /// Lines of each list of a summary, and characters of each line.
 pub const SUMMARY_ITEMS_MAX: usize = 10;
 pub const SUMMARY_LINE_CHARS_MAX: usize = 200;
+/// Characters of a summary's outcome.
+pub const SUMMARY_OUTCOME_CHARS_MAX: usize = 240;
 /// Words from which on a prompt says what is wanted.
 pub const SUMMARY_INTENT_WORDS_MIN: usize = 5;
 /// Rows that are looked at for the best of what is recent.

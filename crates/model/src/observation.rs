@@ -44,6 +44,7 @@ obs_types! {
     McpCall "mcp_call",
     ToolOther "tool_other",
     UserPrompt "user_prompt",
+    Answer "answer",
     SessionStart "session_start",
     SessionResume "session_resume",
     SessionClear "session_clear",
@@ -71,7 +72,7 @@ impl ObsType {
         use ObsType as O;
         match self {
             O::GitCommit | O::GitPush | O::Marker | O::CommandError => 730,
-            O::UserPrompt | O::SessionSummary => 730,
+            O::UserPrompt | O::Answer | O::SessionSummary => 730,
             O::FileWrite | O::FileEdit => 365,
             O::Command | O::Github => 180,
             kind if kind.is_mark() => 365,
@@ -83,6 +84,12 @@ impl ObsType {
     pub fn intervenes(self) -> bool {
         use ObsType as O;
         matches!(self, O::FileWrite | O::FileEdit | O::GitCommit | O::GitPush)
+    }
+
+    /// Whether it counts as an action of the prompt that caused it. Talk does not: neither a mark that
+    /// somebody set nor the agent's answer.
+    pub fn is_action(self) -> bool {
+        !matches!(self, ObsType::Marker | ObsType::Answer)
     }
 
     /// Whether it marks a moment of the session instead of something the agent did.

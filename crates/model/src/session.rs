@@ -122,6 +122,9 @@ pub struct Deed {
 pub struct Summary {
     /// What the user wanted.
     pub intent: String,
+    /// How it ended: the first sentences of the agent's last answer.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub outcome: String,
     /// Subjects of the commits.
     pub completed: Vec<String>,
     /// Paths, the last first.
@@ -156,12 +159,19 @@ impl Summary {
 
     /// Whether there is room for one more thing of this kind.
     pub fn wants(&mut self, kind: ObsType, failed: bool) -> bool {
-        self.list(kind, failed).is_some_and(|list| list.len() < limits::SUMMARY_ITEMS_MAX)
+        match kind {
+            ObsType::Answer if !failed => self.outcome.is_empty(),
+            _ => self.list(kind, failed).is_some_and(|list| list.len() < limits::SUMMARY_ITEMS_MAX),
+        }
     }
 
     /// Adds something that the session did. The last comes first.
     pub fn add(&mut self, deed: &Deed) {
         if !self.wants(deed.kind, deed.failed) {
+            return;
+        }
+        if deed.kind == ObsType::Answer && !deed.failed {
+            self.outcome = text::gist(&deed.content, limits::SUMMARY_OUTCOME_CHARS_MAX);
             return;
         }
         let line = text::one_line(deed.text(), limits::SUMMARY_LINE_CHARS_MAX);
@@ -195,7 +205,8 @@ impl Summary {
         }
     }
 
-    /// The summary as the text that is shown and searched.
+    /// The summary as the text that is shown and searched. The outcome is left out: it is found in the
+    /// answer itself, and the same words twice would be two hits.
     pub fn text(&self) -> String {
         let mut lines = vec![self.intent.clone()];
         let lists = [

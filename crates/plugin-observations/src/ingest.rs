@@ -1,7 +1,7 @@
 //! An agent's event becomes records: session, prompt, observation, summary, all in one transaction.
 
 use model::OpError;
-use model::hook::{Happening, HookEvent, Source, Stood, ToolUse};
+use model::hook::{Answer, Ends, Happening, HookEvent, Source, Stood, ToolUse};
 use model::limits;
 use model::observation::ObsType;
 use model::project::ProjectFacts;
@@ -57,10 +57,16 @@ pub(crate) fn ingest(
         Happening::Prompted(text) => prompted(tx, event, seen, text),
         Happening::ToolUsed(_) if exclude::hides(places, event) => Ok(()),
         Happening::ToolUsed(tool) => used(tx, event, seen, tool, settings),
-        Happening::TurnEnded => {
-            sessions::idle(tx, seen.id)?;
-            summarised(tx, event, seen, settings)
+        Happening::Answered(answer) => {
+            if settings.answers {
+                answered(tx, event, seen, answer)?;
+            }
+            match answer.ends {
+                Ends::Turn => turn_ended(tx, event, seen, settings),
+                Ends::Subagent | Ends::Message => Ok(()),
+            }
         }
+        Happening::TurnEnded => turn_ended(tx, event, seen, settings),
         Happening::Compacting => {
             sessions::summarise_later(tx, seen.id);
             Ok(())
@@ -167,6 +173,36 @@ fn prompted(
         agent_prompt_id: event.prompt_id.as_deref(),
     };
     prompts::add(tx, &prompt).map(drop)
+}
+
+fn answered(tx: &Tx<'_>, event: &HookEvent, seen: Seen, answer: &Answer) -> Result<(), OpError> {
+    let failed = answer.failed.then(|| redact_json(json!({ "failed": true }), Profile::Strict));
+    let new = NewObservation {
+        session: seen.id,
+        project: seen.project,
+        prompt: prompts::cause(tx, seen.id, event.prompt_id.as_deref(), event.at)?,
+        at: event.at,
+        kind: ObsType::Answer,
+        source_event: &event.name,
+        tool: None,
+        file_path: None,
+        content: &answer.text,
+        metadata: failed.as_ref(),
+        failed: answer.failed,
+        agent_id: event.agent_id.as_deref(),
+    };
+    observations::add_answer(tx, &new).map(drop)
+}
+
+/// The agent waits: the session is idle and gets its summary.
+fn turn_ended(
+    tx: &Tx<'_>,
+    event: &HookEvent,
+    seen: Seen,
+    settings: &Settings,
+) -> Result<(), OpError> {
+    sessions::idle(tx, seen.id)?;
+    summarised(tx, event, seen, settings)
 }
 
 fn used(

@@ -6,6 +6,7 @@ use pattern::glob::Glob;
 use store::observations::Folding;
 use store::retention::Rules;
 
+const ANSWERS: &str = "capture.answers";
 const FOLD: &str = "observations.fold";
 const EXCLUDE_PROJECTS: &str = "observations.exclude_projects";
 pub(crate) const OTHER_PROJECTS: &str = "briefing.other_projects";
@@ -28,6 +29,13 @@ pub const EXCLUDED_PROJECTS: ConfigKey = ConfigKey {
 };
 
 pub(crate) const KEYS: &[ConfigKey] = &[
+    ConfigKey {
+        key: ANSWERS,
+        kind: ConfigKind::Boolean,
+        default: "true",
+        env: &["REKINDLE_CAPTURE_ANSWERS"],
+        doc: "Whether the agent's final message of each turn is stored, redacted and shortened.",
+    },
     ConfigKey {
         key: FOLD,
         kind: ConfigKind::Duration,
@@ -80,6 +88,8 @@ pub(crate) const KEYS: &[ConfigKey] = &[
 /// The settings that matter while an event is taken in.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Settings {
+    /// Whether the agents' answers are stored.
+    pub(crate) answers: bool,
     pub(crate) folding: Folding,
     pub(crate) exclude_projects: Vec<String>,
     /// None if nothing is removed by itself.
@@ -90,6 +100,7 @@ impl Settings {
     pub(crate) fn of(config: &Config) -> Settings {
         let fold = i64::try_from(config.duration(FOLD).as_millis()).unwrap_or(i64::MAX);
         Settings {
+            answers: config.boolean(ANSWERS),
             folding: Folding { reads_ms: fold },
             exclude_projects: list(config.text(EXCLUDE_PROJECTS)),
             retention: config.boolean(RETENTION).then(|| rules(config)),

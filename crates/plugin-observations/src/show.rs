@@ -127,6 +127,8 @@ pub(crate) fn summary(summary: &Value) -> Vec<String> {
     let intent = summary["intent"].as_str().filter(|intent| !intent.is_empty());
     let mut lines: Vec<String> =
         intent.map(|intent| format!("  {}", line(intent))).into_iter().collect();
+    let outcome = summary["outcome"].as_str().filter(|outcome| !outcome.is_empty());
+    lines.extend(outcome.map(|outcome| format!("    outcome: {}", line(outcome))));
     for (title, name) in [
         ("completed", "completed"),
         ("edited", "files_edited"),

@@ -72,7 +72,8 @@ struct Desk {
 
 impl Desk {
     fn new() -> Desk {
-        Desk::with(Arc::new(FakePlaces::default()), Settings::default())
+        let settings = Settings { answers: true, ..Settings::default() };
+        Desk::with(Arc::new(FakePlaces::default()), settings)
     }
 
     fn with(places: Arc<dyn Places>, settings: Settings) -> Desk {

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use contract::{Candidate, Moment, Occasion};
-use model::hook::{Happening, HookEvent};
+use model::hook::{BRIEFING_TITLES, Happening, HookEvent};
 use model::situation::Situation;
 use model::{OpError, limits};
 use store::receipts::{self, NewReceipt};
@@ -16,7 +16,7 @@ use crate::assemble::{Assembled, Budget, assemble};
 use crate::runtime::{Inner, Runtime};
 
 /// Title of a briefing.
-const TITLE: &str = "rekindle context";
+const TITLE: &str = BRIEFING_TITLES[0];
 
 /// The moment that an event is, if an agent can be told something at it.
 fn occasion(event: &HookEvent) -> Option<Occasion<'_>> {

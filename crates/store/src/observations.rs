@@ -9,7 +9,7 @@ pub(crate) mod read;
 
 use model::observation::ObsType;
 use model::{OpError, limits};
-use rusqlite::params;
+use rusqlite::{OptionalExtension, Row, params};
 use serde_json::Value;
 use text::secrets::Redacted;
 
@@ -76,7 +76,7 @@ pub fn add(tx: &Tx<'_>, new: &NewObservation<'_>, folding: &Folding) -> Result<A
             Added::New(id)
         }
     };
-    if let Some(prompt) = new.prompt.filter(|_| new.kind != ObsType::Marker) {
+    if let Some(prompt) = new.prompt.filter(|_| new.kind.is_action()) {
         tx.late().acted(prompt);
     }
     Ok(added)
@@ -108,6 +108,28 @@ fn insert(tx: &Tx<'_>, new: &NewObservation<'_>) -> Result<i64, OpError> {
         passages::add(tx, id)?;
     }
     Ok(id)
+}
+
+/// Stores an agent's answer. One that repeats the session's previous answer is counted with it: an
+/// agent that is asked to go on may end several turns with the same words.
+pub fn add_answer(tx: &Tx<'_>, new: &NewObservation<'_>) -> Result<Added, OpError> {
+    const COUNT: &str = "UPDATE observations SET count = count + 1, \
+         last_at = max(coalesce(last_at, at), ?2) WHERE id = ?1";
+    if let Some((id, content)) = previous_answer(tx, new.session)?
+        && content == new.content.as_str()
+    {
+        tx.sql(|db| db.prepare_cached(COUNT)?.execute(params![id, new.at]))?;
+        return Ok(Added::Folded(id));
+    }
+    insert(tx, new).map(Added::New)
+}
+
+pub(crate) const PREVIOUS_ANSWER: &str = "SELECT id, content FROM observations \
+     WHERE session = ?1 AND kind = 'answer' ORDER BY at DESC, id DESC LIMIT 1";
+
+fn previous_answer(rx: &Rx<'_>, session: i64) -> Result<Option<(i64, String)>, OpError> {
+    let read = |row: &Row<'_>| Ok((row.cell(0)?, row.cell(1)?));
+    rx.sql(|db| db.prepare_cached(PREVIOUS_ANSWER)?.query_row([session], read).optional())
 }
 
 /// The metadata as it is kept; an empty object is nothing.

@@ -174,7 +174,7 @@ pub(crate) fn intent(rx: &Rx<'_>, session: i64) -> Result<Option<String>, OpErro
 /// Counts the actions of a prompt anew, after some of them were removed.
 pub(crate) fn recount(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
     const RECOUNT: &str = "UPDATE prompts SET actions = \
-         (SELECT coalesce(sum(count), 0) FROM observations WHERE prompt = ?1 AND kind <> 'marker') \
+         (SELECT coalesce(sum(count), 0) FROM observations WHERE prompt = ?1 AND kind NOT IN ('marker', 'answer')) \
          WHERE id = ?1";
     tx.late().recounted(id);
     tx.sql_on_row(|db| db.prepare_cached(RECOUNT)?.execute([id])).map(drop)

@@ -3,6 +3,7 @@
 //! Stored text is data. Terminals get it through [`one_line`] or [`printable`], so that it can neither move
 //! a cursor nor pretend to be another line. Models get it through [`neutral`](neutral()) or [`quoted`].
 
+mod gist;
 mod neutral;
 pub mod passages;
 pub mod query;
@@ -12,6 +13,7 @@ pub mod terms;
 pub mod tokens;
 pub mod words;
 
+pub use gist::gist;
 pub use neutral::neutral;
 
 /// The text as one line of at most `max_chars` characters, `…` included where it was cut.

@@ -95,7 +95,13 @@ fn secretive(private: &str, token: &str) -> [(&'static str, Value); 5] {
                 "tool_name": "Bash", "error": error, "tool_input": { "command": "release" },
             }),
         ),
-        ("Stop", json!({ "last_assistant_message": private, "transcript_path": private })),
+        (
+            "Stop",
+            json!({
+                "last_assistant_message": format!("Done. <private>{private}</private> {token}"),
+                "transcript_path": private,
+            }),
+        ),
     ]
 }
 
@@ -137,7 +143,7 @@ fn what_was_done_is_kept_but_no_content_no_secret_and_nothing_private() {
     let mut done: Vec<String> = sqlite::observed(&home).into_iter().map(|(what, _)| what).collect();
     done.sort();
     let deployed = "deploy --to /srv/[redacted:github-token]/site";
-    let once = ["Write /srv/notes.md", deployed, "release"];
+    let once = ["Done.  [redacted:github-token]", "Write /srv/notes.md", deployed, "release"];
     assert_eq!(done, once.map(|what| [what; 2]).concat());
 }
 

@@ -152,6 +152,7 @@ fn the_installed_command_is_absolute_names_its_agent_and_is_heard() {
         "PostToolUse",
         "PostToolUseFailure",
         "Stop",
+        "StopFailure",
         "SubagentStop",
         "PreCompact",
         "SessionEnd",

@@ -225,7 +225,7 @@ fn line_ends_marks_and_comments_stay_and_half_of_our_hooks_is_completed() {
     assert_eq!(stop[0]["hooks"][0]["command"], "/mine");
     assert_eq!(stop[0]["hooks"][1]["args"], json!(["hook", "Stop", "--agent", "claude-code"]));
     assert!(!text.contains("/old/"));
-    assert_eq!(value["hooks"].as_object().unwrap().len(), 9);
+    assert_eq!(value["hooks"].as_object().unwrap().len(), 10);
     home.run(&["uninstall"]).ok();
     assert_eq!(tree(&home), before);
 }

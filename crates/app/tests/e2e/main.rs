@@ -5,6 +5,7 @@
 mod agent_files;
 mod agent_project;
 mod agents;
+mod answers;
 mod arrivals;
 mod backlog;
 mod builds;

@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use model::hook::{Happening, HookEvent, Source, ToolUse};
+use model::hook::{Answer, Ends, Happening, HookEvent, Source, ToolUse};
 use model::observation::ObsType;
 use model::project::{Pause, ProjectFacts};
 use model::session::SessionState;
 use serde_json::json;
 use store::pauses;
 use store::receipts::{self, NewReceipt};
-use store::{projects, retention};
+use store::{observations, projects, retention};
 
 use super::{Desk, FakePlaces, NOW, edits, event, plain, runs, says, starts, tool};
 use crate::settings::Settings;
@@ -53,6 +53,79 @@ fn a_stop_after_every_turn_rolls_the_summary_on_and_twice_changes_nothing() {
     assert_eq!(once.summary.as_ref().unwrap().intent, "now add a button to the page");
     desk.take(event("Stop", Happening::TurnEnded, 4));
     assert_eq!(desk.session("s-1").unwrap(), once);
+}
+
+fn answers(text: &str, ends: Ends, after: i64) -> HookEvent {
+    let answer = Answer { text: plain(text), ends, failed: false };
+    event("Stop", Happening::Answered(answer), after)
+}
+
+/// @obs_answers
+#[test]
+fn an_answer_is_stored_with_its_prompt_and_ends_the_turn() {
+    let desk = Desk::new();
+    desk.take(says("why is the cart total off by a cent", Some("p-1"), 0));
+    let cause = |event: HookEvent| HookEvent { prompt_id: Some("p-1".into()), ..event };
+    desk.take(cause(edits("/w/app/cart.rs", 1)));
+    let said = "Done. The total was rounded twice, so I round once at the end.\n\nTests pass.";
+    desk.take(cause(answers(said, Ends::Turn, 2)));
+    let session = desk.session("s-1").unwrap();
+    assert_eq!(session.state, SessionState::Idle);
+    let summary = session.summary.unwrap();
+    assert_eq!(summary.outcome, "Done. The total was rounded twice, so I round once at the end.");
+    let answer = desk.seen("s-1").pop().unwrap();
+    assert_eq!((answer.obs_type, answer.content.as_str()), (ObsType::Answer, said));
+    let turn = desk.trace("s-1").pop().unwrap();
+    assert_eq!(turn.observations.len(), 2, "the edit and the answer");
+    // What was said is no action.
+    let prompt = desk.read(|rx| observations::one(rx, answer.prompt_id.unwrap())).unwrap();
+    assert_eq!(prompt.metadata.unwrap()["actions"], 1);
+}
+
+/// @obs_answers
+#[test]
+fn an_answer_equal_to_the_previous_one_is_counted_with_it() {
+    let desk = Desk::new();
+    for (after, said) in [(0, "Done."), (1, "Done."), (2, "Really done."), (3, "Done.")] {
+        desk.take(answers(said, Ends::Turn, after));
+    }
+    let stored = desk.seen("s-1");
+    let said: Vec<&str> = stored.iter().map(|answer| answer.content.as_str()).collect();
+    assert_eq!(said, ["Done.", "Really done.", "Done."]);
+    assert_eq!(stored[0].metadata.as_ref().unwrap()["count"], 2);
+}
+
+/// @obs_answers
+#[test]
+fn a_subagents_answer_names_it_and_is_not_the_outcome() {
+    let desk = Desk::new();
+    desk.take(says("explore the parser for me please", None, 0));
+    let of_subagent = HookEvent {
+        agent_id: Some("a-1".into()),
+        ..answers("The parser is in three files.", Ends::Subagent, 1)
+    };
+    desk.take(of_subagent);
+    assert_eq!(desk.session("s-1").unwrap().state, SessionState::Active);
+    assert_eq!(desk.seen("s-1").pop().unwrap().agent_id.as_deref(), Some("a-1"));
+    desk.take(event("Stop", Happening::TurnEnded, 2));
+    assert_eq!(desk.session("s-1").unwrap().summary.unwrap().outcome, "");
+    // One that arrives after the end of its parent is stored, and the session stays ended.
+    desk.take(event("SessionEnd", Happening::SessionEnded { reason: None }, 3));
+    let late = answers("It also has a lexer.", Ends::Subagent, 4);
+    desk.take(HookEvent { agent_id: Some("a-2".into()), ..late });
+    let session = desk.session("s-1").unwrap();
+    assert_eq!(session.state, SessionState::Ended);
+    assert_eq!(desk.kinds("s-1").iter().filter(|kind| **kind == ObsType::Answer).count(), 2);
+}
+
+/// @obs_answers
+#[test]
+fn answers_are_not_stored_if_the_user_does_not_want_them() {
+    let places = Arc::new(FakePlaces::default());
+    let desk = Desk::with(places, Settings { answers: false, ..Settings::default() });
+    desk.take(answers("Done.", Ends::Turn, 0));
+    assert!(desk.seen("s-1").is_empty());
+    assert_eq!(desk.session("s-1").unwrap().state, SessionState::Idle);
 }
 
 /// @capture_sign_of_life

@@ -140,7 +140,7 @@ pub fn around(
     Ok(Some((anchor, earlier, later)))
 }
 
-pub(crate) const DONE: &str = "SELECT id, kind, failed, count FROM observations \
+pub(crate) const DONE: &str = "SELECT id, kind, failed, count, agent_id IS NULL FROM observations \
      WHERE session = ?1 ORDER BY at DESC, id DESC";
 pub(crate) const DEED: &str = "SELECT f.path, o.content, \
      CASE WHEN o.failed OR o.kind = 'git_commit' THEN o.metadata END \
@@ -165,7 +165,9 @@ pub(crate) fn draw(
                 Some((_, sum)) => *sum = sum.saturating_add(count),
                 None => counted.push((kind, count)),
             }
-            if summary.wants(kind, failed) && looked_at < limits::SUMMARY_ROWS_MAX {
+            // A subagent's answer is not the session's outcome.
+            let is_told = kind != ObsType::Answer || row.cell(4)?;
+            if is_told && summary.wants(kind, failed) && looked_at < limits::SUMMARY_ROWS_MAX {
                 looked_at += 1;
                 summary.add(&deed(db, row.cell(0)?, (kind, failed))?);
             }

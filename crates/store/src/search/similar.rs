@@ -73,6 +73,7 @@ pub fn similar(
 fn kept_of(kind: ObsType) -> usize {
     match kind {
         ObsType::UserPrompt => limits::PROMPT_CHARS_MAX,
+        ObsType::Answer => limits::ANSWER_HEAD_CHARS + limits::ANSWER_TAIL_CHARS,
         _ => limits::OBSERVED_CHARS_MAX,
     }
 }

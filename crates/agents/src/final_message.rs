@@ -1,0 +1,165 @@
+//! An agent's final message on its way to the store: what is left out of it, and how much is stored.
+
+use std::borrow::Cow;
+
+use model::limits;
+use text::secrets::Redacted;
+
+use crate::guard;
+use crate::prompt;
+
+/// The message as it is stored: redacted, without private parts, escape sequences and long code. None
+/// if nothing is left.
+pub(crate) fn stored(said: &str) -> Option<Redacted<String>> {
+    let plain = without_escapes(said);
+    let own = prompt::own_words(&plain)?;
+    let folded = without_long_code(&own);
+    let text =
+        guard::head_and_tail(folded.trim(), limits::ANSWER_HEAD_CHARS, limits::ANSWER_TAIL_CHARS);
+    (!text.trim().is_empty()).then_some(text)
+}
+
+/// The text without terminal escape sequences and other control characters.
+fn without_escapes(text: &str) -> Cow<'_, str> {
+    let is_control = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    if !text.contains(is_control) {
+        return text.into();
+    }
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(is_control) {
+        plain.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let length = match rest.strip_prefix('\u{1b}') {
+            Some(sequence) => 1 + sequence_bytes(sequence),
+            None => rest.chars().next().map_or(0, char::len_utf8),
+        };
+        rest = &rest[length..];
+    }
+    plain.push_str(rest);
+    plain.into()
+}
+
+/// Bytes of the escape sequence whose ESC was read already.
+fn sequence_bytes(rest: &str) -> usize {
+    match rest.as_bytes().first() {
+        // CSI: parameters, then one byte that ends it.
+        Some(b'[') => {
+            let end = rest.bytes().skip(1).position(|byte| matches!(byte, b'@'..=b'~'));
+            end.map_or(1, |at| at + 2)
+        }
+        // OSC: a text that BEL or ESC \ ends.
+        Some(b']') => {
+            let end = rest.find(['\u{7}', '\u{1b}']).map_or(1, |at| at + 1);
+            end + usize::from(rest[end..].starts_with('\\'))
+        }
+        Some(byte) if byte.is_ascii() => 1,
+        _ => 0,
+    }
+}
+
+/// The text with `[code: N lines]` in place of fenced code that is long.
+fn without_long_code(text: &str) -> Cow<'_, str> {
+    if !text.contains("```") && !text.contains("~~~") {
+        return text.into();
+    }
+    let mut kept = String::with_capacity(text.len());
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
+        let Some(fence) = fence(line) else {
+            push_line(&mut kept, line);
+            continue;
+        };
+        let mut code = Vec::new();
+        let mut closed = false;
+        for inside in lines.by_ref() {
+            closed = inside.trim().trim_end_matches(['`', '~']).is_empty()
+                && inside.trim_start().starts_with(fence);
+            if closed {
+                break;
+            }
+            code.push(inside);
+        }
+        if code.len() > limits::ANSWER_CODE_LINES_MAX {
+            push_line(&mut kept, &format!("[code: {} lines]", code.len()));
+            continue;
+        }
+        push_line(&mut kept, line);
+        code.iter().for_each(|inside| push_line(&mut kept, inside));
+        if closed {
+            push_line(&mut kept, fence);
+        }
+    }
+    kept.into()
+}
+
+/// The marks that open fenced code on this line.
+fn fence(line: &str) -> Option<&str> {
+    let line = line.trim_start();
+    let sign = line.chars().next().filter(|sign| matches!(sign, '`' | '~'))?;
+    let length = line.bytes().take_while(|byte| *byte == sign as u8).count();
+    (length >= 3).then(|| &line[..length])
+}
+
+fn push_line(text: &mut String, line: &str) {
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    text.push_str(line);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kept(said: &str) -> Option<String> {
+        stored(said).map(Redacted::into_inner)
+    }
+
+    /// @capture_answer_text
+    #[test]
+    fn an_answer_is_stored_without_what_nobody_asked_to_keep() {
+        let code = |lines: usize| "let a = 1;\n".repeat(lines);
+        let table = [
+            ("All done.".to_owned(), Some("All done.".to_owned())),
+            (" \n ".to_owned(), None),
+            ("<private>the plan</private>".to_owned(), None),
+            ("Fixed. <private>x</private> Next?".to_owned(), Some("Fixed.  Next?".to_owned())),
+            ("\u{1b}[31mred\u{1b}[0m\u{7} text".to_owned(), Some("red text".to_owned())),
+            ("\u{1b}]0;title\u{7}a\u{1b}]8;;u\u{1b}\\b".to_owned(), Some("ab".to_owned())),
+            (format!("a\n```rs\n{}```\nb", code(11)), Some("a\n[code: 11 lines]\nb".to_owned())),
+            (
+                format!("a\n```rs\n{}```\nb", code(2)),
+                Some("a\n```rs\nlet a = 1;\nlet a = 1;\n```\nb".to_owned()),
+            ),
+            (format!("```\n{}", code(40)), Some("[code: 40 lines]".to_owned())),
+            (
+                "# rekindle context\n\n## shop\n| #1 | 1h ago | x | y |\n\nThat is all I know."
+                    .to_owned(),
+                Some("That is all I know.".to_owned()),
+            ),
+        ];
+        for (said, expected) in table {
+            assert_eq!(kept(&said), expected, "{said:?}");
+        }
+    }
+
+    /// @capture_answer_text
+    #[test]
+    fn of_a_long_answer_the_beginning_and_the_end_are_stored() {
+        let long = format!("first {}last", "word ".repeat(1_000_000));
+        let stored = kept(&long).unwrap();
+        let most = limits::ANSWER_HEAD_CHARS + limits::ANSWER_TAIL_CHARS;
+        assert!(stored.chars().count() <= most, "{}", stored.chars().count());
+        assert!(stored.starts_with("first word") && stored.ends_with("word last"));
+        assert!(stored.contains(" … "));
+    }
+
+    /// @capture_answer_text
+    #[test]
+    fn a_secret_in_an_answer_is_redacted_also_at_its_end() {
+        let secret = ["ghp", "_", "abcdefghijklmnopqrstuvwxyz0123456789"].concat();
+        let stored = kept(&format!("{} use {secret} now", "word ".repeat(100_000))).unwrap();
+        assert!(!stored.contains(&secret) && stored.contains("[redacted:"), "{stored}");
+    }
+}

@@ -1,0 +1,119 @@
+//! Answers: an agent's final message is stored, found again, and forgotten on request.
+
+use serde_json::{Value, json};
+use testkit::Home;
+
+use super::home;
+
+/// An agent, the event with its final message, and that event's members.
+fn endings(text: &str) -> [(&'static str, &'static str, Value); 5] {
+    let common = json!({ "session_id": "s-1", "cwd": "/srv/shop" });
+    let with = |members: Value| {
+        let mut event = common.clone();
+        event.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
+        event
+    };
+    [
+        ("claude-code", "Stop", with(json!({ "last_assistant_message": text }))),
+        ("codex", "Stop", with(json!({ "last_assistant_message": text, "turn_id": "t-1" }))),
+        ("gemini-cli", "AfterAgent", with(json!({ "prompt": "x", "prompt_response": text }))),
+        (
+            "cursor",
+            "afterAgentResponse",
+            with(json!({ "conversation_id": "s-1", "cursor_version": "2026.09", "text": text })),
+        ),
+        ("opencode", "session.idle", with(json!({ "last_assistant_message": text }))),
+    ]
+}
+
+fn send(home: &Home, agent: &str, event: &str, payload: &Value) {
+    let payload = payload.to_string();
+    let run = home.run_with(&["hook", event, "--agent", agent], payload.as_bytes());
+    assert_eq!((run.code, run.stdout.as_str(), run.stderr.as_str()), (0, "", ""));
+}
+
+fn found(home: &Home, query: &str) -> Vec<Value> {
+    let answer = home.call("search", &json!({ "query": query, "project": "*" }));
+    answer["results"].as_array().unwrap().clone()
+}
+
+/// @obs_answers
+#[test]
+fn the_final_message_of_every_agent_is_found_in_other_words_and_shown_in_its_trace() {
+    for (agent, event, payload) in
+        endings("The checkout rounded each line; now only the sum is rounded.")
+    {
+        let home = home();
+        let _daemon = home.daemon();
+        send(&home, agent, event, &payload);
+        let hits = found(&home, "why was the rounding of the sum changed");
+        assert!(!hits.is_empty(), "{agent}");
+        assert_eq!(hits[0]["obs_type"], "answer", "{agent}");
+        let trace = home.call("session_trace", &json!({ "session_id": "s-1" }));
+        let preview = &trace["prompts"][0]["observations"][0]["content_preview"];
+        assert!(preview.as_str().unwrap().starts_with("The checkout rounded"), "{agent}: {trace}");
+    }
+}
+
+/// @obs_answers
+#[test]
+fn an_answer_without_a_daemon_is_stored_by_the_next_command() {
+    let home = home();
+    let (agent, event, payload) = &endings("The tulip migration is reversible.")[0];
+    send(&home, agent, event, payload);
+    let run = home.run(&["search", "tulip", "--project", "*", "--json"]);
+    assert_eq!(run.json()["results"][0]["obs_type"], "answer");
+}
+
+/// @obs_answers
+#[test]
+fn a_purged_answer_leaves_no_byte_and_the_setting_turns_answers_off() {
+    let home = home();
+    let (agent, event, payload) = &endings("The tulipmania figure was wrong.")[0];
+    {
+        let _daemon = home.daemon();
+        send(&home, agent, event, payload);
+        let id = found(&home, "tulipmania")[0]["id"].as_i64().unwrap();
+        home.run(&["purge", "--id", &id.to_string(), "--confirm"]).ok();
+        assert!(found(&home, "tulipmania").is_empty());
+    }
+    home.run(&["stop"]).ok();
+    let has = |needle: &[u8], bytes: &[u8]| bytes.windows(needle.len()).any(|part| part == needle);
+    for (path, bytes) in home.files() {
+        assert!(!has(b"tulipmania", &bytes), "{}", path.display());
+    }
+    home.run(&["config", "set", "capture.answers", "false"]).ok();
+    send(&home, agent, event, payload);
+    let run = home.run(&["search", "tulipmania", "--project", "*", "--json"]);
+    assert_eq!(run.json()["results"], json!([]));
+}
+
+/// @own_tools_are_not_recorded
+#[test]
+fn calls_of_our_own_tools_are_a_sign_of_life_and_no_record() {
+    let home = home();
+    let _daemon = home.daemon();
+    let tools = [
+        ("claude-code", "PostToolUse", "mcp__rekindle__search"),
+        ("claude-code", "PostToolUse", "mcp__plugin_rekindle_rekindle__search"),
+        ("codex", "PostToolUse", "mcp__rekindle__search"),
+        ("gemini-cli", "AfterTool", "mcp_rekindle_search"),
+        ("opencode", "tool.execute.after", "rekindle_search"),
+    ];
+    for (agent, event, name) in tools {
+        let call = json!({
+            "session_id": "s-1", "cwd": "/srv/shop", "tool_name": name,
+            "tool_input": { "query": "x" }, "tool_response": { "content": "y" },
+        });
+        send(&home, agent, event, &call);
+    }
+    let other = json!({
+        "session_id": "s-1", "cwd": "/srv/shop", "tool_name": "mcp__github__search",
+        "tool_input": {}, "tool_response": {},
+    });
+    send(&home, "claude-code", "PostToolUse", &other);
+    let trace = home.call("session_trace", &json!({ "session_id": "s-1" }));
+    let seen = trace["prompts"][0]["observations"].as_array().unwrap();
+    assert_eq!(seen.len(), 1, "{trace}");
+    assert_eq!(seen[0]["content_preview"], "mcp__github__search");
+}
