@@ -54,7 +54,7 @@ impl Locations {
             _ => home.join(other),
         };
         let explicit_home = dir("REKINDLE_HOME").map(absolute);
-        let user_dir = absolute(
+        let user_dir = around.cwd.join(
             under_home("XDG_DATA_HOME", "Library/Application Support", ".local/share")
                 .join("rekindle"),
         );
@@ -68,7 +68,7 @@ impl Locations {
             // A database that was named keeps its spool, token and logs beside itself.
             (Some(db), None) => files_beside(db),
             (_, Some(home)) => home.clone(),
-            (None, None) => user_dir.clone(),
+            (None, None) => absolute(user_dir.clone()),
         };
         let named = explicit_db.is_some() || explicit_home.is_some();
         let is_usual = explicit_db.is_none();

@@ -84,6 +84,7 @@ fn is_missing(path: &Path) -> bool {
 /// Refuses a file by its first bytes alone, without SQLite, which would make files beside it. A
 /// damaged header is left to SQLite if the file was opened before: the log may hold a good one.
 pub(crate) fn refuse_foreign(path: &Path, known: &KnownFiles) -> Result<(), StoreError> {
+    refuse_irregular_sidecars(path)?;
     match head(path)? {
         FileHead::Empty => Ok(()),
         FileHead::Database { application_id, schema_version } => {
@@ -92,6 +93,21 @@ pub(crate) fn refuse_foreign(path: &Path, known: &KnownFiles) -> Result<(), Stor
         FileHead::Other if known.holds(path) => Ok(()),
         FileHead::Other => Err(refused(path, "is not an SQLite database")),
     }
+}
+
+/// SQLite opens whatever is at a sidecar's name, and would wait for a pipe. A directory it refuses.
+fn refuse_irregular_sidecars(path: &Path) -> Result<(), StoreError> {
+    for file in files::SIDECARS.map(|suffix| files::beside(path, suffix)) {
+        let found = std::fs::metadata(&file).map(|meta| meta.file_type());
+        if let Ok(found) = found.as_ref()
+            && !found.is_file()
+            && !found.is_dir()
+        {
+            let kind = regular::kind(*found);
+            return Err(StoreError::Io(format!("{} is {kind}", file.display())));
+        }
+    }
+    Ok(())
 }
 
 /// Whether a damaged file may be set aside and salvaged: it says that it is ours, or was opened before.

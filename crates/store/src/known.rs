@@ -11,7 +11,10 @@ use std::io::{self, Read as _, Seek as _, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
+use std::thread;
+use std::time::{Duration, Instant, UNIX_EPOCH};
+
+use model::limits;
 
 use crate::error::StoreError;
 use crate::files;
@@ -66,7 +69,7 @@ impl KnownFiles {
 
 /// Why an entry was not locked.
 enum Unclaimed {
-    /// The file has another name that is to be used.
+    /// The file has another name that is to be used, or another process writes to it.
     Refused(StoreError),
     /// The entry cannot be written.
     NoRecord,
@@ -87,12 +90,20 @@ fn claim(entry: &Path, path: &Path) -> Result<File, Unclaimed> {
     (&file).take(PATH_BYTES_MAX).read_to_end(&mut known)?;
     let known = Path::new(OsStr::from_bytes(&known));
     if is_another_name(known, path) {
-        return Err(Unclaimed::Refused(other_name(path, known)));
+        let (path, known) = (path.display().to_string(), known.display().to_string());
+        return Err(Unclaimed::Refused(StoreError::OtherName { path, known }));
     }
-    match file.try_lock() {
-        Ok(()) => {}
-        Err(TryLockError::WouldBlock) => return Err(Unclaimed::Refused(other_name(path, known))),
-        Err(TryLockError::Error(_)) => return Err(Unclaimed::NoRecord),
+    // A process that was killed gives up its locks one after the other: this one may be the last.
+    let until = Instant::now() + limits::DATABASE_LOCK_PATIENCE;
+    loop {
+        match file.try_lock() {
+            Ok(()) => break,
+            Err(TryLockError::Error(_)) => return Err(Unclaimed::NoRecord),
+            Err(TryLockError::WouldBlock) if Instant::now() >= until => {
+                return Err(Unclaimed::Refused(StoreError::Busy));
+            }
+            Err(TryLockError::WouldBlock) => thread::sleep(Duration::from_millis(5)),
+        }
     }
     if known != path {
         let is_new = known.as_os_str().is_empty();
@@ -104,10 +115,6 @@ fn claim(entry: &Path, path: &Path) -> Result<File, Unclaimed> {
         }
     }
     Ok(file)
-}
-
-fn other_name(path: &Path, known: &Path) -> StoreError {
-    StoreError::OtherName { path: path.display().to_string(), known: known.display().to_string() }
 }
 
 /// Whether the file at `path` also is at `known`, in another directory or under another name there: a

@@ -268,6 +268,30 @@ fn a_pipe_in_the_place_of_any_file_that_is_read_fails_at_once() {
 
 /// @pipes_are_never_waited_for
 #[test]
+fn a_pipe_in_the_place_of_a_journal_is_named_and_events_wait() {
+    let home = home();
+    home.run(&["hint", "set", "web", "build", "make", "--ttl", "forever"]).ok();
+    for suffix in ["-journal", "-wal", "-shm"] {
+        let pipe = home.path(&format!("data/rekindle.db{suffix}"));
+        let moved = home.path("moved");
+        let was_there = std::fs::rename(&pipe, &moved).is_ok();
+        mkfifo(&pipe);
+        let run = home.run(&["recent"]);
+        assert_eq!(run.code, 1, "{run:?}");
+        assert!(run.stderr.contains(&format!("{} is a pipe", pipe.display())), "{run:?}");
+        home.hook("Stop", &json!({ "session_id": "s-1" }));
+        std::fs::remove_file(&pipe).unwrap();
+        if was_there {
+            std::fs::rename(&moved, &pipe).unwrap();
+        }
+    }
+    assert_eq!(home.spooled().len(), 3);
+    assert_eq!(home.run(&["hint", "get", "web", "build"]).code, 0);
+    assert_eq!(sqlite::recorded(&home).len(), 3);
+}
+
+/// @pipes_are_never_waited_for
+#[test]
 fn a_pipe_in_the_place_of_the_settings_is_named() {
     let mut home = home();
     let settings = home.path("config.toml");
