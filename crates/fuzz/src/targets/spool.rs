@@ -104,7 +104,11 @@ impl SpoolSubject {
         });
         let mut id = [0xfe; 16];
         id[..8].copy_from_slice(&self.cases.to_be_bytes());
-        let at = 1_700_000_000_000 + i64::try_from(self.cases).unwrap_or_default();
+        // As old as the folder's last change: retention would remove an old event as soon as the case's
+        // own event ends a turn.
+        let changed = std::fs::metadata(folder).and_then(|meta| meta.modified()).ok();
+        let since = changed.and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok());
+        let at = since.map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or_default());
         let event = agents::extract(Some("claude-code"), None, &(&payload).into(), CallId(id), at);
         let event: HookEvent =
             event.unwrap_or_else(|error| panic!("the follower is refused: {error:?}"));
