@@ -96,9 +96,10 @@ impl ProjectFileSubject {
             Ok(reply) => reply.to_string(),
         };
         ensure(reply.len() <= TOLD_BYTES_MAX, || format!("{} bytes are told", reply.len()))?;
-        // One sentence of the file may be a name; its repetition never is.
-        let repeats = reply.matches("previous instructions").count();
-        ensure(repeats <= 4, || format!("a file's text is told {repeats} times: {reply}"))
+        // A row shows the name of its project, and a name has room for the sentence once.
+        let repeated =
+            reply.split("\\n").find(|row| row.matches("previous instructions").count() > 1);
+        ensure(repeated.is_none(), || format!("a row repeats a file's text: {reply}"))
     }
 
     fn check_names(&self) -> Checked {
