@@ -1,4 +1,4 @@
-//! An agent's final message on its way to the store: what is left out of it, and how much is stored.
+//! Prepares an agent's final message for the store: removes private and long parts, and shortens it.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use crate::prompt;
 /// The message as it is stored: redacted, without private parts, escape sequences and long code. None
 /// if nothing is left.
 pub(crate) fn stored(said: &str) -> Option<Redacted<String>> {
-    let plain = without_escapes(said);
+    let plain = without_controls(said);
     let own = prompt::own_words(&plain)?;
     let folded = without_long_code(&own);
     let text =
@@ -20,41 +20,12 @@ pub(crate) fn stored(said: &str) -> Option<Redacted<String>> {
 }
 
 /// The text without terminal escape sequences and other control characters.
-fn without_escapes(text: &str) -> Cow<'_, str> {
+fn without_controls(text: &str) -> Cow<'_, str> {
     let is_control = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
-    if !text.contains(is_control) {
-        return text.into();
-    }
-    let mut plain = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find(is_control) {
-        plain.push_str(&rest[..at]);
-        rest = &rest[at..];
-        let length = match rest.strip_prefix('\u{1b}') {
-            Some(sequence) => 1 + sequence_bytes(sequence),
-            None => rest.chars().next().map_or(0, char::len_utf8),
-        };
-        rest = &rest[length..];
-    }
-    plain.push_str(rest);
-    plain.into()
-}
-
-/// Bytes of the escape sequence whose ESC was read already.
-fn sequence_bytes(rest: &str) -> usize {
-    match rest.as_bytes().first() {
-        // CSI: parameters, then one byte that ends it.
-        Some(b'[') => {
-            let end = rest.bytes().skip(1).position(|byte| matches!(byte, b'@'..=b'~'));
-            end.map_or(1, |at| at + 2)
-        }
-        // OSC: a text that BEL or ESC \ ends.
-        Some(b']') => {
-            let end = rest.find(['\u{7}', '\u{1b}']).map_or(1, |at| at + 1);
-            end + usize::from(rest[end..].starts_with('\\'))
-        }
-        Some(byte) if byte.is_ascii() => 1,
-        _ => 0,
+    let plain = text::without_escapes(text);
+    match plain.contains(is_control) {
+        true => plain.replace(is_control, "").into(),
+        false => plain,
     }
 }
 
@@ -118,7 +89,7 @@ mod tests {
 
     /// @capture_answer_text
     #[test]
-    fn an_answer_is_stored_without_what_nobody_asked_to_keep() {
+    fn an_answer_is_stored_without_private_parts_controls_and_long_code() {
         let code = |lines: usize| "let a = 1;\n".repeat(lines);
         let table = [
             ("All done.".to_owned(), Some("All done.".to_owned())),

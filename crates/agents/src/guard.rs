@@ -27,6 +27,8 @@ pub(crate) fn with_known_values<E>(
     payload: &Json<'_>,
     extract: impl Fn() -> Result<HookEvent, E>,
 ) -> Result<HookEvent, E> {
+    // An extraction that panicked may have left its values on this thread.
+    KNOWN.take();
     let event = extract()?;
     if !is_redacted(&event) {
         return Ok(event);
@@ -62,6 +64,7 @@ fn is_redacted(event: &HookEvent) -> bool {
     event.cwd.as_ref().is_some_and(marked)
         || match &event.what {
             Happening::Prompted(text) | Happening::CwdChanged(text) => marked(text),
+            Happening::Answered(answer) => marked(&answer.text),
             Happening::SessionEnded { reason } => reason.as_ref().is_some_and(marked),
             Happening::ToolStarting(tool) | Happening::ToolUsed(tool) => !rules(tool).is_empty(),
             _ => false,
@@ -163,10 +166,7 @@ pub(crate) fn head_and_tail(text: &str, head: usize, tail: usize) -> Redacted<St
     }
     let last = match is_whole {
         true => first.clone(),
-        false => {
-            let from = text.floor_char_boundary(text.len() - limits::CAPTURED_BYTES_MAX);
-            safe(&text[from..])
-        }
+        false => safe_end(text),
     };
     let tail = tail - MARK.chars().count();
     let from = last.char_indices().rev().nth(tail - 1).map_or(0, |(at, _)| at);

@@ -3,6 +3,7 @@
 //! Stored text is data. Terminals get it through [`one_line`] or [`printable`], so that it can neither move
 //! a cursor nor pretend to be another line. Models get it through [`neutral`](neutral()) or [`quoted`].
 
+mod escapes;
 mod gist;
 mod neutral;
 pub mod passages;
@@ -13,6 +14,7 @@ pub mod terms;
 pub mod tokens;
 pub mod words;
 
+pub use escapes::without_escapes;
 pub use gist::gist;
 pub use neutral::neutral;
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use model::limits;
 
-use super::verdict::{cleaned, is_telling};
+use super::verdict::is_telling;
 use crate::guard;
 
 /// Characters of one such line, the next one included: below a panic and an error of a compiler it says
@@ -14,7 +14,7 @@ const TELLING_CHARS_MAX: usize = 240;
 
 /// At most `max_chars` of a text, through the secret guard.
 pub(super) fn of(text: &str, max_chars: usize) -> String {
-    let text = cleaned(text);
+    let text = text::without_escapes(text);
     let first = guard::safe(&text);
     let is_whole = text.len() <= limits::CAPTURED_BYTES_MAX;
     if is_whole && first.chars().nth(max_chars).is_none() {

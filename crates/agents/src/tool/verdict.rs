@@ -13,7 +13,7 @@ mod python;
 mod scripts;
 mod suites;
 
-pub(super) use lines::{cleaned, is_telling};
+pub(super) use lines::is_telling;
 pub(super) use plain::failed as plain_failed;
 
 use super::runs::Kind;
@@ -136,7 +136,7 @@ pub(super) fn read(kind: Kind, program: &str, texts: &[&str]) -> RunReport {
     };
     for text in texts {
         for line in lines::looked_at(text).into_iter().flat_map(lines::of) {
-            reading.line(&cleaned(line));
+            reading.line(&text::without_escapes(line));
         }
     }
     reading.report()

@@ -1,12 +1,8 @@
 //! Lines of output without colours, and small readers for what is in them.
 
-use std::borrow::Cow;
-
 use model::limits;
 
 use super::Tally;
-
-const ESCAPE: char = '\u{1b}';
 
 /// The parts of a text that are read: all of a short one, the beginning and the end of a long one.
 pub(super) fn looked_at(text: &str) -> [&str; 2] {
@@ -25,39 +21,6 @@ pub(super) fn looked_at(text: &str) -> [&str; 2] {
 /// A progress bar writes over its own line, so that a carriage return ends a line too.
 pub(super) fn of(text: &str) -> impl Iterator<Item = &str> {
     text.split(['\n', '\r'])
-}
-
-/// A text without the sequences that colour it.
-pub(crate) fn cleaned(text: &str) -> Cow<'_, str> {
-    if !text.contains(ESCAPE) {
-        return Cow::Borrowed(text);
-    }
-    let mut clean = String::with_capacity(text.len());
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        if c != ESCAPE {
-            clean.push(c);
-            continue;
-        }
-        match chars.next() {
-            // CSI: parameters, and a final byte.
-            Some('[') => {
-                while chars.next_if(|c| (' '..='?').contains(c)).is_some() {}
-                chars.next_if(|c| ('@'..='~').contains(c));
-            }
-            // OSC: up to BEL or `ESC \`; one without an end must not swallow the next line.
-            Some(']') => {
-                while chars.next_if(|c| !matches!(*c, '\u{7}' | ESCAPE | '\n')).is_some() {}
-                if chars.next_if_eq(&'\u{7}').is_none() && chars.next_if_eq(&ESCAPE).is_some() {
-                    chars.next();
-                }
-            }
-            // A choice of character set has one more byte.
-            Some('(' | ')') => drop(chars.next()),
-            _ => {}
-        }
-    }
-    Cow::Owned(clean)
 }
 
 /// The number at the beginning of a text, and the rest of it.

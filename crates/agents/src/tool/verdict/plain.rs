@@ -15,7 +15,7 @@ const GIT_SHOWS: &[&str] = &["show", "log", "diff", "grep", "blame", "cat-file",
 pub(crate) fn failed(commands: &[Simple], texts: &[&str]) -> bool {
     let shown: Vec<_> = texts.iter().flat_map(|text| lines::looked_at(text)).collect();
     let all = || {
-        let lines = shown.iter().flat_map(|text| lines::of(text)).map(lines::cleaned);
+        let lines = shown.iter().flat_map(|text| lines::of(text)).map(text::without_escapes);
         lines.filter(|line| !line.trim().is_empty())
     };
     let last = all().last();
