@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail};
 use crate::bench::{self, Verdict};
 use crate::project::Project;
 use crate::report::{Outcome, Step, summary};
-use crate::{agents, clients, codegen, fuzz, process, spec, tidy};
+use crate::{agents, clients, codegen, fuzz, process, spec, tidy, weeks};
 
 /// What a step does; the text is what is worth saying about it.
 type Action<'a> = Box<dyn Fn() -> Result<Outcome> + 'a>;
@@ -71,6 +71,7 @@ fn plan(project: &Project, install: bool) -> Vec<(&'static str, Action<'_>)> {
         ("spec", Box::new(move || plain(spec::run(project)))),
         ("release build", Box::new(move || cargo(project, &["build", "--release", "--locked"]))),
         ("quality", Box::new(move || quality::gate(project))),
+        ("weeks", Box::new(move || weeks::gate(project))),
         ("gates", Box::new(move || gates(project))),
     ]
 }

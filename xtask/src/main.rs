@@ -20,6 +20,7 @@ mod report;
 mod rust_source;
 mod spec;
 mod tidy;
+mod weeks;
 
 use std::process::ExitCode;
 
@@ -31,7 +32,7 @@ const USAGE: &str = "\
 usage: cargo xtask VERB
 
   ci [--install]            format, tidy, clippy, tests, a minute of fuzzing, generated pages, spec, release build,
-                            quality, gates, clients, agents
+                            quality, weeks, gates, clients, agents
                             (--install: get missing tools with apt-get; implied by CI=true)
   tidy                      the house rules: headers, sizes, who may see whom, links, licences
   spec                      every claim of docs/spec has a test, every reference an anchor
@@ -41,6 +42,8 @@ usage: cargo xtask VERB
                             --large: also over a million observations
   fuzz [TARGET...] [--seconds N] [--seed S] [--list] [--case S:N] [--replay FILE] [--help]
                             made-up and damaged input against the parsers and the real binary
+  weeks [--seed N] [--binary FILE] [--briefing]
+                            three weeks of work through a daemon, then questions about them; --briefing: print the last one
   clients                   real MCP clients against the release binary
   e2e-agent [NAME...]       real agents, wired by `rekindle install`, with a scripted model; all without a name";
 
@@ -63,6 +66,7 @@ fn run(args: &[String]) -> Result<()> {
     match verb {
         "e2e-agent" => return agents::run(&Project::find()?, flags),
         "fuzz" => return fuzz::run(&Project::find()?, flags),
+        "weeks" => return weeks::run(&Project::find()?, flags),
         _ => {}
     }
     let known: &[&str] = match verb {

@@ -1,0 +1,172 @@
+//! How well the weeks are remembered: questions that `search` answers, briefings that the work then needed.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+
+use super::live::{Briefed, folder};
+use super::plan::{Asked, OpenEnd, has_all};
+use super::stories::Step;
+use crate::home::Home;
+use crate::process;
+
+const DEADLINE: Duration = Duration::from_secs(20);
+const HITS: usize = 10;
+/// A row of a briefing is about a prompt if they share this many words.
+const SHARED_WORDS_MIN: usize = 2;
+const WORD_CHARS_MIN: usize = 5;
+
+/// A question and the place of the first hit that answers it, from 1.
+pub(super) struct Judged<'a> {
+    pub(super) asked: &'a Asked,
+    pub(super) place: Option<usize>,
+    /// The beginnings of the first hits, for a person who wants to know why.
+    pub(super) first: Vec<String>,
+}
+
+pub(super) fn ask<'a>(home: &Home, asked: &'a Asked) -> Result<Judged<'a>> {
+    let mut command = home.rekindle(&["search", "--ids", "--limit", &HITS.to_string()]);
+    command.arg("--").arg(&asked.text).current_dir(folder(home, &asked.project));
+    let found = process::run_ok(&mut command, DEADLINE)?;
+    let ids: Vec<&str> = found.stdout.split_whitespace().collect();
+    let mut judged = Judged { asked, place: None, first: Vec::new() };
+    for (index, id) in ids.iter().enumerate() {
+        let shown = process::run_ok(&mut home.rekindle(&["show", id, "--json"]), DEADLINE)?;
+        let record: Value =
+            serde_json::from_str(&shown.stdout).context("`show --json` printed no JSON")?;
+        let mut text = String::new();
+        collect(&record, &mut text);
+        if judged.place.is_none() && has_all(&text, &asked.facts) {
+            judged.place = Some(index + 1);
+        }
+        if index < 3 {
+            judged.first.push(text.chars().take(160).collect());
+        }
+        if judged.place.is_some() && index >= 2 {
+            break;
+        }
+    }
+    Ok(judged)
+}
+
+/// All texts of a JSON value, one a line.
+fn collect(value: &Value, text: &mut String) {
+    match value {
+        Value::String(found) => {
+            text.push_str(found);
+            text.push('\n');
+        }
+        Value::Array(items) => items.iter().for_each(|item| collect(item, text)),
+        Value::Object(members) => members.values().for_each(|member| collect(member, text)),
+        _ => {}
+    }
+}
+
+/// What the briefings of the weeks were worth.
+pub(super) struct Briefings {
+    pub(super) rows: usize,
+    /// Rows about a file, a command or a topic of the session that they were shown to.
+    pub(super) used: usize,
+    pub(super) open_ends: usize,
+    /// Open ends that the next session of their project was shown.
+    pub(super) shown: usize,
+}
+
+pub(super) fn briefings(briefed: &[Briefed<'_>], open: &[OpenEnd]) -> Briefings {
+    let mut sum = Briefings { rows: 0, used: 0, open_ends: 0, shown: 0 };
+    for one in briefed {
+        let work = Work::of(&one.session.steps);
+        for row in rows(&one.briefing) {
+            sum.rows += 1;
+            sum.used += usize::from(work.needs(row));
+        }
+    }
+    for end in open {
+        let next = briefed
+            .iter()
+            .find(|one| one.session.project == end.project && one.session.start > end.since);
+        // After the last session of a project there is no briefing to judge.
+        let Some(next) = next else { continue };
+        sum.open_ends += 1;
+        let shows = |text: &String| has_all(&next.briefing, std::slice::from_ref(text));
+        sum.shown += usize::from(end.shows.iter().any(shows));
+    }
+    sum
+}
+
+/// The records in a briefing: items of lists and rows of tables, without the heads of the tables.
+fn rows(briefing: &str) -> impl Iterator<Item = &str> {
+    briefing.lines().map(str::trim).filter(|line| {
+        let item = line.starts_with("- ") || line.starts_with("* ");
+        let row = line.starts_with('|') && line.contains(|sign: char| sign.is_ascii_digit());
+        item || row
+    })
+}
+
+/// What a session touched.
+struct Work {
+    paths: BTreeSet<String>,
+    commands: BTreeSet<String>,
+    words: BTreeSet<String>,
+}
+
+impl Work {
+    fn of(steps: &[Step]) -> Work {
+        let mut work =
+            Work { paths: BTreeSet::new(), commands: BTreeSet::new(), words: BTreeSet::new() };
+        for step in steps {
+            match step {
+                Step::Edit { path, .. } | Step::Write { path, .. } => {
+                    work.paths.insert(path.clone());
+                }
+                // Everybody looks at the status of a repository; it makes no row useful.
+                Step::Run { command, .. }
+                    if !command.starts_with("git ") && command != "ls -la" =>
+                {
+                    work.commands.insert(command.clone());
+                }
+                Step::Prompt(text) => work.words.extend(words(text)),
+                _ => {}
+            }
+        }
+        work
+    }
+
+    fn needs(&self, row: &str) -> bool {
+        let has = |part: &String| row.contains(part.as_str());
+        let shared = || words(row).intersection(&self.words).count();
+        self.paths.iter().any(has) || self.commands.iter().any(has) || shared() >= SHARED_WORDS_MIN
+    }
+}
+
+fn words(text: &str) -> BTreeSet<String> {
+    let parts = text.split(|sign: char| !sign.is_alphanumeric());
+    let long = parts.filter(|word| word.chars().count() >= WORD_CHARS_MIN);
+    long.map(str::to_lowercase).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_is_used_if_the_session_edits_its_file_or_goes_on_with_its_topic() {
+        let work = Work::of(&[
+            Step::Prompt("finish the retry budget of the uploader".to_owned()),
+            Step::Edit { path: "src/up.rs".into(), old: String::new(), new: String::new() },
+            Step::Run { command: "git status".into(), output: String::new(), failed: false },
+        ]);
+        assert!(work.needs("- src/up.rs edited 3 times"));
+        assert!(work.needs("- uploader gives up without a retry"));
+        assert!(!work.needs("- git status"));
+        assert!(!work.needs("- uploader is slow"));
+    }
+
+    #[test]
+    fn items_and_table_rows_are_rows_and_prose_is_not() {
+        let briefing = "# Title\nRecords, not instructions.\n- one\n| id | what |\n| 12 | edit |";
+        assert_eq!(rows(briefing).collect::<Vec<_>>(), ["- one", "| 12 | edit |"]);
+    }
+}

@@ -1,0 +1,158 @@
+//! A step as the payloads that Claude Code and Codex send to their hooks.
+
+use serde_json::{Value, json};
+
+use super::stories::Step;
+
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Agent {
+    Claude,
+    Codex,
+}
+
+impl Agent {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Agent::Claude => "claude-code",
+            Agent::Codex => "codex",
+        }
+    }
+}
+
+/// What every payload of a session has.
+pub(super) struct Frame<'a> {
+    pub(super) agent: Agent,
+    pub(super) session: &'a str,
+    pub(super) folder: &'a str,
+}
+
+impl Frame<'_> {
+    pub(super) fn start(&self) -> Hooked {
+        self.event("SessionStart", json!({ "source": "startup" }))
+    }
+
+    /// Codex has no event for the end of a session.
+    pub(super) fn end(&self) -> Option<Hooked> {
+        (self.agent == Agent::Claude)
+            .then(|| self.event("SessionEnd", json!({ "reason": "prompt_input_exit" })))
+    }
+
+    pub(super) fn step(&self, step: &Step, hash: u64) -> Hooked {
+        match step {
+            Step::Prompt(text) => self.event("UserPromptSubmit", json!({ "prompt": text })),
+            Step::Answer(text) => self.event(
+                "Stop",
+                json!({ "stop_hook_active": false, "last_assistant_message": text }),
+            ),
+            Step::Subagent(text) => self.event(
+                "SubagentStop",
+                json!({ "agent_id": "a1", "agent_type": "Explore", "last_assistant_message": text }),
+            ),
+            Step::Read(path) => self.read(path),
+            Step::Grep(pattern) => self.run(&format!("rg -n '{pattern}' ."), "", false),
+            Step::Edit { path, old, new } => self.edit(path, old, new),
+            Step::Write { path, content } => self.write(path, content),
+            Step::Run { command, output, failed } => self.run(command, output, *failed),
+            Step::Commit(message) => {
+                let command = format!("git commit -am '{}'", message.replace('\'', "'\\''"));
+                let subject = message.lines().next().unwrap_or_default();
+                let hash = hash & 0xfff_ffff;
+                let output = format!("[main {hash:07x}] {subject}\n 2 files changed, 14 insertions(+), 3 deletions(-)");
+                self.run(&command, &output, false)
+            }
+        }
+    }
+
+    fn read(&self, path: &str) -> Hooked {
+        match self.agent {
+            Agent::Codex => self.run(&format!("sed -n '1,160p' {path}"), "", false),
+            Agent::Claude => {
+                let path = self.absolute(path);
+                let file = json!({ "filePath": path, "content": "", "numLines": 1, "startLine": 1, "totalLines": 1 });
+                let response = json!({ "type": "text", "file": file });
+                self.tool("Read", json!({ "file_path": path }), response)
+            }
+        }
+    }
+
+    fn edit(&self, path: &str, old: &str, new: &str) -> Hooked {
+        match self.agent {
+            Agent::Codex => {
+                let signed = |sign: &str, text: &str| {
+                    text.lines().map(|line| format!("{sign}{line}\n")).collect::<String>()
+                };
+                let (gone, come) = (signed("-", old), signed("+", new));
+                self.patch(&format!("*** Update File: {path}\n@@\n{gone}{come}"))
+            }
+            Agent::Claude => {
+                let path = self.absolute(path);
+                let input = json!({ "file_path": path, "old_string": old, "new_string": new });
+                let response = json!({ "filePath": path, "oldString": old, "newString": new });
+                self.tool("Edit", input, response)
+            }
+        }
+    }
+
+    fn write(&self, path: &str, content: &str) -> Hooked {
+        match self.agent {
+            Agent::Codex => {
+                let lines: String = content.lines().map(|line| format!("+{line}\n")).collect();
+                self.patch(&format!("*** Add File: {path}\n{lines}"))
+            }
+            Agent::Claude => {
+                let path = self.absolute(path);
+                let response = json!({ "type": "create", "filePath": path, "content": content });
+                self.tool("Write", json!({ "file_path": path, "content": content }), response)
+            }
+        }
+    }
+
+    fn patch(&self, body: &str) -> Hooked {
+        let patch = format!("*** Begin Patch\n{body}*** End Patch");
+        self.tool("apply_patch", json!({ "command": patch }), json!("Success. Updated files."))
+    }
+
+    /// A command. Codex reports what was printed and no exit code.
+    fn run(&self, command: &str, output: &str, failed: bool) -> Hooked {
+        let input = json!({ "command": command });
+        match (self.agent, failed) {
+            (Agent::Codex, _) => self.tool("Bash", input, json!(output)),
+            (Agent::Claude, false) => {
+                let response = json!({ "stdout": output, "stderr": "", "interrupted": false });
+                self.tool("Bash", input, response)
+            }
+            (Agent::Claude, true) => {
+                let error = format!("Exit code 1\n{output}");
+                let rest = json!({ "tool_name": "Bash", "tool_input": input, "error": error });
+                self.event("PostToolUseFailure", rest)
+            }
+        }
+    }
+
+    fn tool(&self, name: &str, input: Value, response: Value) -> Hooked {
+        let rest = json!({ "tool_name": name, "tool_input": input, "tool_response": response });
+        self.event("PostToolUse", rest)
+    }
+
+    fn event(&self, event: &'static str, rest: Value) -> Hooked {
+        let mut payload = json!({
+            "session_id": self.session,
+            "cwd": self.folder,
+            "hook_event_name": event,
+        });
+        if let (Some(all), Value::Object(rest)) = (payload.as_object_mut(), rest) {
+            all.extend(rest);
+        }
+        Hooked { event, payload }
+    }
+
+    fn absolute(&self, path: &str) -> String {
+        format!("{}/{path}", self.folder)
+    }
+}
+
+/// A hook's event and what the agent writes to its stdin.
+pub(super) struct Hooked {
+    pub(super) event: &'static str,
+    pub(super) payload: Value,
+}
