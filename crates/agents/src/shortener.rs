@@ -329,15 +329,7 @@ impl Shortener {
     /// Copies a text up to its end, or until it turns out to be long.
     fn text(&mut self, bytes: &[u8]) -> usize {
         let State::Text { from, escaped } = &mut self.state else { return 0 };
-        let mut taken = bytes.len();
-        let mut ended = false;
-        if std::mem::take(escaped) {
-            taken = 1;
-        } else if let Some(at) = bytes.iter().position(|byte| matches!(byte, b'"' | b'\\')) {
-            taken = at + 1;
-            ended = bytes.get(at) == Some(&b'"');
-            *escaped = !ended;
-        }
+        let (taken, ended) = string_part(bytes, escaped);
         self.out.extend_from_slice(bytes.get(..taken).unwrap_or_default());
         let from = *from;
         let max = limits::EVENT_TEXT_BYTES_MAX + 2;
@@ -360,15 +352,7 @@ impl Shortener {
     /// Reads on in the name of a member.
     fn member_name(&mut self, bytes: &[u8]) -> usize {
         let State::InName { escaped } = &mut self.state else { return 0 };
-        let mut taken = bytes.len();
-        let mut ended = false;
-        if std::mem::take(escaped) {
-            taken = 1;
-        } else if let Some(at) = bytes.iter().position(|byte| matches!(byte, b'"' | b'\\')) {
-            taken = at + 1;
-            ended = bytes.get(at) == Some(&b'"');
-            *escaped = !ended;
-        }
+        let (taken, ended) = string_part(bytes, escaped);
         let read = bytes.get(..taken - usize::from(ended)).unwrap_or_default();
         // One byte more tells that the name is too long.
         let room = (limits::EVENT_NAME_BYTES_MAX + 1).saturating_sub(self.name.len());
@@ -450,6 +434,20 @@ impl Shortener {
         }
         end.map_or(bytes.len(), |at| at + 1)
     }
+}
+
+/// The length of the next part of a JSON string, up to and including its end or a backslash, and whether the string ends
+/// there. `escaped` says whether the byte before was a backslash.
+fn string_part(bytes: &[u8], escaped: &mut bool) -> (usize, bool) {
+    if std::mem::take(escaped) {
+        return (1, false);
+    }
+    let Some(at) = bytes.iter().position(|byte| matches!(byte, b'"' | b'\\')) else {
+        return (bytes.len(), false);
+    };
+    let ended = bytes.get(at) == Some(&b'"');
+    *escaped = !ended;
+    (at + 1, ended)
 }
 
 #[cfg(test)]

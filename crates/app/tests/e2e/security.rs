@@ -13,7 +13,7 @@ use super::home;
 use super::ways::{of_tool, request, under};
 
 /// Every path that shows or changes something of the user's.
-const CLOSED: [(&str, &str); 9] = [
+pub(crate) const CLOSED: [(&str, &str); 9] = [
     ("POST", "/rpc"),
     ("POST", "/"),
     ("POST", "/mcp"),
