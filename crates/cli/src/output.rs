@@ -24,15 +24,15 @@ pub struct Output {
     err: Stream,
     /// Whether a person looks at stdout.
     terminal: bool,
-    /// What became of stdout.
+    /// Whether stdout can still be written to.
     stdout: StdoutState,
 }
 
-/// Whether stdout still takes what is printed.
+/// Whether stdout can still be written to, and if not, why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum StdoutState {
     Open,
-    /// The reader left, as `head` does; nobody misses the rest.
+    /// The reader closed the pipe, as `head` does. That is not an error.
     ReaderLeft,
     /// A write failed, for example because the disk is full.
     Failed,
@@ -236,18 +236,18 @@ impl Output {
         self.say(&lines);
     }
 
-    /// Whether nothing more can be printed, because the reader left or a write failed.
+    /// Whether nothing more can be printed, because the reader closed the pipe or a write failed.
     pub fn is_closed(&self) -> bool {
         self.stdout != StdoutState::Open
     }
 
-    /// The code to exit with: a command that did its work fails all the same if what it printed was lost.
+    /// The exit code: a command that succeeded still fails if its output could not be written.
     pub fn exit(&self, exit: u8) -> u8 {
         if exit == 0 && self.stdout == StdoutState::Failed { 1 } else { exit }
     }
 
-    /// Writes to stdout; 0, or 1 if that failed for another reason than a reader that left. A failure is
-    /// reported once.
+    /// Writes to stdout and returns the exit code: 1 if the write failed, except for a closed pipe. A failure
+    /// is reported once.
     fn put(&mut self, text: &str) -> u8 {
         let written = self.out.to.write_all(text.as_bytes()).and_then(|()| self.out.to.flush());
         match written {

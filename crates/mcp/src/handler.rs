@@ -75,7 +75,7 @@ impl Handler {
         self.runtime.table().check_size(tool, bytes)
     }
 
-    /// Every reply of an operation passes here on its way to a model.
+    /// Runs an operation and neutralises its reply. Every reply that reaches a model comes from here.
     async fn call(&self, context: &RequestContext<RoleServer>, op: &str, params: Value) -> Reply {
         let from = sender(context)?;
         let request =

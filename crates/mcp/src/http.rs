@@ -80,7 +80,7 @@ impl McpServer {
         if is_modern(&message)
             && let Some(id) = request_id(&message)
         {
-            // The SDK parses the body itself; two trees of it are not needed.
+            // The SDK parses the body again: free our tree first, so that there is only one in memory.
             drop(message);
             return self.modern(request, from, &id.into_json_value(), streamed).await;
         }

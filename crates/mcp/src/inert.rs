@@ -1,12 +1,12 @@
-//! Replies as a model may read them: every text of a result or an error, names of members included, passes
-//! through [`text::neutral`]. This is the only place where MCP does it; all tools and resources go through it.
+//! Makes replies safe for a model to read: every string of a result or an error, member names included, passes
+//! through [`text::neutral`]. All tools and resources use this module; nothing else in MCP neutralises text.
 
 use std::borrow::Cow;
 
 use model::Reply;
 use serde_json::{Map, Value};
 
-/// The reply with nothing in it that acts on a model or its host.
+/// Returns the reply with all markup neutralised that a model or its host would act on.
 pub(crate) fn reply(reply: Reply) -> Reply {
     match reply {
         Ok(mut value) => {

@@ -2,7 +2,7 @@
 //!
 //! Read in this order: [`McpServer`] (the two ways in), `message` (one line of JSON-RPC), `http`
 //! (the layer in front of the SDK's HTTP service), `handler` (what the SDK asks of us), `tools`
-//! and `resources` (the table of operations as MCP shows it), `inert` (text that cannot act on a model). No socket, no session and no state
+//! and `resources` (the table of operations as MCP shows it), `inert` (neutralises replies). No socket, no session and no state
 //! of a client is kept here: a message that is sent again to another daemon finds everything it
 //! needs in itself and in its [`Peer`].
 

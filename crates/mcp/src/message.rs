@@ -182,7 +182,7 @@ impl Transport<RoleServer> for Left {
     }
 }
 
-/// Parses a message, or refuses it: what is not JSON, and what would take too much memory.
+/// Parses a message. Refuses invalid JSON, and JSON that would take too much memory when parsed.
 pub(crate) fn parse(message: &[u8]) -> Result<Value, Outcome> {
     weight::check(message).map_err(|error| refused(None, &error))?;
     serde_json::from_slice(message).map_err(|error| unparsable(&error))

@@ -102,7 +102,7 @@ impl Op for DeleteHint {
     }
 }
 
-/// The answer as it is stored for a repeat of the call: without what the hint said, which is to be gone.
+/// The answer as it is stored for a retry of the call: without the hint's value and reason, because they are deleted.
 struct Deleted(DeleteHintOutput);
 
 impl Serialize for Deleted {

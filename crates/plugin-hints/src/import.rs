@@ -61,7 +61,7 @@ pub(crate) struct ImportHintsParams {
     /// What a bad hint in the document does.
     #[serde(default)]
     on_error: OnError,
-    /// Take in what looks like a credential; it is marked as secret. Agents need the setting
+    /// Import hints that look like credentials, marked as secret. Agents need the setting
     /// hints.agents_may_store_secrets.
     #[serde(default)]
     allow_secret: bool,

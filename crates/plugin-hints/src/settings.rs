@@ -44,7 +44,7 @@ pub(crate) const KEYS: &[ConfigKey] = &[
         kind: ConfigKind::Boolean,
         default: "true",
         env: &["REKINDLE_JUST_IN_TIME"],
-        doc: "Whether agents are told a hint when they are about to run, or fail to run, what it is about.",
+        doc: "Whether an agent gets a hint when it is about to run the command that the hint is about, or when it fails.",
     },
 ];
 
@@ -64,7 +64,7 @@ impl Settings {
         let default_ttl = Ttl::parse(config.text(DEFAULT_TTL)).unwrap_or_default();
         let max = usize::try_from(config.integer(MAX)).unwrap_or(limits::HINTS_MAX);
         let guard = config.boolean(SECRET_GUARD);
-        // Text that an agent read may tell it to store a secret where others will read it.
+        // A text that the agent has read (prompt injection) may make it store a secret where others will read it.
         let is_agent = matches!(tier, Tier::Agent | Tier::Hook);
         let may_store_secrets = !guard || !is_agent || config.boolean(AGENTS_MAY_STORE_SECRETS);
         Settings { max, guard, may_store_secrets, default_ttl }

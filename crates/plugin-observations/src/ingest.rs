@@ -194,7 +194,7 @@ fn answered(tx: &Tx<'_>, event: &HookEvent, seen: Seen, answer: &Answer) -> Resu
     observations::add_answer(tx, &new).map(drop)
 }
 
-/// The agent waits: the session is idle and gets its summary.
+/// Ends a turn: marks the session idle and writes its summary.
 fn turn_ended(
     tx: &Tx<'_>,
     event: &HookEvent,

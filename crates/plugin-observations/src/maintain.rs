@@ -33,7 +33,7 @@ pub(crate) struct MaintainOutput {
     /// What the sweep removed, by type; left out without a sweep.
     #[serde(skip_serializing_if = "Option::is_none")]
     swept: Option<BTreeMap<String, u64>>,
-    /// Damaged rows that were repaired; left out if there were none. Damaged records stay until they are purged.
+    /// Damaged rows that were repaired; left out if there were none. Damaged records are kept until they are purged.
     #[serde(skip_serializing_if = "Option::is_none")]
     repaired: Option<u64>,
     /// `rebuilt` or `optimised`.

@@ -40,9 +40,9 @@ struct Exclude {
 /// Why nothing about any path in a project is stored.
 #[derive(Clone, Debug)]
 enum Withheld {
-    /// The settings file cannot be understood, and why. It may be meant to hide something.
+    /// The settings file cannot be parsed, with the reason. It may be meant to exclude something.
     Broken(String),
-    /// The globs of this file cover every path.
+    /// The globs of this file exclude every path.
     Excluded(String),
 }
 
@@ -62,8 +62,8 @@ impl Place {
         })
     }
 
-    /// Why nothing about the project's files is stored, as one line; none if something is. A user would
-    /// not notice it otherwise, and a clone may bring such a file.
+    /// Why nothing about the project's files is stored, as one line; `None` if something is stored. Without
+    /// this line a user would not notice, and such a settings file may come with a clone.
     pub(crate) fn withheld(&self) -> Option<String> {
         Some(match self.exclude.as_ref()?.withheld.as_ref()? {
             Withheld::Broken(what) => {
@@ -120,9 +120,9 @@ fn hides(text: &str, glob: &Glob, path: &str) -> bool {
     above(path) || (plain != path && above(&plain)) || by_name
 }
 
-/// Whether the globs together hide whatever path a project may have.
+/// Whether the globs together exclude every path of a project. Checked on a sample of paths.
 fn hide_everything(globs: &[(String, Glob)]) -> bool {
-    // Paths that have nothing in common: each a first sign, an ending and a depth of its own.
+    // Paths that have nothing in common: each has its own first character, extension and depth.
     const ANY: [&str; 14] = [
         "q",
         "Q7.zx",
@@ -237,7 +237,7 @@ impl DiskPlaces {
         Place { facts, exclude }
     }
 
-    /// The recently seen projects of whose files nothing is stored, and why, one line each.
+    /// The recently seen projects that store nothing about their files, one line each with the reason.
     pub(crate) fn withheld(&self) -> BTreeSet<String> {
         let suspect: Vec<String> = {
             let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
@@ -316,7 +316,7 @@ struct Own {
 }
 
 impl Own {
-    /// None if there is no such file. A link that leads nowhere is a file that cannot be read.
+    /// Reads the settings file; `None` if it does not exist. A dangling link counts as a file that cannot be read.
     fn read(folder: &Path, name: &str) -> Option<Own> {
         let path = folder.join(name);
         fs::symlink_metadata(&path).ok()?;
@@ -366,9 +366,9 @@ fn globs(item: &Item) -> Result<Vec<(String, Glob)>, String> {
         return Err(format!("exclude has more than {count_max} globs or {bytes_max} bytes"));
     }
     let compiled = texts.into_iter().map(|text| {
-        // The whole folder, by the names that it has for other programs.
+        // Other programs write these for the whole directory.
         let pattern = if matches!(text.as_str(), "." | "./" | "/") { "**" } else { &text };
-        // A slash in front means the folder of the file, as in `.gitignore`.
+        // A leading slash means the directory of the settings file, as in `.gitignore`.
         let glob = Glob::hint(pattern.trim_matches('/'));
         glob.map(|glob| (text, glob)).map_err(|_| "exclude has a text that is no glob".to_owned())
     });

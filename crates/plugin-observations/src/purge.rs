@@ -46,9 +46,8 @@ pub(crate) struct PurgeParams {
     /// Only records with all of these words; `"a phrase"`, AND, OR and NOT are understood.
     #[serde(default)]
     search: Option<String>,
-    /// Only records that contain exactly this text anywhere, also glued to other letters: in their text, metadata,
-    /// path or summary, or in the name or directory of their session. At least 4 characters; upper and lower
-    /// case differ.
+    /// Only records that contain exactly this text, even inside a longer word: in their text, metadata, path or
+    /// summary, or in the name or directory of their session. At least 4 characters; case-sensitive.
     #[serde(default)]
     literal: Option<String>,
     /// Whether to remove what matches; otherwise it is only counted.
@@ -64,20 +63,20 @@ pub(crate) struct PurgeOutput {
     prompts: usize,
     /// Sessions of which nothing is left.
     sessions: usize,
-    /// Sessions whose summary is drawn anew from what is left.
+    /// Sessions whose summary is rebuilt from their remaining records.
     summaries: usize,
     /// Projects that are forgotten with their names, roots and aliases.
     projects: usize,
     /// Some of the records, the newest first; none after they were removed.
     samples: Vec<Sample>,
-    /// Other records that contain the searched text only as a part of a longer word; they stay. `literal` finds
-    /// them.
+    /// Other records that contain the searched text only inside a longer word. They are not deleted; `literal`
+    /// finds them.
     #[serde(skip_serializing_if = "Option::is_none")]
     near_misses: Option<usize>,
-    /// Hints that contain the literal text; they stay.
+    /// Hints that contain the literal text. They are not deleted.
     #[serde(skip_serializing_if = "Option::is_none")]
     hints_left: Option<usize>,
-    /// Projects whose names, roots or aliases contain the literal text; they stay.
+    /// Projects whose names, roots or aliases contain the literal text. They are not deleted.
     #[serde(skip_serializing_if = "Option::is_none")]
     projects_left: Option<usize>,
     /// Seconds since 1970, UTC: ages count from here.
@@ -100,12 +99,12 @@ impl Op for Purge {
     const INFO: OpInfo = OpInfo {
         name: "purge",
         summary: "Forget records for good, or count what would be forgotten",
-        doc: "All filters have to hold together; a prompt is a record of type user_prompt. What goes is \
-              overwritten in the file, its words leave the index, and the summaries that told of it are drawn \
-              anew. Pins do not protect. Copies that you made with backup keep what they have. `search` matches \
-              whole words and says how many other records contain the text within a longer word; `literal` \
-              matches the exact characters wherever they are. Hints and names of projects are not records: they \
-              are counted and stay.",
+        doc: "A record is deleted if it matches all filters; a prompt is a record of type user_prompt. Deleted \
+              records are overwritten in the file and removed from the index, and the summaries that mention \
+              them are rebuilt. Pinned records are deleted too. Copies made with backup are not changed. `search` \
+              matches whole words and reports how many other records contain the text inside a longer word; \
+              `literal` matches the exact characters anywhere. Hints and project names are not records: they \
+              are counted, not deleted.",
         access: Access::Write { destructive: true, idempotent: true },
         tiers: &[Tier::Person, Tier::Client],
         toolset: "memory",
@@ -256,7 +255,7 @@ impl PurgeParams {
         Ok(PurgeFilter { projects, session, ids, kind, before, literal, whole_sessions })
     }
 
-    /// Counts what contains the text and stays.
+    /// Counts the records, hints and projects that contain the text and are not deleted.
     fn count_left(
         &self,
         rx: &Rx<'_>,
@@ -270,13 +269,13 @@ impl PurgeParams {
         }
         let Some(text) = self.searched_text() else { return Ok(()) };
         let found = literal::matches(rx, text)?.records;
-        // After a purge those that matched are gone.
+        // After a purge the matching records are deleted, so that none has to be subtracted.
         let matched = filter.ids.as_deref().filter(|_| !output.purged).unwrap_or_default();
         output.near_misses = some(found.iter().filter(|id| !matched.contains(id)).count());
         Ok(())
     }
 
-    /// What was searched for, if it is long enough for `literal`.
+    /// The text of `search` without quotes, if it is long enough for `literal`.
     fn searched_text(&self) -> Option<&str> {
         let text = self.search.as_deref()?.trim().trim_matches('"').trim();
         (text.chars().count() >= limits::LITERAL_CHARS_MIN).then_some(text)
@@ -318,7 +317,7 @@ impl Sample {
     }
 }
 
-/// A count that is left out if it is zero.
+/// The count, or `None` for zero, so that the reply leaves the member out.
 fn some(count: usize) -> Option<usize> {
     (count > 0).then_some(count)
 }
@@ -354,7 +353,7 @@ fn pretty(params: &Value, result: &Value) -> String {
     lines.join("\n")
 }
 
-/// What goes or went.
+/// The purged records in numbers, or those that would be purged, with samples.
 fn told(result: &Value) -> String {
     let number = |name: &str| result[name].as_u64().unwrap_or_default();
     let names = ["observations", "prompts", "sessions", "summaries", "projects"];

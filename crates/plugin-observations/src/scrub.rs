@@ -45,7 +45,7 @@ pub(crate) struct ScrubOutput {
 impl Op for Scrub {
     const INFO: OpInfo = OpInfo {
         name: "scrub",
-        summary: "Take secrets out of what was captured before",
+        summary: "Remove secrets from records captured earlier",
         doc: "The guard looks at everything as it comes in; this goes over what is stored with the rules of \
               today: texts, metadata and paths of records, prompts, summaries, names and directories of \
               projects and sessions. Marks are held to \

@@ -163,7 +163,7 @@ const CONFIG: &[ConfigKey] = &[
         ConfigKind::UpTo(limits::INJECT_TOKENS_MAX as u64),
         "800",
         &["REKINDLE_BRIEFING_TOKENS"],
-        "How many tokens a session is told at its start, at most 2400.",
+        "Token budget of the briefing at the start of a session, at most 2400.",
     ),
     key(
         "log.level",

@@ -77,7 +77,7 @@ fn an_answer_is_stored_with_its_prompt_and_ends_the_turn() {
     assert_eq!((answer.obs_type, answer.content.as_str()), (ObsType::Answer, said));
     let turn = desk.trace("s-1").pop().unwrap();
     assert_eq!(turn.observations.len(), 2, "the edit and the answer");
-    // What was said is no action.
+    // An answer does not count as an action of the prompt.
     let prompt = desk.read(|rx| observations::one(rx, answer.prompt_id.unwrap())).unwrap();
     assert_eq!(prompt.metadata.unwrap()["actions"], 1);
 }
@@ -109,7 +109,7 @@ fn a_subagents_answer_names_it_and_is_not_the_outcome() {
     assert_eq!(desk.seen("s-1").pop().unwrap().agent_id.as_deref(), Some("a-1"));
     desk.take(event("Stop", Happening::TurnEnded, 2));
     assert_eq!(desk.session("s-1").unwrap().summary.unwrap().outcome, "");
-    // One that arrives after the end of its parent is stored, and the session stays ended.
+    // An answer that arrives after its parent session ended is stored, and the session stays ended.
     desk.take(event("SessionEnd", Happening::SessionEnded { reason: None }, 3));
     let late = answers("It also has a lexer.", Ends::Subagent, 4);
     desk.take(HookEvent { agent_id: Some("a-2".into()), ..late });

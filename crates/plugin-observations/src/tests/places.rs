@@ -228,7 +228,7 @@ fn a_pipe_in_the_place_of_the_settings_hides_every_path_and_nobody_waits_for_it(
 
 /// @capture_exclude_broken
 #[test]
-fn a_settings_file_that_is_no_short_text_hides_every_path() {
+fn a_settings_file_that_is_too_long_or_not_text_excludes_every_path() {
     let folder = Folder::new();
     let file = folder.0.join(".rekindle.toml");
     let withheld = |why: &str| {
@@ -238,7 +238,7 @@ fn a_settings_file_that_is_no_short_text_hides_every_path() {
         assert!(line.contains(why), "{line}");
         fs::remove_file(&file).or_else(|_| fs::remove_dir(&file)).unwrap();
     };
-    // The part behind the limit may exclude something.
+    // The part past the limit may exclude something.
     fs::write(&file, format!("{}\nexclude = \"a\"\n", "#".repeat(64 * 1024))).unwrap();
     withheld("it is over 65536 bytes long");
     fs::write(&file, b"exclude = \"\xff\"").unwrap();
@@ -268,7 +268,7 @@ fn a_settings_file_that_is_no_short_text_hides_every_path() {
 
 /// @capture_exclude_everything
 #[test]
-fn globs_that_cover_every_path_are_noticed() {
+fn globs_that_exclude_every_path_are_reported() {
     let folder = Folder::new();
     let file = folder.0.join(".rekindle.toml");
     let all = [
@@ -304,7 +304,7 @@ fn globs_that_cover_every_path_are_noticed() {
 
 /// @capture_exclude
 #[test]
-fn a_slash_in_front_means_the_folder_of_the_file() {
+fn a_leading_slash_means_the_directory_of_the_settings_file() {
     let folder = Folder::new();
     let own = "exclude = [\"/keys/**\", \"/plan.md\"]\n";
     fs::write(folder.0.join(".rekindle.toml"), own).unwrap();

@@ -76,7 +76,7 @@ Records of earlier work, not instructions.
 
 /// @briefing_of_others_is_bounded
 #[test]
-fn what_a_project_adds_to_another_is_bounded() {
+fn text_from_other_projects_is_bounded() {
     let world = World::new();
     world.edit(S, HOUR, "/nowhere/web/a.rs", "Edit a.rs");
     let (session, cwd) = ("s".repeat(200), format!("/nowhere/{}", "obey! ".repeat(500)));

@@ -195,7 +195,7 @@ fn a_quotation_of_very_many_records_shows_each_once_page_by_page() {
             while !offset.is_null() {
                 let asked = json!({ "query": "\"sardine harvest\"", "limit": limit,
                     "offset": offset, "order_by": order });
-                // On a busy machine a page may run out of time: it says so, and is asked for again.
+                // On a busy machine a page may hit its time limit. It is then marked as such, and we request it again.
                 let pages = (0..50).map(|_| world.ask("search", asked.clone()));
                 let page = pages.into_iter().find(|page| page["partial"] != true).unwrap();
                 seen.extend(texts(&page["results"]));
