@@ -33,8 +33,8 @@ pub fn discovery(locations: &Locations) -> Option<Discovery> {
     serde_json::from_slice(&text).ok()
 }
 
-/// The pid of another daemon of this user that listens at this port, as far as the runtime directories
-/// beside ours tell. Nothing is sent to the port itself: a foreign program may be there.
+/// The pid of another daemon of this user that listens on this port, read from the discovery files in the
+/// runtime directories beside ours. We send nothing to the port itself: it may belong to an unrelated program.
 pub fn other_daemon_at(locations: &Locations, port: u16) -> Option<u32> {
     let beside = std::fs::read_dir(locations.runtime_dir.parent()?).ok()?;
     let is_ours = |dir: &Path| dir != locations.runtime_dir && platform::is_private(dir);

@@ -38,19 +38,19 @@ pub fn locations(db: Option<&Path>) -> Locations {
         && !locations.data_dir.exists()
         && !may_become_ours(&locations.database)
     {
-        // The file will be refused, and nothing is put beside it: what hooks have to keep
-        // meanwhile goes to the runtime directory.
+        // This database will be refused, so nothing is written beside it. Until then hooks spool their
+        // events in the runtime directory.
         locations.data_dir.clone_from(&locations.runtime_dir);
     }
     locations
 }
 
-/// Whether a database of ours is at this path, or can be made there.
+/// Whether this path holds a database of ours, or one can be created there.
 fn may_become_ours(database: &Path) -> bool {
     match regular::read(database, HEADER_BYTES as u64) {
         Ok(head) => FileHead::of(&head).is_ours_or_empty(),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            // A link that leads nowhere is refused, too.
+            // A dangling symbolic link is refused, too.
             std::fs::symlink_metadata(database).is_err()
         }
         Err(_) => false,

@@ -83,7 +83,7 @@ impl SocketRoad {
         self.own_method("rekindle/link")
     }
 
-    /// Asks to forget every browser that was let in to the web page.
+    /// Asks the daemon to forget every browser that may use the web page.
     pub fn forget_browsers(&self) -> Result<Reply, Lost> {
         self.own_method("rekindle/forget_browsers")
     }

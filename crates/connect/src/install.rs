@@ -54,7 +54,8 @@ pub struct Undone {
     pub folders: Vec<PathBuf>,
     /// Files that could not be looked at, and why: something of ours may stand in them.
     pub unseen: Vec<String>,
-    /// Why files with something of ours in them could not be undone. The record still has them.
+    /// Errors for files that still contain our entries because the change could not be undone. They stay in
+    /// the record.
     pub failed: Vec<OpError>,
 }
 
@@ -164,8 +165,8 @@ fn unseen(asked: &dyn Fn(&str) -> bool, around: &Around<'_>) -> Vec<String> {
     all
 }
 
-/// The changes that take what is ours out of files of these agents that the record does not know, and why
-/// that is not possible for others.
+/// The changes that remove our entries from files of these agents that are not in the record, and the errors
+/// for files where that is not possible.
 fn unrecorded(
     record: &Record,
     asked: &dyn Fn(&str) -> bool,
@@ -225,8 +226,8 @@ fn let_go(record: &mut Record) -> (Vec<PathBuf>, Vec<(PathBuf, PathBuf)>) {
     (gone, kept)
 }
 
-/// The changes that undo these entries. An entry that cannot be undone stays in `left`, and does not keep the
-/// others from being undone.
+/// The changes that undo these entries. An entry that cannot be undone is put into `left`; the others are
+/// still undone.
 fn undo_all(
     entries: Vec<Entry>,
     around: &Around<'_>,

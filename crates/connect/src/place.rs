@@ -131,12 +131,12 @@ pub(crate) fn read(path: &Path, uid: u32) -> Result<Standing, OpError> {
     }
 }
 
-/// Refuses a file of a repository that a symbolic link, its own or one of its directories, leads out of it: a
-/// clone decides about its links, and must not decide which of the user's files are edited.
+/// Refuses a file of a repository whose path leads out of the repository through a symbolic link. The author of
+/// a clone chooses its links, and must not choose which of the user's files are edited.
 pub(crate) fn stays_inside(path: &Path, target: &Path, project: &Path) -> Result<(), OpError> {
     let failed = |error: io::Error| unusable(path, &error);
     let root = project.canonicalize().map_err(failed)?;
-    // What is not there yet is made where its nearest directory really is.
+    // A path that does not exist yet will be created in its nearest existing directory.
     let there = target.ancestors().find(|part| fs::symlink_metadata(part).is_ok());
     let real = there.unwrap_or(target).canonicalize().map_err(failed)?;
     let inside = real.strip_prefix(&root).is_ok_and(|below| !below.starts_with(".git"));

@@ -108,10 +108,10 @@ pub(crate) fn wire(
     Ok(changes)
 }
 
-/// Reads a file of an agent; one of a repository has to lie in it.
+/// Reads a file of an agent. In project scope it has to be inside the repository.
 fn located(path: &Path, scope: Scope, around: &Around<'_>) -> Result<Standing, OpError> {
     if scope == Scope::Project {
-        // Before it is read, so that nothing of a file elsewhere gets into an error or a diff.
+        // Checked before the file is read, so that no text of an outside file appears in an error or a diff.
         stays_inside(path, &follow(path)?, around.project)?;
     }
     read(path, around.uid)
@@ -252,7 +252,7 @@ fn as_it_was(entry: &Entry, file: &Wired, text: &str, without: &str) -> Option<S
     merge::merged(&left, text, before).find(|merged| meaning(merged).as_ref() == Some(&wanted))
 }
 
-/// That something of ours is in a file that must not be written.
+/// The error for a file that contains our entries and must not be written.
 fn stuck(wiring: &Wiring, error: OpError) -> OpError {
     let message = format!("{}, and what is ours stands in it", error.message);
     let error = OpError { message, ..error };
@@ -267,7 +267,7 @@ pub(crate) fn clear(
     around: &Around<'_>,
 ) -> Result<Option<Change>, OpError> {
     let Some(path) = around.file(file, scope) else { return Ok(None) };
-    // A link out of the repository leads to a file of somebody else.
+    // A link that leads out of the repository points at a file that is not part of it.
     if scope == Scope::Project
         && follow(&path).and_then(|to| stays_inside(&path, &to, around.project)).is_err()
     {

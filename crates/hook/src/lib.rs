@@ -167,10 +167,10 @@ struct Answer<'a> {
     answer: Option<&'a RawValue>,
 }
 
-/// An event that can be handed on.
+/// A complete event, ready to be sent to the daemon.
 struct Readable {
     text: Vec<u8>,
-    /// When its time began to count, if reading it was part of our work.
+    /// When the time limit of the hook began, if reading the event counts towards it.
     since: Option<Instant>,
 }
 
@@ -183,8 +183,8 @@ pub fn run(hooked: &Hooked<'_>) -> Outcome {
     }
 }
 
-/// The event as it can be handed on, or why it is none. One that broke off is handed on as far as it came, with
-/// a line in the log.
+/// Returns the event to send, or the reason to drop it. Of an event that was cut off, the part that arrived is
+/// sent, and a line is logged.
 fn readable(
     received: Received,
     hooked: &Hooked<'_>,
@@ -250,7 +250,7 @@ fn leave(
     locations: Locations,
     why: io::ErrorKind,
 ) -> Outcome {
-    // It was checked to be JSON; a parser still refuses what is nested too deep.
+    // The text is valid JSON by now, but the parser still refuses one that is nested too deep.
     let text = agents::shortened(text).unwrap_or_default();
     let payload = serde_json::from_slice(&text).unwrap_or(agents::Json::Null);
     let event = agents::extract(hooked.agent, Some(hooked.event), &payload, id, at)
@@ -367,7 +367,7 @@ pub fn complain(message: &str) {
     log(&platform::locations(None), "line", &message);
 }
 
-/// Writes one line to the hooks' log, which starts over when it has grown too long.
+/// Writes one line to the hooks' log, which is truncated when it grows too long.
 pub fn log(locations: &Locations, event: &str, message: &str) {
     let path = locations.hook_log();
     if let Some(folder) = path.parent() {

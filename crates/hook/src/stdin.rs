@@ -1,5 +1,5 @@
-//! Reads one event from stdin, which an agent may leave open: a whole event is taken, half of one is not waited
-//! for without end. Memory does not depend on the size of the event.
+//! Reads one event from stdin, which an agent may leave open: reading ends with a complete event, and there is a
+//! timeout for an incomplete one. Memory does not depend on the size of the event.
 
 use std::time::{Duration, Instant};
 
@@ -45,13 +45,13 @@ impl Scan {
 /// An event that was read.
 pub(crate) struct Received {
     pub(crate) event: Taken,
-    /// When it turned out to be large. From then on reading is our work, and its time counts.
+    /// When the event exceeded the size of a large one. From then on reading counts towards the time limit.
     pub(crate) large_since: Option<Instant>,
 }
 
-/// The event on stdin up to its end, or up to the end of the event if nothing follows. An agent mostly closes
-/// it at once: only if nothing comes for a moment is it looked whether the text is whole. A large event is
-/// shortened while it arrives, with less effort once `patience` is over.
+/// Reads stdin to its end, or to the end of the event if stdin stays open. Most agents close it at once, so the
+/// text is checked for completeness only after a short pause. A large event is shortened while it arrives, and
+/// with less effort once `patience` has passed.
 pub(crate) fn read(patience: Duration) -> Result<Received, String> {
     let max = limits::HOOK_BYTES_MAX;
     let mut intake = Intake::with_capacity(FIRST);
@@ -83,7 +83,7 @@ pub(crate) fn read(patience: Duration) -> Result<Received, String> {
                     return Ok(Received { event: intake.finish(), large_since });
                 }
                 if paused || intake.bytes() == 0 || left.is_zero() {
-                    // Of a large event the part that arrived is worth keeping.
+                    // The part of a large event that has arrived is worth keeping.
                     if intake.is_large() {
                         return Ok(Received { event: intake.finish(), large_since });
                     }

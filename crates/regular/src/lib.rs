@@ -1,6 +1,6 @@
 //! Opens regular files and nothing else. A path that a user, a repository or a directory listing names
-//! may lead to a pipe, a device, a socket or a directory; opening a pipe waits for its other end, and
-//! opening a device can have side effects. Both are refused here at once.
+//! may lead to a pipe, a device, a socket or a directory; opening a pipe blocks until its other end is opened,
+//! and opening a device can have side effects. These are refused at once.
 
 use std::fs::{File, FileType, OpenOptions};
 use std::io::{self, ErrorKind, Read as _};
@@ -16,7 +16,7 @@ pub fn open(path: &Path) -> io::Result<File> {
 }
 
 /// Opens a regular file or a pipe for reading, for input that may come from another command. A pipe
-/// without a writer is at its end at once.
+/// without a writer reads as empty instead of blocking.
 pub fn open_file_or_pipe(path: &Path) -> io::Result<File> {
     if !std::fs::metadata(path)?.file_type().is_fifo() {
         return open(path);
@@ -30,8 +30,8 @@ pub fn open_file_or_pipe(path: &Path) -> io::Result<File> {
 
 /// Opens a regular file with these options. They may create it.
 pub fn open_with(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
-    // Looking before opening spares devices; looking again afterwards covers a file that was
-    // replaced in between. Without `NONBLOCK` that one could be a pipe and block the open.
+    // The check before opening keeps devices from being opened; the check after it covers a file that was
+    // replaced in between. Without `NONBLOCK` the replacement could be a pipe and block the open.
     match std::fs::metadata(path) {
         Ok(meta) => refuse_irregular(meta.file_type())?,
         Err(error) if error.kind() == ErrorKind::NotFound => {}
@@ -67,7 +67,7 @@ pub fn read_text(path: &Path, max: u64) -> io::Result<String> {
         .map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is not UTF-8 text"))
 }
 
-/// What a file is, with its article: `a pipe`.
+/// The name of a file type with its article, for messages: `a pipe`.
 pub fn kind(of: FileType) -> &'static str {
     match of {
         _ if of.is_file() => "a regular file",
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_regular_files_are_opened_and_nothing_is_waited_for() {
+    fn only_regular_files_are_opened_and_no_open_blocks() {
         let dir = std::env::temp_dir().join(format!("regular-{}", std::process::id()));
         std::fs::create_dir_all(&dir).unwrap();
         let pipe = dir.join("pipe");

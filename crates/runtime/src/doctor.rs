@@ -44,7 +44,7 @@ impl Check {
 }
 
 impl Inner {
-    /// What the plugins have to say about capture at the caller's place, one line each.
+    /// Notes of the plugins about capture in the caller's directory, one line each.
     pub(crate) fn notes(&self, rx: &Rx<'_>, cx: &Cx<'_>) -> Result<Vec<String>, OpError> {
         let mut notes = Vec::new();
         for plugin in self.plugins.iter() {
@@ -118,7 +118,7 @@ pub(crate) fn check(inner: &Inner, cx: &Cx<'_>) -> Result<Vec<Check>, OpError> {
     Ok(checks)
 }
 
-/// The rows that hold something unreadable, and how to get rid of them.
+/// Reports damaged rows, with the commands that delete or repair them.
 fn damaged(health: &Health) -> Option<Check> {
     let DamagedRows { count, rows } = &health.damaged;
     if *count == 0 {
@@ -141,7 +141,7 @@ fn damaged(health: &Health) -> Option<Check> {
     Some(Check::new("damaged records", Finding::Fail, detail, &hint.join(" ")))
 }
 
-/// Events that failed inside when they were last tried.
+/// Reports spooled events that could not be stored at the last try.
 fn held(waiting: &Waiting) -> Option<Check> {
     let count = waiting.held.len();
     let noun = if count == 1 { "event" } else { "events" };
@@ -156,7 +156,7 @@ fn held(waiting: &Waiting) -> Option<Check> {
     })
 }
 
-/// Files that somebody else put into the spool.
+/// Reports files in the spool that belong to another user.
 fn foreign(waiting: &Waiting) -> Option<Check> {
     let count = waiting.foreign.len();
     let (noun, verb) = if count == 1 { ("file", "belongs") } else { ("files", "belong") };

@@ -12,7 +12,7 @@ pub struct HostFacts {
     pub build: String,
     pub started_at: i64,
     pub connections: usize,
-    /// What people have to know about the daemon, for `status`.
+    /// Notes about the daemon that `status` shows to the user.
     pub notes: Vec<String>,
 }
 

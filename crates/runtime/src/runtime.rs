@@ -42,13 +42,13 @@ pub struct Setup {
     pub log: Log,
 }
 
-/// Refuses a path at which no database of ours is or can be made, before anything is made for it.
+/// Refuses a path that neither holds a database of ours nor can get one, before anything is created for it.
 pub fn check_database(locations: &Locations) -> Result<(), OpError> {
     let checked = store::check_file(&locations.database, &locations.records());
     checked.map_err(|error| {
         let refused = matches!(error, StoreError::Refused { .. });
         let error = OpError::from(error);
-        // A wrong name is the caller's mistake and not trouble that passes.
+        // A wrong path is the caller's mistake: unlike other errors of the store, a retry cannot help.
         if refused { OpError { code: Code::Invalid, ..error }.with("param", "db") } else { error }
     })
 }

@@ -1,7 +1,7 @@
 //! Events that could not be handed over when they happened: taken in before anything is written.
 //!
-//! A file that is no event is moved to `unreadable`. A well-formed event that fails inside stays where it is:
-//! it is tried again after a while, and later events do not wait for it.
+//! A file that is not an event is moved to `unreadable`. A well-formed event that cannot be stored because of an
+//! internal error stays in the spool: it is retried with a growing delay, and later events do not wait for it.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -23,9 +23,9 @@ use crate::runtime::Inner;
 /// The folders where hooks leave events, one file each.
 pub(crate) struct Spool {
     folders: [PathBuf; 2],
-    /// Only files of this user are taken in.
+    /// The user id: files of other users are not ingested.
     owner: u32,
-    /// Events that failed inside, by their files.
+    /// Events that could not be stored because of an internal error, by their files.
     held: Mutex<HashMap<PathBuf, HeldEvent>>,
     /// Whether a thread is taking in. One does at a time; the others wait a moment for it, because what
     /// waits comes before what they bring, and then go on without.
@@ -37,11 +37,11 @@ pub(crate) struct Spool {
     refused: Mutex<Option<Instant>>,
 }
 
-/// An event that failed inside and waits until it is tried again.
+/// An event that could not be stored, and when it is retried.
 struct HeldEvent {
     wait: Duration,
     until: Instant,
-    /// The word of the error's code.
+    /// The name of the error code.
     why: &'static str,
 }
 
@@ -64,9 +64,9 @@ pub(crate) struct Waiting {
     pub(crate) events: usize,
     /// Files that are no events: kept aside for a person to look at.
     pub(crate) unreadable: usize,
-    /// Events that failed inside when they were last tried, each with its file's name and the reason.
+    /// Events that could not be stored at the last try, each with the name of its file and the reason.
     pub(crate) held: Vec<String>,
-    /// Files that belong to another user and are not taken in.
+    /// Files that belong to another user and are not ingested.
     pub(crate) foreign: Vec<PathBuf>,
 }
 
@@ -108,7 +108,7 @@ impl Spool {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes that an event failed inside: it waits twice as long as after the failure before.
+    /// Holds back an event that could not be stored. The delay before the retry doubles with each failure.
     fn hold(&self, path: &Path, error: &OpError) {
         let mut held = self.held();
         let before = held.get(path).map(|held| held.wait.saturating_mul(2));
@@ -172,7 +172,7 @@ impl Spool {
         Waiting { events: files.len() - foreign.len(), unreadable, held, foreign }
     }
 
-    /// The files whose events are to be taken in now, in order.
+    /// The files to ingest now, in order.
     fn files(&self) -> Vec<PathBuf> {
         let mut files = files(&self.folders);
         self.held().retain(|path, _| files.contains(path));
@@ -183,7 +183,7 @@ impl Spool {
 }
 
 impl Waiting {
-    /// A line about events that wait for longer than usual.
+    /// A line about events that are held back or belong to another user, for `status`.
     pub(crate) fn note(&self) -> Option<String> {
         let (held, foreign) = (self.held.len(), self.foreign.len());
         let noun = |count| if count == 1 { "event" } else { "events" };
@@ -202,18 +202,17 @@ impl HeldEvent {
     }
 }
 
-/// Whether a file of this owner may hold an event of the user. Another user could otherwise put words into
-/// the memory.
+/// Whether a file of this owner may be ingested. Otherwise another user could plant records in this store.
 fn is_own(owner: u32, user: u32) -> bool {
     owner == user
 }
 
-/// Whether a file is one of this user. One that vanished is nobody else's.
+/// Whether a file belongs to this user. A file that no longer exists counts as owned.
 fn is_owned(path: &Path, user: u32) -> bool {
     std::fs::symlink_metadata(path).map_or(true, |meta| is_own(meta.uid(), user))
 }
 
-/// The files of events in these folders that belong to this user, in order.
+/// The event files in these directories that belong to this user, in order.
 pub fn own_files(folders: &[PathBuf], user: u32) -> Vec<PathBuf> {
     let mut files = files(folders);
     files.retain(|path| is_owned(path, user));
@@ -235,7 +234,7 @@ fn files(folders: &[PathBuf]) -> Vec<PathBuf> {
 
 /// The event in a file; none if it is none.
 fn read(path: &Path) -> std::io::Result<Option<HookEvent>> {
-    // A pipe with the name of an event would be waited for without end.
+    // Reading a pipe that has the name of an event would block for ever.
     if !is_file(path) {
         return Ok(None);
     }
@@ -312,7 +311,7 @@ impl Inner {
             let changed = self.spool.changed();
             let files = self.spool.files();
             if files.is_empty() {
-                // What is left there is not for now: held back, or of another user.
+                // The remaining files are held back or belong to another user.
                 *self.spool.empty_since() = Some(changed);
                 return;
             }
@@ -390,8 +389,8 @@ impl Inner {
         }
     }
 
-    /// Takes these events in together. If one of them fails inside, each half is tried on its own, so that
-    /// only the event that fails is held back. Says how many files are gone; the error is one of the store.
+    /// Ingests these events in one transaction. If it fails because of an event, each half is tried on its own, so
+    /// that only the failing event is held back. Returns how many files were removed, or the error of the store.
     fn take_in_all(
         &self,
         waiting: &[(PathBuf, HookEvent)],
@@ -413,7 +412,7 @@ impl Inner {
                 self.spool.hold(path, &error);
                 Ok(0)
             }
-            // The next process takes in what there is no time for.
+            // Out of time: the next process ingests the rest.
             (Err(_), _) if until.is_some_and(|until| Instant::now() >= until) => Ok(0),
             (Err(_), several) => {
                 let (first, second) = several.split_at(several.len() / 2);
@@ -422,7 +421,7 @@ impl Inner {
         }
     }
 
-    /// Takes these events in, all or none. A panic is an error of theirs.
+    /// Ingests these events, all or none. A panic counts as an error of the events.
     fn take_in(&self, events: Vec<HookEvent>) -> Result<(), OpError> {
         let take_in = || {
             for event in &events {
@@ -462,7 +461,7 @@ mod tests {
 
     /// @spool_files_of_others_are_not_read
     #[test]
-    fn a_file_of_another_user_is_named_and_not_taken_in() {
+    fn a_file_of_another_user_is_reported_and_not_ingested() {
         let folder = std::env::temp_dir().join(format!("rekindle-owner-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let file = folder.join("000000000000001-a.json");

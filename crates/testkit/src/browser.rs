@@ -1,11 +1,11 @@
-//! A browser that was let in to the page: its cookie, its key, and proofs for its requests.
+//! A browser that has opened a one-time link: its cookie, its key, and the proofs for its requests.
 
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use crate::http::{Http, Response};
 
-/// What a browser holds after it opened a one-time link.
+/// The credentials that a browser has after it opened a one-time link.
 #[derive(Clone)]
 pub struct Browser {
     pub port: u16,
@@ -34,7 +34,7 @@ impl Browser {
         browser
     }
 
-    /// The same browser at a daemon that was started anew.
+    /// Returns this browser, connected to another port, as after a restart of the daemon.
     pub fn at(&self, port: u16) -> Browser {
         Browser { port, ..self.clone() }
     }
@@ -72,14 +72,14 @@ impl Browser {
         sign(&self.key, &self.challenge, self.counter, (method, target), body)
     }
 
-    /// Posts with a proof of its own.
+    /// Posts a body with a fresh proof.
     pub fn post(&mut self, target: &str, body: &[u8]) -> Response {
         let proof = self.proof("POST", target, body);
         self.http().with("Rekindle-Proof", &proof).post(target, body)
     }
 }
 
-/// The proof of a request, made with this key.
+/// Computes the proof of a request with this key.
 pub fn sign(
     key: &str,
     challenge: &str,

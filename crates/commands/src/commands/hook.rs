@@ -83,7 +83,7 @@ pub fn take(event: &str, agent: Option<&str>, db: Option<&Path>) {
     let name = event;
     let Outcome::Spooled { event, locations } = hook::run(&hooked) else { return };
     if let Err(error) = runtime::check_database(&locations) {
-        // The event waits in the spool until a database can be made or is put there.
+        // The event stays in the spool until there is a database or one can be created.
         return hook::log(&locations, name, &format!("not recorded: {}", error.message));
     }
     if matches!(event.what, Happening::SessionStarted(_) | Happening::Prompted(_)) {

@@ -13,7 +13,7 @@ use super::hook;
 use crate::names;
 use crate::world::World;
 
-/// Bytes of stdin that are read at a time.
+/// Bytes to read from stdin at a time.
 const CHUNK: usize = 64 * 1024;
 
 pub(super) fn command() -> Command {
@@ -97,7 +97,7 @@ fn is_no_fault_of_the_event(error: &OpError, world: &World) -> bool {
         || world.config().is_err()
 }
 
-/// The event on stdin; a large one is shortened while it is read.
+/// Reads the event from stdin. A large one is shortened while it is read.
 fn read() -> Result<Value, OpError> {
     let max = limits::HOOK_BYTES_MAX;
     let mut intake = agents::Intake::with_capacity(CHUNK);

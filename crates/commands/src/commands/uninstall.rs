@@ -53,7 +53,7 @@ pub(super) fn run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
             let exit = world.out.result(&result, Some(&pretty));
             let failed = |of: &Value| of["failed"].as_array().is_some_and(|all| !all.is_empty());
             if !world.out.json {
-                // At the end, where they are seen.
+                // Printed last, where the user sees them.
                 for error in result["failed"].as_array().into_iter().flatten() {
                     world.out.error(&OpError::from_wire(error));
                 }

@@ -1,4 +1,4 @@
-//! `rekindle web`: a link to the page, and forgetting the browsers that were let in.
+//! `rekindle web`: prints a one-time link to the page; `--forget` revokes all authorised browsers.
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::OpError;
@@ -11,16 +11,16 @@ use crate::world::World;
 
 pub(super) fn command() -> Command {
     Command::new("web")
-        .about("Print a link to the web page, or forget the browsers that were let in")
+        .about("Print a link to the web page, or forget all authorised browsers")
         .long_about(
             "Print a link that opens the web page once, within ten minutes. The browser that opens it \
-             stays let in for 30 days after its last use, also when the daemon is started again.",
+             stays authorised for 30 days after its last use, even if the daemon restarts.",
         )
         .arg(
             Arg::new("forget")
                 .long("forget")
                 .action(ArgAction::SetTrue)
-                .help("Forget every browser that was let in, and every link; a new link is needed then"),
+                .help("Forget all authorised browsers and unused links; each browser then needs a new link"),
         )
         .after_help("Examples:\n  rekindle web\n  rekindle web --forget")
 }
@@ -41,7 +41,7 @@ fn gone() -> OpError {
     OpError::unavailable("the daemon left again").hint("See `rekindle logs`.")
 }
 
-/// A link of the daemon, which is started if there is none.
+/// Gets a link from the daemon, and starts the daemon if it is not running.
 fn link(world: &mut World) -> Result<Value, OpError> {
     if road::reach(world)?.is_none() {
         if client::daemon::autostart_forbidden() {
@@ -68,7 +68,7 @@ fn forget(world: &mut World) -> Result<Value, OpError> {
     if let Some((road, _)) = road::reach(world)? {
         return road.forget_browsers().map_err(|_| gone())?;
     }
-    // Without a daemon the file is ours to remove, as long as none starts meanwhile.
+    // Without a daemon we remove the file ourselves. The lock keeps a daemon from starting meanwhile.
     let Some(_lock) = Lock::try_take(&world.locations)? else {
         return Err(OpError::unavailable("a daemon starts or ends just now").hint("Try again."));
     };

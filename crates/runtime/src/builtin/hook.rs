@@ -38,12 +38,12 @@ pub struct HookParams<P = serde_json::Map<String, Value>> {
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     id: Option<CallId>,
-    /// When it happened, in milliseconds since 1970; at most a day ahead of the clock.
+    /// Time of the event, in milliseconds since 1970; at most a day ahead of the clock.
     #[serde(default)]
     at: Option<i64>,
 }
 
-/// Parses the body of a hook's event. A large one is shortened first, so that its tree stays small.
+/// Parses the body of a hook event. A large one is shortened first, so that the parsed tree stays small.
 pub fn read_event(body: &[u8]) -> Result<Value, OpError> {
     let bad = |why: String| OpError::invalid("payload", why);
     let event =

@@ -138,7 +138,7 @@ pub(super) fn private_files(locations: &Locations) -> Vec<PathBuf> {
         name.push(ending);
         PathBuf::from(name)
     };
-    // A file that is not ours to open is not ours to close either.
+    // Permissions are changed only on a database that we may open.
     let database = match runtime::check_database(locations) {
         Ok(()) => vec![database.clone(), beside("-wal"), beside("-shm"), beside("-paused")],
         Err(_) => Vec::new(),
@@ -155,8 +155,8 @@ pub(super) fn private_files(locations: &Locations) -> Vec<PathBuf> {
     all.filter(|file| std::fs::symlink_metadata(file).is_ok()).collect()
 }
 
-/// The log of the database and its index, where they cannot be written although the database can:
-/// SQLite made them while it was read-only.
+/// The `-wal` and `-shm` files that are not writable although the database is: SQLite created them while
+/// the database was read-only.
 pub(super) fn locked_sidecars(locations: &Locations) -> Vec<PathBuf> {
     let mode = |file: &Path| std::fs::metadata(file).map_or(0o600, |meta| meta.mode() & 0o777);
     if mode(&locations.database) & 0o200 == 0 {
@@ -170,7 +170,7 @@ pub(super) fn locked_sidecars(locations: &Locations) -> Vec<PathBuf> {
     files.filter(|file| mode(file) & 0o600 != 0o600).collect()
 }
 
-/// What work that was interrupted left behind.
+/// Reports temporary files that an interrupted restore, repair or backup left behind.
 pub(super) fn leftovers(locations: &Locations) -> Option<Value> {
     let files = store::leftovers(&locations.database, &locations.backups());
     let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();

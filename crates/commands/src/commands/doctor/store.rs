@@ -150,8 +150,8 @@ fn guarded(found: &Value) -> Value {
     check("secrets", "fail", &detail, "`rekindle scrub` takes them out.")
 }
 
-/// The projects that several directories lead to, with every one of them: what is recorded in one is
-/// recalled in the others. None if nothing was recorded yet.
+/// Lists the projects that have several root directories: records of one directory are recalled in the
+/// others. `None` if there is no project yet.
 fn roots(listed: &Value) -> Option<Value> {
     let projects = listed["projects"].as_array().filter(|projects| !projects.is_empty())?;
     let mut shared = Vec::new();

@@ -210,7 +210,7 @@ impl Data {
         // Where the socket's usual path is too long it has a directory of its own.
         let short = locations.socket().parent().map(Path::to_owned);
         let dirs = self.places.iter().filter(|place| place.is_dir).map(|place| place.path.clone());
-        // The record's directory is in the user's data directory, which may be another one.
+        // The directory of database identities is in the user's data directory, which may differ from this database's.
         let records = locations.records();
         let records = records.iter().flat_map(|dir| dir.ancestors().take(2)).map(Path::to_owned);
         for dir in records.chain(dirs).chain(short) {
