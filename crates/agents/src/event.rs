@@ -160,7 +160,7 @@ fn what(agent: &Agent, name: &str, wire: Wire<'_>, cwd: Option<&str>) -> Happeni
     let Some(event) = agent.event(name) else { return Happening::Other };
     // Of a tool without a name it is not known what it did.
     let of_tool = |drawn: fn(&tool::Call<'_>) -> Happening| {
-        // A call of our own tools is a sign of life: what it found is stored already.
+        // Calls of our own tools only show that the session is alive: the records they return are stored already.
         let call = tool::Call::read(agent, event, wire, cwd).filter(|call| !call.is_ours());
         call.map_or(Happening::Other, |call| drawn(&call))
     };
@@ -204,7 +204,7 @@ fn answered(agent: &Agent, wire: Wire<'_>, ends: Ends) -> Option<Happening> {
     Some(Happening::Answered(Answer { text, ends, failed: false }))
 }
 
-/// A turn that an error ended: the message says which, else the error does.
+/// A turn that ended with an error. Its text is the final message, or the error if there is none.
 fn cut_short(agent: &Agent, wire: Wire<'_>) -> Happening {
     let error = || wire.error(agent.fields.error);
     let said = wire.said(agent.fields.answer).or_else(error).unwrap_or_default();

@@ -8,7 +8,7 @@ use text::secrets::Redacted;
 use crate::guard;
 use crate::prompt;
 
-/// The message as it is stored: redacted, without private parts, escape sequences and long code. None
+/// Returns the message to store: redacted, without private parts, escape sequences and long code. `None`
 /// if nothing is left.
 pub(crate) fn stored(said: &str) -> Option<Redacted<String>> {
     let plain = without_controls(said);
@@ -64,7 +64,7 @@ fn without_long_code(text: &str) -> Cow<'_, str> {
     kept.into()
 }
 
-/// The marks that open fenced code on this line.
+/// The opening code fence on this line, if there is one.
 fn fence(line: &str) -> Option<&str> {
     let line = line.trim_start();
     let sign = line.chars().next().filter(|sign| matches!(sign, '`' | '~'))?;
@@ -117,7 +117,7 @@ mod tests {
 
     /// @capture_answer_text
     #[test]
-    fn of_a_long_answer_the_beginning_and_the_end_are_stored() {
+    fn a_long_answer_is_stored_as_its_beginning_and_end() {
         let long = format!("first {}last", "word ".repeat(1_000_000));
         let stored = kept(&long).unwrap();
         let most = limits::ANSWER_HEAD_CHARS + limits::ANSWER_TAIL_CHARS;
@@ -128,7 +128,7 @@ mod tests {
 
     /// @capture_answer_text
     #[test]
-    fn a_secret_in_an_answer_is_redacted_also_at_its_end() {
+    fn a_secret_at_the_end_of_a_long_answer_is_redacted() {
         let secret = ["ghp", "_", "abcdefghijklmnopqrstuvwxyz0123456789"].concat();
         let stored = kept(&format!("{} use {secret} now", "word ".repeat(100_000))).unwrap();
         assert!(!stored.contains(&secret) && stored.contains("[redacted:"), "{stored}");

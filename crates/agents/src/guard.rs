@@ -12,17 +12,17 @@ use text::secrets::{KnownValues, Profile, Redacted, find, redact, redact_json};
 use crate::digest;
 use crate::json::Json;
 
-/// How a redaction begins.
+/// The prefix of a redaction.
 const MARK: &str = "[redacted:";
 
 thread_local! {
-    /// Secrets of the event that is being extracted on this thread. Every text of it passes through this
-    /// module but nothing else, so that the values need not be handed through all of the extraction.
+    /// Secrets of the event that this thread is extracting. Every text of the event passes through this module,
+    /// so a thread-local spares a parameter in every function of the extraction.
     static KNOWN: RefCell<KnownValues> = RefCell::default();
 }
 
-/// Extracts an event, and once more if a secret was found in it: each value is then redacted also in the texts
-/// that do not show what it is. Texts are cut to their bounds only after that.
+/// Extracts an event, and extracts it again if it contains a secret: the second pass redacts the secret's value
+/// in all texts, even where nothing marks it as a secret. Texts are cut to their bounds only after that.
 pub(crate) fn with_known_values<E>(
     payload: &Json<'_>,
     extract: impl Fn() -> Result<HookEvent, E>,
@@ -41,7 +41,7 @@ pub(crate) fn with_known_values<E>(
     event
 }
 
-/// Collects the secrets in all texts of a payload, as far as there are bytes left to look at.
+/// Collects the secrets in all texts of a payload, until the byte budget `left` is used up.
 fn collect(known: &mut KnownValues, name: &str, payload: &Json<'_>, left: &mut usize) {
     match payload {
         Json::Text(text) => {
@@ -71,7 +71,7 @@ fn is_redacted(event: &HookEvent) -> bool {
         }
 }
 
-/// The rules that found something in the texts of a tool use.
+/// The rules that matched in the texts of a tool use.
 fn rules(tool: &ToolUse) -> BTreeSet<String> {
     let mut rules = BTreeSet::new();
     let texts = [Some(&tool.content), tool.file_path.as_ref(), tool.command.as_ref()];
@@ -99,7 +99,7 @@ fn rules_in_json(value: &Value, rules: &mut BTreeSet<String>) {
     }
 }
 
-/// The tool use with the list of rules that found something in it among its metadata.
+/// Adds the list of matched rules to the metadata of a tool use.
 pub(crate) fn with_rules(mut tool: ToolUse) -> ToolUse {
     let rules = rules(&tool);
     if !rules.is_empty()
@@ -111,7 +111,7 @@ pub(crate) fn with_rules(mut tool: ToolUse) -> ToolUse {
     tool
 }
 
-/// The text without the secrets that are known of its event, and without all that the guard finds in it.
+/// Redacts the known secrets of the event, and all that the guard finds in this text.
 fn guarded(text: &str) -> Redacted<String> {
     KNOWN.with_borrow(|known| redact(&known.hide(text), Profile::Strict))
 }
@@ -150,7 +150,7 @@ pub(crate) fn members(members: Map<String, Value>) -> Redacted<Value> {
     })
 }
 
-/// The last bytes of a text, as far as they are looked at.
+/// The last bytes of a text, up to the capture limit, redacted.
 pub(crate) fn safe_end(text: &str) -> Redacted<String> {
     let from = text.ceil_char_boundary(text.len().saturating_sub(limits::CAPTURED_BYTES_MAX));
     guarded(&text[from..])
@@ -170,7 +170,7 @@ pub(crate) fn head_and_tail(text: &str, head: usize, tail: usize) -> Redacted<St
     };
     let tail = tail - MARK.chars().count();
     let from = last.char_indices().rev().nth(tail - 1).map_or(0, |(at, _)| at);
-    // Both parts went through the guard; together they do once more, because only it makes the type.
+    // Both parts are redacted already. The guard runs again because only it can create a `Redacted`.
     safe(&format!("{}{MARK}{}", first.head(head).as_str(), &last[from..]))
 }
 

@@ -1,5 +1,5 @@
-//! An event while it arrives: a small one is gathered as it is, a large one is shortened on the way, so that it
-//! never is in memory as a whole.
+//! Receives an event piece by piece. A small event is buffered unchanged; a large one is shortened while it
+//! arrives, so that it is never in memory as a whole.
 
 use std::borrow::Cow;
 
@@ -7,33 +7,33 @@ use model::limits;
 
 use crate::shortener::Shortener;
 
-/// What has arrived of an event.
+/// The part of an event that has arrived so far.
 pub struct Intake {
     bytes: usize,
     small: Vec<u8>,
     large: Option<Box<Shortener>>,
 }
 
-/// An event that has arrived.
+/// A received event.
 #[derive(Debug, PartialEq)]
 pub enum Taken {
-    /// As it was sent; whether it is JSON was not looked at.
+    /// Unchanged. It was not checked to be JSON.
     AsSent(Vec<u8>),
     /// Large, and shortened.
     Shortened(Vec<u8>),
-    /// Large, and broken off: the part that arrived, shortened.
+    /// Large, and cut off before its end: the part that arrived, shortened.
     Cut(Vec<u8>),
     /// Large, and not one JSON object.
     NoObject,
 }
 
 impl Intake {
-    /// An empty one with room for this many bytes.
+    /// An empty buffer with room for this many bytes.
     pub fn with_capacity(bytes: usize) -> Intake {
         Intake { bytes: 0, small: Vec::with_capacity(bytes), large: None }
     }
 
-    /// Takes in the next bytes.
+    /// Appends the next bytes.
     pub fn push(&mut self, bytes: &[u8]) {
         self.bytes += bytes.len();
         match &mut self.large {
@@ -49,7 +49,7 @@ impl Intake {
         }
     }
 
-    /// Bytes that have arrived.
+    /// How many bytes have arrived.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
@@ -63,19 +63,19 @@ impl Intake {
         self.large.is_some()
     }
 
-    /// Whether a large event has come to its end.
+    /// Whether a large event is complete.
     pub fn is_whole(&self) -> bool {
         self.large.as_ref().is_some_and(|shortener| shortener.is_whole())
     }
 
-    /// Does without what takes long and is not needed: the deadline is over.
+    /// Skips the optional slow work (hashing), because the deadline has passed.
     pub fn hurry(&mut self) {
         if let Some(shortener) = &mut self.large {
             shortener.hurry();
         }
     }
 
-    /// The event, now that nothing more arrives.
+    /// Returns the event at the end of the input.
     pub fn finish(self) -> Taken {
         let Some(shortener) = self.large else { return Taken::AsSent(self.small) };
         let whole = shortener.is_whole();
@@ -87,8 +87,8 @@ impl Intake {
     }
 }
 
-/// An event that is in memory already: shortened if it is large, or if it is nested deeper than parsers go.
-/// None if it is large and not one whole object.
+/// Shortens an event that is already in memory, if it is large or nested deeper than parsers allow. `None` if it
+/// is large and not one complete object.
 pub fn shortened(event: &[u8]) -> Option<Cow<'_, [u8]>> {
     if event.len() <= limits::EVENT_BYTES_WHOLE && !is_deep(event) {
         return Some(Cow::Borrowed(event));
@@ -98,8 +98,8 @@ pub fn shortened(event: &[u8]) -> Option<Cow<'_, [u8]>> {
     shortener.finish().map(Cow::Owned)
 }
 
-/// Whether an event opens more levels than parsers go into. Brackets in texts count too, which only costs a
-/// closer look.
+/// Whether an event is nested deeper than parsers allow. The quick count includes brackets inside strings; then a
+/// full pass decides.
 fn is_deep(event: &[u8]) -> bool {
     let opening = event.iter().filter(|byte| matches!(byte, b'{' | b'[')).count();
     if opening <= limits::EVENT_DEPTH_MAX {

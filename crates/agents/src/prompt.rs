@@ -95,8 +95,8 @@ fn without_host_blocks(text: &str) -> Cow<'_, str> {
     kept.into()
 }
 
-/// The text without briefings of ours that it repeats: each goes from its title to the last of its
-/// headings, rows and items.
+/// Removes briefings of ours that the text repeats, each from its title to the last of its headings, rows
+/// and items.
 fn without_briefings(text: &str) -> Cow<'_, str> {
     let is_title = |line: &str| {
         line.strip_prefix("# ").is_some_and(|title| BRIEFING_TITLES.contains(&title.trim_end()))

@@ -23,7 +23,8 @@ pub struct Simple {
     /// Whether the line can only succeed if this command does: nothing but `&&` is around it, or it is
     /// the last command.
     pub decides: bool,
-    /// Whether its standard output goes into a file, a pipe or a substitution, or arrives too late.
+    /// Whether its standard output is not part of the output of the line: redirected to a file, a pipe or a
+    /// substitution, or printed in the background.
     pub hidden: bool,
 }
 
@@ -67,7 +68,7 @@ impl Simple {
         Simple { program: program.to_owned(), args: args.to_vec(), decides: true, hidden: false }
     }
 
-    /// Neither its exit code nor its output leaves the substitution that it is part of.
+    /// Marks a command inside a substitution: neither its exit code nor its output leaves it.
     fn stays_inside(&mut self) {
         self.decides = false;
         self.hidden = true;

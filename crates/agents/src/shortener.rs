@@ -1,9 +1,9 @@
 //! Shortens a large event while it is read. One pass over the bytes copies the structure, replaces long texts by
-//! their two ends and leaves out what goes beyond the bounds, so that memory does not depend on the input: a
-//! tree of a 15 MB event would take half a gigabyte.
+//! their head and tail and omits values beyond the bounds, so that memory does not depend on the input: the
+//! parsed tree of a 15 MB event would take half a gigabyte.
 //!
-//! The members that extraction reads survive wherever they are, also behind 60 MB of tool output. Parts that are
-//! left out are only searched for their end; the parts that stay are checked by whoever parses the result.
+//! Members that extraction reads are kept wherever they are, even after 60 MB of tool output. Omitted parts are only
+//! scanned for their end; the kept parts are validated by the parser that reads the result.
 
 mod known;
 mod long_text;
@@ -13,18 +13,18 @@ use model::limits;
 use self::known::KNOWN;
 use self::long_text::LongText;
 
-/// An event on its way to a shorter one.
+/// The state of shortening one event.
 pub(crate) struct Shortener {
     out: Vec<u8>,
     levels: Vec<Level>,
     state: State,
     /// The name of the member that is being read, as it is spelled.
     name: Vec<u8>,
-    /// Where in `out` the member or item that is being written begins, its comma included.
+    /// Offset in `out` at which the current member or item begins, including its comma.
     begins: usize,
     /// Values that were kept.
     values: usize,
-    /// Length of `out` from which on only known members are kept.
+    /// Length of `out` above which only known members are kept.
     limit: usize,
     /// Whether long texts are still hashed.
     hashes: bool,
@@ -38,17 +38,17 @@ struct Level {
     omitted: u64,
 }
 
-/// Where we are in a part that is left out.
+/// The scanner state inside an omitted part.
 #[derive(Clone, Copy, Default)]
 struct Skipped {
-    /// Brackets that are open.
+    /// Number of open brackets.
     depth: usize,
     in_text: bool,
     escaped: bool,
 }
 
 impl Skipped {
-    /// At the first byte of a value.
+    /// The state at the first byte of a value.
     fn at(byte: u8) -> Skipped {
         let depth = usize::from(matches!(byte, b'{' | b'['));
         Skipped { depth, in_text: byte == b'"', escaped: false }
@@ -56,32 +56,32 @@ impl Skipped {
 }
 
 enum State {
-    /// Before the first byte of a value, or of a list's end if nothing is in it yet.
+    /// Before the first byte of a value, or before the end of an empty list.
     Value,
-    /// Before the name of a member, or the end of an object that has none.
+    /// Before the name of a member, or before the end of an empty object.
     Name,
     InName {
         escaped: bool,
     },
     Colon,
-    /// In a text that is copied and begins here in `out`.
+    /// In a text that is copied; `from` is its offset in `out`.
     Text {
         from: usize,
         escaped: bool,
     },
     Long(Box<LongText>),
-    /// In a number or a word that begins here in `out`.
+    /// In a number, `true`, `false` or `null`; `from` is its offset in `out`.
     Scalar {
         from: usize,
     },
     After,
     SkipScalar,
-    /// In a value that is left out.
+    /// In an omitted value.
     Skip(Skipped),
-    /// In the rest of a list that has no more room.
+    /// In the rest of a list that is full.
     SkipRest(Skipped),
     Whole,
-    /// It is not one JSON object.
+    /// The input is not one JSON object.
     Bad,
 }
 
@@ -102,7 +102,7 @@ impl Default for Shortener {
 }
 
 impl Shortener {
-    /// Takes in the next bytes of the event.
+    /// Processes the next bytes of the event.
     pub(crate) fn feed(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() {
             let taken = match &mut self.state {
@@ -126,17 +126,17 @@ impl Shortener {
         }
     }
 
-    /// Whether the event has come to its end.
+    /// Whether the event is complete.
     pub(crate) fn is_whole(&self) -> bool {
         matches!(self.state, State::Whole)
     }
 
-    /// Whether something was left out because it is nested too deep.
+    /// Whether a value was omitted because it is nested too deep.
     pub(crate) fn is_deep(&self) -> bool {
         self.deep
     }
 
-    /// Stops hashing, which takes most of the time: the deadline is over.
+    /// Stops hashing, which takes most of the time, because the deadline has passed.
     pub(crate) fn hurry(&mut self) {
         self.hashes = false;
         if let State::Long(text) = &mut self.state {
@@ -144,13 +144,13 @@ impl Shortener {
         }
     }
 
-    /// The shortened event; none if it is not one whole object.
+    /// The shortened event; `None` if the input is not one complete object.
     pub(crate) fn finish(self) -> Option<Vec<u8>> {
         self.is_whole().then_some(self.out)
     }
 
-    /// What has arrived of an event that broke off, made whole: the member that it broke off in is left out,
-    /// unless it is a long text. None if it was no object up to there.
+    /// Closes an event that was cut off, so that the part that arrived is valid JSON. The incomplete member is
+    /// omitted, unless it is a long text. `None` if the input is not the beginning of an object.
     pub(crate) fn finish_cut(mut self) -> Option<Vec<u8>> {
         match &mut self.state {
             State::Bad => return None,
@@ -177,7 +177,7 @@ impl Shortener {
         Some(self.out)
     }
 
-    /// Takes one byte between values and in short tokens; the number of bytes taken, which may be none.
+    /// Processes one byte between values or in a short token. Returns the number of bytes consumed, 0 or 1.
     fn structure(&mut self, bytes: &[u8]) -> usize {
         let Some(&byte) = bytes.first() else { return 0 };
         if let State::Scalar { .. } | State::SkipScalar = self.state {
@@ -210,13 +210,13 @@ impl Shortener {
         self.levels.last().is_some_and(|level| level.is_object == is_object)
     }
 
-    /// Whether nothing was read yet in the innermost level, and it is of this kind.
+    /// Whether the innermost level is of this kind and still empty.
     fn is_empty_level(&self, is_object: bool) -> bool {
         let empty = |level: &Level| level.kept == 0 && level.omitted == 0;
         self.in_level(is_object) && self.levels.last().is_some_and(empty)
     }
 
-    /// Begins the value of which this is the first byte.
+    /// Begins the value that starts with this byte.
     fn begin(&mut self, byte: u8) {
         let nests = matches!(byte, b'{' | b'[');
         let is_scalar = matches!(byte, b'"' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n');
@@ -225,7 +225,7 @@ impl Shortener {
             return;
         }
         if self.levels.len() == 1 {
-            // One member takes half of the room that is left, so that none is without any.
+            // A member may take half of the remaining room, so that some is left for every later one.
             let room = limits::EVENT_SHORT_BYTES.saturating_sub(self.out.len());
             self.limit = self.out.len() + room / 2;
         }
@@ -260,7 +260,7 @@ impl Shortener {
         };
     }
 
-    /// Whether the value that begins is kept.
+    /// Whether the value that begins here is kept.
     fn has_room(&self) -> bool {
         let Some(level) = self.levels.last() else { return true };
         if level.is_object && self.name.len() > limits::EVENT_NAME_BYTES_MAX {
@@ -274,7 +274,7 @@ impl Shortener {
                 && self.out.len() < 2 * limits::EVENT_SHORT_BYTES)
     }
 
-    /// Writes what is in front of a value: the comma, and the name in an object.
+    /// Writes the prefix of a value: the comma, and in an object the member name.
     fn head(&mut self) {
         self.begins = self.out.len();
         let Some(level) = self.levels.last_mut() else { return };
@@ -326,7 +326,7 @@ impl Shortener {
         1
     }
 
-    /// Copies a text up to its end, or until it turns out to be long.
+    /// Copies a text up to its end, or until it exceeds the limit for long texts.
     fn text(&mut self, bytes: &[u8]) -> usize {
         let State::Text { from, escaped } = &mut self.state else { return 0 };
         let (taken, ended) = string_part(bytes, escaped);
@@ -349,12 +349,12 @@ impl Shortener {
         taken
     }
 
-    /// Reads on in the name of a member.
+    /// Continues reading a member name.
     fn member_name(&mut self, bytes: &[u8]) -> usize {
         let State::InName { escaped } = &mut self.state else { return 0 };
         let (taken, ended) = string_part(bytes, escaped);
         let read = bytes.get(..taken - usize::from(ended)).unwrap_or_default();
-        // One byte more tells that the name is too long.
+        // One byte over the limit is kept, so that the name is recognised as too long.
         let room = (limits::EVENT_NAME_BYTES_MAX + 1).saturating_sub(self.name.len());
         self.name.extend_from_slice(read.get(..room.min(read.len())).unwrap_or_default());
         if ended {
@@ -363,7 +363,7 @@ impl Shortener {
         taken
     }
 
-    /// Looks for the end of a value that is left out.
+    /// Scans for the end of an omitted value.
     fn skip(&mut self, bytes: &[u8]) -> usize {
         let State::Skip(skipped) = &mut self.state else { return 0 };
         let mut at = 0;
@@ -395,7 +395,7 @@ impl Shortener {
         bytes.len()
     }
 
-    /// Looks for the end of a list and counts the items up to there.
+    /// Scans for the end of a list and counts the omitted items.
     fn skip_rest(&mut self, bytes: &[u8]) -> usize {
         let State::SkipRest(skipped) = &mut self.state else { return 0 };
         let Skipped { mut depth, mut in_text, mut escaped } = *skipped;

@@ -38,7 +38,7 @@ const FILE: &[&str] = &[
 /// The same for the folder that a search looks through.
 const FOLDER: &[&str] = &["path", "dir_path", "target_directory"];
 
-/// Our own MCP server, as `install` registers it, and how its name ends where a plugin brings it.
+/// The name of our MCP server as `install` registers it, and the suffix of its name in a plugin.
 const OUR_SERVER: &str = "rekindle";
 const OUR_PLUGIN_SERVER: &str = "_rekindle";
 
@@ -86,7 +86,7 @@ struct Draft {
     file_path: Option<String>,
     metadata: Map<String, Value>,
     command: Option<Redacted<String>>,
-    /// The commands that its line runs, if it is one.
+    /// The commands of the command line, if the tool runs one.
     commands: Vec<Simple>,
 }
 
@@ -209,7 +209,7 @@ impl<'a> Call<'a> {
         self.tool == Tool::Mcp && is_server(self.server_and_tool().0)
     }
 
-    /// The server of an MCP tool and the tool's name there; what is not known is empty.
+    /// The server of an MCP tool and the tool's name there. An unknown part is empty.
     fn server_and_tool(&self) -> (&'a str, &'a str) {
         let told = |object: &str, member: &str| {
             self.wire.value(object)?.get(member).and_then(Json::as_str)
@@ -222,7 +222,7 @@ impl<'a> Call<'a> {
         (server.unwrap_or(before), tool.unwrap_or(behind))
     }
 
-    /// The tool of an MCP server: its server and its name there. What it was given is not stored.
+    /// A call of an MCP tool: its server and name. The arguments are not stored.
     fn mcp(&self) -> Draft {
         let mut draft = self.plain(ObsType::McpCall, &[]);
         let (server, tool) = self.server_and_tool();

@@ -8,7 +8,7 @@ use model::OpError;
 
 use crate::json::{Json, Members};
 
-/// Bytes at the cut of a shortened text that may be half a word, and so half a secret.
+/// Bytes at the cut of a shortened text that may be part of a word, and so part of a secret.
 const TORN_BYTES: usize = 512;
 
 /// The members of an event.
@@ -60,7 +60,7 @@ impl<'a> Wire<'a> {
     /// What is said of an error, which some send as an object of their own.
     pub(crate) fn error(self, member: &str) -> Option<Cow<'a, str>> {
         let value = self.value(member)?;
-        // The end of an error says what came of it.
+        // The end of an error shows the result.
         if let Some(text @ Text::Shortened { .. }) = Text::of(value) {
             return Some(text.pieces().collect::<Vec<_>>().join("\n…\n").into());
         }
@@ -164,12 +164,12 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// What is there of it: all, or its beginning and its end.
+    /// The available parts of the text: all of it, or its head and tail.
     pub(crate) fn pieces(self) -> impl Iterator<Item = &'a str> {
         [self.head(), self.tail()].into_iter().filter(|piece| !piece.trim().is_empty())
     }
 
-    /// The end of a shortened text, without a word that may have been cut in two.
+    /// The tail of a shortened text, without a word that may have been cut in two.
     fn tail(self) -> &'a str {
         let Text::Shortened { tail, .. } = self else { return "" };
         let torn = tail.ceil_char_boundary(TORN_BYTES.min(tail.len()));
@@ -177,7 +177,7 @@ impl<'a> Text<'a> {
         &tail[space.unwrap_or(torn)..]
     }
 
-    /// Its beginning, without a word that may have been cut in two.
+    /// The head of the text, without a word that may have been cut in two.
     pub(crate) fn head(self) -> &'a str {
         match self {
             Text::Whole(text) => text,
@@ -196,7 +196,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// The beginning of the digest of the whole text; none if there was no time for one.
+    /// The beginning of the digest of the whole text; `None` if there was no time for one.
     pub(crate) fn fingerprint(self) -> Option<Cow<'a, str>> {
         match self {
             Text::Whole(text) => Some(crate::digest::fingerprint(text.as_bytes()).into()),

@@ -1,5 +1,5 @@
-//! How the commands of a list hang together, and so which of them decide the exit code of the whole list
-//! and which of them can be heard.
+//! The operators between the commands of a list, and from them which commands decide the exit code of the whole
+//! list and which commands have their output hidden.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use model::limits;
 use super::Simple;
 use super::reader::Word;
 
-/// What is between two commands.
+/// An operator between two commands.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Joint {
     And,
@@ -17,7 +17,7 @@ pub(super) enum Joint {
     Background,
     /// `;`.
     Then,
-    /// The end of a line, which means nothing behind another operator.
+    /// The end of a line. It is ignored after another operator.
     Line,
     /// `;;`, the end of a branch of `case`.
     Branch,
@@ -39,7 +39,7 @@ impl Joint {
     }
 }
 
-/// The options of a shell that let more failures through: `set -e`, `set -o pipefail`.
+/// The shell options that make more failures reach the exit code: `set -e`, `set -o pipefail`.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Strict {
     errexit: bool,
@@ -75,7 +75,7 @@ enum Part {
 #[derive(Default)]
 pub(super) struct Flow {
     parts: Vec<Part>,
-    /// Whether branches and loops decide what is run, so that nothing can be told from the end.
+    /// Whether there are branches or loops, so that the exit code says nothing about a single command.
     branches: bool,
 }
 
@@ -107,7 +107,7 @@ impl Flow {
         self.branches = true;
     }
 
-    /// A word of the language before a command.
+    /// Handles a keyword of the shell in front of a command.
     pub(super) fn keyword(&mut self, word: &Word) {
         match word.text.as_str() {
             "{" => self.open(),
@@ -117,7 +117,7 @@ impl Flow {
         }
     }
 
-    /// Marks the group that was just closed, if one was, as sent to a file.
+    /// Marks the group that was just closed as redirected to a file. Returns whether there was one.
     pub(super) fn redirect_group(&mut self) -> bool {
         let closed = matches!(self.parts.last(), Some(Part::Close));
         if closed {
@@ -126,14 +126,14 @@ impl Flow {
         closed
     }
 
-    /// Marks all commands of the list.
+    /// Sets `decides` and `hidden` of all commands in the list.
     pub(super) fn settle(&self, found: &mut [Simple], mut strict: Strict) {
         let mut marks = Marks { found };
         marks.list(&self.parts, Fate { decides: !self.branches, hidden: false }, &mut strict, 0);
     }
 }
 
-/// What is known of a command by its place.
+/// Whether commands at a position decide the exit code, and whether their output is hidden.
 #[derive(Clone, Copy)]
 struct Fate {
     decides: bool,
@@ -149,7 +149,7 @@ impl Marks<'_> {
         let ends = |joint| matches!(joint, Joint::Then | Joint::Line | Joint::Background);
         let mut chains = split(parts, ends);
         chains.retain(|(chain, _)| !chain.is_empty());
-        // `exit $?` hands on the exit code of the command before it.
+        // `exit $?` returns the exit code of the command before it.
         let handed = chains.last().and_then(|(chain, _)| self.hands_on(chain));
         if let Some(whole_pipe) = handed {
             chains.pop();
@@ -172,7 +172,7 @@ impl Marks<'_> {
     fn chain(&mut self, chain: &[Part], fate: Fate, strict: &mut Strict, depth: usize) {
         let pipelines = split(chain, |joint| matches!(joint, Joint::And | Joint::Or));
         let behind_or = pipelines.windows(2).filter(|pair| pair[0].1 == Some(Joint::Or));
-        // `|| exit 1` keeps a failure a failure, any other alternative may hide it.
+        // `|| exit 1` still fails; any other alternative may hide the failure.
         let hides = behind_or.map(|pair| pair[1].0).any(|pipeline| !self.always_fails(pipeline));
         let fate = Fate { decides: fate.decides && !hides, ..fate };
         for (pipeline, _) in pipelines {
@@ -213,7 +213,7 @@ impl Marks<'_> {
         }
     }
 
-    /// Follows `set -e` and `set -o pipefail`, which hold for what comes behind them.
+    /// Applies `set -e` and `set -o pipefail` to the commands after them.
     fn set(&self, chain: &[Part], strict: &mut Strict) {
         for command in chain.iter().filter_map(|part| self.only(part)) {
             if command.program == "set" {
@@ -255,7 +255,7 @@ impl Marks<'_> {
     }
 }
 
-/// The parts between those joints that are in no group, each with the joint behind it.
+/// Splits at the operators that `ends` accepts, outside of groups; each piece comes with the operator after it.
 fn split(parts: &[Part], ends: impl Fn(Joint) -> bool) -> Vec<(&[Part], Option<Joint>)> {
     let mut pieces = Vec::new();
     let (mut from, mut depth) = (0, 0usize);

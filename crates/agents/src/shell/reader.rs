@@ -225,7 +225,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Whether the operator here sends standard output elsewhere: `>`, `1>`, `&>`, but not `2>` nor `>&1`.
+    /// Whether the operator at this position redirects standard output: `>`, `1>`, `&>`, but not `2>` nor `>&1`.
     fn takes_output(&self) -> bool {
         let before = self.text[..self.at].bytes().rev();
         let file: Vec<u8> = before.take_while(u8::is_ascii_digit).take(2).collect();

@@ -285,7 +285,7 @@ fn the_exit_code_of_a_line_belongs_to_the_commands_that_decide_it() {
 }
 
 #[test]
-fn output_that_goes_elsewhere_is_known_as_hidden() {
+fn redirected_output_is_marked_as_hidden() {
     let table = [
         ("run", ""),
         ("run 2>&1", ""),
@@ -313,7 +313,7 @@ fn output_that_goes_elsewhere_is_known_as_hidden() {
 }
 
 #[test]
-fn groups_may_be_nested_without_end() {
+fn deeply_nested_groups_are_handled() {
     for piece in ["(", "{ ", "(a;", "a && ("] {
         let line = piece.repeat(20_000);
         commands(&line);

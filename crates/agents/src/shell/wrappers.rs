@@ -78,7 +78,7 @@ pub(super) fn resolve(words: Vec<Word>, depth: usize, found: &mut Vec<Simple>) {
     }
 }
 
-/// Whether a word at the beginning of a command belongs to the language of the shell.
+/// Whether a word at the beginning of a command is a keyword of the shell.
 pub(super) fn is_of_language(word: &Word) -> bool {
     let is_one_of = |list: &[&str]| list.iter().any(|known| word.is(known));
     is_one_of(BEFORE) || is_one_of(NO_COMMAND) || word.is("function")
@@ -137,7 +137,7 @@ fn is_assignment(word: &str) -> bool {
     })
 }
 
-/// The script that a shell is given in its arguments, and how strictly it runs it.
+/// The script in the arguments of a shell (`bash -c`), and the options that it runs with.
 fn script<'a>(program: &str, args: &'a [String]) -> Option<(&'a str, Strict)> {
     if !SHELLS.contains(&program) {
         return None;

@@ -1,6 +1,6 @@
-//! The names of the members that survive in a shortened event wherever they are.
+//! The names of the members that are always kept in a shortened event.
 
-/// Members that extraction reads. Beyond the bounds of a container these are kept and others are not.
+/// Members that extraction reads. When an object is full, these are still kept and others are not.
 pub(super) const KNOWN: &[&str] = &[
     "absolute_path",
     "agent_id",

@@ -1,4 +1,4 @@
-//! A text of an event that is too long to be kept: it is read once, and its length, digest and two ends remain.
+//! Reduces a text that is too long for an event to its length, digest, head and tail, in one pass.
 
 use model::limits;
 use serde_json::json;
@@ -6,10 +6,10 @@ use sha2::{Digest as _, Sha256};
 
 use crate::digest::hex;
 
-/// Bytes that are gathered before they are hashed: most texts have an escape every few dozen bytes.
+/// Bytes that are buffered before they are hashed: most texts have an escape every few dozen bytes.
 const GATHERED: usize = 16 * 1024;
 
-/// A text on its way through. It is measured and hashed as it reads, without the escapes of JSON.
+/// The state of reading one long text. Length and digest are those of the decoded text, without JSON escapes.
 pub(super) struct LongText {
     bytes: u64,
     hasher: Option<Sha256>,
@@ -17,7 +17,7 @@ pub(super) struct LongText {
     head: Vec<u8>,
     tail: Vec<u8>,
     escape: Escape,
-    /// The first half of a character that is written as two escapes.
+    /// The high surrogate of a character that is written as two escapes.
     high: Option<u32>,
 }
 
@@ -46,7 +46,7 @@ impl LongText {
         self.hasher = None;
     }
 
-    /// Takes in the next bytes; how many of them, with the closing quote, if the text ends among them.
+    /// Processes the next bytes. If the text ends in them, returns how many were consumed, closing quote included.
     pub(super) fn feed(&mut self, bytes: &[u8]) -> Option<usize> {
         let mut at = 0;
         while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
@@ -77,8 +77,8 @@ impl LongText {
         None
     }
 
-    /// What stands for the text: `{"bytes", "sha256", "head", "tail"}`. The digest is empty if there was no time
-    /// for it.
+    /// The replacement for the text: `{"bytes", "sha256", "head", "tail"}`. The digest is empty if there was no
+    /// time for it.
     pub(super) fn shortened(&mut self) -> String {
         self.flush();
         let digest = self.hasher.take().map(|hasher| hex(&hasher.finalize()));
@@ -120,7 +120,7 @@ impl LongText {
         self.push(&[decoded]);
     }
 
-    /// Takes in one UTF-16 unit.
+    /// Processes one UTF-16 unit.
     fn unit(&mut self, unit: u32) {
         match (self.high.take(), unit) {
             (Some(high), 0xdc00..=0xdfff) => {
@@ -138,7 +138,7 @@ impl LongText {
         }
     }
 
-    /// Half of a pair that nothing followed.
+    /// Replaces a high surrogate without its second half.
     fn end_pair(&mut self) {
         if self.high.take().is_some() {
             self.push_char(0xfffd);
@@ -158,7 +158,7 @@ impl LongText {
         }
     }
 
-    /// Hashes what was gathered and keeps the ends of it.
+    /// Hashes the buffered bytes and updates head and tail.
     fn flush(&mut self) {
         if let Some(hasher) = &mut self.hasher {
             hasher.update(&self.gathered);
@@ -176,13 +176,13 @@ impl LongText {
     }
 }
 
-/// The text in these bytes without the halves of characters at its ends.
+/// Decodes these bytes, without incomplete characters at both ends.
 fn whole_chars(bytes: &[u8]) -> String {
     let from = bytes.iter().take(3).take_while(|byte| **byte & 0xc0 == 0x80).count();
     let bytes = bytes.get(from..).unwrap_or_default();
     match std::str::from_utf8(bytes) {
         Ok(text) => text.to_owned(),
-        // A character that was cut off at the end has no length of its own.
+        // `error_len` is `None` for a character that is cut off at the end.
         Err(error) if error.error_len().is_none() => {
             String::from_utf8_lossy(bytes.get(..error.valid_up_to()).unwrap_or_default())
                 .into_owned()

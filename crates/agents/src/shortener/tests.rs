@@ -1,11 +1,11 @@
-//! What is left of large events: valid JSON, the members that matter, and not too much of it.
+//! Large events are shortened to valid JSON of bounded size that keeps the members we read.
 
 use serde_json::{Value, json};
 
 use super::*;
 use crate::digest::sha256;
 
-/// The event fed in pieces of this size, shortened.
+/// Shortens the event, fed in pieces of this size.
 fn short_by(event: &str, piece: usize) -> Option<Value> {
     let mut shortener = Shortener::default();
     event.as_bytes().chunks(piece).for_each(|piece| shortener.feed(piece));
@@ -19,7 +19,7 @@ fn short(event: &str) -> Value {
 }
 
 #[test]
-fn an_event_within_the_bounds_stays_as_it_is_wherever_it_is_cut_into_pieces() {
+fn an_event_within_the_bounds_is_unchanged_for_any_chunk_size() {
     let event = r#" { "a" : [ ] , "b":{},"c":[1,-2.5e3,true,null,"x\"y\\","\ud83d\ude00é"],"d\n":{"e":[[{"f":""}]]} } "#;
     let value: Value = serde_json::from_str(event).unwrap();
     for piece in [1, 2, 3, 7, event.len()] {
@@ -28,7 +28,7 @@ fn an_event_within_the_bounds_stays_as_it_is_wherever_it_is_cut_into_pieces() {
 }
 
 #[test]
-fn text_that_is_not_one_object_is_no_event() {
+fn only_a_single_json_object_is_accepted() {
     let table = [
         "",
         " ",
@@ -58,7 +58,7 @@ fn text_that_is_not_one_object_is_no_event() {
 }
 
 #[test]
-fn a_long_text_leaves_its_length_its_digest_and_its_ends_without_escapes() {
+fn a_long_text_becomes_its_decoded_length_digest_head_and_tail() {
     let plain = "zeile \"eins\"\n\t\\ ü 😀 ".repeat(9_000);
     let escaped = serde_json::to_string(&plain)
         .unwrap()
@@ -92,7 +92,7 @@ fn without_time_a_long_text_has_no_digest() {
 }
 
 #[test]
-fn of_large_containers_the_beginning_stays_and_the_rest_is_counted() {
+fn large_containers_keep_their_beginning_and_count_the_rest() {
     let members: Vec<String> = (0..50_000).map(|n| format!("\"k{n}\":{n}")).collect();
     let items = "{\"a\":[0]},".repeat(30_000);
     let event = format!("{{\"list\":[{items}0],\"object\":{{{}}},\"end\":1}}", members.join(","));
@@ -108,7 +108,7 @@ fn of_large_containers_the_beginning_stays_and_the_rest_is_counted() {
 }
 
 #[test]
-fn members_that_extraction_reads_survive_behind_any_amount_of_others() {
+fn members_that_extraction_reads_are_kept_after_any_number_of_others() {
     let texts = format!("\"{}\",", "x".repeat(60_000)).repeat(100);
     let unknown: String = (0..5_000).map(|n| format!("\"k{n}\":[{}],", n % 7)).collect();
     let event = format!(
@@ -127,7 +127,7 @@ fn members_that_extraction_reads_survive_behind_any_amount_of_others() {
 }
 
 #[test]
-fn deep_nesting_is_left_out_and_said_so() {
+fn deep_nesting_is_omitted_and_marked() {
     for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
         let inner = format!("{}0{}", open.repeat(100_000), close.repeat(100_000));
         let event = format!("{{\"a\":{inner},\"session_id\":\"s-1\"}}");
@@ -140,14 +140,14 @@ fn deep_nesting_is_left_out_and_said_so() {
 }
 
 #[test]
-fn names_and_numbers_without_end_are_left_out() {
+fn overlong_names_and_numbers_are_omitted() {
     let long = "1".repeat(100_000);
     let event = format!("{{\"{long}\":1,\"a\":{long},\"b\":2}}");
     assert_eq!(short(&event), json!({ "a": null, "b": 2, "omitted": 1 }));
 }
 
 #[test]
-fn an_event_that_breaks_off_is_whole_up_to_there() {
+fn a_truncated_event_becomes_valid_json() {
     let event = format!(
         "{{\"session_id\":\"s-1\",\"list\":[1,{{\"a\":true}}],\"long\":\"{}\",\"x\":{{\"y\":[\"z\"]}}}}",
         "x".repeat(70_000)

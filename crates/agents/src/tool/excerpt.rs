@@ -1,5 +1,5 @@
-//! What is kept of the output of something that failed: its beginning and its end, and between them the
-//! first and the last line that say what went wrong.
+//! Shortens the output of a failed command: keeps its beginning and end, and between them the first and the
+//! last line that say what went wrong.
 
 use std::borrow::Cow;
 
@@ -8,11 +8,11 @@ use model::limits;
 use super::verdict::is_telling;
 use crate::guard;
 
-/// Characters of one such line, the next one included: below a panic and an error of a compiler it says
-/// what happened and where.
+/// Characters of such a line together with the next one, which shows the message of a panic or the place of a
+/// compiler error.
 const TELLING_CHARS_MAX: usize = 240;
 
-/// At most `max_chars` of a text, through the secret guard.
+/// Returns at most `max_chars` of a text, redacted.
 pub(super) fn of(text: &str, max_chars: usize) -> String {
     let text = text::without_escapes(text);
     let first = guard::safe(&text);
@@ -35,15 +35,15 @@ pub(super) fn of(text: &str, max_chars: usize) -> String {
     excerpt
 }
 
-/// The first line of the beginning and the last one of the end that say what went wrong, if they would
-/// be left out; each in lines of its own.
+/// The first and the last line that say what went wrong, if head and tail would not include them; each as
+/// separate lines.
 fn telling(first: &str, last: &str, half: usize) -> String {
     let after_head = first.char_indices().nth(half).map_or(first.len(), |(at, _)| at);
     let before_tail = last.char_indices().rev().nth(half).map_or(0, |(at, _)| at);
     let at_first = places(first).next();
     let at_last = places(last).last();
     let mut found: Vec<String> = Vec::new();
-    // What is in the first quarter or in the last one stays in any case.
+    // Lines in the first or last quarter are part of head or tail anyway.
     if let Some(at) = at_first.filter(|at| at + TELLING_CHARS_MAX > after_head / 2) {
         found.push(with_next(first, at));
     }
@@ -59,7 +59,7 @@ fn telling(first: &str, last: &str, half: usize) -> String {
     }
 }
 
-/// Where the lines begin that say what went wrong.
+/// Offsets of the lines that say what went wrong.
 fn places(text: &str) -> impl Iterator<Item = usize> {
     text.split_inclusive('\n')
         .scan(0, |at, line| {

@@ -17,28 +17,28 @@ pub(super) fn add(obs_type: ObsType, texts: &[&str], metadata: &mut Map<String, 
     }
 }
 
-/// Removes what is known of a commit that was not made.
+/// Removes the metadata of a commit that was not made.
 pub(super) fn forget(metadata: &mut Map<String, Value>) {
     metadata.remove("commit_message");
 }
 
-/// What the output of a command line says about its commit or push.
+/// The result of a commit or push, according to the output of the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum GitReport {
     Done,
-    /// It could not say so: it was quiet, or its output went elsewhere.
+    /// Not visible: git was quiet, or its output was redirected.
     Unheard,
-    /// It says that it failed.
+    /// Git reported a failure.
     Failed,
-    /// There was nothing to do, or nothing says that it was done.
+    /// There was nothing to do, or the output does not show that it was done.
     NotDone,
 }
 
-/// Programs beside git that say nothing of their own.
+/// Git, and programs that print no messages of their own.
 const SILENT: &[&str] = &["git", "cd", "export", "set", "tail", "head", "cat", "true"];
 
-/// Reads whether a commit was made. Git names it in brackets, unless it is told to be quiet or its
-/// output went elsewhere.
+/// Reads whether a commit was made. Git prints its hash in brackets, unless it is quiet or its output is
+/// redirected.
 pub(super) fn committed(commands: &[Simple], texts: &[&str]) -> GitReport {
     let Some(commit) = commands.iter().rfind(|command| command.is_git("commit")) else {
         return GitReport::NotDone;
@@ -49,14 +49,14 @@ pub(super) fn committed(commands: &[Simple], texts: &[&str]) -> GitReport {
             || line.starts_with(" create mode ")
             || line.starts_with(' ') && line.contains(" changed, ")
     };
-    // Hooks print before git names the commit; what they say of errors did not stop it.
+    // Git names the commit after its hooks ran, so errors that the hooks printed did not stop it.
     if lines().any(made) {
         return GitReport::Done;
     }
     let hook = |line: &str| {
         line.starts_with("- hook id: ") || line.starts_with("husky - ") && line.contains("fail")
     };
-    // `error: …` may be of another program in the line.
+    // `error: …` may come from another program in the line.
     let is_alone = commands.iter().all(|command| SILENT.contains(&command.program.as_str()));
     let stopped = |line: &str| {
         line.starts_with("fatal: ") || is_alone && line.starts_with("error: ") || hook(line)
@@ -92,13 +92,13 @@ pub(super) fn pushed(texts: &[&str]) -> GitReport {
     }
 }
 
-/// Whether a commit is told to say nothing: `-q`, `--quiet`, or a letter among others.
+/// Whether a commit is run with `-q` or `--quiet`, also as one of several short options (`-aqm`).
 fn is_quiet(args: &[String]) -> bool {
     let options = args.iter().skip_while(|arg| *arg != "commit").skip(1);
     let mut options = options.take_while(|arg| *arg != "--");
     options.any(|arg| {
         let flags = arg.strip_prefix('-').filter(|flags| !flags.starts_with('-'));
-        // Behind a letter with a value the rest is that value.
+        // After an option that takes a value, the rest of the word is that value.
         let flags = flags.and_then(|flags| flags.split(['m', 'F', 'C', 'c', 't', 'S', 'u']).next());
         arg == "--quiet" || flags.is_some_and(|flags| flags.contains('q'))
     })

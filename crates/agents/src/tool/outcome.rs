@@ -21,10 +21,10 @@ pub(super) struct Outcome<'a> {
     pub(super) failed: bool,
     /// As the agent reports it.
     pub(super) exit_code: Option<i64>,
-    /// Whether an agent that reports failures reported none, so that the exit code was 0.
+    /// Whether the exit code was 0: the agent reports failures, and reported none.
     pub(super) succeeded: bool,
     pub(super) interrupted: bool,
-    /// Whether the agent reports what was said at all.
+    /// Whether the agent reports the output at all.
     pub(super) answered: bool,
     /// It was only started: how it ends is not known.
     pub(super) background: bool,

@@ -1,4 +1,4 @@
-//! The result of a command line: what its exit code and its output say together.
+//! The result of a command line, from its exit code and its output together.
 
 use model::observation::ObsType;
 use serde_json::{Map, Value};
@@ -9,7 +9,7 @@ use super::verdict::{self, Tally, Verdict};
 use super::{Draft, run, runs};
 use crate::shell::Simple;
 
-/// Adds `metadata.run` to a test run or a build, and makes a failure of a line whose output says so.
+/// Adds `metadata.run` to a test run or a build, and marks a line as failed if its output says so.
 pub(super) fn settle(draft: &mut Draft, outcome: &mut Outcome<'_>) {
     let is_open = outcome.interrupted || outcome.background;
     if let Some((place, run)) = runs::of(&draft.commands) {
@@ -17,7 +17,7 @@ pub(super) fn settle(draft: &mut Draft, outcome: &mut Outcome<'_>) {
         let report = verdict::read(run.kind, run.program, &outcome.texts);
         let own_exit = draft.commands[place].decides || printed.is_some();
         let result = match () {
-            // How it ends is not known.
+            // The run was interrupted or is still running.
             () if is_open => Verdict::Unknown,
             () => result(&draft.commands[place..], outcome, printed, report.verdict),
         };
@@ -31,12 +31,12 @@ pub(super) fn settle(draft: &mut Draft, outcome: &mut Outcome<'_>) {
     }
 }
 
-/// Whether the exit code says of each command that it succeeded.
+/// Whether the exit code proves that every command succeeded.
 fn is_settled(commands: &[Simple], outcome: &Outcome<'_>) -> bool {
     outcome.succeeded && commands.iter().all(|command| command.decides)
 }
 
-/// The result of a run, which is the first of these commands.
+/// The result of the run, which is the first of these commands.
 fn result(
     commands: &[Simple],
     outcome: &Outcome<'_>,
@@ -98,8 +98,8 @@ fn printed_exit(commands: &[Simple], run: usize, texts: &[&str]) -> Option<i64> 
     texts.iter().rev().find_map(|text| text.lines().rev().find_map(code))
 }
 
-/// Makes a commit or push that was not made a mere command. One that was interrupted or continues in the
-/// background counts only if git said so.
+/// Turns a commit or push that did not happen into a plain command. One that was interrupted or continues in
+/// the background counts only if git reported it.
 fn settle_git(draft: &mut Draft, outcome: &mut Outcome<'_>, is_open: bool) {
     let (word, report) = match draft.obs_type {
         ObsType::GitCommit => ("commit", git::committed(&draft.commands, &outcome.texts)),
@@ -111,7 +111,7 @@ fn settle_git(draft: &mut Draft, outcome: &mut Outcome<'_>, is_open: bool) {
     let is_settled = outcome.succeeded && decides && !is_open;
     match report {
         GitReport::Done => {}
-        // The exit code knows better.
+        // The exit code is more reliable than the output.
         _ if is_settled => {}
         GitReport::Unheard if !is_open => {}
         GitReport::Failed => outcome.failed = true,

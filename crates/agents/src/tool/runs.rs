@@ -199,7 +199,7 @@ const TALK: &[&str] = &["--help", "--version", "-V", "help"];
 /// How often a program that runs another is looked behind.
 const RUNNERS_MAX: usize = 4;
 
-/// The run of tests among the commands, else the build, and which of the commands it is.
+/// The test run among the commands, or else the build, with its index.
 pub(super) fn of(commands: &[Simple]) -> Option<(usize, Run<'_>)> {
     let mut build = None;
     for (place, command) in commands.iter().enumerate() {
@@ -227,7 +227,7 @@ fn run<'a>(program: &'a str, args: &'a [String]) -> Option<Run<'a>> {
 }
 
 fn known<'a>(program: &'a str, args: &'a [String]) -> Option<Run<'a>> {
-    // Some have the word that decides in a place of their own: `cmake --build`, `node --test`,
+    // Some programs have their sub-command elsewhere: `cmake --build`, `node --test`,
     // `docker compose build`.
     if program == "node" {
         let tests = args.iter().take_while(|arg| arg.starts_with('-')).any(|arg| arg == "--test");

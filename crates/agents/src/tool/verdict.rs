@@ -1,8 +1,8 @@
-//! The result of a test run or a build, read from its output: the exit code says nothing behind a pipe,
-//! and some agents do not report it.
+//! The result of a test run or a build, read from its output: a pipe hides the exit code, and some agents do
+//! not report it.
 //!
-//! Every line is looked at once. A summary (`test result: FAILED`, `2 failed, 1 passed in 0.1s`) settles
-//! the matter; a single finding (`error[E0308]: …`, `FAILED tests/a.py::b`) counts only if no summary
+//! Every line is read once. A summary (`test result: FAILED`, `2 failed, 1 passed in 0.1s`) decides; a
+//! single finding (`error[E0308]: …`, `FAILED tests/a.py::b`) counts only if no summary
 //! contradicts it, because a passing run may print such a line. A wrong failure is worse than a missed
 //! one, so lines must have the exact form of a known program.
 
@@ -65,20 +65,20 @@ impl Tally {
         self == Tally::default()
     }
 
-    /// Whether it counts anything that failed.
+    /// Whether it counts a failure or an error.
     fn is_red(self) -> bool {
         self.failed.unwrap_or_default() > 0 || self.errors.unwrap_or_default() > 0
     }
 }
 
-/// What a run printed about its result.
+/// The result of a run according to its output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct RunReport {
     pub(super) verdict: Verdict,
     pub(super) tally: Tally,
 }
 
-/// Programs whose summaries look alike share a family, so that their numbers are added up once.
+/// Programs with similar summaries share a family, so that their numbers are added up only once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Family {
     Pytest,
@@ -102,14 +102,14 @@ enum Family {
     Compiler,
 }
 
-/// What was read so far.
+/// The state of reading the output of a run.
 struct Reading<'a> {
     kind: Kind,
     program: &'a str,
-    /// A summary says that it failed, or that it passed.
+    /// Whether a summary reported a failure (`red`) or a success (`green`).
     red: bool,
     green: bool,
-    /// A finding that only a failed run prints as a rule.
+    /// Whether there was a finding that, as a rule, only a failed run prints.
     finding: bool,
     tallies: Vec<(Family, Tally)>,
     python: python::Unittest,
@@ -157,7 +157,7 @@ impl Reading<'_> {
         self.last.push_str(line);
     }
 
-    /// A summary with these numbers.
+    /// Adds a summary with these numbers.
     fn summary(&mut self, family: Family, tally: Tally) {
         self.add(family, tally);
         match tally.is_red() {
@@ -186,8 +186,8 @@ impl Reading<'_> {
             () if self.finding => Verdict::Failed,
             () => Verdict::Unknown,
         };
-        // Of several runners one inside the other (`make test` runs pytest) the first summary is the
-        // innermost; compilers count only where no tests were counted.
+        // If one runner runs another (`make test` runs pytest), the first summary is that of the inner one.
+        // Compiler errors count only if no tests were counted.
         let mut tallies = self.tallies.iter().filter(|(_, tally)| !tally.is_empty());
         let tests = tallies.clone().find(|(family, _)| *family != Family::Compiler);
         let tally = tests.or_else(|| tallies.next()).map(|(_, tally)| *tally);

@@ -43,7 +43,7 @@ fn claude(tool: &str, input: Value) -> ToolUse {
     used("claude-code", "PostToolUse", tool, input, json!({}))
 }
 
-/// An event of over 1 MiB as the hook hands it on.
+/// An event of over 1 MiB as the hook sends it.
 fn shorten(event: &Value) -> Value {
     let event = event.to_string();
     serde_json::from_slice(&agents::shortened(event.as_bytes()).unwrap()).unwrap()

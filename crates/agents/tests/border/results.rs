@@ -1,4 +1,4 @@
-//! What becomes of a command line by its exit code and its output: a run that passed or failed, a commit
+//! How a command line is recorded, by its exit code and its output: a run that passed or failed, a commit
 //! that was made or not, an error with the lines that matter.
 
 use model::hook::ToolUse;
@@ -23,7 +23,7 @@ fn codex(command: &str, output: &str) -> ToolUse {
 
 /// @capture_verdicts
 #[test]
-fn a_red_run_is_a_failure_although_its_exit_code_is_hidden_or_not_reported() {
+fn a_failed_run_is_recognised_if_its_exit_code_is_hidden_or_not_reported() {
     let counts = |own: bool| json!({"result": "failed", "own_exit": own, "passed": 1, "failed": 1, "skipped": 1});
     let table = [
         (claude("cargo test 2>&1 | tail -20", RED), counts(false)),
@@ -42,7 +42,7 @@ fn a_red_run_is_a_failure_although_its_exit_code_is_hidden_or_not_reported() {
 
 /// @capture_verdicts
 #[test]
-fn a_green_run_is_no_failure_whatever_its_log_says() {
+fn a_passing_run_does_not_fail_because_of_its_log() {
     let passed = |tool: ToolUse, own: bool| {
         assert_eq!((tool.obs_type, tool.failed), (ObsType::Command, false), "{}", *tool.content);
         let run = &tool.metadata["run"];
@@ -50,7 +50,7 @@ fn a_green_run_is_no_failure_whatever_its_log_says() {
     };
     passed(claude("cargo test 2>&1 | tail -20", GREEN), false);
     passed(codex("cargo test", GREEN), true);
-    // Its own exit code decides, whatever the output looks like.
+    // If the exit code is that of the run itself, it decides, whatever the output says.
     passed(claude("cd app && cargo test", RED), true);
     passed(claude("set -o pipefail; cargo test 2>&1 | tail -20", RED), true);
     passed(claude("cargo test > log 2>&1; echo \"exit: $?\"", "exit: 0\n"), true);
@@ -58,7 +58,7 @@ fn a_green_run_is_no_failure_whatever_its_log_says() {
 
 /// @capture_run
 #[test]
-fn a_result_that_nothing_shows_is_unknown() {
+fn a_run_without_visible_result_is_unknown() {
     let table = [
         claude("cargo test 2>&1 | grep -c warning", "0\n"),
         claude("cargo test > /dev/null 2>&1 || true", ""),
@@ -69,7 +69,7 @@ fn a_result_that_nothing_shows_is_unknown() {
         assert_eq!((tool.obs_type, tool.failed), (ObsType::Command, false), "{}", *tool.content);
         assert_eq!(tool.metadata["run"]["result"], "unknown", "{}", *tool.content);
     }
-    // One that was stopped or goes on is not evidence of anything.
+    // A run that was interrupted or continues in the background has no result.
     for member in [json!({"interrupted": true}), json!({"backgroundTaskId": "b1"})] {
         let mut response = json!({"stdout": RED});
         response.as_object_mut().unwrap().extend(member.as_object().unwrap().clone());
@@ -82,7 +82,7 @@ fn a_result_that_nothing_shows_is_unknown() {
 
 /// @capture_run
 #[test]
-fn a_line_that_prints_the_exit_code_of_its_run_is_believed() {
+fn a_printed_exit_code_decides_the_result_of_a_run() {
     let table = [
         ("cargo test > log 2>&1; echo $?", "101\n", "failed"),
         ("cargo test 2>&1 | tail -3; echo \"exit=${PIPESTATUS[0]}\"", "x\nexit=0\n", "passed"),
@@ -104,7 +104,7 @@ fn a_line_that_prints_the_exit_code_of_its_run_is_believed() {
 
 /// @capture_plain_failures
 #[test]
-fn what_a_plain_command_prints_is_no_failure_unless_its_program_ended_so() {
+fn a_plain_command_fails_only_if_its_program_reports_it() {
     let traceback =
         "Traceback (most recent call last):\n  File \"a.py\", line 1, in <module>\nValueError: x\n";
     for (command, output) in [
@@ -136,7 +136,7 @@ fn what_a_plain_command_prints_is_no_failure_unless_its_program_ended_so() {
 
 /// @capture_no_commit
 #[test]
-fn a_commit_that_git_did_not_make_is_none() {
+fn a_commit_that_git_did_not_make_is_not_recorded_as_one() {
     let header = "[main 1a2b3c4] fix it\n 1 file changed, 2 insertions(+)\n";
     let table = [
         ("git commit -m 'fix it'", header, "git_commit"),
@@ -178,10 +178,10 @@ fn a_commit_that_git_did_not_make_is_none() {
         assert_eq!(has_message, kind == "git_commit", "{command}: {output}");
         assert!(kind == "git_commit" || tool.metadata.get("commit_hash").is_none());
     }
-    // Claude Code reports failures: a line of its own exit code 0 is believed.
+    // Claude Code reports failures, so an exit code of 0 is trusted.
     assert_eq!(claude("git commit -m 'fix it'", "").obs_type, ObsType::GitCommit);
     assert_eq!(claude("git commit -m x || true", "nothing to commit\n").obs_type, ObsType::Command);
-    // A commit that was stopped was made only if git says so.
+    // An interrupted commit counts only if git reported it.
     for (output, kind) in [("", ObsType::Command), (header, ObsType::GitCommit)] {
         let response = json!({"stdout": output, "interrupted": true});
         let input = json!({"command": "git commit -qm x"});
@@ -218,7 +218,7 @@ fn error_of(output: &str) -> String {
 
 /// @capture_error_lines
 #[test]
-fn an_error_keeps_its_ends_and_the_first_and_the_last_line_that_matter() {
+fn an_error_keeps_its_head_its_tail_and_the_lines_that_matter() {
     let noise = "compiling something that is of no interest\n".repeat(200);
     let first = "error[E0308]: mismatched types\n --> src/deep.rs:7:9\n";
     let last = "FAILED tests/test_x.py::test_last - AssertionError: 3 != 4\n";
@@ -234,7 +234,7 @@ fn an_error_keeps_its_ends_and_the_first_and_the_last_line_that_matter() {
     ] {
         assert!(error.contains(line), "{line}: {error}");
     }
-    // Far behind the first 64 KiB, too; colours are left out; a secret in such a line is redacted.
+    // This works past the first 64 KiB, too; colours are removed, and a secret in such a line is redacted.
     let token = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
     let far = "noise of no interest at all\n".repeat(9_000);
     let panic = format!(
@@ -253,7 +253,7 @@ fn an_error_keeps_its_ends_and_the_first_and_the_last_line_that_matter() {
 
 /// @capture_shortened
 #[test]
-fn the_end_of_a_shortened_output_still_tells_the_result() {
+fn the_result_is_read_from_the_tail_of_a_shortened_output() {
     let noise = "a line of a very long log\n".repeat(200_000);
     let shortened = |members: Value| {
         let event = shorten(&payload("PostToolUse", members));
@@ -273,7 +273,7 @@ fn the_end_of_a_shortened_output_still_tells_the_result() {
         tool_of(extract("claude-code", &payload("PostToolUse", members)).unwrap()).metadata["run"],
         tool.metadata["run"]
     );
-    // So does the error of an event of its own.
+    // The error of a separate failure event is kept in the same way.
     let error = format!("Exit code 101\n{noise}{RED}");
     let members =
         json!({"tool_name": "Bash", "tool_input": {"command": "cargo test"}, "error": error});
@@ -283,7 +283,7 @@ fn the_end_of_a_shortened_output_still_tells_the_result() {
         (&tool.metadata["exit_code"], &tool.metadata["run"]["failed"]),
         (&json!(101), &json!(1))
     );
-    // A secret that the cut tore in two is not kept.
+    // A secret that is cut in two is not stored.
     let token = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
     for at in [10, 30] {
         let end = "x ".repeat(2_048 - at / 2);

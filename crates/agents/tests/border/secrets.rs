@@ -128,7 +128,7 @@ fn a_secret_in_what_a_tool_was_given_or_said_is_redacted() {
 
 /// @capture_secret_repeated
 #[test]
-fn a_value_that_was_found_once_is_redacted_in_every_text_of_the_event() {
+fn a_secret_found_once_is_redacted_in_every_text_of_the_event() {
     let value = "Tr4velLight9";
     let tools = [
         ("Bash", json!({"command": format!("sshpass -p {value} ssh host"), "description": value})),
@@ -165,7 +165,7 @@ fn a_value_that_was_found_once_is_redacted_in_every_text_of_the_event() {
 
 /// @capture_secret_repeated
 #[test]
-fn a_repeated_value_that_is_cut_at_a_bound_leaves_no_half() {
+fn a_repeated_secret_that_is_cut_at_a_bound_leaves_no_part() {
     let value = "Tr4velLight9Tr4velLight9";
     for before in 460..500 {
         let command =
@@ -177,7 +177,7 @@ fn a_repeated_value_that_is_cut_at_a_bound_leaves_no_half() {
 
 /// @capture_secret_repeated
 #[test]
-fn short_and_ordinary_values_do_not_wipe_out_other_text() {
+fn short_or_common_values_do_not_redact_other_text() {
     let table = [
         ("DB_PASSWORD=production ./deploy", "Error: no production database"),
         ("DB_PASSWORD=abc1d ./deploy", "Error: abc1d is no host"),

@@ -162,7 +162,7 @@ fn what_a_file_is_written_with_is_not_kept_but_can_be_compared() {
 #[test]
 fn a_long_text_that_was_shortened_is_taken_for_what_it_was() {
     let content = "x = 1\n".repeat(20_000);
-    // A member that nobody reads makes the event large enough.
+    // An unused member makes the event large enough to be shortened.
     let filler = "y".repeat(1024 * 1024);
     let long = payload(
         "PostToolUse",

@@ -1,11 +1,11 @@
-//! Compilers, linters and what runs them.
+//! Compilers, linters and build tools.
 
 use super::lines::{Slot, behind_place, number};
 use super::{Family, Reading, Tally};
 use crate::tool::runs::Kind;
 
-/// What cargo and rustc say of themselves. Any other line with `error: ` may be of the program that is
-/// built or tested.
+/// Error messages of cargo and rustc themselves. Any other line with `error: ` may come from the program that
+/// is built or tested.
 const CARGO: &[&str] = &[
     "could not compile ",
     "test failed, to rerun pass",
@@ -32,7 +32,7 @@ const CARGO: &[&str] = &[
     "manifest path ",
 ];
 
-/// `error` in the languages of gcc and make.
+/// The word `error` in the languages of gcc and make.
 const ERROR_WORDS: &[&str] = &[
     "error",
     "fatal error",
@@ -86,7 +86,7 @@ fn cargo(reading: &mut Reading<'_>, line: &str) {
         }
         return;
     }
-    // A test may print `error[E0001]: …`; only the compiler says below it where that is.
+    // A test may print `error[E0001]: …` too, but only the compiler prints the place on the next line.
     let shown = line.trim_start().starts_with("--> ");
     reading.finding |=
         shown && ["error[E", "error: "].iter().any(|it| reading.last.starts_with(it));

@@ -1,10 +1,10 @@
 //! The corpus: outputs of real runs with their exit codes, and how often their verdict is right.
 //!
-//! `testdata/runs.jsonl` holds one run per line: `runner`, `command`, `exit` (of the run itself, also where
-//! the command hides it), `expected` (by the exit code; `unknown` if what is left of the output of a red
-//! run does not show it), `output`, and `counts` where they were checked. `unseen` marks a quarter, chosen by a hash, that was not looked at
-//! while the readers were written; `documented` marks forms that are taken from documentation because
-//! the program was not at hand. Exit codes are never shown to the reader here.
+//! `testdata/runs.jsonl` holds one run per line: `runner`, `command`, `exit` (of the run itself, even if
+//! the command hides it), `expected` (by the exit code; `unknown` if the output of a failed run is cut so
+//! that it does not show the failure), `output`, and `counts` where they were checked. `unseen` marks a
+//! quarter, chosen by a hash, that was held out while the readers were written; `documented` marks forms that
+//! are taken from documentation because the program was not available. The readers never see the exit codes.
 
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ fn judged(row: &Value) -> RunReport {
     }
 }
 
-/// Right and wrong verdicts over a part of the corpus.
+/// Counts of right and wrong verdicts in a part of the corpus.
 #[derive(Debug, Default)]
 struct Figures {
     said_failed: u32,
@@ -73,7 +73,7 @@ impl Figures {
 
 /// @capture_verdicts
 #[test]
-fn at_least_98_of_100_failures_that_are_seen_are_real() {
+fn at_least_98_percent_of_reported_failures_are_real() {
     let rows = rows();
     assert!(rows.len() >= 300, "the corpus has {} outputs", rows.len());
     for unseen in [false, true] {
@@ -89,7 +89,7 @@ fn at_least_98_of_100_failures_that_are_seen_are_real() {
 
 /// @capture_run
 #[test]
-fn the_numbers_are_those_that_the_runner_printed() {
+fn the_counts_are_those_that_the_runner_printed() {
     let rows = rows();
     let counted: Vec<&Value> = rows.iter().filter(|row| row["counts"].is_object()).collect();
     assert!(counted.len() >= 100, "{} outputs have numbers", counted.len());
@@ -131,7 +131,7 @@ fn a_long_output_is_read_in_bounded_time_and_its_end_counts() {
 
 /// @capture_verdicts
 #[test]
-fn words_of_failure_in_a_passing_run_are_no_failure() {
+fn failure_words_in_a_passing_run_do_not_make_it_fail() {
     let table = [
         (
             "cargo test",

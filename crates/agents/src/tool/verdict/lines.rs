@@ -1,4 +1,4 @@
-//! Lines of output without colours, and small readers for what is in them.
+//! Splits output into lines, and parsers for their parts.
 
 use model::limits;
 
@@ -12,13 +12,13 @@ pub(super) fn looked_at(text: &str) -> [&str; 2] {
     let half = limits::CAPTURED_BYTES_MAX / 2;
     let head = &text[..text.floor_char_boundary(half)];
     let tail = &text[text.ceil_char_boundary(text.len() - half)..];
-    // Half a line at a cut says nothing.
+    // Drop the partial lines at the cut.
     let head = head.rfind('\n').map_or("", |at| &head[..at]);
     let tail = tail.find('\n').map_or("", |at| &tail[at..]);
     [head, tail]
 }
 
-/// A progress bar writes over its own line, so that a carriage return ends a line too.
+/// Splits a text into lines. A carriage return ends a line too, because progress bars overwrite theirs.
 pub(super) fn of(text: &str) -> impl Iterator<Item = &str> {
     text.split(['\n', '\r'])
 }
@@ -29,8 +29,8 @@ pub(super) fn number(text: &str) -> Option<(u64, &str)> {
     Some((text[..digits].parse().ok()?, &text[digits..]))
 }
 
-/// Adds up a list such as `1 failed, 2 passed` or `1 failed | 2 passed (3)`. Nothing if a member is not
-/// a number with a word that `place` knows.
+/// Adds up a list such as `1 failed, 2 passed` or `1 failed | 2 passed (3)`. `None` if a member is not a
+/// number with a word that `place` knows.
 pub(super) fn list(
     text: &str,
     separator: char,
@@ -44,14 +44,14 @@ pub(super) fn list(
     Some(tally)
 }
 
-/// Where a number of a summary belongs.
+/// The member of a tally that a number in a summary belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Slot {
     Passed,
     Failed,
     Skipped,
     Errors,
-    /// It says nothing about the result.
+    /// A number that does not matter for the result.
     Aside,
 }
 
@@ -68,10 +68,10 @@ impl Slot {
     }
 }
 
-/// Whether a text begins with a place in a file, `src/a.c:12:` or `src/a.c:12:5:`, and what follows it.
+/// Splits a line after its place in a file, `src/a.c:12:` or `src/a.c:12:5:`; `None` if it begins with none.
 pub(super) fn behind_place(line: &str) -> Option<(&str, &str)> {
     let (path, rest) = line.split_once(':')?;
-    // `C:\a.c` has a colon of its own.
+    // The colon in `C:\a.c` is part of the path.
     let (path, rest) = match (path.len(), rest.starts_with('\\')) {
         (1, true) => {
             let (more, rest) = rest.split_once(':')?;
@@ -89,7 +89,7 @@ pub(super) fn behind_place(line: &str) -> Option<(&str, &str)> {
     is_path.then_some((path, rest.trim_start()))
 }
 
-/// How a line begins that says what went wrong.
+/// Prefixes of lines that say what went wrong.
 const TELLING: &[&str] = &[
     "error:",
     "error[",
@@ -119,7 +119,7 @@ const TELLING: &[&str] = &[
     "test result: FAILED",
 ];
 
-/// Whether a line of an error's output says what went wrong, so that it has to be kept.
+/// Whether a line of failed output says what went wrong, so that it has to be kept.
 pub(crate) fn is_telling(line: &str) -> bool {
     let line = line.trim_start();
     if TELLING.iter().any(|start| line.starts_with(start)) {

@@ -1,17 +1,17 @@
-//! Failures of commands that are no runs, for lines whose exit code is hidden or not told. Only the few
-//! things count that nothing but a failing program prints, and only where that program itself was run.
+//! Failures of commands that are neither tests nor builds, for lines whose exit code is hidden or not reported.
+//! Only a few messages count: those that only a failing program prints, and only if that program was run.
 
 use super::lines;
 use super::python::names_exception;
 use crate::shell::Simple;
 
-/// How the shell says that it could not run something.
+/// Prefixes of the messages with which a shell reports that it cannot run a command.
 const SHELLS: &[&str] = &["bash: ", "sh: ", "zsh: ", "/bin/sh: ", "/bin/bash: ", "/usr/bin/bash: "];
 
-/// Commands of git that print contents.
+/// Git commands that print file contents or messages.
 const GIT_SHOWS: &[&str] = &["show", "log", "diff", "grep", "blame", "cat-file", "archive"];
 
-/// Whether these commands failed, as their output says.
+/// Whether these commands failed according to their output.
 pub(crate) fn failed(commands: &[Simple], texts: &[&str]) -> bool {
     let shown: Vec<_> = texts.iter().flat_map(|text| lines::looked_at(text)).collect();
     let all = || {
@@ -32,7 +32,7 @@ pub(crate) fn failed(commands: &[Simple], texts: &[&str]) -> bool {
         "go" if only.args.first().is_some_and(|arg| arg == "run") => {
             last.starts_with("exit status ")
         }
-        // What git shows of a file or a message may begin like this too.
+        // The contents that some git commands print may begin with `fatal: ` too.
         "git" if !only.git_command().is_some_and(|command| GIT_SHOWS.contains(&command)) => {
             let first = all().next();
             let ends = [first.as_deref().unwrap_or_default(), last];
@@ -42,7 +42,7 @@ pub(crate) fn failed(commands: &[Simple], texts: &[&str]) -> bool {
     }
 }
 
-/// The one command of a line that says anything: others only lead to it, or shorten what it says.
+/// The only command of a line that prints something itself: the others are set-up (`cd`) or filters (`tail`).
 fn only_program(commands: &[Simple]) -> Option<&Simple> {
     const SILENT: &[&str] = &["cd", "pushd", "export", "set", "source", ".", "mkdir", "sleep"];
     const FILTERS: &[&str] = &["tail", "head", "tee", "cat"];
@@ -59,7 +59,7 @@ fn only_program(commands: &[Simple]) -> Option<&Simple> {
     only
 }
 
-/// `bash: line 1: nosuch: command not found`, of one of the programs that were to be run.
+/// `bash: line 1: nosuch: command not found`, for one of the programs in the line.
 fn not_found(commands: &[Simple], last: &str) -> bool {
     let by_shell = SHELLS.iter().any(|shell| last.starts_with(shell));
     let missing =
@@ -71,7 +71,7 @@ fn not_found(commands: &[Simple], last: &str) -> bool {
         })
 }
 
-/// Whether the last thing that Python said is how it ended.
+/// Whether the output ends with a Python traceback.
 fn ends_with_traceback<'a>(lines: impl Iterator<Item = std::borrow::Cow<'a, str>>) -> bool {
     let (mut open, mut ended) = (false, false);
     for line in lines {

@@ -1,13 +1,13 @@
-//! pytest, unittest and what runs them.
+//! pytest, unittest and programs that run them.
 
 use super::lines::{Slot, list, number};
 use super::{Family, Reading, Tally};
 
-/// What unittest says in two lines: how many tests it ran, and `OK` or `FAILED (failures=1)`.
+/// The two-line summary of unittest: the number of tests, then `OK` or `FAILED (failures=1)`.
 #[derive(Default)]
 pub(super) struct Unittest {
     ran: Option<u64>,
-    /// A traceback that nothing followed but its own lines.
+    /// A traceback at the end of the output so far.
     traceback: Traceback,
 }
 
@@ -85,7 +85,7 @@ fn verbose(line: &str) -> bool {
     case.contains(".py::") && matches!(word, Some("FAILED" | "ERROR"))
 }
 
-/// `tests/a.py F.F    [100%]`, or without the file where pytest is told to be quiet.
+/// `tests/a.py F.F    [100%]`, or without the file if pytest runs with `-q`.
 fn progress(line: &str) -> bool {
     let Some((dots, percent)) = line.rsplit_once('[') else { return false };
     let percent = percent.strip_suffix("%]").map(str::trim_start);
@@ -163,7 +163,7 @@ fn ended(reading: &mut Reading<'_>, mut tally: Tally, red: bool) {
     tally.passed = ran.map(|ran| ran.saturating_sub(others));
     reading.add(Family::Unittest, tally);
     reading.red |= red;
-    // A run of no tests is neither.
+    // A run without tests neither passed nor failed.
     reading.green |= !red && ran != Some(0);
 }
 
@@ -184,7 +184,7 @@ pub(super) fn names_exception(line: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(plain)
 }
 
-/// A traceback as the last thing that a run of Python said.
+/// A traceback at the end of the output means that the run failed.
 pub(super) fn end(reading: &mut Reading<'_>) {
     let python = matches!(
         reading.program,

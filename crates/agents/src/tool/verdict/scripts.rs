@@ -1,4 +1,4 @@
-//! The runners of JavaScript and TypeScript, and TAP.
+//! Test runners of JavaScript and TypeScript, and TAP.
 
 use super::lines::{Slot, list, number};
 use super::{Family, Reading, Tally};
@@ -15,17 +15,17 @@ pub(super) struct Tap {
     totals: Tally,
 }
 
-/// The lines with which playwright and mocha end: `1 failed`, `2 passed (1.2s)`. A test may print such a
-/// line too, so that only the last block of them counts.
+/// The final lines of playwright and mocha: `1 failed`, `2 passed (1.2s)`. A test may print such a line too,
+/// so only the last block counts.
 #[derive(Default)]
 pub(super) struct Block {
     tally: Tally,
-    /// Lines since the block that do not belong to it.
+    /// Lines after the block that do not belong to it.
     behind: usize,
     gap: bool,
-    /// Its beginning is cut off: names of tests are above it, and not what became of them.
+    /// Whether its beginning is cut off: names of tests are above it, but not their result.
     torn: bool,
-    /// Mocha has numbered a test that failed.
+    /// Whether mocha has numbered a failed test.
     numbered: bool,
 }
 
@@ -127,7 +127,7 @@ fn block(reading: &mut Reading<'_>, line: &str) {
     {
         return;
     }
-    // The tests that failed are named below their number, four characters to the right.
+    // The names of the failed tests follow their number, indented by four more characters.
     let names = indent >= 4 && !reading.block.tally.is_empty() && !gap;
     if !names {
         reading.block.behind += 1;
@@ -192,7 +192,7 @@ fn cases(reading: &mut Reading<'_>, line: &str) {
         reading.red |= line == "Error: No tests found" || line == "Error: No tests found.";
     }
     reading.finding |= inside.starts_with("✘ [fail]: ");
-    // `✖ adds (2.5ms)` of node, unless it is marked as to be done.
+    // `✖ adds (2.5ms)` of node, unless it is marked as TODO.
     reading.finding |= inside.starts_with("✖ ") && inside.ends_with("ms)") && inside.contains(" (");
     // Mocha puts a number before each test that failed.
     let numbered = listed.is_some() && indent >= 4 && matches!(reading.program, "mocha" | "npm");
@@ -256,7 +256,7 @@ fn tap(reading: &mut Reading<'_>, line: &str) {
     }
 }
 
-/// What package managers say when the script that they run failed.
+/// Messages of package managers about a failed script.
 fn managers(reading: &mut Reading<'_>, line: &str) {
     let inside = line.trim_start();
     let lifecycle = inside.strip_prefix("ELIFECYCLE").map(str::trim_start);
@@ -269,7 +269,7 @@ fn managers(reading: &mut Reading<'_>, line: &str) {
         || line.starts_with("npm ERR! code ELIFECYCLE")
         || line.starts_with("npm error Lifecycle script `")
         || line.starts_with("error Command failed with exit code ");
-    // Node says its version below an exception that nothing caught.
+    // Node prints its version after an uncaught exception.
     reading.finding |= line.starts_with("Node.js v") && !line.contains(' ');
     let missing = ["npm ERR! Missing script:", "npm error Missing script:"];
     reading.red |= missing.iter().any(|start| line.starts_with(start));
@@ -280,7 +280,7 @@ fn managers(reading: &mut Reading<'_>, line: &str) {
 }
 
 pub(super) fn end(reading: &mut Reading<'_>) {
-    // The block is the end of the output: at most a few lines of a report's address follow.
+    // The block is the end of the output: at most a few lines with the address of a report follow.
     let block = std::mem::take(&mut reading.block);
     let runs_scripts = !matches!(reading.program, "mocha" | "ava" | "cargo" | "pytest");
     if !block.tally.is_empty() && block.behind <= 6 && runs_scripts {

@@ -4,11 +4,11 @@ use super::lines::{Slot, list, number};
 use super::{Family, Reading, Tally};
 use crate::tool::runs::Kind;
 
-/// `--- PASS: TestA (0.00s)` and its likes, of tests that are in no other test.
+/// Lines such as `--- PASS: TestA (0.00s)` of top-level tests.
 #[derive(Default)]
 pub(super) struct GoLines {
     tally: Tally,
-    /// Packages that passed, without `-v` the only thing that is said of them.
+    /// Number of packages that passed. Without `-v` go prints nothing else about them.
     verbose: bool,
 }
 
@@ -24,7 +24,7 @@ pub(super) fn line(reading: &mut Reading<'_>, line: &str) {
     home_made(reading, line);
 }
 
-/// `12 passed, 0 failed`: the end of many runners that a project wrote for itself.
+/// `12 passed, 0 failed`: the last line of many home-made runners.
 fn home_made(reading: &mut Reading<'_>, line: &str) {
     let word = |word: &str| {
         Some(match word {
@@ -81,7 +81,7 @@ fn nextest(reading: &mut Reading<'_>, line: &str) {
             rest.split_once(" tests run: ").or_else(|| rest.split_once(" test run: "))
     {
         let mut tally = Tally::default();
-        // `2 passed (1 slow, 1 flaky), 1 failed`: what is in parentheses is a part of its number.
+        // `2 passed (1 slow, 1 flaky), 1 failed`: the numbers in parentheses are part of the one before.
         let mut depth = 0usize;
         let members = counts.split(|c: char| {
             depth = match c {
@@ -180,7 +180,7 @@ fn maven(reading: &mut Reading<'_>, line: &str) {
     let marked = levels.iter().find_map(|level| line.strip_prefix(level));
     let inside = marked.unwrap_or(line);
     if let Some(rest) = inside.strip_prefix("Tests run: ") {
-        // The line of one class tells its time, the line of all tests does not.
+        // The line of a single class shows its time, the summary line does not.
         let is_total = !rest.contains("Time elapsed");
         let mut members = rest.split(", ");
         let Some((run, _)) = members.next().and_then(number) else { return };
@@ -303,6 +303,6 @@ pub(super) fn end(reading: &mut Reading<'_>) {
         return;
     }
     reading.add(Family::Go, go.tally);
-    // Through `grep "^---"` only the single tests are left.
+    // After `grep "^---"` only the lines of single tests are left.
     reading.green |= go.verbose && !go.tally.is_red();
 }
