@@ -1,4 +1,4 @@
-//! `cargo xtask fuzz`: builds the fuzzer and the binary under test, and hands over to the fuzzer.
+//! `cargo xtask fuzz`: builds the fuzzer and the binary under test, and runs the fuzzer.
 
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
@@ -8,14 +8,14 @@ use anyhow::{Context, Result, bail};
 use crate::project::Project;
 use crate::report::Outcome;
 
-/// The seed of `ci`, where the same input is tried in every run. [`SEED`] overrides it.
+/// The fixed seed of `ci`, so that every run tries the same inputs. [`SEED`] overrides it.
 const CI_SEED: &str = "17";
 const CI_SECONDS: &str = "60";
 
 /// Another seed for `ci`, or `random`.
 const SEED: &str = "REKINDLE_FUZZ_SEED";
 
-/// Becomes the fuzzer, so that Ctrl-C reaches it alone and it prints what it has found by then.
+/// Replaces this process by the fuzzer, so that Ctrl-C reaches only the fuzzer, which then prints its results.
 pub(crate) fn run(project: &Project, args: &[String]) -> Result<()> {
     let error = command(project, args)?.exec();
     Err(error).context("cannot start the fuzzer")

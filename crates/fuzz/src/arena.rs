@@ -1,4 +1,4 @@
-//! The real binary in a temporary home, and what has to hold there whatever was sent to it.
+//! Runs the real binary in a temporary home, and checks the invariants that hold for any input.
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read, Write as _};
@@ -16,15 +16,15 @@ use testkit::{Home, Http, Run};
 use crate::grammar;
 use crate::target::{Checked, Flaw, Workbench, ensure};
 
-/// Deadline of everything a case waits for: a reply, the end of a command, the start of a daemon.
+/// Timeout for everything a case waits for: a reply, the end of a command, the start of a daemon.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 /// How long one case may take in all before its worker is killed.
 pub(crate) const CASE_PATIENCE: Duration = Duration::from_secs(180);
-/// Resident memory of a daemon, in KiB. It needs a tenth of that.
+/// Limit for the resident memory of a daemon, in KiB. It usually needs a tenth of that.
 const RESIDENT_KIB_MAX: u64 = 400 * 1024;
-/// A word that only the control record has. It is stored before all else and has to be found after it.
+/// A word that only the control record has. That record is stored first and has to be found after every case.
 pub(crate) const CONTROL: &str = "zubenelgenubi";
-/// JSON-RPC's own numbers, which are not in the table of codes.
+/// Error numbers of JSON-RPC itself, which are not in our table of codes.
 const PROTOCOL_CODES: [i64; 5] = [-32700, -32600, -32602, -32603, -32002];
 
 /// A temporary home, and its daemon while one runs.
@@ -42,7 +42,7 @@ pub(crate) struct FuzzedDaemon {
 
 impl Drop for FuzzedDaemon {
     fn drop(&mut self) {
-        // One that has ended already cannot be killed; waiting only collects its exit status.
+        // Killing a process that has ended fails, which is fine; `wait` collects its exit status.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -50,7 +50,7 @@ impl Drop for FuzzedDaemon {
 
 impl Drop for Arena {
     fn drop(&mut self) {
-        // The home reads this file when it is dropped; a pipe would be waited for without end.
+        // The home reads this file when it is dropped, and reading a pipe would block for ever.
         let discovery = self.home.locations().discovery();
         if !discovery.is_file() {
             let _ = std::fs::remove_file(discovery);
@@ -80,7 +80,7 @@ impl Arena {
         }
     }
 
-    /// Starts a daemon and waits until it says where it is.
+    /// Starts a daemon and waits until it prints its address.
     pub(crate) fn start(&mut self) -> Checked {
         self.daemon = None;
         let mut command = self.home.command(["serve", "--http"]);
@@ -94,7 +94,7 @@ impl Arena {
         std::thread::spawn(move || {
             let mut line = String::new();
             let read = stdout.map(|out| BufReader::new(out).read_line(&mut line));
-            // Nobody waits for it any more after the deadline.
+            // After the timeout the receiver is gone, and sending fails.
             let _ = sender.send(read.map(|_| line));
         });
         let line = said.recv_timeout(PATIENCE).map_err(|_| slow("the start of a daemon"))?;
@@ -126,12 +126,12 @@ impl Arena {
         wait(&mut daemon.child)
     }
 
-    /// Ends the daemon without any warning.
+    /// Kills the daemon.
     pub(crate) fn kill(&mut self) {
         self.daemon = None;
     }
 
-    /// What authorises a client.
+    /// The value of the `Authorization` header.
     pub(crate) fn bearer(&self) -> String {
         format!("Bearer {}", self.daemon().token)
     }
@@ -144,12 +144,12 @@ impl Arena {
     /// A connection to the port, with a deadline on reads and writes.
     pub(crate) fn connect(&self) -> TcpStream {
         let stream = Http::new(self.daemon().port).connect();
-        // A server that reads nothing must not hold us up for ever.
+        // A server that does not read must not block us for ever.
         let _ = stream.set_write_timeout(Some(PATIENCE));
         stream
     }
 
-    /// One call over the unix socket; the result, or the error object.
+    /// Makes one call over the unix socket. Returns the result, or the error object.
     pub(crate) fn rpc(&self, method: &str, params: &Value) -> Result<Value, Value> {
         self.home.socket().rpc(method, params)
     }
@@ -162,9 +162,9 @@ impl Arena {
         let _ = stream.set_read_timeout(Some(PATIENCE));
         let writer = stream.try_clone().unwrap_or_else(|error| panic!("no second handle: {error}"));
         let bytes = bytes.to_vec();
-        // Replies are read meanwhile: neither side may wait for the other's buffer.
+        // Replies are read at the same time, or both sides could block on full buffers.
         let sender = std::thread::spawn(move || {
-            // A server that has seen enough may close before it has read all.
+            // The server may refuse the input and close before it has read all of it.
             let _ = (&writer).write_all(&bytes);
             let _ = writer.shutdown(std::net::Shutdown::Write);
         });
@@ -189,7 +189,7 @@ impl Arena {
         Ok(run)
     }
 
-    /// What the daemon has to be after every case: alive, answering, small, and without a panic.
+    /// Checks that the daemon is alive, answers, uses little memory and has not panicked.
     pub(crate) fn check_daemon(&mut self) -> Checked {
         let pid = self.daemon().child.id();
         let ended = self.daemon.as_mut().and_then(|daemon| daemon.child.try_wait().ok().flatten());
@@ -204,13 +204,13 @@ impl Arena {
         self.check_panics()
     }
 
-    /// Whether no log and no stderr tells of a panic.
+    /// Checks that there is no panic in the logs or in stderr.
     pub(crate) fn check_panics(&self) -> Checked {
         let complaints = self.complaints();
         ensure(!complaints.contains("panicked"), || complaints.clone())
     }
 
-    /// Whether the control record is still found.
+    /// Checks that the control record is still found.
     pub(crate) fn check_control(&self) -> Checked {
         let params = json!({ "query": CONTROL, "project": "*" });
         let found = self.rpc("search", &params).map_err(|error| {
@@ -220,7 +220,7 @@ impl Arena {
         ensure(hits == 1, || format!("the control record has {hits} hits: {found}"))
     }
 
-    /// Whether all that lists records can be asked.
+    /// Checks that all operations that list records succeed.
     pub(crate) fn check_reads(&self) -> Checked {
         let all = json!({ "project": "*" });
         for (op, params) in [
@@ -238,12 +238,12 @@ impl Arena {
         Ok(())
     }
 
-    /// Whether no file of this home holds a planted secret.
+    /// Checks that no file of this home contains a planted secret.
     pub(crate) fn check_secrets(&self) -> Checked {
         self.check_secrets_in(|_| true)
     }
 
-    /// Whether the database holds no planted secret. A file that is no event of ours may.
+    /// Checks that the database contains no planted secret. Files that are not our events may contain one.
     pub(crate) fn check_stored_secrets(&self) -> Checked {
         self.check_secrets_in(|path| !path.starts_with(self.home.path("data/spool")))
     }
@@ -262,13 +262,13 @@ impl Arena {
         self.home.path("daemon.stderr")
     }
 
-    /// Lines of stderr and of the logs that tell of something bad.
+    /// Lines of stderr and of the logs that report a panic or another failure.
     fn complaints(&self) -> String {
         let mut files = vec![self.stderr()];
         let logs = std::fs::read_dir(self.home.path("data/log")).into_iter().flatten().flatten();
         files.extend(logs.map(|entry| entry.path()));
         let mut lines = Vec::new();
-        // A pipe in the place of a log would be waited for without end.
+        // Reading a pipe in the place of a log would block for ever.
         for file in files.into_iter().filter(|file| file.is_file()) {
             let text = std::fs::read(&file).unwrap_or_default();
             let text = String::from_utf8_lossy(&text);
@@ -284,7 +284,7 @@ pub(crate) fn slow(what: &str) -> Flaw {
     Flaw::Slow(format!("{what} takes more than {} s", PATIENCE.as_secs()))
 }
 
-/// Checks one reply of JSON-RPC: its form, and that its error is one of the closed list and no defect.
+/// Checks one reply of JSON-RPC: its form, and that an error has a known code and is not an internal error.
 pub(crate) fn check_reply(reply: &Value) -> Checked {
     if let Some(batch) = reply.as_array() {
         return batch.iter().try_for_each(check_reply);
@@ -324,7 +324,7 @@ fn finish(mut command: Command, stdin: &[u8], args: &[&str]) -> Result<Run, Flaw
     let mut child = command.spawn().unwrap_or_else(|error| panic!("cannot start: {error}"));
     let pipe = child.stdin.take();
     let bytes = stdin.to_vec();
-    // A command that does not read its stdin closes the pipe; that is its right.
+    // A command that does not read its stdin closes the pipe, and writing fails. That is allowed.
     let writer = std::thread::spawn(move || drop(pipe.map(|mut pipe| pipe.write_all(&bytes))));
     let (stdout, stderr) = (drain(child.stdout.take()), drain(child.stderr.take()));
     let Ok(code) = wait(&mut child) else {
@@ -343,7 +343,7 @@ fn drain(pipe: Option<impl Read + Send + 'static>) -> std::thread::JoinHandle<Ve
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
         if let Some(mut pipe) = pipe {
-            // What could be read before the pipe broke is what there is.
+            // If the pipe breaks, the bytes that were read so far are the output.
             let _ = pipe.read_to_end(&mut bytes);
         }
         bytes
@@ -364,7 +364,7 @@ fn wait(child: &mut Child) -> Result<Option<i32>, Flaw> {
     }
 }
 
-/// Resident memory of a process; 0 where that cannot be asked.
+/// Resident memory of a process; 0 if the system does not report it.
 fn resident_kib(pid: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));

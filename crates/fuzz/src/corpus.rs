@@ -24,7 +24,7 @@ pub(crate) static EVENTS: LazyLock<Vec<GoldenEvent>> = LazyLock::new(|| {
         .collect()
 });
 
-/// Lines with secrets of every known kind, and lines that only look so.
+/// Lines with secrets of every known kind, and lines that only look like secrets.
 pub(crate) static SECRET_LINES: LazyLock<Vec<String>> = LazyLock::new(|| {
     let joined = |line: &Value, name: &str| -> String {
         line[name].as_array().into_iter().flatten().filter_map(Value::as_str).collect()

@@ -1,6 +1,6 @@
 //! Repeatable random choices: a generator whose state follows from target, seed and case number.
 
-/// SplitMix64. Every case has one of its own, so that a case can be made again without those before it.
+/// A SplitMix64 generator. Every case has its own, so that a case can be repeated without those before it.
 pub(crate) struct Dice(u64);
 
 impl Dice {

@@ -1,11 +1,10 @@
-//! Values that look like what agents, people and clients send: texts, JSON, shell lines, secrets.
+//! Generates values that resemble the input from agents, people and clients: texts, JSON, shell lines, secrets.
 
 use serde_json::{Map, Value, json};
 
 use crate::dice::Dice;
 
-/// Every planted secret contains this, so that one search finds any that leaked. It is never part of an
-/// input otherwise.
+/// Every planted secret contains this text, so that one search finds a leaked one. No other input contains it.
 pub(crate) const PLANTED: &str = "Qz7vK3xW9mR2t";
 
 /// Pieces of texts: words, code, markup, operators, and characters that act instead of showing.
@@ -41,7 +40,7 @@ pub(crate) fn text(dice: &mut Dice) -> String {
     (0..count).map(|_| *dice.pick(TEXTS)).collect()
 }
 
-/// A text as [`text`] makes them, in which a secret may be planted between spaces.
+/// A text like those of [`text`], in which a secret may be planted between spaces.
 pub(crate) fn text_with_secret(dice: &mut Dice) -> String {
     match dice.one_in(6) {
         true => format!("{} {} {}", text(dice), secret(dice), text(dice)),
@@ -100,9 +99,9 @@ pub(crate) fn distort(dice: &mut Dice, payload: &mut Value) {
     }
 }
 
-/// A credential in a shape that is recognised wherever it is, with [`PLANTED`] in it.
+/// A credential of a shape that the guard recognises in any context, with [`PLANTED`] in it.
 pub(crate) fn secret(dice: &mut Dice) -> String {
-    // Without x: a row of them is how people write that there is no secret.
+    // Without `x`, because a run of x is a common placeholder and not redacted.
     const ALPHABET: &[u8] = b"abcdefghjkmnpqrstuvwyzABCDEFGHJKMNPQRSTUVWYZ23456789";
     let mut tail = |length: usize| -> String {
         (0..length).map(|_| char::from(*dice.pick(ALPHABET))).collect()
@@ -118,7 +117,7 @@ pub(crate) fn secret(dice: &mut Dice) -> String {
     }
 }
 
-/// The input with no planted secret in it, whole or damaged.
+/// Removes all planted secrets from the input, damaged ones included.
 pub(crate) fn without_secrets(input: &[u8]) -> Vec<u8> {
     let mut rest = input.to_vec();
     while let Some(at) = rest.windows(PLANTED.len()).position(|part| part == PLANTED.as_bytes()) {
@@ -127,7 +126,7 @@ pub(crate) fn without_secrets(input: &[u8]) -> Vec<u8> {
     rest
 }
 
-/// The first planted secret in a text, or what is left of it.
+/// The first planted secret in a text, or the rest of it.
 pub(crate) fn leaked(text: &str) -> Option<String> {
     let at = text.find(PLANTED)?;
     let start = text.floor_char_boundary(at.saturating_sub(40));
@@ -140,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_secret_carries_the_mark_by_which_a_leak_is_found() {
+    fn every_planted_secret_contains_the_leak_marker() {
         for number in 0..100 {
             let mut dice = Dice::of_case("secret", 1, number);
             assert!(leaked(&secret(&mut dice)).is_some());

@@ -1,9 +1,9 @@
-//! Bounded, repeatable fuzzing of what takes input from outside: `cargo xtask fuzz --help`.
+//! Bounded, repeatable fuzzing of all code that reads external input: `cargo xtask fuzz --help`.
 //!
 //! Read in this order: `target` (what a target is), `targets` (all of them), `dice`, `grammar` and
 //! `mutate` (how inputs are made), `worker` (runs the cases), `supervisor` (starts workers, reports).
 
-// It talks to a person at a terminal; printing is its job.
+// A command line tool: it prints its results.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod arena;
@@ -46,7 +46,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whether no case failed.
+/// Runs the command. Returns whether all cases passed.
 fn run(options: &Options) -> std::io::Result<bool> {
     let bench = Workbench { binary: options.binary.clone() };
     let first = options.targets.first().copied();
@@ -95,7 +95,7 @@ fn conclude(reports: &[TargetReport]) -> bool {
     reports.iter().all(|report| report.failures == 0)
 }
 
-/// Set when the user presses Ctrl-C: the case under way is finished, and the table printed.
+/// A flag that Ctrl-C sets: the current case is finished, and the table printed.
 fn on_interrupt() -> Arc<AtomicBool> {
     let stop = Arc::new(AtomicBool::new(false));
     let flag = stop.clone();

@@ -1,12 +1,12 @@
-//! Damage to bytes that were well-formed: bits, pieces, lengths, nesting, and bytes that are no text.
+//! Damages well-formed bytes: bits, pieces, lengths, nesting, and bytes that are not UTF-8.
 
 use crate::dice::Dice;
 
-/// Most inputs stay below this; one in fifty may grow to the second number.
+/// Most inputs stay below `BYTES_USUAL`; one in fifty may grow to `BYTES_MAX`.
 const BYTES_USUAL: usize = 4 * 1024;
 const BYTES_MAX: usize = 256 * 1024;
 
-/// Pieces on which parsers stumble: broken text, extreme numbers, half escapes, brackets.
+/// Pieces that parsers often mishandle: broken text, extreme numbers, half escapes, brackets.
 #[rustfmt::skip]
 const PIECES: &[&[u8]] = &[
     b"\0", b"\xff", b"\xc3\x28", b"\xed\xa0\x80", b"\xf0\x9f\x92", b"\xef\xbb\xbf", b"\\ud800",
@@ -80,7 +80,7 @@ fn insert(bytes: &mut Vec<u8>, at: usize, piece: &[u8]) {
     bytes.splice(at..at, piece.iter().take(room).copied());
 }
 
-/// Puts an extreme number in the place of a run of digits.
+/// Replaces a run of digits by an extreme number.
 fn replace_number(dice: &mut Dice, bytes: &mut Vec<u8>) {
     let from = dice.below(bytes.len());
     let digit = |byte: &u8| byte.is_ascii_digit();

@@ -37,20 +37,20 @@ const SECONDS: u64 = 60;
 pub(crate) enum Command {
     Help,
     List,
-    /// As many cases as there is time for.
+    /// Runs as many cases as there is time for.
     Run {
         time: Duration,
         seed: u64,
     },
-    /// These cases of one target, the last included.
+    /// Runs these cases of one target, the last included.
     Cases {
         seed: u64,
         from: u64,
         to: u64,
     },
-    /// The bytes of a file.
+    /// Feeds a file to a target.
     Replay(PathBuf),
-    /// What the supervisor starts for each target.
+    /// Runs as the worker process that the supervisor starts for each target.
     Work {
         seed: u64,
         from: u64,
@@ -67,7 +67,7 @@ pub(crate) struct Options {
     pub(crate) out: PathBuf,
 }
 
-/// What is given on the command line, as far as it was read.
+/// The options of the command line before they are checked.
 #[derive(Default)]
 struct Given {
     names: Vec<String>,
@@ -147,7 +147,7 @@ fn unknown(name: &str) -> String {
     format!("no target is called '{name}'; there are {}", names.join(", "))
 }
 
-/// Short enough to be typed.
+/// A random seed that is short enough to type.
 fn random_seed() -> u64 {
     RandomState::new().hash_one("seed") % 1_000_000_000
 }
@@ -175,7 +175,7 @@ fn read(args: &[String]) -> Result<Given, String> {
     Ok(given)
 }
 
-/// The binary is started from other directories.
+/// Makes a path absolute, because the binary is started from other directories.
 fn absolute(path: &str) -> Result<PathBuf, String> {
     std::fs::canonicalize(path).map_err(|error| format!("--binary {path}: {error}"))
 }
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_without_targets_means_all_of_them_for_a_minute() {
+    fn without_targets_all_of_them_run_for_a_minute() {
         let options = parsed("--seed 5").unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(options.command, Command::Run { time: Duration::from_secs(60), seed: 5 });
         assert_eq!(options.targets.len(), targets::all().count());

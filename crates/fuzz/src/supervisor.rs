@@ -16,24 +16,24 @@ use crate::options::Options;
 use crate::target::FuzzTarget;
 use crate::worker::{Assignment, Position};
 
-/// After so many failures a target is left: the first ones tell what is wrong.
+/// A target stops after this many failures: the first ones show what is wrong.
 const FAILURES_MAX: usize = 5;
-/// How often a silent worker is looked after.
+/// How often the supervisor checks a silent worker.
 const LOOK: Duration = Duration::from_millis(50);
-/// How much of what a dead worker said is shown.
+/// How many bytes of the stderr of a dead worker are shown.
 const LAST_WORDS: usize = 600;
 
 /// A case that failed.
 pub(crate) struct Failure {
     pub(crate) number: u64,
-    /// The first case that the subject had seen.
+    /// The first case that the subject had run.
     pub(crate) first: u64,
-    /// Whether the case fails without those before it.
+    /// Whether the case fails on its own, without the cases before it.
     pub(crate) alone: bool,
     pub(crate) flaw: String,
 }
 
-/// What became of a target.
+/// The results of a target.
 pub(crate) struct TargetReport {
     pub(crate) name: &'static str,
     pub(crate) cases: u64,
@@ -45,7 +45,7 @@ pub(crate) struct Supervisor<'a> {
     pub(crate) options: &'a Options,
     /// Set by Ctrl-C.
     pub(crate) stop: Arc<AtomicBool>,
-    /// The temporary directory of all workers, removed when all is done.
+    /// The temporary directory of all workers, removed at the end.
     scratch: PathBuf,
 }
 
@@ -76,7 +76,7 @@ impl<'a> Supervisor<'a> {
         Ok(reports)
     }
 
-    /// Runs the cases of a target, with as many workers as it takes.
+    /// Runs the cases of a target. Each time a worker dies, a new one continues.
     pub(crate) fn run_target(
         &self,
         target: &'static FuzzTarget,
@@ -112,7 +112,7 @@ impl<'a> Supervisor<'a> {
         report: &mut TargetReport,
     ) -> std::io::Result<Ended> {
         let position = Position::path(&self.options.out, target);
-        // Absent is fine: it is the one of an earlier run.
+        // The position file of an earlier run; it need not exist.
         let _ = std::fs::remove_file(&position);
         let words = self.options.out.join(format!(".{}.stderr", target.name));
         let mut worker = self.start(target, assignment, &words)?;
@@ -142,7 +142,7 @@ impl<'a> Supervisor<'a> {
             }
         }
         let status = worker.child.wait()?;
-        // Daemons that the worker left are in its process group.
+        // The process group includes daemons that the worker left running.
         worker.kill();
         clear(&self.scratch)?;
         if let Some(cases) = finished {
@@ -242,13 +242,13 @@ impl Worker {
     fn kill(&self) {
         let group = i32::try_from(self.child.id()).ok().and_then(rustix::process::Pid::from_raw);
         if let Some(group) = group {
-            // A group that is gone already cannot be killed, and need not be.
+            // Killing a process group that has already ended fails, which is fine.
             let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
         }
     }
 }
 
-/// Since when a worker is at the same case.
+/// Measures how long a worker has been running the same case.
 struct Watch {
     seen: Option<(u64, u64)>,
     since: Instant,
@@ -273,14 +273,14 @@ fn read_failure(line: &Value) -> Failure {
     }
 }
 
-/// Removes what workers left in their temporary directory.
+/// Empties the temporary directory of the workers.
 fn clear(scratch: &Path) -> std::io::Result<()> {
-    // What cannot be removed now is removed with the directory, or left to the system.
+    // Files that cannot be removed now are removed with the directory at the end, or left to the system.
     let _ = std::fs::remove_dir_all(scratch);
     std::fs::create_dir_all(scratch)
 }
 
-/// The end of what a worker wrote to stderr, on one line.
+/// The end of a worker's stderr, on one line.
 fn last_words(path: &Path) -> String {
     let said = std::fs::read(path).unwrap_or_default();
     let said = String::from_utf8_lossy(&said);

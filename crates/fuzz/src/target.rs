@@ -1,4 +1,4 @@
-//! A fuzz target: how its inputs are made, what takes them, and what has to hold afterwards.
+//! A fuzz target: the generator of its inputs, the code under test, and the check afterwards.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::targets;
 pub(crate) enum Flaw {
     /// An invariant does not hold.
     Wrong(String),
-    /// No answer before a deadline. It counts if it happens again: the machine may have been busy.
+    /// A timeout. It counts as a failure only if it happens again, because the machine may have been busy.
     Slow(String),
 }
 
@@ -24,17 +24,17 @@ impl Flaw {
 
 pub(crate) type Checked = Result<(), Flaw>;
 
-/// A failed invariant, unless `holds`.
+/// Returns a failed invariant unless `holds`.
 pub(crate) fn ensure(holds: bool, what: impl FnOnce() -> String) -> Checked {
     if holds { Ok(()) } else { Err(Flaw::Wrong(what())) }
 }
 
-/// Takes inputs one after the other. It may panic, which is a failed case.
+/// The code under test. It gets one input after the other; a panic is a failed case.
 pub(crate) trait Subject {
     fn check(&mut self, input: &[u8]) -> Checked;
 }
 
-/// A function without state as a subject.
+/// A subject that is a stateless function.
 pub(crate) struct PureSubject(pub(crate) fn(&[u8]) -> Checked);
 
 impl Subject for PureSubject {
@@ -43,20 +43,20 @@ impl Subject for PureSubject {
     }
 }
 
-/// What a subject is given to work with.
+/// The environment of a subject.
 pub(crate) struct Workbench {
-    /// The `rekindle` under test; targets within this process do without.
+    /// The `rekindle` binary under test; `None` for targets that run in this process.
     pub(crate) binary: Option<PathBuf>,
 }
 
 pub(crate) struct FuzzTarget {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
-    /// Its part of the time, relative to the others'.
+    /// Its share of the time, relative to the other targets.
     pub(crate) share: u32,
     /// How long one case may take before its process is killed.
     pub(crate) patience: Duration,
-    /// After so many cases a new subject is opened, so that a failure needs few predecessors.
+    /// The number of cases after which a new subject is opened, so that few earlier cases can cause a failure.
     pub(crate) renew: u64,
     pub(crate) generate: fn(&mut Dice) -> Vec<u8>,
     pub(crate) open: fn(&Workbench) -> Box<dyn Subject>,

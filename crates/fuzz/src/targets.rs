@@ -40,35 +40,35 @@ macro_rules! pure {
     };
 }
 
-/// Targets within this process: thousands of cases a second.
+/// Targets that run in this process: thousands of cases a second.
 static PURE: [FuzzTarget; 7] = [
     pure!(
         "payload",
-        "agents::extract: small, without secrets, the same when it is read back from the spool",
+        "agents::extract: small, without secrets, unchanged when read back from the spool",
         payload::generate,
         payload::check
     ),
     pure!(
         "secrets",
-        "text::secrets: planted secrets are gone, redacting again changes nothing",
+        "text::secrets: planted secrets are redacted, redacting again changes nothing",
         secrets::generate,
         secrets::check
     ),
     pure!(
         "query",
-        "text::query: any text is a query within its limits, matches lie on characters",
+        "text::query: any text is a query within its limits, matches are at character boundaries",
         query::generate,
         query::check
     ),
     pure!(
         "remote",
-        "git::normal_remote: the host that git asks, and no password",
+        "git::normal_remote: the host that git contacts, and no password",
         remote::generate,
         remote::check
     ),
     pure!(
         "neutral",
-        "text::one_line, quoted, printable: nothing acts, lengths hold, twice is once",
+        "text::one_line, quoted, printable: no control characters, bounded, idempotent",
         neutral::generate,
         neutral::check
     ),
@@ -80,7 +80,7 @@ static PURE: [FuzzTarget; 7] = [
     ),
     FuzzTarget {
         name: "repository",
-        about: "git::Facts: the files of a clone never make it a part of another repository",
+        about: "git::Facts: no files of a clone make it count as another repository",
         share: 1,
         patience: Duration::from_secs(20),
         renew: 1_000,
@@ -89,7 +89,7 @@ static PURE: [FuzzTarget; 7] = [
     },
 ];
 
-/// A target that is the real binary in a temporary home.
+/// A target that runs the real binary in a temporary home.
 macro_rules! real {
     ($name:literal, $about:literal, $module:ident, $renew:literal) => {
         FuzzTarget {
@@ -114,37 +114,42 @@ static REAL: [FuzzTarget; 12] = [
     ),
     real!(
         "rpc",
-        "frames on socket, /rpc, /mcp and /ws: replies are well-formed, none is a defect",
+        "frames on socket, /rpc, /mcp and /ws: replies are well-formed, no internal errors",
         rpc,
         500
     ),
-    real!("http", "raw requests without a token: HTTP or silence, and never a record", http, 500),
+    real!(
+        "http",
+        "raw requests without a token: answered with HTTP or closed, never with a record",
+        http,
+        500
+    ),
     real!(
         "search",
         "queries with operators and filters: answered within their limits",
         search,
         500
     ),
-    real!("spool", "files in the spool: the event behind them is taken in", spool, 200),
+    real!("spool", "files in the spool: the event after them is ingested", spool, 200),
     real!(
         "project-file",
-        ".rekindle.toml of a clone: plain names, other projects undisturbed",
+        ".rekindle.toml of a clone: plain names, other projects not affected",
         project_file,
         200
     ),
     real!(
         "database",
-        "damaged databases: no panic, no unknown row, nothing destroyed",
+        "damaged databases: no panic, no invented row, no readable record lost",
         database,
         1_000
     ),
     real!(
         "install",
-        "agents' files: restored to the byte, or refused and left alone",
+        "agents' files: restored byte for byte, or refused and unchanged",
         install,
         1_000
     ),
-    real!("cli", "command lines: an exit code of the list, nothing acts on a terminal", cli, 300),
+    real!("cli", "command lines: a known exit code, no control characters in the output", cli, 300),
     real!(
         "template",
         "hints in four template languages: rendered within limits or refused",
@@ -153,24 +158,24 @@ static REAL: [FuzzTarget; 12] = [
     ),
     real!(
         "state-files",
-        "our own small files, damaged: commands and daemon go on",
+        "our own small files, damaged: commands and daemon still work",
         state_files,
         1_000
     ),
     real!(
         "ledger",
-        "writes, purges, crashes, restores: each record is found once, or in no file",
+        "writes, purges, crashes, restores: stored records found once, purged ones in no file",
         ledger,
         1_000
     ),
 ];
 
-/// All targets, those within this process first.
+/// All targets, those that run in this process first.
 pub(crate) fn all() -> impl Iterator<Item = &'static FuzzTarget> {
     PURE.iter().chain(&REAL)
 }
 
-/// Targets with known faults, which prove that faults are found. They run only when they are named.
+/// Targets with known faults, to prove that the fuzzer finds them. They run only if they are named.
 pub(crate) fn drills() -> impl Iterator<Item = &'static FuzzTarget> {
     drill::DRILLS.iter()
 }

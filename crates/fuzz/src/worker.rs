@@ -1,4 +1,4 @@
-//! Runs the cases of one target in a process of its own, which the supervisor may find dead or hanging.
+//! Runs the cases of one target in a separate process, so that the supervisor survives a crash or a hang.
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
@@ -13,21 +13,21 @@ use serde_json::json;
 
 use crate::target::{Checked, Flaw, FuzzTarget, Subject, Workbench};
 
-/// Memory that a target within this process may use. An input that makes a parser take more ends the
-/// process, and so is found.
+/// Limit for the memory of a target in this process. An input that makes a parser use more kills the process,
+/// and is reported.
 const ADDRESS_SPACE_MAX: u64 = 4 * 1024 * 1024 * 1024;
 
 /// Which cases a worker runs.
 pub(crate) struct Assignment {
     pub(crate) seed: u64,
     pub(crate) from: u64,
-    /// The last case; without one the time decides.
+    /// The last case. Without one, the time limit decides.
     pub(crate) until: Option<u64>,
     pub(crate) time: Duration,
 }
 
-/// Where a worker is: the first case of its subject, and the case under way. Written before each
-/// case, so that it is known when the process dies.
+/// The progress of a worker: the first case of its subject, and the current case. Written before each case, so
+/// that it is known if the process dies.
 pub(crate) struct Position(File);
 
 impl Position {
@@ -46,7 +46,7 @@ impl Position {
         self.0.write_all_at(&bytes, 0)
     }
 
-    /// The first case of the subject and the case under way; none before the first one began.
+    /// The first case of the subject and the current case; `None` before the first one.
     pub(crate) fn read(path: &Path) -> Option<(u64, u64)> {
         let bytes: [u8; 16] = std::fs::read(path).ok()?.try_into().ok()?;
         let number = |half: &[u8]| half.try_into().ok().map(u64::from_le_bytes);
@@ -54,12 +54,12 @@ impl Position {
     }
 }
 
-/// The last panic of this process: what it said, and where.
+/// Message and place of the last panic in this process.
 static PANIC: Mutex<Option<String>> = Mutex::new(None);
 /// Set when the supervisor closed our stdin.
 static STOP: AtomicBool = AtomicBool::new(false);
 
-/// Runs the cases and tells stdout about them, one line of JSON each.
+/// Runs the cases and prints the results to stdout, one line of JSON each.
 pub(crate) fn work(
     target: &FuzzTarget,
     assignment: &Assignment,
@@ -81,7 +81,7 @@ pub(crate) fn work(
         position.write(first, number)?;
         let flaw = attempt(&mut subject, target, bench, number, &input).err();
         if STOP.load(Ordering::Relaxed) {
-            // Whoever interrupts us may have ended the daemon under test, too.
+            // Ctrl-C may have ended the daemon under test too, so a failure means nothing.
             break;
         }
         number += 1;
@@ -101,13 +101,13 @@ pub(crate) fn work(
     tell(&json!({ "cases": number - assignment.from }))
 }
 
-/// Feeds one input to a target; what is wrong, if anything is.
+/// Feeds one input to a target and returns the failure, if there is one.
 pub(crate) fn replay(target: &FuzzTarget, bench: &Workbench, input: &[u8]) -> Option<String> {
     prepare(bench);
     confirm(target, bench, input).map(|flaw| flaw.text().to_owned())
 }
 
-/// Runs one input with a subject that has seen no other.
+/// Runs one input with a new subject.
 fn confirm(target: &FuzzTarget, bench: &Workbench, input: &[u8]) -> Option<Flaw> {
     attempt(&mut None, target, bench, 0, input).err()
 }
@@ -134,7 +134,7 @@ fn tell(line: &serde_json::Value) -> std::io::Result<()> {
     writeln!(stdout, "{line}").and_then(|()| stdout.flush())
 }
 
-/// Keeps what panics say, watches for the supervisor to let go, and bounds memory.
+/// Records panic messages, watches stdin for the end of the supervisor, and limits memory.
 fn prepare(bench: &Workbench) {
     std::panic::set_hook(Box::new(|info| {
         let said = info.payload_as_str().unwrap_or("a panic without a message");
@@ -144,13 +144,13 @@ fn prepare(bench: &Workbench) {
     }));
     std::thread::spawn(|| {
         let mut rest = Vec::new();
-        // Nothing is ever written to it; it ends with the supervisor.
+        // Nothing is written to stdin; it is closed when the supervisor ends.
         let _ = std::io::stdin().read_to_end(&mut rest);
         STOP.store(true, Ordering::Relaxed);
     });
     let limit =
         |maximum: u64| rustix::process::Rlimit { current: Some(maximum), maximum: Some(maximum) };
-    // A process that dies is reported; its image on disk helps nobody. Failing to limit only costs that.
+    // No core dumps: a crash is reported anyway. If the limit cannot be set, there are core dumps.
     let _ = rustix::process::setrlimit(rustix::process::Resource::Core, limit(0));
     if bench.binary.is_none() {
         let space = rustix::process::Resource::As;

@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-/// What the fuzzer printed and how it ended.
+/// Output and exit code of the fuzzer.
 struct Fuzzed {
     code: i32,
     said: String,
@@ -13,7 +13,7 @@ struct Fuzzed {
 }
 
 impl Fuzzed {
-    /// The arguments of the first command that is said to run a failure again.
+    /// The arguments of the first command in the output that repeats a failure.
     fn again(&self) -> Vec<String> {
         let line = self.said.lines().find_map(|line| line.split_once("again: cargo xtask fuzz "));
         let (_, args) = line.unwrap_or_else(|| panic!("no command in {}", self.said));
@@ -30,7 +30,7 @@ impl Fuzzed {
 
 impl Drop for Fuzzed {
     fn drop(&mut self) {
-        // What cannot be removed is left to the system; the test has said what it had to.
+        // A directory that cannot be removed is left to the system: the result of the test is known.
         let _ = std::fs::remove_dir_all(&self.out);
     }
 }

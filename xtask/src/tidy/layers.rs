@@ -36,7 +36,7 @@ const MAY_SEE: [(&str, &[&str]); 24] = [
 const PLUGIN_MAY_SEE: [&str; 9] =
     ["model", "text", "git", "pattern", "markup", "agents", "store", "contract", "regular"];
 
-/// Crates that may use tokio: for sockets, to talk to a model, or to hear of Ctrl-C.
+/// Crates that may use tokio: for sockets, to talk to a model, or to handle Ctrl-C.
 pub(crate) const TOKIO_CRATES: [&str; 6] =
     ["runtime", "server", "mcp", "commands", "plugin-agent", "fuzz"];
 

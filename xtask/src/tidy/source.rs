@@ -28,7 +28,7 @@ const UNFINISHED: [(&str, &str); 4] = [
     (concat!("FIX", "ME"), "fix it or file an issue"),
 ];
 
-/// Files of the store that read no rows of our tables, or look for damage themselves.
+/// Files of the store that read no rows of our tables, or check for damage themselves.
 const RAW_READERS: [&str; 7] = [
     "crates/store/src/backup.rs",
     "crates/store/src/bare.rs",

@@ -1,4 +1,4 @@
-//! Command lines: any words give an exit code of the list, readable output, and JSON where it is asked for.
+//! Command lines: any arguments lead to a known exit code, readable output, and valid JSON with `--json`.
 
 use serde_json::Value;
 
@@ -27,7 +27,7 @@ const WORDS: &[&str] = &[
     "PostToolUse", "--limit=5",
 ];
 
-/// Words and flags as a JSON list. Commands that run on, ask, or write outside of the home are left out.
+/// Words and flags as a JSON list, without commands that do not end, prompt, or write outside of the home.
 pub(crate) fn generate(dice: &mut Dice) -> Vec<u8> {
     let mut words: Vec<String> =
         dice.pick(COMMANDS).iter().map(|word| (*word).to_owned()).collect();
@@ -37,7 +37,7 @@ pub(crate) fn generate(dice: &mut Dice) -> Vec<u8> {
             false => (*dice.pick(WORDS)).to_owned(),
         });
     }
-    // A database of another name may be made; one elsewhere may not.
+    // Another database may be created in the home, but not elsewhere.
     for at in 1..words.len() {
         if words[at - 1] == "--db" || words[at].starts_with("--db") {
             words[at] = "--json".to_owned();
@@ -64,7 +64,7 @@ impl Subject for CliSubject {
         let acts = |c: char| {
             (c.is_control() && !matches!(c, '\n' | '\t')) || matches!(c, '\u{202a}'..='\u{202e}')
         };
-        // A script for a shell has what the shell needs.
+        // A completion script may contain control characters.
         let is_script = words.contains(&"completions");
         ensure(is_script || !printed.contains(acts), || format!("{words:?} prints {printed:?}"))?;
         let refused = run.code != 0 && printed.trim().is_empty();

@@ -1,4 +1,4 @@
-//! Damaged databases: no panic, no hang, no row that was not there, and nothing destroyed.
+//! Damaged databases: no panic, no hang, no row that was never stored, and no readable record lost.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use crate::target::{Checked, Flaw, Subject, Workbench, ensure};
 const RECORDS: usize = 40;
 const PAGE: usize = 4096;
 
-/// One kind of damage for each line, then the commands that meet it.
+/// One kind of damage per line, then the commands that run on the damaged database.
 pub(crate) fn generate(dice: &mut Dice) -> Vec<u8> {
     let mut damage = Vec::new();
     for _ in 0..=dice.few(6) {
@@ -62,7 +62,7 @@ pub(crate) fn open(bench: &Workbench) -> Box<dyn Subject> {
     Box::new(DatabaseSubject { bench: Workbench { binary: bench.binary.clone() }, sound })
 }
 
-/// A word that no other record has and no record contains.
+/// A word that only this record contains.
 fn word(number: usize) -> String {
     format!("polaris{number:03}x")
 }
@@ -110,9 +110,9 @@ impl Subject for DatabaseSubject {
 fn meet(arena: &mut Arena, args: &[&str]) -> Checked {
     match args.first() {
         Some(&"serve") => {
-            // One that refuses to start has said why; its exit code is checked there.
+            // A daemon that refuses to start prints why; its exit code is checked in `start`.
             if arena.start().is_ok() {
-                // A database that breaks while it serves makes it answer with errors, never silence.
+                // If damage is found later, the daemon answers with errors and does not hang.
                 let _ = arena.rpc("status", &json!({}));
                 let _ = arena.rpc("recent_context", &json!({ "project": "*" }));
                 let code = arena.end()?;
@@ -133,7 +133,7 @@ fn meet(arena: &mut Arena, args: &[&str]) -> Checked {
     }
 }
 
-/// Whether no row is there twice, and none that was never stored.
+/// Checks that no row is duplicated and none was invented.
 fn rows_are_known(reply: &Value) -> Checked {
     let rows = reply["results"].as_array().map_or(&[][..], Vec::as_slice);
     ensure(rows.len() <= RECORDS + 1, || format!("{} rows of {RECORDS}: {reply}", rows.len()))?;
@@ -151,7 +151,8 @@ fn words_in(bytes: &[u8]) -> BTreeSet<usize> {
     (0..RECORDS).filter(|number| text.contains(&word(*number))).collect()
 }
 
-/// Whatever could be read in the damaged file is in some file afterwards: repaired, or kept aside.
+/// Checks that every record that could be read in the damaged file is in some file afterwards: in the repaired
+/// database or in the copy of the damaged one.
 fn nothing_is_destroyed(arena: &Arena, before: &BTreeSet<usize>) -> Checked {
     let mut after = BTreeSet::new();
     let copy = arena.home.path("damaged.db");
@@ -170,7 +171,7 @@ fn spoil(bytes: &mut Vec<u8>, damage: &Value, path: &std::path::Path) -> std::io
         |name: &str| usize::try_from(damage[name].as_u64().unwrap_or_default()).unwrap_or_default();
     let byte = damage["byte"].as_u64().and_then(|byte| u8::try_from(byte).ok()).unwrap_or_default();
     let length = bytes.len();
-    // Places beyond the end are wrapped around it, so that every damage does something.
+    // Offsets past the end wrap around, so that every damage has an effect.
     let page_at = |name: &str| (number(name) * PAGE) % length.max(1);
     if damage.get("flip").is_some() {
         if let Some(byte) = bytes.get_mut(number("flip") % length.max(1)) {

@@ -1,4 +1,4 @@
-//! Targets with a known fault each: a panic, a hang, a dead process, and one that needs predecessors.
+//! Targets with one known fault each: a panic, a hang, a dead process, and a failure that needs earlier cases.
 
 use std::time::Duration;
 

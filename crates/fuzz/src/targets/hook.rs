@@ -7,7 +7,7 @@ use crate::arena::{Arena, check_error, check_rest_error};
 use crate::dice::Dice;
 use crate::target::{Checked, Flaw, Subject, Workbench, ensure};
 
-/// Which way an event takes, on a line before what [`payload::apart`] reads.
+/// The route of the event on the first line, then the input for [`payload::apart`].
 const WAYS: [&str; 4] = ["process", "http", "rpc", "spool"];
 
 pub(crate) fn generate(dice: &mut Dice) -> Vec<u8> {
@@ -31,7 +31,7 @@ impl Subject for HookSubject {
         let way = String::from_utf8_lossy(&input[..end]).into_owned();
         let rest = input.get(end + 1..).unwrap_or_default();
         let (agent, event, payload) = payload::apart(rest);
-        // A name of the command line cannot be empty or hold a NUL, and a path has no slash.
+        // A command line argument cannot be empty or contain a NUL, and a part of a URL path cannot contain a slash.
         let plain: String =
             event.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '.').collect();
         let event = if plain.is_empty() { "PostToolUse" } else { plain.as_str() };
@@ -56,7 +56,7 @@ impl HookSubject {
         let run = self.arena.run(&args, payload)?;
         ensure(run.stderr.is_empty(), || format!("the hook complains: {}", run.stderr))?;
         let silent = run.stdout.is_empty() || serde_json::from_str::<Value>(&run.stdout).is_ok();
-        // Claude Code takes plain text, too; what matters is that nothing in it acts.
+        // Claude Code accepts plain text, too, so only control characters are an error.
         let acts = |c: char| c.is_control() && c != '\n';
         ensure(silent || !run.stdout.contains(acts), || format!("the hook says {:?}", run.stdout))
     }
@@ -79,14 +79,14 @@ impl HookSubject {
         self.arena.rpc("hook", &params).map_or_else(|error| check_error(&error), |_| Ok(()))
     }
 
-    /// With no daemon the event waits in the spool, until the next one takes it in.
+    /// Without a daemon the event is spooled, and the next daemon ingests it.
     fn through_spool(&mut self, agent: &str, event: &str, payload: &[u8]) -> Checked {
         let code = self.arena.end()?;
         ensure(code == Some(0), || format!("the daemon ends with {code:?}"))?;
         self.by_process(agent, event, payload)?;
         self.arena.check_secrets()?;
         self.arena.start()?;
-        // Any read takes the spool in first.
+        // Any read ingests the spool first.
         self.arena.check_control()?;
         let left = self.arena.home.spooled();
         let left: Vec<_> = left.iter().filter(|path| path.is_file()).collect();

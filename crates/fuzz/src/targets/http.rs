@@ -1,4 +1,4 @@
-//! Raw HTTP without a token: answered in HTTP or closed, and never with anything that is stored.
+//! Raw HTTP without a token: answered with HTTP or closed, and the answer contains no stored data.
 
 use std::io::{Read as _, Write as _};
 
@@ -68,7 +68,7 @@ struct HttpSubject {
 impl Subject for HttpSubject {
     fn check(&mut self, input: &[u8]) -> Checked {
         let mut stream = self.arena.connect();
-        // A server that has seen enough may close before it has read all.
+        // The server may refuse the input and close before it has read all of it.
         let _ = stream.write_all(input);
         let _ = stream.shutdown(std::net::Shutdown::Write);
         let mut said = Vec::new();
@@ -81,7 +81,7 @@ impl Subject for HttpSubject {
         ensure(said.is_empty() || said.starts_with("HTTP/1."), || {
             format!("this is no HTTP: {said:?}")
         })?;
-        // The question itself may be quoted in an error; the record says more than that.
+        // An error may quote the request, so only the full text of the control record counts as a leak.
         let record = format!("remember {CONTROL}");
         ensure(!said.contains(&record), || format!("a record is told to a stranger: {said:?}"))?;
         ensure(!said.contains("HTTP/1.1 500"), || format!("a defect: {said:?}"))?;

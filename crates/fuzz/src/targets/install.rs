@@ -1,4 +1,4 @@
-//! Agents' configuration files: edited and restored to the byte, or refused and left alone.
+//! Agents' configuration files: edited and restored byte for byte, or refused and unchanged.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::grammar;
 use crate::mutate::mutate;
 use crate::target::{Checked, Flaw, Subject, Workbench, ensure};
 
-/// The agent, then each of its files with what is in it.
+/// The agent, then each of its files with its content.
 pub(crate) fn generate(dice: &mut Dice) -> Vec<u8> {
     let wiring = dice.pick(WIRINGS);
     let mut case = serde_json::json!({ "agent": wiring.agent, "files": {} });
@@ -58,7 +58,7 @@ fn content(dice: &mut Dice, format: Format) -> String {
 }
 
 pub(crate) fn open(bench: &Workbench) -> Box<dyn Subject> {
-    // From its build folder the program would be copied into every home.
+    // Run from the build directory, the program would copy itself into every home.
     let folder = std::env::temp_dir().join(format!("rekindle-bin-{}", std::process::id()));
     let binary = folder.join("rekindle");
     if let Some(built) = bench.binary.as_ref().filter(|_| !binary.exists()) {
@@ -104,7 +104,7 @@ fn parsed(stdout: &str) -> Result<Value, Flaw> {
     serde_json::from_str(stdout).map_err(|error| Flaw::Wrong(format!("{error}: {stdout}")))
 }
 
-/// The agents' files: all of the home but what is ours alone.
+/// The agents' files: all files of the home except our own.
 fn tree(arena: &Arena) -> BTreeMap<PathBuf, Vec<u8>> {
     let ours = ["data", "run", "daemon.stderr"].map(|name| arena.home.path(name));
     let is_ours = |path: &Path| ours.iter().any(|own| path.starts_with(own));

@@ -1,4 +1,4 @@
-//! Sequences of writes, purges, crashes and restores: each record is found once, or in no file at all.
+//! Sequences of writes, purges, crashes and restores: a stored record is found once, a purged one in no file.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ const STEPS: &[&str] = &[
     "end-session",
 ];
 
-/// Steps as JSON: what is done, and a number that says to which record.
+/// Steps as JSON: the action, and the number of the record that it is applied to.
 pub(crate) fn generate(dice: &mut Dice) -> Vec<u8> {
     let steps: Vec<Value> =
         (0..3 + dice.below(16)).map(|_| json!([dice.pick(STEPS), dice.below(1_000)])).collect();
@@ -58,18 +58,18 @@ fn named(flaw: Flaw, step: &str) -> Flaw {
     }
 }
 
-/// What should be in the store.
+/// The expected content of the store.
 struct Ledger {
     arena: Arena,
     next: usize,
-    /// Numbers of records and the session of each.
+    /// The expected records by number, with their session.
     alive: BTreeMap<usize, String>,
     purged: BTreeSet<usize>,
     /// The database that a restore replaced is kept among the backups.
     restored: bool,
 }
 
-/// The word by which a record is known. No other record contains it.
+/// The word that identifies a record. No other record contains it.
 fn word(number: usize) -> String {
     format!("ledger{number:04}q")
 }
@@ -113,13 +113,13 @@ impl Ledger {
         })
     }
 
-    /// One of the records that are there.
+    /// One of the expected records.
     fn some(&self, number: usize) -> Option<usize> {
         self.alive.keys().nth(number.checked_rem(self.alive.len())?).copied()
     }
 
     fn record(&mut self, what: &str, number: usize) -> Checked {
-        // A prompt that loses all that it caused is purged with it, so that prompts cause nothing here.
+        // A prompt is purged with the last record that it caused, so prompts cause no records here.
         let letter = if what == "command" { "c" } else { "s" };
         let (record, session) = (self.next, format!("{letter}-{}", number % 3));
         self.next += 1;
@@ -169,22 +169,22 @@ impl Ledger {
         Ok(())
     }
 
-    /// Makes a backup and puts it in the place of the database.
+    /// Makes a backup and restores it.
     fn restore(&mut self) -> Checked {
         let copy = self.arena.home.path(&format!("copy-{}.db", self.next));
-        // A second copy under the same name is refused; the first is as good.
+        // A second copy under the same name is refused. The first one will do.
         let copy = copy.to_string_lossy().into_owned();
         self.arena.run(&["backup", &copy, "--json"], b"")?;
         self.arena.end()?;
         let run = self.arena.run(&["restore", &copy, "--json"], b"")?;
         ensure(run.code == 0, || format!("restore fails: {}{}", run.stdout, run.stderr))?;
-        // What is purged from now on stays in the copies, and they are made to be kept.
+        // Later purges do not change backups, so a purged record would be found in the copy.
         let _ = std::fs::remove_file(&copy);
         self.restored = true;
         self.arena.start()
     }
 
-    /// The id of a record; there has to be exactly one, besides what sums it up.
+    /// The id of a record. There has to be exactly one, not counting session summaries.
     fn id(&self, record: usize) -> Result<u64, Flaw> {
         let hits = self.hits(record)?;
         match hits.as_slice() {
@@ -196,7 +196,7 @@ impl Ledger {
     fn hits(&self, record: usize) -> Result<Vec<u64>, Flaw> {
         let found = self.call("search", &json!({ "query": word(record), "project": "*" }))?;
         let results = found["results"].as_array().cloned().unwrap_or_default();
-        // A word that is nowhere is taken for the beginning of others.
+        // A word without a match is searched as a prefix.
         let has = |hit: &Value| {
             hit["content_preview"].as_str().is_some_and(|text| text.contains(&word(record)))
         };
@@ -204,7 +204,7 @@ impl Ledger {
         Ok(own.filter_map(|hit| hit["id"].as_u64()).collect())
     }
 
-    /// Whether every record is found once, and those that were purged nowhere.
+    /// Checks that every record is found once, and that purged ones are in no file.
     fn check(mut self) -> Checked {
         for record in self.alive.keys() {
             self.id(*record)?;

@@ -1,4 +1,4 @@
-//! Text that is shown: nothing acts on a terminal or ends its place, lengths hold, twice is once.
+//! Displayed text: it does not act on a terminal, stays inside its line, keeps its limits, and is idempotent.
 
 use pattern::glob::{Glob, normal_path};
 use text::{one_line, printable, quoted};
@@ -28,7 +28,7 @@ pub(crate) fn check(input: &[u8]) -> Checked {
             ensure(chars <= max, || format!("{name} {max}: {chars} characters"))?;
             ensure(!shown.chars().any(acts), || format!("{name} {max}: {shown:?} acts"))?;
             let again = if name == "quoted" { quoted(&shown, max) } else { one_line(&shown, max) };
-            // A line may end in a space after a cut, which the next time is trimmed.
+            // A cut may leave a trailing space, which the second pass trims.
             ensure(again.trim() == shown.trim(), || format!("{name} {max}: {shown:?}, {again:?}"))?;
         }
     }

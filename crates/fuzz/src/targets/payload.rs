@@ -1,4 +1,4 @@
-//! Hook payloads through `agents::extract`: what is drawn from any payload is small, safe and stable.
+//! Hook payloads through `agents::extract`: the extracted event is small, safe and stable.
 
 use agents::Json;
 use model::hook::HookEvent;
@@ -11,7 +11,7 @@ use crate::grammar;
 use crate::mutate::mutate;
 use crate::target::{Checked, Flaw, ensure};
 
-/// All that is kept of one event, in bytes. Paths, prompts and errors have limits of their own below it.
+/// Limit for an extracted event, in bytes. Paths, prompts and errors have smaller limits of their own.
 const EVENT_BYTES_MAX: usize = 256 * 1024;
 
 /// A payload of any agent, with the names of agent and event on a line before it. Both may be empty.
@@ -27,7 +27,7 @@ pub(crate) fn generate(dice: &mut Dice) -> Vec<u8> {
     input
 }
 
-/// The name of an event and a payload for it: a golden one, distorted, or one that is made up.
+/// The name of an event and a payload for it: a golden one, distorted, or an invented one.
 pub(crate) fn hook_payload(dice: &mut Dice) -> (String, Vec<u8>) {
     let golden = dice.pick(&EVENTS);
     let mut payload = golden.payload.clone();
@@ -40,7 +40,7 @@ pub(crate) fn hook_payload(dice: &mut Dice) -> (String, Vec<u8>) {
     if dice.one_in(3) {
         let other = dice.pick(&EVENTS).payload.to_string();
         mutate(dice, &mut bytes, other.as_bytes());
-        // A secret that was damaged need not be recognised.
+        // The guard need not recognise a damaged secret.
         bytes = grammar::without_secrets(&bytes);
     }
     (golden.event.clone(), bytes)
@@ -59,7 +59,7 @@ fn made_up(dice: &mut Dice, payload: &mut Value) {
     }
 }
 
-/// The names of agent and event, and the payload behind them.
+/// Splits an input into the names of agent and event, and the payload.
 pub(crate) fn apart(input: &[u8]) -> (String, String, &[u8]) {
     let end = input.iter().position(|byte| *byte == b'\n').unwrap_or(input.len());
     let head = String::from_utf8_lossy(&input[..end]);
@@ -72,7 +72,7 @@ pub(crate) fn check(input: &[u8]) -> Checked {
     let some = |name: String| Some(name).filter(|name| !name.is_empty());
     let (agent, event) = (some(agent), some(event));
     let Ok(payload) = serde_json::from_slice::<Json<'_>>(payload) else { return Ok(()) };
-    // What `record` checks first may refuse, and must come to an end.
+    // The checks of `record` may refuse the payload, but must not hang.
     let _ = agents::strict(agent.as_deref(), &payload);
     let drawn =
         agents::extract(agent.as_deref(), event.as_deref(), &payload, CallId([7; 16]), 1_000);
@@ -82,7 +82,7 @@ pub(crate) fn check(input: &[u8]) -> Checked {
     if let Some(secret) = grammar::leaked(&kept) {
         return Err(Flaw::Wrong(format!("a secret is kept: {secret}")));
     }
-    // An event that waits in the spool is read back: nothing may be lost or added by that.
+    // A spooled event is read back, and must be unchanged.
     let read: HookEvent = serde_json::from_str(&kept)
         .map_err(|error| Flaw::Wrong(format!("what was drawn cannot be read back: {error}")))?;
     ensure(read == event, || {

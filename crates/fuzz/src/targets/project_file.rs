@@ -1,4 +1,4 @@
-//! `.rekindle.toml` of a cloned repository: it names its project in plain words, and harms no other.
+//! `.rekindle.toml` of a cloned repository: the project name is plain text, and other projects are not affected.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::target::{Checked, Subject, Workbench, ensure};
 
 /// The longest name of a project, in characters.
 const NAME_CHARS_MAX: usize = 60;
-/// More than any agent is told at once, in bytes of its answer.
+/// Upper bound for the answer to one hook event, in bytes.
 const TOLD_BYTES_MAX: usize = 64 * 1024;
 
 pub(crate) fn generate(dice: &mut Dice) -> Vec<u8> {
@@ -64,7 +64,7 @@ struct ProjectFileSubject {
 impl Subject for ProjectFileSubject {
     fn check(&mut self, input: &[u8]) -> Checked {
         self.cases += 1;
-        // What a directory says is believed for some seconds, so that every case has one of its own.
+        // Project settings are cached for some seconds, so every case uses a new directory.
         let folder = self.arena.home.path(&format!("clones/clone-{}", self.cases));
         let made = std::fs::create_dir_all(&folder)
             .and_then(|()| std::fs::write(folder.join(".rekindle.toml"), input));
@@ -96,7 +96,7 @@ impl ProjectFileSubject {
             Ok(reply) => reply.to_string(),
         };
         ensure(reply.len() <= TOLD_BYTES_MAX, || format!("{} bytes are told", reply.len()))?;
-        // A row shows the name of its project, and a name has room for the sentence once.
+        // A row shows the name of its project, and a name is long enough to contain the sentence once.
         let repeated =
             reply.split("\\n").find(|row| row.matches("previous instructions").count() > 1);
         ensure(repeated.is_none(), || format!("a row repeats a file's text: {reply}"))

@@ -1,4 +1,4 @@
-//! Search queries as typed: any text is understood as some query, within its limits.
+//! Search queries as typed: any text is parsed into some query, within its limits.
 
 use text::query::{self, Form, Query};
 
@@ -7,7 +7,7 @@ use crate::grammar;
 use crate::mutate::mutate;
 use crate::target::{Checked, ensure};
 
-/// A query on the first line, and a text in which it is looked for.
+/// A query on the first line, and a text to match it against.
 pub(crate) fn generate(dice: &mut Dice) -> Vec<u8> {
     let mut bytes = typed(dice);
     bytes.push(b'\n');
@@ -15,7 +15,7 @@ pub(crate) fn generate(dice: &mut Dice) -> Vec<u8> {
     bytes
 }
 
-/// What somebody might type.
+/// A query as a user might type it.
 pub(crate) fn typed(dice: &mut Dice) -> Vec<u8> {
     #[rustfmt::skip]
     const PIECES: &[&str] = &[

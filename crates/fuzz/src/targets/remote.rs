@@ -1,4 +1,4 @@
-//! Addresses of repositories: the host is the one that git would ask, and no credential is kept.
+//! Remote addresses: the host is the one that git would contact, and no credential is kept.
 
 use git::{RepoName, normal_remote};
 
@@ -7,7 +7,7 @@ use crate::grammar::{self, PLANTED};
 use crate::mutate::mutate;
 use crate::target::{Checked, Flaw, ensure};
 
-/// The host that a hostile address wants to be taken for.
+/// The host that a hostile address tries to impersonate.
 const VICTIM: &str = "victim.example";
 
 pub(crate) fn generate(dice: &mut Dice) -> Vec<u8> {
@@ -64,7 +64,7 @@ fn well_formed(dice: &mut Dice, url: &mut String) {
 
 pub(crate) fn check(input: &[u8]) -> Checked {
     let text = String::from_utf8_lossy(input);
-    // What git reads from its configuration is one line.
+    // Git reads a remote from one line of its configuration.
     let url = text.lines().next().unwrap_or_default();
     let key = normal_remote(url);
     ensure(normal_remote(url) == key, || "two answers for one address".to_owned())?;
@@ -75,7 +75,7 @@ pub(crate) fn check(input: &[u8]) -> Checked {
         return Err(Flaw::Wrong(format!("{url:?} becomes {key:?}, with a password: {secret}")));
     }
     let taken = key.split(['/', ':']).next().unwrap_or_default();
-    // Git's rules for brackets and `%xx` are not repeated here: the tests of `git` ask git itself.
+    // Git's rules for brackets and `%xx` are not repeated here: the tests of the crate `git` compare with git itself.
     let is_simple = !url.contains(['[', '%']);
     if is_simple
         && taken == VICTIM
@@ -92,14 +92,14 @@ pub(crate) fn check(input: &[u8]) -> Checked {
     ensure(named.is(&meant) == meant.is(&named), || format!("{url:?}: not the same both ways"))
 }
 
-/// Whether the planted password is where an address has its password.
+/// Whether the planted secret is in the password part of the address.
 fn has_password(url: &str) -> bool {
     let rest = url.split_once("://").map_or("", |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     authority.rsplit_once('@').is_some_and(|(user, _)| user.contains(PLANTED))
 }
 
-/// The host that git asks, in its own spelling; none for a path on this machine.
+/// The host that git contacts, as spelled in the address; `None` for a local path.
 fn asked_host(url: &str) -> Option<&str> {
     let url = url.trim();
     let whole = match url.split_once("://") {
@@ -111,7 +111,7 @@ fn asked_host(url: &str) -> Option<&str> {
         _ => {
             let head = url.split('/').next().unwrap_or_default();
             if !head.contains(':') {
-                // `host/org/repo`, as people copy it from a browser; git takes it for a path.
+                // `host/org/repo`, as copied from a browser. Git treats it as a path.
                 return url.split('/').next();
             }
             head.split(':').next()

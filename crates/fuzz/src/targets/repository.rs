@@ -1,4 +1,4 @@
-//! The files of a cloned repository: read without harm, and never taken for a part of another one.
+//! The files of a cloned repository: reading them does no harm, and the clone never counts as another repository.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use crate::grammar;
 use crate::mutate::mutate;
 use crate::target::{Checked, Subject, Workbench, ensure};
 
-/// The address of the repository that a hostile clone wants to be taken for.
+/// The address of the repository that a hostile clone tries to impersonate.
 const VICTIM: &str = "https://victim.example/acme/secret";
 
 /// Files of the clone by their path, as JSON. `.git` itself is a file or a directory.
@@ -45,7 +45,7 @@ const PLACES: &[&str] = &[
     "../victim/.git/worktrees/known", "inside/../../victim/.git", "\0", "~",
 ];
 
-/// Where a pointer of git may lead, relative to the clone.
+/// A target for a git pointer file, relative to the clone.
 fn place(dice: &mut Dice) -> &'static str {
     dice.pick::<&str>(PLACES)
 }
@@ -125,7 +125,7 @@ impl RepositorySubject {
 impl Subject for RepositorySubject {
     fn check(&mut self, input: &[u8]) -> Checked {
         let clone = self.root.join("clone");
-        // The one of the case before, if there was one.
+        // The clone of the case before, if there was one.
         let _ = std::fs::remove_dir_all(&clone);
         std::fs::create_dir_all(&clone).unwrap_or_else(|error| panic!("no clone: {error}"));
         let files: Map<String, Value> = serde_json::from_slice(input).unwrap_or_default();
@@ -139,7 +139,7 @@ impl Subject for RepositorySubject {
         let key = facts.remote.as_deref().and_then(normal_remote);
         let _ = (facts.repo(), facts.branch.branch());
         let is_victim = key.as_deref() == Some("victim.example/acme/secret");
-        // A configuration that names the address itself is believed, as git believes it.
+        // A clone whose own configuration names the address counts as that repository, as it does for git.
         let named = files.values().filter_map(Value::as_str).any(|text| text.contains(VICTIM));
         ensure(named || !is_victim, || format!("the clone counts as the victim: {facts:?}"))?;
         let victim = self.root.join("victim").canonicalize().unwrap_or_default();

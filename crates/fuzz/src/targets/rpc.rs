@@ -10,10 +10,10 @@ use crate::grammar;
 use crate::mutate::mutate;
 use crate::target::{Checked, Flaw, Subject, Workbench, ensure};
 
-/// Which way a frame takes; it is the first line of an input.
+/// The transport of a frame, which is the first line of an input.
 const WAYS: [&str; 8] = ["socket", "socket", "rpc", "mcp", "ws", "mcp-ws", "mcp-stdio", "mcp-sse"];
 
-/// Sent behind every frame on a connection: its reply shows that all before it was handled.
+/// Sent after every frame on a connection: its reply shows that the frame was handled.
 const LAST: &str = r#"{"jsonrpc":"2.0","id":"last","method":"ping","params":{}}"#;
 
 pub(crate) fn generate(dice: &mut Dice) -> Vec<u8> {
@@ -153,7 +153,7 @@ pub(crate) fn open(bench: &Workbench) -> Box<dyn Subject> {
 }
 
 struct RpcSubject {
-    /// A `serve` that forwards to the daemon; started when a case needs it, ended before the home is gone.
+    /// A `serve` process that forwards to the daemon. Started on demand, and dropped before the home.
     stdio: Option<Mcp>,
     arena: Arena,
 }
@@ -229,7 +229,7 @@ impl RpcSubject {
         let connected = Ws::connect(self.arena.daemon().port, &all);
         let mut ws =
             connected.map_err(|status| Flaw::Wrong(format!("/ws is refused: {status}")))?;
-        // A server that has seen enough may close before it has read all.
+        // The server may refuse the input and close before it has read all of it.
         let _ = ws.send_text(String::from_utf8_lossy(frame).into_owned());
         let _ = ws.send_text(if is_mcp { LAST.to_owned() } else { LAST.replace("ping", "status") });
         loop {

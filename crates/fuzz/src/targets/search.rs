@@ -8,7 +8,7 @@ use crate::dice::Dice;
 use crate::grammar;
 use crate::target::{Checked, Subject, Workbench, ensure};
 
-/// Records in the store beside the control record.
+/// Number of records in the store besides the control record.
 const RECORDS: u64 = 60;
 
 /// Parameters of `search` as JSON.
@@ -83,7 +83,7 @@ impl Subject for SearchSubject {
             ensure(other.is_none(), || format!("{filter} {wanted} lists {other:?}"))?;
         }
         let query = params["query"].as_str().unwrap_or_default();
-        // The command asks the same daemon; it is slower, so that few queries take that way.
+        // The command asks the same daemon. It is slower, so only few queries use it.
         if query.len().is_multiple_of(8) && !query.contains('\0') {
             let run = self.arena.run(&["search", "--json", "--", query], b"")?;
             let printed = serde_json::from_str::<Value>(&run.stdout);

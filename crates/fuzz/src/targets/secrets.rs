@@ -1,4 +1,4 @@
-//! The secret guard: planted secrets are gone, and redacted text is left alone from then on.
+//! The secret guard: planted secrets are redacted, and a second redaction changes nothing.
 
 use serde_json::Value;
 use text::secrets::{Finding, Profile, find, first, redact, redact_json};
@@ -22,7 +22,7 @@ pub(crate) fn generate(dice: &mut Dice) -> Vec<u8> {
         let other = dice.pick(&SECRET_LINES);
         mutate(dice, &mut bytes, other.as_bytes());
     }
-    // Planted last: a mutated secret is none.
+    // Planted after the mutation, because the guard need not recognise a mutated secret.
     if dice.one_in(2) {
         let ends = [" ", "\n", "\"", "'", ",", ";", ")", "\t"];
         let piece = format!(

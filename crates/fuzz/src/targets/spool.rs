@@ -1,4 +1,4 @@
-//! Files in the spool: whatever lies there, the daemon goes on and takes in the event behind it.
+//! Files in the spool: no file keeps the daemon from ingesting the event after it.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::grammar;
 use crate::mutate::mutate;
 use crate::target::{Checked, Flaw, Subject, Workbench, ensure};
 
-/// The kind of a file and its name on the first line, its content behind it.
+/// The kind and name of a file on the first line, then its content.
 pub(crate) fn generate(dice: &mut Dice) -> Vec<u8> {
     let kind = *dice.pick(&[
         "file", "file", "file", "file", "file", "file", "folder", "link", "dangling", "pipe",
@@ -95,7 +95,7 @@ impl Subject for SpoolSubject {
 }
 
 impl SpoolSubject {
-    /// Puts a sound event behind the case's own, and waits until it is found.
+    /// Adds a valid event after that of the case, and waits until it is found.
     fn follow(&self, folder: &Path) -> Checked {
         let word = format!("follower{}x", self.cases);
         let payload = json!({
@@ -104,8 +104,8 @@ impl SpoolSubject {
         });
         let mut id = [0xfe; 16];
         id[..8].copy_from_slice(&self.cases.to_be_bytes());
-        // As old as the folder's last change: retention would remove an old event as soon as the case's
-        // own event ends a turn.
+        // Dated like the last change of the directory: retention would delete an old event as soon as the
+        // event of the case ends a turn.
         let changed = std::fs::metadata(folder).and_then(|meta| meta.modified()).ok();
         let since = changed.and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok());
         let at = since.map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or_default());
@@ -132,7 +132,7 @@ impl SpoolSubject {
     }
 }
 
-/// Makes a file of this kind; one that cannot be made is left out.
+/// Creates a file of this kind; skips one that cannot be created.
 fn put(kind: &str, path: &Path, content: &[u8]) {
     let _ = match kind {
         "folder" => std::fs::create_dir(path),

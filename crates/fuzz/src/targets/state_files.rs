@@ -1,4 +1,4 @@
-//! Our own small files, damaged or replaced: settings, token, discovery, notes. Commands and daemon go on.
+//! Our own small files, damaged or replaced: settings, token, discovery, notes. Commands and daemon still work.
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ const FILES: &[&str] = &[
     "any", "any",
 ];
 
-/// Which files are replaced by what, and the commands that meet them, as JSON.
+/// The replacements of files, and the commands that run afterwards, as JSON.
 pub(crate) fn generate(dice: &mut Dice) -> Vec<u8> {
     let mut changes = Vec::new();
     for _ in 0..=dice.few(3) {
@@ -76,7 +76,7 @@ impl Subject for StateFilesSubject {
     }
 }
 
-/// Runs a command; it may refuse with an error, and may not lose the record.
+/// Runs a command. It may fail with an error, but must not lose the record.
 fn meet(arena: &mut Arena, command: &str, event: &[u8]) -> Checked {
     match command {
         "hook" => arena.run(&["hook", "SessionStart"], event).map(drop),
@@ -85,7 +85,7 @@ fn meet(arena: &mut Arena, command: &str, event: &[u8]) -> Checked {
                 let _ = arena.rpc("status", &json!({}));
                 arena.end().map(drop)
             }
-            // One that refuses says why, and has an exit code of an error.
+            // A command that fails prints an error and has a non-zero exit code.
             Err(Flaw::Wrong(text)) => {
                 ensure(text.contains("exit Some(1)") || text.contains("exit Some(2)"), || text)
             }
@@ -107,7 +107,7 @@ fn parsed(stdout: &str) -> Result<Value, Flaw> {
     serde_json::from_str(stdout).map_err(|error| Flaw::Wrong(format!("{error}: {stdout}")))
 }
 
-/// Changes one file; what cannot be done is left out.
+/// Changes one file. A change that is not possible is skipped.
 fn apply(arena: &Arena, change: &Value) {
     let path = match change["file"].as_str().unwrap_or_default() {
         "config" => arena.home.locations().config_file,
@@ -119,13 +119,13 @@ fn apply(arena: &Arena, change: &Value) {
         }
         name => arena.home.path(name),
     };
-    // The database has a target of its own.
+    // The target `database` covers the database.
     if path == arena.home.locations().database {
         return;
     }
     let text = change["text"].as_str().unwrap_or_default();
     let mut dice = Dice::of_case("state file", change["seed"].as_u64().unwrap_or_default(), 0);
-    // A pipe of an earlier change would be waited for without end.
+    // Opening a pipe of an earlier change would block for ever.
     let is_file = path.is_file();
     let mut bytes = if is_file { std::fs::read(&path).unwrap_or_default() } else { Vec::new() };
     let _ = std::fs::create_dir_all(path.parent().unwrap_or(Path::new("/")));
@@ -157,7 +157,7 @@ fn apply(arena: &Arena, change: &Value) {
     };
 }
 
-/// One of the files that are there, in the order of their paths.
+/// One of the existing files, in the order of their paths.
 fn any_file(arena: &Arena, which: u64) -> Option<PathBuf> {
     let mut files: Vec<PathBuf> = arena.home.files().into_iter().map(|(path, _)| path).collect();
     files.sort();
