@@ -148,7 +148,7 @@ pub(crate) fn prepare_restore(
     Ok(copy)
 }
 
-/// Says of the file that was named what a check found.
+/// Turns the failure of a check into an error about the file that the user named.
 fn judged(
     checked: Result<(), StoreError>,
     refuse: &dyn Fn(&str) -> OpError,

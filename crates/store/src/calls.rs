@@ -55,8 +55,8 @@ pub(crate) fn forget_old(tx: &Tx<'_>, now: i64) -> Result<(), OpError> {
     Ok(())
 }
 
-/// Takes the value of a hint that is gone out of the stored answers. The answers stay: a repeat of the call that
-/// set the hint must not set it again.
+/// Removes the value of a deleted hint from the stored answers. The answers themselves stay: a retry of the call
+/// that set the hint must not set it again.
 pub(crate) fn forget_hint(tx: &Tx<'_>, value: &Value) -> Result<(), OpError> {
     const HOLDING: &str = "SELECT seq, answer FROM answers WHERE instr(answer, ?1) > 0";
     const REPLACE: &str = "UPDATE answers SET answer = ?2 WHERE seq = ?1";
@@ -74,7 +74,7 @@ pub(crate) fn forget_hint(tx: &Tx<'_>, value: &Value) -> Result<(), OpError> {
     Ok(())
 }
 
-/// Replaces hints of this value within an answer by ones without value and reason; says whether there were any.
+/// Clears value and reason of the hints with this value in an answer. Returns whether there were any.
 fn take_hint_out(answer: &mut Value, value: &Value) -> bool {
     let mut found = false;
     match answer {

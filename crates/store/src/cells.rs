@@ -1,9 +1,9 @@
 //! Reads the cells of a row tolerantly: one damaged cell must not fail a listing of many rows.
 //!
 //! A flipped bit leaves text that is not UTF-8, a blob where text was, NULL where none is allowed or a
-//! number out of range. SQLite hands all of that out without an error. Every aggregate therefore reads
-//! through [`Cells`], which puts a stand-in in the place of a damaged cell: lossy text, zero, an empty
-//! string. [`Watched`] also tells whether a stand-in was needed, so that the record can be shown as damaged.
+//! number out of range. SQLite returns all of these without an error. Every aggregate therefore reads
+//! through [`Cells`], which returns a fallback value for a damaged cell: lossy text, zero, an empty string.
+//! [`Watched`] also records that a fallback was used, so that the record can be shown as damaged.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -14,22 +14,22 @@ use rusqlite::{Row, ToSql};
 
 /// A type that a column is read as.
 pub(crate) trait CellValue: Sized {
-    /// The value; `Err` with a stand-in if the cell does not hold one of this type.
+    /// The value; `Err` with a fallback value if the cell is not of this type.
     fn of(cell: ValueRef<'_>) -> Result<Self, Self>;
 }
 
 /// The cells of a row.
 pub(crate) trait Cells {
-    /// A cell; a stand-in if it is damaged. The error is a column that the statement does not have.
+    /// A cell, or its fallback value if it is damaged. Fails only if the statement has no such column.
     fn cell<T: CellValue>(&self, column: usize) -> rusqlite::Result<T>;
 
-    /// A text, borrowed if it is sound.
+    /// A text, borrowed if it is not damaged.
     fn text(&self, column: usize) -> rusqlite::Result<Cow<'_, str>>;
 
-    /// A text that may be NULL, borrowed if it is sound.
+    /// A text that may be NULL, borrowed if it is not damaged.
     fn text_or_null(&self, column: usize) -> rusqlite::Result<Option<Cow<'_, str>>>;
 
-    /// A blob; empty if there is none.
+    /// A blob; empty if the cell is not one.
     fn blob(&self, column: usize) -> rusqlite::Result<&[u8]>;
 }
 
@@ -53,7 +53,7 @@ impl Cells for Row<'_> {
     }
 }
 
-/// A row that remembers whether one of the cells that were read of it is damaged.
+/// A row that records whether any cell read so far is damaged.
 pub(crate) struct Watched<'r, 's> {
     row: &'r Row<'s>,
     damaged: Cell<bool>,
@@ -64,7 +64,7 @@ impl<'r, 's> Watched<'r, 's> {
         Watched { row, damaged: Cell::new(false) }
     }
 
-    /// Notes damage that only the caller can see, such as an unknown word or broken JSON.
+    /// Records damage that only the caller can detect, such as an unknown keyword or invalid JSON.
     pub(crate) fn note_damage(&self) {
         self.damaged.set(true);
     }
@@ -73,7 +73,7 @@ impl<'r, 's> Watched<'r, 's> {
         self.damaged.get()
     }
 
-    /// The text of the record, marked if any cell that was read before is damaged.
+    /// The text of the record, with a mark if any cell read so far is damaged.
     pub(crate) fn marked(&self, content: String) -> String {
         match self.is_damaged() {
             true if content.is_empty() => DAMAGED_MARK.to_owned(),
@@ -110,7 +110,7 @@ impl Cells for Watched<'_, '_> {
     }
 }
 
-/// The text of a cell. One flipped bit of a row's header turns text into a blob of the same bytes.
+/// The text of a cell. One flipped bit in a row's header turns text into a blob with the same bytes.
 fn text(cell: ValueRef<'_>) -> Result<Cow<'_, str>, Cow<'_, str>> {
     match cell {
         ValueRef::Text(bytes) => match std::str::from_utf8(bytes) {
@@ -130,7 +130,7 @@ impl CellValue for String {
     }
 }
 
-/// A text as its bytes, UTF-8 or not: a row that is known by a damaged text is found by the same bytes.
+/// A text as raw bytes, UTF-8 or not, so that a row with a damaged key is found by the same bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct RawText(pub(crate) Vec<u8>);
 
@@ -222,7 +222,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_damaged_cell_is_read_as_a_stand_in() {
+    fn a_damaged_cell_is_read_as_a_fallback_value() {
         let bad = b"caf\xff";
         assert_eq!(String::of(ValueRef::Text(b"cafe")), Ok("cafe".into()));
         assert_eq!(String::of(ValueRef::Text(bad)), Err("caf\u{fffd}".into()));

@@ -57,9 +57,8 @@ pub(crate) struct Setup {
     pub(crate) busy: Duration,
 }
 
-/// Refuses a path that leads to anything but a database of ours, an empty file or nothing. Only the
-/// file is looked at: nothing is made or changed. `records` are the directories of
-/// [`crate::Options::records`].
+/// Refuses a path unless it holds a database of ours, an empty file or nothing. Reads the file only; creates
+/// and changes nothing. `records` are the directories of [`crate::Options::records`].
 pub fn check_file(path: &Path, records: &[PathBuf]) -> Result<(), StoreError> {
     if is_missing(path) {
         return Ok(());
@@ -67,12 +66,12 @@ pub fn check_file(path: &Path, records: &[PathBuf]) -> Result<(), StoreError> {
     refuse_foreign(path, &KnownFiles::in_dirs(records))
 }
 
-/// The files in which these directories record the database at this path.
+/// The entries for the database at this path in these record directories.
 pub fn record_entries(path: &Path, records: &[PathBuf]) -> Vec<PathBuf> {
     KnownFiles::in_dirs(records).entries(path)
 }
 
-/// Scratch files that interrupted work left beside the database and among its backups.
+/// Scratch files of interrupted operations beside the database and among its backups.
 pub fn leftovers(path: &Path, backups: &Path) -> Vec<PathBuf> {
     crate::leftovers::find(path, backups)
 }
@@ -81,8 +80,8 @@ fn is_missing(path: &Path) -> bool {
     std::fs::symlink_metadata(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
 }
 
-/// Refuses a file by its first bytes alone, without SQLite, which would make files beside it. A
-/// damaged header is left to SQLite if the file was opened before: the log may hold a good one.
+/// Refuses a file by its first bytes alone, without SQLite, which would create files beside it. If the file
+/// was opened before, a damaged header is left to SQLite: the WAL may contain a good one.
 pub(crate) fn refuse_foreign(path: &Path, known: &KnownFiles) -> Result<(), StoreError> {
     refuse_irregular_sidecars(path)?;
     match head(path)? {
@@ -95,7 +94,8 @@ pub(crate) fn refuse_foreign(path: &Path, known: &KnownFiles) -> Result<(), Stor
     }
 }
 
-/// SQLite opens whatever is at a sidecar's name, and would wait for a pipe. A directory it refuses.
+/// Refuses sidecars that are not regular files. SQLite would open them, and block on a pipe. Directories are
+/// left to SQLite, which refuses them.
 fn refuse_irregular_sidecars(path: &Path) -> Result<(), StoreError> {
     for file in files::SIDECARS.map(|suffix| files::beside(path, suffix)) {
         let found = std::fs::metadata(&file).map(|meta| meta.file_type());
@@ -110,7 +110,7 @@ fn refuse_irregular_sidecars(path: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Whether a damaged file may be set aside and salvaged: it says that it is ours, or was opened before.
+/// Whether a damaged file may be moved aside and salvaged: its header is ours, or it was opened before.
 pub(crate) fn may_salvage(path: &Path, known: &KnownFiles) -> bool {
     match head(path) {
         Ok(FileHead::Database { application_id, .. }) => application_id == APPLICATION_ID,
@@ -127,7 +127,7 @@ fn head(path: &Path) -> Result<FileHead, StoreError> {
         io::ErrorKind::InvalidInput | io::ErrorKind::IsADirectory => {
             refused(path, &format!("is not a database: {error}"))
         }
-        // A disk that cannot be read says nothing about what is on it.
+        // A read error says nothing about the content.
         _ => StoreError::Io(format!("{}: {error}", path.display())),
     })?;
     Ok(FileHead::of(&bytes))
@@ -165,7 +165,7 @@ pub(crate) fn connect(path: &Path, busy: Duration) -> Result<Connection, StoreEr
     Ok(db)
 }
 
-/// Refuses a database whose newest header is in the log and not yet in the file.
+/// Refuses a foreign database whose newest header is still in the WAL.
 pub(crate) fn refuse_foreign_content(db: &Connection, path: &Path) -> Result<(), StoreError> {
     let number = |pragma: &str| {
         db.pragma_query_value(None, pragma, |row| row.get(0)).map_err(|e| StoreError::of_any(&e))
@@ -181,7 +181,7 @@ fn open_to_read(path: &Path, busy: Duration) -> Result<Connection, StoreError> {
     Ok(db)
 }
 
-/// Makes the file for a new database, or checks the one that is there.
+/// Creates the file for a new database, or checks the existing one.
 pub(crate) fn prepare_file(path: &Path, known: &KnownFiles) -> Result<(), StoreError> {
     files::make_folder(files::folder(path))?;
     match files::create_private(path) {
@@ -193,7 +193,7 @@ pub(crate) fn prepare_file(path: &Path, known: &KnownFiles) -> Result<(), StoreE
     Ok(())
 }
 
-/// Opens the file, which was prepared, for the writer; says whether the database is new.
+/// Opens the prepared file for the writer. Also returns whether the database is new.
 pub(crate) fn open_writer(path: &Path, setup: &Setup) -> Result<(Connection, bool), StoreError> {
     if setup.to_read {
         return Ok((open_to_read(path, setup.busy)?, false));

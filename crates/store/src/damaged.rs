@@ -1,8 +1,7 @@
-//! Damaged rows: which rows hold something that the schema does not allow, and the repair of those that are
-//! no records.
+//! Damaged rows: finds rows that violate the schema, and repairs those that are not records.
 //!
-//! SQLite's own check looks at pages, types and constraints, but not at the bytes of a text. A record that is
-//! damaged stays as it is until a person purges it: what is left of it may still be of use.
+//! SQLite's own check covers pages, types and constraints, but not the bytes of a text. A damaged record is kept
+//! until a user purges it: the readable part may still be useful.
 
 use std::fmt;
 
@@ -16,7 +15,7 @@ use serde::Serialize;
 use crate::passages;
 use crate::tx::Tx;
 
-/// A row of which at least one cell is damaged.
+/// A row with at least one damaged cell.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DamagedRow {
     pub table: String,
@@ -25,7 +24,7 @@ pub struct DamagedRow {
 }
 
 impl DamagedRow {
-    /// Whether it is a record with an id of its own, which can be purged.
+    /// Whether the row is a record, which can be purged by its id.
     pub fn is_record(&self) -> bool {
         RECORDS.contains(&self.table.as_str())
     }
@@ -37,7 +36,7 @@ impl fmt::Display for DamagedRow {
     }
 }
 
-/// What a look at all rows found.
+/// The damaged rows of the database.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct DamagedRows {
     pub count: u64,
@@ -45,12 +44,12 @@ pub struct DamagedRows {
     pub rows: Vec<DamagedRow>,
 }
 
-/// Tables whose rows are purged by their ids.
+/// Tables whose rows can be purged by id.
 const RECORDS: [&str; 2] = ["observations", "prompts"];
-/// Tables that others refer to: a row of theirs is repaired with stand-ins and never removed.
+/// Tables that others reference: their rows are repaired with fallback values and never deleted.
 const REFERRED_TO: [&str; 3] = ["paths", "projects", "sessions"];
 
-/// Columns that hold JSON.
+/// Columns that contain JSON.
 const JSON: [(&str, &str); 7] = [
     ("events", "data"),
     ("hint_variants", "meta"),
@@ -64,14 +63,14 @@ const JSON: [(&str, &str); 7] = [
 /// A column as the schema declares it.
 pub(crate) struct Column {
     name: String,
-    /// Whether it is an alias of the row id, which records hold as NULL.
+    /// Whether it is an alias of the row id, which SQLite stores as NULL.
     pub(crate) is_row_id: bool,
     kind: Type,
     nullable: bool,
     is_json: bool,
-    /// Whether a word is one that the column may hold.
+    /// Accepts the keywords that the column may contain.
     knows: Option<fn(&str) -> bool>,
-    /// Replaces a damaged cell in a row that must not be removed.
+    /// The value for a damaged cell in a row that must not be deleted.
     stand_in: Option<fn() -> Value>,
 }
 
@@ -86,7 +85,7 @@ impl TableShape {
         format!("SELECT rowid, {} FROM \"{}\" NOT INDEXED", columns.join(", "), self.name)
     }
 
-    /// The statement that adds a row with all columns, unless it is there.
+    /// The statement that inserts a row with all columns, unless it exists.
     pub(crate) fn insert(&self) -> String {
         let columns: Vec<String> = self.columns.iter().map(|c| format!("\"{}\"", c.name)).collect();
         let marks = vec!["?"; columns.len()].join(", ");
@@ -120,7 +119,7 @@ impl Column {
         }
     }
 
-    /// What can be kept of a damaged cell; none if the row makes no sense without it.
+    /// The repaired value of a damaged cell; `None` if the row is useless without it.
     fn mended(&self, cell: ValueRef<'_>) -> Option<Value> {
         if self.admits(cell) {
             return cell.try_into().ok();
@@ -181,7 +180,7 @@ pub(crate) fn shapes(db: &Connection) -> rusqlite::Result<Vec<TableShape>> {
     Ok(shapes)
 }
 
-/// Looks at every row, as long as the connection's progress handler allows. Says whether it came to the end.
+/// Checks every row until the connection's progress handler interrupts. Also returns whether it finished.
 pub(crate) fn look(db: &Connection) -> rusqlite::Result<(DamagedRows, bool)> {
     let mut found = DamagedRows::default();
     for shape in shapes(db)? {
@@ -189,7 +188,7 @@ pub(crate) fn look(db: &Connection) -> rusqlite::Result<(DamagedRows, bool)> {
             Err(error) if error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) => {
                 return Ok((found, false));
             }
-            // A damaged page is told by the check of pages.
+            // The page check reports damaged pages.
             _ => {}
         }
     }
@@ -215,8 +214,8 @@ fn look_at(db: &Connection, shape: &TableShape, found: &mut DamagedRows) -> rusq
     Ok(())
 }
 
-/// Repairs the damaged rows that cannot be purged by id: what can be read is kept, and a row that makes no
-/// sense any more is removed. Says how many rows were damaged.
+/// Repairs the damaged rows that cannot be purged by id: readable cells are kept, and useless rows are deleted.
+/// Returns how many rows were damaged.
 pub fn mend(tx: &Tx<'_>) -> Result<u64, OpError> {
     let shapes = tx.sql(shapes)?;
     let mut mended = 0;

@@ -9,10 +9,10 @@ use rusqlite::ffi;
 pub enum StoreError {
     #[error("the database has schema version {found}, this build knows {ours}")]
     NewerSchema { found: i32, ours: i32 },
-    /// The file at the path is not ours to open.
+    /// The file at the path is not a database of ours.
     #[error("{path} {why}")]
     Refused { path: String, why: String },
-    /// The file has another name, under which it was opened.
+    /// The file was opened under another name (a hard link).
     #[error("{path} is another name of the database {known}")]
     OtherName { path: String, known: String },
     #[error("the database is locked by another process")]

@@ -127,8 +127,8 @@ pub(crate) fn make_private(path: &Path) {
     }
 }
 
-/// Lets the owner write the log and its index again where only they are read-only. SQLite makes them
-/// with the database's mode: they stay behind like that once it is writable again.
+/// Makes the `-wal` and `-shm` files writable if only they are read-only. SQLite creates them with the mode of
+/// the database, and they keep it when the database becomes writable again.
 pub(crate) fn unlock_sidecars(path: &Path) {
     let mode = |file: &Path| fs::metadata(file).map(|data| data.mode() & 0o777);
     if !mode(path).is_ok_and(|mode| mode & 0o200 != 0) {
@@ -136,7 +136,7 @@ pub(crate) fn unlock_sidecars(path: &Path) {
     }
     for file in SIDECARS.map(|suffix| beside(path, suffix)) {
         if mode(&file).is_ok_and(|mode| mode & 0o600 != 0o600) {
-            // If it fails, the opening that follows says that the database is read-only.
+            // If this fails, opening the database reports that it is read-only.
             let _ = fs::set_permissions(&file, Permissions::from_mode(0o600));
         }
     }

@@ -40,7 +40,7 @@ pub struct SetAside {
 pub struct Health {
     pub path: PathBuf,
     pub integrity: Integrity,
-    /// Rows with something in them that the schema does not allow.
+    /// Rows that violate the schema.
     pub damaged: DamagedRows,
     pub schema_version: Option<i32>,
     pub db_bytes: u64,
@@ -81,7 +81,7 @@ pub(crate) fn examine(path: &Path, busy: Duration, notes: Vec<String>) -> Health
     health
 }
 
-/// What is wrong with pages, and with rows on sound pages.
+/// Checks the pages, and if they are sound, the rows.
 fn check(db: &mut Connection) -> (Integrity, DamagedRows) {
     let deadline = Instant::now() + limits::STORE_BUSY;
     let watched = db.progress_handler(STEPS_PER_LOOK, Some(move || Instant::now() >= deadline));
@@ -99,8 +99,8 @@ fn check(db: &mut Connection) -> (Integrity, DamagedRows) {
     }
 }
 
-/// What SQLite finds wrong with the pages, line by line. It also names cells of the wrong type and broken
-/// constraints: these cost one row each, and no page.
+/// The lines of SQLite's check that report damaged pages. Lines about a cell of the wrong type or a violated
+/// constraint are left out: they affect a single row.
 pub(crate) fn findings(db: &Connection) -> rusqlite::Result<Vec<String>> {
     let mut statement = db.prepare("PRAGMA quick_check(1000000)")?;
     let mut rows = statement.query([])?;
@@ -109,7 +109,7 @@ pub(crate) fn findings(db: &Connection) -> rusqlite::Result<Vec<String>> {
         let line: String = match rows.next() {
             Ok(Some(row)) => row.get(0)?,
             Ok(None) => return Ok(found),
-            // What was found until then is enough to know that there is damage.
+            // The findings so far are enough to report damage.
             Err(_) if !found.is_empty() => return Ok(found),
             Err(error) => return Err(error),
         };

@@ -111,8 +111,8 @@ pub fn remove_all(tx: &Tx<'_>) -> Result<(), OpError> {
     removing(tx, REMOVE, [], |_| Ok(())).map(drop)
 }
 
-/// Removes hints with a statement whose first column is the value of each. What is removed is overwritten in the
-/// file, and taken out of the answers that are stored for repeats of calls.
+/// Deletes hints with a statement whose first column is the value of each. The deleted bytes are overwritten in
+/// the file, and the values are removed from the answers that are stored for retries of calls.
 fn removing<T>(
     tx: &Tx<'_>,
     statement: &str,
@@ -133,7 +133,7 @@ fn removing<T>(
     })
 }
 
-/// Lets SQLite overwrite what is removed meanwhile.
+/// Runs `work` with secure deletion: SQLite overwrites deleted bytes.
 fn wiping<T>(tx: &Tx<'_>, work: impl FnOnce() -> Result<T, OpError>) -> Result<T, OpError> {
     tx.sql(|db| db.pragma_update(None, "secure_delete", true))?;
     let done = work();
@@ -143,7 +143,7 @@ fn wiping<T>(tx: &Tx<'_>, work: impl FnOnce() -> Result<T, OpError>) -> Result<T
 
 /// Removes what time has ended, and says what it was.
 pub fn sweep(tx: &Tx<'_>, now: i64) -> Result<Vec<Gone>, OpError> {
-    // Asked with every write, and hardly ever is there any.
+    // This runs with every write, and hardly ever is there an expired hint.
     const ANY: &str = "SELECT EXISTS (SELECT 1 FROM hint_variants WHERE expires_at <= ?1)";
     if !tx.sql(|db| db.prepare_cached(ANY)?.query_row([now], |row| row.cell::<bool>(0)))? {
         return Ok(Vec::new());
@@ -191,8 +191,8 @@ pub fn count_components(rx: &Rx<'_>) -> Result<usize, OpError> {
     rx.sql(|db| db.prepare_cached(COUNT_COMPONENTS)?.query_row([], |row| row.cell(0)))
 }
 
-/// None for a damaged row: a hint without its scope would be handed out where it is not true, and one with a
-/// garbled value is worse than none. `doctor` names it.
+/// Reads a hint; `None` if the row is damaged. A hint without its scope would be shown where it does not apply,
+/// and one with a garbled value is worse than none. `doctor` reports the row.
 fn read(row: &Row<'_>) -> rusqlite::Result<Option<StoredHint>> {
     let row = Watched::new(row);
     let (value, meta) = (row.text(2)?, row.text(3)?);

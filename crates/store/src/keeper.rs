@@ -31,7 +31,7 @@ use crate::tx::{Effect, Tx};
 pub(crate) struct Shared {
     pub(crate) options: Options,
     pub(crate) setup: Setup,
-    /// Which files were opened before, so that a damaged one is known to be ours.
+    /// The files that were opened before, so that a damaged one is recognised as ours.
     pub(crate) known: KnownFiles,
     pub(crate) pool: Pool,
     pub(crate) notices: Mutex<Vec<String>>,
@@ -63,10 +63,10 @@ struct Live {
     generation: u64,
     /// Whether the log was there before, so that it is not for us to remove.
     had_log: bool,
-    /// SQLite could open the file for reading only.
+    /// Whether SQLite could open the file only for reading.
     read_only: bool,
     opened_at: Instant,
-    /// Declared last: it is given up when the database is closed.
+    /// Declared last, so that it is released after the database is closed.
     _claim: Option<FileClaim>,
 }
 
@@ -208,7 +208,7 @@ impl Keeper {
         opened
     }
 
-    /// Deals with what a killed process left: ends its repair, and removes its scratch files.
+    /// Cleans up after a killed process: finishes its repair and removes its scratch files.
     fn clear_leftovers(&mut self) -> Result<(), StoreError> {
         let path = self.shared.path().to_owned();
         self.rebuilt |= leftovers::finish_repair(&path)?;
@@ -240,7 +240,7 @@ impl Keeper {
     fn try_open(&mut self, announce: bool) -> Result<(), StoreError> {
         let shared = Arc::clone(&self.shared);
         let path = shared.path();
-        // A path that cannot be looked at is refused by name right after.
+        // A path that cannot be read is refused right after, with its name.
         let before = files::id(path).ok().flatten();
         let had_log = files::id(&files::beside(path, "-wal")).is_ok_and(|log| log.is_some());
         let claim = if shared.setup.to_read {

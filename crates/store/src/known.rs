@@ -1,9 +1,9 @@
-//! The record of database files that this user's rekindle has opened: one small file for each, named
-//! after the file's identity and not its path, with the path as its content.
+//! The record of the database files that this user has opened: one small file for each, named after the
+//! file's identity and not its path, with the path as its content.
 //!
-//! It decides whether a file without our header is our own database in a damaged state, which is
-//! salvaged, or anybody's file, which is left alone. And it is locked while the file is in use for
-//! writing, so that a database has one writer whichever of its names leads to it.
+//! It decides whether a file without our header is our own damaged database, which is salvaged, or an
+//! unrelated file, which is not touched. The entry is locked while the database is open for writing, so that a
+//! database has one writer even if it has several names.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -19,19 +19,18 @@ use model::limits;
 use crate::error::StoreError;
 use crate::files;
 
-/// Longest path that an entry of the record can hold, in bytes.
+/// Longest path in an entry of the record, in bytes.
 const PATH_BYTES_MAX: u64 = 4096;
-/// Entries that are looked at for files that are gone, each time a file is new.
+/// How many entries are checked for deleted databases each time an entry is added.
 const SWEPT_MAX: usize = 64;
 
-/// The record, in the first of these directories that can be written. Without any directory nothing
-/// is recorded.
+/// The record, in the first of these directories that is writable. Without a directory nothing is recorded.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct KnownFiles {
     dirs: Vec<PathBuf>,
 }
 
-/// The right to write to one database file; dropping it gives it up.
+/// The lock that allows writing to one database file; released when dropped.
 pub(crate) struct FileClaim {
     _entry: Option<File>,
 }
@@ -41,7 +40,7 @@ impl KnownFiles {
         KnownFiles { dirs: dirs.to_vec() }
     }
 
-    /// Whether the file at this path was opened before, under whatever name.
+    /// Whether the file at this path was opened before, under any name.
     pub(crate) fn holds(&self, path: &Path) -> bool {
         self.entries(path).iter().any(|entry| entry.is_file())
     }
@@ -52,9 +51,9 @@ impl KnownFiles {
         self.dirs.iter().map(|dir| dir.join(&name)).collect()
     }
 
-    /// Records that the file at this path is opened, and keeps other processes from writing to it
-    /// under any name. Where no record can be written there is none: the lock beside the database
-    /// still holds, and only a second name of the file goes unnoticed.
+    /// Records that the file at this path is open, and keeps other processes from writing to it under any
+    /// name. If no record can be written, the lock beside the database still works; only a hard link to the
+    /// file goes unnoticed.
     pub(crate) fn claim(&self, path: &Path) -> Result<FileClaim, StoreError> {
         for entry in self.entries(path) {
             match claim(&entry, path) {
@@ -69,7 +68,7 @@ impl KnownFiles {
 
 /// Why an entry was not locked.
 enum Unclaimed {
-    /// The file has another name that is to be used, or another process writes to it.
+    /// The file was opened under another name, or another process writes to it.
     Refused(StoreError),
     /// The entry cannot be written.
     NoRecord,
@@ -93,7 +92,7 @@ fn claim(entry: &Path, path: &Path) -> Result<File, Unclaimed> {
         let (path, known) = (path.display().to_string(), known.display().to_string());
         return Err(Unclaimed::Refused(StoreError::OtherName { path, known }));
     }
-    // A process that was killed gives up its locks one after the other: this one may be the last.
+    // The locks of a killed process are released one after the other: this one may be the last.
     let until = Instant::now() + limits::DATABASE_LOCK_PATIENCE;
     loop {
         match file.try_lock() {
@@ -117,15 +116,15 @@ fn claim(entry: &Path, path: &Path) -> Result<File, Unclaimed> {
     Ok(file)
 }
 
-/// Whether the file at `path` also is at `known`, in another directory or under another name there: a
-/// hard link or a mounted file. The directory itself may have several names.
+/// Whether the file at `path` is also at `known`, a different path: a hard link or a mounted file. Two names
+/// of the same directory do not count.
 fn is_another_name(known: &Path, path: &Path) -> bool {
     let id = |path: &Path| files::id(path).ok().flatten();
     let place = |path: &Path| (id(files::folder(path)), path.file_name().map(OsStr::to_owned));
     known != path && id(known).is_some() && id(known) == id(path) && place(known) != place(path)
 }
 
-/// Removes entries of files that are not at their path any more.
+/// Removes the entries of files that no longer exist at their path.
 fn forget_missing(dir: &Path) {
     for entry in fs::read_dir(dir).into_iter().flatten().flatten().take(SWEPT_MAX) {
         let (name, entry) = (entry.file_name(), entry.path());
@@ -134,15 +133,15 @@ fn forget_missing(dir: &Path) {
         if entry_name(path).is_ok_and(|known| *known == *name) || path.as_os_str().is_empty() {
             continue;
         }
-        // A database that was deleted while it is in use may come back.
+        // A database that was deleted while in use may be created again.
         if regular::open(&entry).is_ok_and(|file| file.try_lock().is_ok()) {
             let _ = fs::remove_file(entry);
         }
     }
 }
 
-/// The name for a file's entry: its inode and the time of its creation, which outlast a restart of the
-/// machine. Device numbers do not on every file system; they serve where there is no such time.
+/// The name of a file's entry: its inode and creation time, which survive a reboot. Device numbers do not on
+/// every file system; they are used only if there is no creation time.
 fn entry_name(path: &Path) -> io::Result<String> {
     let meta = fs::metadata(path)?;
     let born = meta.created().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());

@@ -109,7 +109,7 @@ impl Late {
     pub(crate) fn finish(self, db: &Connection, memo: &Memo) -> Result<Finished, StoreError> {
         let tx = Tx::new(db, memo);
         let Late { heard, touched, acted, summaries, .. } = &self;
-        // These are notes about one session each. A note that fails is left out, because the group holds
+        // These are notes about one session each. A note that fails is skipped, because the group contains
         // other sessions too; only a fault of the database itself fails the group.
         let unless_fault = |noted: Result<(), OpError>| match noted {
             Err(error) if tx.has_fault() => Err(error),

@@ -1,5 +1,5 @@
-//! What work that was interrupted left beside the database: scratch files of a restore, a repair or a
-//! copy whose process was killed. The next process that may write removes them and says so.
+//! Scratch files beside the database of a restore, repair or copy whose process was killed. The next process
+//! that may write removes and reports them.
 
 use std::fs;
 use std::io;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::files;
 
-/// What scratch files beside the database are for; see [`files::Scratch`].
+/// The kinds of scratch files beside the database; see [`files::Scratch`].
 const SCRATCH: [&str; 4] = ["restore", FRESH, "header", "patched"];
 /// The new database that a repair fills before it moves the damaged one aside.
 const FRESH: &str = "fresh";
@@ -35,28 +35,28 @@ pub(crate) fn find(path: &Path, backups: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Removes the leftovers and returns those that are gone. The caller is the only process that writes,
-/// and has not begun to.
+/// Removes the leftovers and returns the removed files. The caller holds the write lock and has not created
+/// scratch files yet.
 pub(crate) fn sweep(path: &Path, backups: &Path) -> Vec<PathBuf> {
     let mut found = find(path, backups);
     found.retain(|file| fs::remove_file(file).is_ok());
     found
 }
 
-/// Removes what other processes left of a copy to `file`. A process that is still at it is this one:
-/// only the process with the lock copies.
+/// Removes partial copies to `file` that other processes left. They are not in use: only the process with the
+/// lock makes copies, and that is this one.
 pub(crate) fn sweep_partial(file: &Path) {
     let Some(copy) = file.file_name().and_then(|name| name.to_str()) else { return };
     for (name, path) in entries(files::folder(file)) {
         if scratch_pid(&name, copy, PARTIAL).is_some_and(|pid| pid != std::process::id()) {
-            // What stays is in nobody's way.
+            // A file that cannot be removed does no harm.
             let _ = fs::remove_file(path);
         }
     }
 }
 
-/// Ends a repair that was killed after the damaged database had been moved aside and before the new
-/// one took its place. The new one was complete by then.
+/// Finishes a repair that was killed after the damaged database had been moved aside and before the new one
+/// was renamed into place. The new one was complete by then.
 pub(crate) fn finish_repair(path: &Path) -> io::Result<bool> {
     if fs::symlink_metadata(path).is_ok() {
         return Ok(false);
@@ -67,7 +67,7 @@ pub(crate) fn finish_repair(path: &Path) -> io::Result<bool> {
     };
     let is_whole = |name: &str| !files::SIDECARS.iter().any(|suffix| name.ends_with(suffix));
     let here = || entries(files::folder(path)).filter(|(name, _)| is_whole(name));
-    // One that is not complete has a journal.
+    // An incomplete database still has its journal.
     let is_complete =
         |file: &Path| files::SIDECARS.iter().all(|suffix| !files::beside(file, suffix).exists());
     let fresh = here()
@@ -77,7 +77,7 @@ pub(crate) fn finish_repair(path: &Path) -> io::Result<bool> {
     let fresh = newest(fresh.map(|(_, file)| file).collect());
     let aside = newest(aside.map(|(_, file)| file).collect());
     let (Some(fresh), Some(aside)) = (fresh, aside) else { return Ok(false) };
-    // The log of the damaged database must not be replayed onto the new one.
+    // The WAL of the damaged database must not be replayed onto the new one.
     for suffix in files::SIDECARS {
         match fs::rename(files::beside(path, suffix), files::beside(&aside, suffix)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -89,14 +89,14 @@ pub(crate) fn finish_repair(path: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// The files of a directory that have a name in UTF-8.
+/// The files of a directory whose names are UTF-8.
 fn entries(dir: &Path) -> impl Iterator<Item = (String, PathBuf)> + use<> {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
     entries.filter_map(|entry| Some((entry.file_name().into_string().ok()?, entry.path())))
 }
 
-/// The process whose scratch file, or its sidecar, this is: `NAME.WHAT-PID-NUMBER`. Anything that a
-/// user may have named alike is none.
+/// The process that created this scratch file or its sidecar: `NAME.WHAT-PID-NUMBER`. `None` for any other
+/// name, because a user may have chosen it.
 fn scratch_pid(file: &str, name: &str, what: &str) -> Option<u32> {
     let rest = file.strip_prefix(name)?.strip_prefix('.')?.strip_prefix(what)?.strip_prefix('-')?;
     let rest = files::SIDECARS.iter().find_map(|end| rest.strip_suffix(end)).unwrap_or(rest);
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_names_that_we_give_are_leftovers() {
+    fn only_our_scratch_names_are_leftovers() {
         let of = |file: &str| scratch_pid(file, "a.db", "restore");
         assert_eq!(of("a.db.restore-17-0"), Some(17));
         assert_eq!(of("a.db.restore-17-3-wal"), Some(17));

@@ -1,6 +1,6 @@
-//! Records that contain a text anywhere, byte for byte: also glued to other letters, where no index finds it.
+//! Finds records that contain a text byte for byte, even inside a longer word, where no index finds it.
 //!
-//! Only a purge asks for this. Every row is read, so that it takes as long as the store is large.
+//! Only a purge uses this. It reads every row, so its time is linear in the size of the store.
 
 use model::OpError;
 use rusqlite::{Row, params};
@@ -8,16 +8,16 @@ use rusqlite::{Row, params};
 use crate::cells::Cells as _;
 use crate::tx::{Rx, Tx};
 
-/// What contains the text.
+/// The records and sessions that contain the text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LiteralMatches {
     /// Observations, prompts and session summaries, in order of their ids.
     pub records: Vec<i64>,
-    /// Sessions whose own name or directory contains it: all their records are among [`Self::records`].
+    /// Sessions whose name or directory contains it: all their records are in [`Self::records`].
     pub sessions: Vec<i64>,
 }
 
-/// Other places that contain the text.
+/// How many hints and projects contain the text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LiteralElsewhere {
     pub hints: usize,
@@ -25,7 +25,7 @@ pub struct LiteralElsewhere {
     pub projects: usize,
 }
 
-/// A text in the two forms that are stored: as it is, and as a string inside of JSON.
+/// A text in its two stored forms: plain, and as a string in JSON.
 struct Needle {
     raw: Vec<u8>,
     json: Vec<u8>,
@@ -48,8 +48,8 @@ impl Needle {
     }
 }
 
-/// A condition on columns: `instr` of blobs compares bytes, whatever these are. The raw form is `?1` and the one
-/// inside of JSON `?2`; a statement that needs only one names the other all the same.
+/// The condition that one of these columns contains the text: `?1` is the plain form, `?2` the JSON form. The
+/// columns are cast to blobs, so that `instr` compares bytes. A statement has to mention both parameters.
 fn has(plain: &[&str], json: &[&str]) -> String {
     let found = |column: &str, needle| format!("instr(CAST({column} AS BLOB), {needle}) > 0");
     let plain = plain.iter().map(|column| found(column, "?1"));
@@ -99,7 +99,7 @@ pub fn matches(rx: &Rx<'_>, text: &str) -> Result<LiteralMatches, OpError> {
     Ok(LiteralMatches { records, sessions })
 }
 
-/// What contains this text and is no record.
+/// Counts the hints and projects that contain this text.
 pub fn elsewhere(rx: &Rx<'_>, text: &str) -> Result<LiteralElsewhere, OpError> {
     let needle = Needle::of(text);
     let hints = has(&["component", "key", "value", "meta"], &["value", "meta"]);
@@ -113,8 +113,8 @@ pub fn elsewhere(rx: &Rx<'_>, text: &str) -> Result<LiteralElsewhere, OpError> {
     Ok(LiteralElsewhere { hints, projects })
 }
 
-/// Removes what else was written about records that contain this text: reasons of receipts, answers of calls,
-/// and the last event of a session.
+/// Deletes data about records that contains this text: receipts, stored answers of calls, and the last event of
+/// a session.
 pub(crate) fn forget_notes(tx: &Tx<'_>, text: &str) -> Result<(), OpError> {
     let needle = Needle::of(text);
     for (table, plain, json) in [

@@ -110,8 +110,8 @@ fn insert(tx: &Tx<'_>, new: &NewObservation<'_>) -> Result<i64, OpError> {
     Ok(id)
 }
 
-/// Stores an agent's answer. One that repeats the session's previous answer is counted with it: an
-/// agent that is asked to go on may end several turns with the same words.
+/// Stores an agent's answer. One that equals the session's previous answer only increases its count: an agent
+/// that is asked to continue may end several turns with the same words.
 pub fn add_answer(tx: &Tx<'_>, new: &NewObservation<'_>) -> Result<Added, OpError> {
     const COUNT: &str = "UPDATE observations SET count = count + 1, \
          last_at = max(coalesce(last_at, at), ?2) WHERE id = ?1";

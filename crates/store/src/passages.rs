@@ -239,7 +239,7 @@ fn work_out(tx: &Tx<'_>) -> Result<bool, OpError> {
                 .collect::<rusqlite::Result<_>>()?;
             for passage in passages {
                 let vector = Vector::of(bodies.next().unwrap_or_default());
-                // A damaged row refuses it; the next rebuild of the index replaces that row.
+                // SQLite refuses this on a damaged row; the next rebuild of the index replaces the row.
                 let _ = db.prepare_cached(SET)?.execute(params![passage, kept(vector.as_ref())]);
                 known.extend(vector.map(|vector| (passage, vector)));
             }

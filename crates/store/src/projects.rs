@@ -18,9 +18,9 @@ pub(crate) const ROOTS: &str =
     "SELECT value FROM project_aliases WHERE project = ?1 AND value LIKE '/%'";
 pub(crate) const BY_ID: &str = "SELECT id, key, name, root FROM projects WHERE id = ?1";
 
-/// The project of this place, created if there is none yet. Unknown remotes and roots are learned as
-/// aliases, so that either of the two may change. A new root changes nothing else: a clone of the same
-/// remote, which anybody may have made, neither renames a project nor takes its root.
+/// The project of this directory, created if there is none yet. New remotes and roots are stored as aliases, so
+/// that either of the two may change. A new root changes nothing else: a clone of the same remote may come from
+/// anyone, and must neither rename a project nor replace its root.
 pub fn resolve(tx: &Tx<'_>, facts: &ProjectFacts, now: i64) -> Result<Project, OpError> {
     if let Some(project) = tx.memo().projects.borrow().get(facts) {
         return Ok(project.clone());
@@ -158,7 +158,7 @@ pub fn find(rx: &Rx<'_>, text: &str) -> Result<Vec<Project>, OpError> {
             return Ok(found);
         }
     }
-    // A name that is shown in another form than an earlier build stored it in.
+    // An earlier build may have stored the name in another form than the one that is shown.
     let all = latest(rx)?.into_iter().map(|(project, _)| project);
     Ok(all.filter(|project| project.name == text).collect())
 }
@@ -312,8 +312,7 @@ pub(crate) fn remove_empty(tx: &Tx<'_>, project: i64) -> Result<bool, OpError> {
     })
 }
 
-/// A project's name. One that an earlier build stored may be of any form; that of a project that is
-/// lost is empty.
+/// A project's name in its plain form, which an earlier build did not enforce. Empty for a missing project.
 pub(crate) fn name(row: &Row<'_>, at: usize) -> rusqlite::Result<String> {
     let stored: String = row.cell(at)?;
     Ok(if stored.is_empty() { stored } else { shown_name(stored) })

@@ -25,9 +25,10 @@ pub struct PurgeFilter {
     pub kind: Option<ObsType>,
     /// Milliseconds since 1970; what happened earlier.
     pub before: Option<i64>,
-    /// The text that the records contain, if they were found by one: notes about them go too.
+    /// The literal text that the records were found by, if any. Receipts and stored answers that contain it are
+    /// deleted too.
     pub literal: Option<String>,
-    /// Sessions that go as a whole if nothing of them is left, even without any record.
+    /// Sessions that are deleted if none of their records is left, even if they never had one.
     pub whole_sessions: Vec<i64>,
 }
 

@@ -132,8 +132,8 @@ fn next(
     Ok(found.map(head))
 }
 
-/// The kinds a project has, each with the word that its rows hold, which damage may have changed: steps from
-/// each word to the next one in the index.
+/// The record types of a project, each with the name stored in its rows, which may be damaged. Steps through
+/// the index from one name to the next.
 pub(crate) fn kinds(rx: &Rx<'_>, project: i64) -> Result<Vec<(RawText, ObsType)>, OpError> {
     let mut found = Vec::new();
     let mut last = RawText::default();
@@ -142,7 +142,7 @@ pub(crate) fn kinds(rx: &Rx<'_>, project: i64) -> Result<Vec<(RawText, ObsType)>
             let mut select = db.prepare_cached(NEXT_KIND)?;
             select.query_row(params![project, last], |row| row.cell(0)).optional()
         })?;
-        // Blobs come behind all texts, and read as an empty one.
+        // Blobs sort after all texts, and read as an empty text.
         let Some(word) = next.filter(|word| *word > last) else { return Ok(found) };
         found.push((word.clone(), read::kind_of(&String::from_utf8_lossy(&word.0))));
         last = word;

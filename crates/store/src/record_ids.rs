@@ -5,7 +5,7 @@ use model::OpError;
 use crate::cells::Cells as _;
 use crate::tx::Tx;
 
-/// In a database whose counter is lost or damaged, it goes on after what is there.
+/// If the counter is lost or damaged, ids continue after the highest one in use.
 const LAST: &str = "SELECT max( \
      coalesce((SELECT last FROM record_ids WHERE typeof(last) = 'integer'), 0), \
      (SELECT coalesce(max(id), 0) FROM observations), \

@@ -1,5 +1,5 @@
-//! Damage: a database that cannot be read is set aside, and what can be read goes into a new one: first table by
-//! table as SQLite reads them, then from the leaf pages that nothing leads to any more (`orphans`, with `image`
+//! Salvage: a damaged database is moved aside, and its readable rows are copied into a new one: first table by
+//! table as SQLite reads them, then from leaf pages that no interior page references (`orphans`, with `image`
 //! and `page`).
 //!
 //! The caller has closed all its handles and is the only process that writes.
@@ -135,8 +135,8 @@ fn salvage(
     Ok(salvaged)
 }
 
-/// Copies all tables that both databases have. Trouble with the old database only shortens the result; trouble
-/// with the new one is an error.
+/// Copies all tables that both databases have. Errors of the old database only shorten the result; an error of
+/// the new one is returned.
 fn copy_tables(old: &Connection, new: &Connection) -> Result<Vec<(String, u64)>, StoreError> {
     let ours = tables(new).map_err(|e| StoreError::of_any(&e))?;
     let Ok(theirs) = tables(old) else { return Ok(Vec::new()) };
@@ -212,7 +212,7 @@ fn copy_table(
     Ok(rescue.copied)
 }
 
-/// A cell as it is copied: of a damaged text what can be read.
+/// A cell for the copy: a damaged text is decoded lossily.
 fn value(row: &Row<'_>, column: usize) -> rusqlite::Result<Value> {
     Ok(match row.get_ref(column)? {
         ValueRef::Null => Value::Null,
@@ -223,7 +223,7 @@ fn value(row: &Row<'_>, column: usize) -> rusqlite::Result<Value> {
     })
 }
 
-/// Copies a row and says how many were: none if the schema refuses it, because that is damage too.
+/// Inserts a row and returns 1, or 0 if the schema rejects it, because that is damage too.
 fn insert(into: &mut Statement<'_>, values: Vec<Value>) -> rusqlite::Result<u64> {
     match into.execute(params_from_iter(values)) {
         Ok(done) => Ok(u64::try_from(done).unwrap_or(0)),

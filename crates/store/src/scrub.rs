@@ -47,7 +47,7 @@ pub fn after(rx: &Rx<'_>, id: i64, limit: usize) -> Result<Vec<Texts>, OpError> 
             session: row.cell(1)?,
             content: row.cell(2)?,
             file_path: row.cell(3)?,
-            // Broken JSON may hold a secret too: it is looked at as one string.
+            // Invalid JSON may contain a secret too: it is checked as one string.
             metadata: metadata
                 .map(|text| serde_json::from_str(&text).unwrap_or(Value::String(text))),
         })
@@ -62,8 +62,7 @@ pub fn before_newest(rx: &Rx<'_>, count: usize) -> Result<i64, OpError> {
     rx.sql(|db| db.query_row(sql, [count], |row| row.cell(0)))
 }
 
-/// Puts other texts in the place of those of a record. False if the record is gone, or too damaged to be
-/// changed.
+/// Replaces the texts of a record. Returns false if the record no longer exists or is too damaged to change.
 pub fn replace(tx: &Tx<'_>, id: i64, new: &Replacement) -> Result<bool, OpError> {
     let old: Option<Option<i64>> = tx.sql(|db| {
         let mut select = db.prepare_cached("SELECT file FROM observations WHERE id = ?1")?;

@@ -321,7 +321,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Session> {
     Ok(found)
 }
 
-/// The summary in this text; one that says so if it is damaged.
+/// Parses a stored summary. A damaged one becomes a summary that says so.
 pub(crate) fn summary_of(text: &str) -> Summary {
     serde_json::from_str(text).unwrap_or_else(|_| Summary::default().damaged())
 }

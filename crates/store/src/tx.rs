@@ -42,8 +42,8 @@ impl<'a> Rx<'a> {
         f(self.connection).map_err(|error| self.failed(&error))
     }
 
-    /// Runs a statement that changes a part of a row. SQLite checks the types of all cells of that row and
-    /// refuses the change if another one is damaged: then the result is `None`, and the row stays as it is.
+    /// Runs a statement that updates a part of a row. SQLite checks the types of all cells of the row and rejects
+    /// the update if another cell is damaged: then the result is `None`, and the row is unchanged.
     pub(crate) fn sql_on_row<T>(
         &self,
         f: impl FnOnce(&Connection) -> rusqlite::Result<T>,
@@ -71,7 +71,7 @@ impl<'a> Rx<'a> {
         }
     }
 
-    /// Whether a statement met a fault of the database itself.
+    /// Whether a statement failed because of the database itself.
     pub(crate) fn has_fault(&self) -> bool {
         let fault = self.fault.take();
         let met = fault.is_some();
@@ -84,8 +84,8 @@ impl<'a> Rx<'a> {
     }
 }
 
-/// Whether SQLite refused to change a row because of what another cell of it holds. Our own statements bind
-/// what the schema asks for.
+/// Whether SQLite rejected an update because another cell of the row is damaged. Values that our own statements
+/// bind always fit the schema.
 fn is_damaged_row(error: &rusqlite::Error) -> bool {
     const REFUSED: [i32; 3] = [
         ffi::SQLITE_CONSTRAINT_DATATYPE,

@@ -11,8 +11,8 @@ use crate::cells::{Cells as _, Watched};
 use crate::tx::Rx;
 use crate::{projects, prompts, sessions};
 
-/// What [`observation`] reads; the caller adds the condition. The observation leads to the other tables by
-/// their ids; a record with a damaged id is shown without its session or project.
+/// The query for [`observation`]; the caller appends the condition. Other tables are joined by id, so a record
+/// with a damaged id is shown without its session or project.
 pub(crate) const COLUMNS: &str = "SELECT o.id, o.at, s.name, o.project, p.name, o.kind, \
      o.source_event, o.tool, f.path, o.content, o.metadata, o.pinned, o.prompt, s.agent, o.agent_id, \
      o.count, o.last_at FROM observations o LEFT JOIN sessions s ON s.id = o.session \
@@ -251,7 +251,7 @@ pub(crate) fn select(
     })
 }
 
-/// The kind of this word. Only damage leaves a word behind that this build does not know.
+/// The type with this name. Only damage leads to a name that this build does not know.
 pub(crate) fn kind_of(word: &str) -> ObsType {
     ObsType::parse(word).unwrap_or(ObsType::ToolOther)
 }
@@ -281,7 +281,7 @@ pub(crate) fn observation(row: &Row<'_>) -> rusqlite::Result<Observation> {
     let mut found = Observation {
         id: own.cell(0)?,
         timestamp: at.div_euclid(1000),
-        // Joined: what is wrong with the session or the project is not wrong with the record.
+        // Joined columns: a damaged session or project does not make the record damaged.
         session_id: row.cell(2)?,
         project: projects::name(row, 4)?,
         obs_type,
@@ -314,7 +314,7 @@ pub(crate) fn kind(row: &Watched<'_, '_>, column: usize) -> rusqlite::Result<Obs
     Ok(kind_of(&word))
 }
 
-/// The JSON in this column; none if it is broken.
+/// The JSON in this column; `None` if it is invalid.
 fn json(row: &Watched<'_, '_>, column: usize) -> rusqlite::Result<Option<Value>> {
     let text = row.text_or_null(column)?;
     Ok(text.and_then(|text| serde_json::from_str(&text).map_err(|_| row.note_damage()).ok()))

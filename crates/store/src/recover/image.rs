@@ -1,5 +1,5 @@
-//! The pages of a database as its last commit left them: the file, with the committed frames of its log over it.
-//! Nothing is written, and neither file has to be sound.
+//! The pages of a database after its last commit: those of the file, overlaid with the committed frames of the
+//! WAL. Nothing is written, and both files may be damaged.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -17,14 +17,14 @@ const PAGE_SIZES: std::ops::RangeInclusive<usize> = 512..=65_536;
 pub(super) struct Image {
     file: File,
     log: Option<File>,
-    /// Where the newest committed version of a page is in the log.
+    /// Offset in the WAL of the newest committed version of a page.
     frames: HashMap<u32, u64>,
     page_bytes: usize,
     pages: u32,
 }
 
 impl Image {
-    /// None if the file cannot be opened. `usual` is the page size to believe in if the header is damaged.
+    /// Opens the files; `None` if that fails. `usual` is the page size to use if the header is damaged.
     pub(super) fn open(path: &Path, usual: usize) -> Option<Image> {
         let file = File::open(path).ok()?;
         let mut header = [0; 100];
@@ -50,7 +50,7 @@ impl Image {
         Some(image)
     }
 
-    /// How many pages there are, numbered from 1.
+    /// The number of pages. They are numbered from 1.
     pub(super) fn pages(&self) -> u32 {
         self.pages
     }
@@ -68,7 +68,7 @@ impl Image {
         Some(page)
     }
 
-    /// The pages that hold nothing, by the list that starts in the header. What was deleted may still be on them.
+    /// The pages on the free list, which starts in the header. They may still contain deleted rows.
     pub(super) fn free_pages(&self) -> HashSet<u32> {
         let mut free = HashSet::new();
         let Some(header) = self.page(1).filter(|page| page.starts_with(b"SQLite format 3\0"))
@@ -76,7 +76,7 @@ impl Image {
             return free;
         };
         let mut trunk = be32(&header, 32);
-        // Every trunk is a page of its own, so that a circle ends.
+        // Each trunk page is visited once, so that a cycle ends.
         while trunk != 0 && free.insert(trunk) {
             let Some(page) = self.page(trunk) else { break };
             let most = self.page_bytes / 4 - 2;
@@ -87,8 +87,8 @@ impl Image {
         free
     }
 
-    /// Notes where the committed pages of the log are: frames count up to the last one that ends a commit and
-    /// whose checksum, which goes over all before it, is right.
+    /// Locates the committed pages in the WAL: up to the last commit frame whose checksum, which covers all
+    /// frames before it, is right.
     fn read_log(&mut self) -> Option<()> {
         let log = self.log.as_ref()?;
         let mut header = [0; 32];
@@ -132,7 +132,7 @@ fn be32(bytes: &[u8], at: usize) -> u32 {
     bytes.get(at..at + 4).and_then(|four| four.try_into().ok()).map_or(0, u32::from_be_bytes)
 }
 
-/// SQLite's checksum of its log, over pairs of words.
+/// SQLite's WAL checksum, over pairs of words.
 fn checksum((mut a, mut b): (u32, u32), bytes: &[u8], big_endian: bool) -> (u32, u32) {
     for pair in bytes.chunks_exact(8) {
         let word = |at: usize| {

@@ -1,5 +1,5 @@
-//! Rows on leaf pages that nothing leads to any more: an interior page, a root or the schema is lost, but the
-//! schema is known to the program. A page belongs to the one table whose columns fit its rows.
+//! Rows on leaf pages that are unreachable because an interior page, a root or the schema is lost. This program
+//! knows its schema: a page belongs to the one table whose columns fit its rows.
 
 use std::path::Path;
 
@@ -11,19 +11,19 @@ use super::page::{self, LeafRow};
 use crate::cells::Cells as _;
 use crate::damaged::{self, TableShape};
 
-/// Tables that are made anew from others, or hold what is only of use for a moment.
+/// Tables that are rebuilt from others, or contain only temporary data.
 const DERIVED: [&str; 5] =
     ["passage_changes", "passages", "removed_passages", "sqlite_sequence", "unindexed"];
 
-/// A table of the new database, and the statement that adds a row of it.
+/// A table of the new database, and the statement that inserts a row into it.
 struct Adopter<'c> {
     shape: TableShape,
     insert: Statement<'c>,
     rows: u64,
 }
 
-/// Adds the rows of all leaf pages of the damaged database that the new one does not have, by table. Free pages
-/// are left out: what is on them was deleted. So are pages whose rows fit several tables, or none.
+/// Inserts the rows of all leaf pages of the damaged database that the new one lacks, and counts them by table.
+/// Free pages are skipped, because their rows were deleted. So are pages whose rows fit several tables, or none.
 pub(super) fn adopt(path: &Path, new: &Connection) -> rusqlite::Result<Vec<(String, u64)>> {
     let usual = new.pragma_query_value(None, "page_size", |row| row.cell::<usize>(0))?;
     let Some(image) = Image::open(path, usual) else { return Ok(Vec::new()) };
@@ -64,7 +64,7 @@ impl Adopter<'_> {
             })
     }
 
-    /// Adds a row unless it is there: what was read in the usual way is newer or the same.
+    /// Inserts a row unless it exists: a row that SQLite could read is as new or newer.
     fn add(&mut self, row: LeafRow) -> rusqlite::Result<()> {
         if DERIVED.contains(&self.shape.name.as_str()) || !self.fits(&row) {
             return Ok(());

@@ -1,21 +1,21 @@
-//! Rows on a leaf page of a table, as SQLite's file format lays them out: pure functions over bytes, for pages
-//! that no sound page leads to any more. Whatever the bytes are, nothing panics and all work is bounded.
+//! Parses the rows on a table leaf page of SQLite's file format: pure functions over bytes, for pages that are
+//! no longer reachable. On any input nothing panics and all work is bounded.
 //!
 //! The official `recover` extension is not part of the bundled amalgamation, and no crate offers it without C
-//! code of our own. Only what a salvage needs is read: leaf pages of tables with row ids and their overflow.
+//! code of our own. This module covers only what a salvage needs: leaf pages of rowid tables and their overflow.
 
 use rusqlite::types::Value;
 
 /// The first byte of a leaf page of a table.
 const TABLE_LEAF: u8 = 0x0d;
-/// Bytes of a leaf page's header, behind which the places of the cells are.
+/// Size of a leaf page's header. The cell pointers follow it.
 const LEAF_HEADER: usize = 8;
-/// Bytes of a record above which it is not believed.
+/// Size of a record above which it counts as damaged.
 const RECORD_BYTES_MAX: usize = 64 * 1024 * 1024;
-/// Cells of a record above which it is not believed; our widest table has fewer than twenty.
+/// Number of cells above which a record counts as damaged; our widest table has fewer than twenty.
 const CELLS_MAX: usize = 64;
 
-/// A row as the page holds it.
+/// A row as stored on the page.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct LeafRow {
     pub(super) id: i64,
@@ -23,19 +23,18 @@ pub(super) struct LeafRow {
     pub(super) cells: Vec<Value>,
 }
 
-/// Whether this may be a leaf page of a table.
+/// Whether this may be a table leaf page.
 pub(super) fn is_leaf(page: &[u8]) -> bool {
     page.first() == Some(&TABLE_LEAF)
 }
 
-/// The rows of a leaf page that can be read. `next` hands out pages by their numbers, for rows that are longer
-/// than a page.
+/// The readable rows of a leaf page. `next` returns a page by its number, for rows that overflow the page.
 pub(super) fn rows(page: &[u8], next: &mut dyn FnMut(u32) -> Option<Vec<u8>>) -> Vec<LeafRow> {
     if !is_leaf(page) {
         return Vec::new();
     }
     let count = usize::from(number(page, 3).unwrap_or_default());
-    // The smallest cell has four bytes and a place of two.
+    // The smallest cell has four bytes and a pointer of two.
     let count = count.min(page.len() / 6);
     let place = |index: usize| number(page, LEAF_HEADER + 2 * index);
     let places = (0..count).filter_map(place).map(usize::from);
@@ -47,7 +46,7 @@ fn number(page: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_be_bytes(bytes.try_into().ok()?))
 }
 
-/// The row of the cell at this place.
+/// The row of the cell at this offset.
 fn row(page: &[u8], place: usize, next: &mut dyn FnMut(u32) -> Option<Vec<u8>>) -> Option<LeafRow> {
     let mut cell = Bytes(page.get(place..)?);
     let length = usize::try_from(cell.varint()?).ok().filter(|n| *n <= RECORD_BYTES_MAX)?;
@@ -56,7 +55,7 @@ fn row(page: &[u8], place: usize, next: &mut dyn FnMut(u32) -> Option<Vec<u8>>) 
     let mut record = cell.take(local)?.to_vec();
     if local < length {
         let mut page_number = u32::from_be_bytes(cell.take(4)?.try_into().ok()?);
-        // Each page of the chain adds bytes, so that a circle ends too.
+        // Each page of the chain adds bytes, so a cycle ends too.
         while record.len() < length {
             let overflow = next(page_number)?;
             let (head, content) = overflow.split_first_chunk::<4>()?;
@@ -98,7 +97,7 @@ fn cells(record: &[u8]) -> Option<Vec<Value>> {
     Some(cells)
 }
 
-/// Bytes that are read from the front.
+/// A cursor over bytes.
 struct Bytes<'a>(&'a [u8]);
 
 impl<'a> Bytes<'a> {
@@ -108,7 +107,7 @@ impl<'a> Bytes<'a> {
         Some(taken)
     }
 
-    /// Seven bits of each byte, the high ones first, as long as the eighth is set; all eight of the ninth.
+    /// SQLite's varint: seven bits per byte, big-endian, while the high bit is set; all eight bits of the ninth.
     fn varint(&mut self) -> Option<i64> {
         let mut value = 0_u64;
         for place in 0..9 {
@@ -176,10 +175,9 @@ mod tests {
         assert_eq!(Bytes(&[0x81]).varint(), None);
     }
 
-    /// No input makes it panic or work without end: a walk over seeded noise, with overflow pages that lead in
-    /// circles.
+    /// No input causes a panic or an endless loop: tries seeded noise, with cycles in the overflow chain.
     #[test]
-    fn noise_is_read_without_panic_and_without_end() {
+    fn noise_causes_no_panic_and_no_endless_loop() {
         let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
         let mut random = move || {
             seed ^= seed << 13;
@@ -193,7 +191,7 @@ mod tests {
             if let Some(first) = page.first_mut() {
                 *first = TABLE_LEAF;
             }
-            // Few cells, so that their places are read at all.
+            // Few cells, so that their pointers are read at all.
             if let Some(count) = page.get_mut(3..5) {
                 count.copy_from_slice(&[0, 40]);
             }

@@ -65,7 +65,7 @@ fn records_whose_session_and_project_were_lost_are_found_and_listed_all_the_same
 }
 
 #[test]
-fn a_file_that_was_never_opened_and_is_no_database_is_refused_untouched() {
+fn an_unknown_file_that_is_not_a_database_is_refused_unchanged() {
     for text in ["not a database at all\n".repeat(500), "SQLite".to_owned()] {
         let home = Home::new();
         fs::write(home.db(), &text).unwrap();

@@ -228,7 +228,7 @@ fn a_damaged_database_of_another_application_is_refused_untouched() {
 }
 
 #[test]
-fn devices_and_files_of_the_system_are_no_databases() {
+fn devices_and_system_files_are_refused_as_databases() {
     for path in ["/dev/zero", "/dev/null", "/dev/tty", "/proc/version", "/proc/self/mem", "/"] {
         assert!(crate::check_file(Path::new(path), &[]).is_err(), "{path}");
     }

@@ -1,4 +1,4 @@
-//! Salvage of leaf pages: an interior page, a root or the schema is lost, and the rows below it are not.
+//! Salvage of leaf pages: rows survive the loss of an interior page, a root or the schema.
 
 use std::fs;
 use std::os::unix::fs::FileExt as _;
@@ -9,7 +9,7 @@ use super::{BUSY, other_connection};
 use crate::recover;
 use crate::tests::Home;
 
-/// Commands in the store; some are longer than a page.
+/// Number of commands in the store; some are longer than a page.
 const COUNT: usize = 1_500;
 const PAGE: usize = 4096;
 
@@ -46,7 +46,7 @@ fn spoil(path: &Path, page: usize, from: usize) {
     file.write_all_at(&vec![0xff; PAGE - from], place).unwrap();
 }
 
-/// What salvage makes of a damaged file: the texts of commands by their ids, and how many ids there are.
+/// Salvages a damaged file and returns the commands in it: id and text.
 fn salvaged(path: &Path) -> Vec<(i64, String)> {
     recover::set_aside(path, BUSY, "a test", 0).unwrap();
     let db = other_connection(path);
@@ -58,7 +58,7 @@ fn salvaged(path: &Path) -> Vec<(i64, String)> {
     rows
 }
 
-/// All rows are ones that were there, each once.
+/// Asserts that all rows existed before, and that none is duplicated.
 fn assert_true(rows: &[(i64, String)], sound: &[(i64, String)]) {
     assert!(rows.iter().all(|row| sound.contains(row)), "a row that was not there");
     assert!(rows.windows(2).all(|two| two[0].0 < two[1].0), "a row came twice");
@@ -116,7 +116,7 @@ fn a_lost_schema_costs_no_record() {
 
 /// @salvage_reads_leaf_pages
 #[test]
-fn any_lost_page_costs_at_most_its_own_rows() {
+fn a_lost_page_costs_at_most_its_own_rows() {
     let home = filled();
     let all = sound(&home.db());
     let pages = usize::try_from(fs::metadata(home.db()).unwrap().len()).unwrap() / PAGE;
@@ -133,7 +133,7 @@ fn any_lost_page_costs_at_most_its_own_rows() {
 
 /// @salvage_reads_leaf_pages
 #[test]
-fn what_was_deleted_stays_on_free_pages_and_what_is_only_in_the_log_is_found() {
+fn deleted_rows_on_free_pages_are_skipped_and_committed_wal_rows_are_found() {
     let home = filled();
     let (first, keep) = (sound(&home.db())[0].0, COUNT / 2);
     let db = other_connection(&home.db());
