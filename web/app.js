@@ -108,7 +108,7 @@ async function start() {
     refresh();
     setInterval(refresh, REFRESH_MS);
   } else if (gotKey) {
-    // A link that was clicked on another site arrives without the cookie; the page itself sends it.
+    // A link that was opened from another site arrives without the cookie; a reload of the page sends it.
     location.reload();
   }
 }

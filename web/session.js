@@ -1,5 +1,5 @@
-// How the page proves that a request is its own. A one-time link gives this browser a key, which the page
-// keeps in the storage of its origin, where scripts can use it but not read it. Each request is signed with it.
+// Signs the requests of the page. A one-time link gives this browser a key, which the page keeps in the storage
+// of its origin, where scripts can use it but not export it. Each request is signed with it.
 
 const PURPOSE = "rekindle-proof-1";
 
@@ -9,7 +9,7 @@ const hex = (bytes) => Array.from(new Uint8Array(bytes), (byte) => byte.toString
 
 const fromHex = (digits) => Uint8Array.from(digits.match(/../g) ?? [], (pair) => parseInt(pair, 16));
 
-/** Runs a request on the store of keys and gives its result. */
+/** Runs a request on the key store and returns its result. */
 async function keys(mode, ask) {
   const database = await new Promise((resolve, reject) => {
     const opening = indexedDB.open("rekindle", 1);
@@ -29,7 +29,7 @@ async function keys(mode, ask) {
   }
 }
 
-/** Asks the daemon for a challenge, and with the code of a link for the key as well. */
+/** Requests a challenge from the daemon, and with the code of a link also the key. */
 async function askChallenge(body) {
   const response = await fetch("/challenge", {
     method: "POST",
@@ -40,7 +40,7 @@ async function askChallenge(body) {
   return response.json();
 }
 
-/** Takes the code of a one-time link out of the address bar and fetches the key; whether there was one. */
+/** Removes the code of a one-time link from the address bar and fetches the key. Returns whether it got one. */
 export async function pickUpKey() {
   const code = new URLSearchParams(location.hash.slice(1)).get("open");
   if (!code) return false;
@@ -53,7 +53,7 @@ export async function pickUpKey() {
   return true;
 }
 
-/** The challenge in use: the daemon's random text, our key for it, and how often it was used. */
+/** The current challenge: the daemon's random text, our key, and the counter. */
 let current = null;
 
 async function begin() {
@@ -64,7 +64,7 @@ async function begin() {
   return key ? { challenge: given.challenge, key, counter: 0 } : null;
 }
 
-/** The proof for one request; an empty text where the daemon asks for none, null without a key. */
+/** The proof for one request; an empty text if the daemon requires none, null without a key. */
 export async function proof(method, target, body) {
   current ??= begin();
   const state = await current;
@@ -78,7 +78,7 @@ export async function proof(method, target, body) {
   return `${start}.${digest}.${hex(await crypto.subtle.sign("HMAC", state.key, text.encode(signed)))}`;
 }
 
-/** Posts JSON with a proof. A daemon that was started again has new challenges, so a refusal is retried once. */
+/** Posts JSON with a proof. A restarted daemon has new challenges, so a refusal is retried once. */
 export async function post(target, body) {
   for (let attempt = 0; ; attempt += 1) {
     const proved = await proof("POST", target, body);

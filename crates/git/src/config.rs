@@ -7,18 +7,18 @@
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// The settings that are of interest.
+/// The settings that this crate uses.
 #[derive(Debug, Default)]
 pub(crate) struct Config {
     /// Names and first addresses, in the order of the file.
     remotes: Vec<(String, String)>,
     /// Remotes that a program of the user fetches from (`remote.NAME.vcs`).
     foreign: Vec<String>,
-    /// Beginnings of addresses, and the text that git puts in their place.
+    /// URL prefixes and their replacements (`insteadOf`).
     rewrites: Vec<(String, String)>,
     /// `core.worktree`.
     pub(crate) worktree: Option<String>,
-    /// `extensions.worktreeConfig`: each work tree has a `config.worktree` too.
+    /// `extensions.worktreeConfig`: each working tree has a `config.worktree` too.
     pub(crate) has_worktree_config: bool,
 }
 
@@ -45,8 +45,7 @@ impl Config {
         Some(config)
     }
 
-    /// The address that git fetches from: that of `origin`, else of the only remote, rewritten by
-    /// `insteadOf`.
+    /// The URL that git fetches from: that of `origin`, or else of the only remote, rewritten by `insteadOf`.
     pub(crate) fn remote(&self) -> Option<String> {
         let origin = self.remotes.iter().find(|(name, _)| name == "origin");
         let (name, url) = match (origin, self.remotes.as_slice()) {
@@ -57,7 +56,7 @@ impl Config {
         (!self.foreign.contains(name)).then(|| self.rewritten(url))
     }
 
-    /// The longest beginning counts, and the first of several that are equally long.
+    /// Applies `insteadOf`: the longest matching prefix wins, and of equally long ones the first.
     fn rewritten(&self, url: &str) -> String {
         let mut longest: Option<(&str, &str)> = None;
         for (base, beginning) in &self.rewrites {

@@ -1,15 +1,14 @@
-//! Finding the repository that a directory belongs to, as git does, and reading what its files say.
+//! Finds the repository that a directory belongs to, as git does, and reads its files.
 //!
 //! `GIT_DIR` and `GIT_WORK_TREE` are not honoured. Git sets them for the hooks that it runs, and
 //! scripts set them for one command; a process that lives longer would take that moment's
 //! repository for its own for ever. File systems may be crossed, and the owner of a repository does not
 //! matter: nothing in it is run.
 //!
-//! A directory cannot claim a repository that lies elsewhere. Where a `.git` file, a link or a
-//! `commondir` leads out of the directory, the repository there has to name this directory: a work
-//! tree in `worktrees/NAME/gitdir`, a submodule in `core.worktree`. Without that the directory is a
-//! repository of its own, without a remote and with an unknown branch. Git asks for no such
-//! thing, because it hands out nothing but what the user may read anyway.
+//! A directory cannot claim a repository elsewhere. If a `.git` file, a link or a `commondir` leads out of the
+//! directory, the repository there has to name this directory: a working tree in `worktrees/NAME/gitdir`, a
+//! submodule in `core.worktree`. Otherwise the directory is a separate repository, without a remote and with an
+//! unknown branch. Git has no such check, because it only shows files that the user may read anyway.
 
 use std::fs;
 use std::io;
@@ -59,9 +58,9 @@ pub struct Facts {
     /// Where what all work trees share is kept.
     pub common_dir: PathBuf,
     pub branch: Head,
-    /// The address that git fetches from: of `origin`, else of the only remote, after the repository's
-    /// own `insteadOf`. It may hold credentials, so it is for [`crate::normal_remote`] and never
-    /// stored. A relative path is made absolute.
+    /// The URL that git fetches from: that of `origin`, or else of the only remote, rewritten by the
+    /// repository's own `insteadOf`. It may contain credentials, so it is only passed to
+    /// [`crate::normal_remote`] and never stored. A relative path is made absolute.
     pub remote: Option<String>,
 }
 
@@ -71,8 +70,8 @@ impl Facts {
         let dir = dir.canonicalize().ok()?;
         let mut bare = None;
         for level in dir.ancestors().take(LEVELS_MAX) {
-            // A directory that may not be read might be the nearest repository: one further up is not
-            // ours.
+            // A directory that cannot be read might be the nearest repository, so one further up must not
+            // be used.
             match look_in(level).ok()? {
                 Some(Found::Repository(facts)) => return Some(facts),
                 Some(Found::Bare(facts)) if bare.is_none() => bare = Some(facts),
@@ -82,7 +81,7 @@ impl Facts {
         bare
     }
 
-    /// A directory whose `.git` leads to a repository that does not know of it.
+    /// The facts of a directory whose `.git` leads to a repository that does not name it.
     pub(crate) fn unclaimed(root: &Path) -> Facts {
         Facts {
             root: root.to_owned(),
@@ -102,11 +101,11 @@ impl Facts {
     }
 }
 
-/// What one directory on the way up is.
+/// A repository found in one directory on the way up.
 enum Found {
     Repository(Facts),
-    /// A bare repository. It counts only if it is in no work tree: anybody can commit files that look
-    /// like one, with any remote in its `config`, to the repository around it.
+    /// A bare repository. It counts only outside of working trees: the author of a repository can commit files
+    /// that look like a bare one, with any remote in its `config`.
     Bare(Facts),
 }
 
@@ -128,14 +127,14 @@ fn look_in(level: &Path) -> io::Result<Option<Found>> {
         Err(error) if is_absent(&error) => {}
         Err(error) => return Err(error),
     }
-    // A bare repository, or the inside of a `.git`, which nobody can commit.
+    // A bare repository, or a directory inside a `.git`, which git refuses to commit.
     let Some(found) = GitDir::open(level)?.filter(GitDir::is_whole) else { return Ok(None) };
     let inside = level.components().any(|part| part.as_os_str() == ".git");
     let facts = found.of_itself()?;
     Ok(Some(if inside { Found::Repository(facts) } else { Found::Bare(facts) }))
 }
 
-/// Where the `.git` file of a directory leads; none if it is not such a file.
+/// The target of the `.git` file of a directory; `None` if it is not such a file.
 fn git_file(dir: &Path) -> io::Result<Option<PathBuf>> {
     let text = read_text(&dir.join(".git"))?;
     Ok(text.and_then(|text| Some(dir.join(text.strip_prefix("gitdir:")?.trim()))))
@@ -160,13 +159,13 @@ impl GitDir {
         Ok(is_one.then_some(GitDir { path, common, head }))
     }
 
-    /// Whether it is a repository, or lies among the work trees of the repository that it shares.
+    /// Whether it is a repository itself, or one of the `worktrees` entries of the repository that it shares.
     fn is_whole(&self) -> bool {
         let among = self.path.parent().is_some_and(|above| above == self.common.join("worktrees"));
         self.path == self.common || among
     }
 
-    /// The facts of the work tree with this top.
+    /// The facts of the working tree with this top-level directory.
     fn of_work_tree(self, top: &Path) -> io::Result<Facts> {
         let config = self.config()?;
         if !self.knows(top, &config)? {
@@ -180,7 +179,7 @@ impl GitDir {
         Ok(self.facts(top.to_owned(), main_root, &config))
     }
 
-    /// The facts of a repository without a work tree, or seen from its inside.
+    /// The facts of a repository without a working tree, or seen from inside its git directory.
     fn of_itself(self) -> io::Result<Facts> {
         let config = self.config()?;
         let main_root = main_root(&self.common, &config)?;
@@ -197,7 +196,7 @@ impl GitDir {
         let read =
             |path: &Path| Ok::<_, io::Error>(read(path)?.and_then(|text| Config::parse(&text)));
         let mut config = read(&self.common.join("config"))?.unwrap_or_default();
-        // A sparse checkout moves a submodule's `core.worktree` there.
+        // A sparse checkout moves `core.worktree` of a submodule there.
         if config.has_worktree_config && config.worktree.is_none() {
             let own = read(&self.common.join("config.worktree"))?;
             config.worktree = own.and_then(|own| own.worktree);
@@ -205,14 +204,14 @@ impl GitDir {
         Ok(config)
     }
 
-    /// Whether it lies in the directory, and not in the `.git` of another one below it.
+    /// Whether the git directory is inside this directory, and not in the `.git` of another one below it.
     fn lies_in(&self, top: &Path) -> bool {
         let Ok(inside) = self.path.strip_prefix(top) else { return false };
         inside.starts_with(".git") || inside.components().all(|part| part.as_os_str() != ".git")
     }
 
-    /// Whether this repository says itself that the directory is a work tree of its own: it lies in
-    /// the directory, or names it.
+    /// Whether this repository confirms that the directory is its working tree: it is inside the directory, or
+    /// names it.
     fn knows(&self, top: &Path, config: &Config) -> io::Result<bool> {
         if self.path == self.common {
             let named = config.worktree.as_deref().map(|path| self.common.join(path));
@@ -237,8 +236,8 @@ fn main_root(common: &Path, config: &Config) -> io::Result<PathBuf> {
     {
         return Ok(above.to_path_buf());
     }
-    // A submodule's inside lies elsewhere and says where its files are. They have to lead back, or a
-    // repository could claim any directory.
+    // The git directory of a submodule is elsewhere and names its working tree, which has to point back.
+    // Otherwise a repository could claim any directory.
     let configured = config.worktree.as_deref().map(|path| common.join(path));
     if let Some(top) = configured.and_then(|path| path.canonicalize().ok()) {
         let inside = git_file(&top)?.unwrap_or_else(|| top.join(".git"));

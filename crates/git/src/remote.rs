@@ -1,16 +1,16 @@
-//! Addresses of repositories: which host git would contact for one, and one spelling for all of them.
+//! Remote URLs: the host that git would contact, and one normal form for all spellings.
 //!
-//! The host decides whose memory a repository gets, so an address is taken apart the way git, ssh and
-//! curl do it. An address that git refuses, or whose host is not certain, has no spelling: its
-//! repository is then known by its root directory.
+//! The host decides which memory a repository gets, so a URL is parsed exactly as git, ssh and curl parse it. A
+//! URL that git refuses, or whose host is ambiguous, has no normal form: its repository is then identified by its
+//! root directory.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::path::{Component, Path, PathBuf};
 
-/// Bytes of an address that are looked at; a longer one has no spelling.
+/// Longest URL in bytes; a longer one has no normal form.
 pub const REMOTE_BYTES_MAX: usize = 2048;
 
-/// The protocols that git speaks itself, or through the helper that comes with it.
+/// The protocols that git supports itself or through its bundled helper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Protocol {
     Ssh,
@@ -21,7 +21,7 @@ enum Protocol {
 }
 
 impl Protocol {
-    /// The names are case-sensitive: git looks for a helper called `HTTPS` and finds none.
+    /// The protocol of this name. Names are case-sensitive: for `HTTPS` git needs a helper that does not exist.
     fn named(scheme: &str) -> Option<Protocol> {
         match scheme {
             "ssh" | "git+ssh" | "ssh+git" => Some(Protocol::Ssh),
@@ -44,9 +44,9 @@ impl Protocol {
     }
 }
 
-/// One spelling for all addresses of a repository: `host/org/repo`, or an absolute path. Credentials,
-/// default ports, a trailing `/` and `.git` are dropped, the host is in lower case. None if git would
-/// refuse the address, or if its host or the end of its credentials is not certain.
+/// The normal form of all URLs of a repository: `host/org/repo`, or an absolute path. Credentials, default ports,
+/// a trailing `/` and `.git` are dropped, and the host is in lower case. `None` if git would refuse the URL, or if
+/// its host or the end of its credentials is ambiguous.
 pub fn normal_remote(url: &str) -> Option<String> {
     let Address { host, path } = Address::parse(url)?;
     Some(match host {
@@ -55,25 +55,24 @@ pub fn normal_remote(url: &str) -> Option<String> {
     })
 }
 
-/// The host that git would contact, with its port if that is not the protocol's own.
+/// The host that git would contact, with its port unless that is the default.
 #[cfg(test)]
 pub(crate) fn host(url: &str) -> Option<String> {
     Address::parse(url)?.host
 }
 
-/// `https://host/org/repo` for an address with a host, whatever protocol git uses; `file://` and the
-/// path for a local one.
+/// `https://host/org/repo` for a URL with a host, whatever its protocol; `file://` and the path for a local one.
 pub(crate) fn repo_name(url: &str) -> Option<String> {
     let Address { host, path } = Address::parse(url)?;
     Some(match host {
-        // Under `https` the port 443 would be dropped, but here it is not the protocol's own.
+        // Port 443 would be dropped as the default of `https`, but here it is not the default.
         Some(host) if host.ends_with(":443") => format!("ssh://{host}/{path}"),
         Some(host) => format!("https://{host}/{path}"),
         None => format!("file://{path}"),
     })
 }
 
-/// Makes an address that is a relative path absolute, as seen from the top of the work tree.
+/// Makes a relative path absolute, relative to the top of the working tree.
 pub(crate) fn absolute(url: &str, root: &Path) -> String {
     if !is_local(url) || url.starts_with(['/', '~']) {
         return url.to_owned();
@@ -120,13 +119,13 @@ impl RepoName {
 /// An address taken apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Address {
-    /// In lower case, with its port if that is not the protocol's own. A local path has none.
+    /// In lower case, with its port unless that is the default; `None` for a local path.
     host: Option<String>,
     path: String,
 }
 
 impl Address {
-    /// None where git would refuse the address or the host is not certain.
+    /// Parses a URL; `None` if git would refuse it or the host is ambiguous.
     fn parse(url: &str) -> Option<Address> {
         if url.len() > REMOTE_BYTES_MAX || url.contains(char::is_control) || names_a_helper(url) {
             return None;
@@ -146,8 +145,8 @@ impl Address {
         }
     }
 
-    /// What a person wrote: the protocol's case does not matter, and text that is no address is
-    /// compared as it is.
+    /// Parses a remote that a user typed: the scheme is case-insensitive, and text that is not a URL is compared
+    /// as it is.
     fn typed(text: &str) -> Address {
         let lower = text.split_once("://").map(|(scheme, rest)| {
             let scheme = scheme.to_ascii_lowercase();
@@ -157,12 +156,12 @@ impl Address {
         parsed.unwrap_or_else(|| Address { host: None, path: tidy(text) })
     }
 
-    /// `[user@]host[:port]` and a path behind the separator: `/` in an address with a scheme, `:` in
-    /// the short form of scp.
+    /// `[user@]host[:port]` and a path after the separator: `/` in a URL with a scheme, `:` in the scp-like
+    /// form.
     fn on_ssh(text: &str, separator: char) -> Option<Address> {
         let (authority, path) = split_authority(text, separator)?;
         let (destination, port) = split_port(authority)?;
-        // Ssh takes what is behind the last `@` for the host, and refuses an empty user.
+        // The host follows the last `@`. Ssh refuses an empty user.
         let host = match destination.rsplit_once('@') {
             Some((user, host)) if !user.is_empty() => host,
             Some(_) => return None,
@@ -178,18 +177,18 @@ impl Address {
         Address::native(Protocol::Git, &host, port, path)
     }
 
-    /// An address of a protocol that git speaks itself.
+    /// A URL of a protocol that git implements itself.
     fn native(protocol: Protocol, host: &str, port: Option<u16>, path: &str) -> Option<Address> {
-        // A home directory, for which git drops the first sign, whatever that is.
+        // A home directory (`/~user`): git drops the first character, whatever it is.
         let path = path.get(1..).filter(|rest| rest.starts_with('~')).unwrap_or(path);
-        // Git refuses what looks like an option; the others would end a path in `https://`.
+        // Git refuses a path that looks like an option; the other characters would end the path of an `https://` URL.
         if path.starts_with('-') || path.contains(['?', '#']) {
             return None;
         }
         Address::on(protocol, host_name(host)?, port, path)
     }
 
-    /// An address that curl takes apart.
+    /// A URL that curl parses.
     fn on_web(protocol: Protocol, rest: &str) -> Option<Address> {
         if rest.contains(' ') {
             return None;
@@ -227,7 +226,7 @@ impl Address {
             return None;
         }
         let path = tidy(path.trim_start_matches('/'));
-        // A password with a `/` in it reaches into the path; it must not be kept.
+        // A password with a `/` continues in the path, and must not be kept.
         let mut parts = path.split('/');
         if path.is_empty() || parts.any(|part| part.find('@').is_some_and(|at| at > 0)) {
             return None;
@@ -239,7 +238,7 @@ impl Address {
         Some(Address { host: Some(host), path })
     }
 
-    /// An absolute path; git itself loses the beginning of one with `@[` in it.
+    /// An absolute path. One with `@[` in it is refused, because git itself drops its beginning.
     fn local(path: &str) -> Option<Address> {
         if !path.starts_with('/') || path.contains("@[") {
             return None;
@@ -264,35 +263,36 @@ impl Address {
     }
 }
 
-/// `transport::address`: a program of that name gets the address, and nobody knows where it leads.
+/// Whether the URL has the form `transport::address`: git passes it to a helper program of that name, which may
+/// contact any host.
 fn names_a_helper(url: &str) -> bool {
     let end = url.find(|sign: char| !(sign.is_ascii_alphanumeric() || "+-.".contains(sign)));
     end.and_then(|end| url.get(end..)).is_some_and(|rest| rest.starts_with("::"))
 }
 
-/// Whether an address is a path: it has no scheme, and no colon before its first slash.
+/// Whether a URL is a path: it has no scheme, and no colon before its first slash.
 fn is_local(url: &str) -> bool {
     let head = url.split('/').next().unwrap_or_default();
     !url.contains("://") && !head.contains(':')
 }
 
-/// The text in front of the first separator, and the rest with it. Git looks for the separator behind
-/// a host in brackets, and for these brackets behind the first `@[` wherever that is.
+/// Splits before the first separator. Git searches for the separator after a host in brackets, and for these
+/// brackets after the first `@[` anywhere.
 fn split_authority(text: &str, separator: char) -> Option<(&str, &str)> {
     let behind = brackets(text).map_or(0, |(_, end)| end);
     let at = behind + text.get(behind..)?.find(separator)?;
     Some(text.split_at(at))
 }
 
-/// Where the brackets around a host open and close.
+/// The positions of the brackets around a host.
 fn brackets(text: &str) -> Option<(usize, usize)> {
     let open = text.find("@[").map_or(0, |at| at + 1);
     let inside = text.get(open..)?.strip_prefix('[')?;
     Some((open, open + 1 + inside.find(']')?))
 }
 
-/// Takes the port off `[user@]host[:port]`, where the host, or all of it, may be in brackets. What
-/// follows the brackets is lost, but for a port.
+/// Splits the port off `[user@]host[:port]`, where the host, or all of it, may be in brackets. Text after the
+/// brackets is dropped, except for a port.
 fn split_port(authority: &str) -> Option<(String, Option<u16>)> {
     let (mut host, rest) = match brackets(authority) {
         Some((open, close)) => {
@@ -308,7 +308,7 @@ fn split_port(authority: &str) -> Option<(String, Option<u16>)> {
         };
     }
     let Some((name, port)) = host.split_once(':') else { return Some((host, None)) };
-    // Outside of brackets a port may be left out behind its colon.
+    // Outside of brackets the port after the colon may be empty.
     let port =
         if port.is_empty() && rest.is_none() { Some(None) } else { port_number(port).map(Some) };
     if let Some(port) = port {
@@ -323,9 +323,8 @@ fn port_number(text: &str) -> Option<u16> {
     text.parse().ok().filter(|_| is_number)
 }
 
-/// A host's name in lower case, or its address. None for everything that one of git, ssh, curl and the
-/// resolver might read in another way: signs that no name has, numbers in other spellings than the
-/// usual, something that looks like an option.
+/// A host name in lower case, or an IP address. `None` for anything that git, ssh, curl and the resolver might read
+/// differently: characters that no name has, unusual spellings of numbers, text that looks like an option.
 fn host_name(text: &str) -> Option<String> {
     if let Ok(address) = text.parse::<Ipv6Addr>() {
         return Some(format!("[{address}]"));
@@ -348,7 +347,7 @@ fn host_name(text: &str) -> Option<String> {
     Some(text.to_ascii_lowercase())
 }
 
-/// Text with its `%xx` replaced, as git does before it takes an address apart; `%00` stays.
+/// Decodes `%xx`, as git does before it parses a URL; `%00` stays.
 fn decoded(text: &str) -> Option<String> {
     let hex = |at: Option<&u8>| at.and_then(|byte| char::from(*byte).to_digit(16));
     let bytes = text.as_bytes();

@@ -1,4 +1,4 @@
-//! What the first bytes of a file say about it: whether it is an SQLite database, and whose.
+//! Classifies a file by its first bytes: whether it is an SQLite database, and of which application.
 
 /// `RKDL`: marks a database as ours in SQLite's header.
 pub const APPLICATION_ID: i32 = 0x524b_444c;
@@ -7,19 +7,19 @@ pub const HEADER_BYTES: usize = 100;
 
 const MAGIC: &[u8] = b"SQLite format 3\0";
 
-/// A file as its first bytes show it.
+/// The kind of a file according to its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileHead {
-    /// It has no bytes; SQLite makes a database of it.
+    /// An empty file, which SQLite turns into a database.
     Empty,
     /// An SQLite database.
     Database { application_id: i32, schema_version: i32 },
-    /// Anything else, also a database that is cut off within its header.
+    /// Anything else, including a database that is truncated within its header.
     Other,
 }
 
 impl FileHead {
-    /// Judges a file by its first [`HEADER_BYTES`] bytes, or all of them if it has fewer.
+    /// Classifies a file by its first [`HEADER_BYTES`] bytes, or all of them if it has fewer.
     pub fn of(bytes: &[u8]) -> FileHead {
         let number = |at: usize| {
             let bytes = bytes.get(at..at + 4)?.try_into().ok()?;
@@ -34,7 +34,7 @@ impl FileHead {
         }
     }
 
-    /// Whether it may be opened as a database of ours without knowing more.
+    /// Whether it may be opened as a database of ours without further checks.
     pub fn is_ours_or_empty(self) -> bool {
         match self {
             FileHead::Empty => true,
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn text_and_a_database_that_is_cut_off_are_something_else() {
+    fn text_and_a_truncated_database_are_not_databases() {
         let cut = &header(APPLICATION_ID)[..71];
         for bytes in [b"S" as &[u8], MAGIC, &MAGIC[..15], cut, b"#!/bin/sh\n", &[0; 4096]] {
             assert_eq!(FileHead::of(bytes), FileHead::Other, "{bytes:?}");

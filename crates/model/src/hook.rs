@@ -12,8 +12,8 @@ use crate::observation::ObsType;
 use crate::project::ProjectFacts;
 use crate::wire::CallId;
 
-/// Titles of the texts that a session is given when it starts, under our own name and under `nmem`.
-/// Text with such a title is ours, whoever repeats it.
+/// Titles of the briefing that a session gets when it starts, under our own name and under `nmem`. A prompt or an
+/// answer that repeats a text with such a title is quoting us.
 pub const BRIEFING_TITLES: [&str; 2] = ["rekindle context", "nmem context"];
 
 /// One event of one agent.
@@ -70,7 +70,7 @@ pub enum Happening {
     ToolUsed(ToolUse),
     /// The agent's final message of a turn, or a subagent's.
     Answered(Answer),
-    /// The turn ended without a message that could be stored.
+    /// A turn ended without a message that can be stored.
     TurnEnded,
     SubagentEnded,
     Compacting,
@@ -84,24 +84,24 @@ pub enum Happening {
     Other,
 }
 
-/// What an agent said last in a turn.
+/// The last message of an agent in a turn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
     pub text: Redacted<String>,
     pub ends: Ends,
-    /// The turn was cut short: the text says why.
+    /// Whether the turn ended with an error: the text says which.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub failed: bool,
 }
 
-/// What ends with an answer.
+/// The unit of work that ends with an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ends {
     Turn,
-    /// The work of a subagent; the agent itself goes on.
+    /// The work of a subagent; the agent itself continues.
     Subagent,
-    /// Only the message: this agent reports the end of the turn in an event of its own.
+    /// Only the message: this agent reports the end of the turn in a separate event.
     Message,
 }
 

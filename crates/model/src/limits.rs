@@ -6,10 +6,11 @@ use std::time::Duration;
 pub const BODY_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Bytes of a request that is neither an import nor a hook event.
 pub const REQUEST_BYTES_MAX: usize = 8 * 1024 * 1024;
-/// Bytes that the tree of a parsed request may take in memory, and the bytes of a request that is not even counted.
+/// Memory that the tree of a parsed request may take, in bytes; and the size of a request up to which it is not
+/// estimated.
 pub const JSON_TREE_BYTES_MAX: usize = 64 * 1024 * 1024;
 pub const JSON_BYTES_LIGHT: usize = 256 * 1024;
-/// Levels of nesting that the parser of JSON goes into.
+/// Nesting depth that the JSON parser accepts.
 pub const JSON_DEPTH_MAX: usize = 128;
 /// Bytes of one WebSocket message.
 pub const WS_MESSAGE_BYTES_MAX: usize = 8 * 1024 * 1024;
@@ -20,13 +21,13 @@ pub const SOCKET_AHEAD_BYTES: usize = 128 * 1024;
 /// Members of one JSON-RPC batch.
 pub const BATCH_MAX: usize = 1_000;
 
-/// Open connections, all surfaces together; fewer where the system allows fewer open files.
+/// Open connections of all surfaces together; fewer if the system allows fewer open files.
 pub const CONNECTIONS_MAX: usize = 512;
-/// Connections that are served however few files may be open.
+/// Connections that are served even if only few files may be open.
 pub const CONNECTIONS_MIN: usize = 8;
-/// Open files that the daemon asks for at its start, if the system lets it.
+/// Open file limit that the daemon requests at its start.
 pub const OPEN_FILES_WANTED: u64 = 4_096;
-/// Open files that connections leave to the rest of the daemon: database and WAL of the writer and each
+/// Open files that are reserved for the rest of the daemon: database and WAL of the writer and each
 /// reader, log, locks, spool, backups, and connections that were evicted and are not closed yet.
 pub const OPEN_FILES_RESERVED: usize = 64;
 /// Requests of one connection that are being worked on at the same time.
@@ -123,11 +124,11 @@ pub const SPOOL_TURN: Duration = Duration::from_millis(50);
 pub const SPOOL_READ_PATIENCE: Duration = Duration::from_millis(200);
 /// How long a store that did not take in what waits in the spool is left alone, except by a write.
 pub const SPOOL_RETRY: Duration = Duration::from_secs(1);
-/// How far the time of an event may be ahead of the clock, in milliseconds: one day. A later time is set back
-/// to this, so that no event stays on top of everything for ever.
+/// How far the time of an event may be ahead of the clock, in milliseconds: one day. A later time is reduced to
+/// this, so that no event stays the newest for ever.
 pub const EVENT_AHEAD_MAX_MS: i64 = 24 * 3_600_000;
-/// How long an event that failed inside waits in the spool until a daemon tries it again. The wait doubles with
-/// each failure, up to the maximum.
+/// How long an event that could not be stored waits in the spool until the daemon retries it. The wait doubles
+/// with each failure, up to the maximum.
 pub const SPOOL_HELD_MIN: Duration = Duration::from_secs(2);
 pub const SPOOL_HELD_MAX: Duration = Duration::from_secs(600);
 /// Files of the spool that `doctor` names; the others are counted.
@@ -142,28 +143,27 @@ pub const HOOK_SPOOL_PATIENCE: Duration = Duration::from_millis(400);
 
 /// Bytes of an event above which it is shortened while it is read.
 pub const EVENT_BYTES_WHOLE: usize = 1024 * 1024;
-/// Bytes of a text of such an event above which only its two ends are kept, and the bytes of each end.
+/// Bytes of a text in such an event above which only head and tail are kept, and the bytes of each.
 pub const EVENT_TEXT_BYTES_MAX: usize = 64 * 1024;
 pub const EVENT_TEXT_HEAD_BYTES: usize = 4 * 1024;
-/// Bytes that are left of a shortened event. Members that extraction reads may take as much again.
+/// Size of a shortened event in bytes. Members that extraction reads may take as much again.
 pub const EVENT_SHORT_BYTES: usize = 768 * 1024;
-/// Items of one list or members of one object, and values in all, that are left of a shortened event.
+/// Items of one list or members of one object, and values in all, that a shortened event keeps.
 pub const EVENT_ITEMS_MAX: usize = 1_000;
 pub const EVENT_VALUES_MAX: usize = 20_000;
-/// Bytes of a member's name or of a number; a longer one is left out of a shortened event.
+/// Bytes of a member name or a number; a longer one is omitted from a shortened event.
 pub const EVENT_NAME_BYTES_MAX: usize = 1_000;
-/// Levels of nesting that are left of a shortened event. The call around it has levels of its own, and parsers
-/// refuse more than 128.
+/// Nesting depth of a shortened event. The call around it adds levels, and parsers refuse more than 128.
 pub const EVENT_DEPTH_MAX: usize = 64;
 /// Bytes of one captured text that are looked at.
 pub const CAPTURED_BYTES_MAX: usize = 64 * 1024;
-/// Bytes of an event that are searched for secrets once one was found in it, to redact each wherever it is
-/// repeated. The rest of a larger event is redacted by itself.
+/// Bytes of an event that are searched for secret values after one was found, to redact their repetitions. Texts
+/// past this bound are still redacted one by one.
 pub const KNOWN_VALUES_BYTES_MAX: usize = 256 * 1024;
 /// Characters of a prompt that are kept.
 pub const PROMPT_CHARS_MAX: usize = 2_000;
-/// Characters of an agent's answer that are stored: its beginning and its end. What is between them is
-/// left out if the answer is longer than both.
+/// Characters of an agent's answer that are stored: its beginning and its end. The middle of a longer answer is
+/// omitted.
 pub const ANSWER_HEAD_CHARS: usize = 3_000;
 pub const ANSWER_TAIL_CHARS: usize = 1_000;
 /// Lines of fenced code in an answer above which only their number is stored.
@@ -259,10 +259,10 @@ pub const LOG_FILES_KEPT: usize = 3;
 /// Size at which the hook's log starts anew.
 pub const HOOK_LOG_BYTES_MAX: u64 = 1024 * 1024;
 
-/// How long a database that could only be opened for reading is used before a write opens it again.
+/// How long a database that could only be opened for reading is used before a write reopens it.
 pub const READ_ONLY_RETRY: Duration = Duration::from_secs(1);
 
-/// Bytes that are read of a small file: settings, token, discovery, pauses. What is longer is none.
+/// Size limit of a small file: settings, token, discovery, pauses. A longer file is ignored.
 pub const SMALL_FILE_BYTES_MAX: u64 = 1024 * 1024;
 
 /// Time after which a stdio PRIMARY leaves whose own client left and that holds nothing.
@@ -303,8 +303,8 @@ pub const BESIDE_PATIENCE: Duration = Duration::from_secs(2);
 pub const DOCTOR_PATIENCE: Duration = Duration::from_secs(1);
 /// How long to wait for a PRIMARY that is leaving to let go of the database.
 pub const DATABASE_LOCK_PATIENCE: Duration = Duration::from_secs(6);
-/// Bytes of a refused body that are read and thrown away, so that its sender gets to read the refusal, and
-/// how long that may take.
+/// Bytes of a refused body that are read and discarded, so that its sender can read the refusal, and how long
+/// that may take.
 pub const BODY_DISCARD_BYTES_MAX: usize = 4 * BODY_BYTES_MAX;
 pub const BODY_DISCARD: Duration = Duration::from_millis(250);
 /// Time for the peer to take notice of a close.
@@ -323,12 +323,12 @@ pub const LINK_LIFETIME: Duration = Duration::from_secs(600);
 pub const LINKS_MAX: usize = 64;
 /// Browsers that may use the page at the same time; the one unused for longest is dropped first.
 pub const BROWSERS_MAX: usize = 20;
-/// How long a browser that does not use the page stays known, and how often its use is written down.
+/// How long an unused browser stays authorised, and how often its last use is stored.
 pub const BROWSER_LIFETIME: Duration = Duration::from_secs(30 * 24 * 3_600);
 pub const BROWSER_RENEWAL: Duration = Duration::from_secs(3_600);
 /// How long the page may take to fetch its key after a link was opened.
 pub const PAGE_KEY_PICKUP: Duration = Duration::from_secs(60);
-/// Challenges per browser, one for each open tab; the oldest is dropped first, and its tab asks again.
+/// Challenges per browser, one for each open tab; the oldest is dropped first, and its tab requests a new one.
 pub const CHALLENGES_MAX: usize = 32;
 /// Notices that are kept.
 pub const NOTICES_KEPT: u32 = 10;
@@ -393,8 +393,7 @@ pub const RECENT_ROWS_MAX: usize = 5_000;
 /// Files that one path may stand for, and paths of which it is looked whether they lead to the same file.
 pub const FILE_FORMS_MAX: usize = 20_000;
 pub const FILE_LINKS_MAX: usize = 100;
-/// Characters that a text has at least by which records are purged wherever it occurs in them: a shorter one is
-/// in almost everything.
+/// Minimum length of a literal text to purge records by, in characters: a shorter one matches almost everything.
 pub const LITERAL_CHARS_MIN: usize = 4;
 /// Records that a dry run of a purge shows.
 pub const PURGE_SAMPLES: usize = 5;
@@ -417,7 +416,7 @@ pub const SCRUB_BATCH: usize = 500;
 pub const MARK_CHARS_MAX: usize = 2_000;
 /// Milliseconds of the longest pause that ends by itself.
 pub const PAUSE_MS_MAX: i64 = 366 * 86_400_000;
-/// Characters of a project's name, which other projects' briefings repeat; the rest is cut off.
+/// Characters of a project's name, which appears in the briefings of other projects; the rest is cut off.
 pub const PROJECT_NAME_CHARS_MAX: usize = 60;
 /// Bytes of a name, remote or root that is to lead to a project.
 pub const PROJECT_ALIAS_BYTES_MAX: usize = 4_096;
@@ -436,7 +435,7 @@ pub const PROJECT_FILE_BYTES_MAX: u64 = 64 * 1024;
 /// compared with them.
 pub const PROJECT_EXCLUDES_MAX: usize = 200;
 pub const PROJECT_EXCLUDES_BYTES_MAX: usize = 8 * 1024;
-/// Bytes of a path that is compared with them. No file has a longer one, so it counts as excluded.
+/// Bytes of a path that is matched against them. No file has a longer path, so a longer one counts as excluded.
 pub const EXCLUDED_PATH_BYTES_MAX: usize = 4_096;
 
 /// Receipts that are listed.

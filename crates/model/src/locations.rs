@@ -27,17 +27,17 @@ pub struct Locations {
     pub data_dir: PathBuf,
     /// The database, with all links resolved.
     pub database: PathBuf,
-    /// Whether it is the data directory's own.
+    /// Whether it is the default database of the data directory.
     is_usual: bool,
     pub runtime_dir: PathBuf,
     pub config_file: PathBuf,
-    /// The data directory that this user has unless another one is named.
+    /// The user's default data directory.
     user_dir: PathBuf,
     uid: u32,
 }
 
 impl Locations {
-    /// The user whose places these are.
+    /// The user id that these locations belong to.
     pub fn uid(&self) -> u32 {
         self.uid
     }
@@ -45,7 +45,7 @@ impl Locations {
     /// Decides the places; `db` is the `--db` flag.
     pub fn resolve(around: &Surroundings<'_>, db: Option<&Path>) -> Locations {
         let dir = |name: &str| (around.var)(name).filter(|v| !v.is_empty()).map(PathBuf::from);
-        // Links are followed before `..` is resolved, as the system does.
+        // Links are followed before `..` is resolved, as the operating system does.
         let absolute = |path: PathBuf| normal(&(around.canonical)(&around.cwd.join(path)));
         let home = dir("HOME").unwrap_or_else(|| PathBuf::from("/"));
         let under_home = |xdg: &str, mac: &str, other: &str| match dir(xdg) {
@@ -59,10 +59,10 @@ impl Locations {
                 .join("rekindle"),
         );
         let usual = explicit_home.as_ref().unwrap_or(&user_dir).join(DATABASE);
-        // A database may be a link to another disk; its sidecars lie where it leads.
+        // The database may be a link to another disk; its sidecars are beside the target.
         let usual = absolute(usual);
         let named_db = db.map(Path::to_path_buf).or_else(|| dir("NMEM_DB")).map(absolute);
-        // Who names the usual one, or a link to it, meets its daemon.
+        // A path to the default database, or a link to it, uses the default daemon.
         let explicit_db = named_db.filter(|named| *named != usual);
         let data_dir = match (&explicit_db, &explicit_home) {
             // A database that was named keeps its spool, token and logs beside itself.
@@ -89,24 +89,24 @@ impl Locations {
         Locations { data_dir, database, is_usual, runtime_dir, config_file, user_dir, uid }
     }
 
-    /// Whether the data directory is this database's alone.
+    /// Whether the data directory belongs to this database alone.
     pub fn owns_data_dir(&self) -> bool {
         self.is_usual || self.is_beside_database()
     }
 
-    /// The database's name in the data directory: a link, if the database lies elsewhere.
+    /// The path of the database in the data directory: a link if the database is elsewhere.
     pub fn usual_name(&self) -> Option<PathBuf> {
         self.is_usual.then(|| self.data_dir.join(DATABASE))
     }
 
-    /// Whether spool, token and logs lie in a directory beside the database.
+    /// Whether spool, token and logs are in a directory beside the database.
     pub fn is_beside_database(&self) -> bool {
         self.data_dir == files_beside(&self.database)
     }
 
-    /// Directories for the record of the databases that were opened, the preferred one first. The
-    /// user's own is the same for every name and runtime directory that leads to a database; the
-    /// data directory serves where there is no home directory to write to.
+    /// Directories for the record of opened databases, the preferred one first. The user's own directory is the
+    /// same for every path and runtime directory that a database is used with; the data directory is the
+    /// fallback if the home directory is not writable.
     pub fn records(&self) -> Vec<PathBuf> {
         let mut dirs = vec![self.user_dir.join("databases"), self.data_dir.join("databases")];
         dirs.dedup();
@@ -139,13 +139,12 @@ impl Locations {
         self.runtime_dir.join("token")
     }
 
-    /// Eight hex digits that stand for the database's path.
+    /// A hash of the database's path, eight hex digits.
     pub fn database_id(&self) -> String {
         format!("{:08x}", short_hash(&self.database))
     }
 
-    /// The browsers that were let in to the page. Databases may share a data directory, so each has
-    /// a file of its own.
+    /// The file with the authorised browsers. Databases may share a data directory, so each has its own file.
     pub fn browsers(&self) -> PathBuf {
         self.data_dir.join(format!("browsers-{}.json", self.database_id()))
     }
@@ -181,7 +180,7 @@ pub fn paused_beside(database: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// The data directory of a database that was named: `notes.db.d`.
+/// The data directory of a database that was given by path: `notes.db.d`.
 fn files_beside(database: &Path) -> PathBuf {
     let mut name = database.as_os_str().to_owned();
     name.push(".d");
@@ -265,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_to_the_usual_database_meets_its_daemon() {
+    fn a_link_to_the_default_database_uses_its_daemon() {
         let resolve = |vars: &[(&str, &str)], db: Option<&str>| {
             let around = Surroundings {
                 var: &|name| vars.iter().find(|(n, _)| *n == name).map(|(_, v)| OsString::from(v)),

@@ -86,8 +86,7 @@ impl ObsType {
         matches!(self, O::FileWrite | O::FileEdit | O::GitCommit | O::GitPush)
     }
 
-    /// Whether it counts as an action of the prompt that caused it. Talk does not: neither a mark that
-    /// somebody set nor the agent's answer.
+    /// Whether it counts as an action of the prompt that caused it. Markers and answers do not.
     pub fn is_action(self) -> bool {
         !matches!(self, ObsType::Marker | ObsType::Answer)
     }
@@ -107,7 +106,7 @@ impl ObsType {
     }
 }
 
-/// Begins the text of a record of which the database holds something unreadable.
+/// Prefix of the text of a damaged record.
 pub const DAMAGED_MARK: &str = "[damaged record]";
 
 /// One record of what an agent did, as the wire shows it. A prompt is shown as one too.
@@ -133,7 +132,7 @@ pub struct Observation {
     pub agent: String,
     /// The subagent that acted; none for the agent itself.
     pub agent_id: Option<String>,
-    /// Whether a part of the record is damaged in the database; what can be read of it is shown.
+    /// Whether a part of the record is damaged in the database; the readable part is shown.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub damaged: bool,
     /// Milliseconds since 1970, UTC: what the order goes by.

@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::limits;
 
-/// The name of a project whose own has no letter or digit.
+/// The name for a project whose own name has no letter or digit.
 const UNNAMED: &str = "unnamed";
 
-/// A name from outside as it is stored and shown: letters, digits, `. _ - /` and single spaces, at most
+/// Normalises a project name for storing and showing: letters, digits, `. _ - /` and single spaces, at most
 /// [`limits::PROJECT_NAME_CHARS_MAX`] of them. A run of other characters becomes one `-`. The name comes
-/// from a directory, a remote or a file that anybody may have written, and is repeated in the
-/// briefings of other projects. None if no letter or digit is left.
+/// from a directory, a remote or a file of any author, and appears in the briefings of other projects. `None` if no
+/// letter or digit is left.
 pub fn plain_name(text: &str) -> Option<String> {
     let mut name = String::new();
     let mut chars = 0;
@@ -39,7 +39,7 @@ pub fn plain_name(text: &str) -> Option<String> {
     name.contains(char::is_alphanumeric).then(|| name.to_owned())
 }
 
-/// Letters by Unicode's table that have no shape.
+/// Characters that Unicode classifies as letters but that are invisible.
 fn is_invisible_letter(sign: char) -> bool {
     matches!(sign, '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}')
 }
@@ -47,7 +47,7 @@ fn is_invisible_letter(sign: char) -> bool {
 /// The name to show for one that may have been stored before names were [plain](plain_name).
 pub fn shown_name(stored: String) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'/');
-    // Most names are of this kind, and nothing has to be done about them.
+    // Fast path: most names are plain already.
     if !stored.is_empty()
         && stored.len() <= limits::PROJECT_NAME_CHARS_MAX
         && stored.bytes().any(|byte| byte.is_ascii_alphanumeric())

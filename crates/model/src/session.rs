@@ -122,7 +122,7 @@ pub struct Deed {
 pub struct Summary {
     /// What the user wanted.
     pub intent: String,
-    /// How it ended: the first sentences of the agent's last answer.
+    /// The outcome: the first sentences of the agent's last answer.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub outcome: String,
     /// Subjects of the commits.
@@ -144,7 +144,7 @@ impl Summary {
         Summary { intent, ..Summary::default() }
     }
 
-    /// This summary, marked as one of which a part is damaged in the database.
+    /// Marks this summary as partly damaged in the database.
     #[must_use]
     pub fn damaged(mut self) -> Summary {
         if !self.is_damaged() {
@@ -205,8 +205,8 @@ impl Summary {
         }
     }
 
-    /// The summary as the text that is shown and searched. The outcome is left out: it is found in the
-    /// answer itself, and the same words twice would be two hits.
+    /// The text of the summary for display and search, without the outcome: search finds that in the answer itself,
+    /// and the same words would be two hits.
     pub fn text(&self) -> String {
         let mut lines = vec![self.intent.clone()];
         let lists = [

@@ -79,8 +79,8 @@ fn days_of(year: i64, month: i64, day: i64) -> Option<i64> {
     (civil(days) == (year, month, day)).then_some(days)
 }
 
-/// The time of something that was reported from outside: at most a day ahead of the clock, and the clock's own
-/// time if it is not after 1970.
+/// Corrects a time that a client reported: at most a day ahead of the clock, and the current time if it is not
+/// after 1970.
 pub fn plausible(at_ms: i64, now_ms: i64) -> i64 {
     let latest = now_ms.saturating_add(crate::limits::EVENT_AHEAD_MAX_MS);
     if at_ms <= 0 { now_ms } else { at_ms.min(latest) }
@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_time_from_outside_is_at_most_a_day_ahead_and_after_1970() {
+    fn a_reported_time_is_at_most_a_day_ahead_and_after_1970() {
         let (now, day) = (1_700_000_000_000, 86_400_000);
         for (given, expected) in [
             (now, now),

@@ -1,17 +1,17 @@
-//! What JSON weighs in memory before it is parsed: a tree of small values takes dozens of times the bytes on the
-//! wire, so a request of a few megabytes could take gigabytes.
+//! Estimates the memory of parsed JSON before it is parsed: a tree of small values takes dozens of times the bytes
+//! on the wire, so a request of a few megabytes could take gigabytes.
 
 use crate::error::{Code, OpError};
 use crate::limits;
 
-/// Bytes that one value takes in a list that grows, one text beside its characters, and one object with its
-/// first member. Measured, and rounded up.
+/// Bytes of one value in a growing list, overhead of one text, and bytes of one object with its first member.
+/// Measured, and rounded up.
 const VALUE_BYTES: usize = 144;
 const TEXT_BYTES: usize = 48;
 const OBJECT_BYTES: usize = 512;
 
-/// `too_large` for JSON whose tree would take more than [`limits::JSON_TREE_BYTES_MAX`]. Whether it is JSON at all is
-/// not looked at. Small ones are not even counted.
+/// Returns `too_large` for JSON whose tree would take more than [`limits::JSON_TREE_BYTES_MAX`]. Does not check that
+/// it is valid JSON, and accepts small texts without counting.
 pub fn check(json: &[u8]) -> Result<(), OpError> {
     let max = limits::JSON_TREE_BYTES_MAX;
     if json.len() <= limits::JSON_BYTES_LIGHT || weight(json) <= max {
@@ -21,7 +21,7 @@ pub fn check(json: &[u8]) -> Result<(), OpError> {
     Err(OpError::new(Code::TooLarge, message).hint("Send it in parts.").with("max", max))
 }
 
-/// The weight up to where the parser gives up, if it does.
+/// The estimated bytes of the tree, up to the depth at which the parser gives up.
 fn weight(json: &[u8]) -> usize {
     let (mut values, mut texts, mut objects, mut depth) = (1, 0, 0, 0_usize);
     let mut bytes = json.iter();
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn many_values_are_too_heavy_and_long_texts_are_not() {
+    fn many_values_are_too_large_and_long_texts_are_not() {
         let heavy = ["0,", "{\"a\":0},", "[],", "\"\","];
         for item in heavy {
             let json = format!("[{}0]", item.repeat(8 * 1024 * 1024 / item.len()));

@@ -283,12 +283,12 @@ pub struct Hello {
     #[serde(default)]
     pub address: String,
     pub db: String,
-    /// Set when another program had the port that was asked for.
+    /// Set if another program uses the requested port.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub taken_port: Option<TakenPort>,
 }
 
-/// The port that a daemon was to use and could not, because another program listens there.
+/// The requested port of a daemon, if another program listens on it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TakenPort {
     pub port: u16,
@@ -298,7 +298,7 @@ pub struct TakenPort {
 }
 
 impl TakenPort {
-    /// What people have to know: a page that they open by habit may be somebody else's.
+    /// A warning for the user: at the usual address there may be the page of another program.
     pub fn note(&self, used: u16) -> String {
         let port = self.port;
         match self.daemon {

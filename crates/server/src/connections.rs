@@ -1,8 +1,8 @@
 //! Open connections of all surfaces: how many there are, and which one is closed when there are too many.
 //!
-//! When all places are taken, the connection that has been silent for longest is closed for the new one, so
-//! that a thousand idle clients cannot keep a new one out. Connections that never showed a token are
-//! closed before those that did: any user of this machine can open them.
+//! At the limit, the connection that has been idle longest is closed for the new one, so that a thousand idle
+//! clients cannot block a new one. Connections without a token are closed first, because any user of this machine
+//! can open them.
 
 use std::collections::HashMap;
 use std::io;
@@ -31,7 +31,7 @@ struct Places {
 }
 
 impl Places {
-    /// Evicts the connection that has been silent for longest among those without a token, else among all.
+    /// Evicts the connection that has been idle longest, preferably one without a token.
     fn evict_one(&mut self) {
         let rank = |member: &Member| {
             let trusted = member.trusted.load(Ordering::Relaxed);
@@ -46,12 +46,12 @@ impl Places {
 
 struct Member {
     last_heard: AtomicU64,
-    /// Whether a request passed the guard, or it is a connection to the unix socket.
+    /// Whether a request on it passed the guard, or it is a connection to the unix socket.
     trusted: AtomicBool,
     evicted: watch::Sender<bool>,
 }
 
-/// How many connections there may be with this limit on open files.
+/// The connection limit for this limit on open files.
 pub fn fitting(open_files: usize) -> usize {
     let left = open_files.saturating_sub(limits::OPEN_FILES_RESERVED);
     left.clamp(limits::CONNECTIONS_MIN, limits::CONNECTIONS_MAX)
@@ -67,7 +67,7 @@ impl Connections {
         })
     }
 
-    /// Gives a new connection its place. If all are taken, another one is evicted.
+    /// Registers a new connection. At the limit, another one is evicted.
     pub fn admit(self: &Arc<Self>, kind: &'static str) -> Slot {
         let member = Arc::new(Member {
             last_heard: AtomicU64::new(self.stamp()),

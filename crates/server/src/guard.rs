@@ -21,7 +21,7 @@ pub(crate) use proof::ProvedBody;
 /// The header with which the page proves a request.
 const PROOF: HeaderName = HeaderName::from_static("rekindle-proof");
 
-/// Decides who gets in: by the token, or by a browser's cookie and proof.
+/// Authenticates requests: by the token, or by a browser's cookie and proof.
 pub struct Auth {
     /// None: `--no-auth`.
     token: Option<String>,
@@ -39,17 +39,17 @@ impl Auth {
         self.browsers.make_link(Instant::now())
     }
 
-    /// Uses up a link; the cookie and the code that the page fetches its key with.
+    /// Redeems a link. Returns the cookie, and the code with which the page fetches its key.
     pub(crate) fn redeem(&self, link: &str) -> Option<OpenedPage> {
         self.browsers.redeem(link, Instant::now())
     }
 
-    /// Whether to show the page itself, which has no data: no token is asked for, or the cookie is good.
+    /// Whether to show the page itself, which contains no data: no token is required, or the cookie is valid.
     pub(crate) fn knows_browser(&self, headers: &HeaderMap) -> bool {
         self.token.is_none() || self.browsers.knows(headers)
     }
 
-    /// What the page signs its requests with: a challenge, and the key if it brings the code of a link.
+    /// Issues the challenge that the page signs its requests with, and the key if the page sends the code of a link.
     pub(crate) fn challenge(
         &self,
         headers: &HeaderMap,
@@ -58,7 +58,7 @@ impl Auth {
         match self.browsers.challenge(headers, code) {
             Some(challenge) => Ok(challenge),
             None if self.token.is_none() => Ok(self.browsers.no_challenge()),
-            None => Err(unauthenticated("this browser has not been let in")),
+            None => Err(unauthenticated("this browser is not authorised")),
         }
     }
 
@@ -76,7 +76,7 @@ impl Auth {
         }
     }
 
-    /// The check of a request that carries no proof because it asks for what a proof is made of.
+    /// Checks everything but the proof. A request for a challenge cannot carry a proof yet.
     pub(crate) fn check_before_proof(&self, head: &Parts) -> Result<Credentials, OpError> {
         let Some(token) = &self.token else { return Ok(Credentials::Enough) };
         if let Some(given) = head.headers.get(header::AUTHORIZATION) {
@@ -99,12 +99,12 @@ impl Auth {
     }
 }
 
-/// What a request showed besides a proof.
+/// The credentials of a request, apart from a proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Credentials {
-    /// The token, or none is asked for.
+    /// The token, or none is required.
     Enough,
-    /// The page's cookie, which needs a proof beside it.
+    /// The page's cookie, which requires a proof as well.
     CookieOnly,
 }
 

@@ -168,8 +168,8 @@ async fn answer(
     let status = response.status();
     if status.is_client_error() || status.is_server_error() {
         let rest = body.filter(|rest| !rest.is_end_stream());
-        // What is left of a body would be taken for the next request. A client that asks first, by
-        // `Expect`, sends nothing more once it is refused.
+        // The unread rest of a body would be parsed as the next request. A client that sent `Expect` sends no
+        // body after a refusal.
         let ends = match rest {
             Some(rest) => asks_first || !message::drained(rest).await,
             None => false,
@@ -229,7 +229,7 @@ impl Path {
         }
     }
 
-    /// Whether it needs no token because it shows nothing of the user's.
+    /// Whether it needs no token because it shows no user data.
     fn is_public(self, method: &Method) -> bool {
         let shows_nothing = matches!(
             self,
@@ -249,8 +249,7 @@ fn hook_event(path: &str) -> Option<&str> {
     path.strip_prefix("/hook/").filter(|event| !event.is_empty() && !event.contains('/'))
 }
 
-/// One request from the door to its answer. A request that is refused before its body is read leaves that
-/// in place.
+/// Handles one request. If it is refused before its body is read, the body stays in `body`.
 async fn route(
     connection: &Arc<Connection>,
     mut head: Parts,
@@ -271,7 +270,7 @@ async fn route(
         };
         match checked {
             Ok(proved) => {
-                // A cookie without a proof got no further than its challenge.
+                // A request for a challenge has proved nothing yet.
                 if path != Some(Path::Challenge) {
                     connection.slot.trust();
                 }

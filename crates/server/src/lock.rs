@@ -1,7 +1,7 @@
 //! Who is PRIMARY: an OS file lock decides, never a pid.
 //!
-//! Two locks are taken. Clients meet at the one in the runtime directory. The one beside the database
-//! keeps two runtime directories from serving the same file; its path has all links resolved. A third
+//! Two locks are taken. The one in the runtime directory decides which process serves its clients. The one beside
+//! the database keeps two runtime directories from serving the same file; its path has all links resolved. A third
 //! one, by the file's identity, belongs to the store: it covers hard links.
 
 use std::fs::{File, OpenOptions, TryLockError};
@@ -22,8 +22,8 @@ pub struct Lock {
 }
 
 impl Lock {
-    /// Takes the lock if it is free. A file that is not ours to open is refused first: no lock or
-    /// directory is made beside it.
+    /// Takes the lock if it is free. A database file that is not ours is refused first, and no lock or directory
+    /// is created beside it.
     pub fn try_take(locations: &Locations) -> Result<Option<Lock>, OpError> {
         runtime::check_database(locations)?;
         platform::private_dir(&locations.runtime_dir)?;
@@ -72,17 +72,17 @@ pub fn holder(locations: &Locations) -> Option<Holder> {
     Some(Holder { pid: read.ok().and_then(|_| text.trim().parse().ok()) })
 }
 
-/// Bytes of a path and a pid.
+/// Longest text of a path and a pid, in bytes.
 const HOLDER_BYTES_MAX: u64 = 4200;
 
 /// Bytes of the longest pid and its newline.
 const PID_BYTES_MAX: u64 = 11;
 
-/// Writes into the file who holds it, for people: it counts only while the lock is held.
+/// Writes the holder into the lock file, for the user. The text is valid only while the lock is held.
 fn sign(file: &File, holder: &str) {
     let line = format!("{holder}\n");
     if platform::may_write(line.len() as u64) {
-        // On a full or read-only disk it stays unsaid.
+        // On a full or read-only disk the holder is not recorded.
         let _ = file.set_len(0).and_then(|()| (&*file).write_all(line.as_bytes()));
     }
 }

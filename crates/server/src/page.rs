@@ -1,7 +1,7 @@
 //! The web page: its files, its headers, and the one-time link that opens it.
 //!
-//! The files are in `web/` and compiled into the binary. They hold no data: the page asks `/rpc` for what
-//! it shows, and proves each request with its key. Without the cookie it says how to get a link.
+//! The files are in `web/` and compiled into the binary. They contain no data: the page calls `/rpc`
+//! for it, and proves each request with its key. Without the cookie it shows how to get a link.
 
 use bytes::Bytes;
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
@@ -55,18 +55,18 @@ pub(crate) fn root(auth: &Auth, head: &Parts) -> Response<Body> {
     let after = address_after_link(head);
     match auth.redeem(&link) {
         Some(OpenedPage { set_cookie: cookie, code }) => {
-            // The part behind `#` stays in the browser: the page takes it and fetches its key.
+            // The part after `#` is not sent to servers: the page reads it and fetches its key.
             let mut response = redirect(&format!("{after}#open={code}"));
             set_cookie(&mut response, Some(cookie));
             response
         }
-        // A used link does no harm in a browser that was let in already.
+        // In an authorised browser a used link just opens the page.
         None if auth.knows_browser(&head.headers) => redirect(&after),
         None => file(StatusCode::FORBIDDEN, HTML, CLOSED),
     }
 }
 
-/// `POST /challenge`: what the page proves its requests with. `{"code":…}` fetches its key as well.
+/// `POST /challenge`: issues a challenge for the proofs of the page. With `{"code":…}` also its key.
 pub(crate) fn challenge(
     auth: &Auth,
     headers: &HeaderMap,
@@ -86,7 +86,7 @@ pub(crate) fn challenge(
     Ok(with_headers(json(StatusCode::OK, text)))
 }
 
-/// The address without the link: the other parameters, as they were written.
+/// The address without the parameter `link`; the other parameters are unchanged.
 fn address_after_link(head: &Parts) -> String {
     let pairs = head.uri.query().unwrap_or_default().split('&');
     let others: Vec<&str> =

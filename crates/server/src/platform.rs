@@ -14,8 +14,8 @@ pub fn detach() {
     let _ = rustix::process::setsid();
 }
 
-/// Raises the soft limit on open files as far as the hard one allows, up to what the daemon can use; the
-/// limit that holds then. Many systems begin with 256 or 1,024, which idle connections alone could use up.
+/// Raises the soft limit on open files as far as the hard one allows, up to what the daemon can use. Returns the
+/// resulting limit. The default is often 256 or 1,024, which idle connections alone could use up.
 pub fn raise_open_files() -> usize {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
@@ -29,7 +29,7 @@ pub fn raise_open_files() -> usize {
     usize::try_from(limit).unwrap_or(usize::MAX)
 }
 
-/// Whether an error means that no more files may be opened, by this process or on this machine.
+/// Whether an error means that this process or the system has too many open files.
 pub(crate) fn is_out_of_files(error: &io::Error) -> bool {
     use rustix::io::Errno;
     let errno = error.raw_os_error();

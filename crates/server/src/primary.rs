@@ -87,7 +87,7 @@ pub(crate) struct Shared {
     pub(crate) options: Options,
     pub(crate) db: String,
     pub(crate) started_at: i64,
-    /// The port that was asked for, if another program has it.
+    /// The requested port, if another program uses it.
     pub(crate) taken_port: Option<TakenPort>,
     /// Whether it was asked to stay until it is stopped, however it was started.
     pub(crate) stays: AtomicBool,
@@ -113,7 +113,7 @@ impl Shared {
         format!("http://{}", SocketAddr::new(self.options.host, self.face.port))
     }
 
-    /// What people have to know if another program has the usual port.
+    /// A warning for the user if another program uses the requested port.
     fn taken_note(&self) -> Option<String> {
         self.taken_port.as_ref().map(|taken| taken.note(self.face.port))
     }
@@ -215,7 +215,7 @@ impl Primary {
         self.shared.address()
     }
 
-    /// What people have to know if another program has the usual port.
+    /// A warning for the user if another program uses the requested port.
     pub fn taken_port_note(&self) -> Option<String> {
         self.shared.taken_note()
     }
@@ -345,8 +345,8 @@ fn token(locations: &Locations) -> Result<String, OpError> {
     Ok(token)
 }
 
-/// Listens at the port that was asked for or the next free one. In the second case it also tells which
-/// program has the first, as far as that is known.
+/// Listens on the requested port or the next free one. In the second case also returns which program uses the
+/// requested port, if that is known.
 async fn bind_port(
     options: &Options,
     locations: &Locations,

@@ -53,7 +53,7 @@ pub async fn answer(
     }
 }
 
-/// Parses a frame, or refuses it: what is not JSON, and what would take too much memory.
+/// Parses a frame. Refuses invalid JSON, and JSON that would take too much memory when parsed.
 pub(crate) fn parse(frame: &[u8]) -> Result<Frame, Answer> {
     weight::check(frame).map_err(|error| Answer {
         body: Some(reply_text(&Value::Null, &Err(error))),

@@ -50,7 +50,7 @@ pub(crate) async fn serve(
                     if platform::is_out_of_files(&error) {
                         shared.connections.make_room();
                     }
-                    // What is being closed needs a moment, and the next try must not come at once.
+                    // Give evicted connections time to close before the next `accept`.
                     tokio::time::sleep(limits::ACCEPT_PAUSE).await;
                 }
             },

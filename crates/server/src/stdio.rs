@@ -205,8 +205,8 @@ async fn end(
     Ok(())
 }
 
-/// Our client cannot be answered any more. Others that we serve as PRIMARY are served on; a client that
-/// closed its end has simply left.
+/// Handles a failed write to stdout: our own client cannot be answered any more. Clients that we serve as PRIMARY
+/// are still served. A closed pipe is not an error: the client has left.
 async fn stdout_lost(
     error: &io::Error,
     backend: Option<Backend>,

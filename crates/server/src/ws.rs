@@ -36,8 +36,8 @@ type Socket = WebSocketStream<TokioIo<Upgraded>>;
 const BUFFER_BYTES: usize = 16 * 1024;
 /// The sub-protocol with which MCP is spoken.
 const MCP: &str = "mcp";
-/// The sub-protocol of everything else, for the page: it offers its proof as another one, and a browser
-/// wants one of those it offered to be chosen.
+/// The sub-protocol of all other connections, for the page: it sends its proof as another sub-protocol, and a
+/// browser requires the server to select one of those that it offered.
 const PLAIN: &str = "rekindle";
 
 /// `GET /ws`: answers the handshake and leaves the connection to a task of its own.

@@ -1,11 +1,11 @@
-//! A directory cannot claim a repository that does not know of it.
+//! A directory cannot claim a repository that does not name it.
 
 use std::path::Path;
 
 use super::{Folder, link};
 use crate::{Facts, Head};
 
-/// A repository with a remote and a work tree, and a directory beside it that wants to be part of it.
+/// A repository with a remote and a working tree, and a directory beside it that claims to be part of it.
 fn victim() -> Folder {
     let folder = Folder::with_repository();
     folder.git("repo", &["remote", "add", "origin", "https://github.com/acme/secret"]);
@@ -14,7 +14,7 @@ fn victim() -> Folder {
     folder
 }
 
-/// The directory is a repository of its own that knows nothing of the other.
+/// Asserts that the directory is a separate repository without the remote of the other.
 fn stands_alone(folder: &Folder, within: &str) {
     let facts = folder.facts(&format!("{within}/src"));
     assert_eq!(facts, Facts::unclaimed(&folder.join(within)));
@@ -41,7 +41,7 @@ fn a_common_dir_cannot_claim_another_repository() {
     folder.git("", &["init", "-q", "hostile"]);
     folder.write("hostile/.git/commondir", format!("{}\n", common.display()));
     stands_alone(&folder, "hostile");
-    // An entry among its own work trees that shares the other repository.
+    // An entry in its own `worktrees` that shares the other repository.
     let entry = "other/worktrees/x";
     folder.write(&format!("{entry}/HEAD"), "ref: refs/heads/main\n");
     folder.write(&format!("{entry}/commondir"), format!("{}\n", common.display()));
@@ -73,7 +73,7 @@ fn a_directory_cannot_claim_the_repository_of_one_below_it() {
 }
 
 #[test]
-fn files_that_look_like_a_bare_repository_are_of_the_repository_that_they_are_in() {
+fn committed_files_that_look_like_a_bare_repository_belong_to_the_repository_around_them() {
     let folder = victim();
     folder.git("", &["init", "-q", "-b", "main", "clone"]);
     let config = "[core]\nbare = true\n[remote \"origin\"]\nurl = https://github.com/acme/secret\n";
@@ -90,7 +90,7 @@ fn files_that_look_like_a_bare_repository_are_of_the_repository_that_they_are_in
     for within in ["clone/bait", "clone/bait/src"] {
         assert_eq!(folder.facts(within), folder.facts("clone"), "{within}");
     }
-    // A bare one that shares the other repository, or says that its files are there.
+    // A bare repository that shares the other one, or names its directory as `core.worktree`.
     let shares = folder.join("repo/.git").display().to_string();
     folder.write("clone/share/HEAD", "ref: refs/heads/main\n");
     folder.write("clone/share/commondir", format!("{shares}\n"));
@@ -104,17 +104,17 @@ fn files_that_look_like_a_bare_repository_are_of_the_repository_that_they_are_in
 }
 
 #[test]
-fn a_submodule_counts_where_its_inside_names_it() {
+fn a_submodule_counts_if_its_git_directory_names_it() {
     let folder = Folder::with_repository();
     folder.git("", &["clone", "-q", "repo", "super"]);
     folder.git("super", &["submodule", "--quiet", "add", "../repo", "part"]);
     assert_eq!(folder.agreed("super/part").main_root, folder.join("super/part"));
-    // Another directory that leads to the same inside is not the submodule.
+    // Another directory that leads to the same git directory is not the submodule.
     let inside = folder.join("super/.git/modules/part");
     folder.write("hostile/.git", format!("gitdir: {}\n", inside.display()));
     std::fs::create_dir_all(folder.join("hostile/src")).unwrap();
     stands_alone(&folder, "hostile");
-    // A sparse checkout moves the entry to a file of its own.
+    // A sparse checkout moves the entry to `config.worktree`.
     folder.git("super/part", &["sparse-checkout", "set", "src"]);
     assert!(inside.join("config.worktree").exists());
     assert_eq!(folder.agreed("super/part").main_root, folder.join("super/part"));
@@ -132,7 +132,7 @@ fn a_work_tree_with_relative_paths_is_part_of_its_repository() {
 }
 
 #[test]
-fn a_moved_work_tree_is_part_of_its_repository_again_when_git_has_repaired_it() {
+fn a_moved_work_tree_belongs_to_its_repository_after_git_repaired_it() {
     let folder = victim();
     std::fs::rename(folder.join("tree"), folder.join("moved")).unwrap();
     std::fs::create_dir_all(folder.join("moved/src")).unwrap();
@@ -144,7 +144,7 @@ fn a_moved_work_tree_is_part_of_its_repository_again_when_git_has_repaired_it() 
 }
 
 #[test]
-fn a_separate_git_dir_names_nobody_so_that_its_directory_has_no_remote() {
+fn a_separate_git_dir_without_a_worktree_entry_gives_no_remote() {
     let folder = Folder::new();
     folder.git("", &["init", "-q", "-b", "main", "--separate-git-dir", "inside", "repo"]);
     folder.git("repo", &["remote", "add", "origin", "https://github.com/acme/secret"]);
@@ -156,7 +156,7 @@ fn a_separate_git_dir_names_nobody_so_that_its_directory_has_no_remote() {
 }
 
 #[test]
-fn an_entry_that_is_no_text_or_leads_nowhere_claims_nothing() {
+fn an_invalid_or_dangling_entry_claims_nothing() {
     let folder = victim();
     let entry = "repo/.git/worktrees/tree/gitdir";
     for text in ["", "\n", "/nowhere/.git\n", "..\n", "/\n"] {

@@ -1,7 +1,7 @@
-//! Which host an address leads to: compared with the host that git itself contacts.
+//! The host of a URL, compared with the host that git itself contacts.
 //!
 //! Git is run with a stub in place of ssh and of the proxy command for `git://`, and with a proxy for
-//! `http` on this machine, so that it tells where it wants to go and goes nowhere.
+//! `http` on this machine, so that it reports the host without connecting to it.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{Ipv6Addr, TcpListener};
@@ -13,12 +13,12 @@ use self::Leads::{Nowhere, To, Unclear};
 use super::Folder;
 use crate::remote::host;
 
-/// Where an address leads.
+/// The expected host of a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Leads {
-    /// To this host, for git and for us.
+    /// This host, for git and for us.
     To(&'static str),
-    /// Nowhere: git refuses it, and so do we.
+    /// None: git refuses the URL, and so do we.
     Nowhere,
     /// Git, ssh or curl may contact a host, perhaps depending on their version. We name none.
     Unclear,
@@ -59,7 +59,7 @@ const WEB: &[(&str, Leads)] = &[
     ("https://github.com:+443/acme/secret", Nowhere),
     ("https://github.com:443x/acme/secret", Nowhere),
     ("https://github.com:443:443/acme/secret", Nowhere),
-    // The end of the host.
+    // Characters that end the host.
     ("https://evil.example?@github.com/acme/secret", Unclear),
     ("https://evil.example#@github.com/acme/secret", Unclear),
     ("https://evil.example/?@github.com/acme/secret", Unclear),
@@ -206,7 +206,7 @@ const NATIVE: &[(&str, Leads)] = &[
     ("ssh://git@-oProxyCommand=x/acme/secret", Unclear),
     ("ssh://ssh:%2f%2fevil.example@github.com/acme", Unclear),
     ("SSH://github.com/acme/secret", Nowhere),
-    // The protocol of git, which knows no user.
+    // The protocol `git://`, which has no user.
     ("git://github.com/acme/secret", GITHUB),
     ("git://github.com:9418/acme/secret", GITHUB),
     ("git://github.com:/acme/secret", GITHUB),
@@ -220,7 +220,7 @@ const NATIVE: &[(&str, Leads)] = &[
     ("git://github.com:99999/acme/secret", Unclear),
     ("git://-x/acme/secret", Nowhere),
     ("git://github.com", Nowhere),
-    // Programs that fetch in their own way, and schemes that there are not.
+    // Helper programs, and unknown schemes.
     ("ext::sh -c echo% github.com/acme/secret", Nowhere),
     ("github.com::acme/secret", Nowhere),
     ("helper::https://github.com/acme/secret", Nowhere),
@@ -255,9 +255,9 @@ fn the_host_of_an_address_is_the_one_that_git_contacts() {
     }
 }
 
-/// Pieces of addresses in any order. Whatever host we name is the one that git contacts.
+/// Pieces of URLs in any order. If we name a host, it is the one that git contacts.
 #[test]
-fn no_mixture_of_pieces_leads_to_another_host_than_git_contacts() {
+fn no_mixture_of_url_pieces_gives_another_host_than_git_contacts() {
     const PIECES: [&str; 26] = [
         "ssh://",
         "https://",
@@ -308,7 +308,7 @@ fn no_mixture_of_pieces_leads_to_another_host_than_git_contacts() {
     assert_eq!(named, 60);
 }
 
-/// An address that is rewritten leads to the host of the rewritten one.
+/// After `insteadOf`, the host is that of the rewritten URL.
 #[test]
 fn a_rewritten_address_leads_to_the_host_that_git_contacts() {
     let folder = Folder::with_repository();
@@ -343,13 +343,13 @@ struct Contacts {
 }
 
 impl Contacts {
-    /// None if there is no git.
+    /// Sets up the stubs; `None` if git is not installed.
     fn listen() -> Option<Contacts> {
         let said = Command::new("git").arg("--exec-path").output().ok()?;
         let helpers = String::from_utf8_lossy(&said.stdout).trim().to_owned();
         let has_web_helper = std::path::Path::new(&helpers).join("git-remote-https").exists();
         let folder = Folder::with_repository();
-        // Each argument ends with a control character that no address here has.
+        // Arguments are separated by a control character that no URL here contains.
         let stub = "#!/bin/sh\nfor word in \"$@\"; do printf '%s\\037' \"$word\"; done > \"$SEEN\"\nexit 1\n";
         folder.write("stub", stub);
         let path = folder.join("stub");
@@ -362,12 +362,12 @@ impl Contacts {
                 let mut line = String::new();
                 let mut reader = BufReader::new(&stream);
                 let _ = reader.read_line(&mut line);
-                // The head is read to its end, or the close would reset the connection.
+                // Read the whole head, or closing would reset the connection.
                 let mut rest = String::new();
                 while reader.read_line(&mut rest).is_ok_and(|read| read > 2) {
                     rest.clear();
                 }
-                // Before the answer: git may be gone right after it.
+                // Reported before the answer, because git may exit right after it.
                 if tell.send(line).is_err() {
                     return;
                 }
@@ -383,8 +383,8 @@ impl Contacts {
         self.contacted_by(&[], url)
     }
 
-    /// The host that git wants to contact; inside, none if it refuses. Outside, none if there is no
-    /// telling because git was built without http.
+    /// The host that git tries to contact: `Some(None)` if it refuses the URL, `None` if this git has no HTTP
+    /// support.
     fn contacted_by(&self, settings: &[&str], url: &str) -> Option<Option<String>> {
         if !self.has_web_helper && url.to_ascii_lowercase().contains("http") {
             return None;

@@ -95,7 +95,7 @@ fn an_address_has_one_spelling() {
 }
 
 #[test]
-fn an_address_without_a_certain_repository_has_no_spelling() {
+fn an_ambiguous_url_has_no_normal_form() {
     let long = format!("https://h.org/{}", "a".repeat(REMOTE_BYTES_MAX));
     let refused = [
         "",
@@ -116,7 +116,7 @@ fn an_address_without_a_certain_repository_has_no_spelling() {
     }
 }
 
-/// The address of a whole host has no path, and the text in front of an `@` may be a password.
+/// A URL without a path names no repository, and the text before an `@` may be a password.
 #[test]
 fn no_credential_survives() {
     for url in [

@@ -1,8 +1,8 @@
 //! The browsers that may use the page: one-time links, cookies, and the keys that prove requests.
 //!
-//! A browser sends a cookie to every port of this host, also to a server of another user, so the cookie
-//! only says which browser asks. The right to anything is proved with a key that the page keeps in the
-//! storage of its origin, which is bound to the port and cannot be read out by scripts.
+//! A browser sends a cookie to every port of this host, even to a server of another user, so the cookie only
+//! identifies the browser. Access is proved with a key that the page keeps in the storage of its origin. That
+//! storage is bound to the port, and scripts cannot export the key.
 
 use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
@@ -21,12 +21,12 @@ use crate::platform;
 
 /// All browsers of one daemon.
 pub struct Browsers {
-    /// Eight hex digits that stand for the database.
+    /// The id of the database, eight hex digits.
     id: String,
     cookie: String,
-    /// None: nothing outlives the daemon.
+    /// `None` if browsers are forgotten when the daemon ends.
     file: Option<PathBuf>,
-    /// The address that links lead to, as in `http://127.0.0.1:8765`, and its port.
+    /// The address in links, such as `http://127.0.0.1:8765`, and its port.
     address: String,
     port: u16,
     state: Mutex<State>,
@@ -48,45 +48,45 @@ struct OpenedBrowser {
     at: Instant,
 }
 
-/// A browser as it is stored.
+/// An authorised browser as it is stored.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct KnownBrowser {
     cookie_sha256: String,
     /// The HMAC key in hex.
     key: String,
-    /// The port at which it was let in. A program that takes this port while we listen at another one can
-    /// have the browser sign for it, so the key counts at this port only.
+    /// The port at which it opened its link. The key is valid only at this port: if the daemon moves to another
+    /// port, a program that takes the old one could make the browser sign requests.
     port: u16,
     /// Milliseconds since 1970, UTC.
     used_at: i64,
 }
 
-/// What a one-time link gives.
+/// The result of opening a one-time link.
 pub(crate) struct OpenedPage {
     pub(crate) set_cookie: String,
-    /// With this the page fetches its key, once.
+    /// The code with which the page fetches its key, once.
     pub(crate) code: String,
 }
 
-/// What the page gets to sign with.
+/// The reply to `/challenge`: the data that the page signs its requests with.
 #[derive(Serialize)]
 pub(crate) struct PageChallenge {
-    /// Which of the keys in the origin's storage is meant: another database may have been served here.
+    /// The id of the key in the origin's storage: the same port may have served another database before.
     id: String,
-    /// None if no proof is asked for.
+    /// `None` if no proof is required.
     challenge: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     key: Option<String>,
 }
 
 impl Browsers {
-    /// The browsers of this database, as far as they were let in before.
+    /// Loads the authorised browsers of this database.
     pub fn open(locations: &Locations, address: &str, port: u16) -> Browsers {
         Browsers::new(locations.database_id(), Some(locations.browsers()), address, port)
     }
 
     pub(crate) fn new(id: String, file: Option<PathBuf>, address: &str, port: u16) -> Browsers {
-        // A file that is missing or damaged lets nobody in; a link does so again.
+        // Without a readable file no browser is authorised, and each needs a new link.
         let stored =
             file.as_ref().and_then(|file| regular::read(file, limits::SMALL_FILE_BYTES_MAX).ok());
         let known = stored.and_then(|bytes| serde_json::from_slice(&bytes).ok());
@@ -102,13 +102,13 @@ impl Browsers {
     }
 
     pub(super) fn make_link(&self, now: Instant) -> String {
-        // A system without randomness gets a link that opens nothing.
+        // Without a source of randomness the link is empty and opens nothing.
         let Some(link) = secret() else { return String::new() };
         push_bounded(&mut self.state().links, (link.clone(), now));
         link
     }
 
-    /// Uses up a link; what it gives if it was good.
+    /// Redeems a link; `None` if it is unknown or too old.
     pub(super) fn redeem(&self, link: &str, now: Instant) -> Option<OpenedPage> {
         let mut state = self.state();
         state.links.retain(|(_, made)| is_younger(*made, now, limits::LINK_LIFETIME));
@@ -121,14 +121,15 @@ impl Browsers {
         Some(OpenedPage { set_cookie: self.set_cookie(&cookie), code })
     }
 
-    /// Where a link has to be opened instead: `localhost` may also mean a server of another user at
-    /// `[::1]`, which could then have the browser sign for it. A tunnel has another port.
+    /// The address to redirect to if a link is opened at `localhost`. That name may also lead to a server of
+    /// another user at `[::1]`, which could then make the browser sign requests. A tunnel has another port, and
+    /// is not redirected.
     pub(crate) fn address_for(&self, host: Option<&str>) -> Option<&str> {
         let by_name = format!("localhost:{}", self.port);
         host.is_some_and(|host| host.eq_ignore_ascii_case(&by_name)).then_some(&*self.address)
     }
 
-    /// Whether the cookie is one of ours. It gives no right to any data.
+    /// Whether the cookie is one of ours. It alone gives no access to data.
     pub(super) fn knows(&self, headers: &HeaderMap) -> bool {
         let state = self.state();
         self.cookie_hashes(headers).any(|given| {
@@ -137,7 +138,7 @@ impl Browsers {
         })
     }
 
-    /// The header that prolongs a good cookie's life in the browser.
+    /// The `Set-Cookie` header that extends the lifetime of a valid cookie.
     pub(crate) fn renewed_cookie(&self, headers: &HeaderMap) -> Option<String> {
         let mut state = self.state();
         let cookie = self.cookies(headers).find(|given| {
@@ -148,7 +149,7 @@ impl Browsers {
         Some(self.set_cookie(cookie))
     }
 
-    /// A challenge for this browser, and its key if it brings the code of a link that it has just opened.
+    /// Issues a challenge for this browser, and its key if it sends the code of the link that it just opened.
     pub(super) fn challenge(
         &self,
         headers: &HeaderMap,
@@ -171,12 +172,12 @@ impl Browsers {
         Some(PageChallenge { id: self.id.clone(), challenge, key })
     }
 
-    /// The challenge of a daemon that asks for no proof.
+    /// The reply of a daemon that requires no proof.
     pub(super) fn no_challenge(&self) -> PageChallenge {
         PageChallenge { id: self.id.clone(), challenge: None, key: None }
     }
 
-    /// Gives a browser its key, once.
+    /// Issues the key of a browser, once.
     fn pick_up(&self, state: &mut State, headers: &HeaderMap, code: &str) -> Option<KnownBrowser> {
         let now = Instant::now();
         state.opened.retain(|one| is_younger(one.at, now, limits::PAGE_KEY_PICKUP));
@@ -196,7 +197,8 @@ impl Browsers {
         Some(known)
     }
 
-    /// The body for which this request carries a proof that was not used before.
+    /// Verifies the proof of a request. Returns the digest of the body that it is valid for; `None` if the proof is
+    /// missing, wrong or was used before.
     pub(super) fn proved(&self, head: &Parts) -> Option<ProvedBody> {
         let proof = Proof::parse(proof_text(&head.headers)?)?;
         let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
@@ -220,7 +222,7 @@ impl Browsers {
         fresh.then_some(body)
     }
 
-    /// Forgets every browser and every link; how many browsers there were.
+    /// Forgets all browsers and links. Returns how many browsers there were.
     pub fn forget(&self) -> usize {
         let mut state = self.state();
         let count = state.known.len();
@@ -233,14 +235,14 @@ impl Browsers {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Browsers that were let in at this port and used the page lately.
+    /// The browsers that were authorised at this port and have not expired.
     fn valid<'s>(&self, state: &'s State) -> impl Iterator<Item = &'s KnownBrowser> {
         let oldest = client::clock::now_ms() - millis(limits::BROWSER_LIFETIME);
         let port = self.port;
         state.known.iter().filter(move |one| one.port == port && one.used_at > oldest)
     }
 
-    /// Writes down that a browser is in use, but not at each of its requests.
+    /// Stores the time of use of a browser, at most once per renewal interval.
     fn note_use(&self, state: &mut State, cookie_sha256: &str) {
         let now = client::clock::now_ms();
         let stale = now - millis(limits::BROWSER_RENEWAL);
@@ -254,7 +256,7 @@ impl Browsers {
     fn store(&self, state: &State) {
         let Some(file) = &self.file else { return };
         if let Ok(text) = serde_json::to_string(&state.known) {
-            // If the directory cannot be written, browsers are known until the daemon ends.
+            // If this fails, browsers stay authorised until the daemon ends.
             let _ = platform::write_private(file, &text);
         }
     }
@@ -279,21 +281,21 @@ impl Browsers {
     }
 }
 
-/// Removes the stored browsers of a database that no daemon serves; how many there were.
+/// Removes the stored browsers of a database while no daemon serves it. Returns how many there were.
 pub fn forget_stored(locations: &Locations) -> std::io::Result<usize> {
     let file = locations.browsers();
     let count = match regular::read(&file, limits::SMALL_FILE_BYTES_MAX) {
         Ok(bytes) => serde_json::from_slice::<Vec<KnownBrowser>>(&bytes).map_or(0, |all| all.len()),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(0),
-        // Whatever cannot be read goes all the same.
+        // A file that cannot be read is removed too.
         Err(_) => 0,
     };
     std::fs::remove_file(&file)?;
     Ok(count)
 }
 
-/// The proof that a request carries: in a header, or among the sub-protocols of a WebSocket, because a
-/// page can give that no header.
+/// The proof of a request: in a header, or among the sub-protocols of a WebSocket, because a page cannot set
+/// headers on one.
 fn proof_text(headers: &HeaderMap) -> Option<&str> {
     if let Some(text) = super::only(headers, &super::PROOF) {
         return Some(text);

@@ -1,7 +1,7 @@
-//! Proofs: a browser signs each request with its key, over a challenge of this daemon and a counter.
+//! Proofs: a browser signs each request with its key; the signature covers a challenge of this daemon and a counter.
 //!
-//! The key never travels after the page has fetched it once. Challenges are random and live in memory,
-//! so a program that gets the browser to sign something while the daemon is down cannot use it later.
+//! The key is sent once, when the page fetches it. Challenges are random and kept in memory, so a program that
+//! makes the browser sign something while the daemon is down cannot use the signature later.
 
 use std::collections::VecDeque;
 
@@ -11,12 +11,12 @@ use sha2::{Digest as _, Sha256};
 
 use super::{same, secret};
 
-/// The first line of the signed text: a signature for another purpose is none for this one.
+/// The first line of the signed text, so that a signature for another purpose is not valid here.
 const PURPOSE: &str = "rekindle-proof-1";
-/// Bytes of a block of SHA-256.
+/// Block size of SHA-256 in bytes.
 const BLOCK: usize = 64;
 
-/// The SHA-256 of the body that a proof was made for, in hex. The surface that reads the body compares.
+/// The SHA-256 of the body that a proof is valid for, in hex. The surface that reads the body has to compare it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ProvedBody(String);
 
@@ -46,7 +46,7 @@ impl<'t> Proof<'t> {
         parts.next().is_none().then_some(proof)
     }
 
-    /// The body it was made for, if this key signed it for this method and target.
+    /// Returns the digest of the proved body, if this key signed it for this method and target.
     pub(super) fn verify(&self, key: &str, method: &Method, target: &str) -> Option<ProvedBody> {
         let Proof { challenge, counter, body, signature } = self;
         let text = format!("{PURPOSE}\n{challenge}\n{counter}\n{method}\n{target}\n{body}");
@@ -55,12 +55,12 @@ impl<'t> Proof<'t> {
     }
 }
 
-/// The challenges of one browser and which counters were used with each.
+/// The challenges of one browser, each with its used counters.
 #[derive(Default)]
 pub(super) struct Challenges(VecDeque<(String, ReplayWindow)>);
 
 impl Challenges {
-    /// A new challenge; none on a system without randomness.
+    /// Issues a new challenge; `None` without a source of randomness.
     pub(super) fn issue(&mut self) -> Option<String> {
         let challenge = secret()?;
         if self.0.len() >= limits::CHALLENGES_MAX {
@@ -74,15 +74,15 @@ impl Challenges {
         self.0.iter().any(|(known, _)| same(known, challenge))
     }
 
-    /// Uses up a counter of a challenge; false if it was used before.
+    /// Marks a counter of a challenge as used; false if it was used before.
     pub(super) fn use_up(&mut self, challenge: &str, counter: u64) -> bool {
         let known = self.0.iter_mut().find(|(known, _)| same(known, challenge));
         known.is_some_and(|(_, window)| window.accept(counter))
     }
 }
 
-/// Counters that were used. Requests of one tab may overtake each other, so the last 64 are remembered
-/// one by one; all below count as used.
+/// The used counters. Requests of one tab may arrive out of order, so the last 64 are tracked individually; all
+/// lower ones count as used.
 #[derive(Default)]
 struct ReplayWindow {
     highest: u64,

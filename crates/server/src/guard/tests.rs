@@ -248,8 +248,8 @@ fn links_are_bounded_and_the_oldest_is_dropped() {
     assert!(auth.redeem(&links[0]).is_some());
 }
 
-/// A browser that was let in: its cookie, its key and a challenge.
-struct LetIn {
+/// An authorised browser: its cookie, its key and a challenge.
+struct AuthorisedBrowser {
     cookie: String,
     key: String,
     challenge: String,
@@ -257,7 +257,7 @@ struct LetIn {
 
 const OWN: (&str, &str) = ("origin", "http://127.0.0.1:8765");
 
-fn let_in(auth: &Auth) -> LetIn {
+fn authorised(auth: &Auth) -> AuthorisedBrowser {
     let opened = auth.redeem(&auth.one_time_link()).unwrap();
     let cookie = opened.set_cookie.split(';').next().unwrap().to_owned();
     let asks =
@@ -266,10 +266,10 @@ fn let_in(auth: &Auth) -> LetIn {
         serde_json::to_value(auth.challenge(&asks.headers, Some(&opened.code)).unwrap()).unwrap();
     assert!(auth.challenge(&asks.headers, Some(&opened.code)).is_err(), "the key is given once");
     let text = |name: &str| given[name].as_str().unwrap().to_owned();
-    LetIn { key: text("key"), challenge: text("challenge"), cookie }
+    AuthorisedBrowser { key: text("key"), challenge: text("challenge"), cookie }
 }
 
-impl LetIn {
+impl AuthorisedBrowser {
     fn proof(&self, counter: u64, method: &str) -> String {
         testkit::browser::sign(&self.key, &self.challenge, counter, (method, "/rpc"), b"")
     }
@@ -278,7 +278,7 @@ impl LetIn {
 #[test]
 fn a_proof_counts_once_and_only_for_the_pages_own_requests() {
     let auth = auth(Some("t"));
-    let browser = let_in(&auth);
+    let browser = authorised(&auth);
     let cookies = format!("other=1; {}; last=2", browser.cookie);
     let cookie = ("cookie", cookies.as_str());
     for method in [Method::GET, Method::POST] {
@@ -315,7 +315,7 @@ fn a_proof_counts_once_and_only_for_the_pages_own_requests() {
 #[test]
 fn a_proof_of_another_browser_or_another_challenge_is_refused() {
     let auth = auth(Some("t"));
-    let (one, two) = (let_in(&auth), let_in(&auth));
+    let (one, two) = (authorised(&auth), authorised(&auth));
     let mixed = [
         testkit::browser::sign(&two.key, &one.challenge, 1, ("POST", "/rpc"), b""),
         testkit::browser::sign(&one.key, &two.challenge, 1, ("POST", "/rpc"), b""),
@@ -331,7 +331,7 @@ fn a_proof_of_another_browser_or_another_challenge_is_refused() {
 }
 
 #[test]
-fn a_link_by_name_leads_to_the_address_first() {
+fn a_link_at_localhost_redirects_to_the_address() {
     let auth = auth(Some("t"));
     let address = |host| auth.browsers.address_for(Some(host));
     assert_eq!(address("localhost:8765"), Some("http://127.0.0.1:8765"));

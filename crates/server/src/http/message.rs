@@ -44,7 +44,7 @@ impl Refused {
             let headers = response.headers_mut();
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
-        // The rest of a body that is too large or too late is not read.
+        // If a body is too large or too slow, its rest is not read.
         if matches!(self.status, StatusCode::REQUEST_TIMEOUT | StatusCode::PAYLOAD_TOO_LARGE) {
             let headers = response.headers_mut();
             headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
@@ -53,7 +53,7 @@ impl Refused {
     }
 }
 
-/// Takes the body and reads it, within its size and the request's time.
+/// Takes and reads the body, within the size limit and the request's deadline.
 pub(crate) async fn read(
     connection: &Connection,
     head: &Parts,
@@ -112,8 +112,8 @@ fn too_large() -> Refused {
     OpError::new(Code::TooLarge, format!("the body is over {max} bytes")).with("max", max).into()
 }
 
-/// Reads the rest of a refused body and throws it away, for a moment only; whether that was all of it. Closing
-/// a connection with unread bytes resets it, and the peer may never read the refusal.
+/// Reads and discards the rest of a refused body, within a short time limit. Returns whether that was all of it.
+/// Closing a connection with unread bytes resets it, and the client may never read the refusal.
 pub(crate) async fn drained(mut body: Incoming) -> bool {
     let discard = async {
         let mut left = limits::BODY_DISCARD_BYTES_MAX;

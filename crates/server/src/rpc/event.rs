@@ -21,7 +21,7 @@ impl<'a> Event<'a> {
 
     /// The event in this line, if that is all there is in it and nothing is asked back about it.
     pub(crate) fn read(line: &'a [u8]) -> Option<Event<'a>> {
-        // Long lines are weighed before they are parsed, which `Frame` does.
+        // The memory of long lines is checked before they are parsed; `Frame` does that.
         if line.len() > limits::JSON_BYTES_LIGHT {
             return None;
         }

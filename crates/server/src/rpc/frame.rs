@@ -80,7 +80,7 @@ impl<'de> Visitor<'de> for Reader {
             let Some(frame) = list.next_element()? else { return Ok(Frame::Batch(frames)) };
             frames.push(frame);
         }
-        // One more than there may be is enough to refuse the batch.
+        // One frame over the limit is enough to refuse the batch.
         while list.next_element::<IgnoredAny>()?.is_some() {}
         Ok(Frame::Batch(frames))
     }
