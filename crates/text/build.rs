@@ -12,7 +12,7 @@ use regex_syntax::hir::{Hir, HirKind};
 use toml_edit::{DocumentMut, Item, Table};
 
 const RULE_SET: &str = "rules/gitleaks.toml";
-/// Our additions, in the format of the public set.
+/// Our own rules, in the format of the public rule set.
 const MORE_RULES: &str = "rules/more.toml";
 /// Programs that take secrets on their command line.
 const COMMANDS: &str = "rules/commands.toml";
@@ -178,11 +178,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A row of the table of commands.
+/// A row of the command table.
 struct Command {
-    /// Each with the blank that must follow it, which keeps words that only contain it out.
+    /// Program names, each with the blank that must follow it, so that longer words do not match.
     programs: Vec<String>,
-    /// Where the secrets are, one place for each line.
+    /// Where the secrets are, one place per line.
     places: String,
 }
 
@@ -278,8 +278,8 @@ fn rule(table: &Table) -> Result<Rule, Box<dyn Error>> {
     Ok(rule)
 }
 
-/// Most rules of the set ask for a quote, white space or a semicolon behind a secret and so miss one that is
-/// followed by a comma, a bracket, a slash and so on. Whatever cannot belong to a token may follow.
+/// Most public rules require a quote, white space or a semicolon after a secret, and so miss one that is followed
+/// by a comma, a bracket or a slash. Here any character that cannot be part of a token may follow.
 fn with_wide_ending(regex: &str) -> String {
     const NARROW: &str = r#"(?:[\x60'"\s;]|\\[nr]|$)"#;
     const WIDE: &str = "(?:[^0-9A-Za-z_-]|$)";

@@ -5,8 +5,8 @@ use crate::one_line;
 /// Sentences are added until the gist has this many characters: "Done." alone says nothing.
 const ENOUGH_CHARS: usize = 40;
 
-/// The first sentences of a text as one line of at most `max_chars` characters. Headings, list signs,
-/// emphasis and fences of Markdown are left out.
+/// The first sentences of a text as one line of at most `max_chars` characters, without the heading, list,
+/// emphasis and fence markers of Markdown.
 pub fn gist(text: &str, max_chars: usize) -> String {
     let mut gist = String::new();
     let mut fenced = false;
@@ -33,14 +33,14 @@ pub fn gist(text: &str, max_chars: usize) -> String {
     one_line(&gist.replace("**", ""), max_chars)
 }
 
-/// The line without the signs that begin a heading, a list item or a quotation.
+/// The line without the marker of a heading, a list item or a quotation.
 fn plain(line: &str) -> &str {
     let text = line.trim_start_matches(['#', '>', ' ']);
     let item = ["- ", "* ", "+ "].iter().find_map(|sign| text.strip_prefix(sign));
     item.unwrap_or(text).trim()
 }
 
-/// The sentences of a line. A full stop inside a word, as in a path or a version, ends none.
+/// The sentences of a line. A full stop inside a word, as in a path or a version, does not end a sentence.
 fn sentences(line: &str) -> impl Iterator<Item = &str> {
     let mut rest = line;
     std::iter::from_fn(move || {
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_gist_is_made_of_the_first_sentences_that_say_something() {
+    fn the_gist_is_the_first_meaningful_sentences() {
         let table = [
             ("", ""),
             ("Done.", "Done."),

@@ -37,8 +37,8 @@ pub fn one_line(text: &str, max_chars: usize) -> String {
     line
 }
 
-/// Stored text as one line of a text for a model: at most `max_chars` characters in which nothing acts on the
-/// model (see [`neutral`](neutral())) or opens a block of code, so that it cannot leave its row.
+/// Stored text as one line of a text for a model: at most `max_chars` characters, neutralised (see
+/// [`neutral`](neutral())) and without code fences, so that it cannot break out of its row.
 pub fn quoted(text: &str, max_chars: usize) -> String {
     let line = one_line(text, max_chars).replace("```", "'''").replace("~~~", "---");
     neutral(&line).into_owned()

@@ -1,10 +1,10 @@
-//! Stored text as a model may read it: code stays as it is, and nothing in it can act on the model, its host
-//! or the program that displays the conversation.
+//! Makes stored text safe for a model to read: code is unchanged, and no markup is left that the model, its host
+//! or the program that displays the conversation would act on.
 //!
 //! Everything that reaches a model passes through [`neutral`]: the assembler's lines and every string of an
-//! MCP reply. Three things are changed. Characters that act or hide become visible (`hidden`), tags of hosts
+//! MCP reply. Three things are changed. Control and invisible characters become visible (`hidden`), tags of hosts
 //! and chat templates lose their bracket (`tags`), and Markdown images become links (`images`). The function is
-//! idempotent, so it does no harm where two layers apply it.
+//! idempotent, so two layers may apply it.
 
 mod hidden;
 mod images;
@@ -12,19 +12,19 @@ mod tags;
 
 use std::borrow::Cow;
 
-/// Replaces the bracket of a host's tag. It looks like the original and means nothing to a parser.
+/// Replaces the bracket of a host tag. It looks like the original and has no meaning for a parser.
 const INERT_BRACKET: &str = "‹";
-/// Replaces the `!` that makes an image of a link.
+/// Replaces the `!` that turns a link into an image.
 const INERT_BANG: &str = "！";
 
-/// One replacement: the text at this byte offset, of this length, becomes the other text.
+/// One replacement: the text at this byte offset, of this length, is replaced by `with`.
 struct Edit {
     at: usize,
     len: usize,
     with: &'static str,
 }
 
-/// The text without anything that acts on whoever reads it. Ordinary text and code come back unchanged, and
+/// Neutralises markup that a model or its host would act on. Ordinary text and code are returned unchanged, and
 /// without a copy.
 pub fn neutral(text: &str) -> Cow<'_, str> {
     let visible = hidden::made_visible(text);

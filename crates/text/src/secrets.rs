@@ -2,8 +2,8 @@
 //!
 //! Rules are looked at in the order of their cost. A table made at build time finds the keywords of all
 //! rules in one pass; each leads to a check by hand (`shapes`, `assignment`, `command`) or to the regex of
-//! a `public` rule, compiled at its first use. What only one profile looks for is in `entropy`. A value that
-//! was found is redacted wherever it is repeated (`repeats`).
+//! a `public` rule, compiled at its first use. The checks of a single profile are in `entropy`. A value that
+//! was found is redacted at every repetition (`repeats`).
 
 mod assignment;
 mod bytes;
@@ -148,7 +148,7 @@ pub fn first(text: &str, profile: Profile) -> Option<Finding> {
     first
 }
 
-/// The text with `[redacted:rule]` in place of each finding, and wherever its value is repeated.
+/// Replaces each finding, and each repetition of its value, by `[redacted:rule]`.
 pub fn redact(text: &str, profile: Profile) -> Redacted<String> {
     Redacted(redacted(text, profile, &mut KnownValues::default()))
 }

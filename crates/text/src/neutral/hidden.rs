@@ -1,12 +1,12 @@
-//! Characters that act instead of showing, or that show nothing: controls, direction marks, zero-width and tag
-//! characters. A model reads them and a person does not see them.
+//! Control characters and invisible ones: direction marks, zero-width and tag characters. A model reads them, but
+//! a user does not see them.
 
 use std::borrow::Cow;
 
 use crate::shown;
 
-/// The text with controls as pictures and each run of hidden characters as one U+FFFD. Line feeds and tabs
-/// stay; a CR before a line feed is dropped.
+/// Replaces control characters by their Unicode pictures and each run of hidden characters by one U+FFFD. Line
+/// feeds and tabs are kept; a CR before a line feed is dropped.
 pub(super) fn made_visible(text: &str) -> Cow<'_, str> {
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t')) {
         return Cow::Borrowed(text);
@@ -24,7 +24,7 @@ pub(super) fn made_visible(text: &str) -> Cow<'_, str> {
             c if is_hidden(c) && !belongs(c, last, next) => char::REPLACEMENT_CHARACTER,
             c => shown(c),
         };
-        // One mark says as much as a thousand, and a smuggled text may have thousands.
+        // One U+FFFD per run is enough: a smuggled text may have thousands of hidden characters.
         if out == char::REPLACEMENT_CHARACTER && last == Some(out) {
             continue;
         }
@@ -34,7 +34,7 @@ pub(super) fn made_visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(made)
 }
 
-/// Unicode's default-ignorable characters: they take no room when text is displayed.
+/// Whether Unicode calls the character default-ignorable: it has no width on display.
 pub(crate) fn is_hidden(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
@@ -52,8 +52,8 @@ pub(crate) fn is_hidden(c: char) -> bool {
 }
 
 /// Whether a hidden character is part of correct spelling: a joiner inside an emoji or between letters of a
-/// script that needs it, or the selector of text or emoji style behind a symbol. `last` is the character that was
-/// written before it, so a selector cannot follow another.
+/// script that needs it, or a variation selector after a symbol. `last` is the character written before it, so a
+/// selector cannot follow another.
 fn belongs(c: char, last: Option<char>, next: Option<char>) -> bool {
     let Some(last) = last else { return false };
     let between = |fits: fn(char) -> bool| fits(last) && next.is_some_and(fits);

@@ -1,22 +1,22 @@
-//! Markdown images: a program that displays a model's answer loads them at once, and the address can carry away
-//! what the model has read. Links stay, because somebody has to click them.
+//! Markdown images: a program that displays a model's answer loads them at once, and their URL can leak data that
+//! the model has read. Links are kept, because the user has to click them.
 
 use std::collections::HashSet;
 
 use super::{Edit, INERT_BANG, INERT_BRACKET};
 
-/// Brackets that are open at the same time; with more, the outermost image counts as one.
+/// Limit for open brackets. Above it, the outermost `![` counts as an image.
 const OPEN_MAX: usize = 32;
-/// Bytes of the longest label of a reference, as CommonMark has it.
+/// Longest label of a link reference in CommonMark, in bytes.
 const LABEL_BYTES_MAX: usize = 999;
 
 /// An open `[`.
 struct Bracket {
-    /// Where the bracket is.
+    /// Offset of the bracket.
     at: usize,
-    /// Where the `!` in front of it is, if there is one.
+    /// Offset of the `!` before it, if there is one.
     bang: Option<usize>,
-    /// Whether code or a tag begins behind it: then a `]` may be part of that and close nothing.
+    /// Whether code or a tag begins after it: then a `]` may be part of that and not close the bracket.
     unsure: bool,
 }
 
@@ -43,7 +43,7 @@ pub(super) fn edits(text: &str) -> Vec<Edit> {
     images.into_iter().map(|at| Edit { at, len: 1, with: INERT_BANG }).collect()
 }
 
-/// Matches brackets. In doubt an image is assumed: the price is a full-width `!` in a text.
+/// Matches brackets. If in doubt it assumes an image; a wrong guess only makes a `!` full-width.
 struct Reader<'a> {
     text: &'a str,
     defined: HashSet<String>,
@@ -55,11 +55,11 @@ impl Reader<'_> {
     fn take(&mut self, at: usize, byte: u8) {
         let behind = self.text.get(at + 1..).unwrap_or_default();
         match byte {
-            // No image goes on behind an empty line.
+            // No image continues after an empty line.
             b'\n' if behind.starts_with('\n') => self.open.clear(),
             b'[' => self.opens(at),
             b'`' | b'<' => self.is_unsure(),
-            // What the tags left of a bracket counts as it did before.
+            // A bracket that `tags` has replaced counts like the original `<`.
             0xe2 if self.text.get(at..).is_some_and(|rest| rest.starts_with(INERT_BRACKET)) => {
                 self.is_unsure();
             }
@@ -99,7 +99,7 @@ impl Reader<'_> {
     }
 }
 
-/// The labels that the text gives an address: `[label]: https://…`.
+/// The labels that the text defines: `[label]: https://…`.
 fn definitions(text: &str) -> HashSet<String> {
     let ends = text.match_indices("]:");
     ends.filter_map(|(end, _)| {
@@ -117,7 +117,7 @@ fn up_to_bracket(text: &str) -> Option<&str> {
     text.get(..end)
 }
 
-/// A label as labels are compared: without regard to case and to the width of blanks.
+/// The normal form of a label: case-insensitive, with runs of white space as one blank.
 fn label(text: &str) -> Option<String> {
     if text.len() > LABEL_BYTES_MAX {
         return None;

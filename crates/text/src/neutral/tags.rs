@@ -1,6 +1,6 @@
 //! Tags that a host or a chat template gives a meaning: `<system-reminder>`, `</memory>`, `<|im_start|>`.
 //!
-//! Generics, comparisons, redirections, includes and HTML are code and stay. What tells them apart is the name:
+//! Generics, comparisons, redirections, includes and HTML are code and are kept. The name distinguishes them:
 //! hosts use a known set of words, or several words joined by `-` or `_`, and a type argument follows an
 //! identifier directly.
 
@@ -35,7 +35,7 @@ const ROLES: &[&str] = &[
     "user",
 ];
 
-/// Words that make a name of several words a host's, for example `environment_context`.
+/// Words that mark a multi-word name as a host tag, for example `environment_context`.
 const PARTS: &[&str] = &[
     "agent",
     "antml",
@@ -56,26 +56,26 @@ const PARTS: &[&str] = &[
     "turn",
 ];
 
-/// HTML elements that load something from an address as soon as they are displayed.
+/// HTML elements that load a URL as soon as they are displayed.
 const LOADING: &[&str] =
     &["audio", "embed", "iframe", "image", "img", "object", "picture", "source", "video"];
 
 /// Markers of chat templates in square brackets.
 const MARKERS: &[&str] = &["[INST]", "[/INST]"];
 
-/// Bytes of the longest name that counts.
+/// Longest name of a tag in bytes.
 const NAME_BYTES_MAX: usize = 80;
-/// Blanks between the bracket and the name that are skipped.
+/// How many blanks between the bracket and the name are skipped.
 const BLANKS_MAX: usize = 8;
 
-/// The brackets of all host tags in the text.
+/// The edits that replace the brackets of all host tags in the text.
 pub(super) fn edits(text: &str) -> Vec<Edit> {
     let mut edits = Vec::new();
     for (at, c) in text.char_indices().filter(|(_, c)| matches!(c, '<' | '[' | '＜' | '﹤')) {
         let from_here = text.get(at..).unwrap_or_default();
         if c == '[' {
             if MARKERS.iter().any(|marker| from_here.starts_with(marker)) {
-                // A blank is enough to make it another token, and the brackets stay balanced.
+                // An inserted blank makes it a different token, and the brackets stay balanced.
                 edits.push(Edit { at, len: 1, with: "[ " });
             }
             continue;
@@ -88,7 +88,7 @@ pub(super) fn edits(text: &str) -> Vec<Edit> {
     edits
 }
 
-/// Whether a bracket opens a host's tag; `before` and `rest` are the text around it.
+/// Whether a bracket opens a host tag; `before` and `rest` are the text around it.
 fn is_host_tag(rest: &str, before: &str) -> bool {
     // Special tokens, in the usual spelling and with a full-width bar. `f <| x` is an operator.
     if let Some(token) = rest.strip_prefix('|') {
@@ -102,7 +102,7 @@ fn is_host_tag(rest: &str, before: &str) -> bool {
     let (inner_blank, rest) = without_blanks(rest);
     let Some(Name { name, rest }) = name(rest) else { return false };
     let lower = name.to_ascii_lowercase();
-    // No type or header has a hyphen in its name, and nobody compares with one.
+    // Types, headers and variables have no hyphen in their names, so this is not code.
     if lower.contains('-') && is_known(&lower) {
         return true;
     }
@@ -116,8 +116,8 @@ fn is_host_tag(rest: &str, before: &str) -> bool {
     is_role(name, &lower, rest, glued)
 }
 
-/// Whether a name of one word is that of a tag that means something. `glued` tells that it follows an
-/// identifier, as a type argument does: `Vec<User>`.
+/// Whether a one-word name is that of a host tag. `glued` means that it directly follows an identifier, as a type
+/// argument does: `Vec<User>`.
 fn is_role(name: &str, lower: &str, rest: &str, glued: bool) -> bool {
     // Some templates begin and end a text with `<s>` and `</s>`; `<S>` is a type.
     if name == "s" || name == "SYS" {
@@ -125,13 +125,13 @@ fn is_role(name: &str, lower: &str, rest: &str, glued: bool) -> bool {
     }
     let is_type = name.starts_with(|c: char| c.is_ascii_uppercase())
         && name.contains(|c: char| c.is_ascii_lowercase());
-    // The name goes on: a file's, or a path.
+    // The name continues: it is that of a file, or a path.
     let goes_on = rest.starts_with('.') || (rest.starts_with('/') && !rest.starts_with("/>"));
     let named = LOADING.contains(&lower) || (ROLES.contains(&lower) && !goes_on);
     named && !(glued && is_type)
 }
 
-/// Whether this is the beginning of a C include, which has its file in brackets.
+/// Whether the text ends with a C `#include`, whose file is in brackets.
 fn is_include(before: &str) -> bool {
     let line = before.trim_end_matches([' ', '\t']);
     let directive = ["include", "include_next", "import"].iter();
@@ -139,12 +139,12 @@ fn is_include(before: &str) -> bool {
     hash.is_some_and(|line| line.trim_end_matches([' ', '\t']).ends_with('#'))
 }
 
-/// Whether one of the words of a name is used by hosts.
+/// Whether one of the words of a name is a known word of hosts.
 fn is_known(lower: &str) -> bool {
     lower.split(['-', '_', ':']).any(|part| ROLES.contains(&part) || PARTS.contains(&part))
 }
 
-/// Whether what follows a name completes a tag: its end, or an attribute.
+/// Whether the text after a name completes a tag: its end, or an attribute.
 fn is_whole(rest: &str) -> bool {
     if rest.starts_with('>') || rest.starts_with("/>") {
         return true;
@@ -163,7 +163,7 @@ fn without_blanks(text: &str) -> (bool, &str) {
     (blanks > 0, text.get(blanks..).unwrap_or_default())
 }
 
-/// A tag's name and the text behind it.
+/// A tag's name and the text after it.
 struct Name<'a> {
     name: &'a str,
     rest: &'a str,
@@ -173,7 +173,7 @@ fn name(text: &str) -> Option<Name<'_>> {
     let in_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b':');
     let end = text.bytes().take(NAME_BYTES_MAX).take_while(|byte| in_name(byte)).count();
     let (name, rest) = text.split_at_checked(end)?;
-    // A path such as `std::string` is no tag's name.
+    // A path such as `std::string` is not a tag name.
     let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic()) && !name.contains("::");
     is_name.then_some(Name { name, rest })
 }

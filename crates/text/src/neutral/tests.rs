@@ -1,9 +1,9 @@
-//! What becomes inert, what stays, and that nothing changes twice.
+//! Which text is neutralised, which is unchanged, and that neutralising is idempotent.
 
 use super::hidden::is_hidden;
 use super::*;
 
-/// Text that acts on a model or its host, and what is left of it.
+/// Text that acts on a model or its host, and its neutral form.
 #[test]
 fn host_tags_special_tokens_images_and_hidden_characters_become_inert() {
     let table = [
@@ -56,7 +56,7 @@ fn host_tags_special_tokens_images_and_hidden_characters_become_inert() {
 
 /// Lines of real code, commands and prose.
 #[test]
-fn code_commands_and_ordinary_text_stay_as_they_are() {
+fn code_commands_and_ordinary_text_are_unchanged() {
     let table = [
         "if a<b && c > d { x <<= 2; }",
         "for (int i=0;i<n;i++) a[i] <<= 1;",
@@ -104,7 +104,7 @@ fn code_commands_and_ordinary_text_stay_as_they_are() {
     assert_eq!(neutral("a\r\nb"), "a\nb");
 }
 
-/// Pieces out of which hostile texts are put together at random.
+/// Pieces for random hostile texts.
 const PIECES: &[&str] = &[
     "<",
     "</",
@@ -166,7 +166,7 @@ const PIECES: &[&str] = &[
 ];
 
 #[test]
-fn what_is_inert_changes_no_further_hides_nothing_and_stays_short() {
+fn neutral_text_is_idempotent_visible_and_bounded() {
     let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
     let mut below = |bound: usize| {
         seed ^= seed << 13;

@@ -98,7 +98,7 @@ pub(super) fn generic_value(text: &[u8], at: Range<usize>) -> Option<Range<usize
     secret.then_some(range)
 }
 
-/// Whether this is hex that is long enough for a key.
+/// Whether this is hex of the length of a key.
 fn is_hex_key(bytes: &[u8]) -> bool {
     (32..=256).contains(&bytes.len())
         && bytes.iter().all(u8::is_ascii_hexdigit)

@@ -1,4 +1,4 @@
-//! Secrets on command lines: which word of which program is one says the table in `rules/commands.toml`.
+//! Secrets on command lines: the table in `rules/commands.toml` says which argument of which program is one.
 
 mod words;
 
@@ -13,14 +13,14 @@ use words::{Word, words};
 
 include!(concat!(env!("OUT_DIR"), "/commands.rs"));
 
-/// The fewest characters of a secret that a flag or a place in the table marks as one.
+/// Minimum length of a secret that the table marks by its flag or place, in characters.
 const SHORTEST: usize = 4;
-/// How far before a program the command is that writes to its input.
+/// How many bytes before a program are searched for the command that writes to its input.
 const PRODUCER_MAX: usize = 256;
-/// How far before `-p` the flag with the user is.
+/// How many bytes before `-p` are searched for the flag with the user.
 const USER_MAX: usize = 128;
 
-/// Words that stand for a secret in documentation and help texts.
+/// Placeholders for a secret in documentation and help texts.
 const STAND_INS: [&str; 24] = [
     "password",
     "passwd",
@@ -48,14 +48,14 @@ const STAND_INS: [&str; 24] = [
     "private",
 ];
 
-/// Names of settings that are beside a secret and are none themselves.
+/// Names of settings that appear next to a secret and are not secret themselves.
 const OPEN_NAMES: [&str; 16] = [
     "user", "username", "login", "host", "hostname", "port", "url", "uri", "ttl", "region",
     "email", "name", "version", "tag", "mode", "database",
 ];
 
-/// How far a text was read for each row of the table, so that no row reads a part of it twice, however often
-/// its programs are repeated.
+/// How far each row of the table has read the text, so that no row reads a part twice, however often its programs
+/// are repeated.
 pub(super) struct Progress {
     rows: [u32; COUNT],
     cookies: usize,
@@ -67,8 +67,8 @@ impl Progress {
     }
 }
 
-/// Tells `found` every secret on the command line of the program at this place until it answers `false`.
-/// The program's range ends with the blank behind its name.
+/// Calls `found` with every secret on the command line of the program at this place, until it returns `false`.
+/// The program's range includes the blank after its name.
 pub(super) fn run(
     text: &[u8],
     command: u16,
@@ -96,7 +96,7 @@ pub(super) fn run(
     places.lines().all(|place| line.at_place(place, found))
 }
 
-/// Whether a program's name may begin here: not inside a word, a name with dashes or a file's name.
+/// Whether a program name may begin here: not inside a word, a hyphenated name or a file name.
 fn starts_command(text: &[u8], at: usize) -> bool {
     let before = at.checked_sub(1).and_then(|before| text.get(before));
     before.is_none_or(|byte| {
@@ -104,7 +104,7 @@ fn starts_command(text: &[u8], at: usize) -> bool {
     })
 }
 
-/// A program and the words behind it.
+/// A program and its arguments.
 struct Line<'t> {
     text: &'t [u8],
     program: Range<usize>,
@@ -112,7 +112,7 @@ struct Line<'t> {
 }
 
 impl Line<'_> {
-    /// Tells `found` the secrets at one place of the table.
+    /// Calls `found` with the secrets at one place of the table.
     fn at_place(&self, place: &str, found: &mut dyn FnMut(Range<usize>) -> bool) -> bool {
         let (first, second) = place.split_once(' ').unwrap_or((place, ""));
         let mut report = |range: Option<Range<usize>>| {
@@ -145,7 +145,7 @@ impl Line<'_> {
         self.words.get(at).map_or(&[], |word| &self.text[word.inner.clone()])
     }
 
-    /// The value of a flag: the next word, or what follows `=` in this one.
+    /// The value of a flag: the next word, or the text after `=` in this one.
     fn behind(&self, at: usize, flag: &str) -> Option<Range<usize>> {
         let word = self.words.get(at)?;
         let bytes = self.bytes(at);
@@ -173,7 +173,7 @@ impl Line<'_> {
         }
     }
 
-    /// The value in `NAME=VALUE`, unless the name is that of something open.
+    /// The value in `NAME=VALUE`, unless the name is that of a non-secret setting.
     fn member(&self, at: usize, skip: usize) -> Option<Range<usize>> {
         let word = self.words.get(at)?;
         self.member_in(word.inner.start + skip..word.inner.end)
@@ -190,7 +190,7 @@ impl Line<'_> {
         (!open && !name.is_empty() && !name.starts_with(b"-") && secret).then_some(value)
     }
 
-    /// The value in `NAME VALUE` if the name says that it is a secret.
+    /// The value in `NAME VALUE`, if the name is that of a secret.
     fn named(&self, at: usize) -> Option<Range<usize>> {
         let value = self.words.get(at + 1)?;
         let name = self.bytes(at);
@@ -199,7 +199,7 @@ impl Line<'_> {
         (secret && !is_flag).then(|| value.inner.clone())
     }
 
-    /// The word with this number among those that are no flags: `@2`.
+    /// The positional argument with this number: `@2`.
     fn plain(&self, place: &str) -> Option<Range<usize>> {
         let number: usize = place[1..].parse().ok()?;
         let plain = |word: &&Word| {
@@ -220,7 +220,7 @@ impl Line<'_> {
         })
     }
 
-    /// What the program reads from its input: `echo … |` before it or `<<<` behind it.
+    /// The input of the program: from `echo … |` before it or `<<<` after it.
     fn piped(&self, condition: &str) -> Option<Range<usize>> {
         let (flag, part) = match condition {
             ":*" => ("", ":*"),
@@ -247,7 +247,7 @@ impl Line<'_> {
         part_of(self.text, text, part)
     }
 
-    /// The sessions in the cookies behind a flag.
+    /// The session cookies after a flag.
     fn cookies(&self, flag: &str) -> Vec<Range<usize>> {
         let values = (0..self.words.len()).filter_map(|at| self.behind(at, flag));
         values.flat_map(|value| sessions(self.text, value)).collect()
@@ -270,14 +270,14 @@ fn is_named(name: &[u8], value: &[u8]) -> bool {
         || short && value.len() >= 8 && mixes_letters_and_digits(value.as_bytes())
 }
 
-/// A switch of a Windows program (`/user:bob`) and not a path.
+/// Whether this is a switch of a Windows program (`/user:bob`) and not a path.
 fn is_windows_flag(bytes: &[u8]) -> bool {
     let name = bytes.strip_prefix(b"/").unwrap_or_default();
     let letters = name.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
     letters > 0 && matches!(name.get(letters), None | Some(b':'))
 }
 
-/// The part of a word that a pattern asks for.
+/// The part of a word that a pattern selects.
 fn part_of(text: &[u8], word: Range<usize>, pattern: &str) -> Option<Range<usize>> {
     let bytes = &text[word.clone()];
     match pattern {
@@ -300,7 +300,7 @@ fn part_of(text: &[u8], word: Range<usize>, pattern: &str) -> Option<Range<usize
     }
 }
 
-/// What `echo` or `printf` writes into the pipe before `at`.
+/// The argument of `echo` or `printf` that is piped into the program at `at`.
 fn produced(text: &[u8], at: usize) -> Option<Range<usize>> {
     let from = at - span_back(text, at, PRODUCER_MAX, |byte| *byte != b'\n');
     let before = &text[from..at];
@@ -365,7 +365,7 @@ pub(super) fn behind_user(text: &[u8], at: &Range<usize>) -> Option<Range<usize>
     words.any(|word| flags.contains(&word) || word.starts_with(b"-u=")).then_some(word)
 }
 
-/// The sessions in a header with cookies; the keyword ends before the first of them.
+/// The session cookies in a `Cookie` header; the keyword ends before the first of them.
 pub(super) fn cookie_header(
     text: &[u8],
     at: &Range<usize>,
@@ -379,7 +379,7 @@ pub(super) fn cookie_header(
     sessions(text, at.end..at.end + length)
 }
 
-/// Whether a word at the place of a secret is one, and not a variable, a path, a number or its name.
+/// Whether a word in the position of a secret is one, and not a variable, a path, a number or a placeholder.
 fn is_secret(bytes: &[u8]) -> bool {
     let stand_in = STAND_INS.iter().any(|word| bytes.eq_ignore_ascii_case(word.as_bytes()));
     let in_capitals = bytes.iter().all(|byte| byte.is_ascii_uppercase() || *byte == b'_')

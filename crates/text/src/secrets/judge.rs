@@ -181,14 +181,14 @@ pub(super) fn is_hex_or_uuid(bytes: &[u8]) -> bool {
     bytes.iter().all(|byte| byte.is_ascii_hexdigit() || *byte == b'-')
 }
 
-/// Names of methods and formats that have digits between letters.
+/// Names of algorithms and formats that mix letters and digits.
 const TECHNICAL: [&str; 17] = [
     "sha", "base64", "argon2", "utf8", "utf-8", "bcrypt", "pbkdf2", "oauth2", "http", "25519",
     "ipv", "x509", "md5", "aes", "2fa", "x86", "p256",
 ];
 
-/// Whether a word looks like a password that somebody made up: letters and digits mixed in a way that words,
-/// versions and names of methods are not.
+/// Whether a word looks like a chosen password: letters and digits mixed in a way that words, versions and names of
+/// algorithms are not.
 pub(super) fn is_made_up(bytes: &[u8]) -> bool {
     let plausible = (6..=128).contains(&bytes.len())
         && bytes.iter().all(u8::is_ascii_graphic)
@@ -202,7 +202,7 @@ pub(super) fn is_made_up(bytes: &[u8]) -> bool {
     let inside = bytes.get(first..last).is_some_and(|word| word.iter().any(u8::is_ascii_digit));
     let symbol = bytes.iter().any(|byte| b"!@#$%^&*~?".contains(byte));
     let digit = bytes.iter().any(u8::is_ascii_digit);
-    // Names of variables, files and hosts are joined by these.
+    // These separators appear in names of variables, files and hosts.
     let joined = bytes.iter().any(|byte| b"_./:".contains(byte));
     let random = readable_share(bytes) < 0.5;
     let mixed = bytes.iter().skip(1).any(u8::is_ascii_uppercase)

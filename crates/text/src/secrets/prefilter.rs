@@ -20,7 +20,7 @@ struct Keyword {
 #[derive(Clone, Copy)]
 pub(super) enum LeadsTo {
     Own(Own),
-    /// The row of the table of commands that has the program.
+    /// The row of the command table that contains the program.
     Command(u16),
     /// The rule's place in the public set, and what must hold before it is compiled.
     Public(u16, Check),
@@ -41,8 +41,8 @@ pub(super) fn keywords(text: &[u8], mut visit: impl FnMut(LeadsTo, Range<usize>)
     }
 }
 
-/// Where the next keyword ends, and the state there. This loop runs over every byte that is captured, so it is
-/// kept apart from what happens at a keyword.
+/// The end of the next keyword, and the state there. This loop runs over every captured byte, so it is separate from
+/// the code that handles a keyword.
 #[inline(never)]
 fn next_hit(text: &[u8], from: usize, state: usize) -> Option<(usize, usize)> {
     let mut state = state;

@@ -1,4 +1,4 @@
-//! A value that was found once is a secret wherever it is repeated, also where nothing around it says so.
+//! A value that was found once is redacted at every repetition, even without any context that marks it as secret.
 
 use std::borrow::Cow;
 
@@ -7,15 +7,15 @@ use serde_json::Value;
 use super::judge::{is_placeholder, is_plain_name, readable_share};
 use super::{Finding, Profile, assignment, find, is_redaction, without};
 
-/// The shortest value whose repeats are redacted. Shorter ones occur by chance.
+/// Shortest value whose repetitions are redacted. Shorter ones occur by chance.
 const SHORTEST: usize = 6;
-/// From this length on a repeat counts also as a part of a longer word.
+/// From this length on, a repetition counts even inside a longer word.
 const UNMISTAKABLE: usize = 8;
-/// Words of fewer letters than this occur by chance: `production` may be a password and still be said.
+/// Words of fewer letters occur by chance: `production` may be a password and still be an ordinary word.
 const LONG_WORD: usize = 16;
-/// Numbers of fewer digits than this occur by chance, as dates do.
+/// Numbers of fewer digits occur by chance, as dates do.
 const LONG_NUMBER: usize = 10;
-/// How many different values are remembered, which bounds the cost of hostile text.
+/// How many different values are collected. Bounds the cost of hostile text.
 const VALUES_MAX: usize = 64;
 
 /// The secrets of one record, so that each can be redacted in all of its texts.
@@ -25,19 +25,19 @@ pub struct KnownValues {
 }
 
 impl KnownValues {
-    /// Remembers the secrets in a text.
+    /// Collects the secrets in a text.
     pub fn collect(&mut self, text: &str, profile: Profile) {
         self.remember(text, &find(text, profile));
     }
 
-    /// Remembers the text of a member if the member's name says that it is a secret.
+    /// Collects the text of a member whose name marks it as a secret.
     pub fn collect_member(&mut self, name: &str, text: &str) {
         if assignment::is_secret_member(name, text) {
             self.add("secret-member", text);
         }
     }
 
-    /// Remembers the secrets in all texts of a value, and those of members whose names say so.
+    /// Collects the secrets in all texts of a value, and the texts of members whose names mark them as secrets.
     pub fn collect_json(&mut self, value: &Value, profile: Profile) {
         match value {
             Value::String(text) => self.collect(text, profile),
@@ -72,7 +72,7 @@ impl KnownValues {
         self.values.is_empty()
     }
 
-    /// The text with `[redacted:rule]` in place of every repeat of a remembered value.
+    /// Replaces every repetition of a collected value by `[redacted:rule]`.
     pub fn hide<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut safe = Cow::Borrowed(text);
         for (rule, value) in &self.values {
@@ -90,7 +90,7 @@ impl KnownValues {
         safe
     }
 
-    /// JSON with every repeat of a remembered value redacted, in texts and in names of members.
+    /// Redacts every repetition of a collected value in JSON, in texts and member names.
     pub fn hide_json(&self, value: Value) -> Value {
         match value {
             Value::String(text) => Value::String(self.hide(&text).into_owned()),
@@ -108,7 +108,7 @@ impl KnownValues {
     }
 }
 
-/// Whether a value is distinct enough that a repeat of it is the secret and not chance.
+/// Whether a value is so distinctive that a repetition is not a coincidence.
 fn is_worth_finding(value: &str) -> bool {
     let bytes = value.as_bytes();
     let shortest = if bytes.iter().all(u8::is_ascii_digit) {
@@ -121,7 +121,7 @@ fn is_worth_finding(value: &str) -> bool {
     value.len() >= shortest && !is_placeholder(bytes)
 }
 
-/// Whether a repeat is no part of a longer word, as far as that matters for a value of its length.
+/// Whether a repetition counts: a short value must not be part of a longer word.
 fn stands_alone(text: &str, finding: &Finding) -> bool {
     let value = &text[finding.range.clone()];
     if value.len() >= UNMISTAKABLE && !is_plain_name(value.as_bytes()) {

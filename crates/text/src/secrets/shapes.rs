@@ -89,7 +89,7 @@ pub(super) fn at_keyword(text: &[u8], own: Own, at: Range<usize>) -> Option<Find
         Own::Secret => ("secret", named(text, at, Named::Secret)?),
         Own::Token => ("token", named(text, at, Named::Token)?),
         Own::ApiKey => ("api-key", named(text, at, Named::ApiKey)?),
-        // A header may have several sessions, so `scan` asks for them itself.
+        // A header may contain several session cookies, so `scan` handles them itself.
         Own::Cookie => return None,
         Own::Pass => ("password", assignment::pass_value(text, at)?),
         Own::Identified => ("password", assignment::identified(text, at)?),
@@ -172,7 +172,7 @@ fn exact(
     (length >= least && ends(text, end)).then_some(at.start..end)
 }
 
-/// A UUID behind the prefix that a vendor puts before its keys.
+/// A UUID after the key prefix of a vendor.
 fn prefixed_uuid(text: &[u8], at: Range<usize>) -> Option<Range<usize>> {
     let length = span(text, at.end, 37, |byte| byte.is_ascii_hexdigit() || *byte == b'-');
     let uuid = &text[at.end..at.end + length];
@@ -306,7 +306,7 @@ fn url_password(text: &[u8], at: Range<usize>) -> Option<Range<usize>> {
     });
     let host = text[at.end..at.end + userinfo].iter().rposition(|byte| *byte == b'@')?;
     let Some(colon) = text[at.end..at.end + host].iter().position(|byte| *byte == b':') else {
-        // A token may be there alone. Hex is the public key of an address that errors are sent to.
+        // A token may be the whole user part. Hex there is the public key of an error-reporting URL (DSN).
         let user = &text[at.end..at.end + host];
         let token = user.len() >= 12 && is_made_up(user) && !is_hex_or_uuid(user);
         return token.then_some(at.end..at.end + host);

@@ -1,5 +1,5 @@
-//! A secret that follows its name without a sign between them, or with something else than one: a flag, SQL,
-//! a line of netrc, attributes of XML, arguments of a call, and sentences. Only what looks made up counts.
+//! A secret that follows its name without `=` or `:` between them: after a flag, in SQL, in netrc, in attributes of
+//! XML, in arguments of a call, and in sentences. Only values that look like a password count.
 
 use std::ops::Range;
 
@@ -10,10 +10,10 @@ use super::super::judge::{
 };
 use super::{LONGEST, Named, SHORTEST, is_hex_key, is_spaced, names, quote};
 
-/// How far before a name its context is looked for.
+/// How many bytes before a name are searched for its context.
 const CONTEXT: usize = 96;
 
-/// The value beside the name with this keyword, if it is a secret.
+/// The value next to the name with this keyword, if it is a secret.
 pub(in super::super) fn loose_value(
     text: &[u8],
     at: Range<usize>,
@@ -117,7 +117,7 @@ fn in_braces(text: &[u8], start: usize, end: usize) -> Option<Range<usize>> {
     is_random_word(word).then_some(range)
 }
 
-/// What is in the quotes that open here.
+/// The text in the quotes that open here.
 fn quoted(text: &[u8], at: usize) -> Option<Range<usize>> {
     let mark = text.get(at).filter(|byte| matches!(byte, b'"' | b'\''))?;
     let inside = |byte: &u8| byte != mark && *byte != b'\n' && *byte != b'\\';
@@ -141,7 +141,7 @@ fn is_netrc(context: &[u8]) -> bool {
     contains_any(context, &["machine "]) && contains_any(context, &["login "])
 }
 
-/// Whether a word behind the name of a token is one.
+/// Whether a word after the name of a token looks like a token.
 fn is_random_word(bytes: &[u8]) -> bool {
     let in_word = |byte: &u8| in_name(byte) || b"-+/=.".contains(byte);
     let uuid =

@@ -1,5 +1,5 @@
-//! Names that are short for a password: `DB_PASS`, `smtp_pass`, `keystorePass`, `bind_pw`. As `pass` and `pw` are
-//! parts of other words and names, more is asked of the value than behind `password`.
+//! Names that are short for a password: `DB_PASS`, `smtp_pass`, `keystorePass`, `bind_pw`. Because `pass` and
+//! `pw` are parts of other words, the value has to meet stricter conditions than after `password`.
 
 use std::ops::Range;
 
@@ -9,13 +9,13 @@ use super::super::judge::{
 };
 use super::{Named, SHORTEST, is_code, is_spaced, read, words_are_secret};
 
-/// What `pass` is glued to in the names of flags and settings.
+/// Prefixes of `pass` in the names of flags and settings.
 const GLUED: [&str; 15] = [
     "store", "key", "db", "user", "admin", "root", "my", "pg", "smtp", "ftp", "mysql", "bind",
     "login", "trust", "wifi",
 ];
 
-/// The value that is given to such a name, if it is a secret.
+/// The value assigned to such a name, if it is a secret.
 pub(in super::super) fn pass_value(text: &[u8], at: Range<usize>) -> Option<Range<usize>> {
     if !is_name(text, &at) {
         return None;
@@ -49,7 +49,7 @@ pub(in super::super) fn pass_value(text: &[u8], at: Range<usize>) -> Option<Rang
     secret.then_some(value.range)
 }
 
-/// Whether a name ends here that is short for a password.
+/// Whether a short name for a password ends here.
 pub(super) fn is_name(text: &[u8], at: &Range<usize>) -> bool {
     let keyword = &text[at.clone()];
     let goes_on = text.get(at.end).is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_');

@@ -1,10 +1,10 @@
-//! Words that tell a secret from what only stands where one could.
+//! Words that distinguish a secret from other values in the same position.
 
-/// What may follow the keyword in a name, without its dashes: `secret_access_key`, `token1`.
+/// Suffixes after the keyword in a name, without separators: `secret_access_key`, `token1`.
 pub(super) const NAME_ENDS: [&str; 9] =
     ["", "key", "accesskey", "keybase", "value", "text", "plain", "plaintext", "env"];
 
-/// Values that are words of a language, of a form or of a schema.
+/// Values that are keywords of a language, a form or a schema.
 pub(super) const ORDINARY: [&str; 65] = [
     "string",
     "number",
@@ -73,7 +73,7 @@ pub(super) const ORDINARY: [&str; 65] = [
     "redacted",
 ];
 
-/// Parts of what is said to people about a password, in labels and messages.
+/// Words in labels and messages about passwords.
 pub(super) const SPOKEN: [&str; 24] = [
     "password",
     "passphrase",
@@ -101,7 +101,7 @@ pub(super) const SPOKEN: [&str; 24] = [
     " of ",
 ];
 
-/// Names of keys that open nothing.
+/// Names of keys that are not secrets.
 pub(super) const KEYS_OF_TABLES: [&str; 26] = [
     "content",
     "hash",

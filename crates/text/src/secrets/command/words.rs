@@ -1,15 +1,15 @@
-//! The words of a command line, read as far as the guard needs it: quotes, escapes and the end of the command.
+//! Splits a command line into words, as far as the guard needs it: quotes, escapes and the end of the command.
 
 use std::ops::Range;
 
 use super::super::bytes::span;
 
-/// How far behind a program its words are read.
+/// How many bytes after a program are read.
 pub(super) const COMMAND_MAX: usize = 1024;
-/// How many of its words are read.
+/// How many words are read.
 const WORDS_MAX: usize = 64;
 
-/// A word and whether quotes are around the whole of it.
+/// A word, and whether it is quoted as a whole.
 #[derive(Debug)]
 pub(super) struct Word {
     /// The word without the quotes around it.
@@ -17,8 +17,8 @@ pub(super) struct Word {
     pub(super) quoted: bool,
 }
 
-/// The words from `at` to the end of the command: a line's end, `;`, `|`, `&`, a closing bracket, or the end of
-/// the string that the whole command is written in.
+/// The words from `at` to the end of the command: the end of the line, `;`, `|`, `&`, a closing bracket, or the end
+/// of the string that contains the command.
 pub(super) fn words(text: &[u8], at: usize) -> Vec<Word> {
     up_to(text, at, WORDS_MAX)
 }
@@ -64,7 +64,7 @@ fn up_to(text: &[u8], at: usize, most: usize) -> Vec<Word> {
     words
 }
 
-/// Blanks, and line ends behind a backslash.
+/// Skips blanks and escaped line ends.
 fn blanks(text: &[u8], at: usize) -> usize {
     let mut length = 0;
     loop {
@@ -77,7 +77,7 @@ fn blanks(text: &[u8], at: usize) -> usize {
     }
 }
 
-/// Where the word ends that begins here, and whether a quote ends the command with it.
+/// The end of the word that begins here, and whether a closing quote ends the command after it.
 fn word_end(text: &[u8], start: usize) -> (usize, bool) {
     let plain = |byte: &u8| !b" \t\n\r;|&)<>`\"'\\$".contains(byte);
     let mut at = start;
@@ -100,7 +100,7 @@ fn word_end(text: &[u8], start: usize) -> (usize, bool) {
     }
 }
 
-/// Where the string ends that a quote at this place opens; nothing if it closes one that began before.
+/// The end of the string that a quote at this place opens; `None` if the quote closes an earlier one.
 fn quote_end(text: &[u8], at: usize) -> Option<usize> {
     let escaped = usize::from(text[at] == b'\\');
     let mark = *text.get(at + escaped)?;
@@ -123,17 +123,17 @@ fn quote_end(text: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// The range without a pair of quotes around it, and without a half pair.
+/// The range without the quotes around it, paired or not.
 pub(super) fn unquoted(text: &[u8], range: Range<usize>) -> Range<usize> {
     let Range { mut start, mut end } = range;
-    // Bash has strings with a dollar sign before them.
+    // Bash has strings with a dollar sign before them: `$'…'`.
     if text[start..end].starts_with(b"$'") || text[start..end].starts_with(b"$\"") {
         start += 1;
     }
     let escaped = usize::from(text[start..end].starts_with(b"\\"));
     let Some(mark) = text[start..end].get(escaped).filter(|byte| matches!(byte, b'"' | b'\''))
     else {
-        // A quote behind it closes a string that the command is in.
+        // A quote after it closes the string that contains the command.
         let length = span(text, start, end - start, |byte| !matches!(byte, b'"' | b'\''));
         let cut = if text[start..start + length].ends_with(b"\\") { length - 1 } else { length };
         return start..start + cut;

@@ -75,20 +75,20 @@ fn json_is_redacted_in_values_names_and_by_the_names_of_members() {
 }
 
 #[test]
-fn a_value_that_was_found_is_redacted_wherever_it_is_repeated() {
+fn a_found_secret_is_redacted_at_every_repetition() {
     let table = [
         (
             "mysql -u root -pq9Zt3k; retry with q9Zt3k or (q9Zt3k)",
             "mysql -u root -p[redacted:command-secret]; retry with [redacted:command-secret] or ([redacted:command-secret])",
         ),
-        // Eight characters or more count also inside of a longer word.
+        // Eight characters or more count even inside a longer word.
         (
             "DB_PASS=Winter2023! and xWinter2023!y",
             "DB_PASS=[redacted:password] and x[redacted:password]y",
         ),
-        // Six or seven count only alone.
+        // Six or seven count only as a separate word.
         ("token=q9Zt3k aq9Zt3k q9Zt3k", "token=[redacted:token] aq9Zt3k [redacted:token]"),
-        // What is said by chance stays: short values, words, short numbers.
+        // Values that occur by chance are kept: short values, words, short numbers.
         ("PASSWORD=abc1d abc1d", "PASSWORD=[redacted:password] abc1d"),
         (
             "PASSWORD=production deploy to production",
@@ -106,7 +106,7 @@ fn a_value_that_was_found_is_redacted_wherever_it_is_repeated() {
 }
 
 #[test]
-fn a_value_that_was_found_in_one_text_of_json_is_redacted_in_all() {
+fn a_secret_found_in_one_text_of_json_is_redacted_in_all() {
     let value = json!({
         "a": "then tr0ub4dor again", "password": "tr0ub4dor", "list": ["xx-tr0ub4dor-yy"],
         "tr0ub4dor": 1, "z": "DB_PASS=Zx81spectrum", "b": "Zx81spectrum",

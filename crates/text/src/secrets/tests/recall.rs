@@ -1,5 +1,5 @@
-//! How much the guard finds in lines that were written before the rules for them, and how often it takes an
-//! ordinary line for a secret. The figures are in `docs/secret-guard.md` too.
+//! Recall of the guard on lines that were written before the rules for them, and its false alarms on ordinary
+//! lines. The figures are in `docs/secret-guard.md` too.
 
 use std::path::{Path, PathBuf};
 
@@ -23,7 +23,7 @@ fn joined(row: &Value, key: &str) -> String {
     row[key].as_array().unwrap().iter().map(|part| part.as_str().unwrap()).collect()
 }
 
-/// The line with its secret marked if redaction leaves a piece of the secret in it.
+/// The line with its secret marked, if redaction leaves a part of the secret in it.
 fn missed(row: &Value) -> Option<String> {
     let [before, secret, after] = ["before", "secret", "after"].map(|key| joined(row, key));
     let safe = redact(&format!("{before}{secret}{after}"), Profile::Strict).into_inner();
@@ -69,7 +69,7 @@ fn no_harmless_command_is_taken_for_a_secret() {
     assert!(rows.len() >= 300 && alarms.is_empty(), "{}", alarms.join("\n"));
 }
 
-/// Every file below a directory that holds ordinary text of this repository. Tests hold secrets on purpose.
+/// All files below a directory with ordinary text of this repository. Tests contain secrets on purpose.
 fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
     let skipped = ["target", "tests", "testdata", "secrets", "node_modules", ".git"];
     let mut entries: Vec<PathBuf> =
