@@ -1,4 +1,4 @@
-//! Answers: an agent's final message is stored, found again, and forgotten on request.
+//! Answers: an agent's final message is stored, found by search, and deleted on request.
 
 use serde_json::{Value, json};
 use testkit::Home;
@@ -39,7 +39,7 @@ fn found(home: &Home, query: &str) -> Vec<Value> {
 
 /// @obs_answers
 #[test]
-fn the_final_message_of_every_agent_is_found_in_other_words_and_shown_in_its_trace() {
+fn the_final_message_of_every_agent_is_found_by_meaning_and_shown_in_its_trace() {
     for (agent, event, payload) in
         endings("The checkout rounded each line; now only the sum is rounded.")
     {
@@ -67,7 +67,7 @@ fn an_answer_without_a_daemon_is_stored_by_the_next_command() {
 
 /// @obs_answers
 #[test]
-fn a_purged_answer_leaves_no_byte_and_the_setting_turns_answers_off() {
+fn a_purged_answer_is_overwritten_and_the_setting_turns_answers_off() {
     let home = home();
     let (agent, event, payload) = &endings("The tulipmania figure was wrong.")[0];
     {
@@ -90,7 +90,7 @@ fn a_purged_answer_leaves_no_byte_and_the_setting_turns_answers_off() {
 
 /// @own_tools_are_not_recorded
 #[test]
-fn calls_of_our_own_tools_are_a_sign_of_life_and_no_record() {
+fn calls_of_our_own_tools_are_not_recorded() {
     let home = home();
     let _daemon = home.daemon();
     let tools = [

@@ -1,4 +1,4 @@
-//! Secrets on command lines: none of them is in any file of ours after the hook has run.
+//! Secrets on command lines: after the hook has run, no file of ours contains one.
 
 use serde_json::json;
 
@@ -35,10 +35,10 @@ const COMMANDS: [&str; 28] = [
     "snmpwalk -v3 -u bob -A @ host",
     "unknown-tool -u bob -p @ --all",
 ];
-/// Names of variables that hold a key in hex.
+/// Names of variables with a hex key.
 const KEYS: [&str; 4] = ["ENCRYPTION_KEY", "SIGNING_KEY", "RAILS_MASTER_KEY", "AZURE_OPENAI_KEY"];
 
-/// A value for each command, which is nowhere else.
+/// Each command with a unique secret value.
 fn events() -> Vec<(String, String)> {
     let commands = COMMANDS.iter().enumerate().map(|(number, command)| {
         let value = format!("Tr4vel{number:02}Light");
@@ -54,7 +54,7 @@ fn events() -> Vec<(String, String)> {
 /// @capture_secret_on_a_command_line
 /// @capture_secret_repeated
 #[test]
-fn no_secret_of_a_command_line_is_left_in_any_file() {
+fn no_secret_of_a_command_line_is_stored_in_any_file() {
     let mut home = home();
     home.set("REKINDLE_LOG_LEVEL", "debug");
     let events = events();
@@ -80,7 +80,7 @@ fn no_secret_of_a_command_line_is_left_in_any_file() {
             }
         }
     };
-    // Once over the spool and once over the socket.
+    // Once through the spool and once through the socket.
     send("s-1");
     assert_eq!(home.spooled().len(), 2 * events.len());
     assert_clean();

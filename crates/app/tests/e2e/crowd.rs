@@ -66,8 +66,8 @@ fn limited(home: &Home, ulimit: &str) -> (std::process::Child, u16) {
 
 /// @few_open_files_lock_nobody_out
 #[test]
-fn idle_connections_under_a_low_limit_on_open_files_keep_nobody_out() {
-    // The soft limit alone is raised; with a low hard limit there are fewer places.
+fn idle_connections_do_not_block_new_ones_under_a_low_open_file_limit() {
+    // Only the soft limit can be raised; with a low hard limit there are fewer connections.
     for (ulimit, most) in [("ulimit -Sn 256", 512), ("ulimit -n 256", 192), ("ulimit -n 100", 36)] {
         let home = home();
         let (mut child, port) = limited(&home, ulimit);
@@ -95,7 +95,7 @@ fn idle_connections_under_a_low_limit_on_open_files_keep_nobody_out() {
         let took = began.elapsed();
         println!("{ulimit}: all answered within {took:?}");
         assert!(took < Duration::from_secs(5), "{ulimit}: {took:?}");
-        // Those that showed the token, or came over the socket, are still there.
+        // Connections with the token, and those over the socket, are still open.
         assert_eq!(ask(&mut trusted), Some(405), "{ulimit}");
         let open = agent.rpc("status", &json!({})).unwrap()["connections"].as_u64().unwrap();
         assert!(open <= most, "{ulimit}: {open} connections");
@@ -344,7 +344,7 @@ fn bytes_that_are_no_request_are_refused_and_do_no_harm() {
 
 /// @early_refusals_close_the_connection
 #[test]
-fn a_refusal_before_the_body_was_read_says_so_and_closes() {
+fn a_refusal_before_the_body_is_read_closes_the_connection() {
     let mut home = home();
     home.set("REKINDLE_REQUEST_TIMEOUT", "1s");
     let daemon = home.daemon();
@@ -389,7 +389,7 @@ fn a_refusal_before_the_body_was_read_says_so_and_closes() {
         let _ = stream.write_all(request.as_bytes());
         let mut said = Vec::new();
         let shown: String = request.chars().take(60).collect();
-        // Nothing more is sent and the stream stays open on this side: it is the daemon that closes.
+        // The client sends nothing more and keeps its side open: the daemon has to close.
         let closed = stream.read_to_end(&mut said);
         assert!(closed.is_ok(), "{status} {shown:?}: {closed:?}");
         let answer = read_response(&mut said.as_slice())
@@ -410,7 +410,7 @@ fn a_refusal_before_the_body_was_read_says_so_and_closes() {
     }
 }
 
-/// A client that sends all of a large body before it reads still gets to read the refusal.
+/// A client that sends a large body completely before it reads can still read the refusal.
 ///
 /// @early_refusals_close_the_connection
 #[test]

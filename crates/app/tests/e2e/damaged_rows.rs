@@ -1,4 +1,4 @@
-//! One damaged row costs one row: everything else is listed, searched, purged and scrubbed as before.
+//! One damaged row affects only itself: all other rows are listed, searched, purged and scrubbed as before.
 
 use rusqlite::Connection;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use testkit::Home;
 
 use super::{home, sqlite};
 
-/// How rows are damaged, with checks off, as a flipped bit on the disk would.
+/// Statements that damage rows, run without checks, as a flipped bit on the disk would.
 const WOUNDS: [(&str, &str); 7] = [
     ("text that is not UTF-8", "content = CAST(x'6d616b6520fffe77726f6e67' AS TEXT)"),
     ("a blob where text belongs", "content = x'6d616b652077726f6e67'"),
@@ -17,7 +17,7 @@ const WOUNDS: [(&str, &str); 7] = [
     ("a session that does not exist", "session = 'x'"),
 ];
 
-/// A connection that may write what the schema forbids.
+/// A connection that may violate the schema.
 fn unchecked(home: &Home) -> Connection {
     let db = sqlite::open(&sqlite::path(home));
     db.busy_timeout(std::time::Duration::from_secs(10)).unwrap();
@@ -31,7 +31,7 @@ fn unchecked(home: &Home) -> Connection {
     db
 }
 
-/// Changes rows behind the program's back.
+/// Changes rows directly in the database file.
 fn wound(home: &Home, sql: &str) {
     let db = unchecked(home);
     let changed = db.execute(sql, []).unwrap();
@@ -66,12 +66,12 @@ fn filled() -> Home {
     }
     bash(&home, "t-3", "make third");
     home.hook("Stop", &json!({ "session_id": "s-1", "cwd": cwd }));
-    // A write takes in the spool.
+    // A write ingests the spool.
     home.run(&["mark", "a mark"]).ok();
     home
 }
 
-/// The ids of the commands that are damaged then, in the order of the wounds.
+/// Damages the commands and returns their ids, in the order of [`WOUNDS`].
 fn wounded(home: &Home) -> Vec<i64> {
     let id = |number: usize| {
         id_of(home, &format!("SELECT id FROM observations WHERE content = 'make wounded-{number}'"))
@@ -87,7 +87,7 @@ fn id_of(home: &Home, sql: &str) -> i64 {
     sqlite::open(&sqlite::path(home)).query_row(sql, [], |row| row.get(0)).unwrap()
 }
 
-/// Every way to look at records answers, and shows the sound ones.
+/// Asserts that every operation that reads records succeeds and shows the undamaged ones.
 fn assert_readable(home: &Home) {
     for line in [
         &["search", "make", "--project", "*"][..],
@@ -151,7 +151,7 @@ fn a_damaged_record_is_shown_as_such_named_by_doctor_and_purged_by_its_id() {
 
 /// @one_damaged_row_costs_one_row
 #[test]
-fn a_damaged_record_goes_with_its_project_and_its_age() {
+fn a_damaged_record_is_purged_by_project_and_by_age() {
     for filter in [&["--project", "web"][..], &["--older-than", "0"], &["--before", "2999-01-01"]] {
         let home = filled();
         wounded(&home);
@@ -163,7 +163,7 @@ fn a_damaged_record_goes_with_its_project_and_its_age() {
     }
 }
 
-/// Wounds of rows that are no commands. Of a table with two entries each has a home of its own.
+/// Statements that damage rows other than commands. A table with two entries gets one home per entry.
 const OTHER_WOUNDS: [(&str, &str); 19] = [
     ("sessions", "agent = x'6162', root = CAST(x'2fff' AS TEXT), state = 'banana'"),
     ("projects", "name = CAST(x'776562ff' AS TEXT)"),
@@ -209,7 +209,7 @@ fn filled_everywhere() -> Home {
 
 /// @one_damaged_row_costs_one_row
 #[test]
-fn damaged_rows_of_every_other_table_stop_nothing_and_are_repaired() {
+fn damaged_rows_of_other_tables_break_nothing_and_are_repaired() {
     for wounds in [&OTHER_WOUNDS[..15], &OTHER_WOUNDS[15..18], &OTHER_WOUNDS[18..]] {
         let home = filled_everywhere();
         for (table, set) in wounds {
@@ -234,7 +234,7 @@ fn damaged_rows_of_every_other_table_stop_nothing_and_are_repaired() {
     }
 }
 
-/// The trigger stands for any error inside the store that only one event meets.
+/// A trigger that makes storing one event fail, as an internal error of the store would.
 const POISON: &str = "CREATE TRIGGER poison BEFORE INSERT ON observations \
      WHEN new.content LIKE '%poison%' BEGIN SELECT raise(ABORT, 'poison'); END";
 
@@ -245,7 +245,7 @@ fn stored(home: &Home) -> Vec<String> {
 
 /// @a_failing_event_waits_in_the_spool
 #[test]
-fn a_well_formed_event_that_fails_inside_waits_in_the_spool_and_blocks_no_other() {
+fn an_event_that_cannot_be_stored_stays_in_the_spool_and_blocks_no_other() {
     let home = home();
     home.run(&["mark", "a mark"]).ok();
     sqlite::open(&sqlite::path(&home)).execute_batch(POISON).unwrap();
@@ -268,7 +268,7 @@ fn a_well_formed_event_that_fails_inside_waits_in_the_spool_and_blocks_no_other(
 
 /// @a_failing_event_waits_in_the_spool
 #[test]
-fn a_daemon_names_an_event_that_fails_inside_and_tries_it_again_later() {
+fn a_daemon_reports_an_event_that_cannot_be_stored_and_retries_it() {
     let home = home();
     home.run(&["mark", "a mark"]).ok();
     sqlite::open(&sqlite::path(&home)).execute_batch(POISON).unwrap();
@@ -291,7 +291,7 @@ fn a_daemon_names_an_event_that_fails_inside_and_tries_it_again_later() {
     assert_eq!(stored(&home), ["make one", "make two", "make poison"]);
 }
 
-/// Overwrites a page of the database of a home, from this byte of it on.
+/// Overwrites a page of the database, from this byte on.
 fn spoil(home: &Home, page: usize, from: usize) {
     use std::os::unix::fs::FileExt as _;
     let file = std::fs::OpenOptions::new().write(true).open(sqlite::path(home)).unwrap();
@@ -301,7 +301,7 @@ fn spoil(home: &Home, page: usize, from: usize) {
 
 /// @salvage_reads_leaf_pages
 #[test]
-fn a_lost_root_page_or_schema_costs_no_record_and_the_counts_are_told() {
+fn a_lost_root_page_or_schema_loses_no_record_and_the_counts_are_reported() {
     for (table, from) in [(Some("observations"), 0), (None, 100)] {
         let home = home();
         for number in 0..60 {
@@ -319,7 +319,7 @@ fn a_lost_root_page_or_schema_costs_no_record_and_the_counts_are_told() {
         drop(db);
         spoil(&home, page, from);
         let _daemon = home.daemon();
-        // The first call that meets the damage may be refused while the database is replaced.
+        // The first call on the damaged database may fail while the database is replaced.
         home.run(&["recent", "--project", "*"]);
         home.run(&["recent", "--project", "*"]).ok();
         let stats = home.run(&["stats", "--json"]).json();

@@ -56,7 +56,7 @@ fn what_was_purged_is_in_no_file_of_the_home_with_and_without_a_daemon() {
     }
 }
 
-/// Events with the word glued to other letters, each in another place.
+/// Events that contain the word inside a longer word, each in a different place.
 fn glued_events(home: &Home) {
     let cwd = home.path("web").to_string_lossy().into_owned();
     let tool = |session: &str, id: &str, name: &str, input: Value, response: Value| {
@@ -88,7 +88,7 @@ fn glued_events(home: &Home) {
 
 /// @purge_literal
 #[test]
-fn a_literal_purge_finds_the_text_within_longer_words_and_leaves_no_byte_of_it() {
+fn a_literal_purge_finds_the_text_inside_longer_words_and_overwrites_it() {
     for with_daemon in [false, true] {
         let home = home();
         let _daemon = with_daemon.then(|| home.daemon());
@@ -123,10 +123,10 @@ fn a_literal_of_few_characters_is_refused_and_hints_and_projects_are_counted() {
     home.run(&["hint", "set", "web", "word", &format!("a{WORD}b")]).ok();
     let would = home.run(&["purge", "--literal", WORD]).ok();
     assert!(would.contains("1 hint with the text left"), "{would}");
-    // Upper case is another text.
+    // The match is case-sensitive.
     let other = home.run(&["purge", "--literal", &WORD.to_uppercase()]).ok();
     assert_eq!(other, "nothing to purge\n");
-    // Quotes and line breaks are stored in another form inside of metadata.
+    // Quotes and line breaks are escaped in metadata, which is JSON.
     let text = "say \"hello\"\tnow";
     let cwd = home.path("web").to_string_lossy().into_owned();
     let response = json!({ "stderr": text, "exit_code": 1, "is_error": true });

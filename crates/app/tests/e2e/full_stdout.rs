@@ -1,4 +1,4 @@
-//! A stdout that takes nothing: a full disk is an error, a reader that left is none, and a hook never fails.
+//! A stdout that cannot be written: a full disk is an error, a closed pipe is not, and a hook never fails.
 
 use std::fs::OpenOptions;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -10,7 +10,7 @@ use testkit::{Home, wait_until};
 use super::home;
 use super::ways::request;
 
-/// Runs a command whose stdout is a full device; its exit code and stderr.
+/// Runs a command whose stdout is a full device. Returns its exit code and stderr.
 fn to_full(home: &Home, args: &[&str], stdin: &str) -> (i32, String) {
     let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
     let mut command = home.command(args);
@@ -67,7 +67,7 @@ fn a_hook_exits_with_0_even_if_its_answer_is_lost() {
 
 /// @lost_output_is_a_failure
 #[test]
-fn a_reader_that_left_is_no_failure_and_ends_a_command_that_goes_on() {
+fn a_closed_pipe_is_not_an_error_and_ends_a_following_command() {
     let home = home();
     let _daemon = home.daemon();
     for args in [&["ops", "--json"][..], &["help"], &["logs", "-f"]] {
@@ -76,7 +76,7 @@ fn a_reader_that_left_is_no_failure_and_ends_a_command_that_goes_on() {
         let mut child = command.spawn().unwrap();
         drop(child.stdout.take());
         let status = wait_until("the command ends", || {
-            // A line that is added is what `logs -f` notices it by.
+            // `logs -f` notices the closed pipe when it prints the next line.
             home.call("status", &json!({}));
             child.try_wait().ok().flatten()
         });
@@ -104,7 +104,7 @@ fn a_stdio_server_whose_client_is_gone_ends_cleanly() {
     let mut stdout = BufReader::new(child.stdout.take().unwrap());
     stdout.read_line(&mut answer).unwrap();
     drop(stdout);
-    // Its stdin stays open: the next answer is what tells it.
+    // Its stdin stays open, so it notices only when it writes the next answer.
     stdin.write_all(line.as_bytes()).unwrap();
     let status = wait_until("it ends", || child.try_wait().ok().flatten());
     let mut stderr = String::new();

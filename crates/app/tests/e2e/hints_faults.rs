@@ -328,7 +328,7 @@ fn commands_without_a_daemon_take_turns_and_lose_no_version() {
 
 /// @hints_delete_answers
 #[test]
-fn no_stored_answer_holds_the_value_of_a_deleted_hint() {
+fn no_stored_answer_contains_the_value_of_a_deleted_hint() {
     const VALUE: &str = "zanzibarquux-value";
     let home = home();
     let _daemon = home.daemon();
@@ -347,7 +347,7 @@ fn no_stored_answer_holds_the_value_of_a_deleted_hint() {
     let left = answers(&home);
     assert!(!left.contains(VALUE), "{left}");
     assert!(left.contains("stays-as-it-is"), "{left}");
-    // What is over by itself leaves no answer either.
+    // The value of an expired hint is removed from stored answers too.
     let params =
         json!({ "component": "web", "key": "port", "value": VALUE, "meta": { "ttl": "PT0.05S" } });
     home.call("set_hint", &params);

@@ -478,7 +478,7 @@ fn an_event_waits_in_the_spool_of_the_database_it_is_meant_for() {
 
 /// @capture_times
 #[test]
-fn an_event_of_the_year_9999_does_not_stay_on_top_of_everything() {
+fn an_event_of_the_year_9999_does_not_stay_the_newest() {
     const FAR: i64 = 253_370_764_800_000;
     let times = |home: &Home| -> Vec<i64> {
         let db = sqlite::open(&sqlite::path(home));
@@ -508,7 +508,7 @@ fn an_event_of_the_year_9999_does_not_stay_on_top_of_everything() {
         assert_eq!(stored.len(), 6);
         assert!(stored.iter().all(|at| (1_700_000_000_000..=latest).contains(at)), "{stored:?}");
     }
-    // The same from the spool.
+    // The time of a spooled event is corrected too.
     let home = home();
     home.hook("PostToolUse", &event("make spooled"));
     let [file] = home.spooled().try_into().unwrap();

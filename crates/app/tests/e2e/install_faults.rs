@@ -88,7 +88,7 @@ fn a_link_into_a_dotfiles_repository_stays_one() {
     assert_eq!(tree(&home), before);
 }
 
-/// A repository, as a clone with files of somebody else in it.
+/// Writes a repository, as it looks after a clone.
 fn repository(home: &Home) {
     for (file, text) in [("HEAD", "ref: refs/heads/main\n"), ("objects/x", ""), ("refs/x", "")] {
         home.write(&format!("repo/.git/{file}"), text);
@@ -103,7 +103,7 @@ fn in_repository(home: &Home, args: &[&str]) -> Run {
 
 /// @connect_project_links
 #[test]
-fn a_link_out_of_the_repository_is_refused_by_name_and_nothing_changes() {
+fn a_link_out_of_the_repository_is_refused_and_nothing_changes() {
     for (agent, link, to, named) in [
         ("claude-code", ".claude/settings.json", "../../private/config", ".claude/settings.json"),
         ("claude-code", ".claude/settings.json", "../../private/none", ".claude/settings.json"),
@@ -118,7 +118,7 @@ fn a_link_out_of_the_repository_is_refused_by_name_and_nothing_changes() {
         home.write("private/config", "{\"secret\": 4711}\n");
         home.write(".claude.json", "{}\n");
         home.write("repo/.git/hooks/x", "");
-        // A link to a link is one, too.
+        // A link to a link counts too.
         std::os::unix::fs::symlink("../private", home.path("repo/inner")).unwrap();
         let at = home.path("repo").join(link);
         std::fs::create_dir_all(at.parent().unwrap()).unwrap();
@@ -139,7 +139,7 @@ fn a_link_out_of_the_repository_is_refused_by_name_and_nothing_changes() {
 
 /// @connect_project_links
 #[test]
-fn a_link_within_the_repository_is_followed_and_one_that_was_moved_since_is_not() {
+fn a_link_inside_the_repository_is_followed_unless_it_was_retargeted_later() {
     let home = home();
     repository(&home);
     home.write("repo/common/claude/settings.json", "{}\n");
@@ -147,7 +147,7 @@ fn a_link_within_the_repository_is_followed_and_one_that_was_moved_since_is_not(
     in_repository(&home, &["install", "--scope", "project", "claude-code"]).ok();
     let settings = read(&home, "repo/common/claude/settings.json");
     assert!(settings.contains("SessionStart"), "{settings}");
-    // Somebody else's commit points the file elsewhere.
+    // A later commit retargets the link.
     home.write("private/config", "{}");
     let file = home.path("repo/.claude/settings.json");
     std::fs::remove_file(&file).unwrap();
@@ -162,7 +162,7 @@ fn a_link_within_the_repository_is_followed_and_one_that_was_moved_since_is_not(
 
 /// @connect_bad_entry
 #[test]
-fn one_file_that_cannot_be_undone_does_not_keep_the_others() {
+fn one_file_that_cannot_be_restored_does_not_block_the_others() {
     type Spoil = fn(&std::path::Path);
     let bad: [(&str, Spoil); 3] = [
         ("line 1 column 3", |path| std::fs::write(path, "{ broken").unwrap()),
@@ -180,7 +180,7 @@ fn one_file_that_cannot_be_undone_does_not_keep_the_others() {
         furnish(&home);
         let before = tree(&home);
         install(&home, &AGENTS).ok();
-        // One vanished: there is nothing to undo in it.
+        // A file that was deleted needs no undo.
         std::fs::remove_file(home.path(".gemini/settings.json")).unwrap();
         let file = home.path(".cursor/hooks.json");
         let connected = std::fs::read(&file).unwrap();
@@ -195,7 +195,7 @@ fn one_file_that_cannot_be_undone_does_not_keep_the_others() {
         }
         let told = home.run(&["uninstall", "--json"]);
         assert_eq!((told.code, &told.json()["failed"][0]["data"]["agent"]), (1, &json!("cursor")));
-        // Once it is mended, the record still knows what was there.
+        // After the file is repaired, the record still has its original content.
         let _ = std::fs::remove_file(&file).or_else(|_| std::fs::remove_dir(&file));
         std::fs::write(&file, &connected).unwrap();
         home.run(&["uninstall"]).ok();

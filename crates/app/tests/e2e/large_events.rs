@@ -1,5 +1,5 @@
-//! Events of up to 64 MiB, whatever their structure: the hook takes little memory and loses none of them, and a
-//! request to the daemon cannot take more memory than it is worth.
+//! Events of up to 64 MiB and any structure: the hook uses little memory and loses none of them, and no request
+//! makes the daemon use too much memory.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -11,16 +11,16 @@ use testkit::{Home, Run};
 use super::home;
 
 const MIB: usize = 1024 * 1024;
-/// KiB of memory that the hook may allocate.
+/// Memory limit of the hook, in KiB.
 const HOOK_KIB: usize = 100 * 1024;
-/// KiB by which the memory of the daemon may grow.
+/// Limit for the growth of the daemon's memory, in KiB.
 const DAEMON_KIB: usize = 150 * 1024;
 
-/// Shapes of a response that take far more memory as a tree than as a text.
+/// Shapes of a response whose parsed tree takes far more memory than its text.
 const SHAPES: &[&str] =
     &["numbers", "objects", "lists", "members", "texts", "one text", "deep lists", "deep objects"];
 
-/// A JSON value of this shape of about so many bytes.
+/// A JSON value of this shape, of about this many bytes.
 fn response(shape: &str, bytes: usize) -> String {
     let list = |item: &str| format!("[{}0]", item.repeat(bytes / item.len()));
     let nested = |open: &str, close: &str| {
@@ -43,7 +43,7 @@ fn response(shape: &str, bytes: usize) -> String {
     }
 }
 
-/// An event that names its session, its tool and its command behind such a response.
+/// An event that has its session, tool and command after such a response.
 fn event(shape: &str, bytes: usize) -> Vec<u8> {
     let response = response(shape, bytes);
     format!(
@@ -53,7 +53,7 @@ fn event(shape: &str, bytes: usize) -> Vec<u8> {
     .into_bytes()
 }
 
-/// Runs the hook with at most [`HOOK_KIB`] to allocate.
+/// Runs the hook with [`HOOK_KIB`] as its memory limit.
 fn bounded_hook(home: &Home, stdin: &[u8]) -> Run {
     let mut shell = Command::new("sh");
     shell.args(["-c", &format!("ulimit -d {HOOK_KIB} && exec \"$0\" hook PostToolUse")]);
@@ -61,7 +61,7 @@ fn bounded_hook(home: &Home, stdin: &[u8]) -> Run {
     finish(shell, stdin)
 }
 
-/// The one event in the spool, which is then emptied.
+/// Takes the only event out of the spool.
 fn only_spooled(home: &Home) -> Value {
     let files = home.spooled();
     let [file] = files.as_slice() else { panic!("{} events in the spool", files.len()) };
@@ -85,10 +85,10 @@ fn assert_kept(event: &Value, what: &str) {
 
 /// @hook_memory
 #[test]
-fn an_event_of_any_structure_and_size_is_kept_within_100_mb() {
+fn an_event_of_any_structure_and_size_is_stored_within_100_mb() {
     let home = home();
     let sizes = |shape: &str| match shape {
-        // Only the fast ones at full size: the build for tests is slow.
+        // Only the fast shapes at full size: the debug build is slow.
         "texts" | "one text" => vec![64 * MIB - 1_000],
         "numbers" | "objects" => vec![MIB + MIB / 10, 15 * MIB],
         _ => vec![4 * MIB],
@@ -116,7 +116,7 @@ fn a_small_event_that_is_nested_too_deep_is_kept() {
 
 /// @hook_memory
 #[test]
-fn of_an_event_that_breaks_off_the_part_that_arrived_is_kept() {
+fn the_received_part_of_a_truncated_event_is_kept() {
     let home = home();
     let head = r#"{"session_id":"s-big","cwd":"/srv/app","tool_use_id":"t-1","tool_name":"Bash","tool_input":{"command":"make numbat"},"tool_response":"#;
     for shape in ["numbers", "one text", "deep objects"] {
@@ -130,19 +130,19 @@ fn of_an_event_that_breaks_off_the_part_that_arrived_is_kept() {
 
 /// @hook_memory
 #[test]
-fn an_event_whose_time_is_over_is_spooled_and_taken_in_by_the_daemon() {
+fn an_event_past_its_deadline_is_spooled_and_ingested_by_the_daemon() {
     let home = home();
     let daemon = home.daemon();
     let started = Instant::now();
     bounded_hook(&home, &event("numbers", 15 * MIB));
-    // In an optimised build this takes less than the deadline; whatever it takes, the event is not lost.
+    // An optimised build meets the deadline. A slower one misses it, and must not lose the event.
     assert!(started.elapsed() < Duration::from_secs(60));
     let found = home.call("search", &json!({ "query": "numbat", "project": "*" }));
     assert_eq!(found["results"].as_array().unwrap().len(), 1, "{found}");
     drop(daemon);
 }
 
-/// KiB of memory that a process has taken at most, where the system tells.
+/// Peak memory of a process in KiB, if the system reports it.
 fn peak_kib(pid: u32) -> Option<usize> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
@@ -151,7 +151,7 @@ fn peak_kib(pid: u32) -> Option<usize> {
 
 /// @daemon_memory
 #[test]
-fn no_request_makes_the_daemon_take_150_mb() {
+fn no_request_makes_the_daemon_use_150_mb() {
     let home = home();
     let daemon = home.daemon();
     let before = peak_kib(daemon.pid());

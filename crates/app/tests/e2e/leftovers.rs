@@ -1,4 +1,4 @@
-//! What a restore or a backup leaves that is killed in the middle: it is found, told and removed.
+//! Scratch files of a killed restore or backup: they are found, reported and removed.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -8,7 +8,7 @@ use testkit::home::signal;
 
 use super::{home, sqlite};
 
-/// Files of this directory whose names have this in them.
+/// The files of this directory whose names contain `part`.
 fn named(dir: &Path, part: &str) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
     let has = |path: &PathBuf| path.file_name().unwrap().to_str().unwrap().contains(part);
@@ -17,7 +17,7 @@ fn named(dir: &Path, part: &str) -> Vec<PathBuf> {
     found
 }
 
-/// A home with a hint and a backup so large that a copy of it takes a moment.
+/// A home with a hint and a backup so large that copying it takes a moment.
 fn with_large_backup() -> Home {
     let home = home();
     home.run(&["hint", "set", "web", "build", "make", "--ttl", "forever"]).ok();
@@ -32,8 +32,8 @@ fn with_large_backup() -> Home {
     home
 }
 
-/// Runs a command and kills it as soon as a file with `part` in its name is there; says whether that
-/// file stayed.
+/// Runs a command and kills it as soon as a file with `part` in its name exists. Returns whether that file is
+/// still there.
 fn kill_midway(home: &Home, args: &[&str], dir: &Path, part: &str) -> bool {
     let mut command = home.command(args);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -50,14 +50,14 @@ fn kill_midway(home: &Home, args: &[&str], dir: &Path, part: &str) -> bool {
 
 /// @leftovers_are_swept
 #[test]
-fn a_killed_restore_changes_nothing_and_its_leftovers_are_told_and_removed() {
+fn a_killed_restore_changes_nothing_and_its_scratch_files_are_reported_and_removed() {
     let home = with_large_backup();
     let data = home.path("data");
     assert!(
         (0..20).any(|_| kill_midway(&home, &["restore", "copy.db"], &data, ".restore-")),
         "no restore was killed midway"
     );
-    // A file that a user named alike is none of ours.
+    // A file that a user gave a similar name is not ours.
     let users = home.write("data/rekindle.db.restore-old", "mine");
     let left = named(&data, ".restore-");
     let shown = left[0].display().to_string();
@@ -96,7 +96,7 @@ fn a_daemon_removes_leftovers_when_it_starts_and_logs_them() {
 
 /// @leftovers_are_swept
 #[test]
-fn a_killed_backup_leaves_nothing_once_it_is_repeated() {
+fn a_repeated_backup_removes_the_scratch_files_of_a_killed_one() {
     let home = with_large_backup();
     home.run(&["restore", "copy.db"]).ok();
     let dir = home.dir.clone();
@@ -117,11 +117,11 @@ fn a_killed_backup_leaves_nothing_once_it_is_repeated() {
 
 /// @leftovers_are_swept
 #[test]
-fn a_repair_that_was_killed_between_its_two_renamings_is_ended() {
+fn a_repair_killed_between_its_two_renames_is_finished() {
     let home = home();
     home.run(&["hint", "set", "web", "build", "make", "--ttl", "forever"]).ok();
     home.run(&["backup", "copy.db"]).ok();
-    // The damaged database was moved aside, its log was not yet, and the new one waits.
+    // The damaged database was moved aside, but not its WAL, and the new one is complete.
     let at = |name: &str| home.path(&format!("data/{name}"));
     std::fs::rename(home.path("copy.db"), at("rekindle.db.fresh-7-0")).unwrap();
     std::fs::rename(at("rekindle.db"), at("rekindle.db.corrupt-20260101T000000Z")).unwrap();

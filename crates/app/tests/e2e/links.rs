@@ -1,4 +1,4 @@
-//! One database has one daemon, whichever name leads to it.
+//! One database has one daemon, whichever path it is opened by.
 
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -8,7 +8,7 @@ use testkit::{Home, Run};
 
 use super::{home, sqlite};
 
-/// A home that keeps its database where a user without settings has it.
+/// A home with the database at its default path.
 fn plain_home() -> Home {
     let mut home = home();
     for name in ["REKINDLE_HOME", "REKINDLE_RUNTIME_DIR"] {
@@ -25,7 +25,7 @@ fn set(home: &Home, db: &Path, key: &str) -> Run {
     home.run(&["hint", "set", "web", key, "make", "--ttl", "forever", "--db", db])
 }
 
-/// The hints that the database has, read by another program.
+/// The hints in the database, read directly with SQLite.
 fn keys(path: &Path) -> Vec<String> {
     let db = sqlite::open(path);
     let mut select = db.prepare("SELECT DISTINCT key FROM hint_variants ORDER BY key").unwrap();
@@ -34,7 +34,7 @@ fn keys(path: &Path) -> Vec<String> {
 
 /// @one_daemon_whichever_link
 #[test]
-fn a_symbolic_link_to_the_database_leads_to_its_daemon() {
+fn a_symbolic_link_to_the_database_uses_its_daemon() {
     let home = plain_home();
     let daemon = home.daemon();
     let database = sqlite::path(&home);
@@ -52,14 +52,14 @@ fn a_symbolic_link_to_the_database_leads_to_its_daemon() {
         let served = home.run(&["serve", "--http", "--json", "--db", named]).json();
         assert_eq!(served["pid"], daemon.pid(), "{named}");
     }
-    // Nothing was made beside the links.
+    // Nothing was created beside the links.
     let beside = std::fs::read_dir(home.path("else/where")).unwrap().count();
     assert_eq!((beside, home.path("link.db.lock").exists()), (1, false));
 }
 
 /// @one_daemon_whichever_link
 #[test]
-fn a_hard_link_is_refused_and_the_name_in_use_is_told() {
+fn a_hard_link_is_refused_and_the_error_names_the_open_path() {
     let mut home = plain_home();
     let (first, other) = (home.path("one/a.db"), home.path("two/b.db"));
     for path in [&first, &other] {
@@ -69,7 +69,7 @@ fn a_hard_link_is_refused_and_the_name_in_use_is_told() {
     set(&home, &first, "before").ok();
     std::fs::hard_link(&first, &other).unwrap();
     let told = format!("{} is another name of the database {named}", other.display());
-    // Also without a daemon: the log of the last write is beside the first name.
+    // Without a daemon too: the WAL of the last write is beside the first path.
     let refused = set(&home, &other, "lost");
     assert_eq!(refused.code, 1, "{refused:?}");
     assert!(refused.stderr.contains(&told), "{refused:?}");
@@ -87,7 +87,7 @@ fn a_hard_link_is_refused_and_the_name_in_use_is_told() {
     drop(daemon);
     assert_eq!(keys(&first), ["after", "before"]);
     assert!(sqlite::is_sound(&first));
-    // With its first name gone, the other one is the database.
+    // After the first path is deleted, the other one is the database.
     std::fs::remove_file(&first).unwrap();
     for suffix in ["-wal", "-shm"] {
         let at = |path: &Path| format!("{}{suffix}", path.display());
@@ -99,7 +99,7 @@ fn a_hard_link_is_refused_and_the_name_in_use_is_told() {
 
 /// @one_daemon_whichever_link
 #[test]
-fn a_second_runtime_directory_is_told_where_the_daemon_is() {
+fn a_second_runtime_directory_gets_an_error_that_names_the_daemon() {
     let mut home = home();
     let daemon = home.daemon();
     let (run, other) = (home.path("run"), home.path("other"));
@@ -120,7 +120,7 @@ fn a_second_runtime_directory_is_told_where_the_daemon_is() {
 
 /// @one_daemon_whichever_link
 #[test]
-fn a_database_that_is_a_link_to_another_disk_is_repaired_and_restored_in_its_place() {
+fn a_linked_database_is_repaired_and_restored_at_its_target() {
     let home = home();
     let real = home.path("disk/real.db");
     std::fs::create_dir_all(home.path("disk")).unwrap();

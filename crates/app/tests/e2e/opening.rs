@@ -1,5 +1,5 @@
-//! Which files are opened at all: a file that is not a database of ours is refused by name and left
-//! exactly as it is, and nothing waits for a pipe.
+//! Opening files: a file that is not a database of ours is refused by name and not changed, and no command blocks
+//! on a pipe.
 
 use std::fs::Permissions;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -13,7 +13,7 @@ use testkit::{Home, Run, wait_until};
 
 use super::{home, sqlite};
 
-/// Long enough for a debug build on a busy machine, and far shorter than waiting for a pipe.
+/// Long enough for a debug build on a busy machine. A command that blocks on a pipe never ends.
 const AT_ONCE: Duration = Duration::from_secs(30);
 
 /// Every entry of a directory with its mode and, if it is a file, its bytes.
@@ -36,7 +36,7 @@ fn mkfifo(path: &Path) {
     assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
 }
 
-/// A home in which databases are named by `--db` alone, so that their files lie beside them.
+/// A home in which databases are chosen only by `--db`, so that their other files are beside them.
 fn plain_home() -> Home {
     let mut home = home();
     home.unset("REKINDLE_HOME");
@@ -52,7 +52,7 @@ fn refused(run: &Run, file: &Path, words: &str, what: &[&str]) {
     assert!(said.contains(&format!("{} {words}", file.display())), "{what:?}: {run:?}");
 }
 
-/// Every way to open `file` fails with its name, the reason and a hint, and changes nothing beside it.
+/// Asserts that every way to open `file` fails with its name, the reason and a hint, and changes nothing beside it.
 fn refused_everywhere(home: &Home, file: &Path, words: &str) {
     let before = listing(&home.path("docs"));
     let named = file.to_str().unwrap();
@@ -90,7 +90,7 @@ fn refused_everywhere(home: &Home, file: &Path, words: &str) {
 
 /// @only_databases_are_opened
 #[test]
-fn a_file_that_is_no_database_is_refused_by_name_and_left_as_it_is() {
+fn a_file_that_is_not_a_database_is_refused_by_name_and_unchanged() {
     let home = plain_home();
     let texts: [(&str, &[u8]); 4] = [
         ("notes.txt", b"precious notes\n"),
@@ -114,7 +114,7 @@ fn a_file_that_is_no_database_is_refused_by_name_and_left_as_it_is() {
 
 /// @only_databases_are_opened
 #[test]
-fn the_variables_that_name_a_database_are_held_to_the_same_rule() {
+fn the_environment_variables_for_a_database_follow_the_same_rule() {
     let mut home = plain_home();
     let notes = home.write("docs/rekindle.db", "precious notes\n");
     let before = listing(&home.path("docs"));
@@ -129,7 +129,7 @@ fn the_variables_that_name_a_database_are_held_to_the_same_rule() {
 
 /// @only_databases_are_opened
 #[test]
-fn a_damaged_database_of_another_application_is_left_as_it_is() {
+fn a_damaged_database_of_another_application_is_unchanged() {
     let home = plain_home();
     let file = home.path("docs/theirs.db");
     sqlite::open(&file)
@@ -169,13 +169,13 @@ fn pipes_sockets_directories_and_broken_links_are_refused_at_once() {
     }
     symlink(&pipe, at("link")).unwrap();
     let run = home.run(&["recent", "--db", at("link").to_str().unwrap()]);
-    // It is named by where the link leads.
+    // The error names the target of the link.
     refused(&run, &pipe, "is not a database: it is a pipe", &["link"]);
 }
 
 /// @only_databases_are_opened
 #[test]
-fn a_hook_that_names_such_a_file_keeps_its_event_elsewhere_until_there_is_a_database() {
+fn a_hook_for_a_refused_file_spools_its_event_until_there_is_a_database() {
     let home = plain_home();
     let notes = home.write("docs/notes.db", "precious notes\n");
     let before = listing(&home.path("docs"));
@@ -187,7 +187,7 @@ fn a_hook_that_names_such_a_file_keeps_its_event_elsewhere_until_there_is_a_data
     }
     let log = home.run(&["logs", "--hook", "--db", named]).ok();
     assert_eq!(log.matches("is not an SQLite database").count(), 3, "{log}");
-    // The user moves the file away; the events that waited are recorded.
+    // The user moves the file away, and the spooled events are recorded.
     std::fs::rename(&notes, home.path("notes.txt")).unwrap();
     let found = home.run(&["search", "zebrafish", "--project", "*", "--db", named]).ok();
     assert!(found.contains("tame the zebrafish"), "{found}");
@@ -204,7 +204,7 @@ fn an_empty_file_becomes_a_database() {
 
 /// @only_databases_are_opened
 #[test]
-fn a_daemon_whose_file_is_replaced_by_something_else_spools_and_goes_on_later() {
+fn a_daemon_whose_database_is_replaced_by_another_file_spools_and_recovers() {
     let home = home();
     let daemon = home.daemon();
     let hint = |key: &str| json!({ "component": "web", "key": key, "value": "make" });
@@ -227,7 +227,7 @@ fn a_daemon_whose_file_is_replaced_by_something_else_spools_and_goes_on_later() 
 
 /// @pipes_are_never_waited_for
 #[test]
-fn a_pipe_in_the_place_of_any_file_that_is_read_fails_at_once() {
+fn a_pipe_in_place_of_any_file_fails_at_once() {
     let home = home();
     home.run(&["hint", "set", "web", "build", "make", "--ttl", "forever"]).ok();
     let pipe = home.path("pipe");
@@ -244,10 +244,10 @@ fn a_pipe_in_the_place_of_any_file_that_is_read_fails_at_once() {
     }
     let restored = home.run(&["restore", "run"]);
     assert!(restored.stderr.contains("it is a directory"), "{restored:?}");
-    // Eval takes the output of a command; a pipe into which nothing writes is empty.
+    // `eval` accepts the output of a command; a pipe without a writer is empty.
     let run = home.run(&["eval", "--docs", "pipe", "--questions", "pipe"]);
     assert_ne!(run.code, 0, "{run:?}");
-    // Files that the program has for itself.
+    // Our own files.
     let own = ["data/token", "data/log/hook.log", "data/log/daemon.log", "data/rekindle.db-paused"];
     for file in own {
         let file = home.path(file);
@@ -268,7 +268,7 @@ fn a_pipe_in_the_place_of_any_file_that_is_read_fails_at_once() {
 
 /// @pipes_are_never_waited_for
 #[test]
-fn a_pipe_in_the_place_of_a_journal_is_named_and_events_wait() {
+fn a_pipe_in_place_of_a_journal_is_reported_and_events_are_spooled() {
     let home = home();
     home.run(&["hint", "set", "web", "build", "make", "--ttl", "forever"]).ok();
     for suffix in ["-journal", "-wal", "-shm"] {
@@ -292,7 +292,7 @@ fn a_pipe_in_the_place_of_a_journal_is_named_and_events_wait() {
 
 /// @pipes_are_never_waited_for
 #[test]
-fn a_pipe_in_the_place_of_the_settings_is_named() {
+fn a_pipe_in_place_of_the_settings_is_reported() {
     let mut home = home();
     let settings = home.path("config.toml");
     mkfifo(&settings);
@@ -304,11 +304,11 @@ fn a_pipe_in_the_place_of_the_settings_is_named() {
 
 /// @a_damaged_database_is_set_aside
 #[test]
-fn a_damaged_header_that_cannot_be_told_from_another_file_is_reported_with_the_way_out() {
+fn an_unrecognisable_damaged_header_is_reported_with_a_way_out() {
     let home = home();
     home.run(&["hint", "set", "web", "build", "make", "--ttl", "forever"]).ok();
     home.run(&["backup", "copy.db"]).ok();
-    // A copy is a file that was never opened.
+    // A copy is a new file, which was never opened before.
     let (database, damaged) = (sqlite::path(&home), home.path("damaged.db"));
     let mut bytes = std::fs::read(home.path("copy.db")).unwrap();
     bytes[..40].fill(b'!');

@@ -1,5 +1,4 @@
-//! A database that cannot be written for a while: it is used for reading, and written again as soon as
-//! that is possible.
+//! A database that is read-only for a while: it is used for reading, and written again as soon as possible.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
@@ -12,7 +11,7 @@ use testkit::{Home, Run, wait_until};
 
 use super::{home, sqlite};
 
-/// A home whose processes are held to the modes of files, also if the tests run as root.
+/// A home whose processes respect file modes even if the tests run as root.
 struct Bound {
     home: Home,
     is_root: bool,
@@ -22,7 +21,7 @@ impl Bound {
     fn new() -> Bound {
         let (home, is_root) = (home(), client::platform::uid() == 0);
         if is_root {
-            // The user that is nobody has to reach the directory and own it.
+            // Uid 65534 needs access to the directory and has to own it.
             assert!(
                 Command::new("chown").arg("65534:65534").arg(&home.dir).status().unwrap().success()
             );
@@ -72,7 +71,7 @@ impl Drop for Served {
 
 /// @a_read_only_database_is_unavailable
 #[test]
-fn a_daemon_that_started_read_only_writes_once_it_may() {
+fn a_daemon_that_started_read_only_writes_when_the_database_is_writable() {
     let bound = Bound::new();
     bound.set("before").ok();
     let database = bound.home.path("data/rekindle.db");
@@ -101,7 +100,7 @@ fn a_daemon_that_started_read_only_writes_once_it_may() {
 
 /// @a_read_only_database_is_unavailable
 #[test]
-fn an_index_of_the_log_that_stayed_read_only_is_repaired() {
+fn a_shm_file_that_stayed_read_only_is_repaired() {
     let bound = Bound::new();
     let index = bound.home.path("data/rekindle.db-shm");
     bound.set("before").ok();
@@ -112,7 +111,7 @@ fn an_index_of_the_log_that_stayed_read_only_is_repaired() {
     let fixed = bound.run(&["doctor", "--fix"]);
     assert!(fixed.stdout.contains(&format!("made {} writable", index.display())), "{fixed:?}");
     assert_eq!(mode(&index), 0o600);
-    // Whoever opens the database to write does it too.
+    // A command that opens the database for writing repairs the mode too.
     chmod(&index, 0o400);
     bound.set("after").ok();
     assert_eq!(mode(&index), 0o600);

@@ -403,11 +403,11 @@ fn the_socket_needs_no_token_and_lies_where_only_its_user_comes() {
 
 /// @agents_store_no_secrets
 #[test]
-fn an_agent_stores_a_secret_only_if_the_setting_lets_it() {
+fn an_agent_stores_a_secret_only_if_the_setting_allows_it() {
     const SETTING: &str = "hints.agents_may_store_secrets";
     let home = home();
     let daemon = home.daemon();
-    // Not a real key: it is put together so that no scanner takes this file for a leak.
+    // Not a real key. It is assembled here so that no secret scanner reports this file.
     let secret = format!("AKIA{}", "IOSFODNN7EXAMPLF");
     let set = |more: serde_json::Value| {
         let mut params = json!({ "component": "web", "key": "cloud", "value": secret });
@@ -436,7 +436,7 @@ fn an_agent_stores_a_secret_only_if_the_setting_lets_it() {
         }
     }
     untouched(&home);
-    // A person may, and so may an agent once the setting is on.
+    // A user may store it, and so may an agent with the setting.
     home.run(&["hint", "set", "web", "mine", &secret, "--no-secret-guard"]).ok();
     home.run(&["config", "set", SETTING, "true"]).ok();
     drop((stdio, daemon));

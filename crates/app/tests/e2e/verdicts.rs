@@ -1,4 +1,4 @@
-//! Runs and commits whose exit code says nothing: what they printed decides what is recorded of them.
+//! Runs and commits without a usable exit code: their output decides how they are recorded.
 
 use serde_json::{Value, json};
 use testkit::Home;
@@ -8,7 +8,7 @@ use super::home;
 const RED: &str = "running 2 tests\ntest parses ... ok\ntest adds ... FAILED\n\nthread 'adds' panicked at src/lib.rs:9:5:\nassertion `left == right` failed\n\ntest result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n\nerror: test failed, to rerun pass `--lib`\n";
 const GREEN: &str = "error: a log line\ntest failed_logins ... ok\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n";
 
-/// A command that an agent reports as used, with this response.
+/// Sends a command of an agent with this response.
 fn ran(home: &Home, agent: &str, session: &str, command: &str, response: &Value) {
     let payload = json!({
         "session_id": session, "cwd": home.path(""), "hook_event_name": "PostToolUse",
@@ -20,7 +20,7 @@ fn ran(home: &Home, agent: &str, session: &str, command: &str, response: &Value)
     assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{command}");
 }
 
-/// Type and metadata of what a session left, in order.
+/// Type and metadata of the records of a session, in order.
 fn records(home: &Home, session: &str) -> Vec<(String, Value)> {
     let trace = home.call("session_trace", &json!({ "session_id": session }));
     let turns = trace["prompts"].as_array().unwrap();
@@ -38,7 +38,7 @@ fn records(home: &Home, session: &str) -> Vec<(String, Value)> {
 /// @capture_verdicts
 /// @capture_run
 #[test]
-fn a_red_run_behind_a_pipe_and_one_of_codex_are_recorded_as_failures() {
+fn failed_runs_behind_a_pipe_and_in_codex_are_recorded_as_failures() {
     for with_daemon in [true, false] {
         let home = home();
         // Without a daemon the hook itself reads the output, before it spools the event.
@@ -95,7 +95,7 @@ fn a_commit_that_failed_in_codex_is_neither_a_commit_nor_completed() {
 
 /// @capture_shortened
 #[test]
-fn the_numbers_at_the_end_of_five_megabytes_are_recorded() {
+fn the_counts_at_the_end_of_a_five_megabyte_output_are_recorded() {
     let home = home();
     let _daemon = home.daemon();
     let output = format!("{}{RED}", "a line of a long log\n".repeat(250_000));

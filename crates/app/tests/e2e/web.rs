@@ -110,14 +110,14 @@ fn the_link_opens_the_page_once_and_leaves_a_strict_cookie_and_a_key() {
 
 /// @one_time_link
 #[test]
-fn the_link_leads_to_the_address_that_stands_beside_it() {
+fn the_link_redirects_to_the_address_in_its_other_parameters() {
     let home = home();
     let daemon = home.daemon();
     let opened =
         Http::new(daemon.port).get(&format!("{}&session=a%20b&view=file&path=x", link(&home)));
     let (after, _) = opened.header("Location").unwrap().split_once("#open=").unwrap();
     assert_eq!((opened.status, after), (303, "/?session=a%20b&view=file&path=x"));
-    // `localhost` may also mean somebody else's server at [::1]: the browser is let in by address only.
+    // `localhost` may also be the server of another user at [::1], so links only work at the address.
     let by_name = Http::new(daemon.port).with("Host", &format!("LOCALHOST:{}", daemon.port));
     let link = link(&home);
     let moved = by_name.get(&link);
@@ -137,8 +137,8 @@ fn a_cookie_without_a_proof_reads_nothing_on_any_path() {
     let ask = request("get_hint", &get());
     let answer = page.post("/rpc", ask.as_bytes());
     assert_eq!(of_rpc(&answer.json()).unwrap()["hint"]["value"], MARKER);
-    // What a server on another port of this host receives from the browser: the cookie, and no more.
-    // A challenge is what the cookie alone is good for; it comes below.
+    // A server on another port of this host receives only the cookie from the browser. The cookie alone is good
+    // for a challenge, which is checked below.
     for (method, path) in CLOSED.into_iter().filter(|(_, path)| *path != "/challenge") {
         let replayed = page.http().send(method, path, ask.as_bytes());
         assert_eq!(replayed.status, 401, "{method} {path}: {}", replayed.text());
@@ -149,7 +149,7 @@ fn a_cookie_without_a_proof_reads_nothing_on_any_path() {
     let origin = format!("http://127.0.0.1:{}", daemon.port);
     let headers = [("Cookie", page.cookie.as_str()), ("Origin", origin.as_str())];
     assert_eq!(Ws::connect(daemon.port, &headers).err(), Some(401));
-    // It also gets challenges; they help nobody without the key.
+    // With the cookie it can also get challenges, but they are useless without the key.
     let given = page.ask_challenge(&json!({}));
     assert_eq!((given.status, given.json().get("key")), (200, None));
     assert!(page.ask_challenge(&json!({ "code": "" })).status == 401);
@@ -180,12 +180,12 @@ fn a_proof_counts_once_for_its_request_and_its_browser() {
     assert_eq!(send(&page, &proof, "/rpc", &ask), 401, "another browser's key");
     let proof = page.proof("POST", "/rpc", ask.as_bytes());
     assert_eq!(send(&other, &proof, "/rpc", &ask), 401, "another browser's cookie");
-    // Requests may overtake each other.
+    // Requests may arrive out of order.
     let (early, late) =
         (page.proof("POST", "/rpc", ask.as_bytes()), page.proof("POST", "/rpc", ask.as_bytes()));
     assert_eq!(send(&page, &late, "/rpc", &ask), 200);
     assert_eq!(send(&page, &early, "/rpc", &ask), 200);
-    // A page gives a WebSocket its proof as a sub-protocol.
+    // A page sends the proof of a WebSocket as a sub-protocol.
     let offered = format!("rekindle, proof.{}", page.proof("GET", "/ws", b""));
     let origin = format!("http://127.0.0.1:{}", daemon.port);
     let headers = [
@@ -200,7 +200,7 @@ fn a_proof_counts_once_for_its_request_and_its_browser() {
 
 /// @browsers_outlive_the_daemon
 #[test]
-fn a_browser_outlives_the_daemon_at_its_port_only_and_is_forgotten_on_request() {
+fn a_browser_stays_authorised_after_a_restart_at_its_port_only_and_until_forgotten() {
     let home = home();
     let mut daemon = home.daemon();
     let port = daemon.port;
@@ -215,8 +215,8 @@ fn a_browser_outlives_the_daemon_at_its_port_only_and_is_forgotten_on_request() 
     assert!(!stored.contains(value) && stored.contains("cookie_sha256"), "{stored}");
     daemon.end_by("TERM");
 
-    // A program that has the old port now could have the browser sign for it, so the key is worth
-    // nothing at another port.
+    // A program that now uses the old port could make the browser sign requests, so the key is not valid at
+    // another port.
     let mut elsewhere = home.daemon();
     assert_ne!(elsewhere.port, port);
     assert_eq!(page.at(elsewhere.port).renew(), 401);
@@ -258,7 +258,7 @@ fn browsers_are_forgotten_without_a_daemon_and_the_newest_twenty_are_kept() {
 
 /// @taken_port_is_named
 #[test]
-fn a_port_that_another_program_has_is_named() {
+fn a_port_in_use_by_another_program_is_reported() {
     let mut home = home();
     let foreign = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = foreign.local_addr().unwrap().port();
