@@ -109,7 +109,7 @@ impl ObsType {
 /// Prefix of the text of a damaged record.
 pub const DAMAGED_MARK: &str = "[damaged record]";
 
-/// One record of what an agent did, as the wire shows it. A prompt is shown as one too.
+/// One record of an action of an agent, as returned on the wire. Prompts are returned in this form too.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Observation {
     pub id: i64,

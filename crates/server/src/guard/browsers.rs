@@ -71,7 +71,7 @@ pub(crate) struct OpenedPage {
 /// The reply to `/challenge`: the data that the page signs its requests with.
 #[derive(Serialize)]
 pub(crate) struct PageChallenge {
-    /// The id of the key in the origin's storage: the same port may have served another database before.
+    /// The id of the key in the origin's storage: another database may have been served at this port before.
     id: String,
     /// `None` if no proof is required.
     challenge: Option<String>,

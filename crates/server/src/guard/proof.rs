@@ -16,7 +16,7 @@ const PURPOSE: &str = "rekindle-proof-1";
 /// Block size of SHA-256 in bytes.
 const BLOCK: usize = 64;
 
-/// The SHA-256 of the body that a proof is valid for, in hex. The surface that reads the body has to compare it.
+/// The SHA-256 of the body that a proof is valid for, in hex. `http::message` compares it with the received body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ProvedBody(String);
 
