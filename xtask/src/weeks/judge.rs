@@ -1,4 +1,4 @@
-//! How well the weeks are remembered: questions that `search` answers, briefings that the work then needed.
+//! Judges the memory of the weeks: which questions `search` answers, and which briefing rows the session then used.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -22,7 +22,7 @@ const WORD_CHARS_MIN: usize = 5;
 pub(super) struct Judged<'a> {
     pub(super) asked: &'a Asked,
     pub(super) place: Option<usize>,
-    /// The beginnings of the first hits, for a person who wants to know why.
+    /// The beginnings of the first hits, to explain a miss.
     pub(super) first: Vec<String>,
 }
 
@@ -64,7 +64,7 @@ fn collect(value: &Value, text: &mut String) {
     }
 }
 
-/// What the briefings of the weeks were worth.
+/// Counts of useful rows and shown open ends in the briefings.
 pub(super) struct Briefings {
     pub(super) rows: usize,
     /// Rows about a file, a command or a topic of the session that they were shown to.
@@ -105,7 +105,7 @@ fn rows(briefing: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// What a session touched.
+/// The files, commands and words of a session.
 struct Work {
     paths: BTreeSet<String>,
     commands: BTreeSet<String>,
@@ -121,7 +121,7 @@ impl Work {
                 Step::Edit { path, .. } | Step::Write { path, .. } => {
                     work.paths.insert(path.clone());
                 }
-                // Everybody looks at the status of a repository; it makes no row useful.
+                // `git status` is part of every session, so it makes no row useful.
                 Step::Run { command, .. }
                     if !command.starts_with("git ") && command != "ls -la" =>
                 {

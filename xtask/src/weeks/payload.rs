@@ -1,4 +1,4 @@
-//! A step as the payloads that Claude Code and Codex send to their hooks.
+//! Turns a step into the payloads that Claude Code and Codex send to their hooks.
 
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ impl Agent {
     }
 }
 
-/// What every payload of a session has.
+/// The members that all payloads of a session share.
 pub(super) struct Frame<'a> {
     pub(super) agent: Agent,
     pub(super) session: &'a str,
@@ -112,7 +112,7 @@ impl Frame<'_> {
         self.tool("apply_patch", json!({ "command": patch }), json!("Success. Updated files."))
     }
 
-    /// A command. Codex reports what was printed and no exit code.
+    /// A command. Codex reports the output and no exit code.
     fn run(&self, command: &str, output: &str, failed: bool) -> Hooked {
         let input = json!({ "command": command });
         match (self.agent, failed) {
@@ -151,7 +151,7 @@ impl Frame<'_> {
     }
 }
 
-/// A hook's event and what the agent writes to its stdin.
+/// The name of a hook event and the payload on stdin.
 pub(super) struct Hooked {
     pub(super) event: &'static str,
     pub(super) payload: Value,

@@ -1,4 +1,4 @@
-//! Three weeks of work from the stories and a seed: every story once, and filler work between them.
+//! Plans three weeks of work from the stories and a seed: every story once, with filler work between them.
 
 use std::collections::BTreeMap;
 
@@ -69,7 +69,7 @@ pub(super) fn plan(stories: &Stories, seed: u64) -> Result<Weeks> {
     }
     let mut starts = Vec::new();
     while steps < STEPS_MIN {
-        // The order of the sessions is their order in time, so that threads go on from one to the next.
+        // Sessions are in order of time, so that a thread continues from one to the next.
         starts.push(start(random.below(DAYS), &mut random));
         steps += 34;
     }
@@ -130,7 +130,7 @@ fn tell(story: &Story, random: &mut Random, weeks: &mut Weeks) -> Result<()> {
     Ok(())
 }
 
-/// An error if the question gives its answer away, or if no step of the right kind answers it.
+/// Fails if the question contains its answer, or if no step of the right kind answers it.
 fn check(text: &str, facts: &[String], from_answer: bool, told: &[Step]) -> Result<()> {
     if has_all(text, facts) {
         bail!("the question '{text}' contains its own answer");
@@ -154,7 +154,7 @@ pub(super) fn has_all(text: &str, facts: &[String]) -> bool {
     facts.iter().all(|fact| text.contains(&fact.to_lowercase()))
 }
 
-/// The part of a step that a memory could keep.
+/// The part of a step that could be stored.
 fn words_of(step: &Step) -> String {
     match step {
         Step::Prompt(text) | Step::Answer(text) | Step::Subagent(text) | Step::Commit(text) => {
@@ -228,7 +228,7 @@ impl Thread<'_> {
         steps
     }
 
-    /// A prompt, what was done for it, and the answer.
+    /// A prompt, the steps for it, and the answer.
     fn turn(&self, random: &mut Random, steps: &mut Vec<Step>) {
         let file = random.pick(&self.files).to_owned();
         let values = BTreeMap::from([("file", file.as_str()), ("word", self.word.as_str())]);

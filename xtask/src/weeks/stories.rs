@@ -1,4 +1,4 @@
-//! The stories of `quality/weeks.toml`: what happens in them, what is asked about them, and what they leave open.
+//! The stories of `quality/weeks.toml`: their sessions, the questions about them, and their open ends.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ pub(super) struct Stories {
     pub(super) stories: Vec<Story>,
 }
 
-/// A project and the words that filler work in it is made of.
+/// A project and the vocabulary for its filler work.
 pub(super) struct WorkProject {
     pub(super) name: String,
     pub(super) files: Vec<String>,
@@ -28,7 +28,7 @@ pub(super) struct Story {
     pub(super) slots: Vec<(String, Vec<String>)>,
     pub(super) sessions: Vec<StorySession>,
     pub(super) questions: Vec<StoryQuestion>,
-    /// For each open end, the texts of which a briefing should show one.
+    /// For each open end, alternative texts; a briefing should show one of them.
     pub(super) open: Vec<Vec<String>>,
 }
 
