@@ -44,6 +44,8 @@ usage: cargo xtask VERB
                             made-up and damaged input against the parsers and the real binary
   weeks [--seed N] [--binary FILE] [--briefing]
                             three weeks of work through a daemon, then questions about them; --briefing: print the last one
+  replay FILE [--questions N] [--binary FILE]
+                            LoCoMo or LongMemEval as prompts and answers through the hook's socket, asked through search
   clients                   real MCP clients against the release binary
   e2e-agent [NAME...]       real agents, wired by `rekindle install`, with a scripted model; all without a name";
 
@@ -67,6 +69,7 @@ fn run(args: &[String]) -> Result<()> {
         "e2e-agent" => return agents::run(&Project::find()?, flags),
         "fuzz" => return fuzz::run(&Project::find()?, flags),
         "weeks" => return weeks::run(&Project::find()?, flags),
+        "replay" => return weeks::replay(&Project::find()?, flags),
         _ => {}
     }
     let known: &[&str] = match verb {

@@ -6,7 +6,11 @@ mod live;
 mod payload;
 mod plan;
 mod random;
+mod replay;
 mod stories;
+mod wire;
+
+pub(crate) use replay::run as replay;
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
