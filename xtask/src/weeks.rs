@@ -30,7 +30,7 @@ const CI_SEED: u64 = 1;
 const IN_THREE_MIN: f64 = 35.0;
 const IN_TEN_MIN: f64 = 60.0;
 
-/// What the flags of the verb say.
+/// The flags of the verb.
 struct Wanted {
     seed: u64,
     binary: Option<PathBuf>,
@@ -74,7 +74,7 @@ pub(crate) fn gate(project: &Project) -> Result<Outcome> {
     Ok(Outcome::Ok(figures.short()))
 }
 
-/// What one run of the weeks gave.
+/// The result of one run of the weeks.
 struct Figures {
     table: String,
     in_three: f64,
