@@ -69,7 +69,14 @@ pub struct ProjectFacts {
     pub root: Option<String>,
     /// What it is called: the root directory's name unless somebody chose another.
     pub name: String,
+    /// Which directories are at the root, by inode and time of birth: in a repository its `.git` and then
+    /// the root, elsewhere the root alone. A directory that was removed and made again has another value.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub made: Vec<String>,
 }
+
+/// Begins every value of [`ProjectFacts::made`]. Remotes, roots and names do not begin like this.
+pub const MADE: &str = "made:";
 
 impl ProjectFacts {
     /// The key of a project that is made from this.
@@ -87,6 +94,8 @@ pub struct Leads {
     pub remote: Option<Lead>,
     /// A place that is no project of its own, such as the home directory, goes by its name.
     pub name: Option<Lead>,
+    /// Whether another repository was put where the known one was.
+    is_replaced: bool,
 }
 
 impl Leads {
@@ -97,18 +106,27 @@ impl Leads {
     ) -> Result<Leads, E> {
         let mut ask = |value: Option<&String>| value.map_or(Ok(None), |value| lead(value));
         let nameless = facts.root.is_some() || facts.remote_key.is_some();
-        Ok(Leads {
-            root: ask(facts.root.as_ref())?,
-            remote: ask(facts.remote_key.as_ref())?,
-            name: ask(Some(&facts.name).filter(|_| !nameless))?,
-        })
+        let root = ask(facts.root.as_ref())?;
+        let remote = ask(facts.remote_key.as_ref())?;
+        let name = ask(Some(&facts.name).filter(|_| !nameless))?;
+        // A new remote alone does not say whether the repository got it, or whether a clone of something else was put
+        // in its place. Only the first may read what is remembered.
+        let mut is_replaced = false;
+        if let (Some((project, _)), Some(_), None) = (root, &facts.remote_key, remote) {
+            is_replaced = true;
+            for made in &facts.made {
+                is_replaced &= ask(Some(made))?.is_none_or(|(of, _)| of != project);
+            }
+        }
+        Ok(Leads { root, remote, name, is_replaced })
     }
 
     /// The project. A remote wins over a root, because directories are moved more often than
     /// repositories; what a person said of the root wins over both.
     pub fn project(&self) -> Option<i64> {
         let said = self.root.filter(|(_, firm)| *firm);
-        said.or(self.remote).or(self.root).or(self.name).map(|(project, _)| project)
+        let root = self.root.filter(|_| !self.is_replaced);
+        said.or(self.remote).or(root).or(self.name).map(|(project, _)| project)
     }
 }
 

@@ -6,12 +6,13 @@
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Instant, UNIX_EPOCH};
 
 use model::limits;
-use model::project::{ProjectFacts, plain_name, shown_name};
+use model::project::{MADE, ProjectFacts, plain_name, shown_name};
 use pattern::glob::Glob;
 use text::secrets::{Profile, redact};
 use toml_edit::{DocumentMut, Item, TomlError};
@@ -398,7 +399,19 @@ fn on_its_own(root: &Path, name: Option<&str>) -> ProjectFacts {
         remote_key: None,
         root: Some(shown(root)),
         name: name.map_or_else(|| last_part(root), str::to_owned),
+        made: made(root).into_iter().collect(),
     }
+}
+
+/// The identity of a directory, which another one at its path does not have.
+fn made(directory: &Path) -> Option<String> {
+    let found = fs::metadata(directory).ok()?;
+    let born = found.created().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+    // Device numbers change at a reboot on some file systems, so they are used only without a time of birth.
+    Some(match born {
+        Some(born) => format!("{MADE}{:x}-{:x}", found.ino(), born.as_nanos()),
+        None => format!("{MADE}{:x}-device-{:x}", found.ino(), found.dev()),
+    })
 }
 
 /// The project of a repository; a named directory inside it is a project of its own.
@@ -407,21 +420,26 @@ fn in_repository(repository: &git::Facts, own: Option<&Own>) -> ProjectFacts {
     let remote = remote.map(|remote| safe(&remote));
     let named = own.and_then(|own| Some((own.folder.as_path(), own.project.as_deref()?)));
     let below = |folder: &Path| folder.strip_prefix(&repository.root).ok().map(Path::to_path_buf);
+    let both = [&repository.common_dir, &repository.main_root];
+    let both: Vec<String> = both.into_iter().filter_map(|directory| made(directory)).collect();
     match named.and_then(|(folder, name)| Some((below(folder)?, name))) {
         Some((part, name)) if part.as_os_str().is_empty() => ProjectFacts {
             remote_key: remote,
             root: Some(shown(&repository.main_root)),
             name: name.to_owned(),
+            made: both,
         },
         Some((part, name)) => ProjectFacts {
             remote_key: remote.map(|remote| format!("{remote}#{}", shown(&part))),
             root: Some(shown(&repository.main_root.join(&part))),
             name: name.to_owned(),
+            made: both.iter().map(|made| format!("{made}#{}", shown(&part))).collect(),
         },
         None => ProjectFacts {
             remote_key: remote,
             root: Some(shown(&repository.main_root)),
             name: last_part(&repository.main_root),
+            made: both,
         },
     }
 }

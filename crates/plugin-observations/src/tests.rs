@@ -56,7 +56,8 @@ impl Places for FakePlaces {
     fn at(&self, cwd: Option<&str>) -> Arc<Place> {
         let cwd = cwd.unwrap_or("unknown");
         let name = cwd.rsplit('/').next().unwrap_or(cwd).to_owned();
-        let plain = || ProjectFacts { remote_key: None, root: Some(cwd.to_owned()), name };
+        let root = Some(cwd.to_owned());
+        let plain = || ProjectFacts { root, name, ..ProjectFacts::default() };
         let facts = self.0.get(cwd).cloned().unwrap_or_else(plain);
         Arc::new(Place::plain(facts))
     }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use model::project::{Lead, Leads, Project, ProjectFacts, ProjectOverview, shown_name};
+use model::project::{Lead, Leads, MADE, Project, ProjectFacts, ProjectOverview, shown_name};
 use model::{Code, OpError};
 use rusqlite::{OptionalExtension, Row, params};
 
@@ -36,11 +36,21 @@ fn look_up(tx: &Tx<'_>, facts: &ProjectFacts, now: i64) -> Result<Project, OpErr
         Some(id) => by_id(tx, id)?,
         None => None,
     };
-    let Some(mut project) = found else { return create(tx, facts, now) };
+    let Some(mut project) = found else {
+        let project = create(tx, facts, now)?;
+        if let Some(root) = facts.root.as_ref().filter(|_| leads.root.is_some()) {
+            // The repository that was here before is found by its remote; this directory is another one now.
+            put_alias(tx, project.id, root, false)?;
+        }
+        return Ok(project);
+    };
     let new_root = facts.root.as_ref().filter(|_| leads.root.is_none());
     let new_remote = facts.remote_key.as_ref().filter(|_| leads.remote.is_none());
     for value in [new_root, new_remote].into_iter().flatten() {
         put_alias(tx, project.id, value, false)?;
+    }
+    if let Some(made) = facts.made.first() {
+        learn(tx, project.id, made)?;
     }
     // The name in the settings file at its own root may change.
     let name = shown_name(facts.name.clone());
@@ -63,18 +73,30 @@ pub fn known(rx: &Rx<'_>, facts: &ProjectFacts) -> Result<Option<Project>, OpErr
     }
 }
 
+/// Makes a project. If the rows that lead to it were lost, there is one of this key already; it is found again.
 fn create(tx: &Tx<'_>, facts: &ProjectFacts, now: i64) -> Result<Project, OpError> {
-    let (key, name) = (facts.key().to_owned(), shown_name(facts.name.clone()));
+    let key = facts.key().to_owned();
+    let select = format!("{COLUMNS} WHERE key = ?1");
+    let lost = tx.sql(|db| db.prepare_cached(&select)?.query_row([&key], read).optional())?;
+    let project = match lost {
+        Some(project) => project,
+        None => insert(tx, key, facts, now)?,
+    };
+    let leading = [Some(&project.key), facts.remote_key.as_ref(), facts.root.as_ref()];
+    for value in leading.into_iter().flatten().chain(facts.made.first()) {
+        learn(tx, project.id, value)?;
+    }
+    Ok(project)
+}
+
+fn insert(tx: &Tx<'_>, key: String, facts: &ProjectFacts, now: i64) -> Result<Project, OpError> {
+    let name = shown_name(facts.name.clone());
     let id = tx.sql(|db| {
         db.prepare_cached(
             "INSERT INTO projects (key, name, root, created_at) VALUES (?1, ?2, ?3, ?4)",
         )?
         .insert(params![key, name, facts.root, now])
     })?;
-    for value in [Some(&key), facts.remote_key.as_ref(), facts.root.as_ref()].into_iter().flatten()
-    {
-        learn(tx, id, value)?;
-    }
     Ok(Project { id, key, name, root: facts.root.clone() })
 }
 
@@ -196,10 +218,13 @@ pub fn overview(
     Ok(ProjectOverview { project, aliases, sessions, prompts, observations, last_at })
 }
 
-/// All values that lead to a project.
+/// All remotes, roots and names that lead to a project.
 pub fn aliases(rx: &Rx<'_>, project: i64) -> Result<Vec<String>, OpError> {
     const ALIASES: &str = "SELECT value FROM project_aliases WHERE project = ?1 ORDER BY value";
-    rx.sql(|db| db.prepare_cached(ALIASES)?.query_map([project], |row| row.cell(0))?.collect())
+    let mut aliases: Vec<String> = rx
+        .sql(|db| db.prepare_cached(ALIASES)?.query_map([project], |row| row.cell(0))?.collect())?;
+    aliases.retain(|value| !value.starts_with(MADE));
+    Ok(aliases)
 }
 
 /// These projects, or all if none are named.
@@ -273,8 +298,8 @@ pub fn split(tx: &Tx<'_>, project: i64, root: &str, now: i64) -> Result<Project,
             .hint("`rekindle project list` shows the roots of each project."));
     }
     let name = root.rsplit('/').find(|part| !part.is_empty()).unwrap_or(root);
-    let facts =
-        ProjectFacts { remote_key: None, root: Some(root.to_owned()), name: name.to_owned() };
+    let (root_alone, name) = (Some(root.to_owned()), name.to_owned());
+    let facts = ProjectFacts { root: root_alone, name, ..ProjectFacts::default() };
     let new = create(tx, &facts, now)?;
     put_alias(tx, new.id, root, true)?;
     pauses::carry_over(tx, project, new.id)?;

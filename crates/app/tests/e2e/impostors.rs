@@ -124,6 +124,32 @@ fn a_remote_on_another_host_is_not_the_private_project() {
     }
 }
 
+/// @project_replaced
+#[test]
+fn a_repository_in_the_place_of_a_removed_one_gets_none_of_its_memory() {
+    let home = home();
+    let secret = private(&home);
+    let plain = home.path("plain");
+    fs::create_dir_all(&plain).unwrap();
+    runs(&home, &plain, "s-plain", &format!("echo {SECRET}"));
+    for dir in [&secret, &plain] {
+        fs::remove_dir_all(dir).unwrap();
+        repository(dir, &origin("https://evil.example/x.git"));
+        runs(&home, dir, &format!("s-{}", dir.display()), POISON);
+        let seen = seen_from(&home, dir, "zebrafish");
+        assert!(!seen.contains("zebrafish"), "{}: {seen}", dir.display());
+        assert!(seen.contains(POISON), "{seen}");
+    }
+    // The remote leads back, from any directory, and nothing of the impostor is there.
+    let clone = home.path("clone");
+    repository(&clone, &origin("git@github.com:acme/secret.git"));
+    let seen = seen_from(&home, &clone, "zebrafish");
+    assert!(seen.contains("zebrafish") && !seen.contains("evil.example"), "{seen}");
+    // The same repository may get another remote.
+    fs::write(clone.join(".git/config"), origin("git@gitlab.com:acme/secret.git")).unwrap();
+    assert!(seen_from(&home, &clone, "zebrafish").contains("zebrafish"));
+}
+
 /// @a_worktree_is_named_by_its_repository
 #[test]
 fn a_directory_that_points_into_the_private_repository_is_a_separate_project() {

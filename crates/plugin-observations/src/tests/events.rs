@@ -215,6 +215,7 @@ fn a_worktree_shares_the_project_of_its_repository() {
         remote_key: Some("github.com/org/app".into()),
         root: Some("/w/app".into()),
         name: "app".into(),
+        made: Vec::new(),
     };
     let places =
         HashMap::from([("/w/app".to_owned(), shared.clone()), ("/w/app-fix".to_owned(), shared)]);

@@ -45,6 +45,7 @@ pub(super) fn facts(remote: Option<&str>, root: Option<&str>, name: &str) -> Pro
         remote_key: remote.map(str::to_owned),
         root: root.map(str::to_owned),
         name: name.to_owned(),
+        made: Vec::new(),
     }
 }
 

@@ -72,8 +72,9 @@ fn a_project_is_found_by_every_name_that_it_had_and_letters_may_be_small_or_capi
 #[test]
 fn a_new_remote_keeps_the_project_and_both_remotes_lead_to_it() {
     let opening = Home::new().open();
-    let before = resolve(&opening, facts(Some(REMOTE), Some("/w/app"), "app"));
-    let moved = resolve(&opening, facts(Some("gitlab.com/o/app"), Some("/w/app"), "app"));
+    let here = |remote| made(facts(Some(remote), Some("/w/app"), "app"), &["made:git", "made:app"]);
+    let before = resolve(&opening, here(REMOTE));
+    let moved = resolve(&opening, here("gitlab.com/o/app"));
     let clone = resolve(&opening, facts(Some("gitlab.com/o/app"), Some("/elsewhere"), "elsewhere"));
     let old = resolve(&opening, facts(Some(REMOTE), Some("/old"), "old"));
     assert_eq!([moved.id, clone.id, old.id], [before.id; 3]);
@@ -84,9 +85,57 @@ fn a_new_remote_keeps_the_project_and_both_remotes_lead_to_it() {
 #[test]
 fn a_repository_that_gets_its_first_remote_stays_the_same_project() {
     let opening = Home::new().open();
-    let before = resolve(&opening, facts(None, Some("/w/app"), "app"));
-    let after = resolve(&opening, facts(Some(REMOTE), Some("/w/app"), "app"));
+    let here = |remote| made(facts(remote, Some("/w/app"), "app"), &["made:git", "made:app"]);
+    let before = resolve(&opening, here(None));
+    let after = resolve(&opening, here(Some(REMOTE)));
     assert_eq!((after.id, after.key.as_str()), (before.id, "/w/app"));
+}
+
+/// @project_new_remote
+#[test]
+fn a_directory_that_becomes_a_repository_with_a_remote_stays_the_same_project() {
+    let opening = Home::new().open();
+    let plain = resolve(&opening, made(facts(None, Some("/w/app"), "app"), &["made:app"]));
+    let cloned = made(facts(Some(REMOTE), Some("/w/app"), "app"), &["made:git", "made:app"]);
+    assert_eq!(resolve(&opening, cloned).id, plain.id);
+}
+
+/// @project_replaced
+#[test]
+fn another_repository_at_a_known_path_is_another_project() {
+    let opening = Home::new().open();
+    let here =
+        |remote, git| made(facts(Some(remote), Some("/w/app"), "app"), &[git, "made:app-again"]);
+    let private = resolve(&opening, here(REMOTE, "made:1"));
+    let foreign = resolve(&opening, here("evil.example/x", "made:2"));
+    assert_ne!(foreign.id, private.id);
+    let clone = resolve(&opening, facts(Some("evil.example/x"), Some("/elsewhere"), "x"));
+    assert_eq!(clone.id, foreign.id);
+    let without_remote = resolve(&opening, facts(None, Some("/w/app"), "app"));
+    assert_eq!(without_remote.id, foreign.id, "the path belongs to what is there now");
+    assert_eq!(resolve(&opening, here(REMOTE, "made:3")).id, private.id, "its remote leads back");
+    let listed = opening.store.read(projects::list).unwrap();
+    let of_private = listed.iter().find(|listed| listed.project.id == private.id).unwrap();
+    assert_eq!(of_private.aliases, [REMOTE]);
+}
+
+/// @project_lost_aliases
+#[test]
+fn a_project_is_found_by_its_key_when_the_rows_that_lead_to_it_are_lost() {
+    let home = Home::new();
+    let opening = home.open();
+    let facts = facts(Some(REMOTE), Some("/w/app"), "app");
+    let before = resolve(&opening, facts.clone());
+    write(&opening, |tx| tx.sql(|db| db.execute("DELETE FROM project_aliases", []).map(drop)));
+    drop(opening);
+    let opening = home.open();
+    assert_eq!(resolve(&opening, facts.clone()).id, before.id);
+    let listed = opening.store.read(projects::list).unwrap();
+    assert_eq!(listed[0].aliases, ["/w/app", REMOTE], "and they lead to it again");
+}
+
+fn made(facts: ProjectFacts, made: &[&str]) -> ProjectFacts {
+    ProjectFacts { made: made.iter().map(|made| (*made).to_owned()).collect(), ..facts }
 }
 
 /// @project_shared_name

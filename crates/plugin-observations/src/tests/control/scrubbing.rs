@@ -142,7 +142,8 @@ impl Op for LeakPlace {
         let at = cx.now;
         cx.store.write(move |tx| {
             let (root, name) = (Some(leaked.root.clone()), leaked.name.clone());
-            let facts = ProjectFacts { remote_key: leaked.remote.clone(), root, name };
+            let remote_key = leaked.remote.clone();
+            let facts = ProjectFacts { remote_key, root, name, ..ProjectFacts::default() };
             let project = projects::resolve(tx, &facts, at)?;
             let of_marks = format!("marks:{}", project.key);
             let own = format!("s-{}", project.id);
