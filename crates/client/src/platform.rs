@@ -8,7 +8,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use model::database::{FileHead, HEADER_BYTES};
+use model::database::{COMPANION_HEAD_BYTES, Companion, FileHead, HEADER_BYTES};
 use model::limits;
 use model::locations::{Locations, Surroundings};
 use model::situation::Situation;
@@ -47,6 +47,17 @@ pub fn locations(db: Option<&Path>) -> Locations {
 
 /// Whether this path holds a database of ours, or one can be created there.
 fn may_become_ours(database: &Path) -> bool {
+    let is_new = std::fs::metadata(database).map_or(true, |meta| meta.len() == 0);
+    let fits = |companion: &Companion| {
+        let head = regular::read_unlinked(&companion.beside(database), COMPANION_HEAD_BYTES as u64);
+        match head {
+            Ok(head) => companion.check(&head, is_new).is_ok(),
+            Err(error) => error.kind() == io::ErrorKind::NotFound,
+        }
+    };
+    if !Companion::ALL.iter().all(fits) {
+        return false;
+    }
     match regular::read(database, HEADER_BYTES as u64) {
         Ok(head) => FileHead::of(&head).is_ours_or_empty(),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {

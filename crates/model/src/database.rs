@@ -1,4 +1,8 @@
-//! Classifies a file by its first bytes: whether it is an SQLite database, and of which application.
+//! Classifies a file by its first bytes: whether it is an SQLite database, and of which application, and whether
+//! a file beside a database is one that SQLite or Rekindle wrote.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
 /// `RKDL`: marks a database as ours in SQLite's header.
 pub const APPLICATION_ID: i32 = 0x524b_444c;
@@ -44,9 +48,155 @@ impl FileHead {
     }
 }
 
+/// A file that SQLite or Rekindle keeps beside a database, under the database's name with a suffix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Companion {
+    Wal,
+    /// The index of the WAL.
+    Shm,
+    Journal,
+    /// The lock of the process that may write.
+    Lock,
+    /// The pauses, for hooks that do not open the database.
+    Paused,
+}
+
+/// How many bytes of a companion decide whether it is ours; a lock file has no more than these.
+pub const COMPANION_HEAD_BYTES: usize = 4200;
+
+const WAL_MAGIC: u32 = 0x377f_0682;
+/// Length of a WAL's header; without frames behind it a WAL is empty.
+const WAL_HEADER_BYTES: usize = 32;
+/// The version in the header of a WAL and of its index.
+const WAL_VERSION: u32 = 3_007_000;
+const JOURNAL_MAGIC: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
+
+impl Companion {
+    pub const ALL: [Companion; 5] =
+        [Companion::Wal, Companion::Shm, Companion::Journal, Companion::Lock, Companion::Paused];
+
+    pub const fn suffix(self) -> &'static str {
+        match self {
+            Companion::Wal => "-wal",
+            Companion::Shm => "-shm",
+            Companion::Journal => "-journal",
+            Companion::Lock => ".lock",
+            Companion::Paused => "-paused",
+        }
+    }
+
+    /// The path of this companion of a database.
+    pub fn beside(self, database: &Path) -> PathBuf {
+        let mut name = OsString::from(database);
+        name.push(self.suffix());
+        PathBuf::from(name)
+    }
+
+    /// Refuses a file by its first [`COMPANION_HEAD_BYTES`] bytes unless SQLite or Rekindle wrote it, and says
+    /// what is wrong with it. `is_new` says that the database is missing or empty: SQLite deletes the WAL and
+    /// the journal beside such a file, and with them the last writes of a database that was moved away.
+    pub fn check(self, head: &[u8], is_new: bool) -> Result<(), &'static str> {
+        // An interrupted write leaves an empty file, or one of zero bytes after a power failure.
+        if head.iter().all(|byte| *byte == 0) {
+            return Ok(());
+        }
+        let (is_ours, foreign) = match self {
+            Companion::Wal => (is_wal(head), "is not a WAL of SQLite"),
+            Companion::Shm => (is_shm(head), "is not a WAL index of SQLite"),
+            Companion::Journal => (is_journal(head), "is not a journal of SQLite"),
+            Companion::Lock => (is_lock(head), "is not a lock file of rekindle"),
+            Companion::Paused => {
+                (head.starts_with(b"{\"pauses\":"), "is not a list of pauses of rekindle")
+            }
+        };
+        match is_ours {
+            false => Err(foreign),
+            true if is_new && self.has_pages(head) => {
+                Err("has the last writes of a database that is not there")
+            }
+            true => Ok(()),
+        }
+    }
+
+    fn has_pages(self, head: &[u8]) -> bool {
+        match self {
+            Companion::Wal => head.len() > WAL_HEADER_BYTES,
+            // The number of pages before the transaction. It is 0 while a database is being created.
+            Companion::Journal => {
+                head.starts_with(&JOURNAL_MAGIC) && be32(head, 16).is_some_and(|pages| pages > 0)
+            }
+            Companion::Shm | Companion::Lock | Companion::Paused => false,
+        }
+    }
+}
+
+fn be32(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
+}
+
+fn is_wal(head: &[u8]) -> bool {
+    be32(head, 0).is_some_and(|magic| magic & !1 == WAL_MAGIC) && be32(head, 4) == Some(WAL_VERSION)
+}
+
+/// SQLite cuts the index to three bytes when it is opened first, and extends it again.
+fn is_shm(head: &[u8]) -> bool {
+    let version = WAL_VERSION.to_ne_bytes();
+    let head = head.get(..3).unwrap_or_default();
+    head == &version[..3] || head == [0; 3]
+}
+
+/// SQLite writes the magic bytes of a journal when the rest is on the disk; until then they are zero.
+fn is_journal(head: &[u8]) -> bool {
+    head.starts_with(&JOURNAL_MAGIC) || head.starts_with(&[0; JOURNAL_MAGIC.len()])
+}
+
+/// The content of the lock file: the runtime directory of the daemon, and its pid.
+pub fn lock_text(runtime_dir: &Path, pid: u32) -> String {
+    let dir = runtime_dir.display().to_string().replace(char::is_control, "?");
+    format!("{dir} (pid {pid})\n")
+}
+
+fn is_lock(head: &[u8]) -> bool {
+    let text = head.strip_suffix(b")\n").and_then(|line| std::str::from_utf8(line).ok());
+    let holder = text.filter(|text| text.starts_with('/') && !text.contains(char::is_control));
+    let pid = holder.and_then(|holder| holder.rsplit_once(" (pid "));
+    pid.is_some_and(|(_, pid)| pid.parse::<u32>().is_ok())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn files_of_other_programs_are_not_companions() {
+        let texts: [&[u8]; 4] =
+            [b"PRECIOUS\n", b"4711\n", b"/home/me/notes (pid four)\n", b"/a\n/b (pid 4)\n"];
+        for companion in Companion::ALL {
+            for text in texts {
+                assert!(companion.check(text, false).is_err(), "{companion:?} {text:?}");
+            }
+            assert_eq!(companion.check(b"", true), Ok(()));
+            assert_eq!(companion.check(&[0; 4096], true), Ok(()));
+        }
+        let lock = lock_text(Path::new("/run/user/7/a\nb"), 4711);
+        assert_eq!(Companion::Lock.check(lock.as_bytes(), true), Ok(()));
+    }
+
+    #[test]
+    fn a_wal_or_journal_with_pages_is_refused_beside_a_new_database() {
+        let mut wal = [WAL_MAGIC.to_be_bytes(), WAL_VERSION.to_be_bytes()].concat();
+        wal.resize(WAL_HEADER_BYTES, 7);
+        assert_eq!(Companion::Wal.check(&wal, true), Ok(()), "without frames");
+        wal.push(7);
+        assert_eq!(Companion::Wal.check(&wal, false), Ok(()));
+        assert!(Companion::Wal.check(&wal, true).is_err());
+        let mut journal = JOURNAL_MAGIC.to_vec();
+        journal.resize(512, 0);
+        assert_eq!(Companion::Journal.check(&journal, true), Ok(()), "of a database in creation");
+        journal[19] = 5;
+        assert_eq!(Companion::Journal.check(&journal, false), Ok(()));
+        assert!(Companion::Journal.check(&journal, true).is_err());
+    }
 
     fn header(application_id: i32) -> [u8; HEADER_BYTES] {
         let mut header = [0; HEADER_BYTES];

@@ -47,6 +47,27 @@ pub fn open_with(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
+/// Opens a regular file that is at the path itself: a symbolic link is refused. For files of ours in directories
+/// of others, where a link could lead to any file of the user.
+pub fn open_unlinked(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    match std::fs::symlink_metadata(path) {
+        Ok(meta) => refuse_irregular(meta.file_type())?,
+        Err(error) if error.kind() == ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    let flags = (OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW).bits();
+    let file = options.custom_flags(flags.cast_signed()).open(path)?;
+    refuse_irregular(file.metadata()?.file_type())?;
+    Ok(file)
+}
+
+/// The bytes of a regular file at the path itself, at most `max` of them; a symbolic link is refused.
+pub fn read_unlinked(path: &Path, max: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open_unlinked(OpenOptions::new().read(true), path)?.take(max).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
 /// The bytes of a regular file, at most `max` of them.
 pub fn read(path: &Path, max: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
@@ -110,6 +131,13 @@ mod tests {
         std::fs::write(&file, "text").unwrap();
         assert_eq!(read_text(&file, 4).unwrap(), "text");
         assert_eq!(read_text(&file, 3).unwrap_err().to_string(), "it is over 3 bytes long");
+        let link = dir.join("link to a file");
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        assert_eq!(read_unlinked(&file, 4).unwrap(), b"text");
+        let refused = open_unlinked(OpenOptions::new().write(true).truncate(true), &link);
+        let told = "it is a symbolic link, not a regular file";
+        assert_eq!(refused.unwrap_err().to_string(), told);
+        assert_eq!(read_text(&file, 4).unwrap(), "text");
         std::fs::remove_dir_all(&dir).unwrap();
     }
 }

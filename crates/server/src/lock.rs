@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use client::platform;
+use model::database::{COMPANION_HEAD_BYTES, Companion, lock_text};
 use model::locations::Locations;
 use model::{OpError, limits};
 
@@ -32,7 +33,7 @@ impl Lock {
         if !try_lock(&runtime, &path)? || !is_at(&runtime, &path) {
             return Ok(None);
         }
-        sign(&runtime, &std::process::id().to_string());
+        sign(&runtime, &format!("{}\n", std::process::id()));
         platform::data_dir(&locations.data_dir)?;
         if let Some(folder) = locations.database.parent() {
             // A named database may lie in a folder that others use too; only ours is closed off.
@@ -72,15 +73,11 @@ pub fn holder(locations: &Locations) -> Option<Holder> {
     Some(Holder { pid: read.ok().and_then(|_| text.trim().parse().ok()) })
 }
 
-/// Longest text of a path and a pid, in bytes.
-const HOLDER_BYTES_MAX: u64 = 4200;
-
 /// Bytes of the longest pid and its newline.
 const PID_BYTES_MAX: u64 = 11;
 
-/// Writes the holder into the lock file, for the user. The text is valid only while the lock is held.
-fn sign(file: &File, holder: &str) {
-    let line = format!("{holder}\n");
+/// Writes a line about the holder into the lock file, for the user. The text is valid only while the lock is held.
+fn sign(file: &File, line: &str) {
     if platform::may_write(line.len() as u64) {
         // On a full or read-only disk the holder is not recorded.
         let _ = file.set_len(0).and_then(|()| (&*file).write_all(line.as_bytes()));
@@ -88,15 +85,13 @@ fn sign(file: &File, holder: &str) {
 }
 
 fn take_database(locations: &Locations) -> Result<File, OpError> {
-    let mut name = locations.database.clone().into_os_string();
-    name.push(".lock");
-    let path = PathBuf::from(name);
+    let path = Companion::Lock.beside(&locations.database);
     let file = open(&path)?;
     let until = Instant::now() + limits::DATABASE_LOCK_PATIENCE;
     while !try_lock(&file, &path)? {
         if Instant::now() >= until {
             let mut holder = String::new();
-            let _ = (&file).take(HOLDER_BYTES_MAX).read_to_string(&mut holder);
+            let _ = (&file).take(COMPANION_HEAD_BYTES as u64).read_to_string(&mut holder);
             let at = if holder.is_empty() { String::new() } else { format!(": {}", holder.trim()) };
             return Err(OpError::unavailable(format!(
                 "another daemon serves {} from another runtime directory{at}",
@@ -106,8 +101,7 @@ fn take_database(locations: &Locations) -> Result<File, OpError> {
         }
         std::thread::sleep(Duration::from_millis(10));
     }
-    let pid = std::process::id();
-    sign(&file, &format!("{} (pid {pid})", locations.runtime_dir.display()));
+    sign(&file, &lock_text(&locations.runtime_dir, std::process::id()));
     Ok(file)
 }
 
@@ -115,8 +109,10 @@ fn open(path: &Path) -> Result<File, OpError> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false).mode(0o600);
     // A lock needs no write access: on a read-only disk the file may exist already.
-    regular::open_with(&mut options, path)
-        .or_else(|error| regular::open(path).map_err(|_| failed(path, &error)))
+    regular::open_unlinked(&mut options, path).or_else(|error| {
+        let to_read = regular::open_unlinked(OpenOptions::new().read(true), path);
+        to_read.map_err(|_| failed(path, &error))
+    })
 }
 
 fn try_lock(file: &File, path: &Path) -> Result<bool, OpError> {

@@ -10,10 +10,12 @@ use model::limits;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
+use crate::companions;
 use crate::deadline;
 use crate::error::StoreError;
 use crate::files;
 use crate::known::KnownFiles;
+use crate::leftovers::is_repair_unfinished;
 
 /// Grows with each change of the schema that an older build could not live with.
 pub(crate) const SCHEMA_VERSION: i32 = 1;
@@ -60,10 +62,11 @@ pub(crate) struct Setup {
 /// Refuses a path unless it holds a database of ours, an empty file or nothing. Reads the file only; creates
 /// and changes nothing. `records` are the directories of [`crate::Options::records`].
 pub fn check_file(path: &Path, records: &[PathBuf]) -> Result<(), StoreError> {
-    if is_missing(path) {
-        return Ok(());
+    if !is_missing(path) {
+        return refuse_foreign(path, &KnownFiles::in_dirs(records));
     }
-    refuse_foreign(path, &KnownFiles::in_dirs(records))
+    // The next opening finishes such a repair, and moves the WAL to the damaged database.
+    if is_repair_unfinished(path) { Ok(()) } else { companions::check(path, true) }
 }
 
 /// The entries for the database at this path in these record directories.
@@ -83,7 +86,7 @@ fn is_missing(path: &Path) -> bool {
 /// Refuses a file by its first bytes alone, without SQLite, which would create files beside it. If the file
 /// was opened before, a damaged header is left to SQLite: the WAL may contain a good one.
 pub(crate) fn refuse_foreign(path: &Path, known: &KnownFiles) -> Result<(), StoreError> {
-    refuse_irregular_sidecars(path)?;
+    companions::check(path, files::bytes(path) == 0)?;
     match head(path)? {
         FileHead::Empty => Ok(()),
         FileHead::Database { application_id, schema_version } => {
@@ -92,22 +95,6 @@ pub(crate) fn refuse_foreign(path: &Path, known: &KnownFiles) -> Result<(), Stor
         FileHead::Other if known.holds(path) => Ok(()),
         FileHead::Other => Err(refused(path, "is not an SQLite database")),
     }
-}
-
-/// Refuses sidecars that are not regular files. SQLite would open them, and block on a pipe. Directories are
-/// left to SQLite, which refuses them.
-fn refuse_irregular_sidecars(path: &Path) -> Result<(), StoreError> {
-    for file in files::SIDECARS.map(|suffix| files::beside(path, suffix)) {
-        let found = std::fs::metadata(&file).map(|meta| meta.file_type());
-        if let Ok(found) = found.as_ref()
-            && !found.is_file()
-            && !found.is_dir()
-        {
-            let kind = regular::kind(*found);
-            return Err(StoreError::Io(format!("{} is {kind}", file.display())));
-        }
-    }
-    Ok(())
 }
 
 /// Whether a damaged file may be moved aside and salvaged: its header is ours, or it was opened before.
@@ -184,6 +171,9 @@ fn open_to_read(path: &Path, busy: Duration) -> Result<Connection, StoreError> {
 /// Creates the file for a new database, or checks the existing one.
 pub(crate) fn prepare_file(path: &Path, known: &KnownFiles) -> Result<(), StoreError> {
     files::make_folder(files::folder(path))?;
+    if is_missing(path) {
+        companions::check(path, true)?;
+    }
     match files::create_private(path) {
         Ok(_) => {}
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => refuse_foreign(path, known)?,

@@ -12,6 +12,9 @@ pub enum StoreError {
     /// The file at the path is not a database of ours.
     #[error("{path} {why}")]
     Refused { path: String, why: String },
+    /// A file beside the database has a name that we need, and is not ours.
+    #[error("{path} {why}")]
+    Occupied { path: String, why: String },
     /// The file was opened under another name (a hard link).
     #[error("{path} is another name of the database {known}")]
     OtherName { path: String, known: String },
@@ -33,6 +36,9 @@ impl From<StoreError> for OpError {
             StoreError::NewerSchema { .. } => "Use the newer rekindle that wrote it.",
             StoreError::Refused { .. } => {
                 "Nothing was changed: only a new or empty file and a database of rekindle are opened. Name another one with --db, NMEM_DB or REKINDLE_HOME; if this was your database, move it away and `rekindle restore` a backup."
+            }
+            StoreError::Occupied { .. } => {
+                "Nothing was changed. The name belongs to the database beside it: move the file away, or name another database with --db, NMEM_DB or REKINDLE_HOME."
             }
             StoreError::OtherName { .. } => {
                 "Use that name, or make a symbolic link to it: SQLite keeps the log of recent writes beside one name, and they would be missed under another."

@@ -119,7 +119,7 @@ pub(crate) fn create_private(path: &Path) -> io::Result<File> {
 pub(crate) fn make_private(path: &Path) {
     let sidecars = SIDECARS.map(|suffix| beside(path, suffix));
     for file in std::iter::once(path).chain(sidecars.iter().map(PathBuf::as_path)) {
-        let mode = fs::metadata(file).map_or(0, |data| data.mode() & 0o777);
+        let mode = own_mode(file).unwrap_or(0);
         if mode & 0o077 != 0 {
             // Somebody else's file cannot be changed; whether it can be used shows right after.
             let _ = fs::set_permissions(file, Permissions::from_mode(mode & 0o700));
@@ -130,16 +130,22 @@ pub(crate) fn make_private(path: &Path) {
 /// Makes the `-wal` and `-shm` files writable if only they are read-only. SQLite creates them with the mode of
 /// the database, and they keep it when the database becomes writable again.
 pub(crate) fn unlock_sidecars(path: &Path) {
-    let mode = |file: &Path| fs::metadata(file).map(|data| data.mode() & 0o777);
-    if !mode(path).is_ok_and(|mode| mode & 0o200 != 0) {
+    if own_mode(path).is_none_or(|mode| mode & 0o200 == 0) {
         return;
     }
     for file in SIDECARS.map(|suffix| beside(path, suffix)) {
-        if mode(&file).is_ok_and(|mode| mode & 0o600 != 0o600) {
+        if own_mode(&file).is_some_and(|mode| mode & 0o600 != 0o600) {
             // If this fails, opening the database reports that it is read-only.
             let _ = fs::set_permissions(&file, Permissions::from_mode(0o600));
         }
     }
+}
+
+/// The mode of a regular file at the path itself. There is none for a symbolic link: changing the mode would
+/// change that of its target.
+fn own_mode(path: &Path) -> Option<u32> {
+    let meta = fs::symlink_metadata(path).ok()?;
+    meta.is_file().then(|| meta.mode() & 0o777)
 }
 
 /// Makes a renaming in this file's folder durable.

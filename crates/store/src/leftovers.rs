@@ -58,10 +58,30 @@ pub(crate) fn sweep_partial(file: &Path) {
 /// Finishes a repair that was killed after the damaged database had been moved aside and before the new one
 /// was renamed into place. The new one was complete by then.
 pub(crate) fn finish_repair(path: &Path) -> io::Result<bool> {
-    if fs::symlink_metadata(path).is_ok() {
-        return Ok(false);
+    let Some((fresh, aside)) = unfinished_repair(path) else { return Ok(false) };
+    // The WAL of the damaged database must not be replayed onto the new one.
+    for suffix in files::SIDECARS {
+        match fs::rename(files::beside(path, suffix), files::beside(&aside, suffix)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
     }
-    let Some(database) = path.file_name().and_then(|name| name.to_str()) else { return Ok(false) };
+    fs::rename(fresh, path)?;
+    files::sync_folder(path)?;
+    Ok(true)
+}
+
+/// Whether [`finish_repair`] has something to do.
+pub(crate) fn is_repair_unfinished(path: &Path) -> bool {
+    unfinished_repair(path).is_some()
+}
+
+/// The new database and the damaged one of a repair that was killed between its two renames.
+fn unfinished_repair(path: &Path) -> Option<(PathBuf, PathBuf)> {
+    if fs::symlink_metadata(path).is_ok() {
+        return None;
+    }
+    let database = path.file_name()?.to_str()?;
     let newest = |all: Vec<PathBuf>| {
         all.into_iter().max_by_key(|file| fs::metadata(file).and_then(|meta| meta.modified()).ok())
     };
@@ -76,17 +96,7 @@ pub(crate) fn finish_repair(path: &Path) -> io::Result<bool> {
     let aside = here().filter(|(name, _)| name.starts_with(&prefix));
     let fresh = newest(fresh.map(|(_, file)| file).collect());
     let aside = newest(aside.map(|(_, file)| file).collect());
-    let (Some(fresh), Some(aside)) = (fresh, aside) else { return Ok(false) };
-    // The WAL of the damaged database must not be replayed onto the new one.
-    for suffix in files::SIDECARS {
-        match fs::rename(files::beside(path, suffix), files::beside(&aside, suffix)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-    }
-    fs::rename(fresh, path)?;
-    files::sync_folder(path)?;
-    Ok(true)
+    Some((fresh?, aside?))
 }
 
 /// The files of a directory whose names are UTF-8.

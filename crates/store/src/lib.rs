@@ -16,6 +16,7 @@ mod calls;
 mod catalogue;
 mod cells;
 pub mod commits;
+mod companions;
 mod connection;
 pub mod damaged;
 mod deadline;

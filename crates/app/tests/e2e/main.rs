@@ -8,6 +8,7 @@ mod agents;
 mod answers;
 mod arrivals;
 mod backlog;
+mod beside;
 mod builds;
 mod command_line;
 mod command_secrets;

@@ -40,7 +40,12 @@ pub(super) fn ask(
         return tell(&by_road, checks);
     }
     let mut told = match std::fs::symlink_metadata(&world.locations.database) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => none_yet(world, checks),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            match runtime::check_database(&world.locations) {
+                Ok(()) => none_yet(world, checks),
+                Err(error) => unread(&error, checks),
+            }
+        }
         _ => look(world, checks),
     };
     if told.answered {
