@@ -16,6 +16,7 @@ use crate::error::StoreError;
 use crate::files;
 use crate::known::KnownFiles;
 use crate::leftovers::is_repair_unfinished;
+use crate::recover;
 
 /// Grows with each change of the schema that an older build could not live with.
 pub(crate) const SCHEMA_VERSION: i32 = 1;
@@ -83,25 +84,37 @@ fn is_missing(path: &Path) -> bool {
     std::fs::symlink_metadata(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
 }
 
-/// Refuses a file by its first bytes alone, without SQLite, which would create files beside it. If the file
-/// was opened before, a damaged header is left to SQLite: the WAL may contain a good one.
+/// Refuses a file by its content, without SQLite, which would create files beside it. If the file was opened
+/// before and still has pages of a database, a damaged header is left to SQLite: the WAL may contain a good one.
 pub(crate) fn refuse_foreign(path: &Path, known: &KnownFiles) -> Result<(), StoreError> {
     companions::check(path, files::bytes(path) == 0)?;
+    refuse_foreign_head(path, known)
+}
+
+/// Refuses a file by its content, whatever is beside it.
+pub(crate) fn refuse_foreign_head(path: &Path, known: &KnownFiles) -> Result<(), StoreError> {
     match head(path)? {
         FileHead::Empty => Ok(()),
         FileHead::Database { application_id, schema_version } => {
             refuse(path, application_id, schema_version)
         }
-        FileHead::Other if known.holds(path) => Ok(()),
+        FileHead::Other if is_known_database(path, known) => Ok(()),
         FileHead::Other => Err(refused(path, "is not an SQLite database")),
     }
 }
 
-/// Whether a damaged file may be moved aside and salvaged: its header is ours, or it was opened before.
+/// Whether a file without a sound header is a database that was opened before. Its inode alone does not say so:
+/// another program may have written over it in place, and a deleted file's inode is used again.
+fn is_known_database(path: &Path, known: &KnownFiles) -> bool {
+    known.holds(path) && recover::has_pages(path)
+}
+
+/// Whether a damaged file may be moved aside and salvaged: its header is ours, or it was opened before and still
+/// has pages of a database.
 pub(crate) fn may_salvage(path: &Path, known: &KnownFiles) -> bool {
     match head(path) {
         Ok(FileHead::Database { application_id, .. }) => application_id == APPLICATION_ID,
-        Ok(FileHead::Other) => known.holds(path),
+        Ok(FileHead::Other) => is_known_database(path, known),
         Ok(FileHead::Empty) | Err(_) => false,
     }
 }

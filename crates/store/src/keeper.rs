@@ -146,6 +146,9 @@ impl Keeper {
         }
         if matches!(self.look(), Some(Look::Same | Look::SidecarLost)) {
             self.let_go();
+            // Another program may have written over the file in place: that is not damage.
+            let refused = connection::refuse_foreign_head(self.shared.path(), &self.shared.known);
+            refused.inspect_err(|_| self.shared.pool.lose())?;
             self.set_aside(why)?;
         }
         self.ready().map(|_| ())

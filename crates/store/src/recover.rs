@@ -9,10 +9,11 @@ mod orphans;
 mod page;
 
 use std::fs;
-use std::io;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use model::database::HEADER_BYTES;
 use model::time;
 use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, ErrorCode, Row, Statement, params_from_iter};
@@ -38,6 +39,26 @@ const ADOPT: &str = "\
 /// Ids between two that cannot be read among which nothing is looked for any more, and how often it is tried.
 const GAP_MIN: i64 = 4;
 const TRIES_MAX: u32 = 20_000;
+
+/// The page size of our databases, which is SQLite's default.
+const PAGE_BYTES: usize = 4096;
+
+/// How many pages are examined to recognise a database without a header. Damage that leaves none of the first
+/// 64 MiB intact leaves little to salvage.
+const PAGES_EXAMINED_MAX: usize = 16_384;
+
+/// Whether a file without a sound header still has pages of a database. If not, another program wrote the
+/// file, and salvage would move a file of the user away.
+pub(crate) fn has_pages(path: &Path) -> bool {
+    let Ok(mut file) = regular::open(path) else { return false };
+    let mut page = vec![0; PAGE_BYTES];
+    (0..PAGES_EXAMINED_MAX)
+        .map_while(|index| {
+            file.read_exact(&mut page).ok()?;
+            Some(page::is_btree(&page, if index == 0 { HEADER_BYTES } else { 0 }))
+        })
+        .any(|is_page| is_page)
+}
 
 /// Which end of a table is read first.
 #[derive(Clone, Copy)]

@@ -2,7 +2,7 @@
 //! on a pipe.
 
 use std::fs::Permissions;
-use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -223,6 +223,55 @@ fn a_daemon_whose_database_is_replaced_by_another_file_spools_and_recovers() {
     daemon.http().rpc("set_hint", &hint("after")).unwrap();
     daemon.http().rpc("get_hint", &json!({ "component": "web", "key": "before" })).unwrap();
     wait_until("the event is recorded", || home.spooled().is_empty().then_some(()));
+}
+
+/// @only_databases_are_opened
+#[test]
+fn text_written_over_a_former_database_is_refused_and_unchanged() {
+    let texts: [&[u8]; 4] = [
+        b"#!/bin/sh\necho precious\n",
+        &b"precious notes\n".repeat(2_000),
+        &b"\n".repeat(20_000),
+        b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj\n",
+    ];
+    for text in texts {
+        let home = plain_home();
+        let file = home.path("docs/a.db");
+        let named = file.to_str().unwrap();
+        home.run(&["hint", "set", "web", "build", "make", "--ttl", "forever", "--db", named]).ok();
+        let inode = std::fs::metadata(&file).unwrap().ino();
+        std::fs::write(&file, text).unwrap();
+        std::fs::set_permissions(&file, Permissions::from_mode(0o755)).unwrap();
+        assert_eq!(std::fs::metadata(&file).unwrap().ino(), inode, "the file is written in place");
+        refused_everywhere(&home, &file, "is not an SQLite database");
+    }
+}
+
+/// @only_databases_are_opened
+#[test]
+fn a_backup_is_restored_after_text_was_written_over_the_database() {
+    let home = home();
+    let daemon = home.daemon();
+    let hint = |key: &str| json!({ "component": "web", "key": key, "value": "make" });
+    daemon.http().rpc("set_hint", &hint("before")).unwrap();
+    home.run(&["backup", "copy.db"]).ok();
+    drop(daemon);
+    let database = sqlite::path(&home);
+    let garbage = "garbage ".repeat(2_000);
+    std::fs::write(&database, &garbage).unwrap();
+    let run = home.run(&["recent"]);
+    refused(&run, &database, "is not an SQLite database", &["recent"]);
+    home.hook("Stop", &json!({ "session_id": "s-1" }));
+    assert_eq!(std::fs::read_to_string(&database).unwrap(), garbage);
+    assert_eq!(home.spooled().len(), 1);
+    std::fs::rename(&database, home.path("garbage")).unwrap();
+    // The daemon was killed: the WAL still has its last writes.
+    let wal = home.path("data/rekindle.db-wal");
+    let run = home.run(&["restore", "copy.db"]);
+    refused(&run, &wal, "has the last writes of a database that is not there", &["restore"]);
+    std::fs::rename(&wal, home.path("garbage-wal")).unwrap();
+    home.run(&["restore", "copy.db"]).ok();
+    assert_eq!(home.run(&["hint", "get", "web", "before"]).code, 0);
 }
 
 /// @pipes_are_never_waited_for

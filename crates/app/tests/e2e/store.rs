@@ -179,18 +179,6 @@ fn a_damaged_table_of_numbers_does_not_let_a_number_be_used_twice() {
     repair_is_told(&home);
 }
 
-/// @a_damaged_database_is_set_aside
-#[test]
-fn a_database_that_was_overwritten_with_garbage_is_set_aside_and_a_new_one_is_started() {
-    let home = used();
-    home.write("data/rekindle.db", &"garbage ".repeat(2_000));
-    let daemon = home.daemon();
-    set(&daemon, "build");
-    repair_is_told(&home);
-    let kept = std::fs::read_to_string(&set_aside(&home)[0]).unwrap();
-    assert_eq!(kept, "garbage ".repeat(2_000));
-}
-
 /// @a_vanished_database_is_noticed
 #[test]
 fn after_the_database_was_deleted_the_next_write_is_kept_and_survives_a_kill() {

@@ -28,6 +28,31 @@ pub(super) fn is_leaf(page: &[u8]) -> bool {
     page.first() == Some(&TABLE_LEAF)
 }
 
+/// Whether this is a B-tree page with at least one cell, whose header starts at this offset: 100 on the first page,
+/// else 0. Every field of the header and every cell pointer has to be possible, so that text is none.
+pub(super) fn is_btree(page: &[u8], at: usize) -> bool {
+    let header = match page.get(at) {
+        Some(0x02 | 0x05) => 12,
+        Some(0x0a | 0x0d) => 8,
+        _ => return false,
+    };
+    let field = |offset: usize| number(page, at + offset).map(usize::from);
+    let (Some(free), Some(count), Some(content)) = (field(1), field(3), field(5)) else {
+        return false;
+    };
+    // 0 stands for 65,536.
+    let content = if content == 0 { 65_536 } else { content };
+    let cells = at + header..at + header + 2 * count;
+    let is_inside = |place: usize| (cells.end..page.len()).contains(&place);
+    count > 0
+        && (free == 0 || is_inside(free))
+        && content >= cells.end
+        && content < page.len()
+        && cells.step_by(2).all(|place| {
+            number(page, place).is_some_and(|cell| (content..page.len()).contains(&cell.into()))
+        })
+}
+
 /// The readable rows of a leaf page. `next` returns a page by its number, for rows that overflow the page.
 pub(super) fn rows(page: &[u8], next: &mut dyn FnMut(u32) -> Option<Vec<u8>>) -> Vec<LeafRow> {
     if !is_leaf(page) {
@@ -173,6 +198,22 @@ mod tests {
             assert_eq!(Bytes(bytes).varint(), Some(expected), "{bytes:?}");
         }
         assert_eq!(Bytes(&[0x81]).varint(), None);
+    }
+
+    #[test]
+    fn text_and_zeros_are_not_pages() {
+        for text in ["\r\n", "\n\n\n\n", "\r\t\t\t\t", "garbage ", "\u{5}\u{2}", "\n\u{0}"] {
+            let page = text.repeat(4096);
+            assert!(!is_btree(&page.as_bytes()[..4096], 0), "{text:?}");
+            assert!(!is_btree(&page.as_bytes()[..4096], 100), "{text:?}");
+        }
+        let mut page = vec![0; 4096];
+        assert!(!is_btree(&page, 0));
+        // A leaf with one cell at 4,000.
+        page[..10].copy_from_slice(&[TABLE_LEAF, 0, 0, 0, 1, 0x0f, 0xa0, 0, 0x0f, 0xa0]);
+        assert!(is_btree(&page, 0));
+        page[9] = 0;
+        assert!(!is_btree(&page, 0), "the cell is before the content");
     }
 
     /// No input causes a panic or an endless loop: tries seeded noise, with cycles in the overflow chain.

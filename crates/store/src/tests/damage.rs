@@ -78,17 +78,25 @@ fn an_unknown_file_that_is_not_a_database_is_refused_unchanged() {
 }
 
 #[test]
-fn an_opened_file_that_was_overwritten_is_set_aside() {
+fn an_opened_file_that_was_overwritten_with_text_is_refused_unchanged() {
     let home = filled();
-    fs::write(home.db(), "not a database at all\n".repeat(500)).unwrap();
+    let inode = files::id(&home.db()).unwrap();
+    let text = "not a database at all\n".repeat(500);
+    fs::write(home.db(), &text).unwrap();
+    assert_eq!(files::id(&home.db()).unwrap(), inode);
+    let refused = home.open_with(home.options()).err().unwrap();
+    assert!(refused.to_string().ends_with("is not an SQLite database"), "{refused}");
+    assert_eq!(fs::read_to_string(home.db()).unwrap(), text);
+}
+
+#[test]
+fn an_opened_file_that_lost_its_first_pages_is_salvaged() {
+    let home = filled();
+    let file = fs::OpenOptions::new().write(true).open(home.db()).unwrap();
+    file.write_all_at(&[b'!'; 5 * 4096], 0).unwrap();
     let opening = home.open();
-    opening.set("a", "v").unwrap();
     assert!(home.0.join(format!("rekindle.db.corrupt-{STAMP}")).exists());
-    assert!(
-        opening.store.notices()[0].contains("salvaged 0 rows"),
-        "{:?}",
-        opening.store.notices()
-    );
+    assert!(!opening.keys().is_empty());
 }
 
 #[test]
