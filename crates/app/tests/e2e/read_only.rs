@@ -116,3 +116,27 @@ fn a_shm_file_that_stayed_read_only_is_repaired() {
     bound.set("after").ok();
     assert_eq!(mode(&index), 0o600);
 }
+
+/// @a_read_only_database_is_unavailable
+#[test]
+fn a_database_whose_mode_is_read_only_is_reported_and_repaired() {
+    for mode_bits in [0o400, 0o444] {
+        let bound = Bound::new();
+        bound.set("before").ok();
+        let database = bound.home.path("data/rekindle.db");
+        chmod(&database, mode_bits);
+        assert_eq!(bound.set("meanwhile").code, 1);
+        let doctor = bound.run(&["doctor", "--json"]);
+        assert_eq!(doctor.code, 1, "{doctor:?}");
+        for name in ["database", "permissions"] {
+            let checks = doctor.json()["checks"].as_array().unwrap().clone();
+            let check = checks.into_iter().find(|check| check["name"] == name).unwrap();
+            assert_eq!(check["status"], "fail", "{mode_bits:o}: {check}");
+        }
+        let fixed = bound.run(&["doctor", "--fix"]);
+        let told = format!("made {} writable (mode 600)", database.display());
+        assert!(fixed.stdout.contains(&told) || mode_bits == 0o444, "{fixed:?}");
+        assert_eq!(mode(&database), 0o600, "{fixed:?}");
+        bound.set("after").ok();
+    }
+}

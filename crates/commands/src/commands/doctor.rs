@@ -78,6 +78,7 @@ fn examine(world: &mut World, daemon: &daemon::Seen) -> Report {
     let told = store::ask(world, daemon.road.as_ref(), &waited, &mut checks);
     let spool = places::spool(&locations, &waited, daemon.runs, &mut checks);
     checks.extend(spool);
+    places::mark_read_only(&locations, &mut checks);
     checks.extend(places::files(&locations));
     checks.extend(places::leftovers(&locations));
     checks.extend(places::token(&locations, daemon.runs));

@@ -58,9 +58,9 @@ pub(super) fn close(world: &World, mended: &mut Mended) {
             mended.note(CLOSED, &format!("{} to others (mode 600)", file.display()), closed);
         }
     }
-    for file in places::locked_sidecars(&world.locations) {
-        let unlocked = std::fs::set_permissions(&file, Permissions::from_mode(0o600));
-        mended.note(UNLOCKED, &format!("{} writable (mode 600)", file.display()), unlocked);
+    for file in places::locked_files(&world.locations) {
+        let unlocked = std::fs::set_permissions(&file.path, Permissions::from_mode(0o600));
+        mended.note(UNLOCKED, &format!("{} writable (mode 600)", file.path.display()), unlocked);
     }
     close_settings(world, mended);
 }

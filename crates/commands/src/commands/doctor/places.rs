@@ -155,19 +155,53 @@ pub(super) fn private_files(locations: &Locations) -> Vec<PathBuf> {
     all.filter(|file| std::fs::symlink_metadata(file).is_ok()).collect()
 }
 
-/// The `-wal` and `-shm` files that are not writable although the database is: SQLite created them while
-/// the database was read-only.
-pub(super) fn locked_sidecars(locations: &Locations) -> Vec<PathBuf> {
-    let mode = |file: &Path| std::fs::metadata(file).map_or(0o600, |meta| meta.mode() & 0o777);
-    if mode(&locations.database) & 0o200 == 0 {
-        return Vec::new();
+/// A file of ours that its owner, the user, may not read and write.
+pub(super) struct LockedFile {
+    pub(super) path: PathBuf,
+    mode: u32,
+}
+
+impl LockedFile {
+    /// Looks at the mode bits: for root every file is writable, but agents may run as a normal user.
+    fn at(path: PathBuf) -> Option<LockedFile> {
+        let meta = std::fs::symlink_metadata(&path).ok()?;
+        let mode = meta.mode() & 0o777;
+        let is_locked = meta.is_file() && mode & 0o600 != 0o600;
+        (is_locked && meta.uid() == client::platform::uid()).then_some(LockedFile { path, mode })
     }
-    let sidecar = |file: &PathBuf| {
+
+    /// What is wrong, for people.
+    fn told(&self, database: &Path) -> String {
+        let shown = self.path.display();
+        let is_sidecar = self.path != database && self.path.parent() == database.parent();
+        if is_sidecar && LockedFile::at(database.to_owned()).is_none() {
+            // SQLite created it while the database was read-only.
+            return format!("{shown} cannot be written, but the database can");
+        }
+        format!("{shown} cannot be written (mode {:o})", self.mode)
+    }
+}
+
+/// The database, its sidecars and the logs if their mode does not let the user write them.
+pub(super) fn locked_files(locations: &Locations) -> Vec<LockedFile> {
+    let written = |file: &PathBuf| {
         let name = file.to_string_lossy();
-        name.ends_with("-wal") || name.ends_with("-shm")
+        ["-wal", "-shm", ".log"].iter().any(|ending| name.ends_with(ending))
+            || *file == locations.database
     };
-    let files = private_files(locations).into_iter().filter(sidecar);
-    files.filter(|file| mode(file) & 0o600 != 0o600).collect()
+    let files = private_files(locations).into_iter().filter(written);
+    files.filter_map(LockedFile::at).collect()
+}
+
+/// Marks the check of the database as failed if its mode keeps the user from writing it. The store itself does
+/// not notice: it can be read, and root may write it anyway.
+pub(super) fn mark_read_only(locations: &Locations, checks: &mut [Value]) {
+    let Some(locked) = LockedFile::at(locations.database.clone()) else { return };
+    let told = checks.iter_mut().find(|check| check["name"] == "database");
+    if let Some(told) = told.filter(|told| told["status"] != "fail") {
+        let detail = format!("{}: nothing can be stored", locked.told(&locations.database));
+        *told = check("database", "fail", &detail, "`rekindle doctor --fix` makes it writable.");
+    }
 }
 
 /// Reports temporary files that an interrupted restore, repair or backup left behind.
@@ -211,11 +245,7 @@ pub(super) fn files(locations: &Locations) -> Vec<Value> {
     let open: Vec<String> = folders
         .chain(files.iter().filter_map(|file| open_to_others(file)))
         .chain(settings)
-        .chain(
-            locked_sidecars(locations)
-                .iter()
-                .map(|file| format!("{} cannot be written, but the database can", file.display())),
-        )
+        .chain(locked_files(locations).iter().map(|file| file.told(&locations.database)))
         .collect();
     let permissions = if open.is_empty() {
         check("permissions", "ok", &format!("{} files, yours alone", files.len()), "")
