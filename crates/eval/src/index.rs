@@ -49,6 +49,7 @@ impl Indexed {
             one_shot: false,
             backups: folder.to_owned(),
             records: Vec::new(),
+            identity_locks: None,
             page_count_max: None,
             meaning: true,
             clock,

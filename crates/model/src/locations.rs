@@ -113,6 +113,12 @@ impl Locations {
         dirs
     }
 
+    /// The directory for the locks of open databases, by the file's identity. All processes of the user have to
+    /// find each other's locks, so that no environment variable changes it.
+    pub fn identity_locks(&self) -> PathBuf {
+        PathBuf::from(format!("/tmp/rekindle-{}-locks", self.uid))
+    }
+
     pub fn lock(&self) -> PathBuf {
         self.runtime_dir.join("daemon.lock")
     }

@@ -84,6 +84,7 @@ impl Desk {
             one_shot: false,
             backups: folder.0.join("backups"),
             records: Vec::new(),
+            identity_locks: None,
             page_count_max: None,
             meaning: true,
             clock: || NOW,

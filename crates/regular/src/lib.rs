@@ -4,7 +4,7 @@
 
 use std::fs::{File, FileType, OpenOptions};
 use std::io::{self, ErrorKind, Read as _};
-use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
 use rustix::fs::OFlags;
@@ -86,6 +86,13 @@ pub fn read_text(path: &Path, max: u64) -> io::Result<String> {
     }
     String::from_utf8(bytes)
         .map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is not UTF-8 text"))
+}
+
+/// Whether this is a directory of the user, and not a link to one, that nobody else can enter.
+pub fn is_private_dir(path: &Path) -> bool {
+    let uid = rustix::process::geteuid().as_raw();
+    std::fs::symlink_metadata(path)
+        .is_ok_and(|meta| meta.is_dir() && meta.uid() == uid && meta.mode() & 0o077 == 0)
 }
 
 /// The name of a file type with its article, for messages: `a pipe`.

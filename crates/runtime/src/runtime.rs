@@ -108,6 +108,7 @@ impl Runtime {
             one_shot,
             backups: locations.backups(),
             records: locations.records(),
+            identity_locks: Some(locations.identity_locks()),
             meaning: config.boolean("search.meaning"),
             page_count_max: u32::try_from(config.integer("store.max_pages"))
                 .ok()

@@ -3,13 +3,14 @@
 //!
 //! It decides whether a file without our header is our own damaged database, which is salvaged, or an
 //! unrelated file, which is not touched. The entry is locked while the database is open for writing, so that a
-//! database has one writer even if it has several names.
+//! database has one writer even if it has several names. The record is in the user's home directory; a second
+//! entry, in a directory that does not depend on the environment, is locked for processes with another home.
 
 use std::ffi::OsStr;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant, UNIX_EPOCH};
@@ -23,21 +24,48 @@ use crate::files;
 const PATH_BYTES_MAX: u64 = 4096;
 /// How many entries are checked for deleted databases each time an entry is added.
 const SWEPT_MAX: usize = 64;
+/// How often a shared lock is tried whose file another process removes at the same time.
+const CLAIM_TRIES_MAX: usize = 16;
 
 /// The record, in the first of these directories that is writable. Without a directory nothing is recorded.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct KnownFiles {
     dirs: Vec<PathBuf>,
+    /// The directory of the locks that processes with other homes use too.
+    shared_locks: Option<PathBuf>,
 }
 
 /// The lock that allows writing to one database file; released when dropped.
 pub(crate) struct FileClaim {
     _entry: Option<File>,
+    _shared: Option<SharedClaim>,
+}
+
+/// A locked entry in the directory of shared locks.
+struct SharedClaim {
+    path: PathBuf,
+    database: PathBuf,
+    _file: File,
+}
+
+impl Drop for SharedClaim {
+    /// Removes the entry, unless the WAL still has writes: they would be missed under another name of the
+    /// database, so that the entry still names the right one.
+    fn drop(&mut self) {
+        if files::bytes(&files::beside(&self.database, "-wal")) == 0 {
+            // The lock is still held, and a process that waits for it notices the removal.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
 }
 
 impl KnownFiles {
     pub(crate) fn in_dirs(dirs: &[PathBuf]) -> KnownFiles {
-        KnownFiles { dirs: dirs.to_vec() }
+        KnownFiles::new(dirs, None)
+    }
+
+    pub(crate) fn new(dirs: &[PathBuf], shared_locks: Option<PathBuf>) -> KnownFiles {
+        KnownFiles { dirs: dirs.to_vec(), shared_locks }
     }
 
     /// Whether the file at this path was opened before, under any name.
@@ -55,15 +83,45 @@ impl KnownFiles {
     /// name. If no record can be written, the lock beside the database still works; only a hard link to the
     /// file goes unnoticed.
     pub(crate) fn claim(&self, path: &Path) -> Result<FileClaim, StoreError> {
+        let shared = self.claim_shared(path)?;
         for entry in self.entries(path) {
             match claim(&entry, path) {
-                Ok(entry) => return Ok(FileClaim { _entry: Some(entry) }),
+                Ok(entry) => return Ok(FileClaim { _entry: Some(entry), _shared: shared }),
                 Err(Unclaimed::Refused(error)) => return Err(error),
                 Err(Unclaimed::NoRecord) => {}
             }
         }
-        Ok(FileClaim { _entry: None })
+        Ok(FileClaim { _entry: None, _shared: shared })
     }
+
+    fn claim_shared(&self, path: &Path) -> Result<Option<SharedClaim>, StoreError> {
+        let Some(dir) = &self.shared_locks else { return Ok(None) };
+        let Ok(name) = entry_name(path) else { return Ok(None) };
+        // If this fails, the directory exists or cannot be used. Another user may have made it, or a link.
+        let _ = DirBuilder::new().mode(0o700).create(dir);
+        if !regular::is_private_dir(dir) {
+            return Ok(None);
+        }
+        let entry = dir.join(name);
+        for _ in 0..CLAIM_TRIES_MAX {
+            match claim(&entry, path) {
+                // A process that ended in between has removed the file that is locked now.
+                Ok(file) if !is_at(&file, &entry) => {}
+                Ok(file) => {
+                    let (path, database) = (entry, path.to_owned());
+                    return Ok(Some(SharedClaim { path, database, _file: file }));
+                }
+                Err(Unclaimed::Refused(error)) => return Err(error),
+                Err(Unclaimed::NoRecord) => return Ok(None),
+            }
+        }
+        Err(StoreError::Busy)
+    }
+}
+
+fn is_at(file: &File, path: &Path) -> bool {
+    let identity = |meta: fs::Metadata| (meta.dev(), meta.ino());
+    file.metadata().map(identity).ok() == fs::symlink_metadata(path).map(identity).ok()
 }
 
 /// Why an entry was not locked.
@@ -84,7 +142,7 @@ fn claim(entry: &Path, path: &Path) -> Result<File, Unclaimed> {
     files::make_folder(files::folder(entry))?;
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false).mode(0o600);
-    let mut file = regular::open_with(&mut options, entry)?;
+    let mut file = regular::open_unlinked(&mut options, entry)?;
     let mut known = Vec::new();
     (&file).take(PATH_BYTES_MAX).read_to_end(&mut known)?;
     let known = Path::new(OsStr::from_bytes(&known));

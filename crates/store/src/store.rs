@@ -36,6 +36,9 @@ pub struct Options {
     /// Directories for the record of opened databases, the preferred one first. See
     /// [`crate::check_file`].
     pub records: Vec<PathBuf>,
+    /// The directory for locks by the identity of a database file, which all processes of the user share. It is
+    /// created, and used only if nobody else can write to it.
+    pub identity_locks: Option<PathBuf>,
     /// Pages the database may grow to; for tests of a full disk.
     pub page_count_max: Option<u32>,
     /// Whether it is worked out what records mean, for who searches by it.
@@ -130,7 +133,7 @@ impl Store {
         let (one_shot, page_count_max) = (options.one_shot, options.page_count_max);
         let setup = Setup { one_shot, to_read, page_count_max, busy };
         let pool = Pool::new(options.path.clone(), busy);
-        let known = KnownFiles::in_dirs(&options.records);
+        let known = KnownFiles::new(&options.records, options.identity_locks.clone());
         let shared = Arc::new(Shared {
             options,
             setup,

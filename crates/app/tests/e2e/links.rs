@@ -4,6 +4,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use serde_json::json;
+use testkit::home::finish;
 use testkit::{Home, Run};
 
 use super::{home, sqlite};
@@ -95,6 +96,39 @@ fn a_hard_link_is_refused_and_the_error_names_the_open_path() {
     }
     set(&home, &other, "moved").ok();
     assert_eq!(keys(&other), ["after", "before", "moved"]);
+}
+
+/// @one_daemon_whichever_link
+#[test]
+fn a_hard_link_is_refused_in_another_home_too() {
+    let home = home();
+    home.run(&["hint", "set", "web", "before", "make", "--ttl", "forever"]).ok();
+    let (database, other) = (sqlite::path(&home), home.path("hl.db"));
+    std::fs::hard_link(&database, &other).unwrap();
+    let told =
+        format!("{} is another name of the database {}", other.display(), database.display());
+    let elsewhere = |home: &Home, args: &[&str]| {
+        let mut command = home.command([args, &["--db", other.to_str().unwrap()]].concat());
+        let there = home.path("elsewhere");
+        command.env("HOME", &there).env("REKINDLE_HOME", there.join("data"));
+        command.env("REKINDLE_RUNTIME_DIR", there.join("r")).env("TMPDIR", &there);
+        finish(command, b"")
+    };
+    let write = ["hint", "set", "web", "lost", "make", "--ttl", "forever"];
+    // The last write is in the WAL beside the first name, and no process has it open.
+    let refused = elsewhere(&home, &write);
+    assert_eq!(refused.code, 1, "{refused:?}");
+    assert!(refused.stderr.contains(&told), "{refused:?}");
+    let daemon = home.daemon();
+    for command in [&write as &[&str], &["serve", "--http"], &["up"]] {
+        let refused = elsewhere(&home, command);
+        assert_eq!(refused.code, 1, "{command:?}: {refused:?}");
+        assert!(format!("{refused:?}").contains(&told), "{command:?}: {refused:?}");
+    }
+    home.run(&["hint", "set", "web", "after", "make", "--ttl", "forever"]).ok();
+    drop(daemon);
+    assert_eq!(keys(&database), ["after", "before"]);
+    assert!(sqlite::is_sound(&database));
 }
 
 /// @one_daemon_whichever_link

@@ -64,3 +64,37 @@ fn a_one_shot_leaves_a_small_log_to_others_and_moves_a_large_one() {
         db.query_row("SELECT count(*) FROM hint_variants", [], |row| row.get(0)).unwrap();
     assert_eq!(count, 2001);
 }
+
+#[test]
+fn the_shared_lock_of_a_database_is_removed_when_it_is_closed() {
+    let home = Home::new();
+    let locks = home.0.join("locks");
+    let options = || crate::Options { identity_locks: Some(locks.clone()), ..home.options() };
+    let entries = || std::fs::read_dir(&locks).unwrap().count();
+    let opening = home.open_with(options()).unwrap();
+    assert_eq!((super::mode(&locks), entries()), (0o700, 1));
+    opening.store.close();
+    assert_eq!(entries(), 0);
+    // A process that leaves writes in the WAL leaves the entry, too.
+    let opening = home.open_with(crate::Options { one_shot: true, ..options() }).unwrap();
+    opening.set("a", "v").unwrap();
+    opening.store.close();
+    assert_eq!(entries(), 1);
+    home.open_with(options()).unwrap().store.close();
+    assert_eq!(entries(), 0);
+}
+
+#[test]
+fn a_database_opens_without_a_usable_directory_for_shared_locks() {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    let home = Home::new();
+    let (open, link) = (home.0.join("open"), home.0.join("link"));
+    std::fs::create_dir(&open).unwrap();
+    std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o777)).unwrap();
+    symlink(std::env::temp_dir(), &link).unwrap();
+    for locks in [&open, &link, &home.0.join("missing/locks")] {
+        let options = crate::Options { identity_locks: Some(locks.clone()), ..home.options() };
+        home.open_with(options).unwrap().set("a", "v").unwrap();
+    }
+    assert_eq!(std::fs::read_dir(&open).unwrap().count(), 0);
+}

@@ -67,6 +67,7 @@ impl Home {
             one_shot: false,
             backups: self.0.join("backups"),
             records: vec![self.1.records()],
+            identity_locks: None,
             page_count_max: None,
             meaning: true,
             clock: || NOW,

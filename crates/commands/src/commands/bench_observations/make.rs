@@ -93,6 +93,7 @@ fn open(world: &World) -> Result<Store, OpError> {
         one_shot: false,
         backups: world.locations.backups(),
         records: Vec::new(),
+        identity_locks: None,
         page_count_max: None,
         meaning: true,
         clock: client::clock::now_ms,

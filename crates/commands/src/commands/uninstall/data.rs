@@ -104,7 +104,9 @@ impl Data {
         }
         let settings = Some((locations.config_file.clone(), "your settings"));
         let mut locks = vec![beside(database, ".lock"), locations.lock()];
-        locks.extend(store::record_entries(database, &locations.records()));
+        let mut entries = locations.records();
+        entries.push(locations.identity_locks());
+        locks.extend(store::record_entries(database, &entries));
         Data {
             places,
             locks,
@@ -213,7 +215,8 @@ impl Data {
         // The directory of database identities is in the user's data directory, which may differ from this database's.
         let records = locations.records();
         let records = records.iter().flat_map(|dir| dir.ancestors().take(2)).map(Path::to_owned);
-        for dir in records.chain(dirs).chain(short) {
+        let shared = Some(locations.identity_locks());
+        for dir in records.chain(dirs).chain(short).chain(shared) {
             // What else is in it was not put there by us.
             let _ = fs::remove_dir(dir);
         }
