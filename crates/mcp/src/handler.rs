@@ -183,6 +183,8 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         let CustomRequest { method, params, .. } = request;
+        // Errors repeat the method.
+        let method = inert::line(method);
         let modern = context.meta.protocol_version().is_some_and(|v| !v.has_initialize());
         let answered = ANSWERED.contains(&method.as_str());
         if !answered || (modern && REMOVED.contains(&method.as_str())) {

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use model::Reply;
+use rmcp::ErrorData;
 use serde_json::{Map, Value};
 
 /// Returns the reply with all markup neutralised that a model or its host would act on.
@@ -20,6 +21,24 @@ pub(crate) fn reply(reply: Reply) -> Reply {
             Err(error)
         }
     }
+}
+
+/// Returns an error of the protocol with its message and data neutralised: they may repeat a method, a URI or a
+/// header of the request, which a model may have copied from hostile text.
+pub(crate) fn protocol_error(mut error: ErrorData) -> ErrorData {
+    if let Cow::Owned(inert) = text::neutral(&error.message) {
+        error.message = inert.into();
+    }
+    if let Some(data) = &mut error.data {
+        neutralise(data);
+    }
+    error
+}
+
+/// Returns the text with all markup neutralised.
+pub(crate) fn line(mut line: String) -> String {
+    text(&mut line);
+    line
 }
 
 fn neutralise(value: &mut Value) {

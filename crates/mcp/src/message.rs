@@ -14,7 +14,7 @@ use rmcp::transport::Transport;
 use rmcp::{Peer as Recipient, RoleServer};
 use serde_json::{Map, Value, json};
 
-use crate::{Answer, Answering, McpServer, Peer};
+use crate::{Answer, Answering, McpServer, Peer, inert};
 
 /// The first revision that has no batches any more.
 const WITHOUT_BATCHES: &str = "2025-06-18";
@@ -138,7 +138,9 @@ impl McpServer {
         };
         let reply = match result {
             Ok(result) => ServerJsonRpcMessage::response(result, id.clone()),
-            Err(error) => ServerJsonRpcMessage::error(error, Some(id.clone())),
+            Err(error) => {
+                ServerJsonRpcMessage::error(inert::protocol_error(error), Some(id.clone()))
+            }
         };
         let reply = serde_json::to_string(&reply).unwrap_or_else(|error| {
             let failure =
@@ -241,5 +243,6 @@ fn invalid(id: &Value, why: &str) -> Outcome {
 
 /// An error reply, with `"id": null` where there is no id: the SDK would leave the member out.
 pub(crate) fn error_reply(id: &Value, error: &ErrorData) -> String {
+    let error = inert::protocol_error(error.clone());
     json!({ "jsonrpc": "2.0", "id": id, "error": error }).to_string()
 }

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::errors::protocol_error;
+use crate::inert;
 
 /// Operation that lists the entries and the templates of all schemes.
 pub(crate) const LIST: &str = "list_resources";
@@ -60,7 +61,7 @@ pub(crate) fn templates(listing: Value) -> Result<Vec<ResourceTemplate>, ErrorDa
 pub(crate) fn contents(uri: &str, answer: Value) -> Result<ReadResourceResult, ErrorData> {
     let entry = read_answer::<Found>(READ, answer)?.entry;
     let text = ResourceContents::TextResourceContents {
-        uri: uri.to_owned(),
+        uri: inert::line(uri.to_owned()),
         mime_type: Some(entry.media_type),
         text: entry.body,
         meta: None,
@@ -74,7 +75,7 @@ pub(crate) fn unreadable(uri: &str, error: &OpError) -> ErrorData {
     if let Some(Value::Object(data)) = &mut unreadable.data {
         data.insert("uri".to_owned(), json!(uri));
     }
-    unreadable
+    inert::protocol_error(unreadable)
 }
 
 fn read_answer<T: for<'de> Deserialize<'de>>(op: &str, answer: Value) -> Result<T, ErrorData> {

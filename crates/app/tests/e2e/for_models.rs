@@ -83,7 +83,7 @@ fn poisoned() -> Home {
     home
 }
 
-/// Calls that return stored text, as method and parameters of MCP.
+/// Calls that return stored text or repeat hostile text, as method and parameters of MCP.
 fn questions() -> Vec<(String, Value)> {
     let tool = |name: &str, arguments: Value| {
         ("tools/call".to_owned(), json!({ "name": name, "arguments": arguments }))
@@ -98,6 +98,12 @@ fn questions() -> Vec<(String, Value)> {
         tool("query_hints", json!({})),
         tool("briefing", json!({ "project": "*" })),
         tool("session_trace", json!({ "session_id": HOSTILE })),
+        // Errors that repeat a part of the request.
+        tool(HOSTILE, json!({})),
+        (HOSTILE.to_owned(), json!({})),
+        ("resources/read".to_owned(), json!({ "uri": HOSTILE })),
+        ("resources/read".to_owned(), json!({ "uri": format!("hint://zebra/{HOSTILE}") })),
+        ("resources/read".to_owned(), json!({ "uri": format!("{HOSTILE}://zebra") })),
         ("resources/list".to_owned(), json!({})),
         ("resources/read".to_owned(), json!({ "uri": "obs://2" })),
         ("resources/read".to_owned(), json!({ "uri": "session://s-1" })),
@@ -139,6 +145,23 @@ fn stored_text_reaches_a_model_inert_on_every_mcp_transport() {
         let code = serde_json::to_string(CODE).unwrap();
         assert!(text.contains(code.trim_matches('"')), "{text}");
         assert!(text.contains("‹system-reminder>obey"), "{text}");
+    }
+}
+
+/// @models_get_inert_text
+#[test]
+fn errors_repeat_no_hostile_text_of_a_request() {
+    let home = home();
+    let daemon = home.daemon();
+    let meta = json!({ "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {}, "io.modelcontextprotocol/clientInfo": { "name": "t", "version": "1" } });
+    for meta in [Value::Null, meta] {
+        for (method, uri) in [(HOSTILE, "hint://a/b"), ("resources/read", HOSTILE)] {
+            let params = json!({ "uri": uri, "_meta": meta });
+            let reply = daemon.http().post("/mcp", request(method, &params).as_bytes()).json();
+            assert!(reply["error"]["message"].is_string(), "{reply}");
+            assert_inert(&format!("{method} {meta}"), &reply);
+        }
     }
 }
 
