@@ -318,8 +318,7 @@ fn patience(event: &str) -> Duration {
     match agents::kind(event) {
         Kind::ToolStart | Kind::ToolUse | Kind::ToolFailure => limits::HOOK_TOOL_DEADLINE,
         Kind::Prompt => limits::HOOK_PROMPT_PATIENCE,
-        Kind::SessionStart => limits::HOOK_START_PATIENCE,
-        _ => limits::HOOK_DEADLINE,
+        _ => limits::HOOK_PATIENCE,
     }
 }
 

@@ -95,9 +95,9 @@ pub const HOOK_DEADLINE: Duration = Duration::from_millis(1_000);
 /// The same for events around a tool, and for a prompt.
 pub const HOOK_TOOL_DEADLINE: Duration = Duration::from_millis(150);
 pub const HOOK_PROMPT_DEADLINE: Duration = Duration::from_millis(300);
-/// Time it waits for the daemon where it looks into the store itself if no answer comes: at a session's
-/// start, and at a prompt. At all other events it waits until it leaves.
-pub const HOOK_START_PATIENCE: Duration = Duration::from_millis(750);
+/// Time it waits for the daemon if no answer comes. The rest is for the spool and, at a session's start and at a prompt, for
+/// a look into the store: Codex kills a hook of the session's end after 1 s. Around a tool it waits until it leaves.
+pub const HOOK_PATIENCE: Duration = Duration::from_millis(750);
 pub const HOOK_PROMPT_PATIENCE: Duration = Duration::from_millis(200);
 /// Time until the first byte of an event.
 pub const HOOK_STDIN_BEGIN: Duration = Duration::from_secs(5);

@@ -44,9 +44,9 @@ pub fn deadline(event: &HookEvent) -> Duration {
 /// How long its hook waits for the daemon.
 pub(crate) fn patience(event: &HookEvent) -> Duration {
     match &event.what {
-        Happening::SessionStarted(_) => limits::HOOK_START_PATIENCE,
+        Happening::ToolStarting(_) | Happening::ToolUsed(_) => limits::HOOK_TOOL_DEADLINE,
         Happening::Prompted(_) => limits::HOOK_PROMPT_PATIENCE,
-        _ => deadline(event),
+        _ => limits::HOOK_PATIENCE,
     }
 }
 

@@ -23,12 +23,32 @@ pub(super) fn settle(draft: &mut Draft, outcome: &mut Outcome<'_>) {
         };
         draft.metadata.insert("run".into(), described(result, own_exit, report.tally));
         outcome.failed |= result == Verdict::Failed;
+    } else if outcome.failed && outcome.exit_code == Some(1) && says_no(&draft.commands, outcome) {
+        outcome.failed = false;
     } else if !outcome.failed && !is_open && !is_settled(&draft.commands, outcome) {
         outcome.failed = verdict::plain_failed(&draft.commands, &outcome.texts);
     }
     if !outcome.failed && outcome.answered {
         settle_git(draft, outcome, is_open);
     }
+}
+
+/// Whether exit code 1 is an answer of the command that decides it: nothing was found, or the files differ.
+fn says_no(commands: &[Simple], outcome: &Outcome<'_>) -> bool {
+    const SEARCHES: [&str; 13] = [
+        "grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "pgrep", "which", "diff", "cmp",
+        "test", "[",
+    ];
+    // In `cd src && grep x y` the directory may be missing; the shell says so.
+    if outcome.texts.iter().any(|text| text.contains("cd: ")) {
+        return false;
+    }
+    let deciding = || commands.iter().filter(|command| command.decides && command.program != "cd");
+    let answers = |command: &Simple| {
+        let searches = command.is_git("grep") || command.is_git("diff");
+        searches || SEARCHES.contains(&command.program.as_str())
+    };
+    deciding().next().is_some() && deciding().all(answers)
 }
 
 /// Whether the exit code proves that every command succeeded.

@@ -103,3 +103,39 @@ fn the_counts_at_the_end_of_a_five_megabyte_output_are_recorded() {
     let told = records(&home, "s-1");
     assert_eq!((told[0].0.as_str(), &told[0].1["run"]["failed"]), ("command_error", &json!(1)));
 }
+
+/// @capture_no_match
+#[test]
+fn a_search_that_finds_nothing_is_recorded_as_a_command_that_worked() {
+    let home = home();
+    let failing = |session: &str, command: &str, error: &str| {
+        let payload = json!({
+            "session_id": session, "cwd": home.path(""), "hook_event_name": "PostToolUseFailure",
+            "tool_name": "Bash", "tool_input": {"command": command}, "error": error,
+            "tool_use_id": format!("use-{session}"),
+        });
+        let args = ["hook", "PostToolUseFailure", "--agent", "claude-code"];
+        home.run_with(&args, payload.to_string().as_bytes()).ok();
+        records(&home, session)[0].0.clone()
+    };
+    for (number, command) in
+        ["rg -n retry src", "git grep budget", "cd src && grep -q x y", "diff a b"]
+            .iter()
+            .enumerate()
+    {
+        assert_eq!(
+            failing(&format!("no-{number}"), command, "Exit code 1"),
+            "command",
+            "{command}"
+        );
+    }
+    let table = [
+        ("rg -n '(' src", "Exit code 2\nregex parse error"),
+        ("rg x src && make", "Exit code 1\nmake: failed"),
+        ("./deploy", "Exit code 1"),
+        ("cd nowhere && rg x", "Exit code 1\nbash: line 1: cd: nowhere: No such file or directory"),
+    ];
+    for (number, (command, error)) in table.into_iter().enumerate() {
+        assert_eq!(failing(&format!("bad-{number}"), command, error), "command_error", "{command}");
+    }
+}
