@@ -38,8 +38,9 @@ const NMEM: Name = Name {
                 Default {
                     param: "diverse",
                     json: "false",
-                    doc: "Whether the first page has at most three hits of one session",
+                    doc: "Whether equal texts are one hit and weak hits of one session give way to others",
                 },
+                Default { param: "order_by", json: r#""relevance""#, doc: "What comes first" },
             ],
             nothing: Some(r#"{"results":[]}"#),
             goes: Goes::AsList {

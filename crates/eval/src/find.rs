@@ -6,6 +6,7 @@ use model::{OpError, limits};
 use store::search::{self, Filter, Order, Recipe, Wanted};
 use text::query;
 
+use crate::corpus::Question;
 use crate::index::Indexed;
 
 /// A way to search.
@@ -59,6 +60,36 @@ pub(crate) fn find(indexed: &Indexed, question: &str, config: Config) -> Result<
     let sessions =
         store.read(|rx| search::sessions(recipe, rx, &query, &filter, limits::EVAL_HITS))?;
     Ok(Found { documents: found.hits.into_iter().map(|hit| hit.id).collect(), sessions, took })
+}
+
+/// The type of questions that are prompts: what is measured is whether something is shown with them.
+const PROMPT: &str = "prompt";
+
+/// Whether the answer to something that never happened says so: hits are marked as merely similar, and a
+/// prompt is shown nothing.
+pub(crate) fn is_silent(
+    indexed: &Indexed,
+    question: &Question,
+    config: Config,
+) -> Result<Option<bool>, OpError> {
+    let recipe = match config {
+        Config::Plain => return Ok(None),
+        Config::Lexical => Recipe::Lexical,
+        Config::Table => Recipe::Table,
+    };
+    let filter = Filter::default();
+    if question.kind.as_deref() == Some(PROMPT) {
+        let query = query::any_of(&question.text);
+        let shown = indexed.store.read(|rx| search::related(rx, &query, &filter))?;
+        return Ok(Some(shown.is_empty()));
+    }
+    let query = query::rewrite(&question.text);
+    let wanted = Wanted::of(Order::Best, limits::EVAL_HITS);
+    let silent = indexed.store.read(|rx| {
+        let found = search::hits_by(recipe, rx, &query, &filter, wanted)?;
+        Ok(found.hits.is_empty() || !found.is_answered(rx, &query, &found.hits)?)
+    })?;
+    Ok(Some(silent))
 }
 
 /// A session is as good as the best of its documents.

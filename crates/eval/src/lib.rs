@@ -173,7 +173,13 @@ fn ask(
         };
         let Found { documents: found, sessions: of_found, took } =
             find::find(indexed, &question.text, *config)?;
+        let never = documents.is_empty() && sessions.is_empty();
+        let silent = match never {
+            true => find::is_silent(indexed, question, *config)?,
+            false => None,
+        };
         *outcome = Outcome {
+            silent,
             documents: metrics::scores(&found, &documents),
             sessions: metrics::scores(&of_found, &sessions),
             ms: took.as_secs_f64() * 1e3,

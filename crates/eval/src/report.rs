@@ -38,6 +38,9 @@ pub struct Group {
     pub questions: usize,
     pub documents: Option<Unit>,
     pub sessions: Option<Unit>,
+    /// Of the questions without anything to be found, the share whose answer says so: it is empty, or its
+    /// hits are marked as merely similar.
+    pub silent: Option<f64>,
 }
 
 /// Means over the questions that name documents, or sessions, which should be found.
@@ -77,6 +80,8 @@ pub(crate) struct Asked {
 pub(crate) struct Outcome {
     pub(crate) documents: Option<Scores>,
     pub(crate) sessions: Option<Scores>,
+    /// Whether the answer says that nothing was found, if there is nothing to be found.
+    pub(crate) silent: Option<bool>,
     pub(crate) ms: f64,
 }
 
@@ -121,6 +126,7 @@ impl Tally {
             questions: asked.len(),
             documents: unit(&asked, place, |outcome| outcome.documents),
             sessions: unit(&asked, place, |outcome| outcome.sessions),
+            silent: silence(&asked, place),
         }
     }
 
@@ -130,6 +136,13 @@ impl Tally {
         times.sort_by(f64::total_cmp);
         Latency { p50: metrics::percentile(&times, 0.5), p95: metrics::percentile(&times, 0.95) }
     }
+}
+
+fn silence(asked: &[&Asked], place: usize) -> Option<f64> {
+    let silent = asked.iter().filter_map(|one| one.outcomes.get(place)?.silent);
+    let silent: Vec<bool> = silent.collect();
+    let kept = silent.iter().filter(|silent| **silent).count();
+    (!silent.is_empty()).then(|| kept as f64 / silent.len() as f64)
 }
 
 fn unit(asked: &[&Asked], place: usize, of: fn(&Outcome) -> Option<Scores>) -> Option<Unit> {
@@ -197,6 +210,9 @@ impl Group {
         for (_, count, unit) in units {
             let questions = unit.as_ref().map_or(0, |unit| unit.questions);
             group.insert(count.into(), questions.into());
+        }
+        if let Some(silent) = self.silent {
+            group.insert("silent".into(), rounded(silent).into());
         }
         let mut difference = Map::new();
         for (name, _, unit) in units {

@@ -40,6 +40,7 @@ impl Report {
             blocks.extend(self.means(name, unit));
             blocks.extend(self.differences(name, unit));
         }
+        blocks.extend(self.silence());
         blocks.push(self.costs());
         blocks.join("\n\n")
     }
@@ -57,7 +58,7 @@ impl Report {
                 let shown = if first { text::one_line(group, TYPE_CHARS) } else { String::new() };
                 let count = if first { unit.questions.to_string() } else { String::new() };
                 let mut row = vec![shown, count, measured.config.word().to_owned()];
-                row.extend(unit.means.map(|mean| format!("{:.1}", mean * 100.0)));
+                row.extend(unit.means.map(percent));
                 rows.push(row);
             }
         }
@@ -87,6 +88,21 @@ impl Report {
         Some(format!("{title}\n{}", aligned(&rows, &[0])))
     }
 
+    /// How often the answer to something that never happened says so.
+    fn silence(&self) -> Option<String> {
+        let mut rows =
+            vec![vec!["nothing to be found, %".to_owned(), String::new(), "silent".into()]];
+        for measured in &self.configs {
+            let types = measured.types.iter().map(|(kind, group)| (kind.as_str(), group));
+            for (name, group) in [(ALL, &measured.all)].into_iter().chain(types) {
+                let Some(silent) = group.silent else { continue };
+                let name = text::one_line(name, TYPE_CHARS);
+                rows.push(vec![name, measured.config.word().to_owned(), percent(silent)]);
+            }
+        }
+        (rows.len() > 1).then(|| aligned(&rows, &[0, 1]))
+    }
+
     fn costs(&self) -> String {
         let heading = ["", "p50 ms", "p95 ms", "index"].map(str::to_owned).to_vec();
         let mut rows = vec![heading];
@@ -100,6 +116,10 @@ impl Report {
         }
         aligned(&rows, &[0])
     }
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1}", share * 100.0)
 }
 
 fn points(Interval { mean, low, high }: &Interval) -> String {

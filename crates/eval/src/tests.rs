@@ -54,6 +54,30 @@ fn doc(id: &str, text: &str) -> Value {
     json!({ "id": id, "text": text })
 }
 
+/// @eval_silence
+#[test]
+fn questions_without_gold_are_counted_by_whether_the_answer_says_so() {
+    let documents: Vec<Value> = (0..9)
+        .map(|i| doc(&format!("d{i}"), &format!("the zebra crossed road number{i}")))
+        .collect();
+    let questions = [
+        json!({ "id": "q1", "type": "question", "text": "which walrus ate the pudding", "gold": [] }),
+        json!({ "id": "q2", "type": "question", "text": "the zebra crossed the road", "gold": [] }),
+        json!({ "id": "q3", "type": "prompt", "text": "teach the walrus to swim", "gold": [] }),
+        json!({ "id": "q4", "type": "prompt", "text": "which road did the zebra cross", "gold": [] }),
+    ];
+    let files = Files::new();
+    let mut plan = plan(files.lines(&documents, &questions));
+    plan.configs = vec![Config::Plain, Config::Table];
+    let json = run(&plan).unwrap().to_json();
+    let types = &json["configs"]["table"]["types"];
+    assert_eq!(
+        (&types["question"]["silent"], &types["prompt"]["silent"]),
+        (&json!(0.5), &json!(0.5))
+    );
+    assert!(json["configs"]["plain"]["all"]["silent"].is_null());
+}
+
 /// @eval_recall
 #[test]
 fn recall_counts_the_share_of_gold_and_sessions_are_ranked_by_themselves() {
@@ -112,7 +136,7 @@ fn plain_knows_whole_documents_and_neither_passages_nor_sessions() {
     let both = format!("zebra {} heron", filler(150));
     let mut documents = vec![json!({ "id": "both", "session": "s1", "text": both })];
     for word in ["zebra", "heron"] {
-        let text = format!("{word} {}", filler(60));
+        let text = format!("{word} {}", filler(45));
         documents.push(json!({ "id": word, "session": "s2", "text": text }));
     }
     documents.extend((0..6).map(|i| doc(&format!("d{i}"), &filler(40))));

@@ -491,6 +491,16 @@ pub const SEARCH_MAX: usize = 100;
 pub const SEARCH_PER_SESSION: usize = 3;
 /// Hits that are looked through for those of other sessions.
 pub const SEARCH_SPREAD_MAX: usize = 2_000;
+/// Hits of a search, from the first on, that are put in order by what their records say of each other:
+/// answers before questions, a newer decision before the one it replaces.
+pub const SEARCH_READ: usize = 40;
+/// Hits that are shown where none is likely to be what was asked for.
+pub const SEARCH_SIMILAR_MAX: usize = 10;
+/// First hits of which one has to be likely what was asked for, and characters of each that are read.
+pub const EVIDENCE_HITS: usize = 10;
+pub const EVIDENCE_CHARS: usize = 20_000;
+/// Hits whose texts are read to see which say the same; further ones are listed one by one.
+pub const FOLDED_READ_MAX: usize = 64;
 /// Records that are like a text.
 pub const SIMILAR_DEFAULT: usize = 10;
 pub const SIMILAR_MAX: usize = 100;

@@ -67,6 +67,19 @@ impl ObsType {
         }
     }
 
+    /// How much a record of this kind tells in a search, from 0 to 1: what was said, committed or went wrong
+    /// says what was found out, an edit or a run says what was done, and a look at something says nothing.
+    pub fn telling(self) -> f64 {
+        use ObsType as O;
+        match self {
+            O::UserPrompt | O::Answer | O::GitCommit | O::Marker | O::CommandError => 1.0,
+            O::SessionSummary | O::FileEdit | O::FileWrite => 0.67,
+            O::Command | O::GitPush | O::Github | O::McpCall => 0.5,
+            O::TaskSpawn | O::WebFetch | O::WebSearch | O::ToolOther => 0.33,
+            _ => 0.0,
+        }
+    }
+
     /// How many days it is kept unless it is pinned.
     pub fn kept_days(self) -> i64 {
         use ObsType as O;

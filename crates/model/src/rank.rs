@@ -34,6 +34,20 @@ pub fn blended(lexical: f64, best: f64, kind: ObsType, at: i64, now: i64) -> Sco
     Score { total, lexical: Some(lexical), recency, kind, project: None }
 }
 
+/// How much the most recent record gains over an old one that matches as well, and how much a kind that
+/// tells most gains over one that tells nothing, in the default order of search. Adding recency to the match instead, as
+/// [`blended`] does, puts new records that hardly match before old ones that answer.
+const RECENT_GAIN: f64 = 0.15;
+const KIND_GAIN: f64 = 0.1;
+
+/// The score of the default order of search: the match first, and of about equal ones the newer.
+pub fn best(lexical: f64, best: f64, kind: ObsType, at: i64, now: i64) -> Score {
+    let score = Score { kind: kind.telling(), ..blended(lexical, best, kind, at, now) };
+    let gain = 1.0 + RECENT_GAIN * score.recency + KIND_GAIN * score.kind;
+    let total = score.lexical.unwrap_or_default() * gain / (1.0 + RECENT_GAIN + KIND_GAIN);
+    Score { total, ..score }
+}
+
 /// The score where there is no query. `own_project` says whether the record belongs to the project
 /// that is asked for; none if no project is.
 pub fn recent(kind: ObsType, at: i64, own_project: Option<bool>, now: i64) -> Score {
@@ -101,6 +115,15 @@ mod tests {
         near(blended(2.0, 4.0, ObsType::Command, 0, 7 * DAY).total, 0.25 + 0.15 + 0.2 * 0.67);
         near(blended(0.0, 0.0, ObsType::FileEdit, 0, 0).total, 0.5);
         near(blended(9.0, 4.0, ObsType::FileEdit, 0, 0).total, 1.0);
+    }
+
+    #[test]
+    fn of_equal_matches_the_newer_is_better_and_a_weak_match_never_is() {
+        let of = |lexical: f64, days: i64| best(lexical, 1.0, ObsType::Answer, 0, days * DAY).total;
+        assert!(of(1.0, 1) > of(1.0, 30));
+        assert!(of(0.95, 0) > of(1.0, 30));
+        assert!(of(0.8, 0) < of(1.0, 300));
+        near(best(1.0, 1.0, ObsType::Answer, 0, 0).total, 1.0);
     }
 
     #[test]

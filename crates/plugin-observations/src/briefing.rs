@@ -10,7 +10,7 @@ use model::rank::{self, Score};
 use model::session::Prompt;
 use model::{OpError, limits, time};
 use store::recent::{self, RecentQuery, Taken};
-use store::search::{self, Filter, Hit, Order};
+use store::search::{self, Filter};
 use store::{Rx, observations, pauses, projects, prompts};
 use text::query;
 
@@ -19,10 +19,6 @@ use crate::scope::{Question, Scope, Wanted};
 use crate::settings::{AT_PROMPTS, OTHER_PROJECTS};
 
 const HEADINGS: &[&str] = &["ID", "Time", "Type", "Summary"];
-
-/// How near in meaning a record has to be to what a prompt says: two texts about different things hardly
-/// ever are.
-const RELATED_MEANING: f64 = 0.4;
 
 /// A minute: the same store gives the same text within it.
 const MINUTE_MS: i64 = 60_000;
@@ -104,11 +100,10 @@ fn related(
             floor: 1,
             rows_max: limits::RELATED_MAX,
         };
-        let found = search::hits(rx, &query, &filter, Order::Best, limits::SEARCH_CANDIDATES)?;
-        let best = found.hits.iter().map(|hit| hit.score).fold(0.0, f64::max);
-        let about = |hit: &&Hit| hit.lexical > 0.0 && hit.meaning >= RELATED_MEANING;
-        let mut ranked: Vec<(Score, i64)> = (found.hits.iter().filter(about))
-            .map(|hit| (rank::blended(hit.score, best, hit.kind, hit.at, brief.now), hit.id))
+        let found = search::related(rx, &query, &filter)?;
+        let best = found.iter().map(|hit| hit.score).fold(0.0, f64::max);
+        let mut ranked: Vec<(Score, i64)> = (found.iter())
+            .map(|hit| (rank::best(hit.score, best, hit.kind, hit.at, brief.now), hit.id))
             .collect();
         ranked.sort_by(|a, b| b.0.total.total_cmp(&a.0.total).then(b.1.cmp(&a.1)));
         let mut related = Vec::new();

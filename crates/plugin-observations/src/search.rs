@@ -1,5 +1,7 @@
 //! `search`: records by their words, best first, each with the reasons why it is there.
 
+mod refine;
+
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,7 +13,7 @@ use model::{OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use store::search::{self, Filter, Hit, Order, Recipe, Spread};
+use store::search::{self, Filter, Hit, Hits, Order, Recipe, Spread};
 use store::{Rx, commits, observations, sessions};
 use text::query::{self, Form, Query};
 
@@ -24,6 +26,7 @@ use crate::scope::{About, Question, Wanted};
 use crate::session_trace::unknown;
 use crate::show;
 use crate::when::When;
+use refine::Note;
 
 pub(crate) struct Search {
     pub(crate) places: Arc<DiskPlaces>,
@@ -67,7 +70,8 @@ pub(crate) struct SearchParams {
     /// What comes first.
     #[serde(default, alias = "orderBy")]
     order_by: OrderBy,
-    /// Whether the first page has at most three hits of one session.
+    /// Whether equal texts are one hit and weak hits of one session give way to others; false lists every
+    /// record.
     #[serde(default = "yes")]
     diverse: bool,
     /// Whether people are also shown what each score is made of; JSON has it anyway.
@@ -88,10 +92,12 @@ fn yes() -> bool {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum OrderBy {
-    /// Words and meaning.
+    /// Words and meaning; of about equal matches the newer, and answers before questions.
     #[default]
+    Best,
+    /// Words and meaning alone.
     Relevance,
-    /// The words, how recent it is, and what kind of record it is.
+    /// Half by words and meaning, half by age and type.
     Blended,
     /// The newest record with one of the words.
     Recent,
@@ -106,6 +112,10 @@ pub(crate) struct SearchOutput {
     query_form: &'static str,
     /// Whether more may be there than was looked at.
     partial: bool,
+    /// Present if nothing that was found is likely to be what was asked for: the few results are merely
+    /// similar.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    merely_similar: bool,
     /// The `offset` to go on with, if there is more.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_offset: Option<usize>,
@@ -127,6 +137,13 @@ pub(crate) struct FoundRecord {
     session_id: String,
     project: String,
     is_pinned: bool,
+    /// How many records say the same, if there are several; this is the newest of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    count: Option<usize>,
+    /// What it is beside other records: `answers #ID`, `came of #ID`, `failed, #ID worked later`, `replaces #ID`,
+    /// `replaced by #ID` or `merely similar`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
     /// From 0 to 1.
     score: f64,
     match_explain: MatchExplain,
@@ -215,13 +232,19 @@ impl Op for Search {
                 root: scope.root(),
                 ..params.filter(rx, file.as_ref(), projects.as_deref())?
             };
-            let found = params.find(rx, &filter, &query, recipe, cx.now)?;
-            let (page, next_offset) = params.page(found.ranked);
+            let own = cx.caller.session.as_deref().map(|name| sessions::id_of(rx, name));
+            let own = own.transpose()?.flatten();
+            let found = params.find(rx, &filter, &query, recipe, (cx.now, own))?;
+            let (page, next_offset) = match found.merely_similar {
+                true => params.similar(found.ranked),
+                false => params.page(&query, found.ranked),
+            };
             let results = records(rx, &found.query, page)?;
             Ok(SearchOutput {
                 results,
                 query_form: found.query.form.word(),
                 partial: found.partial || query.cut,
+                merely_similar: found.merely_similar,
                 next_offset,
                 about: scope.about(cx),
             })
@@ -232,11 +255,17 @@ impl Op for Search {
 }
 
 impl OrderBy {
+    /// What a hit comes to in this order.
+    fn score(self, relevance: f64, best: f64, hit: &Hit, now: i64) -> Score {
+        let score = if self == OrderBy::Best { rank::best } else { rank::blended };
+        score(relevance, best, hit.kind, hit.at, now)
+    }
+
     /// What this order goes by.
     fn of(self, score: &Score) -> f64 {
         match self {
             OrderBy::Relevance => score.lexical.unwrap_or_default(),
-            OrderBy::Blended => score.total,
+            OrderBy::Best | OrderBy::Blended => score.total,
             OrderBy::Recent => score.recency,
         }
     }
@@ -253,6 +282,7 @@ enum Named {
 }
 
 /// A hit and where it stands.
+#[derive(Clone, Copy)]
 struct Ranked {
     hit: Hit,
     score: Score,
@@ -262,6 +292,9 @@ struct Ranked {
     /// What the order goes by, and what the store makes of it alone.
     first: f64,
     own: f64,
+    /// How many records say the same, itself included.
+    count: usize,
+    note: Option<Note>,
 }
 
 impl Ranked {
@@ -275,6 +308,8 @@ struct Found {
     ranked: Vec<Ranked>,
     query: Query,
     partial: bool,
+    /// Whether nothing is likely to be what was asked for.
+    merely_similar: bool,
 }
 
 impl SearchParams {
@@ -309,20 +344,21 @@ impl SearchParams {
         filter: &Filter<'_>,
         query: &Query,
         recipe: Recipe,
-        now: i64,
+        (now, own_session): (i64, Option<i64>),
     ) -> Result<Found, OpError> {
         // One more than is shown tells whether there is more.
         let wanted = self.offset.get().saturating_add(self.limit()).saturating_add(1);
         let wanted = wanted.max(limits::SEARCH_CANDIDATES);
         let order = match self.order_by {
             OrderBy::Recent => Order::Newest,
-            OrderBy::Relevance => Order::Best,
+            OrderBy::Best | OrderBy::Relevance => Order::Best,
             OrderBy::Blended => Order::BestAndNewest,
         };
         let spread =
-            self.per_session().map(|per_session| Spread { per_session, count: self.limit() });
+            self.per_session(query).map(|per_session| Spread { per_session, count: self.limit() });
         let wanted = search::Wanted { order, limit: wanted, spread };
         let mut hits = search::hits_by(recipe, rx, query, filter, wanted)?;
+        self.leave_out_own_prompts(&mut hits, own_session);
         // Whichever page is wanted, the same hits are weighed against each other: else one would be
         // shown twice and another never.
         let mut others = match order {
@@ -345,16 +381,20 @@ impl SearchParams {
                 false => Named::No,
             };
             let relevance = if named > Named::No { best } else { hit.score };
-            let score = rank::blended(relevance, best, hit.kind, hit.at, now);
+            let score = self.order_by.score(relevance, best, &hit, now);
             let by_order = self.order_by.of(&score);
             // What is quoted alone is a name of all of them: they are ordered as the others are.
             let leads = named > Named::No
                 && self.order_by != OrderBy::Recent
                 && query.form != Form::Operators;
-            let own = hit.score;
-            Ranked { hit, score, words, named, own, first: if leads { 1.0 } else { by_order } }
+            let own = match self.order_by {
+                OrderBy::Best => self.order_by.score(hit.score, best, &hit, now).total,
+                _ => hit.score,
+            };
+            let first = if leads { 1.0 } else { by_order };
+            Ranked { hit, score, words, named, own, first, count: 1, note: None }
         };
-        let mut ranked: Vec<Ranked> = hits.hits.into_iter().map(rank).collect();
+        let mut ranked: Vec<Ranked> = hits.hits.iter().copied().map(rank).collect();
         ranked.sort_by(|a, b| {
             // To the second, as the store has it: else a page could go by another order than it.
             let newer = (b.seconds(), b.hit.id).cmp(&(a.seconds(), a.hit.id));
@@ -366,37 +406,89 @@ impl SearchParams {
                 }
             }
         });
-        ranked.extend(others.into_iter().map(rank));
-        Ok(Found { ranked, query: hits.query, partial: hits.partial })
+        let others: Vec<Ranked> = others.into_iter().map(rank).collect();
+        self.refined(rx, filter, query, hits, (ranked, others))
+    }
+
+    /// Removes the prompts of the caller's own session: what it asked just now answers nothing.
+    fn leave_out_own_prompts(&self, hits: &mut Hits, own_session: Option<i64>) {
+        if self.order_by != OrderBy::Best || !self.diverse || own_session.is_none() {
+            return;
+        }
+        let is_own =
+            |hit: &Hit| hit.kind == ObsType::UserPrompt && own_session == Some(hit.session);
+        hits.weighed -= hits.hits.iter().take(hits.weighed).filter(|hit| is_own(hit)).count();
+        hits.hits.retain(|hit| !is_own(hit));
+    }
+
+    /// Says whether the hits answer the query at all, and in the default order makes equal ones one and puts
+    /// the first in order by what they say of each other. `others` stand behind all that were weighed.
+    fn refined(
+        &self,
+        rx: &Rx<'_>,
+        filter: &Filter<'_>,
+        query: &Query,
+        hits: Hits,
+        (mut ranked, mut others): (Vec<Ranked>, Vec<Ranked>),
+    ) -> Result<Found, OpError> {
+        let first: Vec<Hit> =
+            ranked.iter().take(limits::EVIDENCE_HITS).map(|one| one.hit).collect();
+        let merely_similar = self.diverse
+            && self.order_by != OrderBy::Recent
+            && !first.is_empty()
+            && !hits.is_answered(rx, query, &first)?;
+        if self.diverse && self.order_by == OrderBy::Best {
+            ranked = refine::fold(rx, ranked)?;
+            let is_question = hits.query.form == Form::AnyTerm && !looks_up(query);
+            ranked = refine::refine(rx, filter, is_question, ranked)?;
+            // An answer that was found by its question may be among the others.
+            let known: HashSet<i64> = ranked.iter().map(|one| one.hit.id).collect();
+            others.retain(|other| !known.contains(&other.hit.id));
+        }
+        ranked.extend(others);
+        Ok(Found { ranked, query: hits.query, partial: hits.partial, merely_similar })
     }
 
     fn limit(&self) -> usize {
         self.limit.within(1..=limits::SEARCH_MAX)
     }
 
-    /// How many hits of one session may stand on the first page, if not all.
-    fn per_session(&self) -> Option<usize> {
+    /// How many weak hits of one session may stand on the first page, if not all. Whoever looks up a word, a
+    /// path or a name wants every record that has it.
+    fn per_session(&self, query: &Query) -> Option<usize> {
         let narrow = self.session_id.is_some() || self.file_path.is_some();
-        (self.diverse && !narrow).then_some(limits::SEARCH_PER_SESSION)
+        (self.diverse && !narrow && !looks_up(query)).then_some(limits::SEARCH_PER_SESSION)
     }
 
-    /// The hits of the page that was asked for, and where the next one begins. What one session has
-    /// too many of stands behind the first page, so that no hit is lost or shown twice; so many are looked
-    /// through for those of others, which are the same for every page.
-    fn page(&self, ranked: Vec<Ranked>) -> (Vec<Ranked>, Option<usize>) {
+    /// The few first hits where none is likely to be what was asked for.
+    fn similar(&self, mut ranked: Vec<Ranked>) -> (Vec<Ranked>, Option<usize>) {
+        ranked.truncate(self.limit().min(limits::SEARCH_SIMILAR_MAX));
+        ranked.iter_mut().for_each(|one| one.note = Some(Note::MerelySimilar));
+        (ranked.into_iter().skip(self.offset.get()).collect(), None)
+    }
+
+    /// The hits of the page that was asked for, and where the next one begins. Weak hits of which their
+    /// session has too many give way to those of others on the first page, and fill it where there are no
+    /// others; no hit is lost or shown twice.
+    fn page(&self, query: &Query, ranked: Vec<Ranked>) -> (Vec<Ranked>, Option<usize>) {
         let limit = self.limit();
-        let share = self.per_session().unwrap_or(usize::MAX);
+        let share = self.per_session(query).unwrap_or(usize::MAX);
+        let weak_below = ranked.iter().map(|one| one.own).fold(0.0, f64::max) / 2.0;
         let mut counts: HashMap<i64, usize> = HashMap::new();
         let (mut first, mut behind) = (Vec::new(), Vec::new());
         for (place, one) in ranked.into_iter().enumerate() {
             let count = counts.entry(one.hit.session).or_default();
-            if first.len() < limit && *count < share && place < limits::SEARCH_SPREAD_MAX {
-                *count += 1;
+            let is_weak = one.own < weak_below;
+            let has_room = !is_weak || *count < share;
+            if first.len() < limit && has_room && place < limits::SEARCH_SPREAD_MAX {
+                *count += usize::from(is_weak);
                 first.push(one);
             } else {
                 behind.push(one);
             }
         }
+        let missing = limit.saturating_sub(first.len()).min(behind.len());
+        first.extend(behind.drain(..missing));
         let offset = self.offset.get();
         let end = if offset == 0 { first.len() } else { offset.saturating_add(limit) };
         let total = first.len() + behind.len();
@@ -404,6 +496,11 @@ impl SearchParams {
         let page = all.skip(offset).take(end - offset).collect();
         (page, (end < total).then_some(end))
     }
+}
+
+/// Whether the query looks up a word, a path or a name instead of asking a question.
+fn looks_up(query: &Query) -> bool {
+    query.exact().is_some() || !search::asks_for_meaning(query)
 }
 
 /// The commits that the query names by their hash.
@@ -469,6 +566,8 @@ impl FoundRecord {
             session_id: record.session_id,
             project: record.project,
             is_pinned: record.is_pinned,
+            count: (ranked.count > 1).then_some(ranked.count),
+            note: ranked.note.map(Note::text),
             score,
             match_explain: MatchExplain {
                 score,
@@ -503,6 +602,11 @@ fn pretty(params: &Value, result: &Value) -> String {
         return if result["partial"] == true { format!("{said}\n{NARROW}") } else { said };
     }
     let mut lines = vec![show::records(&records, show::answered_at(result), |_| "")];
+    if result["merely_similar"] == true {
+        lines.push(
+            "None of these is likely to be what you asked for; they are merely similar.".to_owned(),
+        );
+    }
     if params["explain"] == true {
         lines.extend(records.iter().map(|record| explained(record)));
     }

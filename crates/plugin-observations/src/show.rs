@@ -64,7 +64,13 @@ pub(crate) fn records(
         let id = format!("{}#{id}{pin}", mark(record));
         let kind = record["obs_type"].as_str().unwrap_or_default().to_owned();
         let text = record["content_preview"].as_str().or(record["content"].as_str());
-        let text = line(text.unwrap_or_default());
+        let mut text = line(text.unwrap_or_default());
+        let count = record["count"].as_u64().map(|count| format!("×{count}"));
+        let note = record["note"].as_str().filter(|note| *note != "merely similar").map(line);
+        let told: Vec<String> = count.into_iter().chain(note).collect();
+        if !told.is_empty() {
+            text.push_str(&format!(" [{}]", told.join("; ")));
+        }
         rows.push(row(id, age(&record["timestamp"], now), kind, line(&project(record)), text));
     }
     table(rows)

@@ -2,6 +2,7 @@
 //! search needs it, and follows what was added since with each further one.
 
 mod order;
+mod sessions;
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -15,6 +16,7 @@ use crate::cells::Cells as _;
 use crate::observations::read;
 use crate::tx::Rx;
 use order::{Order, Place};
+pub(crate) use sessions::SessionLengths;
 
 /// Held by the store; empty until the first search.
 #[derive(Default)]
@@ -37,6 +39,7 @@ pub(crate) struct Passages {
     order: Order,
     /// Where the passages of each project stand, in their order.
     runs: HashMap<u32, Vec<Range<usize>>>,
+    session_lengths: SessionLengths,
     count: usize,
     length_sum: u64,
     /// How often passages had become others when these were read.
@@ -139,6 +142,7 @@ impl Passages {
                 }
                 self.place(id);
                 self.add_to_runs(id);
+                self.session_lengths.add(id, self.session(id), self.length(id));
                 self.count += 1;
                 self.length_sum += u64::from(self.length(id));
             }
@@ -197,6 +201,7 @@ impl Passages {
     fn remove(&mut self, passage: usize) {
         if self.doc(passage).is_some() {
             self.order.remove(self.session(passage), number(passage));
+            self.session_lengths.remove(passage, self.length(passage));
             self.count -= 1;
             self.length_sum -= u64::from(self.length(passage));
             set(&mut self.docs, passage, 0);
@@ -212,6 +217,11 @@ impl Passages {
     /// How long a passage is on average.
     pub(crate) fn average_length(&self) -> f64 {
         if self.count == 0 { 1.0 } else { (self.length_sum as f64 / self.count as f64).max(1.0) }
+    }
+
+    /// Sessions as whole texts.
+    pub(crate) fn session_lengths(&self) -> &SessionLengths {
+        &self.session_lengths
     }
 
     /// The document of a passage; none if there is no such passage.

@@ -6,6 +6,7 @@
 
 mod alike;
 mod any_term;
+mod evidence;
 pub(crate) mod filter;
 mod named;
 mod nearest;
@@ -13,6 +14,7 @@ mod parts;
 mod ranking;
 mod recipe;
 mod records;
+mod same;
 mod sift;
 mod similar;
 mod waiting;
@@ -34,12 +36,14 @@ use crate::tx::Rx;
 
 pub use alike::Alike;
 use any_term::Word;
+pub use evidence::{Evidence, related};
 pub(crate) use filter::Conditions;
 pub use filter::Filter;
 use named::Named;
 use nearest::Begun;
 use recipe::Candidates;
 use records::Look;
+pub use same::{admitted, cosine, same_texts};
 use sift::{CANDIDATES_AT_MOST, Sift};
 pub use similar::{Similar, similar};
 use waiting::Waiting;
@@ -127,6 +131,8 @@ pub struct Hit {
     pub kind: ObsType,
     pub project: i64,
     pub session: i64,
+    /// Its passage by which it was found; 0 if it was found otherwise.
+    pub(crate) passage: usize,
 }
 
 impl Hit {
@@ -144,6 +150,7 @@ impl Hit {
             kind: ObsType::Marker,
             project,
             session,
+            passage: 0,
         }
     }
 
@@ -165,6 +172,8 @@ pub struct Hits {
     pub weighed: usize,
     /// Whether more may be there, because looking for it took too long.
     pub partial: bool,
+    /// What it takes to be likely what was asked for.
+    pub evidence: Evidence,
 }
 
 /// Documents that match the query and the filter, best or newest first.
@@ -207,8 +216,12 @@ pub fn sessions(
         hits_by(recipe, rx, query, filter, Wanted::of(Order::Best, limits::SEARCH_CANDIDATES))?;
     let conditions = Conditions::of(rx, filter)?;
     let vector = Vector::of(query.typed()).filter(|_| recipe == Recipe::Table);
+    let passages = rx.passages()?;
+    let mut words = any_term::words(rx, &passages, &query.words)?.unwrap_or_default();
+    words.truncate(limits::QUERY_WORDS_MAX);
+    let whole = any_term::whole_sessions(&passages, &words);
     let mut sessions =
-        recipe::sessions(&*rx.passages()?, &found.hits, &conditions, vector.as_ref());
+        recipe::sessions(&passages, &found.hits, &conditions, &whole, vector.as_ref());
     sessions.truncate(limit);
     Ok(sessions)
 }
@@ -257,7 +270,8 @@ pub(crate) fn hits_within(
     let conditions = Conditions::of(rx, filter)?;
     if conditions.admit_nothing() {
         let query = query.relaxed().unwrap_or_else(|| query.clone());
-        return Ok(Hits { hits: Vec::new(), query, weighed: 0, partial: false });
+        let evidence = Evidence::default();
+        return Ok(Hits { hits: Vec::new(), query, weighed: 0, partial: false, evidence });
     }
     let Attempt { mut found, left } = find(rx, query, &conditions, effort, wanted)?;
     // A second attempt has what the first left of the time.
@@ -345,7 +359,9 @@ impl Search<'_, '_> {
         let Wanted { order, limit, spread } = wanted;
         let Search { rx, query, conditions, effort, passages } = *self;
         let named = Named::of(rx, query, conditions, passages, effort)?;
-        let mut found = self.found(&named)?;
+        let mut found = self.found(&named, meant.is_some())?;
+        let whole = std::mem::take(&mut found.whole);
+        let evidence = std::mem::take(&mut found.evidence);
         // If what was typed is a name that some document contains, those that do not are not meant.
         let mut waiting = Waiting::of(rx, passages, query, conditions)?;
         let name = query.name().filter(|_| !named.exact.is_empty() || waiting.any_exact());
@@ -373,7 +389,7 @@ impl Search<'_, '_> {
         let mut others = documents.split_off(most.min(documents.len()));
         add(&mut documents, newest);
         let (mut hits, weighed) = if let Some(meant) = meant {
-            let mut hits = self.weighed(documents, &named, waiting, meant)?;
+            let mut hits = self.weighed(documents, &whole, &named, waiting, meant)?;
             hits.iter_mut().for_each(|hit| hit.exact |= exact.contains(&hit.id));
             hits.sort_by_key(|hit| !hit.exact);
             let weighed = if order == Order::Best { most.min(hits.len()) } else { hits.len() };
@@ -409,14 +425,14 @@ impl Search<'_, '_> {
         hits.truncate(limit.max(all).max(reach));
         let weighed = weighed.min(hits.len());
         let query = if name.is_some() { query.named() } else { query.clone() };
-        let found = Hits { hits, query, weighed, partial };
+        let found = Hits { hits, query, weighed, partial, evidence };
         Ok(Attempt { found, left: sift.left })
     }
 
     /// The passages that have what is asked for, with what that is worth.
-    fn found(&self, named: &Named) -> Result<Found<'_>, OpError> {
+    fn found(&self, named: &Named, weighs: bool) -> Result<Found<'_>, OpError> {
         let Search { rx, query, conditions, effort, passages } = *self;
-        let mut found = Found::new(passages);
+        let mut found = Found { weighs, ..Found::new(passages) };
         match query.form {
             Form::Empty => {}
             // What contains a name has its words side by side, all of it.
@@ -438,6 +454,7 @@ impl Search<'_, '_> {
     fn weighed(
         &self,
         documents: Vec<(Hit, usize)>,
+        whole: &[f64],
         named: &Named,
         waiting: Waiting,
         meant: Meant<'_>,
@@ -446,7 +463,7 @@ impl Search<'_, '_> {
         let Meant { vector, scan, more } = meant;
         let mut candidates = Candidates::new(passages, documents);
         candidates.admit(rx, conditions, &named.exact)?;
-        candidates.look_around(rx, conditions, more)?;
+        candidates.look_around(rx, conditions, whole, more)?;
         if let Some(vector) = vector {
             let nearest = scan.map(Begun::finish).unwrap_or_default();
             candidates.compare(rx, conditions, vector, &nearest)?;
@@ -501,7 +518,7 @@ fn among(mut hits: Vec<Hit>, waiting: Waiting, order: Order) -> Vec<Hit> {
 
 /// Whether the query is a question rather than a name: only then is it worth to list what has none of
 /// its words. It has two different words then that say something.
-fn asks_for_meaning(query: &Query) -> bool {
+pub fn asks_for_meaning(query: &Query) -> bool {
     let said = |part: &str| -> Vec<String> {
         let words = text::words::words(part).map(|(_, word)| word.to_lowercase());
         words.filter(|word| !text::words::is_stop(word)).collect()
@@ -515,6 +532,10 @@ struct Found<'p> {
     passages: &'p Passages,
     scored: Vec<Scored>,
     partial: bool,
+    /// Whether documents are weighed by their sessions too, and what these are worth as whole texts.
+    weighs: bool,
+    whole: Vec<f64>,
+    evidence: Evidence,
 }
 
 #[derive(Clone, Copy)]
@@ -525,7 +546,14 @@ struct Scored {
 
 impl<'p> Found<'p> {
     fn new(passages: &'p Passages) -> Found<'p> {
-        Found { passages, scored: Vec::new(), partial: false }
+        Found {
+            passages,
+            scored: Vec::new(),
+            partial: false,
+            weighs: false,
+            whole: Vec::new(),
+            evidence: Evidence::default(),
+        }
     }
 
     /// Leaves only what contains what was typed.
@@ -637,6 +665,10 @@ impl<'p> Found<'p> {
         words.truncate(limits::QUERY_WORDS_MAX);
         let of_run = |passage: usize| conditions.admits_of_run(passages, passage);
         self.scored = any_term::score(passages, &words, 0, conditions, &of_run);
+        self.evidence = Evidence::of(passages, query, &words, effort.recipe);
+        if self.weighs {
+            self.whole = any_term::whole_sessions(passages, &words);
+        }
         Ok(Some(words))
     }
 

@@ -3,6 +3,7 @@
 //! Stored text is data. Terminals get it through [`one_line`] or [`printable`], so that it can neither move
 //! a cursor nor pretend to be another line. Models get it through [`neutral`](neutral()) or [`quoted`].
 
+pub mod decisions;
 mod escapes;
 mod gist;
 mod neutral;

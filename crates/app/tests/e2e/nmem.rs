@@ -61,9 +61,9 @@ fn a_search_joins_its_words_and_says_how_many_it_found() {
         run.stdout.split_whitespace().rev().take(3).map(str::to_owned).collect::<Vec<_>>()
     };
     assert_eq!((texts(&joined), &joined.stderr), (texts(&quoted), &quoted.stderr));
-    // A session has at most three hits of a page, and here is no other project.
+    // One word lists every record that has it, also of one session.
     let here = rekindle(&desk, &["search", "login"]);
-    assert_eq!((here.code, here.stderr.as_str()), (0, "3 results for \"login\"\n"));
+    assert_eq!((here.code, here.stderr.as_str()), (0, "5 results for \"login\"\n"));
     let nothing = rekindle(&desk, &["search", "\u{1b}[2J\"numbat\""]);
     assert_eq!(nothing.stderr, "0 results for \"␛[2J\\\"numbat\\\"\"\n");
     assert!(nothing.stdout.starts_with("Nothing matches"), "{nothing:?}");
@@ -89,7 +89,7 @@ fn a_search_gives_ids_alone_or_whole_records() {
     let ids = rekindle(&desk, &["search", "login", "--ids"]);
     let expected: String = each(&hits, "id").iter().map(|id| format!("{id}\n")).collect();
     assert_eq!((ids.code, ids.stdout.as_str()), (0, expected.as_str()));
-    assert_eq!(ids.stderr, "3 results for \"login\"\n");
+    assert_eq!(ids.stderr, "5 results for \"login\"\n");
     let full = rekindle(&desk, &["search", "login", "--full", "--json"]).json()["results"].take();
     assert_eq!(each(&full, "id"), each(&hits, "id"));
     let whole = desk.home.call("get_observations", &json!({ "ids": each(&hits, "id") }));

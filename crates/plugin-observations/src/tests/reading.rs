@@ -6,6 +6,7 @@ mod orders;
 mod printing;
 mod projects;
 mod recent;
+mod refining;
 mod searching;
 mod similar;
 mod walks;

@@ -114,6 +114,15 @@ fn summary(rx: &Rx<'_>, id: i64) -> Result<Option<Observation>, OpError> {
     }))
 }
 
+/// The first later run of a command in its session that worked; none if there is none.
+pub fn worked_later(rx: &Rx<'_>, failed: &Observation) -> Result<Option<i64>, OpError> {
+    const WORKED: &str = "SELECT id FROM observations \
+         WHERE session = (SELECT id FROM sessions WHERE name = ?1) AND at > ?2 \
+         AND kind = 'command' AND failed = 0 AND content = ?3 ORDER BY at, id LIMIT 1";
+    let values = params![failed.session_id, failed.at_ms, failed.content];
+    rx.sql(|db| db.prepare_cached(WORKED)?.query_row(values, |row| row.cell(0)).optional())
+}
+
 /// A record with its neighbours in the session, each side in order of time.
 pub type Surroundings = (Observation, Vec<Observation>, Vec<Observation>);
 

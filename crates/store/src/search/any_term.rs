@@ -101,6 +101,44 @@ pub(super) fn score(
     parts.into_iter().flatten().collect()
 }
 
+/// BM25 of sessions as whole texts, by their numbers in [`crate::catalogue::SessionLengths`]: a session may
+/// be about a question although none of its records has many of the words.
+pub(super) fn whole_sessions(passages: &Passages, words: &[Word<'_>]) -> Vec<f64> {
+    let sessions = passages.session_lengths();
+    let lengths = sessions.lengths();
+    let count = lengths.iter().filter(|length| **length > 0).count() as f64;
+    let average = (lengths.iter().sum::<u64>() as f64 / count.max(1.0)).max(1.0);
+    let mut scores = vec![0.0; lengths.len()];
+    let mut twice_of = vec![0_u32; lengths.len()];
+    let mut touched: Vec<usize> = Vec::new();
+    for word in words {
+        for (block, blob) in &word.blobs {
+            for (place, twice) in postings::entries(blob) {
+                let session = sessions.of_passage(block * BLOCK + place);
+                if let Some(sum) = twice_of.get_mut(session).filter(|_| session != 0) {
+                    if *sum == 0 {
+                        touched.push(session);
+                    }
+                    *sum += u32::from(twice);
+                }
+            }
+        }
+        let having = touched.len() as f64;
+        // Never negative: a word of most sessions still says a little about each.
+        let idf = (1.0 + (count - having + 0.5) / (having + 0.5)).ln();
+        for session in touched.drain(..) {
+            let twice = twice_of.get_mut(session).map(std::mem::take).unwrap_or_default();
+            let length = lengths.get(session).copied().unwrap_or_default() as f64;
+            let often = f64::from(twice) / 2.0;
+            let norm = K1 * (1.0 - B + B * length / average);
+            if let Some(score) = scores.get_mut(session) {
+                *score += idf * often * (K1 + 1.0) / (often + norm);
+            }
+        }
+    }
+    scores
+}
+
 /// How BM25 weighs words: by how many passages have them, how often this one does, and how long it is.
 pub(super) struct Weights {
     total: f64,

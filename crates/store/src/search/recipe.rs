@@ -14,11 +14,19 @@ use crate::tx::Rx;
 /// How much a document's neighbours count; the longer it is, the more it speaks for itself.
 const NEIGHBOURS_WEIGHT: f64 = 0.5;
 const NEIGHBOURS_WORDS: f64 = 40.0;
-/// How much the best documents of its session count, and what the second and the third add.
+/// How much its session as a whole counts, as a share of the best that words say for any document. More
+/// than this lifts documents of a long session over better ones of a short one.
 const SESSION_WEIGHT: f64 = 0.15;
-const SESSION_BEST: [f64; 3] = [1.0, 0.5, 0.25];
 /// How much meaning counts beside words.
 const MEANING_WEIGHT: f64 = 0.7;
+/// Where sessions are ranked: how much a session as a whole counts beside its best document, and how much
+/// the mean of its three nearest passages counts in its meaning.
+const WHOLE_WEIGHT: f64 = 3.5;
+const NEAREST_MEAN_WEIGHT: f64 = 0.7;
+/// Up to so many words in the average passage both count in full. Long passages speak for themselves, and
+/// sessions of them are long enough to contain any word: there both count less, by the fourth power of how
+/// much longer the passages are.
+const SHORT_PASSAGE_WORDS: f64 = 36.0;
 
 /// The documents that are weighed against each other.
 pub(super) struct Candidates<'p> {
@@ -44,12 +52,13 @@ impl<'p> Candidates<'p> {
         self.waiting = waiting;
     }
 
-    /// Adds what neighbours and the session say. With `more` also documents come in that have none of
-    /// the words themselves.
+    /// Adds what neighbours and the session say; `whole` has what sessions are worth as whole texts. With
+    /// `more` also documents come in that have none of the words themselves.
     pub(super) fn look_around(
         &mut self,
         rx: &Rx<'_>,
         conditions: &Conditions,
+        whole: &[f64],
         more: bool,
     ) -> Result<(), OpError> {
         let own: HashMap<i64, f64> =
@@ -68,25 +77,23 @@ impl<'p> Candidates<'p> {
             let weight = NEIGHBOURS_WEIGHT * NEIGHBOURS_WORDS / (NEIGHBOURS_WORDS + words);
             hit.neighbours = weight * beside;
         }
-        let mut best: HashMap<u32, [f64; 3]> = HashMap::new();
+        let of_session = |at: usize| {
+            whole.get(passages.session_lengths().of_passage(at)).copied().unwrap_or(0.0)
+        };
+        let (mut best, mut most) = (0.0, 0.0);
         for (hit, at) in self.found.values() {
-            let best = best.entry(passages.session(*at)).or_default();
-            let mut score = hit.lexical + hit.neighbours;
-            for place in best {
-                if score > *place {
-                    std::mem::swap(place, &mut score);
-                }
-            }
+            best = f64::max(best, hit.lexical + hit.neighbours);
+            most = f64::max(most, of_session(*at));
         }
         for (hit, at) in self.found.values_mut() {
-            let alone = [hit.lexical + hit.neighbours, 0.0, 0.0];
-            let best = match passages.session(*at) {
-                0 => &alone,
-                session => best.get(&session).unwrap_or(&alone),
+            let own = hit.lexical + hit.neighbours;
+            hit.in_session = match passages.session(*at) {
+                _ if own == 0.0 => 0.0,
+                // A document without a session is one of its own.
+                0 => SESSION_WEIGHT * own,
+                _ if most > 0.0 => SESSION_WEIGHT * best * of_session(*at) / most,
+                _ => 0.0,
             };
-            let sum: f64 =
-                best.iter().zip(SESSION_BEST).map(|(score, weight)| score * weight).sum();
-            hit.in_session = SESSION_WEIGHT * sum;
         }
         Ok(())
     }
@@ -141,7 +148,7 @@ impl<'p> Candidates<'p> {
 
     /// The documents with their scores, best first; of equal ones the newer.
     pub(super) fn ranked(self) -> Vec<Hit> {
-        let found = self.found.into_values().map(|(hit, _)| hit);
+        let found = self.found.into_values().map(|(hit, passage)| Hit { passage, ..hit });
         let mut hits: Vec<Hit> = found.chain(self.waiting).collect();
         let most = |of: fn(&Hit) -> f64| hits.iter().map(of).fold(0.0, f64::max);
         let (lexical, meaning) = (most(Hit::words), most(|hit| hit.meaning));
@@ -155,42 +162,64 @@ impl<'p> Candidates<'p> {
     }
 }
 
-/// Sessions in their order: by the best that their documents have to say in words, and by the nearest
-/// in meaning of everything that they hold.
+/// Sessions in their order: by the best of their documents, by what they say as a whole (`whole`), and by
+/// the nearest in meaning of everything that they hold.
 pub(super) fn sessions(
     passages: &Passages,
     hits: &[Hit],
     conditions: &Conditions,
+    whole: &[f64],
     vector: Option<&Vector>,
 ) -> Vec<i64> {
     let mut words: HashMap<i64, (f64, i64)> = HashMap::new();
     for hit in hits {
         let best = words.entry(hit.session).or_default();
-        *best = (best.0.max(hit.words()), best.1.max(hit.at));
+        *best = (best.0.max(hit.lexical + hit.neighbours), best.1.max(hit.at));
     }
-    let mut near: HashMap<i64, f64> = HashMap::new();
+    let mut near: HashMap<i64, [f64; 3]> = HashMap::new();
     if let Some(vector) = vector {
         each_cosine(passages, 0..passages.end(), vector, |passage, cosine| {
             let session = i64::from(passages.session(passage));
             if session != 0 && conditions.admits(passages, passage) {
-                let best = near.entry(session).or_insert(f64::MIN);
-                *best = best.max(cosine);
+                let mut cosine = cosine.max(0.0);
+                for place in near.entry(session).or_default() {
+                    if cosine > *place {
+                        std::mem::swap(place, &mut cosine);
+                    }
+                }
             }
         });
     }
-    let most = words.values().map(|(best, _)| *best).fold(0.0, f64::max);
-    let most = if most > 0.0 { most } else { 1.0 };
-    let (low, high) = near
-        .values()
-        .fold((f64::MAX, f64::MIN), |(low, high), cosine| (low.min(*cosine), high.max(*cosine)));
-    let spread = if high > low { high - low } else { 1.0 };
+    let longer = passages.average_length() / SHORT_PASSAGE_WORDS;
+    let trust = 1.0 / longer.powi(4).max(1.0);
+    let mean_weight = NEAREST_MEAN_WEIGHT * trust;
+    let share = |part: f64, most: f64| if most > 0.0 { part / most } else { 0.0 };
+    let as_whole = |session: i64| {
+        whole.get(passages.session_lengths().of_session(session)).copied().unwrap_or(0.0)
+    };
     let all: HashSet<i64> = words.keys().chain(near.keys()).copied().collect();
-    let mut ranked: Vec<(f64, i64, i64)> = all
+    let best = words.values().map(|(best, _)| *best).fold(0.0, f64::max);
+    let most = all.iter().map(|session| as_whole(*session)).fold(0.0, f64::max);
+    let scored: Vec<(f64, f64, i64, i64)> = all
         .into_iter()
         .map(|session| {
-            let (best, at) = words.get(&session).copied().unwrap_or_default();
-            let near = near.get(&session).map_or(0.0, |cosine| (cosine - low) / spread);
-            (best / most + MEANING_WEIGHT * near, at, session)
+            let (own, at) = words.get(&session).copied().unwrap_or_default();
+            let said = share(own, best) + WHOLE_WEIGHT * trust * share(as_whole(session), most);
+            let nearest = near.get(&session).copied().unwrap_or_default();
+            let mean = nearest.iter().sum::<f64>() / 3.0;
+            let meant = (1.0 - mean_weight) * nearest[0] + mean_weight * mean;
+            (said, meant, at, session)
+        })
+        .collect();
+    let said_most = scored.iter().map(|one| one.0).fold(0.0, f64::max);
+    let (low, high) = scored
+        .iter()
+        .fold((f64::MAX, f64::MIN), |(low, high), one| (low.min(one.1), high.max(one.1)));
+    let mut ranked: Vec<(f64, i64, i64)> = scored
+        .into_iter()
+        .map(|(said, meant, at, session)| {
+            let meant = share(meant - low, high - low);
+            (share(said, said_most) + MEANING_WEIGHT * meant, at, session)
         })
         .collect();
     ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then((b.1, b.2).cmp(&(a.1, a.2))));

@@ -139,6 +139,31 @@ fn what_stands_beside_a_hit_in_its_session_counts_and_what_stands_elsewhere_does
     assert_eq!(ids(&desk, "watchdog", &ALL), [hit]);
 }
 
+/// @search_whole_sessions
+#[test]
+fn of_equal_records_the_one_whose_session_is_about_the_words_comes_first() {
+    let desk = Desk::new();
+    let session = desk.session("s-2", "app", 0);
+    let of_other =
+        |text: &str, at: i64| desk.does(Deed { session, ..desk.deed_command(text, at) }).id();
+    // Records far enough apart not to be neighbours.
+    let about = of_other("flaky watchdog", 0);
+    for (at, text) in [(1, "ls"), (2, "pwd"), (3, "reset of the bus"), (4, "date"), (5, "id")] {
+        of_other(text, at);
+    }
+    of_other("another reset after the watchdog barked", 6);
+    // Newer, and so first without its session.
+    let alone = desk.runs("flaky watchdog", 20);
+    for (at, text) in [(21, "ls"), (22, "pwd"), (23, "take a break"), (24, "date"), (25, "id")] {
+        desk.runs(text, at);
+    }
+    let found = hits(&desk, "watchdog reset", &ALL).hits;
+    let part = |id: i64| found.iter().find(|one| one.id == id).map(|one| one.in_session);
+    assert!(part(about) > part(alone), "{found:?}");
+    let place = |id: i64| found.iter().position(|one| one.id == id);
+    assert!(place(about) < place(alone), "{found:?}");
+}
+
 /// @search_neighbours
 #[test]
 fn neighbours_stand_beside_each_other_in_their_session_not_in_the_index() {

@@ -200,7 +200,7 @@ fn a_scrub_takes_secrets_out_of_the_names_and_places_of_projects_and_sessions() 
     assert_eq!(world.found(json!({ "query": "numbat", "diverse": false })).len(), 6);
     for project in listed {
         let path = &project["path"];
-        let found = world.found(json!({ "query": "numbat", "project": path }));
+        let found = world.found(json!({ "query": "numbat", "project": path, "diverse": false }));
         assert_eq!(found.len(), 2, "{project}");
     }
 }

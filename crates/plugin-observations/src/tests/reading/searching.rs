@@ -55,7 +55,7 @@ fn a_hit_carries_what_it_is_where_it_is_from_and_why_it_is_there() {
     );
     assert!(explain["parts"]["lexical"].as_f64() > Some(0.8), "{explain}");
     assert!(explain["parts"]["meaning"].as_f64() > Some(0.8), "{explain}");
-    assert_eq!(explain["parts"]["type"], 0.67);
+    assert_eq!(explain["parts"]["type"], 0.5);
     assert_eq!((&found["query_form"], &found["partial"]), (&json!("any_term"), &json!(false)));
 }
 

@@ -1,0 +1,140 @@
+//! What the default order makes of hits that say the same, answer each other or replace each other.
+
+use model::hook::{Answer, Ends, Happening};
+use model::observation::ObsType;
+use model::{Caller, Tier};
+use serde_json::{Value, json};
+use text::secrets::{Profile, redact};
+
+use super::{DAY, HOUR, WEB, World, texts};
+
+fn answer(world: &World, at: (&str, &str), ago: i64, text: &str) {
+    let said = Answer { text: redact(text, Profile::Strict), ends: Ends::Turn, failed: false };
+    world.feed(at, ago, Happening::Answered(said));
+}
+
+fn place(found: &Value, text: &str) -> usize {
+    let all = texts(&found["results"]);
+    let starts = |one: &String| one.starts_with(text);
+    all.iter().position(starts).unwrap_or_else(|| panic!("{text} in {all:?}"))
+}
+
+/// @search_default_order
+#[test]
+fn of_equal_matches_the_newer_is_first_and_an_old_answer_before_a_new_weak_match() {
+    let world = World::new();
+    world.command(("s-1", WEB), 40 * DAY, "restore the ledger backup from the vault");
+    world.command(("s-2", WEB), 20 * DAY, "restore the ledger backup from tape storage");
+    world.edit(("s-3", WEB), HOUR, "/nowhere/web/b.rs", "Edit b.rs: a backup of other things");
+    let found = world.found(json!({ "query": "restore ledger backup" }));
+    assert!(found[0].contains("tape"), "{found:?}");
+    assert!(found[1].contains("vault"), "{found:?}");
+}
+
+/// @search_folds
+#[test]
+fn equal_and_nearly_equal_texts_are_one_hit_with_a_count_and_the_newest_id() {
+    let world = World::new();
+    for day in 1..6 {
+        world.command((&format!("s-{day}"), WEB), day * DAY, "docker compose build router");
+    }
+    world.command(("s-6", WEB), 6 * DAY, "docker compose build payments");
+    let query = json!({ "query": "docker compose build router" });
+    let found = world.ask("search", query.clone());
+    assert_eq!(found["results"][0]["count"], 5, "{found}");
+    assert_eq!(found["results"][0]["session_id"], "s-1", "the newest stands for all");
+    assert_eq!(found["results"].as_array().unwrap().len(), 2, "{found}");
+    let mut all = query;
+    all["diverse"] = json!(false);
+    assert_eq!(world.found(all).len(), 6, "every record on request");
+}
+
+/// @search_newer_decision
+#[test]
+fn a_decision_that_replaces_another_stands_before_it_and_both_say_so() {
+    let world = World::new();
+    let old = "We decided to keep the sessions of the shop in Postgres";
+    let new = "We no longer keep the sessions of the shop in Postgres, use Redis instead";
+    world.prompt(("s-1", WEB), 20 * DAY, old);
+    world.prompt(("s-2", WEB), 2 * DAY, new);
+    let found = world.ask("search", json!({ "query": "keep sessions of the shop in Postgres" }));
+    assert_eq!((place(&found, new), place(&found, old)), (0, 1), "{found}");
+    let note = |at: usize| found["results"][at]["note"].as_str().unwrap_or_default().to_owned();
+    assert!(note(0).starts_with("replaces #"), "{found}");
+    assert!(note(1).starts_with("replaced by #"), "{found}");
+}
+
+/// @search_answers_first
+#[test]
+fn an_answer_is_listed_before_its_question_even_with_none_of_the_words() {
+    let world = World::new();
+    let s = ("s-1", WEB);
+    world.prompt(s, 9 * HOUR, "Why does the login token expire after a minute?");
+    world.command(s, 8 * HOUR, "cat compose.yml");
+    world.command(s, 7 * HOUR, "date");
+    answer(&world, s, 6 * HOUR, "The container's clock was forty seconds behind; chrony fixed it.");
+    let found = world.ask("search", json!({ "query": "why does the login token expire" }));
+    assert_eq!(place(&found, "The container's clock"), 0, "{found}");
+    assert_eq!(place(&found, "Why does the login"), 1, "{found}");
+    let note = found["results"][0]["note"].as_str().unwrap_or_default();
+    assert!(note.starts_with("answers #"), "{found}");
+    let only = json!({ "query": "why does the login token expire", "obs_type": "user_prompt" });
+    assert_eq!(world.found(only).len(), 1, "filters hold for answers too");
+}
+
+/// @search_answers_first
+#[test]
+fn a_prompt_of_the_callers_own_session_is_no_hit() {
+    let world = World::new();
+    world.prompt(("s-1", WEB), 2 * HOUR, "where is the invoice template stored?");
+    world.prompt(("s-2", WEB), HOUR, "find the invoice template again");
+    let caller =
+        Caller { tier: Tier::Person, session: Some("s-2".to_owned()), ..Caller::default() };
+    let query = json!({ "query": "invoice template", "project": "*" });
+    let found = world.call_as(caller, "search", query).unwrap();
+    let sessions: Vec<&Value> =
+        found["results"].as_array().unwrap().iter().map(|hit| &hit["session_id"]).collect();
+    assert_eq!(sessions, [&json!("s-1")], "{found}");
+}
+
+/// @search_worked_later
+#[test]
+fn a_failed_command_stands_below_the_run_that_worked_and_names_it() {
+    let world = World::new();
+    let s = ("s-1", WEB);
+    let failed = json!({ "failed": true, "error": "no such service: proxy in compose build" });
+    world.used(s, 5 * HOUR, (ObsType::CommandError, None), "docker compose build", failed);
+    world.command(s, 4 * HOUR, "docker compose build");
+    for query in ["docker compose build", "compose build no such service proxy"] {
+        let found = world.ask("search", json!({ "query": query }));
+        let results = found["results"].as_array().unwrap();
+        let kinds: Vec<&str> = results.iter().filter_map(|hit| hit["obs_type"].as_str()).collect();
+        let [worked, broken] = ["command", "command_error"]
+            .map(|kind| kinds.iter().position(|one| *one == kind).unwrap());
+        assert!(worked < broken, "{query}: {found}");
+        let expected = format!("failed, #{} worked later", results[worked]["id"]);
+        assert_eq!(results[broken]["note"], expected, "{query}");
+    }
+}
+
+/// @search_honest_nothing
+#[test]
+fn a_question_about_something_that_never_happened_gets_few_hits_and_they_say_so() {
+    let world = World::new();
+    for number in 0..30 {
+        let text = format!("run the nightly import of meter file{number} and check the report");
+        world.command((&format!("s-{number}"), WEB), number * HOUR, &text);
+    }
+    let query = json!({ "query": "how did we configure the kafka consumer lag alert?" });
+    let found = world.ask("search", query.clone());
+    let results = found["results"].as_array().unwrap();
+    assert!(results.is_empty() || found["merely_similar"] == true, "{found}");
+    assert!(results.len() <= 10, "{found}");
+    assert!(results.iter().all(|hit| hit["note"] == "merely similar"), "{found}");
+    assert!(found["next_offset"].is_null(), "{found}");
+    if !results.is_empty() {
+        assert!(world.shown("search", query).contains("merely similar"));
+    }
+    let known = world.ask("search", json!({ "query": "check the report of the nightly import" }));
+    assert!(known["merely_similar"].is_null(), "{known}");
+}

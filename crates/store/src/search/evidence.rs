@@ -1,0 +1,118 @@
+//! Whether a hit is likely to be what was asked for, or only the nearest of what there is.
+//!
+//! Neither words nor meaning tell that alone: a question about something that never happened shares common
+//! words with many records, and the nearest cosine among thousands is never low. Both together do.
+
+use std::collections::HashSet;
+
+use model::{OpError, limits};
+use text::query::{Form, Query};
+use text::terms::{self, Terms};
+use text::words;
+
+use super::any_term::Word;
+use super::{Filter, Hit, Hits, Order, Recipe, alike, asks_for_meaning, hits};
+use crate::catalogue::Passages;
+use crate::passages;
+use crate::tx::Rx;
+
+/// The least that the share of the query's words, weighted by how rare they are, and the cosine have to come
+/// to together. In the quality set four in five questions about decisions and times reach it, and at most one
+/// in twenty questions about things that never happened.
+const EVIDENCE_MIN: f64 = 0.9;
+/// The least share of the words where meaning does not count.
+const WORDS_ALONE_MIN: f64 = 0.5;
+/// How near in meaning a record has to be to a prompt to be shown with it.
+const RELATED_MEANING: f64 = 0.4;
+
+/// What the words of a query weigh as evidence.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Evidence {
+    /// Each term with its weight: the rarer, the more. A term that no record has weighs most.
+    weights: Vec<(String, f64)>,
+    /// What has to be reached.
+    least: f64,
+}
+
+impl Evidence {
+    /// For the words of a query, of which some passages have `found`.
+    pub(super) fn of(
+        passages: &Passages,
+        query: &Query,
+        found: &[Word<'_>],
+        recipe: Recipe,
+    ) -> Evidence {
+        let total = passages.count() as f64;
+        let mut weights: Vec<(String, f64)> = Vec::new();
+        for word in &query.words {
+            let Some(term) = terms::term(word) else { continue };
+            if weights.iter().any(|(known, _)| *known == term) {
+                continue;
+            }
+            let having = found.iter().find(|one| one.word == word).map_or(0, |one| one.count);
+            let having = having as f64;
+            weights.push((term, (1.0 + (total - having + 0.5).max(0.0) / (having + 0.5)).ln()));
+        }
+        let least = if recipe == Recipe::Table { EVIDENCE_MIN } else { WORDS_ALONE_MIN };
+        Evidence { weights, least }
+    }
+
+    /// The share of the weights that a text has.
+    fn share_in(&self, text: &str) -> f64 {
+        let text = alike::head(text, limits::EVIDENCE_CHARS);
+        let own = Terms::of(text, &words::hidden_words(text)).twice;
+        let total: f64 = self.weights.iter().map(|(_, weight)| weight).sum();
+        let has = self.weights.iter().filter(|(term, _)| own.contains_key(term));
+        let has: f64 = has.map(|(_, weight)| weight).sum();
+        if total > 0.0 { has / total } else { 0.0 }
+    }
+}
+
+impl Hits {
+    /// Whether one of the first hits is likely to be what the query asks for. A name, a path, operators and
+    /// single words list only what contains them: there is nothing to doubt.
+    pub fn is_answered(&self, rx: &Rx<'_>, query: &Query, first: &[Hit]) -> Result<bool, OpError> {
+        if query.form != Form::AnyTerm || query.exact().is_some() || !asks_for_meaning(query) {
+            return Ok(true);
+        }
+        for hit in first.iter().take(limits::EVIDENCE_HITS) {
+            if self.is_supported(rx, hit)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether a hit has enough of the words and is near enough in meaning.
+    pub fn is_supported(&self, rx: &Rx<'_>, hit: &Hit) -> Result<bool, OpError> {
+        let Evidence { weights, least } = &self.evidence;
+        // Where no word of the query was found, hits have words that begin alike.
+        if self.query.form != Form::AnyTerm {
+            return Ok(false);
+        }
+        // A query of small words only cannot be judged.
+        if hit.exact || weights.is_empty() {
+            return Ok(true);
+        }
+        let text = passages::text(rx, hit.id)?.unwrap_or_default();
+        Ok(self.evidence.share_in(&text) + hit.meaning >= *least)
+    }
+}
+
+/// The records that a text is about, best first: they have its words and are near in meaning, both so much
+/// that they are likely to help.
+pub fn related(rx: &Rx<'_>, query: &Query, filter: &Filter<'_>) -> Result<Vec<Hit>, OpError> {
+    if !asks_for_meaning(query) {
+        return Ok(Vec::new());
+    }
+    let found = hits(rx, query, filter, Order::Best, limits::SEARCH_CANDIDATES)?;
+    let near = |hit: &&Hit| hit.lexical > 0.0 && hit.meaning >= RELATED_MEANING;
+    let mut related = Vec::new();
+    let mut seen = HashSet::new();
+    for hit in found.hits.iter().filter(near).take(limits::EVIDENCE_HITS) {
+        if seen.insert(hit.id) && found.is_supported(rx, hit)? {
+            related.push(*hit);
+        }
+    }
+    Ok(related)
+}

@@ -1,0 +1,88 @@
+//! Which hits say the same, and how near two of them are to each other.
+
+use std::collections::HashMap;
+
+use model::{OpError, limits};
+
+use super::alike::Alike;
+use super::{Conditions, Filter, Hit};
+use crate::catalogue::Passages;
+use crate::passages;
+use crate::tx::Rx;
+
+/// Cosine from which on two texts are read to see whether they say the same.
+const MAYBE_SAME: f64 = 0.95;
+
+/// For each hit the place of the first one that says the same; its own place if there is none before it.
+/// Only records of one kind and project are compared. Vectors tell which may say the same, and texts
+/// decide: numbers hardly count in a vector. Once so many texts are read, further hits stand alone.
+pub fn same_texts(rx: &Rx<'_>, hits: &[Hit]) -> Result<Vec<usize>, OpError> {
+    let known = rx.passages()?;
+    let mut first: Vec<usize> = (0..hits.len()).collect();
+    // The places of those that say the same as no earlier hit.
+    let mut leaders: HashMap<(i64, &str), Vec<usize>> = HashMap::new();
+    let mut texts: HashMap<i64, String> = HashMap::new();
+    for (place, hit) in hits.iter().enumerate() {
+        let leaders = leaders.entry((hit.project, hit.kind.word())).or_default();
+        let mut same = None;
+        for leader in leaders.iter() {
+            let Some(other) = hits.get(*leader).filter(|other| may_be_same(&known, other, hit))
+            else {
+                continue;
+            };
+            for id in [other.id, hit.id] {
+                if !texts.contains_key(&id) && texts.len() < limits::FOLDED_READ_MAX {
+                    texts.insert(id, passages::text(rx, id)?.unwrap_or_default());
+                }
+            }
+            if let (Some(a), Some(b)) = (texts.get(&other.id), texts.get(&hit.id))
+                && (a == b || Alike::of(a, b).is_duplicate())
+            {
+                same = Some(*leader);
+                break;
+            }
+        }
+        match (same, first.get_mut(place)) {
+            (Some(leader), Some(of)) => *of = leader,
+            _ => leaders.push(place),
+        }
+    }
+    Ok(first)
+}
+
+/// Whether the vectors and lengths of two hits leave it open that they say the same.
+fn may_be_same(passages: &Passages, a: &Hit, b: &Hit) -> bool {
+    if a.passage == 0 || b.passage == 0 {
+        return false;
+    }
+    let (long, other) = (passages.words(a.passage), passages.words(b.passage));
+    long.abs_diff(other) <= long.max(other) / 8
+        && between(passages, a.passage, b.passage).is_some_and(|cosine| cosine >= MAYBE_SAME)
+}
+
+/// The cosine between two passages; none if one has no vector.
+fn between(passages: &Passages, a: usize, b: usize) -> Option<f64> {
+    let of = |at: usize| {
+        let (cells, reciprocals) = passages.vectors(at, 1);
+        Some((cells.first()?, *reciprocals.first()?))
+    };
+    let ((a, of_a), (b, of_b)) = (of(a)?, of(b)?);
+    let dot: i32 = a.iter().zip(b).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum();
+    let cosine = f64::from(dot) * f64::from(of_a) * f64::from(of_b);
+    (of_a > 0.0 && of_b > 0.0).then_some(cosine)
+}
+
+/// The cosine between the passages by which two hits were found; 0 if it is not known.
+pub fn cosine(rx: &Rx<'_>, a: &Hit, b: &Hit) -> Result<f64, OpError> {
+    if a.passage == 0 || b.passage == 0 {
+        return Ok(0.0);
+    }
+    Ok(between(&*rx.passages()?, a.passage, b.passage).unwrap_or_default())
+}
+
+/// Those of these records that the filter lets through, without a score.
+pub fn admitted(rx: &Rx<'_>, filter: &Filter<'_>, ids: &[i64]) -> Result<Vec<Hit>, OpError> {
+    let conditions = Conditions::of(rx, filter)?;
+    let found = conditions.documents(rx, ids.iter().copied())?;
+    Ok(ids.iter().filter_map(|id| found.get(id).copied()).collect())
+}
