@@ -18,7 +18,7 @@ const MORE_RULES: &str = "rules/more.toml";
 const COMMANDS: &str = "rules/commands.toml";
 
 /// Our own rules: the variant of `Own` that checks a hit, and the keywords that lead to it.
-const OWN: [(&str, &[&str]); 30] = [
+const OWN: [(&str, &[&str]); 36] = [
     ("Aws", &["akia", "asia", "abia", "acca", "a3t"]),
     ("GitHub", &["ghp_", "gho_", "ghu_", "ghs_", "ghr_"]),
     ("GitHubPat", &["github_pat_"]),
@@ -50,6 +50,8 @@ const OWN: [(&str, &[&str]); 30] = [
             "pwd",
             "passwort",
             "kennwort",
+            "sshpass",
+            "rediscli_auth",
             "비밀번호",
             "비번",
             "패스워드",
@@ -60,6 +62,27 @@ const OWN: [(&str, &[&str]); 30] = [
     ("Identified", &["identified"]),
     ("PgPass", &[":5432:"]),
     ("UserAndPassword", &[" -p "]),
+    ("WindowsProgram", &[".exe"]),
+    ("Echoed", &["echo ", "printf "]),
+    ("HereString", &["<<<"]),
+    ("ExpectSend", &["send "]),
+    ("Insert", &["insert into"]),
+    (
+        "Hashed",
+        &[
+            "crypt(",
+            "hashpw(",
+            "bcrypt.hash(",
+            "bcrypt::hash(",
+            "argon2.hash(",
+            "hashsync(",
+            "hash::make(",
+            "password_hash(",
+            "make_password(",
+            "set_password(",
+            "generatefrompassword(",
+        ],
+    ),
     ("Secret", &["secret"]),
     ("Token", &["token"]),
     ("ApiKey", &["api_key", "api-key", "apikey"]),

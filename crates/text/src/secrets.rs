@@ -233,6 +233,8 @@ fn scan(text: &str, profile: Profile, found: &mut dyn FnMut(Finding) -> bool) {
     };
     let mut windows = public::Windows::new();
     let mut progress = command::Progress::new();
+    // How far SQL statements were read.
+    let mut inserts = 0;
     let mut go_on = true;
     // The last finding by its shape: keywords inside of it say nothing new.
     let mut last = 0..0;
@@ -242,6 +244,13 @@ fn scan(text: &str, profile: Profile, found: &mut dyn FnMut(Finding) -> bool) {
             LeadsTo::Own(Own::Cookie) => command::cookie_header(bytes, &at, &mut progress)
                 .into_iter()
                 .all(|range| report(Finding { rule: "cookie", range })),
+            LeadsTo::Own(Own::Insert) => assignment::inserted(bytes, &at, &mut inserts)
+                .into_iter()
+                .all(|range| report(Finding { rule: "password", range })),
+            LeadsTo::Own(Own::WindowsProgram) => {
+                let mut report = |range| report(Finding { rule: "command-secret", range });
+                command::run_windows_program(bytes, &at, &mut progress, &mut report)
+            }
             LeadsTo::Own(own) => shapes::at_keyword(bytes, own, at).is_none_or(|finding| {
                 if !shapes::is_general(finding.rule) {
                     last = finding.range.clone();

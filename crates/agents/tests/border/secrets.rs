@@ -180,7 +180,7 @@ fn a_repeated_secret_that_is_cut_at_a_bound_leaves_no_part() {
 fn short_or_common_values_do_not_redact_other_text() {
     let table = [
         ("DB_PASSWORD=production ./deploy", "Error: no production database"),
-        ("DB_PASSWORD=abc1d ./deploy", "Error: abc1d is no host"),
+        ("DB_PASSWORD=abcde ./deploy", "Error: abcde is no host"),
         ("PGPASSWORD=postgres psql", "psql: role postgres does not exist"),
     ];
     for (command, error) in table {
@@ -191,6 +191,21 @@ fn short_or_common_values_do_not_redact_other_text() {
         );
         assert_eq!(tool.metadata["error"], error);
         assert!(tool.content.contains("[redacted:password]"), "{tool:?}");
+    }
+}
+
+/// @capture_secret_repeated
+#[test]
+fn a_word_or_a_number_found_once_is_redacted_in_every_text_of_the_event() {
+    for value in ["swordfishes", "correcthorse", "kestrel-nine", "Tigger", "48213377"] {
+        let command = format!("DB_PASS={value} ./run.sh");
+        let members = json!({
+            "tool_name": "Bash", "tool_input": {"command": command, "description": format!("try {value}")},
+            "error": format!("Exit code 1\naccess denied, tried {value}."),
+        });
+        let drawn = extract("claude-code", &payload("PostToolUseFailure", members)).unwrap();
+        let text = serde_json::to_string(&drawn).unwrap();
+        assert!(!text.contains(value), "{text}");
     }
 }
 

@@ -1,6 +1,7 @@
 //! Secrets that are known by the name they are given to: `password = …` and its relatives in all the
 //! notations that code, settings and commands have. Most of this tells a value from code and prose.
 
+mod calls;
 mod loose;
 mod pass;
 mod vocabulary;
@@ -14,6 +15,7 @@ use super::judge::{
 };
 use super::prefilter::{LeadsTo, Own, keywords};
 use super::public::STOPWORDS;
+pub(super) use calls::{hashed, inserted};
 pub(super) use loose::{identified, loose_value};
 pub(super) use pass::pass_value;
 use vocabulary::{KEYS_OF_TABLES, NAME_ENDS, ORDINARY, SPOKEN};
@@ -70,7 +72,7 @@ pub(super) fn value(text: &[u8], at: Range<usize>, named: Named) -> Option<Range
                 && readable_share(bytes) >= 0.5;
             (value.closed || !is_spaced(bytes))
                 && !(kind && is_plain_name(bytes))
-                && quoted_is_secret(bytes, named)
+                && quoted_is_secret(bytes, named, is_environment(text, name_start..name_end))
         }
         false => plain_is_secret(text, &value, named),
     };
@@ -109,16 +111,19 @@ fn is_hex_key(bytes: &[u8]) -> bool {
 /// Whether a member of this name with this text is a secret, as `name = "text"` would be.
 pub(super) fn is_secret_member(name: &str, text: &str) -> bool {
     let (name, text) = (name.as_bytes(), text.as_bytes());
+    let capitals = !name.iter().any(u8::is_ascii_lowercase);
     let mut secret = false;
     let plausible = (SHORTEST..=LONGEST).contains(&text.len()) && !is_placeholder(text);
     keywords(name, |leads_to, at| {
         let LeadsTo::Own(own) = leads_to else { return true };
         secret = plausible
             && match own {
-                Own::Password => names(name, &at) && quoted_is_secret(text, Named::Password),
-                Own::Secret => names(name, &at) && quoted_is_secret(text, Named::Secret),
-                Own::Token => names(name, &at) && quoted_is_secret(text, Named::Token),
-                Own::ApiKey => names(name, &at) && quoted_is_secret(text, Named::ApiKey),
+                Own::Password => {
+                    names(name, &at) && quoted_is_secret(text, Named::Password, capitals)
+                }
+                Own::Secret => names(name, &at) && quoted_is_secret(text, Named::Secret, capitals),
+                Own::Token => names(name, &at) && quoted_is_secret(text, Named::Token, capitals),
+                Own::ApiKey => names(name, &at) && quoted_is_secret(text, Named::ApiKey, capitals),
                 Own::Pass => pass::is_name(name, &at) && is_made_up(text),
                 Own::Generic => {
                     let random = is_random_value(text) || is_hex_key(text);
@@ -256,7 +261,15 @@ fn read_value(text: &[u8], at: usize, bare: bool) -> Option<Value> {
             && !b",;\"'`)]}&<>|\\([".contains(byte)
             && !byte.is_ascii_control()
     };
-    let length = span(text, at, LONGEST, plain);
+    let mut length = span(text, at, LONGEST, plain);
+    // A shell's escapes: `a\ b`, `a\$b`. Quotes and letters after a backslash may belong to the text around it.
+    let escape = |at: usize| {
+        text.get(at) == Some(&b'\\')
+            && text.get(at + 1).is_some_and(|byte| b" $&!;()|<>*#?~[]{}".contains(byte))
+    };
+    while bare && length < LONGEST && escape(at + length) {
+        length += 2 + span(text, at + length + 2, LONGEST - length, plain);
+    }
     let end = at + length;
     let last =
         text.get(end + span(text, end, 8, blank)).is_none_or(|byte| matches!(byte, b'\n' | b'\r'))
@@ -292,12 +305,18 @@ fn declares(text: &[u8], name: usize) -> bool {
             .any(|word| before.ends_with(word.as_bytes()))
 }
 
-fn quoted_is_secret(bytes: &[u8], named: Named) -> bool {
+/// Whether the name is that of an environment variable to which something is assigned: `DB_PASSWORD=`.
+fn is_environment(text: &[u8], name: Range<usize>) -> bool {
+    text.get(name.end) == Some(&b'=') && !text[name].iter().any(u8::is_ascii_lowercase)
+}
+
+/// Whether text in quotes is a secret; `environment` if its name is in capitals, as environment variables are.
+fn quoted_is_secret(bytes: &[u8], named: Named, environment: bool) -> bool {
     if is_address(bytes) {
         return false;
     }
     if is_spaced(bytes) {
-        return spaced_is_secret(bytes, named);
+        return spaced_is_secret(bytes, named, environment);
     }
     !is_plain_name(bytes) || words_are_secret(bytes, named)
 }
@@ -306,9 +325,9 @@ fn is_spaced(bytes: &[u8]) -> bool {
     bytes.iter().any(u8::is_ascii_whitespace)
 }
 
-/// Whether several words are a secret: only a password is made of words, and most words that stand in
-/// the place of one are said to somebody.
-fn spaced_is_secret(bytes: &[u8], named: Named) -> bool {
+/// Whether several words are a secret: only a password is made of words, and most words in its place are a label or
+/// a message. Those begin with a capital; a password that does so has a digit or belongs to an environment variable.
+fn spaced_is_secret(bytes: &[u8], named: Named, environment: bool) -> bool {
     let edges = bytes.first().zip(bytes.last());
     let sentence = edges.is_some_and(|(first, last)| {
         b".?!:,;".contains(last) || first.is_ascii_whitespace() || last.is_ascii_whitespace()
@@ -317,7 +336,7 @@ fn spaced_is_secret(bytes: &[u8], named: Named) -> bool {
     matches!(named, Named::Password | Named::Secret)
         && !sentence
         && !code
-        && !bytes[0].is_ascii_uppercase()
+        && (!bytes[0].is_ascii_uppercase() || environment || bytes.iter().any(u8::is_ascii_digit))
         && !contains_any(bytes, &SPOKEN)
 }
 
@@ -335,7 +354,7 @@ fn words_are_secret(bytes: &[u8], named: Named) -> bool {
     long || !(is_itself || is_ordinary(bytes))
 }
 
-fn is_ordinary(bytes: &[u8]) -> bool {
+pub(super) fn is_ordinary(bytes: &[u8]) -> bool {
     ORDINARY.iter().any(|word| bytes.eq_ignore_ascii_case(word.as_bytes()))
 }
 

@@ -1,14 +1,18 @@
 //! Secrets on command lines: the table in `rules/commands.toml` says which argument of which program is one.
 
+mod shell;
+mod windows;
 mod words;
 
 use std::ops::Range;
 
 use super::assignment::is_secret_member;
-use super::bytes::{span, span_back};
+use super::bytes::{in_name, span, span_back};
 use super::judge::{
     contains, entropy, is_address, is_placeholder, mixes_letters_and_digits, readable_share,
 };
+pub(super) use shell::{echoed, here_string, sent};
+pub(super) use windows::run_windows_program;
 use words::{Word, words};
 
 include!(concat!(env!("OUT_DIR"), "/commands.rs"));
@@ -19,6 +23,9 @@ const SHORTEST: usize = 4;
 const PRODUCER_MAX: usize = 256;
 /// How many bytes before `-p` are searched for the flag with the user.
 const USER_MAX: usize = 128;
+
+/// Programs that run another program with their own input.
+const RUNNERS: [&str; 6] = ["sudo", "doas", "env", "npx", "bunx", "pnpm"];
 
 /// Placeholders for a secret in documentation and help texts.
 const STAND_INS: [&str; 24] = [
@@ -83,7 +90,7 @@ pub(super) fn run(
     let ended = text[program.start..program.end].ends_with(b" ")
         || text
             .get(program.end)
-            .is_none_or(|byte| !byte.is_ascii_graphic() || b"\"'".contains(byte));
+            .is_none_or(|byte| !byte.is_ascii_graphic() || b"\"'`);|&,".contains(byte));
     if !ended || !starts_command(text, program.start) {
         return true;
     }
@@ -116,6 +123,9 @@ impl Line<'_> {
     fn at_place(&self, place: &str, found: &mut dyn FnMut(Range<usize>) -> bool) -> bool {
         let (first, second) = place.split_once(' ').unwrap_or((place, ""));
         let mut report = |range: Option<Range<usize>>| {
+            let range = range.map(|range| {
+                shell::variable_value(self.text, &range, self.program.start).unwrap_or(range)
+            });
             range.filter(|range| is_secret(&self.text[range.clone()])).is_none_or(&mut *found)
         };
         match (first, second) {
@@ -134,6 +144,7 @@ impl Line<'_> {
                 Some(value) => report(self.member_in(value)),
                 None => true,
             }),
+            (flag, "* *") => (0..self.words.len()).all(|at| report(self.last_of_two(at, flag))),
             (flag, "") => (0..self.words.len()).all(|at| report(self.glued(at, flag))),
             (flag, part) => (0..self.words.len()).all(|at| {
                 report(self.behind(at, flag).and_then(|word| part_of(self.text, word, part)))
@@ -156,6 +167,14 @@ impl Line<'_> {
         }
         let rest = bytes.strip_prefix(flag.as_bytes())?.strip_prefix(b"=")?;
         Some(words::unquoted(self.text, word.inner.end - rest.len()..word.inner.end))
+    }
+
+    /// The second word after a keyword, or the first if there is only one: `AUTH user password`, `AUTH password`.
+    fn last_of_two(&self, at: usize, keyword: &str) -> Option<Range<usize>> {
+        let first = self.behind(at, keyword)?;
+        let second = self.words.get(at + 2).filter(|_| self.bytes(at) == keyword.as_bytes());
+        let second = second.filter(|word| !b"<>-".contains(&self.text[word.inner.start]));
+        Some(second.map_or(first, |word| word.inner.clone()))
     }
 
     /// The secret in `-p*`, `-u:*` or `/pass:*`.
@@ -199,9 +218,8 @@ impl Line<'_> {
         (secret && !is_flag).then(|| value.inner.clone())
     }
 
-    /// The positional argument with this number: `@2`.
+    /// The positional argument with this number (`@2`), or the last one.
     fn plain(&self, place: &str) -> Option<Range<usize>> {
-        let number: usize = place[1..].parse().ok()?;
         let plain = |word: &&Word| {
             let bytes = &self.text[word.inner.clone()];
             word.quoted
@@ -209,7 +227,12 @@ impl Line<'_> {
         };
         let here =
             self.words.iter().take_while(|word| !self.text[word.inner.clone()].starts_with(b"<"));
-        here.filter(plain).nth(number.checked_sub(1)?).map(|word| word.inner.clone())
+        let mut here = here.filter(plain);
+        let word = match &place[1..] {
+            "last" => here.last(),
+            number => here.nth(number.parse::<usize>().ok()?.checked_sub(1)?),
+        };
+        word.map(|word| word.inner.clone())
     }
 
     /// Whether a letter is among the short flags.
@@ -282,6 +305,10 @@ fn part_of(text: &[u8], word: Range<usize>, pattern: &str) -> Option<Range<usize
     let bytes = &text[word.clone()];
     match pattern {
         "*" | "" => Some(word),
+        "!=" => {
+            let name = span(bytes, 0, bytes.len(), in_name);
+            (bytes.get(name) != Some(&b'=')).then_some(word)
+        }
         ":*" | "%*" | ",*" | "/*" => {
             let separator = pattern.as_bytes()[0];
             let at = bytes.iter().position(|byte| *byte == separator)?;
@@ -300,19 +327,22 @@ fn part_of(text: &[u8], word: Range<usize>, pattern: &str) -> Option<Range<usize
     }
 }
 
-/// The argument of `echo` or `printf` that is piped into the program at `at`.
+/// The argument of `echo`, `printf` or `yes` that is piped into the program at `at`.
 fn produced(text: &[u8], at: usize) -> Option<Range<usize>> {
     let from = at - span_back(text, at, PRODUCER_MAX, |byte| *byte != b'\n');
     let before = &text[from..at];
-    // Only `sudo` and its flags may be between the pipe and the program.
+    // Only programs that run another one, their flags and the program's directory may be between the pipe and it.
     let pipe = before.iter().rposition(|byte| *byte == b'|')?;
     let between = before[pipe + 1..].split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
-    let passes_on = |word: &[u8]| word == b"sudo" || word.starts_with(b"-");
+    let passes_on = |word: &[u8]| {
+        let directory = word.starts_with(b"/") && word.ends_with(b"/");
+        directory || word.starts_with(b"-") || RUNNERS.iter().any(|name| word == name.as_bytes())
+    };
     if !between.clone().all(passes_on) {
         return None;
     }
     let written = &before[..pipe];
-    let starts = ["echo ", "printf "].iter().filter_map(|writer| {
+    let starts = ["echo ", "printf ", "yes "].iter().filter_map(|writer| {
         let writer = writer.as_bytes();
         let at = written.windows(writer.len()).rposition(|window| window == writer)?;
         Some((at, at + writer.len()))

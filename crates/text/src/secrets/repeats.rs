@@ -4,19 +4,84 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::judge::{is_placeholder, is_plain_name, readable_share};
+use super::judge::{is_placeholder, is_plain_name};
 use super::{Finding, Profile, assignment, find, is_redaction, without};
 
-/// Shortest value whose repetitions are redacted. Shorter ones occur by chance.
-const SHORTEST: usize = 6;
+/// Shortest value whose repetitions are redacted.
+const SHORTEST: usize = 4;
+/// From this length on, repetitions are redacted even if the value is a word or a number. Shorter ones occur by chance.
+const LONG: usize = 6;
 /// From this length on, a repetition counts even inside a longer word.
 const UNMISTAKABLE: usize = 8;
-/// Words of fewer letters occur by chance: `production` may be a password and still be an ordinary word.
-const LONG_WORD: usize = 16;
-/// Numbers of fewer digits occur by chance, as dates do.
-const LONG_NUMBER: usize = 10;
 /// How many different values are collected. Bounds the cost of hostile text.
 const VALUES_MAX: usize = 64;
+
+/// Default passwords and other values that are also ordinary words of a record: `PGPASSWORD=postgres` must not redact the
+/// name of the database. In lower case.
+const COMMON: [&str; 62] = [
+    "access",
+    "account",
+    "administrator",
+    "admin123",
+    "alpine",
+    "application",
+    "backend",
+    "branch",
+    "client",
+    "cluster",
+    "command",
+    "container",
+    "database",
+    "debian",
+    "default",
+    "deploy",
+    "development",
+    "django",
+    "docker",
+    "elastic",
+    "elasticsearch",
+    "example",
+    "github",
+    "gitlab",
+    "grafana",
+    "jenkins",
+    "keycloak",
+    "laravel",
+    "letmein",
+    "localhost",
+    "mariadb",
+    "master",
+    "minioadmin",
+    "mongodb",
+    "nextcloud",
+    "oracle",
+    "passphrase",
+    "passwd",
+    "password",
+    "password1",
+    "postgres",
+    "postgresql",
+    "private",
+    "production",
+    "project",
+    "public",
+    "rabbitmq",
+    "remote",
+    "secret",
+    "secrets",
+    "server",
+    "service",
+    "staging",
+    "symfony",
+    "system",
+    "testing",
+    "ubuntu",
+    "username",
+    "vagrant",
+    "welcome",
+    "windows",
+    "wordpress",
+];
 
 /// The secrets of one record, so that each can be redacted in all of its texts.
 #[derive(Default)]
@@ -108,26 +173,25 @@ impl KnownValues {
     }
 }
 
-/// Whether a value is so distinctive that a repetition is not a coincidence.
+/// Whether the repetitions of a value are redacted: those of a short one only if it has a sign or mixes letters and
+/// digits, and never those of a default password.
 fn is_worth_finding(value: &str) -> bool {
     let bytes = value.as_bytes();
-    let shortest = if bytes.iter().all(u8::is_ascii_digit) {
-        LONG_NUMBER
-    } else if is_plain_name(bytes) && readable_share(bytes) >= 0.5 {
-        LONG_WORD
-    } else {
-        SHORTEST
-    };
-    value.len() >= shortest && !is_placeholder(bytes)
+    let plain = is_plain_name(bytes) || bytes.iter().all(u8::is_ascii_digit);
+    let shortest = if plain { LONG } else { SHORTEST };
+    let common = COMMON.iter().any(|word| value.eq_ignore_ascii_case(word));
+    value.len() >= shortest && !common && !assignment::is_ordinary(bytes) && !is_placeholder(bytes)
 }
 
-/// Whether a repetition counts: a short value must not be part of a longer word.
+/// Whether a repetition counts: a short value, a word or a number must not be part of a longer word.
 fn stands_alone(text: &str, finding: &Finding) -> bool {
     let value = &text[finding.range.clone()];
-    if value.len() >= UNMISTAKABLE && !is_plain_name(value.as_bytes()) {
+    let plain = is_plain_name(value.as_bytes()) || value.bytes().all(|byte| byte.is_ascii_digit());
+    if value.len() >= UNMISTAKABLE && !plain {
         return true;
     }
     let before = text[..finding.range.start].chars().next_back();
     let behind = text[finding.range.end..].chars().next();
-    !before.is_some_and(char::is_alphanumeric) && !behind.is_some_and(char::is_alphanumeric)
+    let in_word = |c: char| c.is_alphanumeric() || plain && c == '_';
+    !before.is_some_and(in_word) && !behind.is_some_and(in_word)
 }

@@ -89,11 +89,15 @@ pub(super) fn at_keyword(text: &[u8], own: Own, at: Range<usize>) -> Option<Find
         Own::Secret => ("secret", named(text, at, Named::Secret)?),
         Own::Token => ("token", named(text, at, Named::Token)?),
         Own::ApiKey => ("api-key", named(text, at, Named::ApiKey)?),
-        // A header may contain several session cookies, so `scan` handles them itself.
-        Own::Cookie => return None,
+        // These may lead to several findings, so `scan` handles them itself.
+        Own::Cookie | Own::Insert | Own::WindowsProgram => return None,
         Own::Pass => ("password", assignment::pass_value(text, at)?),
         Own::Identified => ("password", assignment::identified(text, at)?),
         Own::PgPass => ("password", line_of_pgpass(text, at)?),
+        Own::Hashed => ("password", assignment::hashed(text, &at)?),
+        Own::Echoed => ("command-secret", command::echoed(text, &at)?),
+        Own::HereString => ("command-secret", command::here_string(text, &at)?),
+        Own::ExpectSend => ("command-secret", command::sent(text, &at)?),
         Own::UserAndPassword => ("command-secret", command::behind_user(text, &at)?),
         Own::Generic => ("generic-key", assignment::generic_value(text, at)?),
     };

@@ -35,15 +35,17 @@ pub(in super::super) fn loose_value(
     if value == end {
         return None;
     }
+    let verb = spoken(text, value);
+    let said = text[value..value + verb].starts_with(b"lautet");
+    let value = value + verb;
     if let Some(mark) = text.get(value).filter(|byte| matches!(byte, b'"' | b'\'')) {
         let range = quoted(text, value)?;
         let bytes = &text[range.clone()];
         let in_sql = *mark == b'\'' && named == Named::Password && is_sql(context);
         let flag = text[start..].starts_with(b"-");
         let any = (in_sql || flag) && !is_spaced(bytes) && bytes.len() >= SHORTEST;
-        return (!is_placeholder(bytes) && (any || is_made_up(bytes))).then_some(range);
+        return (!is_placeholder(bytes) && (any || is_chosen(bytes, said))).then_some(range);
     }
-    let value = value + spoken(text, value);
     let length = span(text, value, LONGEST, |byte| {
         byte.is_ascii_graphic() && !b";,\"'`<>{}[]()\\|".contains(byte)
     });
@@ -54,7 +56,7 @@ pub(in super::super) fn loose_value(
         return None;
     }
     let secret = match named {
-        Named::Password => is_made_up(bytes) || is_netrc(context) && bytes.len() >= SHORTEST,
+        Named::Password => is_chosen(bytes, said) || is_netrc(context) && bytes.len() >= SHORTEST,
         Named::Secret | Named::Token | Named::ApiKey => is_random_word(bytes),
     };
     secret.then_some(range.start..range.start + bytes.len())
@@ -126,11 +128,31 @@ fn quoted(text: &[u8], at: usize) -> Option<Range<usize>> {
     closed.then_some(at + 1..at + 1 + length)
 }
 
-/// The length of `is ` or `are ` before the value.
+/// Whether a word in a sentence is a password. After `lautet`, which introduces a literal value, letters and a digit
+/// suffice.
+fn is_chosen(bytes: &[u8], said: bool) -> bool {
+    is_made_up(bytes) || said && bytes.len() >= SHORTEST && mixes_letters_and_digits(bytes)
+}
+
+/// The length of `is `, `are ` or `lautet ` before the value.
 fn spoken(text: &[u8], at: usize) -> usize {
     let rest = &text[at..];
-    let verbs = [&b"is "[..], b"is: ", b"are ", b"was "];
-    verbs.iter().find(|verb| rest.starts_with(verb)).map_or(0, |verb| verb.len())
+    let verbs = [
+        &b"is "[..],
+        b"is: ",
+        b"is now ",
+        b"are ",
+        b"was ",
+        b"ist ",
+        b"ist: ",
+        b"ist jetzt ",
+        b"war ",
+        b"lautet ",
+        b"lautet: ",
+        b"lautet jetzt ",
+    ];
+    // The longer ones first.
+    verbs.iter().rev().find(|verb| rest.starts_with(verb)).map_or(0, |verb| verb.len())
 }
 
 fn is_sql(context: &[u8]) -> bool {

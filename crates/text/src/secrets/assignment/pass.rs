@@ -7,7 +7,9 @@ use super::super::bytes::{in_name, span, span_back};
 use super::super::judge::{
     is_hex_or_uuid, is_made_up, is_placeholder, is_plain_name, mixes_letters_and_digits,
 };
-use super::{Named, SHORTEST, is_code, is_spaced, read, words_are_secret};
+use super::{
+    Named, SHORTEST, is_code, is_environment, is_spaced, read, spaced_is_secret, words_are_secret,
+};
 
 /// Prefixes of `pass` in the names of flags and settings.
 const GLUED: [&str; 15] = [
@@ -28,20 +30,28 @@ pub(in super::super) fn pass_value(text: &[u8], at: Range<usize>) -> Option<Rang
     }
     let value = read(text, start..end)?;
     let bytes = &text[value.range.clone()];
-    if !(SHORTEST..=128).contains(&bytes.len())
-        || is_placeholder(bytes)
-        || is_hex_or_uuid(bytes) && bytes.len() < 16
-    {
-        return None;
-    }
     let of_environment = value.bare
         && text[start..at.start].ends_with(b"_")
         && !text[start..end].iter().any(u8::is_ascii_lowercase);
+    // A longer number is a password, a shorter one may count what passed.
+    let number = of_environment && bytes.len() >= 6 && bytes.iter().all(u8::is_ascii_digit);
+    if !(SHORTEST..=128).contains(&bytes.len())
+        || is_placeholder(bytes)
+        || is_hex_or_uuid(bytes) && bytes.len() < 16 && !number
+    {
+        return None;
+    }
     let secret = if is_plain_name(bytes) {
         of_environment && words_are_secret(bytes, Named::Password)
+    } else if number {
+        true
+    } else if value.quoted && is_spaced(bytes) {
+        value.closed
+            && is_environment(text, start..end)
+            && spaced_is_secret(bytes, Named::Password, true)
     } else if value.quoted || value.bare {
-        !is_spaced(bytes)
-            && (mixes_letters_and_digits(bytes) || is_made_up(bytes))
+        // A value without quotes has blanks only if they are escaped.
+        (value.bare && is_spaced(bytes) || mixes_letters_and_digits(bytes) || is_made_up(bytes))
             && !is_code(bytes)
     } else {
         value.listed && is_made_up(bytes)

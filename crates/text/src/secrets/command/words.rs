@@ -123,6 +123,18 @@ fn quote_end(text: &[u8], at: usize) -> Option<usize> {
     }
 }
 
+/// Whether a word goes on at `at`, next to a quote: the shell joins `"a"'b'` and `a"b"`. After a closing quote in JSON
+/// or code there is a comma or a bracket.
+fn continues(text: &[u8], at: usize, end: usize) -> bool {
+    let quote = |byte: &u8| matches!(byte, b'"' | b'\'');
+    let at = at + span(text, at, 1, quote);
+    at < end && text[at].is_ascii_graphic() && !b",:;{}[]()<>=+\\\"'".contains(&text[at])
+}
+
+fn without_closing_quote(text: &[u8], end: usize) -> usize {
+    end - usize::from(matches!(text[end - 1], b'"' | b'\''))
+}
+
 /// The range without the quotes around it, paired or not.
 pub(super) fn unquoted(text: &[u8], range: Range<usize>) -> Range<usize> {
     let Range { mut start, mut end } = range;
@@ -135,11 +147,17 @@ pub(super) fn unquoted(text: &[u8], range: Range<usize>) -> Range<usize> {
     else {
         // A quote after it closes the string that contains the command.
         let length = span(text, start, end - start, |byte| !matches!(byte, b'"' | b'\''));
+        if continues(text, start + length, end) {
+            return start..without_closing_quote(text, end);
+        }
         let cut = if text[start..start + length].ends_with(b"\\") { length - 1 } else { length };
         return start..start + cut;
     };
     start += escaped + 1;
     let length = span(text, start, end - start, |byte| byte != mark);
+    if escaped == 0 && continues(text, start + length + 1, end) {
+        return start..without_closing_quote(text, end);
+    }
     end = start + length;
     if escaped == 1 && text[start..end].ends_with(b"\\") {
         end -= 1;
@@ -157,7 +175,7 @@ mod tests {
 
     #[test]
     fn words_are_read_as_a_shell_reads_them() {
-        let table: [(&str, &[&str]); 12] = [
+        let table: [(&str, &[&str]); 15] = [
             ("-u root -phunter2 db", &["-u", "root", "-phunter2", "db"]),
             ("-p 'a b' \"c d\" e", &["-p", "a b", "c d", "e"]),
             ("a; b", &["a"]),
@@ -169,6 +187,9 @@ mod tests {
             ("-S <<< word", &["-S", "<<<", "word"]),
             ("-p \\\"a b\\\" c", &["-p", "a b", "c"]),
             ("$'a b' $(c d) e", &["a b", "$(c d)", "e"]),
+            ("\"a\"'b' c", &["a\"'b", "c"]),
+            ("'a'b\"c\" d", &["a'b\"c", "d"]),
+            ("'a','b'", &["a"]),
             ("", &[]),
         ];
         for (line, expected) in table {

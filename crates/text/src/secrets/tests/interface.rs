@@ -88,13 +88,26 @@ fn a_found_secret_is_redacted_at_every_repetition() {
         ),
         // Six or seven count only as a separate word.
         ("token=q9Zt3k aq9Zt3k q9Zt3k", "token=[redacted:token] aq9Zt3k [redacted:token]"),
-        // Values that occur by chance are kept: short values, words, short numbers.
-        ("PASSWORD=abc1d abc1d", "PASSWORD=[redacted:password] abc1d"),
+        // Shorter ones count if they have a sign or mix letters and digits.
+        ("PASSWORD=abc1d abc1d", "PASSWORD=[redacted:password] [redacted:password]"),
+        ("PASSWORD=abcde abcde", "PASSWORD=[redacted:password] abcde"),
+        ("PASSWORD=12345 12345", "PASSWORD=[redacted:password] 12345"),
+        // Default passwords are also ordinary words.
         (
             "PASSWORD=production deploy to production",
             "PASSWORD=[redacted:password] deploy to production",
         ),
-        ("password=20240917 on 20240917", "password=[redacted:password] on 20240917"),
+        // Other words and numbers count from six characters on, but only as a separate word.
+        ("DB_PASS=48213377 48213377", "DB_PASS=[redacted:password] [redacted:password]"),
+        ("password=48213377 on 48213377", "password=[redacted:password] on [redacted:password]"),
+        (
+            "DB_PASS=Tigger Tigger's Tiggers",
+            "DB_PASS=[redacted:password] [redacted:password]'s Tiggers",
+        ),
+        (
+            "DB_PASS=kestrel-nine kestrel-nine_x kestrel-nine.",
+            "DB_PASS=[redacted:password] kestrel-nine_x [redacted:password].",
+        ),
         (
             "password=correcthorsebattery correcthorsebattery",
             "password=[redacted:password] [redacted:password]",

@@ -9,6 +9,9 @@ use super::super::*;
 
 const COMMANDS: &str = include_str!("../../../testdata/commands.jsonl");
 const HELD_OUT: &str = include_str!("../../../testdata/commands-held-out.jsonl");
+/// Lines that a tester found to be missed, and more of the same kinds.
+const REPORTED: &str = include_str!("../../../testdata/commands-reported.jsonl");
+const REPORTED_HELD_OUT: &str = include_str!("../../../testdata/commands-reported-held-out.jsonl");
 const DETECTORS: &str = include_str!("../../../testdata/detectors.jsonl");
 const HARMLESS: &str = include_str!("../../../testdata/harmless-commands.jsonl");
 
@@ -39,8 +42,10 @@ fn missed(row: &Value) -> Option<String> {
 fn recall_on_command_lines_and_detector_lines_does_not_fall() {
     // The corpus, its lines, and how many of them may be missed.
     let table = [
-        ("commands", COMMANDS, 260, 3),
-        ("commands that were held out", HELD_OUT, 130, 7),
+        ("commands", COMMANDS, 260, 1),
+        ("commands that were held out", HELD_OUT, 130, 5),
+        ("reported commands", REPORTED, 99, 0),
+        ("reported commands that were held out", REPORTED_HELD_OUT, 42, 2),
         ("detectors", DETECTORS, 855, 28),
     ];
     for (name, lines, count, most) in table {

@@ -1,0 +1,104 @@
+//! Passwords in the arguments of SQL statements and of functions that hash a password.
+
+use std::ops::Range;
+
+use super::super::bytes::span;
+use super::super::judge::{is_address, is_placeholder};
+use super::{is_ordinary, is_secret_member, is_spaced};
+
+/// How many bytes of a statement are read.
+const STATEMENT_MAX: usize = 2048;
+/// Minimum length of a hashed password, in characters.
+const SHORTEST: usize = 5;
+
+/// The values of password columns in `INSERT INTO t (name, password) VALUES ('bob', 'value')`. `read` is how far earlier
+/// statements were read, so that no part is read twice.
+pub(in super::super) fn inserted(
+    text: &[u8],
+    at: &Range<usize>,
+    read: &mut usize,
+) -> Vec<Range<usize>> {
+    if at.start < *read {
+        return Vec::new();
+    }
+    let end = text.len().min(at.end + STATEMENT_MAX);
+    let table = span(text, at.end, 128, |byte| !b"(;".contains(byte));
+    let Some((columns, mut next)) = list(&text[..end], at.end + table) else { return Vec::new() };
+    let mut found = Vec::new();
+    // The keyword VALUES is between the lists, commas between the rows.
+    loop {
+        let gap = span(text, next, 24, |byte| !b"(;".contains(byte));
+        let Some((values, after)) = list(&text[..end], next + gap) else { break };
+        for (column, value) in columns.iter().zip(values) {
+            let Some(value) = first_string(text, value) else { continue };
+            let name = text[column.clone()].trim_ascii();
+            let name = name.strip_prefix(b"\\").unwrap_or(name);
+            let name = String::from_utf8_lossy(name);
+            let name = name.trim_matches(|c: char| "`\"'[]\\".contains(c));
+            let bytes = String::from_utf8_lossy(&text[value.clone()]);
+            if is_secret_member(name, &bytes) {
+                found.push(value);
+            }
+        }
+        next = after;
+    }
+    *read = next;
+    found
+}
+
+/// The items of the list in brackets that begins at `at`, and its end.
+fn list(text: &[u8], at: usize) -> Option<(Vec<Range<usize>>, usize)> {
+    text.get(at).filter(|byte| **byte == b'(')?;
+    let (mut items, mut start, mut depth, mut quoted) = (Vec::new(), at + 1, 0, false);
+    for (at, byte) in text.iter().enumerate().skip(at + 1) {
+        match byte {
+            b'\'' => quoted = !quoted,
+            _ if quoted => {}
+            b'(' => depth += 1,
+            b')' if depth > 0 => depth -= 1,
+            b')' => {
+                items.push(start..at);
+                return Some((items, at + 1));
+            }
+            b',' if depth == 0 => {
+                items.push(start..at);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// The first string in single quotes, which may be an argument: `crypt('value', gen_salt('bf'))`.
+fn first_string(text: &[u8], item: Range<usize>) -> Option<Range<usize>> {
+    let start = item.start + 1 + text[item.clone()].iter().position(|byte| *byte == b'\'')?;
+    let length = text[start..item.end].iter().position(|byte| *byte == b'\'')?;
+    Some(start..start + length)
+}
+
+/// The password in `bcrypt('value')`, `hashpw(b"value", …)` and the like; the keyword ends with the bracket.
+pub(in super::super) fn hashed(text: &[u8], at: &Range<usize>) -> Option<Range<usize>> {
+    // `encrypt(` and `decrypt(` take any text.
+    let other = [&b"en"[..], b"de", b"En", b"De", b"EN", b"DE"];
+    if other.iter().any(|start| text[..at.start].ends_with(start)) {
+        return None;
+    }
+    let conversion = if text[at.end..].starts_with(b"[]byte(") { 7 } else { 0 };
+    let start = at.end + conversion;
+    let quote = start + span(text, start, 2, |byte| b"bu\\".contains(byte));
+    let mark = text.get(quote).filter(|byte| matches!(byte, b'"' | b'\''))?;
+    let length = span(text, quote + 1, 128, |byte| byte != mark && !b"\n\\".contains(byte));
+    let range = quote + 1..quote + 1 + length;
+    text.get(range.end).filter(|byte| *byte == mark || **byte == b'\\')?;
+    let bytes = &text[range.clone()];
+    let stand_in = ["password", "passwd", "secret"];
+    let stand_in = stand_in.iter().any(|word| bytes.eq_ignore_ascii_case(word.as_bytes()));
+    let secret = length >= SHORTEST
+        && !is_spaced(bytes)
+        && !stand_in
+        && !is_ordinary(bytes)
+        && !is_address(bytes)
+        && !is_placeholder(bytes);
+    secret.then_some(range)
+}

@@ -1,0 +1,112 @@
+//! Secrets that a shell passes on without a flag: variables, `echo` in place of a password file, here-strings, and
+//! the answers of an `expect` script.
+
+use std::ops::Range;
+
+use super::super::bytes::{in_name, span, span_back};
+use super::super::judge::{contains, contains_any};
+use super::{is_secret, starts_command, words};
+
+/// How many bytes before a command are searched for the value of a variable.
+const VARIABLE_MAX: usize = 512;
+/// How many bytes before a value are searched for the name or the prompt that marks it as a secret.
+const CONTEXT: usize = 96;
+
+/// The value assigned to the variable in this word before `end`: `P=value && sshpass -p $P`.
+pub(super) fn variable_value(text: &[u8], word: &Range<usize>, end: usize) -> Option<Range<usize>> {
+    let name = text[word.clone()].strip_prefix(b"$")?;
+    let name = name.strip_prefix(b"{").and_then(|name| name.strip_suffix(b"}")).unwrap_or(name);
+    if name.is_empty() || !name.iter().all(in_name) {
+        return None;
+    }
+    let from = end - span_back(text, end, VARIABLE_MAX, |_| true);
+    let before = &text[from..end];
+    let starts = before.windows(name.len()).enumerate().rev();
+    for (at, _) in starts.filter(|(_, window)| *window == name) {
+        let at = from + at;
+        // PowerShell writes `$p = "value"`, the other shells `p=value`.
+        let dollar = text[..at].ends_with(b"$");
+        let blanks = |at: usize| at + span(text, at, 2, |byte| dollar && *byte == b' ');
+        let equals = blanks(at + name.len());
+        let starts = dollar || starts_command(text, at);
+        if starts && text.get(equals) == Some(&b'=') && text.get(equals + 1) != Some(&b' ')
+            || starts && dollar && text[equals..].starts_with(b"= ")
+        {
+            return words::first(text, blanks(equals + 1)).map(|word| word.inner);
+        }
+    }
+    None
+}
+
+/// The secret that `echo` prints in place of a file or a command: `--password-file=<(echo value)`,
+/// `--password-command 'echo value'`, `DB_PASSWORD=$(echo value)`. The keyword is `echo ` or `printf `.
+pub(in super::super) fn echoed(text: &[u8], at: &Range<usize>) -> Option<Range<usize>> {
+    let marks = span_back(text, at.start, 4, |byte| b"<($\"'`\\= ".contains(byte));
+    let between = &text[at.start - marks..at.start];
+    let opened = between.iter().any(|byte| b"(\"'`".contains(byte));
+    if !opened {
+        return None;
+    }
+    let name_end = at.start - marks;
+    let name = span_back(text, name_end, 40, |byte| in_name(byte) || *byte == b'-');
+    let name = &text[name_end - name..name_end];
+    let given = name.starts_with(b"-") || between.starts_with(b"=");
+    (given && is_secret_name(name)).then_some(())?;
+    let mut words = words(text, at.end).into_iter();
+    // Flags of `echo` and the format of `printf` come before the value.
+    let value = words.find(|word| {
+        let bytes = &text[word.inner.clone()];
+        !bytes.contains(&b'%') && (word.quoted || !bytes.starts_with(b"-"))
+    })?;
+    is_secret(&text[value.inner.clone()]).then_some(value.inner)
+}
+
+/// The secret in `read -s PASSWORD <<< value`; the keyword is `<<<`.
+pub(in super::super) fn here_string(text: &[u8], at: &Range<usize>) -> Option<Range<usize>> {
+    // Seven of them mark a conflict.
+    if text[..at.start].ends_with(b"<") || text[at.end..].starts_with(b"<") {
+        return None;
+    }
+    let before = span_back(text, at.start, CONTEXT, |byte| !b"\n;|&".contains(byte));
+    let before = &text[at.start - before..at.start];
+    let mut words = before.split(|byte| *byte == b' ').rev().filter(|word| !word.is_empty());
+    let name = words.next()?;
+    if !is_secret_name(name) || !words.any(|word| word == b"read") {
+        return None;
+    }
+    let value = words::first(text, at.end)?.inner;
+    is_secret(&text[value.clone()]).then_some(value)
+}
+
+/// The answer to a password prompt in an `expect` script: `expect "assword:"; send "value\r"`. The keyword is `send `.
+pub(in super::super) fn sent(text: &[u8], at: &Range<usize>) -> Option<Range<usize>> {
+    let dashes = if text[at.end..].starts_with(b"-- ") { 3 } else { 0 };
+    let quote = at.end + dashes + span(text, at.end + dashes, 1, |byte| *byte == b'\\');
+    if !matches!(text.get(quote), Some(b'"' | b'\'' | b'{')) {
+        return None;
+    }
+    let start = quote + 1;
+    let length =
+        span(text, start, CONTEXT, |byte| !byte.is_ascii_whitespace() && !b"\"'}".contains(byte));
+    let bytes = &text[start..start + length];
+    let bytes = bytes.strip_suffix(b"\\").unwrap_or(bytes);
+    let bytes = bytes.strip_suffix(b"\\r").or_else(|| bytes.strip_suffix(b"\\n"))?;
+    let bytes = bytes.strip_suffix(b"\\").unwrap_or(bytes);
+    let before = span_back(text, at.start, CONTEXT, |_| true);
+    let before = &text[at.start - before..at.start];
+    let prompt = before.windows(6).rposition(|window| window == b"expect").unwrap_or(0);
+    let prompted = contains_any(&before[prompt..], &["assword", "assphrase", "passwort"]);
+    (prompted && is_secret(bytes)).then_some(start..start + bytes.len())
+}
+
+/// Whether a variable or a flag of this name holds a password, or says where one is read from.
+fn is_secret_name(name: &[u8]) -> bool {
+    let ends = |end: &str| {
+        name.len() >= end.len()
+            && name[name.len() - end.len()..].eq_ignore_ascii_case(end.as_bytes())
+    };
+    let parts = ["password", "passwd", "passphrase", "passcommand", "passcmd", "secret"];
+    contains_any(name, &parts)
+        || ["pass", "pw", "pwd", "token"].iter().any(|end| ends(end))
+        || contains(name, "key") && ends("file")
+}
