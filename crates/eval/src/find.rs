@@ -62,7 +62,7 @@ pub(crate) fn find(indexed: &Indexed, question: &str, config: Config) -> Result<
     Ok(Found { documents: found.hits.into_iter().map(|hit| hit.id).collect(), sessions, took })
 }
 
-/// The type of questions that are prompts: what is measured is whether something is shown with them.
+/// The type of questions that are prompts. For these it is measured whether something is shown with them.
 const PROMPT: &str = "prompt";
 
 /// Whether the answer to something that never happened says so: hits are marked as merely similar, and a

@@ -92,8 +92,8 @@ impl Companion {
         PathBuf::from(name)
     }
 
-    /// Refuses a file by its first [`COMPANION_HEAD_BYTES`] bytes unless SQLite or Rekindle wrote it, and says
-    /// what is wrong with it. `is_new` says that the database is missing or empty: SQLite deletes the WAL and
+    /// Refuses a file by its first [`COMPANION_HEAD_BYTES`] bytes unless SQLite or Rekindle wrote it, and names
+    /// the fault. `is_new` says that the database is missing or empty: SQLite deletes the WAL and
     /// the journal beside such a file, and with them the last writes of a database that was moved away.
     pub fn check(self, head: &[u8], is_new: bool) -> Result<(), &'static str> {
         // An interrupted write leaves an empty file, or one of zero bytes after a power failure.
@@ -105,9 +105,11 @@ impl Companion {
             Companion::Shm => (is_shm(head), "is not a WAL index of SQLite"),
             Companion::Journal => (is_journal(head), "is not a journal of SQLite"),
             Companion::Lock => (is_lock(head), "is not a lock file of rekindle"),
-            Companion::Paused => {
-                (head.starts_with(b"{\"pauses\":"), "is not a list of pauses of rekindle")
-            }
+            // A damaged list is written again, so that damage does not keep the database closed.
+            Companion::Paused => (
+                head.starts_with(b"{") || head.starts_with(b"["),
+                "is not a list of pauses of rekindle",
+            ),
         };
         match is_ours {
             false => Err(foreign),

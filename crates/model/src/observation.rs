@@ -67,8 +67,8 @@ impl ObsType {
         }
     }
 
-    /// How much a record of this kind tells in a search, from 0 to 1: what was said, committed or went wrong
-    /// says what was found out, an edit or a run says what was done, and a look at something says nothing.
+    /// How much a record of this kind tells in a search, from 0 to 1. Messages, commits and errors contain findings,
+    /// edits and runs contain work, and reads contain neither.
     pub fn telling(self) -> f64 {
         use ObsType as O;
         match self {

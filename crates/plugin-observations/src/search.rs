@@ -255,7 +255,7 @@ impl Op for Search {
 }
 
 impl OrderBy {
-    /// What a hit comes to in this order.
+    /// The score of a hit in this order.
     fn score(self, relevance: f64, best: f64, hit: &Hit, now: i64) -> Score {
         let score = if self == OrderBy::Best { rank::best } else { rank::blended };
         score(relevance, best, hit.kind, hit.at, now)
@@ -410,7 +410,7 @@ impl SearchParams {
         self.refined(rx, filter, query, hits, (ranked, others))
     }
 
-    /// Removes the prompts of the caller's own session: what it asked just now answers nothing.
+    /// Removes the prompts of the caller's own session, which answer nothing.
     fn leave_out_own_prompts(&self, hits: &mut Hits, own_session: Option<i64>) {
         if self.order_by != OrderBy::Best || !self.diverse || own_session.is_none() {
             return;
@@ -422,7 +422,7 @@ impl SearchParams {
     }
 
     /// Says whether the hits answer the query at all, and in the default order makes equal ones one and puts
-    /// the first in order by what they say of each other. `others` stand behind all that were weighed.
+    /// the first in order by what they say of each other. `others` come after all weighed hits.
     fn refined(
         &self,
         rx: &Rx<'_>,
@@ -453,8 +453,8 @@ impl SearchParams {
         self.limit.within(1..=limits::SEARCH_MAX)
     }
 
-    /// How many weak hits of one session may stand on the first page, if not all. Whoever looks up a word, a
-    /// path or a name wants every record that has it.
+    /// The number of weak hits of one session on the first page; `None` for no limit. A search for a word, a
+    /// path or a name lists every record that has it.
     fn per_session(&self, query: &Query) -> Option<usize> {
         let narrow = self.session_id.is_some() || self.file_path.is_some();
         (self.diverse && !narrow && !looks_up(query)).then_some(limits::SEARCH_PER_SESSION)

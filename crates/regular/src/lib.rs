@@ -88,7 +88,7 @@ pub fn read_text(path: &Path, max: u64) -> io::Result<String> {
         .map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is not UTF-8 text"))
 }
 
-/// Whether this is a directory of the user, and not a link to one, that nobody else can enter.
+/// Whether this is a directory of the user, and not a link to one, that no other user can enter.
 pub fn is_private_dir(path: &Path) -> bool {
     let uid = rustix::process::geteuid().as_raw();
     std::fs::symlink_metadata(path)

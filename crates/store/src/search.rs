@@ -172,7 +172,7 @@ pub struct Hits {
     pub weighed: usize,
     /// Whether more may be there, because looking for it took too long.
     pub partial: bool,
-    /// What it takes to be likely what was asked for.
+    /// The evidence that a hit needs to be a likely answer.
     pub evidence: Evidence,
 }
 

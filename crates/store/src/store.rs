@@ -37,7 +37,7 @@ pub struct Options {
     /// [`crate::check_file`].
     pub records: Vec<PathBuf>,
     /// The directory for locks by the identity of a database file, which all processes of the user share. It is
-    /// created, and used only if nobody else can write to it.
+    /// created, and used only if no other user can write to it.
     pub identity_locks: Option<PathBuf>,
     /// Pages the database may grow to; for tests of a full disk.
     pub page_count_max: Option<u32>,

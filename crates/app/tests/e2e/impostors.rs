@@ -145,7 +145,7 @@ fn a_repository_in_the_place_of_a_removed_one_gets_none_of_its_memory() {
     repository(&clone, &origin("git@github.com:acme/secret.git"));
     let seen = seen_from(&home, &clone, "zebrafish");
     assert!(seen.contains("zebrafish") && !seen.contains("evil.example"), "{seen}");
-    // The same repository may get another remote.
+    // This repository may get another remote.
     fs::write(clone.join(".git/config"), origin("git@gitlab.com:acme/secret.git")).unwrap();
     assert!(seen_from(&home, &clone, "zebrafish").contains("zebrafish"));
 }

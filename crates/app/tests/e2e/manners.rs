@@ -39,10 +39,9 @@ fn a_hook_leaves_a_hung_daemon_at_the_deadline_of_its_event_whichever_agent_send
     suspend(daemon.pid());
     let table = [
         (150, 150, "PreToolUse PostToolUseFailure AfterTool postToolUse tool.execute.before"),
-        // What is left of these is for a look into the store.
+        // The rest of the time is for the spool and for a look into the store.
         (200, 300, "UserPromptSubmit BeforeAgent beforeSubmitPrompt chat.message"),
-        (750, 1_000, "SessionStart sessionStart"),
-        (1_000, 1_000, "SessionEnd session.deleted"),
+        (750, 1_000, "SessionStart sessionStart SessionEnd session.deleted"),
     ];
     let mut sent = 0;
     for (patience, deadline, events) in table {

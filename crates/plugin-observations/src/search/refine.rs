@@ -10,7 +10,7 @@ use store::{Rx, observations, prompts};
 
 use super::Ranked;
 
-/// A hit of a turn stands before the question of the turn if its own score is at least this share of the
+/// A hit of a turn is listed before the question of the turn if its own score is at least this share of the
 /// question's: `ls` in the same turn answers nothing.
 const ANSWERS_FROM: f64 = 0.5;
 /// Cosine from which on two records of talk are about the same subject, and from which on one of them that
@@ -25,7 +25,7 @@ const OUTCOMES_TURNS: usize = 4;
 /// Outcomes that no word led to leave the first places to hits of their own.
 const OUTCOMES_BEHIND: usize = 3;
 
-/// What a hit is told to be beside others of the answer.
+/// The relation of a hit to other hits of the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Note {
     /// The agent's answer to the prompt with this id.
@@ -208,8 +208,8 @@ impl Window<'_, '_> {
         Ok(())
     }
 
-    /// What a turn came to beside its first hit: the agent's answer and the commit, also with none of the
-    /// words. Before a question everything that answers it, behind any other hit.
+    /// Lists the outcome of a turn beside its first hit: the agent's answer and the commit, also with none of the
+    /// words. It comes before a question and after any other hit.
     fn outcomes_beside(&mut self) -> Result<(), OpError> {
         let mut turns: HashSet<i64> = HashSet::new();
         let mut at = 0;
@@ -262,7 +262,7 @@ impl Window<'_, '_> {
         at
     }
 
-    /// Puts a record of a turn at a place, beside the hit of the turn; whether it stands there now.
+    /// Puts a record of a turn at a place, beside the hit of the turn. Returns whether it is there now.
     fn list_outcome(
         &mut self,
         id: i64,
@@ -289,8 +289,8 @@ impl Window<'_, '_> {
     }
 }
 
-/// Whether one run of a command worked after another of it that failed: the same text, or the same program
-/// and subcommand in the same session.
+/// Whether one run of a command worked after another of it that failed: with an equal text, or with an equal
+/// program and subcommand in one session.
 fn has_worked(failed: &Observation, other: &Observation) -> bool {
     let same = failed.content.trim() == other.content.trim()
         || (failed.session_id == other.session_id

@@ -40,7 +40,7 @@ pub(super) fn is_btree(page: &[u8], at: usize) -> bool {
     let (Some(free), Some(count), Some(content)) = (field(1), field(3), field(5)) else {
         return false;
     };
-    // 0 stands for 65,536.
+    // 0 means 65,536.
     let content = if content == 0 { 65_536 } else { content };
     let cells = at + header..at + header + 2 * count;
     let is_inside = |place: usize| (cells.end..page.len()).contains(&place);

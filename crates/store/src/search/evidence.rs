@@ -1,4 +1,4 @@
-//! Whether a hit is likely to be what was asked for, or only the nearest of what there is.
+//! Whether a hit is a likely answer, or only the nearest of the records.
 //!
 //! Neither words nor meaning tell that alone: a question about something that never happened shares common
 //! words with many records, and the nearest cosine among thousands is never low. Both together do.
@@ -25,12 +25,12 @@ const WORDS_ALONE_MIN: f64 = 0.5;
 /// How near in meaning a record has to be to a prompt to be shown with it.
 const RELATED_MEANING: f64 = 0.4;
 
-/// What the words of a query weigh as evidence.
+/// The weights of a query's words as evidence.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Evidence {
     /// Each term with its weight: the rarer, the more. A term that no record has weighs most.
     weights: Vec<(String, f64)>,
-    /// What has to be reached.
+    /// The sum that a likely hit reaches.
     least: f64,
 }
 

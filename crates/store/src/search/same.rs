@@ -15,7 +15,7 @@ const MAYBE_SAME: f64 = 0.95;
 
 /// For each hit the place of the first one that says the same; its own place if there is none before it.
 /// Only records of one kind and project are compared. Vectors tell which may say the same, and texts
-/// decide: numbers hardly count in a vector. Once so many texts are read, further hits stand alone.
+/// decide: numbers hardly count in a vector. After a number of texts, further hits are not compared.
 pub fn same_texts(rx: &Rx<'_>, hits: &[Hit]) -> Result<Vec<usize>, OpError> {
     let known = rx.passages()?;
     let mut first: Vec<usize> = (0..hits.len()).collect();

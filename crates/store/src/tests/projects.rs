@@ -129,7 +129,7 @@ fn a_project_is_found_by_its_key_when_the_rows_that_lead_to_it_are_lost() {
     write(&opening, |tx| tx.sql(|db| db.execute("DELETE FROM project_aliases", []).map(drop)));
     drop(opening);
     let opening = home.open();
-    assert_eq!(resolve(&opening, facts.clone()).id, before.id);
+    assert_eq!(resolve(&opening, facts).id, before.id);
     let listed = opening.store.read(projects::list).unwrap();
     assert_eq!(listed[0].aliases, ["/w/app", REMOTE], "and they lead to it again");
 }

@@ -170,7 +170,7 @@ impl LockedFile {
         (is_locked && meta.uid() == client::platform::uid()).then_some(LockedFile { path, mode })
     }
 
-    /// What is wrong, for people.
+    /// The fault as a sentence for people.
     fn told(&self, database: &Path) -> String {
         let shown = self.path.display();
         let is_sidecar = self.path != database && self.path.parent() == database.parent();
