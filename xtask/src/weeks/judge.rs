@@ -12,7 +12,7 @@ use super::stories::Step;
 use crate::home::Home;
 use crate::process;
 
-const DEADLINE: Duration = Duration::from_secs(20);
+const DEADLINE: Duration = Duration::from_secs(30);
 const HITS: usize = 10;
 /// A row of a briefing is about a prompt if they share this many words.
 const SHARED_WORDS_MIN: usize = 2;
@@ -29,7 +29,11 @@ pub(super) struct Judged<'a> {
 pub(super) fn ask<'a>(home: &Home, asked: &'a Asked) -> Result<Judged<'a>> {
     let mut command = home.rekindle(&["search", "--ids", "--limit", &HITS.to_string()]);
     command.arg("--").arg(&asked.text).current_dir(folder(home, &asked.project));
-    let found = process::run_ok(&mut command, DEADLINE)?;
+    let mut found = process::run(&mut command, DEADLINE)?;
+    if !found.status.success() {
+        // On a busy machine an answer may be late.
+        found = process::run_ok(&mut command, DEADLINE)?;
+    }
     let ids: Vec<&str> = found.stdout.split_whitespace().collect();
     let mut judged = Judged { asked, place: None, first: Vec::new() };
     for (index, id) in ids.iter().enumerate() {

@@ -14,7 +14,9 @@ use serde_json::{Value, json};
 use super::payload::{Agent, Hooked};
 use crate::home::Home;
 
-const REPLY_DEADLINE: Duration = Duration::from_secs(10);
+const REPLY_DEADLINE: Duration = Duration::from_secs(20);
+/// On a busy machine an answer may be late. A call with an id that the daemon knows counts once.
+const TRIES: usize = 6;
 
 #[allow(clippy::disallowed_methods, reason = "no clock of the product can be reached from here")]
 pub(super) fn now_ms() -> Result<u64> {
@@ -61,12 +63,18 @@ impl Wire {
                 "payload": hooked.payload,
             },
         });
-        let mut line = String::new();
-        writeln!(line, "{call}")?;
-        self.reader.get_mut().write_all(line.as_bytes())?;
-        line.clear();
-        self.reader.read_line(&mut line)?;
-        let reply: Value = serde_json::from_str(&line).context("the daemon's reply is not JSON")?;
+        let mut reply = Value::Null;
+        for _ in 0..TRIES {
+            let mut line = String::new();
+            writeln!(line, "{call}")?;
+            self.reader.get_mut().write_all(line.as_bytes())?;
+            line.clear();
+            self.reader.read_line(&mut line)?;
+            reply = serde_json::from_str(&line).context("the daemon's reply is not JSON")?;
+            if reply["error"]["data"]["reason"] != "E_TIMEOUT" {
+                break;
+            }
+        }
         if reply.get("error").is_some() {
             bail!("the daemon refused a {}: {reply}", hooked.event);
         }
