@@ -65,7 +65,7 @@ fn zone_minutes(text: &str) -> Option<i64> {
 }
 
 /// Day count since 1970 of a date that exists.
-fn days_of(year: i64, month: i64, day: i64) -> Option<i64> {
+pub fn days_of(year: i64, month: i64, day: i64) -> Option<i64> {
     if !(1..=12).contains(&month) {
         return None;
     }
@@ -127,7 +127,7 @@ pub fn age(at_ms: i64, now_ms: i64) -> String {
 }
 
 /// Year, month and day of a day count since 1970 (proleptic Gregorian calendar).
-fn civil(days: i64) -> (i64, i64, i64) {
+pub fn civil(days: i64) -> (i64, i64, i64) {
     // Counting from 1 March of year 0 puts the leap day at the end of a year.
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);

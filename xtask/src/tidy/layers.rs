@@ -5,11 +5,12 @@ use serde_json::Value;
 use crate::report::Problem;
 
 /// A crate and those of ours it may depend on. What only tests need is not looked at.
-const MAY_SEE: [(&str, &[&str]); 24] = [
+const MAY_SEE: [(&str, &[&str]); 25] = [
     ("model", &["text"]),
     ("text", &[]),
     ("git", &["regular"]),
     ("regular", &[]),
+    ("zone", &["model", "regular"]),
     ("meaning", &[]),
     ("pattern", &["text"]),
     ("markup", &["text"]),
@@ -33,8 +34,8 @@ const MAY_SEE: [(&str, &[&str]); 24] = [
 ];
 
 /// What every plugin may see: never another plugin and never a surface.
-const PLUGIN_MAY_SEE: [&str; 9] =
-    ["model", "text", "git", "pattern", "markup", "agents", "store", "contract", "regular"];
+const PLUGIN_MAY_SEE: [&str; 10] =
+    ["model", "text", "git", "pattern", "markup", "agents", "store", "contract", "regular", "zone"];
 
 /// Crates that may use tokio: for sockets, to talk to a model, or to handle Ctrl-C.
 pub(crate) const TOKIO_CRATES: [&str; 6] =
