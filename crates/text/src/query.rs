@@ -2,6 +2,7 @@
 //! else quoted words. Whatever is typed, the expression that comes out has no syntax error.
 
 mod exact;
+mod excerpt;
 mod marks;
 mod operators;
 #[cfg(test)]
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::words;
 
 pub use exact::Exact;
+pub use excerpt::beginning;
 pub use together::{Beginning, Together};
 
 /// Bytes of a query that are read; what follows is cut off.

@@ -93,6 +93,18 @@ impl<'de> Deserialize<'de> for Redacted<Value> {
     }
 }
 
+impl Redacted<Value> {
+    /// The object with the members of another one that it lacks; both went through the guard.
+    #[must_use]
+    pub fn with(&self, more: &Redacted<Value>) -> Redacted<Value> {
+        let mut members = self.0.as_object().cloned().unwrap_or_default();
+        for (name, value) in more.0.as_object().into_iter().flatten() {
+            members.entry(name).or_insert_with(|| value.clone());
+        }
+        Redacted(Value::Object(members))
+    }
+}
+
 impl Redacted<String> {
     /// The first characters of it, as one printable line.
     #[must_use]

@@ -69,10 +69,16 @@ impl Looks {
 }
 
 impl Query {
+    /// Everything in the text that is looked for, in order: where it stands, and the place of the word in
+    /// the query.
+    pub(super) fn found_in(&self, text: &str) -> Vec<(Range<usize>, usize)> {
+        Looks::of(self).all(text)
+    }
+
     /// Where the text contains what is looked for, in order and without overlaps.
     pub fn matched(&self, text: &str) -> Vec<Range<usize>> {
         let mut merged: Vec<Range<usize>> = Vec::new();
-        for (range, _) in Looks::of(self).all(text) {
+        for (range, _) in self.found_in(text) {
             match merged.last_mut() {
                 Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
                 _ => merged.push(range),
@@ -85,7 +91,7 @@ impl Query {
     /// stand side by side in both. Nothing if it contains no word of the query.
     pub fn reasons(&self, text: &str) -> Vec<String> {
         let mut which: Vec<usize> =
-            Looks::of(self).all(text).into_iter().map(|(_, which)| which).collect();
+            self.found_in(text).into_iter().map(|(_, which)| which).collect();
         which.sort_unstable();
         which.dedup();
         let named: Vec<&str> = which
