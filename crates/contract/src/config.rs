@@ -1,6 +1,6 @@
 //! Declared settings: each key once, with its type, default, environment name and doc.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use model::hint::Ttl;
@@ -78,12 +78,15 @@ pub struct ConfigKey {
 #[derive(Clone, Debug, Default)]
 pub struct Config {
     values: BTreeMap<&'static str, String>,
+    /// The keys that were set, be it to their default.
+    set: BTreeSet<&'static str>,
 }
 
 impl Config {
     /// The defaults of these keys.
     pub fn defaults<'k>(keys: impl IntoIterator<Item = &'k ConfigKey>) -> Config {
-        Config { values: keys.into_iter().map(|key| (key.key, key.default.to_owned())).collect() }
+        let values = keys.into_iter().map(|key| (key.key, key.default.to_owned())).collect();
+        Config { values, set: BTreeSet::new() }
     }
 
     /// Sets a value after checking it against the key's kind.
@@ -118,7 +121,13 @@ impl Config {
             ));
         }
         self.values.insert(key.key, value.to_owned());
+        self.set.insert(key.key);
         Ok(())
+    }
+
+    /// Whether the user set this key, in the file or in the environment.
+    pub fn is_set(&self, key: &str) -> bool {
+        self.set.contains(key)
     }
 
     pub fn text(&self, key: &str) -> &str {
@@ -211,9 +220,11 @@ mod tests {
     fn a_value_is_checked_before_it_is_set() {
         let mut config = Config::defaults([&IDLE]);
         assert_eq!(config.duration("daemon.idle"), Duration::from_secs(43_200));
+        assert!(!config.is_set("daemon.idle"));
         assert!(config.set(&IDLE, "soon").is_err());
         assert!(config.set(&IDLE, "99999999999999999d").is_err());
         assert_eq!(config.set(&IDLE, "250ms"), Ok(()));
         assert_eq!(config.duration("daemon.idle"), Duration::from_millis(250));
+        assert!(config.is_set("daemon.idle"));
     }
 }

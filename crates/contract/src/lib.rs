@@ -2,8 +2,9 @@
 //!
 //! Read in this order: [`op`] (one verb, declared once), [`cx`] (what a handler is given),
 //! [`plugin`] (a crate of verbs), [`candidate`] (what it would tell an agent), [`scheme`] (who owns an address),
-//! [`table`] (all of them), [`config`] (declared settings).
+//! [`table`] (all of them), [`brief`] (results for models), [`config`] (declared settings).
 
+pub mod brief;
 pub mod candidate;
 pub mod config;
 pub mod cx;
@@ -11,6 +12,7 @@ pub mod op;
 pub mod plugin;
 pub mod scheme;
 pub mod table;
+mod tool;
 
 pub use candidate::{Candidate, Form, Moment, Occasion, Section};
 pub use config::{Config, ConfigKey, ConfigKind, TextForm};

@@ -13,6 +13,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+use crate::brief::{self, Brief};
 use crate::cx::Cx;
 
 /// What an operation does to the store; MCP's annotations come from here.
@@ -43,6 +44,9 @@ pub struct CliShape {
     pub file: Option<&'static str>,
     /// Objects whose members are flags of their own.
     pub flatten: &'static [Flattened],
+    /// Parameters, with their values as JSON, that a line under the program's own name has if it does not
+    /// give them. They may be parameters without a flag.
+    pub defaults: &'static [(&'static str, &'static str)],
     /// Further names of flags: a parameter, and the flag without its dashes.
     pub flag_aliases: &'static [(&'static str, &'static str)],
     /// Text for people from the parameters and the result.
@@ -69,6 +73,7 @@ impl CliShape {
         rest: false,
         file: None,
         flatten: &[],
+        defaults: &[],
         flag_aliases: &[],
         pretty: None,
         accent: None,
@@ -152,6 +157,8 @@ pub struct OpInfo {
     pub upfront: bool,
     pub aliases: &'static [&'static str],
     pub cli: CliShape,
+    /// The short form of the result that models get over MCP; none if it holds data of the user's own form.
+    pub brief: Option<Brief>,
     pub examples: &'static [Example],
     /// Takes in a whole file or event, and so may use all of what a surface reads.
     pub large: bool,
@@ -176,6 +183,7 @@ impl OpInfo {
         upfront: false,
         aliases: &[],
         cli: CliShape::CALL_ONLY,
+        brief: Some(brief::plain),
         examples: &[],
         large: false,
         inline: false,

@@ -122,46 +122,7 @@ impl Table {
     }
 }
 
-/// The members of a result and their types. Whoever lists tools pays for every word of them with every
-/// turn, and results explain themselves; the whole schema is in `rekindle ops NAME`.
-fn outline(schema: &Value) -> Value {
-    let member = |(name, schema): (&String, &Value)| {
-        let kind = schema.get("type").map(|kind| json!({ "type": kind }));
-        (name.clone(), kind.unwrap_or_else(|| json!({})))
-    };
-    let members = schema.get("properties").and_then(Value::as_object);
-    let properties: serde_json::Map<String, Value> =
-        members.into_iter().flatten().map(member).collect();
-    let mut outline = json!({ "type": "object", "properties": properties });
-    if let Some(required) = schema.get("required") {
-        outline["required"] = required.clone();
-    }
-    outline
-}
-
 impl Operation {
-    /// The operation as an MCP tool.
-    pub fn as_tool(&self) -> Value {
-        let info = self.info;
-        let (destructive, idempotent) = match info.access {
-            Access::Read => (false, true),
-            Access::Write { destructive, idempotent } => (destructive, idempotent),
-        };
-        json!({
-            "name": info.name,
-            "description": format!("{}. {}", info.summary, info.doc),
-            "inputSchema": self.params_schema(),
-            "outputSchema": outline(&self.output_schema()),
-            "annotations": {
-                "title": info.summary,
-                "readOnlyHint": info.access.is_read(),
-                "destructiveHint": destructive,
-                "idempotentHint": idempotent,
-                "openWorldHint": false,
-            },
-        })
-    }
-
     /// The operation as data, for `rekindle ops NAME --json` and the reference.
     pub fn describe(&self) -> Value {
         let info = self.info;
