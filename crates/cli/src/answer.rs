@@ -40,7 +40,7 @@ pub fn run_op(out: &mut Output, road: &dyn Road, caller: Caller, call: Call) -> 
     }
 }
 
-/// An error that names a parameter, with the name that this has on the line.
+/// The error with commands and flags where it names operations and parameters.
 fn in_words_of_the_line(error: OpError, call: &Call, name: &Name) -> OpError {
     let param = error.details.get("param").and_then(Value::as_str);
     let label = call.labels.iter().find(|(path, _)| Some(path.as_str()) == param);
@@ -50,7 +50,11 @@ fn in_words_of_the_line(error: OpError, call: &Call, name: &Name) -> OpError {
     match rest {
         Some((label, rest)) => OpError { message: format!("{label}: {rest}"), ..error }
             .hint(format!("See `{} --help`.", name.any_line(call.op.cli.path))),
-        None => error,
+        None => OpError {
+            message: call.words.reworded(&error.message),
+            hint: error.hint.map(|hint| call.words.reworded(&hint)),
+            ..error
+        },
     }
 }
 

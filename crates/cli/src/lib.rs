@@ -22,6 +22,7 @@ mod render;
 mod suggest;
 mod tree;
 mod usage;
+mod wording;
 
 #[cfg(test)]
 mod tests;

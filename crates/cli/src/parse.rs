@@ -16,6 +16,7 @@ use crate::name::{Name, Saying};
 use crate::output::Output;
 use crate::param::{Kind, Param, read_json};
 use crate::tree::{self, CALL, COMPLETIONS, DB, FULL, IDS, JSON, OPS, PORT};
+use crate::wording::LineWords;
 use crate::{ops, usage};
 
 /// A line that was read.
@@ -48,12 +49,15 @@ pub struct Call {
     pub(crate) full: bool,
     /// The parameters that the line has, and what they are called on it.
     pub(crate) labels: Vec<(String, String)>,
+    /// What operations and parameters are called on the line.
+    pub(crate) words: LineWords,
 }
 
 impl Call {
     /// A call whose result is printed in the usual way.
     pub fn new(op: &'static OpInfo, params: Value) -> Call {
-        Call { op, params, saying: None, ids: false, full: false, labels: Vec::new() }
+        let (labels, words) = (Vec::new(), LineWords::default());
+        Call { op, params, saying: None, ids: false, full: false, labels, words }
     }
 }
 
@@ -78,8 +82,14 @@ pub fn parse(
     // A line that cannot be understood is also answered in the form it asks for.
     out.json = argv.iter().skip(1).take_while(|arg| *arg != "--").any(|arg| arg == "--json");
     let name = out.name();
-    let mut tree = tree::command(table, extra.clone(), name);
-    let matches = match tree.try_get_matches_from_mut(&argv) {
+    let mut tree = tree::lean(table, &extra, name, &argv);
+    let mut read = tree.try_get_matches_from_mut(&argv);
+    if read.is_err() {
+        // Help and suggestions need every command.
+        tree = tree::command(table, extra.clone(), name);
+        read = tree.try_get_matches_from_mut(&argv);
+    }
+    let matches = match read {
         Ok(matches) => matches,
         Err(error) => {
             let picked = Picked::Done(usage::report(&error, &argv, &tree, table, out));
@@ -156,7 +166,14 @@ impl Line<'_> {
     }
 
     fn operation(&self, op: &Operation, stdin: &mut Stdin<'_>) -> Result<Call, Trouble> {
-        let (mut params, labels) = self.params(op, stdin)?;
+        let known = Param::all(op);
+        let words = LineWords::new(self.table, &known);
+        let (mut params, labels) = self.params(op, known, stdin)?;
+        let own = op.info.cli.defaults.iter().filter(|_| self.name.is_full());
+        for (param, json) in own {
+            let value = || serde_json::from_str(json).unwrap_or_default();
+            params.entry(*param).or_insert_with(value);
+        }
         let saying = self.name.saying(op.info.cli.path);
         for default in saying.map_or(&[][..], |saying| saying.defaults) {
             let value = || serde_json::from_str(default.json).unwrap_or_default();
@@ -164,12 +181,17 @@ impl Line<'_> {
         }
         let flag = |id: &str| self.matches.try_get_one::<bool>(id).ok().flatten() == Some(&true);
         let (ids, full) = (flag(IDS), flag(FULL));
-        Ok(Call { op: op.info, params: Value::Object(params), saying, ids, full, labels })
+        let params = Value::Object(params);
+        Ok(Call { op: op.info, params, saying, ids, full, labels, words })
     }
 
     /// The parameters that the arguments stand for, and what these are called on the line.
-    fn params(&self, op: &Operation, stdin: &mut Stdin<'_>) -> Result<Given, Trouble> {
-        let mut known = Param::all(op);
+    fn params(
+        &self,
+        op: &Operation,
+        mut known: Vec<Param>,
+        stdin: &mut Stdin<'_>,
+    ) -> Result<Given, Trouble> {
         // A member comes on top of the object that was given as a whole.
         known.sort_by_key(|param| (!param.whole, param.path().matches('.').count()));
         let (mut params, mut labels) = (Map::new(), Vec::new());

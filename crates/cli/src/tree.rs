@@ -1,7 +1,8 @@
 //! The clap tree: one command for each operation that has a CLI shape, the commands the caller
 //! hands in, and `call`, `ops` and `completions`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
@@ -36,9 +37,40 @@ pub(crate) const COMPLETIONS: &str = "completions";
 pub fn command(table: &Table, extra: Vec<Command>, name: &Name) -> Command {
     if name.is_full() {
         let own: Vec<String> = extra.iter().map(|own| own.get_name().to_owned()).collect();
-        return overview::headed(whole(table, extra, name), table, &own);
+        return overview::headed(whole(table, extra, name, None), table, &own);
     }
-    let whole = whole(table, extra, name);
+    renamed(whole(table, extra, name, None), name)
+}
+
+/// The part of the tree with the commands whose words stand on the line, without help texts. Building every
+/// command takes several milliseconds, most of them for the schemas of operations. A line that this part
+/// accepts means the same to the whole tree; for one that it refuses the whole tree has to be asked.
+pub(crate) fn lean(table: &Table, extra: &[Command], name: &Name, argv: &[OsString]) -> Command {
+    let words = argv.iter().skip(1).take_while(|word| *word != "--");
+    let words: HashSet<&str> = words.filter_map(|word| word.to_str()).collect();
+    let is_named = |own: &&Command| {
+        std::iter::once(own.get_name())
+            .chain(own.get_all_aliases())
+            .any(|word| words.contains(word))
+    };
+    let extra = extra.iter().filter(is_named).cloned().collect();
+    let tree = whole(table, extra, name, Some(&words));
+    if name.is_full() { tree } else { renamed(tree, name) }
+}
+
+/// Whether the words of an operation's command are among these, under this name.
+fn is_said(op: &Operation, words: &HashSet<&str>, name: &Name) -> bool {
+    let (path, aliases) = (op.info.cli.path, op.info.cli.aliases);
+    let by_saying = name.saying(path).is_some_and(|saying| words.contains(saying.word));
+    let is_there = |(place, word): (usize, &&str)| {
+        let by_alias = place + 1 == path.len() && aliases.iter().any(|alias| words.contains(alias));
+        words.contains(word) || by_alias || (place == 0 && name.group == Some(word))
+    };
+    by_saying || path.iter().enumerate().all(is_there)
+}
+
+/// The tree of another name, made of the commands of the whole one.
+fn renamed(whole: Command, name: &Name) -> Command {
     let has = |command: &&Command| name.own.contains(&command.get_name());
     let own = whole.get_subcommands().filter(has).map(|own| {
         let after = own.get_after_help().map(|help| name.renamed(&help.to_string()));
@@ -46,7 +78,8 @@ pub fn command(table: &Table, extra: Vec<Command>, name: &Name) -> Command {
     });
     let sayings = name.sayings.iter().filter_map(|saying| {
         let of = saying.command.iter().try_fold(&whole, |of, word| of.find_subcommand(word))?;
-        Some(saying.defaults.iter().fold(of.clone().name(saying.word), |command, default| {
+        let flags = saying.defaults.iter().filter(|default| !default.doc.is_empty());
+        Some(flags.fold(of.clone().name(saying.word), |command, default| {
             command.mut_arg(Param::id_of("", default.param), |arg| arg.help(default.doc))
         }))
     });
@@ -58,10 +91,20 @@ pub fn command(table: &Table, extra: Vec<Command>, name: &Name) -> Command {
 }
 
 /// Every command. Where an operation and a command of `extra` have the same words, the one of
-/// `extra` stands; a group of both holds the commands of both.
-fn whole(table: &Table, extra: Vec<Command>, name: &Name) -> Command {
+/// `extra` stands; a group of both holds the commands of both. With `words`, only the operations whose
+/// command is among them, without help texts.
+fn whole(
+    table: &Table,
+    extra: Vec<Command>,
+    name: &Name,
+    words: Option<&HashSet<&str>>,
+) -> Command {
     let mut shapes = Node::default();
-    for op in table.iter().filter(|op| !op.info.cli.path.is_empty()) {
+    let wanted = |op: &&Operation| {
+        !op.info.cli.path.is_empty() && words.is_none_or(|words| is_said(op, words, name))
+    };
+    let lean = words.is_some();
+    for op in table.iter().filter(wanted) {
         let words = op.info.cli.path.iter();
         let node = words.fold(&mut shapes, |node, word| node.below.entry(word).or_default());
         node.op.get_or_insert(op);
@@ -69,13 +112,13 @@ fn whole(table: &Table, extra: Vec<Command>, name: &Name) -> Command {
     let mut root = root(name);
     for own in extra {
         let merged = match shapes.below.remove(own.get_name()) {
-            Some(node) => node.graft(own, name),
+            Some(node) => node.graft(own, name, lean),
             None => own,
         };
         root = root.subcommand(merged);
     }
     for (word, node) in shapes.below {
-        let command = node.grow(word, name);
+        let command = node.grow(word, name, lean);
         root = root.subcommand(match table.command_group(word) {
             Some(about) => command.about(about),
             None => command,
@@ -167,11 +210,14 @@ struct Node<'t> {
 
 impl Node<'_> {
     /// The command of this word.
-    fn grow(self, word: &'static str, name: &Name) -> Command {
+    fn grow(self, word: &'static str, name: &Name, lean: bool) -> Command {
         let mut command = Command::new(word);
         match self.op {
             Some(op) => {
-                command = shape(command, op, name);
+                command = shape(command, op);
+                if !lean {
+                    command = command.after_help(lesson(op, name));
+                }
                 if !self.below.is_empty() {
                     command =
                         command.args_conflicts_with_subcommands(true).subcommand_negates_reqs(true);
@@ -186,25 +232,25 @@ impl Node<'_> {
             }
         }
         for (word, node) in self.below {
-            command = command.subcommand(node.grow(word, name));
+            command = command.subcommand(node.grow(word, name, lean));
         }
         command
     }
 
     /// The handed-in command with what it lacks of this word's commands.
-    fn graft(self, mut command: Command, name: &Name) -> Command {
+    fn graft(self, mut command: Command, name: &Name, lean: bool) -> Command {
         for (word, node) in self.below {
             command = match command.find_subcommand(word) {
-                Some(_) => command.mut_subcommand(word, |own| node.graft(own, name)),
-                None => command.subcommand(node.grow(word, name)),
+                Some(_) => command.mut_subcommand(word, |own| node.graft(own, name, lean)),
+                None => command.subcommand(node.grow(word, name, lean)),
             };
         }
         command
     }
 }
 
-/// Gives the command the operation's arguments and help.
-fn shape(command: Command, op: &Operation, name: &Name) -> Command {
+/// Gives the command the operation's arguments and what they mean.
+fn shape(command: Command, op: &Operation) -> Command {
     let info = op.info;
     let mut params = Param::all(op);
     // Clap numbers positions as they come; flags keep the order of the schema behind them.
@@ -230,7 +276,6 @@ fn shape(command: Command, op: &Operation, name: &Name) -> Command {
         .visible_aliases(info.cli.aliases)
         .args(args)
         .args(of_list(op))
-        .after_help(lesson(op, name))
 }
 
 /// The flags of a command whose result is a list.

@@ -82,6 +82,12 @@ pub fn run(argv: Vec<OsString>) -> u8 {
 
 /// Runs a line with these streams.
 fn run_on(argv: Vec<OsString>, mut out: Output) -> u8 {
+    // Nothing else is built for it: scripts and other builds ask often.
+    if let [_, version] = argv.as_slice()
+        && (version == "--version" || version == "-V")
+    {
+        return out.text(&format!("{} {}", out.name().word, env!("CARGO_PKG_VERSION")));
+    }
     if let [_, version, json] = argv.as_slice()
         && version == "--version"
         && json == "--json"

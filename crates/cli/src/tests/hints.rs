@@ -35,7 +35,13 @@ fn line(name: &'static Name, args: &[&str], stdin: &[u8]) -> Result<Call, (u8, S
     let argv = std::iter::once(name.word).chain(args.iter().copied()).map(OsString::from);
     let mut stdin = stdin;
     match parse(&table(), extra(), argv.collect(), &mut output, &mut stdin).picked {
-        Picked::Op(call) => Ok(call),
+        Picked::Op(mut call) => {
+            // A person types it under the full name; it is not on the line.
+            let typed = call.params.as_object_mut().and_then(|params| params.remove("typed"));
+            let is_set = call.op.name == "set_hint" && name.word == Name::FULL.word;
+            assert_eq!(typed, is_set.then_some(json!(true)), "{args:?}");
+            Ok(call)
+        }
         Picked::Own(own) => Err((0, own.path.join(" "))),
         Picked::Done(exit) => Err((exit, format!("{}{}", out.text(), err.text()))),
     }
