@@ -27,9 +27,9 @@ pub(crate) struct BumpHint {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct BumpHintParams {
-    /// Service, module or folder, for example `http-proxy`.
+    /// For example `http-proxy`.
     component: String,
-    /// What the fact is about, for example `build`.
+    /// For example `build`.
     key: String,
     /// How many uses to add.
     #[serde(default = "one")]
@@ -38,7 +38,7 @@ pub(crate) struct BumpHintParams {
     #[serde(default, deserialize_with = "model::object::optional")]
     #[schemars(with = "Option<serde_json::Map<String, Value>>")]
     scope: Option<HintScope>,
-    /// The best hint for who stands there.
+    /// The best hint for this situation.
     #[serde(default, deserialize_with = "model::object::optional")]
     #[schemars(with = "Option<serde_json::Map<String, Value>>")]
     context: Option<Situation>,
@@ -57,10 +57,10 @@ impl Op for BumpHint {
     const INFO: OpInfo = OpInfo {
         name: "bump_hint",
         summary: "Say that a fact helped, so that it ranks higher",
-        doc: "Call it after the hinted command worked. It changes neither the version nor how long \
-              the hint lives.",
+        doc: "Call it after the hinted command worked.",
         access: Access::Write { destructive: false, idempotent: false },
         toolset: "hints",
+        brief: None,
         core: true,
         aliases: &["nudge.bump_hint", "nudge_bump_hint", "nudge.bump", "nudge_bump"],
         cli: CliShape {

@@ -57,6 +57,7 @@ impl Op for DeleteHint {
               go.",
         access: Access::Write { destructive: true, idempotent: false },
         toolset: "hints",
+        brief: None,
         aliases: &["nudge.delete_hint", "nudge_delete_hint"],
         cli: CliShape {
             path: &["hint", "delete"],

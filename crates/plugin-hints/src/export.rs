@@ -73,6 +73,7 @@ impl Op for ExportHints {
         summary: "Write all hints as one JSON document",
         doc: "Nothing is left out: scopes, versions, counts and values marked as secret are in it.",
         toolset: "hints",
+        brief: None,
         aliases: &["nudge.export_hints", "nudge_export_hints", "nudge.export", "nudge_export"],
         cli: CliShape {
             path: &["hint", "export"],

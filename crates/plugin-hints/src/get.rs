@@ -25,9 +25,9 @@ pub(crate) struct GetHint {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct GetHintParams {
-    /// Service, module or folder, for example `http-proxy`.
+    /// For example `http-proxy`.
     component: String,
-    /// What the fact is about, for example `build`.
+    /// For example `build`.
     key: String,
     /// Where you stand; what is left out is filled in by the surface.
     #[serde(default, deserialize_with = "model::object::optional")]
@@ -51,9 +51,10 @@ impl Op for GetHint {
     const INFO: OpInfo = OpInfo {
         name: "get_hint",
         summary: "Fetch the fact under a component and a key",
-        doc: "Call it before you build, test or run a component: it has the exact command, folder or \
-              toggle that was learned earlier, if it holds where you stand.",
+        doc: "Call it before you build, test or run a component: it has the command, folder or toggle \
+              that was learned earlier.",
         toolset: "hints",
+        brief: None,
         core: true,
         upfront: true,
         aliases: &["nudge.get_hint", "nudge_get_hint"],

@@ -95,6 +95,7 @@ impl Op for ImportHints {
               document has them; what it leaves out begins now.",
         access: Access::Write { destructive: true, idempotent: true },
         toolset: "hints",
+        brief: None,
         aliases: &["nudge.import_hints", "nudge_import_hints", "nudge.import", "nudge_import"],
         cli: CliShape {
             path: &["hint", "import"],

@@ -46,6 +46,7 @@ impl Op for ListComponents {
         summary: "List the components that have hints",
         doc: "With `component` it lists the keys of that one.",
         toolset: "hints",
+        brief: None,
         aliases: &["nudge.list_components", "nudge_list_components"],
         cli: CliShape {
             path: &["hint", "ls"],

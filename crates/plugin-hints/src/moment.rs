@@ -105,27 +105,22 @@ impl Spoken {
             })
     }
 
-    /// How much the hint speaks to this command, from 0 to 1, and by what; nothing if it does not.
-    fn hears(&self, held: &Held) -> Option<(f64, Vec<String>)> {
+    /// How far the hint is about this command or the place where it runs; none if it is about neither.
+    fn hears(&self, held: &Held) -> Option<Heard> {
         let name = &held.stored.name;
         let component = name.component.to_lowercase();
         let key = name.key.to_lowercase();
-        let mut strength: f64 = 0.0;
-        let mut reasons = Vec::new();
         let spoken_of = |name: &str| self.words.contains(name) || self.spells(name);
-        let mut heard = |weight: f64, reason: String| {
-            strength += weight;
-            reasons.push(reason);
-        };
+        let mut heard = Heard { strength: 0.0, reasons: Vec::new(), about: HintAbout::Project };
         if spoken_of(&component) {
-            heard(0.4, format!("{component} is in the command"));
+            heard.add(0.4, HintAbout::Command, format!("{component} is in the command"));
         } else if self.place.contains(&component) {
-            heard(0.3, format!("{component} is where it runs"));
+            heard.add(0.3, HintAbout::Project, format!("{component} is where it runs"));
         }
         if spoken_of(&key) {
-            heard(0.2, format!("{key} is in the command"));
+            heard.add(0.2, HintAbout::Command, format!("{key} is in the command"));
         } else if self.place.contains(&key) {
-            heard(0.1, format!("{key} is where it runs"));
+            heard.add(0.1, HintAbout::Project, format!("{key} is where it runs"));
         }
         let own = held.command_words();
         let shared: Vec<&String> = own
@@ -136,16 +131,58 @@ impl Spoken {
             // Counts of words are small.
             #[allow(clippy::cast_precision_loss)]
             let share = shared.len() as f64 / own.len() as f64;
-            heard(0.3 * share, format!("its command shares {first}"));
+            let about = match shared.iter().any(|word| self.words.contains(*word)) {
+                true => HintAbout::Command,
+                false => HintAbout::Project,
+            };
+            heard.add(0.3 * share, about, format!("its command shares {first}"));
         }
         for tag in held.stored.meta.tags.iter().map(|tag| tag.to_lowercase()) {
             if self.failed.contains(&tag) {
-                heard(0.3, format!("{tag} failed"));
+                heard.add(0.3, HintAbout::Command, format!("{tag} failed"));
             } else if tag == FIX && !self.failed.is_empty() {
-                heard(0.2, "it is a fix and the command failed".to_owned());
+                let reason = "it is a fix and the command failed".to_owned();
+                heard.add(0.2, HintAbout::Command, reason);
             }
         }
-        (!reasons.is_empty()).then_some((strength.min(1.0), reasons))
+        heard.strength = heard.strength.min(1.0);
+        (!heard.reasons.is_empty()).then_some(heard)
+    }
+}
+
+/// How far a hint is about a command or the place where it runs, from 0 to 1, and why.
+struct Heard {
+    strength: f64,
+    reasons: Vec<String>,
+    about: HintAbout,
+}
+
+impl Heard {
+    fn add(&mut self, weight: f64, about: HintAbout, reason: String) {
+        self.strength += weight;
+        self.reasons.push(reason);
+        if about == HintAbout::Command {
+            self.about = about;
+        }
+    }
+}
+
+/// What a hint is shown for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum HintAbout {
+    /// A word of the command, or the program that failed.
+    Command,
+    /// Only the directory in which it runs.
+    Project,
+}
+
+impl HintAbout {
+    /// The place of its section in the text, and the heading.
+    fn section(self) -> (u8, &'static str) {
+        match self {
+            HintAbout::Command => (0, "Hints for this command"),
+            HintAbout::Project => (1, "Hints for this project"),
+        }
     }
 }
 
@@ -215,16 +252,17 @@ fn matching(index: &Index, spoken: &Spoken, moment: &Moment<'_>) -> Vec<Candidat
         {
             return;
         }
-        if let Some((strength, mut reasons)) = spoken.hears(held) {
-            let score = SPEAKS * strength + (1.0 - SPEAKS) * held.score(&place, moment.now);
-            reasons.extend(held.explain(&place, score, moment.now).reasons);
-            found.push(candidate(held, &said, score, reasons));
+        if let Some(mut heard) = spoken.hears(held) {
+            let score = SPEAKS * heard.strength + (1.0 - SPEAKS) * held.score(&place, moment.now);
+            heard.reasons.extend(held.explain(&place, score, moment.now).reasons);
+            found.push(candidate(held, &said, score, heard));
         }
     });
     found
 }
 
-fn candidate(held: &Held, said: &str, score: f64, reasons: Vec<String>) -> Candidate {
+fn candidate(held: &Held, said: &str, score: f64, heard: Heard) -> Candidate {
+    let (order, title) = heard.about.section();
     let stored = &held.stored;
     let mut line = format!("{}/{}: {said}", stored.name.component, stored.name.key);
     if let Some(reason) = &stored.meta.reason {
@@ -235,15 +273,15 @@ fn candidate(held: &Held, said: &str, score: f64, reasons: Vec<String>) -> Candi
         // What it says, not when it was written: saying the same again is no news.
         stamp: fingerprint(said, &json!(stored.meta.reason)),
         section: Section {
-            order: 0,
-            title: "Hints for this command".to_owned(),
+            order,
+            title: title.to_owned(),
             form: Form::Bullets,
             gives_way: 0,
             floor: 0,
             rows_max: usize::MAX,
         },
         score,
-        reasons,
+        reasons: heard.reasons,
         cells: vec![text::one_line(&line, limits::JIT_HINT_CHARS_MAX)],
         same_as: None,
         pinned: false,

@@ -69,10 +69,10 @@ impl Op for QueryHints {
     const INFO: OpInfo = OpInfo {
         name: "query_hints",
         summary: "Search facts by component, keys, tags or a regex",
-        doc: "Call it when a command failed or when you do not know the key. What you give must all \
-              fit, of several keys or tags any will do; only hints that hold where you stand are \
-              returned.",
+        doc: "Call it when a command failed or you do not know the key. All filters must fit; of \
+              several keys or tags any will do.",
         toolset: "hints",
+        brief: None,
         core: true,
         aliases: &["nudge.query_hints", "nudge_query_hints", "nudge.query", "nudge_query"],
         cli: CliShape {

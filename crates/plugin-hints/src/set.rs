@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use contract::{Access, CliShape, Cx, Example, Op, OpInfo};
-use model::OpError;
 use model::event::Event;
 use model::hint::{self, Hint, HintMeta, HintName, Sensitivity, UNSCOPED};
+use model::{OpError, Tier};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -40,9 +40,13 @@ pub(crate) struct SetHintParams {
     /// Change it only if this is its version; 0 means it must not exist yet.
     #[serde(default)]
     if_match_version: Option<u64>,
-    /// Store a credential, marked as secret. Agents need the setting hints.agents_may_store_secrets.
+    /// Store a credential, marked as secret, if hints.agents_may_store_secrets allows it.
     #[serde(default)]
     allow_secret: bool,
+    /// A person typed it on our command line. Not in the schema: no other surface sends it.
+    #[serde(default)]
+    #[schemars(skip)]
+    typed: bool,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -50,15 +54,19 @@ pub(crate) struct SetHintOutput {
     hint: Hint,
 }
 
+/// The parameter of a hint that a person typed under the program's own name.
+const TYPED: &str = "typed";
+
 impl Op for SetHint {
     const INFO: OpInfo = OpInfo {
         name: "set_hint",
         summary: "Store a small fact under a component and a key",
         doc: "Use it when you learned the exact command, directory, toggle or template that is easy \
-              to forget: the build command of a service, the folder to run it in. `meta.scope` says \
-              where it holds.",
+              to forget. `meta.ttl` says how long it lives (`session`, `forever` or a duration such as \
+              `PT2H`), `meta.scope` where it holds (cwd_glob, repo, branch, os, env_required, env_match).",
         access: Access::Write { destructive: false, idempotent: false },
         toolset: "hints",
+        brief: None,
         core: true,
         aliases: &["nudge.set_hint", "nudge_set_hint"],
         cli: CliShape {
@@ -66,6 +74,7 @@ impl Op for SetHint {
             positional: &["component", "key", "value"],
             flatten: flags::META,
             flag_aliases: flags::GUARD,
+            defaults: &[(TYPED, "true")],
             pretty: Some(pretty),
             starts_daemon: true,
             ..CliShape::CALL_ONLY
@@ -93,14 +102,18 @@ impl Op for SetHint {
     type Output = SetHintOutput;
 
     fn run(&self, cx: &Cx<'_>, params: SetHintParams) -> Result<SetHintOutput, OpError> {
-        let SetHintParams { component, key, value, meta, if_match_version, allow_secret } = params;
+        let SetHintParams { component, key, value, meta, if_match_version, allow_secret, typed } =
+            params;
         let name = HintName::new(component, key)?;
         hint::check_value(&value)?;
         if let Some(meta) = &meta {
             meta.check()?;
             Gate::new(meta.scope.as_ref())?;
         }
-        let settings = Settings::of(cx.config, cx.caller.tier);
+        let settings = match typed && cx.caller.tier == Tier::Person {
+            true => Settings::of_typed(cx.config, cx.caller.tier),
+            false => Settings::of(cx.config, cx.caller.tier),
+        };
         check_allow_secret(allow_secret, &settings)?;
         if settings.guard
             && let Some(secret) = Secret::in_name(&name)
@@ -185,5 +198,18 @@ fn pretty(params: &Value, result: &Value) -> String {
         format!("  score base: {}", show::base(&hint["meta"])),
     ];
     lines.extend(show::reason(&hint["meta"]).map(|reason| show::labelled("  reason", &reason)));
+    // Under the name of the specification the form is that of the specification.
+    if params[TYPED] == true {
+        lines.push(format!("  {}", lifetime(hint["meta"]["ttl"].as_str().unwrap_or("session"))));
+    }
     lines.join("\n")
+}
+
+/// How long a hint with this lifetime is kept, in words.
+fn lifetime(ttl: &str) -> String {
+    match ttl {
+        "forever" => "kept for good".to_owned(),
+        "session" => "kept until the daemon stops; `--ttl forever` keeps it for good".to_owned(),
+        duration => format!("kept for {duration}"),
+    }
 }

@@ -23,7 +23,8 @@ pub(crate) const KEYS: &[ConfigKey] = &[
         kind: ConfigKind::Lifetime,
         default: "session",
         env: &["REKINDLE_DEFAULT_TTL", "NUDGE_DEFAULT_TTL"],
-        doc: "How long a hint lives that does not say: session, forever, or a duration such as PT2H.",
+        doc: "How long a hint lives that does not say: session, forever, or a duration such as PT2H. \
+              What a person types is kept for good unless this is set.",
     },
     ConfigKey {
         key: SECRET_GUARD,
@@ -59,6 +60,15 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
+    /// The settings for a person who typed the hint: it is kept for good unless the user set a default.
+    pub(crate) fn of_typed(config: &Config, tier: Tier) -> Settings {
+        let settings = Settings::of(config, tier);
+        match config.is_set(DEFAULT_TTL) {
+            true => settings,
+            false => Settings { default_ttl: Ttl::Forever, ..settings },
+        }
+    }
+
     pub(crate) fn of(config: &Config, tier: Tier) -> Settings {
         // Whoever set it was told if it is none.
         let default_ttl = Ttl::parse(config.text(DEFAULT_TTL)).unwrap_or_default();

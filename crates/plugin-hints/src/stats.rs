@@ -97,6 +97,7 @@ impl Op for HintStats {
         doc: "For people and programs that look after the hints: what is there, what is used, and how far \
               away the quotas are.",
         toolset: "hints",
+        brief: None,
         aliases: &["nudge.stats", "nudge_stats"],
         cli: CliShape {
             path: &["hint", "stats"],
