@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 
 use crate::errors::protocol_error;
 use crate::tools::{self, Tools};
-use crate::{Peer, inert, resources};
+use crate::{Peer, inert, resources, wording};
 
 /// Tells an agent when to call what. Every agent pays for these words on every turn.
 pub(crate) const INSTRUCTIONS: &str = "\
@@ -80,7 +80,8 @@ impl Handler {
         let from = sender(context)?;
         let request =
             Request { call: from.call, op: op.to_owned(), params, caller: from.caller.clone() };
-        inert::reply(self.runtime.call_async(request).await)
+        let reply = self.runtime.call_async(request).await;
+        inert::reply(reply.map_err(|error| wording::for_models(self.runtime.table(), error)))
     }
 }
 
@@ -123,7 +124,12 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let params = request.arguments.map_or(Value::Null, Value::Object);
-        let reply = self.call(&context, &request.name, params).await;
+        let op = self.runtime.table().find(&request.name);
+        let shorten = op.and_then(|op| Some((op.info.brief?, params.clone())));
+        let mut reply = self.call(&context, &request.name, params).await;
+        if let (Ok(result), Some((brief, params))) = (&mut reply, shorten) {
+            brief(&params, result);
+        }
         Ok(tools::result(reply)?.into())
     }
 

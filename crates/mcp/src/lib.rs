@@ -13,6 +13,7 @@ mod inert;
 mod message;
 mod resources;
 mod tools;
+mod wording;
 
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};

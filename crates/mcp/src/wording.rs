@@ -1,0 +1,46 @@
+//! Errors in the words of a model: operations that it can call are named as tools, not as commands.
+
+use contract::{Operation, Table};
+use model::{OpError, Tier};
+
+/// The error with the tools named where it quotes commands that are tools. Commands that only people have stay:
+/// the model can pass them on to the user.
+pub(crate) fn for_models(table: &Table, mut error: OpError) -> OpError {
+    error.message = reworded(table, &error.message);
+    error.hint = error.hint.map(|hint| reworded(table, &hint));
+    error
+}
+
+fn reworded(table: &Table, text: &str) -> String {
+    // Every second piece stands between backticks.
+    let pieces = text.split('`').enumerate().map(|(place, piece)| match place % 2 {
+        0 => piece.to_owned(),
+        _ => quoted(table, piece),
+    });
+    pieces.collect()
+}
+
+/// What stands for a quoted piece, with its backticks.
+fn quoted(table: &Table, piece: &str) -> String {
+    let words: Vec<&str> = match piece.strip_prefix("rekindle ") {
+        Some(line) => line.split_whitespace().collect(),
+        None => return format!("`{piece}`"),
+    };
+    match words[..] {
+        ["ops"] => "`tools/list`".to_owned(),
+        ["ops", name] => format!("The input schema of `{name}`"),
+        _ => match tool(table, &words) {
+            Some(op) => format!("`{}`", op.info.name),
+            None => format!("`{piece}`"),
+        },
+    }
+}
+
+/// The tool whose command a line begins with.
+fn tool<'t>(table: &'t Table, words: &[&str]) -> Option<&'t Operation> {
+    let is_tool = |op: &&Operation| {
+        let path = op.info.cli.path;
+        !path.is_empty() && words.starts_with(path) && op.info.tiers.contains(&Tier::Agent)
+    };
+    table.iter().filter(is_tool).max_by_key(|op| op.info.cli.path.len())
+}
