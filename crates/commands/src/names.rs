@@ -41,6 +41,7 @@ const NMEM: Name = Name {
                     doc: "Whether equal texts are one hit and weak hits of one session give way to others",
                 },
                 Default { param: "order_by", json: r#""relevance""#, doc: "What comes first" },
+                Default { param: "preview", json: r#""beginning""#, doc: "" },
             ],
             nothing: Some(r#"{"results":[]}"#),
             goes: Goes::AsList {

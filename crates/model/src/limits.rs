@@ -426,6 +426,8 @@ pub const HOOK_EVENTS_KEPT_MS: i64 = 30 * 86_400_000;
 pub const HOOK_EVENTS_PRUNED: u32 = 1_000;
 /// Time for which what the files of a place say is believed.
 pub const PLACE_BELIEVED: Duration = Duration::from_secs(5);
+/// Characters of a branch's name, or of a work tree's path, that a record keeps.
+pub const CHECKOUT_CHARS_MAX: usize = 200;
 /// Places that are remembered.
 pub const PLACES_MAX: usize = 256;
 /// Bytes of a project's own settings file. A longer one counts as broken: the part that is not read may
@@ -522,6 +524,8 @@ pub const SESSIONS_MAX: usize = 100;
 pub const RECORDS_LISTED: usize = 50;
 /// Characters of a record's text that lists show, and of a line for people.
 pub const PREVIEW_CHARS: usize = 120;
+/// Characters of an action that a preview shows before the error or commit message that matched.
+pub const PREVIEW_ACTION_CHARS: usize = 40;
 pub const SHOWN_LINE_CHARS_MAX: usize = 120;
 /// Projects that a refusal names, and characters of the name that it refuses.
 pub const PROJECTS_TOLD: usize = 8;

@@ -30,7 +30,11 @@ pub fn to_spool(
             ..event.clone()
         };
     }
-    let what = if hides(&places, event) { Happening::Other } else { event.what.clone() };
+    let mut what = if hides(&places, event) { Happening::Other } else { event.what.clone() };
+    // Another branch may be checked out when it is taken in.
+    if let (Happening::ToolUsed(tool), Some(checkout)) = (&mut what, &place.checkout) {
+        tool.metadata = tool.metadata.with(checkout);
+    }
     HookEvent { stood: Some(Stood::In(place.facts.clone())), what, ..event.clone() }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use contract::{CliShape, Cx, Example, Op, OpInfo};
+use contract::{CliShape, Cx, Example, Op, OpInfo, brief};
 use model::observation::ObsType;
 use model::{OpError, limits};
 use schemars::JsonSchema;
@@ -25,12 +25,12 @@ pub(crate) struct FileHistory {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FileHistoryParams {
-    /// Absolute path, path inside the project, or the end of a path.
+    /// Path of the file, or the end of it.
     file_path: String,
     /// Project whose sessions count; yours if left out, `*` for all.
     #[serde(default)]
     project: Wanted,
-    /// Only what happened before: seconds since 1970, a date or an RFC 3339 time.
+    /// Only what happened before, as in search.
     #[serde(default)]
     before: Option<When>,
     /// Only what happened after.
@@ -80,7 +80,7 @@ pub(crate) struct FileTouch {
     content_preview: String,
     /// Which file it was, where the path stands for several.
     file_path: Option<String>,
-    /// What the user said before it.
+    /// What the user said before it. Models get it once for touches in a row.
     prompt_content: Option<String>,
     is_pinned: bool,
 }
@@ -98,6 +98,7 @@ impl Op for FileHistory {
             pretty: Some(pretty),
             ..CliShape::CALL_ONLY
         },
+        brief: Some(brief),
         examples: &[Example {
             title: "Who changed this file, and why?",
             before: examples::A_SESSION,
@@ -123,8 +124,8 @@ impl Op for FileHistory {
                 also: &asked.also,
                 root: scope.root(),
                 projects: projects.as_deref(),
-                before: params.before.map(When::before),
-                after: params.after.map(When::after),
+                before: params.before.map(|when| when.before(cx.now)),
+                after: params.after.map(|when| when.after(cx.now)),
                 interventions_only: params.interventions_only,
                 limit: params.limit.within(1..=limits::FILE_TOUCHES_MAX),
             };
@@ -171,12 +172,37 @@ impl FileTouch {
     }
 }
 
+/// The result without what is null, and each prompt once: with the first of the touches in a row that it
+/// led to.
+fn brief(params: &Value, result: &mut Value) {
+    for session in result["sessions"].as_array_mut().into_iter().flatten() {
+        let mut last = Value::Null;
+        for touch in session["touches"].as_array_mut().into_iter().flatten() {
+            let prompt = touch["prompt_content"].take();
+            if prompt != last {
+                touch["prompt_content"] = prompt.clone();
+            }
+            last = prompt;
+        }
+    }
+    brief::plain(params, result);
+}
+
+/// Says that no session is listed, and by which filters.
+fn nothing(params: &Value, path: &str) -> String {
+    let times = show::times_given(params);
+    match params["interventions_only"] == true {
+        true => format!("No session changed {path}{times} (--interventions-only)"),
+        false => format!("No session touched {path}{times}"),
+    }
+}
+
 fn pretty(params: &Value, result: &Value) -> String {
     let sessions = show::list(result, "sessions");
     let now = show::answered_at(result);
     if sessions.is_empty() {
         let path = show::line(params["file_path"].as_str().unwrap_or_default());
-        return show::nothing(&format!("No session touched {path}"), params, result);
+        return show::nothing(&nothing(params, &path), params, result);
     }
     let mut lines = Vec::new();
     for session in sessions {

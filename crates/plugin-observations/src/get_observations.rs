@@ -33,7 +33,7 @@ impl Op for GetObservations {
         name: "get_observations",
         summary: "Fetch whole records by id",
         doc: "Call it with the ids that search, timeline or a briefing gave you, once you know which \
-              of them matter. An id is an address: it is read from every project.",
+              of them matter.",
         toolset: "memory",
         core: true,
         upfront: true,
@@ -63,7 +63,7 @@ impl Op for GetObservations {
         let ids = params.ids;
         if ids.is_empty() {
             return Err(OpError::invalid("ids", "ids array must not be empty")
-                .hint("`search` and `recent_context` give the ids of records."));
+                .hint("`search` gives the ids of records."));
         }
         if ids.len() > max {
             let message = format!("ids array must not exceed {max} elements");

@@ -56,7 +56,12 @@ pub(crate) fn ingest(
         }
         Happening::Prompted(text) => prompted(tx, event, seen, text),
         Happening::ToolUsed(_) if exclude::hides(places, event) => Ok(()),
-        Happening::ToolUsed(tool) => used(tx, event, seen, tool, settings),
+        Happening::ToolUsed(tool) => {
+            // What waited in the spool has it already.
+            let checkout = place.checkout.as_ref().filter(|_| event.stood.is_none());
+            let metadata = checkout.map(|checkout| tool.metadata.with(checkout));
+            used(tx, event, seen, (tool, metadata.as_ref().unwrap_or(&tool.metadata)), settings)
+        }
         Happening::Answered(answer) => {
             if settings.answers {
                 answered(tx, event, seen, answer)?;
@@ -209,7 +214,7 @@ fn used(
     tx: &Tx<'_>,
     event: &HookEvent,
     seen: Seen,
-    tool: &ToolUse,
+    (tool, metadata): (&ToolUse, &Redacted<serde_json::Value>),
     settings: &Settings,
 ) -> Result<(), OpError> {
     let file_path = tool.file_path.as_ref().map(|path| absolute(path, event.cwd.as_ref()));
@@ -224,7 +229,7 @@ fn used(
         tool: Some(&tool.tool),
         file_path: file_path.as_ref(),
         content: &tool.content,
-        metadata: Some(&tool.metadata),
+        metadata: Some(metadata),
         failed: tool.failed,
         agent_id: event.agent_id.as_deref(),
     };

@@ -21,6 +21,7 @@ mod pin;
 mod place;
 mod project;
 mod purge;
+mod recent;
 mod recent_context;
 mod scheme;
 mod scope;
@@ -78,6 +79,7 @@ impl Plugin for Observations {
             Operation::new(get_observations::GetObservations),
             Operation::new(timeline::Timeline),
             Operation::new(recent_context::RecentContext { places: places() }),
+            Operation::new(recent::RecentRecords { places: places() }),
             Operation::new(session_trace::SessionTrace),
             Operation::new(file_history::FileHistory { places: places() }),
             Operation::new(session_summaries::SessionSummaries { places: places() }),

@@ -45,10 +45,10 @@ impl Op for Mark {
     const INFO: OpInfo = OpInfo {
         name: "mark",
         summary: "Keep a sentence among the records",
-        doc: "For what no event says: a decision, a lesson, a place to come back to. It is found like any \
-              record and stands in the session's summary. A text that looks like a secret is refused.",
+        doc: "For what no event says: a decision, a lesson, a place to come back to. A secret is refused.",
         access: Access::Write { destructive: false, idempotent: false },
         toolset: "memory",
+        core: true,
         cli: CliShape {
             path: &["mark"],
             positional: &["text"],

@@ -14,7 +14,8 @@ use std::time::{Instant, UNIX_EPOCH};
 use model::limits;
 use model::project::{MADE, ProjectFacts, plain_name, shown_name};
 use pattern::glob::Glob;
-use text::secrets::{Profile, redact};
+use serde_json::{Map, Value};
+use text::secrets::{Profile, Redacted, redact, redact_json};
 use toml_edit::{DocumentMut, Item, TomlError};
 
 const SETTINGS_FILES: [&str; 2] = [".rekindle.toml", ".nmem.toml"];
@@ -23,6 +24,8 @@ const SETTINGS_FILES: [&str; 2] = [".rekindle.toml", ".nmem.toml"];
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Place {
     pub(crate) facts: ProjectFacts,
+    /// The branch that is checked out, and the work tree if it is not the main one.
+    pub(crate) checkout: Option<Redacted<Value>>,
     exclude: Option<Exclude>,
 }
 
@@ -50,7 +53,7 @@ enum Withheld {
 impl Place {
     /// A place that keeps nothing to itself.
     pub(crate) fn plain(facts: ProjectFacts) -> Place {
-        Place { facts, exclude: None }
+        Place { facts, checkout: None, exclude: None }
     }
 
     /// Whether nothing about this path is to be kept.
@@ -235,7 +238,7 @@ impl DiskPlaces {
             globs: own.exclude,
             withheld: own.withheld,
         });
-        Place { facts, exclude }
+        Place { facts, checkout: repository.as_ref().and_then(checkout), exclude }
     }
 
     /// The recently seen projects that store nothing about their files, one line each with the reason.
@@ -442,6 +445,20 @@ fn in_repository(repository: &git::Facts, own: Option<&Own>) -> ProjectFacts {
             made: both,
         },
     }
+}
+
+/// What is checked out, as members of a record's metadata.
+fn checkout(repository: &git::Facts) -> Option<Redacted<Value>> {
+    let line = |text: &str| text::one_line(text, limits::CHECKOUT_CHARS_MAX);
+    let mut members = Map::new();
+    if let Some(branch) = repository.branch.branch() {
+        members.insert("branch".to_owned(), line(branch).into());
+    }
+    if repository.root != repository.main_root {
+        let root = line(&repository.root.to_string_lossy());
+        members.insert("worktree".to_owned(), root.into());
+    }
+    (!members.is_empty()).then(|| redact_json(Value::Object(members), Profile::Strict))
 }
 
 /// What a directory means: the top of the repository's main work tree, or what there really is of the

@@ -346,17 +346,18 @@ fn pretty_list(_: &Value, result: &Value) -> String {
         return "No project is known yet.".to_owned();
     }
     let now = show::answered_at(result);
-    let header = ["project", "last", "sessions", "prompts", "observations", "path"];
+    let header = ["project", "date", "last", "sessions", "prompts", "observations", "path"];
     let mut rows = vec![header.map(str::to_owned).to_vec()];
     for project in listed {
         let word = |name: &str| show::line(project[name].as_str().unwrap_or_default());
-        let last = match project["last_at"].is_null() {
-            true => "never".to_owned(),
-            false => show::age(&project["last_at"], now),
+        let (date, last) = match project["last_at"].is_null() {
+            true => (String::new(), "never".to_owned()),
+            false => (show::date(&project["last_at"]), show::age(&project["last_at"], now)),
         };
         let number = |name: &str| project[name].to_string();
         rows.push(vec![
             word("name"),
+            date,
             last,
             number("sessions"),
             number("prompts"),
@@ -364,7 +365,7 @@ fn pretty_list(_: &Value, result: &Value) -> String {
             word("path"),
         ]);
         for alias in also(project) {
-            let mut row = vec![String::new(); 5];
+            let mut row = vec![String::new(); 6];
             row.push(format!("also {alias}"));
             rows.push(row);
         }

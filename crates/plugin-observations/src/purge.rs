@@ -25,7 +25,7 @@ pub(crate) struct Purge;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PurgeParams {
-    /// Only what happened before: seconds since 1970, a date or an RFC 3339 time.
+    /// Only what happened before: a date, `yesterday`, `friday`, `3d`, `last week` or an RFC 3339 time.
     #[serde(default)]
     before: Option<When>,
     /// Only what is older than this many days.
@@ -196,7 +196,7 @@ impl PurgeParams {
             || self.literal.is_some();
         if !given {
             return Err(OpError::invalid("", "no filter says what is to go").hint(
-                "Give at least one of before, older_than, project, session, id, type, search and literal.",
+                "Give at least one filter, for example project or older_than; `rekindle purge --help` lists them.",
             ));
         }
         let min = limits::LITERAL_CHARS_MIN;
@@ -250,7 +250,7 @@ impl PurgeParams {
             });
         }
         let days = self.older_than.map(|days| now.saturating_sub(i64::from(days) * DAY_MS));
-        let before = [self.before.map(When::before), days].into_iter().flatten().min();
+        let before = [self.before.map(|when| when.before(now)), days].into_iter().flatten().min();
         let (kind, literal) = (self.obs_type, self.literal.clone());
         Ok(PurgeFilter { projects, session, ids, kind, before, literal, whole_sessions })
     }

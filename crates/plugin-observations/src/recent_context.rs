@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use contract::{CliShape, Cx, Example, Listed, Op, OpInfo};
+use contract::{CliShape, Cx, Example, Op, OpInfo};
 use model::observation::Observation;
 use model::{OpError, limits, rank};
 use schemars::JsonSchema;
@@ -31,7 +31,7 @@ pub(crate) struct RecentContextParams {
     /// How many observations, from 1 to 100.
     #[serde(default = "default_limit")]
     limit: Count,
-    /// Only what happened before: seconds since 1970, a date or an RFC 3339 time.
+    /// Only what happened before, as in search.
     #[serde(default)]
     before: Option<When>,
     /// Only what happened after.
@@ -68,12 +68,7 @@ impl Op for RecentContext {
               other projects follow under their own names.",
         toolset: "memory",
         core: true,
-        cli: CliShape {
-            path: &["recent"],
-            pretty: Some(pretty),
-            listed: Some(Listed { member: "results", id: "id", asked: None, whole: None }),
-            ..CliShape::CALL_ONLY
-        },
+        cli: CliShape { pretty: Some(pretty), ..CliShape::CALL_ONLY },
         examples: &[Example {
             title: "The last things that were done anywhere",
             before: examples::A_SESSION,
@@ -95,8 +90,8 @@ impl Op for RecentContext {
             let scope = question.scope(rx)?;
             let query = RecentQuery {
                 projects: None,
-                before: params.before.map(When::before),
-                after: params.after.map(When::after),
+                before: params.before.map(|when| when.before(cx.now)),
+                after: params.after.map(|when| when.after(cx.now)),
                 score: &|project, kind, at| {
                     let own = (!scope.is_all()).then(|| scope.holds(project));
                     rank::recent(kind, at, own, cx.now).total

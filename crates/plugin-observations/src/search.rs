@@ -1,9 +1,11 @@
 //! `search`: records by their words, best first, each with the reasons why it is there.
 
+mod for_models;
+mod printed;
 mod refine;
+mod without_filter;
 
 use std::collections::{HashMap, HashSet};
-use std::ops::Range;
 use std::sync::Arc;
 
 use contract::{CliShape, Cx, Example, Listed, Op, OpInfo};
@@ -46,19 +48,19 @@ pub(crate) struct SearchParams {
     /// Only records of this session.
     #[serde(default)]
     session_id: Option<String>,
-    /// Only records about this file: absolute path, path inside the project, or the end of a path.
+    /// Only records about this file, by its path or the end of it.
     #[serde(default)]
     file_path: Option<String>,
-    /// Only records of this agent, for example `claude-code`.
+    /// Only of this agent, for example `claude-code`.
     #[serde(default)]
     agent: Option<String>,
     /// Only what failed, or only what did not.
     #[serde(default)]
     failed: Option<bool>,
-    /// Only what happened before: seconds since 1970, a date or an RFC 3339 time.
+    /// Only before this: a date, `yesterday`, `friday`, `3d`, `last week` or an RFC 3339 time.
     #[serde(default)]
     before: Option<When>,
-    /// Only what happened after.
+    /// Only after this.
     #[serde(default)]
     after: Option<When>,
     /// How many hits, from 1 to 100.
@@ -70,14 +72,28 @@ pub(crate) struct SearchParams {
     /// What comes first.
     #[serde(default, alias = "orderBy")]
     order_by: OrderBy,
-    /// Whether equal texts are one hit and weak hits of one session give way to others; false lists every
-    /// record.
+    /// Whether equal texts are one hit and weak hits of one session give way to others.
     #[serde(default = "yes")]
     diverse: bool,
-    /// Whether people are also shown what each score is made of; JSON has it anyway.
+    /// Say of each hit why it is there and what its score is made of.
     #[serde(default)]
-    #[expect(dead_code, reason = "only the table for people goes by it")]
+    #[expect(dead_code, reason = "only the forms for people and models go by it")]
     explain: bool,
+    /// Which part of a text is shown. Not in the schema: only the name `nmem` asks for another one.
+    #[serde(default)]
+    #[schemars(skip)]
+    preview: Preview,
+}
+
+/// Which part of a record's text a list shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Preview {
+    /// The passage with most words of the query.
+    #[default]
+    Passage,
+    /// Its first characters, without a mark where they end.
+    Beginning,
 }
 
 fn default_limit() -> Count {
@@ -116,6 +132,13 @@ pub(crate) struct SearchOutput {
     /// similar.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     merely_similar: bool,
+    /// Whether no result contains a word of the query: they are only the closest in meaning.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    only_similar: bool,
+    /// If nothing was found: the filters without which something is, each alone or, if no single one is the
+    /// reason, all together.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    excluded_by: Vec<&'static str>,
     /// The `offset` to go on with, if there is more.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_offset: Option<usize>,
@@ -131,7 +154,8 @@ pub(crate) struct FoundRecord {
     timestamp: i64,
     #[schemars(with = "String")]
     obs_type: ObsType,
-    /// The first 120 characters; `get_observations` has the whole text.
+    /// The passage that matched, up to 120 characters, with `…` where it was cut; `get_observations` has the
+    /// whole text.
     content_preview: String,
     file_path: Option<String>,
     session_id: String,
@@ -189,8 +213,8 @@ impl Op for Search {
             positional: &["query"],
             rest: true,
             flag_aliases: &[("obs_type", "type"), ("session_id", "session"), ("file_path", "file")],
-            pretty: Some(pretty),
-            accent: Some(matched),
+            pretty: Some(printed::pretty),
+            accent: Some(printed::matched),
             listed: Some(Listed {
                 member: "results",
                 id: "id",
@@ -199,6 +223,7 @@ impl Op for Search {
             }),
             ..CliShape::CALL_ONLY
         },
+        brief: Some(for_models::brief),
         examples: &[
             Example {
                 title: "Why did the login fail?",
@@ -230,7 +255,7 @@ impl Op for Search {
             let projects = scope.ids();
             let filter = Filter {
                 root: scope.root(),
-                ..params.filter(rx, file.as_ref(), projects.as_deref())?
+                ..params.filter(rx, file.as_ref(), projects.as_deref(), cx.now)?
             };
             let own = cx.caller.session.as_deref().map(|name| sessions::id_of(rx, name));
             let own = own.transpose()?.flatten();
@@ -239,9 +264,17 @@ impl Op for Search {
                 true => params.similar(found.ranked),
                 false => params.page(&query, found.ranked),
             };
-            let results = records(rx, &found.query, page)?;
+            let only_similar =
+                found.query.form == Form::AnyTerm && !page.iter().any(Ranked::has_words);
+            let results = records(rx, &found.query, page, params.preview)?;
+            let excluded_by = match results.is_empty() && !found.partial {
+                true => params.excluded_by(rx, &filter, &query, recipe, (cx.now, own))?,
+                false => Vec::new(),
+            };
             Ok(SearchOutput {
+                only_similar: only_similar && !results.is_empty(),
                 results,
+                excluded_by,
                 query_form: found.query.form.word(),
                 partial: found.partial || query.cut,
                 merely_similar: found.merely_similar,
@@ -298,6 +331,11 @@ struct Ranked {
 }
 
 impl Ranked {
+    /// Whether the record contains a word of the query, or is what it names.
+    fn has_words(&self) -> bool {
+        self.hit.lexical > 0.0 || self.named > Named::No
+    }
+
     fn seconds(&self) -> i64 {
         self.hit.at.div_euclid(1_000)
     }
@@ -319,6 +357,7 @@ impl SearchParams {
         rx: &Rx<'_>,
         file: Option<&'f Asked<'f>>,
         projects: Option<&'f [i64]>,
+        now: i64,
     ) -> Result<Filter<'f>, OpError> {
         let session = match &self.session_id {
             Some(name) => Some(sessions::id_of(rx, name)?.ok_or_else(|| unknown(name))?),
@@ -332,8 +371,8 @@ impl SearchParams {
             also: file.map_or(&[], |file| &file.also),
             agent: self.agent.as_deref(),
             failed: self.failed,
-            before: self.before.map(When::before),
-            after: self.after.map(When::after),
+            before: self.before.map(|when| when.before(now)),
+            after: self.after.map(|when| when.after(now)),
             ..Filter::default()
         })
     }
@@ -524,18 +563,40 @@ fn highest(hits: &[Hit], of: fn(&Hit) -> f64) -> f64 {
 }
 
 /// The hits as records, with the reasons that stand in their text.
-fn records(rx: &Rx<'_>, query: &Query, page: Vec<Ranked>) -> Result<Vec<FoundRecord>, OpError> {
+fn records(
+    rx: &Rx<'_>,
+    query: &Query,
+    page: Vec<Ranked>,
+    preview: Preview,
+) -> Result<Vec<FoundRecord>, OpError> {
     let ids: Vec<i64> = page.iter().map(|one| one.hit.id).collect();
     let ranked: HashMap<i64, Ranked> = page.into_iter().map(|one| (one.hit.id, one)).collect();
     let records = observations::get(rx, &ids)?.into_iter();
     let found = records.filter_map(|record| {
-        ranked.get(&record.id).map(|one| FoundRecord::new(record, one, query))
+        ranked.get(&record.id).map(|one| FoundRecord::new(record, one, query, preview))
     });
     Ok(found.collect())
 }
 
+/// The passage of a record that matched. If only what came of an action contains a word of the query, it
+/// stands behind what was done: `make deploy: connection refused`.
+fn passage(query: &Query, content: &str, metadata: &Value) -> String {
+    let contains = |text: &&str| !query.matched(text).is_empty();
+    let outcome = ["commit_message", "error"].map(|name| metadata.get(name)?.as_str());
+    let outcome = outcome.into_iter().flatten().find(contains);
+    let done = || text::one_line(content, limits::PREVIEW_ACTION_CHARS);
+    match outcome.filter(|_| !contains(&content)) {
+        Some(outcome) => {
+            let done = format!("{}: ", done());
+            let room = limits::PREVIEW_CHARS.saturating_sub(done.chars().count());
+            done + &query.excerpt(outcome, room)
+        }
+        None => query.excerpt(content, limits::PREVIEW_CHARS),
+    }
+}
+
 impl FoundRecord {
-    fn new(record: Observation, ranked: &Ranked, query: &Query) -> FoundRecord {
+    fn new(record: Observation, ranked: &Ranked, query: &Query, preview: Preview) -> FoundRecord {
         let metadata = record.metadata.as_ref().unwrap_or(&Value::Null);
         let searched =
             Observation::searched(&record.content, record.file_path.as_deref(), metadata);
@@ -561,7 +622,10 @@ impl FoundRecord {
             id: record.id,
             timestamp: record.timestamp,
             obs_type: record.obs_type,
-            content_preview: show::preview(record.content),
+            content_preview: match preview {
+                Preview::Passage => passage(query, &record.content, metadata),
+                Preview::Beginning => record.content.chars().take(limits::PREVIEW_CHARS).collect(),
+            },
             file_path: record.file_path,
             session_id: record.session_id,
             project: record.project,
@@ -583,92 +647,4 @@ impl FoundRecord {
             },
         }
     }
-}
-
-/// What is said where not everything was looked at.
-const NARROW: &str =
-    "Not everything was looked at: narrow the search to a project, a type or a time.";
-
-fn pretty(params: &Value, result: &Value) -> String {
-    let records: Vec<&Value> = show::list(result, "results").iter().collect();
-    if records.is_empty() {
-        let query = show::line(params["query"].as_str().unwrap_or_default());
-        // Where there was no time to look at everything, nobody knows that nothing matches.
-        let what = match result["partial"] == true {
-            true => format!("Nothing was found in time for \"{query}\""),
-            false => format!("Nothing matches \"{query}\""),
-        };
-        let said = show::nothing(&what, params, result);
-        return if result["partial"] == true { format!("{said}\n{NARROW}") } else { said };
-    }
-    let mut lines = vec![show::records(&records, show::answered_at(result), |_| "")];
-    if result["merely_similar"] == true {
-        lines.push(
-            "None of these is likely to be what you asked for; they are merely similar.".to_owned(),
-        );
-    }
-    if params["explain"] == true {
-        lines.extend(records.iter().map(|record| explained(record)));
-    }
-    if result["query_form"] == "prefix" {
-        lines.push("No record has these words; in these, words begin alike.".to_owned());
-    }
-    if result["query_form"] == "any_term"
-        && query::rewrite(params["query"].as_str().unwrap_or_default()).name().is_some()
-    {
-        lines.push(match result["partial"] == true {
-            true => {
-                "No record was found yet that contains it as it was typed; these have parts of it."
-                    .to_owned()
-            }
-            false => "No record contains it as it was typed; these have parts of it.".to_owned(),
-        });
-    }
-    if let Some(offset) = result["next_offset"].as_u64() {
-        lines.push(format!("There is more: --offset {offset}"));
-    }
-    if result["partial"] == true {
-        lines.push(NARROW.to_owned());
-    }
-    lines.join("\n")
-}
-
-/// What a score is made of, in one line.
-fn explained(record: &Value) -> String {
-    let explain = &record["match_explain"];
-    let parts = explain["parts"].as_object().into_iter().flatten();
-    let parts: Vec<String> = parts
-        .map(|(name, part)| format!("{name} {:.2}", part.as_f64().unwrap_or_default()))
-        .collect();
-    let reasons = explain["reasons"].as_array().into_iter().flatten();
-    let reasons: Vec<&str> = reasons.filter_map(Value::as_str).collect();
-    let score = explain["score"].as_f64().unwrap_or_default();
-    let why = show::line(&reasons.join("; "));
-    format!("#{} {score:.2} = {} ({why})", record["id"], parts.join(", "))
-}
-
-/// Where the words of the query stand in the text: in the last column of a table, or anywhere in whole
-/// records.
-fn matched(params: &Value, result: &Value, text: &str) -> Vec<Range<usize>> {
-    if show::list(result, "results").is_empty() {
-        return Vec::new();
-    }
-    let query = query::rewrite(params["query"].as_str().unwrap_or_default());
-    let begins = if result["query_form"] == "prefix" { query.prefix() } else { None };
-    let query = begins.unwrap_or(query);
-    let heading = text.lines().next().filter(|line| line.starts_with("id "));
-    let column = heading.and_then(|heading| heading.rfind("text"));
-    let (mut places, mut at) = (Vec::new(), 0);
-    for line in text.split_inclusive('\n') {
-        let skipped = match column {
-            None => 0,
-            Some(_) if !line.starts_with('#') => line.len(),
-            Some(column) => line.char_indices().nth(column).map_or(line.len(), |(byte, _)| byte),
-        };
-        let begin = at + skipped;
-        let found = query.matched(line.get(skipped..).unwrap_or_default());
-        places.extend(found.into_iter().map(|place| begin + place.start..begin + place.end));
-        at += line.len();
-    }
-    places
 }

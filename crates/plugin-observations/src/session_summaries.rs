@@ -30,7 +30,7 @@ pub(crate) struct SessionSummariesParams {
     /// How many sessions, from 1 to 50.
     #[serde(default = "default_limit")]
     limit: Count,
-    /// Only those last active before: seconds since 1970, a date or an RFC 3339 time.
+    /// Only those last active before: a date, `yesterday`, `friday`, `3d`, `last week` or an RFC 3339 time.
     #[serde(default)]
     before: Option<When>,
     /// Only those last active after.
@@ -88,8 +88,8 @@ impl Op for SessionSummaries {
             let projects = scope.ids();
             let filter = SessionFilter {
                 projects: projects.as_deref(),
-                before: params.before.map(When::before),
-                after: params.after.map(When::after),
+                before: params.before.map(|when| when.before(cx.now)),
+                after: params.after.map(|when| when.after(cx.now)),
                 summarised: true,
             };
             let limit = params.limit.within(1..=limits::SUMMARIES_MAX);
@@ -109,11 +109,15 @@ impl Op for SessionSummaries {
 fn pretty(params: &Value, result: &Value) -> String {
     let sessions = show::list(result, "results");
     if sessions.is_empty() {
-        return show::nothing("No session has a summary", params, result);
+        return show::nothing(
+            &format!("No session{} has a summary", show::times_given(params)),
+            params,
+            result,
+        );
     }
     let block = |session: &Value| {
         let word = |name: &str| show::line(session[name].as_str().unwrap_or_default());
-        let age = show::age(&session["started_at"], show::answered_at(result));
+        let age = show::age_and_date(&session["started_at"], show::answered_at(result));
         let mut lines =
             vec![format!("{} in {}, started {age}", word("session_id"), word("project"))];
         lines.extend(show::summary(&session["summary"]));

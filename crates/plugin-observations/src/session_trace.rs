@@ -21,7 +21,7 @@ pub(crate) struct SessionTrace;
 pub(crate) struct SessionTraceParams {
     /// The agent's own id of the session.
     session_id: String,
-    /// Only what happened before: seconds since 1970, a date or an RFC 3339 time.
+    /// Only what happened before, as in search.
     #[serde(default)]
     before: Option<When>,
     /// Only what happened after.
@@ -97,7 +97,8 @@ impl Op for SessionTrace {
     type Output = SessionTraceOutput;
 
     fn run(&self, cx: &Cx<'_>, params: SessionTraceParams) -> Result<SessionTraceOutput, OpError> {
-        let (before, after) = (params.before.map(When::before), params.after.map(When::after));
+        let before = params.before.map(|when| when.before(cx.now));
+        let after = params.after.map(|when| when.after(cx.now));
         cx.store.read(|rx| {
             let session = sessions::by_name(rx, &params.session_id)?
                 .ok_or_else(|| unknown(&params.session_id))?;
@@ -157,7 +158,7 @@ impl Traced {
 fn pretty(_: &Value, result: &Value) -> String {
     let now = show::answered_at(result);
     let word = |name: &str| show::line(result[name].as_str().unwrap_or_default());
-    let started = show::age(&result["started_at"], now);
+    let started = show::age_and_date(&result["started_at"], now);
     let over = if result["ended_at"].is_null() { "" } else { ", ended" };
     let mut lines = vec![format!(
         "{} in {} by {}, started {started}{over}",
@@ -170,7 +171,7 @@ fn pretty(_: &Value, result: &Value) -> String {
     }
     for prompt in show::list(result, "prompts") {
         lines.push(String::new());
-        let age = show::age(&prompt["timestamp"], now);
+        let age = show::age_and_date(&prompt["timestamp"], now);
         lines.push(match prompt["content"].as_str() {
             Some(content) => format!("#{} {age}: {}", prompt["prompt_id"], show::line(content)),
             None => format!("{age}: the session itself"),

@@ -30,7 +30,7 @@ pub(crate) struct ListSessionsParams {
     /// How many sessions, from 1 to 100.
     #[serde(default = "default_limit")]
     limit: Count,
-    /// Only those last active before: seconds since 1970, a date or an RFC 3339 time.
+    /// Only those last active before: a date, `yesterday`, `friday`, `3d`, `last week` or an RFC 3339 time.
     #[serde(default)]
     before: Option<When>,
     /// Only those last active after.
@@ -114,8 +114,8 @@ impl Op for ListSessions {
             let projects = scope.ids();
             let filter = SessionFilter {
                 projects: projects.as_deref(),
-                before: params.before.map(When::before),
-                after: params.after.map(When::after),
+                before: params.before.map(|when| when.before(cx.now)),
+                after: params.after.map(|when| when.after(cx.now)),
                 summarised: false,
             };
             let limit = params.limit.within(1..=limits::SESSIONS_MAX);
@@ -134,15 +134,20 @@ impl Op for ListSessions {
 fn pretty(params: &Value, result: &Value) -> String {
     let sessions = show::list(result, "sessions");
     if sessions.is_empty() {
-        return show::nothing("No session is recorded", params, result);
+        return show::nothing(
+            &format!("No session was active{}", show::times_given(params)),
+            params,
+            result,
+        );
     }
     let now = show::answered_at(result);
-    let header = ["session", "last", "state", "project", "actions", "intent"];
+    let header = ["session", "date", "last", "state", "project", "actions", "intent"];
     let mut rows = vec![header.map(str::to_owned).to_vec()];
     rows.extend(sessions.iter().map(|session| {
         let word = |name: &str| show::line(session[name].as_str().unwrap_or_default());
         vec![
             word("session_id"),
+            show::date(&session["last_at"]),
             show::age(&session["last_at"], now),
             word("state"),
             word("project"),

@@ -4,15 +4,13 @@ use model::limits;
 use model::time::ago;
 use serde_json::Value;
 
-/// The beginning of a record's text, as far as lists show it.
-pub(crate) fn preview(mut content: String) -> String {
+/// The beginning of a record's text, as far as lists show it, with `…` where it was cut.
+pub(crate) fn preview(content: String) -> String {
     // What has no more bytes has no more characters.
-    if content.len() > limits::PREVIEW_CHARS
-        && let Some((end, _)) = content.char_indices().nth(limits::PREVIEW_CHARS)
-    {
-        content.truncate(end);
+    match content.len() > limits::PREVIEW_CHARS {
+        true => text::query::beginning(&content, limits::PREVIEW_CHARS),
+        false => content,
     }
-    content
 }
 
 /// A score with as many digits as say something.
@@ -30,10 +28,20 @@ pub(crate) fn answered_at(result: &Value) -> i64 {
     result["answered_at"].as_i64().unwrap_or_default()
 }
 
-/// How old something was then that has these seconds since 1970.
+/// The age of a Unix timestamp relative to `now`, as text.
 pub(crate) fn age(timestamp: &Value, now: i64) -> String {
     let at = timestamp.as_i64().unwrap_or_default();
     ago(at.saturating_mul(1000), now.saturating_mul(1000))
+}
+
+/// The local date and time of a Unix timestamp: `2026-01-31 14:05`.
+pub(crate) fn date(timestamp: &Value) -> String {
+    zone::shown(timestamp.as_i64().unwrap_or_default())
+}
+
+/// The age of a Unix timestamp, and its local date: `3h ago (2026-01-31 14:05)`.
+pub(crate) fn age_and_date(timestamp: &Value, now: i64) -> String {
+    format!("{} ({})", age(timestamp, now), date(timestamp))
 }
 
 /// Recalled text as one line that cannot pretend to be another.
@@ -50,14 +58,13 @@ pub(crate) fn records(
     let project = |record: &Value| record["project"].as_str().unwrap_or_default().to_owned();
     // A column that says the same everywhere says nothing.
     let several = records.windows(2).any(|two| project(two[0]) != project(two[1]));
-    let row = |id: String, age: String, kind: String, project: String, text: String| {
-        let mut cells = vec![id, age, kind];
+    let row = |[id, date, age, kind, project, text]: [String; 6]| {
+        let mut cells = vec![id, date, age, kind];
         cells.extend(several.then_some(project));
         cells.push(text);
         cells
     };
-    let mut rows =
-        vec![row("id".into(), "age".into(), "type".into(), "project".into(), "text".into())];
+    let mut rows = vec![row(["id", "date", "age", "type", "project", "text"].map(str::to_owned))];
     for record in records {
         let id = if record["id"].is_null() { &record["observation_id"] } else { &record["id"] };
         let pin = if record["is_pinned"] == true { "*" } else { "" };
@@ -65,15 +72,22 @@ pub(crate) fn records(
         let kind = record["obs_type"].as_str().unwrap_or_default().to_owned();
         let text = record["content_preview"].as_str().or(record["content"].as_str());
         let mut text = line(text.unwrap_or_default());
-        let count = record["count"].as_u64().map(|count| format!("×{count}"));
-        let note = record["note"].as_str().filter(|note| *note != "merely similar").map(line);
-        let told: Vec<String> = count.into_iter().chain(note).collect();
-        if !told.is_empty() {
-            text.push_str(&format!(" [{}]", told.join("; ")));
-        }
-        rows.push(row(id, age(&record["timestamp"], now), kind, line(&project(record)), text));
+        text.push_str(
+            &aside(record).map(|aside| format!(" [{}]", line(&aside))).unwrap_or_default(),
+        );
+        let (date, age) = (date(&record["timestamp"]), age(&record["timestamp"], now));
+        rows.push(row([id, date, age, kind, line(&project(record)), text]));
     }
     table(rows)
+}
+
+/// What a hit is beside other records, and how many say the same: `×3; failed, #6 worked later`. That a hit is
+/// merely similar is said once for all of them.
+pub(crate) fn aside(hit: &Value) -> Option<String> {
+    let count = hit["count"].as_u64().map(|count| format!("×{count}"));
+    let note = hit["note"].as_str().filter(|note| *note != "merely similar").map(str::to_owned);
+    let told: Vec<String> = count.into_iter().chain(note).collect();
+    (!told.is_empty()).then(|| told.join("; "))
 }
 
 /// Rows of cells in columns; the last column is as wide as it likes.
@@ -103,7 +117,7 @@ pub(crate) fn record(record: &Value, now: i64) -> String {
         "#{} {} {} in {}{pinned}",
         record["id"],
         word("obs_type"),
-        age(&record["timestamp"], now),
+        age_and_date(&record["timestamp"], now),
         word("project"),
     )];
     let content = record["content"].as_str().unwrap_or_default();
@@ -122,10 +136,24 @@ pub(crate) fn record(record: &Value, now: i64) -> String {
             || record["obs_type"] == "session_summary";
         if !said {
             let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            lines.push(format!("  {}: {}", line(name), line(&value)));
+            lines.extend(member(&line(name), &value));
         }
     }
     lines.join("\n")
+}
+
+/// `name: value`, whole; a value of several lines stands below its name, indented further, so that no line of
+/// it can pretend to be another member.
+fn member(name: &str, value: &str) -> Vec<String> {
+    let lines: Vec<&str> = value.trim_end().lines().collect();
+    match lines[..] {
+        [] => vec![format!("  {name}:")],
+        [one] => vec![format!("  {name}: {one}")],
+        _ => {
+            let below = lines.iter().map(|line| format!("    {line}"));
+            std::iter::once(format!("  {name}:")).chain(below).collect()
+        }
+    }
 }
 
 /// A summary, a line for each thing in it.
@@ -146,6 +174,16 @@ pub(crate) fn summary(summary: &Value) -> Vec<String> {
         lines.extend(items.map(|item| format!("    {title}: {}", line(item))));
     }
     lines
+}
+
+/// The bounds in time that were given, as a phrase to append: ` after yesterday`.
+pub(crate) fn times_given(params: &Value) -> String {
+    let given = |name: &str| match &params[name] {
+        Value::Null => String::new(),
+        Value::String(text) => format!(" {name} {}", line(text)),
+        other => format!(" {name} {other}"),
+    };
+    ["after", "before"].map(given).concat()
 }
 
 /// Says that there is nothing, where it was looked for, and how to look everywhere.

@@ -134,12 +134,13 @@ fn pretty(_: &Value, result: &Value) -> String {
         lines.insert(1, format!("  by type:    {}", kinds.join(", ")));
     }
     if !result["oldest_at"].is_null() {
-        let [oldest, newest] = ["oldest_at", "newest_at"].map(|end| show::age(&result[end], now));
+        let [oldest, newest] =
+            ["oldest_at", "newest_at"].map(|end| show::age_and_date(&result[end], now));
         lines.push(format!("oldest:       {oldest}"));
         lines.push(format!("newest:       {newest}"));
     }
     if let Some(sweep) = show::list(result, "sweeps").first() {
-        let age = show::age(&sweep["at"], now);
+        let age = show::age_and_date(&sweep["at"], now);
         lines.push(format!("last sweep:   {age}, removed {}", sweep["removed"]));
     }
     lines.join("\n")

@@ -19,10 +19,10 @@ pub(crate) struct Timeline;
 pub(crate) struct TimelineParams {
     /// Id of the record in the middle.
     anchor: i64,
-    /// How many observations before it, at most 50.
+    /// How many records before it, at most 50.
     #[serde(default = "default_side")]
     before: Count,
-    /// How many observations after it, at most 50.
+    /// How many records after it, at most 50.
     #[serde(default = "default_side")]
     after: Count,
 }
@@ -74,7 +74,7 @@ impl Op for Timeline {
         let (anchor, before, after) = found.ok_or_else(|| {
             OpError::not_found("anchor observation not found")
                 .with("anchor", params.anchor)
-                .hint("`search` and `recent_context` give the ids of records.")
+                .hint("`search` gives the ids of records.")
         })?;
         Ok(TimelineOutput { anchor, before, after, answered_at: cx.now.div_euclid(1000) })
     }

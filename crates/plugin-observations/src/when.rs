@@ -1,33 +1,193 @@
-//! Moments as parameters: seconds since 1970, a date, or an RFC 3339 time.
+//! Moments as parameters: `yesterday`, `friday`, `3d`, `last week`, a date, an RFC 3339 time, or seconds
+//! since 1970. Days and times without a zone are those of the machine's zone.
 
 use std::fmt;
 
 use model::time::parse_rfc3339;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
+use zone::{LocalTime, Zone};
 
-/// A moment, to the second: so are the times that answers show.
+/// A moment as it was written; what it means may depend on the time of the call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct When(i64);
+pub(crate) enum When {
+    /// A second since 1970: so exact are the times that answers show.
+    Second(i64),
+    /// So many seconds before the call.
+    Ago(i64),
+    /// A local date, or a day relative to the call, and the seconds since its midnight.
+    Day(DayOf, i64),
+}
+
+/// A day that a person names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DayOf {
+    /// Days since 1970.
+    Date(i64),
+    /// So many days before today.
+    Before(i64),
+    /// The last one with so many days since Monday: today counts, unless `last` is said.
+    Weekday { weekday: i64, last: bool },
+    /// The first day of the week so many weeks before this one; a week begins on Monday.
+    Week(i64),
+    /// The first day of the month so many months before this one.
+    Month(i64),
+}
+
+const DAY: i64 = 86_400;
+const WEEKDAYS: [&str; 7] =
+    ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+const UNITS: [(&[&str], i64); 5] = [
+    (&["s", "sec", "secs", "second", "seconds"], 1),
+    (&["m", "min", "mins", "minute", "minutes"], 60),
+    (&["h", "hour", "hours"], 3_600),
+    (&["d", "day", "days"], DAY),
+    (&["w", "week", "weeks"], 7 * DAY),
+];
 
 impl When {
-    /// The end of what is before this second, in milliseconds, itself not included.
-    pub(crate) fn before(self) -> i64 {
-        self.0.saturating_mul(1000)
+    /// The end of what is before it, in milliseconds, itself not included.
+    pub(crate) fn before(self, now_ms: i64) -> i64 {
+        self.seconds(now_ms, Zone::local).saturating_mul(1000)
     }
 
-    /// The beginning of what is after this second, itself not included.
-    pub(crate) fn after(self) -> i64 {
-        self.0.saturating_mul(1000).saturating_add(999)
+    /// The last millisecond that is not after it. A second itself is not after it; of a day that is named
+    /// the beginning is.
+    pub(crate) fn after(self, now_ms: i64) -> i64 {
+        let begins = self.seconds(now_ms, Zone::local).saturating_mul(1000);
+        match self {
+            When::Day(..) => begins.saturating_sub(1),
+            When::Second(_) | When::Ago(_) => begins.saturating_add(999),
+        }
+    }
+
+    /// Seconds since 1970. The zone is asked for only where it matters: it is read from a file.
+    fn seconds(self, now_ms: i64, zone: impl FnOnce() -> Zone) -> i64 {
+        let now = now_ms.div_euclid(1000);
+        match self {
+            When::Second(second) => second,
+            When::Ago(seconds) => now.saturating_sub(seconds),
+            When::Day(day, second) => {
+                let zone = zone();
+                let days = day.days(zone.local_time(now));
+                zone.seconds(LocalTime { days, second })
+            }
+        }
     }
 
     fn parse(text: &str) -> Option<When> {
+        let text = text.trim();
         if let Ok(seconds) = text.parse() {
-            return Some(When(seconds));
+            return Some(When::Second(seconds));
         }
-        let of_day = || parse_rfc3339(&format!("{text}T00:00:00Z"));
-        parse_rfc3339(text).or_else(of_day).map(|ms| When(ms.div_euclid(1000)))
+        let lower = text.to_ascii_lowercase();
+        // Without a zone it is a local time, which is read below.
+        let zoned = text.len() > 19 && lower.as_bytes()[19..].iter().any(|b| b"z+-".contains(b));
+        if zoned {
+            return parse_rfc3339(text).map(|ms| When::Second(ms.div_euclid(1000)));
+        }
+        ago(&lower).or_else(|| {
+            let (day, second) = day_and_time(&lower).unwrap_or((&lower, 0));
+            Some(When::Day(DayOf::parse(day)?, second))
+        })
     }
+}
+
+/// `3d`, `2 hours ago`, `a week ago`, `now`.
+fn ago(text: &str) -> Option<When> {
+    if text == "now" {
+        return Some(When::Ago(0));
+    }
+    let said = text.strip_suffix(" ago").unwrap_or(text).trim();
+    let digits = said.find(|c: char| !c.is_ascii_digit()).unwrap_or(said.len());
+    let (number, unit) = match said.split_at(digits) {
+        ("", rest) => (1, rest.strip_prefix("a ").or_else(|| rest.strip_prefix("an "))?),
+        (number, rest) => (number.parse::<i64>().ok()?, rest),
+    };
+    let unit = unit.trim();
+    let (_, seconds) = UNITS.iter().find(|(names, _)| names.contains(&unit))?;
+    Some(When::Ago(number.checked_mul(*seconds)?))
+}
+
+/// The day and the seconds since its midnight of `yesterday 14:30`, `2026-01-31T14:30:05`.
+fn day_and_time(text: &str) -> Option<(&str, i64)> {
+    let colon = text.find(':')?;
+    let at = text.get(..colon)?.rfind([' ', 't'])?;
+    let number = |digits: &str, below: i64| -> Option<i64> {
+        let digits = Some(digits).filter(|digits| (1..=2).contains(&digits.len()))?;
+        digits.parse().ok().filter(|number| (0..below).contains(number))
+    };
+    let parts: Vec<&str> = text.get(at + 1..)?.split(':').collect();
+    let (hour, minute, second) = match parts[..] {
+        [hour, minute] => (hour, minute, "0"),
+        // A fraction of a second is left out: times are shown to the second.
+        [hour, minute, second] => (hour, minute, whole(second)?),
+        _ => return None,
+    };
+    let seconds = number(hour, 24)? * 3_600 + number(minute, 60)? * 60 + number(second, 60)?;
+    Some((text.get(..at)?.trim(), seconds))
+}
+
+/// A number without its fraction.
+fn whole(number: &str) -> Option<&str> {
+    match number.split_once('.') {
+        Some((whole, fraction)) => {
+            fraction.bytes().all(|byte| byte.is_ascii_digit()).then_some(whole)
+        }
+        None => Some(number),
+    }
+}
+
+impl DayOf {
+    fn parse(text: &str) -> Option<DayOf> {
+        let (last, word) = match text.split_once(' ') {
+            Some(("last", word)) => (true, word.trim()),
+            Some(("this", word)) => (false, word.trim()),
+            Some(("on", word)) => (false, word.trim()),
+            Some(_) => return None,
+            None => (false, text),
+        };
+        let back = i64::from(last);
+        let known = match word {
+            "today" if text == word => Some(DayOf::Before(0)),
+            "yesterday" if text == word => Some(DayOf::Before(1)),
+            "week" if text != word => Some(DayOf::Week(back)),
+            "month" if text != word => Some(DayOf::Month(back)),
+            _ => None,
+        };
+        let weekday = || {
+            let is_it = |name: &&str| *name == word || name.get(..3) == Some(word);
+            let weekday = i64::try_from(WEEKDAYS.iter().position(is_it)?).ok()?;
+            Some(DayOf::Weekday { weekday, last })
+        };
+        known.or_else(weekday).or_else(|| date(text).map(DayOf::Date))
+    }
+
+    /// Days since 1970, for a call at this time.
+    fn days(self, now: LocalTime) -> i64 {
+        let today = now.days;
+        match self {
+            DayOf::Date(days) => days,
+            DayOf::Before(days) => today - days,
+            DayOf::Weekday { weekday, last } => {
+                let since = (now.weekday() - weekday).rem_euclid(7);
+                today - if since == 0 && last { 7 } else { since }
+            }
+            DayOf::Week(back) => today - now.weekday() - 7 * back,
+            DayOf::Month(back) => {
+                let (year, month) = now.month();
+                let months = year * 12 + month - 1 - back;
+                let first = LocalTime::of_date(months.div_euclid(12), months.rem_euclid(12) + 1, 1);
+                first.map_or(today, |first| first.days)
+            }
+        }
+    }
+}
+
+/// The days from 1970 to a date such as `2026-01-31`.
+fn date(text: &str) -> Option<i64> {
+    let midnight = parse_rfc3339(&format!("{text}T00:00:00Z"))?;
+    Some(midnight.div_euclid(DAY * 1000))
 }
 
 impl<'de> Deserialize<'de> for When {
@@ -42,15 +202,18 @@ impl Visitor<'_> for OfWhen {
     type Value = When;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("seconds since 1970, a date such as 2026-01-31, or an RFC 3339 time")
+        f.write_str(
+            "a date such as 2026-01-31, `yesterday`, `friday`, `last week`, an age such as 3d or 2h, \
+             an RFC 3339 time, or seconds since 1970",
+        )
     }
 
     fn visit_i64<E: Error>(self, seconds: i64) -> Result<When, E> {
-        Ok(When(seconds))
+        Ok(When::Second(seconds))
     }
 
     fn visit_u64<E: Error>(self, seconds: u64) -> Result<When, E> {
-        Ok(When(i64::try_from(seconds).unwrap_or(i64::MAX)))
+        Ok(When::Second(i64::try_from(seconds).unwrap_or(i64::MAX)))
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<When, E> {
@@ -82,6 +245,12 @@ mod tests {
         serde_json::from_value(value).ok()
     }
 
+    /// The second that a text means on Wednesday 2026-11-18, 12:00 UTC, in UTC.
+    fn meant(value: Value) -> Option<i64> {
+        let now = parse_rfc3339("2026-11-18T12:00:00Z").unwrap();
+        read(value).map(|when| when.seconds(now, Zone::default))
+    }
+
     #[test]
     fn a_moment_is_a_number_a_date_or_a_time_of_the_standard() {
         for value in [
@@ -90,18 +259,71 @@ mod tests {
             json!("2026-01-31"),
             json!("2026-01-31T00:00:00Z"),
             json!("2026-01-31T01:00:00.5+01:00"),
+            json!("2026-01-31 00:00"),
+            json!("2026-01-31T00:00:00"),
         ] {
-            assert_eq!(read(value.clone()), Some(When(1_769_817_600)), "{value}");
+            assert_eq!(meant(value.clone()), Some(1_769_817_600), "{value}");
         }
-        for value in [json!("yesterday"), json!("2026-02-30"), json!(1.5), json!([]), json!("")] {
+    }
+
+    #[test]
+    fn people_name_days_and_ages() {
+        for (text, time) in [
+            ("today", "2026-11-18T00:00:00Z"),
+            ("yesterday", "2026-11-17T00:00:00Z"),
+            ("Yesterday 14:30", "2026-11-17T14:30:00Z"),
+            ("friday", "2026-11-13T00:00:00Z"),
+            ("fri", "2026-11-13T00:00:00Z"),
+            ("Wednesday", "2026-11-18T00:00:00Z"),
+            ("last wednesday", "2026-11-11T00:00:00Z"),
+            ("last friday 9:05", "2026-11-13T09:05:00Z"),
+            ("this week", "2026-11-16T00:00:00Z"),
+            ("last week", "2026-11-09T00:00:00Z"),
+            ("this month", "2026-11-01T00:00:00Z"),
+            ("last month", "2026-10-01T00:00:00Z"),
+            ("3d", "2026-11-15T12:00:00Z"),
+            ("3 days ago", "2026-11-15T12:00:00Z"),
+            ("2h", "2026-11-18T10:00:00Z"),
+            ("90m ago", "2026-11-18T10:30:00Z"),
+            ("a week ago", "2026-11-11T12:00:00Z"),
+            ("an hour ago", "2026-11-18T11:00:00Z"),
+            ("2w", "2026-11-04T12:00:00Z"),
+            ("now", "2026-11-18T12:00:00Z"),
+            ("2026-11-15 05:18:43", "2026-11-15T05:18:43Z"),
+        ] {
+            let expected = parse_rfc3339(time).map(|ms| ms / 1000);
+            assert_eq!(meant(json!(text)), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_names_no_moment_is_refused() {
+        for value in [
+            json!("soon"),
+            json!("2026-02-30"),
+            json!("3y"),
+            json!("d"),
+            json!("last"),
+            json!("last today"),
+            json!("week"),
+            json!("99999999999999999999d"),
+            json!("yesterday 25:00"),
+            json!("2026-01-31T00:00:00é"),
+            json!(1.5),
+            json!([]),
+            json!(""),
+            json!("é:t:"),
+        ] {
             assert_eq!(read(value.clone()), None, "{value}");
         }
     }
 
     #[test]
-    fn neither_end_includes_the_second_itself() {
-        let when = When(10);
-        assert_eq!((when.before(), when.after()), (10_000, 10_999));
-        assert_eq!(read(json!(u64::MAX)).map(When::after), Some(i64::MAX));
+    fn neither_end_includes_a_second_and_after_a_day_includes_it() {
+        let when = When::Second(10);
+        assert_eq!((when.before(0), when.after(0)), (10_000, 10_999));
+        assert_eq!(read(json!(u64::MAX)).map(|when| when.after(0)), Some(i64::MAX));
+        let day = When::Day(DayOf::Date(1), 0);
+        assert_eq!(day.before(0) - day.after(0), 1);
     }
 }

@@ -71,7 +71,7 @@ fn a_hint_command_starts_a_daemon_says_so_and_the_daemon_leaves_when_idle() {
 #[test]
 fn an_on_demand_daemon_stays_while_it_holds_a_session_hint() {
     let home = autostarting();
-    home.run(&["hint", "set", "web", "build", "make"]).ok();
+    home.run(&["hint", "set", "web", "build", "make", "--ttl", "session"]).ok();
     let pid = home.pid();
     holds_for(Duration::from_millis(900), "the daemon runs", || is_alive(pid));
     let found = home.run(&["hint", "get", "web", "build", "--json"]).json();
@@ -85,7 +85,7 @@ fn an_on_demand_daemon_stays_while_it_holds_a_session_hint() {
 fn a_daemon_that_holds_session_hints_leaves_after_its_longer_patience_and_clears_them() {
     let mut home = autostarting();
     home.set("REKINDLE_IDLE", "600ms");
-    home.run(&["hint", "set", "web", "build", "make"]).ok();
+    home.run(&["hint", "set", "web", "build", "make", "--ttl", "session"]).ok();
     home.run(&["hint", "set", "web", "test", "make test", "--ttl", "forever"]).ok();
     gone(home.pid());
     home.set("REKINDLE_NO_AUTOSTART", "1");
@@ -110,7 +110,7 @@ fn an_agent_session_that_has_not_ended_keeps_the_daemon() {
 #[test]
 fn without_autostart_hint_commands_work_in_process_and_the_next_daemon_adopts_the_hint() {
     let home = home();
-    let set = home.run(&["hint", "set", "web", "build", "make"]);
+    let set = home.run(&["hint", "set", "web", "build", "make", "--ttl", "session"]);
     assert!(set.stderr.contains("REKINDLE_NO_AUTOSTART"), "{set:?}");
     set.ok();
     assert!(!home.path("run/daemon.json").exists(), "no daemon was started");

@@ -28,6 +28,7 @@ mod forgetting;
 mod full_stdout;
 mod hints_faults;
 mod hints_scenarios;
+mod hits;
 mod hook;
 mod hostile;
 mod idle;

@@ -124,11 +124,12 @@ fn the_list_of_tools_is_the_same_bytes_every_time_and_in_order() {
 }
 
 /// The tools that are listed unless somebody asks for others.
-const CORE: [&str; 10] = [
+const CORE: [&str; 11] = [
     "bump_hint",
     "file_history",
     "get_hint",
     "get_observations",
+    "mark",
     "query_hints",
     "recent_context",
     "search",

@@ -167,11 +167,43 @@ fn judge(
         }
         Ok(result) if !allowed => Err(format!("not refused: {result}")),
         Err(error) => Err(format!("failed: {error}")),
+        Ok(_) if way.is_mcp() && row.bound => Ok(()),
+        Ok(result) if way.is_mcp() => {
+            let (result, reference) = (brief(result), brief(reference));
+            (result == reference)
+                .then_some(())
+                .ok_or_else(|| format!("gives {result}, the reference is {reference}"))
+        }
+        // A person's hint is kept for good; see `hints_typed_for_good`.
+        Ok(result) if way == Way::OwnCommand && row.name == "set_hint" => {
+            let (mut result, mut reference) = (normal(result), normal(reference));
+            for hint in [&mut result["hint"]["meta"], &mut reference["hint"]["meta"]] {
+                hint.as_object_mut().unwrap().remove("ttl");
+            }
+            (result == reference).then_some(()).ok_or_else(|| format!("gives {result}"))
+        }
         Ok(result) if row.bound => fits(&row.op["output_schema"], result),
         Ok(result) if normal(result) != normal(reference) => {
             Err(format!("gives {result}, the reference is {reference}"))
         }
         Ok(result) => fits(&row.op["output_schema"], result),
+    }
+}
+
+/// What models and programs are both given: of a record in a list its id, of anything else all members that
+/// are not null or false, times apart.
+fn brief(value: &Value) -> Value {
+    match value {
+        Value::Object(hit) if hit.contains_key("content_preview") => json!({ "id": hit.get("id") }),
+        Value::Object(members) => {
+            let told = |(name, value): &(&String, &Value)| {
+                let is_time = ["at", "timestamp"].iter().any(|end| name.ends_with(end));
+                !value.is_null() && **value != json!(false) && !is_time && *name != "sessions"
+            };
+            members.iter().filter(told).map(|(name, value)| (name.clone(), brief(value))).collect()
+        }
+        Value::Array(items) => items.iter().map(brief).collect(),
+        other => normal(other),
     }
 }
 

@@ -231,7 +231,7 @@ async fn a_revision_nobody_knows_is_refused_in_json() {
 #[tokio::test]
 async fn the_query_chooses_the_toolset() {
     let bench = Bench::new();
-    for (query, count) in [("?tools=hints", 9), ("?a=b&tools=hints%2Ccore", 15)] {
+    for (query, count) in [("?tools=hints", 9), ("?a=b&tools=hints%2Ccore", 16)] {
         for (headers, message) in [
             (vec![], request("tools/list", json!({}))),
             (vec![NOW, ("mcp-method", "tools/list")], modern("tools/list", json!({}))),

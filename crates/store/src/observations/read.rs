@@ -4,10 +4,11 @@ use model::observation::{ObsType, Observation};
 use model::session::{Deed, Summary};
 use model::{OpError, limits};
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, OptionalExtension, Params, Row, params};
+use rusqlite::{Connection, OptionalExtension, Params, Row, params, params_from_iter};
 use serde_json::{Map, Value};
 
 use crate::cells::{Cells as _, Watched};
+use crate::recent::{self, RecentQuery, Taken};
 use crate::tx::Rx;
 use crate::{projects, prompts, sessions};
 
@@ -131,7 +132,12 @@ pub(crate) const BEFORE: &str = "WHERE o.session = ?1 AND (o.at, o.id) < (?2, ?3
 pub(crate) const AFTER: &str = "WHERE o.session = ?1 AND (o.at, o.id) > (?2, ?3) \
      ORDER BY o.at, o.id LIMIT ?4";
 
-/// The record with this id, and the observations of its session around it; none if it is gone.
+pub(crate) const SAID_BEFORE: &str = "SELECT id FROM prompts WHERE session = ?1 \
+     AND (at, id) < (?2, ?3) ORDER BY at DESC, id DESC LIMIT ?4";
+pub(crate) const SAID_AFTER: &str = "SELECT id FROM prompts WHERE session = ?1 \
+     AND (at, id) > (?2, ?3) ORDER BY at, id LIMIT ?4";
+
+/// The record with this id, and the observations and prompts of its session around it; none if it is gone.
 pub fn around(
     rx: &Rx<'_>,
     id: i64,
@@ -143,11 +149,58 @@ pub fn around(
         let mut select = db.prepare_cached("SELECT id FROM sessions WHERE name = ?1")?;
         select.query_row([&anchor.session_id], |row| row.cell(0)).optional()
     })?;
-    let mut earlier = select(rx, BEFORE, params![session, anchor.at_ms, id, before])?;
-    earlier.reverse();
-    let later = select(rx, AFTER, params![session, anchor.at_ms, id, after])?;
+    let given =
+        |limit: usize| params_from_iter([session, Some(anchor.at_ms), Some(id), count(limit)]);
+    let mut earlier = select(rx, BEFORE, given(before))?;
+    earlier.extend(said(rx, SAID_BEFORE, given(before))?);
+    let mut later = select(rx, AFTER, given(after))?;
+    later.extend(said(rx, SAID_AFTER, given(after))?);
+    earlier.sort_by_key(|record| (record.at_ms, record.id));
+    later.sort_by_key(|record| (record.at_ms, record.id));
+    earlier.drain(..earlier.len().saturating_sub(before));
+    later.truncate(after);
     Ok(Some((anchor, earlier, later)))
 }
+
+fn count(limit: usize) -> Option<i64> {
+    i64::try_from(limit).ok()
+}
+
+/// The prompts that a statement selects by their ids.
+fn said(rx: &Rx<'_>, sql: &str, given: impl Params) -> Result<Vec<Observation>, OpError> {
+    let ids: Vec<i64> =
+        rx.sql(|db| db.prepare_cached(sql)?.query_map(given, |row| row.cell(0))?.collect())?;
+    ids.into_iter().filter_map(|id| prompt(rx, id).transpose()).collect()
+}
+
+/// The newest observations and prompts of these projects, within these times (neither end included, in
+/// milliseconds), the newest first; what only marks a moment of a session is left out.
+pub fn newest(
+    rx: &Rx<'_>,
+    projects: Option<&[i64]>,
+    (before, after): (Option<i64>, Option<i64>),
+    limit: usize,
+) -> Result<Vec<Observation>, OpError> {
+    #[expect(clippy::cast_precision_loss, reason = "milliseconds since 1970 fit a double exactly")]
+    let query = RecentQuery { projects, before, after, score: &|_, _, at| at as f64 };
+    let mut found = Vec::new();
+    recent::best(rx, &query, |observation, _| {
+        if !observation.obs_type.is_mark() {
+            found.push(observation);
+        }
+        if found.len() < limit { Taken::GoOn } else { Taken::Enough }
+    })?;
+    let (before, after) = (before.unwrap_or(i64::MAX), after.unwrap_or(i64::MIN));
+    for project in projects::these_or_all(rx, projects)?.iter() {
+        found.extend(said(rx, SAID_LATELY, params![project, before, after, limit])?);
+    }
+    found.sort_by_key(|record| std::cmp::Reverse((record.at_ms, record.id)));
+    found.truncate(limit);
+    Ok(found)
+}
+
+pub(crate) const SAID_LATELY: &str = "SELECT id FROM prompts WHERE project = ?1 AND at < ?2 \
+     AND at > ?3 ORDER BY at DESC, id DESC LIMIT ?4";
 
 pub(crate) const DONE: &str = "SELECT id, kind, failed, count, agent_id IS NULL FROM observations \
      WHERE session = ?1 ORDER BY at DESC, id DESC";

@@ -168,7 +168,7 @@ fn what_is_not_there_is_refused_or_is_nothing() {
         json!({ "ids": "1" }),
         json!({ "ids": [1.5] }),
         json!({ "obs_type": "everything" }),
-        json!({ "before": "yesterday" }),
+        json!({ "before": "soon" }),
         json!({ "confirm": "yes", "ids": [1] }),
         json!({ "everything": true }),
         json!([]),

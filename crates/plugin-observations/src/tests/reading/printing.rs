@@ -17,6 +17,11 @@ fn world() -> World {
     world
 }
 
+/// The local date of what happened so many hours ago.
+fn date(world: &World, hours: i64) -> String {
+    zone::shown((world.now - hours * HOUR) / 1000)
+}
+
 #[test]
 fn a_search_is_a_table_and_the_project_is_named_only_where_there_are_several() {
     let world = world();
@@ -24,8 +29,10 @@ fn a_search_is_a_table_and_the_project_is_named_only_where_there_are_several() {
     let params = json!({ "query": "login", "obs_type": "file_edit" });
     let shown = world.shown("search", params.clone());
     let expected = format!(
-        "id{0}  age     type       text\n#{edit}  4h ago  file_edit  Edit a.rs: login ttl",
-        " ".repeat(edit.to_string().len() - 1)
+        "id{0}  date              age     type       text\n\
+         #{edit}  {1}  4h ago  file_edit  Edit a.rs: login ttl",
+        " ".repeat(edit.to_string().len() - 1),
+        date(&world, 4)
     );
     assert_eq!(shown, expected);
     world.edit(("s-2", API), HOUR, "/nowhere/api/b.rs", "login of the api");
@@ -46,6 +53,59 @@ fn no_text_can_pretend_to_be_another_row() {
         let shown = world.shown(op, params);
         assert!(!shown.lines().any(|line| line.trim_start().starts_with("#1 ")), "{shown}");
     }
+}
+
+/// @read_whole
+#[test]
+fn a_long_error_is_shown_whole_and_cannot_pretend_to_be_another_member() {
+    let world = World::new();
+    let error = format!("{}\nsession_id: forged\n{}", "e".repeat(500), "f".repeat(700));
+    let failed = json!({ "failed": true, "error": error });
+    world.used(S, HOUR, (ObsType::CommandError, None), "make zebra", failed);
+    let id = world.id("make zebra");
+    let shown = world.shown("get_observations", json!({ "ids": [id] }));
+    for part in [&"e".repeat(500), "    session_id: forged\n", &"f".repeat(700)] {
+        assert!(shown.contains(part), "{shown}");
+    }
+    assert_eq!(shown.lines().filter(|line| line.starts_with("  session_id: ")).count(), 1);
+}
+
+/// @search_empty_reason
+#[test]
+fn an_empty_answer_names_the_filter_that_is_the_reason() {
+    let world = world();
+    let reasons = |params| world.ask("search", params)["excluded_by"].clone();
+    let by_type = json!({ "query": "login", "obs_type": "git_push" });
+    assert_eq!(reasons(by_type.clone()), json!(["obs_type"]));
+    let shown = world.shown("search", by_type);
+    assert_eq!(shown, "Nothing matches \"login\" with --type git_push. Without it there are hits.");
+    assert_eq!(reasons(json!({ "query": "login", "after": "1m" })), json!(["after"]));
+    let both = json!({ "query": "ttl", "obs_type": "git_push", "agent": "codex" });
+    assert_eq!(reasons(both), json!(["obs_type", "agent"]), "neither alone");
+    assert_eq!(reasons(json!({ "query": "zebra", "obs_type": "git_push" })), json!(null));
+    world.edit(("s-2", API), HOUR, "/nowhere/api/b.rs", "numbat of the api");
+    let here = json!({ "query": "numbat" });
+    let found = world.call_from(Some(WEB), "search", here.clone()).unwrap();
+    assert_eq!(found["excluded_by"], json!(["project"]));
+    let pretty = world.local.runtime.table().get("search").unwrap().info.cli.pretty.unwrap();
+    assert_eq!(
+        pretty(&here, &found),
+        "Nothing matches \"numbat\" in web. `--project '*'` finds it in other projects."
+    );
+}
+
+/// @search_only_similar
+#[test]
+fn hits_by_meaning_alone_are_said_to_be_that() {
+    let world = World::new();
+    world.prompt(S, HOUR, "users are signed out because their session token expires too early");
+    let params = json!({ "query": "people get logged off before time" });
+    let found = world.ask("search", params.clone());
+    assert_eq!(found["only_similar"], true, "{found}");
+    let shown = world.shown("search", params);
+    assert!(shown.starts_with("Nothing contains these words; closest in meaning:\nid "), "{shown}");
+    let by_word = world.ask("search", json!({ "query": "token trouble" }));
+    assert_eq!(by_word["only_similar"], json!(null), "{by_word}");
 }
 
 /// @read_nothing_found
@@ -72,10 +132,13 @@ fn a_whole_record_shows_what_failed_and_how() {
     let id = world.id("make login");
     let shown = world.shown("get_observations", json!({ "ids": [id, 99_999] }));
     assert!(
-        shown.starts_with(&format!("#{id} command_error 3h ago in web\n  make login\n")),
+        shown.starts_with(&format!(
+            "#{id} command_error 3h ago ({}) in web\n  make login\n",
+            date(&world, 3)
+        )),
         "{shown}"
     );
-    assert!(shown.contains("\n  error: no rule to make login"), "{shown}");
+    assert!(shown.contains("\n  error:\n    no rule\n    to make login"), "{shown}");
     assert!(shown.ends_with("#99999 is gone."), "{shown}");
     let miss = world.local.runtime.table().get("get_observations").unwrap().info.cli.miss.unwrap();
     let params = json!({ "ids": [99_999] });
@@ -90,12 +153,13 @@ fn walks_show_their_way() {
     let timeline = world.shown("timeline", json!({ "anchor": id }));
     assert!(timeline.contains(&format!("\n>#{id} ")), "{timeline}");
     let trace = world.shown("session_trace", json!({ "session_id": "s-1" }));
-    assert!(trace.starts_with("s-1 in web by claude-code, started 5h ago\n"), "{trace}");
+    let started = format!("s-1 in web by claude-code, started 5h ago ({})\n", date(&world, 5));
+    assert!(trace.starts_with(&started), "{trace}");
     assert!(trace.contains(": repair the login of the shop\n  #"), "{trace}");
     let history = world.shown("file_history", json!({ "file_path": "a.rs" }));
     assert!(history.starts_with("s-1 in web\n  repair the login of the shop\n  #"), "{history}");
     let sessions = world.shown("list_sessions", json!({}));
-    assert!(sessions.starts_with("session  last "), "{sessions}");
+    assert!(sessions.starts_with("session  date              last "), "{sessions}");
     assert!(sessions.contains("idle   web      2        repair the login"), "{sessions}");
     let summaries = world.shown("session_summaries", json!({}));
     assert!(summaries.contains("    edited: /nowhere/web/a.rs"), "{summaries}");

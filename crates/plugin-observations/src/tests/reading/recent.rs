@@ -97,3 +97,22 @@ fn a_record_is_there_in_full_with_its_score() {
     }
     assert_eq!(record["prompt_id"], world.id("do it"));
 }
+
+/// @read_recent_records
+#[test]
+fn recent_records_are_newest_first_with_prompts_and_without_marks_of_sessions() {
+    let world = World::new();
+    world.start(("s-1", WEB), 9 * HOUR);
+    world.edit(("s-1", WEB), 8 * HOUR, "/nowhere/web/a.rs", "oldest");
+    world.prompt(("s-1", WEB), 7 * HOUR, "a question");
+    world.command(("s-2", API), 6 * HOUR, "of the api");
+    world.command(("s-1", WEB), 5 * HOUR, "newest");
+    let recent = |params| texts(&world.ask("recent_records", params)["results"]);
+    assert_eq!(recent(json!({})), ["newest", "of the api", "a question", "oldest"]);
+    assert_eq!(recent(json!({ "limit": 2 })), ["newest", "of the api"]);
+    assert_eq!(recent(json!({ "project": "web" })), ["newest", "a question", "oldest"]);
+    let between = json!({ "after": "450m", "before": "350m" });
+    assert_eq!(recent(between), ["of the api", "a question"]);
+    let none = world.shown("recent_records", json!({ "after": "1m" }));
+    assert_eq!(none, "Nothing is recorded after 1m.");
+}

@@ -177,7 +177,8 @@ fn a_commit_is_found_first_by_its_hash_of_any_length() {
         for order in ["relevance", "blended"] {
             let found = world.ask("search", json!({ "query": query, "order_by": order }));
             let hit = &found["results"][0];
-            assert_eq!(hit["content_preview"], first, "{query} {found}");
+            let shown = hit["content_preview"].as_str().unwrap();
+            assert!(shown.starts_with(first), "{query} {found}");
             let reason = hit["match_explain"]["reasons"][0].as_str().unwrap();
             assert!(reason.starts_with("commit "), "{reason}");
         }
@@ -211,12 +212,26 @@ fn the_limit_is_twenty_and_stays_within_a_hundred() {
 
 /// @search_limit
 #[test]
-fn a_preview_is_the_first_hundred_and_twenty_characters() {
+fn a_preview_is_the_passage_that_matched_with_a_mark_where_it_was_cut() {
     let world = World::new();
     let long = format!("needle {}", "ü".repeat(300));
     world.command(S, HOUR, &long);
     let found = world.found(json!({ "query": "needle" }));
-    assert_eq!(found, [long.chars().take(120).collect::<String>()]);
+    assert_eq!(found, [format!("{}…", long.chars().take(119).collect::<String>())]);
+    let late = format!("{} the pin is in the haystack {}", "hay ".repeat(80), "straw ".repeat(80));
+    world.command(S, HOUR, &late);
+    let found = world.found(json!({ "query": "haystack pin" }));
+    let shown = &found[0];
+    assert!(shown.contains("the pin is in the haystack"), "{shown}");
+    assert!(shown.starts_with('…') && shown.ends_with('…'), "{shown}");
+    assert!(shown.chars().count() <= 120, "{shown}");
+    let failed = json!({ "failed": true, "error": format!("{} numbat escaped", "x".repeat(300)) });
+    world.used(S, HOUR, (ObsType::CommandError, None), "make zoo", failed);
+    let [shown] = &world.found(json!({ "query": "numbat" }))[..] else { panic!() };
+    assert!(shown.starts_with("make zoo: …") && shown.ends_with("numbat escaped"), "{shown}");
+    // The name `nmem` asks for the form of its specification.
+    let first = world.found(json!({ "query": "haystack pin", "preview": "beginning" }));
+    assert_eq!(first[0], late.chars().take(120).collect::<String>());
 }
 
 /// @search_refusals

@@ -41,6 +41,21 @@ fn from_one_to_fifty_records_are_read_at_once() {
 
 /// @read_timeline
 #[test]
+fn a_timeline_has_prompts_and_answers() {
+    let world = World::new();
+    world.prompt(S, 5 * HOUR, "first question");
+    world.command(S, 4 * HOUR, "make zebra");
+    world.prompt(S, 3 * HOUR, "second question");
+    world.prompt(("s-9", WEB), 3 * HOUR, "of another session");
+    let anchor = world.id("make zebra");
+    let found = world.ask("timeline", json!({ "anchor": anchor, "before": 1, "after": 1 }));
+    assert_eq!(texts(&found["before"]), ["first question"]);
+    assert_eq!(texts(&found["after"]), ["second question"]);
+    assert_eq!(found["after"][0]["obs_type"], "user_prompt");
+}
+
+/// @read_timeline
+#[test]
 fn a_timeline_is_in_order_of_time_and_within_one_session() {
     let world = World::new();
     for number in 1..=9 {

@@ -1,0 +1,56 @@
+//! Why a search found nothing: the filters without which it would have found something.
+
+use model::OpError;
+use store::Rx;
+use store::search::{Filter, Recipe};
+use text::query::{Form, Query};
+
+use super::{Ranked, SearchParams};
+
+impl SearchParams {
+    /// The filters that are each the reason for an empty answer; if no single one is, all of them if they
+    /// are it together. Searches again once for each filter, so it is asked of empty answers alone.
+    pub(super) fn excluded_by(
+        &self,
+        rx: &Rx<'_>,
+        filter: &Filter<'_>,
+        query: &Query,
+        recipe: Recipe,
+        (now, own_session): (i64, Option<i64>),
+    ) -> Result<Vec<&'static str>, OpError> {
+        if query.form == Form::Empty {
+            return Ok(Vec::new());
+        }
+        let given: Vec<Relaxed> = RELAXED.into_iter().filter(|(_, is, _)| is(filter)).collect();
+        let finds = |filter: &Filter<'_>| -> Result<bool, OpError> {
+            let found = self.find(rx, filter, query, recipe, (now, own_session))?;
+            Ok(!found.merely_similar && found.ranked.iter().any(Ranked::has_words))
+        };
+        let mut reasons = Vec::new();
+        for (name, _, relax) in &given {
+            let mut relaxed = *filter;
+            relax(&mut relaxed);
+            if finds(&relaxed)? {
+                reasons.push(*name);
+            }
+        }
+        if reasons.is_empty() && given.len() > 1 && finds(&Filter::default())? {
+            reasons = given.into_iter().map(|(name, ..)| name).collect();
+        }
+        Ok(reasons)
+    }
+}
+
+/// A filter by its parameter: whether it is given, and how to leave it out.
+type Relaxed = (&'static str, fn(&Filter<'_>) -> bool, fn(&mut Filter<'_>));
+
+const RELAXED: [Relaxed; 8] = [
+    ("obs_type", |of| of.kind.is_some(), |of| of.kind = None),
+    ("session_id", |of| of.session.is_some(), |of| of.session = None),
+    ("file_path", |of| of.file.is_some(), |of| (of.file, of.also) = (None, &[])),
+    ("agent", |of| of.agent.is_some(), |of| of.agent = None),
+    ("failed", |of| of.failed.is_some(), |of| of.failed = None),
+    ("before", |of| of.before.is_some(), |of| of.before = None),
+    ("after", |of| of.after.is_some(), |of| of.after = None),
+    ("project", |of| of.projects.is_some(), |of| of.projects = None),
+];
