@@ -284,12 +284,12 @@ pub(crate) fn move_log(db: &Connection) -> rusqlite::Result<()> {
     db.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
 }
 
-/// Empties the file of the log if nobody reads it at this moment; else it stays as long as it is.
-pub(crate) fn shorten_log(db: &Connection, busy: Duration) -> rusqlite::Result<()> {
+/// Empties the file of the log, unless a reader needs it at this moment; says whether it is empty.
+pub(crate) fn shorten_log(db: &Connection, busy: Duration) -> rusqlite::Result<bool> {
     db.busy_timeout(Duration::ZERO)?;
-    let shortened = db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+    let was_busy = db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
     db.busy_timeout(busy)?;
-    shortened
+    Ok(was_busy? == 0)
 }
 
 /// Lets the closing of this connection remove the log and its index, as SQLite does by default.

@@ -122,6 +122,8 @@ impl Writer {
     /// Opens the database for the first time.
     pub(crate) fn start(&mut self) -> Result<(), StoreError> {
         self.keeper.ready().map(|_| ())?;
+        // An earlier process may have left a long log, and nothing need be written for it to be moved.
+        self.unmoved = files::bytes(&files::beside(self.shared.path(), "-wal")) > 0;
         if self.is_behind() {
             // Whoever just started has something else to do first.
             self.unindexed = 1;
@@ -193,11 +195,12 @@ impl Writer {
         self.mover.finish();
         let log = files::beside(self.shared.path(), "-wal");
         if let Ok(db) = self.keeper.ready() {
-            // If it fails, the log grows until the next time.
-            let _ = match files::bytes(&log) > limits::WAL_BYTES_KEPT {
+            let moved = match files::bytes(&log) > limits::WAL_BYTES_KEPT {
                 true => connection::shorten_log(db, self.shared.setup.busy),
-                false => connection::move_log(db),
+                false => connection::move_log(db).map(|()| true),
             };
+            // While a reader needs the log, it is tried again; if it fails, the next write does so.
+            self.unmoved = moved.is_ok_and(|moved| !moved);
         }
     }
 

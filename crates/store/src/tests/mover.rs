@@ -1,5 +1,7 @@
 //! The log is moved into the database while somebody writes.
 
+use std::time::{Duration, Instant};
+
 use model::limits;
 use rusqlite::Connection;
 
@@ -55,9 +57,38 @@ fn the_file_of_a_log_is_emptied_unless_somebody_reads_it() {
     reader.execute_batch("BEGIN; SELECT count(*) FROM filler").unwrap();
     write(&db, 50);
     let before = bytes();
-    connection::shorten_log(&db, limits::STORE_BUSY).unwrap();
+    assert!(!connection::shorten_log(&db, limits::STORE_BUSY).unwrap());
     assert_eq!(bytes(), before, "somebody reads it, and nobody waits for that");
     reader.execute_batch("COMMIT").unwrap();
-    connection::shorten_log(&db, limits::STORE_BUSY).unwrap();
+    assert!(connection::shorten_log(&db, limits::STORE_BUSY).unwrap());
     assert_eq!(bytes(), 0);
+}
+
+/// Waits until this holds, or fails after a time that is long for any machine.
+fn wait_for(what: &str, holds: impl Fn() -> bool) {
+    let until = Instant::now() + 20 * limits::WAL_QUIET;
+    while !holds() {
+        assert!(Instant::now() < until, "did not happen: {what}");
+        std::thread::park_timeout(Duration::from_millis(20));
+    }
+}
+
+/// @a_long_log_is_moved
+#[test]
+fn an_idle_store_empties_a_long_log_that_it_found_as_soon_as_no_reader_needs_it() {
+    let home = Home::new();
+    drop(home.open());
+    let db = other_connection(&home.db());
+    let bytes = || files::bytes(&wal(&home.db()));
+    db.execute_batch("PRAGMA wal_autocheckpoint = 0; CREATE TABLE filler (bytes BLOB)").unwrap();
+    while bytes() <= limits::WAL_BYTES_KEPT {
+        write(&db, 500);
+    }
+    let reader = other_connection(&home.db());
+    reader.execute_batch("BEGIN; SELECT count(*) FROM filler").unwrap();
+    let _open = home.open();
+    wait_for("the log is moved beside the reader", || connection::log(&db).unwrap().moved > 0);
+    assert!(bytes() > limits::WAL_BYTES_KEPT, "a reader needs it");
+    reader.execute_batch("COMMIT").unwrap();
+    wait_for("the log is emptied", || bytes() == 0);
 }
