@@ -26,6 +26,8 @@ pub struct Simple {
     /// Whether its standard output is not part of the output of the line: redirected to a file, a pipe or a
     /// substitution, or printed in the background.
     pub hidden: bool,
+    /// Whether its standard output goes into a file other than `/dev/null`.
+    pub to_file: bool,
 }
 
 /// Options of git itself, before its command, that take the next word.
@@ -65,7 +67,17 @@ fn collect(script: &str, depth: usize, strict: Strict, found: &mut Vec<Simple>) 
 
 impl Simple {
     fn new(program: &str, args: &[String]) -> Simple {
-        Simple { program: program.to_owned(), args: args.to_vec(), decides: true, hidden: false }
+        Simple {
+            program: program.to_owned(),
+            args: args.to_vec(),
+            decides: true,
+            ..Simple::default()
+        }
+    }
+
+    /// The words after the program that are no options.
+    pub fn words(&self) -> impl Iterator<Item = &str> {
+        self.args.iter().map(String::as_str).filter(|arg| !arg.starts_with('-'))
     }
 
     /// Marks a command inside a substitution: neither its exit code nor its output leaves it.

@@ -4,6 +4,7 @@ mod edit;
 mod excerpt;
 mod git;
 mod outcome;
+mod read_only;
 mod result;
 mod run;
 mod runs;
@@ -23,6 +24,7 @@ use crate::shell::Simple;
 use crate::table::{Agent, Event, Tool};
 use crate::wire::{Input, Wire};
 use outcome::Outcome;
+pub use read_only::is_read_only;
 
 /// Where the path of a file stands in what a tool was given.
 const FILE: &[&str] = &[

@@ -1,6 +1,6 @@
 //! The gist of a longer text: its first sentences, as one line.
 
-use crate::one_line;
+use crate::line_of_words;
 
 /// Sentences are added until the gist has this many characters: "Done." alone says nothing.
 const ENOUGH_CHARS: usize = 40;
@@ -26,22 +26,22 @@ pub fn gist(text: &str, max_chars: usize) -> String {
             }
             gist.push_str(sentence);
             if gist.chars().count() >= ENOUGH_CHARS {
-                return one_line(&gist.replace("**", ""), max_chars);
+                return line_of_words(&gist.replace("**", ""), max_chars);
             }
         }
     }
-    one_line(&gist.replace("**", ""), max_chars)
+    line_of_words(&gist.replace("**", ""), max_chars)
 }
 
 /// The line without the marker of a heading, a list item or a quotation.
-fn plain(line: &str) -> &str {
+pub(crate) fn plain(line: &str) -> &str {
     let text = line.trim_start_matches(['#', '>', ' ']);
     let item = ["- ", "* ", "+ "].iter().find_map(|sign| text.strip_prefix(sign));
     item.unwrap_or(text).trim()
 }
 
 /// The sentences of a line. A full stop inside a word, as in a path or a version, does not end a sentence.
-fn sentences(line: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn sentences(line: &str) -> impl Iterator<Item = &str> {
     let mut rest = line;
     std::iter::from_fn(move || {
         if rest.is_empty() {

@@ -3,6 +3,7 @@
 //! Stored text is data. Terminals get it through [`one_line`] or [`printable`], so that it can neither move
 //! a cursor nor pretend to be another line. Models get it through [`neutral`](neutral()) or [`quoted`].
 
+mod decision;
 pub mod decisions;
 mod escapes;
 mod gist;
@@ -11,10 +12,12 @@ pub mod passages;
 pub mod query;
 pub mod secrets;
 pub mod stem;
+pub mod telling;
 pub mod terms;
 pub mod tokens;
 pub mod words;
 
+pub use decision::decision;
 pub use escapes::without_escapes;
 pub use gist::gist;
 pub use neutral::neutral;
@@ -36,6 +39,18 @@ pub fn one_line(text: &str, max_chars: usize) -> String {
         line.push('…');
     }
     line
+}
+
+/// The text as one line of at most `max_chars` characters. A line that is cut ends with a whole word and
+/// `…`; a word that takes more than half of the line is cut itself.
+pub fn line_of_words(text: &str, max_chars: usize) -> String {
+    let line = one_line(text, max_chars);
+    let Some(cut) = line.strip_suffix('…').filter(|_| text.trim().chars().count() > max_chars)
+    else {
+        return line;
+    };
+    let end = cut.rfind(' ').filter(|end| *end >= cut.len() / 2).unwrap_or(cut.len());
+    format!("{}…", cut[..end].trim_end_matches([' ', ',', ';', ':']))
 }
 
 /// Stored text as one line of a text for a model: at most `max_chars` characters, neutralised (see
@@ -106,6 +121,20 @@ mod tests {
         for (text, max, line) in table {
             assert_eq!(one_line(text, max), line, "{text:?} {max}");
             assert!(line.chars().count() <= max);
+        }
+    }
+
+    #[test]
+    fn a_line_of_words_is_cut_behind_a_word() {
+        let table = [
+            ("use cents everywhere", 20, "use cents everywhere"),
+            ("use cents everywhere", 19, "use cents…"),
+            ("use cents, everywhere", 15, "use cents…"),
+            ("abcdefghij klm", 6, "abcde…"),
+            ("wait…", 5, "wait…"),
+        ];
+        for (text, max, line) in table {
+            assert_eq!(line_of_words(text, max), line, "{text:?} {max}");
         }
     }
 

@@ -49,12 +49,22 @@ pub(super) struct Reader<'a> {
     heredocs: Vec<Heredoc>,
     /// Whether the command being read sends its standard output to a file.
     redirected: bool,
+    /// Whether that file is another one than `/dev/null`.
+    to_file: bool,
     found: &'a mut Vec<Simple>,
 }
 
 impl<'a> Reader<'a> {
     pub(super) fn new(text: &'a str, depth: usize, found: &'a mut Vec<Simple>) -> Self {
-        Reader { text, at: 0, depth, heredocs: Vec::new(), redirected: false, found }
+        Reader {
+            text,
+            at: 0,
+            depth,
+            heredocs: Vec::new(),
+            redirected: false,
+            to_file: false,
+            found,
+        }
     }
 
     /// Reads commands up to the character that ends them, or to the end, and marks those whose exit
@@ -199,7 +209,8 @@ impl<'a> Reader<'a> {
 
     /// `>file`, `2>&1`, `<<EOF`, `<<<text`: the operator and its word belong to no command.
     fn redirection(&mut self, end: Option<char>, flow: &mut Flow, words: &[Word]) {
-        if self.takes_output() {
+        let takes_output = self.takes_output();
+        if takes_output {
             match words.is_empty() {
                 true => self.redirected = !flow.redirect_group(),
                 false => self.redirected = true,
@@ -220,6 +231,7 @@ impl<'a> Reader<'a> {
             return;
         }
         let word = self.word(end);
+        self.to_file |= takes_output && word.text != "/dev/null";
         if heredoc {
             self.heredocs.push(Heredoc { delimiter: word.text, indented });
         }
@@ -349,10 +361,11 @@ impl<'a> Reader<'a> {
             }
             reader.at += opening;
             reader.depth += 1;
-            let (redirected, from) = (reader.redirected, reader.found.len());
+            let (redirected, to_file) = (reader.redirected, reader.to_file);
+            let from = reader.found.len();
             reader.list(Some(close), Strict::default());
             reader.found[from..].iter_mut().for_each(Simple::stays_inside);
-            reader.redirected = redirected;
+            (reader.redirected, reader.to_file) = (redirected, to_file);
             reader.depth -= 1;
         });
     }
@@ -416,6 +429,7 @@ impl<'a> Reader<'a> {
     /// Takes the words that were read as one command.
     fn command(&mut self, words: &mut Vec<Word>, flow: &mut Flow) {
         let redirected = std::mem::take(&mut self.redirected);
+        let to_file = std::mem::take(&mut self.to_file);
         if words.is_empty() {
             return;
         }
@@ -425,6 +439,7 @@ impl<'a> Reader<'a> {
         }
         let closes = words.first().is_some_and(|word| word.is("}"));
         wrappers::resolve(std::mem::take(words), self.depth, self.found);
+        self.found[from..].iter_mut().for_each(|command| command.to_file |= to_file);
         match closes {
             true if redirected => drop(flow.redirect_group()),
             true => {}

@@ -4,8 +4,8 @@
 use std::borrow::Cow;
 
 use model::limits;
+use text::telling::is_telling;
 
-use super::verdict::is_telling;
 use crate::guard;
 
 /// Characters of such a line together with the next one, which shows the message of a panic or the place of a

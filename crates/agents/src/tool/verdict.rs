@@ -13,7 +13,6 @@ mod python;
 mod scripts;
 mod suites;
 
-pub(super) use lines::is_telling;
 pub(super) use plain::failed as plain_failed;
 
 use super::runs::Kind;

@@ -1,6 +1,7 @@
 //! Splits output into lines, and parsers for their parts.
 
 use model::limits;
+pub(super) use text::telling::{behind_place, number};
 
 use super::Tally;
 
@@ -21,12 +22,6 @@ pub(super) fn looked_at(text: &str) -> [&str; 2] {
 /// Splits a text into lines. A carriage return ends a line too, because progress bars overwrite theirs.
 pub(super) fn of(text: &str) -> impl Iterator<Item = &str> {
     text.split(['\n', '\r'])
-}
-
-/// The number at the beginning of a text, and the rest of it.
-pub(super) fn number(text: &str) -> Option<(u64, &str)> {
-    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-    Some((text[..digits].parse().ok()?, &text[digits..]))
 }
 
 /// Adds up a list such as `1 failed, 2 passed` or `1 failed | 2 passed (3)`. `None` if a member is not a
@@ -66,76 +61,4 @@ impl Slot {
         };
         *slot = Some(slot.unwrap_or_default().saturating_add(count));
     }
-}
-
-/// Splits a line after its place in a file, `src/a.c:12:` or `src/a.c:12:5:`; `None` if it begins with none.
-pub(super) fn behind_place(line: &str) -> Option<(&str, &str)> {
-    let (path, rest) = line.split_once(':')?;
-    // The colon in `C:\a.c` is part of the path.
-    let (path, rest) = match (path.len(), rest.starts_with('\\')) {
-        (1, true) => {
-            let (more, rest) = rest.split_once(':')?;
-            (more, rest)
-        }
-        _ => (path, rest),
-    };
-    let (_, rest) = number(rest)?;
-    let rest = rest.strip_prefix(':')?;
-    let rest = match number(rest) {
-        Some((_, behind)) => behind.strip_prefix(':')?,
-        None => rest,
-    };
-    let is_path = !path.is_empty() && !path.contains(['\t', '"']) && path.contains('.');
-    is_path.then_some((path, rest.trim_start()))
-}
-
-/// Prefixes of lines that say what went wrong.
-const TELLING: &[&str] = &[
-    "error:",
-    "error[",
-    "Error:",
-    "ERROR:",
-    "ERROR ",
-    "FAILED ",
-    "FAIL ",
-    "FAIL:",
-    "FAIL\t",
-    "--- FAIL:",
-    "E   ",
-    "fatal:",
-    "fatal error:",
-    "panic:",
-    "thread '",
-    "not ok ",
-    "[ERROR] ",
-    "npm ERR!",
-    "npm error",
-    "CMake Error",
-    "Failure/Error:",
-    "AssertionError",
-    "Caused by:",
-    "make: ***",
-    "collect2: error",
-    "test result: FAILED",
-];
-
-/// Whether a line of failed output says what went wrong, so that it has to be kept.
-pub(crate) fn is_telling(line: &str) -> bool {
-    let line = line.trim_start();
-    if TELLING.iter().any(|start| line.starts_with(start)) {
-        return !line.starts_with("thread '") || line.contains(" panicked at ");
-    }
-    if line.ends_with("... FAILED") || line.starts_with(['✕', '✗', '✘', '×', '✖']) {
-        return true;
-    }
-    // `src/a.c:3:5: error: …`, `a.ts(3,5): error TS2322: …`, `KeyError: 'missing'`.
-    if behind_place(line)
-        .is_some_and(|(_, rest)| rest.starts_with("error") || rest.starts_with("fatal error"))
-        || line.contains(": error TS")
-    {
-        return true;
-    }
-    let word = line.split(':').next().unwrap_or_default();
-    let named = (word.ends_with("Error") || word.ends_with("Exception")) && word.len() > 5;
-    named && word.len() < line.len() && !word.contains(' ')
 }

@@ -1,0 +1,103 @@
+//! Sentences that state a decision: what holds from now on, and what was chosen over what. They are quoted,
+//! so that this is stricter than [`decisions::decides`](crate::decisions::decides), which only weighs.
+
+use crate::gist::{plain, sentences};
+
+/// Words that make a decision of any sentence.
+const DECIDED: &[&str] = &[
+    "decided to",
+    "we decided",
+    "i decided",
+    "decision:",
+    "decision is",
+    "agreed to",
+    "agreed that",
+    "settled on",
+    "let's go with",
+    "lets go with",
+    "we go with",
+    "we'll go with",
+    "going with",
+    "we chose",
+    "i chose",
+    "from now on",
+    "no longer use",
+    "as a rule",
+    "the rule is",
+    "by convention",
+];
+
+/// How a sentence begins that lays down a rule.
+const RULES: &[&str] =
+    &["always ", "never ", "please always ", "please never ", "we always ", "we never "];
+
+/// Words that name what was chosen, and those that name what it was chosen over.
+const CHOSEN: &[&str] =
+    &["use ", "uses ", "keep ", "prefer ", "store ", "put ", "stay with ", "switch to "];
+const OVER: &[&str] = &[" instead of ", " rather than ", ", not "];
+
+/// Sentences with more characters are prose that happens to hold such words.
+const CHARS_MAX: usize = 400;
+
+/// The first sentence of a text that states a decision. A question states none, nor does code.
+pub fn decision(text: &str) -> Option<&str> {
+    let mut fenced = false;
+    text.lines()
+        .filter(|line| {
+            let fence =
+                line.trim_start().starts_with("```") || line.trim_start().starts_with("~~~");
+            fenced ^= fence;
+            !fence && !fenced
+        })
+        .flat_map(|line| sentences(plain(line.trim())))
+        .find(|sentence| states_decision(sentence))
+}
+
+fn states_decision(sentence: &str) -> bool {
+    if sentence.trim_end().ends_with('?') || sentence.len() > CHARS_MAX {
+        return false;
+    }
+    let said = sentence.to_lowercase().replace('’', "'");
+    let has = |words: &[&str]| words.iter().any(|word| said.contains(word));
+    let chooses = CHOSEN.iter().any(|word| {
+        said.match_indices(word).any(|(at, _)| at == 0 || said.as_bytes()[at - 1] == b' ')
+    });
+    has(DECIDED)
+        || RULES.iter().any(|rule| said.starts_with(rule))
+        || (said.contains("prefer ") && said.contains(" over "))
+        || (chooses && has(OVER) && said.split_whitespace().count() > 4)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_decision_is_the_sentence_that_states_it() {
+        let table = [
+            ("Fix the login.", None),
+            ("Should we use cents instead of floats?", None),
+            (
+                "Why did it fail? We decided to keep amounts in cents. Go on.",
+                Some("We decided to keep amounts in cents."),
+            ),
+            (
+                "Use half-up rounding instead of banker's rounding",
+                Some("Use half-up rounding instead of banker's rounding"),
+            ),
+            ("Never log the card number.", Some("Never log the card number.")),
+            ("It never worked.", None),
+            ("Use the service over HTTP with a token.", None),
+            ("We prefer tabs over spaces here.", Some("We prefer tabs over spaces here.")),
+            ("```\nalways use x instead of y\n```\nDone.", None),
+            (
+                "- From now on migrations are run by hand",
+                Some("From now on migrations are run by hand"),
+            ),
+            ("Because of that house, not here", None),
+        ];
+        for (text, expected) in table {
+            assert_eq!(decision(text), expected, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! The lines of a failed program's output that say what went wrong.
+
+/// The number at the beginning of a text, and the rest of it.
+pub fn number(text: &str) -> Option<(u64, &str)> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    Some((text[..digits].parse().ok()?, &text[digits..]))
+}
+
+/// The path and the message of a line that begins with a place in a file: `src/a.c:12: …` or
+/// `src/a.c:12:5: …`.
+pub fn behind_place(line: &str) -> Option<(&str, &str)> {
+    let (path, rest) = line.split_once(':')?;
+    // `C:\a.c` has a colon of its own.
+    let (path, rest) = match (path.len(), rest.starts_with('\\')) {
+        (1, true) => {
+            let (more, rest) = rest.split_once(':')?;
+            (more, rest)
+        }
+        _ => (path, rest),
+    };
+    let (_, rest) = number(rest)?;
+    let rest = rest.strip_prefix(':')?;
+    let rest = match number(rest) {
+        Some((_, behind)) => behind.strip_prefix(':')?,
+        None => rest,
+    };
+    let is_path = !path.is_empty() && !path.contains(['\t', '"']) && path.contains('.');
+    is_path.then_some((path, rest.trim_start()))
+}
+
+/// How a line begins that says what went wrong.
+const TELLING: &[&str] = &[
+    "error:",
+    "error[",
+    "Error:",
+    "ERROR:",
+    "ERROR ",
+    "FAILED ",
+    "FAIL ",
+    "FAIL:",
+    "FAIL\t",
+    "--- FAIL:",
+    "E   ",
+    "fatal:",
+    "fatal error:",
+    "panic:",
+    "thread '",
+    "not ok ",
+    "[ERROR] ",
+    "npm ERR!",
+    "npm error",
+    "CMake Error",
+    "Failure/Error:",
+    "AssertionError",
+    "Caused by:",
+    "make: ***",
+    "collect2: error",
+    "test result: FAILED",
+];
+
+/// Lines that report a failure without naming it: a line of its own says what failed.
+const REPORTS: &[&str] = &[
+    "test result: FAILED",
+    "error: test failed",
+    "error: could not compile",
+    "error: aborting due to",
+    "make: ***",
+    "npm ERR!",
+    "npm error",
+    "Caused by:",
+    "FAILED (",
+    "[ERROR] Failed to execute goal",
+];
+
+/// How a line begins that names a test that failed. `FAIL ` alone names a file of tests.
+const FAILED_TESTS: &[&str] = &["FAILED ", "--- FAIL:", "FAIL:", "ERROR:", "not ok ", "●"];
+
+/// How signs of runners begin such a line.
+const CROSSES: [char; 5] = ['✕', '✗', '✘', '×', '✖'];
+
+/// Whether a line of an error's output says what went wrong, so that it has to be kept.
+pub fn is_telling(line: &str) -> bool {
+    let line = line.trim_start();
+    if TELLING.iter().any(|start| line.starts_with(start)) {
+        return !line.starts_with("thread '") || line.contains(" panicked at ");
+    }
+    if line.ends_with("... FAILED") || line.starts_with(CROSSES) {
+        return true;
+    }
+    // `src/a.c:3:5: error: …`, `a.ts(3,5): error TS2322: …`, `KeyError: 'missing'`.
+    if behind_place(line)
+        .is_some_and(|(_, rest)| rest.starts_with("error") || rest.starts_with("fatal error"))
+        || line.contains(": error TS")
+    {
+        return true;
+    }
+    let word = line.split(':').next().unwrap_or_default();
+    let named = (word.ends_with("Error") || word.ends_with("Exception")) && word.len() > 5;
+    named && word.len() < line.len() && !word.contains(' ')
+}
+
+/// The one line of an error's output that says most: the first that names a failed test, else the first
+/// that says what went wrong, else the first line. The exit code is none.
+pub fn finding(error: &str) -> &str {
+    let lines = || error.lines().map(str::trim).filter(|line| !line.is_empty());
+    let is_report = |line: &str| REPORTS.iter().any(|report| line.starts_with(report));
+    let names_test = |line: &&str| {
+        let begins = FAILED_TESTS.iter().any(|start| line.starts_with(start));
+        (begins || line.ends_with("... FAILED") || line.starts_with(CROSSES)) && !is_report(line)
+    };
+    let test = lines().find(names_test);
+    let cause = || lines().find(|line| is_telling(line) && !is_report(line));
+    let report = || lines().find(|line| is_telling(line));
+    let any = || lines().find(|line| !line.starts_with("Exit code ") && *line != "…");
+    test.or_else(cause).or_else(report).or_else(any).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_finding_is_the_failed_test_else_the_first_error_else_the_first_line() {
+        let table = [
+            ("", ""),
+            ("Exit code 1\nno such service: proxy", "no such service: proxy"),
+            (
+                "running 2 tests\ntest a ... ok\ntest cart::rounds ... FAILED\n\
+                 thread 'cart::rounds' panicked at src/cart.rs:4:5:\ntest result: FAILED. 1 passed",
+                "test cart::rounds ... FAILED",
+            ),
+            (
+                "E   assert 1 == 2\nFAILED tests/a.py::test_b - assert 1 == 2\n1 failed in 0.1s",
+                "FAILED tests/a.py::test_b - assert 1 == 2",
+            ),
+            (
+                "=== RUN TestX\n--- FAIL: TestX (0.00s)\nFAIL\texample.com/x",
+                "--- FAIL: TestX (0.00s)",
+            ),
+            (
+                "   Compiling shop\nerror[E0308]: mismatched types\n --> src/a.rs:1:1\n\
+                 error: could not compile `shop`",
+                "error[E0308]: mismatched types",
+            ),
+            (
+                "FAIL src/Order.test.tsx\n  ● Order › shows the badge\nTests: 1 failed, 12 total",
+                "● Order › shows the badge",
+            ),
+            ("make: *** [all] Error 2", "make: *** [all] Error 2"),
+            (
+                "src/a.c:3:5: error: expected ';'\nmake: *** [a.o] Error 1",
+                "src/a.c:3:5: error: expected ';'",
+            ),
+        ];
+        for (error, expected) in table {
+            assert_eq!(finding(error), expected, "{error:?}");
+        }
+    }
+}
