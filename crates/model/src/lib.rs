@@ -16,6 +16,7 @@ pub mod object;
 pub mod observation;
 pub mod project;
 pub mod rank;
+pub mod run;
 pub mod session;
 pub mod situation;
 pub mod time;

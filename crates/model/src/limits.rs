@@ -384,6 +384,8 @@ pub const TRACE_ROWS_MAX: usize = 5_000;
 /// Lines of each list of a summary, and characters of each line.
 pub const SUMMARY_ITEMS_MAX: usize = 10;
 pub const SUMMARY_LINE_CHARS_MAX: usize = 200;
+/// Runs since a session began that are looked at for what is red in it.
+pub const SUMMARY_RUNS_READ: usize = 30;
 /// Characters of a summary's outcome.
 pub const SUMMARY_OUTCOME_CHARS_MAX: usize = 240;
 /// Words from which on a prompt says what is wanted.
@@ -536,8 +538,62 @@ pub const RELATED_MAX: usize = 3;
 /// Time that a prompt gives the index to come up to date before it is asked.
 pub const RELATED_PATIENCE: Duration = Duration::from_millis(50);
 
-/// Rows of a briefing by section, and after the host has dropped what the session knew; the floors are
-/// what is left of a section before single rows give way.
+/// Rows of each section of a briefing, and the rows that are left of it before single rows give way.
+pub const BRIEFING_MARKS_MAX: usize = 8;
+pub const BRIEFING_MARKS_FLOOR: usize = 4;
+pub const BRIEFING_OPEN_MAX: usize = 6;
+pub const BRIEFING_OPEN_FLOOR: usize = 4;
+pub const BRIEFING_SESSIONS_MAX: usize = 5;
+pub const BRIEFING_SESSIONS_FLOOR: usize = 3;
+pub const BRIEFING_LEARNED_MAX: usize = 6;
+pub const BRIEFING_LEARNED_FLOOR: usize = 3;
+pub const BRIEFING_FILES_MAX: usize = 10;
+pub const BRIEFING_FILES_FLOOR: usize = 3;
+pub const BRIEFING_OTHERS_MAX: usize = 3;
+/// Rows about other projects where no project is the own one, as in the home directory.
+pub const BRIEFING_ALL_MAX: usize = 8;
+/// Rows about the session itself after its host has dropped what it knew, those of them that are answers,
+/// and those that are files.
+pub const BRIEFING_OWN_MAX: usize = 18;
+pub const BRIEFING_OWN_FLOOR: usize = 8;
+pub const BRIEFING_OWN_ANSWERS: usize = 3;
+/// Characters of a prompt, an answer, a mark or a decision in a briefing.
+pub const BRIEFING_TEXT_CHARS: usize = 240;
+/// Characters of what was last changed in a file, and of a subject of a commit.
+pub const BRIEFING_CHANGE_CHARS: usize = 90;
+/// Commits of one session that are named.
+pub const BRIEFING_COMMITS_TOLD: usize = 3;
+/// Files that one row names.
+pub const BRIEFING_FILES_NAMED: usize = 8;
+/// Words from which on a prompt without an answer is something to take up again.
+pub const OPEN_PROMPT_WORDS_MIN: usize = 3;
+/// A session with an event within this time may still be at work on its last prompt.
+pub const AT_WORK_MS: i64 = 10 * 60_000;
+/// Red runs that are told, and the characters of their command and of what failed.
+pub const RED_RUNS_TOLD: usize = 3;
+pub const RED_COMMAND_CHARS: usize = 100;
+pub const RED_FINDING_CHARS: usize = 160;
+/// Records that are read for a briefing, newest first: sessions, runs, commits, edits, commands, failures,
+/// prompts and answers. Older ones are not looked at.
+pub const BRIEFING_READ_SESSIONS: usize = 12;
+pub const BRIEFING_READ_RUNS: usize = 60;
+pub const BRIEFING_READ_COMMITS: usize = 20;
+pub const BRIEFING_READ_EDITS: usize = 80;
+pub const BRIEFING_READ_COMMANDS: usize = 80;
+pub const BRIEFING_READ_FAILURES: usize = 20;
+pub const BRIEFING_READ_TALK: usize = 40;
+/// Other projects that are looked at, those with the latest events first, and records of each.
+pub const BRIEFING_READ_PROJECTS: usize = 8;
+pub const BRIEFING_READ_OF_OTHERS: usize = 5;
+/// How long before the project's last event a run, a failure or an edit still matters.
+pub const BRIEFING_WORK_MS: i64 = 21 * 86_400_000;
+/// The same for files in progress.
+pub const BRIEFING_FILES_MS: i64 = 8 * 86_400_000;
+/// The same for decisions and commits.
+pub const BRIEFING_TALK_MS: i64 = 90 * 86_400_000;
+
+/// Rows by section under the name `nmem`, and after the host has dropped what the session knew; the floors
+/// are what is left of a section before single rows give way.
 pub const BRIEFING_INTENTS_MAX: usize = 10;
 pub const BRIEFING_INTENTS_FLOOR: usize = 5;
 pub const BRIEFING_LOCAL_MAX: usize = 20;
@@ -545,7 +601,7 @@ pub const BRIEFING_LOCAL_RECOVERY_MAX: usize = 30;
 pub const BRIEFING_LOCAL_FLOOR: usize = 10;
 pub const BRIEFING_CROSS_MAX: usize = 10;
 pub const BRIEFING_CROSS_RECOVERY_MAX: usize = 15;
-/// Characters of a prompt and of a record in a briefing.
+/// Characters of a prompt and of a record there; those of other projects have as many in every form.
 pub const BRIEFING_INTENT_CHARS: usize = 60;
 pub const BRIEFING_SUMMARY_CHARS: usize = 100;
 

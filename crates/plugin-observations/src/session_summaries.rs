@@ -91,6 +91,7 @@ impl Op for SessionSummaries {
                 before: params.before.map(|when| when.before(cx.now)),
                 after: params.after.map(|when| when.after(cx.now)),
                 summarised: true,
+                prompted: false,
             };
             let limit = params.limit.within(1..=limits::SUMMARIES_MAX);
             let found = sessions::list(rx, &filter, limit)?.into_iter().filter_map(|session| {

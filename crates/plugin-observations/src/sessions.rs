@@ -117,6 +117,7 @@ impl Op for ListSessions {
                 before: params.before.map(|when| when.before(cx.now)),
                 after: params.after.map(|when| when.after(cx.now)),
                 summarised: false,
+                prompted: false,
             };
             let limit = params.limit.within(1..=limits::SESSIONS_MAX);
             let found = sessions::list(rx, &filter, limit)?;

@@ -4,7 +4,7 @@
 //! on the file), `pool` (readers), `connection` (the only place that opens SQLite), `files`,
 //! `recover` (damage), `backup`, then the aggregates: `calls`, `events`, [`hints`],
 //! [`hook_events`], `notices`, [`projects`], [`sessions`], [`prompts`], [`observations`] (with
-//! [`recent`], [`history`] and [`commits`] that read them), [`receipts`], [`pauses`], [`passages`]
+//! [`recent`], [`history`], [`commits`] and [`open_ends`] that read them), [`receipts`], [`pauses`], [`passages`]
 //! (the one full-text index, read by [`search`]), [`literal`] (texts without an index); [`purge`] and [`retention`]
 //! remove from all of them, [`scrub`] goes over their texts, [`totals`] counts them. An
 //! aggregate is functions over [`Tx`] and [`Rx`] with its SQL beside them and its table in `schema/`.
@@ -37,6 +37,7 @@ mod memo;
 mod mover;
 mod notices;
 pub mod observations;
+pub mod open_ends;
 pub mod passages;
 mod paths;
 pub mod pauses;

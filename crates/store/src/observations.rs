@@ -18,7 +18,10 @@ use crate::tx::{Rx, Tx};
 use crate::{passages, paths, record_ids};
 
 pub use fold::Folding;
-pub use read::{Surroundings, around, counts, get, newest, one, pinned, worked_later};
+pub use read::{
+    Surroundings, around, counts, edited_paths, get, lately, newest, one, pinned, pinned_records,
+    runs, worked_later,
+};
 pub(crate) use read::{counts_of_session, draw};
 
 /// An observation that comes in.

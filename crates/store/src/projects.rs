@@ -239,7 +239,7 @@ pub(crate) fn these_or_all<'a>(
 }
 
 /// The directories that lead to these projects.
-pub(crate) fn roots(rx: &Rx<'_>, these: &[i64]) -> Result<Vec<String>, OpError> {
+pub fn roots(rx: &Rx<'_>, these: &[i64]) -> Result<Vec<String>, OpError> {
     let mut roots = Vec::new();
     for id in these {
         let of: Vec<String> =

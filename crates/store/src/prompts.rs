@@ -141,6 +141,40 @@ pub fn intents(
     found.into_iter().filter_map(|(_, id)| by_id(rx, id).transpose()).collect()
 }
 
+pub(crate) const SAID_LATELY: &str = "SELECT id, at FROM prompts WHERE project = ?1 AND at >= ?2 \
+     AND source = 'user' ORDER BY at DESC, id DESC LIMIT ?3";
+
+/// The user's newest prompts in these projects from this time on, newest first.
+pub fn lately(
+    rx: &Rx<'_>,
+    projects: &[i64],
+    since: i64,
+    limit: usize,
+) -> Result<Vec<Prompt>, OpError> {
+    let mut found: Vec<(i64, i64)> = Vec::new();
+    for project in projects {
+        rx.sql(|db| {
+            let mut select = db.prepare_cached(SAID_LATELY)?;
+            let given = params![project, since, limit];
+            for row in select.query_map(given, |row| Ok((row.cell(1)?, row.cell(0)?)))? {
+                found.push(row?);
+            }
+            Ok(())
+        })?;
+    }
+    found.sort_unstable_by(|a, b| b.cmp(a));
+    found.truncate(limit);
+    found.into_iter().filter_map(|(_, id)| by_id(rx, id).transpose()).collect()
+}
+
+/// The user's last prompt of a session.
+pub fn last(rx: &Rx<'_>, session: i64) -> Result<Option<Prompt>, OpError> {
+    match newest(rx, session, i64::MAX)? {
+        Some(Newest { id, .. }) => by_id(rx, id),
+        None => Ok(None),
+    }
+}
+
 pub fn by_id(rx: &Rx<'_>, id: i64) -> Result<Option<Prompt>, OpError> {
     let select = format!("{COLUMNS} WHERE q.id = ?1");
     rx.sql(|db| db.prepare_cached(&select)?.query_row([id], read).optional())
@@ -165,7 +199,7 @@ pub(crate) const SAID: &str =
 
 /// What the user wanted of a session: the first prompt that tells it, else the first one; nothing if
 /// nobody said anything. It is read no further than needed.
-pub(crate) fn intent(rx: &Rx<'_>, session: i64) -> Result<Option<String>, OpError> {
+pub fn intent(rx: &Rx<'_>, session: i64) -> Result<Option<String>, OpError> {
     rx.sql(|db| {
         let mut select = db.prepare_cached(SAID)?;
         let mut rows = select.query([session])?;

@@ -7,7 +7,7 @@ use rusqlite::{OptionalExtension, Row, params};
 
 use crate::cells::{Cells as _, Watched};
 use crate::tx::{Rx, Tx};
-use crate::{observations, passages, projects, prompts, record_ids};
+use crate::{observations, open_ends, passages, projects, prompts, record_ids};
 
 /// A session as an event shows it.
 #[derive(Clone, Copy, Debug)]
@@ -46,6 +46,8 @@ pub struct SessionFilter<'a> {
     pub after: Option<i64>,
     /// Only those with a summary.
     pub summarised: bool,
+    /// Only those in which something was said.
+    pub prompted: bool,
 }
 
 const COLUMNS: &str = "SELECT s.id, s.name, s.project, p.name, s.agent, s.root, s.parent, \
@@ -182,7 +184,9 @@ pub fn latest_before(rx: &Rx<'_>, project: i64, id: i64) -> Result<Option<i64>, 
 
 pub(crate) const LIST: &str = "SELECT last_at, id FROM sessions \
      WHERE project = ?1 AND last_at < ?2 AND last_at > ?3 \
-     AND (NOT ?4 OR summary IS NOT NULL) AND agent <> ?6 ORDER BY last_at DESC, id DESC LIMIT ?5";
+     AND (NOT ?4 OR summary IS NOT NULL) AND agent <> ?6 \
+     AND (NOT ?7 OR EXISTS (SELECT 1 FROM prompts q WHERE q.session = sessions.id)) \
+     ORDER BY last_at DESC, id DESC LIMIT ?5";
 
 /// Conversations, those with the latest events first.
 pub fn list(
@@ -196,7 +200,8 @@ pub fn list(
     for project in projects::these_or_all(rx, filter.projects)?.iter() {
         rx.sql(|db| {
             let mut select = db.prepare_cached(LIST)?;
-            let given = params![project, before, after, filter.summarised, limit, OF_MARKS];
+            let SessionFilter { summarised, prompted, .. } = *filter;
+            let given = params![project, before, after, summarised, limit, OF_MARKS, prompted];
             for row in select.query_map(given, |row| Ok((row.cell(0)?, row.cell(1)?)))? {
                 found.push(row?);
             }
@@ -213,6 +218,9 @@ pub fn summarise(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
     let intent = prompts::intent(tx, id)?;
     let mut summary = Summary::new(intent.as_deref().unwrap_or_default());
     let counts = observations::draw(tx, id, &mut summary)?;
+    if let Some(session) = by_id(tx, id)? {
+        summary.next_steps = open_ends::of_session(tx, &session)?.next_steps();
+    }
     // Of a session in which nothing was said or done there is nothing to say.
     let anything = intent.is_some() || !counts.is_empty();
     let summary = anything.then(|| summary.finished());
@@ -220,6 +228,15 @@ pub fn summarise(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
     set_summary(tx, id, summary.as_ref())?;
     const SIGN: &str = "UPDATE sessions SET signature = ?2 WHERE id = ?1 AND signature IS NOT ?2";
     tx.sql_on_row(|db| db.prepare_cached(SIGN)?.execute(params![id, signature])).map(drop)
+}
+
+/// How often a session did what, the most frequent first: its signature, or what a session without one has
+/// done until now.
+pub fn counts(rx: &Rx<'_>, session: &Session) -> Result<Vec<(ObsType, u64)>, OpError> {
+    match session.signature.is_empty() {
+        true => observations::counts_of_session(rx, session.id),
+        false => Ok(session.signature.clone()),
+    }
 }
 
 /// How much was done in a session until now, repeats included.

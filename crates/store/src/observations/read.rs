@@ -55,6 +55,90 @@ pub fn pinned(rx: &Rx<'_>, projects: &[i64], limit: usize) -> Result<Vec<Observa
     Ok(found)
 }
 
+pub(crate) const PINNED_TALK: &str = "SELECT id FROM prompts WHERE project = ?1 AND pinned = 1 \
+     ORDER BY at DESC, id DESC LIMIT ?2";
+pub(crate) const PINNED_SESSIONS: &str = "SELECT id FROM sessions \
+     WHERE project = ?1 AND pinned = 1 ORDER BY last_at DESC, id DESC LIMIT ?2";
+
+/// Every pinned record of these projects: observations, prompts and summaries.
+pub fn pinned_records(
+    rx: &Rx<'_>,
+    projects: &[i64],
+    limit: usize,
+) -> Result<Vec<Observation>, OpError> {
+    let mut found = pinned(rx, projects, limit)?;
+    for (project, query) in
+        projects.iter().flat_map(|id| [(id, PINNED_TALK), (id, PINNED_SESSIONS)])
+    {
+        let ids: Vec<i64> = rx.sql(|db| {
+            let mut select = db.prepare_cached(query)?;
+            select.query_map(params![project, limit], |row| row.cell(0))?.collect()
+        })?;
+        found.extend(get(rx, &ids)?);
+    }
+    Ok(newest_first(found, limit))
+}
+
+pub(crate) const LATELY: &str = "WHERE o.project = ?1 AND o.kind = ?2 AND o.at >= ?3 \
+     ORDER BY o.at DESC, o.id DESC LIMIT ?4";
+/// The condition of the index `observations_runs`, to the letter.
+pub(crate) const RUNS: &str = "WHERE o.project = ?1 AND instr(o.metadata, '\"run\":{') > 0 \
+     AND o.at >= ?2 ORDER BY o.at DESC, o.id DESC LIMIT ?3";
+
+/// The newest observations of these kinds in these projects from this time on, newest first.
+pub fn lately(
+    rx: &Rx<'_>,
+    projects: &[i64],
+    kinds: &[ObsType],
+    since: i64,
+    limit: usize,
+) -> Result<Vec<Observation>, OpError> {
+    let mut found = Vec::new();
+    for project in projects {
+        for kind in kinds {
+            found.extend(select(rx, LATELY, params![project, kind.word(), since, limit])?);
+        }
+    }
+    Ok(newest_first(found, limit))
+}
+
+/// The newest runs of tests and builds in these projects from this time on, newest first.
+pub fn runs(
+    rx: &Rx<'_>,
+    projects: &[i64],
+    since: i64,
+    limit: usize,
+) -> Result<Vec<Observation>, OpError> {
+    let mut found = Vec::new();
+    for project in projects {
+        found.extend(select(rx, RUNS, params![project, since, limit])?);
+    }
+    Ok(newest_first(found, limit))
+}
+
+pub(crate) const EDITED_PATHS: &str = "SELECT f.path FROM observations o \
+     JOIN paths f ON f.id = o.file WHERE o.project = ?1 AND o.kind = ?2 \
+     ORDER BY o.at DESC, o.id DESC LIMIT ?3";
+
+/// The files that were edited last in a project, and as many that were written last.
+pub fn edited_paths(rx: &Rx<'_>, project: i64, limit: usize) -> Result<Vec<String>, OpError> {
+    let mut paths = Vec::new();
+    for kind in [ObsType::FileEdit, ObsType::FileWrite] {
+        let given = params![project, kind.word(), limit];
+        let found: Vec<String> = rx.sql(|db| {
+            db.prepare_cached(EDITED_PATHS)?.query_map(given, |row| row.cell(0))?.collect()
+        })?;
+        paths.extend(found);
+    }
+    Ok(paths)
+}
+
+fn newest_first(mut found: Vec<Observation>, limit: usize) -> Vec<Observation> {
+    found.sort_by_key(|seen| std::cmp::Reverse((seen.at_ms, seen.id)));
+    found.truncate(limit);
+    found
+}
+
 /// A prompt as the observation of somebody who spoke.
 fn prompt(rx: &Rx<'_>, id: i64) -> Result<Option<Observation>, OpError> {
     let Some(prompt) = prompts::by_id(rx, id)? else { return Ok(None) };

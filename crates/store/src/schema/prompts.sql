@@ -16,3 +16,4 @@ CREATE INDEX IF NOT EXISTS prompts_by_session ON prompts (session, at);
 CREATE INDEX IF NOT EXISTS prompts_by_project ON prompts (project, at);
 CREATE UNIQUE INDEX IF NOT EXISTS prompts_by_agent_id
   ON prompts (session, agent_prompt_id) WHERE agent_prompt_id IS NOT NULL;
+CREATE INDEX IF NOT EXISTS prompts_pinned ON prompts (project, at) WHERE pinned = 1;

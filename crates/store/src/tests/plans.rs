@@ -7,15 +7,16 @@ use super::desk::{Deed, Desk};
 use crate::observations::{fold, read};
 use crate::search::filter;
 use crate::{
-    commits, history, hook_events, paths, projects, prompts, receipts, recent, retention, sessions,
+    commits, history, hook_events, open_ends, paths, projects, prompts, receipts, recent,
+    retention, sessions,
 };
 
 /// @obs_no_scan
 #[test]
 fn what_is_looked_up_often_never_scans() {
     let desk = Desk::new();
-    let joined =
-        [read::BEFORE, read::AFTER].map(|condition| format!("{} {condition}", read::COLUMNS));
+    let joined = [read::BEFORE, read::AFTER, read::LATELY, read::RUNS]
+        .map(|condition| format!("{} {condition}", read::COLUMNS));
     let plain = [
         commits::BEGINNING,
         commits::WITH_HASH,
@@ -25,6 +26,9 @@ fn what_is_looked_up_often_never_scans() {
         history::TOUCH,
         history::TOUCHES,
         history::TOUCHING,
+        open_ends::EDITED,
+        open_ends::FOLLOWED,
+        open_ends::LAST_COMMIT,
         paths::BY_NAME,
         paths::BY_PATH,
         paths::FORGET,
@@ -35,8 +39,12 @@ fn what_is_looked_up_often_never_scans() {
         prompts::INTENTS,
         prompts::NEWEST,
         prompts::SAID,
+        prompts::SAID_LATELY,
         read::DEED,
         read::DONE,
+        read::EDITED_PATHS,
+        read::PINNED_SESSIONS,
+        read::PINNED_TALK,
         read::SAID_AFTER,
         read::SAID_BEFORE,
         read::SAID_LATELY,

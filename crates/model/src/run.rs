@@ -1,0 +1,133 @@
+//! Runs of tests and builds as records tell them, and which of them are red.
+
+use serde_json::Value;
+
+use crate::limits;
+use crate::observation::Observation;
+
+/// What makes two runs the same one: a later run of the same key replaces an earlier one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunKey<'a> {
+    pub program: &'a str,
+    pub subcommand: &'a str,
+    /// Where it ran, below the project's root; empty for the root itself.
+    pub directory: &'a str,
+}
+
+impl<'a> RunKey<'a> {
+    /// The key of a run that came to an end; none for other records.
+    pub fn of(seen: &'a Observation) -> Option<RunKey<'a>> {
+        let metadata = seen.metadata.as_ref()?;
+        let run = metadata.get("run")?;
+        let is = |name: &str| metadata.get(name).and_then(Value::as_bool) == Some(true);
+        if is("is_interrupt") || is("background") {
+            return None;
+        }
+        let word = |value: &'a Value, name: &str| value.get(name).and_then(Value::as_str);
+        Some(RunKey {
+            program: word(metadata, "program")?,
+            subcommand: word(metadata, "subcommand").unwrap_or_default(),
+            directory: word(run, "directory").unwrap_or_default(),
+        })
+    }
+}
+
+/// The runs that are red: of each key the newest run, if it failed. A newest run whose result is unknown
+/// may have passed, so that it is not red.
+pub fn red<'a>(newest_first: impl IntoIterator<Item = &'a Observation>) -> Vec<&'a Observation> {
+    let mut keys: Vec<RunKey<'a>> = Vec::new();
+    let mut red = Vec::new();
+    for seen in newest_first {
+        let Some(key) = RunKey::of(seen) else { continue };
+        if keys.contains(&key) {
+            continue;
+        }
+        keys.push(key);
+        if result(seen) == Some("failed") {
+            red.push(seen);
+        }
+    }
+    red
+}
+
+/// `passed`, `failed` or `unknown`.
+pub fn result(seen: &Observation) -> Option<&str> {
+    seen.metadata.as_ref()?.get("run")?.get("result")?.as_str()
+}
+
+/// What a red run is told as: its command, where it ran, and the test that failed or the first error.
+pub fn told(seen: &Observation) -> String {
+    let line = text::line_of_words(&seen.content, limits::RED_COMMAND_CHARS);
+    let directory = RunKey::of(seen).map_or("", |key| key.directory);
+    let place = match directory {
+        "" => String::new(),
+        directory => format!(" in {directory}"),
+    };
+    let finding = seen.error().map(text::telling::finding).unwrap_or_default();
+    match text::line_of_words(finding, limits::RED_FINDING_CHARS) {
+        finding if finding.is_empty() => format!("`{line}`{place}"),
+        finding => format!("`{line}`{place}: {finding}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::observation::ObsType;
+
+    fn run(id: i64, line: &str, metadata: Value) -> Observation {
+        Observation {
+            id,
+            timestamp: id,
+            session_id: "s".into(),
+            project: "p".into(),
+            obs_type: ObsType::Command,
+            source_event: "PostToolUse".into(),
+            tool_name: None,
+            file_path: None,
+            content: line.into(),
+            metadata: Some(metadata),
+            is_pinned: false,
+            prompt_id: None,
+            agent: "claude-code".into(),
+            agent_id: None,
+            damaged: false,
+            at_ms: id * 1000,
+            project_row: 1,
+        }
+    }
+
+    fn ended(program: &str, directory: &str, result: &str) -> Value {
+        json!({ "program": program, "run": { "result": result, "directory": directory } })
+    }
+
+    #[test]
+    fn a_run_is_red_if_the_newest_of_its_kind_and_directory_failed() {
+        let mut stopped = ended("jest", "", "failed");
+        stopped["is_interrupt"] = json!(true);
+        let runs = [
+            run(9, "npx jest", stopped),
+            run(8, "npx jest", ended("jest", "", "passed")),
+            run(7, "npx jest", ended("jest", "", "failed")),
+            run(6, "npx jest", ended("jest", "web", "failed")),
+            run(5, "tsc | head", ended("tsc", "", "unknown")),
+            run(4, "tsc", ended("tsc", "", "failed")),
+            run(3, "pytest", ended("pytest", "", "failed")),
+            run(2, "pytest", ended("pytest", "", "passed")),
+            run(1, "ls", json!({})),
+        ];
+        let ids: Vec<i64> = red(&runs).into_iter().map(|run| run.id).collect();
+        assert_eq!(ids, [6, 3]);
+    }
+
+    #[test]
+    fn a_red_run_names_its_command_its_place_and_what_failed() {
+        let mut metadata = ended("jest", "web", "failed");
+        metadata["error"] = json!("Exit code 1\n✕ adds up (3 ms)");
+        let seen = run(1, "npx jest", metadata);
+        assert_eq!(told(&seen), "`npx jest` in web: ✕ adds up (3 ms)");
+        assert_eq!(told(&run(1, "make", ended("make", "", "failed"))), "`make`");
+    }
+}

@@ -1,0 +1,125 @@
+//! What a session left open: a prompt that was not answered, runs that are red, and files that were
+//! edited after the last commit.
+
+use model::observation::{ObsType, Observation};
+use model::session::{Prompt, Session};
+use model::{OpError, limits, run};
+use rusqlite::{OptionalExtension, Row, params};
+
+use crate::cells::Cells as _;
+use crate::tx::Rx;
+use crate::{observations, projects, prompts};
+
+/// The open ends of one session.
+#[derive(Clone, Debug, Default)]
+pub struct OpenEnds {
+    /// The last prompt, if neither an answer nor an edit nor a commit followed it.
+    pub prompt: Option<Prompt>,
+    /// Runs whose newest one failed, newest first.
+    pub red: Vec<Observation>,
+    /// Files that were edited after the last commit, the last first.
+    pub uncommitted: Vec<EditedFile>,
+}
+
+/// A file and its last edit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EditedFile {
+    /// The record of the edit.
+    pub id: i64,
+    pub at: i64,
+    pub path: String,
+}
+
+pub(crate) const FOLLOWED: &str = "SELECT 1 FROM observations WHERE session = ?1 AND at >= ?2 \
+     AND kind IN ('answer', 'file_edit', 'file_write', 'git_commit') AND failed = 0 \
+     AND (kind <> 'answer' OR agent_id IS NULL) LIMIT 1";
+pub(crate) const LAST_COMMIT: &str = "SELECT at FROM observations WHERE project = ?1 \
+     AND kind = 'git_commit' AND at >= ?2 ORDER BY at DESC, id DESC LIMIT 1";
+pub(crate) const EDITED: &str = "SELECT o.id, o.at, f.path FROM observations o \
+     JOIN paths f ON f.id = o.file WHERE o.project = ?1 AND o.kind = ?2 AND o.at > ?3 \
+     AND o.session = ?4 AND o.failed = 0 ORDER BY o.at DESC, o.id DESC LIMIT ?5";
+
+/// What this session left open.
+pub fn of_session(rx: &Rx<'_>, session: &Session) -> Result<OpenEnds, OpError> {
+    let runs = observations::runs(
+        rx,
+        &[session.project_id],
+        session.started_at,
+        limits::SUMMARY_RUNS_READ,
+    )?;
+    let own: Vec<Observation> =
+        runs.into_iter().filter(|run| run.session_id == session.session_id).collect();
+    Ok(OpenEnds {
+        prompt: unanswered(rx, session.id)?,
+        red: run::red(&own).into_iter().cloned().collect(),
+        uncommitted: uncommitted(rx, session)?,
+    })
+}
+
+/// The last prompt of a session, if nothing came of it.
+pub fn unanswered(rx: &Rx<'_>, session: i64) -> Result<Option<Prompt>, OpError> {
+    let Some(prompt) = prompts::last(rx, session)? else { return Ok(None) };
+    let says_enough = prompt.content.split_whitespace().count() >= limits::OPEN_PROMPT_WORDS_MIN;
+    let followed: Option<i64> = rx.sql(|db| {
+        let mut select = db.prepare_cached(FOLLOWED)?;
+        select.query_row(params![session, prompt.at], |row| row.cell(0)).optional()
+    })?;
+    Ok((says_enough && followed.is_none()).then_some(prompt))
+}
+
+/// The files that a session edited after the last commit in its project. Where no commit was recorded for
+/// long, the user commits without the agent, and nothing is known.
+pub fn uncommitted(rx: &Rx<'_>, session: &Session) -> Result<Vec<EditedFile>, OpError> {
+    let since = session.last_at.saturating_sub(limits::BRIEFING_TALK_MS);
+    let committed: Option<i64> = rx.sql(|db| {
+        let mut select = db.prepare_cached(LAST_COMMIT)?;
+        select.query_row(params![session.project_id, since], |row| row.cell(0)).optional()
+    })?;
+    let Some(committed) = committed else { return Ok(Vec::new()) };
+    let after = committed.max(session.started_at - 1);
+    let read =
+        |row: &Row<'_>| Ok(EditedFile { id: row.cell(0)?, at: row.cell(1)?, path: row.cell(2)? });
+    let mut edits: Vec<EditedFile> = Vec::new();
+    for kind in [ObsType::FileEdit, ObsType::FileWrite] {
+        let most = limits::BRIEFING_READ_EDITS;
+        let given = params![session.project_id, kind.word(), after, session.id, most];
+        let found: Vec<EditedFile> =
+            rx.sql(|db| db.prepare_cached(EDITED)?.query_map(given, read)?.collect())?;
+        edits.extend(found);
+    }
+    edits.sort_by_key(|edit| std::cmp::Reverse((edit.at, edit.id)));
+    let roots = projects::roots(rx, &[session.project_id])?;
+    let below = |path: &str, root: &String| {
+        path.strip_prefix(root.trim_end_matches('/')).is_some_and(|rest| rest.starts_with('/'))
+    };
+    // A file elsewhere belongs to no commit of the project.
+    edits.retain(|edit| roots.is_empty() || roots.iter().any(|root| below(&edit.path, root)));
+    let mut files: Vec<EditedFile> = Vec::new();
+    for edit in edits {
+        if !files.iter().any(|file| file.path == edit.path) {
+            files.push(edit);
+        }
+    }
+    Ok(files)
+}
+
+impl OpenEnds {
+    /// The open ends as the next steps of the session's summary.
+    pub(crate) fn next_steps(&self) -> Vec<String> {
+        let line = |text: &str| text::line_of_words(text, limits::SUMMARY_LINE_CHARS_MAX);
+        let mut steps = Vec::new();
+        steps.extend(self.prompt.iter().map(|prompt| line(&format!("answer: {}", prompt.content))));
+        let red = self.red.iter().take(limits::RED_RUNS_TOLD);
+        steps.extend(red.map(|seen| line(&format!("fix: {}", run::told(seen)))));
+        if !self.uncommitted.is_empty() {
+            let names: Vec<&str> = self.uncommitted.iter().map(|file| name(&file.path)).collect();
+            steps.push(line(&format!("commit: {}", names.join(", "))));
+        }
+        steps
+    }
+}
+
+/// The last part of a path.
+fn name(path: &str) -> &str {
+    path.rsplit('/').find(|part| !part.is_empty()).unwrap_or(path)
+}
