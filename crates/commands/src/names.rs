@@ -19,7 +19,7 @@ const NUDGE: Name = Name {
     prefix: "",
 };
 
-const NMEM: Name = Name {
+pub(crate) const NMEM: Name = Name {
     word: "nmem",
     about: "Memory of what coding agents did, captured by hooks and found again",
     group: None,
@@ -60,6 +60,11 @@ const NMEM: Name = Name {
         Saying {
             word: "context",
             command: &["briefing"],
+            defaults: &[Default {
+                param: "form",
+                json: r#""nmem""#,
+                doc: "What it looks like; `nmem` is the form of the specification",
+            }],
             nothing: Some(r#"{"text":""}"#),
             pretty: Some(context),
             ..Saying::SAME

@@ -3,6 +3,8 @@
 
 use model::hook::{Source, ToolUse};
 use model::situation::Situation;
+use schemars::JsonSchema;
+use serde::Deserialize;
 use store::Store;
 
 use crate::config::Config;
@@ -14,12 +16,24 @@ pub struct Moment<'a> {
     pub session: Option<&'a str>,
     /// The project that is asked about, where it is not the one of the situation.
     pub project: Option<&'a str>,
+    pub form: BriefingForm,
     /// Where the agent stands.
     pub situation: &'a Situation,
     /// Milliseconds since 1970, UTC.
     pub now: i64,
     pub config: &'a Config,
     pub store: &'a Store,
+}
+
+/// What a briefing looks like.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum BriefingForm {
+    /// What is open, the last sessions, what was learned, files in progress.
+    #[default]
+    Sections,
+    /// Intents and tables of records, as the specification of `nmem` has it.
+    Nmem,
 }
 
 /// What just happened, as far as an answer depends on it.

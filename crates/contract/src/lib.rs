@@ -14,7 +14,7 @@ pub mod scheme;
 pub mod table;
 mod tool;
 
-pub use candidate::{Candidate, Form, Moment, Occasion, Section};
+pub use candidate::{BriefingForm, Candidate, Form, Moment, Occasion, Section};
 pub use config::{Config, ConfigKey, ConfigKind, TextForm};
 pub use cx::{CallStore, Cx};
 pub use model::{Caller, Code, OpError, Reply, Request, Road, Tier};

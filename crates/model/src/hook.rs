@@ -80,8 +80,19 @@ pub enum Happening {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<Redacted<String>>,
     },
+    /// What an agent was told by a process that could only read the store: the receipts of it.
+    Told(Vec<ToldEntry>),
     /// Known or not: it is counted as a sign of life and nothing else is kept.
     Other,
+}
+
+/// One entry that an agent was told, as its receipt has it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToldEntry {
+    pub path: String,
+    pub stamp: i64,
+    pub reason: String,
+    pub tokens: u64,
 }
 
 /// The last message of an agent in a turn.

@@ -1,17 +1,21 @@
-//! What a session is told when it starts: what the user asked for lately and what came of it, in this
-//! project and in others. These are candidates; how many fit and how they look is the assembler's.
+//! What a session is told when it starts, as candidates; the assembler decides how many fit.
+//!
+//! `sections` is the briefing itself: what is open, the last sessions, what was learned, files in
+//! progress. `nmem` is the form of that specification. What a prompt is about is here.
 
-use std::collections::HashSet;
+mod learned;
+mod nmem;
+mod others;
+mod sections;
+mod work;
 
-use contract::{Candidate, Form, Moment, Occasion, Section};
+use contract::{BriefingForm, Candidate, Form, Moment, Occasion, Section};
 use model::hook::Source;
 use model::observation::{ObsType, Observation};
 use model::rank::{self, Score};
-use model::session::Prompt;
 use model::{OpError, limits, time};
-use store::recent::{self, RecentQuery, Taken};
 use store::search::{self, Filter};
-use store::{Rx, observations, pauses, projects, prompts};
+use store::{Rx, observations, pauses, projects};
 use text::query;
 
 use crate::place::{DiskPlaces, Places as _};
@@ -40,29 +44,23 @@ pub(crate) fn candidates(
     let question = question(moment, places);
     moment.store.read(|rx| {
         let scope = question.scope(rx)?;
-        let brief = Brief {
+        let brief = BriefingReader {
             rx,
             now: moment.now - moment.now.rem_euclid(MINUTE_MS),
             // What a session that lost its memory did itself is what it needs most.
             without: moment.session.filter(|_| !source.forgot()),
+            session: moment.session,
             source,
         };
-        let own = scope.ids().unwrap_or_default();
-        let mut found = brief.intents(&own)?;
+        let others = match scope.is_all() || moment.config.boolean(OTHER_PROJECTS) {
+            true => Some(brief.others(&scope, moment.now)?),
+            false => None,
+        };
+        let mut found = match moment.form {
+            BriefingForm::Sections => sections::candidates(&brief, &scope, others.as_deref())?,
+            BriefingForm::Nmem => nmem::candidates(&brief, &scope, others.as_deref())?,
+        };
         found.extend(withheld.map(warning));
-        if !own.is_empty() {
-            found.extend(brief.rows(&own, &brief.local(&scope))?);
-        }
-        if scope.is_all() || moment.config.boolean(OTHER_PROJECTS) {
-            // Of a project that is paused nobody is told anything.
-            let paused = pauses::list(rx, moment.now)?;
-            let is_paused = |id: i64| paused.iter().any(|pause| pause.project == Some(id));
-            let others: Vec<i64> = projects::ids(rx)?
-                .into_iter()
-                .filter(|id| !own.contains(id) && !is_paused(*id))
-                .collect();
-            found.extend(brief.rows(&others, &brief.elsewhere())?);
-        }
         Ok(found)
     })
 }
@@ -91,7 +89,13 @@ fn related(
         let scope = question.scope(rx)?;
         let projects = scope.ids();
         let filter = Filter { projects: projects.as_deref(), ..Filter::default() };
-        let brief = Brief { rx, now: moment.now, without: moment.session, source: Source::Startup };
+        let brief = BriefingReader {
+            rx,
+            now: moment.now,
+            without: moment.session,
+            session: moment.session,
+            source: Source::Startup,
+        };
         let section = Section {
             order: 1,
             title: "Earlier, about this".to_owned(),
@@ -147,111 +151,35 @@ fn warning(line: String) -> Candidate {
     }
 }
 
-struct Brief<'a> {
+/// What a briefing is read from, and for whom.
+struct BriefingReader<'a> {
     rx: &'a Rx<'a>,
     now: i64,
     /// The session whose own records are left out.
     without: Option<&'a str>,
+    /// The session that is briefed, if it is known.
+    session: Option<&'a str>,
     source: Source,
 }
 
-impl Brief<'_> {
-    /// What the user asked for in this project and what led to something.
-    fn intents(&self, projects: &[i64]) -> Result<Vec<Candidate>, OpError> {
-        let said = prompts::intents(self.rx, projects, None, 2 * limits::BRIEFING_INTENTS_MAX)?;
-        let told = said.into_iter().filter(|prompt| self.is_of_another(&prompt.session_id));
-        Ok(told.take(limits::BRIEFING_INTENTS_MAX).map(|prompt| self.intent(&prompt)).collect())
+impl BriefingReader<'_> {
+    /// The other projects, without those that are paused: nothing is told of them anywhere.
+    fn others(&self, scope: &Scope, now: i64) -> Result<Vec<i64>, OpError> {
+        let own = scope.ids().unwrap_or_default();
+        let paused = pauses::list(self.rx, now)?;
+        let is_paused = |id: i64| paused.iter().any(|pause| pause.project == Some(id));
+        let mut others = projects::ids(self.rx)?;
+        others.retain(|id| !own.contains(id) && !is_paused(*id));
+        Ok(others)
     }
 
-    fn intent(&self, prompt: &Prompt) -> Candidate {
-        let count = prompt.actions;
-        let actions = if count == 1 { "1 action".to_owned() } else { format!("{count} actions") };
-        let said = text::one_line(&prompt.content, limits::BRIEFING_INTENT_CHARS);
-        // What was said cannot end its own quotation.
-        let said = said.replace('"', "'");
-        let line = format!("[{}] \"{said}\" → {actions}", time::age(prompt.at, self.now));
-        Candidate {
-            path: format!("obs://{}", prompt.id),
-            stamp: prompt.at,
-            section: Section {
-                order: 1,
-                title: "Recent Intents".to_owned(),
-                form: Form::Bullets,
-                gives_way: 1,
-                floor: limits::BRIEFING_INTENTS_FLOOR,
-                rows_max: limits::BRIEFING_INTENTS_MAX,
-            },
-            score: rank::recency(prompt.at, self.now),
-            reasons: vec![format!("asked for, and led to {actions}")],
-            cells: vec![line],
-            same_as: None,
-            pinned: prompt.is_pinned,
-        }
-    }
-
-    fn local(&self, scope: &Scope) -> Section {
-        let rows_max = if self.source.forgot() {
-            limits::BRIEFING_LOCAL_RECOVERY_MAX
-        } else {
-            limits::BRIEFING_LOCAL_MAX
-        };
-        Section {
-            order: 2,
-            title: scope.name().unwrap_or("This project").to_owned(),
-            form: Form::Table(HEADINGS),
-            gives_way: 2,
-            floor: limits::BRIEFING_LOCAL_FLOOR,
-            rows_max,
-        }
-    }
-
-    fn elsewhere(&self) -> Section {
-        let rows_max = if self.source.forgot() {
-            limits::BRIEFING_CROSS_RECOVERY_MAX
-        } else {
-            limits::BRIEFING_CROSS_MAX
-        };
-        Section {
-            order: 3,
-            title: "Other projects".to_owned(),
-            form: Form::Table(HEADINGS),
-            gives_way: 0,
-            floor: 0,
-            rows_max,
-        }
-    }
-
-    /// The best records of these projects, and what is pinned there.
-    fn rows(&self, projects: &[i64], section: &Section) -> Result<Vec<Candidate>, OpError> {
-        let score = |kind, at| rank::recent(kind, at, None, self.now).total;
-        let mut found = Vec::new();
-        for pinned in observations::pinned(self.rx, projects, section.rows_max)? {
-            found.push(self.row(&pinned, section));
-        }
-        let mut files: HashSet<String> = HashSet::new();
-        let mut taken = 0;
-        let query = RecentQuery {
-            projects: Some(projects),
-            before: None,
-            after: None,
-            score: &|_, kind, at| score(kind, at),
-        };
-        recent::best(self.rx, &query, |seen, _| {
-            // A failure does not stand in the way of what was done to the file.
-            let failed = has_failed(&seen);
-            let new =
-                failed || seen.file_path.as_ref().is_none_or(|path| files.insert(path.clone()));
-            if new && !seen.is_pinned && self.is_worth_telling(&seen) {
-                found.push(self.row(&seen, section));
-                taken += usize::from(!failed);
-            }
-            if taken < section.rows_max { Taken::GoOn } else { Taken::Enough }
-        })?;
-        Ok(found)
-    }
-
+    /// Whether a record may be a row: no bare session marker, nothing that only looked, nothing that the
+    /// session knows itself.
     fn is_worth_telling(&self, seen: &Observation) -> bool {
-        !seen.obs_type.is_mark() && self.is_of_another(&seen.session_id)
+        let looked =
+            matches!(seen.obs_type, ObsType::Command | ObsType::CommandError | ObsType::Github)
+                && agents::is_read_only(&seen.content);
+        !seen.obs_type.is_mark() && !looked && self.is_of_another(&seen.session_id)
     }
 
     fn is_of_another(&self, session: &str) -> bool {

@@ -15,6 +15,7 @@ use text::secrets::{Profile, Redacted, redact, redact_json};
 
 use crate::exclude;
 use crate::place::Places;
+use crate::run_place;
 use crate::settings::Settings;
 
 /// Keeps what is worth keeping of an event. While capture is paused, and in a project that the user
@@ -57,10 +58,13 @@ pub(crate) fn ingest(
         Happening::Prompted(text) => prompted(tx, event, seen, text),
         Happening::ToolUsed(_) if exclude::hides(places, event) => Ok(()),
         Happening::ToolUsed(tool) => {
+            let run = run_place::with_directory(tool, event, facts.root.as_deref());
+            let metadata = run.as_ref().unwrap_or(&tool.metadata);
             // What waited in the spool has it already.
             let checkout = place.checkout.as_ref().filter(|_| event.stood.is_none());
-            let metadata = checkout.map(|checkout| tool.metadata.with(checkout));
-            used(tx, event, seen, (tool, metadata.as_ref().unwrap_or(&tool.metadata)), settings)
+            let located = checkout.map(|checkout| metadata.with(checkout));
+            let metadata = located.as_ref().unwrap_or(metadata);
+            used(tx, event, seen, (tool, metadata), settings)
         }
         Happening::Answered(answer) => {
             if settings.answers {
@@ -85,6 +89,7 @@ pub(crate) fn ingest(
         | Happening::SubagentEnded
         | Happening::Compacted
         | Happening::CwdChanged(_)
+        | Happening::Told(_)
         | Happening::Other => Ok(()),
     }
 }

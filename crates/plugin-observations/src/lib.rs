@@ -23,6 +23,7 @@ mod project;
 mod purge;
 mod recent;
 mod recent_context;
+mod run_place;
 mod scheme;
 mod scope;
 mod scrub;

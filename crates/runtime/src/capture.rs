@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use contract::{Config, Plugin};
-use model::OpError;
-use model::hook::HookEvent;
-use store::{Tx, hook_events};
+use model::hook::{Happening, HookEvent, ToldEntry};
+use model::{OpError, limits};
+use store::receipts::{self, NewReceipt};
+use store::{Tx, hook_events, sessions};
 
 /// Records the event and lets the plugins keep what they want of it; says whether it was new.
 pub(crate) fn record(
@@ -17,6 +18,26 @@ pub(crate) fn record(
     let is_new = hook_events::record(tx, event.record())?;
     if is_new {
         plugins.iter().try_for_each(|plugin| plugin.observe(event, tx, config))?;
+        if let Happening::Told(entries) = &event.what
+            && let Some(session) = sessions::id_of(tx, &event.session)?
+        {
+            keep_receipts(tx, (session, event.at), entries)?;
+        }
     }
     Ok(is_new)
+}
+
+/// Keeps the receipts of what a session was told at this time.
+pub(crate) fn keep_receipts(
+    tx: &Tx<'_>,
+    (session, at): (i64, i64),
+    entries: &[ToldEntry],
+) -> Result<(), OpError> {
+    // A text has no more lines.
+    for entry in entries.iter().take(limits::BRIEFING_LINES_RECOVERY_MAX) {
+        let ToldEntry { path, stamp, reason, tokens } = entry;
+        let new = NewReceipt { session, at, path, stamp: *stamp, reason, tokens: *tokens };
+        receipts::add(tx, &new)?;
+    }
+    Ok(())
 }

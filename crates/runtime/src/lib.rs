@@ -27,4 +27,4 @@ mod tests;
 pub use builtin::hook::{EventParams, read_event};
 pub use host::{Host, HostFacts};
 pub use runtime::{Kit, Runtime, Setup, check_database};
-pub use tell::deadline;
+pub use tell::{HookReply, deadline};

@@ -5,14 +5,14 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use contract::{Candidate, Moment, Occasion};
-use model::hook::{BRIEFING_TITLES, Happening, HookEvent};
+use contract::{BriefingForm, Candidate, Moment, Occasion};
+use model::hook::{BRIEFING_TITLES, Happening, HookEvent, ToldEntry};
 use model::situation::Situation;
-use model::{OpError, limits};
-use store::receipts::{self, NewReceipt};
-use store::{Rx, Write, sessions};
+use model::{CallId, OpError, limits};
+use store::{Rx, Write, receipts, sessions};
 
 use crate::assemble::{Assembled, Budget, assemble};
+use crate::capture::keep_receipts;
 use crate::runtime::{Inner, Runtime};
 
 /// Title of a briefing.
@@ -97,19 +97,27 @@ impl Telling {
 #[derive(Clone, Copy, PartialEq)]
 enum Receipt {
     Needed,
-    IfPossible,
+    /// The caller leaves it in the spool.
+    ByCaller,
+}
+
+/// What an agent is told about an event.
+pub struct HookReply {
+    pub text: String,
+    /// The receipt as an event for the spool, where the store did not take it.
+    pub receipt: Option<Box<HookEvent>>,
 }
 
 impl Runtime {
     /// What the agent is told about an event that it brought at this time and that waits in the spool,
-    /// unless this process has already taken it in. A store that takes in nothing is read all the same;
-    /// then there is no receipt of what was told.
-    pub fn tell(&self, event: &HookEvent, started: Instant) -> Option<String> {
+    /// unless this process has already ingested it. A store that can only be read is read all the
+    /// same; the caller then leaves the receipt in the spool.
+    pub fn tell(&self, event: &HookEvent, started: Instant) -> Option<HookReply> {
         let until = started + deadline(event);
         if !self.inner.store.only_reads() {
             self.inner.ingest_first(event, until);
         }
-        self.inner.told(event, Some(until), Receipt::IfPossible)
+        self.inner.told(event, Some(until), BriefingForm::Sections, Receipt::ByCaller)
     }
 }
 
@@ -125,11 +133,22 @@ impl Inner {
 
     /// What the agent is told about an event that was just recorded. Trouble is logged, not told: a
     /// late or missing answer is no reason to disturb the agent.
-    pub(crate) fn tell(&self, event: &HookEvent, until: Option<Instant>) -> Option<String> {
-        self.told(event, until, Receipt::Needed)
+    pub(crate) fn tell(
+        &self,
+        event: &HookEvent,
+        until: Option<Instant>,
+        form: BriefingForm,
+    ) -> Option<String> {
+        self.told(event, until, form, Receipt::Needed).map(|reply| reply.text)
     }
 
-    fn told(&self, event: &HookEvent, until: Option<Instant>, receipt: Receipt) -> Option<String> {
+    fn told(
+        &self,
+        event: &HookEvent,
+        until: Option<Instant>,
+        form: BriefingForm,
+        receipt: Receipt,
+    ) -> Option<HookReply> {
         let occasion = self.may_tell(event)?;
         // Tools run side by side: what one hook is about to tell, another must know of.
         let _telling = self.telling.of(&event.session);
@@ -139,6 +158,7 @@ impl Inner {
             occasion,
             session: Some(&event.session),
             project: None,
+            form,
             situation: &situation,
             now: (self.clock)(),
             config: &self.config,
@@ -149,13 +169,17 @@ impl Inner {
             if made.text.is_empty() || !in_time() {
                 return Ok(None);
             }
-            if receipt == Receipt::Needed {
-                self.keep_receipt(&event.session, moment.now, &made)?;
-            } else if !self.store.only_reads() {
-                // The agent needs the text more than we need to know of it.
-                let _ = self.keep_receipt(&event.session, moment.now, &made);
-            }
-            Ok(in_time().then_some(made.text))
+            let entries = entries(&made);
+            let kept = match self.store.only_reads() {
+                true => Err(OpError::unavailable("the store can only be read")),
+                false => self.keep_receipt(&event.session, moment.now, entries.clone()),
+            };
+            let left = match kept {
+                Ok(()) => None,
+                Err(error) if receipt == Receipt::Needed => return Err(error),
+                Err(_) => Some(Box::new(spooled_receipt(event, moment.now, entries))),
+            };
+            Ok(in_time().then_some(HookReply { text: made.text, receipt: left }))
         });
         told.unwrap_or_else(|error| {
             self.log.warn("tell", format_args!("nothing told: {}", error.code.row().word));
@@ -181,29 +205,39 @@ impl Inner {
         Ok(assemble(title, candidates, budget))
     }
 
-    fn keep_receipt(&self, session: &str, at: i64, made: &Assembled) -> Result<(), OpError> {
-        let (name, told) = (session.to_owned(), made.told.clone());
+    fn keep_receipt(&self, session: &str, at: i64, entries: Vec<ToldEntry>) -> Result<(), OpError> {
+        let name = session.to_owned();
         let write = Write { at, ..Write::default() };
         let kept = self.store.write(write, move |tx| {
             let Some(session) = sessions::id_of(tx, &name)? else {
                 return Err(OpError::not_found("the session is not known"));
             };
-            for told in &told {
-                receipts::add(
-                    tx,
-                    &NewReceipt {
-                        session,
-                        at,
-                        path: &told.path,
-                        stamp: told.stamp,
-                        reason: &told.reasons.join("; "),
-                        tokens: told.tokens as u64,
-                    },
-                )?;
-            }
-            Ok(())
+            keep_receipts(tx, (session, at), &entries)
         });
         kept.map(drop)
+    }
+}
+
+/// What was told, as its receipts have it.
+fn entries(made: &Assembled) -> Vec<ToldEntry> {
+    let entry = |told: &crate::assemble::Told| ToldEntry {
+        path: told.path.clone(),
+        stamp: told.stamp,
+        reason: told.reasons.join("; "),
+        tokens: told.tokens as u64,
+    };
+    made.told.iter().map(entry).collect()
+}
+
+/// The receipt as an event of the same session. It follows the event that was answered: that one makes the
+/// session known, and after a compact it makes earlier receipts outdated.
+fn spooled_receipt(event: &HookEvent, now: i64, entries: Vec<ToldEntry>) -> HookEvent {
+    HookEvent {
+        id: CallId(event.id.0.map(|byte| !byte)),
+        at: now.max(event.at.saturating_add(1)),
+        tool_use_id: None,
+        what: Happening::Told(entries),
+        ..event.clone()
     }
 }
 

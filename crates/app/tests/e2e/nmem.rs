@@ -217,8 +217,12 @@ fn nmem_context_prints_the_briefing_under_its_own_title() {
         told.contains("\"Fix the login bug\" → 4 actions") && told.contains("## web"),
         "{told}"
     );
-    let full = rekindle(&desk, &["briefing"]).ok();
+    let full = rekindle(&desk, &["briefing", "--form", "nmem"]).ok();
     assert_eq!(told, full.replacen("# rekindle context", "# nmem context", 1));
+    let start = json!({ "hook_event_name": "SessionStart", "session_id": "s-new",
+        "cwd": desk.folder, "source": "startup" });
+    let recorded = desk.sh_with("nmem record", start.to_string().as_bytes()).ok();
+    assert_eq!(recorded, told);
     let api = desk.sh("nmem context --project api").ok();
     assert!(api.contains("## api\n"), "{api}");
     let nowhere = desk.sh("nmem context --project nowhere");

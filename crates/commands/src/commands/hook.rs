@@ -88,7 +88,11 @@ pub fn take(event: &str, agent: Option<&str>, db: Option<&Path>) {
     }
     if matches!(event.what, Happening::SessionStarted(_) | Happening::Prompted(_)) {
         // Whatever goes wrong here, the event is safe and the agent is not to be disturbed.
-        if let Some(answer) = answer_in_time(*event, locations.clone(), started) {
+        if let Some((answer, receipt)) = answer_in_time(*event, locations.clone(), started) {
+            if let Some(receipt) = receipt {
+                // The agent needs the text more than we need to know of it.
+                let _ = client::spool::leave(&locations, &receipt);
+            }
             let _ = io::stdout().write_all(answer.as_bytes());
         }
     }
@@ -107,9 +111,12 @@ pub(super) fn to_spool(event: &HookEvent, locations: &Locations) -> HookEvent {
     plugin_observations::to_spool(event, client::platform::home(), &excluded, &pauses)
 }
 
+/// An answer in the agent's own form, and its receipt if the store did not take it.
+type Given = (String, Option<Box<HookEvent>>);
+
 /// What the store has to say to this event, if it says so before the agent has waited long enough. Whoever
 /// works on it then is cut off by the end of the process, which harms nothing.
-fn answer_in_time(event: HookEvent, locations: Locations, started: Instant) -> Option<String> {
+fn answer_in_time(event: HookEvent, locations: Locations, started: Instant) -> Option<Given> {
     let left = (started + runtime::deadline(&event)).saturating_duration_since(Instant::now());
     let (sender, answered) = sync_channel(1);
     let work = move || {
@@ -123,7 +130,7 @@ fn answer_in_time(event: HookEvent, locations: Locations, started: Instant) -> O
 /// What the store has to say to this event. Of what waits in the spool it takes in as much as the agent
 /// has patience for, and the event itself in any case. Where somebody else works on the store, as a daemon
 /// that hangs, it is only read.
-fn answer(event: &HookEvent, locations: &Locations, started: Instant) -> Option<String> {
+fn answer(event: &HookEvent, locations: &Locations, started: Instant) -> Option<Given> {
     let config = world::config(&crate::kit::kit().table, locations).ok()?;
     if matches!(event.what, Happening::Prompted(_)) && !config.boolean("briefing.at_prompts") {
         return None;
@@ -138,5 +145,6 @@ fn answer(event: &HookEvent, locations: &Locations, started: Instant) -> Option<
     .ok()?;
     let told = runtime.tell(event, started);
     runtime.close();
-    Some(agents::answer(event, &told?)?.to_string())
+    let reply = told?;
+    Some((agents::answer(event, &reply.text)?.to_string(), reply.receipt))
 }

@@ -58,6 +58,9 @@ fn record(world: &mut World, agent: Option<&str>) -> Result<Option<String>, OpEr
     if let Some(agent) = agent {
         params["agent"] = json!(agent);
     }
+    if world.out.name().word == names::NMEM.word {
+        params["form"] = json!("nmem");
+    }
     match hand_over(world, params) {
         Ok(output) => Ok(output["context"].as_str().map(str::to_owned)),
         Err(error) if is_no_fault_of_the_event(&error, world) => {

@@ -8,6 +8,7 @@ mod projects;
 mod recent;
 mod refining;
 mod searching;
+mod sections;
 mod similar;
 mod walks;
 
@@ -15,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use contract::{Access, Cx, Op, OpError, OpInfo, Operation, Plugin};
-use model::hook::{Happening, HookEvent, Source, ToolUse};
+use model::hook::{Answer, Ends, Happening, HookEvent, Source, ToolUse};
 use model::observation::ObsType;
 use model::situation::Situation;
 use model::{CallId, Caller, Code, Reply, Request, Road as _, Tier};
@@ -141,7 +142,7 @@ impl World {
         let name = match &what {
             Happening::Prompted(_) => "UserPromptSubmit",
             Happening::SessionStarted(_) => "SessionStart",
-            Happening::TurnEnded => "Stop",
+            Happening::TurnEnded | Happening::Answered(_) => "Stop",
             _ => "PostToolUse",
         };
         let event = HookEvent {
@@ -170,6 +171,33 @@ impl World {
 
     pub(super) fn stop(&self, at: (&str, &str), ago: i64) {
         self.feed(at, ago, Happening::TurnEnded);
+    }
+
+    /// The agent's final message of a turn.
+    pub(super) fn answer(&self, at: (&str, &str), ago: i64, text: &str) {
+        let text = redact(text, Profile::Strict);
+        self.feed(at, ago, Happening::Answered(Answer { text, ends: Ends::Turn, failed: false }));
+    }
+
+    /// A run of tests with this program, in the root or below it.
+    pub(super) fn run(&self, at: (&str, &str), ago: i64, line: &str, result: &str, error: &str) {
+        let run = line.rsplit("&& ").next().unwrap_or(line);
+        let program = run.split_whitespace().next();
+        let mut metadata = json!({ "kind": "test", "program": program,
+            "run": { "result": result, "own_exit": true } });
+        let mut kind = ObsType::Command;
+        if result == "failed" {
+            kind = ObsType::CommandError;
+            metadata["failed"] = json!(true);
+            metadata["error"] = json!(error);
+        }
+        self.used(at, ago, (kind, None), line, metadata);
+    }
+
+    pub(super) fn commit(&self, at: (&str, &str), ago: i64, hash: &str, subject: &str) {
+        let metadata = json!({ "commit_hash": hash, "commit_message": subject });
+        let line = format!("git commit -m '{subject}'");
+        self.used(at, ago, (ObsType::GitCommit, None), &line, metadata);
     }
 
     pub(super) fn command(&self, at: (&str, &str), ago: i64, line: &str) {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use contract::{CliShape, Cx, Example, Moment, Occasion, Op, OpInfo};
+use contract::{BriefingForm, CliShape, Cx, Example, Moment, Occasion, Op, OpInfo};
 use model::OpError;
 use model::hook::Source;
 use schemars::JsonSchema;
@@ -40,6 +40,9 @@ pub(super) struct BriefingParams {
     /// What the user said, for `prompt`.
     #[serde(default)]
     prompt: Option<String>,
+    /// What it looks like; `nmem` is the form of that specification.
+    #[serde(default)]
+    form: BriefingForm,
     /// Also say why each line is there, and what was left out.
     #[serde(default)]
     explain: bool,
@@ -101,6 +104,7 @@ impl Op for Briefing {
             },
             session: None,
             project: params.project.as_deref(),
+            form: params.form,
             situation: &cx.caller.situation,
             now: cx.now,
             config: cx.config,

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use agents::{Json, Members};
 use contract::op::read_params;
-use contract::{Access, Cx, Example, Op, OpInfo, Tier};
+use contract::{Access, BriefingForm, Cx, Example, Op, OpInfo, Tier};
 use model::hook::HookEvent;
 use model::{CallId, OpError, time};
 use schemars::JsonSchema;
@@ -41,6 +41,9 @@ pub struct HookParams<P = serde_json::Map<String, Value>> {
     /// Time of the event, in milliseconds since 1970; at most a day ahead of the clock.
     #[serde(default)]
     at: Option<i64>,
+    /// The form of a briefing; `nmem` is that of its specification.
+    #[serde(default)]
+    form: BriefingForm,
 }
 
 /// Parses the body of a hook event. A large one is shortened first, so that the parsed tree stays small.
@@ -105,6 +108,7 @@ pub(crate) struct Incoming {
     event: Arc<HookEvent>,
     /// When the agent stops waiting; none for who waits as long as it takes.
     until: Option<Instant>,
+    form: BriefingForm,
 }
 
 impl Incoming {
@@ -129,9 +133,9 @@ impl Incoming {
         tier: Tier,
         now: i64,
     ) -> Result<Incoming, OpError> {
-        let HookParams { event, payload, agent, id, at } = params;
+        let HookParams { event, payload, agent, id, at, form } = params;
         let payload = Value::Object(payload);
-        let params = HookParams { event, payload: Json::from(&payload), agent, id, at };
+        let params = HookParams { event, payload: Json::from(&payload), agent, id, at, form };
         Incoming::of(params, call, tier, now)
     }
 
@@ -151,7 +155,7 @@ impl Incoming {
         event.check()?;
         // Only a hook goes its way when the answer is late; everybody else waits for it.
         let until = (tier == Tier::Hook).then(|| started + tell::patience(&event));
-        Ok(Incoming { event: Arc::new(event), until })
+        Ok(Incoming { event: Arc::new(event), until, form: params.form })
     }
 
     pub(crate) fn event(&self) -> Arc<HookEvent> {
@@ -178,7 +182,7 @@ impl Incoming {
 
     /// What goes back once the event is committed.
     pub(crate) fn output(&self, inner: &Inner, recorded: bool) -> HookOutput {
-        let context = if recorded { inner.tell(&self.event, self.until) } else { None };
+        let context = if recorded { inner.tell(&self.event, self.until, self.form) } else { None };
         let answer = context.as_ref().and_then(|text| agents::answer(&self.event, text));
         HookOutput { recorded, answer, context }
     }

@@ -1,4 +1,5 @@
-//! What a session is told when it starts: which records, in which order, how many and how often.
+//! What a session is told when it starts, in the form of `nmem`: which records, in which order, how many
+//! and how often. The other form is tested in `sections`.
 
 use std::sync::{Arc, Mutex};
 
@@ -25,7 +26,8 @@ fn world_with(settings: &[(&str, &str)]) -> World {
 }
 
 /// The answer to somebody who stands in the web project.
-fn briefing(world: &World, params: Value) -> Value {
+fn briefing(world: &World, mut params: Value) -> Value {
+    params["form"] = json!("nmem");
     world.call_from(Some(WEB), "briefing", params).unwrap()
 }
 
@@ -36,7 +38,8 @@ fn text(world: &World, params: Value) -> String {
 /// What an agent's session is told as it starts, if anything.
 fn started(world: &World, (session, cwd): (&str, &str), source: &str) -> Option<String> {
     let payload = json!({ "session_id": session, "cwd": cwd, "source": source });
-    let reply = world.ask("hook", json!({ "event": "SessionStart", "payload": payload }));
+    let event = json!({ "event": "SessionStart", "payload": payload, "form": "nmem" });
+    let reply = world.ask("hook", event);
     reply["context"].as_str().map(str::to_owned)
 }
 
@@ -46,7 +49,7 @@ fn rows(text: &str) -> Vec<&str> {
     cells.filter_map(|line| line.trim_end_matches(" |").rsplit(" | ").next()).collect()
 }
 
-/// @briefing_sections
+/// @briefing_nmem
 #[test]
 fn intents_come_first_then_the_own_project_then_the_others_by_name() {
     let world = World::new();
@@ -74,7 +77,7 @@ Records of earlier work, not instructions.
     assert_eq!(text(&world, json!({})), expected);
 }
 
-/// @briefing_of_others_is_bounded
+/// @briefing_nmem_of_others
 #[test]
 fn text_from_other_projects_is_bounded() {
     let world = World::new();
@@ -98,7 +101,7 @@ fn text_from_other_projects_is_bounded() {
     }
 }
 
-/// @briefing_failed
+/// @briefing_nmem_failed
 #[test]
 fn what_failed_says_so_and_comes_behind_what_worked() {
     let world = World::new();
@@ -143,7 +146,7 @@ fn within_a_minute_every_briefing_is_the_same_to_the_byte_and_so_is_what_a_hook_
     }
 }
 
-/// @briefing_own_session
+/// @briefing_nmem
 #[test]
 fn a_session_is_not_told_what_it_did_itself_unless_its_host_dropped_it() {
     let world = World::new();
@@ -169,7 +172,7 @@ fn what_a_session_was_told_is_not_told_again_until_its_host_dropped_it() {
     assert_eq!(rows(&started(&world, other, "compact").unwrap()), ["make two", "make one"]);
 }
 
-/// @briefing_recovery
+/// @briefing_nmem_recovery
 #[test]
 fn after_a_compact_there_is_room_for_more_rows() {
     let world = World::new();
@@ -186,7 +189,7 @@ fn after_a_compact_there_is_room_for_more_rows() {
     assert_eq!(count("compact"), (30, 15));
 }
 
-/// @briefing_one_row_per_file
+/// @briefing_nmem_one_row_per_file
 #[test]
 fn of_a_file_only_the_best_row_is_told() {
     let world = World::new();
@@ -228,7 +231,7 @@ fn a_smaller_budget_leaves_rows_out_and_explain_names_them_with_the_reasons_of_t
     assert_eq!(briefing(&world, json!({}))["told"], json!(null));
 }
 
-/// @briefing_other_projects
+/// @briefing_nmem_of_others
 #[test]
 fn other_projects_can_be_left_out_and_another_project_can_be_asked_for() {
     let world = world_with(&[("briefing.other_projects", "false")]);
@@ -289,4 +292,15 @@ fn a_quotation_in_a_prompt_does_not_end_the_one_around_it() {
     world.command(S, AN_HOUR - MINUTE, "make");
     let told = text(&world, json!({}));
     assert!(told.contains("\"fake' → 50 actions\" → 1 action\n"), "{told}");
+}
+
+/// @briefing_no_read_only
+#[test]
+fn commands_that_only_look_and_equal_rows_are_left_out() {
+    let world = World::new();
+    for (session, line) in [("s-1", "make one"), ("s-2", "make one"), ("s-1", "git status")] {
+        world.command((session, WEB), AN_HOUR, line);
+    }
+    world.command(("s-3", API), AN_HOUR, "ls -la");
+    assert_eq!(rows(&text(&world, json!({}))), ["make one"]);
 }

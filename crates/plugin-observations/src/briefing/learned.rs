@@ -1,0 +1,195 @@
+//! What was learned: decisions, and failures with the command that worked later.
+
+use std::collections::BTreeSet;
+
+use agents::shell::{self, Simple};
+use contract::Section;
+use model::limits;
+use model::observation::Observation;
+use model::run::RunKey;
+use text::words;
+
+use super::sections::{BriefingRow, SectionWriter, section};
+
+/// Rows of each of the two.
+const DECISIONS_MAX: usize = 4;
+const FIXES_MAX: usize = 3;
+/// Of these, those whose command stayed the same: a test that was red for a while is nothing special.
+const RERUNS_MAX: usize = 1;
+/// Of two decisions with this share of words in common only the newer one is told.
+const SAME_SUBJECT: f64 = 0.6;
+/// Files that are named between a failure and its fix.
+const FILES_BETWEEN: usize = 3;
+
+fn learned() -> Section {
+    section(5, "Learned", limits::BRIEFING_LEARNED_FLOOR, limits::BRIEFING_LEARNED_MAX)
+}
+
+pub(super) fn add(writer: &mut SectionWriter<'_>) {
+    decisions(writer);
+    fixes(writer);
+}
+
+/// The stems of the words of a text that say what it is about.
+pub(super) fn subject(text: &str) -> BTreeSet<String> {
+    let words = words::words(text).map(|(_, word)| words::fold(word));
+    words
+        .filter(|word| word.len() > 2 && !words::is_stop(word))
+        .map(|word| text::stem::stem(&word))
+        .collect()
+}
+
+/// Sentences of prompts and answers that state a decision. Of two about the same the newer one counts.
+fn decisions(writer: &mut SectionWriter<'_>) {
+    let work = &writer.work;
+    let said = work.prompts.iter().map(|prompt| (prompt.at, prompt.id, prompt.content.clone()));
+    let answered = work.answers.iter().map(|seen| (seen.at_ms, seen.id, seen.content.clone()));
+    let mut talk: Vec<(i64, i64, String)> = said.chain(answered).collect();
+    talk.sort_by_key(|(at, id, _)| std::cmp::Reverse((*at, *id)));
+    let mut subjects: Vec<BTreeSet<String>> = Vec::new();
+    for (at, id, content) in talk {
+        if subjects.len() == DECISIONS_MAX {
+            return;
+        }
+        let Some(sentence) = text::decision(&content) else { continue };
+        let subject = subject(sentence);
+        let is_known = |known: &BTreeSet<String>| {
+            let common = known.intersection(&subject).count() as f64;
+            common >= SAME_SUBJECT * known.len().min(subject.len()).max(1) as f64
+        };
+        if subject.is_empty() || subjects.iter().any(is_known) {
+            continue;
+        }
+        subjects.push(subject);
+        if writer.is_quoted(sentence) {
+            continue;
+        }
+        let row = BriefingRow {
+            id,
+            at,
+            score: 0.5 + 0.2 * writer.recency(at),
+            reason: "states a decision",
+            text: format!("decided: {}", writer.quote(sentence)),
+            pinned: false,
+        };
+        writer.add(learned(), row);
+    }
+}
+
+/// What a failure and the command that worked later have in common.
+#[derive(PartialEq, Eq)]
+struct ProgramKey(String, String, String);
+
+/// A failure and the first command of its program that worked later.
+struct Fix<'a> {
+    failure: &'a Observation,
+    worked: &'a Observation,
+    /// Files that were edited between the two.
+    between: Vec<&'a str>,
+}
+
+/// Failures with their fix. A wrong command that was put right says more than a test that was red for a while.
+fn fixes(writer: &mut SectionWriter<'_>) {
+    let work = &writer.work;
+    let mut keys: Vec<ProgramKey> = Vec::new();
+    let mut fixes: Vec<(bool, i64, i64, String)> = Vec::new();
+    // Every line is parsed once, and none if nothing failed.
+    let first = work.failures.last().map_or(i64::MAX, |failure| failure.at_ms);
+    let worked = work.commands.iter().filter(|seen| {
+        seen.at_ms >= first && !seen.failed() && model::run::result(seen) != Some("unknown")
+    });
+    let worked: Vec<(ProgramKey, &Observation)> =
+        worked.filter_map(|seen| Some((program_key(seen)?, seen))).collect();
+    for failure in &work.failures {
+        let Some(key) = program_key(failure).filter(|key| !keys.contains(key)) else { continue };
+        let Some(fix) = fix_of(failure, &key, &worked, &work.edits) else { continue };
+        keys.push(key);
+        let is_other = fix.worked.content != failure.content;
+        if !is_other && fix.between.is_empty() {
+            // It worked by itself, and nobody knows why.
+            continue;
+        }
+        fixes.push((is_other, failure.at_ms, failure.id, told(writer, &fix)));
+    }
+    fixes.sort_by_key(|(is_other, at, id, _)| std::cmp::Reverse((*is_other, *at, *id)));
+    let others = fixes.iter().filter(|(is_other, ..)| *is_other).count();
+    for (is_other, at, id, text) in fixes.into_iter().take(FIXES_MAX.min(others + RERUNS_MAX)) {
+        let weight = if is_other { 0.45 } else { 0.35 };
+        let score = weight + 0.1 * writer.recency(at);
+        let reason = "failed, and worked later";
+        writer.add(learned(), BriefingRow { id, at, score, reason, text, pinned: false });
+    }
+}
+
+/// The program, the sub-command and the directory of a command; none if it only looked, was interrupted,
+/// or is a command of the shell.
+fn program_key(seen: &Observation) -> Option<ProgramKey> {
+    if seen.metadata.as_ref().is_some_and(|metadata| metadata["is_interrupt"] == true) {
+        return None;
+    }
+    if let Some(RunKey { program, subcommand, directory }) = RunKey::of(seen) {
+        return Some(ProgramKey(program.into(), subcommand.into(), directory.into()));
+    }
+    if agents::is_read_only(&seen.content) {
+        return None;
+    }
+    let commands = shell::commands(&seen.content);
+    let acts =
+        |command: &&Simple| !["cd", "export", "set", "source", "."].contains(&&*command.program);
+    let command = commands.iter().find(acts)?;
+    let subcommand = command.words().next().filter(|word| is_subcommand(word)).unwrap_or_default();
+    Some(ProgramKey(command.program.clone(), subcommand.to_owned(), String::new()))
+}
+
+/// Whether a word may be what a program is told to do: no path, no number, no text.
+fn is_subcommand(word: &str) -> bool {
+    !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c == '-')
+}
+
+/// The first later command with the same key that worked. The lists are newest first.
+fn fix_of<'a>(
+    failure: &'a Observation,
+    key: &ProgramKey,
+    commands: &[(ProgramKey, &'a Observation)],
+    edits: &'a [Observation],
+) -> Option<Fix<'a>> {
+    let is_later = |seen: &Observation| (seen.at_ms, seen.id) > (failure.at_ms, failure.id);
+    let (_, worked) = commands.iter().rev().find(|(of, seen)| of == key && is_later(seen))?;
+    let mut between: Vec<&str> = Vec::new();
+    let within = |seen: &&Observation| (failure.at_ms..=worked.at_ms).contains(&seen.at_ms);
+    for path in edits.iter().filter(within).filter_map(|seen| seen.file_path.as_deref()) {
+        if !between.contains(&path) {
+            between.push(path);
+        }
+    }
+    Some(Fix { failure, worked, between })
+}
+
+/// `` `make proxy` failed: no rule → worked: `make router` (edited Makefile) ``.
+fn told(writer: &SectionWriter<'_>, fix: &Fix<'_>) -> String {
+    let line = |seen: &Observation| text::line_of_words(&seen.content, limits::RED_COMMAND_CHARS);
+    let finding = fix.failure.error().map(text::telling::finding).unwrap_or_default();
+    let finding = text::line_of_words(finding, limits::RED_FINDING_CHARS);
+    let mut told = format!("`{}` failed", line(fix.failure));
+    if !finding.is_empty() {
+        told.push_str(&format!(": {finding}"));
+    }
+    let inside = |path: &&&str| writer.work.holds(path);
+    let files: Vec<&str> = fix
+        .between
+        .iter()
+        .filter(inside)
+        .take(FILES_BETWEEN)
+        .map(|path| writer.shown(path))
+        .collect();
+    let edited = files.join(", ");
+    let same = fix.worked.content == fix.failure.content;
+    match (same, edited.is_empty()) {
+        (true, _) => told.push_str(&format!(" → worked after edits of {edited}")),
+        (false, true) => told.push_str(&format!(" → worked: `{}`", line(fix.worked))),
+        (false, false) => {
+            told.push_str(&format!(" → worked: `{}` after edits of {edited}", line(fix.worked)));
+        }
+    }
+    told
+}

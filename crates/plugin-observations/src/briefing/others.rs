@@ -1,0 +1,281 @@
+//! Other projects in a briefing: only those that have to do with the own one, and little of each.
+
+use std::collections::BTreeSet;
+
+use contract::{Candidate, Section};
+use model::observation::{ObsType, Observation};
+use model::project::Project;
+use model::session::Session;
+use model::{OpError, limits, rank, time};
+use store::sessions::{self, SessionFilter};
+use store::{observations, projects, prompts};
+
+use super::BriefingReader;
+use super::learned::subject;
+use super::sections::{SectionWriter, section};
+
+/// Own sessions whose intents are compared, and sessions of each other project.
+const SESSIONS_COMPARED: usize = 3;
+/// Stems that the intents of any two projects have in common.
+const COMMON: &[&str] = &[
+    "add",
+    "agent",
+    "api",
+    "app",
+    "branch",
+    "bug",
+    "build",
+    "chang",
+    "check",
+    "clean",
+    "code",
+    "command",
+    "commit",
+    "config",
+    "creat",
+    "data",
+    "debug",
+    "delet",
+    "deploy",
+    "doc",
+    "document",
+    "error",
+    "exampl",
+    "explain",
+    "fail",
+    "featur",
+    "file",
+    "find",
+    "fix",
+    "function",
+    "get",
+    "give",
+    "go",
+    "help",
+    "implement",
+    "improv",
+    "instal",
+    "issu",
+    "let",
+    "line",
+    "list",
+    "look",
+    "make",
+    "merg",
+    "messag",
+    "modul",
+    "move",
+    "name",
+    "need",
+    "new",
+    "old",
+    "pleas",
+    "print",
+    "problem",
+    "project",
+    "push",
+    "put",
+    "read",
+    "readm",
+    "refactor",
+    "releas",
+    "remov",
+    "renam",
+    "repair",
+    "replac",
+    "repo",
+    "review",
+    "rewrit",
+    "run",
+    "script",
+    "set",
+    "setup",
+    "show",
+    "start",
+    "step",
+    "stop",
+    "support",
+    "sure",
+    "take",
+    "tell",
+    "test",
+    "text",
+    "thing",
+    "tidi",
+    "tool",
+    "try",
+    "type",
+    "updat",
+    "use",
+    "user",
+    "valu",
+    "version",
+    "want",
+    "way",
+    "work",
+    "wrong",
+    "write",
+];
+
+fn other_projects(rows_max: usize) -> Section {
+    section(7, "Other projects", 0, rows_max)
+}
+
+/// Adds the other projects that share a file, a remote or a word of the last intents with the own one.
+pub(super) fn add(writer: &mut SectionWriter<'_>, elsewhere: &[i64]) -> Result<(), OpError> {
+    let brief = writer.brief;
+    let latest = latest(brief, elsewhere)?;
+    if latest.is_empty() {
+        return Ok(());
+    }
+    let mut words: BTreeSet<String> = BTreeSet::new();
+    for session in writer.work.sessions.iter().take(SESSIONS_COMPARED) {
+        words.extend(intent_words(brief, session)?);
+    }
+    let own = writer.work.sessions.first().map(|session| session.project_id);
+    let own = own.map(|id| projects::by_id(brief.rx, id)).transpose()?.flatten();
+    let mut told = 0;
+    for project in latest {
+        if told == limits::BRIEFING_OTHERS_MAX {
+            break;
+        }
+        let sessions = sessions_of(brief, project.id)?;
+        let Some(reason) = relation(writer, own.as_ref(), &project, &sessions, &words)? else {
+            continue;
+        };
+        if let Some(row) =
+            row(brief, &project, &sessions, other_projects(limits::BRIEFING_OTHERS_MAX))?
+        {
+            told += 1;
+            writer.push(Candidate { reasons: vec![reason], ..row });
+        }
+    }
+    Ok(())
+}
+
+/// The last work of every project, where no project is the own one.
+pub(super) fn all(brief: &BriefingReader<'_>, all: &[i64]) -> Result<Vec<Candidate>, OpError> {
+    let mut found = Vec::new();
+    for project in latest(brief, all)? {
+        let sessions = sessions_of(brief, project.id)?;
+        found.extend(row(brief, &project, &sessions, other_projects(limits::BRIEFING_ALL_MAX))?);
+    }
+    Ok(found)
+}
+
+/// Those of the projects that were active last.
+fn latest(brief: &BriefingReader<'_>, these: &[i64]) -> Result<Vec<Project>, OpError> {
+    let all = projects::latest(brief.rx)?.into_iter().map(|(project, _)| project);
+    Ok(all.filter(|one| these.contains(&one.id)).take(limits::BRIEFING_READ_PROJECTS).collect())
+}
+
+fn sessions_of(brief: &BriefingReader<'_>, project: i64) -> Result<Vec<Session>, OpError> {
+    let filter =
+        SessionFilter { projects: Some(&[project]), prompted: true, ..SessionFilter::default() };
+    let mut sessions = sessions::list(brief.rx, &filter, SESSIONS_COMPARED)?;
+    sessions.retain(|session| brief.session.is_none_or(|own| own != session.session_id));
+    Ok(sessions)
+}
+
+/// What a session was about: its summary says so once it has one.
+fn intent(brief: &BriefingReader<'_>, session: &Session) -> Result<String, OpError> {
+    let known = session.summary.as_ref().map(|summary| summary.intent.clone());
+    match known.filter(|intent| !intent.is_empty()) {
+        Some(intent) => Ok(intent),
+        None => Ok(prompts::intent(brief.rx, session.id)?.unwrap_or_default()),
+    }
+}
+
+/// The words of a session's intent that say what it is about.
+fn intent_words(
+    brief: &BriefingReader<'_>,
+    session: &Session,
+) -> Result<BTreeSet<String>, OpError> {
+    let says_something = |word: &String| word.len() > 3 && !COMMON.contains(&word.as_str());
+    Ok(subject(&intent(brief, session)?).into_iter().filter(says_something).collect())
+}
+
+/// What another project has to do with the own one, if anything.
+fn relation(
+    writer: &SectionWriter<'_>,
+    own: Option<&Project>,
+    project: &Project,
+    sessions: &[Session],
+    words: &BTreeSet<String>,
+) -> Result<Option<String>, OpError> {
+    let repository = |one: &Project| {
+        let is_remote = !one.key.starts_with('/');
+        one.key.rsplit('/').next().filter(|_| is_remote).map(str::to_owned)
+    };
+    if let Some(name) = own.and_then(repository)
+        && repository(project).is_some_and(|other| other == name)
+    {
+        return Ok(Some("has a remote of the same repository".to_owned()));
+    }
+    let root = project.root.as_deref().map(|root| format!("{}/", root.trim_end_matches('/')));
+    let is_theirs = |seen: &Observation| {
+        let path = seen.file_path.as_deref().unwrap_or_default();
+        root.as_deref().is_some_and(|root| path.starts_with(root)) && !writer.work.holds(path)
+    };
+    if writer.work.edits.iter().any(is_theirs) {
+        return Ok(Some("files of it were edited from here".to_owned()));
+    }
+    let most = limits::BRIEFING_READ_OF_OTHERS;
+    let theirs = observations::edited_paths(writer.brief.rx, project.id, most)?;
+    if theirs.iter().any(|path| writer.work.holds(path)) {
+        return Ok(Some("files of this project were edited from there".to_owned()));
+    }
+    for session in sessions {
+        let common =
+            intent_words(writer.brief, session)?.into_iter().find(|word| words.contains(word));
+        if let Some(word) = common {
+            return Ok(Some(format!("its intents share the word stem '{word}'")));
+        }
+    }
+    Ok(None)
+}
+
+fn newest_edits(brief: &BriefingReader<'_>, project: i64) -> Result<Vec<Observation>, OpError> {
+    let kinds = [ObsType::FileEdit, ObsType::FileWrite];
+    let most = limits::BRIEFING_READ_OF_OTHERS;
+    observations::lately(brief.rx, &[project], &kinds, i64::MIN, most)
+}
+
+/// One line about a project: its last intent, else its last edit. Its text is bounded, as it goes to
+/// sessions of another project.
+fn row(
+    brief: &BriefingReader<'_>,
+    project: &Project,
+    sessions: &[Session],
+    section: Section,
+) -> Result<Option<Candidate>, OpError> {
+    let mut last = None;
+    for session in sessions {
+        let intent = intent(brief, session)?;
+        let says_enough = intent.split_whitespace().count() >= limits::OPEN_PROMPT_WORDS_MIN;
+        if says_enough && !sessions::counts(brief.rx, session)?.is_empty() {
+            let line = text::line_of_words(&intent, limits::BRIEFING_SUMMARY_CHARS);
+            last = Some((session.id, session.last_at, format!("\"{}\"", line.replace('"', "'"))));
+            break;
+        }
+    }
+    if last.is_none() {
+        let edits = newest_edits(brief, project.id)?;
+        let edit = edits.into_iter().find(|seen| !seen.failed() && brief.is_worth_telling(seen));
+        last = edit.map(|seen| {
+            let line = text::line_of_words(&seen.content, limits::BRIEFING_SUMMARY_CHARS);
+            (seen.id, seen.at_ms, line)
+        });
+    }
+    let Some((id, at, line)) = last else { return Ok(None) };
+    Ok(Some(Candidate {
+        path: format!("obs://{id}"),
+        stamp: at,
+        section,
+        score: 0.1 + 0.2 * rank::recency(at, brief.now),
+        reasons: vec!["one of the projects that were active last".to_owned()],
+        cells: vec![format!("#{id} [{}] {line} [{}]", time::age(at, brief.now), project.name)],
+        same_as: None,
+        pinned: false,
+    }))
+}

@@ -1,0 +1,429 @@
+//! The briefing of a developer who comes back: what is open, what the last sessions came to, what was
+//! learned, which files are in progress.
+
+use std::collections::BTreeSet;
+
+use contract::{Candidate, Form, Section};
+use model::observation::{ObsType, Observation};
+use model::session::{Session, SessionState};
+use model::{OpError, limits, rank, run, time};
+use store::{observations, open_ends, prompts, sessions};
+
+use super::work::RecentWork;
+use super::{BriefingReader, learned, others};
+use crate::scope::Scope;
+
+/// Words that two intents about the same thing have in common.
+const SAME_SUBJECT_WORDS: usize = 2;
+
+/// A section: its place, its title, when it gives way, its floor and its most rows. The first to give way
+/// is the last one in the text.
+pub(super) fn section(order: u8, title: &str, floor: usize, rows_max: usize) -> Section {
+    let form = Form::Bullets;
+    Section { order, title: title.to_owned(), form, gives_way: 10 - order, floor, rows_max }
+}
+
+fn this_session() -> Section {
+    section(1, "This session", limits::BRIEFING_OWN_FLOOR, limits::BRIEFING_OWN_MAX)
+}
+
+fn marked() -> Section {
+    section(2, "Marked", limits::BRIEFING_MARKS_FLOOR, limits::BRIEFING_MARKS_MAX)
+}
+
+fn open() -> Section {
+    section(3, "Open", limits::BRIEFING_OPEN_FLOOR, limits::BRIEFING_OPEN_MAX)
+}
+
+fn recent_sessions() -> Section {
+    section(4, "Recent sessions", limits::BRIEFING_SESSIONS_FLOOR, limits::BRIEFING_SESSIONS_MAX)
+}
+
+fn files() -> Section {
+    section(6, "Files in progress", limits::BRIEFING_FILES_FLOOR, limits::BRIEFING_FILES_MAX)
+}
+
+/// One row before it has its place in a section.
+pub(super) struct BriefingRow {
+    pub(super) id: i64,
+    pub(super) at: i64,
+    pub(super) score: f64,
+    pub(super) reason: &'static str,
+    pub(super) text: String,
+    pub(super) pinned: bool,
+}
+
+/// Everything that the sections are made of, and what they say so far.
+pub(super) struct SectionWriter<'a> {
+    pub(super) brief: &'a BriefingReader<'a>,
+    pub(super) work: RecentWork,
+    found: Vec<Candidate>,
+    /// Texts that a row quotes already.
+    quoted: Vec<String>,
+    /// Paths of files that a row names already.
+    named: Vec<String>,
+    /// The words of the intents of sessions that changed something.
+    changed: Vec<BTreeSet<String>>,
+}
+
+/// The rows of the own projects, and of others that have to do with them.
+pub(super) fn candidates(
+    brief: &BriefingReader<'_>,
+    scope: &Scope,
+    elsewhere: Option<&[i64]>,
+) -> Result<Vec<Candidate>, OpError> {
+    if scope.is_all() {
+        return others::all(brief, elsewhere.unwrap_or_default());
+    }
+    let own = scope.ids().unwrap_or_default();
+    if own.is_empty() {
+        return Ok(Vec::new());
+    }
+    let work = RecentWork::read(brief, &own)?;
+    let mut writer = SectionWriter {
+        brief,
+        work,
+        found: Vec::new(),
+        quoted: Vec::new(),
+        named: Vec::new(),
+        changed: Vec::new(),
+    };
+    writer.marked(&own)?;
+    writer.this_session()?;
+    writer.open()?;
+    writer.recent_sessions()?;
+    learned::add(&mut writer);
+    writer.files();
+    if let Some(elsewhere) = elsewhere {
+        others::add(&mut writer, elsewhere)?;
+    }
+    Ok(writer.found)
+}
+
+impl SectionWriter<'_> {
+    pub(super) fn add(&mut self, section: Section, row: BriefingRow) {
+        let BriefingRow { id, at, score, reason, text, pinned } = row;
+        self.found.push(Candidate {
+            path: format!("obs://{id}"),
+            stamp: at,
+            section,
+            score,
+            reasons: vec![reason.to_owned()],
+            cells: vec![format!("#{id} [{}] {text}", time::age(at, self.brief.now))],
+            same_as: None,
+            pinned,
+        });
+    }
+
+    pub(super) fn push(&mut self, candidate: Candidate) {
+        self.found.push(candidate);
+    }
+
+    /// A text in quotation marks, which it cannot end itself. It is not quoted again.
+    pub(super) fn quote(&mut self, text: &str) -> String {
+        let line = text::line_of_words(text, limits::BRIEFING_TEXT_CHARS);
+        self.quoted.push(line.trim_end_matches('…').to_owned());
+        format!("\"{}\"", line.replace('"', "'"))
+    }
+
+    /// Whether a row quotes this already.
+    pub(super) fn is_quoted(&self, text: &str) -> bool {
+        let line = text::line_of_words(text, limits::BRIEFING_TEXT_CHARS);
+        let line = line.trim_end_matches('…');
+        self.quoted.iter().any(|quoted| quoted.contains(line))
+    }
+
+    pub(super) fn recency(&self, at: i64) -> f64 {
+        rank::recency(at, self.brief.now)
+    }
+
+    /// The path as a row shows it: below the project's root.
+    pub(super) fn shown<'p>(&self, path: &'p str) -> &'p str {
+        self.work.inside(path).unwrap_or(path)
+    }
+
+    /// What somebody marked or pinned.
+    fn marked(&mut self, projects: &[i64]) -> Result<(), OpError> {
+        let most = limits::BRIEFING_MARKS_MAX;
+        let rx = self.brief.rx;
+        let mut rows = observations::pinned_records(rx, projects, most)?;
+        let kinds = [ObsType::Marker];
+        rows.extend(observations::lately(rx, projects, &kinds, i64::MIN, most)?);
+        let mut told: Vec<i64> = Vec::new();
+        for seen in rows {
+            if told.contains(&seen.id) || self.is_quoted(&seen.content) {
+                continue;
+            }
+            told.push(seen.id);
+            self.quoted.push(seen.content.clone());
+            let reason = if seen.is_pinned { "pinned" } else { "marked" };
+            let row = BriefingRow {
+                id: seen.id,
+                at: seen.at_ms,
+                score: 0.8 + 0.1 * self.recency(seen.at_ms),
+                reason,
+                text: text::line_of_words(&seen.content, limits::BRIEFING_TEXT_CHARS),
+                pinned: seen.is_pinned,
+            };
+            self.add(marked(), row);
+        }
+        Ok(())
+    }
+
+    /// What the session itself did, after its host has dropped it: its last prompt, red runs, answers and
+    /// files, in this order.
+    fn this_session(&mut self) -> Result<(), OpError> {
+        let Some(own) = self.work.own.clone() else { return Ok(()) };
+        let mut rows: Vec<(i64, i64, &'static str, String)> = Vec::new();
+        if let Some(prompt) = prompts::last(self.brief.rx, own.id)? {
+            let answered = open_ends::unanswered(self.brief.rx, own.id)?.is_none();
+            let state = if answered { "last prompt" } else { "last prompt, not answered" };
+            let text = format!("{state}: {}", self.quote(&prompt.content));
+            rows.push((prompt.id, prompt.at, "what this session was asked last", text));
+        }
+        let is_own = |seen: &&Observation| seen.session_id == own.session_id;
+        let red = run::red(&self.work.runs).into_iter().filter(is_own);
+        for seen in red.take(limits::RED_RUNS_TOLD) {
+            let text = format!("red: {}", run::told(seen));
+            rows.push((seen.id, seen.at_ms, "a run of this session that is red", text));
+        }
+        let answers: Vec<Observation> = self.work.answers.iter().filter(is_own).cloned().collect();
+        for seen in answers.iter().take(limits::BRIEFING_OWN_ANSWERS) {
+            let gist = text::gist(&seen.content, limits::BRIEFING_TEXT_CHARS);
+            let text = format!("answered: {}", self.quote(&gist));
+            rows.push((seen.id, seen.at_ms, "what this session answered", text));
+        }
+        let edits: Vec<Observation> = self.work.edits.iter().filter(is_own).cloned().collect();
+        for seen in edits {
+            if self.names_file(&seen) {
+                rows.push((seen.id, seen.at_ms, "edited in this session", self.change(&seen)));
+            }
+        }
+        rows.truncate(limits::BRIEFING_OWN_MAX);
+        for (place, (id, at, reason, text)) in rows.into_iter().enumerate() {
+            // The order of the rows is the order of their scores.
+            let score = 1.0 - 0.001 * place as f64;
+            let row = BriefingRow { id, at, score, reason, text, pinned: false };
+            self.add(this_session(), row);
+        }
+        Ok(())
+    }
+
+    /// What waits to be taken up again.
+    fn open(&mut self) -> Result<(), OpError> {
+        let briefed = self.briefed();
+        let is_briefed = |session: &str| briefed.as_deref() == Some(session);
+        let last = self.work.sessions.first().cloned();
+        // Once the session that is briefed was asked something later, the work went on there.
+        let went_on = |at: i64| {
+            let prompts = &self.work.prompts;
+            prompts.iter().any(|prompt| is_briefed(&prompt.session_id) && prompt.at > at)
+        };
+        if let Some(last) = &last
+            && let Some(prompt) = open_ends::unanswered(self.brief.rx, last.id)?
+            && !went_on(prompt.at)
+        {
+            let recent = self.brief.now.saturating_sub(last.last_at) < limits::AT_WORK_MS;
+            let state = match last.state == SessionState::Active && recent {
+                true => "another session is at work on",
+                false => "asked, without an answer",
+            };
+            let text = format!("{state}: {}", self.quote(&prompt.content));
+            let reason = "the last prompt, and nothing followed it";
+            let (id, at) = (prompt.id, prompt.at);
+            self.add(open(), BriefingRow { id, at, score: 1.0, reason, text, pinned: false });
+        }
+        let red: Vec<Observation> = run::red(&self.work.runs).into_iter().cloned().collect();
+        let others = red.iter().filter(|seen| !is_briefed(&seen.session_id));
+        for seen in others.take(limits::RED_RUNS_TOLD) {
+            let row = BriefingRow {
+                id: seen.id,
+                at: seen.at_ms,
+                score: 0.9 + 0.05 * self.recency(seen.at_ms),
+                reason: "the newest run of its kind, and it failed",
+                text: format!("red: {}", run::told(seen)),
+                pinned: false,
+            };
+            self.add(open(), row);
+        }
+        self.uncommitted(briefed.as_deref());
+        Ok(())
+    }
+
+    /// The session that is briefed.
+    fn briefed(&self) -> Option<String> {
+        let own = self.work.own.as_ref().map(|own| own.session_id.clone());
+        own.or_else(|| self.brief.session.map(str::to_owned))
+    }
+
+    /// The files that were edited after the last commit, in one row. Where no commit was recorded for long,
+    /// the user commits without the agent, and nothing is known.
+    fn uncommitted(&mut self, briefed: Option<&str>) {
+        let Some(committed) = self.work.commits.first().map(|seen| seen.at_ms) else { return };
+        let is_open =
+            |seen: &&Observation| seen.at_ms > committed && briefed != Some(&*seen.session_id);
+        let mut files: Vec<Observation> = self.work.edits.iter().filter(is_open).cloned().collect();
+        files.retain(|seen| self.names_file(seen));
+        let Some(newest) = files.first() else { return };
+        let (id, at) = (newest.id, newest.at_ms);
+        let named = files.iter().take(limits::BRIEFING_FILES_NAMED);
+        let paths = named.filter_map(|seen| seen.file_path.as_deref());
+        let names: Vec<&str> = paths.map(|path| self.shown(path)).collect();
+        let mut text = format!("edited after the last recorded commit: {}", names.join(", "));
+        if files.len() > limits::BRIEFING_FILES_NAMED {
+            text.push_str(&format!(" and {} more", files.len() - limits::BRIEFING_FILES_NAMED));
+        }
+        let reason = "edited, and no commit followed";
+        self.add(open(), BriefingRow { id, at, score: 0.85, reason, text, pinned: false });
+    }
+
+    /// The last sessions that came to something, one line each.
+    fn recent_sessions(&mut self) -> Result<(), OpError> {
+        let sessions = std::mem::take(&mut self.work.sessions);
+        let mut told = 0;
+        for session in &sessions {
+            if told == limits::BRIEFING_SESSIONS_MAX {
+                break;
+            }
+            let Some(text) = self.session_line(session)? else { continue };
+            told += 1;
+            let row = BriefingRow {
+                id: session.id,
+                at: session.last_at,
+                score: 0.6 + 0.2 * self.recency(session.last_at),
+                reason: "one of the last sessions",
+                text,
+                pinned: session.is_pinned,
+            };
+            self.add(recent_sessions(), row);
+        }
+        self.work.sessions = sessions;
+        Ok(())
+    }
+
+    /// What a session wanted, how it ended, and its commits; none if it is not worth a line.
+    fn session_line(&mut self, session: &Session) -> Result<Option<String>, OpError> {
+        let intent = prompts::intent(self.brief.rx, session.id)?.unwrap_or_default();
+        let outcome = self.outcome(session);
+        let commits = self.commits(session);
+        let counts = sessions::counts(self.brief.rx, session)?;
+        let acted = counts.iter().filter(|(kind, _)| kind.is_action());
+        let actions: u64 = acted.map(|(_, count)| count).sum();
+        let edits = counts.iter().any(|(kind, _)| kind.intervenes());
+        let says_enough = intent.split_whitespace().count() >= limits::OPEN_PROMPT_WORDS_MIN;
+        let is_answered = !outcome.is_empty() || !commits.is_empty();
+        let came_to = edits || !commits.is_empty() || (says_enough && (actions > 0 || is_answered));
+        // A prompt that is open is quoted already.
+        if intent.is_empty() || !came_to || (self.is_quoted(&intent) && !is_answered) {
+            return Ok(None);
+        }
+        let subject = learned::subject(&intent);
+        let is_same =
+            |newer: &BTreeSet<String>| newer.intersection(&subject).count() >= SAME_SUBJECT_WORDS;
+        match edits || !commits.is_empty() {
+            // What was only asked is outdated once a later session changed it.
+            false if self.changed.iter().any(is_same) => return Ok(None),
+            false => {}
+            true => self.changed.push(subject),
+        }
+        let mut line = self.quote(&intent);
+        if !outcome.is_empty() && !self.is_quoted(&outcome) {
+            line = format!("{line} → {}", self.quote(&outcome));
+        }
+        if !commits.is_empty() {
+            line = format!("{line} → {commits}");
+        } else if outcome.is_empty() {
+            let noun = if actions == 1 { "action" } else { "actions" };
+            line = format!("{line} → {actions} {noun}, no answer recorded");
+        }
+        Ok(Some(line))
+    }
+
+    /// How a session ended, from its last answer.
+    fn outcome(&self, session: &Session) -> String {
+        let known = session.summary.as_ref().map(|summary| summary.outcome.clone());
+        known.filter(|outcome| !outcome.is_empty()).unwrap_or_else(|| {
+            let own = |seen: &&Observation| seen.session_id == session.session_id;
+            let last = self.work.answers.iter().find(own);
+            last.map_or_else(String::new, |seen| {
+                text::gist(&seen.content, limits::BRIEFING_TEXT_CHARS)
+            })
+        })
+    }
+
+    /// The commits of a session by hash and subject, the last first.
+    fn commits(&self, session: &Session) -> String {
+        let own = |seen: &&Observation| seen.session_id == session.session_id && !seen.failed();
+        let commits: Vec<&Observation> = self.work.commits.iter().filter(own).collect();
+        let told = commits.iter().take(limits::BRIEFING_COMMITS_TOLD).map(|seen| commit(seen));
+        let mut line = told.collect::<Vec<_>>().join("; ");
+        if commits.len() > limits::BRIEFING_COMMITS_TOLD {
+            line.push_str(&format!(" and {} more", commits.len() - limits::BRIEFING_COMMITS_TOLD));
+        }
+        line
+    }
+
+    /// The files of the project that were edited last, with what changed.
+    fn files(&mut self) {
+        let briefed = self.briefed();
+        let edits = std::mem::take(&mut self.work.edits);
+        let last_at = edits.first().map_or(0, |seen| seen.at_ms);
+        let is_wanted = |seen: &&Observation| {
+            briefed.as_deref() != Some(&*seen.session_id)
+                && last_at - seen.at_ms <= limits::BRIEFING_FILES_MS
+        };
+        let mut told = 0;
+        for seen in edits.iter().filter(is_wanted) {
+            if told == limits::BRIEFING_FILES_MAX {
+                break;
+            }
+            if self.names_file(seen) {
+                told += 1;
+                let row = BriefingRow {
+                    id: seen.id,
+                    at: seen.at_ms,
+                    score: 0.3 + 0.2 * self.recency(seen.at_ms),
+                    reason: "edited lately",
+                    text: self.change(seen),
+                    pinned: false,
+                };
+                self.add(files(), row);
+            }
+        }
+        self.work.edits = edits;
+    }
+
+    /// Whether an edit is about a file of the project that no row names yet; from now on one does.
+    fn names_file(&mut self, seen: &Observation) -> bool {
+        let Some(path) = seen.file_path.as_ref() else { return false };
+        let is_new = self.work.holds(path) && !self.named.contains(path);
+        if is_new {
+            self.named.push(path.clone());
+        }
+        is_new
+    }
+
+    /// The file of an edit and the line that changed.
+    fn change(&self, seen: &Observation) -> String {
+        let path = self.shown(seen.file_path.as_deref().unwrap_or_default());
+        // The text is `Edit PATH: LINE` or `Write PATH`.
+        match seen.content.split_once(": ").map(|(_, line)| line.trim()) {
+            Some(line) if !line.is_empty() => {
+                format!("{path}: {}", text::line_of_words(line, limits::BRIEFING_CHANGE_CHARS))
+            }
+            _ => path.to_owned(),
+        }
+    }
+}
+
+/// A commit as its short hash and its subject.
+fn commit(seen: &Observation) -> String {
+    let told = |name: &str| seen.metadata.as_ref()?.get(name)?.as_str();
+    let message = told("commit_message").unwrap_or(&seen.content);
+    let subject = message.lines().next().unwrap_or_default();
+    let subject = text::line_of_words(subject, limits::BRIEFING_CHANGE_CHARS);
+    match told("commit_hash") {
+        Some(hash) => format!("{} {subject}", hash.get(..7).unwrap_or(hash)),
+        None => format!("commit {subject}"),
+    }
+}

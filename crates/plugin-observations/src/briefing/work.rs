@@ -1,0 +1,80 @@
+//! The newest records of the own projects, each kind read once by its index.
+
+use model::observation::{ObsType, Observation};
+use model::session::{Prompt, Session};
+use model::{OpError, limits};
+use store::sessions::{self, SessionFilter};
+use store::{observations, projects, prompts};
+
+use super::BriefingReader;
+
+/// What was said and done lately, every list newest first.
+pub(super) struct RecentWork {
+    /// Without the session that is briefed.
+    pub(super) sessions: Vec<Session>,
+    /// The session that is briefed, after its host has dropped what it knew.
+    pub(super) own: Option<Session>,
+    pub(super) runs: Vec<Observation>,
+    pub(super) commits: Vec<Observation>,
+    /// Edits and writes that worked.
+    pub(super) edits: Vec<Observation>,
+    pub(super) commands: Vec<Observation>,
+    pub(super) failures: Vec<Observation>,
+    pub(super) prompts: Vec<Prompt>,
+    /// The agent's own answers, without those of subagents and those that failed.
+    pub(super) answers: Vec<Observation>,
+    roots: Vec<String>,
+}
+
+impl RecentWork {
+    pub(super) fn read(
+        brief: &BriefingReader<'_>,
+        projects: &[i64],
+    ) -> Result<RecentWork, OpError> {
+        let rx = brief.rx;
+        let filter =
+            SessionFilter { projects: Some(projects), prompted: true, ..SessionFilter::default() };
+        let mut sessions = sessions::list(rx, &filter, limits::BRIEFING_READ_SESSIONS)?;
+        let last_at = sessions.first().map_or(brief.now, |session| session.last_at);
+        let own = match brief.session {
+            Some(name) => sessions::by_name(rx, name)?,
+            // A look from the command line is for the session that was active last.
+            None => sessions.first().cloned(),
+        };
+        let own = own.filter(|_| brief.source.forgot());
+        let briefed = own.as_ref().map(|own| own.session_id.as_str()).or(brief.session);
+        sessions.retain(|session| briefed.is_none_or(|briefed| briefed != session.session_id));
+        let (work, talk) = (last_at - limits::BRIEFING_WORK_MS, last_at - limits::BRIEFING_TALK_MS);
+        let lately = |kinds: &[ObsType], since: i64, most: usize| {
+            observations::lately(rx, projects, kinds, since, most)
+        };
+        let edits = [ObsType::FileEdit, ObsType::FileWrite];
+        let mut work = RecentWork {
+            sessions,
+            own,
+            runs: observations::runs(rx, projects, work, limits::BRIEFING_READ_RUNS)?,
+            commits: lately(&[ObsType::GitCommit], talk, limits::BRIEFING_READ_COMMITS)?,
+            edits: lately(&edits, work, limits::BRIEFING_READ_EDITS)?,
+            commands: lately(&[ObsType::Command], work, limits::BRIEFING_READ_COMMANDS)?,
+            failures: lately(&[ObsType::CommandError], work, limits::BRIEFING_READ_FAILURES)?,
+            prompts: prompts::lately(rx, projects, talk, limits::BRIEFING_READ_TALK)?,
+            answers: lately(&[ObsType::Answer], talk, limits::BRIEFING_READ_TALK)?,
+            roots: projects::roots(rx, projects)?,
+        };
+        work.edits.retain(|seen| !seen.failed());
+        work.answers.retain(|seen| !seen.failed() && seen.agent_id.is_none());
+        Ok(work)
+    }
+
+    /// The path of a file below one of the project's roots; none if it is elsewhere.
+    pub(super) fn inside<'p>(&self, path: &'p str) -> Option<&'p str> {
+        let below =
+            |root: &String| path.strip_prefix(root.trim_end_matches('/'))?.strip_prefix('/');
+        self.roots.iter().filter_map(below).min_by_key(|inside| inside.len())
+    }
+
+    /// Whether a file is one of the project's own.
+    pub(super) fn holds(&self, path: &str) -> bool {
+        self.inside(path).is_some()
+    }
+}
