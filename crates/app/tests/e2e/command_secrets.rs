@@ -51,15 +51,59 @@ fn events() -> Vec<(String, String)> {
     commands.chain(keys).collect()
 }
 
+/// Commands whose secret `@` is a word, and the shell's other ways to pass one.
+const WORDS: [(&str, &str); 26] = [
+    ("DB_PASS=@ ./run.sh", "swordfishes"),
+    ("PGPASSWORD=@ psql -h db", "48213377"),
+    ("MYSQL_PWD=@ mysql shop", "kestrel-nine"),
+    ("export REDIS_PASSWORD=@", "Tigger"),
+    ("export DB_PASSWORD=\"@\"", "Rain0n tin roof"),
+    ("RESTIC_PASSWORD=@ restic snapshots", "amber\\ kite7"),
+    ("ssh-keygen -t ed25519 -N @ -f id", "lanternfish"),
+    ("openssl passwd -6 @", "brasskettle"),
+    ("mysql.exe -u root -p@ shop", "copperowl"),
+    ("az keyvault secret set --name db --value @", "granitefox"),
+    ("redis-cli AUTH app @", "silvermarsh"),
+    ("REDISCLI_AUTH=@ redis-cli ping", "marblecat"),
+    ("docker secret create pw - <<< @", "saffronhill"),
+    ("yes @ | passwd bob", "quietriver"),
+    ("rclone config create nas sftp user bob pass @", "mossyrock"),
+    ("doppler secrets set DB_PASSWORD @", "crimsonbay"),
+    ("schtasks /create /tn job /ru bob /rp @", "hazelnook"),
+    ("restic --password-command 'echo @' snapshots", "pepperwood"),
+    ("restic --password-file=<(echo @) snapshots", "birchhollow"),
+    ("P=@ && sshpass -p $P ssh host", "foxgloves"),
+    ("read PW <<< @", "juniperlane"),
+    ("psql -c \"INSERT INTO users (name, password) VALUES ('bob', '@')\"", "willowbrook"),
+    ("node -e \"console.log(bcrypt('@'))\"", "cedarpoint"),
+    ("expect -c 'expect \"password:\"; send \"@\\r\"'", "ferncliff"),
+    ("cat notes # run `echo \"bob:@\" | chpasswd`", "stonebridge"),
+    ("cat notes # das Passwort lautet @", "Nebel7Krone"),
+];
+
 /// @capture_secret_on_a_command_line
 /// @capture_secret_repeated
 #[test]
 fn no_secret_of_a_command_line_is_stored_in_any_file() {
+    assert_stored_in_no_file(&events(), "xfreerdp");
+}
+
+/// @capture_secret_on_a_command_line
+/// @capture_secret_repeated
+#[test]
+fn no_secret_that_is_a_word_or_passed_on_by_the_shell_is_stored_in_any_file() {
+    let event =
+        |(command, value): &(&str, &str)| (command.replace('@', value), (*value).to_owned());
+    let events: Vec<(String, String)> = WORDS.iter().map(event).collect();
+    assert_stored_in_no_file(&events, "schtasks");
+}
+
+/// Sends each command as an event that repeats the secret in all of its texts, and searches the files of the home for it.
+fn assert_stored_in_no_file(events: &[(String, String)], program: &str) {
     let mut home = home();
     home.set("REKINDLE_LOG_LEVEL", "debug");
-    let events = events();
     let send = |session: &str| {
-        for (command, value) in &events {
+        for (command, value) in events {
             let said = format!("connecting\nthe server does not know {value} here\n");
             let event = json!({
                 "session_id": session, "cwd": "/srv/site", "tool_name": "Bash",
@@ -75,7 +119,7 @@ fn no_secret_of_a_command_line_is_stored_in_any_file() {
     let assert_clean = || {
         for (path, bytes) in home.files() {
             let text = String::from_utf8_lossy(&bytes);
-            for (command, value) in &events {
+            for (command, value) in events {
                 assert!(!text.contains(value.as_str()), "{} has {command}", path.display());
             }
         }
@@ -86,7 +130,7 @@ fn no_secret_of_a_command_line_is_stored_in_any_file() {
     assert_clean();
     let mut daemon = home.daemon();
     send("s-2");
-    let found = home.call("search", &json!({ "query": "xfreerdp", "project": "*" }));
+    let found = home.call("search", &json!({ "query": program, "project": "*" }));
     assert!(found["results"][0].to_string().contains("[redacted:command-secret]"), "{found}");
     assert_clean();
     daemon.kill();
