@@ -12,7 +12,7 @@ use store::{observations, projects, prompts};
 
 use super::BriefingReader;
 use super::learned::subject;
-use super::sections::{SectionWriter, section};
+use super::sections::{SectionWriter, all_marks, section};
 
 /// Own sessions whose intents are compared, and sessions of each other project.
 const SESSIONS_COMPARED: usize = 3;
@@ -153,9 +153,9 @@ pub(super) fn add(writer: &mut SectionWriter<'_>, elsewhere: &[i64]) -> Result<(
     Ok(())
 }
 
-/// The last work of every project, where no project is the own one.
+/// The marks and the last work of every project, where no project is the own one.
 pub(super) fn all(brief: &BriefingReader<'_>, all: &[i64]) -> Result<Vec<Candidate>, OpError> {
-    let mut found = Vec::new();
+    let mut found = all_marks(brief, all)?;
     for project in latest(brief, all)? {
         let sessions = sessions_of(brief, project.id)?;
         found.extend(row(brief, &project, &sessions, other_projects(limits::BRIEFING_ALL_MAX))?);

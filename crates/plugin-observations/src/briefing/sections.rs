@@ -53,6 +53,22 @@ pub(super) struct BriefingRow {
     pub(super) pinned: bool,
 }
 
+impl BriefingRow {
+    fn into_candidate(self, section: Section, now: i64) -> Candidate {
+        let BriefingRow { id, at, score, reason, text, pinned } = self;
+        Candidate {
+            path: format!("obs://{id}"),
+            stamp: at,
+            section,
+            score,
+            reasons: vec![reason.to_owned()],
+            cells: vec![format!("#{id} [{}] {text}", time::age(at, now))],
+            same_as: None,
+            pinned,
+        }
+    }
+}
+
 /// Everything that the sections are made of, and what they say so far.
 pub(super) struct SectionWriter<'a> {
     pub(super) brief: &'a BriefingReader<'a>,
@@ -102,17 +118,7 @@ pub(super) fn candidates(
 
 impl SectionWriter<'_> {
     pub(super) fn add(&mut self, section: Section, row: BriefingRow) {
-        let BriefingRow { id, at, score, reason, text, pinned } = row;
-        self.found.push(Candidate {
-            path: format!("obs://{id}"),
-            stamp: at,
-            section,
-            score,
-            reasons: vec![reason.to_owned()],
-            cells: vec![format!("#{id} [{}] {text}", time::age(at, self.brief.now))],
-            same_as: None,
-            pinned,
-        });
+        self.found.push(row.into_candidate(section, self.brief.now));
     }
 
     pub(super) fn push(&mut self, candidate: Candidate) {
@@ -144,28 +150,11 @@ impl SectionWriter<'_> {
 
     /// What somebody marked or pinned.
     fn marked(&mut self, projects: &[i64]) -> Result<(), OpError> {
-        let most = limits::BRIEFING_MARKS_MAX;
-        let rx = self.brief.rx;
-        let mut rows = observations::pinned_records(rx, projects, most)?;
-        let kinds = [ObsType::Marker];
-        rows.extend(observations::lately(rx, projects, &kinds, i64::MIN, most)?);
-        let mut told: Vec<i64> = Vec::new();
-        for seen in rows {
-            if told.contains(&seen.id) || self.is_quoted(&seen.content) {
-                continue;
+        for seen in marks(self.brief, projects)? {
+            if !self.is_quoted(&seen.content) {
+                self.quoted.push(seen.content.clone());
+                self.add(marked(), mark_row(&seen, self.brief.now));
             }
-            told.push(seen.id);
-            self.quoted.push(seen.content.clone());
-            let reason = if seen.is_pinned { "pinned" } else { "marked" };
-            let row = BriefingRow {
-                id: seen.id,
-                at: seen.at_ms,
-                score: 0.8 + 0.1 * self.recency(seen.at_ms),
-                reason,
-                text: text::line_of_words(&seen.content, limits::BRIEFING_TEXT_CHARS),
-                pinned: seen.is_pinned,
-            };
-            self.add(marked(), row);
         }
         Ok(())
     }
@@ -414,6 +403,40 @@ impl SectionWriter<'_> {
             _ => path.to_owned(),
         }
     }
+}
+
+/// The records of these projects that somebody marked or pinned, each once.
+fn marks(brief: &BriefingReader<'_>, projects: &[i64]) -> Result<Vec<Observation>, OpError> {
+    let most = limits::BRIEFING_MARKS_MAX;
+    let mut rows = observations::pinned_records(brief.rx, projects, most)?;
+    rows.extend(observations::lately(brief.rx, projects, &[ObsType::Marker], i64::MIN, most)?);
+    let mut told = BTreeSet::new();
+    rows.retain(|seen| told.insert(seen.id));
+    Ok(rows)
+}
+
+fn mark_row(seen: &Observation, now: i64) -> BriefingRow {
+    BriefingRow {
+        id: seen.id,
+        at: seen.at_ms,
+        score: 0.8 + 0.1 * rank::recency(seen.at_ms, now),
+        reason: if seen.is_pinned { "pinned" } else { "marked" },
+        text: text::line_of_words(&seen.content, limits::BRIEFING_TEXT_CHARS),
+        pinned: seen.is_pinned,
+    }
+}
+
+/// The marks of all projects, each with the name of its project.
+pub(super) fn all_marks(
+    brief: &BriefingReader<'_>,
+    projects: &[i64],
+) -> Result<Vec<Candidate>, OpError> {
+    let with_project = |seen: &Observation| {
+        let mut row = mark_row(seen, brief.now);
+        row.text = format!("{} [{}]", row.text, seen.project);
+        row.into_candidate(marked(), brief.now)
+    };
+    Ok(marks(brief, projects)?.iter().map(with_project).collect())
 }
 
 /// A commit as its short hash and its subject.
