@@ -20,7 +20,16 @@ async function plugin(name, command) {
   return (await import(pathToFileURL(path).href)).Rekindle({ directory });
 }
 
-// One session: it is asked something, runs a command that fails, and answers. What its model reads.
+// The `edit` tool as OpenCode calls it, on a file of the project.
+async function edit(hooks, sessionID) {
+  const args = { filePath: join(directory, 'tank.py'), oldString: 'depth = 1', newString: 'depth = 2' };
+  const call = { tool: 'edit', sessionID, callID: 'call_1' };
+  await hooks['tool.execute.before'](call, { args });
+  const result = { title: 'tank.py', output: 'Edit applied successfully.', metadata: { diagnostics: {} } };
+  await hooks['tool.execute.after']({ ...call, args }, result);
+}
+
+// One session: it is asked something, runs a command that fails, edits a file, and answers. What its model reads.
 async function session(hooks, id) {
   await hooks.event({ event: { type: 'session.created', properties: { info: { id } } } });
   const part = { type: 'text', text: 'tame the zebrafish' };
@@ -30,6 +39,7 @@ async function session(hooks, id) {
   await hooks['tool.execute.before'](call, { args });
   const result = { title: '', output: 'no', metadata: { exit: 2 } };
   await hooks['tool.execute.after']({ ...call, args }, result);
+  await edit(hooks, id);
   const prompt = { system: ['its own'] };
   await hooks['experimental.chat.system.transform']({ sessionID: id }, prompt);
   await hooks['experimental.session.compacting']({ sessionID: id }, { context: [] });
@@ -53,7 +63,7 @@ const second = await session(hooks, 'ses_2');
 expect('the second one has a briefing', second.system.length, 2);
 for (const text of [second.system[1], second.after[0]]) {
   expect('it tells what was asked', text?.includes('tame the zebrafish'), true);
-  expect('it tells what was done', text?.includes('aquarium build'), true);
+  expect('it names the file that was edited', text?.includes('tank.py'), true);
 }
 const none = await session(await plugin('without', join(folder, 'no-such-command')), 'ses_3');
 expect('a missing command changes nothing', none, { system: ['its own'], after: [], output: 'no' });

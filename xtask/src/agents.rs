@@ -10,33 +10,36 @@ mod stage;
 mod table;
 mod wire;
 
+use std::path::Path;
+
 use anyhow::{Result, bail};
 
 use crate::clients::install::{self, Pins};
-use crate::project::Project;
+use crate::project::{Project, split_binary};
 use crate::report::{Log, Outcome, Step, finish};
 use endpoint::Endpoint;
 use proof::Proof;
 use stage::Stage;
 use table::{AGENTS, Agent};
 
-pub(crate) fn run(project: &Project, names: &[String]) -> Result<()> {
+pub(crate) fn run(project: &Project, arguments: &[String]) -> Result<()> {
+    let (given, names) = split_binary(arguments)?;
     let known = || AGENTS.iter().map(|agent| agent.name).collect::<Vec<_>>().join(", ");
     if let Some(name) = names.iter().find(|name| AGENTS.iter().all(|agent| agent.name != **name)) {
         bail!("no agent is called '{name}'; there are {}", known());
     }
     let wanted = |agent: &Agent| names.is_empty() || names.iter().any(|name| name == agent.name);
-    finish("e2e-agent", &steps(project, wanted)?)
+    let binary = project.release_binary(given.as_deref())?;
+    finish("e2e-agent", &steps(project, &binary, wanted)?)
 }
 
 /// Those that are installed and done within seconds.
 pub(crate) fn quick(project: &Project) -> Result<Vec<Step>> {
-    steps(project, |agent| agent.quick)
+    steps(project, &project.build_binary(true)?, |agent| agent.quick)
 }
 
 /// Runs the agents one after the other; one that fails does not keep the others from running.
-fn steps(project: &Project, wanted: impl Fn(&Agent) -> bool) -> Result<Vec<Step>> {
-    let binary = project.build_binary(true)?;
+fn steps(project: &Project, binary: &Path, wanted: impl Fn(&Agent) -> bool) -> Result<Vec<Step>> {
     let pins = Pins::read(project)?;
     let folder = project.target_dir()?.join("clients");
     let mut log = Log::new("agents");
@@ -48,7 +51,7 @@ fn steps(project: &Project, wanted: impl Fn(&Agent) -> bool) -> Result<Vec<Step>
         });
         if let Ok(node) = &node {
             log.group(agent.name, |log| {
-                let (stage, endpoint) = (Stage::new(&binary)?, Endpoint::start()?);
+                let (stage, endpoint) = (Stage::new(binary)?, Endpoint::start()?);
                 Proof { agent, node, stage, endpoint }.run(log)
             });
         }

@@ -8,21 +8,32 @@ mod curl;
 pub(crate) mod install;
 mod scripts;
 
-use anyhow::Result;
+use std::path::Path;
+
+use anyhow::{Result, bail};
 
 use crate::home::Home;
-use crate::project::Project;
+use crate::project::{Project, split_binary};
 use crate::report::{Log, Outcome, Step, finish};
 
-pub(crate) fn run(project: &Project) -> Result<()> {
-    finish("clients", &steps(project)?)
+pub(crate) fn run(project: &Project, arguments: &[String]) -> Result<()> {
+    let (given, others) = split_binary(arguments)?;
+    if let Some(other) = others.first() {
+        bail!("'clients' has no flag '{other}'; it has --binary FILE");
+    }
+    let binary = project.release_binary(given.as_deref())?;
+    finish("clients", &steps_with(project, &binary)?)
+}
+
+/// The steps of `ci`, with a fresh release build.
+pub(crate) fn steps(project: &Project) -> Result<Vec<Step>> {
+    steps_with(project, &project.build_binary(true)?)
 }
 
 /// Runs everything; a failed step does not keep the others from running.
-pub(crate) fn steps(project: &Project) -> Result<Vec<Step>> {
-    let binary = project.build_binary(true)?;
+fn steps_with(project: &Project, binary: &Path) -> Result<Vec<Step>> {
     let mut log = Log::new("clients");
-    log.group("curl", |log| curl::run(&Home::new(&binary)?, log));
+    log.group("curl", |log| curl::run(&Home::new(binary)?, log));
 
     let pins = install::Pins::read(project)?;
     let folder = project.target_dir()?.join("clients");
@@ -37,7 +48,7 @@ pub(crate) fn steps(project: &Project) -> Result<Vec<Step>> {
         Outcome::installed(&python)
     });
     scripts::copy(project, &folder)?;
-    let home = || Home::new(&binary);
+    let home = || Home::new(binary);
     if let Ok(node) = &node {
         log.group("conformance", |log| conformance::run(project, node, &home()?, log));
         log.group("inspector", |log| scripts::inspector(node, &home()?, log));

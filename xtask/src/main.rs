@@ -46,8 +46,9 @@ usage: cargo xtask VERB
                             three weeks of work through a daemon, then questions about them; --briefing: print the last one
   replay FILE [--questions N] [--binary FILE]
                             LoCoMo or LongMemEval as prompts and answers through the hook's socket, asked through search
-  clients                   real MCP clients against the release binary
-  e2e-agent [NAME...]       real agents, wired by `rekindle install`, with a scripted model; all without a name";
+  clients [--binary FILE]   real MCP clients against the release binary
+  e2e-agent [NAME...] [--binary FILE]
+                            real agents, wired by `rekindle install`, with a scripted model; all without a name";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -66,6 +67,7 @@ fn run(args: &[String]) -> Result<()> {
         None => bail!("no verb given\n{USAGE}"),
     };
     match verb {
+        "clients" => return clients::run(&Project::find()?, flags),
         "e2e-agent" => return agents::run(&Project::find()?, flags),
         "fuzz" => return fuzz::run(&Project::find()?, flags),
         "weeks" => return weeks::run(&Project::find()?, flags),
@@ -76,7 +78,7 @@ fn run(args: &[String]) -> Result<()> {
         "ci" => &["--install"],
         "codegen" => &["--check"],
         "bench" => &["--gate", "--quick", "--large"],
-        "tidy" | "spec" | "clients" => &[],
+        "tidy" | "spec" => &[],
         "help" | "--help" | "-h" => {
             println!("{USAGE}");
             return Ok(());
@@ -93,10 +95,9 @@ fn run(args: &[String]) -> Result<()> {
         "tidy" => tidy::run(&project),
         "spec" => spec::run(&project),
         "codegen" => codegen::run(&project, has("--check")),
-        "bench" => {
+        _ => {
             let (gate_only, quick) = (has("--gate"), has("--quick"));
             bench::run(&project, &bench::Wanted { gate_only, quick, large: has("--large") })
         }
-        _ => clients::run(&project),
     }
 }

@@ -104,6 +104,15 @@ impl Project {
         self.build("app", "rekindle", release)
     }
 
+    /// The binary to test: the one given by `--binary`, or a release build.
+    pub(crate) fn release_binary(&self, given: Option<&Path>) -> Result<PathBuf> {
+        match given {
+            // Agents start it from other directories, so that its path has to be absolute.
+            Some(path) => path.canonicalize().with_context(|| format!("no {}", path.display())),
+            None => self.build_binary(true),
+        }
+    }
+
     /// Builds a binary of a package and returns where it is.
     pub(crate) fn build(&self, package: &str, binary: &str, release: bool) -> Result<PathBuf> {
         let mut command = self.cargo();
@@ -120,6 +129,19 @@ impl Project {
         executable_of(&String::from_utf8_lossy(&output.stdout), binary)
             .with_context(|| format!("cargo build reported no executable called {binary}"))
     }
+}
+
+/// Splits `--binary FILE` off the arguments of a verb.
+pub(crate) fn split_binary(arguments: &[String]) -> Result<(Option<PathBuf>, Vec<String>)> {
+    let mut others = arguments.to_vec();
+    let Some(place) = others.iter().position(|argument| argument == "--binary") else {
+        return Ok((None, others));
+    };
+    if place + 1 == others.len() {
+        bail!("--binary needs a value");
+    }
+    let given = others.drain(place..place + 2).next_back().map(PathBuf::from);
+    Ok((given, others))
 }
 
 /// The executable of this name in cargo's build messages.
@@ -172,6 +194,19 @@ not json
 {\"reason\":\"build-finished\",\"success\":true}";
         assert_eq!(executable_of(messages, "rekindle"), Some(PathBuf::from("/t/rekindle")));
         assert_eq!(executable_of("{\"reason\":\"build-finished\"}", "rekindle"), None);
+    }
+
+    #[test]
+    fn the_binary_is_split_off_and_needs_a_value() {
+        let given = |arguments: &[&str]| {
+            split_binary(&arguments.iter().map(|&text| text.to_owned()).collect::<Vec<_>>())
+        };
+        let (binary, others) = given(&["codex", "--binary", "/b", "opencode"]).expect("a value");
+        assert_eq!(binary, Some(PathBuf::from("/b")));
+        assert_eq!(others, ["codex", "opencode"]);
+        let (binary, others) = given(&["codex"]).expect("no flag");
+        assert_eq!((binary, others.len()), (None, 1));
+        assert!(given(&["codex", "--binary"]).is_err());
     }
 
     #[test]

@@ -128,7 +128,7 @@ impl Proof<'_> {
         // A question without tools is for something else: a title, say.
         let first = received.iter().find(|request| !request.dialogue.tools.is_empty());
         let first = first.context("the model was not asked")?;
-        for wanted in ["# rekindle context", PROMPT, FAILS] {
+        for wanted in ["# rekindle context", PROMPT, END] {
             if !first.text.contains(wanted) {
                 bail!(
                     "'{wanted}' is not in the first question to the model\n{:?}",
