@@ -11,6 +11,7 @@ mod claims;
 mod hosts;
 mod remotes;
 mod repositories;
+mod tracked;
 
 static COUNT: AtomicU32 = AtomicU32::new(0);
 

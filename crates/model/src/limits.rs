@@ -441,6 +441,14 @@ pub const PROJECT_EXCLUDES_MAX: usize = 200;
 pub const PROJECT_EXCLUDES_BYTES_MAX: usize = 8 * 1024;
 /// Bytes of a path that is matched against them. No file has a longer path, so a longer one counts as excluded.
 pub const EXCLUDED_PATH_BYTES_MAX: usize = 4_096;
+/// Files of a project that are compared with its `exclude` to see whether it leaves any, and entries of
+/// directories that are read to find them where there is no index. Further ones are not counted.
+pub const EXCLUDE_FILES_CHECKED: usize = 1_000;
+pub const EXCLUDE_ENTRIES_WALKED: usize = 5_000;
+/// `exclude` is reported if it leaves at most one file in so many, and at most so many files: few enough that no
+/// work is likely to be in them.
+pub const EXCLUDE_KEPT_ONE_IN: usize = 20;
+pub const EXCLUDE_KEPT_FILES: usize = 10;
 
 /// Receipts that are listed.
 pub const RECEIPTS_DEFAULT: usize = 50;

@@ -4,11 +4,11 @@
 //! (or `.nmem.toml`) with `project` and `exclude`.
 
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Instant, UNIX_EPOCH};
 
 use model::limits;
@@ -17,6 +17,10 @@ use pattern::glob::Glob;
 use serde_json::{Map, Value};
 use text::secrets::{Profile, Redacted, redact, redact_json};
 use toml_edit::{DocumentMut, Item, TomlError};
+
+use excluded::{Exclude, Withheld};
+
+mod excluded;
 
 const SETTINGS_FILES: [&str; 2] = [".rekindle.toml", ".nmem.toml"];
 
@@ -29,27 +33,6 @@ pub(crate) struct Place {
     exclude: Option<Exclude>,
 }
 
-/// Paths that are not to be kept.
-#[derive(Clone, Debug)]
-struct Exclude {
-    /// The directory as it was given, and what it really is.
-    given: PathBuf,
-    real: PathBuf,
-    /// The directory that the globs are relative to.
-    base: PathBuf,
-    globs: Vec<(String, Glob)>,
-    withheld: Option<Withheld>,
-}
-
-/// Why nothing about any path in a project is stored.
-#[derive(Clone, Debug)]
-enum Withheld {
-    /// The settings file cannot be parsed, with the reason. It may be meant to exclude something.
-    Broken(String),
-    /// The globs of this file exclude every path.
-    Excluded(String),
-}
-
 impl Place {
     /// A place that keeps nothing to itself.
     pub(crate) fn plain(facts: ProjectFacts) -> Place {
@@ -58,40 +41,12 @@ impl Place {
 
     /// Whether nothing about this path is to be kept.
     pub(crate) fn excludes(&self, path: &str) -> bool {
-        let Some(exclude) = &self.exclude else { return false };
-        exclude.inside(Path::new(path)).any(|inside| {
-            exclude.withheld.is_some()
-                || inside.len() > limits::EXCLUDED_PATH_BYTES_MAX
-                || exclude.globs.iter().any(|(text, glob)| hides(text, glob, &inside))
-        })
+        self.exclude.as_ref().is_some_and(|exclude| exclude.excludes(path))
     }
 
-    /// Why nothing about the project's files is stored, as one line; `None` if something is stored. Without
-    /// this line a user would not notice, and such a settings file may come with a clone.
+    /// Why nothing, or next to nothing, about the project's files is stored, as one line. Without this line a user would not notice, and such a settings file may come with a clone.
     pub(crate) fn withheld(&self) -> Option<String> {
-        Some(match self.exclude.as_ref()?.withheld.as_ref()? {
-            Withheld::Broken(what) => {
-                format!("{what}; nothing with a path is kept there until it is mended")
-            }
-            Withheld::Excluded(file) => {
-                format!(
-                    "{file} excludes every path; nothing with a path is kept there until it excludes less"
-                )
-            }
-        })
-    }
-}
-
-impl Exclude {
-    /// The path as the globs know it, by its own name and by what it really is; none if it lies outside.
-    fn inside(&self, path: &Path) -> impl Iterator<Item = String> {
-        let absolute = straight(&self.given.join(path));
-        // The agent may stand in the project by another name, through a link.
-        let real = absolute.strip_prefix(&self.given).ok().map(|rest| self.real.join(rest));
-        let base = self.base.clone();
-        let inside = move |path: PathBuf| Some(path.strip_prefix(&base).ok()?.to_path_buf());
-        let both = [Some(absolute), real].into_iter().flatten().filter_map(inside);
-        both.map(|path| path.to_string_lossy().into_owned())
+        self.exclude.as_ref()?.report()
     }
 }
 
@@ -106,45 +61,6 @@ fn straight(path: &Path) -> PathBuf {
         }
     }
     straight
-}
-
-/// Whether a glob hides a path: it matches the path, a directory above it, or the last part if the
-/// glob names no directory. A leading dot does not protect a name, for this is about what may leak.
-fn hides(text: &str, glob: &Glob, path: &str) -> bool {
-    let plain: Vec<&str> = path.split('/').map(|part| part.trim_start_matches('.')).collect();
-    let plain = plain.join("/");
-    let above = |path: &str| {
-        let ends = path.match_indices('/').map(|(end, _)| end).chain([path.len()]);
-        ends.filter_map(|end| path.get(..end)).any(|part| glob.matches(part))
-    };
-    let name = path.rsplit('/').next().unwrap_or(path);
-    let by_name = !text.contains('/')
-        && !text.starts_with('!')
-        && (glob.matches(name) || glob.matches(name.trim_start_matches('.')));
-    above(path) || (plain != path && above(&plain)) || by_name
-}
-
-/// Whether the globs together exclude every path of a project. Checked on a sample of paths.
-fn hide_everything(globs: &[(String, Glob)]) -> bool {
-    // Paths that have nothing in common: each has its own first character, extension and depth.
-    const ANY: [&str; 14] = [
-        "q",
-        "Q7.zx",
-        "_q/w.k",
-        ".q/w",
-        "7/8/9/q.json",
-        "é/ü.ñ",
-        "q w/e r",
-        "src/main.rs",
-        "lib/q/w/e/r/t.py",
-        "README.md",
-        "Makefile",
-        ".github/workflows/q.yml",
-        "web/q.test.tsx",
-        "q.tar.gz",
-    ];
-    let hidden = |path: &&str| globs.iter().any(|(text, glob)| hides(text, glob, path));
-    !globs.is_empty() && ANY.iter().all(hidden)
 }
 
 /// Knows the place of a directory.
@@ -231,25 +147,32 @@ impl DiskPlaces {
             (None, None) => on_its_own(&real, None),
         };
         let exclude = own.filter(|own| own.withheld.is_some() || !own.exclude.is_empty());
+        let checkout = repository.as_ref().and_then(checkout);
         let exclude = exclude.map(|own| Exclude {
             given,
             real,
             base: own.folder,
+            file: own.file,
             globs: own.exclude,
             withheld: own.withheld,
+            repository,
+            left_over: OnceLock::new(),
         });
-        Place { facts, checkout: repository.as_ref().and_then(checkout), exclude }
+        Place { facts, checkout, exclude }
     }
 
-    /// The recently seen projects that store nothing about their files, one line each with the reason.
+    /// The recently seen projects that store nothing, or next to nothing, about their files: one line each
+    /// with the reason.
     pub(crate) fn withheld(&self) -> BTreeSet<String> {
-        let suspect: Vec<String> = {
+        let suspect: BTreeMap<PathBuf, String> = {
             let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-            let withheld = asked.iter().filter(|(_, (_, place))| place.withheld().is_some());
-            withheld.map(|(cwd, _)| cwd.clone()).collect()
+            let excluding = asked.iter().filter_map(|(cwd, (_, place))| {
+                Some((place.exclude.as_ref()?.base.clone(), cwd.clone()))
+            });
+            excluding.collect()
         };
-        // They may have been mended since.
-        suspect.iter().filter_map(|cwd| self.at(Some(cwd)).withheld()).collect()
+        // A settings file may have changed since.
+        suspect.values().filter_map(|cwd| self.at(Some(cwd)).withheld()).collect()
     }
 
     fn is_no_project(&self, dir: &Path) -> bool {
@@ -314,6 +237,8 @@ fn whole<'a>(path: &'a str, cwd: &str) -> Cow<'a, str> {
 /// What a project says about itself.
 struct Own {
     folder: PathBuf,
+    /// The name of the settings file, for messages.
+    file: String,
     project: Option<String>,
     exclude: Vec<(String, Glob)>,
     withheld: Option<Withheld>,
@@ -324,8 +249,13 @@ impl Own {
     fn read(folder: &Path, name: &str) -> Option<Own> {
         let path = folder.join(name);
         fs::symlink_metadata(&path).ok()?;
-        let mut own =
-            Own { folder: folder.to_owned(), project: None, exclude: Vec::new(), withheld: None };
+        let mut own = Own {
+            folder: folder.to_owned(),
+            file: shown(&path),
+            project: None,
+            exclude: Vec::new(),
+            withheld: None,
+        };
         let complaint = |what: String| format!("{} cannot be read: {what}", shown(&path));
         let read = regular::read_text(&path, limits::PROJECT_FILE_BYTES_MAX);
         let document = match read.map_err(|error| unread(&error)).and_then(|text| parsed(&text)) {
@@ -337,13 +267,13 @@ impl Own {
         };
         let project = document.get("project").and_then(Item::as_str);
         own.project = project.and_then(|name| plain_name(&redact(name, Profile::Declared)));
-        match document.get("exclude").map(globs) {
+        match document.get("exclude").map(excluded::globs) {
             None => {}
             Some(Ok(globs)) => own.exclude = globs,
             Some(Err(what)) => own.withheld = Some(Withheld::Broken(complaint(what))),
         }
-        if hide_everything(&own.exclude) {
-            own.withheld = Some(Withheld::Excluded(shown(&path)));
+        if excluded::hide_everything(&own.exclude) {
+            own.withheld = Some(Withheld::Excluded);
         }
         Some(own)
     }
@@ -362,35 +292,10 @@ fn parsed(text: &str) -> Result<DocumentMut, String> {
     text.parse().map_err(|error| format!("line {} is not TOML", line_of(text, &error)))
 }
 
-/// The globs of `exclude`: one, or a list of them.
-fn globs(item: &Item) -> Result<Vec<(String, Glob)>, String> {
-    let (count_max, bytes_max) = (limits::PROJECT_EXCLUDES_MAX, limits::PROJECT_EXCLUDES_BYTES_MAX);
-    let texts = texts(item).ok_or("exclude is not a glob or a list of globs")?;
-    if texts.len() > count_max || texts.iter().map(String::len).sum::<usize>() > bytes_max {
-        return Err(format!("exclude has more than {count_max} globs or {bytes_max} bytes"));
-    }
-    let compiled = texts.into_iter().map(|text| {
-        // Other programs write these for the whole directory.
-        let pattern = if matches!(text.as_str(), "." | "./" | "/") { "**" } else { &text };
-        // A leading slash means the directory of the settings file, as in `.gitignore`.
-        let glob = Glob::hint(pattern.trim_matches('/'));
-        glob.map(|glob| (text, glob)).map_err(|_| "exclude has a text that is no glob".to_owned())
-    });
-    compiled.collect()
-}
-
 /// The line of a text where an error is, from 1.
 fn line_of(text: &str, error: &TomlError) -> usize {
     let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
     before.matches('\n').count() + 1
-}
-
-/// One text or a list of them.
-fn texts(item: &Item) -> Option<Vec<String>> {
-    if let Some(text) = item.as_str() {
-        return Some(vec![text.to_owned()]);
-    }
-    item.as_array()?.iter().map(|value| value.as_str().map(str::to_owned)).collect()
 }
 
 fn nowhere(name: &str) -> Place {

@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use serde_json::{Value, json};
 use testkit::{Home, home::finish};
@@ -288,4 +289,46 @@ fn a_clone_that_excludes_everything_is_reported_by_status_doctor_and_once_in_a_s
         let found = home.call("recent_context", &json!({ "project": null }));
         assert!(!found.to_string().contains("a.rs"), "{found}");
     }
+}
+
+/// @capture_exclude_everything
+#[test]
+fn a_clone_whose_globs_together_exclude_all_its_files_is_reported() {
+    for (daemon, tracked) in [(false, true), (true, false), (true, true)] {
+        let home = home();
+        let clone = home.path("clone");
+        let exclude = "exclude = [\"src\", \"docs/**\", \"*.toml\", \"[A-Z]*\"]\n";
+        home.write("clone/.rekindle.toml", exclude);
+        for path in ["src/main.rs", "src/a/b.rs", "docs/a.md", "x.toml", "README"] {
+            home.write(&format!("clone/{path}"), "x");
+        }
+        if tracked {
+            git(&clone, &["init", "-q"]);
+            git(&clone, &["add", "--all"]);
+            // An untracked build directory does not count.
+            home.write("clone/target/built.o", "x");
+        } else {
+            repository(&clone, "");
+        }
+        let _daemon = daemon.then(|| home.daemon());
+        runs(&home, &clone, "s-1", "echo heron");
+        let says = ".rekindle.toml excludes all files here (5); nothing about them is kept";
+        let start = |session: &str| {
+            event(&home, &clone, "SessionStart", session, json!({ "source": "startup" }))
+        };
+        assert!(start("s-2").contains(says), "{}", start("s-3"));
+        for command in ["status", "doctor"] {
+            let mut command = home.command([command]);
+            command.current_dir(&clone);
+            let said = finish(command, b"").stdout;
+            assert!(said.contains(says), "{said}");
+        }
+    }
+}
+
+/// Runs git in a directory, without the settings of the user.
+fn git(dir: &Path, args: &[&str]) {
+    let mut command = Command::new("git");
+    command.args(args).current_dir(dir).env_remove("GIT_DIR").env("GIT_CONFIG_GLOBAL", "/dev/null");
+    assert!(command.status().unwrap().success(), "git {args:?}");
 }

@@ -302,6 +302,58 @@ fn globs_that_exclude_every_path_are_reported() {
     }
 }
 
+/// @capture_exclude_everything
+#[test]
+fn globs_that_together_exclude_nearly_all_files_are_reported() {
+    let folder = Folder::new();
+    for path in ["src/main.rs", "src/lib.rs", "docs/a.md", "Cargo.toml", ".github/ci.yml"] {
+        let path = folder.0.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "x").unwrap();
+    }
+    let file = folder.0.join(".rekindle.toml");
+    let report = |exclude: &str| {
+        fs::write(&file, format!("exclude = {exclude}\n")).unwrap();
+        look(&folder.0).withheld()
+    };
+    for exclude in [r#"["src", "docs/**", "*.toml"]"#, r#""{src,docs,Cargo.toml}""#] {
+        let line = report(exclude).unwrap_or_default();
+        assert!(line.contains(".rekindle.toml excludes all files here (4)"), "{exclude}: {line}");
+        // Unlike a glob for every path, these keep a new file.
+        assert!(!look(&folder.0).excludes(folder.0.join("new.py").to_str().unwrap()));
+    }
+    assert_eq!(report(r#"["src", "docs"]"#), None, "Cargo.toml is left");
+    fs::create_dir(folder.0.join("data")).unwrap();
+    for number in 0..96 {
+        fs::write(folder.0.join(format!("data/{number}.csv")), "x").unwrap();
+    }
+    let line = report(r#"["src", "data"]"#).unwrap_or_default();
+    assert!(line.contains("excludes 98 of 100 files here; nothing about them"), "{line}");
+    // The settings of a directory count for the files in it.
+    fs::write(folder.0.join("docs/.rekindle.toml"), "exclude = \"*.md\"\n").unwrap();
+    assert!(look(&folder.0.join("docs")).withheld().unwrap().contains("all files here (1)"));
+}
+
+/// @capture_exclude_everything
+#[test]
+fn the_check_of_excluded_files_takes_a_sample_of_many() {
+    let folder = Folder::new();
+    for number in 0..4_000 {
+        let path = folder.0.join(format!("{}/{number}.rs", number % 7));
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "x").unwrap();
+    }
+    // A few files that are left do not matter.
+    for number in 0..5 {
+        fs::write(folder.0.join(format!("!{number}")), "x").unwrap();
+    }
+    let globs: Vec<String> = (0..7).map(|number| format!("\"{number}\"")).collect();
+    let exclude = format!("exclude = [{}]\n", globs.join(","));
+    fs::write(folder.0.join(".rekindle.toml"), exclude).unwrap();
+    let line = look(&folder.0).withheld().unwrap_or_default();
+    assert!(line.contains("checked files (4005 in all)"), "{line}");
+}
+
 /// @capture_exclude
 #[test]
 fn a_leading_slash_means_the_directory_of_the_settings_file() {
