@@ -86,8 +86,7 @@ fn plan_all(asked: &Asked<'_>, around: &Around<'_>) -> Result<Outcome, OpError> 
 pub fn install(asked: &Asked<'_>, around: &Around<'_>) -> Result<Outcome, OpError> {
     let desk = Desk::open(asked.data_dir)?;
     let record = desk.load()?;
-    record.files.iter().for_each(|entry| apply::tidy(&entry.target));
-    record.copies().for_each(|copy| apply::tidy(copy));
+    tidy(&record);
     let mut outcome = plan_all(asked, around)?;
     if outcome.changes_nothing() {
         return Ok(outcome);
@@ -127,6 +126,13 @@ pub fn install(asked: &Asked<'_>, around: &Around<'_>) -> Result<Outcome, OpErro
         let _ = desk.save(&next);
     }
     Ok(outcome)
+}
+
+/// Removes scratch files of an interrupted run.
+fn tidy(record: &Record) {
+    let entries = record.files.iter().filter(|entry| plan::confined(entry).is_ok());
+    entries.for_each(|entry| apply::tidy(&entry.target));
+    record.copies().for_each(|copy| apply::tidy(copy));
 }
 
 /// Removes the older copies that no connected file names any more, with the folders that were made for them.
@@ -268,12 +274,11 @@ pub fn uninstall(
             return Ok(Undone { unseen: unseen(&asked, around), failed, ..Undone::default() });
         }
     };
-    let record = desk.load()?;
-    record.files.iter().for_each(|entry| apply::tidy(&entry.target));
-    record.copies().for_each(|copy| apply::tidy(copy));
+    let record = desk.load_usable()?;
+    tidy(&record);
     let (gone, mut left): (Vec<_>, Vec<_>) =
         record.files.iter().cloned().partition(|entry| asked(&entry.agent));
-    let mut failed = Vec::new();
+    let mut failed: Vec<OpError> = record.bad.iter().map(|bad| bad.error(data_dir)).collect();
     let mut files = undo_all(gone.clone(), around, &mut left, &mut failed);
     let (others, unclear) = unrecorded(&record, &asked, around);
     files.extend(others);
@@ -286,7 +291,9 @@ pub fn uninstall(
     }
     apply::apply(&files)?;
     // One that was cut off may have left them.
-    let made = gone.iter().filter(|entry| entry.before.is_none() && !entry.target.exists());
+    let made = gone.iter().filter(|entry| {
+        entry.before.is_none() && !entry.target.exists() && plan::confined(entry).is_ok()
+    });
     made.for_each(|entry| apply::remove_folders(&entry.folders));
     let mut next = Record { files: left, ..record.clone() };
     let (mut removed, mut kept, mut replaced) = (Vec::new(), Vec::new(), Vec::new());

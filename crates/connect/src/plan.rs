@@ -189,18 +189,45 @@ pub(crate) fn programs(record: &Record) -> Vec<String> {
     all
 }
 
-/// The change that takes an installed file back; the very bytes if nobody touched it since.
-pub(crate) fn undo(entry: &Entry, around: &Around<'_>) -> Result<Change, OpError> {
-    let standing = read(&entry.path, around.uid)?;
-    if entry.scope == Scope::Project.word() && standing.target != entry.target {
+/// Refuses an entry of a repository that a symbolic link leads elsewhere by now: that of the file, or that of a
+/// directory in its path. A later commit may have made the link, and the file behind it is not the one we changed.
+pub(crate) fn confined(entry: &Entry) -> Result<(), OpError> {
+    const HINT: &str = "Remove the link, then run the command again.";
+    if entry.scope == Scope::User.word() {
+        return Ok(());
+    }
+    let target = follow(&entry.path)?;
+    if target != entry.target {
         let message = format!(
             "{} is a symbolic link to another file than when it was connected, {}",
             entry.path.display(),
-            standing.target.display()
+            target.display()
         );
-        return Err(OpError::new(Code::Conflict, message)
-            .hint("Remove the link, then run the command again."));
+        return Err(OpError::new(Code::Conflict, message).hint(HINT));
     }
+    let Some(root) = root(entry) else {
+        let message = format!("{} is not a file that we connect", entry.path.display());
+        return Err(OpError::new(Code::Conflict, message)
+            .hint("Use the version of rekindle that connected it."));
+    };
+    // Nothing is left to undo in a repository that is gone.
+    if std::fs::symlink_metadata(root).is_err() {
+        return Ok(());
+    }
+    stays_inside(&entry.path, &target, root).map_err(|error| error.hint(HINT))
+}
+
+/// The root of the repository of an entry: its path without the place of the file in a repository.
+fn root(entry: &Entry) -> Option<&Path> {
+    let place = wired(entry)?.place.project?;
+    let depth = Path::new(place).components().count();
+    entry.path.ancestors().nth(depth)
+}
+
+/// The change that takes an installed file back; the very bytes if nobody touched it since.
+pub(crate) fn undo(entry: &Entry, around: &Around<'_>) -> Result<Change, OpError> {
+    confined(entry)?;
+    let standing = read(&entry.path, around.uid)?;
     let mut change = Change {
         agent: entry.agent.clone(),
         scope: if entry.scope == Scope::User.word() { Scope::User } else { Scope::Project },

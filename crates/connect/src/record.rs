@@ -10,7 +10,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use model::{OpError, limits};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
 use crate::apply;
@@ -21,20 +23,49 @@ use crate::plan::SHELL;
 const NAME: &str = "installed.json";
 const FORMAT: u32 = 1;
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct Record {
     pub(crate) format: u32,
     /// The copy of our program, if we made it.
     pub(crate) binary: Option<PathBuf>,
     /// Copies that were made before it elsewhere and that an agent may still start.
-    #[serde(default)]
     pub(crate) older: Vec<PathBuf>,
     /// Folders of plugins that may start a copy.
-    #[serde(default)]
     pub(crate) plugins: Vec<PathBuf>,
     /// Folders that were made for the copy and for this record.
     pub(crate) folders: Vec<PathBuf>,
     pub(crate) files: Vec<Entry>,
+    /// Values that have the wrong type or name no place. They stay in the file as they are.
+    #[serde(skip)]
+    pub(crate) bad: Vec<BadValue>,
+}
+
+/// A value of the record that cannot be used.
+#[derive(Clone, Debug)]
+pub(crate) struct BadValue {
+    member: &'static str,
+    /// The position, if the member is a list.
+    at: Option<usize>,
+    value: Value,
+    why: String,
+}
+
+impl BadValue {
+    pub(crate) fn error(&self, dir: &Path) -> OpError {
+        let at = self.at.map(|at| format!("[{at}]")).unwrap_or_default();
+        let path = dir.join(NAME);
+        let about = self.value["path"].as_str().map(|path| format!(" (about {path})"));
+        let message = format!(
+            "{}: {}{at}{} cannot be used: {}",
+            path.display(),
+            self.member,
+            about.unwrap_or_default(),
+            self.why
+        );
+        OpError::unavailable(message).hint(
+            "Correct it, or delete it and remove our entries from the file that it is about by hand.",
+        )
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,13 +93,47 @@ impl Default for Record {
             plugins: Vec::new(),
             folders: Vec::new(),
             files: Vec::new(),
+            bad: Vec::new(),
         }
     }
 }
 
 impl Record {
     pub(crate) fn is_empty(&self) -> bool {
-        self.binary.is_none() && self.older.is_empty() && self.files.is_empty()
+        self.binary.is_none()
+            && self.older.is_empty()
+            && self.files.is_empty()
+            && self.bad.is_empty()
+    }
+
+    /// The members of a parsed record. A bad value costs that value, not the record.
+    fn from_members(mut members: Map<String, Value>) -> Record {
+        let mut bad = Vec::new();
+        let binary = match members.remove("binary").unwrap_or_default() {
+            Value::Null => None,
+            value => kept(value, "binary", None, &mut bad),
+        };
+        Record {
+            format: FORMAT,
+            binary,
+            older: list(&mut members, "older", &mut bad),
+            plugins: list(&mut members, "plugins", &mut bad),
+            folders: list(&mut members, "folders", &mut bad),
+            files: list(&mut members, "files", &mut bad),
+            bad,
+        }
+    }
+
+    /// The record as it is written, with its bad values.
+    fn to_json(&self) -> serde_json::Result<Value> {
+        let mut written = serde_json::to_value(self)?;
+        for bad in &self.bad {
+            match (bad.at, written[bad.member].as_array_mut()) {
+                (Some(_), Some(list)) => list.push(bad.value.clone()),
+                _ => written[bad.member] = bad.value.clone(),
+            }
+        }
+        Ok(written)
     }
 
     /// All copies of our program that we made.
@@ -88,6 +153,62 @@ impl Record {
     }
 }
 
+/// A value of the record that may be unusable although its type is right.
+trait Usable: DeserializeOwned {
+    fn refused(&self) -> Option<&'static str>;
+}
+
+impl Usable for PathBuf {
+    fn refused(&self) -> Option<&'static str> {
+        (!self.is_absolute()).then_some("the path is not absolute")
+    }
+}
+
+impl Usable for Entry {
+    fn refused(&self) -> Option<&'static str> {
+        let mut paths = [&self.path, &self.target].into_iter().chain(&self.folders);
+        let is_known = [Scope::User, Scope::Project].iter().any(|scope| scope.word() == self.scope);
+        paths.find_map(Usable::refused).or((!is_known).then_some("the scope is unknown"))
+    }
+}
+
+/// A value of this type; `None` if it is bad, which is noted.
+fn kept<T: Usable>(
+    value: Value,
+    member: &'static str,
+    at: Option<usize>,
+    bad: &mut Vec<BadValue>,
+) -> Option<T> {
+    let why = match T::deserialize(&value) {
+        Ok(found) => match found.refused() {
+            None => return Some(found),
+            Some(why) => why.to_owned(),
+        },
+        Err(error) => error.to_string(),
+    };
+    bad.push(BadValue { member, at, value, why });
+    None
+}
+
+/// The values of a list without the bad ones, which are noted.
+fn list<T: Usable>(
+    members: &mut Map<String, Value>,
+    member: &'static str,
+    bad: &mut Vec<BadValue>,
+) -> Vec<T> {
+    match members.remove(member).unwrap_or_default() {
+        Value::Null => Vec::new(),
+        Value::Array(values) => {
+            let values = values.into_iter().enumerate();
+            values.filter_map(|(at, value)| kept(value, member, Some(at), bad)).collect()
+        }
+        value => {
+            bad.push(BadValue { member, at: None, value, why: "it is not a list".to_owned() });
+            Vec::new()
+        }
+    }
+}
+
 /// The digest by which a text is recognised.
 pub(crate) fn digest(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
@@ -102,11 +223,14 @@ pub struct Recorded {
     pub shell: Vec<PathBuf>,
     /// The copies of our program.
     pub copies: Vec<PathBuf>,
+    /// Values of the record that cannot be used.
+    pub bad: Vec<OpError>,
 }
 
 /// Reads the record of what was installed.
 pub fn recorded(data_dir: &Path) -> Result<Recorded, OpError> {
-    let record = load(data_dir)?;
+    let record = load_usable(data_dir)?;
+    let bad = record.bad.iter().map(|bad| bad.error(data_dir)).collect();
     let copies = record.copies().cloned().collect();
     let (shell, agents): (Vec<_>, Vec<_>) =
         record.files.into_iter().partition(|entry| entry.agent == SHELL);
@@ -115,6 +239,7 @@ pub fn recorded(data_dir: &Path) -> Result<Recorded, OpError> {
         agents: of_user.map(|entry| entry.agent).collect(),
         shell: shell.into_iter().map(|entry| entry.path).collect(),
         copies,
+        bad,
     })
 }
 
@@ -168,12 +293,18 @@ impl Desk {
         load(&self.dir)
     }
 
+    pub(crate) fn load_usable(&self) -> Result<Record, OpError> {
+        load_usable(&self.dir)
+    }
+
     /// Writes the record, or takes it away if there is nothing left to tell.
     pub(crate) fn save(&self, record: &Record) -> Result<(), OpError> {
         let path = self.dir.join(NAME);
         let saved = match record.is_empty() {
             true => apply::remove(&path),
-            false => serde_json::to_vec(record)
+            false => record
+                .to_json()
+                .and_then(|written| serde_json::to_vec(&written))
                 .map_err(std::io::Error::from)
                 .and_then(|bytes| apply::replace(&path, &bytes, 0o600)),
         };
@@ -190,25 +321,37 @@ impl Drop for Desk {
     }
 }
 
-/// The record of a data directory; an empty one if there is none.
+/// The record of a data directory; an empty one if there is none. A bad value is an error: what it was about is
+/// unknown, and an installation could take its own entries for the user's.
 pub(crate) fn load(dir: &Path) -> Result<Record, OpError> {
+    let record = load_usable(dir)?;
+    match record.bad.first() {
+        Some(bad) => Err(bad.error(dir)),
+        None => Ok(record),
+    }
+}
+
+/// The record of a data directory with its bad values apart; an empty one if there is none.
+pub(crate) fn load_usable(dir: &Path) -> Result<Record, OpError> {
     let path = dir.join(NAME);
     let bytes = match regular::read(&path, limits::AGENT_FILE_BYTES_MAX) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Record::default()),
         Err(error) => return Err(unusable(&path, &error)),
     };
-    let record: Result<Record, _> = serde_json::from_slice(&bytes);
-    match record {
-        Ok(record) if record.format == FORMAT => Ok(record),
-        Ok(record) => Err(OpError::unavailable(format!(
-            "{} was written by another version (format {})",
+    let unreadable = |what: String| {
+        OpError::unavailable(format!("{}: {what}", path.display()))
+            .hint("Move the file away; `rekindle uninstall` then removes what is ours without it.")
+    };
+    let members: Map<String, Value> =
+        serde_json::from_slice(&bytes).map_err(|error| unreadable(error.to_string()))?;
+    match members.get("format") {
+        Some(format) if *format == FORMAT => Ok(Record::from_members(members)),
+        Some(Value::Number(format)) => Err(OpError::unavailable(format!(
+            "{} was written by another version (format {format})",
             path.display(),
-            record.format
         ))
         .hint("Use the version of rekindle that installed it.")),
-        Err(error) => Err(OpError::unavailable(format!("{}: {error}", path.display())).hint(
-            "Move the file away; `rekindle uninstall` then removes what is ours without it.",
-        )),
+        _ => Err(unreadable("it has no format number".to_owned())),
     }
 }

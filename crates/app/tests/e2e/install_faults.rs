@@ -89,13 +89,13 @@ fn a_link_into_a_dotfiles_repository_stays_one() {
 }
 
 /// Writes a repository, as it looks after a clone.
-fn repository(home: &Home) {
+pub(crate) fn repository(home: &Home) {
     for (file, text) in [("HEAD", "ref: refs/heads/main\n"), ("objects/x", ""), ("refs/x", "")] {
         home.write(&format!("repo/.git/{file}"), text);
     }
 }
 
-fn in_repository(home: &Home, args: &[&str]) -> Run {
+pub(crate) fn in_repository(home: &Home, args: &[&str]) -> Run {
     let mut command = home.command(args);
     command.current_dir(home.path("repo"));
     finish(command, b"")

@@ -61,6 +61,7 @@ mod sqlite;
 mod store;
 mod telling;
 mod uninstall_data;
+mod uninstall_faults;
 mod verdicts;
 mod ways;
 mod web;

@@ -153,7 +153,10 @@ fn preview(world: &World, matches: &ArgMatches) -> Result<Value, OpError> {
     let ends = named.is_empty() || recorded.agents.iter().all(|agent| is_named(agent));
     let files = if ends { [recorded.shell, recorded.copies].concat() } else { Vec::new() };
     let files: Vec<_> = files.iter().map(|file| file.to_string_lossy()).collect();
-    Ok(json!({ "dry_run": true, "agents": agents, "removes": files, "data": data }))
+    let failed: Vec<Value> = recorded.bad.iter().map(OpError::to_wire).collect();
+    Ok(
+        json!({ "dry_run": true, "agents": agents, "removes": files, "data": data, "failed": failed }),
+    )
 }
 
 fn pretty(result: &Value) -> String {

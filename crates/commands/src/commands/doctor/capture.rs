@@ -40,6 +40,9 @@ pub(super) fn check_all(world: &World, told: &Told, checks: &mut Vec<Value>) -> 
         checks.push(check("record", "fail", &error.message, &error.hint.unwrap_or_default()));
         Recorded::default()
     });
+    for bad in &recorded.bad {
+        checks.push(check("record", "fail", &bad.message, bad.hint.as_deref().unwrap_or_default()));
+    }
     let (mut agents, mut unseen, mut programs) = (Vec::new(), Vec::new(), Programs::default());
     for wiring in WIRINGS {
         let (look, scope) = seen(wiring, &around);

@@ -1,0 +1,78 @@
+//! `uninstall` with a damaged record or a changed repository: it does what it can and names the rest.
+
+use serde_json::{Value, json};
+
+use super::install::{furnish, home, install, read, tree};
+use super::install_faults::{in_repository, repository};
+
+/// @connect_bad_entry
+#[test]
+fn a_bad_value_in_the_record_is_named_and_the_rest_is_undone() {
+    let entry = json!({ "path": 4711, "target": "/x", "agent": "codex", "scope": "user" });
+    let relative =
+        json!({ "path": "a", "target": "a", "agent": "codex", "scope": "user", "folders": [] });
+    let bad = [
+        ("files", entry, "files[4] cannot be used: invalid type: integer `4711`"),
+        ("files", json!("oops"), "files[4] cannot be used: invalid type"),
+        ("files", relative, "files[4] (about a) cannot be used: the path is not absolute"),
+        ("older", json!(4711), "older[0] cannot be used: invalid type"),
+        ("folders", json!({}), "cannot be used: invalid type"),
+    ];
+    for (member, value, what) in bad {
+        let home = home();
+        furnish(&home);
+        let before = tree(&home);
+        install(&home, &["claude-code", "codex"]).ok();
+        let whole = read(&home, "data/installed.json");
+        let mut record: Value = serde_json::from_str(&whole).unwrap();
+        assert_eq!(record["files"].as_array().unwrap().len(), 4);
+        record[member].as_array_mut().unwrap().push(value.clone());
+        home.write("data/installed.json", &record.to_string());
+        // An installation could take its own entries for the user's, so it waits for the repair.
+        let run = install(&home, &["cursor"]);
+        assert!(run.code == 1 && run.stderr.contains(what), "{run:?}");
+        let run = home.run(&["uninstall", "--dry-run"]);
+        assert!(run.code == 1 && run.stderr.contains(what), "{run:?}");
+        let run = home.run(&["uninstall"]);
+        assert_eq!(run.code, 1, "{run:?}");
+        assert!(run.stderr.contains(what) && run.stderr.contains("hint:"), "{run:?}");
+        for name in [".claude/settings.json", ".claude.json", ".codex/config.toml"] {
+            let path = home.path(name);
+            assert_eq!(tree(&home).get(&path), before.get(&path), "{what}: {name}");
+        }
+        // The bad value stays until the user has seen to it.
+        let mut left: Value = serde_json::from_str(&read(&home, "data/installed.json")).unwrap();
+        let kept = left[member].as_array_mut().unwrap().pop();
+        assert_eq!(kept, Some(value));
+        home.write("data/installed.json", &left.to_string());
+        home.run(&["uninstall"]).ok();
+        assert_eq!(tree(&home), before, "{what}");
+    }
+}
+
+/// @connect_project_links
+#[test]
+fn uninstall_does_not_follow_a_directory_link_out_of_the_repository() {
+    let home = home();
+    repository(&home);
+    home.write("repo/.gemini/settings.json", "{}\n");
+    let install = ["install", "--scope", "project", "claude-code", "gemini-cli"];
+    in_repository(&home, &install).ok();
+    // A later commit replaces the directory by a link. The private file equals the one that we wrote.
+    let ours = read(&home, "repo/.claude/settings.json");
+    std::fs::rename(home.path("repo/.claude"), home.path("private")).unwrap();
+    home.write("private/.settings.json.rekindle-old", "kept");
+    std::os::unix::fs::symlink("../private", home.path("repo/.claude")).unwrap();
+    let run = home.run(&["uninstall"]);
+    assert_eq!(run.code, 1, "{run:?}");
+    let named = home.path("repo/.claude/settings.json");
+    assert!(run.stderr.contains(named.to_str().unwrap()), "{run:?}");
+    assert!(run.stderr.contains("leads out of the repository"), "{run:?}");
+    assert_eq!(read(&home, "private/settings.json"), ours);
+    assert_eq!(read(&home, "private/.settings.json.rekindle-old"), "kept");
+    assert_eq!(read(&home, "repo/.gemini/settings.json"), "{}\n", "the rest is undone");
+    assert!(!home.path("repo/.mcp.json").exists(), "the rest is undone");
+    std::fs::remove_file(home.path("repo/.claude")).unwrap();
+    home.run(&["uninstall"]).ok();
+    assert!(!home.path("data/installed.json").exists());
+}
