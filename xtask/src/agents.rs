@@ -5,6 +5,7 @@
 
 mod endpoint;
 mod proof;
+mod remembered;
 mod script;
 mod stage;
 mod table;

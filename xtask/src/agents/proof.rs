@@ -7,6 +7,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::json;
 
 use super::endpoint::{Endpoint, Received};
+use super::remembered;
 use super::script::{Line, Script};
 use super::stage::{MEMORY, Stage};
 use super::table::{Agent, FIX, HINT};
@@ -16,13 +17,19 @@ use crate::report::{Log, Outcome};
 
 const SESSION_DEADLINE: Duration = Duration::from_secs(120);
 
-const PROMPT: &str = "Get the kiln ready.";
+pub(crate) const PROMPT: &str = "Get the kiln ready.";
 const PROMPT_FURTHER: &str = "Look behind the shelf.";
-const PROMPT_NEXT: &str = "How did that go?";
+/// The prompt of a session that goes on after a compaction.
+const PROMPT_ON: &str = "Go on.";
 /// The commands, one that succeeds and one that fails, and what the first one prints.
 const SUCCEEDS: &str = "echo clay is soft";
 const FAILS: &str = "ls kiln/missing";
-const END: &str = "The kiln is ready.";
+/// The last sentence of the first session: what it found out.
+pub(crate) const END: &str = "The kiln is ready: the thermocouple was wired the wrong way round, \
+                              so that it read 200 degrees low.";
+
+/// What the sessions' work changes in the repository.
+const WORK: [&str; 3] = ["work/pottery/kiln.py", "work/pottery/__pycache__", "work/pottery/.git"];
 
 /// An agent in its home, and the model it talks to.
 pub(crate) struct Proof<'a> {
@@ -58,13 +65,21 @@ impl Proof<'_> {
             let received = self.endpoint.received();
             step("hints", &|| self.told_hints(&received));
             step("MCP tools", &|| tools_answer(&received));
-            step("the next session", &|| self.next_session());
+            step("a red test in a pipe", &|| remembered::red_run(&self.stage));
+            if let Some(arguments) = self.agent.compact {
+                step("after compaction", &|| self.compacted(arguments));
+            }
+            if step("the next session", &|| self.next_session()) {
+                let received = self.endpoint.received();
+                step("a question in other words", &|| remembered::finding(&received));
+                step("commits", &|| remembered::commits(&self.stage));
+            }
             step("hooks", &|| self.hooks_fired());
         }
         if connected {
             step("disconnected after its work", &|| {
                 self.disconnect()?;
-                let own = [self.agent.own, &[MEMORY]].concat();
+                let own = [self.agent.own, &[MEMORY], &WORK].concat();
                 before.expect_same(&self.stage.snapshot()?, &own)?;
                 for (path, ours) in self.agent.shared {
                     self.stage.expect_without(path, ours)?;
@@ -97,12 +112,26 @@ impl Proof<'_> {
             let args = ["hint", "set", component, key, value, "--tags", tag, "--ttl", "forever"];
             self.stage.rekindle(&args)?;
         }
-        self.endpoint.play(scripts(self.agent.compact.is_some()));
+        self.endpoint.play(self.scripts());
         let said = self.session(PROMPT, &[])?;
         if !said.contains(END) {
             bail!("the session did not come to its end\n{said}");
         }
         Ok(format!("{} questions to the model", self.endpoint.received().len()))
+    }
+
+    /// What the model says in the first session, and what a further agent says in it.
+    fn scripts(&self) -> Vec<Script> {
+        let mut lines = vec![
+            Line::Shell(SUCCEEDS.to_owned()),
+            Line::Shell(FAILS.to_owned()),
+            Line::Ours("search", json!({ "query": "clay" })),
+        ];
+        lines.extend(remembered::work(&self.stage));
+        lines.extend(self.agent.compact.map(|_| Line::Spawn(PROMPT_FURTHER)));
+        lines.push(Line::Say(END));
+        let other = vec![Line::Shell("echo dust".to_owned()), Line::Say("Only dust.")];
+        vec![Script { mark: PROMPT, lines }, Script { mark: PROMPT_FURTHER, lines: other }]
     }
 
     /// Hints are in what the model received after the command, and were not there before it.
@@ -117,26 +146,20 @@ impl Proof<'_> {
         Ok(format!("{} reached the model", self.agent.hints.len()))
     }
 
-    /// A second session is told of the first, and one that was compacted is told again.
-    fn next_session(&self) -> Result<String> {
-        if let Some(arguments) = self.agent.compact {
-            self.session("/compact", arguments)?;
-        }
+    /// A session that was compacted is told what it did itself.
+    fn compacted(&self, arguments: &[&str]) -> Result<String> {
         self.endpoint.play(Vec::new());
-        self.session(PROMPT_NEXT, &[])?;
-        let received = self.endpoint.received();
-        // A question without tools is for something else: a title, say.
-        let first = received.iter().find(|request| !request.dialogue.tools.is_empty());
-        let first = first.context("the model was not asked")?;
-        for wanted in ["# rekindle context", PROMPT, END] {
-            if !first.text.contains(wanted) {
-                bail!(
-                    "'{wanted}' is not in the first question to the model\n{:?}",
-                    first.dialogue.said
-                );
-            }
-        }
-        Ok("briefed about the first".to_owned())
+        self.session("/compact", arguments)?;
+        self.endpoint.play(Vec::new());
+        self.session(PROMPT_ON, arguments)?;
+        remembered::briefed_again(&self.endpoint.received())
+    }
+
+    /// A second session is told of the first.
+    fn next_session(&self) -> Result<String> {
+        self.endpoint.play(vec![remembered::next_script()]);
+        self.session(remembered::PROMPT_NEXT, &[])?;
+        remembered::briefed(&self.endpoint.received())
     }
 
     /// Every hook came in, and none complained.
@@ -155,18 +178,6 @@ impl Proof<'_> {
             events.iter().map(|(name, count)| format!("{name} {count}")).collect();
         Ok(counts.join(", "))
     }
-}
-
-fn scripts(further: bool) -> Vec<Script> {
-    let mut lines = vec![
-        Line::Shell(SUCCEEDS.to_owned()),
-        Line::Shell(FAILS.to_owned()),
-        Line::Ours("search", json!({ "query": "clay" })),
-    ];
-    lines.extend(further.then_some(Line::Spawn(PROMPT_FURTHER)));
-    lines.push(Line::Say(END));
-    let other = vec![Line::Shell("echo dust".to_owned()), Line::Say("Only dust.")];
-    vec![Script { mark: PROMPT, lines }, Script { mark: PROMPT_FURTHER, lines: other }]
 }
 
 /// Our tools are offered to the model, and the one that was called found what had been done.

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 pub(crate) enum Turn {
     /// A sentence, which ends the agent's work on a prompt.
     Say(String),
-    /// A call of a tool, by the name under which the agent offered it.
+    /// A call of a tool, by the name under which the agent offered it. Arguments that are a text go to a
+    /// tool without parameters.
     Call { tool: String, arguments: Value },
 }
 
@@ -16,6 +17,8 @@ pub(crate) enum Turn {
 pub(crate) enum Line {
     /// Run a command.
     Shell(String),
+    /// Write a new file of the repository with the agent's own tool: its absolute path and its only line.
+    Write(String, &'static str),
     /// Call a tool of our MCP server.
     Ours(&'static str, Value),
     /// Have a further agent work on a prompt.
@@ -49,6 +52,14 @@ const SHELLS: [(&str, &str); 5] = [
     ("run_shell_command", "command"),
     ("bash", "command"),
 ];
+/// Names of the tools that write a file, and of the parameters that hold its path and its content.
+const WRITERS: [(&str, &str, &str); 3] = [
+    ("Write", "file_path", "content"),
+    ("write_file", "file_path", "content"),
+    ("write", "filePath", "content"),
+];
+/// The name of the tool that takes a patch as one text.
+const PATCHER: &str = "apply_patch";
 /// Names of the tools that start a further agent.
 const SPAWNERS: [&str; 2] = ["Agent", "Task"];
 
@@ -65,6 +76,7 @@ pub(crate) fn next(scripts: &[Script], dialogue: &Dialogue) -> Turn {
     match line {
         Line::Say(text) => Turn::Say((*text).to_owned()),
         Line::Shell(command) => shell(command, &dialogue.tools),
+        Line::Write(path, content) => write(path, content, &dialogue.tools),
         Line::Ours(tool, arguments) => {
             let ours = |name: &&String| name.contains("rekindle") && name.ends_with(tool);
             call(dialogue.tools.iter().find(ours), tool, arguments.clone())
@@ -94,6 +106,17 @@ fn shell(command: &str, tools: &[String]) -> Turn {
         }
         None => missing("shell"),
     }
+}
+
+fn write(path: &str, content: &str, tools: &[String]) -> Turn {
+    let known = |name: &String| WRITERS.iter().find(|(known, ..)| known == name);
+    if let Some((name, path_parameter, content_parameter)) = tools.iter().find_map(known) {
+        let arguments =
+            json!({ *path_parameter: path, *content_parameter: format!("{content}\n") });
+        return Turn::Call { tool: (*name).to_owned(), arguments };
+    }
+    let patch = format!("*** Begin Patch\n*** Add File: {path}\n+{content}\n*** End Patch");
+    call(tools.iter().find(|name| *name == PATCHER), "write", patch.into())
 }
 
 fn call(name: Option<&String>, wanted: &str, arguments: Value) -> Turn {
@@ -142,6 +165,23 @@ mod tests {
         assert_eq!(turn(1), Turn::Call { tool: "mcp__rekindle__search".into(), arguments });
         assert_eq!(turn(2), Turn::Say("Done.".into()));
         assert_eq!(turn(3), Turn::Say("Noted.".into()));
+    }
+
+    #[test]
+    fn a_file_is_written_by_a_tool_with_parameters_or_by_a_patch() {
+        let script = [Script {
+            mark: "MAIN",
+            lines: vec![Line::Write("/pots/kiln.py".to_owned(), "CONE = 6")],
+        }];
+        let turn = |tool| next(&script, &dialogue("do MAIN", 0, &[tool]));
+        let arguments = json!({ "filePath": "/pots/kiln.py", "content": "CONE = 6\n" });
+        assert_eq!(turn("write"), Turn::Call { tool: "write".into(), arguments });
+        let patch = "*** Begin Patch\n*** Add File: /pots/kiln.py\n+CONE = 6\n*** End Patch".into();
+        assert_eq!(
+            turn("apply_patch"),
+            Turn::Call { tool: "apply_patch".into(), arguments: patch }
+        );
+        assert_eq!(turn("write_stdin"), Turn::Say("No tool for 'write' was offered.".into()));
     }
 
     #[test]

@@ -8,6 +8,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use serde_json::Value;
 
 use crate::home::Home;
 use crate::process;
@@ -23,15 +24,18 @@ pub(crate) struct Stage {
 impl Stage {
     pub(crate) fn new(binary: &Path) -> Result<Stage> {
         let home = Home::new(binary)?;
-        let repository = home.file("home/work/pottery");
+        let repository = home.file("home").join(REPOSITORY);
         fs::create_dir_all(&repository)?;
         fs::create_dir_all(home.file("home").join(MEMORY).join(".."))?;
         fs::write(repository.join("README.md"), "# Pottery\n")?;
+        fs::write(repository.join("kiln_test.py"), FAILING_TEST)?;
         fs::set_permissions(home.file("run"), fs::Permissions::from_mode(0o700))?;
         let stage = Stage { home, repository };
         let mut git = Command::new("git");
         git.args(["init", "--quiet", "--initial-branch", "main"]);
         stage.run(&mut git)?;
+        // Git makes up no identity from the machine's name: a commit without one fails everywhere.
+        stage.run(Command::new("git").args(["config", "user.useConfigOnly", "true"]))?;
         Ok(stage)
     }
 
@@ -52,6 +56,11 @@ impl Stage {
         fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
     }
 
+    /// The absolute path of a file in the repository.
+    pub(crate) fn in_repository(&self, name: &str) -> String {
+        self.repository.join(name).to_string_lossy().into_owned()
+    }
+
     /// Puts a command where a user is who set nothing of ours: all that leads to the memory is the home
     /// and the session's runtime folder, and an agent may hand on less.
     pub(crate) fn enclose(&self, command: &mut Command) {
@@ -70,6 +79,13 @@ impl Stage {
     /// `rekindle` in the repository; what it printed.
     pub(crate) fn rekindle(&self, args: &[&str]) -> Result<String> {
         self.run(Command::new(self.home.binary()).args(args))
+    }
+
+    /// What a search of ours finds in the repository.
+    pub(crate) fn search(&self, args: &[&str]) -> Result<Vec<Value>> {
+        let printed = self.rekindle(&[&["search", "--json"], args].concat())?;
+        let mut answer: Value = serde_json::from_str(&printed).context("the hits are not JSON")?;
+        serde_json::from_value(answer["results"].take()).context("a search without results")
     }
 
     /// How many events of each name the store took in. Python reads the file: what counts is what is
@@ -108,6 +124,19 @@ impl Drop for Stage {
         let _ = self.rekindle(&["stop"]);
     }
 }
+
+/// The repository in a home.
+const REPOSITORY: &str = "work/pottery";
+
+/// A test that fails for good.
+const FAILING_TEST: &str = "\
+import unittest
+
+
+class Kiln(unittest.TestCase):
+    def test_reading(self):
+        self.assertEqual(800, 1000)
+";
 
 /// Where our memory is in a home; it stays when agents are disconnected.
 pub(crate) const MEMORY: &str = ".local/share/rekindle";

@@ -178,7 +178,7 @@ fn claude_files(stage: &Stage, _url: &str) -> Result<()> {
 }
 
 fn claude_session(command: &mut Command, url: &str, prompt: &str) {
-    command.args(["-p", prompt, "--allowedTools", "Bash,Agent,Task,mcp__rekindle"]);
+    command.args(["-p", prompt, "--allowedTools", "Bash,Write,Agent,Task,mcp__rekindle"]);
     command.args(["--output-format", "stream-json", "--verbose", "--include-hook-events"]);
     command.env("ANTHROPIC_BASE_URL", url).env("ANTHROPIC_API_KEY", "sk-ant-scripted");
     command.env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1").env("DISABLE_AUTOUPDATER", "1");
@@ -196,9 +196,21 @@ fn claude_judge(stdout: &str) -> Result<()> {
     }
 }
 
+/// The model's entry in Codex's catalogue. Without one it offers a model no tool that edits files; the
+/// entries of its own models hide the tools of MCP servers behind a search for tools.
+const CODEX_MODEL: &str = r#"{ "models": [{
+  "slug": "scripted", "display_name": "scripted", "base_instructions": "Work on the kiln.",
+  "apply_patch_tool_type": "freeform", "shell_type": "unified_exec",
+  "supported_reasoning_levels": [], "visibility": "list", "supported_in_api": true,
+  "priority": 1, "support_verbosity": false, "experimental_supported_tools": [],
+  "truncation_policy": { "mode": "tokens", "limit": 10000 }
+}] }"#;
+
 fn codex_files(stage: &Stage, url: &str) -> Result<()> {
+    stage.write(".codex/models.json", CODEX_MODEL)?;
     let text = format!(
-        "# Whose model is asked.\nmodel = \"scripted\"\nmodel_provider = \"scripted\"\n\n\
+        "# Whose model is asked.\nmodel = \"scripted\"\nmodel_provider = \"scripted\"\n\
+         model_catalog_json = \"models.json\"\n\n\
          [model_providers.scripted]\nname = \"scripted\" # A name to show.\n\
          base_url = \"{url}/v1\"\nwire_api = \"responses\"\n"
     );

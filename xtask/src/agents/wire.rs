@@ -164,7 +164,7 @@ fn read_responses(request: &Value) -> Dialogue {
     }
     let mut dialogue = Dialogue { tools, ..Dialogue::default() };
     for item in each(&request["input"]) {
-        if item["type"] == "function_call_output" {
+        if item["type"] == "function_call_output" || item["type"] == "custom_tool_call_output" {
             dialogue.results.push(texts(&item["output"]));
         } else if item["role"] != "assistant" && item["content"].is_array() {
             dialogue.said.extend(each(&item["content"]).map(|part| texts(&part["text"])));
@@ -179,6 +179,10 @@ fn responses(turn: &Turn, number: usize) -> Body {
         Turn::Say(text) => json!({
             "type": "message", "role": "assistant", "id": format!("msg_{number:024}"),
             "content": [{ "type": "output_text", "text": text }],
+        }),
+        Turn::Call { tool, arguments: Value::String(input) } => json!({
+            "type": "custom_tool_call", "name": tool, "input": input,
+            "call_id": format!("call_{number:024}"),
         }),
         Turn::Call { tool, arguments } => {
             let (space, name) = match tool.split_once(IN_SPACE) {
@@ -355,6 +359,22 @@ mod tests {
             let body = wire.write(&request, &Turn::Say("All is well.".into()), 8);
             assert!(body.text.contains("All is well."), "{path}: {}", body.text);
         }
+    }
+
+    #[test]
+    fn a_tool_without_parameters_is_called_with_a_text_and_its_result_is_read() {
+        let request = json!({
+            "tools": [{ "type": "custom", "name": "p" }],
+            "input": [{ "type": "custom_tool_call_output", "output": "done" }],
+        });
+        let dialogue = Wire::Responses.read(&request);
+        assert_eq!((dialogue.tools, dialogue.results), (vec!["p".into()], vec!["done".into()]));
+        let call = Turn::Call { tool: "p".into(), arguments: "a patch".into() };
+        let text = Wire::Responses.write(&request, &call, 1).text;
+        assert!(
+            text.contains("custom_tool_call") && text.contains(r#""input":"a patch""#),
+            "{text}"
+        );
     }
 
     #[test]
