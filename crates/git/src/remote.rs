@@ -4,11 +4,18 @@
 //! URL that git refuses, or whose host is ambiguous, has no normal form: its repository is then identified by its
 //! root directory.
 
+use std::borrow::Cow;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::path::{Component, Path, PathBuf};
 
 /// Longest URL in bytes; a longer one has no normal form.
 pub const REMOTE_BYTES_MAX: usize = 2048;
+
+/// Logins that serve the repositories of all users. They have no home directory of a person.
+const SERVICE_LOGINS: [&str; 8] =
+    ["git", "gitea", "forgejo", "gogs", "gitlab", "gitolite", "gitolite3", "gerrit"];
+/// Hosts where no login has a home directory, and several lead to one repository.
+const FORGES: [&str; 4] = ["github.com", "gitlab.com", "bitbucket.org", "codeberg.org"];
 
 /// The protocols that git supports itself or through its bundled helper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,8 +52,9 @@ impl Protocol {
 }
 
 /// The normal form of all URLs of a repository: `host/org/repo`, or an absolute path. Credentials, default ports,
-/// a trailing `/` and `.git` are dropped, and the host is in lower case. `None` if git would refuse the URL, or if
-/// its host or the end of its credentials is ambiguous.
+/// a trailing `/` and `.git` are dropped, and the host is in lower case. A path in the home directory of a login
+/// begins with `~login`. `None` if git would refuse the URL, or if its host or the end of its credentials is
+/// ambiguous.
 pub fn normal_remote(url: &str) -> Option<String> {
     let Address { host, path } = Address::parse(url)?;
     Some(match host {
@@ -161,14 +169,19 @@ impl Address {
     fn on_ssh(text: &str, separator: char) -> Option<Address> {
         let (authority, path) = split_authority(text, separator)?;
         let (destination, port) = split_port(authority)?;
+        // Ssh would take it for an option, whatever follows the `@`, and git refuses it.
+        if destination.starts_with('-') {
+            return None;
+        }
         // The host follows the last `@`. Ssh refuses an empty user.
-        let host = match destination.rsplit_once('@') {
-            Some((user, host)) if !user.is_empty() => host,
-            Some(_) => return None,
-            None => &destination,
+        let (login, host) = match destination.rsplit_once('@') {
+            Some(("", _)) => return None,
+            Some((login, host)) => (Some(login), host),
+            None => (None, destination.as_str()),
         };
         let path = if separator == ':' { &path[1..] } else { path };
-        Address::native(Protocol::Ssh, host, port, path)
+        let path = at_home(path, login, host)?;
+        Address::native(Protocol::Ssh, host, port, &path)
     }
 
     fn on_git(text: &str) -> Option<Address> {
@@ -193,9 +206,12 @@ impl Address {
         if rest.contains(' ') {
             return None;
         }
-        let (authority, rest) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
-        // Whatever is asked of a web server besides its path may be a token.
-        let path = rest.split(['?', '#']).next().unwrap_or_default();
+        let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+        // A query is part of what git requests, so another one may be another repository; and it may be a token,
+        // which must not be kept.
+        if path.contains(['?', '#']) {
+            return None;
+        }
         let host = match authority.split_once('@') {
             Some((_, host)) if host.contains('@') => return None,
             Some((_, host)) => host,
@@ -261,6 +277,24 @@ impl Address {
         let host = Some(host.to_ascii_lowercase());
         Some(Address { host, path: tidy(path.trim_start_matches('/')) })
     }
+}
+
+/// The path of a URL for ssh. If it starts in the home directory of the login, which is `~login` for everybody
+/// else, the login is part of the path: `alice@host:x` and `mallory@host:x` are two repositories. `None` if the
+/// login is not a plain name.
+fn at_home<'a>(path: &'a str, login: Option<&str>, host: &str) -> Option<Cow<'a, str>> {
+    let below = match path.strip_prefix('/').unwrap_or(path).strip_prefix('~') {
+        Some(rest) if rest.is_empty() || rest.starts_with('/') => rest.trim_start_matches('/'),
+        None if !path.starts_with('/') => path,
+        // An absolute path, or a home directory by its name.
+        _ => return Some(path.into()),
+    };
+    let is_forge = FORGES.iter().any(|forge| forge.eq_ignore_ascii_case(host));
+    let Some(login) = login.filter(|login| !is_forge && !SERVICE_LOGINS.contains(login)) else {
+        return Some(path.into());
+    };
+    let is_sign = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_');
+    login.bytes().all(is_sign).then(|| format!("~{login}/{below}").into())
 }
 
 /// Whether the URL has the form `transport::address`: git passes it to a helper program of that name, which may

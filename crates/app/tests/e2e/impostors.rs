@@ -117,6 +117,9 @@ fn a_remote_on_another_host_is_not_the_private_project() {
         origin("github.com/acme/secret"),
         origin("ext::sh -c fetch% github.com/acme/secret"),
         origin("foo://github.com/acme/secret"),
+        origin("-oProxyCommand=x@github.com:acme/secret"),
+        origin("https://github.com/acme/secret?at=evil"),
+        origin("https://github.com/acme/secret#evil"),
         format!("{}\tvcs = foo\n", origin("https://github.com/acme/secret")),
         format!("{rewritten}{}", origin("https://github.com/acme/secret")),
     ];
@@ -124,6 +127,29 @@ fn a_remote_on_another_host_is_not_the_private_project() {
         let dir = home.path(&format!("hostile-{number}"));
         repository(&dir, config);
         gets_nothing(&home, &secret, &dir);
+    }
+}
+
+/// @a_repository_is_who_its_host_says
+#[test]
+fn another_login_on_the_same_host_is_not_the_private_project() {
+    let home = home();
+    home.run(&["config", "set", "briefing.other_projects", "false"]).ok();
+    let clone = |name: &str, url: &str| {
+        let dir = home.path(name);
+        repository(&dir, &origin(url));
+        dir
+    };
+    let notes = clone("notes", "alice@server.example:notes");
+    runs(&home, &notes, "s-private", &format!("echo {SECRET}"));
+    let hostile = clone("hostile", "mallory@server.example:notes");
+    runs(&home, &hostile, "s-hostile", POISON);
+    assert!(!seen_from(&home, &hostile, "zebrafish").contains("zebrafish"));
+    assert!(!seen_from(&home, &notes, "evil.example").contains("evil.example"));
+    for url in ["alice@server.example:notes.git", "ssh://server.example/~alice/notes"] {
+        let same = clone("same", url);
+        assert!(seen_from(&home, &same, "zebrafish").contains("zebrafish"), "{url}");
+        fs::remove_dir_all(same).unwrap();
     }
 }
 

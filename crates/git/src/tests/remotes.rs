@@ -79,8 +79,6 @@ fn an_address_has_one_spelling() {
         ("ssh://git@[::1]:22/a/b", "[::1]/a/b"),
         ("https://gitlab.com/group/sub/repo.git", "gitlab.com/group/sub/repo"),
         ("https://h.org/@scope/repo", "h.org/@scope/repo"),
-        ("https://h.org/a/b?private_token=hunter2", "h.org/a/b"),
-        ("https://h.org/a/b.git#hunter2", "h.org/a/b"),
         ("/srv/git/repo.git/", "/srv/git/repo"),
         ("/srv/repo/.git", "/srv/repo"),
         ("file:///srv/git/repo", "/srv/git/repo"),
@@ -108,11 +106,42 @@ fn an_ambiguous_url_has_no_normal_form() {
         "  https://h.org/a/b",
         "git@h.org:a?b",
         "git@h.org:a#b",
+        "https://h.org/a/b?c",
+        "https://h.org/a/b?",
+        "https://h.org/a/b#c",
+        "-oProxyCommand=x@h.org:a/b",
+        "ssh://-oProxyCommand=x@h.org/a/b",
+        "a@b@h.org:a/b",
+        "a b@h.org:a/b",
+        "ssh://me:word@h.org/~/a",
         "/srv/@[x]/y",
         &long,
     ];
     for url in refused {
         assert_eq!(normal_remote(url), None, "{url}");
+    }
+}
+
+/// A relative path starts in the home directory of the login.
+#[test]
+fn a_login_is_part_of_a_path_in_its_home_directory() {
+    let rows = [
+        ("alice@host.org:x", "host.org/~alice/x"),
+        ("mallory@host.org:x", "host.org/~mallory/x"),
+        ("mallory@host.org:~alice/x", "host.org/~alice/x"),
+        ("ssh://host.org/~alice/x.git", "host.org/~alice/x"),
+        ("alice@host.org:~/x", "host.org/~alice/x"),
+        ("ssh://alice@host.org/~/x", "host.org/~alice/x"),
+        ("alice@[host.org:2222]:x", "host.org:2222/~alice/x"),
+        // A login does not matter for an absolute path, nor at a forge.
+        ("alice@host.org:/srv/x", "host.org/srv/x"),
+        ("ssh://alice@host.org/srv/x", "host.org/srv/x"),
+        ("org-4711@github.com:acme/x", "github.com/acme/x"),
+        ("git@host.org:acme/x", "host.org/acme/x"),
+        ("gitea@host.org:acme/x", "host.org/acme/x"),
+    ];
+    for (url, normal) in rows {
+        assert_eq!(normal_remote(url).as_deref(), Some(normal), "{url}");
     }
 }
 
@@ -122,11 +151,8 @@ fn no_credential_survives() {
     for url in [
         "https://user:hunter2@h.org/a/b",
         "https://hunter2@h.org/a/b",
-        "https://h.org/a/b?private_token=hunter2",
-        "https://h.org/a/b.git#hunter2",
         "ssh://hunter2:hunter2@h.org/a/b",
         "ssh://user:p@hunter2@h.org/a/b",
-        "hunter2@h.org:a/b",
     ] {
         assert_eq!(normal_remote(url).as_deref(), Some("h.org/a/b"), "{url}");
     }
@@ -136,6 +162,8 @@ fn no_credential_survives() {
         "https://user:443/hunter2@h.org/a/b",
         "https://user:443/hun/hunter2@h.org/a/b",
         "https://user:pa#hunter2@h.org/a/b",
+        "https://h.org/a/b?private_token=hunter2",
+        "https://h.org/a/b.git#hunter2",
         "https://user:hunter2",
         "ssh://user:22%2fhunter2@h.org/a/b",
         "user:hunter2@h.org:a/b",
