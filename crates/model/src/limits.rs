@@ -79,6 +79,8 @@ pub const WAL_PAGES_MAX: u32 = 4 * WAL_PAGES;
 pub const WAL_QUIET: Duration = Duration::from_secs(3);
 pub const WAL_BYTES_KEPT: u64 = 16 * 1024 * 1024;
 pub const WAL_BYTES_IN_USE: u64 = 128 * 1024 * 1024;
+/// Time between two attempts to empty the log of a deleted value while a reader needs the log.
+pub const WAL_WIPE_RETRY: Duration = Duration::from_millis(50);
 /// Time to wait for another process that holds the database's write lock.
 pub const STORE_BUSY: Duration = Duration::from_secs(2);
 /// Read connections the daemon keeps.

@@ -79,6 +79,10 @@ pub(crate) struct PurgeOutput {
     /// Projects whose names, roots or aliases contain the literal text. They are not deleted.
     #[serde(skip_serializing_if = "Option::is_none")]
     projects_left: Option<usize>,
+    /// Copies of the database, saved by a restore or set aside as damaged, that contain the literal text; with
+    /// other filters all of them, since they may contain the records. They are not changed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    copies_left: Vec<String>,
     /// Seconds since 1970, UTC: ages count from here.
     answered_at: i64,
 }
@@ -101,7 +105,8 @@ impl Op for Purge {
         summary: "Forget records for good, or count what would be forgotten",
         doc: "A record is deleted if it matches all filters; a prompt is a record of type user_prompt. Deleted \
               records are overwritten in the file and removed from the index, and the summaries that mention \
-              them are rebuilt. Pinned records are deleted too. Copies made with backup are not changed. `search` \
+              them are rebuilt. Pinned records are deleted too. Copies made with backup are not changed; those \
+              that a restore or a repair saved are named if they may contain the records. `search` \
               matches whole words and reports how many other records contain the text inside a longer word; \
               `literal` matches the exact characters anywhere. Hints and project names are not records: they \
               are counted, not deleted.",
@@ -139,18 +144,19 @@ impl Op for Purge {
 
     fn run(&self, cx: &Cx<'_>, params: PurgeParams) -> Result<PurgeOutput, OpError> {
         let query = params.check()?;
-        let now = cx.now;
+        let (now, literal) = (cx.now, params.literal.clone());
         if query.is_some() && !cx.store.whole().catch_up(limits::CARE_DEADLINE) {
             return Err(OpError::unavailable("not everything can be searched at the moment")
                 .hint("Try again; `rekindle doctor` says what is wrong with the database."));
         }
         if !params.confirm {
-            return cx.store.read(|rx| {
+            let counted = cx.store.read(|rx| {
                 let filter = params.filter(rx, query.as_ref(), now)?;
                 let mut output = PurgeOutput::new(purge::plan(rx, &filter)?, false, now);
                 params.count_left(rx, &filter, &mut output)?;
                 Ok(output)
             });
+            return counted.map(|output| output.with_copies(cx, literal.as_deref()));
         }
         let done = cx.store.write(move |tx| {
             let filter = params.filter(tx, query.as_ref(), now)?;
@@ -166,13 +172,19 @@ impl Op for Purge {
             // A repeat of a call whose first run may not have come this far.
             Err(_) => drop(leave_no_trace(cx)),
         }
-        done
+        done.map(|output| output.with_copies(cx, literal.as_deref()))
     }
 }
 
 /// Whether a word of the query stands for all that begin like it.
 fn has_beginning(query: &Query) -> bool {
     query.form == Form::Operators && query.expression().contains("\"*")
+}
+
+/// The copies of the database that contain the text, or all of them.
+pub(crate) fn copies_left(cx: &Cx<'_>, text: Option<&str>) -> Vec<String> {
+    let copies = cx.store.whole().copies(text);
+    copies.iter().map(|copy| copy.display().to_string()).collect()
 }
 
 /// Rewrites the file, so that nothing of what was removed or replaced can be read in it any more.
@@ -296,8 +308,17 @@ impl PurgeOutput {
             near_misses: None,
             hints_left: None,
             projects_left: None,
+            copies_left: Vec::new(),
             answered_at: now.div_euclid(1000),
         }
+    }
+
+    /// Names the copies that contain the literal text, or that may contain what other filters match.
+    fn with_copies(mut self, cx: &Cx<'_>, literal: Option<&str>) -> PurgeOutput {
+        if literal.is_some() || !self.is_nothing() {
+            self.copies_left = copies_left(cx, literal);
+        }
+        self
     }
 
     fn is_nothing(&self) -> bool {
@@ -350,7 +371,25 @@ fn pretty(params: &Value, result: &Value) -> String {
             "{count} project{s} with the text in a name or root left; see `rekindle purge --project`."
         ));
     }
+    lines.extend(pretty_copies(
+        result,
+        match params["literal"].is_string() {
+            true => "with the text",
+            false => "that may contain the records",
+        },
+    ));
     lines.join("\n")
+}
+
+/// The names of the copies that were not changed, below a line that says so.
+pub(crate) fn pretty_copies(result: &Value, which: &str) -> Vec<String> {
+    let copies = show::list(result, "copies_left");
+    let s = if copies.len() == 1 { "" } else { "s" };
+    let head =
+        format!("{} saved database{s} {which}; delete those that you do not need:", copies.len());
+    let names =
+        copies.iter().filter_map(Value::as_str).map(|copy| format!("  {}", show::line(copy)));
+    if copies.is_empty() { Vec::new() } else { [head].into_iter().chain(names).collect() }
 }
 
 /// The purged records in numbers, or those that would be purged, with samples.

@@ -15,7 +15,7 @@ use text::secrets::{KnownValues, Profile, Redacted, redact, redact_json};
 
 use crate::examples;
 use crate::maintain::turn;
-use crate::purge::leave_no_trace;
+use crate::purge::{copies_left, leave_no_trace, pretty_copies};
 
 pub(crate) struct Scrub;
 
@@ -40,6 +40,10 @@ pub(crate) struct ScrubOutput {
     /// Texts with a secret in them: `content`, `metadata`, `file_path`, `prompt`, `summary`, `project`
     /// (its name, its key, its root and its aliases) and `session_root`.
     by_place: BTreeMap<String, u64>,
+    /// Copies of the database, saved by a restore or set aside as damaged, that may contain the secrets. They are
+    /// not changed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    copies_left: Vec<String>,
 }
 
 impl Op for Scrub {
@@ -50,7 +54,8 @@ impl Op for Scrub {
               today: texts, metadata and paths of records, prompts, summaries, names and directories of \
               projects and sessions. Marks are held to \
               the rules for what people write. Hints have their own guard and are left alone, as are copies \
-              that you made with backup. Scrubbing twice changes nothing.",
+              that you made with backup; those that a restore or a repair saved are named. Scrubbing twice \
+              changes nothing.",
         access: Access::Write { destructive: true, idempotent: true },
         tiers: &[Tier::Person, Tier::Client],
         toolset: "memory",
@@ -81,7 +86,10 @@ impl Op for Scrub {
             scrub::replace_project(tx, old, new)
         })?);
         found.add(go_over(cx, params.dry_run, roots, scrub::replace_root)?);
-        let output = ScrubOutput::new(found, !params.dry_run);
+        let mut output = ScrubOutput::new(found, !params.dry_run);
+        if !output.by_place.is_empty() {
+            output.copies_left = copies_left(cx, None);
+        }
         if params.dry_run {
             return Ok(output);
         }
@@ -305,7 +313,8 @@ fn redactions(text: &str) -> BTreeMap<&str, u64> {
 impl ScrubOutput {
     fn new(found: Found, scrubbed: bool) -> ScrubOutput {
         let Found { by_rule, by_place } = found;
-        ScrubOutput { scrubbed, found: by_rule.values().sum(), by_rule, by_place }
+        let copies_left = Vec::new();
+        ScrubOutput { scrubbed, found: by_rule.values().sum(), by_rule, by_place, copies_left }
     }
 }
 
@@ -322,5 +331,8 @@ fn pretty(_: &Value, result: &Value) -> String {
         true => format!("✔ took out {} secrets", result["found"]),
         false => format!("would take out {} secrets", result["found"]),
     };
-    format!("{done}\nby rule:  {}\nby place: {}", counts("by_rule"), counts("by_place"))
+    let mut lines =
+        vec![format!("{done}\nby rule:  {}\nby place: {}", counts("by_rule"), counts("by_place"))];
+    lines.extend(pretty_copies(result, "that may contain them"));
+    lines.join("\n")
 }

@@ -165,6 +165,20 @@ pub(crate) fn connect(path: &Path, busy: Duration) -> Result<Connection, StoreEr
     Ok(db)
 }
 
+/// Opens a copy that no process uses, to read it: no lock, log or index is made beside it.
+#[expect(clippy::disallowed_methods, reason = "this is the place")]
+pub(crate) fn open_immutable(path: &Path) -> rusqlite::Result<Connection> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte);
+    let bytes = path.as_os_str().as_encoded_bytes().iter();
+    let escaped = bytes.map(|&byte| match is_plain(byte) {
+        true => char::from(byte).to_string(),
+        false => format!("%{byte:02X}"),
+    });
+    let uri = format!("file:{}?immutable=1", escaped.collect::<String>());
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+    Connection::open_with_flags(uri, flags)
+}
+
 /// Refuses a foreign database whose newest header is still in the WAL.
 pub(crate) fn refuse_foreign_content(db: &Connection, path: &Path) -> Result<(), StoreError> {
     let number = |pragma: &str| {

@@ -129,7 +129,7 @@ fn is_of_a_row(line: &str) -> bool {
 }
 
 /// Damaged databases beside this one, in order of their names, which is that of their times.
-fn set_aside(path: &Path) -> Vec<SetAside> {
+pub(crate) fn set_aside(path: &Path) -> Vec<SetAside> {
     let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return Vec::new() };
     let prefix = format!("{name}.corrupt-");
     let Ok(entries) = fs::read_dir(files::folder(path)) else { return Vec::new() };

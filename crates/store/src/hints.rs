@@ -112,7 +112,8 @@ pub fn remove_all(tx: &Tx<'_>) -> Result<(), OpError> {
 }
 
 /// Deletes hints with a statement whose first column is the value of each. The deleted bytes are overwritten in
-/// the file, and the values are removed from the answers that are stored for retries of calls.
+/// the file, the log is emptied, and the values are removed from the answers that are stored for retries of
+/// calls.
 fn removing<T>(
     tx: &Tx<'_>,
     statement: &str,
@@ -128,6 +129,9 @@ fn removing<T>(
             if let Ok(value) = serde_json::from_str(value) {
                 calls::forget_hint(tx, &value)?;
             }
+        }
+        if !gone.is_empty() {
+            tx.late().wiped();
         }
         Ok(gone.into_iter().map(|(_, read)| read).collect())
     })

@@ -36,6 +36,8 @@ pub(crate) struct Late {
     loose: Option<bool>,
     /// Whether there are other pauses, or other ways to a project.
     pauses_changed: bool,
+    /// Whether something was deleted that must not stay in the log either.
+    wiped: bool,
 }
 
 impl Late {
@@ -89,6 +91,10 @@ impl Late {
         self.pauses_changed = true;
     }
 
+    pub(crate) fn wiped(&mut self) {
+        self.wiped = true;
+    }
+
     /// Adds what a later write of the group asks for.
     pub(crate) fn add(&mut self, later: Late) {
         later.heard.into_values().for_each(|record| self.hear(record));
@@ -103,6 +109,7 @@ impl Late {
         self.worked_out |= later.worked_out;
         self.loose = later.loose.or(self.loose);
         self.pauses_changed |= later.pauses_changed;
+        self.wiped |= later.wiped;
     }
 
     /// Does all of it, and says what follows.
@@ -142,7 +149,7 @@ impl Late {
             is_worked_out: self.worked_out,
             is_loose: self.loose,
         };
-        Ok(Finished { index, pauses })
+        Ok(Finished { index, pauses, wiped: self.wiped })
     }
 }
 
@@ -151,6 +158,8 @@ pub(crate) struct Finished {
     pub(crate) index: Index,
     /// What is to be noted of pauses, if that is another thing than before.
     pauses: Option<Option<Pauses>>,
+    /// Whether the log is to be emptied at once.
+    pub(crate) wiped: bool,
 }
 
 impl Finished {

@@ -18,6 +18,7 @@ mod cells;
 pub mod commits;
 mod companions;
 mod connection;
+mod copies;
 pub mod damaged;
 mod deadline;
 mod error;

@@ -26,13 +26,13 @@ pub struct LiteralElsewhere {
 }
 
 /// A text in its two stored forms: plain, and as a string in JSON.
-struct Needle {
-    raw: Vec<u8>,
-    json: Vec<u8>,
+pub(crate) struct Needle {
+    pub(crate) raw: Vec<u8>,
+    pub(crate) json: Vec<u8>,
 }
 
 impl Needle {
-    fn of(text: &str) -> Needle {
+    pub(crate) fn of(text: &str) -> Needle {
         let quoted = serde_json::Value::from(text).to_string();
         let inner = quoted.get(1..quoted.len() - 1).unwrap_or_default();
         Needle { raw: text.into(), json: inner.into() }

@@ -14,6 +14,7 @@ use serde::Serialize;
 use crate::answer::Answer;
 use crate::backup;
 use crate::connection::{self, Setup};
+use crate::copies;
 use crate::error::StoreError;
 use crate::files;
 use crate::health::{self, Health, Integrity};
@@ -313,6 +314,13 @@ impl Store {
         let (reply, swapped) = sync_channel(1);
         self.ask(Command::Restore { copy, reply })?;
         self.wait(&swapped)?
+    }
+
+    /// The copies of the database that were saved by a restore or set aside as damaged. With a text only those
+    /// that contain it, or that cannot be read.
+    pub fn copies(&self, text: Option<&str>) -> Vec<PathBuf> {
+        let shared = &self.inner.shared;
+        copies::find(shared.path(), &shared.options.backups, text)
     }
 
     /// Rewrites the file, so that nothing of what was removed is left in it. It takes time in

@@ -109,6 +109,8 @@ pub(crate) struct Writer {
     unindexed: usize,
     /// Whether something was committed since the log was last moved into the database.
     unmoved: bool,
+    /// Whether the log still has a value that was deleted for good.
+    unwiped: bool,
     mover: Mover,
 }
 
@@ -116,7 +118,16 @@ impl Writer {
     pub(crate) fn new(shared: Arc<Shared>, keeper: Keeper, publish: Publish) -> Writer {
         let pruned_at = shared.now();
         let mover = Mover::of(limits::WAL_PAGES);
-        Writer { shared, keeper, publish, pruned_at, unindexed: 0, unmoved: false, mover }
+        Writer {
+            shared,
+            keeper,
+            publish,
+            pruned_at,
+            unindexed: 0,
+            unmoved: false,
+            unwiped: false,
+            mover,
+        }
     }
 
     /// Opens the database for the first time.
@@ -167,6 +178,7 @@ impl Writer {
             }
         }
         self.mover.finish();
+        self.wipe_log();
         self.keeper.close();
     }
 
@@ -175,6 +187,7 @@ impl Writer {
     fn wait(&mut self, queue: &Receiver<Command>) -> Option<Command> {
         loop {
             let quiet = match self.unindexed {
+                _ if self.unwiped => Some(limits::WAL_WIPE_RETRY),
                 _ if self.shared.setup.one_shot => None,
                 0 => self.unmoved.then_some(limits::WAL_QUIET),
                 few if few < limits::INDEX_AT => Some(limits::INDEX_QUIET),
@@ -184,6 +197,7 @@ impl Writer {
             match queue.recv_timeout(quiet) {
                 Ok(command) => return Some(command),
                 Err(RecvTimeoutError::Disconnected) => return None,
+                Err(RecvTimeoutError::Timeout) if self.unwiped => self.wipe_log(),
                 Err(RecvTimeoutError::Timeout) if self.unindexed > 0 => self.index(),
                 Err(RecvTimeoutError::Timeout) => self.move_log(),
             }
@@ -201,6 +215,17 @@ impl Writer {
             };
             // While a reader needs the log, it is tried again; if it fails, the next write does so.
             self.unmoved = moved.is_ok_and(|moved| !moved);
+        }
+    }
+
+    /// Empties the log if it has a value that was deleted for good. While a reader needs the log, it is tried
+    /// again.
+    fn wipe_log(&mut self) {
+        if self.unwiped {
+            self.mover.finish();
+            let busy = self.shared.setup.busy;
+            let wiped = self.keeper.open_now().map(|db| connection::shorten_log(db, busy));
+            self.unwiped = wiped.is_some_and(|wiped| wiped.is_ok_and(|is_empty| !is_empty));
         }
     }
 
@@ -233,6 +258,7 @@ impl Writer {
     fn commit(&mut self, mut group: Vec<Job>, arrivals: &mut Arrivals<'_>) {
         match self.run(&mut group, arrivals) {
             Ok(outcomes) => {
+                self.wipe_log();
                 self.acknowledge(group, outcomes);
                 self.tend_log();
             }
@@ -265,6 +291,7 @@ impl Writer {
                 Ok((outcomes, finished)) => {
                     if self.keeper.holds()? {
                         self.unmoved = true;
+                        self.unwiped |= finished.wiped;
                         if prune {
                             self.pruned_at = now;
                         }

@@ -112,6 +112,40 @@ fn a_literal_purge_finds_the_text_inside_longer_words_and_overwrites_it() {
     }
 }
 
+/// @purge_names_copies
+#[test]
+fn a_purge_names_saved_databases_that_still_contain_the_text() {
+    for with_daemon in [false, true] {
+        let home = home();
+        let _daemon = with_daemon.then(|| home.daemon());
+        let empty = home.path("empty.db");
+        home.run(&["backup", empty.to_str().unwrap()]).ok();
+        events(&home, "s-1");
+        home.run(&["recent"]).ok();
+        let full = home.path("full.db");
+        home.run(&["backup", full.to_str().unwrap()]).ok();
+        home.run(&["restore", empty.to_str().unwrap()]).ok();
+        home.run(&["restore", full.to_str().unwrap()]).ok();
+        home.write(&format!("data/rekindle.db.corrupt-{}", "20260101T000000Z"), "not a database");
+        let would = home.run(&["purge", "--literal", WORD]).ok();
+        let done = home.run(&["purge", "--literal", WORD, "--confirm"]).ok();
+        for said in [&would, &done] {
+            // The first restore saved the records, the second an empty database.
+            assert!(said.contains("2 saved databases with the text; delete those"), "{said}");
+            assert_eq!(said.matches("before-restore-").count(), 1, "{said}");
+            assert!(said.contains("rekindle.db.corrupt-"), "unreadable ones are named: {said}");
+        }
+        let named = done.lines().find(|line| line.contains("before-restore-")).unwrap().trim();
+        std::fs::remove_file(named).unwrap();
+        std::fs::remove_file(home.path("data/rekindle.db.corrupt-20260101T000000Z")).unwrap();
+        assert_eq!(home.run(&["purge", "--literal", WORD]).ok(), "nothing to purge\n");
+        // Other filters cannot be checked in a copy, so all copies are named.
+        events(&home, "s-2");
+        let done = home.run(&["purge", "--session", "s-2", "--confirm", "--json"]).json();
+        assert_eq!(done["copies_left"].as_array().unwrap().len(), 1, "{done}");
+    }
+}
+
 /// @purge_literal
 #[test]
 fn a_literal_of_few_characters_is_refused_and_hints_and_projects_are_counted() {

@@ -356,3 +356,36 @@ fn no_stored_answer_contains_the_value_of_a_deleted_hint() {
         (!answers(&home).contains(VALUE)).then_some(())
     });
 }
+
+/// @hints_delete_log
+#[test]
+fn the_value_of_a_deleted_hint_is_in_no_file_of_the_running_daemon() {
+    const VALUE: &str = "zanzibarquux-value";
+    let has_value = |home: &Home| {
+        let has = |bytes: &[u8]| bytes.windows(VALUE.len()).any(|part| part == VALUE.as_bytes());
+        home.files().iter().any(|(_, bytes)| has(bytes))
+    };
+    for daemon in [true, false] {
+        let mut home = home();
+        if !daemon {
+            home.set("REKINDLE_NO_AUTOSTART", "1");
+        }
+        let _daemon = daemon.then(|| home.daemon());
+        home.run(&["hint", "set", "web", "port", VALUE]).ok();
+        home.run(&["hint", "set", "web", "other", "stays"]).ok();
+        assert!(has_value(&home));
+        home.run(&["hint", "delete", "web", "port"]).ok();
+        assert!(!has_value(&home), "with a daemon: {daemon}");
+        // While a reader needs the log, the daemon tries again.
+        if daemon {
+            home.run(&["hint", "set", "web", "port", VALUE]).ok();
+            let reader = sqlite::open(&sqlite::path(&home));
+            reader.execute_batch("BEGIN; SELECT count(*) FROM hint_variants;").unwrap();
+            home.run(&["hint", "delete", "web", "port"]).ok();
+            assert!(has_value(&home), "the snapshot still has it");
+            drop(reader);
+            wait_until("the log to be emptied", || (!has_value(&home)).then_some(()));
+        }
+        assert!(home.run(&["hint", "get", "web", "other"]).ok().contains("stays"));
+    }
+}

@@ -146,3 +146,25 @@ fn readers_and_writers_live_through_a_restore() {
     });
     assert_eq!(opening.get("a").as_deref(), Some("v"));
 }
+
+/// SQLite splits a long text over pages, so that its bytes are not together in the file.
+#[test]
+fn a_copy_that_contains_a_split_text_is_found() {
+    let home = Home::new();
+    let opening = home.open();
+    let store = &opening.store;
+    let long: String = (0..2_000).map(|number| format!("{number} ")).collect();
+    let saved = home.0.join("backups/before-restore-x ?#%.db");
+    fs::create_dir_all(saved.parent().unwrap()).unwrap();
+    drop(files::create_private(&saved).unwrap());
+    let copy = connection::connect(&saved, std::time::Duration::ZERO).unwrap();
+    copy.execute_batch("CREATE TABLE \"an \"\"odd\"\" name\" (a, \"b c\")").unwrap();
+    copy.execute("INSERT INTO \"an \"\"odd\"\" name\" VALUES (1, ?1)", [&long]).unwrap();
+    drop(copy);
+    let bytes = fs::read(&saved).unwrap();
+    assert!(!bytes.windows(long.len()).any(|part| part == long.as_bytes()));
+    assert_eq!(store.copies(Some(&long)), std::slice::from_ref(&saved));
+    assert_eq!(store.copies(Some("1500 1501")), std::slice::from_ref(&saved));
+    assert_eq!(store.copies(None), [saved]);
+    assert!(store.copies(Some("not in it")).is_empty());
+}
