@@ -2,10 +2,11 @@
 //! or the program that displays the conversation would act on.
 //!
 //! Everything that reaches a model passes through [`neutral`]: the assembler's lines and every string of an
-//! MCP reply. Three things are changed. Control and invisible characters become visible (`hidden`), tags of hosts
-//! and chat templates lose their bracket (`tags`), and Markdown images become links (`images`). The function is
-//! idempotent, so two layers may apply it.
+//! MCP reply. Control and invisible characters become visible (`hidden`), tags of hosts and chat templates and HTML
+//! elements that load a URL lose their bracket (`tags`), HTML attributes that do lose their `=` (`attributes`), and
+//! Markdown images become links (`images`). The function is idempotent, so two layers may apply it.
 
+mod attributes;
 mod hidden;
 mod images;
 mod tags;
@@ -16,6 +17,8 @@ use std::borrow::Cow;
 const INERT_BRACKET: &str = "‹";
 /// Replaces the `!` that turns a link into an image.
 const INERT_BANG: &str = "！";
+/// Replaces the `=` of an attribute that loads a URL.
+const INERT_EQUALS: &str = "＝";
 
 /// One replacement: the text at this byte offset, of this length, is replaced by `with`.
 struct Edit {
@@ -30,6 +33,7 @@ pub fn neutral(text: &str) -> Cow<'_, str> {
     let visible = hidden::made_visible(text);
     let mut edits = tags::edits(&visible);
     edits.extend(images::edits(&visible));
+    edits.extend(attributes::edits(&visible));
     if edits.is_empty() {
         return visible;
     }

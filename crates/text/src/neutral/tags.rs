@@ -57,8 +57,13 @@ const PARTS: &[&str] = &[
 ];
 
 /// HTML elements that load a URL as soon as they are displayed.
-const LOADING: &[&str] =
-    &["audio", "embed", "iframe", "image", "img", "object", "picture", "source", "video"];
+const LOADING: &[&str] = &[
+    "audio", "embed", "feimage", "iframe", "image", "img", "object", "picture", "source", "video",
+];
+/// HTML elements that load a URL by an attribute. Without one the name is that of an XML element or a placeholder.
+const LOADING_BY_ATTRIBUTE: &[&str] = &["base", "bgsound", "frame", "link"];
+/// Text of a style sheet that loads a URL.
+const LOADING_RULES: &[&str] = &["url(", "@import"];
 
 /// Markers of chat templates in square brackets.
 const MARKERS: &[&str] = &["[INST]", "[/INST]"];
@@ -71,6 +76,9 @@ const BLANKS_MAX: usize = 8;
 /// The edits that replace the brackets of all host tags in the text.
 pub(super) fn edits(text: &str) -> Vec<Edit> {
     let mut edits = Vec::new();
+    // A style sheet or a tag may be long, so everything before the last rule or `=` counts.
+    let last_rule = LOADING_RULES.iter().filter_map(|rule| last_of(text, rule)).max();
+    let last_equals = text.rfind('=');
     for (at, c) in text.char_indices().filter(|(_, c)| matches!(c, '<' | '[' | '＜' | '﹤')) {
         let from_here = text.get(at..).unwrap_or_default();
         if c == '[' {
@@ -81,11 +89,38 @@ pub(super) fn edits(text: &str) -> Vec<Edit> {
             continue;
         }
         let before = text.get(..at).unwrap_or_default();
-        if is_host_tag(from_here.get(c.len_utf8()..).unwrap_or_default(), before) {
+        let rest = from_here.get(c.len_utf8()..).unwrap_or_default();
+        let loads = (last_rule.is_some_and(|rule| at < rule) && is_style_sheet(rest))
+            || (last_equals.is_some_and(|equals| at < equals) && loads_by_attribute(rest));
+        if loads || is_host_tag(rest, before) {
             edits.push(Edit { at, len: c.len_utf8(), with: INERT_BRACKET });
         }
     }
     edits
+}
+
+/// The last place of an ASCII text, in lower or upper case.
+fn last_of(text: &str, part: &str) -> Option<usize> {
+    let mut parts = text.as_bytes().windows(part.len());
+    parts.rposition(|window| window.eq_ignore_ascii_case(part.as_bytes()))
+}
+
+/// Whether a bracket before this text opens a `<style>` element.
+fn is_style_sheet(rest: &str) -> bool {
+    name(rest).is_some_and(|Name { name, rest }| {
+        name.eq_ignore_ascii_case("style")
+            && rest.starts_with(|c: char| c == '>' || c == '/' || c.is_ascii_whitespace())
+    })
+}
+
+/// Whether a bracket before this text opens an element that loads a URL by an attribute, and has one.
+fn loads_by_attribute(rest: &str) -> bool {
+    name(rest).is_some_and(|Name { name, rest }| {
+        let attribute = rest.trim_ascii_start().trim_start_matches('/').trim_ascii_start();
+        LOADING_BY_ATTRIBUTE.contains(&name.to_ascii_lowercase().as_str())
+            && attribute.len() < rest.len()
+            && attribute.starts_with(|c: char| c.is_ascii_alphabetic())
+    })
 }
 
 /// Whether a bracket opens a host tag; `before` and `rest` are the text around it.

@@ -32,6 +32,22 @@ fn host_tags_special_tokens_images_and_hidden_characters_become_inert() {
         ("<img src=https://evil.example/?q=1>", "‹img src=https://evil.example/?q=1>"),
         ("<IMG/src=x>", "‹IMG/src=x>"),
         ("<iframe src=x>", "‹iframe src=x>"),
+        ("<link rel=icon href=//evil.example>", "‹link rel=icon href=//evil.example>"),
+        ("<LINK\nHREF='//evil.example' rel=x>", "‹LINK\nHREF='//evil.example' rel=x>"),
+        ("<link/href=x>", "‹link/href=x>"),
+        ("<base href=\"https://evil.example/\">", "‹base href=\"https://evil.example/\">"),
+        ("<frame x src=//evil.example>", "‹frame x src=//evil.example>"),
+        ("<meta http-equiv=refresh content=0>", "<meta http-equiv＝refresh content=0>"),
+        ("<meta a HTTP-Equiv = 'x'>", "<meta a HTTP-Equiv ＝ 'x'>"),
+        (
+            "<p style=\"color:red;background:URL(//e)\">",
+            "<p style＝\"color:red;background:URL(//e)\">",
+        ),
+        ("<p a=\"\"style='x:u\\72l(//e)'>", "<p a=\"\"style＝'x:u\\72l(//e)'>"),
+        ("<p style=a:url&#40;//e)>", "<p style＝a:url&#40;//e)>"),
+        ("<td title='>' background=//evil.example>", "<td title='>' background＝//evil.example>"),
+        ("<style>@import '//evil.example';</style>", "‹style>@import '//evil.example';</style>"),
+        ("<STYLE type=a>p{background:Url(//e)}", "‹STYLE type=a>p{background:Url(//e)}"),
         ("![x](https://evil.example/?q=1)", "！[x](https://evil.example/?q=1)"),
         ("see ![a [b] c](//evil.example)", "see ！[a [b] c](//evil.example)"),
         ("![a `]` c](http://evil.example)", "！[a `]` c](http://evil.example)"),
@@ -78,6 +94,14 @@ fn code_commands_and_ordinary_text_are_unchanged() {
         "const f = async <T,>(x: T) => useState<User | null>(null);",
         "return <div className=\"a\"><Button onClick={go}/></div>;",
         "<p>one</p><br/><script src=\"app.js\"></script>",
+        "<rss><link>https://example.org/?a=b</link><style>bold</style></rss>",
+        "<meta charset=\"utf-8\"><meta name=viewport content=\"a=b\">",
+        "<div style=\"color: red\" class='a'><p style={{ background: \"url(x)\" }}>",
+        "{\"html\": \"<p style=\\\"color: red\\\">\"}",
+        "el.style = \"background: url(x)\"; --style=\"url(x)\"",
+        "background = \"https://example.org/a.png\"",
+        "<style scoped>p { color: red }</style>",
+        "if (a <base && b == c) see <link> or <base>, x = 1",
         "<project><dependency><groupId>org</groupId></dependency></project>",
         "<?xml version=\"1.0\"?><!DOCTYPE html><!-- note -->",
         "sort <in >out 2>&1 && cat <<EOF | tee >(wc -l) < <(ls)",
@@ -137,7 +161,14 @@ const PIECES: &[&str] = &[
     "INST",
     "/",
     "img",
+    "link",
+    "style",
+    "url(",
+    "http-equiv",
+    "background",
+    "//",
     "=",
+    "＝",
     "\"",
     "x",
     "‹",
@@ -195,8 +226,10 @@ fn neutral_text_is_idempotent_visible_and_bounded() {
 
 #[test]
 fn hostile_text_takes_linear_time() {
-    for piece in ["![", "[", "![a", "]", "](", "<", "[]:", "![a][", "`[", "< ", "<a-b ", "\u{200b}"]
-    {
+    let pieces =
+        ["![", "[", "![a", "]", "](", "<", "[]:", "![a][", "`[", "< ", "<a-b ", "\u{200b}"];
+    let html = ["style=/", " style=\"", "<link ", "<style>", "<p background=//", "= ", "a", "url("];
+    for piece in pieces.into_iter().chain(html) {
         let text = piece.repeat(200_000 / piece.len());
         let started = std::time::Instant::now();
         let _ = neutral(&text);
