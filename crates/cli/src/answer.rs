@@ -115,9 +115,17 @@ fn print(out: &mut Output, call: &Call, mut result: Value) -> u8 {
         }
     };
     if let (Some(asked), Some(items)) = (op.cli.listed.and_then(|listed| listed.asked), items) {
-        // Always the plural, so that programs can read the line too.
         let asked = text::one_line(params[asked].as_str().unwrap_or_default(), usize::MAX);
-        out.remark(&format!("{} results for {asked:?}", items.len()));
+        // Under another name programs read the line, which has the plural and nothing else.
+        let is_plain = saying.is_some();
+        let s = if items.len() == 1 && !is_plain { "" } else { "s" };
+        let offset = params["offset"].as_u64().filter(|offset| *offset > 0 && !is_plain);
+        let from = offset.map(|offset| format!(" from offset {offset} on")).unwrap_or_default();
+        let more = match result["next_offset"].is_u64() && !is_plain {
+            true => "; there are more",
+            false => "",
+        };
+        out.remark(&format!("{} result{s} for {asked:?}{from}{more}", items.len()));
     }
     exit
 }

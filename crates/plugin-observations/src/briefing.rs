@@ -21,6 +21,7 @@ use text::query;
 use crate::place::{DiskPlaces, Places as _};
 use crate::scope::{Question, Scope, Wanted};
 use crate::settings::{AT_PROMPTS, OTHER_PROJECTS};
+use crate::show;
 
 const HEADINGS: &[&str] = &["ID", "Time", "Type", "Summary"];
 
@@ -61,6 +62,9 @@ pub(crate) fn candidates(
             BriefingForm::Nmem => nmem::candidates(&brief, &scope, others.as_deref())?,
         };
         found.extend(withheld.map(warning));
+        if moment.form == BriefingForm::Sections {
+            found.extend(shared_name(&scope));
+        }
         Ok(found)
     })
 }
@@ -132,19 +136,33 @@ fn related(
 
 /// Says that nothing is stored about this project's files, once in a session.
 fn warning(line: String) -> Candidate {
+    let reason = "the project's settings withhold every path";
+    remark("Not recorded", line, reason)
+}
+
+/// Says that the briefing covers several projects, if they share the name.
+fn shared_name(scope: &Scope) -> Option<Candidate> {
+    let paths = scope.sharing();
+    let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+    let line = show::several_projects(scope.name().unwrap_or_default(), &paths);
+    (paths.len() > 1).then(|| remark("Several projects", line, "several projects share the name"))
+}
+
+/// A line before all sections.
+fn remark(title: &str, line: String, reason: &str) -> Candidate {
     Candidate {
         path: "project://".to_owned(),
         stamp: 0,
         section: Section {
             order: 0,
-            title: "Not recorded".to_owned(),
+            title: title.to_owned(),
             form: Form::Bullets,
             gives_way: 3,
             floor: 1,
             rows_max: 1,
         },
         score: 1.0,
-        reasons: vec!["the project's settings withhold every path".to_owned()],
+        reasons: vec![reason.to_owned()],
         cells: vec![line],
         same_as: None,
         pinned: true,

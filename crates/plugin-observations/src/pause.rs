@@ -187,7 +187,7 @@ pub(crate) fn notes(rx: &Rx<'_>, now: i64) -> Result<Vec<String>, OpError> {
     Ok(notes)
 }
 
-fn pretty(_: &Value, result: &Value) -> String {
+fn pretty(params: &Value, result: &Value) -> String {
     let now = show::answered_at(result);
     let line = |pause: &Value| {
         let place = match pause["project"].as_str() {
@@ -199,7 +199,18 @@ fn pretty(_: &Value, result: &Value) -> String {
             None => format!("paused {place} until `rekindle pause off{}`", flag(pause)),
         }
     };
-    let lines: Vec<String> = show::list(result, "pauses").iter().map(line).collect();
+    let mut lines: Vec<String> = show::list(result, "pauses").iter().map(line).collect();
+    if params["duration"].as_str().map(str::trim) == Some("off") && result["changed"] == false {
+        lines.insert(
+            0,
+            match params["project"].as_str() {
+                Some(project) if project != "*" => {
+                    format!("{} was not paused", show::line(project))
+                }
+                _ => "there was no pause everywhere to end".to_owned(),
+            },
+        );
+    }
     if lines.is_empty() { "not paused".to_owned() } else { lines.join("\n") }
 }
 

@@ -126,12 +126,17 @@ impl Scope {
         }
     }
 
-    pub(crate) fn about(&self, cx: &Cx<'_>) -> About {
+    /// The paths of the projects if several share the name, else none.
+    pub(crate) fn sharing(&self) -> Vec<String> {
         let several = self.projects.as_deref().filter(|projects| projects.len() > 1);
+        several.into_iter().flatten().map(|one| path(&one.key)).collect()
+    }
+
+    pub(crate) fn about(&self, cx: &Cx<'_>) -> About {
         About {
             answered_at: cx.now.div_euclid(1000),
             project: self.name.clone(),
-            projects: several.into_iter().flatten().map(|one| path(&one.key)).collect(),
+            projects: self.sharing(),
         }
     }
 }

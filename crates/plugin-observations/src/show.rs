@@ -49,6 +49,25 @@ pub(crate) fn line(text: &str) -> String {
     text::one_line(text, limits::SHOWN_LINE_CHARS_MAX)
 }
 
+/// A line that names the projects whose records a result contains, if several share the name.
+pub(crate) fn shared_name(result: &Value) -> Option<String> {
+    let paths: Vec<&str> = list(result, "projects").iter().filter_map(Value::as_str).collect();
+    let name = result["project"].as_str().unwrap_or_default();
+    (paths.len() > 1).then(|| several_projects(name, &paths))
+}
+
+/// Says that a name means several projects, and how to name one of them.
+pub(crate) fn several_projects(name: &str, paths: &[&str]) -> String {
+    let shown: Vec<String> =
+        paths.iter().take(limits::PROJECTS_TOLD).map(|path| line(path)).collect();
+    format!(
+        "{} projects are called {}: {}. `rekindle project list` tells them apart; `--project PATH` means one.",
+        paths.len(),
+        line(name),
+        shown.join(", ")
+    )
+}
+
 /// Records as a table with a line of headings, each with the mark that it gets.
 pub(crate) fn records(
     records: &[&Value],

@@ -65,6 +65,7 @@ mod uninstall_faults;
 mod verdicts;
 mod ways;
 mod web;
+mod wording;
 
 use testkit::Home;
 

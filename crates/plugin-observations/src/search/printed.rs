@@ -20,8 +20,14 @@ pub(super) fn pretty(params: &Value, result: &Value) -> String {
             true => format!("Nothing was found in time for \"{query}\""),
             false => format!("Nothing matches \"{query}\""),
         };
+        let past_the_end = params["offset"].as_u64().filter(|offset| *offset > 0).map(|offset| {
+            format!("No results for \"{query}\" from offset {offset} on; a smaller offset may have some.")
+        });
+        let said = past_the_end
+            .or_else(|| excluded(&what, params, result))
+            .unwrap_or_else(|| show::nothing(&what, params, result));
         let said =
-            excluded(&what, params, result).unwrap_or_else(|| show::nothing(&what, params, result));
+            [said].into_iter().chain(show::shared_name(result)).collect::<Vec<_>>().join("\n");
         return if result["partial"] == true { format!("{said}\n{NARROW}") } else { said };
     }
     let mut lines = Vec::new();
@@ -57,6 +63,7 @@ pub(super) fn pretty(params: &Value, result: &Value) -> String {
     if result["partial"] == true {
         lines.push(NARROW.to_owned());
     }
+    lines.extend(show::shared_name(result));
     lines.join("\n")
 }
 

@@ -134,5 +134,8 @@ fn a_duration_that_is_none_changes_nothing() {
     assert!(error.message.contains("366 days"), "{}", error.message);
     assert_eq!(code(world.call("pause", json!({ "project": "nobody" }))), Code::NotFound);
     assert_eq!(code(world.call("pause", json!({ "until": "noon" }))), Code::Invalid);
-    assert_eq!(world.shown("pause", json!({ "duration": "off" })), "not paused");
+    assert_eq!(
+        world.shown("pause", json!({ "duration": "off" })),
+        "there was no pause everywhere to end"
+    );
 }

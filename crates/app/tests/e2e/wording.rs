@@ -1,0 +1,68 @@
+//! Lines for people say what is true: numbers, pages, pauses, and names that several projects share.
+
+use serde_json::json;
+use testkit::Home;
+
+use super::home;
+
+fn prompt(home: &Home, dir: &str, session: &str, text: &str) {
+    let cwd = home.path(dir);
+    std::fs::create_dir_all(&cwd).unwrap();
+    let event = json!({ "session_id": session, "cwd": cwd, "prompt": text });
+    home.hook("UserPromptSubmit", &event);
+}
+
+/// @search_counts
+#[test]
+fn a_search_says_how_many_results_there_are_and_whether_there_are_more() {
+    let home = home();
+    for (number, word) in ["otter", "heron", "stork", "eagle", "crane"].iter().enumerate() {
+        prompt(&home, "web", &format!("s-{number}"), &format!("zebra {word}"));
+    }
+    let search = |more: &[&str]| {
+        let run = home.run(&[&["search", "--project", "*"], more].concat());
+        assert_eq!(run.code, 0, "{run:?}");
+        (run.stdout, run.stderr)
+    };
+    assert_eq!(search(&["otter"]).1, "1 result for \"otter\"\n");
+    assert_eq!(search(&["zebra"]).1, "5 results for \"zebra\"\n");
+    let (page, said) = search(&["zebra", "--limit", "3"]);
+    assert!(page.contains("There is more: --offset 3"), "{page}");
+    assert_eq!(said, "3 results for \"zebra\"; there are more\n");
+    let (past, said) = search(&["zebra", "--offset", "9"]);
+    assert!(past.starts_with("No results for \"zebra\" from offset 9 on"), "{past}");
+    assert_eq!(said, "0 results for \"zebra\" from offset 9 on\n");
+}
+
+/// @project_shared_name
+#[test]
+fn a_name_that_two_projects_share_is_pointed_out() {
+    let home = home();
+    for dir in ["one/web", "two/web"] {
+        prompt(&home, dir, dir, &format!("zebra in {dir}"));
+    }
+    let paths = ["one/web", "two/web"].map(|dir| home.path(dir).to_string_lossy().into_owned());
+    for args in [&["search", "zebra"][..], &["search", "numbat"], &["briefing"]] {
+        let said = home.run(&[args, &["--project", "web"]].concat()).ok();
+        assert!(said.contains("2 projects are called web: project://"), "{said}");
+        assert!(said.contains("`rekindle project list` tells them apart"), "{said}");
+    }
+    let one = home.run(&["search", "zebra", "--project", &paths[0]]).ok();
+    assert!(!one.contains("projects are called"), "{one}");
+}
+
+/// @pause_everywhere
+#[test]
+fn the_end_of_a_pause_that_did_not_hold_says_so() {
+    let home = home();
+    prompt(&home, "web", "s-1", "zebra");
+    home.run(&["search", "zebra", "--project", "*"]).ok();
+    let off = home.run(&["pause", "off", "--project", "web"]).ok();
+    assert_eq!(off, "web was not paused\n");
+    let off = home.run(&["pause", "off"]).ok();
+    assert_eq!(off, "there was no pause everywhere to end\n");
+    home.run(&["pause", "--project", "web"]).ok();
+    let off = home.run(&["pause", "off"]).ok();
+    assert!(off.starts_with("there was no pause everywhere to end\npaused in project://"), "{off}");
+    assert_eq!(home.run(&["pause", "off", "--project", "web"]).ok(), "not paused\n");
+}
