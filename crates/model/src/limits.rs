@@ -548,6 +548,15 @@ pub const RELATED_MAX: usize = 3;
 /// Time that a prompt gives the index to come up to date before it is asked.
 pub const RELATED_PATIENCE: Duration = Duration::from_millis(50);
 
+/// Passages of a record that are compared with those of another one.
+pub const COMPARED_PASSAGES_MAX: usize = 4;
+/// Passages of a word that are looked at to see how many projects use it.
+pub const SPREAD_PASSAGES_MAX: usize = 1_000;
+/// Prompts of a session that are compared with a prompt that is about it.
+pub const RELATED_PROMPTS_READ: usize = 40;
+/// Characters of what a turn came to beside a prompt.
+pub const RELATED_CHARS: usize = 240;
+
 /// Rows of each section of a briefing, and the rows that are left of it before single rows give way.
 pub const BRIEFING_MARKS_MAX: usize = 8;
 pub const BRIEFING_MARKS_FLOOR: usize = 4;

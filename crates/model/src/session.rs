@@ -224,9 +224,12 @@ impl Summary {
     }
 }
 
-/// Whether a prompt of the user says what a session is about: it says enough, and led to something.
+/// Whether a prompt of the user says what a session is about: it says enough, and led to something. A
+/// question about the state of the work leads to commands that look, but is not what a session is about.
 pub fn tells_intent(content: &str, actions: u64) -> bool {
-    actions > 0 && content.split_whitespace().count() >= limits::SUMMARY_INTENT_WORDS_MIN
+    actions > 0
+        && content.split_whitespace().count() >= limits::SUMMARY_INTENT_WORDS_MIN
+        && !text::is_small_talk(content)
 }
 
 impl Deed {

@@ -1,24 +1,26 @@
 //! What a session is told when it starts, as candidates; the assembler decides how many fit.
 //!
 //! `sections` is the briefing itself: what is open, the last sessions, what was learned, files in
-//! progress. `nmem` is the form of that specification. What a prompt is about is here.
+//! progress. `nmem` is the form of that specification. `related` is what a prompt is about.
 
 mod learned;
 mod nmem;
 mod others;
+mod past_sessions;
+mod related;
 mod sections;
+mod uncommitted;
 mod work;
+
+use std::sync::Arc;
 
 use contract::{BriefingForm, Candidate, Form, Moment, Occasion, Section};
 use model::hook::Source;
 use model::observation::{ObsType, Observation};
-use model::rank::{self, Score};
-use model::{OpError, limits, time};
-use store::search::{self, Filter};
-use store::{Rx, observations, pauses, projects};
-use text::query;
+use model::{OpError, limits, rank, time};
+use store::{Rx, pauses, projects};
 
-use crate::place::{DiskPlaces, Places as _};
+use crate::place::{DiskPlaces, Place, Places as _};
 use crate::scope::{Question, Scope, Wanted};
 use crate::settings::{AT_PROMPTS, OTHER_PROJECTS};
 use crate::show;
@@ -36,12 +38,16 @@ pub(crate) fn candidates(
     let source = match moment.occasion {
         Occasion::SessionStart(source) => source,
         Occasion::Prompt(said) if moment.config.boolean(AT_PROMPTS) => {
-            return related(moment, places, said);
+            return related::candidates(moment, places, said);
         }
         _ => return Ok(Vec::new()),
     };
     let here = moment.situation.cwd.as_deref();
-    let withheld = places.at(here).withheld().filter(|_| moment.project.is_none());
+    let place = match moment.project {
+        None => places.at(here),
+        Some(_) => Arc::default(),
+    };
+    let withheld = place.withheld();
     let question = question(moment, places);
     moment.store.read(|rx| {
         let scope = question.scope(rx)?;
@@ -52,6 +58,7 @@ pub(crate) fn candidates(
             without: moment.session.filter(|_| !source.forgot()),
             session: moment.session,
             source,
+            place: &place,
         };
         let others = match scope.is_all() || moment.config.boolean(OTHER_PROJECTS) {
             true => Some(brief.others(&scope, moment.now)?),
@@ -77,61 +84,6 @@ fn question(moment: &Moment<'_>, places: &DiskPlaces) -> Question {
         Some(name) => Wanted::Named(name.to_owned()),
     };
     Question::at(places, moment.situation.cwd.as_deref(), wanted)
-}
-
-/// The records of earlier sessions that a prompt is about: they have words of it and are near in meaning.
-fn related(
-    moment: &Moment<'_>,
-    places: &DiskPlaces,
-    said: &str,
-) -> Result<Vec<Candidate>, OpError> {
-    let query = query::any_of(said);
-    let question = question(moment, places);
-    // Whatever is not in the index by then is not told.
-    moment.store.catch_up(limits::RELATED_PATIENCE);
-    moment.store.read(|rx| {
-        let scope = question.scope(rx)?;
-        let projects = scope.ids();
-        let filter = Filter { projects: projects.as_deref(), ..Filter::default() };
-        let brief = BriefingReader {
-            rx,
-            now: moment.now,
-            without: moment.session,
-            session: moment.session,
-            source: Source::Startup,
-        };
-        let section = Section {
-            order: 1,
-            title: "Earlier, about this".to_owned(),
-            form: Form::Table(HEADINGS),
-            gives_way: 0,
-            floor: 1,
-            rows_max: limits::RELATED_MAX,
-        };
-        let found = search::related(rx, &query, &filter)?;
-        let best = found.iter().map(|hit| hit.score).fold(0.0, f64::max);
-        let mut ranked: Vec<(Score, i64)> = (found.iter())
-            .map(|hit| (rank::best(hit.score, best, hit.kind, hit.at, brief.now), hit.id))
-            .collect();
-        ranked.sort_by(|a, b| b.0.total.total_cmp(&a.0.total).then(b.1.cmp(&a.1)));
-        let mut related = Vec::new();
-        for (score, id) in ranked {
-            if related.len() == section.rows_max {
-                break;
-            }
-            if let Some(seen) =
-                observations::one(rx, id)?.filter(|seen| brief.is_worth_telling(seen))
-            {
-                let reasons = vec![score.parts()];
-                related.push(Candidate {
-                    score: score.total,
-                    reasons,
-                    ..brief.row(&seen, &section)
-                });
-            }
-        }
-        Ok(related)
-    })
 }
 
 /// Says that nothing is stored about this project's files, once in a session.
@@ -178,6 +130,8 @@ struct BriefingReader<'a> {
     /// The session that is briefed, if it is known.
     session: Option<&'a str>,
     source: Source,
+    /// Where it is; an empty one if another project is asked for.
+    place: &'a Place,
 }
 
 impl BriefingReader<'_> {

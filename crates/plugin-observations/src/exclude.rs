@@ -7,7 +7,7 @@ use model::project::{Pauses, ProjectFacts};
 use pattern::glob::Glob;
 
 use crate::place::{DiskPlaces, Places};
-use crate::settings;
+use crate::{run_place, settings};
 
 /// The event as it may wait in the spool, for a user with this home directory who excludes these projects
 /// and pauses others: the place and what it says of itself may be gone when the event is taken in.
@@ -32,10 +32,13 @@ pub fn to_spool(
     }
     let mut what = if hides(&places, event) { Happening::Other } else { event.what.clone() };
     // Another branch may be checked out when it is taken in.
-    if let (Happening::ToolUsed(tool), Some(checkout)) = (&mut what, &place.checkout) {
+    let checkout = run_place::checkout(&places, event);
+    if let (Happening::ToolUsed(tool), Some(checkout)) = (&mut what, &checkout) {
         tool.metadata = tool.metadata.with(checkout);
     }
-    HookEvent { stood: Some(Stood::In(place.facts.clone())), what, ..event.clone() }
+    let event = HookEvent { stood: Some(Stood::In(place.facts.clone())), what, ..event.clone() };
+    // A link may lead elsewhere by then.
+    place.resolved(&event).unwrap_or(event)
 }
 
 /// Whether the user named this project as one of which nothing is kept.

@@ -1,7 +1,7 @@
 //! An agent's event becomes records: session, prompt, observation, summary, all in one transaction.
 
 use model::OpError;
-use model::hook::{Answer, Ends, Happening, HookEvent, Source, Stood, ToolUse};
+use model::hook::{Answer, Ends, Happening, HookEvent, Source, Stood};
 use model::limits;
 use model::observation::ObsType;
 use model::project::ProjectFacts;
@@ -57,14 +57,15 @@ pub(crate) fn ingest(
         }
         Happening::Prompted(text) => prompted(tx, event, seen, text),
         Happening::ToolUsed(_) if exclude::hides(places, event) => Ok(()),
-        Happening::ToolUsed(tool) => {
-            let run = run_place::with_directory(tool, event, facts.root.as_deref());
-            let metadata = run.as_ref().unwrap_or(&tool.metadata);
+        Happening::ToolUsed(_) => {
             // What waited in the spool has it already.
-            let checkout = place.checkout.as_ref().filter(|_| event.stood.is_none());
-            let located = checkout.map(|checkout| metadata.with(checkout));
-            let metadata = located.as_ref().unwrap_or(metadata);
-            used(tx, event, seen, (tool, metadata), settings)
+            let checkout = match event.stood {
+                Some(_) => None,
+                None => run_place::checkout(places, event),
+            };
+            let resolved = place.resolved(event);
+            let event = resolved.as_ref().unwrap_or(event);
+            used(tx, event, seen, (facts.root.as_deref(), checkout.as_ref()), settings)
         }
         Happening::Answered(answer) => {
             if settings.answers {
@@ -219,9 +220,14 @@ fn used(
     tx: &Tx<'_>,
     event: &HookEvent,
     seen: Seen,
-    (tool, metadata): (&ToolUse, &Redacted<serde_json::Value>),
+    (root, checkout): (Option<&str>, Option<&Redacted<serde_json::Value>>),
     settings: &Settings,
 ) -> Result<(), OpError> {
+    let Happening::ToolUsed(tool) = &event.what else { return Ok(()) };
+    let run = run_place::with_directory(tool, event, root);
+    let metadata = run.as_ref().unwrap_or(&tool.metadata);
+    let located = checkout.map(|checkout| metadata.with(checkout));
+    let metadata = located.as_ref().unwrap_or(metadata);
     let file_path = tool.file_path.as_ref().map(|path| absolute(path, event.cwd.as_ref()));
     let prompt = prompts::cause(tx, seen.id, event.prompt_id.as_deref(), event.at)?;
     let new = NewObservation {
@@ -249,7 +255,7 @@ fn used(
             redact(&format!("Edit {}", shown(&path, event.cwd.as_ref())), Profile::Strict);
         let content = content.line(limits::OBSERVED_EDIT_CHARS_MAX);
         let other =
-            NewObservation { file_path: Some(&path), content: &content, metadata: None, ..new };
+            NewObservation { file_path: Some(&path), content: &content, metadata: checkout, ..new };
         observations::add(tx, &other, &settings.folding)?;
     }
     Ok(())

@@ -11,6 +11,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Instant, UNIX_EPOCH};
 
+use model::hook::HookEvent;
 use model::limits;
 use model::project::{MADE, ProjectFacts, plain_name, shown_name};
 use pattern::glob::Glob;
@@ -19,8 +20,10 @@ use text::secrets::{Profile, Redacted, redact, redact_json};
 use toml_edit::{DocumentMut, Item, TomlError};
 
 use excluded::{Exclude, Withheld};
+use link::PathLink;
 
 mod excluded;
+mod link;
 
 const SETTINGS_FILES: [&str; 2] = [".rekindle.toml", ".nmem.toml"];
 
@@ -30,13 +33,36 @@ pub(crate) struct Place {
     pub(crate) facts: ProjectFacts,
     /// The branch that is checked out, and the work tree if it is not the main one.
     pub(crate) checkout: Option<Redacted<Value>>,
+    /// Set if the directory was named by a path that leads through a symbolic link.
+    link: Option<PathLink>,
     exclude: Option<Exclude>,
 }
 
 impl Place {
     /// A place that keeps nothing to itself.
     pub(crate) fn plain(facts: ProjectFacts) -> Place {
-        Place { facts, checkout: None, exclude: None }
+        Place { facts, checkout: None, link: None, exclude: None }
+    }
+
+    /// The event with its directory and its files as they are without the link by which the directory was
+    /// named; none if there is no link. Roots of projects have no links, so that files can be compared with them.
+    pub(crate) fn resolved(&self, event: &HookEvent) -> Option<HookEvent> {
+        self.link.as_ref().map(|link| link.resolve_event(event))
+    }
+
+    /// The project's root by the path that leads through the link. Events of earlier builds have such paths.
+    pub(crate) fn linked_root(&self) -> Option<String> {
+        self.link.as_ref()?.unresolve(self.facts.root.as_deref()?)
+    }
+
+    /// The branch that is checked out here.
+    pub(crate) fn branch(&self) -> Option<&str> {
+        self.checkout.as_ref()?.get("branch")?.as_str()
+    }
+
+    /// The top of the work tree here if it is not the main one.
+    pub(crate) fn worktree(&self) -> Option<&str> {
+        self.checkout.as_ref()?.get("worktree")?.as_str()
     }
 
     /// Whether nothing about this path is to be kept.
@@ -148,6 +174,7 @@ impl DiskPlaces {
         };
         let exclude = own.filter(|own| own.withheld.is_some() || !own.exclude.is_empty());
         let checkout = repository.as_ref().and_then(checkout);
+        let link = PathLink::between(&given, &real);
         let exclude = exclude.map(|own| Exclude {
             given,
             real,
@@ -158,7 +185,7 @@ impl DiskPlaces {
             repository,
             left_over: OnceLock::new(),
         });
-        Place { facts, checkout, exclude }
+        Place { facts, checkout, link, exclude }
     }
 
     /// The recently seen projects that store nothing, or next to nothing, about their files: one line each

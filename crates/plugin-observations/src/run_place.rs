@@ -2,8 +2,11 @@
 //! different runs, and a red one in one of them stays red when the other passes.
 
 use agents::shell;
-use model::hook::{HookEvent, ToolUse};
+use model::hook::{Happening, HookEvent, ToolUse};
+use model::observation::ObsType;
 use text::secrets::{Profile, Redacted, redact_json};
+
+use crate::place::Places;
 
 /// The metadata of a run with `run.directory`; none for other tools, for a run in the root itself, and where
 /// there is no project, as in the home directory.
@@ -24,6 +27,20 @@ pub(crate) fn with_directory(
     let mut metadata = (*tool.metadata).clone();
     metadata["run"]["directory"] = shown.into();
     Some(redact_json(metadata, Profile::Strict))
+}
+
+/// What is checked out where a tool works. A commit after `cd ../other` belongs to the work tree there.
+pub(crate) fn checkout(
+    places: &dyn Places,
+    event: &HookEvent,
+) -> Option<Redacted<serde_json::Value>> {
+    let Happening::ToolUsed(tool) = &event.what else { return None };
+    let cwd = event.cwd.as_ref().map(|cwd| cwd.as_str());
+    let elsewhere = cwd.filter(|_| tool.obs_type == ObsType::GitCommit).map(|cwd| {
+        let line = tool.command.as_ref().unwrap_or(&tool.content);
+        directory(cwd, line)
+    });
+    places.at(elsewhere.as_deref().or(cwd)).checkout.clone()
 }
 
 /// The directory in which a line does its work: the one where the agent is, and from there wherever the

@@ -29,6 +29,7 @@ use crate::session_trace::unknown;
 use crate::show;
 use crate::when::When;
 use refine::Note;
+pub(crate) use refine::replaces;
 
 pub(crate) struct Search {
     pub(crate) places: Arc<DiskPlaces>,
@@ -202,8 +203,8 @@ impl Op for Search {
     const INFO: OpInfo = OpInfo {
         name: "search",
         summary: "Search what agents did, said and ran into",
-        doc: "Call it before you solve something anew: prompts, edits, commands, commits, errors and \
-              summaries of earlier sessions are in it. Ask in plain words; read the whole records \
+        doc: "Call it before you solve something anew: prompts, answers, edits, commands, commits, \
+              errors and summaries of earlier sessions are in it. Ask in plain words; read the whole records \
               with get_observations.",
         toolset: "memory",
         core: true,

@@ -33,8 +33,11 @@ pub struct EditedFile {
 pub(crate) const FOLLOWED: &str = "SELECT 1 FROM observations WHERE session = ?1 AND at >= ?2 \
      AND kind IN ('answer', 'file_edit', 'file_write', 'git_commit') AND failed = 0 \
      AND (kind <> 'answer' OR agent_id IS NULL) LIMIT 1";
+/// Files of other work trees are not below the project's roots, so that commits there do not count either.
 pub(crate) const LAST_COMMIT: &str = "SELECT at FROM observations WHERE project = ?1 \
-     AND kind = 'git_commit' AND at >= ?2 ORDER BY at DESC, id DESC LIMIT 1";
+     AND kind = 'git_commit' AND at >= ?2 AND failed = 0 \
+     AND (CASE WHEN json_valid(metadata) THEN json_extract(metadata, '$.worktree') END) IS NULL \
+     ORDER BY at DESC, id DESC LIMIT 1";
 pub(crate) const EDITED: &str = "SELECT o.id, o.at, f.path FROM observations o \
      JOIN paths f ON f.id = o.file WHERE o.project = ?1 AND o.kind = ?2 AND o.at > ?3 \
      AND o.session = ?4 AND o.failed = 0 ORDER BY o.at DESC, o.id DESC LIMIT ?5";

@@ -116,6 +116,45 @@ pub fn text(rx: &Rx<'_>, doc: i64) -> Result<Option<String>, OpError> {
     Ok(Document::read(rx, doc)?.map(|document| document.body))
 }
 
+pub(crate) const VECTORS: &str =
+    "SELECT vector FROM passages WHERE doc = ?1 AND vector IS NOT NULL ORDER BY id LIMIT ?2";
+
+/// The cosine of the two passages of two documents that are nearest to each other; 0 if it is not known. Only
+/// the first passages of each are read, by index: a briefing cannot wait for the catalogue.
+pub fn cosine(rx: &Rx<'_>, a: i64, b: i64) -> Result<f64, OpError> {
+    let vectors = |doc: i64| -> Result<Vec<Vector>, OpError> {
+        let given = params![doc, limits::COMPARED_PASSAGES_MAX];
+        let read = |row: &Row<'_>| row.blob(0).map(Vector::from_bytes);
+        let found: Vec<Option<Vector>> =
+            rx.sql(|db| db.prepare_cached(VECTORS)?.query_map(given, read)?.collect())?;
+        Ok(found.into_iter().flatten().collect())
+    };
+    let (a, b) = (vectors(a)?, vectors(b)?);
+    let cosines = a.iter().flat_map(|a| b.iter().map(|b| f64::from(meaning::cosine(a, b))));
+    Ok(cosines.fold(0.0, f64::max))
+}
+
+/// The number of projects whose records have this stem. Of a frequent stem only the newest passages are
+/// looked at.
+pub fn projects_with(rx: &Rx<'_>, stem: &str) -> Result<usize, OpError> {
+    const END: &str = "SELECT coalesce(max(id), 0) + 1 FROM passages";
+    const PROJECTS: &str = "SELECT count(DISTINCT project) FROM passages \
+         WHERE id IN (SELECT value FROM json_each(?1))";
+    rx.sql(|db| {
+        let end = db.prepare_cached(END)?.query_row([], |row| row.cell(0))?;
+        let blobs = postings::Layout::of(db, end)?.of_term(db, stem)?;
+        let mut having: Vec<usize> = (blobs.iter())
+            .flat_map(|(block, blob)| {
+                postings::entries(blob).map(move |(place, _)| block * postings::BLOCK + place)
+            })
+            .collect();
+        having.sort_unstable_by(|a, b| b.cmp(a));
+        having.truncate(limits::SPREAD_PASSAGES_MAX);
+        let list = Value::from(having).to_string();
+        db.prepare_cached(PROJECTS)?.query_row([list], |row| row.cell(0))
+    })
+}
+
 /// Whether there are documents that the index does not know yet.
 pub(crate) fn is_behind(tx: &Tx<'_>) -> Result<bool, OpError> {
     const ANY: &str = "SELECT EXISTS (SELECT 1 FROM unindexed)";

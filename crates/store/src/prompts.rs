@@ -197,13 +197,13 @@ pub fn commit_of(rx: &Rx<'_>, id: i64) -> Result<Option<i64>, OpError> {
 pub(crate) const SAID: &str =
     "SELECT source, content, actions FROM prompts WHERE session = ?1 ORDER BY at, id";
 
-/// What the user wanted of a session: the first prompt that tells it, else the first one; nothing if
-/// nobody said anything. It is read no further than needed.
+/// What the user wanted of a session: the first prompt that tells it, else the first one that is more than a
+/// greeting, else the first one; nothing if nobody said anything. It is read no further than needed.
 pub fn intent(rx: &Rx<'_>, session: i64) -> Result<Option<String>, OpError> {
     rx.sql(|db| {
         let mut select = db.prepare_cached(SAID)?;
         let mut rows = select.query([session])?;
-        let (mut first, mut any) = (None, false);
+        let (mut first, mut greeting, mut any) = (None, None, false);
         while let Some(row) = rows.next()? {
             any = true;
             if row.text(0)? != PromptSource::User.word() {
@@ -213,11 +213,27 @@ pub fn intent(rx: &Rx<'_>, session: i64) -> Result<Option<String>, OpError> {
             if tells_intent(&content, row.cell(2)?) {
                 return Ok(Some(content.into_owned()));
             }
-            first.get_or_insert_with(|| content.into_owned());
+            let known = match text::is_small_talk(&content) {
+                true => &mut greeting,
+                false => &mut first,
+            };
+            known.get_or_insert_with(|| content.into_owned());
         }
-        Ok(any.then(|| first.unwrap_or_default()))
+        Ok(any.then(|| first.or(greeting).unwrap_or_default()))
     })
 }
+
+/// The first prompts of the user in a session, by id.
+pub fn of_session(rx: &Rx<'_>, session: i64, limit: usize) -> Result<Vec<(i64, String)>, OpError> {
+    rx.sql(|db| {
+        let mut select = db.prepare_cached(OF_SESSION)?;
+        let read = |row: &Row<'_>| Ok((row.cell(0)?, row.cell(1)?));
+        select.query_map(params![session, limit], read)?.collect()
+    })
+}
+
+pub(crate) const OF_SESSION: &str = "SELECT id, content FROM prompts WHERE session = ?1 \
+     AND source = 'user' ORDER BY at, id LIMIT ?2";
 
 /// Counts the actions of a prompt anew, after some of them were removed.
 pub(crate) fn recount(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {

@@ -1,36 +1,86 @@
-//! The gist of a longer text: its first sentences, as one line.
+//! The gist of a longer text: its first sentences, or those about something, as one line.
 
-use crate::line_of_words;
+use std::collections::BTreeSet;
+
+use crate::terms::{self, Terms};
+use crate::{line_of_words, words};
 
 /// Sentences are added until the gist has this many characters: "Done." alone says nothing.
 const ENOUGH_CHARS: usize = 40;
+
+/// Stands for sentences that were left out.
+const BEFORE: &str = "… ";
 
 /// The first sentences of a text as one line of at most `max_chars` characters, without the heading, list,
 /// emphasis and fence markers of Markdown.
 pub fn gist(text: &str, max_chars: usize) -> String {
     let mut gist = String::new();
-    let mut fenced = false;
-    for line in text.lines() {
-        let line = line.trim();
-        if line.starts_with("```") || line.starts_with("~~~") {
-            fenced = !fenced;
-            continue;
+    for sentence in prose(text) {
+        if !gist.is_empty() {
+            gist.push(' ');
         }
-        let line = plain(line);
-        if fenced || line.is_empty() {
-            continue;
-        }
-        for sentence in sentences(line) {
-            if !gist.is_empty() {
-                gist.push(' ');
-            }
-            gist.push_str(sentence);
-            if gist.chars().count() >= ENOUGH_CHARS {
-                return line_of_words(&gist.replace("**", ""), max_chars);
-            }
+        gist.push_str(sentence);
+        if gist.chars().count() >= ENOUGH_CHARS {
+            break;
         }
     }
     line_of_words(&gist.replace("**", ""), max_chars)
+}
+
+/// The sentences of a text that have most of the words of another text and those around them, as one line of
+/// at most `max_chars` characters with `…` where sentences before were left out; the beginning of a text that has
+/// none of the words.
+pub fn gist_about(text: &str, about: &str, max_chars: usize) -> String {
+    let wanted: BTreeSet<String> =
+        words::words(about).filter_map(|(_, word)| terms::term(word)).collect();
+    let all: Vec<&str> = prose(text).collect();
+    let chars = |sentence: &str| sentence.chars().count() + 1;
+    let has: Vec<BTreeSet<String>> = (all.iter())
+        .map(|sentence| {
+            let own = Terms::of(sentence, &words::hidden_words(sentence)).twice;
+            wanted.iter().filter(|term| own.contains_key(*term)).cloned().collect()
+        })
+        .collect();
+    let whole: usize = all.iter().map(|sentence| chars(sentence)).sum();
+    let starts = if whole > max_chars { all.len() } else { 0 };
+    // From each sentence on as many as fit; the last of those with the most words.
+    let (mut best, mut first) = (0, 0);
+    for start in 0..starts {
+        let (mut found, mut room) = (BTreeSet::new(), max_chars);
+        for (sentence, has) in all.iter().zip(&has).skip(start) {
+            if room < chars(sentence) && room < max_chars {
+                break;
+            }
+            found.extend(has);
+            room = room.saturating_sub(chars(sentence));
+        }
+        if !found.is_empty() && found.len() >= best {
+            (best, first) = (found.len(), start);
+        }
+    }
+    // What leads to them, if it fits too.
+    let mut length: usize = all.iter().skip(first).map(|sentence| chars(sentence)).sum();
+    while let Some(above) = first.checked_sub(1).and_then(|above| all.get(above)) {
+        length += chars(above);
+        if length + BEFORE.chars().count() > max_chars {
+            break;
+        }
+        first -= 1;
+    }
+    let before = if first > 0 { BEFORE } else { "" };
+    let rest = all.get(first..).unwrap_or_default().join(" ").replace("**", "");
+    line_of_words(&format!("{before}{rest}"), max_chars)
+}
+
+/// The sentences of a text without its code and without the markers of Markdown.
+fn prose(text: &str) -> impl Iterator<Item = &str> {
+    let mut fenced = false;
+    let lines = text.lines().map(str::trim).filter(move |line| {
+        let fence = line.starts_with("```") || line.starts_with("~~~");
+        fenced ^= fence;
+        !fence && !fenced
+    });
+    lines.map(plain).filter(|line| !line.is_empty()).flat_map(sentences)
 }
 
 /// The line without the marker of a heading, a list item or a quotation.
@@ -81,5 +131,22 @@ mod tests {
             assert_eq!(gist(text, 240), expected, "{text:?}");
         }
         assert_eq!(gist("abcdefgh", 4), "abc…");
+    }
+
+    #[test]
+    fn a_gist_about_something_holds_the_sentences_with_its_words() {
+        let text = "Done. I looked at the layout and the styles of the page. All is well there. The map \
+                    flickers because the **ref callback** is a new function in every render. It is stable now.";
+        let about = "berth map flickers when I pan";
+        let found = gist_about(text, about, 105);
+        assert_eq!(
+            found,
+            "… The map flickers because the ref callback is a new function in every render. It is stable now."
+        );
+        assert_eq!(gist_about("Done. All is well.", about, 120), "Done. All is well.");
+        assert_eq!(gist_about("```\nmap\n```\nDone.", about, 120), "Done.");
+        assert_eq!(gist_about("", about, 120), "");
+        let long = gist_about(&"map ".repeat(100), about, 40);
+        assert_eq!((long.chars().count() <= 40, long.ends_with('…')), (true, true));
     }
 }

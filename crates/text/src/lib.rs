@@ -11,6 +11,7 @@ mod neutral;
 pub mod passages;
 pub mod query;
 pub mod secrets;
+mod small_talk;
 pub mod stem;
 pub mod telling;
 pub mod terms;
@@ -19,8 +20,9 @@ pub mod words;
 
 pub use decision::decision;
 pub use escapes::without_escapes;
-pub use gist::gist;
+pub use gist::{gist, gist_about};
 pub use neutral::neutral;
+pub use small_talk::is_small_talk;
 
 /// The text as one line of at most `max_chars` characters, `…` included where it was cut.
 ///

@@ -197,6 +197,36 @@ fn a_session_is_told_the_answer_the_commit_and_the_red_test_of_the_last_one() {
     }
 }
 
+/// @briefing_linked_directory
+#[test]
+fn a_session_in_a_linked_directory_is_told_its_files_with_and_without_a_daemon() {
+    for with_daemon in [true, false] {
+        let home = home();
+        let _daemon = with_daemon.then(|| home.daemon());
+        std::fs::create_dir_all(home.path("work/real/app")).unwrap();
+        std::os::unix::fs::symlink(home.path("work/real"), home.path("work/link")).unwrap();
+        let at = |name: &str, session: &str, members: Value| {
+            told(&event(&home, "work/link/app", name, session, members))
+        };
+        at("UserPromptSubmit", "s-1", json!({ "prompt": "Round the sum of the cart once" }));
+        let mut commit = command("git commit -am 'cart: begin'");
+        commit["tool_response"]["stdout"] = json!("[main 1a2b3c4] cart: begin\n 1 file changed");
+        at("PostToolUse", "s-1", commit);
+        let edit = json!({ "tool_name": "Edit", "tool_response": {}, "tool_input": {
+            "file_path": home.path("work/link/app/src/cart.rs"), "old_string": "a",
+            "new_string": "b();" } });
+        at("PostToolUse", "s-1", edit);
+        at("PostToolUse", "s-1", red_run());
+        let next = at("SessionStart", "s-2", json!({ "source": "startup" })).unwrap();
+        for part in [
+            "red: `cargo test 2>&1 | tail -20`: test cart::adds",
+            "edited after the last recorded commit: src/cart.rs",
+        ] {
+            assert!(next.contains(part), "{part}: {next}");
+        }
+    }
+}
+
 /// @briefing_receipts_spooled
 #[test]
 fn a_briefing_that_the_hook_gives_beside_a_silent_daemon_leaves_its_receipt_in_the_spool() {

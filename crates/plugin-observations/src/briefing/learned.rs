@@ -4,12 +4,14 @@ use std::collections::BTreeSet;
 
 use agents::shell::{self, Simple};
 use contract::Section;
-use model::limits;
 use model::observation::Observation;
 use model::run::RunKey;
+use model::{OpError, limits};
+use store::passages;
 use text::words;
 
 use super::sections::{BriefingRow, SectionWriter, section};
+use crate::search;
 
 /// Rows of each of the two.
 const DECISIONS_MAX: usize = 4;
@@ -25,9 +27,10 @@ fn learned() -> Section {
     section(5, "Learned", limits::BRIEFING_LEARNED_FLOOR, limits::BRIEFING_LEARNED_MAX)
 }
 
-pub(super) fn add(writer: &mut SectionWriter<'_>) {
-    decisions(writer);
+pub(super) fn add(writer: &mut SectionWriter<'_>) -> Result<(), OpError> {
+    decisions(writer)?;
     fixes(writer);
+    Ok(())
 }
 
 /// The stems of the words of a text that say what it is about.
@@ -39,41 +42,92 @@ pub(super) fn subject(text: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// Sentences of prompts and answers that state a decision. Of two about the same the newer one counts.
-fn decisions(writer: &mut SectionWriter<'_>) {
-    let work = &writer.work;
-    let said = work.prompts.iter().map(|prompt| (prompt.at, prompt.id, prompt.content.clone()));
-    let answered = work.answers.iter().map(|seen| (seen.at_ms, seen.id, seen.content.clone()));
-    let mut talk: Vec<(i64, i64, String)> = said.chain(answered).collect();
-    talk.sort_by_key(|(at, id, _)| std::cmp::Reverse((*at, *id)));
-    let mut subjects: Vec<BTreeSet<String>> = Vec::new();
-    for (at, id, content) in talk {
-        if subjects.len() == DECISIONS_MAX {
-            return;
-        }
-        let Some(sentence) = text::decision(&content) else { continue };
-        let subject = subject(sentence);
-        let is_known = |known: &BTreeSet<String>| {
-            let common = known.intersection(&subject).count() as f64;
-            common >= SAME_SUBJECT * known.len().min(subject.len()).max(1) as f64
-        };
-        if subject.is_empty() || subjects.iter().any(is_known) {
+/// A decision that may be told.
+struct Decision {
+    id: i64,
+    at: i64,
+    sentence: String,
+    subject: BTreeSet<String>,
+    /// Whether it says that it changes an earlier one.
+    changes: bool,
+    /// The newest of the decisions that it replaces.
+    replaces: Option<i64>,
+}
+
+impl Decision {
+    fn is_about(&self, subject: &BTreeSet<String>) -> bool {
+        let common = self.subject.intersection(subject).count() as f64;
+        common >= SAME_SUBJECT * self.subject.len().min(subject.len()).max(1) as f64
+    }
+}
+
+/// Sentences of prompts and answers that state a decision. Of two about the same the newer one counts, and says
+/// which one it replaces.
+fn decisions(writer: &mut SectionWriter<'_>) -> Result<(), OpError> {
+    for told in read_decisions(writer)? {
+        let Decision { id, at, sentence, replaces, .. } = told;
+        if writer.is_quoted(&sentence) {
             continue;
         }
-        subjects.push(subject);
-        if writer.is_quoted(sentence) {
-            continue;
-        }
+        let replaced = replaces.map_or_else(String::new, |id| format!(" (replaces #{id})"));
         let row = BriefingRow {
             id,
             at,
             score: 0.5 + 0.2 * writer.recency(at),
             reason: "states a decision",
-            text: format!("decided: {}", writer.quote(sentence)),
+            text: format!("decided: {}{replaced}", writer.quote(&sentence)),
             pinned: false,
         };
         writer.add(learned(), row);
     }
+    Ok(())
+}
+
+/// The newest decisions, each about a subject of its own.
+fn read_decisions(writer: &SectionWriter<'_>) -> Result<Vec<Decision>, OpError> {
+    let work = &writer.work;
+    let said = work.prompts.iter().map(|prompt| (prompt.at, prompt.id, prompt.content.as_str()));
+    let answered = work.answers.iter().map(|seen| (seen.at_ms, seen.id, seen.content.as_str()));
+    let mut talk: Vec<(i64, i64, &str)> = said.chain(answered).collect();
+    talk.sort_by_key(|(at, id, _)| std::cmp::Reverse((*at, *id)));
+    let mut told: Vec<Decision> = Vec::new();
+    for (at, id, content) in talk {
+        let Some(sentence) = text::decision(content) else { continue };
+        let subject = subject(sentence);
+        if subject.is_empty() {
+            continue;
+        }
+        let mut newer = None;
+        for (place, one) in told.iter().enumerate() {
+            let is_same = one.is_about(&subject);
+            if is_same || one.changes && replaces(writer, one, (id, sentence))? {
+                newer = Some(place);
+                break;
+            }
+        }
+        let has_room = told.len() < DECISIONS_MAX;
+        match newer.and_then(|place| told.get_mut(place)) {
+            Some(newer) if newer.changes => newer.replaces = newer.replaces.or(Some(id)),
+            Some(_) => {}
+            None if has_room => {
+                let sentence = sentence.to_owned();
+                let changes = text::decisions::changes(&sentence);
+                told.push(Decision { id, at, sentence, subject, changes, replaces: None });
+            }
+            None => {}
+        }
+    }
+    Ok(told)
+}
+
+/// Whether a decision replaces an earlier one.
+fn replaces(
+    writer: &SectionWriter<'_>,
+    newer: &Decision,
+    (id, sentence): (i64, &str),
+) -> Result<bool, OpError> {
+    let cosine = passages::cosine(writer.brief.rx, newer.id, id)?;
+    Ok(search::replaces(&newer.sentence, sentence, cosine))
 }
 
 /// What a failure and the command that worked later have in common.
@@ -88,11 +142,22 @@ struct Fix<'a> {
     between: Vec<&'a str>,
 }
 
+/// A failure with its fix as a row tells it.
+struct ToldFix {
+    /// Whether another command worked.
+    is_other: bool,
+    at: i64,
+    id: i64,
+    text: String,
+    /// The paths of the files that the row names.
+    files: Vec<String>,
+}
+
 /// Failures with their fix. A wrong command that was put right says more than a test that was red for a while.
 fn fixes(writer: &mut SectionWriter<'_>) {
     let work = &writer.work;
     let mut keys: Vec<ProgramKey> = Vec::new();
-    let mut fixes: Vec<(bool, i64, i64, String)> = Vec::new();
+    let mut fixes: Vec<ToldFix> = Vec::new();
     // Every line is parsed once, and none if nothing failed.
     let first = work.failures.last().map_or(i64::MAX, |failure| failure.at_ms);
     let worked = work.commands.iter().filter(|seen| {
@@ -105,19 +170,24 @@ fn fixes(writer: &mut SectionWriter<'_>) {
         let Some(fix) = fix_of(failure, &key, &worked, &work.edits) else { continue };
         keys.push(key);
         let is_other = fix.worked.content != failure.content;
-        if !is_other && fix.between.is_empty() {
+        let inside = fix.between.iter().filter(|path| work.holds(path));
+        let files: Vec<String> = inside.take(FILES_BETWEEN).map(|path| (*path).into()).collect();
+        if !is_other && files.is_empty() {
             // It worked by itself, and nobody knows why.
             continue;
         }
-        fixes.push((is_other, failure.at_ms, failure.id, told(writer, &fix)));
+        let text = told(writer, &fix, &files);
+        fixes.push(ToldFix { is_other, at: failure.at_ms, id: failure.id, text, files });
     }
-    fixes.sort_by_key(|(is_other, at, id, _)| std::cmp::Reverse((*is_other, *at, *id)));
-    let others = fixes.iter().filter(|(is_other, ..)| *is_other).count();
-    for (is_other, at, id, text) in fixes.into_iter().take(FIXES_MAX.min(others + RERUNS_MAX)) {
+    fixes.sort_by_key(|fix| std::cmp::Reverse((fix.is_other, fix.at, fix.id)));
+    let others = fixes.iter().filter(|fix| fix.is_other).count();
+    for fix in fixes.into_iter().take(FIXES_MAX.min(others + RERUNS_MAX)) {
+        let ToldFix { is_other, at, id, text, files } = fix;
         let weight = if is_other { 0.45 } else { 0.35 };
         let score = weight + 0.1 * writer.recency(at);
         let reason = "failed, and worked later";
         writer.add(learned(), BriefingRow { id, at, score, reason, text, pinned: false });
+        files.iter().for_each(|path| writer.name(path));
     }
 }
 
@@ -166,7 +236,7 @@ fn fix_of<'a>(
 }
 
 /// `` `make proxy` failed: no rule → worked: `make router` (edited Makefile) ``.
-fn told(writer: &SectionWriter<'_>, fix: &Fix<'_>) -> String {
+fn told(writer: &SectionWriter<'_>, fix: &Fix<'_>, files: &[String]) -> String {
     let line = |seen: &Observation| text::line_of_words(&seen.content, limits::RED_COMMAND_CHARS);
     let finding = fix.failure.error().map(text::telling::finding).unwrap_or_default();
     let finding = text::line_of_words(finding, limits::RED_FINDING_CHARS);
@@ -174,14 +244,7 @@ fn told(writer: &SectionWriter<'_>, fix: &Fix<'_>) -> String {
     if !finding.is_empty() {
         told.push_str(&format!(": {finding}"));
     }
-    let inside = |path: &&&str| writer.work.holds(path);
-    let files: Vec<&str> = fix
-        .between
-        .iter()
-        .filter(inside)
-        .take(FILES_BETWEEN)
-        .map(|path| writer.shown(path))
-        .collect();
+    let files: Vec<&str> = files.iter().map(|path| writer.shown(path)).collect();
     let edited = files.join(", ");
     let same = fix.worked.content == fix.failure.content;
     match (same, edited.is_empty()) {

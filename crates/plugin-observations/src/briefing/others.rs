@@ -8,7 +8,7 @@ use model::project::Project;
 use model::session::Session;
 use model::{OpError, limits, rank, time};
 use store::sessions::{self, SessionFilter};
-use store::{observations, projects, prompts};
+use store::{observations, passages, projects, prompts};
 
 use super::BriefingReader;
 use super::learned::subject;
@@ -16,105 +16,203 @@ use super::sections::{SectionWriter, all_marks, section};
 
 /// Own sessions whose intents are compared, and sessions of each other project.
 const SESSIONS_COMPARED: usize = 3;
-/// Stems that the intents of any two projects have in common.
+/// A word is widespread if at least so many projects use it, and at least one in so many.
+const WIDESPREAD_MIN: usize = 3;
+const WIDESPREAD_SHARE: usize = 3;
+/// Stems that the intents of any two projects have in common. They tell nothing in a store of two projects either,
+/// where every shared word is one that all projects use.
 const COMMON: &[&str] = &[
     "add",
+    "again",
     "agent",
+    "also",
     "api",
     "app",
+    "back",
+    "best",
+    "better",
+    "bit",
     "branch",
     "bug",
     "build",
+    "call",
+    "case",
     "chang",
     "check",
+    "choos",
     "clean",
     "code",
+    "come",
     "command",
     "commit",
     "config",
+    "continu",
+    "correct",
     "creat",
+    "current",
     "data",
     "debug",
+    "decid",
+    "decis",
     "delet",
     "deploy",
+    "differ",
     "doc",
     "document",
+    "done",
+    "easi",
+    "end",
     "error",
+    "everyth",
     "exampl",
     "explain",
     "fail",
     "featur",
     "file",
     "find",
+    "first",
     "fix",
+    "follow",
+    "full",
     "function",
     "get",
     "give",
     "go",
+    "good",
+    "happen",
     "help",
     "implement",
     "improv",
     "instal",
+    "instead",
     "issu",
+    "keep",
+    "know",
+    "last",
+    "later",
+    "leav",
     "let",
+    "like",
     "line",
     "list",
+    "long",
     "look",
     "make",
+    "mean",
+    "mention",
     "merg",
     "messag",
+    "miss",
     "modul",
     "move",
+    "much",
+    "must",
     "name",
     "need",
     "new",
+    "next",
+    "nice",
+    "note",
+    "noth",
+    "now",
+    "number",
+    "ok",
     "old",
+    "onli",
+    "open",
+    "order",
+    "part",
+    "place",
+    "plan",
     "pleas",
+    "point",
+    "possibl",
+    "prefer",
+    "prepar",
     "print",
     "problem",
     "project",
     "push",
     "put",
+    "question",
+    "quick",
     "read",
     "readm",
+    "realli",
+    "reason",
     "refactor",
     "releas",
+    "remain",
     "remov",
     "renam",
     "repair",
     "replac",
     "repo",
+    "report",
+    "result",
     "review",
     "rewrit",
+    "right",
     "run",
+    "same",
+    "save",
+    "say",
     "script",
+    "see",
+    "seem",
+    "send",
+    "separ",
     "set",
     "setup",
+    "short",
     "show",
+    "simpl",
+    "singl",
+    "small",
+    "someth",
+    "soon",
+    "sort",
     "start",
+    "state",
+    "stay",
     "step",
+    "still",
     "stop",
     "support",
     "sure",
+    "switch",
     "take",
+    "talk",
     "tell",
     "test",
     "text",
+    "thank",
     "thing",
+    "think",
     "tidi",
+    "time",
+    "today",
+    "todo",
     "tool",
     "try",
+    "turn",
     "type",
+    "understand",
     "updat",
     "use",
     "user",
     "valu",
     "version",
+    "wait",
     "want",
     "way",
+    "whole",
+    "wonder",
+    "word",
     "work",
-    "wrong",
     "write",
+    "wrong",
+    "yesterday",
 ];
 
 fn other_projects(rows_max: usize) -> Section {
@@ -226,13 +324,19 @@ fn relation(
         return Ok(Some("files of this project were edited from there".to_owned()));
     }
     for session in sessions {
-        let common =
-            intent_words(writer.brief, session)?.into_iter().find(|word| words.contains(word));
-        if let Some(word) = common {
-            return Ok(Some(format!("its intents share the word stem '{word}'")));
+        for word in intent_words(writer.brief, session)? {
+            if words.contains(&word) && !is_widespread(writer.brief, &word)? {
+                return Ok(Some(format!("its intents share the word stem '{word}'")));
+            }
         }
     }
     Ok(None)
+}
+
+/// Whether so many projects use a word that it tells nothing about two of them.
+fn is_widespread(brief: &BriefingReader<'_>, stem: &str) -> Result<bool, OpError> {
+    let using = passages::projects_with(brief.rx, stem)?;
+    Ok(using >= WIDESPREAD_MIN && using * WIDESPREAD_SHARE >= projects::ids(brief.rx)?.len())
 }
 
 fn newest_edits(brief: &BriefingReader<'_>, project: i64) -> Result<Vec<Observation>, OpError> {
@@ -252,7 +356,8 @@ fn row(
     let mut last = None;
     for session in sessions {
         let intent = intent(brief, session)?;
-        let says_enough = intent.split_whitespace().count() >= limits::OPEN_PROMPT_WORDS_MIN;
+        let says_enough = intent.split_whitespace().count() >= limits::OPEN_PROMPT_WORDS_MIN
+            && !text::is_small_talk(&intent);
         if says_enough && !sessions::counts(brief.rx, session)?.is_empty() {
             let line = text::line_of_words(&intent, limits::BRIEFING_SUMMARY_CHARS);
             last = Some((session.id, session.last_at, format!("\"{}\"", line.replace('"', "'"))));

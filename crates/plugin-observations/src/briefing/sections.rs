@@ -5,16 +5,16 @@ use std::collections::BTreeSet;
 
 use contract::{Candidate, Form, Section};
 use model::observation::{ObsType, Observation};
-use model::session::{Session, SessionState};
+use model::session::SessionState;
 use model::{OpError, limits, rank, run, time};
-use store::{observations, open_ends, prompts, sessions};
+use store::{observations, open_ends, prompts};
 
 use super::work::RecentWork;
-use super::{BriefingReader, learned, others};
+use super::{BriefingReader, learned, others, past_sessions, uncommitted};
 use crate::scope::Scope;
 
-/// Words that two intents about the same thing have in common.
-const SAME_SUBJECT_WORDS: usize = 2;
+/// Stands between the changed lines of an edit.
+const LINE_BREAK: &str = " ⏎ ";
 
 /// A section: its place, its title, when it gives way, its floor and its most rows. The first to give way
 /// is the last one in the text.
@@ -31,12 +31,8 @@ fn marked() -> Section {
     section(2, "Marked", limits::BRIEFING_MARKS_FLOOR, limits::BRIEFING_MARKS_MAX)
 }
 
-fn open() -> Section {
+pub(super) fn open() -> Section {
     section(3, "Open", limits::BRIEFING_OPEN_FLOOR, limits::BRIEFING_OPEN_MAX)
-}
-
-fn recent_sessions() -> Section {
-    section(4, "Recent sessions", limits::BRIEFING_SESSIONS_FLOOR, limits::BRIEFING_SESSIONS_MAX)
 }
 
 fn files() -> Section {
@@ -76,10 +72,8 @@ pub(super) struct SectionWriter<'a> {
     found: Vec<Candidate>,
     /// Texts that a row quotes already.
     quoted: Vec<String>,
-    /// Paths of files that a row names already.
+    /// Files that a row names already, as it shows them.
     named: Vec<String>,
-    /// The words of the intents of sessions that changed something.
-    changed: Vec<BTreeSet<String>>,
 }
 
 /// The rows of the own projects, and of others that have to do with them.
@@ -96,19 +90,13 @@ pub(super) fn candidates(
         return Ok(Vec::new());
     }
     let work = RecentWork::read(brief, &own)?;
-    let mut writer = SectionWriter {
-        brief,
-        work,
-        found: Vec::new(),
-        quoted: Vec::new(),
-        named: Vec::new(),
-        changed: Vec::new(),
-    };
+    let mut writer =
+        SectionWriter { brief, work, found: Vec::new(), quoted: Vec::new(), named: Vec::new() };
     writer.marked(&own)?;
     writer.this_session()?;
     writer.open()?;
-    writer.recent_sessions()?;
-    learned::add(&mut writer);
+    past_sessions::add(&mut writer)?;
+    learned::add(&mut writer)?;
     writer.files();
     if let Some(elsewhere) = elsewhere {
         others::add(&mut writer, elsewhere)?;
@@ -177,10 +165,18 @@ impl SectionWriter<'_> {
             rows.push((seen.id, seen.at_ms, "a run of this session that is red", text));
         }
         let answers: Vec<Observation> = self.work.answers.iter().filter(is_own).cloned().collect();
-        for seen in answers.iter().take(limits::BRIEFING_OWN_ANSWERS) {
+        let mut told = 0;
+        for seen in &answers {
             let gist = text::gist(&seen.content, limits::BRIEFING_TEXT_CHARS);
-            let text = format!("answered: {}", self.quote(&gist));
-            rows.push((seen.id, seen.at_ms, "what this session answered", text));
+            if told == limits::BRIEFING_OWN_ANSWERS {
+                break;
+            }
+            // It may have said the same again.
+            if !self.is_quoted(&gist) {
+                told += 1;
+                let text = format!("answered: {}", self.quote(&gist));
+                rows.push((seen.id, seen.at_ms, "what this session answered", text));
+            }
         }
         let edits: Vec<Observation> = self.work.edits.iter().filter(is_own).cloned().collect();
         for seen in edits {
@@ -235,7 +231,7 @@ impl SectionWriter<'_> {
             };
             self.add(open(), row);
         }
-        self.uncommitted(briefed.as_deref());
+        uncommitted::add(self, briefed.as_deref());
         Ok(())
     }
 
@@ -243,113 +239,6 @@ impl SectionWriter<'_> {
     fn briefed(&self) -> Option<String> {
         let own = self.work.own.as_ref().map(|own| own.session_id.clone());
         own.or_else(|| self.brief.session.map(str::to_owned))
-    }
-
-    /// The files that were edited after the last commit, in one row. Where no commit was recorded for long,
-    /// the user commits without the agent, and nothing is known.
-    fn uncommitted(&mut self, briefed: Option<&str>) {
-        let Some(committed) = self.work.commits.first().map(|seen| seen.at_ms) else { return };
-        let is_open =
-            |seen: &&Observation| seen.at_ms > committed && briefed != Some(&*seen.session_id);
-        let mut files: Vec<Observation> = self.work.edits.iter().filter(is_open).cloned().collect();
-        files.retain(|seen| self.names_file(seen));
-        let Some(newest) = files.first() else { return };
-        let (id, at) = (newest.id, newest.at_ms);
-        let named = files.iter().take(limits::BRIEFING_FILES_NAMED);
-        let paths = named.filter_map(|seen| seen.file_path.as_deref());
-        let names: Vec<&str> = paths.map(|path| self.shown(path)).collect();
-        let mut text = format!("edited after the last recorded commit: {}", names.join(", "));
-        if files.len() > limits::BRIEFING_FILES_NAMED {
-            text.push_str(&format!(" and {} more", files.len() - limits::BRIEFING_FILES_NAMED));
-        }
-        let reason = "edited, and no commit followed";
-        self.add(open(), BriefingRow { id, at, score: 0.85, reason, text, pinned: false });
-    }
-
-    /// The last sessions that came to something, one line each.
-    fn recent_sessions(&mut self) -> Result<(), OpError> {
-        let sessions = std::mem::take(&mut self.work.sessions);
-        let mut told = 0;
-        for session in &sessions {
-            if told == limits::BRIEFING_SESSIONS_MAX {
-                break;
-            }
-            let Some(text) = self.session_line(session)? else { continue };
-            told += 1;
-            let row = BriefingRow {
-                id: session.id,
-                at: session.last_at,
-                score: 0.6 + 0.2 * self.recency(session.last_at),
-                reason: "one of the last sessions",
-                text,
-                pinned: session.is_pinned,
-            };
-            self.add(recent_sessions(), row);
-        }
-        self.work.sessions = sessions;
-        Ok(())
-    }
-
-    /// What a session wanted, how it ended, and its commits; none if it is not worth a line.
-    fn session_line(&mut self, session: &Session) -> Result<Option<String>, OpError> {
-        let intent = prompts::intent(self.brief.rx, session.id)?.unwrap_or_default();
-        let outcome = self.outcome(session);
-        let commits = self.commits(session);
-        let counts = sessions::counts(self.brief.rx, session)?;
-        let acted = counts.iter().filter(|(kind, _)| kind.is_action());
-        let actions: u64 = acted.map(|(_, count)| count).sum();
-        let edits = counts.iter().any(|(kind, _)| kind.intervenes());
-        let says_enough = intent.split_whitespace().count() >= limits::OPEN_PROMPT_WORDS_MIN;
-        let is_answered = !outcome.is_empty() || !commits.is_empty();
-        let came_to = edits || !commits.is_empty() || (says_enough && (actions > 0 || is_answered));
-        // A prompt that is open is quoted already.
-        if intent.is_empty() || !came_to || (self.is_quoted(&intent) && !is_answered) {
-            return Ok(None);
-        }
-        let subject = learned::subject(&intent);
-        let is_same =
-            |newer: &BTreeSet<String>| newer.intersection(&subject).count() >= SAME_SUBJECT_WORDS;
-        match edits || !commits.is_empty() {
-            // What was only asked is outdated once a later session changed it.
-            false if self.changed.iter().any(is_same) => return Ok(None),
-            false => {}
-            true => self.changed.push(subject),
-        }
-        let mut line = self.quote(&intent);
-        if !outcome.is_empty() && !self.is_quoted(&outcome) {
-            line = format!("{line} → {}", self.quote(&outcome));
-        }
-        if !commits.is_empty() {
-            line = format!("{line} → {commits}");
-        } else if outcome.is_empty() {
-            let noun = if actions == 1 { "action" } else { "actions" };
-            line = format!("{line} → {actions} {noun}, no answer recorded");
-        }
-        Ok(Some(line))
-    }
-
-    /// How a session ended, from its last answer.
-    fn outcome(&self, session: &Session) -> String {
-        let known = session.summary.as_ref().map(|summary| summary.outcome.clone());
-        known.filter(|outcome| !outcome.is_empty()).unwrap_or_else(|| {
-            let own = |seen: &&Observation| seen.session_id == session.session_id;
-            let last = self.work.answers.iter().find(own);
-            last.map_or_else(String::new, |seen| {
-                text::gist(&seen.content, limits::BRIEFING_TEXT_CHARS)
-            })
-        })
-    }
-
-    /// The commits of a session by hash and subject, the last first.
-    fn commits(&self, session: &Session) -> String {
-        let own = |seen: &&Observation| seen.session_id == session.session_id && !seen.failed();
-        let commits: Vec<&Observation> = self.work.commits.iter().filter(own).collect();
-        let told = commits.iter().take(limits::BRIEFING_COMMITS_TOLD).map(|seen| commit(seen));
-        let mut line = told.collect::<Vec<_>>().join("; ");
-        if commits.len() > limits::BRIEFING_COMMITS_TOLD {
-            line.push_str(&format!(" and {} more", commits.len() - limits::BRIEFING_COMMITS_TOLD));
-        }
-        line
     }
 
     /// The files of the project that were edited last, with what changed.
@@ -383,26 +272,56 @@ impl SectionWriter<'_> {
     }
 
     /// Whether an edit is about a file of the project that no row names yet; from now on one does.
-    fn names_file(&mut self, seen: &Observation) -> bool {
-        let Some(path) = seen.file_path.as_ref() else { return false };
-        let is_new = self.work.holds(path) && !self.named.contains(path);
+    pub(super) fn names_file(&mut self, seen: &Observation) -> bool {
+        let Some(path) = seen.file_path.as_deref() else { return false };
+        let is_new = self.work.holds(path) && !self.is_named(path);
         if is_new {
-            self.named.push(path.clone());
+            self.name(path);
         }
         is_new
     }
 
-    /// The file of an edit and the line that changed.
+    fn is_named(&self, path: &str) -> bool {
+        let shown = self.shown(path);
+        self.named.iter().any(|named| named == shown)
+    }
+
+    /// Notes that a row names a file.
+    pub(super) fn name(&mut self, path: &str) {
+        let shown = self.shown(path).to_owned();
+        self.named.push(shown);
+    }
+
+    /// The file of an edit and what changed.
     fn change(&self, seen: &Observation) -> String {
         let path = self.shown(seen.file_path.as_deref().unwrap_or_default());
-        // The text is `Edit PATH: LINE` or `Write PATH`.
-        match seen.content.split_once(": ").map(|(_, line)| line.trim()) {
-            Some(line) if !line.is_empty() => {
-                format!("{path}: {}", text::line_of_words(line, limits::BRIEFING_CHANGE_CHARS))
-            }
-            _ => path.to_owned(),
+        // The text is `Edit PATH: LINE ⏎ LINE` or `Write PATH`.
+        let lines = seen.content.split_once(": ").map_or("", |(_, lines)| lines);
+        match changed_lines(lines) {
+            lines if lines.is_empty() => path.to_owned(),
+            lines => format!("{path}: {lines}"),
         }
     }
+}
+
+/// As many of the changed lines as fit, at least a part of the first. Brackets and the heading of a table, as
+/// `[dependencies]`, say nothing.
+fn changed_lines(lines: &str) -> String {
+    let says_something = |line: &&str| {
+        let is_heading = line.starts_with('[') && line.ends_with(']') && !line.contains(['=', ',']);
+        !is_heading && line.chars().any(char::is_alphanumeric)
+    };
+    let mut told = String::new();
+    for line in lines.split(LINE_BREAK).map(str::trim).filter(says_something) {
+        let fits = (told.chars().count() + LINE_BREAK.chars().count() + line.chars().count())
+            <= limits::BRIEFING_CHANGE_CHARS;
+        match (told.is_empty(), fits) {
+            (true, _) => told = text::line_of_words(line, limits::BRIEFING_CHANGE_CHARS),
+            (false, true) => told = format!("{told}{LINE_BREAK}{line}"),
+            (false, false) => break,
+        }
+    }
+    told
 }
 
 /// The records of these projects that somebody marked or pinned, each once.
@@ -440,7 +359,7 @@ pub(super) fn all_marks(
 }
 
 /// A commit as its short hash and its subject.
-fn commit(seen: &Observation) -> String {
+pub(super) fn commit(seen: &Observation) -> String {
     let told = |name: &str| seen.metadata.as_ref()?.get(name)?.as_str();
     let message = told("commit_message").unwrap_or(&seen.content);
     let subject = message.lines().next().unwrap_or_default();

@@ -61,6 +61,8 @@ impl RecentWork {
             answers: lately(&[ObsType::Answer], talk, limits::BRIEFING_READ_TALK)?,
             roots: projects::roots(rx, projects)?,
         };
+        work.roots.extend(brief.place.worktree().map(str::to_owned));
+        work.roots.extend(brief.place.linked_root());
         work.edits.retain(|seen| !seen.failed());
         work.answers.retain(|seen| !seen.failed() && seen.agent_id.is_none());
         Ok(work)

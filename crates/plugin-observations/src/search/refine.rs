@@ -168,9 +168,7 @@ impl Window<'_, '_> {
         }
         let cosine = search::cosine(self.rx, &old.hit, &new.hit)?;
         let (Some(before), Some(after)) = (self.record(a), self.record(b)) else { return Ok(None) };
-        let changes = cosine >= SAME_DECISION
-            && text::decisions::decides(&before.content)
-            && text::decisions::changes(&after.content);
+        let changes = replaces(&after.content, &before.content, cosine);
         let is_same = cosine >= SAME_SUBJECT && old.hit.kind == new.hit.kind;
         Ok((changes || is_same).then_some(changes))
     }
@@ -307,4 +305,9 @@ fn beginning(command: &str) -> Option<(&str, &str)> {
     let mut words = command.split_whitespace();
     let (program, sub) = (words.next()?, words.next()?);
     sub.starts_with(char::is_alphabetic).then_some((program, sub))
+}
+
+/// Whether a newer text replaces what an older one decided; `cosine` is that of their records.
+pub(crate) fn replaces(newer: &str, older: &str, cosine: f64) -> bool {
+    cosine >= SAME_DECISION && text::decisions::decides(older) && text::decisions::changes(newer)
 }

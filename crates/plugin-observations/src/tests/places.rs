@@ -14,7 +14,7 @@ use crate::place::{DiskPlaces, Place, Places};
 use crate::settings::Settings;
 
 /// A repository as git leaves it, as far as anybody here looks.
-fn repository(dir: &Path, remote: Option<&str>) {
+pub(super) fn repository(dir: &Path, remote: Option<&str>) {
     let git = dir.join(".git");
     fs::create_dir_all(git.join("objects")).unwrap();
     fs::create_dir_all(git.join("refs")).unwrap();
@@ -25,7 +25,7 @@ fn repository(dir: &Path, remote: Option<&str>) {
 }
 
 /// A second work tree of the repository.
-fn worktree(of: &Path, dir: &Path) {
+pub(super) fn worktree(of: &Path, dir: &Path) {
     let own = of.join(".git/worktrees/second");
     fs::create_dir_all(&own).unwrap();
     fs::create_dir_all(dir).unwrap();
@@ -431,7 +431,7 @@ fn a_file_has_one_history_in_all_work_trees_and_through_links() {
             let sessions = history["sessions"].as_array().unwrap();
             let touches = sessions.iter().flat_map(|one| texts(&one["touches"]));
             assert_eq!(touches.collect::<Vec<_>>(), ["src/a.rs"; 3], "{path} from {cwd:?}");
-            let params = json!({ "query": "src", "file_path": path });
+            let params = json!({ "query": "src", "file_path": path, "diverse": false });
             let found = world.call_from(cwd.to_str(), "search", params).unwrap();
             assert_eq!(texts(&found["results"]), ["src/a.rs"; 3], "{path} from {cwd:?}");
         }

@@ -1,15 +1,18 @@
 //! Tests of the operations that read records, through dispatch, each on a store of its own.
 
 mod briefing;
+mod checkouts;
 mod entries;
 mod orders;
 mod printing;
 mod projects;
+mod prompted;
 mod recent;
 mod refining;
 mod searching;
 mod sections;
 mod similar;
+mod told_rows;
 mod walks;
 
 use std::sync::atomic::{AtomicU64, Ordering};

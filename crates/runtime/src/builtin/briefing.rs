@@ -11,6 +11,9 @@ use serde_json::Value;
 
 use super::Shared;
 
+/// The setting of the observations plugin that turns on what is told at prompts.
+const AT_PROMPTS: &str = "briefing.at_prompts";
+
 pub(super) struct Briefing(pub(super) Arc<Shared>);
 
 /// The moment that a briefing is for.
@@ -54,6 +57,9 @@ pub(super) struct BriefingOutput {
     text: String,
     /// Its cost, estimated.
     tokens: usize,
+    /// Why there is no text, if a setting is the reason.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     told: Vec<ToldLine>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -112,8 +118,13 @@ impl Op for Briefing {
         };
         let made = inner.assemble(&moment)?;
         let tokens = text::tokens::estimate(&made.text);
+        let is_off = matches!(params.moment, For::Prompt) && !cx.config.boolean(AT_PROMPTS);
+        let note = (is_off && made.text.is_empty()).then(|| {
+            format!("{AT_PROMPTS} is off: prompts are not answered with earlier work. Turn it on with `rekindle config set {AT_PROMPTS} true`.")
+        });
         if !params.explain {
-            return Ok(BriefingOutput { text: made.text, tokens, told: vec![], left_out: vec![] });
+            let (told, left_out) = (vec![], vec![]);
+            return Ok(BriefingOutput { text: made.text, tokens, note, told, left_out });
         }
         let told = made.told.into_iter().map(|told| ToldLine {
             path: told.path,
@@ -129,6 +140,7 @@ impl Op for Briefing {
         Ok(BriefingOutput {
             text: made.text,
             tokens,
+            note,
             told: told.collect(),
             left_out: left_out.collect(),
         })
@@ -143,7 +155,8 @@ fn shown(score: f64) -> f64 {
 fn pretty(_: &Value, result: &Value) -> String {
     let mut text = result["text"].as_str().unwrap_or_default().to_owned();
     if text.is_empty() {
-        text = "Nothing worth saying yet.\n".to_owned();
+        let note = result["note"].as_str().unwrap_or("Nothing worth saying yet.");
+        text = format!("{note}\n");
     }
     let told = result["told"].as_array().into_iter().flatten();
     let told = told.map(|line| {

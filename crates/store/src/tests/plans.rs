@@ -7,7 +7,7 @@ use super::desk::{Deed, Desk};
 use crate::observations::{fold, read};
 use crate::search::filter;
 use crate::{
-    commits, history, hook_events, open_ends, paths, projects, prompts, receipts, recent,
+    commits, history, hook_events, open_ends, passages, paths, projects, prompts, receipts, recent,
     retention, sessions,
 };
 
@@ -29,6 +29,7 @@ fn what_is_looked_up_often_never_scans() {
         open_ends::EDITED,
         open_ends::FOLLOWED,
         open_ends::LAST_COMMIT,
+        passages::VECTORS,
         paths::BY_NAME,
         paths::BY_PATH,
         paths::FORGET,
@@ -38,6 +39,7 @@ fn what_is_looked_up_often_never_scans() {
         prompts::BY_AGENT_ID,
         prompts::INTENTS,
         prompts::NEWEST,
+        prompts::OF_SESSION,
         prompts::SAID,
         prompts::SAID_LATELY,
         read::DEED,

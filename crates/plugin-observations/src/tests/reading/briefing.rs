@@ -17,7 +17,7 @@ const MINUTE: i64 = 60_000;
 /// A little over an hour: a briefing counts from the last full minute.
 const AN_HOUR: i64 = HOUR + 2 * MINUTE;
 
-fn world_with(settings: &[(&str, &str)]) -> World {
+pub(super) fn world_with(settings: &[(&str, &str)]) -> World {
     let plugin = Arc::new(Observations::new(Some(HOME.into())));
     let feed = Further(Mutex::new(vec![Operation::new(Feed(plugin.clone()))]));
     let plugins: Vec<Arc<dyn Plugin>> = vec![plugin, Arc::new(feed)];

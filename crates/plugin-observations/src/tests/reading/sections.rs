@@ -19,19 +19,19 @@ fn text(world: &World, params: Value) -> String {
 }
 
 /// The rows of a section, without their id and age.
-fn section(text: &str, title: &str) -> Vec<String> {
+pub(super) fn section(text: &str, title: &str) -> Vec<String> {
     let heading = format!("## {title}");
     let lines = text.lines().skip_while(|line| *line != heading).skip(1);
     let rows = lines.take_while(|line| !line.starts_with("## "));
     rows.map(|row| row.split_once("] ").unwrap().1.to_owned()).collect()
 }
 
-fn told(world: &World, title: &str) -> Vec<String> {
+pub(super) fn told(world: &World, title: &str) -> Vec<String> {
     section(&text(world, json!({})), title)
 }
 
 /// What an agent's session is told as it starts.
-fn started(world: &World, (session, cwd): (&str, &str), source: &str) -> String {
+pub(super) fn started(world: &World, (session, cwd): (&str, &str), source: &str) -> String {
     let payload = json!({ "session_id": session, "cwd": cwd, "source": source });
     let reply = world.ask("hook", json!({ "event": "SessionStart", "payload": payload }));
     reply["context"].as_str().unwrap_or_default().to_owned()
@@ -240,11 +240,13 @@ fn decisions_are_quoted_once_and_the_newer_one_of_two_about_the_same() {
     world.answer(S, 8 * DAY, "Never issue a refund without the lock of the order.");
     world.answer(S, 7 * DAY, "Everything is finished, and all of the tests pass.");
     let learned = told(&world, "Learned");
+    let replaced = world.id("Look at the cart. We decided to round half up in the cart totals.");
+    let newer = "From now on we decided to round half even in the cart totals.";
     assert_eq!(
         learned,
         [
-            "decided: \"Never issue a refund without the lock of the order.\"",
-            "decided: \"From now on we decided to round half even in the cart totals.\"",
+            "decided: \"Never issue a refund without the lock of the order.\"".to_owned(),
+            format!("decided: \"{newer}\" (replaces #{replaced})"),
         ]
     );
 }

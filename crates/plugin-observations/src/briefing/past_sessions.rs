@@ -1,0 +1,134 @@
+//! The last sessions that came to something, one line each.
+
+use std::collections::BTreeSet;
+
+use contract::Section;
+use model::observation::{ObsType, Observation};
+use model::session::Session;
+use model::{OpError, limits};
+use store::{prompts, sessions};
+
+use super::learned;
+use super::sections::{BriefingRow, SectionWriter, commit, section};
+
+/// Words that two intents about the same thing have in common.
+const SAME_SUBJECT_WORDS: usize = 2;
+
+fn recent_sessions() -> Section {
+    section(4, "Recent sessions", limits::BRIEFING_SESSIONS_FLOOR, limits::BRIEFING_SESSIONS_MAX)
+}
+
+/// What is known of a session before it has its line.
+struct PastSession<'s> {
+    session: &'s Session,
+    intent: String,
+    outcome: String,
+    commits: String,
+    actions: u64,
+    /// Whether it edited or committed something.
+    changed: bool,
+}
+
+pub(super) fn add(writer: &mut SectionWriter<'_>) -> Result<(), OpError> {
+    let sessions = std::mem::take(&mut writer.work.sessions);
+    let mut past: Vec<PastSession<'_>> = Vec::new();
+    // The words of the intents of sessions that changed something.
+    let mut subjects: Vec<BTreeSet<String>> = Vec::new();
+    for session in &sessions {
+        let Some(one) = read(writer, session)? else { continue };
+        let subject = learned::subject(&one.intent);
+        let is_same =
+            |newer: &BTreeSet<String>| newer.intersection(&subject).count() >= SAME_SUBJECT_WORDS;
+        match one.changed {
+            // What was only asked is outdated once a later session changed it.
+            false if subjects.iter().any(is_same) => continue,
+            false => {}
+            true => subjects.push(subject),
+        }
+        past.push(one);
+    }
+    // Where not all have room, sessions that changed something come before those that only talked.
+    while past.len() > limits::BRIEFING_SESSIONS_MAX {
+        let last_talk = past.iter().rposition(|one| !one.changed && !one.session.is_pinned);
+        past.remove(last_talk.unwrap_or(past.len() - 1));
+    }
+    for one in past {
+        let at = one.session.last_at;
+        let weight = if one.changed { 0.6 } else { 0.55 };
+        let row = BriefingRow {
+            id: one.session.id,
+            at,
+            score: weight + 0.2 * writer.recency(at),
+            reason: "one of the last sessions",
+            text: line(writer, &one),
+            pinned: one.session.is_pinned,
+        };
+        writer.add(recent_sessions(), row);
+    }
+    writer.work.sessions = sessions;
+    Ok(())
+}
+
+/// What a session wanted, how it ended, and its commits; none if it is not worth a line.
+fn read<'s>(
+    writer: &SectionWriter<'_>,
+    session: &'s Session,
+) -> Result<Option<PastSession<'s>>, OpError> {
+    let rx = writer.brief.rx;
+    let intent = prompts::intent(rx, session.id)?.unwrap_or_default();
+    let outcome = outcome(writer, session);
+    let commits = commits(writer, session);
+    let counts = sessions::counts(rx, session)?;
+    let acted = counts.iter().filter(|(kind, _)| kind.is_action());
+    let actions: u64 = acted.map(|(_, count)| count).sum();
+    let changed = !commits.is_empty() || counts.iter().any(|(kind, _)| kind.intervenes());
+    let failed = counts.iter().any(|(kind, _)| *kind == ObsType::CommandError);
+    let says_enough = intent.split_whitespace().count() >= limits::OPEN_PROMPT_WORDS_MIN;
+    let is_answered = !outcome.is_empty() || !commits.is_empty();
+    let came_to = changed || (says_enough && (actions > 0 || is_answered));
+    // The intent is small talk only if every prompt is.
+    let only_looked = !changed && !failed && text::is_small_talk(&intent);
+    // A prompt that is open is quoted already.
+    let is_open = writer.is_quoted(&intent) && !is_answered;
+    if intent.is_empty() || !came_to || only_looked || is_open {
+        return Ok(None);
+    }
+    Ok(Some(PastSession { session, intent, outcome, commits, actions, changed }))
+}
+
+fn line(writer: &mut SectionWriter<'_>, past: &PastSession<'_>) -> String {
+    let PastSession { intent, outcome, commits, actions, .. } = past;
+    let mut line = writer.quote(intent);
+    if !outcome.is_empty() && !writer.is_quoted(outcome) {
+        line = format!("{line} → {}", writer.quote(outcome));
+    }
+    if !commits.is_empty() {
+        line = format!("{line} → {commits}");
+    } else if outcome.is_empty() {
+        let noun = if *actions == 1 { "action" } else { "actions" };
+        line = format!("{line} → {actions} {noun}, no answer recorded");
+    }
+    line
+}
+
+/// How a session ended, from its last answer.
+fn outcome(writer: &SectionWriter<'_>, session: &Session) -> String {
+    let known = session.summary.as_ref().map(|summary| summary.outcome.clone());
+    known.filter(|outcome| !outcome.is_empty()).unwrap_or_else(|| {
+        let own = |seen: &&Observation| seen.session_id == session.session_id;
+        let last = writer.work.answers.iter().find(own);
+        last.map_or_else(String::new, |seen| text::gist(&seen.content, limits::BRIEFING_TEXT_CHARS))
+    })
+}
+
+/// The commits of a session by hash and subject, the last first.
+fn commits(writer: &SectionWriter<'_>, session: &Session) -> String {
+    let own = |seen: &&Observation| seen.session_id == session.session_id && !seen.failed();
+    let commits: Vec<&Observation> = writer.work.commits.iter().filter(own).collect();
+    let told = commits.iter().take(limits::BRIEFING_COMMITS_TOLD).map(|seen| commit(seen));
+    let mut line = told.collect::<Vec<_>>().join("; ");
+    if commits.len() > limits::BRIEFING_COMMITS_TOLD {
+        line.push_str(&format!(" and {} more", commits.len() - limits::BRIEFING_COMMITS_TOLD));
+    }
+    line
+}

@@ -1,0 +1,196 @@
+//! What a prompt is about: the turns of earlier sessions that it has words of and is near to in meaning,
+//! each with what came of it.
+
+use std::collections::BTreeSet;
+
+use contract::{Candidate, Form, Moment, Section};
+use model::hook::Source;
+use model::observation::{ObsType, Observation};
+use model::rank::{self, Score};
+use model::{OpError, limits, time};
+use store::search::{self, Filter};
+use store::{observations, prompts};
+use text::query;
+
+use super::learned::subject;
+use super::sections::commit;
+use super::{BriefingReader, HEADINGS, question};
+use crate::place::{DiskPlaces, Place};
+
+fn earlier() -> Section {
+    Section {
+        order: 1,
+        title: "Earlier, about this".to_owned(),
+        form: Form::Table(HEADINGS),
+        gives_way: 0,
+        floor: 1,
+        rows_max: limits::RELATED_MAX,
+    }
+}
+
+pub(super) fn candidates(
+    moment: &Moment<'_>,
+    places: &DiskPlaces,
+    said: &str,
+) -> Result<Vec<Candidate>, OpError> {
+    let query = query::any_of(said);
+    let question = question(moment, places);
+    // Whatever is not in the index by then is not told.
+    moment.store.catch_up(limits::RELATED_PATIENCE);
+    moment.store.read(|rx| {
+        let scope = question.scope(rx)?;
+        let projects = scope.ids();
+        let filter = Filter { projects: projects.as_deref(), ..Filter::default() };
+        let brief = BriefingReader {
+            rx,
+            now: moment.now,
+            without: moment.session,
+            session: moment.session,
+            source: Source::Startup,
+            place: &Place::default(),
+        };
+        let found = search::related(rx, &query, &filter)?;
+        let best = found.iter().map(|hit| hit.score).fold(0.0, f64::max);
+        let mut ranked: Vec<(Score, i64)> = (found.iter())
+            .map(|hit| (rank::best(hit.score, best, hit.kind, hit.at, brief.now), hit.id))
+            .collect();
+        ranked.sort_by(|a, b| b.0.total.total_cmp(&a.0.total).then(b.1.cmp(&a.1)));
+        let reader = RelatedReader { brief: &brief, said };
+        let mut turns: BTreeSet<i64> = BTreeSet::new();
+        let mut texts: BTreeSet<String> = BTreeSet::new();
+        let mut related = Vec::new();
+        for (score, id) in ranked {
+            if related.len() == limits::RELATED_MAX {
+                break;
+            }
+            let hit = observations::one(rx, id)?.filter(|seen| brief.is_worth_telling(seen));
+            let Some(hit) = hit else { continue };
+            let turn = reader.turn(&hit)?;
+            if turn.is_some_and(|turn| !turns.insert(turn)) {
+                continue;
+            }
+            let row = reader.row(turn, &hit)?;
+            if let Some(row) = row.filter(|row| texts.insert(row.text.clone())) {
+                related.push(row.into_candidate(&score, brief.now));
+            }
+        }
+        Ok(related)
+    })
+}
+
+/// A row before it is rendered.
+struct RelatedRow {
+    id: i64,
+    at: i64,
+    kind: ObsType,
+    text: String,
+}
+
+impl RelatedRow {
+    fn of(seen: &Observation, text: String) -> RelatedRow {
+        RelatedRow { id: seen.id, at: seen.at_ms, kind: seen.obs_type, text }
+    }
+
+    fn into_candidate(self, score: &Score, now: i64) -> Candidate {
+        let RelatedRow { id, at, kind, text } = self;
+        Candidate {
+            path: format!("obs://{id}"),
+            stamp: at.div_euclid(1000),
+            section: earlier(),
+            score: score.total,
+            reasons: vec![score.parts()],
+            cells: vec![format!("#{id}"), time::age(at, now), kind.word().to_owned(), text],
+            same_as: None,
+            pinned: false,
+        }
+    }
+}
+
+/// Reads what the turns came to that a prompt is about.
+struct RelatedReader<'a> {
+    brief: &'a BriefingReader<'a>,
+    said: &'a str,
+}
+
+impl RelatedReader<'_> {
+    /// The prompt of the turn that a hit belongs to. A summary belongs to the turn of its session whose prompt has
+    /// the most words of what was said.
+    fn turn(&self, hit: &Observation) -> Result<Option<i64>, OpError> {
+        match hit.obs_type {
+            ObsType::UserPrompt => Ok(Some(hit.id)),
+            ObsType::SessionSummary => {
+                let words = subject(self.said);
+                let most = limits::RELATED_PROMPTS_READ;
+                let asked = prompts::of_session(self.brief.rx, hit.id, most)?;
+                let common = |text: &str| subject(text).intersection(&words).count();
+                let best = asked.iter().rev().max_by_key(|(_, text)| common(text));
+                Ok(best.map(|(id, _)| *id))
+            }
+            _ => Ok(hit.prompt_id),
+        }
+    }
+
+    /// What came of a turn: the decision that the prompt states, the answer, and the commit or the command that
+    /// worked. Without an answer it is the hit itself, unless that only looked at something.
+    fn row(&self, turn: Option<i64>, hit: &Observation) -> Result<Option<RelatedRow>, OpError> {
+        let rx = self.brief.rx;
+        let answer = turn.map(|turn| prompts::answer_to(rx, turn)).transpose()?.flatten();
+        let answer = answer.map(|id| observations::one(rx, id)).transpose()?.flatten();
+        let prompt = turn.map(|turn| observations::one(rx, turn)).transpose()?.flatten();
+        let decided = prompt.as_ref().and_then(|prompt| {
+            let sentence = text::decision(&prompt.content)?;
+            Some((prompt, text::line_of_words(sentence, limits::RELATED_CHARS)))
+        });
+        let mut row = match (decided, &answer) {
+            (Some((prompt, sentence)), Some(answer)) => {
+                let left = limits::RELATED_CHARS.saturating_sub(sentence.chars().count());
+                let gist = self.gist(answer, left.max(limits::BRIEFING_CHANGE_CHARS));
+                RelatedRow::of(prompt, format!("{sentence} → {gist}"))
+            }
+            (Some((prompt, sentence)), None) => RelatedRow::of(prompt, sentence),
+            (None, Some(answer)) => {
+                RelatedRow::of(answer, self.gist(answer, limits::RELATED_CHARS))
+            }
+            (None, None) if is_look(hit.obs_type) => return Ok(None),
+            (None, None) => RelatedRow::of(hit, self.own(hit)),
+        };
+        if let Some(outcome) = self.outcome(turn, hit)? {
+            row.text = format!("{} → {outcome}", row.text);
+        }
+        Ok(Some(row))
+    }
+
+    /// The sentences of an answer with the words of what was said.
+    fn gist(&self, answer: &Observation, max_chars: usize) -> String {
+        text::gist_about(&answer.content, self.said, max_chars)
+    }
+
+    /// The text of a record, and the error of one that failed.
+    fn own(&self, seen: &Observation) -> String {
+        let line = text::line_of_words(&seen.content, limits::RELATED_CHARS);
+        let finding = seen.error().map(text::telling::finding).unwrap_or_default();
+        match text::line_of_words(finding, limits::RED_FINDING_CHARS) {
+            _ if !seen.failed() => line,
+            finding if finding.is_empty() => format!("{line} (failed)"),
+            finding => format!("{line} (failed: {finding})"),
+        }
+    }
+
+    /// The commit of a turn, else the later run of a command that failed.
+    fn outcome(&self, turn: Option<i64>, hit: &Observation) -> Result<Option<String>, OpError> {
+        let rx = self.brief.rx;
+        let id = turn.map(|turn| prompts::commit_of(rx, turn)).transpose()?.flatten();
+        if let Some(found) = id.map(|id| observations::one(rx, id)).transpose()?.flatten() {
+            return Ok(Some(commit(&found)));
+        }
+        if !hit.failed() {
+            return Ok(None);
+        }
+        Ok(observations::worked_later(rx, hit)?.map(|id| format!("worked later (#{id})")))
+    }
+}
+
+/// Whether a record only tells that something was looked at.
+fn is_look(kind: ObsType) -> bool {
+    matches!(kind, ObsType::FileRead | ObsType::Search | ObsType::WebSearch | ObsType::WebFetch)
+}

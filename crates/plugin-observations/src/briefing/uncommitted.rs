@@ -1,0 +1,56 @@
+//! Files that were edited in this checkout and not committed there since.
+
+use model::limits;
+use model::observation::Observation;
+
+use super::sections::{BriefingRow, SectionWriter, open};
+
+/// Adds the files that were edited after the last commit, in one row. Where no commit was recorded for long,
+/// the user commits without the agent, and nothing is known.
+pub(super) fn add(writer: &mut SectionWriter<'_>, briefed: Option<&str>) {
+    let place = writer.brief.place;
+    let commits: Vec<&Observation> =
+        writer.work.commits.iter().filter(|seen| !seen.failed()).collect();
+    if commits.is_empty() {
+        return;
+    }
+    // Earlier commits were not read.
+    let all_read = writer.work.commits.len() < limits::BRIEFING_READ_COMMITS;
+    let first = writer.work.commits.last().filter(|_| !all_read).map_or(i64::MIN, |one| one.at_ms);
+    let is_open = |seen: &&Observation| {
+        let is_here = checkout(seen, "worktree") == place.worktree();
+        let committed = |commit: &&Observation| {
+            commit.at_ms >= seen.at_ms && holds(commit, seen, place.branch())
+        };
+        let is_own = briefed == Some(&*seen.session_id);
+        is_here && !is_own && seen.at_ms > first && !commits.iter().any(committed)
+    };
+    let mut files: Vec<Observation> = writer.work.edits.iter().filter(is_open).cloned().collect();
+    files.retain(|seen| writer.names_file(seen));
+    let Some(newest) = files.first() else { return };
+    let (id, at) = (newest.id, newest.at_ms);
+    let named = files.iter().take(limits::BRIEFING_FILES_NAMED);
+    let paths = named.filter_map(|seen| seen.file_path.as_deref());
+    let names: Vec<&str> = paths.map(|path| writer.shown(path)).collect();
+    let mut text = format!("edited after the last recorded commit: {}", names.join(", "));
+    if files.len() > limits::BRIEFING_FILES_NAMED {
+        text.push_str(&format!(" and {} more", files.len() - limits::BRIEFING_FILES_NAMED));
+    }
+    let reason = "edited, and no commit followed";
+    writer.add(open(), BriefingRow { id, at, score: 0.85, reason, text, pinned: false });
+}
+
+/// Whether a later commit may hold an edit. One in another work tree does not. Nor does one of another session on
+/// another branch, if the branch of the edit is checked out; a session that switches to a new branch takes
+/// its edits along.
+fn holds(commit: &Observation, edit: &Observation, checked_out: Option<&str>) -> bool {
+    let [from, to] = [edit, commit].map(|seen| checkout(seen, "branch"));
+    let other_branch = from.is_some() && to.is_some() && from != to;
+    checkout(commit, "worktree") == checkout(edit, "worktree")
+        && (!other_branch || commit.session_id == edit.session_id || from != checked_out)
+}
+
+/// The branch or the work tree of a record.
+fn checkout<'a>(seen: &'a Observation, member: &str) -> Option<&'a str> {
+    seen.metadata.as_ref()?.get(member)?.as_str()
+}

@@ -1,0 +1,78 @@
+//! What a prompt is answered with: what came of the turns that it is about.
+
+use serde_json::{Value, json};
+
+use super::briefing::world_with;
+use super::{HOUR, WEB, World};
+
+const S: (&str, &str) = ("s-1", WEB);
+const NEXT: (&str, &str) = ("s-2", WEB);
+const MINUTE: i64 = 60_000;
+const ON: &[(&str, &str)] = &[("briefing.at_prompts", "true")];
+
+/// The rows of the block for a prompt: type and text.
+fn block(world: &World, prompt: &str) -> Vec<(String, String)> {
+    let params = json!({ "for": "prompt", "prompt": prompt });
+    let told = world.call_from(Some(WEB), "briefing", params).unwrap();
+    let text = told["text"].as_str().unwrap().to_owned();
+    let rows = text.lines().filter(|line| line.starts_with("| #"));
+    let cells = |row: &str| row.split(" | ").map(str::to_owned).collect::<Vec<_>>();
+    rows.map(cells)
+        .map(|cells| (cells[2].clone(), cells[3].trim_end_matches(" |").to_owned()))
+        .collect()
+}
+
+fn row(kind: &str, text: &str) -> (String, String) {
+    (kind.to_owned(), text.to_owned())
+}
+
+/// @briefing_at_prompts
+#[test]
+fn a_turn_is_told_by_its_answer_and_its_commit_instead_of_its_prompt() {
+    let world = world_with(ON);
+    world.prompt(S, 5 * HOUR, "The berth map flickers when zooming on Safari. Find out why.");
+    world.read(S, 5 * HOUR - MINUTE, "/nowhere/web/berth_map.tsx");
+    world.command(S, 5 * HOUR - MINUTE, "grep -rn berth map flickers Safari");
+    world.commit(S, 5 * HOUR - 2 * MINUTE, "1a2b3c4d", "berth map: stable canvas ref");
+    world.answer(
+        S,
+        5 * HOUR - 3 * MINUTE,
+        "I looked at the styles first and at the tiles, none of which is to blame here, and at the \
+         timers, which are fine as well, so that I went on to look at the events of the page. The \
+         berth map flickers on Safari because an inline ref callback remounts the canvas.",
+    );
+    world.stop(S, 5 * HOUR - 3 * MINUTE);
+    let rows = block(&world, "berth map flickers in Safari when I pan");
+    let answer = "… The berth map flickers on Safari because an inline ref callback remounts the \
+                  canvas. → 1a2b3c4 berth map: stable canvas ref";
+    assert_eq!(rows, [row("answer", answer)]);
+}
+
+/// @briefing_at_prompts
+#[test]
+fn a_prompt_is_told_if_it_decides_or_has_no_answer() {
+    let world = world_with(ON);
+    world.prompt(S, 5 * HOUR, "We decided to compress the uploads of skiff with zstd level 3.");
+    world.answer(S, 5 * HOUR - MINUTE, "The uploads are compressed with zstd level 3 now.");
+    world.prompt(NEXT, 2 * HOUR, "compress the uploads of skiff with zstd level 9 on servers");
+    let rows = block(&world, "which zstd level compresses the uploads of skiff?");
+    let decided = "We decided to compress the uploads of skiff with zstd level 3. → The uploads are \
+                   compressed with zstd level 3 now.";
+    let open = "compress the uploads of skiff with zstd level 9 on servers";
+    assert_eq!(rows.len(), 2, "{rows:?}");
+    for expected in [row("user_prompt", decided), row("user_prompt", open)] {
+        assert!(rows.contains(&expected), "{expected:?}: {rows:?}");
+    }
+}
+
+/// @briefing_at_prompts
+#[test]
+fn without_the_setting_a_look_at_a_block_names_the_setting() {
+    let shown = |world: &World, params: Value| world.shown("briefing", params);
+    let prompt = json!({ "for": "prompt", "prompt": "which zstd level compresses the uploads?" });
+    let off = shown(&World::new(), prompt.clone());
+    assert!(off.starts_with("briefing.at_prompts is off"), "{off}");
+    assert!(off.contains("`rekindle config set briefing.at_prompts true`"), "{off}");
+    assert_eq!(shown(&world_with(ON), prompt), "Nothing worth saying yet.\n");
+    assert_eq!(shown(&World::new(), json!({})), "Nothing worth saying yet.\n");
+}

@@ -1,0 +1,168 @@
+//! Which sessions, decisions, files and projects a briefing tells, and which it leaves out.
+
+use serde_json::json;
+
+use super::sections::{section, started, told};
+use super::{API, DAY, HOUR, WEB, World};
+
+const S: (&str, &str) = ("s-1", WEB);
+const NEXT: (&str, &str) = ("s-2", WEB);
+const MINUTE: i64 = 60_000;
+
+/// @briefing_sessions
+#[test]
+fn sessions_that_greeted_or_asked_about_the_state_have_no_row() {
+    let world = World::new();
+    world.prompt(S, 9 * DAY, "repair the rounding of the cart");
+    world.edit(S, 9 * DAY, "/nowhere/web/a.rs", "Edit a.rs: one");
+    world.answer(S, 9 * DAY, "Rounded once, at the end of the sum.");
+    let asked = [
+        "hi, where are we?",
+        "thanks, good morning, what's up?",
+        "what changed today?",
+        "run git status",
+    ];
+    for (number, prompt) in asked.iter().enumerate() {
+        let name = format!("look-{number}");
+        let (at, ago) = ((name.as_str(), WEB), DAY - number as i64 * HOUR);
+        world.prompt(at, ago, prompt);
+        world.command(at, ago, "git status");
+        world.answer(at, ago, "There are no uncommitted changes, the working tree is clean.");
+    }
+    let rows = told(&world, "Recent sessions");
+    let work = "\"repair the rounding of the cart\" → \"Rounded once, at the end of the sum.\"";
+    assert_eq!(rows, [work]);
+    // Once such a session does something, that is what it was about.
+    let late = ("look-0", WEB);
+    world.prompt(late, 2 * HOUR, "fix the header");
+    world.edit(late, HOUR, "/nowhere/web/b.rs", "Edit b.rs: one");
+    let rows = told(&world, "Recent sessions");
+    assert!(rows[0].starts_with("\"fix the header\" → "), "{rows:?}");
+}
+
+/// @briefing_sessions
+#[test]
+fn sessions_with_commits_come_before_sessions_that_only_talked_where_not_all_have_room() {
+    let world = World::new();
+    world.prompt(S, 3 * DAY, "repair the rounding of the cart");
+    world.commit(S, 3 * DAY, "1a2b3c4", "cart: round once");
+    for number in 0..7 {
+        let name = format!("talk-{number}");
+        let at = (name.as_str(), WEB);
+        world.prompt(at, DAY - number * HOUR, &format!("why is topic{number} subject{number}?"));
+        world.answer(at, DAY - number * HOUR, &format!("Because of reason{number}, as before."));
+    }
+    let rows = told(&world, "Recent sessions");
+    assert_eq!(rows.len(), 5);
+    assert!(rows.iter().any(|row| row.ends_with("→ 1a2b3c4 cart: round once")), "{rows:?}");
+}
+
+/// @briefing_decisions
+#[test]
+fn a_decision_that_was_replaced_is_left_out_and_named_by_the_one_that_replaces_it() {
+    let world = World::new();
+    for (at, days) in [(S, 9), (NEXT, 2)] {
+        world.prompt(at, days * DAY + HOUR, "look at the numbers of the invoices please");
+        world.command(at, days * DAY + HOUR, "make");
+    }
+    let old = "Invoice numbers must have no gaps. We decided to use a Postgres sequence per year.";
+    world.prompt(S, 9 * DAY, old);
+    world.answer(S, 9 * DAY, "The invoice numbers come from a sequence.");
+    world.prompt(
+        NEXT,
+        2 * DAY,
+        "Invoice numbers have gaps with the Postgres sequence per year. Use a counter table with \
+         row lock instead of the sequence.",
+    );
+    world.answer(NEXT, 2 * DAY, "Never log the number of a card.");
+    world.answer(NEXT, DAY, "All of it is finished and works as you wanted.");
+    let id = world.id(old);
+    assert_eq!(
+        told(&world, "Learned"),
+        [
+            "decided: \"Never log the number of a card.\"".to_owned(),
+            format!(
+                "decided: \"Use a counter table with row lock instead of the sequence.\" (replaces #{id})"
+            ),
+        ]
+    );
+}
+
+/// @briefing_files
+#[test]
+fn a_file_that_a_fix_names_is_not_a_file_in_progress_too() {
+    let world = World::new();
+    world.prompt(S, 9 * HOUR, "repair the import of the bank");
+    world.run(S, 8 * HOUR, "pytest", "failed", "FAILED a.py::b - assert 1 == 2");
+    world.edit(S, 7 * HOUR, "/nowhere/web/camt.py", "Edit camt.py: return None");
+    world.run(S, 6 * HOUR, "pytest", "passed", "");
+    world.edit(S, 5 * HOUR, "/nowhere/web/other.py", "Edit other.py: x = 1");
+    let fix = "`pytest` failed: FAILED a.py::b - assert 1 == 2 → worked after edits of camt.py";
+    assert_eq!(told(&world, "Learned"), [fix]);
+    assert_eq!(told(&world, "Files in progress"), ["other.py: x = 1"]);
+}
+
+/// @briefing_fixes
+#[test]
+fn a_command_that_worked_after_edits_elsewhere_only_is_no_fix() {
+    let world = World::new();
+    world.prompt(S, 9 * HOUR, "repair the import of the bank");
+    world.run(S, 8 * HOUR, "pytest", "failed", "FAILED a.py::b - assert 1 == 2");
+    world.edit(S, 7 * HOUR, "/elsewhere/camt.py", "Edit /elsewhere/camt.py: return None");
+    world.run(S, 6 * HOUR, "pytest", "passed", "");
+    assert_eq!(told(&world, "Learned"), [""; 0]);
+}
+
+/// @briefing_files
+#[test]
+fn as_many_changed_lines_of_a_file_are_shown_as_fit_and_no_heading_of_a_table() {
+    let world = World::new();
+    world.prompt(S, 9 * HOUR, "lock the files of the store");
+    let long = "y".repeat(85);
+    let table = [
+        ("a.toml", "[dependencies] ⏎ fs2 = \"0.4\" ⏎ }", "a.toml: fs2 = \"0.4\""),
+        ("b.rs", "one(); ⏎ two(); ⏎ three();", "b.rs: one(); ⏎ two(); ⏎ three();"),
+        ("c.rs", &format!("one(); ⏎ {long}"), "c.rs: one();"),
+        ("d.toml", "[dependencies]", "d.toml"),
+        ("e.rs", "#[test] ⏎ fn f() {}", "e.rs: #[test] ⏎ fn f() {}"),
+    ];
+    for (file, lines, _) in &table {
+        let path = format!("/nowhere/web/{file}");
+        world.edit(S, 8 * HOUR, &path, &format!("Edit {file}: {lines}"));
+    }
+    let rows = told(&world, "Files in progress");
+    for (_, _, row) in table {
+        assert!(rows.iter().any(|told| told == row), "{row}: {rows:?}");
+    }
+}
+
+/// @briefing_other_projects
+#[test]
+fn a_word_that_many_projects_use_does_not_relate_two_of_them() {
+    let world = World::new();
+    let ask = |cwd: &'static str, prompt: &str| {
+        world.prompt((cwd, cwd), 3 * HOUR, prompt);
+        world.edit((cwd, cwd), 2 * HOUR, &format!("{cwd}/x.rs"), "Edit x.rs");
+    };
+    ask(WEB, "Decide how the quarterly vouchers are stored");
+    ask(API, "Decide on the queue of the quarterly worker");
+    ask("/nowhere/blog", "A quarterly newsletter, decide which photos");
+    ask("/nowhere/tool", "Sort vouchers by date");
+    world.ask("search", json!({ "query": "quarterly" }));
+    let rows = told(&world, "Other projects");
+    assert_eq!(rows, ["\"Sort vouchers by date\" [tool]"]);
+}
+
+/// @briefing_recovery
+#[test]
+fn an_answer_that_was_given_twice_is_told_once_after_a_compact() {
+    let world = World::new();
+    world.prompt(S, 3 * HOUR, "is the build green again?");
+    world.answer(S, 3 * HOUR - MINUTE, "The build is green, all 312 tests pass on main.");
+    world.answer(S, 3 * HOUR - 2 * MINUTE, "The other branch has one red test, in the cart.");
+    world.prompt(S, 2 * HOUR, "and is it green now?");
+    world.answer(S, 2 * HOUR - MINUTE, "The build is green, all 312 tests pass on main.");
+    let own = section(&started(&world, S, "compact"), "This session");
+    let answers = own.iter().filter(|row| row.starts_with("answered: ")).count();
+    assert_eq!(answers, 2, "{own:?}");
+}

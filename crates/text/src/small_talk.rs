@@ -1,0 +1,190 @@
+//! Prompts that want nothing done: greetings, thanks, and questions about the state of the work. English
+//! only; a prompt in another language is never taken for one.
+
+use crate::words;
+
+/// Words of which such prompts consist. A single other word makes a prompt say something.
+const WORDS: &[&str] = &[
+    "a",
+    "afternoon",
+    "again",
+    "all",
+    "and",
+    "any",
+    "anything",
+    "are",
+    "at",
+    "back",
+    "branch",
+    "bye",
+    "can",
+    "catch",
+    "changed",
+    "changes",
+    "cheers",
+    "clean",
+    "continue",
+    "cool",
+    "current",
+    "day",
+    "did",
+    "diff",
+    "do",
+    "doing",
+    "done",
+    "evening",
+    "everyone",
+    "everything",
+    "far",
+    "fine",
+    "for",
+    "friday",
+    "git",
+    "go",
+    "going",
+    "good",
+    "got",
+    "great",
+    "happened",
+    "have",
+    "hello",
+    "hey",
+    "hi",
+    "how",
+    "i",
+    "in",
+    "is",
+    "it",
+    "last",
+    "latest",
+    "leave",
+    "left",
+    "let",
+    "list",
+    "log",
+    "look",
+    "ls",
+    "me",
+    "monday",
+    "morning",
+    "my",
+    "new",
+    "next",
+    "nice",
+    "night",
+    "now",
+    "of",
+    "off",
+    "ok",
+    "okay",
+    "on",
+    "open",
+    "our",
+    "perfect",
+    "please",
+    "pwd",
+    "quick",
+    "recap",
+    "remind",
+    "repo",
+    "repository",
+    "run",
+    "s",
+    "say",
+    "session",
+    "show",
+    "since",
+    "so",
+    "state",
+    "status",
+    "still",
+    "summarise",
+    "summarize",
+    "summary",
+    "tell",
+    "thank",
+    "thanks",
+    "that",
+    "the",
+    "there",
+    "thing",
+    "things",
+    "this",
+    "time",
+    "to",
+    "today",
+    "todo",
+    "todos",
+    "tree",
+    "uncommitted",
+    "up",
+    "us",
+    "was",
+    "we",
+    "week",
+    "welcome",
+    "went",
+    "were",
+    "what",
+    "where",
+    "work",
+    "worked",
+    "working",
+    "yes",
+    "yesterday",
+    "you",
+    "your",
+];
+
+/// Characters up to which a text is looked at: longer ones say something.
+const CHARS_MAX: usize = 120;
+
+/// Whether a prompt only greets, thanks or asks about the state of the work: "hi, where are we?", "what
+/// changed today?", "run git status".
+pub fn is_small_talk(text: &str) -> bool {
+    let text = text.trim();
+    if text.is_empty() || text.len() > CHARS_MAX || text.contains(['/', '`', '_']) {
+        return false;
+    }
+    let is_known = |word: &str| WORDS.binary_search(&&*word.to_lowercase()).is_ok();
+    // A symbol or a word in another script is no word here, and says something.
+    let is_plain = text.chars().all(|c| c.is_ascii() || matches!(c, '’' | '…' | '–' | '—'));
+    is_plain && words::words(text).all(|(_, word)| is_known(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn greetings_thanks_and_questions_about_the_state_want_nothing_done() {
+        for text in [
+            "hi, where are we?",
+            "thanks, good morning, what's up?",
+            "what changed today?",
+            "run git status",
+            "Where did we leave off?",
+            "What did we do last week?",
+            "ok",
+            "Thank you!",
+            "show me the git log please",
+            "show me the open TODOs",
+        ] {
+            assert!(is_small_talk(text), "{text}");
+        }
+        for text in [
+            "run the tests",
+            "what changed in the parser today?",
+            "hi, fix the login",
+            "where is the cart stored?",
+            "status page is down",
+            "look at src/a",
+            "wie geht es weiter?",
+            "今日は",
+            "",
+        ] {
+            assert!(!is_small_talk(text), "{text}");
+        }
+        assert!(WORDS.is_sorted());
+    }
+}
