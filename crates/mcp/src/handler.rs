@@ -24,8 +24,8 @@ use crate::{Peer, inert, resources, wording};
 /// Tells an agent when to call what. Every agent pays for these words on every turn.
 pub(crate) const INSTRUCTIONS: &str = "\
 Rekindle is a memory that stays on this machine and outlives your session. It has recorded what was \
-asked and done in this project and in others: prompts, edits, commands, errors, commits. It also keeps \
-hints: small facts that were learned the hard way, each under a component and a key.\n\
+asked, done and answered in this project and in others: prompts, edits, commands, errors, commits, and \
+the final message of each turn. It also keeps hints: small facts that were learned the hard way, each under a component and a key.\n\
 \n\
 - Before you ask the user what was done, decided or tried before, or debug an error that may have come \
 up already, call search with a plain question or the words of the error. Hits are short; \

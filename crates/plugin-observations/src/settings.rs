@@ -34,7 +34,7 @@ pub(crate) const KEYS: &[ConfigKey] = &[
         kind: ConfigKind::Boolean,
         default: "true",
         env: &["REKINDLE_CAPTURE_ANSWERS"],
-        doc: "Whether the agent's final message of each turn is stored, redacted and shortened.",
+        doc: "Whether the agent's final message of each turn is stored, redacted and shortened. A change takes effect when the daemon starts again.",
     },
     ConfigKey {
         key: FOLD,
