@@ -81,7 +81,7 @@ pub(crate) struct PurgeOutput {
     projects_left: Option<usize>,
     /// Copies of the database, saved by a restore or set aside as damaged, that contain the literal text; with
     /// other filters all of them, since they may contain the records. They are not changed.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     copies_left: Vec<String>,
     /// Seconds since 1970, UTC: ages count from here.
     answered_at: i64,

@@ -42,7 +42,7 @@ pub(crate) struct ScrubOutput {
     by_place: BTreeMap<String, u64>,
     /// Copies of the database, saved by a restore or set aside as damaged, that may contain the secrets. They are
     /// not changed.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     copies_left: Vec<String>,
 }
 
