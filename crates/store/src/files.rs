@@ -10,8 +10,13 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsE
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use model::time;
+
 /// Files that SQLite keeps beside a database.
 pub(crate) const SIDECARS: [&str; 3] = ["-wal", "-shm", "-journal"];
+
+/// Follows the database's name in that of a log which could not be written into the database.
+pub(crate) const KEPT_LOG: &str = ".log-";
 
 /// What a file is, whatever its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,6 +95,21 @@ impl Standing {
         } else {
             Look::Same
         }
+    }
+
+    /// Renames the log that was in use, so that it is neither lost nor replayed onto another database. Returns its new
+    /// name, or none if it is empty or not there.
+    pub(crate) fn keep_own_log(&self, path: &Path, now: i64) -> Option<PathBuf> {
+        let log = beside(path, "-wal");
+        if self.wal.is_none() || id(&log).ok()? != self.wal || bytes(&log) == 0 {
+            return None;
+        }
+        let stamp = time::file_stamp(now);
+        let names =
+            (0..u32::MAX).map(|number| beside(path, &format!("{KEPT_LOG}{stamp}-{number}")));
+        let kept = names.into_iter().find(|name| !name.exists())?;
+        fs::rename(&log, &kept).ok()?;
+        Some(kept)
     }
 
     /// Removes the log and its index where they are the very files that were in use: left beside

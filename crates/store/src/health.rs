@@ -128,17 +128,18 @@ fn is_of_a_row(line: &str) -> bool {
         || line.split_once(" value in ").is_some_and(|(what, _)| !what.contains(' '))
 }
 
-/// Damaged databases beside this one, in order of their names, which is that of their times.
+/// Damaged databases beside this one, and logs of databases that were moved away, in order of their names.
 pub(crate) fn set_aside(path: &Path) -> Vec<SetAside> {
     let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return Vec::new() };
-    let prefix = format!("{name}.corrupt-");
+    let prefixes = [format!("{name}.corrupt-"), format!("{name}{}", files::KEPT_LOG)];
     let Ok(entries) = fs::read_dir(files::folder(path)) else { return Vec::new() };
     let mut found: Vec<SetAside> = entries
         .flatten()
         .filter(|entry| {
             let name = entry.file_name();
             let name = name.to_string_lossy();
-            name.starts_with(&prefix) && !files::SIDECARS.iter().any(|end| name.ends_with(end))
+            prefixes.iter().any(|prefix| name.starts_with(prefix))
+                && !files::SIDECARS.iter().any(|end| name.ends_with(end))
         })
         .map(|entry| SetAside { bytes: files::bytes(&entry.path()), path: entry.path() })
         .collect();

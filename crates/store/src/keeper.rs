@@ -70,6 +70,19 @@ struct Live {
     _claim: Option<FileClaim>,
 }
 
+impl Live {
+    /// Closes a database that is no longer at its path. The file may have been moved, so everything that was
+    /// acknowledged is written into it first. If that fails, the log is kept under the name that is returned.
+    fn give_up(self, path: &Path, now: i64) -> Option<PathBuf> {
+        let Live { db, standing, _claim, .. } = self;
+        let is_written = connection::checkpoint(&db).is_ok();
+        drop(db);
+        let kept = if is_written { None } else { standing.keep_own_log(path, now) };
+        standing.remove_own_sidecars(path);
+        kept
+    }
+}
+
 /// The open database, or none while what stands at the path cannot be used.
 pub(crate) struct Keeper {
     shared: Arc<Shared>,
@@ -180,14 +193,19 @@ impl Keeper {
     fn let_go(&mut self) {
         self.shared.pool.suspend();
         if let Some(live) = self.live.take() {
-            drop(live.db);
-            let notice = match live.standing.look(self.shared.path()) {
+            let path = self.shared.path();
+            let notice = match live.standing.look(path) {
                 Look::Gone => "the database file had vanished while in use; a new one was started",
                 Look::Other => "another database file was put in the place of the one in use",
                 Look::Same | Look::SidecarLost => return,
             };
-            self.notice = Some(notice.to_owned());
-            live.standing.remove_own_sidecars(self.shared.path());
+            self.notice = Some(match live.give_up(path, self.shared.now()) {
+                Some(log) => format!(
+                    "{notice}; its last changes could not be written into it, they are in {}",
+                    log.display()
+                ),
+                None => notice.to_owned(),
+            });
         }
     }
 
@@ -446,10 +464,7 @@ impl Keeper {
                     connection::tidy_on_close(&live.db);
                 }
             }
-            Some(Look::Gone | Look::Other) | None => {
-                drop(live.db);
-                live.standing.remove_own_sidecars(path);
-            }
+            Some(Look::Gone | Look::Other) | None => drop(live.give_up(path, self.shared.now())),
         }
     }
 }

@@ -212,6 +212,50 @@ fn after_the_whole_data_directory_was_deleted_the_next_write_is_kept() {
     get(&next, "after").unwrap();
 }
 
+/// @a_moved_database_is_whole
+#[test]
+fn a_database_that_was_moved_away_while_in_use_has_everything_that_was_acknowledged() {
+    for (other, stops) in [(None, false), (Some("text"), false), (None, true)] {
+        let home = home();
+        let daemon = home.daemon();
+        set(&daemon, "before");
+        let (path, moved) = (sqlite::path(&home), home.path("moved.db"));
+        std::fs::rename(&path, &moved).unwrap();
+        if let Some(text) = other {
+            std::fs::write(&path, text).unwrap();
+        }
+        // Both notice: a command that reads, and the end of the daemon.
+        let command = if stops { "stop" } else { "recent" };
+        home.run(&[command]);
+        assert!(!home.path("data/rekindle.db-wal").exists() || other.is_none());
+        assert!(sqlite::is_sound(&moved));
+        let names = "SELECT count(*) FROM hint_variants WHERE key = 'before'";
+        let found: u64 = sqlite::open(&moved).query_row(names, [], |row| row.get(0)).unwrap();
+        assert_eq!(found, 1, "{other:?} {stops}");
+    }
+}
+
+/// @a_moved_database_is_whole
+#[test]
+fn the_log_of_a_moved_database_is_kept_if_it_cannot_be_written_into_it() {
+    let home = home();
+    let daemon = home.daemon();
+    set(&daemon, "first");
+    // A snapshot that another program holds keeps the log from being checkpointed.
+    let reader = sqlite::open(&sqlite::path(&home));
+    reader.execute_batch("BEGIN; SELECT count(*) FROM hint_variants").unwrap();
+    set(&daemon, "zebrafish");
+    std::fs::rename(sqlite::path(&home), home.path("moved.db")).unwrap();
+    home.run(&["recent"]).ok();
+    let files = home.files();
+    let is_log = |path: &Path| path.to_string_lossy().contains("/data/rekindle.db.log-");
+    let (log, bytes) = files.iter().find(|(path, _)| is_log(path)).expect("a log");
+    assert!(String::from_utf8_lossy(bytes).contains("zebrafish"));
+    let said = home.run(&["doctor"]).stdout;
+    assert!(said.contains(log.file_name().unwrap().to_str().unwrap()), "{said}");
+    drop(reader);
+}
+
 /// @a_replaced_database_is_noticed
 #[test]
 fn after_another_database_was_put_in_place_that_one_counts() {

@@ -58,13 +58,16 @@ fn beside(path: &Path, ending: &str) -> PathBuf {
     name.into()
 }
 
-/// Damaged databases that were set aside beside this one: they hold what was remembered, too.
+/// Damaged databases, and logs of moved ones, that were set aside beside this one: they have records, too.
 pub(in crate::commands) fn set_aside(database: &Path) -> Vec<PathBuf> {
     let name = database.file_name().unwrap_or_default().to_string_lossy();
     let folder = database.parent().unwrap_or(Path::new("."));
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let prefix = format!("{name}.corrupt-");
-    let is_one = |entry: &fs::DirEntry| entry.file_name().to_string_lossy().starts_with(&prefix);
+    let prefixes = [format!("{name}.corrupt-"), format!("{name}.log-")];
+    let is_one = |entry: &fs::DirEntry| {
+        let name = entry.file_name();
+        prefixes.iter().any(|prefix| name.to_string_lossy().starts_with(prefix))
+    };
     entries.filter(is_one).map(|entry| entry.path()).collect()
 }
 
