@@ -78,47 +78,82 @@ pub struct ProjectFacts {
 /// Begins every value of [`ProjectFacts::made`]. Remotes, roots and names do not begin like this.
 pub const MADE: &str = "made:";
 
+/// Part of a [`ProjectFacts::made`] on file systems that store no time of birth. There a new directory can have the
+/// value of a removed one.
+pub const MADE_WITHOUT_BIRTH: &str = "-device-";
+
+/// Whether an alias is a remote with a host. Roots are absolute paths, names have no `/`.
+fn is_hosted_remote(alias: &str) -> bool {
+    alias.contains('/') && !alias.starts_with('/') && !alias.starts_with(MADE)
+}
+
 impl ProjectFacts {
     /// The key of a project that is made from this.
     pub fn key(&self) -> &str {
         self.remote_key.as_deref().or(self.root.as_deref()).unwrap_or(&self.name)
+    }
+
+    /// The key of the project of a directory that replaced another one: without a remote, the path alone would be that of both.
+    pub fn key_of_replacement(&self) -> String {
+        match (&self.remote_key, &self.root, self.made.first()) {
+            (None, Some(root), Some(made)) => format!("{root}#{made}"),
+            _ => self.key().to_owned(),
+        }
     }
 }
 
 /// Where a remote, a root or a name leads: to a project, and whether a person said so.
 pub type Lead = (i64, bool);
 
-/// Where what is known of a place leads.
+/// Looks up aliases and remotes of projects.
+pub trait KnownAliases {
+    type Error;
+    /// The project that a remote, a root, a name or an identity on disk leads to.
+    fn lead(&self, alias: &str) -> Result<Option<Lead>, Self::Error>;
+    /// Whether the project has a remote. Without one it is identified by its path.
+    fn has_remote(&self, project: i64) -> Result<bool, Self::Error>;
+}
+
+/// The projects that the facts about a directory lead to.
 pub struct Leads {
     pub root: Option<Lead>,
     pub remote: Option<Lead>,
     /// A place that is no project of its own, such as the home directory, goes by its name.
     pub name: Option<Lead>,
-    /// Whether another repository was put where the known one was.
-    is_replaced: bool,
+    /// The project that knows this very directory, while the path leads to another one.
+    recognised: Option<Lead>,
+    /// Whether another directory was put where the known one was.
+    pub is_replaced: bool,
 }
 
 impl Leads {
-    /// Asks of each thing that is known where it leads.
-    pub fn of<E>(
-        facts: &ProjectFacts,
-        mut lead: impl FnMut(&str) -> Result<Option<Lead>, E>,
-    ) -> Result<Leads, E> {
-        let mut ask = |value: Option<&String>| value.map_or(Ok(None), |value| lead(value));
+    /// Looks up each of the facts.
+    pub fn of<K: KnownAliases>(facts: &ProjectFacts, known: &K) -> Result<Leads, K::Error> {
+        let ask = |value: Option<&String>| value.map_or(Ok(None), |value| known.lead(value));
         let nameless = facts.root.is_some() || facts.remote_key.is_some();
-        let root = ask(facts.root.as_ref())?;
-        let remote = ask(facts.remote_key.as_ref())?;
-        let name = ask(Some(&facts.name).filter(|_| !nameless))?;
-        // A new remote alone does not say whether the repository got it, or whether a clone of something else was put
-        // in its place. Only the first may read what is remembered.
-        let mut is_replaced = false;
-        if let (Some((project, _)), Some(_), None) = (root, &facts.remote_key, remote) {
-            is_replaced = true;
-            for made in &facts.made {
-                is_replaced &= ask(Some(made))?.is_none_or(|(of, _)| of != project);
+        let mut leads = Leads {
+            root: ask(facts.root.as_ref())?,
+            remote: ask(facts.remote_key.as_ref())?,
+            name: ask(Some(&facts.name).filter(|_| !nameless))?,
+            recognised: None,
+            is_replaced: false,
+        };
+        // A path with a new remote, or without one, does not say whether the repository changed its remote, or whether
+        // another directory was put in its place. Only the first may read what is remembered.
+        let (Some((project, _)), None) = (leads.root, leads.remote) else { return Ok(leads) };
+        for made in &facts.made {
+            if ask(Some(made))?.is_some_and(|(of, _)| of == project) {
+                return Ok(leads);
             }
         }
-        Ok(Leads { root, remote, name, is_replaced })
+        let unique = facts.made.first().filter(|made| !made.contains(MADE_WITHOUT_BIRTH));
+        leads.recognised = ask(unique)?;
+        leads.is_replaced = match facts.remote_key {
+            Some(_) => true,
+            // A directory that is gone has no identity, and nobody is there to read anything.
+            None => !facts.made.is_empty() && known.has_remote(project)?,
+        };
+        Ok(leads)
     }
 
     /// The project. A remote wins over a root, because directories are moved more often than
@@ -126,7 +161,8 @@ impl Leads {
     pub fn project(&self) -> Option<i64> {
         let said = self.root.filter(|(_, firm)| *firm);
         let root = self.root.filter(|_| !self.is_replaced);
-        said.or(self.remote).or(root).or(self.name).map(|(project, _)| project)
+        let found = said.or(self.remote).or(self.recognised).or(root).or(self.name);
+        found.map(|(project, _)| project)
     }
 }
 
@@ -150,9 +186,21 @@ pub struct Pauses {
 impl Pauses {
     /// Whether nothing is captured at this place and time.
     pub fn hold(&self, facts: &ProjectFacts, at: i64) -> bool {
-        let lead = |value: &str| Ok::<_, ()>(self.aliases.get(value).copied());
-        let here = Leads::of(facts, lead).ok().and_then(|leads| leads.project());
+        let here = Leads::of(facts, self).ok().and_then(|leads| leads.project());
         self.pauses.iter().any(|pause| pause.holds(here, at))
+    }
+}
+
+impl KnownAliases for Pauses {
+    type Error = std::convert::Infallible;
+
+    fn lead(&self, alias: &str) -> Result<Option<Lead>, Self::Error> {
+        Ok(self.aliases.get(alias).copied())
+    }
+
+    fn has_remote(&self, project: i64) -> Result<bool, Self::Error> {
+        let mut own = self.aliases.iter().filter(|(_, (of, _))| *of == project);
+        Ok(own.any(|(alias, _)| is_hosted_remote(alias)))
     }
 }
 
@@ -174,6 +222,20 @@ pub struct Project {
     pub name: String,
     /// Where it was seen first. Other roots that lead to it are aliases.
     pub root: Option<String>,
+}
+
+impl Project {
+    /// Whether it has a remote: as its key, which may be a local path, or among these aliases.
+    pub fn has_remote(&self, aliases: &[String]) -> bool {
+        let is_path = |root: &String| {
+            let rest = self.key.strip_prefix(root.as_str());
+            rest.is_some_and(|rest| {
+                rest.is_empty() || rest.strip_prefix('#').is_some_and(|rest| rest.starts_with(MADE))
+            })
+        };
+        let is_keyed_by_remote = self.key.contains('/') && !self.root.as_ref().is_some_and(is_path);
+        is_keyed_by_remote || aliases.iter().any(|alias| is_hosted_remote(alias))
+    }
 }
 
 /// A project and how much is kept of it.

@@ -13,7 +13,7 @@ use std::time::{Instant, UNIX_EPOCH};
 
 use model::hook::HookEvent;
 use model::limits;
-use model::project::{MADE, ProjectFacts, plain_name, shown_name};
+use model::project::{MADE, MADE_WITHOUT_BIRTH, ProjectFacts, plain_name, shown_name};
 use pattern::glob::Glob;
 use serde_json::{Map, Value};
 use text::secrets::{Profile, Redacted, redact, redact_json};
@@ -21,9 +21,11 @@ use toml_edit::{DocumentMut, Item, TomlError};
 
 use excluded::{Exclude, Withheld};
 use link::PathLink;
+use stamps::DiskStamps;
 
 mod excluded;
 mod link;
+mod stamps;
 
 const SETTINGS_FILES: [&str; 2] = [".rekindle.toml", ".nmem.toml"];
 
@@ -36,12 +38,14 @@ pub(crate) struct Place {
     /// Set if the directory was named by a path that leads through a symbolic link.
     link: Option<PathLink>,
     exclude: Option<Exclude>,
+    /// Which files and directories this was read from.
+    stamps: DiskStamps,
 }
 
 impl Place {
     /// A place that keeps nothing to itself.
     pub(crate) fn plain(facts: ProjectFacts) -> Place {
-        Place { facts, checkout: None, link: None, exclude: None }
+        Place { facts, ..Place::default() }
     }
 
     /// The event with its directory and its files as they are without the link by which the directory was
@@ -117,9 +121,20 @@ pub(crate) type FilePlace = (PathBuf, PathBuf);
 
 /// What is believed of this directory, else what the disk says now.
 fn believe<T: Clone>(asked: &Mutex<Believed<T>>, dir: &str, look: impl FnOnce() -> T) -> T {
+    believe_while(asked, dir, |_| true, look)
+}
+
+/// The cached value for this directory while it is young and `holds`, else what the disk says now.
+fn believe_while<T: Clone>(
+    asked: &Mutex<Believed<T>>,
+    dir: &str,
+    holds: impl FnOnce(&T) -> bool,
+    look: impl FnOnce() -> T,
+) -> T {
     let mut asked = asked.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((at, known)) = asked.get(dir)
         && at.elapsed() < limits::PLACE_BELIEVED
+        && holds(known)
     {
         return known.clone();
     }
@@ -172,6 +187,7 @@ impl DiskPlaces {
             (None, None) if self.home.as_ref() == Some(&real) => return nowhere("home"),
             (None, None) => on_its_own(&real, None),
         };
+        let stamps = DiskStamps::of([&given, &real], repository.as_ref());
         let exclude = own.filter(|own| own.withheld.is_some() || !own.exclude.is_empty());
         let checkout = repository.as_ref().and_then(checkout);
         let link = PathLink::between(&given, &real);
@@ -185,7 +201,7 @@ impl DiskPlaces {
             repository,
             left_over: OnceLock::new(),
         });
-        Place { facts, checkout, link, exclude }
+        Place { facts, checkout, link, exclude, stamps }
     }
 
     /// The recently seen projects that store nothing, or next to nothing, about their files: one line each
@@ -228,7 +244,9 @@ impl DiskPlaces {
 impl Places for DiskPlaces {
     fn at(&self, cwd: Option<&str>) -> Arc<Place> {
         let cwd = cwd.unwrap_or_default();
-        believe(&self.asked, cwd, || Arc::new(self.look(cwd)))
+        // Another directory may be at this path by now, and must not get the memory of the former.
+        let holds = |place: &Arc<Place>| place.stamps.hold();
+        believe_while(&self.asked, cwd, holds, || Arc::new(self.look(cwd)))
     }
 
     fn hides(&self, cwd: Option<&str>, path: &str) -> bool {
@@ -340,12 +358,13 @@ fn on_its_own(root: &Path, name: Option<&str>) -> ProjectFacts {
 
 /// The identity of a directory, which another one at its path does not have.
 fn made(directory: &Path) -> Option<String> {
-    let found = fs::metadata(directory).ok()?;
+    // A link has an identity of its own: it must not borrow that of the repository it leads to.
+    let found = fs::symlink_metadata(directory).ok()?;
     let born = found.created().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
     // Device numbers change at a reboot on some file systems, so they are used only without a time of birth.
     Some(match born {
         Some(born) => format!("{MADE}{:x}-{:x}", found.ino(), born.as_nanos()),
-        None => format!("{MADE}{:x}-device-{:x}", found.ino(), found.dev()),
+        None => format!("{MADE}{:x}{MADE_WITHOUT_BIRTH}{:x}", found.ino(), found.dev()),
     })
 }
 

@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use model::project::{Lead, Leads, MADE, Project, ProjectFacts, ProjectOverview, shown_name};
+use model::project::{
+    KnownAliases, Lead, Leads, MADE, Project, ProjectFacts, ProjectOverview, shown_name,
+};
 use model::{Code, OpError};
 use rusqlite::{OptionalExtension, Row, params};
 
@@ -16,6 +18,8 @@ const COLUMNS: &str = "SELECT id, key, name, root FROM projects ";
 pub(crate) const BY_ALIAS: &str = "SELECT project, firm FROM project_aliases WHERE value = ?1";
 pub(crate) const ROOTS: &str =
     "SELECT value FROM project_aliases WHERE project = ?1 AND value LIKE '/%'";
+pub(crate) const BEGAN_AT: &str =
+    "SELECT EXISTS (SELECT 1 FROM sessions WHERE project = ?1 AND root = ?2)";
 pub(crate) const BY_ID: &str = "SELECT id, key, name, root FROM projects WHERE id = ?1";
 
 /// The project of this directory, created if there is none yet. New remotes and roots are stored as aliases, so
@@ -31,15 +35,19 @@ pub fn resolve(tx: &Tx<'_>, facts: &ProjectFacts, now: i64) -> Result<Project, O
 }
 
 fn look_up(tx: &Tx<'_>, facts: &ProjectFacts, now: i64) -> Result<Project, OpError> {
-    let leads = Leads::of(facts, |value| alias_of(tx, value))?;
+    let leads = Leads::of(facts, &AliasTable(tx))?;
     let found = match leads.project() {
         Some(id) => by_id(tx, id)?,
         None => None,
     };
     let Some(mut project) = found else {
-        let project = create(tx, facts, now)?;
+        let key = match leads.is_replaced {
+            true => facts.key_of_replacement(),
+            false => facts.key().to_owned(),
+        };
+        let project = create(tx, key, facts, now)?;
         if let Some(root) = facts.root.as_ref().filter(|_| leads.root.is_some()) {
-            // The repository that was here before is found by its remote; this directory is another one now.
+            // The project that was here before is found by its remote; this directory is another one now.
             put_alias(tx, project.id, root, false)?;
         }
         return Ok(project);
@@ -51,6 +59,12 @@ fn look_up(tx: &Tx<'_>, facts: &ProjectFacts, now: i64) -> Result<Project, OpErr
     }
     if let Some(made) = facts.made.first() {
         learn(tx, project.id, made)?;
+    }
+    // From now on `.git` identifies a directory that became a repository: another one may be cloned into it.
+    if let [_, directory] = &facts.made[..]
+        && alias_of(tx, directory)?.is_some_and(|(of, _)| of == project.id)
+    {
+        remove_alias(tx, directory)?;
     }
     // The name in the settings file at its own root may change.
     let name = shown_name(facts.name.clone());
@@ -67,18 +81,15 @@ fn look_up(tx: &Tx<'_>, facts: &ProjectFacts, now: i64) -> Result<Project, OpErr
 
 /// The project of this place, if there is one.
 pub fn known(rx: &Rx<'_>, facts: &ProjectFacts) -> Result<Option<Project>, OpError> {
-    match Leads::of(facts, |value| alias_of(rx, value))?.project() {
+    match Leads::of(facts, &AliasTable(rx))?.project() {
         Some(id) => by_id(rx, id),
         None => Ok(None),
     }
 }
 
 /// Makes a project. If the rows that lead to it were lost, there is one of this key already; it is found again.
-fn create(tx: &Tx<'_>, facts: &ProjectFacts, now: i64) -> Result<Project, OpError> {
-    let key = facts.key().to_owned();
-    let select = format!("{COLUMNS} WHERE key = ?1");
-    let lost = tx.sql(|db| db.prepare_cached(&select)?.query_row([&key], read).optional())?;
-    let project = match lost {
+fn create(tx: &Tx<'_>, key: String, facts: &ProjectFacts, now: i64) -> Result<Project, OpError> {
+    let project = match by_key(tx, &key)? {
         Some(project) => project,
         None => insert(tx, key, facts, now)?,
     };
@@ -128,6 +139,28 @@ fn put_alias(tx: &Tx<'_>, project: i64, value: &str, firm: bool) -> Result<(), O
     })
 }
 
+fn remove_alias(tx: &Tx<'_>, value: &str) -> Result<(), OpError> {
+    forget_found(tx);
+    const REMOVE: &str = "DELETE FROM project_aliases WHERE value = ?1";
+    tx.sql(|db| db.prepare_cached(REMOVE)?.execute([value]).map(drop))
+}
+
+/// The aliases in the database.
+struct AliasTable<'a, 'db>(&'a Rx<'db>);
+
+impl KnownAliases for AliasTable<'_, '_> {
+    type Error = OpError;
+
+    fn lead(&self, alias: &str) -> Result<Option<Lead>, OpError> {
+        alias_of(self.0, alias)
+    }
+
+    fn has_remote(&self, project: i64) -> Result<bool, OpError> {
+        let Some(project) = by_id(self.0, project)? else { return Ok(false) };
+        Ok(project.has_remote(&aliases(self.0, project.id)?))
+    }
+}
+
 /// Where every remote, root and name leads.
 pub(crate) fn leads(rx: &Rx<'_>) -> Result<BTreeMap<String, Lead>, OpError> {
     rx.sql(|db| {
@@ -143,6 +176,11 @@ fn alias_of(rx: &Rx<'_>, value: &str) -> Result<Option<Lead>, OpError> {
     })
 }
 
+fn by_key(rx: &Rx<'_>, key: &str) -> Result<Option<Project>, OpError> {
+    let select = format!("{COLUMNS} WHERE key = ?1");
+    rx.sql(|db| db.prepare_cached(&select)?.query_row([key], read).optional())
+}
+
 pub fn by_id(rx: &Rx<'_>, id: i64) -> Result<Option<Project>, OpError> {
     rx.sql(|db| db.prepare_cached(BY_ID)?.query_row([id], read).optional())
 }
@@ -153,6 +191,12 @@ pub fn find(rx: &Rx<'_>, text: &str) -> Result<Vec<Project>, OpError> {
     let exact = text.strip_prefix("project://");
     let mut values = vec![exact.unwrap_or(text).to_owned()];
     values.extend(exact.and_then(model::entry::decode));
+    // The key of a project may be a path at which there is another one now.
+    for key in values.iter().filter(|_| exact.is_some()) {
+        if let Some(project) = by_key(rx, key)? {
+            return Ok(vec![project]);
+        }
+    }
     // A root is kept without a slash at its end.
     values.push(text.trim_end_matches('/').to_owned());
     for value in values {
@@ -249,6 +293,19 @@ pub fn roots(rx: &Rx<'_>, these: &[i64]) -> Result<Vec<String>, OpError> {
     Ok(roots)
 }
 
+/// Whether sessions of the project began at one of these roots.
+pub fn began_at(rx: &Rx<'_>, project: i64, roots: &[String]) -> Result<bool, OpError> {
+    for root in roots {
+        let found = rx.sql(|db| {
+            db.prepare_cached(BEGAN_AT)?.query_row(params![project, root], |row| row.cell(0))
+        })?;
+        if found {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// Every project's id.
 pub fn ids(rx: &Rx<'_>) -> Result<Vec<i64>, OpError> {
     rx.sql(|db| {
@@ -300,7 +357,7 @@ pub fn split(tx: &Tx<'_>, project: i64, root: &str, now: i64) -> Result<Project,
     let name = root.rsplit('/').find(|part| !part.is_empty()).unwrap_or(root);
     let (root_alone, name) = (Some(root.to_owned()), name.to_owned());
     let facts = ProjectFacts { root: root_alone, name, ..ProjectFacts::default() };
-    let new = create(tx, &facts, now)?;
+    let new = create(tx, root.to_owned(), &facts, now)?;
     put_alias(tx, new.id, root, true)?;
     pauses::carry_over(tx, project, new.id)?;
     tx.sql(|db| {

@@ -54,7 +54,7 @@ const COLUMNS: &str = "SELECT s.id, s.name, s.project, p.name, s.agent, s.root, 
      s.started_at, s.last_at, s.ended_at, s.state, s.pinned, s.signature, s.summary \
      FROM sessions s LEFT JOIN projects p ON p.id = s.project ";
 pub(crate) const BY_NAME: &str =
-    "SELECT id, project, state, ended_at, started_at FROM sessions WHERE name = ?1";
+    "SELECT id, project, state, ended_at, started_at, root FROM sessions WHERE name = ?1";
 /// A clock may jump back, so that neither end of the session moves inwards.
 const TOUCH: &str = "UPDATE sessions SET last_at = max(last_at, ?2), \
      started_at = min(started_at, ?2), state = ?3, ended_at = ?4 WHERE id = ?1";
@@ -76,18 +76,26 @@ pub fn touch(tx: &Tx<'_>, seen: &Sighting<'_>) -> Result<Seen, OpError> {
     let alive = tx.memo().sessions.borrow().get(seen.name).copied();
     if let Some(Alive { id, project, started_at }) = alive
         && seen.at >= started_at
+        && project == seen.project
     {
         tx.late().touch(id, seen.at);
         return Ok(Seen { id, project, new: false });
     }
-    let known: Option<(i64, i64, String, Option<i64>, i64)> = tx.sql(|db| {
+    type Known = (i64, i64, String, Option<i64>, i64, Option<String>);
+    let known: Option<Known> = tx.sql(|db| {
         let mut select = db.prepare_cached(BY_NAME)?;
         let row = |row: &Row<'_>| {
-            Ok((row.cell(0)?, row.cell(1)?, row.cell(2)?, row.cell(3)?, row.cell(4)?))
+            let (state, ended_at) = (row.cell(2)?, row.cell(3)?);
+            Ok((row.cell(0)?, row.cell(1)?, state, ended_at, row.cell(4)?, row.cell(5)?))
         };
         select.query_row([seen.name], row).optional()
     })?;
-    let Some((id, project, state, ended_at, started_at)) = known else { return create(tx, seen) };
+    let Some((id, project, state, ended_at, started_at, root)) = known else {
+        return create(tx, seen);
+    };
+    if project != seen.project && root.is_some() && root.as_deref() == seen.root {
+        return continue_in_project(tx, seen, (id, project));
+    }
     if state == SessionState::Active.word() && seen.at >= started_at {
         let alive = Alive { id, project, started_at };
         tx.memo().sessions.borrow_mut().insert(seen.name.to_owned(), alive);
@@ -101,6 +109,30 @@ pub fn touch(tx: &Tx<'_>, seen: &Sighting<'_>) -> Result<Seen, OpError> {
     let given = params![id, seen.at, state.word(), ended_at];
     tx.sql_on_row(|db| db.prepare_cached(TOUCH)?.execute(given))?;
     Ok(Seen { id, project, new: false })
+}
+
+/// Continues a session in another project, because the directory where it began was replaced. Neither project may
+/// get what was said in the other, so each has its own part: the current one has the session's name, the others
+/// have their project's id behind it.
+fn continue_in_project(
+    tx: &Tx<'_>,
+    seen: &Sighting<'_>,
+    (id, project): (i64, i64),
+) -> Result<Seen, OpError> {
+    const RENAME: &str = "UPDATE sessions SET name = ?2 WHERE id = ?1";
+    let rename = |id: i64, name: &str| {
+        tx.sql_on_row(|db| db.prepare_cached(RENAME)?.execute(params![id, name])).map(drop)
+    };
+    let part = |project: i64| format!("{}~{project}", seen.name);
+    let earlier = id_of(tx, &part(seen.project))?;
+    end(tx, id, seen.at)?;
+    rename(id, &part(project))?;
+    summarise_later(tx, id);
+    let Some(earlier) = earlier else { return create(tx, seen) };
+    rename(earlier, seen.name)?;
+    let given = params![earlier, seen.at, SessionState::Active.word(), None::<i64>];
+    tx.sql_on_row(|db| db.prepare_cached(TOUCH)?.execute(given))?;
+    Ok(Seen { id: earlier, project: seen.project, new: false })
 }
 
 /// The state of this session changes.

@@ -179,6 +179,114 @@ fn a_repository_in_the_place_of_a_removed_one_gets_none_of_its_memory() {
     assert!(seen_from(&home, &clone, "zebrafish").contains("zebrafish"));
 }
 
+/// @project_replaced
+#[test]
+fn a_directory_without_a_remote_key_in_the_place_of_a_removed_repository_gets_none_of_its_memory() {
+    let home = home();
+    home.run(&["config", "set", "briefing.other_projects", "false"]).ok();
+    let odd = [
+        "https://2130706433/x/y",
+        "https://a@b@evil.example/x/y",
+        "https://evil%2eexample/x/y",
+        "https://evil.example",
+        "ext::sh -c fetch",
+        "HTTPS://evil.example/x/y",
+        "bob:word@evil.example:x/y",
+    ];
+    let mut configs: Vec<Option<String>> = odd.iter().map(|url| Some(origin(url))).collect();
+    configs.push(Some(origin(&format!("https://evil.example/{}", "x".repeat(2_100)))));
+    configs.push(Some(String::new()));
+    configs.push(None);
+    for (number, config) in configs.iter().enumerate() {
+        let dir = home.path(&format!("work/secret-{number}"));
+        let own = origin(&format!("git@github.com:acme/secret-{number}.git"));
+        repository(&dir, &own);
+        runs(&home, &dir, &format!("s-own-{number}"), &format!("echo {SECRET}"));
+        fs::remove_dir_all(&dir).unwrap();
+        match config {
+            Some(config) => repository(&dir, config),
+            None => fs::create_dir_all(&dir).unwrap(),
+        }
+        runs(&home, &dir, &format!("s-odd-{number}"), POISON);
+        let seen = seen_from(&home, &dir, "zebrafish");
+        assert!(!seen.contains("zebrafish"), "{config:?}: {seen}");
+        assert!(seen.contains(POISON), "{config:?}: {seen}");
+        // The private repository is restored from a backup.
+        fs::remove_dir_all(&dir).unwrap();
+        repository(&dir, &own);
+        let seen = seen_from(&home, &dir, "zebrafish");
+        assert!(seen.contains("zebrafish") && !seen.contains("evil.example"), "{config:?}: {seen}");
+    }
+}
+
+/// @project_replaced
+#[test]
+fn a_repository_that_was_moved_away_and_back_is_recognised_without_its_remote() {
+    let home = home();
+    let secret = private(&home);
+    let away = home.path("work/away");
+    fs::rename(&secret, &away).unwrap();
+    repository(&secret, "");
+    runs(&home, &secret, "s-odd", POISON);
+    assert!(!seen_from(&home, &secret, "zebrafish").contains("zebrafish"));
+    fs::remove_dir_all(&secret).unwrap();
+    fs::rename(&away, &secret).unwrap();
+    fs::write(secret.join(".git/config"), "").unwrap();
+    let seen = seen_from(&home, &secret, "zebrafish");
+    assert!(seen.contains("zebrafish") && !seen.contains("evil.example"), "{seen}");
+}
+
+/// @project_replaced
+/// @session_in_a_replaced_directory
+#[test]
+fn a_running_daemon_notices_a_replaced_directory_at_once() {
+    let home = home();
+    let _daemon = home.daemon();
+    let secret = private(&home);
+    let link = home.path("link");
+    symlink(&secret, &link).unwrap();
+    runs(&home, &link, "s-goes-on", &format!("echo {SECRET}"));
+    fs::remove_dir_all(&secret).unwrap();
+    repository(&secret, &origin("https://evil.example/x"));
+    for dir in [&link, &secret] {
+        runs(&home, dir, "s-goes-on", POISON);
+        let seen = seen_from(&home, dir, "zebrafish");
+        assert!(!seen.contains("zebrafish"), "{}: {seen}", dir.display());
+        assert!(seen.contains(POISON), "{seen}");
+    }
+    let clone = home.path("clone");
+    repository(&clone, &origin("git@github.com:acme/secret.git"));
+    let seen = seen_from(&home, &clone, "evil.example");
+    assert!(seen.contains("zebrafish") && !seen.contains("evil.example"), "{seen}");
+    // A link that leads to another directory, and another remote in the same one.
+    fs::remove_file(&link).unwrap();
+    symlink(&clone, &link).unwrap();
+    assert!(seen_from(&home, &link, "zebrafish").contains("zebrafish"));
+    fs::write(secret.join(".git/config"), origin("git@github.com:acme/secret")).unwrap();
+    assert!(seen_from(&home, &secret, "zebrafish").contains("zebrafish"));
+}
+
+/// @briefing_other_projects
+#[test]
+fn a_clone_in_the_place_of_a_removed_repository_is_told_nothing_of_it_as_another_project() {
+    let home = home();
+    let secret = private(&home);
+    home.run(&["config", "set", "briefing.other_projects", "true"]).ok();
+    let edit = json!({ "file_path": secret.join("a.rs"), "old_string": "a", "new_string": "b" });
+    let edit = json!({ "tool_name": "Edit", "tool_input": edit });
+    let prompt = json!({ "prompt": "the zebrafish launch is in spring" });
+    event(&home, &secret, "UserPromptSubmit", "s-private", prompt);
+    event(&home, &secret, "PostToolUse", "s-private", edit.clone());
+    fs::remove_dir_all(&secret).unwrap();
+    // By the name of the repository, by the edited file, and by a word of the last intents.
+    repository(&secret, &origin("https://evil.example/x/secret"));
+    event(&home, &secret, "PostToolUse", "s-evil", edit);
+    let launch = json!({ "prompt": "what about the launch in spring" });
+    event(&home, &secret, "UserPromptSubmit", "s-evil", launch);
+    let seen = seen_from(&home, &secret, "nothing");
+    assert!(!seen.contains("zebrafish"), "{seen}");
+}
+
 /// @a_worktree_is_named_by_its_repository
 #[test]
 fn a_directory_that_points_into_the_private_repository_is_a_separate_project() {

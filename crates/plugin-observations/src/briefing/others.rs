@@ -241,6 +241,10 @@ pub(super) fn add(writer: &mut SectionWriter<'_>, elsewhere: &[i64]) -> Result<(
         let Some(reason) = relation(writer, own.as_ref(), &project, &sessions, &words)? else {
             continue;
         };
+        // Another directory was put where that project was: this one must not get anything of it.
+        if projects::began_at(brief.rx, project.id, &writer.work.roots)? {
+            continue;
+        }
         if let Some(row) =
             row(brief, &project, &sessions, other_projects(limits::BRIEFING_OTHERS_MAX))?
         {
@@ -313,14 +317,16 @@ fn relation(
     let root = project.root.as_deref().map(|root| format!("{}/", root.trim_end_matches('/')));
     let is_theirs = |seen: &Observation| {
         let path = seen.file_path.as_deref().unwrap_or_default();
-        root.as_deref().is_some_and(|root| path.starts_with(root)) && !writer.work.holds(path)
+        is_below(root.as_deref(), path) && !writer.work.holds(path)
     };
     if writer.work.edits.iter().any(is_theirs) {
         return Ok(Some("files of it were edited from here".to_owned()));
     }
     let most = limits::BRIEFING_READ_OF_OTHERS;
     let theirs = observations::edited_paths(writer.brief.rx, project.id, most)?;
-    if theirs.iter().any(|path| writer.work.holds(path)) {
+    // A nested project, or one that was at this path before, edited its own files.
+    let is_ours = |path: &&String| writer.work.holds(path) && !is_below(root.as_deref(), path);
+    if theirs.iter().any(|path| is_ours(&path)) {
         return Ok(Some("files of this project were edited from there".to_owned()));
     }
     for session in sessions {
@@ -337,6 +343,10 @@ fn relation(
 fn is_widespread(brief: &BriefingReader<'_>, stem: &str) -> Result<bool, OpError> {
     let using = passages::projects_with(brief.rx, stem)?;
     Ok(using >= WIDESPREAD_MIN && using * WIDESPREAD_SHARE >= projects::ids(brief.rx)?.len())
+}
+
+fn is_below(folder: Option<&str>, path: &str) -> bool {
+    folder.is_some_and(|folder| path.starts_with(folder))
 }
 
 fn newest_edits(brief: &BriefingReader<'_>, project: i64) -> Result<Vec<Observation>, OpError> {

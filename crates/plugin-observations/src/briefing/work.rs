@@ -23,7 +23,7 @@ pub(super) struct RecentWork {
     pub(super) prompts: Vec<Prompt>,
     /// The agent's own answers, without those of subagents and those that failed.
     pub(super) answers: Vec<Observation>,
-    roots: Vec<String>,
+    pub(super) roots: Vec<String>,
 }
 
 impl RecentWork {

@@ -119,6 +119,74 @@ fn another_repository_at_a_known_path_is_another_project() {
     assert_eq!(of_private.aliases, [REMOTE]);
 }
 
+/// @project_replaced
+#[test]
+fn a_directory_without_a_remote_in_the_place_of_a_known_repository_is_another_project() {
+    let opening = Home::new().open();
+    let at = |remote, directories: &[&str]| made(facts(remote, Some("/w/app"), "app"), directories);
+    let private = resolve(&opening, at(Some(REMOTE), &["made:1-a", "made:2-a"]));
+    assert_eq!(resolve(&opening, at(None, &["made:1-a", "made:2-a"])).id, private.id, "no remote");
+    assert_eq!(resolve(&opening, at(None, &[])).id, private.id, "the directory is gone");
+    let unpacked = resolve(&opening, at(None, &["made:3-b"]));
+    assert_ne!(unpacked.id, private.id);
+    assert_eq!(unpacked.key, "/w/app#made:3-b");
+    assert_eq!(resolve(&opening, at(None, &["made:4-c"])).id, unpacked.id, "known by its path");
+    assert_eq!(resolve(&opening, at(Some(REMOTE), &["made:5-d", "made:6-d"])).id, private.id);
+    // It was moved away and back, and has lost its remote.
+    assert_eq!(resolve(&opening, at(None, &["made:1-a", "made:2-a"])).id, private.id);
+    let known = opening.store.read(|rx| projects::known(rx, &at(None, &["made:7-e"]))).unwrap();
+    assert_eq!(known.unwrap().id, unpacked.id);
+}
+
+/// @project_replaced
+#[test]
+fn a_repository_cloned_into_a_directory_that_was_another_one_is_another_project() {
+    let opening = Home::new().open();
+    let at = |remote, directories: &[&str]| made(facts(remote, Some("/w/app"), "app"), directories);
+    let plain = resolve(&opening, at(None, &["made:app"]));
+    let private = resolve(&opening, at(Some(REMOTE), &["made:git", "made:app"]));
+    assert_eq!((private.id, private.key.as_str()), (plain.id, "/w/app"));
+    let foreign = resolve(&opening, at(Some("evil.example/x"), &["made:git-2", "made:app"]));
+    assert_ne!(foreign.id, private.id);
+    let keyless = resolve(&opening, at(None, &["made:git-3", "made:app"]));
+    assert!(keyless.id != private.id && keyless.id != foreign.id, "{keyless:?}");
+    let found = opening.store.read(|rx| projects::find(rx, "project:///w/app")).unwrap();
+    assert_eq!(found, [private], "its key is exact");
+}
+
+/// @session_in_a_replaced_directory
+#[test]
+fn a_session_in_a_replaced_directory_continues_in_the_other_project() {
+    let opening = Home::new().open();
+    let one = resolve(&opening, facts(Some(REMOTE), Some("/w/app"), "app"));
+    let two = resolve(&opening, facts(Some("evil.example/x"), Some("/w/app"), "app"));
+    let see = |project: i64, root: &'static str| {
+        write(&opening, move |tx| {
+            let here = crate::sessions::Sighting {
+                name: "s",
+                agent: "codex",
+                project,
+                root: Some(root),
+                at: NOW,
+                starts: false,
+            };
+            let seen = crate::sessions::touch(tx, &here)?;
+            Ok((seen.id, seen.project, seen.new))
+        })
+    };
+    let first = see(one.id, "/w/app");
+    assert_eq!(see(two.id, "/w/other").0, first.0, "a session may work elsewhere");
+    let second = see(two.id, "/w/app");
+    assert_eq!((second.1, second.2), (two.id, true));
+    assert_eq!(see(two.id, "/w/app").0, second.0);
+    // A late event of the first part.
+    assert_eq!(see(one.id, "/w/app").0, first.0);
+    assert_eq!(see(two.id, "/w/app").0, second.0);
+    let of = |name: &str| opening.store.read(|rx| crate::sessions::id_of(rx, name)).unwrap();
+    assert_eq!(of("s"), Some(second.0));
+    assert_eq!(of(&format!("s~{}", one.id)), Some(first.0));
+}
+
 /// @project_lost_aliases
 #[test]
 fn a_project_is_found_by_its_key_when_the_rows_that_lead_to_it_are_lost() {
