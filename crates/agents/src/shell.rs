@@ -26,6 +26,8 @@ pub struct Simple {
     /// Whether its standard output is not part of the output of the line: redirected to a file, a pipe or a
     /// substitution, or printed in the background.
     pub hidden: bool,
+    /// Whether its standard output goes through a pipe whose end is part of the output of the line.
+    pub piped: bool,
     /// Whether its standard output goes into a file other than `/dev/null`.
     pub to_file: bool,
 }
@@ -84,6 +86,7 @@ impl Simple {
     fn stays_inside(&mut self) {
         self.decides = false;
         self.hidden = true;
+        self.piped = false;
     }
 
     /// What git is told to do, if it is git and is told anything.

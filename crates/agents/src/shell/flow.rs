@@ -129,15 +129,22 @@ impl Flow {
     /// Sets `decides` and `hidden` of all commands in the list.
     pub(super) fn settle(&self, found: &mut [Simple], mut strict: Strict) {
         let mut marks = Marks { found };
-        marks.list(&self.parts, Fate { decides: !self.branches, hidden: false }, &mut strict, 0);
+        marks.list(
+            &self.parts,
+            Fate { decides: !self.branches, ..Fate::default() },
+            &mut strict,
+            0,
+        );
     }
 }
 
-/// Whether commands at a position decide the exit code, and whether their output is hidden.
-#[derive(Clone, Copy)]
+/// Whether commands at a position decide the exit code, whether their output is hidden, and whether it is
+/// hidden by a pipe only.
+#[derive(Clone, Copy, Default)]
 struct Fate {
     decides: bool,
     hidden: bool,
+    piped: bool,
 }
 
 struct Marks<'a> {
@@ -162,6 +169,7 @@ impl Marks<'_> {
             let fate = Fate {
                 decides: fate.decides && counts && !background,
                 hidden: fate.hidden || background,
+                piped: fate.piped && !background,
             };
             self.chain(chain, fate, strict, depth);
             self.set(chain, strict);
@@ -179,10 +187,13 @@ impl Marks<'_> {
             let negated = matches!(pipeline.first(), Some(Part::Not));
             let stages = split(pipeline, |joint| joint == Joint::Pipe);
             let last = stages.len() - 1;
+            let is_shown = stages.last().is_some_and(|(stage, _)| !is_redirected(stage))
+                && (fate.piped || !fate.hidden);
             for (place, (stage, _)) in stages.into_iter().enumerate() {
                 let fate = Fate {
                     decides: fate.decides && !negated && (place == last || strict.pipefail),
                     hidden: fate.hidden || place < last,
+                    piped: is_shown && (fate.piped || place < last),
                 };
                 self.stage(stage, fate, strict, depth);
             }
@@ -190,8 +201,9 @@ impl Marks<'_> {
     }
 
     fn stage(&mut self, stage: &[Part], fate: Fate, strict: &mut Strict, depth: usize) {
-        let redirected = stage.iter().any(|part| matches!(part, Part::Redirected));
-        let fate = Fate { hidden: fate.hidden || redirected, ..fate };
+        let redirected = is_redirected(stage);
+        let hidden = fate.hidden || redirected;
+        let fate = Fate { hidden, piped: fate.piped && !redirected, ..fate };
         let open = stage.iter().position(|part| matches!(part, Part::Open));
         let close = stage.iter().rposition(|part| matches!(part, Part::Close));
         match (open, close) {
@@ -208,6 +220,10 @@ impl Marks<'_> {
             let Part::Command(range) = part else { continue };
             for command in &mut self.found[range.clone()] {
                 command.decides &= fate.decides;
+                command.piped = match command.hidden {
+                    true => command.piped && (fate.piped || !fate.hidden),
+                    false => fate.piped,
+                };
                 command.hidden |= fate.hidden;
             }
         }
@@ -253,6 +269,10 @@ impl Marks<'_> {
             _ => None,
         }
     }
+}
+
+fn is_redirected(stage: &[Part]) -> bool {
+    stage.iter().any(|part| matches!(part, Part::Redirected))
 }
 
 /// Splits at the operators that `ends` accepts, outside of groups; each piece comes with the operator after it.

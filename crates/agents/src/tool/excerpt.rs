@@ -24,7 +24,11 @@ pub(super) fn of(text: &str, max_chars: usize) -> String {
         true => Cow::Borrowed(first.as_str()),
         false => Cow::Owned(guard::safe_end(&text).into_inner()),
     };
-    let middle = telling(&first, &last, max_chars / 2);
+    let between = match is_whole {
+        true => None,
+        false => first_between(&text),
+    };
+    let middle = telling(&first, &last, between, max_chars / 2);
     let rest = max_chars - middle.chars().count();
     let mut excerpt: String = first.chars().take(rest / 2 - 1).collect();
     excerpt.push('…');
@@ -37,7 +41,7 @@ pub(super) fn of(text: &str, max_chars: usize) -> String {
 
 /// The first and the last line that say what went wrong, if head and tail would not include them; each as
 /// separate lines.
-fn telling(first: &str, last: &str, half: usize) -> String {
+fn telling(first: &str, last: &str, between: Option<String>, half: usize) -> String {
     let after_head = first.char_indices().nth(half).map_or(first.len(), |(at, _)| at);
     let before_tail = last.char_indices().rev().nth(half).map_or(0, |(at, _)| at);
     let at_first = places(first).next();
@@ -46,6 +50,9 @@ fn telling(first: &str, last: &str, half: usize) -> String {
     // Lines in the first or last quarter are part of head or tail anyway.
     if let Some(at) = at_first.filter(|at| at + TELLING_CHARS_MAX > after_head / 2) {
         found.push(with_next(first, at));
+    }
+    if at_first.is_none() {
+        found.extend(between);
     }
     if let Some(at) = at_last.filter(|at| *at < before_tail + (last.len() - before_tail) / 2) {
         let lines = with_next(last, at);
@@ -57,6 +64,22 @@ fn telling(first: &str, last: &str, half: usize) -> String {
         true => String::new(),
         false => format!("\n{}\n…\n", found.join("\n…\n")),
     }
+}
+
+/// The first line that says what went wrong in the part of a long text that is in neither end, redacted. Enough around it
+/// is redacted with it to recognise a secret that spans several lines.
+fn first_between(text: &str) -> Option<String> {
+    const AROUND: usize = 2 * 1024;
+    let from = text.floor_char_boundary(limits::CAPTURED_BYTES_MAX);
+    let until = text.ceil_char_boundary(text.len().saturating_sub(limits::CAPTURED_BYTES_MAX));
+    let from = text[..from].rfind('\n').map_or(from, |at| at + 1);
+    let at = from + places(text.get(from..until)?).next()?;
+    let start = text.floor_char_boundary(at.saturating_sub(AROUND));
+    // The window begins with a whole line.
+    let start = text[start..at].find('\n').map_or(at, |next| start + next + 1);
+    let window = guard::safe(&text[start..text.ceil_char_boundary(text.len().min(at + AROUND))]);
+    let at = places(&window).next()?;
+    Some(with_next(&window, at))
 }
 
 /// Offsets of the lines that say what went wrong.

@@ -35,20 +35,25 @@ pub(super) enum GitReport {
 }
 
 /// Git, and programs that print no messages of their own.
-const SILENT: &[&str] = &["git", "cd", "export", "set", "tail", "head", "cat", "true"];
+const SILENT: &[&str] =
+    &["git", "cd", "export", "set", "tail", "head", "cat", "true", ":", "echo", "sleep", "tee"];
+
+/// Git commands that print the statistics of commits or working trees, in the form that a new commit has too.
+const SHOWS_STATISTICS: &[&str] =
+    &["diff", "show", "log", "merge", "pull", "stash", "rebase", "cherry-pick", "revert", "am"];
 
 /// Reads whether a commit was made. Git prints its hash in brackets, unless it is quiet or its output is
-/// redirected.
+/// redirected. A pipe (`| tail -5`) hides the exit code, but its end is visible, and so is that line.
 pub(super) fn committed(commands: &[Simple], texts: &[&str]) -> GitReport {
     let Some(commit) = commands.iter().rfind(|command| command.is_git("commit")) else {
         return GitReport::NotDone;
     };
     let lines = || texts.iter().flat_map(|text| guard::looked_at(text).lines());
-    let made = |line: &str| {
-        commit_header(line).is_some()
-            || line.starts_with(" create mode ")
-            || line.starts_with(' ') && line.contains(" changed, ")
-    };
+    let has_other_statistics = commands.iter().any(|command| {
+        command.git_command().is_some_and(|command| SHOWS_STATISTICS.contains(&command))
+    });
+    let made =
+        |line: &str| commit_header(line).is_some() || !has_other_statistics && is_statistic(line);
     // Git names the commit after its hooks ran, so errors that the hooks printed did not stop it.
     if lines().any(made) {
         return GitReport::Done;
@@ -56,10 +61,12 @@ pub(super) fn committed(commands: &[Simple], texts: &[&str]) -> GitReport {
     let hook = |line: &str| {
         line.starts_with("- hook id: ") || line.starts_with("husky - ") && line.contains("fail")
     };
-    // `error: …` may come from another program in the line.
-    let is_alone = commands.iter().all(|command| SILENT.contains(&command.program.as_str()));
+    let is_alone = is_alone(commands);
     let stopped = |line: &str| {
-        line.starts_with("fatal: ") || is_alone && line.starts_with("error: ") || hook(line)
+        line.starts_with("fatal: ")
+            || is_alone && line.starts_with("error: ")
+            || line.starts_with("Aborting commit")
+            || hook(line)
     };
     if lines().any(stopped) {
         return GitReport::Failed;
@@ -68,33 +75,82 @@ pub(super) fn committed(commands: &[Simple], texts: &[&str]) -> GitReport {
     if lines().any(|line| idle.iter().any(|start| line.starts_with(start))) {
         return GitReport::NotDone;
     }
-    match commit.hidden || is_quiet(&commit.args) {
+    let is_redirected = commit.hidden && !commit.piped;
+    match is_redirected || is_quiet(commit, "commit") {
         true => GitReport::Unheard,
         false => GitReport::NotDone,
     }
 }
 
-/// Reads whether a push was refused.
-pub(super) fn pushed(texts: &[&str]) -> GitReport {
-    let lines = || texts.iter().flat_map(|text| guard::looked_at(text).lines());
-    let refused = |line: &str| {
-        line.starts_with(" ! [rejected]")
-            || line.starts_with(" ! [remote rejected]")
-            || line.starts_with("error: failed to push ")
-            || line.starts_with("error: src refspec ")
-            || line.starts_with("fatal: ")
+/// Whether no other program of the line prints messages, so that `error: …` comes from git.
+fn is_alone(commands: &[Simple]) -> bool {
+    commands.iter().all(|command| SILENT.contains(&command.program.as_str()))
+}
+
+/// Lines below the name of a new commit: ` 2 files changed, 3 insertions(+)`, ` create mode 100644 path`.
+fn is_statistic(line: &str) -> bool {
+    let Some(rest) = line.strip_prefix(' ') else { return false };
+    let modes = ["create mode ", "delete mode ", "mode change ", "rename ", "rewrite ", "copy "];
+    let counted = rest.split_once(' ').is_some_and(|(count, rest)| {
+        count.bytes().all(|byte| byte.is_ascii_digit())
+            && (rest.starts_with("file changed, ") || rest.starts_with("files changed, "))
+    });
+    counted || modes.iter().any(|mode| rest.starts_with(mode))
+}
+
+/// Reads whether a push was made or refused. Git prints one line per branch, unless it is quiet.
+pub(super) fn pushed(commands: &[Simple], texts: &[&str]) -> GitReport {
+    const REFUSED: &[&str] = &[
+        " ! [rejected]",
+        " ! [remote rejected]",
+        "error: failed to push ",
+        "error: src refspec ",
+        "fatal: ",
+        "hint: Updates were rejected because ",
+        "hint: See the 'Note about fast-forwards' ",
+        "Please make sure you have the correct access rights",
+        "and the repository exists.",
+        "ERROR: Repository not found",
+        "ERROR: Permission to ",
+    ];
+    let Some(push) = commands.iter().rfind(|command| command.is_git("push")) else {
+        return GitReport::NotDone;
     };
-    let done = |line: &str| line.starts_with("To ") || line.starts_with("Everything up-to-date");
-    match () {
-        () if lines().any(refused) => GitReport::Failed,
-        () if lines().any(done) => GitReport::Done,
-        () => GitReport::Unheard,
+    let lines = || texts.iter().flat_map(|text| guard::looked_at(text).lines());
+    let is_alone = is_alone(commands);
+    let refused = |line: &str| {
+        REFUSED.iter().any(|start| line.starts_with(start))
+            || line.contains("Could not read from remote repository")
+            || is_alone && line.starts_with("error: ")
+    };
+    if lines().any(refused) {
+        return GitReport::Failed;
+    }
+    let updated = |line: &str| {
+        let is_ref = [" * [new ", " - [deleted]", " + ", " = [up to date]", "   "];
+        is_ref.iter().any(|start| line.starts_with(start))
+            && (line.contains(" -> ") || line.starts_with(" - [deleted]"))
+    };
+    let done = |line: &str| {
+        line.starts_with("To ")
+            || line.starts_with("Everything up-to-date")
+            || updated(line)
+            || line.contains(" set up to track ")
+    };
+    if lines().any(done) {
+        return GitReport::Done;
+    }
+    let is_redirected = push.hidden && !push.piped;
+    let is_silent = lines().all(|line| line.trim().is_empty());
+    match is_silent || is_redirected || is_quiet(push, "push") {
+        true => GitReport::Unheard,
+        false => GitReport::NotDone,
     }
 }
 
-/// Whether a commit is run with `-q` or `--quiet`, also as one of several short options (`-aqm`).
-fn is_quiet(args: &[String]) -> bool {
-    let options = args.iter().skip_while(|arg| *arg != "commit").skip(1);
+/// Whether this command of git is run with `-q` or `--quiet`, also as one of several short options (`-aqm`).
+fn is_quiet(simple: &Simple, command: &str) -> bool {
+    let options = simple.args.iter().skip_while(|arg| *arg != command).skip(1);
     let mut options = options.take_while(|arg| *arg != "--");
     options.any(|arg| {
         let flags = arg.strip_prefix('-').filter(|flags| !flags.starts_with('-'));

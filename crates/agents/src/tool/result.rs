@@ -118,28 +118,37 @@ fn printed_exit(commands: &[Simple], run: usize, texts: &[&str]) -> Option<i64> 
     texts.iter().rev().find_map(|text| text.lines().rev().find_map(code))
 }
 
-/// Turns a commit or push that did not happen into a plain command. One that was interrupted or continues in
-/// the background counts only if git reported it.
+/// Turns a commit or push that did not happen into a plain command with an unknown result. One that was
+/// interrupted or continues in the background counts only if git reported it.
 fn settle_git(draft: &mut Draft, outcome: &mut Outcome<'_>, is_open: bool) {
-    let (word, report) = match draft.obs_type {
-        ObsType::GitCommit => ("commit", git::committed(&draft.commands, &outcome.texts)),
-        ObsType::GitPush => ("push", git::pushed(&outcome.texts)),
-        _ => return,
-    };
-    let last = draft.commands.iter().rfind(|command| command.is_git(word));
-    let decides = last.is_some_and(|command| command.decides);
-    let is_settled = outcome.succeeded && decides && !is_open;
-    match report {
-        GitReport::Done => {}
-        // The exit code is more reliable than the output.
-        _ if is_settled => {}
-        GitReport::Unheard if !is_open => {}
-        GitReport::Failed => outcome.failed = true,
-        GitReport::NotDone | GitReport::Unheard => {
-            let others: Vec<Simple> =
-                draft.commands.iter().filter(|command| !command.is_git(word)).cloned().collect();
-            draft.obs_type = run::obs_type(&others);
-            git::forget(&mut draft.metadata);
+    let mut rest = draft.commands.clone();
+    // A line that did not push may still have made a commit.
+    loop {
+        let (word, report) = match draft.obs_type {
+            ObsType::GitCommit => ("commit", git::committed(&draft.commands, &outcome.texts)),
+            ObsType::GitPush => ("push", git::pushed(&draft.commands, &outcome.texts)),
+            _ => return,
+        };
+        let last = draft.commands.iter().rfind(|command| command.is_git(word));
+        let own_exit = last.is_some_and(|command| command.decides);
+        let is_settled = outcome.succeeded && own_exit && !is_open;
+        match report {
+            GitReport::Done => return,
+            // The exit code is more reliable than the output.
+            _ if is_settled => return,
+            GitReport::Unheard if !is_open => return,
+            GitReport::Failed => {
+                outcome.failed = true;
+                return;
+            }
+            GitReport::NotDone | GitReport::Unheard => {
+                rest.retain(|command| !command.is_git(word));
+                draft.obs_type = run::obs_type(&rest);
+                git::forget(&mut draft.metadata);
+                // Such a line is not the one that worked after a failure.
+                let unknown = || described(Verdict::Unknown, own_exit, Tally::default());
+                draft.metadata.entry("run").or_insert_with(unknown);
+            }
         }
     }
 }

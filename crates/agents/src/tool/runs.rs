@@ -169,6 +169,7 @@ const ROWS: &[(Kind, &[&str], Words)] = &[
         ],
         Words::Any,
     ),
+    (Kind::Build, &["ruff"], Words::First(&["check"])),
 ];
 
 /// Options, before the words that decide, that take the next word.
@@ -297,6 +298,20 @@ fn words(args: &[String]) -> Vec<&str> {
     words
 }
 
+/// The program and the arguments that a command comes to: of `uv run python a.py` those of `python`.
+pub(super) fn own_command(command: &Simple) -> (&str, &[String]) {
+    let (mut program, mut args) = (command.program.as_str(), command.args.as_slice());
+    for _ in 0..RUNNERS_MAX {
+        // `python a.py` and `npm run x` report failures themselves.
+        if matches!(program, "python" | "python3" | "py" | "npm" | "pnpm" | "yarn" | "bun") {
+            break;
+        }
+        let Some(behind) = behind_runner(program, args) else { break };
+        (program, args) = behind;
+    }
+    (program, args)
+}
+
 /// The command that another one runs: `npx jest`, `uv run pytest`, `python -m pytest`.
 fn behind_runner<'a>(program: &str, args: &'a [String]) -> Option<(&'a str, &'a [String])> {
     let first = args.iter().position(|arg| !arg.starts_with('-'))?;
@@ -374,6 +389,8 @@ mod tests {
             ("node --test --test-reporter=spec", "test node"),
             ("node server.js --test", ""),
             ("npx eslint src", "build eslint"),
+            ("uvx ruff check .", "build ruff check"),
+            ("ruff format .", ""),
             ("npm run lint", "build npm lint"),
             ("cargo run", ""),
             ("cargo --version", ""),

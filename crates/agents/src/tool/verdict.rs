@@ -115,6 +115,7 @@ struct Reading<'a> {
     tap: scripts::Tap,
     block: scripts::Block,
     go: suites::GoLines,
+    libtest: suites::Libtest,
     last: String,
 }
 
@@ -131,6 +132,7 @@ pub(super) fn read(kind: Kind, program: &str, texts: &[&str]) -> RunReport {
         tap: scripts::Tap::default(),
         block: scripts::Block::default(),
         go: suites::GoLines::default(),
+        libtest: suites::Libtest::default(),
         last: String::new(),
     };
     for text in texts {

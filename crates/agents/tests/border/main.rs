@@ -6,6 +6,7 @@ mod answers;
 mod documented;
 mod hostile;
 mod members;
+mod plain_failures;
 mod replay;
 mod results;
 mod secrets;

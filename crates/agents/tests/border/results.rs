@@ -11,13 +11,13 @@ const RED: &str = "running 3 tests\ntest a ... ok\ntest b ... FAILED\n\nthread '
 const GREEN: &str = "error: only a log line\ntest failed_login ... ok\ntest result: ok. 2 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n";
 
 /// A command of Claude Code that it reports as a success: its exit code was 0.
-fn claude(command: &str, output: &str) -> ToolUse {
+pub(crate) fn claude(command: &str, output: &str) -> ToolUse {
     let response = json!({"stdout": output, "stderr": "", "interrupted": false});
     used("claude-code", "PostToolUse", "Bash", json!({"command": command}), response)
 }
 
 /// A command of Codex, which reports no exit code.
-fn codex(command: &str, output: &str) -> ToolUse {
+pub(crate) fn codex(command: &str, output: &str) -> ToolUse {
     used("codex", "PostToolUse", "Bash", json!({"command": command}), json!(output))
 }
 
@@ -147,7 +147,24 @@ fn a_commit_that_git_did_not_make_is_not_recorded_as_one() {
             " 1 file changed, 2 insertions(+)\n",
             "git_commit",
         ),
-        ("git commit -m 'fix it' | tail -1", "lint ok\n", "git_commit"),
+        // A pipe hides the exit code, not the output: without its name there is no commit.
+        ("git commit -m 'fix it' 2>&1 | tail -5", "lint: 3 problems\n", "command"),
+        ("git commit -am 'fix it' 2>&1 | tail -3; git status", "lint: 3 problems\n", "command"),
+        ("bash -c \"git commit -m 'fix it' 2>&1 | tail -3\"", "lint: 3 problems\n", "command"),
+        ("(git commit -m 'fix it') | tail -1; echo done", "lint: 3 problems\ndone\n", "command"),
+        ("git commit -m 'fix it' | tail -1", "no changes added to commit\n", "command"),
+        (
+            "git commit -m 'fix it' | tail -1; git show --stat | tail -1",
+            "lint: 3 problems\n 1 file changed, 2 insertions(+)\n",
+            "command",
+        ),
+        ("git commit -m 'fix it' | tail -1", " rename a.rs => b.rs (100%)\n", "git_commit"),
+        ("git commit -m 'fix it' 2>&1 | tail -5 > log", "", "git_commit"),
+        (
+            "git commit -m 'fix it'; echo $?",
+            "error: gpg failed to sign the data\n128\n",
+            "command_error",
+        ),
         ("git commit -m 'fix it' > /dev/null", "", "git_commit"),
         ("git commit -m 'fix it'", "error: lint warned\n[main 1a2b3c4] fix it\n", "git_commit"),
         ("git commit -m 'fix it'", "", "command"),
@@ -177,6 +194,10 @@ fn a_commit_that_git_did_not_make_is_not_recorded_as_one() {
         let has_message = tool.metadata.get("commit_message").is_some();
         assert_eq!(has_message, kind == "git_commit", "{command}: {output}");
         assert!(kind == "git_commit" || tool.metadata.get("commit_hash").is_none());
+        // A commit that was not made is not taken for the run that worked after a failure.
+        let result = tool.metadata.get("run").map(|run| &run["result"]);
+        let expected = matches!(kind, "command" | "github").then(|| json!("unknown"));
+        assert_eq!(result, expected.as_ref(), "{command}: {output}");
     }
     // Claude Code reports failures, so an exit code of 0 is trusted.
     assert_eq!(claude("git commit -m 'fix it'", "").obs_type, ObsType::GitCommit);
@@ -206,6 +227,45 @@ fn a_push_that_was_refused_is_a_failure() {
         let tool = codex("git push", output);
         let kind = if failed { ObsType::CommandError } else { ObsType::GitPush };
         assert_eq!((tool.obs_type, tool.failed), (kind, failed), "{output}");
+    }
+    let piped = "git push origin main 2>&1 | tail -2";
+    let table = [
+        (piped, "   a1b2c3d..e4f5a6b  main -> main\n", "git_push"),
+        (
+            piped,
+            " * [new branch]      main -> main\nbranch 'main' set up to track 'origin/main'.\n",
+            "git_push",
+        ),
+        (
+            piped,
+            "Please make sure you have the correct access rights\nand the repository exists.\n",
+            "command_error",
+        ),
+        (piped, "fatal: Could not read from remote repository.\n", "command_error"),
+        (piped, "error: failed to push some refs to 'host:r.git'\n", "command_error"),
+        (
+            piped,
+            "hint: See the 'Note about fast-forwards' in 'git push --help' for details.\n",
+            "command_error",
+        ),
+        // What a hook said, and nothing of git.
+        (piped, "2 tests are red\n", "command"),
+        ("git push -q 2>&1 | tail -2", "", "git_push"),
+        ("git push", "", "git_push"),
+        // The commit before such a push is one only if git named it.
+        (
+            "git commit -m x 2>&1 | tail -1; git push 2>&1 | tail -1",
+            "lint: 1\n2 tests are red\n",
+            "command",
+        ),
+        (
+            "git commit -m x 2>&1 | head -1; git push 2>&1 | tail -1",
+            "[main 1a2b3c4] x\n2 tests are red\n",
+            "git_commit",
+        ),
+    ];
+    for (command, output, kind) in table {
+        assert_eq!(codex(command, output).obs_type.word(), kind, "{command}: {output}");
     }
 }
 
@@ -249,6 +309,11 @@ fn an_error_keeps_its_head_its_tail_and_the_lines_that_matter() {
         assert!(error.contains(line), "{line}: {error}");
     }
     assert!(!error.contains(token) && !error.contains('\u{1b}'), "{error}");
+    // The only error may be in the middle, far from both ends.
+    let error = error_of(&format!("{far}{panic}{far}"));
+    assert!(error.chars().count() <= 2_000);
+    assert!(error.contains("thread 'a' panicked at src/x.rs:1:2:\ntoken "), "{error}");
+    assert!(!error.contains(token), "{error}");
 }
 
 /// @capture_shortened

@@ -93,6 +93,40 @@ fn a_commit_that_failed_in_codex_is_neither_a_commit_nor_completed() {
     assert_eq!(summary["notes"], json!([fatal]), "{summary}");
 }
 
+/// @capture_no_commit
+/// @obs_summary_completed
+#[test]
+fn a_commit_that_a_hook_refused_behind_a_pipe_is_nowhere_a_success() {
+    let home = home();
+    let _daemon = home.daemon();
+    let answer = |output: &str| json!({"stdout": output, "stderr": ""});
+    let prompt = json!({"session_id": "s-1", "cwd": home.path(""), "hook_event_name": "UserPromptSubmit",
+        "prompt": "commit the lint rules and push them"});
+    home.hook("UserPromptSubmit", &prompt);
+    let table = [
+        ("git commit -m 'lint: rules' 2>&1 | tail -5", "error: gpg failed to sign the data\n"),
+        ("git commit -m 'lint: rules' 2>&1 | tail -5", "lint: 3 problems\n"),
+        ("git commit -m 'lint: again' 2>&1 | tail -1", "no changes added to commit\n"),
+        ("git push origin main 2>&1 | tail -1", "and the repository exists.\n"),
+        ("make deploy 2>&1 | tail -1", "make: *** [Makefile:4: deploy] Error 1\n"),
+    ];
+    for (command, output) in table {
+        ran(&home, "claude-code", "s-1", command, &answer(output));
+    }
+    let kinds: Vec<String> = records(&home, "s-1").into_iter().map(|(kind, _)| kind).collect();
+    assert_eq!(
+        kinds,
+        ["command_error", "command", "command", "command_error", "command_error"],
+        "{kinds:?}"
+    );
+    let end = json!({ "session_id": "s-1", "cwd": home.path(""), "hook_event_name": "Stop" });
+    home.hook("Stop", &end);
+    let summaries = home.call("session_summaries", &json!({ "project": "*" }));
+    assert_eq!(summaries["results"][0]["summary"]["completed"], json!([]), "{summaries}");
+    let briefing = home.call("briefing", &json!({ "project": "*" })).to_string();
+    assert!(!briefing.contains("worked: `git commit"), "{briefing}");
+}
+
 /// @capture_shortened
 #[test]
 fn the_counts_at_the_end_of_a_five_megabyte_output_are_recorded() {

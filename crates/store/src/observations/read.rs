@@ -199,11 +199,14 @@ fn summary(rx: &Rx<'_>, id: i64) -> Result<Option<Observation>, OpError> {
     }))
 }
 
-/// The first later run of a command in its session that worked; none if there is none.
+/// The first later run of a command in its session that worked; none if there is none. A run with an unknown
+/// result, such as a commit that git did not make, is not one that worked.
 pub fn worked_later(rx: &Rx<'_>, failed: &Observation) -> Result<Option<i64>, OpError> {
     const WORKED: &str = "SELECT id FROM observations \
          WHERE session = (SELECT id FROM sessions WHERE name = ?1) AND at > ?2 \
-         AND kind = 'command' AND failed = 0 AND content = ?3 ORDER BY at, id LIMIT 1";
+         AND kind IN ('command', 'git_commit', 'git_push', 'github') AND failed = 0 AND content = ?3 \
+         AND CASE WHEN json_valid(metadata) THEN json_extract(metadata, '$.run.result') END \
+         IS NOT 'unknown' ORDER BY at, id LIMIT 1";
     let values = params![failed.session_id, failed.at_ms, failed.content];
     rx.sql(|db| db.prepare_cached(WORKED)?.query_row(values, |row| row.cell(0)).optional())
 }

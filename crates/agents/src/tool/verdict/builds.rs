@@ -30,7 +30,29 @@ const CARGO: &[&str] = &[
     "aborting due to ",
     "linking with ",
     "manifest path ",
+    "the package '",
+    "the package `",
+    "none of the selected packages contain",
+    "failed to load source for dependency",
+    "failed to read `",
+    "failed to resolve ",
+    "failed to download ",
+    "the lock file ",
+    "cannot update the lock file ",
+    "unrecognized subcommand ",
+    "the following required arguments were not provided",
+    "a bin target must be available for `cargo run`",
+    "`cargo run` could not determine which binary to run",
+    "toolchain '",
 ];
+
+/// Whether cargo or rustc print this after `error: ` only if they fail.
+pub(super) fn is_cargo_failure(message: &str) -> bool {
+    let targets = number(message).is_some_and(|(_, rest)| {
+        rest.starts_with(" target failed:") || rest.starts_with(" targets failed:")
+    });
+    targets || CARGO.iter().any(|start| message.starts_with(start))
+}
 
 /// The word `error` in the languages of gcc and make.
 const ERROR_WORDS: &[&str] = &[
@@ -64,6 +86,7 @@ pub(super) fn line(reading: &mut Reading<'_>, line: &str) {
     tsc(reading, line);
     linters(reading, line);
     make(reading, line);
+    images(reading, line);
     go(reading, line);
 }
 
@@ -73,10 +96,7 @@ fn errors(count: u64) -> Tally {
 
 fn cargo(reading: &mut Reading<'_>, line: &str) {
     if let Some(rest) = line.strip_prefix("error: ") {
-        let targets = number(rest).is_some_and(|(_, rest)| {
-            rest.starts_with(" target failed:") || rest.starts_with(" targets failed:")
-        });
-        reading.red |= targets || CARGO.iter().any(|start| rest.starts_with(start));
+        reading.red |= is_cargo_failure(rest);
         let known = rest.strip_prefix("could not compile ");
         let known = known.and_then(|rest| rest.split_once(" due to ")).map(|(_, rest)| rest);
         if let Some((count, rest)) = known.and_then(number)
@@ -159,6 +179,37 @@ fn tsc(reading: &mut Reading<'_>, line: &str) {
         reading.green |= count == 0;
         *tally(reading) = errors(count);
     }
+    if reading.program == "ruff" {
+        ruff(reading, line);
+    }
+}
+
+/// `Found 3 errors (2 fixed, 1 remaining).`, `All checks passed!`.
+fn ruff(reading: &mut Reading<'_>, line: &str) {
+    reading.green |= line == "All checks passed!";
+    reading.red |= line == "ruff failed";
+    let fixed = line.strip_prefix("Found ").and_then(|rest| rest.split_once(" fixed, "));
+    if let Some((count, rest)) = fixed.and_then(|(_, rest)| number(rest))
+        && rest == " remaining)."
+    {
+        reading.red |= count > 0;
+        reading.green |= count == 0;
+        *tally(reading) = errors(count);
+    }
+}
+
+/// Messages of docker, podman and buildah about a failed build.
+fn images(reading: &mut Reading<'_>, line: &str) {
+    if !matches!(reading.program, "docker" | "podman" | "buildah") {
+        return;
+    }
+    let step = line.starts_with("The command '") && line.contains("' returned a non-zero code: ");
+    reading.red |= step
+        || line.starts_with("ERROR: failed to solve")
+        || line.starts_with("ERROR: failed to build")
+        || line.starts_with("failed to solve: ")
+        || line.starts_with("Error response from daemon: ")
+        || line.starts_with("ERROR: Cannot connect to the Docker daemon at ");
 }
 
 fn tally<'r>(reading: &'r mut Reading<'_>) -> &'r mut Tally {

@@ -3,7 +3,7 @@
 //! `testdata/runs.jsonl` holds one run per line: `runner`, `command`, `exit` (of the run itself, even if
 //! the command hides it), `expected` (by the exit code; `unknown` if the output of a failed run is cut so
 //! that it does not show the failure), `output`, and `counts` where they were checked. `unseen` marks a
-//! quarter, chosen by a hash, that was held out while the readers were written; `documented` marks forms that
+//! quarter of the first 665, chosen by a hash, that was held out while the readers were written; `documented` marks forms that
 //! are taken from documentation because the program was not available. The readers never see the exit codes.
 
 use serde_json::{Value, json};

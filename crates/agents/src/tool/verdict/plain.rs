@@ -1,9 +1,14 @@
 //! Failures of commands that are neither tests nor builds, for lines whose exit code is hidden or not reported.
 //! Only a few messages count: those that only a failing program prints, and only if that program was run.
 
-use super::lines;
+use std::borrow::Cow;
+
+use super::builds::is_cargo_failure;
+use super::lines::{self, number};
 use super::python::names_exception;
+use super::scripts::is_node_version;
 use crate::shell::Simple;
+use crate::tool::runs;
 
 /// Prefixes of the messages with which a shell reports that it cannot run a command.
 const SHELLS: &[&str] = &["bash: ", "sh: ", "zsh: ", "/bin/sh: ", "/bin/bash: ", "/usr/bin/bash: "];
@@ -11,56 +16,127 @@ const SHELLS: &[&str] = &["bash: ", "sh: ", "zsh: ", "/bin/sh: ", "/bin/bash: ",
 /// Git commands that print file contents or messages.
 const GIT_SHOWS: &[&str] = &["show", "log", "diff", "grep", "blame", "cat-file", "archive"];
 
+/// Programs whose output is the contents of files, logs or other machines. It may hold any message.
+const SHOWS: &[&str] = &[
+    "cat",
+    "bat",
+    "less",
+    "more",
+    "head",
+    "tail",
+    "grep",
+    "egrep",
+    "fgrep",
+    "zgrep",
+    "rg",
+    "ag",
+    "sed",
+    "awk",
+    "jq",
+    "yq",
+    "diff",
+    "find",
+    "xargs",
+    "curl",
+    "wget",
+    "ssh",
+    "journalctl",
+    "gh",
+    "echo",
+    "printf",
+    "sqlite3",
+    "psql",
+    "strings",
+    "zcat",
+    "tee",
+    "sort",
+    "cut",
+    "nl",
+    "tac",
+    "rekindle",
+];
+
+/// Programs that print nothing of their own.
+const SILENT: &[&str] = &[
+    "cd", "pushd", "popd", "export", "set", "source", ".", "mkdir", "sleep", "true", ":", "rm",
+    "touch", "cp", "mv", "exit", "unset",
+];
+
+/// Programs that pass on what they get through a pipe.
+const FILTERS: &[&str] = &[
+    "tail", "head", "tee", "cat", "grep", "egrep", "fgrep", "rg", "sed", "awk", "sort", "uniq",
+    "cut", "tr", "less", "more",
+];
+
 /// Whether these commands failed according to their output.
 pub(crate) fn failed(commands: &[Simple], texts: &[&str]) -> bool {
     let shown: Vec<_> = texts.iter().flat_map(|text| lines::looked_at(text)).collect();
-    let all = || {
-        let lines = shown.iter().flat_map(|text| lines::of(text)).map(text::without_escapes);
-        lines.filter(|line| !line.trim().is_empty())
+    let lines = shown.iter().flat_map(|text| lines::of(text)).map(text::without_escapes);
+    let mut all: Vec<Cow<'_, str>> = lines.filter(|line| !line.trim().is_empty()).collect();
+    let Some(own) = own_programs(commands) else {
+        return not_found(commands, &all);
     };
-    let last = all().last();
-    let last = last.as_deref().unwrap_or_default().trim_end();
-    let Some(only) = only_program(commands) else { return not_found(commands, last) };
-    match only.program.as_str() {
-        "python" | "python3" | "py" => ends_with_traceback(all()),
-        "cargo" if only.args.first().is_some_and(|arg| arg == "run" || arg == "r") => {
-            let main =
-                |line: &str| line.starts_with("thread 'main' ") && line.contains(" panicked at ");
-            all().any(|line| main(&line))
-        }
-        "node" => last.starts_with("Node.js v") && !last.contains(' '),
-        "go" if only.args.first().is_some_and(|arg| arg == "run") => {
-            last.starts_with("exit status ")
-        }
-        // The contents that some git commands print may begin with `fatal: ` too.
-        "git" if !only.git_command().is_some_and(|command| GIT_SHOWS.contains(&command)) => {
-            let first = all().next();
-            let ends = [first.as_deref().unwrap_or_default(), last];
-            ends.iter().any(|line| line.starts_with("fatal: "))
-        }
-        _ => not_found(commands, last),
+    without_echoes(commands, &mut all);
+    if not_found(commands, &all) {
+        return true;
+    }
+    let Some(first) = own.first() else { return false };
+    let (program, args) = runs::own_command(first);
+    // A line with several programs (`npm install && node a.js`) is read for none of them.
+    if own.iter().any(|command| runs::own_command(command).0 != program) {
+        return false;
+    }
+    let said = Said { lines: &all };
+    match program {
+        "python" | "python3" | "py" => said.python(),
+        "cargo" => said.cargo(args),
+        "git" => said.git(&own),
+        _ if program.ends_with(".py") => said.python(),
+        _ if SHOWS.contains(&program) => false,
+        _ => said.other(program, args) || said.tap(),
     }
 }
 
-/// The only command of a line that prints something itself: the others are set-up (`cd`) or filters (`tail`).
-fn only_program(commands: &[Simple]) -> Option<&Simple> {
-    const SILENT: &[&str] = &["cd", "pushd", "export", "set", "source", ".", "mkdir", "sleep"];
-    const FILTERS: &[&str] = &["tail", "head", "tee", "cat"];
-    let mut only = None;
+/// The commands of a line that print something themselves, if the line shows nothing else: the others are set-up
+/// (`cd`), filters (`| tail`) or `echo`.
+fn own_programs(commands: &[Simple]) -> Option<Vec<&Simple>> {
+    let mut own: Vec<&Simple> = Vec::new();
     let mut is_piped = false;
     for command in commands {
         let name = command.program.as_str();
         let filters = is_piped && FILTERS.contains(&name);
-        if !filters && !SILENT.contains(&name) && only.replace(command).is_some() {
-            return None;
+        let echoes = !own.is_empty() && matches!(name, "echo" | "printf");
+        if !filters && !echoes && !SILENT.contains(&name) {
+            own.push(command);
         }
         is_piped = command.hidden;
     }
-    only
+    let shows = |command: &&Simple| SHOWS.contains(&command.program.as_str());
+    (own.len() < 2 || !own.iter().any(shows)).then_some(own)
+}
+
+/// Removes the lines at the end that an `echo` of the line printed.
+fn without_echoes(commands: &[Simple], lines: &mut Vec<Cow<'_, str>>) {
+    for echo in commands.iter().rev().filter(|command| command.program == "echo") {
+        let words = echo.args.iter().filter(|arg| !matches!(arg.as_str(), "-n" | "-e" | "-ne"));
+        let words: Vec<&str> = words.map(String::as_str).collect();
+        let words = words.join(" ");
+        let Some(last) = lines.last() else { return };
+        // The value of a variable is not known, but the words around it are.
+        let fixed = words.split(['$', '`']).next().unwrap_or_default().trim_end();
+        let is_it = match fixed.len() == words.trim_end().len() {
+            true => last.trim_end() == fixed,
+            false => last.starts_with(fixed),
+        };
+        if is_it {
+            lines.pop();
+        }
+    }
 }
 
 /// `bash: line 1: nosuch: command not found`, for one of the programs in the line.
-fn not_found(commands: &[Simple], last: &str) -> bool {
+fn not_found(commands: &[Simple], lines: &[Cow<'_, str>]) -> bool {
+    let last = lines.last().map(|line| line.trim_end()).unwrap_or_default();
     let by_shell = SHELLS.iter().any(|shell| last.starts_with(shell));
     let missing =
         last.strip_suffix(": command not found").or_else(|| last.strip_suffix(": not found"));
@@ -71,17 +147,174 @@ fn not_found(commands: &[Simple], last: &str) -> bool {
         })
 }
 
-/// Whether the output ends with a Python traceback.
-fn ends_with_traceback<'a>(lines: impl Iterator<Item = std::borrow::Cow<'a, str>>) -> bool {
-    let (mut open, mut ended) = (false, false);
-    for line in lines {
-        let line = line.trim_end();
-        match () {
-            () if line == "Traceback (most recent call last):" => (open, ended) = (true, false),
-            () if open && line.starts_with(' ') => {}
-            () if open => (open, ended) = (false, names_exception(line)),
-            () => ended = false,
+/// The lines that a program printed, without the empty ones.
+struct Said<'a> {
+    lines: &'a [Cow<'a, str>],
+}
+
+impl Said<'_> {
+    fn any(&self, is_it: impl Fn(&str) -> bool) -> bool {
+        self.lines.iter().any(|line| is_it(line.trim_end()))
+    }
+
+    fn first(&self) -> &str {
+        self.lines.first().map(|line| line.trim_end()).unwrap_or_default()
+    }
+
+    fn last(&self) -> &str {
+        self.lines.last().map(|line| line.trim_end()).unwrap_or_default()
+    }
+
+    fn begins(&self, starts: &[&str]) -> bool {
+        self.any(|line| starts.iter().any(|start| line.starts_with(start)))
+    }
+
+    /// Whether the first or the last line begins with one of these.
+    fn at_an_end(&self, starts: &[&str]) -> bool {
+        let ends = [self.first(), self.last()];
+        ends.iter().any(|line| starts.iter().any(|start| line.starts_with(start)))
+    }
+
+    /// A traceback or a syntax error at the end of the output, or a file that python could not open.
+    fn python(&self) -> bool {
+        let last = self.last();
+        let opened = last.contains(": can't open file '") || last.contains(": No module named ");
+        let by_python = last.split(": ").next().is_some_and(|name| {
+            let name = name.rsplit('/').next().unwrap_or(name);
+            name.starts_with("python")
+        });
+        self.ends_with_traceback() || self.ends_with_torn_traceback() || opened && by_python
+    }
+
+    fn ends_with_traceback(&self) -> bool {
+        let (mut open, mut ended) = (false, false);
+        for line in self.lines {
+            let line = line.trim_end();
+            match () {
+                () if line == "Traceback (most recent call last):" => (open, ended) = (true, false),
+                () if open && line.starts_with(' ') => {}
+                () if open => (open, ended) = (false, names_exception(line)),
+                () => ended = false,
+            }
+        }
+        ended
+    }
+
+    /// The end of a traceback whose beginning is cut off, and a syntax error, which has no beginning: the
+    /// place and the source line stand before the name of the exception.
+    fn ends_with_torn_traceback(&self) -> bool {
+        let (name, message) = self.last().split_once(':').unwrap_or((self.last(), ""));
+        let is_error = name.ends_with("Error") || name.ends_with("Exception");
+        let is_named = names_exception(name) && is_error && message.starts_with(' ');
+        let mut before = self.lines.iter().rev().skip(1).take(4).map(|line| line.as_ref());
+        let is_source = before.clone().next().is_some_and(|line| line.starts_with("    "));
+        let is_place = |line: &str| line.starts_with("  File \"") && line.contains("\", line ");
+        is_named && is_source && before.any(is_place)
+    }
+
+    /// A panic of `main` in `cargo run`, and the errors of cargo and the compiler.
+    fn cargo(&self, args: &[String]) -> bool {
+        let subcommand = args.iter().find(|arg| !arg.starts_with(['-', '+']));
+        let subcommand = subcommand.map(String::as_str).unwrap_or_default();
+        let main =
+            |line: &str| line.starts_with("thread 'main' ") && line.contains(" panicked at ");
+        let failed = |line: &str| line.strip_prefix("error: ").is_some_and(is_cargo_failure);
+        let runs = matches!(subcommand, "run" | "r" | "bench");
+        let formats = subcommand == "fmt" && args.iter().any(|arg| arg == "--check");
+        runs && (self.any(main)
+            || self.last().starts_with("error: process didn't exit successfully"))
+            || formats && self.begins(&["Diff in "])
+            || self.any(failed)
+    }
+
+    fn git(&self, commands: &[&Simple]) -> bool {
+        let is = |names: &[&str]| {
+            let mut told = commands.iter().filter_map(|command| command.git_command());
+            told.any(|name| names.contains(&name))
+        };
+        // The output of these is read together with what they print when they are done.
+        if is(&["commit", "push"]) {
+            return false;
+        }
+        // The contents that these print may begin with `fatal: ` too.
+        if is(GIT_SHOWS) {
+            let known = ["fatal: not a git repository (", "fatal: bad revision '"];
+            let is_known = known.iter().any(|start| self.first().starts_with(start));
+            let unknown = self.first().starts_with("fatal: ambiguous argument '")
+                && self.first().contains("unknown revision or path not in the working tree");
+            return self.lines.len() == 1 && is_known || self.lines.len() <= 3 && unknown;
+        }
+        let applied = ["error: could not apply ", "error: could not revert "];
+        self.at_an_end(&["fatal: ", "error: "])
+            || is(&["merge", "pull"]) && self.begins(&["Automatic merge failed; "])
+            || is(&["rebase", "cherry-pick", "revert", "pull"]) && self.begins(&applied)
+    }
+
+    fn other(&self, program: &str, args: &[String]) -> bool {
+        let first_word = args.iter().find(|arg| !arg.starts_with('-'));
+        let first_word = first_word.map(String::as_str).unwrap_or_default();
+        match program {
+            // An error of an inner make may be ignored by the outer one.
+            "make" | "gmake" => self.begins(&["make: *** ", "gmake: *** "]),
+            "ninja" => self.begins(&["ninja: build stopped: ", "ninja: error: "]),
+            "just" => {
+                self.any(|line| line.starts_with("error: Recipe `") && line.contains("` failed"))
+                    || self.at_an_end(&["error: Justfile does not contain recipe "])
+            }
+            "task" => self.begins(&["task: Failed to run task "]),
+            "rake" => self.any(|line| line == "rake aborted!"),
+            "node" | "tsx" | "ts-node" => is_node_version(self.last()),
+            "npm" => self.begins(&["npm ERR! code ", "npm error code "]),
+            "pnpm" => self.begins(&[" ERR_PNPM_", "ERR_PNPM_", " ELIFECYCLE "]),
+            "yarn" => self.begins(&["error Command failed with exit code "]),
+            "pip" | "pip3" => self.begins(&[
+                "ERROR: No matching distribution found ",
+                "ERROR: Could not install packages ",
+                "ERROR: Could not open requirements file",
+                "ERROR: Invalid requirement",
+                "error: externally-managed-environment",
+            ]),
+            "go" if first_word == "run" => {
+                self.last().starts_with("exit status ")
+                    || self.first() == "# command-line-arguments"
+            }
+            "terraform" | "tofu" => self.begins(&["│ Error: ", "Error: "]),
+            "docker" | "podman" if !matches!(first_word, "logs" | "exec") => self.begins(&[
+                "docker: Error response from daemon: ",
+                "Error response from daemon: ",
+                "ERROR: failed to solve: ",
+                "failed to solve: ",
+                "Cannot connect to the Docker daemon at ",
+                "ERROR: Cannot connect to the Docker daemon at ",
+            ]),
+            "kubectl" if !matches!(first_word, "logs" | "exec") => self.at_an_end(&[
+                "error: ",
+                "Error from server ",
+                "Error from server: ",
+                "The connection to the server ",
+                "Unable to connect to the server: ",
+            ]),
+            "helm" => self.at_an_end(&["Error: "]),
+            "java" => self.begins(&["Exception in thread \"main\" "]),
+            _ => false,
         }
     }
-    ended
+
+    /// A complete TAP stream with a failed test, or the last line of Perl's `Test::More`, from any program.
+    fn tap(&self) -> bool {
+        let (mut points, mut bad, mut plan) = (0_u64, 0_u64, None);
+        for line in self.lines.iter().map(|line| line.trim_end()) {
+            let point = line.strip_prefix("not ").unwrap_or(line).strip_prefix("ok ");
+            if let Some((count, "")) = line.strip_prefix("1..").and_then(number) {
+                plan = Some(count);
+            } else if point.is_some_and(|rest| number(rest).is_some()) {
+                let upper = line.to_ascii_uppercase();
+                let is_excused = upper.contains("# TODO") || upper.contains("# SKIP");
+                points += 1;
+                bad += u64::from(line.starts_with("not ") && !is_excused);
+            }
+        }
+        let summary = self.last().strip_prefix("# Looks like you failed ").and_then(number);
+        bad > 0 && plan == Some(points) || summary.is_some_and(|(count, _)| count > 0)
+    }
 }

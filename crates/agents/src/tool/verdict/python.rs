@@ -3,10 +3,17 @@
 use super::lines::{Slot, list, number};
 use super::{Family, Reading, Tally};
 
-/// The two-line summary of unittest: the number of tests, then `OK` or `FAILED (failures=1)`.
+/// The two-line summary of unittest: the number of tests, then `OK` or `FAILED (failures=1)`. A test may print
+/// the second line too, so alone it counts only if no whole summary was seen.
 #[derive(Default)]
 pub(super) struct Unittest {
     ran: Option<u64>,
+    /// Whether there was a summary with both lines.
+    is_whole: bool,
+    /// The last second line without a first one, and whether it said `FAILED`.
+    alone: Option<(bool, Tally)>,
+    /// Whether a `FAILED` is among those lines.
+    alone_red: bool,
     /// A traceback at the end of the output so far.
     traceback: Traceback,
 }
@@ -157,14 +164,19 @@ fn outcomes(inner: &str) -> Option<Tally> {
 }
 
 fn ended(reading: &mut Reading<'_>, mut tally: Tally, red: bool) {
+    let Some(ran) = reading.python.ran.take() else {
+        reading.python.alone = Some((red, tally));
+        reading.python.alone_red |= red;
+        return;
+    };
     let others = [tally.failed, tally.errors, tally.skipped];
     let others: u64 = others.into_iter().flatten().fold(0, u64::saturating_add);
-    let ran = reading.python.ran.take();
-    tally.passed = ran.map(|ran| ran.saturating_sub(others));
+    tally.passed = Some(ran.saturating_sub(others));
+    reading.python.is_whole = true;
     reading.add(Family::Unittest, tally);
     reading.red |= red;
     // A run without tests neither passed nor failed.
-    reading.green |= !red && ran != Some(0);
+    reading.green |= !red && ran != 0;
 }
 
 fn traceback(reading: &mut Reading<'_>, line: &str) {
@@ -191,4 +203,13 @@ pub(super) fn end(reading: &mut Reading<'_>) {
         "pytest" | "py.test" | "unittest" | "manage.py" | "nose2" | "tox" | "nox" | "python"
     );
     reading.finding |= python && reading.python.traceback == Traceback::Ended;
+    let Some((red, tally)) = reading.python.alone.filter(|_| !reading.python.is_whole) else {
+        return;
+    };
+    // `OK` after `FAILED` is a passing run whose test printed the latter, or the second of two runs.
+    if red || !reading.python.alone_red {
+        reading.add(Family::Unittest, tally);
+        reading.red |= red;
+        reading.green |= !red;
+    }
 }

@@ -212,6 +212,10 @@ fn tally_of(slot: Slot, count: u64) -> Tally {
 }
 
 fn tap(reading: &mut Reading<'_>, line: &str) {
+    if reading.program == "prove" {
+        reading.red |= line == "Result: FAIL";
+        reading.green |= line == "Result: PASS";
+    }
     let tap = &mut reading.tap;
     let inside = line.trim_start();
     if let Some(rest) = inside.strip_prefix("not ok ") {
@@ -256,6 +260,13 @@ fn tap(reading: &mut Reading<'_>, line: &str) {
     }
 }
 
+/// `Node.js v22.1.0`, the last line of node after an exception that was not caught.
+pub(super) fn is_node_version(line: &str) -> bool {
+    line.strip_prefix("Node.js v").is_some_and(|version| {
+        version.starts_with(|c: char| c.is_ascii_digit()) && !version.contains(' ')
+    })
+}
+
 /// Messages of package managers about a failed script.
 fn managers(reading: &mut Reading<'_>, line: &str) {
     let inside = line.trim_start();
@@ -270,7 +281,8 @@ fn managers(reading: &mut Reading<'_>, line: &str) {
         || line.starts_with("npm error Lifecycle script `")
         || line.starts_with("error Command failed with exit code ");
     // Node prints its version after an uncaught exception.
-    reading.finding |= line.starts_with("Node.js v") && !line.contains(' ');
+    reading.finding |= is_node_version(line)
+        || ["npm ERR! code ", "npm error code "].iter().any(|start| line.starts_with(start));
     let missing = ["npm ERR! Missing script:", "npm error Missing script:"];
     reading.red |= missing.iter().any(|start| line.starts_with(start));
     reading.red |= reading.program == "mocha"

@@ -12,6 +12,35 @@ pub(super) struct GoLines {
     verbose: bool,
 }
 
+/// The results that test binaries of cargo print. A test may print such a line too; between `running 2 tests` and
+/// the next binary the last one is that of the binary itself.
+#[derive(Default)]
+pub(super) struct Libtest {
+    is_open: bool,
+    /// The last result since the block was opened, and its word.
+    last: Option<(bool, Tally)>,
+    /// Whether a binary failed.
+    red: bool,
+    /// A failed result without all of its numbers, which counts if there is no other.
+    shortened: Option<Tally>,
+}
+
+impl Reading<'_> {
+    /// Counts the last result of the block that ends here, and opens the next one if a binary starts.
+    fn end_of_libtest_block(&mut self, opens: bool) {
+        self.libtest.is_open = opens;
+        if let Some((red, tally)) = self.libtest.last.take() {
+            self.count_libtest(red, tally);
+        }
+    }
+
+    fn count_libtest(&mut self, red: bool, tally: Tally) {
+        self.add(Family::Libtest, tally);
+        self.libtest.red |= red;
+        self.green |= !red;
+    }
+}
+
 pub(super) fn line(reading: &mut Reading<'_>, line: &str) {
     libtest(reading, line);
     nextest(reading, line);
@@ -61,13 +90,31 @@ fn libtest(reading: &mut Reading<'_>, line: &str) {
             })
         };
         let Some(tally) = list(counts, ';', place) else { return };
-        reading.summary(Family::Libtest, tally);
-        match word {
-            "FAILED" => reading.red = true,
-            "ok" => reading.green = true,
-            _ => {}
+        let red = match word {
+            "FAILED" if counts.contains(" measured") => true,
+            // A shortened line is one that a test or a script printed.
+            "FAILED" => {
+                reading.libtest.shortened = Some(tally);
+                return;
+            }
+            "ok" => false,
+            _ => return,
+        };
+        match reading.libtest.is_open {
+            true => reading.libtest.last = Some((red, tally)),
+            false => reading.count_libtest(red, tally),
         }
         return;
+    }
+    let starts = line.strip_prefix("running ").and_then(number);
+    if starts.is_some_and(|(_, rest)| matches!(rest, " test" | " tests")) {
+        return reading.end_of_libtest_block(true);
+    }
+    let inside = line.trim_start();
+    if inside.len() < line.len()
+        && (inside.starts_with("Running ") || inside.starts_with("Doc-tests "))
+    {
+        reading.end_of_libtest_block(false);
     }
     let case = line.starts_with("test ") && line.ends_with(" ... FAILED");
     let panicked = line.trim_start().starts_with("thread '") && line.contains(" panicked at ");
@@ -297,6 +344,14 @@ fn dotnet(reading: &mut Reading<'_>, line: &str) {
 }
 
 pub(super) fn end(reading: &mut Reading<'_>) {
+    reading.end_of_libtest_block(false);
+    let is_counted = reading.tallies.iter().any(|(family, _)| *family == Family::Libtest);
+    if let Some(tally) = reading.libtest.shortened.filter(|_| !is_counted) {
+        reading.count_libtest(true, tally);
+    }
+    // Nextest runs each test in a process of its own, and counts them itself.
+    let has_nextest = reading.tallies.iter().any(|(family, _)| *family == Family::Nextest);
+    reading.red |= reading.libtest.red && !has_nextest;
     reading.red |= reading.program == "go" && reading.last == "FAIL";
     let go = std::mem::take(&mut reading.go);
     if go.tally.is_empty() {
