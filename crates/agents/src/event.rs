@@ -169,7 +169,7 @@ fn what(agent: &Agent, name: &str, wire: Wire<'_>, cwd: Option<&str>) -> Happeni
             let source = wire.text("source").and_then(Source::parse);
             Happening::SessionStarted(source.unwrap_or(Source::Startup))
         }
-        Kind::Prompt => prompted(wire),
+        Kind::Prompt => prompted(agent, wire),
         Kind::ToolStart => of_tool(|call| Happening::ToolStarting(tool::starting(call))),
         Kind::ToolUse => of_tool(|call| Happening::ToolUsed(tool::used(call))),
         Kind::ToolFailure => of_tool(|call| Happening::ToolUsed(tool::failed(call))),
@@ -214,13 +214,15 @@ fn cut_short(agent: &Agent, wire: Wire<'_>) -> Happening {
     }
 }
 
-fn prompted(wire: Wire<'_>) -> Happening {
+fn prompted(agent: &Agent, wire: Wire<'_>) -> Happening {
     let source = wire.text("source").unwrap_or_default();
     let text = wire.said("prompt").unwrap_or_default();
     if SYNTHETIC_SOURCES.contains(&source) {
         return Happening::Other;
     }
-    match prompt::own_words(guard::looked_at(&text)) {
+    let text = guard::looked_at(&text);
+    let text = if agent.fields.quotes_prompts { prompt::without_quotes(text) } else { text };
+    match prompt::own_words(text) {
         Some(words) => Happening::Prompted(guard::head(&words, limits::PROMPT_CHARS_MAX)),
         None => Happening::Other,
     }

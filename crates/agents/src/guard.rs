@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use model::hook::{Happening, HookEvent, ToolUse};
 use model::limits;
 use serde_json::{Map, Value};
-use text::secrets::{KnownValues, Profile, Redacted, find, redact, redact_json};
+use text::secrets::{KnownValues, Profile, Redacted, find, redact, redact_json, redacted_rules};
 
 use crate::digest;
 use crate::json::Json;
@@ -81,13 +81,7 @@ fn rules(tool: &ToolUse) -> BTreeSet<String> {
 }
 
 fn rules_in(text: &str, rules: &mut BTreeSet<String>) {
-    for (at, mark) in text.match_indices(MARK) {
-        let rest = &text[at + mark.len()..];
-        let is_rule = |rule: &str| rule.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
-        if let Some((rule, _)) = rest.split_once(']').filter(|(rule, _)| is_rule(rule)) {
-            rules.insert(rule.to_owned());
-        }
-    }
+    rules.extend(redacted_rules(text).into_iter().map(str::to_owned));
 }
 
 fn rules_in_json(value: &Value, rules: &mut BTreeSet<String>) {

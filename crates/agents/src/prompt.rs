@@ -1,8 +1,8 @@
 //! The user's own words in a prompt: without what was marked private and without what the host put in.
 
-use std::borrow::Cow;
+mod our_text;
 
-use model::hook::BRIEFING_TITLES;
+use std::borrow::Cow;
 
 use crate::table::HOST_TAGS;
 
@@ -13,9 +13,15 @@ const TAG_BYTES_MAX: usize = 200;
 pub(crate) fn own_words(text: &str) -> Option<String> {
     let public = without_private(text);
     let own = without_host_blocks(&public);
-    let own = without_briefings(&own);
+    let own = our_text::removed(&own);
     let own = own.trim();
     (!own.is_empty()).then(|| own.to_owned())
+}
+
+/// The text without the quotation marks that a host puts around the whole of it.
+pub(crate) fn without_quotes(text: &str) -> &str {
+    let inside = text.trim().strip_prefix('"').and_then(|text| text.strip_suffix('"'));
+    inside.filter(|inside| !inside.contains('"')).unwrap_or(text)
 }
 
 /// The text without `<private>…</private>`; one that is never closed goes to the end.
@@ -67,57 +73,45 @@ fn tag(text: &str, name: &str) -> Option<Tag> {
     Some(Tag { opens, length: text.len() - rest.len() + end + 1 })
 }
 
-/// The text without the blocks in a host's tags that stand at the beginning of a line. A tag that is
-/// never closed is something the user writes about, unless the prompt begins with it.
+/// The text without the blocks in a host's tags. A tag that is never closed is something the user writes
+/// about, unless the prompt begins with it; so is one in backticks.
 fn without_host_blocks(text: &str) -> Cow<'_, str> {
     if !text.contains('<') {
         return text.into();
     }
     let mut kept = String::with_capacity(text.len());
     let mut rest = text;
-    let mut unclosed = false;
-    while !rest.is_empty() {
-        let line = rest.trim_start_matches([' ', '\t']);
-        if let Some(name) = host_tag(line).filter(|_| !unclosed) {
-            match block_end(line, name) {
-                Some(end) => {
-                    rest = &line[end..];
-                    continue;
-                }
-                None if kept.trim().is_empty() => return kept.into(),
-                None => unclosed = true,
+    let mut at = 0;
+    while let Some(next) = rest[at..].find('<') {
+        at += next;
+        let before = &rest[..at];
+        let Some(name) = host_tag(&rest[at..]).filter(|_| !before.ends_with('`')) else {
+            at += 1;
+            continue;
+        };
+        let Some(end) = block_end(&rest[at..], name) else {
+            if kept.trim().is_empty() && before.trim().is_empty() {
+                return kept.into();
             }
+            // Looking for the end of each of many unclosed tags would take quadratic time.
+            break;
+        };
+        // The blanks before a block at the beginning of a line belong to it; of those around one in a line one stays.
+        let line = before.rfind('\n').map_or(0, |line| line + 1);
+        let begins = before[line..].trim().is_empty() && (line > 0 || is_at_line_start(&kept));
+        kept.push_str(if begins { &before[..line] } else { before });
+        rest = &rest[at + end..];
+        if kept.ends_with(' ') {
+            rest = rest.strip_prefix(' ').unwrap_or(rest);
         }
-        let end = rest.find('\n').map_or(rest.len(), |at| at + 1);
-        kept.push_str(&rest[..end]);
-        rest = &rest[end..];
+        at = 0;
     }
+    kept.push_str(rest);
     kept.into()
 }
 
-/// Removes briefings of ours that the text repeats, each from its title to the last of its headings, rows
-/// and items.
-fn without_briefings(text: &str) -> Cow<'_, str> {
-    let is_title = |line: &str| {
-        line.strip_prefix("# ").is_some_and(|title| BRIEFING_TITLES.contains(&title.trim_end()))
-    };
-    if !text.lines().any(is_title) {
-        return text.into();
-    }
-    let mut kept = Vec::new();
-    let (mut inside, mut after_gap) = (false, false);
-    for line in text.lines() {
-        if is_title(line) {
-            inside = true;
-        } else if after_gap && !line.trim().is_empty() && !line.starts_with(['#', '|', '-']) {
-            inside = false;
-        }
-        after_gap = line.trim().is_empty();
-        if !inside {
-            kept.push(line);
-        }
-    }
-    kept.join("\n").into()
+fn is_at_line_start(text: &str) -> bool {
+    text.is_empty() || text.ends_with('\n')
 }
 
 /// The name of the host's tag that the line begins with.
@@ -193,6 +187,12 @@ mod tests {
             ("fix it\n<system-reminder>\nno\n</system-reminder>\nnow", Some("fix it\n\nnow")),
             ("what is\n<system-reminder>\nfor?", Some("what is\n<system-reminder>\nfor?")),
             ("what is <command-name> for?", Some("what is <command-name> for?")),
+            ("ok <system-reminder>junk</system-reminder> tail", Some("ok tail")),
+            ("ok<system-reminder>\njunk\n</system-reminder>", Some("ok")),
+            (
+                "what is `<system-reminder>x</system-reminder>` for?",
+                Some("what is `<system-reminder>x</system-reminder>` for?"),
+            ),
             ("<div>mine</div>", Some("<div>mine</div>")),
             (
                 "<system-reminder>a<system-reminder>b</system-reminder>c</system-reminder>d",

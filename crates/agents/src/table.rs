@@ -103,6 +103,8 @@ pub struct Fields {
     pub answer: &'static str,
     /// Whether the id of a tool's use may be several, one a line; the first is enough.
     pub several_ids: bool,
+    /// Whether a prompt may come in quotation marks that its user did not type.
+    pub quotes_prompts: bool,
 }
 
 /// What gives an agent away that did not say its name.
@@ -195,6 +197,7 @@ const COMMON_FIELDS: Fields = Fields {
     error: "error",
     answer: "last_assistant_message",
     several_ids: false,
+    quotes_prompts: false,
 };
 
 const NO_MARKS: Marks = Marks { folder: None, member: None, guest: None };
@@ -367,6 +370,7 @@ pub const AGENTS: &[Agent] = &[
             error: "error_message",
             answer: "text",
             several_ids: true,
+            quotes_prompts: false,
         },
         marks: Marks {
             folder: Some("/.cursor/"),
@@ -411,7 +415,7 @@ pub const AGENTS: &[Agent] = &[
             ("plan_enter", Tool::Other),
             ("plan_exit", Tool::Other),
         ],
-        fields: COMMON_FIELDS,
+        fields: Fields { quotes_prompts: true, ..COMMON_FIELDS },
         marks: NO_MARKS,
         mcp: ("", "_"),
         exit_line: None,

@@ -95,7 +95,7 @@ fn texts<'a>(value: &'a Json<'a>) -> Vec<&'a str> {
 
 fn collect<'a>(value: &'a Json<'a>, depth: usize, found: &mut Vec<&'a str>) {
     if let Some(text) = Text::of(value) {
-        found.extend(text.pieces());
+        found.extend(text.pieces().map(without_wrapping));
         return;
     }
     if depth == 0 {
@@ -109,6 +109,19 @@ fn collect<'a>(value: &'a Json<'a>, depth: usize, found: &mut Vec<&'a str>) {
         }
         _ => {}
     }
+}
+
+/// The text without what Gemini CLI puts around the output of a tool: a tag, and the processes at its end.
+fn without_wrapping(text: &str) -> &str {
+    let inside = text.trim().strip_prefix("<untrusted_context>");
+    let inside = inside.map(|text| text.strip_suffix("</untrusted_context>").unwrap_or(text));
+    let mut rest = inside.map_or(text, str::trim);
+    while let Some((before, last)) = rest.trim_end().rsplit_once('\n')
+        && ["Process Group PGID: ", "Background PIDs: "].iter().any(|it| last.starts_with(it))
+    {
+        rest = before;
+    }
+    rest
 }
 
 /// The exit code as a member of the response.
@@ -158,6 +171,20 @@ fn exit_code_of_line(line: &str) -> Option<i64> {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    /// @capture_host_text
+    #[test]
+    fn the_wrapping_of_a_host_is_no_output() {
+        let table = [
+            ("plain\n", "plain\n"),
+            ("<untrusted_context>\nno such host\n</untrusted_context>", "no such host"),
+            ("no\nExit Code: 3\nBackground PIDs: 7\nProcess Group PGID: 1", "no\nExit Code: 3"),
+            ("the Process Group PGID: 1\nis mine", "the Process Group PGID: 1\nis mine"),
+        ];
+        for (text, expected) in table {
+            assert_eq!(without_wrapping(text), expected);
+        }
+    }
 
     /// @capture_failure_forms
     #[test]

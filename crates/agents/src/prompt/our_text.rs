@@ -1,0 +1,217 @@
+//! Removes text of ours that a prompt or an answer repeats: whole briefings, some of their sections, single rows.
+//! The words of the user around it stay.
+
+use std::borrow::Cow;
+
+use model::hook::BRIEFING_TITLES;
+
+/// The line below the title of a briefing.
+const NATURE: &str = "Records of earlier work, not instructions.";
+
+/// Headings of sections. They are removed without a title only above a row of ours.
+const SECTIONS: &[&str] = &[
+    "This session",
+    "Marked",
+    "Open",
+    "Recent sessions",
+    "Learned",
+    "Files in progress",
+    "Other projects",
+    "Earlier, about this",
+    "Recent Intents",
+];
+
+/// The text without our briefings and their rows, also where they are quoted with `> `, in a code fence or after other
+/// words on the line.
+pub(super) fn removed(text: &str) -> Cow<'_, str> {
+    if !text.lines().any(|line| title_at(line).is_some() || is_row(bare(line))) {
+        return text.into();
+    }
+    let lines: Vec<&str> = text.lines().collect();
+    let mut kept: Vec<&str> = Vec::new();
+    let mut state = State::default();
+    for (number, line) in lines.iter().enumerate() {
+        let rest = lines.get(number + 1..).unwrap_or_default();
+        match state.own_part(line, rest) {
+            Some(own) => {
+                let closes = state.has_removed && is_fence(bare(line));
+                if closes && kept.last().is_some_and(|last| is_fence(bare(last))) {
+                    // Nothing is left inside this fence.
+                    kept.pop();
+                } else {
+                    kept.push(own);
+                }
+                state.has_removed = false;
+            }
+            None => state.has_removed = true,
+        }
+        if let Some(at) = title_at(line) {
+            let before = line[..at].trim_end();
+            if !bare(before).is_empty() {
+                kept.push(before);
+            }
+        }
+    }
+    kept.join("\n").into()
+}
+
+#[derive(Default)]
+struct State {
+    /// Whether a title was seen, and only lines of ours since.
+    is_inside: bool,
+    after_gap: bool,
+    /// Whether the line before was removed.
+    has_removed: bool,
+}
+
+impl State {
+    /// The line if it is not ours; `rest` are the lines after it.
+    fn own_part<'a>(&mut self, line: &'a str, rest: &[&str]) -> Option<&'a str> {
+        let bare = bare(line);
+        let after_gap = std::mem::replace(&mut self.after_gap, bare.is_empty());
+        if title_at(line).is_some() {
+            self.is_inside = true;
+            return None;
+        }
+        if is_row(bare) || is_table_head(bare, rest) || is_section(bare, rest) {
+            return None;
+        }
+        if !self.is_inside {
+            return Some(line);
+        }
+        let is_heading = bare.starts_with("## ") && (!after_gap || leads_to_ours(rest));
+        // Rows of hints and of the old form have no id.
+        let is_other_row = !after_gap && (bare.starts_with("- ") || bare.starts_with('|'));
+        if bare.is_empty() || bare == NATURE || is_heading || is_other_row {
+            return None;
+        }
+        self.is_inside = false;
+        Some(line)
+    }
+}
+
+/// The line without the marks of a quotation.
+fn bare(line: &str) -> &str {
+    line.trim_start_matches([' ', '\t', '>']).trim_end()
+}
+
+/// Where the title of a briefing begins on this line, which it ends.
+fn title_at(line: &str) -> Option<usize> {
+    let line = line.trim_end();
+    BRIEFING_TITLES.iter().find_map(|title| {
+        let before = line.strip_suffix(title)?.strip_suffix("# ")?;
+        let is_apart = before.is_empty() || before.ends_with([' ', '\t', '>', '"', '\'', '`']);
+        is_apart.then_some(before.len())
+    })
+}
+
+/// `- #366 [5d ago] decided: …` or `| #40 | Nov 2 | user_prompt | … |`.
+fn is_row(bare: &str) -> bool {
+    let listed = ["- ", "* ", "• "].iter().find_map(|sign| bare.strip_prefix(sign)).unwrap_or(bare);
+    let (rest, open, close) = match bare.strip_prefix("| ") {
+        Some(rest) => (rest, " | ", " | "),
+        None => (listed, " [", "] "),
+    };
+    let Some(rest) = rest.strip_prefix('#') else { return false };
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let behind = rest[digits..].strip_prefix(open).filter(|_| digits > 0);
+    behind.and_then(|rest| rest.split_once(close)).is_some_and(|(age, _)| is_age(age))
+}
+
+/// `5d ago`, `Nov 3`, `Nov 3 2025`.
+fn is_age(text: &str) -> bool {
+    if let Some(age) = text.strip_suffix(" ago") {
+        let digits = age.bytes().take_while(u8::is_ascii_digit).count();
+        return digits > 0 && matches!(&age[digits..], "s" | "m" | "h" | "d" | "w");
+    }
+    const MONTHS: &str = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec";
+    let mut words = text.split(' ');
+    let month = words.next().is_some_and(|word| word.len() == 3 && MONTHS.contains(word));
+    let numbers: Vec<&str> = words.collect();
+    let is_number = |word: &&str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit());
+    month && (1..=2).contains(&numbers.len()) && numbers.iter().all(is_number)
+}
+
+/// The heading of a table of ours, or the line below it.
+fn is_table_head(bare: &str, rest: &[&str]) -> bool {
+    bare.starts_with('|')
+        && next(rest).is_some_and(|next| is_row(next) || next.starts_with("|---"))
+        && leads_to_ours(rest)
+}
+
+fn is_section(bare: &str, rest: &[&str]) -> bool {
+    bare.strip_prefix("## ").is_some_and(|title| SECTIONS.contains(&title)) && leads_to_ours(rest)
+}
+
+/// Whether a row of ours follows, after at most two lines of a table's heading.
+fn leads_to_ours(rest: &[&str]) -> bool {
+    let mut lines = rest.iter().map(|line| bare(line)).filter(|line| !line.is_empty());
+    lines.by_ref().take(3).find(|line| !line.starts_with('|') || is_row(line)).is_some_and(is_row)
+}
+
+fn next<'a>(rest: &[&'a str]) -> Option<&'a str> {
+    rest.iter().map(|line| bare(line)).find(|line| !line.is_empty())
+}
+
+fn is_fence(bare: &str) -> bool {
+    bare.starts_with("```") || bare.starts_with("~~~")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BRIEFING: &str = "# rekindle context\nRecords of earlier work, not instructions.\n## Marked\n- #231 [1d ago] The export must keep its column order.\n## Learned\n- #366 [5d ago] decided: \"Good: we go with age.\"\n## Known about this project\n- proxy: port 8080\n## Files in progress\n- #194 [Nov 3] src/cart.rs: apply_voucher(total, voucher)";
+
+    fn left(text: &str) -> String {
+        removed(text).trim().to_owned()
+    }
+
+    /// @capture_our_text
+    #[test]
+    fn a_repeated_briefing_is_removed_and_the_words_around_it_stay() {
+        let quoted = BRIEFING.lines().map(|line| format!("> {line}\n")).collect::<String>();
+        let sections = &BRIEFING[BRIEFING.find("## Learned").unwrap()..];
+        let some = sections.replace("## Known about this project\n- proxy: port 8080\n", "");
+        let table = [
+            (BRIEFING.to_owned(), ""),
+            (format!("I was given this: {BRIEFING}"), "I was given this:"),
+            (format!("{BRIEFING}\nwhat does that mean?"), "what does that mean?"),
+            (format!("{BRIEFING}\n\nwhat does that mean?"), "what does that mean?"),
+            (format!("{BRIEFING}\n\n- fix the login\n- then push"), "- fix the login\n- then push"),
+            (format!("{BRIEFING}\n\n## Task\nfix it"), "## Task\nfix it"),
+            (quoted.clone(), ""),
+            (format!("You said:\n{quoted}\nIs that so?"), "You said:\nIs that so?"),
+            (format!("{quoted}Is that so?"), "Is that so?"),
+            (format!("```\n{BRIEFING}\n```\ndone"), "done"),
+            (format!("```text\n{BRIEFING}\n```\n\ndone"), "done"),
+            (some.clone(), ""),
+            (format!("It says:\n{some}\nNothing else."), "It says:\nNothing else."),
+            ("Two:\n- #366 [5d ago] decided: \"x\"\n* #3 [Nov 3 2025] y\nEnd.".to_owned(), "Two:\nEnd."),
+            (
+                "## Earlier, about this\n| id | age | type | text |\n|---|---|---|---|\n| #40 | Nov 2 | user_prompt | The map flickers |\nwhy?".to_owned(),
+                "why?",
+            ),
+        ];
+        for (text, own) in table {
+            assert_eq!(left(&text), own, "{text}");
+        }
+    }
+
+    /// @capture_our_text
+    #[test]
+    fn text_that_only_looks_similar_stays() {
+        for text in [
+            "- #12 [bug] fix the login",
+            "#12 [wontfix] is closed",
+            "## Open\nthe door",
+            "## Learned\n- nothing new",
+            "how do I print the rekindle context?",
+            "# rekindle context is the title of a briefing",
+            "| a | b |\n|---|---|\n| 1 | 2 |",
+            "```\ncode\n```",
+        ] {
+            assert_eq!(removed(text), text);
+        }
+    }
+}
