@@ -205,10 +205,22 @@ impl Summary {
         }
     }
 
-    /// The text of the summary for display and search, without the outcome: search finds that in the answer itself,
-    /// and the same words would be two hits.
+    /// The text of the summary for display.
+    pub fn told(&self) -> String {
+        self.lines(&self.outcome)
+    }
+
+    /// The text of the summary for search, without the outcome: search finds that in the answer itself, and the
+    /// same words would be two hits.
     pub fn text(&self) -> String {
+        self.lines("")
+    }
+
+    fn lines(&self, outcome: &str) -> String {
         let mut lines = vec![self.intent.clone()];
+        if !outcome.is_empty() {
+            lines.push(format!("outcome: {outcome}"));
+        }
         let lists = [
             ("completed", &self.completed),
             ("edited", &self.files_edited),

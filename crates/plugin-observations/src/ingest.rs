@@ -11,7 +11,7 @@ use store::observations::{self, NewObservation};
 use store::prompts::{self, NewPrompt};
 use store::sessions::{self, Seen, Sighting};
 use store::{Tx, pauses, projects, receipts, retention};
-use text::secrets::{Profile, Redacted, redact, redact_json};
+use text::secrets::{Profile, Redacted, redact, redact_json, redacted_rules};
 
 use crate::exclude;
 use crate::place::Places;
@@ -187,7 +187,15 @@ fn prompted(
 }
 
 fn answered(tx: &Tx<'_>, event: &HookEvent, seen: Seen, answer: &Answer) -> Result<(), OpError> {
-    let failed = answer.failed.then(|| redact_json(json!({ "failed": true }), Profile::Strict));
+    let mut metadata = serde_json::Map::new();
+    if answer.failed {
+        metadata.insert("failed".into(), true.into());
+    }
+    let rules = redacted_rules(&answer.text);
+    if !rules.is_empty() {
+        metadata.insert("redacted".into(), rules.into_iter().collect());
+    }
+    let metadata = (!metadata.is_empty()).then(|| redact_json(metadata.into(), Profile::Strict));
     let new = NewObservation {
         session: seen.id,
         project: seen.project,
@@ -198,7 +206,7 @@ fn answered(tx: &Tx<'_>, event: &HookEvent, seen: Seen, answer: &Answer) -> Resu
         tool: None,
         file_path: None,
         content: &answer.text,
-        metadata: failed.as_ref(),
+        metadata: metadata.as_ref(),
         failed: answer.failed,
         agent_id: event.agent_id.as_deref(),
     };

@@ -127,7 +127,7 @@ impl Scheme for SessionScheme {
         let found = cx.store.read(|rx| sessions::by_name(rx, &name))?;
         let session = found.ok_or_else(|| unknown(&name))?;
         let body = match &session.summary {
-            Some(summary) => summary.text(),
+            Some(summary) => summary.told(),
             None => intent(&session),
         };
         let mut attributes = members(&session)?;

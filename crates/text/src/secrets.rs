@@ -18,6 +18,7 @@ mod shapes;
 mod tests;
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::{Deref, Range};
 
@@ -223,6 +224,17 @@ fn redacted_json(value: Value, profile: Profile, known: &mut KnownValues) -> Val
         }
         plain => plain,
     }
+}
+
+/// The prefix of a redaction.
+const REDACTION: &str = "[redacted:";
+
+/// The names of the rules whose redactions a text contains, each once and in order.
+pub fn redacted_rules(text: &str) -> BTreeSet<&str> {
+    let redactions = text.match_indices(REDACTION);
+    let rules = redactions.filter_map(|(at, mark)| text[at + mark.len()..].split_once(']'));
+    let is_rule = |rule: &&str| rule.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
+    rules.map(|(rule, _)| rule).filter(is_rule).collect()
 }
 
 /// The value for a person's eyes: its ends, or nothing of it if it is short.

@@ -117,3 +117,69 @@ fn calls_of_our_own_tools_are_not_recorded() {
     assert_eq!(seen.len(), 1, "{trace}");
     assert_eq!(seen[0]["content_preview"], "mcp__github__search");
 }
+
+/// @capture_our_text
+#[test]
+fn our_own_briefing_is_neither_a_prompt_nor_an_answer_and_the_question_beside_it_stays() {
+    let home = home();
+    let _daemon = home.daemon();
+    let asked = |text: &str| {
+        let prompt = json!({"session_id": "s-1", "cwd": home.path(""), "prompt": text});
+        home.hook("UserPromptSubmit", &prompt);
+    };
+    asked("From now on we use age for all encryption of backups.");
+    let (_, _, mut stop) = endings("Good: we go with age.")[0].clone();
+    stop["cwd"] = json!(home.path(""));
+    home.hook("Stop", &stop);
+    let briefing = home.call("briefing", &json!({ "project": "*" }));
+    let briefing = briefing["text"].as_str().unwrap().trim_end();
+    assert!(briefing.starts_with("# rekindle context\n"), "{briefing}");
+    let quoted: String = briefing.lines().map(|line| format!("> {line}\n")).collect();
+    for said in [format!("I was given this: {briefing}"), quoted, format!("```\n{briefing}\n```")] {
+        stop["last_assistant_message"] = json!(said);
+        home.hook("Stop", &stop);
+    }
+    asked(&format!("{briefing}\nwhat does the tulip row mean?"));
+    asked("ok <system-reminder>junk</system-reminder> tail of the tulip");
+    let trace = home.call("session_trace", &json!({ "session_id": "s-1" })).to_string();
+    assert!(!trace.contains("rekindle context") && !trace.contains("ago] "), "{trace}");
+    let texts: Vec<Value> = found(&home, "tulip").iter().map(|hit| hit["text"].clone()).collect();
+    let texts = format!("{texts:?} {trace}");
+    for own in ["what does the tulip row mean?", "ok tail of the tulip", "I was given this:"] {
+        assert!(texts.contains(own), "{own}: {texts}");
+    }
+}
+
+/// @capture_secrets
+/// @obs_summary
+#[test]
+fn redacted_prompts_and_answers_name_their_rules_and_a_summary_its_outcome() {
+    let home = home();
+    let _daemon = home.daemon();
+    let secret = ["ghp", "_", "abcdefghijklmnopqrstuvwxyz0123456789"].concat();
+    let prompt = json!({"session_id": "s-1", "cwd": "/srv/shop",
+        "prompt": format!("why is the tulip token {secret} refused")});
+    home.hook("UserPromptSubmit", &prompt);
+    let read = json!({"session_id": "s-1", "cwd": "/srv/shop", "hook_event_name": "PostToolUse",
+        "tool_name": "Read", "tool_input": {"file_path": "/srv/shop/a.rs"}, "tool_response": {}});
+    home.hook("PostToolUse", &read);
+    let (_, _, stop) = &endings(&format!("The orchid token {secret} has expired."))[0];
+    home.hook("Stop", stop);
+    let trace = home.call("session_trace", &json!({ "session_id": "s-1" }));
+    let turn = &trace["prompts"][0];
+    let answers = turn["observations"].as_array().unwrap();
+    let answer = answers.iter().find(|seen| seen["obs_type"] == "answer").unwrap();
+    let hits = found(&home, "tulip");
+    let prompt = hits.iter().find(|hit| hit["obs_type"] == "user_prompt").unwrap();
+    let ids = [&prompt["id"], &answer["id"]];
+    let records = home.call("get_observations", &json!({ "ids": ids }));
+    let records = records["results"].as_array().unwrap();
+    assert_eq!(records.len(), 2, "{records:?}");
+    for record in records {
+        assert!(!record.to_string().contains(&secret));
+        let rules = record["metadata"]["redacted"].as_array();
+        assert!(rules.is_some_and(|rules| !rules.is_empty()), "{record}");
+    }
+    let session = home.run(&["get", "session://s-1"]).ok();
+    assert!(session.contains("outcome: The orchid token"), "{session}");
+}

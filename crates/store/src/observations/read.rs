@@ -6,6 +6,7 @@ use model::{OpError, limits};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Params, Row, params, params_from_iter};
 use serde_json::{Map, Value};
+use text::secrets::redacted_rules;
 
 use crate::cells::{Cells as _, Watched};
 use crate::recent::{self, RecentQuery, Taken};
@@ -152,6 +153,10 @@ fn prompt(rx: &Rx<'_>, id: i64) -> Result<Option<Observation>, OpError> {
     if let Some(own) = prompt.agent_prompt_id {
         metadata.insert("agent_prompt_id".into(), own.into());
     }
+    let rules = redacted_rules(&prompt.content);
+    if !rules.is_empty() {
+        metadata.insert("redacted".into(), rules.into_iter().collect());
+    }
     Ok(Some(Observation {
         id,
         timestamp: prompt.at.div_euclid(1000),
@@ -187,7 +192,7 @@ fn summary(rx: &Rx<'_>, id: i64) -> Result<Option<Observation>, OpError> {
         source_event: "Stop".into(),
         tool_name: None,
         file_path: None,
-        content: summary.text(),
+        content: summary.told(),
         metadata: serde_json::to_value(summary).ok(),
         is_pinned: session.is_pinned,
         prompt_id: None,

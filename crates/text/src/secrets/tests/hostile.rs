@@ -188,7 +188,7 @@ fn no_rule_reads_a_part_of_a_text_twice() {
     });
     read.extend(windows.rest());
     let total: usize = read.iter().map(|window| window.range.len()).sum();
-    let rules: std::collections::BTreeSet<u16> = read.iter().map(|window| window.rule).collect();
+    let rules: BTreeSet<u16> = read.iter().map(|window| window.rule).collect();
     assert!(rules.len() >= 3, "{rules:?}");
     assert!(total <= rules.len() * text.len(), "{total} bytes for {} rules", rules.len());
 }
