@@ -90,8 +90,7 @@ pub fn strict(agent: Option<&str>, payload: &Json<'_>) -> Result<(), OpError> {
 fn unwrapped<'a>(payload: &'a Json<'a>) -> Cow<'a, Json<'a>> {
     let inside = || -> Option<Json<'a>> {
         let text = payload.get(INPUT)?.as_str()?;
-        let input =
-            text.trim_start().starts_with('{').then(|| serde_json::from_str(text).ok())??;
+        let input = text.trim_start().starts_with('{').then(|| Json::inside(text))??;
         let mut members = payload.as_object()?.clone();
         members.set(INPUT, input);
         Some(members.into())
@@ -102,7 +101,8 @@ fn unwrapped<'a>(payload: &'a Json<'a>) -> Cow<'a, Json<'a>> {
 /// The session, without which nothing can be kept.
 fn session<'a>(agent: &Agent, wire: Wire<'a>) -> Result<Cow<'a, str>, OpError> {
     let members = agent.fields.session;
-    let session = members.iter().find_map(|member| wire.id(member));
+    let any = AGENTS.iter().flat_map(|agent| agent.fields.session);
+    let session = members.iter().chain(any).find_map(|member| wire.id(member));
     session.ok_or_else(|| wire.lacks(members.first().unwrap_or(&"")))
 }
 
@@ -135,7 +135,8 @@ fn who<'a>(
     }
 }
 
-/// The agent by its name, else by an event that only it has, its folder, or a member it sends.
+/// The agent by its name, else by its event. Among several that have the event, the folder or a member decides:
+/// any agent may begin to send a member of another one, such as `timestamp`.
 fn which_agent(name: Option<&str>, event: &str, wire: Wire<'_>) -> Result<&'static Agent, OpError> {
     if let Some(name) = name {
         return agent_named(name).ok_or_else(|| {
@@ -144,16 +145,15 @@ fn which_agent(name: Option<&str>, event: &str, wire: Wire<'_>) -> Result<&'stat
                 .hint(format!("Use one of: {}.", known.join(", ")))
         });
     }
-    let mut having = AGENTS.iter().filter(|agent| agent.event(event).is_some());
-    if let (Some(only), None) = (having.next(), having.next()) {
-        return Ok(only);
-    }
+    let has_event = |agent: &&Agent| agent.event(event).is_some();
+    let is_new = !AGENTS.iter().any(|agent| has_event(&agent));
+    let candidates = || AGENTS.iter().filter(|agent| is_new || has_event(agent));
     let transcript = wire.value("transcript_path").and_then(Json::as_str).unwrap_or_default();
     let stands_in =
         |agent: &&Agent| agent.marks.folder.is_some_and(|folder| transcript.contains(folder));
     let sends = |agent: &&Agent| agent.marks.member.is_some_and(|member| wire.has(member));
-    let found = AGENTS.iter().find(stands_in).or_else(|| AGENTS.iter().find(sends));
-    Ok(found.unwrap_or(&AGENTS[0]))
+    let found = candidates().find(stands_in).or_else(|| candidates().find(sends));
+    Ok(found.or_else(|| candidates().next()).unwrap_or(&AGENTS[0]))
 }
 
 fn what(agent: &Agent, name: &str, wire: Wire<'_>, cwd: Option<&str>) -> Happening {

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 
 use model::limits;
 
+use crate::encoding::without_mark;
 use crate::shortener::Shortener;
 
 /// The part of an event that has arrived so far.
@@ -42,7 +43,7 @@ impl Intake {
                 self.small.extend_from_slice(bytes);
                 if self.small.len() > limits::EVENT_BYTES_WHOLE {
                     let mut shortener = Box::<Shortener>::default();
-                    shortener.feed(&std::mem::take(&mut self.small));
+                    shortener.feed(without_mark(&std::mem::take(&mut self.small)));
                     self.large = Some(shortener);
                 }
             }

@@ -9,6 +9,8 @@ use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
 use serde_json::{Number, Value};
 
+use crate::encoding::with_valid_encoding;
+
 /// More members than most events have.
 const EVENT_MEMBERS: usize = 16;
 
@@ -49,6 +51,16 @@ impl<'a> Members<'a> {
 }
 
 impl<'a> Json<'a> {
+    /// The JSON inside a text, repaired if its encoding is damaged.
+    pub(crate) fn inside(text: &'a str) -> Option<Json<'a>> {
+        let repaired = || -> Option<Value> {
+            let built = text.trim_start().starts_with(['{', '[']);
+            let event = built.then(|| with_valid_encoding(text.as_bytes()))?;
+            serde_json::from_slice(&event).ok()
+        };
+        serde_json::from_str(text).ok().or_else(|| repaired().map(Json::from))
+    }
+
     /// A member, if this is an object that has it.
     pub(crate) fn get(&self, name: &str) -> Option<&Json<'a>> {
         self.as_object()?.get(name)
@@ -106,6 +118,22 @@ impl<'a> From<&'a Value> for Json<'a> {
             Value::Array(items) => Json::List(items.iter().map(Json::from).collect()),
             Value::Object(members) => {
                 let members = members.iter().map(|(name, value)| (name.into(), value.into()));
+                Json::Object(Members(members.collect()))
+            }
+        }
+    }
+}
+
+impl From<Value> for Json<'_> {
+    fn from(value: Value) -> Self {
+        match value {
+            Value::Null => Json::Null,
+            Value::Bool(value) => Json::Bool(value),
+            Value::Number(number) => Json::Number(number),
+            Value::String(text) => Json::Text(text.into()),
+            Value::Array(items) => Json::List(items.into_iter().map(Json::from).collect()),
+            Value::Object(members) => {
+                let members = members.into_iter().map(|(name, value)| (name.into(), value.into()));
                 Json::Object(Members(members.collect()))
             }
         }

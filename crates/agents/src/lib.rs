@@ -5,6 +5,7 @@
 
 mod answer;
 mod digest;
+mod encoding;
 mod event;
 mod final_message;
 mod guard;
@@ -20,9 +21,12 @@ mod wire;
 pub mod wiring;
 
 pub use answer::{answer, takes_text};
+pub use encoding::with_valid_encoding;
 pub use event::{extract, strict};
 pub use intake::{Intake, Taken, shortened};
 pub use json::{Json, Members};
 pub use opencode::{command as opencode_command, plugin as opencode_plugin};
-pub use table::{AGENTS, Agent, Event, ExitLine, Fields, Form, Kind, Marks, Tool, agent, kind};
+pub use table::{
+    AGENTS, Agent, Event, ExitLine, Fields, Form, Kind, Marks, Tool, agent, kind, knows,
+};
 pub use tool::is_read_only;

@@ -115,7 +115,7 @@ impl<'a> Call<'a> {
         let fields = &self.agent.fields;
         let value = |members: &[&str]| members.iter().find_map(|member| self.wire.value(member));
         if let Some(response) = value(fields.response_json) {
-            let inside = response.as_str().and_then(|text| serde_json::from_str(text).ok());
+            let inside = response.as_str().and_then(Json::inside);
             return Some(inside.map_or(Cow::Borrowed(response), Cow::Owned));
         }
         value(fields.response).map(Cow::Borrowed)

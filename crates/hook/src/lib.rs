@@ -7,6 +7,7 @@
 
 mod stdin;
 
+use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
@@ -31,6 +32,7 @@ use text::secrets::{self, Profile};
 use crate::stdin::Received;
 
 const NO_SESSION: &str = "dropped: no session_id";
+const UNKNOWN_EVENT: &str = "unknown event: only its name and time are kept";
 
 /// What the agent sends, and what is known beside it.
 pub struct Hooked<'a> {
@@ -190,28 +192,27 @@ fn readable(
     hooked: &Hooked<'_>,
     locations: &Locations,
 ) -> Result<Readable, String> {
-    let no_object = || "dropped: not a JSON object".to_owned();
     let since = received.large_since;
     let text = match received.event {
-        Taken::AsSent(text) => {
-            check(&text)?;
-            return Ok(Readable { text, since });
-        }
-        Taken::Shortened(text) => text,
+        Taken::AsSent(text) | Taken::Shortened(text) => text,
         Taken::Cut(text) => {
             log(locations, hooked.event, "broken off: kept the part that had arrived");
             text
         }
-        Taken::NoObject => return Err(no_object()),
+        Taken::NoObject => return Err("dropped: not a JSON object".to_owned()),
     };
-    match serde_json::from_slice::<Payload>(&text) {
-        Ok(payload) if payload.has_session => Ok(Readable { text, since }),
-        Ok(_) => Err(NO_SESSION.to_owned()),
-        Err(_) => Err(no_object()),
-    }
+    let text = match agents::with_valid_encoding(&text) {
+        Cow::Borrowed(_) => text,
+        Cow::Owned(repaired) => repaired,
+    };
+    check(&text)?;
+    Ok(Readable { text, since })
 }
 
 fn take(hooked: &Hooked<'_>, event: &Readable, locations: Locations) -> Outcome {
+    if !agents::knows(hooked.agent, hooked.event) {
+        log(&locations, hooked.event, UNKNOWN_EVENT);
+    }
     let text = event.text.as_slice();
     let (id, at) = (client::mint(), clock::now_ms());
     let until = event.since.unwrap_or_else(Instant::now) + patience(hooked.event);

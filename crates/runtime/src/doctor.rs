@@ -159,14 +159,17 @@ fn held(waiting: &Waiting) -> Option<Check> {
 /// Reports files in the spool that belong to another user.
 fn foreign(waiting: &Waiting) -> Option<Check> {
     let count = waiting.foreign.len();
-    let (noun, verb) = if count == 1 { ("file", "belongs") } else { ("files", "belong") };
+    let (noun, verb, is) =
+        if count == 1 { ("file", "belongs", "is") } else { ("files", "belong", "are") };
     let names = named(waiting.foreign.iter().map(|path| path.display().to_string()));
     (count > 0).then(|| {
         Check::new(
             "spool",
             Finding::Warn,
-            format!("{count} {noun} in the spool {verb} to another user and are not read: {names}"),
-            "Delete them, or chown them to yourself if you know them.",
+            format!(
+                "{count} {noun} in the spool {verb} to another user and {is} not read: {names}"
+            ),
+            "Delete what you do not know, and chown the rest to yourself.",
         )
     })
 }

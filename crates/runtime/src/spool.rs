@@ -239,7 +239,9 @@ fn read(path: &Path) -> std::io::Result<Option<HookEvent>> {
         return Ok(None);
     }
     let text = regular::read(path, limits::HOOK_BYTES_MAX as u64)?;
-    let event: Option<HookEvent> = serde_json::from_slice(&text).ok();
+    let event = serde_json::from_slice::<HookEvent>(&text)
+        .or_else(|_| serde_json::from_slice(&agents::with_valid_encoding(&text)))
+        .ok();
     Ok(event.filter(|event| event.check().is_ok()))
 }
 

@@ -46,6 +46,7 @@ mod mcp;
 mod meaning;
 mod nmem;
 mod nudge;
+mod odd_events;
 mod opening;
 mod out_of_reach;
 mod outbound;

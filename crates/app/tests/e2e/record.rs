@@ -59,7 +59,7 @@ fn what_is_not_one_json_object_is_refused_and_leaves_nothing() {
         begun(member.as_bytes())
     };
     let whole = event(&json!({}));
-    let bad: [(&str, Vec<u8>); 14] = [
+    let bad: [(&str, Vec<u8>); 11] = [
         ("empty", Vec::new()),
         ("blank", b" \n".to_vec()),
         ("malformed", b"{\"prompt\":\"zebrafish\"".to_vec()),
@@ -67,12 +67,9 @@ fn what_is_not_one_json_object_is_refused_and_leaves_nothing() {
         ("array", [b"[", &whole[..], b"]"].concat()),
         ("text", b"\"zebrafish\"".to_vec()),
         ("null", b"null".to_vec()),
-        ("not UTF-8", begun(b"{\"x\":\"\xff\",")),
-        ("byte order mark", [b"\xef\xbb\xbf", &whole[..]].concat()),
         ("two objects", [&whole[..], &whole[..]].concat()),
         ("two lines", [&whole[..], b"\n", &whole[..]].concat()),
         ("nested too deep", nested(129)),
-        ("lone surrogate", begun(br#"{"x":"\ud800","#)),
         ("a NUL as it is", begun(b"{\"x\":\"\0\",")),
     ];
     for (what, stdin) in bad {

@@ -132,7 +132,8 @@ fn hooks(log: &Path) -> Option<Value> {
     let text = super::logs::tail(log, 1_000).ok()?;
     let lately: Vec<&str> = text.lines().filter(|line| **line >= *since).collect();
     let last = lately.last()?;
-    let detail = format!("{} complaints in the last day, the last: {last}", lately.len());
+    let noun = if lately.len() == 1 { "complaint" } else { "complaints" };
+    let detail = format!("{} {noun} in the last day, the last: {last}", lately.len());
     Some(check("hooks", "warn", &detail, "See `rekindle logs --hook`."))
 }
 

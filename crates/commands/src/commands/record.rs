@@ -126,7 +126,9 @@ fn read() -> Result<Value, OpError> {
         Taken::AsSent(text) | Taken::Shortened(text) => text,
         Taken::Cut(_) | Taken::NoObject => return Err(no_object()),
     };
-    let payload: Value = serde_json::from_slice(&text).map_err(|error| {
+    let payload = serde_json::from_slice::<Value>(&text);
+    let payload = payload.or_else(|_| serde_json::from_slice(&agents::with_valid_encoding(&text)));
+    let payload = payload.map_err(|error| {
         // The message of the parser may quote the event; its place does not.
         let (line, column) = (error.line(), error.column());
         OpError::invalid(
