@@ -3,13 +3,14 @@
 //!
 //! Everything that reaches a model passes through [`neutral`]: the assembler's lines and every string of an
 //! MCP reply. Control and invisible characters become visible (`hidden`), tags of hosts and chat templates and HTML
-//! elements that load a URL lose their bracket (`tags`), HTML attributes that do lose their `=` (`attributes`), and
-//! Markdown images become links (`images`). The function is idempotent, so two layers may apply it.
+//! elements that load a URL lose their bracket (`tags`), HTML attributes that do lose their `=` (`attributes`), lines
+//! that look like the next turn of a conversation lose their colon (`turns`), and Markdown images become links (`images`). The function is idempotent, so two layers may apply it.
 
 mod attributes;
 mod hidden;
 mod images;
 mod tags;
+mod turns;
 
 use std::borrow::Cow;
 
@@ -19,6 +20,8 @@ const INERT_BRACKET: &str = "‹";
 const INERT_BANG: &str = "！";
 /// Replaces the `=` of an attribute that loads a URL.
 const INERT_EQUALS: &str = "＝";
+/// Replaces the colon after a speaker's name that would begin a turn of the conversation.
+const INERT_COLON: &str = "：";
 
 /// One replacement: the text at this byte offset, of this length, is replaced by `with`.
 struct Edit {
@@ -34,6 +37,7 @@ pub fn neutral(text: &str) -> Cow<'_, str> {
     let mut edits = tags::edits(&visible);
     edits.extend(images::edits(&visible));
     edits.extend(attributes::edits(&visible));
+    edits.extend(turns::edits(&visible));
     if edits.is_empty() {
         return visible;
     }

@@ -9,6 +9,8 @@ use super::{Edit, INERT_BRACKET};
 /// Names of one word that a host, a model's template or a common prompt uses as a tag.
 const ROLES: &[&str] = &[
     "admin",
+    "antartifact",
+    "antthinking",
     "assistant",
     "bos",
     "context",
@@ -61,7 +63,7 @@ const LOADING: &[&str] = &[
     "audio", "embed", "feimage", "iframe", "image", "img", "object", "picture", "source", "video",
 ];
 /// HTML elements that load a URL by an attribute. Without one the name is that of an XML element or a placeholder.
-const LOADING_BY_ATTRIBUTE: &[&str] = &["base", "bgsound", "frame", "link"];
+const LOADING_BY_ATTRIBUTE: &[&str] = &["base", "bgsound", "frame", "input", "link"];
 /// Text of a style sheet that loads a URL.
 const LOADING_RULES: &[&str] = &["url(", "@import"];
 
@@ -70,6 +72,8 @@ const MARKERS: &[&str] = &["[INST]", "[/INST]"];
 
 /// Longest name of a tag in bytes.
 const NAME_BYTES_MAX: usize = 80;
+/// How many bytes of an `<input>` are searched for its type.
+const TAG_BYTES_MAX: usize = 256;
 /// How many blanks between the bracket and the name are skipped.
 const BLANKS_MAX: usize = 8;
 
@@ -113,11 +117,16 @@ fn is_style_sheet(rest: &str) -> bool {
     })
 }
 
-/// Whether a bracket before this text opens an element that loads a URL by an attribute, and has one.
+/// Whether a bracket before this text opens an element that loads a URL by an attribute, and has one. An `<input>` loads
+/// only an image.
 fn loads_by_attribute(rest: &str) -> bool {
     name(rest).is_some_and(|Name { name, rest }| {
         let attribute = rest.trim_ascii_start().trim_start_matches('/').trim_ascii_start();
-        LOADING_BY_ATTRIBUTE.contains(&name.to_ascii_lowercase().as_str())
+        let lower = name.to_ascii_lowercase();
+        let end = rest.bytes().take(TAG_BYTES_MAX).take_while(|byte| *byte != b'>').count();
+        let is_image = || last_of(rest.get(..end).unwrap_or(rest), "image").is_some();
+        LOADING_BY_ATTRIBUTE.contains(&lower.as_str())
+            && (lower != "input" || is_image())
             && attribute.len() < rest.len()
             && attribute.starts_with(|c: char| c.is_ascii_alphabetic())
     })
