@@ -441,6 +441,9 @@ pub const PROJECT_FILE_BYTES_MAX: u64 = 64 * 1024;
 /// compared with them.
 pub const PROJECT_EXCLUDES_MAX: usize = 200;
 pub const PROJECT_EXCLUDES_BYTES_MAX: usize = 8 * 1024;
+/// Unknown keys of a project's settings file that a message names, and the longest name in bytes that it shows.
+pub const PROJECT_KEYS_SHOWN: usize = 5;
+pub const PROJECT_KEY_BYTES_MAX: usize = 40;
 /// Bytes of a path that is matched against them. No file has a longer path, so a longer one counts as excluded.
 pub const EXCLUDED_PATH_BYTES_MAX: usize = 4_096;
 /// Files of a project that are compared with its `exclude` to see whether it leaves any, and entries of

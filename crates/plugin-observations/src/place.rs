@@ -188,7 +188,9 @@ impl DiskPlaces {
             (None, None) => on_its_own(&real, None),
         };
         let stamps = DiskStamps::of([&given, &real], repository.as_ref());
-        let exclude = own.filter(|own| own.withheld.is_some() || !own.exclude.is_empty());
+        let exclude = own.filter(|own| {
+            own.withheld.is_some() || own.unknown_keys.is_some() || !own.exclude.is_empty()
+        });
         let checkout = repository.as_ref().and_then(checkout);
         let link = PathLink::between(&given, &real);
         let exclude = exclude.map(|own| Exclude {
@@ -198,6 +200,7 @@ impl DiskPlaces {
             file: own.file,
             globs: own.exclude,
             withheld: own.withheld,
+            unknown_keys: own.unknown_keys,
             repository,
             left_over: OnceLock::new(),
         });
@@ -287,6 +290,8 @@ struct Own {
     project: Option<String>,
     exclude: Vec<(String, Glob)>,
     withheld: Option<Withheld>,
+    /// The keys that have no meaning, as text; one of them may be a misspelt `exclude`.
+    unknown_keys: Option<String>,
 }
 
 impl Own {
@@ -300,6 +305,7 @@ impl Own {
             project: None,
             exclude: Vec::new(),
             withheld: None,
+            unknown_keys: None,
         };
         let complaint = |what: String| format!("{} cannot be read: {what}", shown(&path));
         let read = regular::read_text(&path, limits::PROJECT_FILE_BYTES_MAX);
@@ -310,6 +316,7 @@ impl Own {
                 return Some(own);
             }
         };
+        own.unknown_keys = excluded::unknown_keys(&document);
         let project = document.get("project").and_then(Item::as_str);
         own.project = project.and_then(|name| plain_name(&redact(name, Profile::Declared)));
         match document.get("exclude").map(excluded::globs) {

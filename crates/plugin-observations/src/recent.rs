@@ -103,5 +103,16 @@ fn pretty(params: &Value, result: &Value) -> String {
         let times = show::times_given(params);
         return show::nothing(&format!("Nothing is recorded{times}"), params, result);
     }
-    show::records(&records, show::answered_at(result), |_| "")
+    let shown = show::records(&records, show::answered_at(result), |_| "");
+    let max = limits::RECENT_MAX;
+    let note = match params["limit"].as_i64() {
+        Some(limit) if limit < 1 => "The smallest limit is 1.".to_owned(),
+        Some(limit)
+            if records.len() == max && usize::try_from(limit).is_ok_and(|limit| limit > max) =>
+        {
+            format!("The largest limit is {max}; --before shows older records.")
+        }
+        _ => return shown,
+    };
+    format!("{shown}\n{note}")
 }

@@ -66,3 +66,19 @@ fn the_end_of_a_pause_that_did_not_hold_says_so() {
     assert!(off.starts_with("there was no pause everywhere to end\npaused in project://"), "{off}");
     assert_eq!(home.run(&["pause", "off", "--project", "web"]).ok(), "not paused\n");
 }
+
+/// @search_counts
+#[test]
+fn a_limit_out_of_range_and_an_empty_query_say_what_to_do() {
+    let home = home();
+    for number in 0..101 {
+        prompt(&home, "web", "s-1", &format!("zebra number {number}"));
+    }
+    let recent = |limit: &str| home.run(&["recent", "--project", "*", "--limit", limit]).ok();
+    let all = recent("500");
+    assert!(all.ends_with("The largest limit is 100; --before shows older records.\n"), "{all}");
+    assert!(recent("0").ends_with("The smallest limit is 1.\n"));
+    assert!(!recent("100").contains("limit is"));
+    let nothing = home.run(&["search", "", "--project", "*"]).ok();
+    assert!(nothing.starts_with("Type the words to search for."), "{nothing}");
+}

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use model::limits;
 use pattern::glob::Glob;
-use toml_edit::Item;
+use toml_edit::{DocumentMut, Item};
 
 use super::straight;
 
@@ -23,6 +23,7 @@ pub(super) struct Exclude {
     pub(super) file: String,
     pub(super) globs: Vec<(String, Glob)>,
     pub(super) withheld: Option<Withheld>,
+    pub(super) unknown_keys: Option<String>,
     pub(super) repository: Option<git::Facts>,
     /// What the globs leave of the project's files, once it was counted.
     pub(super) left_over: OnceLock<Option<FileCount>>,
@@ -61,8 +62,18 @@ impl Exclude {
         self.globs.iter().any(|(text, glob)| hides(text, glob, inside))
     }
 
-    /// One line for the user if nothing, or next to nothing, about the project's files is stored.
+    /// One line for the user if nothing, or next to nothing, about the project's files is stored, or if the file has
+    /// keys without a meaning.
     pub(super) fn report(&self) -> Option<String> {
+        let file = &self.file;
+        let unknown = self.unknown_keys.as_ref().map(|keys| {
+            format!("{file} has keys that have no effect: {keys}; known are project and exclude, outside of any table")
+        });
+        let both = [self.report_withheld(), unknown];
+        both.into_iter().flatten().reduce(|all, line| format!("{all}. {line}"))
+    }
+
+    fn report_withheld(&self) -> Option<String> {
         let file = &self.file;
         match &self.withheld {
             Some(Withheld::Broken(what)) => {
@@ -214,6 +225,26 @@ pub(super) fn globs(item: &Item) -> Result<Vec<(String, Glob)>, String> {
         glob.map(|glob| (text, glob)).map_err(|_| "exclude has a text that is no glob".to_owned())
     });
     compiled.collect()
+}
+
+/// The keys of a settings file that have no meaning, for a message: an `exclude` that is misspelt or inside a table
+/// excludes nothing. A clone may contain any text as a key, so only plain names are shown.
+pub(super) fn unknown_keys(document: &DocumentMut) -> Option<String> {
+    const KNOWN: [&str; 2] = ["project", "exclude"];
+    let is_plain = |key: &str| {
+        key.len() <= limits::PROJECT_KEY_BYTES_MAX
+            && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+    };
+    let unknown: Vec<&str> =
+        document.iter().map(|(key, _)| key).filter(|key| !KNOWN.contains(key)).collect();
+    let shown = unknown.iter().take(limits::PROJECT_KEYS_SHOWN);
+    let mut names: Vec<&str> = shown
+        .map(|key| if is_plain(key) { *key } else { "a key that is not a plain name" })
+        .collect();
+    if unknown.len() > names.len() {
+        names.push("…");
+    }
+    (!names.is_empty()).then(|| names.join(", "))
 }
 
 /// One text or a list of them.

@@ -11,10 +11,16 @@ use crate::show;
 const NARROW: &str =
     "Not everything was looked at: narrow the search to a project, a type or a time.";
 
+/// Shown for a query without words.
+const NO_WORDS: &str = "Type the words to search for. `rekindle recent` lists the last records.";
+
 pub(super) fn pretty(params: &Value, result: &Value) -> String {
     let records: Vec<&Value> = show::list(result, "results").iter().collect();
     if records.is_empty() {
         let query = show::line(params["query"].as_str().unwrap_or_default());
+        if query.trim().is_empty() {
+            return NO_WORDS.to_owned();
+        }
         // Where there was no time to look at everything, nobody knows that nothing matches.
         let what = match result["partial"] == true {
             true => format!("Nothing was found in time for \"{query}\""),
