@@ -18,7 +18,7 @@ const MORE_RULES: &str = "rules/more.toml";
 const COMMANDS: &str = "rules/commands.toml";
 
 /// Our own rules: the variant of `Own` that checks a hit, and the keywords that lead to it.
-const OWN: [(&str, &[&str]); 36] = [
+const OWN: [(&str, &[&str]); 38] = [
     ("Aws", &["akia", "asia", "abia", "acca", "a3t"]),
     ("GitHub", &["ghp_", "gho_", "ghu_", "ghs_", "ghr_"]),
     ("GitHubPat", &["github_pat_"]),
@@ -52,6 +52,8 @@ const OWN: [(&str, &[&str]); 36] = [
             "kennwort",
             "sshpass",
             "rediscli_auth",
+            "requirepass",
+            "masterauth",
             "비밀번호",
             "비번",
             "패스워드",
@@ -60,12 +62,14 @@ const OWN: [(&str, &[&str]); 36] = [
     ),
     ("Pass", &["pass", "pw", "p/w"]),
     ("Identified", &["identified"]),
-    ("PgPass", &[":5432:"]),
+    ("PgPass", &[":5432:", ":*:"]),
     ("UserAndPassword", &[" -p "]),
     ("WindowsProgram", &[".exe"]),
     ("Echoed", &["echo ", "printf "]),
     ("HereString", &["<<<"]),
     ("ExpectSend", &["send "]),
+    ("Credentials", &[".auth(", "auth=(", "auth = (", "basicauth("]),
+    ("PragmaKey", &["pragma key", "pragma rekey"]),
     ("Insert", &["insert into"]),
     (
         "Hashed",

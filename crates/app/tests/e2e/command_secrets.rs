@@ -81,11 +81,52 @@ const WORDS: [(&str, &str); 26] = [
     ("cat notes # das Passwort lautet @", "Nebel7Krone"),
 ];
 
+/// Commands whose secret ends with `@` and has quotes, blanks or brackets before it, or is passed on by a here-document.
+const QUOTED: [&str; 24] = [
+    r"mysql -p'it'\''s@' shop",
+    r#"PGPASSWORD='it'"'"'s@' psql -h db"#,
+    r#"export DB_PASSWORD="it\"s@""#,
+    r"redis-cli -a it\'s@ ping",
+    r"redis-cli -a $'it\'s@' ping",
+    r#"mysql --password="it"s@ shop"#,
+    "sshpass -p '<angle>@' ssh host",
+    "mysql --password='{brace},@' shop",
+    "docker login -u bob -p 'two\nlines@' registry.example.com",
+    "PGPASSWORD='two\nlines@' psql -h db",
+    "PGPASSWORD='back\\slash\\@' psql -h db",
+    "export DB_PASSWORD='@ '",
+    "curl -u bob:a:b/c@@ https://api.example.com",
+    "chpasswd <<EOF\nbob:@\nEOF",
+    "cat <<'EOF' | docker login -u bob --password-stdin\n@\nEOF",
+    "read -s P <<< @",
+    "(echo @; echo @) | smbpasswd -a bob",
+    "redis-cli <<< 'AUTH @'",
+    "DB_PASS=${DB_PASS:-@} ./run",
+    "PASSWORD=\"${USER}@\" ./run",
+    "echo '*:*:*:app:@' > ~/.pgpass",
+    "mongosh --eval 'db.auth(\"app\",\"@\")'",
+    "sqlite3 a.db \"PRAGMA key = '@'\"",
+    "wg set wg0 private-key <(echo @)",
+];
+
+/// @capture_secret_on_a_command_line
+#[test]
+fn no_secret_that_a_shell_has_to_quote_is_stored_in_any_file() {
+    let events = QUOTED.iter().enumerate().map(|(number, command)| {
+        let value = format!("Tr4vel{number:02}Light");
+        // A doubled `@` stands for itself.
+        let command = command.replace("@@", "\u{1}@").replace('@', &value).replace('\u{1}', "@");
+        (command, value)
+    });
+    let events: Vec<(String, String)> = events.collect();
+    assert_stored_in_no_file(&events, "smbpasswd", false);
+}
+
 /// @capture_secret_on_a_command_line
 /// @capture_secret_repeated
 #[test]
 fn no_secret_of_a_command_line_is_stored_in_any_file() {
-    assert_stored_in_no_file(&events(), "xfreerdp");
+    assert_stored_in_no_file(&events(), "xfreerdp", true);
 }
 
 /// @capture_secret_on_a_command_line
@@ -95,15 +136,17 @@ fn no_secret_that_is_a_word_or_passed_on_by_the_shell_is_stored_in_any_file() {
     let event =
         |(command, value): &(&str, &str)| (command.replace('@', value), (*value).to_owned());
     let events: Vec<(String, String)> = WORDS.iter().map(event).collect();
-    assert_stored_in_no_file(&events, "schtasks");
+    assert_stored_in_no_file(&events, "schtasks", true);
 }
 
-/// Sends each command as an event that repeats the secret in all of its texts, and searches the files of the home for it.
-fn assert_stored_in_no_file(events: &[(String, String)], program: &str) {
+/// Sends each command as an event, if `repeated` with the secret in all of its texts, and searches the files of the home
+/// for it.
+fn assert_stored_in_no_file(events: &[(String, String)], program: &str, repeated: bool) {
     let mut home = home();
     home.set("REKINDLE_LOG_LEVEL", "debug");
     let send = |session: &str| {
         for (command, value) in events {
+            let value = if repeated { value } else { "it" };
             let said = format!("connecting\nthe server does not know {value} here\n");
             let event = json!({
                 "session_id": session, "cwd": "/srv/site", "tool_name": "Bash",

@@ -9,15 +9,16 @@ mod vocabulary;
 use std::ops::Range;
 
 use super::bytes::{ends, in_name, span, span_back};
+use super::command::shell_word_end;
 use super::judge::{
     contains, contains_any, entropy, is_address, is_made_up, is_placeholder, is_plain_name,
     mixes_letters_and_digits, readable_share,
 };
 use super::prefilter::{LeadsTo, Own, keywords};
 use super::public::STOPWORDS;
-pub(super) use calls::{hashed, inserted};
+pub(super) use calls::{credentials, hashed, inserted, pragma_key};
 pub(super) use loose::{identified, loose_value};
-pub(super) use pass::pass_value;
+pub(super) use pass::{is_pass_name, pass_value};
 use vocabulary::{KEYS_OF_TABLES, NAME_ENDS, ORDINARY, SPOKEN};
 
 /// The fewest characters of a value.
@@ -90,12 +91,10 @@ pub(super) fn generic_value(text: &[u8], at: Range<usize>) -> Option<Range<usize
     let range = value.range.start + prefix..value.range.end;
     let bytes = &text[range.clone()];
     let credential = contains(&text[at.clone()], "cred") && value.quoted && is_made_up(bytes);
+    let environment = is_environment(text, at.start - head..at.end);
     let head = &text[at.start - head..at.start];
-    let of_environment = value.bare
-        && head.ends_with(b"_")
-        && !head.iter().any(u8::is_ascii_lowercase)
-        && bytes.len() >= 8
-        && is_made_up(bytes);
+    let of_environment =
+        environment && head.ends_with(b"_") && bytes.len() >= 8 && is_made_up(bytes);
     let secret = is_random_value(bytes) || is_hex_key(bytes) || credential || of_environment;
     secret.then_some(range)
 }
@@ -124,7 +123,14 @@ pub(super) fn is_secret_member(name: &str, text: &str) -> bool {
                 Own::Secret => names(name, &at) && quoted_is_secret(text, Named::Secret, capitals),
                 Own::Token => names(name, &at) && quoted_is_secret(text, Named::Token, capitals),
                 Own::ApiKey => names(name, &at) && quoted_is_secret(text, Named::ApiKey, capitals),
-                Own::Pass => pass::is_name(name, &at) && is_made_up(text),
+                Own::Pass => {
+                    let environment = capitals && name[..at.start].ends_with(b"_");
+                    pass::is_name(name, &at)
+                        && (is_made_up(text)
+                            || environment
+                                && is_plain_name(text)
+                                && words_are_secret(text, Named::Password))
+                }
                 Own::Generic => {
                     let random = is_random_value(text) || is_hex_key(text);
                     at.end == name.len() && opens(name, &at) && random
@@ -197,7 +203,12 @@ fn read(text: &[u8], name: Range<usize>) -> Option<Value> {
     let rest = text.get(operator..)?;
     let long_flag = text[name.start..].starts_with(b"--");
     let in_tag = name.start > 0 && text[name.start - 1] == b'<';
+    // The shell's default for a variable: `${NAME:-value}`, `${NAME:=value}`.
+    let default = text[..name.start].ends_with(b"${");
+    let capitals = !text[name.clone()].iter().any(u8::is_ascii_lowercase);
     let length = match rest {
+        [b':', b'-' | b'=', ..] if default => 2,
+        [b'+', b'=', ..] if capitals => 2,
         [b':' | b'=' | b'?', b'=', b'=', ..]
         | [b'=' | b':', b':', ..]
         | [b'=', b'~' | b'=', ..] => return None,
@@ -209,7 +220,8 @@ fn read(text: &[u8], name: Range<usize>) -> Option<Value> {
     };
     let value = operator + length;
     let start = value + span(text, value, 8, blank);
-    let bare = length == 1 && operator == name.end && start == value && rest[0] == b'=';
+    let adjacent = operator == name.end && start == value;
+    let bare = adjacent && (default || rest[0] == b'+' || length == 1 && rest[0] == b'=');
     if rest[0] == b':'
         && let Some(value) = behind_type(text, start)
     {
@@ -218,9 +230,12 @@ fn read(text: &[u8], name: Range<usize>) -> Option<Value> {
     let listed = matches!(rest[0], b':' | b'>');
     let flag = length == 0 && text[start..].first().is_some_and(|byte| *byte != b'-');
     let set = (flag || (length == 1 && rest[0] == b'=')) && !declares(text, name.start);
-    let value = Value { listed, set, ..read_value(text, start, bare)? };
-    let closed = rest[0] != b'>' || text[value.range.end..].starts_with(b"</");
-    closed.then_some(value)
+    let shell = bare || length == 0;
+    let mut value = Value { listed, set, ..read_value(text, start, bare, shell)? };
+    let behind = &text[value.range.end..];
+    let closes_tag = behind.starts_with(b"</");
+    value.last |= rest[0] == b'>' && closes_tag || default && behind.starts_with(b"}");
+    (rest[0] != b'>' || closes_tag).then_some(value)
 }
 
 /// The value in `name: type = "value"`.
@@ -232,24 +247,22 @@ fn behind_type(text: &[u8], at: usize) -> Option<Value> {
     }
     let start = at + length + 1;
     let start = start + span(text, start, 8, blank);
-    read_value(text, start, false).filter(|value| value.quoted)
+    read_value(text, start, false, false).filter(|value| value.quoted)
 }
 
-fn read_value(text: &[u8], at: usize, bare: bool) -> Option<Value> {
-    let opening = at + letters_of_a_string(text, at);
-    let opening = opening + span(text, opening, 2, |byte| *byte == b'\\');
+/// Reads the value at `at`; `shell` if a shell may read it as a word.
+fn read_value(text: &[u8], at: usize, bare: bool, shell: bool) -> Option<Value> {
+    let unescaped = at + letters_of_a_string(text, at);
+    let opening = unescaped + span(text, unescaped, 2, |byte| *byte == b'\\');
     if let Some(mark) = text.get(opening).filter(|byte| matches!(byte, b'"' | b'\'' | b'`')) {
-        // Python has three quotes around what may go over several lines.
-        let three = text[opening..].starts_with(&[*mark; 3]);
-        let start = opening + if three { 3 } else { 1 };
-        let inside = |byte: &u8| byte != mark && *byte != b'\n' && *byte != b'\\';
-        let length = span(text, start, LONGEST, inside);
-        let range = start..start + length;
-        let closed = text.get(range.end).is_some_and(|byte| byte == mark || *byte == b'\\');
+        let escaped = opening > unescaped;
+        let (range, closed) = string(text, opening, *mark, escaped);
+        let joined = if shell && !escaped { shell_word_end(text, at) } else { 0 };
+        let is_joined = joined > range.end && joined - range.start <= LONGEST;
         return Some(Value {
-            range,
+            range: range.start..if is_joined { joined } else { range.end },
             quoted: true,
-            closed,
+            closed: closed || is_joined,
             bare: false,
             last: false,
             listed: false,
@@ -270,10 +283,25 @@ fn read_value(text: &[u8], at: usize, bare: bool) -> Option<Value> {
     while bare && length < LONGEST && escape(at + length) {
         length += 2 + span(text, at + length + 2, LONGEST - length, plain);
     }
-    let end = at + length;
-    let last =
-        text.get(end + span(text, end, 8, blank)).is_none_or(|byte| matches!(byte, b'\n' | b'\r'))
-            || text[end..].starts_with(b"\\n");
+    let mut end = at + length;
+    // Quotes inside a word of the shell: `it\'s`, `it"s"`.
+    let goes_on = match text.get(end..) {
+        Some([b'\\', b'"' | b'\'', next, ..]) => next.is_ascii_alphanumeric(),
+        Some([b'"' | b'\'', next, ..]) => next.is_ascii_alphanumeric(),
+        _ => false,
+    };
+    if bare && length > 0 && goes_on {
+        end = end.max(shell_word_end(text, at).min(at + LONGEST));
+    }
+    let written = match text.get(end..) {
+        Some([b'"' | b'\'', rest @ ..]) => rest.trim_ascii_start().starts_with(b">"),
+        _ => false,
+    };
+    let last = written
+        || text
+            .get(end + span(text, end, 8, blank))
+            .is_none_or(|byte| matches!(byte, b'\n' | b'\r'))
+        || text[end..].starts_with(b"\\n");
     let value = Value {
         range: at..end,
         quoted: false,
@@ -284,6 +312,25 @@ fn read_value(text: &[u8], at: usize, bare: bool) -> Option<Value> {
         set: false,
     };
     (length > 0).then_some(value)
+}
+
+/// The text in the quotes that open here, and whether they are closed. A quote that the text escapes is not the end,
+/// unless the whole text is inside another string.
+fn string(text: &[u8], opening: usize, mark: u8, escaped: bool) -> (Range<usize>, bool) {
+    // Python has three quotes around what may go over several lines.
+    let three = text[opening..].starts_with(&[mark; 3]);
+    let start = opening + if three { 3 } else { 1 };
+    let mut end = string_part_end(text, start, mark);
+    while !escaped && mark == b'"' && end - start < LONGEST && text[end..].starts_with(b"\\\"") {
+        end = string_part_end(text, end + 2, mark);
+    }
+    let closed = text.get(end).is_some_and(|byte| *byte == mark || *byte == b'\\');
+    (start..end, closed)
+}
+
+/// Where a string stops: at its mark, a line end or a backslash.
+fn string_part_end(text: &[u8], at: usize, mark: u8) -> usize {
+    at + span(text, at, LONGEST, |byte| *byte != mark && *byte != b'\n' && *byte != b'\\')
 }
 
 /// How many letters before a quote say what kind of string it is: `b"…"`, `rf'…'`, and the shell's `$'…'`.
@@ -314,6 +361,10 @@ fn is_environment(text: &[u8], name: Range<usize>) -> bool {
 fn quoted_is_secret(bytes: &[u8], named: Named, environment: bool) -> bool {
     if is_address(bytes) {
         return false;
+    }
+    let trimmed = bytes.trim_ascii();
+    if is_spaced(bytes) && !is_spaced(trimmed) && is_made_up(trimmed) {
+        return true;
     }
     if is_spaced(bytes) {
         return spaced_is_secret(bytes, named, environment);

@@ -6,13 +6,15 @@ mod words;
 
 use std::ops::Range;
 
-use super::assignment::is_secret_member;
+use super::assignment::{is_pass_name, is_secret_member};
 use super::bytes::{in_name, span, span_back};
 use super::judge::{
-    contains, entropy, is_address, is_placeholder, mixes_letters_and_digits, readable_share,
+    contains, entropy, is_address, is_made_up, is_placeholder, mixes_letters_and_digits,
+    readable_share,
 };
 pub(super) use shell::{echoed, here_string, sent};
 pub(super) use windows::run_windows_program;
+pub(super) use words::shell_word_end;
 use words::{Word, words};
 
 include!(concat!(env!("OUT_DIR"), "/commands.rs"));
@@ -162,7 +164,10 @@ impl Line<'_> {
         let bytes = self.bytes(at);
         if bytes == flag.as_bytes() {
             let next = self.words.get(at + 1)?;
-            let is_value = next.quoted || !self.bytes(at + 1).starts_with(b"-");
+            let value = self.bytes(at + 1);
+            let is_value = next.quoted
+                || !value.starts_with(b"-")
+                || !value.starts_with(b"--") && is_made_up(&value[1..]);
             return is_value.then(|| next.inner.clone());
         }
         let rest = bytes.strip_prefix(flag.as_bytes())?.strip_prefix(b"=")?;
@@ -243,10 +248,10 @@ impl Line<'_> {
         })
     }
 
-    /// The input of the program: from `echo … |` before it or `<<<` after it.
-    fn piped(&self, condition: &str) -> Option<Range<usize>> {
+    /// The input of the program: from `echo … |` before it, or from `<<<` or `<<` after it.
+    fn piped(&self, condition: &str) -> Vec<Range<usize>> {
         let (flag, part) = match condition {
-            ":*" => ("", ":*"),
+            ":*" | "AUTH" => ("", condition),
             flag => (flag, "*"),
         };
         let given = match flag.as_bytes() {
@@ -260,14 +265,20 @@ impl Line<'_> {
             flag => (0..self.words.len()).any(|at| self.bytes(at) == flag),
         };
         if !given {
-            return None;
+            return Vec::new();
         }
-        let here = (0..self.words.len()).find(|at| self.bytes(*at) == b"<<<");
-        let text = match here {
-            Some(at) => self.words.get(at + 1)?.inner.clone(),
-            None => produced(self.text, self.program.start)?,
+        let inputs = match (0..self.words.len()).find(|at| self.bytes(*at).starts_with(b"<<")) {
+            Some(at) if self.bytes(at) == b"<<<" => {
+                self.words.get(at + 1).map(|word| word.inner.clone()).into_iter().collect()
+            }
+            Some(_) => shell::here_document(self.text, self.program.end),
+            None => match produced(self.text, self.program.start) {
+                Some(Produced::Words(words)) => vec![words],
+                Some(Produced::HereDocument) => shell::here_document(self.text, self.program.end),
+                None => Vec::new(),
+            },
         };
-        part_of(self.text, text, part)
+        inputs.into_iter().filter_map(|input| part_of(self.text, input, part)).collect()
     }
 
     /// The session cookies after a flag.
@@ -289,7 +300,13 @@ fn is_named(name: &[u8], value: &[u8]) -> bool {
         name.len() >= end.len()
             && name.as_bytes()[name.len() - end.len()..].eq_ignore_ascii_case(end)
     });
+    let pass = ["pass", "pw"].iter().any(|end| {
+        let start = name.len().saturating_sub(end.len());
+        let bytes = name.as_bytes();
+        bytes[start..].eq_ignore_ascii_case(end.as_bytes()) && is_pass_name(bytes, start)
+    });
     is_secret_member(name, value)
+        || pass && value.len() >= 5
         || short && value.len() >= 8 && mixes_letters_and_digits(value.as_bytes())
 }
 
@@ -309,12 +326,21 @@ fn part_of(text: &[u8], word: Range<usize>, pattern: &str) -> Option<Range<usize
             let name = span(bytes, 0, bytes.len(), in_name);
             (bytes.get(name) != Some(&b'=')).then_some(word)
         }
-        ":*" | "%*" | ",*" | "/*" => {
+        "AUTH" => {
+            let rest = bytes.get(..5).filter(|head| head.eq_ignore_ascii_case(b"AUTH "))?;
+            let rest = bytes[rest.len()..].split(|byte| b" \\\r\n".contains(byte));
+            let last = rest.filter(|word| !word.is_empty()).take(2).last()?;
+            let start = bytes.windows(last.len()).rposition(|window| window == last)?;
+            Some(word.start + start..word.start + start + last.len())
+        }
+        ":*" | ":*@" | "%*" | ",*" | "/*" => {
             let separator = pattern.as_bytes()[0];
             let at = bytes.iter().position(|byte| *byte == separator)?;
             // `user/password@database`, `user:password@host`
-            let end = match separator {
-                b'/' | b':' => bytes.iter().rposition(|byte| *byte == b'@').filter(|end| *end > at),
+            let end = match pattern {
+                "/*" | ":*@" => {
+                    bytes.iter().rposition(|byte| *byte == b'@').filter(|end| *end > at)
+                }
                 _ => None,
             };
             let value = word.start + at + 1..word.start + end.unwrap_or(bytes.len());
@@ -327,8 +353,16 @@ fn part_of(text: &[u8], word: Range<usize>, pattern: &str) -> Option<Range<usize
     }
 }
 
-/// The argument of `echo`, `printf` or `yes` that is piped into the program at `at`.
-fn produced(text: &[u8], at: usize) -> Option<Range<usize>> {
+/// What is piped into a program.
+enum Produced {
+    /// The arguments of `echo`, `printf` or `yes`.
+    Words(Range<usize>),
+    /// The here-document of `cat`.
+    HereDocument,
+}
+
+/// What is piped into the program at `at`.
+fn produced(text: &[u8], at: usize) -> Option<Produced> {
     let from = at - span_back(text, at, PRODUCER_MAX, |byte| *byte != b'\n');
     let before = &text[from..at];
     // Only programs that run another one, their flags and the program's directory may be between the pipe and it.
@@ -342,6 +376,9 @@ fn produced(text: &[u8], at: usize) -> Option<Range<usize>> {
         return None;
     }
     let written = &before[..pipe];
+    if written.windows(6).any(|window| window == b"cat <<") {
+        return Some(Produced::HereDocument);
+    }
     let starts = ["echo ", "printf ", "yes "].iter().filter_map(|writer| {
         let writer = writer.as_bytes();
         let at = written.windows(writer.len()).rposition(|window| window == writer)?;
@@ -358,7 +395,7 @@ fn produced(text: &[u8], at: usize) -> Option<Range<usize>> {
         word.inner.end <= from + pipe && !is_flag && !bytes.contains(&b'%')
     });
     let (first, last) = (words.first()?, words.last()?);
-    Some(first.inner.start..last.inner.end)
+    Some(Produced::Words(first.inner.start..last.inner.end))
 }
 
 /// The values of session cookies in `name=value; name=value`.
@@ -373,7 +410,7 @@ pub(super) fn sessions(text: &[u8], cookies: Range<usize>) -> Vec<Range<usize>> 
         let (name, value) = (&cookie[..equals], &cookie[equals + 1..]);
         let names = ["sess", "sid", "token", "auth", "jwt", "remember", "login", "csrf", "xsrf"];
         let named = names.iter().any(|part| contains(name, part));
-        let random = value.len() >= 12 && mixes_letters_and_digits(value) && entropy(value) > 2.5;
+        let random = value.len() >= 8 && mixes_letters_and_digits(value) && entropy(value) > 2.5;
         if named && random && !is_placeholder(value) {
             found.push(start + equals + 1..start + equals + 1 + value.len());
         }

@@ -119,6 +119,9 @@ pub(super) fn is_plain_name(bytes: &[u8]) -> bool {
 /// one of the words that people write in examples.
 pub(super) fn is_placeholder(bytes: &[u8]) -> bool {
     let Some((first, last)) = bytes.first().zip(bytes.last()) else { return true };
+    if has_secret_tail(bytes) {
+        return false;
+    }
     let second = bytes.get(1).copied().unwrap_or_default();
     let masked = bytes.iter().all(|byte| byte == first)
         || bytes.iter().all(|byte| b"*.xX-_#".contains(byte));
@@ -130,6 +133,22 @@ pub(super) fn is_placeholder(bytes: &[u8]) -> bool {
         _ => false,
     };
     masked || variable || is_path(bytes) || contains_any(&bytes[..bytes.len().min(64)], &EXAMPLES)
+}
+
+/// Whether text that looks like a password follows a template: `${USER}5ecret77`, `<angle>5ecret77`.
+fn has_secret_tail(bytes: &[u8]) -> bool {
+    let close = match bytes {
+        [b'$', b'{', ..] | [b'{', ..] => b'}',
+        [b'<', ..] => b'>',
+        _ => return false,
+    };
+    let tail = bytes.iter().take(40).position(|byte| *byte == close).map(|at| &bytes[at + 1..]);
+    tail.is_some_and(|tail| {
+        tail.iter().filter(|byte| byte.is_ascii_alphanumeric()).count() >= 6
+            && mixes_letters_and_digits(tail)
+            && !tail.iter().any(|byte| b"{}<>$()= \n".contains(byte))
+            && !contains_any(tail, &EXAMPLES)
+    })
 }
 
 /// Parts of what people write where a secret belongs.

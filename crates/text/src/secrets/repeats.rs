@@ -122,7 +122,11 @@ impl KnownValues {
 
     pub(super) fn remember(&mut self, text: &str, found: &[Finding]) {
         for Finding { rule, range } in found {
-            self.add(rule, &text[range.clone()]);
+            let value = &text[range.clone()];
+            self.add(rule, value);
+            if value.contains(['\'', '"', '\\']) {
+                self.add(rule, &without_shell_quotes(value));
+            }
         }
     }
 
@@ -171,6 +175,18 @@ impl KnownValues {
             plain => plain,
         }
     }
+}
+
+/// A value as the program gets it and its output may repeat it: `it's` for `it'\''s`, `it'"'"'s` and `it\'s`.
+fn without_shell_quotes(value: &str) -> String {
+    let value = value.replace(r"'\''", "'").replace(r#"'"'"'"#, "'");
+    let mut plain = String::with_capacity(value.len());
+    let mut chars = value.chars().peekable();
+    while let Some(c) = chars.next() {
+        let escapes = c == '\\' && chars.peek().is_some_and(|next| !next.is_ascii_alphanumeric());
+        plain.extend(if escapes { chars.next() } else { Some(c) });
+    }
+    plain
 }
 
 /// Whether the repetitions of a value are redacted: those of a short one only if it has a sign or mixes letters and

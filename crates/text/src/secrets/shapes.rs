@@ -94,6 +94,8 @@ pub(super) fn at_keyword(text: &[u8], own: Own, at: Range<usize>) -> Option<Find
         Own::Pass => ("password", assignment::pass_value(text, at)?),
         Own::Identified => ("password", assignment::identified(text, at)?),
         Own::PgPass => ("password", line_of_pgpass(text, at)?),
+        Own::Credentials => ("password", assignment::credentials(text, &at)?),
+        Own::PragmaKey => ("password", assignment::pragma_key(text, &at)?),
         Own::Hashed => ("password", assignment::hashed(text, &at)?),
         Own::Echoed => ("command-secret", command::echoed(text, &at)?),
         Own::HereString => ("command-secret", command::here_string(text, &at)?),
@@ -108,13 +110,18 @@ fn named(text: &[u8], at: Range<usize>, named: Named) -> Option<Range<usize>> {
     assignment::value(text, at.clone(), named).or_else(|| assignment::loose_value(text, at, named))
 }
 
-/// The password in `host:port:database:user:password`, whose port is the keyword.
+/// The password in `host:port:database:user:password`, whose port is the keyword: 5432 or `*`.
 fn line_of_pgpass(text: &[u8], at: Range<usize>) -> Option<Range<usize>> {
     let field = |at: usize| {
         let length = span(text, at, 64, |byte| name_or_dash(byte) || *byte == b'*');
         (length > 0 && text.get(at + length) == Some(&b':')).then_some(at + length + 1)
     };
-    let start = field(field(at.end)?)?;
+    let user = field(at.end)?;
+    let start = field(user)?;
+    // Other lists have `*` in all fields.
+    if !text[user].is_ascii_alphanumeric() {
+        return None;
+    }
     let length = span(text, start, 128, |byte| byte.is_ascii_graphic() && !b"\"'`".contains(byte));
     let range = start..start + length;
     (length >= 4 && !is_placeholder(&text[range.clone()])).then_some(range)

@@ -85,16 +85,38 @@ pub(in super::super) fn hashed(text: &[u8], at: &Range<usize>) -> Option<Range<u
         return None;
     }
     let conversion = if text[at.end..].starts_with(b"[]byte(") { 7 } else { 0 };
-    let start = at.end + conversion;
-    let quote = start + span(text, start, 2, |byte| b"bu\\".contains(byte));
+    is_password(text, string(text, at.end + conversion)?)
+}
+
+/// The password in `db.auth("user", "value")` and `auth=('user', 'value')`; the keyword ends with the bracket.
+pub(in super::super) fn credentials(text: &[u8], at: &Range<usize>) -> Option<Range<usize>> {
+    let blanks = |at: usize| at + span(text, at, 4, |byte| *byte == b' ');
+    let user = string(text, blanks(at.end))?;
+    let comma = user.end + span(text, user.end, 2, |byte| b"\\\"'".contains(byte));
+    text.get(comma).filter(|byte| **byte == b',')?;
+    is_password(text, string(text, blanks(comma + 1))?)
+}
+
+/// The key in `PRAGMA key = 'value'` and `PRAGMA key('value')`; the keyword ends with the name.
+pub(in super::super) fn pragma_key(text: &[u8], at: &Range<usize>) -> Option<Range<usize>> {
+    let value = at.end + span(text, at.end, 4, |byte| b" =(".contains(byte));
+    is_password(text, string(text, value)?)
+}
+
+/// The string whose quote is at `at`, or before it a backslash or a letter that says its kind.
+fn string(text: &[u8], at: usize) -> Option<Range<usize>> {
+    let quote = at + span(text, at, 2, |byte| b"bu\\".contains(byte));
     let mark = text.get(quote).filter(|byte| matches!(byte, b'"' | b'\''))?;
     let length = span(text, quote + 1, 128, |byte| byte != mark && !b"\n\\".contains(byte));
-    let range = quote + 1..quote + 1 + length;
-    text.get(range.end).filter(|byte| *byte == mark || **byte == b'\\')?;
+    let end = quote + 1 + length;
+    text.get(end).filter(|byte| *byte == mark || **byte == b'\\').map(|_| quote + 1..end)
+}
+
+fn is_password(text: &[u8], range: Range<usize>) -> Option<Range<usize>> {
     let bytes = &text[range.clone()];
     let stand_in = ["password", "passwd", "secret"];
     let stand_in = stand_in.iter().any(|word| bytes.eq_ignore_ascii_case(word.as_bytes()));
-    let secret = length >= SHORTEST
+    let secret = bytes.len() >= SHORTEST
         && !is_spaced(bytes)
         && !stand_in
         && !is_ordinary(bytes)

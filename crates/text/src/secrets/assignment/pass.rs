@@ -5,10 +5,12 @@ use std::ops::Range;
 
 use super::super::bytes::{in_name, span, span_back};
 use super::super::judge::{
-    is_hex_or_uuid, is_made_up, is_placeholder, is_plain_name, mixes_letters_and_digits,
+    contains_any, is_hex_or_uuid, is_made_up, is_placeholder, is_plain_name,
+    mixes_letters_and_digits,
 };
 use super::{
-    Named, SHORTEST, is_code, is_environment, is_spaced, read, spaced_is_secret, words_are_secret,
+    Named, SHORTEST, is_code, is_environment, is_spaced, is_variable, read, spaced_is_secret,
+    words_are_secret,
 };
 
 /// Prefixes of `pass` in the names of flags and settings.
@@ -30,9 +32,11 @@ pub(in super::super) fn pass_value(text: &[u8], at: Range<usize>) -> Option<Rang
     }
     let value = read(text, start..end)?;
     let bytes = &text[value.range.clone()];
-    let of_environment = value.bare
+    let capitals = !text[start..end].iter().any(u8::is_ascii_lowercase);
+    let of_environment = (value.bare || is_environment(text, start..end))
         && text[start..at.start].ends_with(b"_")
-        && !text[start..end].iter().any(u8::is_ascii_lowercase);
+        && capitals;
+    let named = of_environment || value.bare && is_option(text, start, end, value.range.end);
     // A longer number is a password, a shorter one may count what passed.
     let number = of_environment && bytes.len() >= 6 && bytes.iter().all(u8::is_ascii_digit);
     if !(SHORTEST..=128).contains(&bytes.len())
@@ -42,13 +46,16 @@ pub(in super::super) fn pass_value(text: &[u8], at: Range<usize>) -> Option<Rang
         return None;
     }
     let secret = if is_plain_name(bytes) {
-        of_environment && words_are_secret(bytes, Named::Password)
+        let variable = !of_environment && is_variable(bytes);
+        named && !variable && words_are_secret(bytes, Named::Password)
     } else if number {
         true
     } else if value.quoted && is_spaced(bytes) {
+        let trimmed = bytes.trim_ascii();
         value.closed
             && is_environment(text, start..end)
-            && spaced_is_secret(bytes, Named::Password, true)
+            && (spaced_is_secret(bytes, Named::Password, true)
+                || !is_spaced(trimmed) && is_made_up(trimmed))
     } else if value.quoted || value.bare {
         // A value without quotes has blanks only if they are escaped.
         (value.bare && is_spaced(bytes) || mixes_letters_and_digits(bytes) || is_made_up(bytes))
@@ -57,6 +64,23 @@ pub(in super::super) fn pass_value(text: &[u8], at: Range<usize>) -> Option<Rang
         value.listed && is_made_up(bytes)
     };
     secret.then_some(value.range)
+}
+
+/// Whether a word assigned to this name is one of a command line and not of code: `--dbpass=word`, `local pass=word`,
+/// `ansible_become_pass=word`. In code another sign follows the word.
+fn is_option(text: &[u8], start: usize, end: usize, value_end: usize) -> bool {
+    let declared = ["local ", "declare ", "typeset ", "readonly ", "export ", "-x "];
+    let before = &text[start.saturating_sub(12)..start];
+    let declared = declared.iter().any(|word| before.ends_with(word.as_bytes()));
+    let name = &text[start..end];
+    let known = name.starts_with(b"--") || contains_any(name, &["ansible_", "become_", "sudo_"]);
+    let ended = text.get(value_end).is_none_or(|byte| b" \n\r\"';".contains(byte));
+    ended && (declared || known)
+}
+
+/// Whether a name ends with `pass` or `pw` at this place as a word of its own.
+pub(in super::super) fn is_pass_name(name: &[u8], at: usize) -> bool {
+    is_name(name, &(at..name.len()))
 }
 
 /// Whether a short name for a password ends here.

@@ -11,6 +11,9 @@ use super::{is_secret, starts_command, words};
 const VARIABLE_MAX: usize = 512;
 /// How many bytes before a value are searched for the name or the prompt that marks it as a secret.
 const CONTEXT: usize = 96;
+/// How many lines of a here-document are read, and the longest of them that counts, in bytes.
+const DOCUMENT_LINES_MAX: usize = 8;
+const LINE_MAX: usize = 256;
 
 /// The value assigned to the variable in this word before `end`: `P=value && sshpass -p $P`.
 pub(super) fn variable_value(text: &[u8], word: &Range<usize>, end: usize) -> Option<Range<usize>> {
@@ -50,7 +53,7 @@ pub(in super::super) fn echoed(text: &[u8], at: &Range<usize>) -> Option<Range<u
     let name_end = at.start - marks;
     let name = span_back(text, name_end, 40, |byte| in_name(byte) || *byte == b'-');
     let name = &text[name_end - name..name_end];
-    let given = name.starts_with(b"-") || between.starts_with(b"=");
+    let given = name.starts_with(b"-") || between.starts_with(b"=") || between.contains(&b'<');
     (given && is_secret_name(name)).then_some(())?;
     let mut words = words(text, at.end).into_iter();
     // Flags of `echo` and the format of `printf` come before the value.
@@ -71,11 +74,43 @@ pub(in super::super) fn here_string(text: &[u8], at: &Range<usize>) -> Option<Ra
     let before = &text[at.start - before..at.start];
     let mut words = before.split(|byte| *byte == b' ').rev().filter(|word| !word.is_empty());
     let name = words.next()?;
-    if !is_secret_name(name) || !words.any(|word| word == b"read") {
+    // `read -s` does not show what is typed.
+    let mut silent = false;
+    let reads = words.any(|word| {
+        silent |= word.starts_with(b"-") && !word.starts_with(b"--") && word.contains(&b's');
+        word == b"read"
+    });
+    if !reads || !silent && !is_secret_name(name) {
         return None;
     }
     let value = words::first(text, at.end)?.inner;
     is_secret(&text[value.clone()]).then_some(value)
+}
+
+/// The lines of the here-document that begins on the line of this command: `chpasswd <<EOF`, `cat <<EOF | …`.
+pub(super) fn here_document(text: &[u8], at: usize) -> Vec<Range<usize>> {
+    let before = span_back(text, at, CONTEXT, |byte| *byte != b'\n');
+    let line_end = at + span(text, at, words::COMMAND_MAX, |byte| *byte != b'\n');
+    let line = &text[at - before..line_end];
+    let Some(opened) = line.windows(2).rposition(|window| window == b"<<") else {
+        return Vec::new();
+    };
+    let mark = &line[opened + 2..];
+    let mark = &mark[span(mark, 0, 4, |byte| b"-'\" \\".contains(byte))..];
+    let mark = &mark[..span(mark, 0, 40, in_name)];
+    let mut lines = Vec::new();
+    let mut start = line_end + 1;
+    while lines.len() < DOCUMENT_LINES_MAX && start < text.len() && !mark.is_empty() {
+        let indent = span(text, start, 8, |byte| *byte == b'\t');
+        let length = span(text, start + indent, LINE_MAX, |byte| *byte != b'\n');
+        let line = start + indent..start + indent + length;
+        if &text[line.clone()] == mark || length == LINE_MAX {
+            break;
+        }
+        start = line.end + 1;
+        lines.push(line);
+    }
+    lines
 }
 
 /// The answer to a password prompt in an `expect` script: `expect "assword:"; send "value\r"`. The keyword is `send `.
@@ -109,4 +144,5 @@ fn is_secret_name(name: &[u8]) -> bool {
     contains_any(name, &parts)
         || ["pass", "pw", "pwd", "token"].iter().any(|end| ends(end))
         || contains(name, "key") && ends("file")
+        || ["private-key", "preshared-key"].iter().any(|end| ends(end))
 }

@@ -6,6 +6,8 @@ use super::super::bytes::span;
 
 /// How many bytes after a program are read.
 pub(super) const COMMAND_MAX: usize = 1024;
+/// How many bytes of a string over several lines are read.
+const LINES_MAX: usize = 128;
 /// How many words are read.
 const WORDS_MAX: usize = 64;
 
@@ -89,7 +91,17 @@ fn word_end(text: &[u8], start: usize) -> (usize, bool) {
                 at += span(text, at, 1, |byte| *byte == b')');
             }
             [b'$', ..] => at += 1,
-            [b'\\', b'"' | b'\'', ..] | [b'"' | b'\'', ..] => match quote_end(text, at) {
+            // After a closing quote this is a literal quote: `'it'\''s'`.
+            [b'\\', b'"' | b'\'', ..] if at > start && is_quote(&text[at - 1]) => at += 2,
+            [b'\\', b'"' | b'\'', rest @ ..] => match quote_end(text, at) {
+                Some(end) => at = end,
+                // Not closed, so it is a literal quote (`it\'s`) or closes a string that contains the command.
+                None if at > start && rest.first().is_some_and(u8::is_ascii_alphanumeric) => {
+                    at += 2
+                }
+                None => return (at, true),
+            },
+            [b'"' | b'\'', ..] => match quote_end(text, at) {
                 Some(end) => at = end,
                 None => return (at, true),
             },
@@ -98,6 +110,10 @@ fn word_end(text: &[u8], start: usize) -> (usize, bool) {
             _ => return (at, false),
         }
     }
+}
+
+fn is_quote(byte: &u8) -> bool {
+    matches!(byte, b'"' | b'\'')
 }
 
 /// The end of the string that a quote at this place opens; `None` if the quote closes an earlier one.
@@ -109,13 +125,17 @@ fn quote_end(text: &[u8], at: usize) -> Option<usize> {
     if next.is_ascii_whitespace() || b");|".contains(next) {
         return None;
     }
+    // A string may continue on the next lines, but a quote before a line end often closes an earlier one.
+    let line = span(text, start, COMMAND_MAX, |byte| *byte != mark && *byte != b'\n');
+    let lines_max = if text.get(start + line) == Some(&b'\n') { LINES_MAX } else { COMMAND_MAX };
+    let escapes = mark == b'"' || text[..at].ends_with(b"$");
     let mut end = start;
     loop {
-        end += span(text, end, COMMAND_MAX, |byte| *byte != mark && *byte != b'\n');
-        if text.get(end) != Some(&mark) {
+        end += span(text, end, lines_max, |byte| *byte != mark);
+        if text.get(end) != Some(&mark) || end - start > lines_max {
             return None;
         }
-        let closing = escaped == 1 || text[end - 1] != b'\\' || mark == b'\'';
+        let closing = escaped == 1 || text[end - 1] != b'\\' || !escapes;
         end += 1;
         if closing {
             return Some(end);
@@ -126,18 +146,35 @@ fn quote_end(text: &[u8], at: usize) -> Option<usize> {
 /// Whether a word goes on at `at`, next to a quote: the shell joins `"a"'b'` and `a"b"`. After a closing quote in JSON
 /// or code there is a comma or a bracket.
 fn continues(text: &[u8], at: usize, end: usize) -> bool {
-    let quote = |byte: &u8| matches!(byte, b'"' | b'\'');
-    let at = at + span(text, at, 1, quote);
-    at < end && text[at].is_ascii_graphic() && !b",:;{}[]()<>=+\\\"'".contains(&text[at])
+    // The shell's ways to write a quote inside quotes: `'it'\''s'`, `'it'"'"'s'`.
+    let literal_quote = match text.get(at..end).unwrap_or_default() {
+        [b'\\', b'"' | b'\'', next, ..] => next.is_ascii_graphic() && !b",:;)]}".contains(next),
+        [b'"', b'\'', b'"', ..] | [b'\'', b'"', b'\'', ..] => true,
+        _ => false,
+    };
+    let at = at + span(text, at, 1, is_quote);
+    literal_quote
+        || at < end && text[at].is_ascii_graphic() && !b",:;{}[]()<>=+.\\\"'".contains(&text[at])
 }
 
 fn without_closing_quote(text: &[u8], end: usize) -> usize {
     end - usize::from(matches!(text[end - 1], b'"' | b'\''))
 }
 
+/// The end of the text that a shell reads from `at` on as one word, without a closing quote.
+pub(in super::super) fn shell_word_end(text: &[u8], at: usize) -> usize {
+    let text = &text[..text.len().min(at + COMMAND_MAX)];
+    let (end, _) = word_end(text, at);
+    unquoted(text, at..end).end
+}
+
 /// The range without the quotes around it, paired or not.
 pub(super) fn unquoted(text: &[u8], range: Range<usize>) -> Range<usize> {
+    if range.is_empty() {
+        return range;
+    }
     let Range { mut start, mut end } = range;
+    let range_start = start;
     // Bash has strings with a dollar sign before them: `$'…'`.
     if text[start..end].starts_with(b"$'") || text[start..end].starts_with(b"$\"") {
         start += 1;
@@ -153,7 +190,11 @@ pub(super) fn unquoted(text: &[u8], range: Range<usize>) -> Range<usize> {
         let cut = if text[start..start + length].ends_with(b"\\") { length - 1 } else { length };
         return start..start + cut;
     };
+    let ansi = start > range_start;
     start += escaped + 1;
+    if ansi {
+        return start..without_closing_quote(text, end);
+    }
     let length = span(text, start, end - start, |byte| byte != mark);
     if escaped == 0 && continues(text, start + length + 1, end) {
         return start..without_closing_quote(text, end);
@@ -175,7 +216,14 @@ mod tests {
 
     #[test]
     fn words_are_read_as_a_shell_reads_them() {
-        let table: [(&str, &[&str]); 15] = [
+        let table: [(&str, &[&str]); 22] = [
+            (r"-p'it'\''s a' b", &[r"-p'it'\''s a'", "b"]),
+            (r#"'it'"'"'s' b"#, &[r#"it'"'"'s"#, "b"]),
+            (r"it\'s b", &[r"it\'s", "b"]),
+            (r#""it\"s" b"#, &[r#"it\"s"#, "b"]),
+            (r"$'it\'s' b", &[r"it\'s", "b"]),
+            ("'one\ntwo' b", &["one\ntwo", "b"]),
+            ("-p 'a ' b", &["-p", "a ", "b"]),
             ("-u root -phunter2 db", &["-u", "root", "-phunter2", "db"]),
             ("-p 'a b' \"c d\" e", &["-p", "a b", "c d", "e"]),
             ("a; b", &["a"]),

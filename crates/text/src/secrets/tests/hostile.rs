@@ -95,7 +95,19 @@ fn redacted_text_holds_nothing_that_is_found() {
 }
 
 /// Pieces that lead into an expensive check when they are repeated.
-const EXPENSIVE: [&str; 62] = [
+const EXPENSIVE: [&str; 74] = [
+    "password='a'\\''",
+    "password='\n",
+    "password=\"\\\"",
+    "mysql -p'\n",
+    "mysql -p'a'\\''",
+    "chpasswd <<EOF\n",
+    "cat <<EOF | chpasswd\n",
+    "cat <<E | chpasswd ",
+    "${DB_PASS:-",
+    ".auth('a', '",
+    "pragma key='",
+    "*:*:*:a:",
     "password",
     "password=",
     "token:",

@@ -162,3 +162,14 @@ fn what_was_redacted_is_not_found_again_but_what_only_looks_so_is() {
         assert_eq!(find(&forged, profile).len(), 1);
     }
 }
+
+#[test]
+fn a_value_that_a_shell_quotes_is_redacted_where_it_is_repeated_without_the_quotes() {
+    for command in
+        [r"mysql -p'it'\''s4Trap' db", r#"DB_PASSWORD="it's4Trap" x"#, r"redis-cli -a it\'s4Trap"]
+    {
+        let safe =
+            redact(&format!("{command}\ndenied for it's4Trap"), Profile::Strict).into_inner();
+        assert!(!safe.contains("s4Trap"), "{safe}");
+    }
+}

@@ -12,6 +12,11 @@ const HELD_OUT: &str = include_str!("../../../testdata/commands-held-out.jsonl")
 /// Lines that a tester found to be missed, and more of the same kinds.
 const REPORTED: &str = include_str!("../../../testdata/commands-reported.jsonl");
 const REPORTED_HELD_OUT: &str = include_str!("../../../testdata/commands-reported-held-out.jsonl");
+/// Lines of a second tester, with a secret of letters and digits and with one that is a word.
+const ATTACKED: &str = include_str!("../../../testdata/commands-attacked.jsonl");
+const ATTACKED_WORDS: &str = include_str!("../../../testdata/commands-attacked-words.jsonl");
+/// 32 commands, each with passwords that a shell has to quote.
+const ODD_PASSWORDS: &str = include_str!("../../../testdata/commands-odd-passwords.jsonl");
 const DETECTORS: &str = include_str!("../../../testdata/detectors.jsonl");
 const HARMLESS: &str = include_str!("../../../testdata/harmless-commands.jsonl");
 
@@ -46,19 +51,21 @@ fn recall_on_command_lines_and_detector_lines_does_not_fall() {
         ("commands that were held out", HELD_OUT, 130, 5),
         ("reported commands", REPORTED, 99, 0),
         ("reported commands that were held out", REPORTED_HELD_OUT, 42, 2),
+        ("attacked commands", ATTACKED, 298, 6),
+        ("attacked commands with words", ATTACKED_WORDS, 298, 25),
+        ("odd passwords", ODD_PASSWORDS, 575, 36),
         ("detectors", DETECTORS, 855, 28),
     ];
+    let mut wrong = Vec::new();
     for (name, lines, count, most) in table {
         let rows = rows(lines);
         let missed: Vec<String> = rows.iter().filter_map(missed).collect();
-        assert_eq!(rows.len(), count, "{name}");
-        assert!(
-            missed.len() <= most,
-            "{name}: {} are missed:\n{}",
-            missed.len(),
-            missed.join("\n")
-        );
+        if rows.len() != count || missed.len() > most {
+            let (found, lines) = (rows.len() - missed.len(), missed.join("\n"));
+            wrong.push(format!("{name}: {found} of {} are found, missed:\n{lines}", rows.len()));
+        }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
 #[test]
