@@ -173,7 +173,9 @@ pub const ANSWER_CODE_LINES_MAX: usize = 10;
 /// Characters of what an observation shows: a command, a query, an address, a path.
 pub const OBSERVED_CHARS_MAX: usize = 500;
 /// Characters of an edit's preview, path included.
-pub const OBSERVED_EDIT_CHARS_MAX: usize = 120;
+pub const OBSERVED_EDIT_CHARS_MAX: usize = 240;
+/// Changed lines of an edit that are kept.
+pub const OBSERVED_EDIT_LINES: usize = 3;
 /// Characters of a task that was given to a subagent.
 pub const OBSERVED_TASK_CHARS_MAX: usize = 200;
 /// Characters of an error's text.

@@ -37,7 +37,7 @@ pub fn blended(lexical: f64, best: f64, kind: ObsType, at: i64, now: i64) -> Sco
 /// How much the most recent record gains over an old one that matches as well, and how much a kind that
 /// tells most gains over one that tells nothing, in the default order of search. Adding recency to the match instead, as
 /// [`blended`] does, puts new records that hardly match before old ones that answer.
-const RECENT_GAIN: f64 = 0.15;
+const RECENT_GAIN: f64 = 0.2;
 const KIND_GAIN: f64 = 0.1;
 
 /// The score of the default order of search: the match first, and of about equal ones the newer.

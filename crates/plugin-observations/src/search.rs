@@ -3,6 +3,7 @@
 mod for_models;
 mod printed;
 mod refine;
+mod turns;
 mod without_filter;
 
 use std::collections::{HashMap, HashSet};
@@ -479,8 +480,13 @@ impl SearchParams {
             && !hits.is_answered(rx, query, &first)?;
         if self.diverse && self.order_by == OrderBy::Best {
             ranked = refine::fold(rx, ranked)?;
-            let is_question = hits.query.form == Form::AnyTerm && !looks_up(query);
-            ranked = refine::refine(rx, filter, is_question, ranked)?;
+            let is_question = hits.query.form == Form::AnyTerm && asks(query);
+            if is_question {
+                ranked = turns::by_turns(rx, filter, (&hits, &self.query), ranked)?;
+                // Answers and commits of turns that were not among the hits may say the same, too.
+                ranked = refine::fold(rx, ranked)?;
+            }
+            ranked = refine::refine(rx, ranked)?;
             // An answer that was found by its question may be among the others.
             let known: HashSet<i64> = ranked.iter().map(|one| one.hit.id).collect();
             others.retain(|other| !known.contains(&other.hit.id));
@@ -541,6 +547,16 @@ impl SearchParams {
 /// Whether the query looks up a word, a path or a name instead of asking a question.
 fn looks_up(query: &Query) -> bool {
     query.exact().is_some() || !search::asks_for_meaning(query)
+}
+
+/// Whether the query asks a question: it has two words that say something, and more than a name.
+fn asks(query: &Query) -> bool {
+    let beside = query.exact().map(|exact| query.typed().replacen(exact.name(), " ", 1));
+    let says_more = beside.is_none_or(|rest| {
+        let mut words = text::words::words(&rest).map(|(_, word)| word.to_lowercase());
+        words.any(|word| !text::words::is_stop(&word))
+    });
+    search::asks_for_meaning(query) && says_more
 }
 
 /// The commits that the query names by their hash.

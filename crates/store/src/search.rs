@@ -36,7 +36,7 @@ use crate::tx::Rx;
 
 pub use alike::Alike;
 use any_term::Word;
-pub use evidence::{Evidence, related};
+pub use evidence::{Evidence, TermSet, related};
 pub(crate) use filter::Conditions;
 pub use filter::Filter;
 use named::Named;

@@ -31,6 +31,8 @@ pub(super) struct Asked {
     pub(super) text: String,
     pub(super) facts: Vec<String>,
     pub(super) from_answer: bool,
+    /// Whether it calls the subject by its name.
+    pub(super) everyday: bool,
 }
 
 /// Something that was left open when a session of a project ended.
@@ -112,16 +114,19 @@ fn tell(story: &Story, random: &mut Random, weeks: &mut Weeks) -> Result<()> {
         weeks.sessions.push(session(story.project.clone(), start, steps, random));
     }
     for question in &story.questions {
-        let text = filled(random.pick(&question.ask), &values);
         let facts: Vec<String> = question.facts.iter().map(|fact| filled(fact, &values)).collect();
-        check(&text, &facts, question.from_answer, &told)?;
-        weeks.questions.push(Asked {
-            story: story.name.clone(),
-            project: story.project.clone(),
-            text,
-            facts,
-            from_answer: question.from_answer,
-        });
+        for (ways, everyday) in [(&question.other_words, false), (&question.everyday, true)] {
+            let text = filled(random.pick(ways), &values);
+            check(&text, &facts, question.from_answer, &told)?;
+            weeks.questions.push(Asked {
+                story: story.name.clone(),
+                project: story.project.clone(),
+                text,
+                facts: facts.clone(),
+                from_answer: question.from_answer,
+                everyday,
+            });
+        }
     }
     for shows in &story.open {
         let shows = shows.iter().map(|text| filled(text, &values)).collect();
@@ -293,9 +298,12 @@ mod tests {
             let weeks = weeks(seed);
             let steps: usize = weeks.sessions.iter().map(|session| session.steps.len()).sum();
             assert!(steps >= 4_000, "{steps}");
-            let from_answers = weeks.questions.iter().filter(|asked| asked.from_answer).count();
-            assert!(from_answers >= 20, "{from_answers}");
-            assert!(weeks.questions.len() - from_answers >= 40, "{}", weeks.questions.len());
+            for everyday in [false, true] {
+                let asked = weeks.questions.iter().filter(|asked| asked.everyday == everyday);
+                let (answers, records): (Vec<_>, Vec<_>) = asked.partition(|one| one.from_answer);
+                assert!(answers.len() >= 20, "{}", answers.len());
+                assert!(records.len() >= 40, "{}", records.len());
+            }
         }
     }
 

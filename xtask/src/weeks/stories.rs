@@ -53,8 +53,10 @@ pub(super) enum Step {
 }
 
 pub(super) struct StoryQuestion {
-    /// Ways to ask, of which a seed chooses one.
-    pub(super) ask: Vec<String>,
+    /// Ways to ask of people who remember the subject and call it by its name; a seed chooses one.
+    pub(super) everyday: Vec<String>,
+    /// Ways to ask that avoid the words of the records; a seed chooses one.
+    pub(super) other_words: Vec<String>,
     /// A record answers if it contains all of these.
     pub(super) facts: Vec<String>,
     /// Whether only a final message of an agent has the facts.
@@ -144,7 +146,12 @@ fn question(table: &Table) -> Result<StoryQuestion> {
         "record" => false,
         other => bail!("a question comes from 'record' or 'answer', not from '{other}'"),
     };
-    Ok(StoryQuestion { ask: texts(table, "ask")?, facts: texts(table, "facts")?, from_answer })
+    Ok(StoryQuestion {
+        everyday: texts(table, "everyday")?,
+        other_words: texts(table, "other_words")?,
+        facts: texts(table, "facts")?,
+        from_answer,
+    })
 }
 
 fn text(table: &Table, name: &str) -> Result<String> {

@@ -1,4 +1,6 @@
-//! Edits: the path and one line of what changed; the rest is in the file and in git.
+//! Edits: the path and the first lines that changed; the rest is in the file and in git.
+
+use std::collections::HashSet;
 
 use model::limits;
 use model::observation::ObsType;
@@ -20,7 +22,7 @@ pub(super) fn of_file(call: &Call<'_>) -> Draft {
                 edit.and_then(|edit| edit.text(members)).map(|text| text.head()).unwrap_or_default()
             };
             let old = text(&["old_string", "oldString"]);
-            let line = changed_line(old, text(&["new_string", "newString", "new_source"]));
+            let line = changed_lines(old, text(&["new_string", "newString", "new_source"]));
             let content = preview(call.shown(path), &line);
             Draft { file_path: Some(call.absolute(path)), ..Draft::new(ObsType::FileEdit, content) }
         }
@@ -38,24 +40,36 @@ fn preview(shown: &str, line: &str) -> text::secrets::Redacted<String> {
     guard::line(&content, limits::OBSERVED_EDIT_CHARS_MAX)
 }
 
-/// The first line that is new, or with `- ` before it the first that is gone. The whole text goes
-/// through the guard before a line is taken out of it, because the lines around tell what it is.
-fn changed_line(old: &str, new: &str) -> String {
+/// The first lines that are new, or with `- ` before it the first that is gone. The whole text goes
+/// through the guard before lines are taken out of it, because the lines around tell what it is.
+fn changed_lines(old: &str, new: &str) -> String {
     let (old, new) = (guard::looked_at(old), guard::looked_at(new));
     let same = old.lines().zip(new.lines()).take_while(|(old, new)| old == new).count();
-    if let Some(line) = line_from(new, same) {
-        return line;
+    let gone: HashSet<&str> = old.lines().map(str::trim).collect();
+    let lines = joined(lines_from(new, same).iter().filter(|line| !gone.contains(line.as_str())));
+    if !lines.is_empty() {
+        return lines;
     }
-    line_from(old, same).map(|line| format!("- {line}")).unwrap_or_default()
+    lines_from(old, same).first().map(|line| format!("- {line}")).unwrap_or_default()
 }
 
-/// The first line that is not blank, after so many others.
-fn line_from(text: &str, skip: usize) -> Option<String> {
+/// The lines that say something, after so many others.
+fn lines_from(text: &str, skip: usize) -> Vec<String> {
     let safe = guard::safe(text);
     // A redaction may have taken lines away; then they cannot be counted any more.
     let counted = safe.lines().count() == text.lines().count();
-    let mut lines = safe.lines().skip(if counted { skip } else { 0 }).map(str::trim);
-    lines.find(|line| !line.is_empty()).map(str::to_owned)
+    let lines = safe.lines().skip(if counted { skip } else { 0 }).map(str::trim);
+    lines.filter(|line| !line.is_empty()).map(str::to_owned).collect()
+}
+
+/// The first of these lines, as one. A line of brackets alone is left out after the first.
+fn joined<'l>(lines: impl Iterator<Item = &'l String>) -> String {
+    let says = |line: &&String| line.chars().any(char::is_alphanumeric);
+    let mut lines = lines.peekable();
+    let first = lines.peek().map(|line| (**line).clone()).unwrap_or_default();
+    let told: Vec<&str> =
+        lines.filter(says).take(limits::OBSERVED_EDIT_LINES).map(String::as_str).collect();
+    if told.is_empty() { first } else { told.join(" ⏎ ") }
 }
 
 /// The tool that takes a patch.
@@ -83,7 +97,7 @@ pub(super) fn of_patch(call: &Call<'_>, patch: &str) -> Draft {
         1 => call.shown(first).to_owned(),
         several => format!("{} and {} more", call.shown(first), several - 1),
     };
-    draft.content = preview(&shown, &patched_line(patch));
+    draft.content = preview(&shown, &patched_lines(patch));
     draft.file_path = Some(call.absolute(first));
     if files.len() > 1 {
         draft.metadata = of_files(call, &files);
@@ -98,18 +112,17 @@ fn of_files(call: &Call<'_>, files: &[&str]) -> Map<String, Value> {
     Map::from_iter([("files".to_owned(), files)])
 }
 
-fn patched_line(patch: &str) -> String {
+fn patched_lines(patch: &str) -> String {
     let safe = guard::safe(patch);
-    let line = |sign: char| {
-        safe.lines()
-            .filter_map(|line| line.strip_prefix(sign))
-            .map(str::trim)
-            .find(|line| !line.is_empty())
+    let lines = |sign: char| -> Vec<String> {
+        let lines = safe.lines().filter_map(|line| line.strip_prefix(sign)).map(str::trim);
+        lines.filter(|line| !line.is_empty()).map(str::to_owned).collect()
     };
-    match (line('+'), line('-')) {
-        (Some(new), _) => new.to_owned(),
-        (None, Some(gone)) => format!("- {gone}"),
-        (None, None) => String::new(),
+    let (new, gone) = (lines('+'), lines('-'));
+    let told = joined(new.iter().filter(|line| !gone.contains(line)));
+    match gone.first() {
+        Some(gone) if told.is_empty() => format!("- {gone}"),
+        _ => told,
     }
 }
 
@@ -119,19 +132,22 @@ mod tests {
 
     /// @capture_edit_preview
     #[test]
-    fn the_first_line_that_changed_is_shown() {
+    fn the_first_lines_that_changed_are_shown() {
         let table = [
             ("line two", "line 2", "line 2"),
             ("a\nb\nc", "a\nB\nc", "B"),
             ("a\nb", "a\n\n  new\nb", "new"),
             ("a\nb", "a", "- b"),
             ("gone", "", "- gone"),
-            ("", "  first\nsecond", "first"),
+            ("", "  first\nsecond", "first ⏎ second"),
+            ("fn a(\n  b: u8,\n) {", "fn a(\n  #[arg]\n  c: u8,\n) {", "#[arg] ⏎ c: u8,"),
+            ("x", "{\n}\none\ntwo\nthree\nfour", "one ⏎ two ⏎ three"),
+            ("x", "}", "}"),
             ("same", "same", ""),
             ("", "", ""),
         ];
         for (old, new, line) in table {
-            assert_eq!(changed_line(old, new), line, "{old:?} {new:?}");
+            assert_eq!(changed_lines(old, new), line, "{old:?} {new:?}");
         }
     }
 }

@@ -1,30 +1,21 @@
 //! The last step of the default order: hits that say the same become one, and the first hits are put in
 //! order by what their records say of each other.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use model::observation::{ObsType, Observation};
 use model::{OpError, limits};
-use store::search::{self, Filter, Hit};
-use store::{Rx, observations, prompts};
+use store::search::{self, Hit};
+use store::{Rx, observations};
 
 use super::Ranked;
 
-/// A hit of a turn is listed before the question of the turn if its own score is at least this share of the
-/// question's: `ls` in the same turn answers nothing.
-const ANSWERS_FROM: f64 = 0.5;
 /// Cosine from which on two records of talk are about the same subject, and from which on one of them that
 /// says that it changes a decision is taken to change the other.
 const SAME_SUBJECT: f64 = 0.8;
 const SAME_DECISION: f64 = 0.6;
 /// Failed commands on the first hits for which the session is searched for the run that worked.
 const WORKED_LOOKED_UP: usize = 5;
-/// First places whose turns bring their answer and their commit, and how many turns do.
-const OUTCOMES_FROM: usize = 8;
-const OUTCOMES_TURNS: usize = 4;
-/// Outcomes that no word led to leave the first places to hits of their own.
-const OUTCOMES_BEHIND: usize = 3;
-
 /// The relation of a hit to other hits of the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Note {
@@ -63,7 +54,7 @@ pub(super) fn fold(rx: &Rx<'_>, ranked: Vec<Ranked>) -> Result<Vec<Ranked>, OpEr
         let known = places.get(&of).and_then(|at| folded.get_mut(*at));
         match known.filter(|_| of != place) {
             Some(leader) => {
-                leader.count += 1;
+                leader.count += one.count;
                 if (one.hit.at, one.hit.id) > (leader.hit.at, leader.hit.id) {
                     leader.hit = one.hit;
                 }
@@ -77,34 +68,30 @@ pub(super) fn fold(rx: &Rx<'_>, ranked: Vec<Ranked>) -> Result<Vec<Ranked>, OpEr
     Ok(folded)
 }
 
-/// Puts the first hits in order by what their records say of each other. Only a question also lists what its
-/// hits came to: a word or a name lists what contains it.
-pub(super) fn refine(
-    rx: &Rx<'_>,
-    filter: &Filter<'_>,
-    is_question: bool,
-    mut ranked: Vec<Ranked>,
-) -> Result<Vec<Ranked>, OpError> {
+/// Puts the first hits in order by what their records say of each other.
+pub(super) fn refine(rx: &Rx<'_>, mut ranked: Vec<Ranked>) -> Result<Vec<Ranked>, OpError> {
     let behind = ranked.split_off(limits::SEARCH_READ.min(ranked.len()));
-    let ids: Vec<i64> = ranked.iter().map(|one| one.hit.id).collect();
-    let records = observations::get(rx, &ids)?;
-    let records: HashMap<i64, Observation> = records.into_iter().map(|one| (one.id, one)).collect();
-    let mut window = Window { rx, filter, first: ranked, behind, records };
+    let records = records(rx, &ranked)?;
+    let mut window = Window { rx, first: ranked, records };
     window.newer_first()?;
     window.worked_first()?;
-    if is_question {
-        window.outcomes_beside()?;
-    }
-    let Window { mut first, behind, .. } = window;
+    let Window { mut first, .. } = window;
     first.extend(behind);
     Ok(first)
 }
 
+/// The records of these hits, by id.
+pub(super) fn records(
+    rx: &Rx<'_>,
+    ranked: &[Ranked],
+) -> Result<HashMap<i64, Observation>, OpError> {
+    let ids: Vec<i64> = ranked.iter().map(|one| one.hit.id).collect();
+    Ok(observations::get(rx, &ids)?.into_iter().map(|one| (one.id, one)).collect())
+}
+
 struct Window<'w, 'r> {
     rx: &'w Rx<'r>,
-    filter: &'w Filter<'w>,
     first: Vec<Ranked>,
-    behind: Vec<Ranked>,
     /// The records of the first hits, by id.
     records: HashMap<i64, Observation>,
 }
@@ -131,26 +118,41 @@ impl Window<'_, '_> {
         }
     }
 
+    /// Moves a hit down behind the one at a place. It counts no more than that one.
+    fn move_down(&mut self, from: usize, to: usize) {
+        if from < to && to < self.first.len() {
+            let mut moved = self.first.remove(from);
+            let behind = self.first.get(to - 1).map_or(0.0, |one| one.first);
+            moved.first = moved.first.min(behind);
+            self.first.insert(to, moved);
+        }
+    }
+
     /// Of two records of talk about the same subject the newer one first; a decision that changes another is
     /// marked, and so is the other.
     fn newer_first(&mut self) -> Result<(), OpError> {
-        let mut older = 0;
-        while older < self.first.len() {
-            for newer in older + 1..self.first.len() {
-                if let Some(changes) = self.is_newer_on_the_subject(older, newer)? {
-                    if changes {
-                        let ids = [older, newer].map(|at| self.first.get(at).map(|one| one.hit.id));
-                        let [Some(old), Some(new)] = ids else { continue };
-                        self.note(older, Note::ReplacedBy(new));
-                        self.note(newer, Note::Replaces(old));
-                    }
-                    self.move_up(newer, older);
-                    older += 1;
+        let mut at = 0;
+        while at < self.first.len() {
+            for other in at + 1..self.first.len() {
+                if let Some(changes) = self.is_newer_on_the_subject(at, other)? {
+                    self.note_change(at, other, changes);
+                    self.move_up(other, at);
+                    at += 1;
+                } else if let Some(changes) = self.is_newer_on_the_subject(other, at)? {
+                    self.note_change(other, at, changes);
                 }
             }
-            older += 1;
+            at += 1;
         }
         Ok(())
+    }
+
+    fn note_change(&mut self, older: usize, newer: usize, changes: bool) {
+        let ids = [older, newer].map(|at| self.first.get(at).map(|one| one.hit.id));
+        if let ([Some(old), Some(new)], true) = (ids, changes) {
+            self.note(older, Note::ReplacedBy(new));
+            self.note(newer, Note::Replaces(old));
+        }
     }
 
     /// Whether the second hit is a newer record of talk about the subject of the first, and whether it says
@@ -189,8 +191,9 @@ impl Window<'_, '_> {
                     let id = self.first.get(worked).map(|one| one.hit.id);
                     self.note(failed, Note::WorkedLater(id.unwrap_or_default()));
                     if worked > failed {
-                        self.move_up(worked, failed);
-                        failed += 1;
+                        self.move_down(failed, worked);
+                        // Another hit is at this place now.
+                        continue;
                     }
                 }
                 None if looked_up < WORKED_LOOKED_UP => {
@@ -204,86 +207,6 @@ impl Window<'_, '_> {
             failed += 1;
         }
         Ok(())
-    }
-
-    /// Lists the outcome of a turn beside its first hit: the agent's answer and the commit, also with none of the
-    /// words. It comes before a question and after any other hit.
-    fn outcomes_beside(&mut self) -> Result<(), OpError> {
-        let mut turns: HashSet<i64> = HashSet::new();
-        let mut at = 0;
-        while at < self.first.len() {
-            let turn = self.record(at).and_then(|record| {
-                let is_prompt = record.obs_type == ObsType::UserPrompt;
-                let asks = is_prompt && text::decisions::asks(&record.content);
-                record.prompt_id.map(|turn| (turn, asks))
-            });
-            let Some((turn, asks)) = turn.filter(|(turn, _)| turns.insert(*turn)) else {
-                at += 1;
-                continue;
-            };
-            if asks {
-                at = self.works_before(turn, at);
-            }
-            if asks || (at < OUTCOMES_FROM && turns.len() <= OUTCOMES_TURNS) {
-                let mut place = if asks { at } else { OUTCOMES_BEHIND.max(at + 1) };
-                let answer = prompts::answer_to(self.rx, turn)?.map(|id| (id, Note::Answers(turn)));
-                let commit = prompts::commit_of(self.rx, turn)?.map(|id| (id, Note::CameOf(turn)));
-                for (id, note) in answer.into_iter().chain(commit) {
-                    place += usize::from(self.list_outcome(id, note, (at, place))?);
-                }
-                // A question is now behind its answers; its turn is not looked at again.
-                at = if asks { place } else { at };
-            }
-            at += 1;
-        }
-        Ok(())
-    }
-
-    /// Moves edits, commits and commands of a turn that match about as well before its question; the place
-    /// of the question afterwards.
-    fn works_before(&mut self, turn: i64, mut at: usize) -> usize {
-        let own = self.first.get(at).map_or(0.0, |one| one.own);
-        let is_work = |record: &Observation| {
-            let works = matches!(
-                record.obs_type,
-                ObsType::GitCommit | ObsType::FileEdit | ObsType::FileWrite | ObsType::Command
-            );
-            record.prompt_id == Some(turn) && works && !record.failed()
-        };
-        for place in at + 1..self.first.len() {
-            let strong = self.first.get(place).is_some_and(|one| one.own >= ANSWERS_FROM * own);
-            if strong && self.record(place).is_some_and(is_work) {
-                self.move_up(place, at);
-                at += 1;
-            }
-        }
-        at
-    }
-
-    /// Puts a record of a turn at a place, beside the hit of the turn. Returns whether it is there now.
-    fn list_outcome(
-        &mut self,
-        id: i64,
-        note: Note,
-        (beside, to): (usize, usize),
-    ) -> Result<bool, OpError> {
-        let is_it = |one: &Ranked| one.hit.id == id;
-        if let Some(place) = self.first.iter().position(is_it) {
-            self.note(place, note);
-            self.move_up(place, to);
-            return Ok(place >= to);
-        }
-        let Some(hit) = self.first.get(beside).copied() else { return Ok(false) };
-        let known = self.behind.iter().position(is_it).map(|place| self.behind.remove(place).hit);
-        let found = match known {
-            Some(hit) => Some(hit),
-            None => search::admitted(self.rx, self.filter, &[id])?.pop(),
-        };
-        let Some(found) = found else { return Ok(false) };
-        let listed =
-            Ranked { hit: found, note: Some(note), count: 1, named: super::Named::No, ..hit };
-        self.first.insert(to.min(self.first.len()), listed);
-        Ok(true)
     }
 }
 

@@ -34,6 +34,20 @@ pub struct Evidence {
     least: f64,
 }
 
+/// Some terms of a query. A query of more than 64 is judged by its first 64.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TermSet(u64);
+
+impl TermSet {
+    pub fn or(self, other: TermSet) -> TermSet {
+        TermSet(self.0 | other.0)
+    }
+
+    fn has(self, place: usize) -> bool {
+        place < u64::BITS as usize && self.0 & (1 << place) != 0
+    }
+}
+
 impl Evidence {
     /// For the words of a query, of which some passages have `found`.
     pub(super) fn of(
@@ -57,13 +71,20 @@ impl Evidence {
         Evidence { weights, least }
     }
 
-    /// The share of the weights that a text has.
-    fn share_in(&self, text: &str) -> f64 {
+    /// The terms of the query that a text has, by their place in the query.
+    pub fn terms_in(&self, text: &str) -> TermSet {
         let text = alike::head(text, limits::EVIDENCE_CHARS);
         let own = Terms::of(text, &words::hidden_words(text)).twice;
+        let terms = self.weights.iter().take(u64::BITS as usize).enumerate();
+        let has = terms.filter(|(_, (term, _))| own.contains_key(term));
+        TermSet(has.fold(0, |bits, (place, _)| bits | 1 << place))
+    }
+
+    /// The share of the weights that these terms have.
+    pub fn share(&self, terms: TermSet) -> f64 {
         let total: f64 = self.weights.iter().map(|(_, weight)| weight).sum();
-        let has = self.weights.iter().filter(|(term, _)| own.contains_key(term));
-        let has: f64 = has.map(|(_, weight)| weight).sum();
+        let terms = self.weights.iter().enumerate().filter(|(place, _)| terms.has(*place));
+        let has: f64 = terms.map(|(_, (_, weight))| weight).sum();
         if total > 0.0 { has / total } else { 0.0 }
     }
 }
@@ -83,6 +104,12 @@ impl Hits {
         Ok(false)
     }
 
+    /// The terms of the query that a record is found by.
+    pub fn terms_of(&self, rx: &Rx<'_>, id: i64) -> Result<TermSet, OpError> {
+        let text = passages::text(rx, id)?.unwrap_or_default();
+        Ok(self.evidence.terms_in(&text))
+    }
+
     /// Whether a hit has enough of the words and is near enough in meaning.
     pub fn is_supported(&self, rx: &Rx<'_>, hit: &Hit) -> Result<bool, OpError> {
         let Evidence { weights, least } = &self.evidence;
@@ -94,8 +121,7 @@ impl Hits {
         if hit.exact || weights.is_empty() {
             return Ok(true);
         }
-        let text = passages::text(rx, hit.id)?.unwrap_or_default();
-        Ok(self.evidence.share_in(&text) + hit.meaning >= *least)
+        Ok(self.evidence.share(self.terms_of(rx, hit.id)?) + hit.meaning >= *least)
     }
 }
 

@@ -76,6 +76,11 @@ fn name(typed: &str, count: usize) -> Option<&str> {
 }
 
 impl Exact {
+    /// The name as it was typed.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// The words of it side by side: what every record fulfils that has it. What has no spaces is in one
     /// passage.
     pub fn condition(&self) -> Condition {

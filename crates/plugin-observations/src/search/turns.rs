@@ -1,0 +1,265 @@
+//! The hits of a question by the turns they belong to.
+//!
+//! A turn is a prompt and everything up to its answer. Its words are spread over it: the prompt names the
+//! subject, a command or a commit what was done, and the answer, often with none of the words of the
+//! question, what came of it. So a turn is judged as a whole, and its answer and its commit take part.
+
+use std::collections::HashMap;
+
+use model::observation::{ObsType, Observation};
+use model::{OpError, limits};
+use store::search::{self, Filter, Hits, TermSet};
+use store::{Rx, observations, prompts};
+
+use super::refine::{self, Note};
+use super::{Named, Ranked};
+
+/// The weight of the words that a turn has in common with the question, and of those of the record itself.
+/// Both leave a record without any of them its place among records that have none either.
+const TURN_WORDS: f64 = 0.4;
+const OWN_WORDS: f64 = 0.1;
+/// An answer counts as the best hit of its turn and a little more, a commit as a part of it.
+const ANSWER_OF_BEST: f64 = 1.05;
+const COMMIT_OF_BEST: f64 = 0.65;
+/// An answer of fewer characters seldom says more than that something is done.
+const SHORT_ANSWER_CHARS: usize = 200;
+const SHORT_ANSWER: f64 = 0.7;
+/// An edit of a comment seldom is what is looked for.
+const COMMENT_EDIT: f64 = 0.5;
+const COMMENTS: [&str; 8] = ["//", "# ", "/*", "* ", "-- ", "<!--", "\"\"\"", ";;"];
+
+/// Each further hit of a session counts less than the one before, so that other sessions have a place.
+const NEXT_OF_SESSION: f64 = 0.95;
+/// The newest turn gains this over an old one that matches as well, beside what recency counts before.
+const NEWER_TURN: f64 = 0.12;
+/// A record of the kind that the question names counts so much more.
+const WANTED_KIND: f64 = 1.4;
+
+/// Words of a question that name a kind of record: what is read off a commit, a command, a file, an error or an
+/// explanation.
+const WANTED: [(&[&str], &[ObsType]); 5] = [
+    (&["commit", "commits"], &[ObsType::GitCommit]),
+    (
+        &["command", "commands", "invocation", "how do i", "how did i", "how to"],
+        &[ObsType::Command],
+    ),
+    (
+        &["file", "files", "where", "module", "directory", "path"],
+        &[ObsType::FileEdit, ObsType::FileWrite],
+    ),
+    (
+        &["error", "errors", "fail", "fails", "failed", "failing", "failure", "red", "exception"],
+        &[ObsType::CommandError],
+    ),
+    (&["why", "cause", "caused", "reason", "reasons"], &[ObsType::Answer]),
+];
+
+/// The kinds of record that a question names.
+fn wanted_kinds(question: &str) -> Vec<ObsType> {
+    let words: Vec<String> = text::words::words(question).map(|(_, w)| w.to_lowercase()).collect();
+    let line = format!(" {} ", words.join(" "));
+    let named = WANTED
+        .iter()
+        .filter(|(words, _)| words.iter().any(|word| line.contains(&format!(" {word} "))));
+    named.flat_map(|(_, kinds)| kinds.iter().copied()).collect()
+}
+
+/// How much a record says, by its kind and its text, against the others of its turn. Tuned on the
+/// simulated weeks of work; what only looks and what only asks says least.
+fn telling(record: &Observation) -> f64 {
+    use ObsType as O;
+    let content = record.content.as_str();
+    match record.obs_type {
+        _ if only_looks(record) => 0.5,
+        O::FileRead | O::Search | O::WebSearch | O::WebFetch => 0.5,
+        // A summary that has nothing but the question asks it again.
+        O::UserPrompt | O::SessionSummary if text::decisions::asks(content) => 0.4,
+        O::UserPrompt if text::decisions::decides(content) => 0.8,
+        O::UserPrompt => 0.6,
+        O::FileEdit | O::FileWrite if edits_comment(content) => 0.9 * COMMENT_EDIT,
+        O::FileEdit | O::FileWrite => 0.9,
+        O::GitCommit | O::Marker => 1.3,
+        O::Answer => 1.1 * brevity(content),
+        _ => 1.0,
+    }
+}
+
+fn only_looks(record: &Observation) -> bool {
+    matches!(record.obs_type, ObsType::Command | ObsType::Github)
+        && agents::is_read_only(&record.content)
+}
+
+fn brevity(answer: &str) -> f64 {
+    let is_short = answer.chars().nth(SHORT_ANSWER_CHARS).is_none();
+    if is_short { SHORT_ANSWER } else { 1.0 }
+}
+
+fn edits_comment(content: &str) -> bool {
+    let line = content.split_once(": ").map_or("", |(_, line)| line.trim_start());
+    COMMENTS.iter().any(|sign| line.starts_with(sign))
+}
+
+/// The hits of one turn.
+#[derive(Default)]
+struct Turn {
+    /// The prompt, or the record itself if it belongs to none.
+    id: i64,
+    best: f64,
+    terms: TermSet,
+    hits: Vec<Weighed>,
+}
+
+/// A hit, what it counts so far, and the terms of the question that it has.
+struct Weighed {
+    ranked: Ranked,
+    score: f64,
+    terms: TermSet,
+}
+
+/// Puts the first hits of a question in order by their turns, and lists the answers and commits of these
+/// turns with them.
+pub(super) fn by_turns(
+    rx: &Rx<'_>,
+    filter: &Filter<'_>,
+    (hits, question): (&Hits, &str),
+    mut ranked: Vec<Ranked>,
+) -> Result<Vec<Ranked>, OpError> {
+    let wanted = wanted_kinds(question);
+    let mut behind = ranked.split_off(limits::SEARCH_READ.min(ranked.len()));
+    let records = refine::records(rx, &ranked)?;
+    let mut turns: Vec<Turn> = Vec::new();
+    let mut places: HashMap<i64, usize> = HashMap::new();
+    for one in ranked {
+        let record = records.get(&one.hit.id);
+        // A record without a turn, such as a summary, is one of its own.
+        let turn = record.and_then(turn_of).unwrap_or(one.hit.id);
+        let place = *places.entry(turn).or_insert_with(|| {
+            turns.push(Turn { id: turn, ..Turn::default() });
+            turns.len() - 1
+        });
+        let mut score = one.first * record.map_or(1.0, telling);
+        score *= 1.0 + NEWER_TURN * one.score.recency;
+        if wanted.contains(&one.hit.kind) && !record.is_some_and(only_looks) {
+            score *= WANTED_KIND;
+        }
+        let terms = hits.terms_of(rx, one.hit.id)?;
+        if let Some(turn) = turns.get_mut(place) {
+            turn.best = turn.best.max(score);
+            turn.terms = turn.terms.or(terms);
+            turn.hits.push(Weighed { ranked: one, score, terms });
+        }
+    }
+    for turn in &mut turns {
+        outcomes(rx, filter, hits, turn, &mut behind)?;
+    }
+    let mut first = in_order(hits, turns);
+    first.extend(behind);
+    Ok(first)
+}
+
+/// The prompt that a record belongs to.
+fn turn_of(record: &Observation) -> Option<i64> {
+    match record.obs_type {
+        ObsType::UserPrompt => Some(record.id),
+        _ => record.prompt_id,
+    }
+}
+
+/// Adds the answer and the last commit of a turn to its hits, unless they are among them, and lets them
+/// count for what the turn is about. So does the prompt.
+fn outcomes(
+    rx: &Rx<'_>,
+    filter: &Filter<'_>,
+    hits: &Hits,
+    turn: &mut Turn,
+    behind: &mut Vec<Ranked>,
+) -> Result<(), OpError> {
+    let id = turn.id;
+    let asked = hits.terms_of(rx, id)?;
+    turn.terms = turn.terms.or(asked);
+    let prompt = observations::one(rx, id)?;
+    let asks = prompt.is_some_and(|prompt| text::decisions::asks(&prompt.content));
+    let answer = prompts::answer_to(rx, id)?.map(|answer| (answer, Note::Answers(id)));
+    let commit = prompts::commit_of(rx, id)?.map(|commit| (commit, Note::CameOf(id)));
+    for (outcome, note) in answer.into_iter().chain(commit) {
+        let mut score = turn.best * COMMIT_OF_BEST;
+        let mut terms = hits.terms_of(rx, outcome)?;
+        if let Note::Answers(_) = note {
+            let said = observations::one(rx, outcome)?;
+            // What was only asked is answered, however short; what was to be done is done.
+            let brevity = said.filter(|_| !asks).map_or(1.0, |said| brevity(&said.content));
+            score = turn.best * ANSWER_OF_BEST * brevity;
+            // It is about the words of the question that it answers.
+            terms = if asks { terms.or(asked) } else { terms };
+        }
+        if let Some(known) = turn.hits.iter_mut().find(|one| one.ranked.hit.id == outcome) {
+            known.score = known.score.max(score);
+            known.terms = terms;
+            known.ranked.note = known.ranked.note.or(Some(note));
+            continue;
+        }
+        let Some(beside) = turn.hits.first().map(|one| one.ranked) else { continue };
+        let listed = behind.iter().position(|one| one.hit.id == outcome);
+        let found = match listed.map(|place| behind.remove(place).hit) {
+            Some(hit) => Some(hit),
+            None => search::admitted(rx, filter, &[outcome])?.pop(),
+        };
+        let Some(hit) = found else { continue };
+        turn.terms = turn.terms.or(terms);
+        let ranked = Ranked { hit, note: Some(note), count: 1, named: Named::No, ..beside };
+        turn.hits.push(Weighed { ranked, score, terms });
+    }
+    Ok(())
+}
+
+/// All hits of the turns, the best first.
+fn in_order(hits: &Hits, turns: Vec<Turn>) -> Vec<Ranked> {
+    let mut all: Vec<Ranked> = Vec::new();
+    for turn in turns {
+        let shared = 1.0 - TURN_WORDS + TURN_WORDS * hits.evidence.share(turn.terms);
+        for one in turn.hits {
+            let own = 1.0 - OWN_WORDS + OWN_WORDS * hits.evidence.share(one.terms);
+            all.push(Ranked { first: one.score * own * shared, ..one.ranked });
+        }
+    }
+    best_first(&mut all);
+    let mut told: HashMap<i64, i32> = HashMap::new();
+    for one in &mut all {
+        let before = told.entry(one.hit.session).or_default();
+        one.first *= NEXT_OF_SESSION.powi(*before);
+        *before += 1;
+    }
+    best_first(&mut all);
+    let most = all.iter().map(|one| one.first).fold(1.0, f64::max);
+    all.iter_mut().for_each(|one| one.first /= most);
+    all
+}
+
+fn best_first(hits: &mut [Ranked]) {
+    hits.sort_by(|a, b| {
+        let newer = (b.hit.at, b.hit.id).cmp(&(a.hit.at, a.hit.id));
+        b.first.total_cmp(&a.first).then(newer)
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_comment_is_told_from_code() {
+        assert!(edits_comment("Edit src/a.rs: // old"));
+        assert!(edits_comment("Edit a.py: # note"));
+        assert!(!edits_comment("Edit src/a.rs: const A: u8 = 1; // one"));
+        assert!(!edits_comment("Edit src/a.rs: #[arg(long)]"));
+        assert!(!edits_comment("Write src/a.rs"));
+    }
+
+    #[test]
+    fn a_question_names_the_kind_of_record_it_wants() {
+        assert_eq!(wanted_kinds("Which commit sped it up?"), [ObsType::GitCommit]);
+        assert_eq!(wanted_kinds("how do I deploy a preview"), [ObsType::Command]);
+        assert_eq!(wanted_kinds("why no captcha"), [ObsType::Answer]);
+        assert!(wanted_kinds("committed batch size").is_empty());
+    }
+}
