@@ -216,8 +216,10 @@ fn has_worked(failed: &Observation, other: &Observation) -> bool {
     let same = failed.content.trim() == other.content.trim()
         || (failed.session_id == other.session_id
             && beginning(&failed.content).is_some_and(|of| beginning(&other.content) == Some(of)));
-    other.obs_type == ObsType::Command
+    // A run whose result nobody saw is no proof.
+    matches!(other.obs_type, ObsType::Command | ObsType::GitCommit | ObsType::GitPush)
         && !other.failed()
+        && model::run::result(other) != Some("unknown")
         && other.project_row == failed.project_row
         && other.at_ms > failed.at_ms
         && same
