@@ -139,12 +139,6 @@ pub fn kind(event: &str) -> Kind {
     AGENTS.iter().find_map(|agent| agent.event(event)).map_or(Kind::Other, |event| event.kind)
 }
 
-/// Whether the agent has an event of this name; without an agent, whether any agent has it.
-pub fn knows(agent: Option<&str>, event: &str) -> bool {
-    let mut all = AGENTS.iter().filter(|known| agent.is_none_or(|name| known.name == name));
-    all.any(|agent| agent.event(event).is_some())
-}
-
 impl Agent {
     /// What the table says about the event of this name.
     pub fn event(&self, name: &str) -> Option<&'static Event> {

@@ -32,7 +32,6 @@ use text::secrets::{self, Profile};
 use crate::stdin::Received;
 
 const NO_SESSION: &str = "dropped: no session_id";
-const UNKNOWN_EVENT: &str = "unknown event: only its name and time are kept";
 
 /// What the agent sends, and what is known beside it.
 pub struct Hooked<'a> {
@@ -210,9 +209,6 @@ fn readable(
 }
 
 fn take(hooked: &Hooked<'_>, event: &Readable, locations: Locations) -> Outcome {
-    if !agents::knows(hooked.agent, hooked.event) {
-        log(&locations, hooked.event, UNKNOWN_EVENT);
-    }
     let text = event.text.as_slice();
     let (id, at) = (client::mint(), clock::now_ms());
     let until = event.since.unwrap_or_else(Instant::now) + patience(hooked.event);

@@ -26,7 +26,7 @@ const ACTING: &[&str] = &[
     "<base",
     "http-equiv=",
     "<antThinking",
-    "<input",
+    "<input type",
     "style='",
     "\n\nHuman:",
     "\n### System:",

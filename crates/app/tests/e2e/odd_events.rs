@@ -91,17 +91,3 @@ fn a_member_of_another_agent_does_not_cost_an_event() {
     assert_eq!(stored(&home), commands);
     assert_eq!(hook_log(&home), "");
 }
-
-/// @capture_unknown_event
-#[test]
-fn an_event_that_no_table_has_is_recorded_logged_and_reported_by_doctor() {
-    let home = home();
-    let _daemon = home.daemon();
-    let (text, _) = event(1, b"fine");
-    hook(&home, "BrandNewEvent", &text);
-    assert_eq!(stored(&home), [""; 0]);
-    assert_eq!(sqlite::recorded(&home), ["BrandNewEvent"]);
-    assert!(hook_log(&home).contains("BrandNewEvent: unknown event"), "{}", hook_log(&home));
-    let told = home.run(&["doctor"]).stdout;
-    assert!(told.contains("1 complaint in the last day"), "{told}");
-}
