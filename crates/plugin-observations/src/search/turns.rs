@@ -72,8 +72,11 @@ fn telling(record: &Observation) -> f64 {
     match record.obs_type {
         _ if only_looks(record) => 0.5,
         O::FileRead | O::Search | O::WebSearch | O::WebFetch => 0.5,
-        // A summary that has nothing but the question asks it again.
-        O::UserPrompt | O::SessionSummary if text::decisions::asks(content) => 0.4,
+        O::UserPrompt if text::decisions::asks(content) => 0.4,
+        // It begins with the question, and its outcome is the beginning of the answer.
+        O::SessionSummary if text::decisions::asks(content.lines().next().unwrap_or_default()) => {
+            0.35
+        }
         O::UserPrompt if text::decisions::decides(content) => 0.8,
         O::UserPrompt => 0.6,
         O::FileEdit | O::FileWrite if edits_comment(content) => 0.9 * COMMENT_EDIT,
