@@ -9,8 +9,8 @@ use model::database::{COMPANION_HEAD_BYTES, Companion};
 
 use crate::error::StoreError;
 
-/// Refuses a database beside which a symbolic link or a file of another program has the name of a companion.
-/// `is_new` says that the database is missing or empty. Directories are left to SQLite, which refuses them.
+/// Refuses a database beside which a symbolic link, a directory or a file of another program has the name of a
+/// companion. `is_new` says that the database is missing or empty.
 pub(crate) fn check(database: &Path, is_new: bool) -> Result<(), StoreError> {
     for companion in Companion::ALL {
         let path = companion.beside(database);
@@ -22,7 +22,7 @@ pub(crate) fn check(database: &Path, is_new: bool) -> Result<(), StoreError> {
             return occupied("is a symbolic link, which is not followed");
         }
         if meta.is_dir() {
-            continue;
+            return occupied("is a directory");
         }
         // SQLite would block on a pipe.
         if !meta.is_file() {

@@ -115,6 +115,21 @@ fn a_file_of_the_user_beside_a_database_is_unchanged() {
 
 /// @files_beside_a_database_are_checked
 #[test]
+fn a_directory_beside_a_database_is_named_and_keeps_its_mode() {
+    for suffix in SUFFIXES {
+        let home = plain_home();
+        let database = home.path("docs/m.db");
+        set(&home, &database);
+        let dir = home.path(&format!("docs/m.db{suffix}"));
+        let _ = std::fs::remove_file(&dir);
+        std::fs::create_dir(&dir).unwrap();
+        std::fs::set_permissions(&dir, Permissions::from_mode(0o755)).unwrap();
+        refused(&home, &database, &dir, "is a directory");
+    }
+}
+
+/// @files_beside_a_database_are_checked
+#[test]
 fn the_wal_of_a_database_that_was_moved_away_is_unchanged() {
     let home = plain_home();
     let (database, moved) = (home.path("docs/m.db"), home.path("moved.db"));
