@@ -217,7 +217,7 @@ fn after_the_whole_data_directory_was_deleted_the_next_write_is_kept() {
 fn a_database_that_was_moved_away_while_in_use_has_everything_that_was_acknowledged() {
     for (other, stops) in [(None, false), (Some("text"), false), (None, true)] {
         let home = home();
-        let daemon = home.daemon();
+        let mut daemon = home.daemon();
         set(&daemon, "before");
         let (path, moved) = (sqlite::path(&home), home.path("moved.db"));
         std::fs::rename(&path, &moved).unwrap();
@@ -225,8 +225,11 @@ fn a_database_that_was_moved_away_while_in_use_has_everything_that_was_acknowled
             std::fs::write(&path, text).unwrap();
         }
         // Both notice: a command that reads, and the end of the daemon.
-        let command = if stops { "stop" } else { "recent" };
-        home.run(&[command]);
+        if stops {
+            assert_eq!(daemon.end_by("TERM"), Some(0));
+        } else {
+            home.run(&["recent"]);
+        }
         assert!(!home.path("data/rekindle.db-wal").exists() || other.is_none());
         assert!(sqlite::is_sound(&moved));
         let names = "SELECT count(*) FROM hint_variants WHERE key = 'before'";
