@@ -1,7 +1,7 @@
-//! What a session is told when it starts, as candidates; the assembler decides how many fit.
+//! Candidates for the briefing of a starting session; the assembler decides how many fit.
 //!
-//! `sections` is the briefing itself: what is open, the last sessions, what was learned, files in
-//! progress. `nmem` is the form of that specification. `related` is what a prompt is about.
+//! `sections` writes the briefing: open work, the last sessions, lessons, files in progress. `nmem`
+//! writes it as that specification asks. `related` finds earlier turns about the subject of a prompt.
 
 mod learned;
 mod nmem;
@@ -121,7 +121,7 @@ fn remark(title: &str, line: String, reason: &str) -> Candidate {
     }
 }
 
-/// What a briefing is read from, and for whom.
+/// The store and the situation that a briefing is read for.
 struct BriefingReader<'a> {
     rx: &'a Rx<'a>,
     now: i64,
@@ -130,12 +130,12 @@ struct BriefingReader<'a> {
     /// The session that is briefed, if it is known.
     session: Option<&'a str>,
     source: Source,
-    /// Where it is; an empty one if another project is asked for.
+    /// The directory of the session; empty if the briefing is for another project.
     place: &'a Place,
 }
 
 impl BriefingReader<'_> {
-    /// The other projects, without those that are paused: nothing is told of them anywhere.
+    /// The other projects. Paused ones are left out: their records are shown nowhere.
     fn others(&self, scope: &Scope, now: i64) -> Result<Vec<i64>, OpError> {
         let own = scope.ids().unwrap_or_default();
         let paused = pauses::list(self.rx, now)?;
@@ -145,8 +145,8 @@ impl BriefingReader<'_> {
         Ok(others)
     }
 
-    /// Whether a record may be a row: no bare session marker, nothing that only looked, nothing that the
-    /// session knows itself.
+    /// Whether a record may be a row. Bare session markers, read-only actions and the session's own records
+    /// may not.
     fn is_worth_telling(&self, seen: &Observation) -> bool {
         let looked =
             matches!(seen.obs_type, ObsType::Command | ObsType::CommandError | ObsType::Github)

@@ -31,13 +31,13 @@ pub fn to_spool(
         };
     }
     let mut what = if hides(&places, event) { Happening::Other } else { event.what.clone() };
-    // Another branch may be checked out when it is taken in.
+    // Another branch may be checked out by the time the event is ingested.
     let checkout = run_place::checkout(&places, event);
     if let (Happening::ToolUsed(tool), Some(checkout)) = (&mut what, &checkout) {
         tool.metadata = tool.metadata.with(checkout);
     }
     let event = HookEvent { stood: Some(Stood::In(place.facts.clone())), what, ..event.clone() };
-    // A link may lead elsewhere by then.
+    // A symbolic link may point elsewhere by then.
     place.resolved(&event).unwrap_or(event)
 }
 

@@ -80,7 +80,7 @@ pub(crate) struct FileTouch {
     content_preview: String,
     /// Which file it was, where the path stands for several.
     file_path: Option<String>,
-    /// What the user said before it. Models get it once for touches in a row.
+    /// The prompt before it. Models get it once for consecutive touches.
     prompt_content: Option<String>,
     is_pinned: bool,
 }
@@ -172,8 +172,8 @@ impl FileTouch {
     }
 }
 
-/// The result without what is null, and each prompt once: with the first of the touches in a row that it
-/// led to.
+/// The result without null members. A prompt is given once, with the first of the consecutive touches that
+/// it led to.
 fn brief(params: &Value, result: &mut Value) {
     for session in result["sessions"].as_array_mut().into_iter().flatten() {
         let mut last = Value::Null;

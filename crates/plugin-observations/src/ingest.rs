@@ -58,7 +58,7 @@ pub(crate) fn ingest(
         Happening::Prompted(text) => prompted(tx, event, seen, text),
         Happening::ToolUsed(_) if exclude::hides(places, event) => Ok(()),
         Happening::ToolUsed(_) => {
-            // What waited in the spool has it already.
+            // A spooled event already carries its checkout.
             let checkout = match event.stood {
                 Some(_) => None,
                 None => run_place::checkout(places, event),

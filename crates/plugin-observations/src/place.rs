@@ -48,8 +48,8 @@ impl Place {
         Place { facts, ..Place::default() }
     }
 
-    /// The event with its directory and its files as they are without the link by which the directory was
-    /// named; none if there is no link. Roots of projects have no links, so that files can be compared with them.
+    /// The event with the symbolic link resolved in its directory and its files; none if the directory was
+    /// not named through a link. Project roots are stored resolved, so that files can be compared with them.
     pub(crate) fn resolved(&self, event: &HookEvent) -> Option<HookEvent> {
         self.link.as_ref().map(|link| link.resolve_event(event))
     }
@@ -74,7 +74,8 @@ impl Place {
         self.exclude.as_ref().is_some_and(|exclude| exclude.excludes(path))
     }
 
-    /// Why nothing, or next to nothing, about the project's files is stored, as one line. Without this line a user would not notice, and such a settings file may come with a clone.
+    /// Why nothing, or next to nothing, about the project's files is stored, as one line. Without this line a user
+    /// would not notice, and such a settings file may come with a clone.
     pub(crate) fn withheld(&self) -> Option<String> {
         self.exclude.as_ref()?.report()
     }
@@ -405,7 +406,7 @@ fn in_repository(repository: &git::Facts, own: Option<&Own>) -> ProjectFacts {
     }
 }
 
-/// What is checked out, as members of a record's metadata.
+/// Branch and work tree, as members of a record's metadata.
 fn checkout(repository: &git::Facts) -> Option<Redacted<Value>> {
     let line = |text: &str| text::one_line(text, limits::CHECKOUT_CHARS_MAX);
     let mut members = Map::new();

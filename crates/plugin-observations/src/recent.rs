@@ -1,4 +1,4 @@
-//! `recent_records`: what happened last, newest first, for people. Agents have `recent_context`, which
+//! `recent_records`: the last records, newest first, for people. Agents have `recent_context`, which
 //! scores by type and project.
 
 use std::sync::Arc;

@@ -8,8 +8,8 @@ use text::secrets::{Profile, Redacted, redact_json};
 
 use crate::place::Places;
 
-/// The metadata of a run with `run.directory`; none for other tools, for a run in the root itself, and where
-/// there is no project, as in the home directory.
+/// The metadata of a run with `run.directory`; none for other tools, for a run in the root itself, and
+/// outside of projects, as in the home directory.
 pub(crate) fn with_directory(
     tool: &ToolUse,
     event: &HookEvent,
@@ -29,7 +29,7 @@ pub(crate) fn with_directory(
     Some(redact_json(metadata, Profile::Strict))
 }
 
-/// What is checked out where a tool works. A commit after `cd ../other` belongs to the work tree there.
+/// The checkout that a tool works in. A commit after `cd ../other` belongs to the work tree there.
 pub(crate) fn checkout(
     places: &dyn Places,
     event: &HookEvent,
@@ -43,14 +43,14 @@ pub(crate) fn checkout(
     places.at(elsewhere.as_deref().or(cwd)).checkout.clone()
 }
 
-/// The directory in which a line does its work: the one where the agent is, and from there wherever the
-/// `cd` at the beginning of the line leads.
+/// The directory that a command line works in: the agent's, changed by a `cd` at the beginning of the
+/// line.
 fn directory(cwd: &str, line: &str) -> String {
     let mut directory = cwd.to_owned();
     for command in shell::commands(line).iter().take_while(|command| command.program == "cd") {
         match command.words().next() {
             Some(to) if to.starts_with('/') => directory = to.to_owned(),
-            // Nothing is expanded, so that it is not known where these lead.
+            // `~` and variables are not expanded, so it is unknown where these lead.
             Some(to) if !to.starts_with(['~', '$']) => directory = format!("{directory}/{to}"),
             _ => {}
         }

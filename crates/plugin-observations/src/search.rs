@@ -595,8 +595,8 @@ fn records(
     Ok(found.collect())
 }
 
-/// The passage of a record that matched. If only what came of an action contains a word of the query, it
-/// stands behind what was done: `make deploy: connection refused`.
+/// The passage of a record that matched. If only the outcome of an action contains a word of the query, it
+/// follows the action: `make deploy: connection refused`.
 fn passage(query: &Query, content: &str, metadata: &Value) -> String {
     let contains = |text: &&str| !query.matched(text).is_empty();
     let outcome = ["commit_message", "error"].map(|name| metadata.get(name)?.as_str());

@@ -100,8 +100,8 @@ pub(crate) fn records(
     table(rows)
 }
 
-/// What a hit is beside other records, and how many say the same: `×3; failed, #6 worked later`. That a hit is
-/// merely similar is said once for all of them.
+/// The number of equal hits and the hit's relation to other records: `×3; failed, #6 worked later`. A note that
+/// hits are merely similar is shown once for all of them, not here.
 pub(crate) fn aside(hit: &Value) -> Option<String> {
     let count = hit["count"].as_u64().map(|count| format!("×{count}"));
     let note = hit["note"].as_str().filter(|note| *note != "merely similar").map(str::to_owned);
@@ -161,8 +161,8 @@ pub(crate) fn record(record: &Value, now: i64) -> String {
     lines.join("\n")
 }
 
-/// `name: value`, whole; a value of several lines stands below its name, indented further, so that no line of
-/// it can pretend to be another member.
+/// `name: value`, uncut; a value of several lines is below its name, indented further, so that no line of it
+/// can pretend to be another member.
 fn member(name: &str, value: &str) -> Vec<String> {
     let lines: Vec<&str> = value.trim_end().lines().collect();
     match lines[..] {

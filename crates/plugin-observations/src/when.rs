@@ -8,10 +8,10 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
 use zone::{LocalTime, Zone};
 
-/// A moment as it was written; what it means may depend on the time of the call.
+/// A moment as it was written; a relative one depends on the time of the call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum When {
-    /// A second since 1970: so exact are the times that answers show.
+    /// Seconds since 1970, the precision of the times in answers.
     Second(i64),
     /// So many seconds before the call.
     Ago(i64),
@@ -46,13 +46,13 @@ const UNITS: [(&[&str], i64); 5] = [
 ];
 
 impl When {
-    /// The end of what is before it, in milliseconds, itself not included.
+    /// The exclusive end of the time before this moment, in milliseconds.
     pub(crate) fn before(self, now_ms: i64) -> i64 {
         self.seconds(now_ms, Zone::local).saturating_mul(1000)
     }
 
-    /// The last millisecond that is not after it. A second itself is not after it; of a day that is named
-    /// the beginning is.
+    /// The last millisecond that is not after this moment. A second is not after itself, but the whole of a
+    /// named day is.
     pub(crate) fn after(self, now_ms: i64) -> i64 {
         let begins = self.seconds(now_ms, Zone::local).saturating_mul(1000);
         match self {
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn what_names_no_moment_is_refused() {
+    fn a_text_that_names_no_moment_is_refused() {
         for value in [
             json!("soon"),
             json!("2026-02-30"),
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn neither_end_includes_a_second_and_after_a_day_includes_it() {
+    fn both_bounds_exclude_a_second_and_after_includes_a_named_day() {
         let when = When::Second(10);
         assert_eq!((when.before(0), when.after(0)), (10_000, 10_999));
         assert_eq!(read(json!(u64::MAX)).map(|when| when.after(0)), Some(i64::MAX));

@@ -1,4 +1,4 @@
-//! What was learned: decisions, and failures with the command that worked later.
+//! The section `Learned`: decisions, and failures with the command that worked later.
 
 use std::collections::BTreeSet;
 
@@ -13,14 +13,14 @@ use text::words;
 use super::sections::{BriefingRow, SectionWriter, section};
 use crate::search;
 
-/// Rows of each of the two.
+/// The most rows with decisions, and with fixes.
 const DECISIONS_MAX: usize = 4;
 const FIXES_MAX: usize = 3;
-/// Of these, those whose command stayed the same: a test that was red for a while is nothing special.
+/// Fixes among them where the same command just ran again: a test that was red for a while says little.
 const RERUNS_MAX: usize = 1;
-/// Of two decisions with this share of words in common only the newer one is told.
+/// If two decisions have this share of words in common, only the newer one is shown.
 const SAME_SUBJECT: f64 = 0.6;
-/// Files that are named between a failure and its fix.
+/// The most edited files that a fix names.
 const FILES_BETWEEN: usize = 3;
 
 fn learned() -> Section {
@@ -33,7 +33,7 @@ pub(super) fn add(writer: &mut SectionWriter<'_>) -> Result<(), OpError> {
     Ok(())
 }
 
-/// The stems of the words of a text that say what it is about.
+/// The stems of a text's words, without stop words and short ones.
 pub(super) fn subject(text: &str) -> BTreeSet<String> {
     let words = words::words(text).map(|(_, word)| words::fold(word));
     words
@@ -42,7 +42,7 @@ pub(super) fn subject(text: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// A decision that may be told.
+/// A decision that may get a row.
 struct Decision {
     id: i64,
     at: i64,
@@ -130,7 +130,7 @@ fn replaces(
     Ok(search::replaces(&newer.sentence, sentence, cosine))
 }
 
-/// What a failure and the command that worked later have in common.
+/// Program, subcommand and directory: equal for a failure and the command that fixed it.
 #[derive(PartialEq, Eq)]
 struct ProgramKey(String, String, String);
 
@@ -142,7 +142,7 @@ struct Fix<'a> {
     between: Vec<&'a str>,
 }
 
-/// A failure with its fix as a row tells it.
+/// A failure with its fix, as text for a row.
 struct ToldFix {
     /// Whether another command worked.
     is_other: bool,
@@ -153,7 +153,7 @@ struct ToldFix {
     files: Vec<String>,
 }
 
-/// Failures with their fix. A wrong command that was put right says more than a test that was red for a while.
+/// Failures with their fix. A corrected command ranks above a test that was red for a while.
 fn fixes(writer: &mut SectionWriter<'_>) {
     let work = &writer.work;
     let mut keys: Vec<ProgramKey> = Vec::new();
@@ -173,7 +173,7 @@ fn fixes(writer: &mut SectionWriter<'_>) {
         let inside = fix.between.iter().filter(|path| work.holds(path));
         let files: Vec<String> = inside.take(FILES_BETWEEN).map(|path| (*path).into()).collect();
         if !is_other && files.is_empty() {
-            // It worked by itself, and nobody knows why.
+            // Running the command again worked without an edit: there is no fix to show.
             continue;
         }
         let text = told(writer, &fix, &files);
@@ -191,8 +191,8 @@ fn fixes(writer: &mut SectionWriter<'_>) {
     }
 }
 
-/// The program, the sub-command and the directory of a command; none if it only looked, was interrupted,
-/// or is a command of the shell.
+/// The program, the subcommand and the directory of a command; none for commands that are read-only, were
+/// interrupted, or consist of shell builtins.
 fn program_key(seen: &Observation) -> Option<ProgramKey> {
     if seen.metadata.as_ref().is_some_and(|metadata| metadata["is_interrupt"] == true) {
         return None;
@@ -211,7 +211,7 @@ fn program_key(seen: &Observation) -> Option<ProgramKey> {
     Some(ProgramKey(command.program.clone(), subcommand.to_owned(), String::new()))
 }
 
-/// Whether a word may be what a program is told to do: no path, no number, no text.
+/// Whether a word may be a subcommand: lowercase letters and hyphens only.
 fn is_subcommand(word: &str) -> bool {
     !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c == '-')
 }

@@ -1,5 +1,5 @@
-//! The briefing under the name `nmem`, in the form of that specification: what the user asked for lately,
-//! then tables of records, of this project and of others.
+//! The briefing under the name `nmem`, in the form of that specification: the user's last intents, then
+//! tables of records, of this project and of others.
 
 use std::collections::HashSet;
 
@@ -32,7 +32,7 @@ pub(super) fn candidates(
 }
 
 impl BriefingReader<'_> {
-    /// What the user asked for in this project and what led to something.
+    /// The user's last prompts in this project that led to actions.
     fn intents(&self, projects: &[i64]) -> Result<Vec<Candidate>, OpError> {
         let said = prompts::intents(self.rx, projects, None, 2 * limits::BRIEFING_INTENTS_MAX)?;
         let told = said.into_iter().filter(|prompt| self.is_of_another(&prompt.session_id));
@@ -43,7 +43,7 @@ impl BriefingReader<'_> {
         let count = prompt.actions;
         let actions = if count == 1 { "1 action".to_owned() } else { format!("{count} actions") };
         let said = text::one_line(&prompt.content, limits::BRIEFING_INTENT_CHARS);
-        // What was said cannot end its own quotation.
+        // A quotation mark in the prompt must not end the quotation.
         let said = said.replace('"', "'");
         let line = format!("[{}] \"{said}\" → {actions}", time::age(prompt.at, self.now));
         Candidate {
@@ -97,7 +97,7 @@ impl BriefingReader<'_> {
         }
     }
 
-    /// The best records of these projects, and what is pinned there.
+    /// The best records of these projects, and their pinned records.
     fn rows(&self, projects: &[i64], section: &Section) -> Result<Vec<Candidate>, OpError> {
         let score = |kind, at| rank::recent(kind, at, None, self.now).total;
         let mut found = Vec::new();
@@ -114,7 +114,7 @@ impl BriefingReader<'_> {
             score: &|_, kind, at| score(kind, at),
         };
         recent::best(self.rx, &query, |seen, _| {
-            // A failure does not stand in the way of what was done to the file.
+            // A failure does not use up the one row of its file: an edit of the file gets a row too.
             let failed = has_failed(&seen);
             let new =
                 failed || seen.file_path.as_ref().is_none_or(|path| files.insert(path.clone()));

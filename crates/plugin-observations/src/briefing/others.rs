@@ -279,7 +279,7 @@ fn sessions_of(brief: &BriefingReader<'_>, project: i64) -> Result<Vec<Session>,
     Ok(sessions)
 }
 
-/// What a session was about: its summary says so once it has one.
+/// The intent of a session: from its summary if there is one, else from its prompts.
 fn intent(brief: &BriefingReader<'_>, session: &Session) -> Result<String, OpError> {
     let known = session.summary.as_ref().map(|summary| summary.intent.clone());
     match known.filter(|intent| !intent.is_empty()) {
@@ -297,7 +297,7 @@ fn intent_words(
     Ok(subject(&intent(brief, session)?).into_iter().filter(says_something).collect())
 }
 
-/// What another project has to do with the own one, if anything.
+/// The relation of another project to the own one, if there is any.
 fn relation(
     writer: &SectionWriter<'_>,
     own: Option<&Project>,

@@ -1,4 +1,4 @@
-//! The last sessions that came to something, one line each.
+//! The last sessions with a result, one line each.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ fn recent_sessions() -> Section {
     section(4, "Recent sessions", limits::BRIEFING_SESSIONS_FLOOR, limits::BRIEFING_SESSIONS_MAX)
 }
 
-/// What is known of a session before it has its line.
+/// A session's data from which its line is written.
 struct PastSession<'s> {
     session: &'s Session,
     intent: String,
@@ -40,14 +40,14 @@ pub(super) fn add(writer: &mut SectionWriter<'_>) -> Result<(), OpError> {
         let is_same =
             |newer: &BTreeSet<String>| newer.intersection(&subject).count() >= SAME_SUBJECT_WORDS;
         match one.changed {
-            // What was only asked is outdated once a later session changed it.
+            // A question is outdated once a later session changed its subject.
             false if subjects.iter().any(is_same) => continue,
             false => {}
             true => subjects.push(subject),
         }
         past.push(one);
     }
-    // Where not all have room, sessions that changed something come before those that only talked.
+    // If not all fit, sessions that changed something come before those that only talked.
     while past.len() > limits::BRIEFING_SESSIONS_MAX {
         let last_talk = past.iter().rposition(|one| !one.changed && !one.session.is_pinned);
         past.remove(last_talk.unwrap_or(past.len() - 1));
@@ -69,7 +69,7 @@ pub(super) fn add(writer: &mut SectionWriter<'_>) -> Result<(), OpError> {
     Ok(())
 }
 
-/// What a session wanted, how it ended, and its commits; none if it is not worth a line.
+/// A session's intent, outcome and commits; none if it is not worth a line.
 fn read<'s>(
     writer: &SectionWriter<'_>,
     session: &'s Session,
@@ -88,7 +88,7 @@ fn read<'s>(
     let came_to = changed || (says_enough && (actions > 0 || is_answered));
     // The intent is small talk only if every prompt is.
     let only_looked = !changed && !failed && text::is_small_talk(&intent);
-    // A prompt that is open is quoted already.
+    // An open prompt is already quoted in its own row.
     let is_open = writer.is_quoted(&intent) && !is_answered;
     if intent.is_empty() || !came_to || only_looked || is_open {
         return Ok(None);

@@ -1,5 +1,5 @@
-//! What a prompt is about: the turns of earlier sessions that it has words of and is near to in meaning,
-//! each with what came of it.
+//! Earlier turns about the subject of a prompt, found by its words and by its meaning, each with its
+//! outcome.
 
 use std::collections::BTreeSet;
 
@@ -35,7 +35,7 @@ pub(super) fn candidates(
 ) -> Result<Vec<Candidate>, OpError> {
     let query = query::any_of(said);
     let question = question(moment, places);
-    // Whatever is not in the index by then is not told.
+    // Records that are not in the index by then are not found.
     moment.store.catch_up(limits::RELATED_PATIENCE);
     moment.store.read(|rx| {
         let scope = question.scope(rx)?;
@@ -106,15 +106,15 @@ impl RelatedRow {
     }
 }
 
-/// Reads what the turns came to that a prompt is about.
+/// Reads the outcomes of the turns that are related to a prompt.
 struct RelatedReader<'a> {
     brief: &'a BriefingReader<'a>,
     said: &'a str,
 }
 
 impl RelatedReader<'_> {
-    /// The prompt of the turn that a hit belongs to. A summary belongs to the turn of its session whose prompt has
-    /// the most words of what was said.
+    /// The prompt of the turn that a hit belongs to. For a summary it is the prompt of its session that shares
+    /// the most words with the new one.
     fn turn(&self, hit: &Observation) -> Result<Option<i64>, OpError> {
         match hit.obs_type {
             ObsType::UserPrompt => Ok(Some(hit.id)),
@@ -130,8 +130,8 @@ impl RelatedReader<'_> {
         }
     }
 
-    /// What came of a turn: the decision that the prompt states, the answer, and the commit or the command that
-    /// worked. Without an answer it is the hit itself, unless that only looked at something.
+    /// The outcome of a turn: the decision that the prompt states, the answer, and the commit or the command
+    /// that worked. Without an answer it is the hit itself, unless that is a read or a search.
     fn row(&self, turn: Option<i64>, hit: &Observation) -> Result<Option<RelatedRow>, OpError> {
         let rx = self.brief.rx;
         let answer = turn.map(|turn| prompts::answer_to(rx, turn)).transpose()?.flatten();
@@ -160,7 +160,7 @@ impl RelatedReader<'_> {
         Ok(Some(row))
     }
 
-    /// The sentences of an answer with the words of what was said.
+    /// The sentences of an answer that contain words of the prompt.
     fn gist(&self, answer: &Observation, max_chars: usize) -> String {
         text::gist_about(&answer.content, self.said, max_chars)
     }
@@ -190,7 +190,7 @@ impl RelatedReader<'_> {
     }
 }
 
-/// Whether a record only tells that something was looked at.
+/// Whether a record is a read or a search.
 fn is_look(kind: ObsType) -> bool {
     matches!(kind, ObsType::FileRead | ObsType::Search | ObsType::WebSearch | ObsType::WebFetch)
 }

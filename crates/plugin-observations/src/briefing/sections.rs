@@ -1,5 +1,5 @@
-//! The briefing of a developer who comes back: what is open, what the last sessions came to, what was
-//! learned, which files are in progress.
+//! The briefing for a developer who returns to a project: open work, outcomes of the last sessions,
+//! lessons, files in progress.
 
 use std::collections::BTreeSet;
 
@@ -13,11 +13,11 @@ use super::work::RecentWork;
 use super::{BriefingReader, learned, others, past_sessions, uncommitted};
 use crate::scope::Scope;
 
-/// Stands between the changed lines of an edit.
+/// Separates the changed lines of an edit.
 const LINE_BREAK: &str = " ⏎ ";
 
-/// A section: its place, its title, when it gives way, its floor and its most rows. The first to give way
-/// is the last one in the text.
+/// A section with its position, title, minimum and maximum number of rows. If space is short, sections
+/// later in the text lose their rows first.
 pub(super) fn section(order: u8, title: &str, floor: usize, rows_max: usize) -> Section {
     let form = Form::Bullets;
     Section { order, title: title.to_owned(), form, gives_way: 10 - order, floor, rows_max }
@@ -65,7 +65,7 @@ impl BriefingRow {
     }
 }
 
-/// Everything that the sections are made of, and what they say so far.
+/// Writes the sections: the records to choose from, and the rows written so far.
 pub(super) struct SectionWriter<'a> {
     pub(super) brief: &'a BriefingReader<'a>,
     pub(super) work: RecentWork,
@@ -136,7 +136,7 @@ impl SectionWriter<'_> {
         self.work.inside(path).unwrap_or(path)
     }
 
-    /// What somebody marked or pinned.
+    /// Marked and pinned records.
     fn marked(&mut self, projects: &[i64]) -> Result<(), OpError> {
         for seen in marks(self.brief, projects)? {
             if !self.is_quoted(&seen.content) {
@@ -147,8 +147,8 @@ impl SectionWriter<'_> {
         Ok(())
     }
 
-    /// What the session itself did, after its host has dropped it: its last prompt, red runs, answers and
-    /// files, in this order.
+    /// The session's own work, after its context was compacted or cleared: its last prompt, red runs, answers
+    /// and files, in this order.
     fn this_session(&mut self) -> Result<(), OpError> {
         let Some(own) = self.work.own.clone() else { return Ok(()) };
         let mut rows: Vec<(i64, i64, &'static str, String)> = Vec::new();
@@ -194,12 +194,12 @@ impl SectionWriter<'_> {
         Ok(())
     }
 
-    /// What waits to be taken up again.
+    /// Open work: the unanswered prompt, red runs, uncommitted files.
     fn open(&mut self) -> Result<(), OpError> {
         let briefed = self.briefed();
         let is_briefed = |session: &str| briefed.as_deref() == Some(session);
         let last = self.work.sessions.first().cloned();
-        // Once the session that is briefed was asked something later, the work went on there.
+        // A later prompt in the briefed session means that the work went on there.
         let went_on = |at: i64| {
             let prompts = &self.work.prompts;
             prompts.iter().any(|prompt| is_briefed(&prompt.session_id) && prompt.at > at)
@@ -271,7 +271,7 @@ impl SectionWriter<'_> {
         self.work.edits = edits;
     }
 
-    /// Whether an edit is about a file of the project that no row names yet; from now on one does.
+    /// Whether an edit is of a project file that no row names yet. Marks the file as named.
     pub(super) fn names_file(&mut self, seen: &Observation) -> bool {
         let Some(path) = seen.file_path.as_deref() else { return false };
         let is_new = self.work.holds(path) && !self.is_named(path);
@@ -286,7 +286,7 @@ impl SectionWriter<'_> {
         self.named.iter().any(|named| named == shown)
     }
 
-    /// Notes that a row names a file.
+    /// Marks a file as named by a row.
     pub(super) fn name(&mut self, path: &str) {
         let shown = self.shown(path).to_owned();
         self.named.push(shown);
@@ -324,7 +324,7 @@ fn changed_lines(lines: &str) -> String {
     told
 }
 
-/// The records of these projects that somebody marked or pinned, each once.
+/// The marked and pinned records of these projects, each once.
 fn marks(brief: &BriefingReader<'_>, projects: &[i64]) -> Result<Vec<Observation>, OpError> {
     let most = limits::BRIEFING_MARKS_MAX;
     let mut rows = observations::pinned_records(brief.rx, projects, most)?;

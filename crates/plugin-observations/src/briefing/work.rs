@@ -8,11 +8,11 @@ use store::{observations, projects, prompts};
 
 use super::BriefingReader;
 
-/// What was said and done lately, every list newest first.
+/// Recent records of each kind, every list newest first.
 pub(super) struct RecentWork {
     /// Without the session that is briefed.
     pub(super) sessions: Vec<Session>,
-    /// The session that is briefed, after its host has dropped what it knew.
+    /// The session that is briefed, if its context was compacted or cleared.
     pub(super) own: Option<Session>,
     pub(super) runs: Vec<Observation>,
     pub(super) commits: Vec<Observation>,

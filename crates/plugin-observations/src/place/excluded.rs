@@ -14,7 +14,7 @@ use super::straight;
 /// Paths that are not to be kept.
 #[derive(Clone, Debug)]
 pub(super) struct Exclude {
-    /// The directory as it was given, and what it really is.
+    /// The directory as it was given, and with links resolved.
     pub(super) given: PathBuf,
     pub(super) real: PathBuf,
     /// The directory that the globs are relative to.
@@ -25,7 +25,7 @@ pub(super) struct Exclude {
     pub(super) withheld: Option<Withheld>,
     pub(super) unknown_keys: Option<String>,
     pub(super) repository: Option<git::Facts>,
-    /// What the globs leave of the project's files, once it was counted.
+    /// The count of files that the globs do not exclude, computed on first use.
     pub(super) left_over: OnceLock<Option<FileCount>>,
 }
 
@@ -133,10 +133,10 @@ impl Exclude {
         files
     }
 
-    /// The path as the globs know it, by its own name and by what it really is; none if it lies outside.
+    /// The path relative to the globs' directory, as given and with links resolved; none if it lies outside.
     fn inside(&self, path: &Path) -> impl Iterator<Item = String> {
         let absolute = straight(&self.given.join(path));
-        // The agent may stand in the project by another name, through a link.
+        // The agent's working directory may lead into the project through a link.
         let real = absolute.strip_prefix(&self.given).ok().map(|rest| self.real.join(rest));
         let base = self.base.clone();
         let inside = move |path: PathBuf| Some(path.strip_prefix(&base).ok()?.to_path_buf());

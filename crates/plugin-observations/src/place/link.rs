@@ -20,8 +20,8 @@ pub(super) struct PathLink {
 }
 
 impl PathLink {
-    /// None if the two paths are equal. `..` behind a link leads elsewhere than it seems, so that such a path
-    /// tells nothing about others.
+    /// None if the two paths are equal. Also none with `..` in the path: behind a link it leads elsewhere than
+    /// the text suggests.
     pub(super) fn between(given: &Path, real: &Path) -> Option<PathLink> {
         let given: PathBuf = given.components().collect();
         if given == real || given.components().any(|part| part == Component::ParentDir) {

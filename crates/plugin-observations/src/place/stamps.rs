@@ -9,7 +9,7 @@ use std::time::SystemTime;
 #[derive(Clone, Debug, Default)]
 pub(super) struct DiskStamps(Vec<(PathBuf, Option<Stamp>)>);
 
-/// A directory is another one if it was made again, a file also if it was written.
+/// A directory changes its stamp if it is recreated, a file also if it is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stamp {
     device: u64,

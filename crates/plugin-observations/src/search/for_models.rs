@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 
 use crate::show;
 
-/// Leaves of each hit its id, its time, its type and its text, behind which stands in brackets what it is beside
-/// other records. Sessions, and projects other than the one that
-/// was searched, are listed once for all their hits. With `explain` a hit keeps everything.
+/// Reduces each hit to id, time, type and text; the text ends with the hit's relation to other records, in
+/// brackets. Sessions, and projects other than the one that was searched, are listed once for all their
+/// hits. With `explain` a hit keeps everything.
 pub(super) fn brief(params: &Value, result: &mut Value) {
     if params["explain"] != true {
         shorten(result);

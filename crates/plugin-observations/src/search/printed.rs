@@ -7,7 +7,7 @@ use text::query;
 
 use crate::show;
 
-/// What is said where not everything was looked at.
+/// Shown with a partial answer.
 const NARROW: &str =
     "Not everything was looked at: narrow the search to a project, a type or a time.";
 
@@ -21,7 +21,7 @@ pub(super) fn pretty(params: &Value, result: &Value) -> String {
         if query.trim().is_empty() {
             return NO_WORDS.to_owned();
         }
-        // Where there was no time to look at everything, nobody knows that nothing matches.
+        // A partial search cannot claim that nothing matches.
         let what = match result["partial"] == true {
             true => format!("Nothing was found in time for \"{query}\""),
             false => format!("Nothing matches \"{query}\""),
@@ -111,7 +111,7 @@ fn flag(param: &str) -> &str {
     }
 }
 
-/// What a score is made of, in one line.
+/// The parts of a score, in one line.
 fn explained(record: &Value) -> String {
     let explain = &record["match_explain"];
     let parts = explain["parts"].as_object().into_iter().flatten();
@@ -125,8 +125,7 @@ fn explained(record: &Value) -> String {
     format!("#{} {score:.2} = {} ({why})", record["id"], parts.join(", "))
 }
 
-/// Where the words of the query stand in the text: in the last column of a table, or anywhere in whole
-/// records.
+/// The positions of the query's words: in the last column of a table, or anywhere in whole records.
 pub(super) fn matched(params: &Value, result: &Value, text: &str) -> Vec<Range<usize>> {
     if show::list(result, "results").is_empty() {
         return Vec::new();

@@ -216,7 +216,7 @@ fn has_worked(failed: &Observation, other: &Observation) -> bool {
     let same = failed.content.trim() == other.content.trim()
         || (failed.session_id == other.session_id
             && beginning(&failed.content).is_some_and(|of| beginning(&other.content) == Some(of)));
-    // A run whose result nobody saw is no proof.
+    // A run with an unknown result proves nothing.
     matches!(other.obs_type, ObsType::Command | ObsType::GitCommit | ObsType::GitPush)
         && !other.failed()
         && model::run::result(other) != Some("unknown")

@@ -24,7 +24,7 @@ const COMMIT_OF_BEST: f64 = 0.65;
 /// An answer of fewer characters seldom says more than that something is done.
 const SHORT_ANSWER_CHARS: usize = 200;
 const SHORT_ANSWER: f64 = 0.7;
-/// An edit of a comment seldom is what is looked for.
+/// An edit of a comment is seldom the wanted hit.
 const COMMENT_EDIT: f64 = 0.5;
 const COMMENTS: [&str; 8] = ["//", "# ", "/*", "* ", "-- ", "<!--", "\"\"\"", ";;"];
 
@@ -35,7 +35,7 @@ const NEWER_TURN: f64 = 0.12;
 /// A record of the kind that the question names counts so much more.
 const WANTED_KIND: f64 = 1.4;
 
-/// Words of a question that name a kind of record: what is read off a commit, a command, a file, an error or an
+/// Words of a question that ask for a kind of record: a commit, a command, a file, an error or an
 /// explanation.
 const WANTED: [(&[&str], &[ObsType]); 5] = [
     (&["commit", "commits"], &[ObsType::GitCommit]),
@@ -65,7 +65,7 @@ fn wanted_kinds(question: &str) -> Vec<ObsType> {
 }
 
 /// How much a record says, by its kind and its text, against the others of its turn. Tuned on the
-/// simulated weeks of work; what only looks and what only asks says least.
+/// simulated weeks of work; read-only actions and questions say least.
 fn telling(record: &Observation) -> f64 {
     use ObsType as O;
     let content = record.content.as_str();
@@ -189,7 +189,7 @@ fn outcomes(
         let mut terms = hits.terms_of(rx, outcome)?;
         if let Note::Answers(_) = note {
             let said = observations::one(rx, outcome)?;
-            // What was only asked is answered, however short; what was to be done is done.
+            // A short answer to a question is still an answer; after a task it only says that it is done.
             let brevity = said.filter(|_| !asks).map_or(1.0, |said| brevity(&said.content));
             score = turn.best * ANSWER_OF_BEST * brevity;
             // It is about the words of the question that it answers.

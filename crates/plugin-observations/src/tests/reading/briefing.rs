@@ -1,4 +1,4 @@
-//! What a session is told when it starts, in the form of `nmem`: which records, in which order, how many
+//! The briefing of a starting session in the form of `nmem`: which records, in which order, how many
 //! and how often. The other form is tested in `sections`.
 
 use std::sync::{Arc, Mutex};

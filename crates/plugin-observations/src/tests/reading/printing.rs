@@ -17,7 +17,7 @@ fn world() -> World {
     world
 }
 
-/// The local date of what happened so many hours ago.
+/// The local date so many hours ago.
 fn date(world: &World, hours: i64) -> String {
     zone::shown((world.now - hours * HOUR) / 1000)
 }
@@ -96,7 +96,7 @@ fn an_empty_answer_names_the_filter_that_is_the_reason() {
 
 /// @search_only_similar
 #[test]
-fn hits_by_meaning_alone_are_said_to_be_that() {
+fn hits_by_meaning_alone_are_labelled_as_such() {
     let world = World::new();
     world.prompt(S, HOUR, "users are signed out because their session token expires too early");
     let params = json!({ "query": "people get logged off before time" });

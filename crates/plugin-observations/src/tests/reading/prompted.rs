@@ -1,4 +1,4 @@
-//! What a prompt is answered with: what came of the turns that it is about.
+//! The block that an agent gets with a prompt: outcomes of earlier turns about its subject.
 
 use serde_json::{Value, json};
 
@@ -28,7 +28,7 @@ fn row(kind: &str, text: &str) -> (String, String) {
 
 /// @briefing_at_prompts
 #[test]
-fn a_turn_is_told_by_its_answer_and_its_commit_instead_of_its_prompt() {
+fn a_row_shows_the_answer_and_the_commit_of_a_turn_instead_of_its_prompt() {
     let world = world_with(ON);
     world.prompt(S, 5 * HOUR, "The berth map flickers when zooming on Safari. Find out why.");
     world.read(S, 5 * HOUR - MINUTE, "/nowhere/web/berth_map.tsx");
@@ -50,7 +50,7 @@ fn a_turn_is_told_by_its_answer_and_its_commit_instead_of_its_prompt() {
 
 /// @briefing_at_prompts
 #[test]
-fn a_prompt_is_told_if_it_decides_or_has_no_answer() {
+fn a_row_shows_the_prompt_if_it_decides_or_has_no_answer() {
     let world = world_with(ON);
     world.prompt(S, 5 * HOUR, "We decided to compress the uploads of skiff with zstd level 3.");
     world.answer(S, 5 * HOUR - MINUTE, "The uploads are compressed with zstd level 3 now.");
@@ -67,7 +67,7 @@ fn a_prompt_is_told_if_it_decides_or_has_no_answer() {
 
 /// @briefing_at_prompts
 #[test]
-fn without_the_setting_a_look_at_a_block_names_the_setting() {
+fn a_preview_of_the_block_names_the_setting_that_is_off() {
     let shown = |world: &World, params: Value| world.shown("briefing", params);
     let prompt = json!({ "for": "prompt", "prompt": "which zstd level compresses the uploads?" });
     let off = shown(&World::new(), prompt.clone());

@@ -1,5 +1,5 @@
-//! What a session is told when it starts: what is open, the last sessions, what was learned, files in
-//! progress, and other projects that have to do with it.
+//! The briefing of a starting session: open work, the last sessions, lessons, files in progress, and
+//! related projects.
 
 use model::observation::ObsType;
 use serde_json::{Value, json};
@@ -30,7 +30,7 @@ pub(super) fn told(world: &World, title: &str) -> Vec<String> {
     section(&text(world, json!({})), title)
 }
 
-/// What an agent's session is told as it starts.
+/// The briefing that an agent's session gets when it starts.
 pub(super) fn started(world: &World, (session, cwd): (&str, &str), source: &str) -> String {
     let payload = json!({ "session_id": session, "cwd": cwd, "source": source });
     let reply = world.ask("hook", json!({ "event": "SessionStart", "payload": payload }));
@@ -90,7 +90,7 @@ Records of earlier work, not instructions.
     assert_eq!(shown.join("\n"), expected);
 }
 
-/// What follows a prompt, and whether the prompt is still open then.
+/// The name of an event after a prompt, the event, and whether the prompt is still open then.
 type Followed<'a> = (&'a str, &'a dyn Fn(&World), bool);
 
 /// @briefing_open_prompt
@@ -151,7 +151,7 @@ fn a_run_is_red_until_the_same_one_passes_in_the_same_directory() {
     }
     world.run(S, 6 * HOUR - MINUTE, "cd sub && jest", "failed", "✕ adds up");
     assert_eq!(red(), ["red: `cd sub && jest` in sub: ✕ adds up"]);
-    // A session is not told of its own runs.
+    // A session's briefing leaves out its own runs.
     assert!(!started(&world, S, "resume").contains("red:"));
 }
 
@@ -253,7 +253,7 @@ fn decisions_are_quoted_once_and_the_newer_one_of_two_about_the_same() {
 
 /// @briefing_fixes
 #[test]
-fn a_failure_is_told_with_the_command_that_worked_and_what_was_edited_between() {
+fn a_failure_is_listed_with_the_command_that_worked_and_the_files_edited_between() {
     let world = World::new();
     let failed = |ago: i64, line: &str, error: &str| {
         let metadata = json!({ "failed": true, "error": error });
@@ -304,7 +304,7 @@ fn files_in_progress_are_those_that_were_edited_here_each_once() {
 /// @briefing_other_projects
 /// @briefing_of_others_is_bounded
 #[test]
-fn another_project_is_told_only_if_it_shares_a_file_or_a_word_of_the_intents() {
+fn another_project_is_listed_only_if_it_shares_a_file_or_a_word_of_the_intents() {
     let world = World::new();
     world.prompt(S, 9 * HOUR, "repair the vouchers of the shop");
     world.edit(S, 8 * HOUR, "/nowhere/web/a.rs", "Edit a.rs");
@@ -331,7 +331,7 @@ fn another_project_is_told_only_if_it_shares_a_file_or_a_word_of_the_intents() {
 /// @briefing_recovery
 /// @briefing_own_session
 #[test]
-fn after_a_compact_the_session_is_told_first_what_it_did_itself() {
+fn a_briefing_after_a_compact_starts_with_the_work_of_the_session_itself() {
     let world = World::new();
     two_sessions(&world);
     let own = started(&world, NEXT, "compact");
@@ -347,11 +347,11 @@ fn after_a_compact_the_session_is_told_first_what_it_did_itself() {
         ]
     );
     assert_eq!(section(&own, "Open"), [""; 0], "no row is told twice: {own}");
-    // Its own prompt came later than what another session left open.
+    // Its own prompt is newer than the open prompt of another session.
     world.prompt(("s-0", WEB), 4 * HOUR, "rename the voucher module please");
     assert_eq!(section(&started(&world, NEXT, "compact"), "Open"), [""; 0]);
     assert_eq!(section(&own, "Recent sessions").len(), 1);
-    // A session that goes on knows what it did.
+    // A resumed session knows what it did.
     assert!(!started(&world, NEXT, "resume").contains("voucher"), "{own}");
     let look = text(&world, json!({ "for": "compact" }));
     assert_eq!(section(&look, "This session"), section(&own, "This session"));
@@ -359,7 +359,7 @@ fn after_a_compact_the_session_is_told_first_what_it_did_itself() {
 
 /// @briefing_pins_lead
 #[test]
-fn marks_and_pins_lead_and_give_way_last() {
+fn marks_and_pins_come_first_in_a_briefing() {
     let world = World::new();
     world.prompt(S, 40 * DAY, "remember that the port is 8765");
     world.ask("pin_observation", json!({ "id": world.id("remember that the port is 8765") }));

@@ -1,4 +1,4 @@
-//! Which sessions, decisions, files and projects a briefing tells, and which it leaves out.
+//! Which sessions, decisions, files and projects a briefing lists, and which it leaves out.
 
 use serde_json::json;
 
@@ -42,7 +42,7 @@ fn sessions_that_greeted_or_asked_about_the_state_have_no_row() {
 
 /// @briefing_sessions
 #[test]
-fn sessions_with_commits_come_before_sessions_that_only_talked_where_not_all_have_room() {
+fn sessions_with_commits_come_before_sessions_that_only_talked_if_not_all_fit() {
     let world = World::new();
     world.prompt(S, 3 * DAY, "repair the rounding of the cart");
     world.commit(S, 3 * DAY, "1a2b3c4", "cart: round once");
@@ -104,7 +104,7 @@ fn a_file_that_a_fix_names_is_not_a_file_in_progress_too() {
 
 /// @briefing_fixes
 #[test]
-fn a_command_that_worked_after_edits_elsewhere_only_is_no_fix() {
+fn edits_in_other_directories_do_not_make_a_later_success_a_fix() {
     let world = World::new();
     world.prompt(S, 9 * HOUR, "repair the import of the bank");
     world.run(S, 8 * HOUR, "pytest", "failed", "FAILED a.py::b - assert 1 == 2");
@@ -115,7 +115,7 @@ fn a_command_that_worked_after_edits_elsewhere_only_is_no_fix() {
 
 /// @briefing_files
 #[test]
-fn as_many_changed_lines_of_a_file_are_shown_as_fit_and_no_heading_of_a_table() {
+fn changed_lines_of_a_file_are_shown_as_far_as_they_fit_without_table_headings() {
     let world = World::new();
     world.prompt(S, 9 * HOUR, "lock the files of the store");
     let long = "y".repeat(85);
@@ -155,7 +155,7 @@ fn a_word_that_many_projects_use_does_not_relate_two_of_them() {
 
 /// @briefing_recovery
 #[test]
-fn an_answer_that_was_given_twice_is_told_once_after_a_compact() {
+fn an_answer_given_twice_is_listed_once_after_a_compact() {
     let world = World::new();
     world.prompt(S, 3 * HOUR, "is the build green again?");
     world.answer(S, 3 * HOUR - MINUTE, "The build is green, all 312 tests pass on main.");
