@@ -47,7 +47,7 @@ fn may_be_damaged(event: &[u8]) -> bool {
     !is_plain || parts.any(|part| matches!(part, [b'u', b'd' | b'D', ..]))
 }
 
-/// Some programs write it at the beginning of a file or stream.
+/// The byte order mark of UTF-8. Some programs write it at the beginning of a file or stream.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// The event without a byte order mark at its beginning.
@@ -67,7 +67,7 @@ fn escape_length(rest: &[u8]) -> usize {
     }
 }
 
-/// The surrogate that an escape at the beginning of `rest` stands for.
+/// The surrogate encoded by an escape at the beginning of `rest`, if it is one.
 fn surrogate(rest: &[u8]) -> Option<u16> {
     let digits = rest.strip_prefix(b"\\u")?.get(..4)?;
     let digits = digits.iter().all(u8::is_ascii_hexdigit).then_some(digits)?;

@@ -77,7 +77,7 @@ impl Simple {
         }
     }
 
-    /// The words after the program that are no options.
+    /// The words after the program, without options.
     pub fn words(&self) -> impl Iterator<Item = &str> {
         self.args.iter().map(String::as_str).filter(|arg| !arg.starts_with('-'))
     }

@@ -1,5 +1,5 @@
-//! What a session left open: a prompt that was not answered, runs that are red, and files that were
-//! edited after the last commit.
+//! Open ends of a session: an unanswered prompt, red runs, and files that were edited after the last
+//! commit.
 
 use model::observation::{ObsType, Observation};
 use model::session::{Prompt, Session};
@@ -42,7 +42,7 @@ pub(crate) const EDITED: &str = "SELECT o.id, o.at, f.path FROM observations o \
      JOIN paths f ON f.id = o.file WHERE o.project = ?1 AND o.kind = ?2 AND o.at > ?3 \
      AND o.session = ?4 AND o.failed = 0 ORDER BY o.at DESC, o.id DESC LIMIT ?5";
 
-/// What this session left open.
+/// The open ends of this session.
 pub fn of_session(rx: &Rx<'_>, session: &Session) -> Result<OpenEnds, OpError> {
     let runs = observations::runs(
         rx,
@@ -59,7 +59,7 @@ pub fn of_session(rx: &Rx<'_>, session: &Session) -> Result<OpenEnds, OpError> {
     })
 }
 
-/// The last prompt of a session, if nothing came of it.
+/// The last prompt of a session, if no answer, edit or commit followed it.
 pub fn unanswered(rx: &Rx<'_>, session: i64) -> Result<Option<Prompt>, OpError> {
     let Some(prompt) = prompts::last(rx, session)? else { return Ok(None) };
     let says_enough = prompt.content.split_whitespace().count() >= limits::OPEN_PROMPT_WORDS_MIN;
@@ -70,8 +70,8 @@ pub fn unanswered(rx: &Rx<'_>, session: i64) -> Result<Option<Prompt>, OpError> 
     Ok((says_enough && followed.is_none()).then_some(prompt))
 }
 
-/// The files that a session edited after the last commit in its project. Where no commit was recorded for
-/// long, the user commits without the agent, and nothing is known.
+/// The files that a session edited after the last commit in its project. Empty if no commit was
+/// recorded for long: then the user commits without the agent, and it is unknown which edits are committed.
 pub fn uncommitted(rx: &Rx<'_>, session: &Session) -> Result<Vec<EditedFile>, OpError> {
     let since = session.last_at.saturating_sub(limits::BRIEFING_TALK_MS);
     let committed: Option<i64> = rx.sql(|db| {

@@ -197,8 +197,8 @@ pub fn commit_of(rx: &Rx<'_>, id: i64) -> Result<Option<i64>, OpError> {
 pub(crate) const SAID: &str =
     "SELECT source, content, actions FROM prompts WHERE session = ?1 ORDER BY at, id";
 
-/// What the user wanted of a session: the first prompt that tells it, else the first one that is more than a
-/// greeting, else the first one; nothing if nobody said anything. It is read no further than needed.
+/// The user's intent in a session: the first prompt that states one, else the first one that is more than a
+/// greeting, else the first one; none without prompts. Reads no more prompts than needed.
 pub fn intent(rx: &Rx<'_>, session: i64) -> Result<Option<String>, OpError> {
     rx.sql(|db| {
         let mut select = db.prepare_cached(SAID)?;

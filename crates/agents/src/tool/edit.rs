@@ -40,8 +40,8 @@ fn preview(shown: &str, line: &str) -> text::secrets::Redacted<String> {
     guard::line(&content, limits::OBSERVED_EDIT_CHARS_MAX)
 }
 
-/// The first lines that are new, or with `- ` before it the first that is gone. The whole text goes
-/// through the guard before lines are taken out of it, because the lines around tell what it is.
+/// The first added lines, or the first removed line after `- `. The whole text is redacted before lines are
+/// taken from it, because a secret may be recognised only by the lines around it.
 fn changed_lines(old: &str, new: &str) -> String {
     let (old, new) = (guard::looked_at(old), guard::looked_at(new));
     let same = old.lines().zip(new.lines()).take_while(|(old, new)| old == new).count();

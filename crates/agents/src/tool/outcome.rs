@@ -174,7 +174,7 @@ mod tests {
 
     /// @capture_host_text
     #[test]
-    fn the_wrapping_of_a_host_is_no_output() {
+    fn the_text_that_a_host_wraps_around_output_is_removed() {
         let table = [
             ("plain\n", "plain\n"),
             ("<untrusted_context>\nno such host\n</untrusted_context>", "no such host"),

@@ -1,5 +1,5 @@
-//! The one place that decides which command lines only look: they change nothing, so that nobody wants
-//! to be told about them later.
+//! The one place that decides which command lines are read-only. They change nothing, so briefings leave
+//! them out.
 
 use crate::shell::{self, Simple};
 
@@ -130,7 +130,7 @@ const PROGRAMS: &[&str] = &[
     "fc",
 ];
 
-/// Programs that only read with one of these words behind them; two words are separated by a space.
+/// Programs that only read if one of these subcommands follows; two words are separated by a space.
 const SUBCOMMANDS: &[(&str, &[&str])] = &[
     (
         "gh",
@@ -244,7 +244,7 @@ const GIT: &[&str] = &[
     "cherry",
 ];
 
-/// Commands of git that only list as long as nothing but options, or one of these words, is behind them.
+/// Commands of git that only list if nothing but options, or one of these words, follows them.
 const GIT_LISTS: &[(&str, &[&str])] = &[
     ("branch", &[]),
     ("tag", &[]),
@@ -324,7 +324,7 @@ mod tests {
 
     /// @briefing_no_read_only
     #[test]
-    fn commands_that_only_look_are_told_from_those_that_change_something() {
+    fn read_only_commands_are_distinguished_from_those_that_change_something() {
         let looks = [
             "git status",
             "git -C web diff --stat",

@@ -298,7 +298,7 @@ fn words(args: &[String]) -> Vec<&str> {
     words
 }
 
-/// The program and the arguments that a command comes to: of `uv run python a.py` those of `python`.
+/// The program that a command finally runs, with its arguments: `python` for `uv run python a.py`.
 pub(super) fn own_command(command: &Simple) -> (&str, &[String]) {
     let (mut program, mut args) = (command.program.as_str(), command.args.as_slice());
     for _ in 0..RUNNERS_MAX {

@@ -78,7 +78,7 @@ fn tail(text: &str, count: usize) -> String {
 
 /// @capture_plain_failures
 #[test]
-fn commands_that_are_no_tests_fail_by_the_messages_of_their_program() {
+fn commands_other_than_tests_fail_by_the_messages_of_their_program() {
     for (command, output) in FAILURES {
         let variants = [
             ((*command).to_owned(), (*output).to_owned()),
@@ -103,7 +103,7 @@ fn commands_that_are_no_tests_fail_by_the_messages_of_their_program() {
 
 /// @capture_plain_failures
 #[test]
-fn other_output_of_such_commands_is_no_failure() {
+fn output_that_only_resembles_an_error_does_not_fail_a_command() {
     let logged = CRASH.replace("Node.js v20.20.2\n", "ok\n");
     let table = [
         ("make ok", "error: 0 errors, 0 warnings\ndone\n"),

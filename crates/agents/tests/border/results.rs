@@ -147,7 +147,7 @@ fn a_commit_that_git_did_not_make_is_not_recorded_as_one() {
             " 1 file changed, 2 insertions(+)\n",
             "git_commit",
         ),
-        // A pipe hides the exit code, not the output: without its name there is no commit.
+        // A pipe hides the exit code, not the output. It counts as a commit only if git printed the commit's name.
         ("git commit -m 'fix it' 2>&1 | tail -5", "lint: 3 problems\n", "command"),
         ("git commit -am 'fix it' 2>&1 | tail -3; git status", "lint: 3 problems\n", "command"),
         ("bash -c \"git commit -m 'fix it' 2>&1 | tail -3\"", "lint: 3 problems\n", "command"),
@@ -248,7 +248,7 @@ fn a_push_that_was_refused_is_a_failure() {
             "hint: See the 'Note about fast-forwards' in 'git push --help' for details.\n",
             "command_error",
         ),
-        // What a hook said, and nothing of git.
+        // The output is a hook's; git printed nothing.
         (piped, "2 tests are red\n", "command"),
         ("git push -q 2>&1 | tail -2", "", "git_push"),
         ("git push", "", "git_push"),

@@ -266,7 +266,7 @@ fn said(rx: &Rx<'_>, sql: &str, given: impl Params) -> Result<Vec<Observation>, 
 }
 
 /// The newest observations and prompts of these projects, within these times (neither end included, in
-/// milliseconds), the newest first; what only marks a moment of a session is left out.
+/// milliseconds), the newest first; session markers are left out.
 pub fn newest(
     rx: &Rx<'_>,
     projects: Option<&[i64]>,

@@ -200,8 +200,8 @@ impl Said<'_> {
         ended
     }
 
-    /// The end of a traceback whose beginning is cut off, and a syntax error, which has no beginning: the
-    /// place and the source line stand before the name of the exception.
+    /// Whether the output ends with a traceback whose beginning is cut off, or with a syntax error, which has
+    /// none. In both the file, the line number and the source line come before the name of the exception.
     fn ends_with_torn_traceback(&self) -> bool {
         let (name, message) = self.last().split_once(':').unwrap_or((self.last(), ""));
         let is_error = name.ends_with("Error") || name.ends_with("Exception");

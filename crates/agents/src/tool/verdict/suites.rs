@@ -17,11 +17,11 @@ pub(super) struct GoLines {
 #[derive(Default)]
 pub(super) struct Libtest {
     is_open: bool,
-    /// The last result since the block was opened, and its word.
+    /// The last result since the block was opened: whether it failed, and its numbers.
     last: Option<(bool, Tally)>,
     /// Whether a binary failed.
     red: bool,
-    /// A failed result without all of its numbers, which counts if there is no other.
+    /// A failed result without all of its numbers. It counts only if no complete result was printed.
     shortened: Option<Tally>,
 }
 
