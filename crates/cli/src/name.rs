@@ -42,7 +42,7 @@ pub struct Default {
     pub param: &'static str,
     /// Its value as JSON.
     pub json: &'static str,
-    /// What help says about it; empty for a parameter that has no flag.
+    /// Its help text; empty for a parameter that has no flag.
     pub doc: &'static str,
 }
 

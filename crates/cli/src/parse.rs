@@ -45,11 +45,11 @@ pub struct Call {
     pub(crate) saying: Option<&'static Saying>,
     /// Whether the ids of what is listed are printed alone.
     pub(crate) ids: bool,
-    /// Whether what is listed is printed whole.
+    /// Whether listed records are printed in full.
     pub(crate) full: bool,
-    /// The parameters that the line has, and what they are called on it.
+    /// The parameters given on the line, and their names there.
     pub(crate) labels: Vec<(String, String)>,
-    /// What operations and parameters are called on the line.
+    /// The names of operations and parameters on the command line.
     pub(crate) words: LineWords,
 }
 

@@ -5,7 +5,7 @@ use contract::Table;
 use crate::name::Name;
 use crate::param::Param;
 
-/// What operations and parameters are called on the command line.
+/// The names of operations and parameters on the command line.
 #[derive(Debug, Default)]
 pub(crate) struct LineWords {
     /// Names of operations, and the words of their commands.

@@ -224,7 +224,8 @@ fn root(entry: &Entry) -> Option<&Path> {
     entry.path.ancestors().nth(depth)
 }
 
-/// The change that takes an installed file back; the very bytes if nobody touched it since.
+/// The change that undoes an installation in a file. It restores the exact bytes if the file was not edited
+/// since.
 pub(crate) fn undo(entry: &Entry, around: &Around<'_>) -> Result<Change, OpError> {
     confined(entry)?;
     let standing = read(&entry.path, around.uid)?;

@@ -321,8 +321,8 @@ impl Drop for Desk {
     }
 }
 
-/// The record of a data directory; an empty one if there is none. A bad value is an error: what it was about is
-/// unknown, and an installation could take its own entries for the user's.
+/// The record of a data directory; an empty one if there is none. A bad value is an error: an
+/// installation could not tell its own entries from the user's.
 pub(crate) fn load(dir: &Path) -> Result<Record, OpError> {
     let record = load_usable(dir)?;
     match record.bad.first() {

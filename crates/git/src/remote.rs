@@ -207,8 +207,8 @@ impl Address {
             return None;
         }
         let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
-        // A query is part of what git requests, so another one may be another repository; and it may be a token,
-        // which must not be kept.
+        // Git sends the query with the request, so another query may lead to another repository. It may also hold a
+        // token, which must not be stored.
         if path.contains(['?', '#']) {
             return None;
         }

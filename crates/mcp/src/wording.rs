@@ -12,7 +12,7 @@ pub(crate) fn for_models(table: &Table, mut error: OpError) -> OpError {
 }
 
 fn reworded(table: &Table, text: &str) -> String {
-    // Every second piece stands between backticks.
+    // Every second piece is between backticks.
     let pieces = text.split('`').enumerate().map(|(place, piece)| match place % 2 {
         0 => piece.to_owned(),
         _ => quoted(table, piece),
@@ -20,7 +20,7 @@ fn reworded(table: &Table, text: &str) -> String {
     pieces.collect()
 }
 
-/// What stands for a quoted piece, with its backticks.
+/// The replacement of a quoted piece, with its backticks.
 fn quoted(table: &Table, piece: &str) -> String {
     let words: Vec<&str> = match piece.strip_prefix("rekindle ") {
         Some(line) => line.split_whitespace().collect(),

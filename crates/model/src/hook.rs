@@ -80,13 +80,13 @@ pub enum Happening {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<Redacted<String>>,
     },
-    /// What an agent was told by a process that could only read the store: the receipts of it.
+    /// Receipts of a text that an agent got from a process that could only read the store.
     Told(Vec<ToldEntry>),
     /// Known or not: it is counted as a sign of life and nothing else is kept.
     Other,
 }
 
-/// One entry that an agent was told, as its receipt has it.
+/// One entry of a text that an agent got, for its receipt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToldEntry {
     pub path: String,

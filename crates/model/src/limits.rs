@@ -388,7 +388,7 @@ pub const TRACE_ROWS_MAX: usize = 5_000;
 /// Lines of each list of a summary, and characters of each line.
 pub const SUMMARY_ITEMS_MAX: usize = 10;
 pub const SUMMARY_LINE_CHARS_MAX: usize = 200;
-/// Runs since a session began that are looked at for what is red in it.
+/// Runs since a session began that are read to find its red ones.
 pub const SUMMARY_RUNS_READ: usize = 30;
 /// Characters of a summary's outcome.
 pub const SUMMARY_OUTCOME_CHARS_MAX: usize = 240;
@@ -448,8 +448,8 @@ pub const PROJECT_KEYS_SHOWN: usize = 5;
 pub const PROJECT_KEY_BYTES_MAX: usize = 40;
 /// Bytes of a path that is matched against them. No file has a longer path, so a longer one counts as excluded.
 pub const EXCLUDED_PATH_BYTES_MAX: usize = 4_096;
-/// Files of a project that are compared with its `exclude` to see whether it leaves any, and entries of
-/// directories that are read to find them where there is no index. Further ones are not counted.
+/// Files of a project that are compared with its `exclude` to see whether it leaves any, and directory entries
+/// that are read to find files in a project without a git index. Further ones are not counted.
 pub const EXCLUDE_FILES_CHECKED: usize = 1_000;
 pub const EXCLUDE_ENTRIES_WALKED: usize = 5_000;
 /// `exclude` is reported if it leaves at most one file in so many, and at most so many files: few enough that no
@@ -555,14 +555,15 @@ pub const RELATED_PATIENCE: Duration = Duration::from_millis(50);
 
 /// Passages of a record that are compared with those of another one.
 pub const COMPARED_PASSAGES_MAX: usize = 4;
-/// Passages of a word that are looked at to see how many projects use it.
+/// Passages with a word that are read to count the projects that use it.
 pub const SPREAD_PASSAGES_MAX: usize = 1_000;
 /// Prompts of a session that are compared with a prompt that is about it.
 pub const RELATED_PROMPTS_READ: usize = 40;
-/// Characters of what a turn came to beside a prompt.
+/// Characters of a related turn's text in the block for a prompt.
 pub const RELATED_CHARS: usize = 240;
 
-/// Rows of each section of a briefing, and the rows that are left of it before single rows give way.
+/// Rows of each section of a briefing, and the rows that a section keeps while others still have more than
+/// their minimum.
 pub const BRIEFING_MARKS_MAX: usize = 8;
 pub const BRIEFING_MARKS_FLOOR: usize = 4;
 pub const BRIEFING_OPEN_MAX: usize = 6;
@@ -574,31 +575,31 @@ pub const BRIEFING_LEARNED_FLOOR: usize = 3;
 pub const BRIEFING_FILES_MAX: usize = 10;
 pub const BRIEFING_FILES_FLOOR: usize = 3;
 pub const BRIEFING_OTHERS_MAX: usize = 3;
-/// Rows about other projects where no project is the own one, as in the home directory.
+/// Rows about other projects in a directory without a project, such as the home directory.
 pub const BRIEFING_ALL_MAX: usize = 8;
-/// Rows about the session itself after its host has dropped what it knew, those of them that are answers,
-/// and those that are files.
+/// Rows about the session itself after its context was compacted or cleared, their minimum, and the answers
+/// among them.
 pub const BRIEFING_OWN_MAX: usize = 18;
 pub const BRIEFING_OWN_FLOOR: usize = 8;
 pub const BRIEFING_OWN_ANSWERS: usize = 3;
 /// Characters of a prompt, an answer, a mark or a decision in a briefing.
 pub const BRIEFING_TEXT_CHARS: usize = 240;
-/// Characters of what was last changed in a file, and of a subject of a commit.
+/// Characters of a file's last change, and of a commit's subject.
 pub const BRIEFING_CHANGE_CHARS: usize = 90;
-/// Commits of one session that are named.
+/// Commits of one session that a briefing names.
 pub const BRIEFING_COMMITS_TOLD: usize = 3;
 /// Files that one row names.
 pub const BRIEFING_FILES_NAMED: usize = 8;
-/// Words from which on a prompt without an answer is something to take up again.
+/// An unanswered prompt with fewer words is not open work.
 pub const OPEN_PROMPT_WORDS_MIN: usize = 3;
 /// A session with an event within this time may still be at work on its last prompt.
 pub const AT_WORK_MS: i64 = 10 * 60_000;
-/// Red runs that are told, and the characters of their command and of what failed.
+/// Red runs that a briefing lists, and the characters of their command and of the failure.
 pub const RED_RUNS_TOLD: usize = 3;
 pub const RED_COMMAND_CHARS: usize = 100;
 pub const RED_FINDING_CHARS: usize = 160;
 /// Records that are read for a briefing, newest first: sessions, runs, commits, edits, commands, failures,
-/// prompts and answers. Older ones are not looked at.
+/// prompts and answers. Older ones are ignored.
 pub const BRIEFING_READ_SESSIONS: usize = 12;
 pub const BRIEFING_READ_RUNS: usize = 60;
 pub const BRIEFING_READ_COMMITS: usize = 20;
@@ -606,18 +607,18 @@ pub const BRIEFING_READ_EDITS: usize = 80;
 pub const BRIEFING_READ_COMMANDS: usize = 80;
 pub const BRIEFING_READ_FAILURES: usize = 20;
 pub const BRIEFING_READ_TALK: usize = 40;
-/// Other projects that are looked at, those with the latest events first, and records of each.
+/// Other projects that are read, those with the latest events first, and records of each.
 pub const BRIEFING_READ_PROJECTS: usize = 8;
 pub const BRIEFING_READ_OF_OTHERS: usize = 5;
 /// How long before the project's last event a run, a failure or an edit still matters.
 pub const BRIEFING_WORK_MS: i64 = 21 * 86_400_000;
-/// The same for files in progress.
+/// How long before the project's last event an edited file counts as in progress.
 pub const BRIEFING_FILES_MS: i64 = 8 * 86_400_000;
-/// The same for decisions and commits.
+/// How long before the project's last event decisions and commits still matter.
 pub const BRIEFING_TALK_MS: i64 = 90 * 86_400_000;
 
-/// Rows by section under the name `nmem`, and after the host has dropped what the session knew; the floors
-/// are what is left of a section before single rows give way.
+/// Rows by section under the name `nmem`, and (`RECOVERY`) after the session's context was compacted or
+/// cleared. A section keeps its `FLOOR` while others still have more than theirs.
 pub const BRIEFING_INTENTS_MAX: usize = 10;
 pub const BRIEFING_INTENTS_FLOOR: usize = 5;
 pub const BRIEFING_LOCAL_MAX: usize = 20;

@@ -150,7 +150,7 @@ impl Leads {
         leads.recognised = ask(unique)?;
         leads.is_replaced = match facts.remote_key {
             Some(_) => true,
-            // A directory that is gone has no identity, and nobody is there to read anything.
+            // A directory that is gone has no identity, and no session can run in it.
             None => !facts.made.is_empty() && known.has_remote(project)?,
         };
         Ok(leads)

@@ -1,16 +1,16 @@
-//! Runs of tests and builds as records tell them, and which of them are red.
+//! Runs of tests and builds, read from their records, and which of them are red.
 
 use serde_json::Value;
 
 use crate::limits;
 use crate::observation::Observation;
 
-/// What makes two runs the same one: a later run of the same key replaces an earlier one.
+/// Identifies a test or build: a later run with an equal key replaces an earlier one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunKey<'a> {
     pub program: &'a str,
     pub subcommand: &'a str,
-    /// Where it ran, below the project's root; empty for the root itself.
+    /// Its directory relative to the project's root; empty for the root itself.
     pub directory: &'a str,
 }
 
@@ -55,7 +55,7 @@ pub fn result(seen: &Observation) -> Option<&str> {
     seen.metadata.as_ref()?.get("run")?.get("result")?.as_str()
 }
 
-/// What a red run is told as: its command, where it ran, and the test that failed or the first error.
+/// The text of a red run: its command, its directory, and the test that failed or the first error.
 pub fn told(seen: &Observation) -> String {
     let line = text::line_of_words(&seen.content, limits::RED_COMMAND_CHARS);
     let directory = RunKey::of(seen).map_or("", |key| key.directory);

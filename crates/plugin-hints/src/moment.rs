@@ -167,7 +167,7 @@ impl Heard {
     }
 }
 
-/// What a hint is shown for.
+/// The reason why a hint is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum HintAbout {
     /// A word of the command, or the program that failed.

@@ -27,7 +27,7 @@ pub(crate) fn record(
     Ok(is_new)
 }
 
-/// Keeps the receipts of what a session was told at this time.
+/// Stores the receipts of a text that a session got at this time.
 pub(crate) fn keep_receipts(
     tx: &Tx<'_>,
     (session, at): (i64, i64),

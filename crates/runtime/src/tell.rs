@@ -101,17 +101,16 @@ enum Receipt {
     ByCaller,
 }
 
-/// What an agent is told about an event.
+/// The reply to an agent's event.
 pub struct HookReply {
     pub text: String,
-    /// The receipt as an event for the spool, where the store did not take it.
+    /// The receipt as an event for the spool, if the store could not be written.
     pub receipt: Option<Box<HookEvent>>,
 }
 
 impl Runtime {
-    /// What the agent is told about an event that it brought at this time and that waits in the spool,
-    /// unless this process has already ingested it. A store that can only be read is read all the
-    /// same; the caller then leaves the receipt in the spool.
+    /// The reply to an event that arrived at this time and is in the spool, unless this process has already
+    /// ingested it. Works with a read-only store too; the caller then leaves the receipt in the spool.
     pub fn tell(&self, event: &HookEvent, started: Instant) -> Option<HookReply> {
         let until = started + deadline(event);
         if !self.inner.store.only_reads() {
@@ -218,7 +217,7 @@ impl Inner {
     }
 }
 
-/// What was told, as its receipts have it.
+/// The entries of a text for its receipts.
 fn entries(made: &Assembled) -> Vec<ToldEntry> {
     let entry = |told: &crate::assemble::Told| ToldEntry {
         path: told.path.clone(),

@@ -1,5 +1,5 @@
-//! Sentences that state a decision: what holds from now on, and what was chosen over what. They are quoted,
-//! so that this is stricter than [`decisions::decides`](crate::decisions::decides), which only weighs.
+//! Sentences that state a decision: a rule from now on, or a choice of one thing over another. They are
+//! quoted, so this is stricter than [`decisions::decides`](crate::decisions::decides), which only ranks.
 
 use crate::gist::{plain, sentences};
 

@@ -8,7 +8,7 @@ use crate::{line_of_words, words};
 /// Sentences are added until the gist has this many characters: "Done." alone says nothing.
 const ENOUGH_CHARS: usize = 40;
 
-/// Stands for sentences that were left out.
+/// Marks that sentences were left out.
 const BEFORE: &str = "… ";
 
 /// The first sentences of a text as one line of at most `max_chars` characters, without the heading, list,
@@ -58,7 +58,7 @@ pub fn gist_about(text: &str, about: &str, max_chars: usize) -> String {
             (best, first) = (found.len(), start);
         }
     }
-    // What leads to them, if it fits too.
+    // Sentences that lead to them, if they fit too.
     let mut length: usize = all.iter().skip(first).map(|sentence| chars(sentence)).sum();
     while let Some(above) = first.checked_sub(1).and_then(|above| all.get(above)) {
         length += chars(above);

@@ -11,7 +11,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Option<Zone> {
     if bytes.get(4)? < &b'2' {
         return first.zone(None);
     }
-    // Since version 2 a second block has the same with 64-bit times, and a rule stands behind it.
+    // Since version 2 a second block repeats the data with 64-bit times, and a rule follows it.
     let rest = bytes.get(first.len..)?;
     let second = Block::read(rest, 8)?;
     let footer = std::str::from_utf8(rest.get(second.len..)?).ok()?;

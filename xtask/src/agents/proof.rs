@@ -24,11 +24,11 @@ const PROMPT_ON: &str = "Go on.";
 /// The commands, one that succeeds and one that fails, and what the first one prints.
 const SUCCEEDS: &str = "echo clay is soft";
 const FAILS: &str = "ls kiln/missing";
-/// The last sentence of the first session: what it found out.
+/// The last sentence of the first session, which states its finding.
 pub(crate) const END: &str = "The kiln is ready: the thermocouple was wired the wrong way round, \
                               so that it read 200 degrees low.";
 
-/// What the sessions' work changes in the repository.
+/// The paths that the sessions change in the repository.
 const WORK: [&str; 3] = ["work/pottery/kiln.py", "work/pottery/__pycache__", "work/pottery/.git"];
 
 /// An agent in its home, and the model it talks to.
@@ -120,7 +120,7 @@ impl Proof<'_> {
         Ok(format!("{} questions to the model", self.endpoint.received().len()))
     }
 
-    /// What the model says in the first session, and what a further agent says in it.
+    /// The model's lines in the first session, and those of a subagent in it.
     fn scripts(&self) -> Vec<Script> {
         let mut lines = vec![
             Line::Shell(SUCCEEDS.to_owned()),
@@ -146,7 +146,7 @@ impl Proof<'_> {
         Ok(format!("{} reached the model", self.agent.hints.len()))
     }
 
-    /// A session that was compacted is told what it did itself.
+    /// The briefing after a compaction lists the session's own work.
     fn compacted(&self, arguments: &[&str]) -> Result<String> {
         self.endpoint.play(Vec::new());
         self.session("/compact", arguments)?;
@@ -155,7 +155,7 @@ impl Proof<'_> {
         remembered::briefed_again(&self.endpoint.received())
     }
 
-    /// A second session is told of the first.
+    /// The briefing of a second session lists the first one.
     fn next_session(&self) -> Result<String> {
         self.endpoint.play(vec![remembered::next_script()]);
         self.session(remembered::PROMPT_NEXT, &[])?;

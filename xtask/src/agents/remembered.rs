@@ -1,4 +1,4 @@
-//! What is known after a session: in the store, in the briefing of the next session, and by our search tool.
+//! Checks that a session is remembered: in the store, in the briefing of the next session, and by our search tool.
 
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ const RED_ROW: &str = "red: `python3 -m unittest -q kiln_test";
 const COMMIT_FAILS: &str = "git add kiln.py && git commit -m \"fire the kiln\"";
 const COMMIT: &str =
     "git -c user.name=Ada -c user.email=ada@example.org commit -m \"mend the sensor\"";
-/// What the first session found out, and a question about it. No record of the session has a word of the
+/// The finding of the first session, and a question about it. No record of the session has a word of the
 /// question, so that only its meaning leads to the finding.
 const FINDING: &str = "thermocouple was wired the wrong way round";
 const QUESTION: &str = "why did the temperature sensor show too little heat?";
@@ -77,14 +77,14 @@ fn shows(hit: &Value, text: &str) -> bool {
     hit["content_preview"].as_str().is_some_and(|content| content.contains(text))
 }
 
-/// A new session is told of the first one: its prompt and outcome, its red test and its file.
+/// The briefing of a new session has the first one's prompt and outcome, its red test and its file.
 pub(crate) fn briefed(received: &[Received]) -> Result<String> {
     let rows = briefing(received)?;
     expect_rows(&rows, &[PROMPT, END, RED_ROW, WRITTEN_ROW])?;
     Ok(format!("its briefing has the prompt, the outcome, the red test and {WRITTEN}"))
 }
 
-/// A session that was compacted is told of its own work: the answer, the red test and the file.
+/// The briefing after a compaction has the session's own answer, red test and file.
 pub(crate) fn briefed_again(received: &[Received]) -> Result<String> {
     let rows = briefing(received)?;
     expect_rows(&rows, &["answered: ", END, RED_ROW, WRITTEN_ROW])?;

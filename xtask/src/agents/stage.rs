@@ -81,7 +81,7 @@ impl Stage {
         self.run(Command::new(self.home.binary()).args(args))
     }
 
-    /// What a search of ours finds in the repository.
+    /// The hits of our search in the repository.
     pub(crate) fn search(&self, args: &[&str]) -> Result<Vec<Value>> {
         let printed = self.rekindle(&[&["search", "--json"], args].concat())?;
         let mut answer: Value = serde_json::from_str(&printed).context("the hits are not JSON")?;

@@ -114,7 +114,7 @@ const QUOTED: [&str; 24] = [
 fn no_secret_that_a_shell_has_to_quote_is_stored_in_any_file() {
     let events = QUOTED.iter().enumerate().map(|(number, command)| {
         let value = format!("Tr4vel{number:02}Light");
-        // A doubled `@` stands for itself.
+        // `@@` is an escaped `@`.
         let command = command.replace("@@", "\u{1}@").replace('@', &value).replace('\u{1}', "@");
         (command, value)
     });

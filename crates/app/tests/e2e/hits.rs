@@ -1,4 +1,4 @@
-//! How records are shown and asked for: dates, moments in words, what is recent, short replies for models,
+//! How records are shown and queried: dates, moments in words, recent records, short replies for models,
 //! errors in the words of each surface, and hints that a person stores.
 
 use serde_json::{Value, json};

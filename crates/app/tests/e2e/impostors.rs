@@ -268,7 +268,7 @@ fn a_running_daemon_notices_a_replaced_directory_at_once() {
 
 /// @briefing_other_projects
 #[test]
-fn a_clone_in_the_place_of_a_removed_repository_is_told_nothing_of_it_as_another_project() {
+fn a_clone_at_the_path_of_a_removed_repository_gets_nothing_of_it_as_a_related_project() {
     let home = home();
     let secret = private(&home);
     home.run(&["config", "set", "briefing.other_projects", "true"]).ok();

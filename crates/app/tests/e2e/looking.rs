@@ -38,7 +38,7 @@ fn answered(home: &Home, event: &str, members: &Value, deadline: Duration) {
     wait_until("an answer in time", || {
         number += 1;
         let (answer, took) = send(home, event, &format!("{event}-{number}"), members.clone());
-        // The event, and behind it the receipt of what was told.
+        // The event, and after it the receipt of the answer.
         sent += if answer.is_empty() { 1 } else { 2 };
         assert_eq!(home.spooled().len(), sent, "the event is safe");
         let in_time = took < deadline + Duration::from_millis(120);

@@ -36,7 +36,7 @@ fn hook(home: &Home, event: &str, stdin: &[u8]) {
     assert_eq!((run.code, run.stdout.as_str(), run.stderr.as_str()), (0, "", ""));
 }
 
-/// The stored commands, after the spool was taken in.
+/// The stored commands, once the spool is ingested.
 fn stored(home: &Home) -> Vec<String> {
     wait_until("the spool is empty", || {
         home.call("set_hint", &json!({ "component": "any", "key": "write", "value": "x" }));

@@ -190,8 +190,8 @@ fn judge(
     }
 }
 
-/// What models and programs are both given: of a record in a list its id, of anything else all members that
-/// are not null or false, times apart.
+/// The part of an answer that models and programs both get: the id of a listed record; of other objects all
+/// members except times and those that are null or false.
 fn brief(value: &Value) -> Value {
     match value {
         Value::Object(hit) if hit.contains_key("content_preview") => json!({ "id": hit.get("id") }),

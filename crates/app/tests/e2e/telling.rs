@@ -136,7 +136,7 @@ fn while_paused_nothing_is_kept_and_nothing_is_told() {
     );
 }
 
-/// What the agent printed last, as Claude Code sends it when a turn ends.
+/// Ends a turn with this answer, as Claude Code reports it.
 fn stop(home: &Home, session: &str, text: &str) {
     let members = json!({ "last_assistant_message": text });
     event(home, "work/app", "Stop", session, members);
@@ -156,7 +156,7 @@ fn red_run() -> Value {
 /// @briefing_sessions
 /// @briefing_recovery
 #[test]
-fn a_session_is_told_the_answer_the_commit_and_the_red_test_of_the_last_one() {
+fn a_briefing_has_the_answer_the_commit_and_the_red_test_of_the_last_session() {
     let home = home();
     let _daemon = home.daemon();
     let at = |name: &str, session: &str, members: Value| {
@@ -199,7 +199,7 @@ fn a_session_is_told_the_answer_the_commit_and_the_red_test_of_the_last_one() {
 
 /// @briefing_linked_directory
 #[test]
-fn a_session_in_a_linked_directory_is_told_its_files_with_and_without_a_daemon() {
+fn a_briefing_in_a_linked_directory_names_its_files_with_and_without_a_daemon() {
     for with_daemon in [true, false] {
         let home = home();
         let _daemon = with_daemon.then(|| home.daemon());
@@ -229,7 +229,7 @@ fn a_session_in_a_linked_directory_is_told_its_files_with_and_without_a_daemon()
 
 /// @briefing_receipts_spooled
 #[test]
-fn a_briefing_that_the_hook_gives_beside_a_silent_daemon_leaves_its_receipt_in_the_spool() {
+fn a_briefing_written_by_the_hook_while_the_daemon_hangs_leaves_its_receipt_in_the_spool() {
     let home = home();
     let daemon = home.daemon();
     work(&home);
@@ -241,13 +241,13 @@ fn a_briefing_that_the_hook_gives_beside_a_silent_daemon_leaves_its_receipt_in_t
     assert_eq!(home.spooled().len(), 2);
     signal(daemon.pid(), "CONT");
     let receipts = || home.run(&["receipts", "--json"]).json();
-    let kept = wait_until("the receipt is taken in", || {
+    let kept = wait_until("the receipt is ingested", || {
         Some(receipts()).filter(|kept| kept["receipts"][0].is_object())
     });
     let items = kept["receipts"][0]["items"].as_array().unwrap();
     assert_eq!(items.len(), text.lines().filter(|line| line.starts_with("- #")).count());
     assert!(items.iter().all(|item| item["tokens"].as_u64().unwrap() > 0), "{kept}");
-    // What was told then is not told again.
+    // The resumed session does not get the same briefing again.
     let again = event(&home, "work/app", "SessionStart", "s-2", json!({ "source": "resume" }));
     assert_eq!(told(&again), None);
 }

@@ -53,7 +53,7 @@ fn a_name_that_two_projects_share_is_pointed_out() {
 
 /// @pause_everywhere
 #[test]
-fn the_end_of_a_pause_that_did_not_hold_says_so() {
+fn ending_a_pause_that_is_not_in_force_says_so() {
     let home = home();
     prompt(&home, "web", "s-1", "zebra");
     home.run(&["search", "zebra", "--project", "*"]).ok();

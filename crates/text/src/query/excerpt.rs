@@ -30,13 +30,13 @@ impl Query {
         let Some(best) = densest(&matches, max_chars) else {
             return beginning(text, max_chars);
         };
-        // The matches stand in the middle, so that what leads to them and follows them is seen.
+        // Centre the matches, so that the text on both sides of them is visible.
         let slack = max_chars.saturating_sub(best.len());
         let start = best.start.saturating_sub(slack / 2).min(chars.len() - max_chars);
         window(&chars, start, best.start, max_chars)
     }
 
-    /// Where words of the query stand, in characters, and which word each is.
+    /// The matches of the query: range in characters, and index of the word in the query.
     fn matches_in_chars(&self, text: &str) -> Vec<(Range<usize>, usize)> {
         let (mut chars, mut byte) = (0, 0);
         let mut in_chars = |to: usize| {
@@ -70,7 +70,7 @@ fn densest(matches: &[(Range<usize>, usize)], max_chars: usize) -> Option<Range<
 }
 
 /// The characters from `start` on, `max_chars` with the marks where something was cut. The first cut moves
-/// to the space between two words if one is near and stands before `shown_from`.
+/// to the next space between two words if one is near and before `shown_from`.
 fn window(chars: &[char], start: usize, shown_from: usize, max_chars: usize) -> String {
     if start == 0 && chars.len() <= max_chars {
         return chars.iter().collect();

@@ -69,13 +69,12 @@ impl Looks {
 }
 
 impl Query {
-    /// Everything in the text that is looked for, in order: where it stands, and the place of the word in
-    /// the query.
+    /// All matches of the query in the text, in order: the range, and the index of the word in the query.
     pub(super) fn found_in(&self, text: &str) -> Vec<(Range<usize>, usize)> {
         Looks::of(self).all(text)
     }
 
-    /// Where the text contains what is looked for, in order and without overlaps.
+    /// The ranges of the text that match the query, in order and without overlaps.
     pub fn matched(&self, text: &str) -> Vec<Range<usize>> {
         let mut merged: Vec<Range<usize>> = Vec::new();
         for (range, _) in self.found_in(text) {

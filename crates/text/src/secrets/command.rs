@@ -353,7 +353,7 @@ fn part_of(text: &[u8], word: Range<usize>, pattern: &str) -> Option<Range<usize
     }
 }
 
-/// What is piped into a program.
+/// The text that is piped into a program.
 enum Produced {
     /// The arguments of `echo`, `printf` or `yes`.
     Words(Range<usize>),
@@ -361,7 +361,7 @@ enum Produced {
     HereDocument,
 }
 
-/// What is piped into the program at `at`.
+/// The text that is piped into the program at `at`.
 fn produced(text: &[u8], at: usize) -> Option<Produced> {
     let from = at - span_back(text, at, PRODUCER_MAX, |byte| *byte != b'\n');
     let before = &text[from..at];
