@@ -116,7 +116,7 @@ fn print(out: &mut Output, call: &Call, mut result: Value) -> u8 {
     };
     if let (Some(asked), Some(items)) = (op.cli.listed.and_then(|listed| listed.asked), items) {
         let asked = text::one_line(params[asked].as_str().unwrap_or_default(), usize::MAX);
-        // Under another name programs read the line, which has the plural and nothing else.
+        // Under another name a program parses this line, so it always has the plural and nothing else.
         let is_plain = saying.is_some();
         let s = if items.len() == 1 && !is_plain { "" } else { "s" };
         let offset = params["offset"].as_u64().filter(|offset| *offset > 0 && !is_plain);

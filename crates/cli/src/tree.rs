@@ -42,9 +42,9 @@ pub fn command(table: &Table, extra: Vec<Command>, name: &Name) -> Command {
     renamed(whole(table, extra, name, None), name)
 }
 
-/// The part of the tree with the commands whose words stand on the line, without help texts. Building every
-/// command takes several milliseconds, most of them for the schemas of operations. A line that this part
-/// accepts means the same to the whole tree; for one that it refuses the whole tree has to be asked.
+/// The part of the tree with the commands that the line may name, without help texts. Building every command
+/// takes several milliseconds, most of them for the schemas of operations. If this part accepts a line, the
+/// whole tree would parse it equally; if it refuses the line, the caller must parse it with the whole tree.
 pub(crate) fn lean(table: &Table, extra: &[Command], name: &Name, argv: &[OsString]) -> Command {
     let words = argv.iter().skip(1).take_while(|word| *word != "--");
     let words: HashSet<&str> = words.filter_map(|word| word.to_str()).collect();
@@ -90,8 +90,8 @@ fn renamed(whole: Command, name: &Name) -> Command {
     root(name).subcommands(placed.map(|(place, command)| command.display_order(place)))
 }
 
-/// Every command. Where an operation and a command of `extra` have the same words, the one of
-/// `extra` stands; a group of both holds the commands of both. With `words`, only the operations whose
+/// Every command. If an operation and a command of `extra` have the same words, the one of `extra`
+/// wins; a group of both holds the commands of both. With `words`, only the operations whose
 /// command is among them, without help texts.
 fn whole(
     table: &Table,

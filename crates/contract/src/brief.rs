@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nulls_go_and_times_are_written_as_dates() {
+    fn null_members_are_removed_and_times_become_dates() {
         let mut result = json!({ "results": [{ "timestamp": 1_769_817_600, "file": null, "n": 3,
             "more": { "last_timestamp": 0, "at": "x", "count": null } }], "ended_at": 951_782_400 });
         plain(&json!({}), &mut result);

@@ -44,8 +44,8 @@ pub struct CliShape {
     pub file: Option<&'static str>,
     /// Objects whose members are flags of their own.
     pub flatten: &'static [Flattened],
-    /// Parameters, with their values as JSON, that a line under the program's own name has if it does not
-    /// give them. They may be parameters without a flag.
+    /// Default values, as JSON, of parameters that a line under the program's own name leaves out. They may be
+    /// parameters without a flag.
     pub defaults: &'static [(&'static str, &'static str)],
     /// Further names of flags: a parameter, and the flag without its dashes.
     pub flag_aliases: &'static [(&'static str, &'static str)],
@@ -157,7 +157,7 @@ pub struct OpInfo {
     pub upfront: bool,
     pub aliases: &'static [&'static str],
     pub cli: CliShape,
-    /// The short form of the result that models get over MCP; none if it holds data of the user's own form.
+    /// The short form of the result that models get over MCP; none if the user decides the form of its data.
     pub brief: Option<Brief>,
     pub examples: &'static [Example],
     /// Takes in a whole file or event, and so may use all of what a surface reads.

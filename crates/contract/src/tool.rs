@@ -68,7 +68,7 @@ fn argument(schema: &Value) -> Value {
     Value::Object(short)
 }
 
-/// One type, where there are several: text can hold any of them, and null means left out.
+/// A single type instead of several: a string can hold any of them, and null means left out.
 fn one_type(kind: &Value) -> Value {
     let Some(kinds) = kind.as_array() else { return kind.clone() };
     let text = kinds.iter().find(|kind| **kind == "string");
@@ -82,7 +82,7 @@ fn words(schema: &Value) -> Vec<Value> {
     list("enum").chain(constants).filter(|word| word.is_string()).cloned().collect()
 }
 
-/// Whether a default differs from what leaving the parameter out suggests anyway.
+/// Whether a default is worth a word: null, false, 0 and an empty list are what a model expects anyway.
 fn says_something(default: &Value) -> bool {
     match default {
         Value::Null | Value::Bool(false) => false,

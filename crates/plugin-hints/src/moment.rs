@@ -105,7 +105,7 @@ impl Spoken {
             })
     }
 
-    /// How far the hint is about this command or the place where it runs; none if it is about neither.
+    /// How well the hint matches this command or its directory; none if it matches neither.
     fn hears(&self, held: &Held) -> Option<Heard> {
         let name = &held.stored.name;
         let component = name.component.to_lowercase();
@@ -150,7 +150,7 @@ impl Spoken {
     }
 }
 
-/// How far a hint is about a command or the place where it runs, from 0 to 1, and why.
+/// How well a hint matches a command or its directory, from 0 to 1, and why.
 struct Heard {
     strength: f64,
     reasons: Vec<String>,
@@ -177,7 +177,7 @@ enum HintAbout {
 }
 
 impl HintAbout {
-    /// The place of its section in the text, and the heading.
+    /// The order of its section in the text, and the heading.
     fn section(self) -> (u8, &'static str) {
         match self {
             HintAbout::Command => (0, "Hints for this command"),

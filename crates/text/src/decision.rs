@@ -27,11 +27,11 @@ const DECIDED: &[&str] = &[
     "by convention",
 ];
 
-/// How a sentence begins that lays down a rule.
+/// Beginnings of sentences that state a rule.
 const RULES: &[&str] =
     &["always ", "never ", "please always ", "please never ", "we always ", "we never "];
 
-/// Words that name what was chosen, and those that name what it was chosen over.
+/// Words before the chosen thing, and words before the rejected one.
 const CHOSEN: &[&str] =
     &["use ", "uses ", "keep ", "prefer ", "store ", "put ", "stay with ", "switch to "];
 const OVER: &[&str] = &[" instead of ", " rather than ", ", not "];

@@ -27,9 +27,9 @@ pub fn gist(text: &str, max_chars: usize) -> String {
     line_of_words(&gist.replace("**", ""), max_chars)
 }
 
-/// The sentences of a text that have most of the words of another text and those around them, as one line of
-/// at most `max_chars` characters with `…` where sentences before were left out; the beginning of a text that has
-/// none of the words.
+/// The sentences of a text that share the most words with `about`, and their neighbours, as one line of at most
+/// `max_chars` characters. It begins with `…` if sentences before were left out. Without a shared word it is the
+/// beginning of the text.
 pub fn gist_about(text: &str, about: &str, max_chars: usize) -> String {
     let wanted: BTreeSet<String> =
         words::words(about).filter_map(|(_, word)| terms::term(word)).collect();
@@ -43,7 +43,7 @@ pub fn gist_about(text: &str, about: &str, max_chars: usize) -> String {
         .collect();
     let whole: usize = all.iter().map(|sentence| chars(sentence)).sum();
     let starts = if whole > max_chars { all.len() } else { 0 };
-    // From each sentence on as many as fit; the last of those with the most words.
+    // Try every first sentence, with as many as fit after it; the last one with the most words wins.
     let (mut best, mut first) = (0, 0);
     for start in 0..starts {
         let (mut found, mut room) = (BTreeSet::new(), max_chars);

@@ -95,7 +95,7 @@ impl<'de> Deserialize<'de> for Redacted<Value> {
 }
 
 impl Redacted<Value> {
-    /// The object with the members of another one that it lacks; both went through the guard.
+    /// The object with the missing members added from `more`. Both are already redacted.
     #[must_use]
     pub fn with(&self, more: &Redacted<Value>) -> Redacted<Value> {
         let mut members = self.0.as_object().cloned().unwrap_or_default();

@@ -136,7 +136,7 @@ const WORDS: &[&str] = &[
     "your",
 ];
 
-/// Characters up to which a text is looked at: longer ones say something.
+/// Longest small talk, in bytes; a longer prompt says something.
 const CHARS_MAX: usize = 120;
 
 /// Whether a prompt only greets, thanks or asks about the state of the work: "hi, where are we?", "what
@@ -147,7 +147,7 @@ pub fn is_small_talk(text: &str) -> bool {
         return false;
     }
     let is_known = |word: &str| WORDS.binary_search(&&*word.to_lowercase()).is_ok();
-    // A symbol or a word in another script is no word here, and says something.
+    // The list of words is ASCII, so a prompt with a symbol or another script says something.
     let is_plain = text.chars().all(|c| c.is_ascii() || matches!(c, '’' | '…' | '–' | '—'));
     is_plain && words::words(text).all(|(_, word)| is_known(word))
 }

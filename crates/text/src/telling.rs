@@ -28,7 +28,7 @@ pub fn behind_place(line: &str) -> Option<(&str, &str)> {
     is_path.then_some((path, rest.trim_start()))
 }
 
-/// How a line begins that says what went wrong.
+/// Beginnings of lines that name an error.
 const TELLING: &[&str] = &[
     "error:",
     "error[",
@@ -58,7 +58,7 @@ const TELLING: &[&str] = &[
     "test result: FAILED",
 ];
 
-/// Lines that report a failure without naming it: a line of its own says what failed.
+/// Beginnings of lines that report a failure without its cause, which is on another line.
 const REPORTS: &[&str] = &[
     "test result: FAILED",
     "error: test failed",
@@ -72,10 +72,10 @@ const REPORTS: &[&str] = &[
     "[ERROR] Failed to execute goal",
 ];
 
-/// How a line begins that names a test that failed. `FAIL ` alone names a file of tests.
+/// Beginnings of lines that name a failed test. `FAIL ` alone names a file of tests.
 const FAILED_TESTS: &[&str] = &["FAILED ", "--- FAIL:", "FAIL:", "ERROR:", "not ok ", "●"];
 
-/// How signs of runners begin such a line.
+/// Signs that test runners print before a failed test.
 const CROSSES: [char; 5] = ['✕', '✗', '✘', '×', '✖'];
 
 /// Whether a line of an error's output says what went wrong, so that it has to be kept.
@@ -100,7 +100,7 @@ pub fn is_telling(line: &str) -> bool {
 }
 
 /// The one line of an error's output that says most: the first that names a failed test, else the first
-/// that says what went wrong, else the first line. The exit code is none.
+/// that names an error, else the first line that is not the exit code.
 pub fn finding(error: &str) -> &str {
     let lines = || error.lines().map(str::trim).filter(|line| !line.is_empty());
     let is_report = |line: &str| REPORTS.iter().any(|report| line.starts_with(report));

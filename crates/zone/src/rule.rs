@@ -5,7 +5,7 @@ use model::time::{civil, days_of};
 use crate::DAY;
 
 const HOUR: i64 = 3_600;
-/// Hours that an offset or a time of change may have, so that nothing overflows.
+/// The most hours of an offset or a time of change, so that no sum overflows.
 const HOURS_MAX: i64 = 167;
 
 /// Standard time, and summer time if there is one.
@@ -24,7 +24,7 @@ struct Summer {
     ends: Change,
 }
 
-/// A day of every year, and the seconds after its midnight on the clocks that are changed.
+/// A day of every year, and the seconds after its midnight in the local time before the change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Change {
     day: YearDay,
@@ -77,7 +77,7 @@ impl Rule {
         let ends = summer.ends.seconds(year).saturating_sub(summer.offset);
         let is_summer = match begins <= ends {
             true => (begins..ends).contains(&seconds),
-            // South of the equator summer lasts over the turn of the year.
+            // In the southern hemisphere summer time spans the new year.
             false => !(ends..begins).contains(&seconds),
         };
         if is_summer { summer.offset } else { self.standard }

@@ -1,4 +1,4 @@
-//! Zones from files, names and rules, and what is not one.
+//! Zones from files, names and rules, and input that is refused.
 
 use model::time::parse_rfc3339;
 
@@ -74,7 +74,7 @@ fn a_file_has_the_changes_and_its_rule_follows_the_last_one() {
 }
 
 #[test]
-fn a_damaged_file_is_no_zone_and_never_a_panic() {
+fn a_damaged_file_is_refused_or_parsed_without_a_panic() {
     let whole = file(&[(0, 1)], &[0, 3_600], BERLIN);
     assert!(file::parse(&whole).is_some());
     for end in 0..whole.len() - BERLIN.len() - 2 {
@@ -106,7 +106,7 @@ fn what_is_no_rule_is_refused() {
 }
 
 #[test]
-fn a_local_date_and_its_second_since_1970_lead_to_each_other() {
+fn a_local_date_and_its_unix_time_convert_into_each_other() {
     let zone = rule(BERLIN);
     for time in ["2026-01-15T12:00:00Z", "2026-07-15T12:00:00Z", "2026-10-25T03:00:00Z"] {
         assert_eq!(zone.seconds(zone.local_time(at(time))), at(time), "{time}");

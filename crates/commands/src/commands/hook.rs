@@ -90,7 +90,7 @@ pub fn take(event: &str, agent: Option<&str>, db: Option<&Path>) {
         // Whatever goes wrong here, the event is safe and the agent is not to be disturbed.
         if let Some((answer, receipt)) = answer_in_time(*event, locations.clone(), started) {
             if let Some(receipt) = receipt {
-                // The agent needs the text more than we need to know of it.
+                // A lost receipt must not keep the answer from the agent.
                 let _ = client::spool::leave(&locations, &receipt);
             }
             let _ = io::stdout().write_all(answer.as_bytes());

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::Query;
 
-/// Stands on each side where a text was cut.
+/// Marks each side where a text was cut.
 const CUT: char = '…';
 /// Characters that a cut may move to reach the space between two words.
 const TO_A_SPACE: usize = 16;
