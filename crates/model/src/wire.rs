@@ -295,12 +295,21 @@ pub struct TakenPort {
     /// The process, if it is known to be another daemon of this user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub daemon: Option<u32>,
+    /// The last of the ports that are tried, if all of them are taken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last: Option<u16>,
 }
 
 impl TakenPort {
     /// A warning for the user: at the usual address there may be the page of another program.
     pub fn note(&self, used: u16) -> String {
         let port = self.port;
+        if let Some(last) = self.last {
+            return format!(
+                "ports {port} to {last} are used by other programs, so the daemon uses {used}, which was free; \
+                 a page at one of these ports is not Rekindle's"
+            );
+        }
         match self.daemon {
             Some(pid) => format!(
                 "port {port} is used by another Rekindle daemon (pid {pid}); this one uses {used}"

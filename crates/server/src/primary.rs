@@ -122,6 +122,15 @@ impl Shared {
     pub(crate) fn others(&self) -> usize {
         self.connections.open() + self.runtime.live_sessions()
     }
+
+    /// Whether the daemon has clients besides its own on stdin. A stdio server belongs to that one: the next hook of an
+    /// open session starts a daemon, so the session does not keep the server.
+    pub(crate) fn is_needed(&self) -> bool {
+        match self.options.mode {
+            Mode::Stdio => self.connections.open() > 0,
+            _ => self.others() > 0,
+        }
+    }
 }
 
 impl Host for Shared {
@@ -345,8 +354,8 @@ fn token(locations: &Locations) -> Result<String, OpError> {
     Ok(token)
 }
 
-/// Listens on the requested port or the next free one. In the second case also returns which program uses the
-/// requested port, if that is known.
+/// Listens on the requested port, the next free one, or any free one if all usual ports are taken. Unless it is the
+/// requested port, also returns which program uses that, if it is known.
 async fn bind_port(
     options: &Options,
     locations: &Locations,
@@ -360,11 +369,20 @@ async fn bind_port(
                 let taken = (step > 0).then(|| TakenPort {
                     port: options.port,
                     daemon: client::daemon::other_daemon_at(locations, options.port),
+                    last: None,
                 });
                 return Ok((listener, taken));
             }
             Err(error) => last = Some((port, error)),
         }
+    }
+    // Any program of this machine can take all usual ports, and must not keep the daemon from starting.
+    if tries > 1
+        && let Ok(listener) = TcpListener::bind(SocketAddr::new(options.host, 0)).await
+    {
+        let last = last.map(|(port, _)| port);
+        let taken = TakenPort { port: options.port, daemon: None, last };
+        return Ok((listener, Some(taken)));
     }
     let (port, why) = last.map_or((options.port, String::new()), |(p, e)| (p, e.to_string()));
     let range = if tries == 1 {

@@ -285,6 +285,27 @@ fn a_port_in_use_by_another_program_is_reported() {
     child.wait().unwrap();
 }
 
+/// @a_taken_port_counts_up
+#[test]
+fn a_daemon_starts_at_any_free_port_if_all_usual_ports_are_taken() {
+    let listen = |port: u16| std::net::TcpListener::bind(("127.0.0.1", port));
+    let twenty = |from: u16| (from..from + 20).map(listen).collect::<Result<Vec<_>, _>>().ok();
+    let (from, _foreign) =
+        (21_000..31_000).step_by(20).find_map(|from| Some((from, twenty(from)?))).unwrap();
+    let mut home = home();
+    home.set("REKINDLE_PORT", &from.to_string());
+    let run = home.run(&["up", "--json"]);
+    let used = run.json()["port"].as_u64().unwrap();
+    let said = format!("ports {from} to {} are used by other programs", from + 19);
+    assert!(run.stderr.contains(&said), "{run:?}");
+    assert!(run.stderr.contains(&format!("the daemon uses {used}")), "{run:?}");
+    assert!(home.run(&["status"]).ok().contains(&said));
+    home.run(&["hint", "set", "web", "build", "make"]).ok();
+    home.run(&["stop"]).ok();
+    let strict = home.run(&["serve", "--http", "--strict-port"]);
+    assert_eq!(strict.code, 1, "{strict:?}");
+}
+
 /// @events_after_commit_in_sequence
 #[test]
 fn a_subscriber_gets_each_change_once_in_sequence_and_only_when_it_can_be_read() {
