@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use contract::{CliShape, Cx, Example, Listed, Op, OpInfo};
+use contract::{CliShape, Cx, Example, Op, OpInfo};
 use model::entry::EntryPath;
 use model::observation::{ObsType, Observation};
 use model::{Code, OpError, limits};
@@ -15,7 +15,7 @@ use store::{Rx, observations, passages, sessions};
 
 use crate::count::Count;
 use crate::examples;
-use crate::get_observations::GetObservations;
+use crate::get_observations::LISTED_RECORDS;
 use crate::place::DiskPlaces;
 use crate::scope::{About, Question, Wanted};
 use crate::show;
@@ -103,12 +103,7 @@ impl Op for FindSimilar {
             positional: &["text"],
             rest: true,
             pretty: Some(pretty),
-            listed: Some(Listed {
-                member: "results",
-                id: "id",
-                asked: None,
-                whole: Some((&GetObservations::INFO, limits::OBSERVATION_IDS_MAX)),
-            }),
+            listed: Some(LISTED_RECORDS),
             ..CliShape::CALL_ONLY
         },
         examples: &[

@@ -1,6 +1,6 @@
 //! `get_observations`: whole records by their ids, in the order of the ids.
 
-use contract::{CliShape, Cx, Example, Op, OpInfo};
+use contract::{CliShape, Cx, Example, Listed, Op, OpInfo};
 use model::observation::Observation;
 use model::{OpError, limits};
 use schemars::JsonSchema;
@@ -12,6 +12,14 @@ use crate::examples;
 use crate::show;
 
 pub(crate) struct GetObservations;
+
+/// Records in a member `results`; this operation fetches them whole.
+pub(crate) const LISTED_RECORDS: Listed = Listed {
+    member: "results",
+    id: "id",
+    asked: None,
+    whole: Some((&GetObservations::INFO, limits::OBSERVATION_IDS_MAX)),
+};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use contract::{CliShape, Cx, Example, Listed, Op, OpInfo, Tier};
+use contract::{CliShape, Cx, Example, Op, OpInfo, Tier};
 use model::observation::Observation;
 use model::{OpError, limits};
 use schemars::JsonSchema;
@@ -13,7 +13,7 @@ use store::observations;
 
 use crate::count::Count;
 use crate::examples;
-use crate::get_observations::GetObservations;
+use crate::get_observations::LISTED_RECORDS;
 use crate::place::DiskPlaces;
 use crate::scope::{About, Question, Wanted};
 use crate::show;
@@ -62,12 +62,7 @@ impl Op for RecentRecords {
         cli: CliShape {
             path: &["recent"],
             pretty: Some(pretty),
-            listed: Some(Listed {
-                member: "results",
-                id: "id",
-                asked: None,
-                whole: Some((&GetObservations::INFO, limits::OBSERVATION_IDS_MAX)),
-            }),
+            listed: Some(LISTED_RECORDS),
             ..CliShape::CALL_ONLY
         },
         examples: &[Example {

@@ -23,7 +23,7 @@ use text::query::{self, Form, Query};
 use crate::count::Count;
 use crate::examples;
 use crate::file::Asked;
-use crate::get_observations::GetObservations;
+use crate::get_observations::LISTED_RECORDS;
 use crate::place::DiskPlaces;
 use crate::scope::{About, Question, Wanted};
 use crate::session_trace::unknown;
@@ -217,12 +217,7 @@ impl Op for Search {
             flag_aliases: &[("obs_type", "type"), ("session_id", "session"), ("file_path", "file")],
             pretty: Some(printed::pretty),
             accent: Some(printed::matched),
-            listed: Some(Listed {
-                member: "results",
-                id: "id",
-                asked: Some("query"),
-                whole: Some((&GetObservations::INFO, limits::OBSERVATION_IDS_MAX)),
-            }),
+            listed: Some(Listed { asked: Some("query"), ..LISTED_RECORDS }),
             ..CliShape::CALL_ONLY
         },
         brief: Some(for_models::brief),

@@ -125,20 +125,7 @@ pub fn intents(
     before: Option<i64>,
     limit: usize,
 ) -> Result<Vec<Prompt>, OpError> {
-    let mut found: Vec<(i64, i64)> = Vec::new();
-    for project in projects {
-        rx.sql(|db| {
-            let mut select = db.prepare_cached(INTENTS)?;
-            let given = params![project, before.unwrap_or(i64::MAX), limit];
-            for row in select.query_map(given, |row| Ok((row.cell(1)?, row.cell(0)?)))? {
-                found.push(row?);
-            }
-            Ok(())
-        })?;
-    }
-    found.sort_unstable_by(|a, b| b.cmp(a));
-    found.truncate(limit);
-    found.into_iter().filter_map(|(_, id)| by_id(rx, id).transpose()).collect()
+    newest_of(rx, INTENTS, projects, before.unwrap_or(i64::MAX), limit)
 }
 
 pub(crate) const SAID_LATELY: &str = "SELECT id, at FROM prompts WHERE project = ?1 AND at >= ?2 \
@@ -151,11 +138,23 @@ pub fn lately(
     since: i64,
     limit: usize,
 ) -> Result<Vec<Prompt>, OpError> {
+    newest_of(rx, SAID_LATELY, projects, since, limit)
+}
+
+/// The prompts that a statement with the parameters project, time and limit selects in any of these
+/// projects, newest first.
+fn newest_of(
+    rx: &Rx<'_>,
+    sql: &str,
+    projects: &[i64],
+    at: i64,
+    limit: usize,
+) -> Result<Vec<Prompt>, OpError> {
     let mut found: Vec<(i64, i64)> = Vec::new();
     for project in projects {
         rx.sql(|db| {
-            let mut select = db.prepare_cached(SAID_LATELY)?;
-            let given = params![project, since, limit];
+            let mut select = db.prepare_cached(sql)?;
+            let given = params![project, at, limit];
             for row in select.query_map(given, |row| Ok((row.cell(1)?, row.cell(0)?)))? {
                 found.push(row?);
             }

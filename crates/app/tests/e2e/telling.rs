@@ -1,6 +1,8 @@
 //! What an agent is told by its hooks, through the real binary: hints beside a command, the briefing
 //! when a session starts, and the receipts of both.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 use testkit::home::signal;
 use testkit::{Home, Run, wait_until};
@@ -152,6 +154,19 @@ fn red_run() -> Value {
     run
 }
 
+/// A commit with this subject, as git reports it.
+fn commit(subject: &str) -> Value {
+    let mut commit = command(&format!("git commit -am '{subject}'"));
+    commit["tool_response"]["stdout"] = json!(format!("[main 1a2b3c4] {subject}\n 1 file changed"));
+    commit
+}
+
+/// An edit of this file.
+fn edit(path: &Path) -> Value {
+    let input = json!({ "file_path": path, "old_string": "a", "new_string": "b();" });
+    json!({ "tool_name": "Edit", "tool_response": {}, "tool_input": input })
+}
+
 /// @briefing_red_runs
 /// @briefing_sessions
 /// @briefing_recovery
@@ -163,15 +178,11 @@ fn a_briefing_has_the_answer_the_commit_and_the_red_test_of_the_last_session() {
         told(&event(&home, "work/app", name, session, members))
     };
     at("UserPromptSubmit", "s-1", json!({ "prompt": "Round the sum of the cart once" }));
-    let mut commit = command("git commit -am 'cart: round once'");
-    commit["tool_response"]["stdout"] = json!("[main 1a2b3c4] cart: round once\n 1 file changed");
-    at("PostToolUse", "s-1", commit);
+    at("PostToolUse", "s-1", commit("cart: round once"));
     at("PostToolUse", "s-1", command("git status"));
     stop(&home, "s-1", "The sum is rounded once, half to even. The lines are not.");
-    let edit = json!({ "tool_name": "Edit", "tool_response": {}, "tool_input": {
-        "file_path": home.path("work/app/src/cart.rs"), "old_string": "a", "new_string": "b();" } });
     at("UserPromptSubmit", "s-1", json!({ "prompt": "Now the vouchers" }));
-    at("PostToolUse", "s-1", edit);
+    at("PostToolUse", "s-1", edit(&home.path("work/app/src/cart.rs")));
     at("PostToolUse", "s-1", red_run());
     let next = at("SessionStart", "s-2", json!({ "source": "startup" })).unwrap();
     for part in [
@@ -209,13 +220,8 @@ fn a_briefing_in_a_linked_directory_names_its_files_with_and_without_a_daemon() 
             told(&event(&home, "work/link/app", name, session, members))
         };
         at("UserPromptSubmit", "s-1", json!({ "prompt": "Round the sum of the cart once" }));
-        let mut commit = command("git commit -am 'cart: begin'");
-        commit["tool_response"]["stdout"] = json!("[main 1a2b3c4] cart: begin\n 1 file changed");
-        at("PostToolUse", "s-1", commit);
-        let edit = json!({ "tool_name": "Edit", "tool_response": {}, "tool_input": {
-            "file_path": home.path("work/link/app/src/cart.rs"), "old_string": "a",
-            "new_string": "b();" } });
-        at("PostToolUse", "s-1", edit);
+        at("PostToolUse", "s-1", commit("cart: begin"));
+        at("PostToolUse", "s-1", edit(&home.path("work/link/app/src/cart.rs")));
         at("PostToolUse", "s-1", red_run());
         let next = at("SessionStart", "s-2", json!({ "source": "startup" })).unwrap();
         for part in [
