@@ -63,7 +63,7 @@ pub(crate) const NMEM: Name = Name {
             defaults: &[Default {
                 param: "form",
                 json: r#""nmem""#,
-                doc: "What it looks like; `nmem` is the form of the specification",
+                doc: "The form of the text; `nmem` is that of its specification",
             }],
             nothing: Some(r#"{"text":""}"#),
             pretty: Some(context),

@@ -25,14 +25,14 @@ pub struct Moment<'a> {
     pub store: &'a Store,
 }
 
-/// What a briefing looks like.
+/// The form of a briefing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum BriefingForm {
-    /// What is open, the last sessions, what was learned, files in progress.
+    /// Open work, the last sessions, lessons, files in progress.
     #[default]
     Sections,
-    /// Intents and tables of records, as the specification of `nmem` has it.
+    /// Intents and tables of records, as the specification of `nmem` says.
     Nmem,
 }
 

@@ -24,7 +24,7 @@ pub(crate) const KEYS: &[ConfigKey] = &[
         default: "session",
         env: &["REKINDLE_DEFAULT_TTL", "NUDGE_DEFAULT_TTL"],
         doc: "How long a hint lives that does not say: session, forever, or a duration such as PT2H. \
-              What a person types is kept for good unless this is set.",
+              Hints that a person types are kept for good unless this is set.",
     },
     ConfigKey {
         key: SECRET_GUARD,

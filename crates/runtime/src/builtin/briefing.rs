@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::Shared;
 
-/// The setting of the observations plugin that turns on what is told at prompts.
+/// The setting of the observations plugin that turns on blocks at prompts.
 const AT_PROMPTS: &str = "briefing.at_prompts";
 
 pub(super) struct Briefing(pub(super) Arc<Shared>);
@@ -43,7 +43,7 @@ pub(super) struct BriefingParams {
     /// What the user said, for `prompt`.
     #[serde(default)]
     prompt: Option<String>,
-    /// What it looks like; `nmem` is the form of that specification.
+    /// The form of the text; `nmem` is that of its specification.
     #[serde(default)]
     form: BriefingForm,
     /// Also say why each line is there, and what was left out.
@@ -57,7 +57,7 @@ pub(super) struct BriefingOutput {
     text: String,
     /// Its cost, estimated.
     tokens: usize,
-    /// Why there is no text, if a setting is the reason.
+    /// Names the setting that turned the text off, if one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     note: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

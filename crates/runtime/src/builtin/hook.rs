@@ -34,7 +34,7 @@ pub struct HookParams<P = serde_json::Map<String, Value>> {
     /// Which agent sends it, for example `codex`; by default it is recognised.
     #[serde(default)]
     agent: Option<String>,
-    /// Id of the event, 32 hex digits; the same id is recorded once.
+    /// Id of the event, 32 hex digits; an id is recorded only once.
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     id: Option<CallId>,
