@@ -15,6 +15,12 @@ use serde_json::Value;
 use crate::connection::Connection;
 use crate::platform;
 
+/// The file in the runtime directory whose time is that of the last start of a daemon by a hook, and whose text is
+/// the pid of that daemon.
+const START_STAMP: &str = "start.stamp";
+/// How long after its creation a stamp may be without a pid: the hook writes it as soon as the process exists.
+const STAMP_WITHOUT_PID: Duration = Duration::from_secs(1);
+
 /// What the discovery file says. It only tells where to look; the lock decides who is PRIMARY.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Discovery {
@@ -76,20 +82,21 @@ fn command(db: Option<&Path>, flags: &[OsString]) -> io::Result<Command> {
     Ok(command)
 }
 
-/// Starts a daemon in the background and waits until it accepts connections. What it says when it
-/// cannot start comes back as the error.
+/// Starts a daemon in the background and waits until one accepts connections. What it says when it
+/// cannot start comes back as the error. Returns the pid of the started process, which is not the daemon's if another
+/// process started one at the same time.
 pub fn start_and_wait(
     locations: &Locations,
     db: Option<&Path>,
     flags: &[OsString],
-) -> Result<Connection, OpError> {
+) -> Result<u32, OpError> {
     let mut child = command(db, flags)
         .and_then(|mut command| command.arg("--json").stdout(Stdio::piped()).spawn())
         .map_err(|error| OpError::unavailable(format!("cannot start a daemon: {error}")))?;
     let until = Instant::now() + limits::START_PATIENCE;
     loop {
-        if let Ok(connection) = Connection::open(locations) {
-            return Ok(connection);
+        if Connection::open(locations).is_ok() {
+            return Ok(child.id());
         }
         if Instant::now() >= until {
             return Err(OpError::unavailable("the daemon does not come up")
@@ -123,14 +130,29 @@ pub fn start_now_and_then(locations: &Locations, db: Option<&Path>) {
     if autostart_forbidden() || platform::private_dir(&locations.runtime_dir).is_err() {
         return;
     }
-    let stamp = locations.runtime_dir.join("start.stamp");
-    let fresh = std::fs::metadata(&stamp)
-        .and_then(|meta| meta.modified())
-        .ok()
-        .and_then(|at| at.elapsed().ok())
-        .is_some_and(|age| age < limits::HOOK_START_PAUSE);
+    let stamp = locations.runtime_dir.join(START_STAMP);
+    let fresh = age(&stamp).is_some_and(|age| age < limits::HOOK_START_PAUSE);
     if !fresh && std::fs::write(&stamp, b"").is_ok() {
         // A daemon that cannot be started is found by `doctor`; the event is safe in the spool.
-        let _ = command(db, &["--on-demand".into()]).and_then(|mut command| command.spawn());
+        let started = command(db, &["--on-demand".into()]).and_then(|mut command| command.spawn());
+        if let Ok(child) = started {
+            let _ = std::fs::write(&stamp, child.id().to_string());
+        }
     }
+}
+
+/// Whether a hook has started a daemon that may not accept connections yet.
+pub fn is_starting(locations: &Locations) -> bool {
+    let stamp = locations.runtime_dir.join(START_STAMP);
+    let Some(age) = age(&stamp).filter(|age| *age < limits::START_PATIENCE) else { return false };
+    let Ok(text) = regular::read_text(&stamp, limits::SMALL_FILE_BYTES_MAX) else { return false };
+    match text.parse() {
+        Ok(pid) => platform::is_process(pid),
+        Err(_) => age < STAMP_WITHOUT_PID,
+    }
+}
+
+/// The time since a file was written.
+fn age(file: &Path) -> Option<Duration> {
+    std::fs::metadata(file).and_then(|meta| meta.modified()).ok()?.elapsed().ok()
 }

@@ -19,6 +19,12 @@ pub fn uid() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
+/// Whether there is a process of this user with this pid.
+pub fn is_process(pid: u32) -> bool {
+    let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
+    pid.is_some_and(|pid| rustix::process::test_kill_process(pid).is_ok())
+}
+
 /// The places this process uses, from its own environment; `db` is the `--db` flag.
 pub fn locations(db: Option<&Path>) -> Locations {
     let cwd = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));

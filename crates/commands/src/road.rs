@@ -15,6 +15,9 @@ use server::lock::{self, Lock};
 
 use crate::world::{self, World};
 
+/// Told by a command that started the daemon itself.
+pub(crate) const STARTED: &str = "started the daemon; it leaves by itself when nobody needs it";
+
 /// The road of one command. It is found with the first call and found again if it gets lost.
 pub(crate) struct CommandRoad<'w> {
     world: RefCell<&'w mut World>,
@@ -72,10 +75,14 @@ impl<'w> CommandRoad<'w> {
     fn find(&self, patience: Duration) -> Result<Way, OpError> {
         let mut world = self.world.borrow_mut();
         let since = Instant::now();
-        let mut started = false;
+        let mut tried = false;
+        let mut child = None;
         let mut asked_to_leave = false;
         loop {
             if let Some((road, hello)) = connect(&world)? {
+                if child.take() == Some(hello.pid) {
+                    world.out.note(STARTED);
+                }
                 if !world.build.is_newer_than(&hello.build) || asked_to_leave {
                     world.note_broken_settings();
                     return Ok(Way::Socket(road));
@@ -92,14 +99,14 @@ impl<'w> CommandRoad<'w> {
                     return Ok(Way::Socket(road));
                 }
             } else if self.starts_daemon
-                && !started
+                && !tried
                 && !daemon::autostart_forbidden()
                 && lock::holder(&world.locations).is_none()
             {
-                started = true;
+                tried = true;
                 let flags = ["--on-demand".into()];
-                daemon::start_and_wait(&world.locations, world.db.as_deref(), &flags)?;
-                world.out.note("started the daemon; it leaves by itself when nobody needs it");
+                child =
+                    Some(daemon::start_and_wait(&world.locations, world.db.as_deref(), &flags)?);
                 continue;
             } else if let Some(lock) = Lock::try_take(&world.locations)? {
                 if self.starts_daemon {

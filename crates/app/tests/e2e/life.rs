@@ -4,9 +4,9 @@ use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use testkit::home::{is_alive, signal};
-use testkit::{Home, Http, wait_until};
+use testkit::{Home, Http, Run, wait_until};
 
 use super::home;
 use super::sqlite;
@@ -283,4 +283,76 @@ fn a_home_whose_path_is_not_text_works_like_any_other() {
         assert_eq!(run.code, 0, "{run:?}");
         assert!(run.stdout.contains(said), "{run:?}");
     }
+}
+
+/// Runs two commands at the same time.
+fn at_once(home: &Home, commands: [&[&str]; 2]) -> [Run; 2] {
+    let [first, second] = commands;
+    std::thread::scope(|scope| {
+        let other = scope.spawn(|| home.run(second));
+        [home.run(first), other.join().unwrap()]
+    })
+}
+
+/// @up_starts_once
+#[test]
+fn of_two_ups_at_once_one_starts_the_daemon_and_the_other_says_that_it_runs() {
+    let home = home();
+    for _ in 0..8 {
+        let both = at_once(&home, [&["up", "--json"], &["up", "--json"]]).map(|run| run.json());
+        let started = both.iter().filter(|up| up["started"] == true).count();
+        assert_eq!((started, &both[0]["pid"]), (1, &both[1]["pid"]), "{both:?}");
+        assert_eq!(home.run(&["stop"]).ok(), format!("stopped (pid {})\n", both[0]["pid"]));
+    }
+}
+
+/// @up_starts_once
+/// @stop_waits_for_a_start
+#[test]
+fn up_and_stop_at_once_both_say_what_happened() {
+    let home = home();
+    for round in 0..8 {
+        // In every second round a daemon runs before.
+        if round % 2 == 0 {
+            home.run(&["up"]).ok();
+        }
+        let both = at_once(&home, [&["up", "--json"], &["stop", "--json"]]);
+        let [up, stop] = both.each_ref().map(|run| run.json());
+        let pid = |of: &Value| u32::try_from(of["pid"].as_u64().unwrap()).unwrap();
+        let is_stopped = stop["stopped"] == true;
+        if is_stopped {
+            gone(pid(&stop));
+        }
+        let runs = !is_stopped || pid(&stop) != pid(&up);
+        assert_eq!(is_alive(pid(&up)), runs, "{both:?}");
+        assert_eq!(home.run(&["status", "--json"]).json()["running"], runs, "{both:?}");
+        home.run(&["stop"]).ok();
+    }
+}
+
+/// @stop_waits_for_a_start
+#[test]
+fn stop_ends_a_daemon_that_a_hook_has_just_started() {
+    for _ in 0..5 {
+        let mut home = home();
+        home.unset("REKINDLE_NO_AUTOSTART");
+        home.hook("Stop", &json!({ "session_id": "s-1" }));
+        let said = home.run(&["stop"]).ok();
+        assert!(said.starts_with("stopped (pid "), "{said}");
+        assert_eq!(home.run(&["status", "--json"]).json()["running"], false);
+    }
+}
+
+/// @no_daemon_is_no_error
+#[test]
+fn stop_ends_a_daemon_whose_database_was_replaced_by_a_text() {
+    let home = home();
+    let daemon = home.daemon();
+    let database = sqlite::path(&home);
+    let notes = home.write("notes.txt", "precious notes\n");
+    std::fs::rename(&notes, &database).unwrap();
+    let run = home.run(&["stop"]);
+    assert!(run.stderr.contains("is not an SQLite database"), "{run:?}");
+    assert_eq!(run.ok(), format!("stopped (pid {})\n", daemon.pid()));
+    assert_eq!(std::fs::read_to_string(&database).unwrap(), "precious notes\n");
 }

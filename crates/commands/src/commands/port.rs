@@ -20,16 +20,23 @@ pub(super) fn hold_to(world: &mut World, port: u16, picked: &Picked) -> Result<(
     };
     match road::reach(world)? {
         Some((_, hello)) if hello.port == port => Ok(()),
-        Some((_, hello)) => {
-            let message = format!("the daemon listens at port {}, not {port}", hello.port);
-            Err(OpError::unavailable(message).hint("Leave out -p, or name the port it listens at."))
-        }
+        Some((_, hello)) => Err(elsewhere(hello.port, port)),
         None if starts && !daemon::autostart_forbidden() => {
             let flags = ["--on-demand".into(), format!("--port={port}").into()];
-            daemon::start_and_wait(&world.locations, world.db.as_deref(), &flags)?;
-            world.out.note("started the daemon; it leaves by itself when nobody needs it");
+            let child = daemon::start_and_wait(&world.locations, world.db.as_deref(), &flags)?;
+            match road::connect(world)? {
+                Some((_, hello)) if hello.pid == child => world.out.note(road::STARTED),
+                // Another command was faster, and may have started a daemon at another port.
+                Some((_, hello)) if hello.port != port => return Err(elsewhere(hello.port, port)),
+                _ => {}
+            }
             Ok(())
         }
         None => Ok(()),
     }
+}
+
+fn elsewhere(used: u16, wanted: u16) -> OpError {
+    OpError::unavailable(format!("the daemon listens at port {used}, not {wanted}"))
+        .hint("Leave out -p, or name the port it listens at.")
 }

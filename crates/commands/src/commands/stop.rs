@@ -3,8 +3,12 @@
 use std::time::{Duration, Instant};
 
 use clap::{ArgMatches, Command};
+use client::daemon;
+use client::road::SocketRoad;
+use model::wire::Hello;
 use model::{Code, OpError, Request, limits};
 use serde_json::{Value, json};
+use server::lock::{self, Lock};
 
 use crate::road;
 use crate::world::World;
@@ -24,7 +28,8 @@ pub(super) fn run(world: &mut World, _: &[String], _: &ArgMatches) -> u8 {
 }
 
 pub(super) fn stop(world: &mut World) -> Result<Value, OpError> {
-    let Some((road, hello)) = road::reach(world)? else {
+    let Some((road, hello)) = find(world)? else {
+        runtime::check_database(&world.locations)?;
         return Ok(json!({ "stopped": false, "running": false }));
     };
     let request = Request {
@@ -40,7 +45,16 @@ pub(super) fn stop(world: &mut World) -> Result<Value, OpError> {
     drop(road);
     let until = Instant::now() + limits::STOP_PATIENCE;
     // Gone means that it gave up its lock, not only its socket: then nothing of it is left.
-    while server::lock::Lock::try_take(&world.locations)?.is_none() {
+    loop {
+        match Lock::try_take(&world.locations) {
+            Ok(Some(_)) => break,
+            // The path of the database has something else meanwhile, so only the holder of the lock is looked at.
+            Err(error) if lock::holder(&world.locations).is_none() => {
+                world.out.note(&format!("warning: {}", error.message));
+                break;
+            }
+            Ok(None) | Err(_) => {}
+        }
         if let Some((_, other)) = road::connect(world)?
             && other.pid != hello.pid
         {
@@ -56,6 +70,32 @@ pub(super) fn stop(world: &mut World) -> Result<Value, OpError> {
         std::thread::sleep(Duration::from_millis(10));
     }
     Ok(json!({ "stopped": true, "running": false, "pid": hello.pid }))
+}
+
+/// The running daemon. One that is just starting is waited for; otherwise it would run a moment after "not running".
+fn find(world: &mut World) -> Result<Option<(SocketRoad, Hello)>, OpError> {
+    let until = Instant::now() + limits::START_PATIENCE;
+    loop {
+        if let Some(found) = road::reach(world)? {
+            return Ok(Some(found));
+        }
+        // A daemon takes the lock before it opens its socket. A command that works on the store has it too.
+        let holder = lock::holder(&world.locations);
+        if holder.is_none() && !daemon::is_starting(&world.locations) {
+            return Ok(None);
+        }
+        if Instant::now() >= until {
+            if let Some(holder) = holder {
+                let pid = holder.pid.map_or("a process".to_owned(), |pid| format!("pid {pid}"));
+                world.out.note(&format!(
+                    "note: {pid} works on the store or starts a daemon since {} s; `rekindle doctor` looks again",
+                    limits::START_PATIENCE.as_secs()
+                ));
+            }
+            return Ok(None);
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
 }
 
 fn pretty(result: &Value) -> String {

@@ -1,9 +1,10 @@
 //! `rekindle up`: start the daemon in the background and say what to do next.
 
 use std::ffi::OsString;
+use std::time::Instant;
 
 use clap::{ArgMatches, Command};
-use model::OpError;
+use model::{OpError, limits};
 use serde_json::{Value, json};
 
 use crate::road;
@@ -39,25 +40,46 @@ fn note_unwired(world: &mut World) {
 }
 
 fn up(world: &mut World, port: Option<u16>) -> Result<Value, OpError> {
-    let mut started = false;
-    if road::reach(world)?.is_some() {
-        world.note_broken_settings();
+    let until = Instant::now() + limits::FIND_PRIMARY;
+    loop {
+        match start(world, port)? {
+            Some(result) => return Ok(result),
+            // The daemon is stopped at the same time: the next one is started.
+            None if Instant::now() < until => {}
+            None => {
+                return Err(
+                    OpError::unavailable("the daemon left again").hint("See `rekindle logs`.")
+                );
+            }
+        }
+    }
+}
+
+/// Starts a daemon unless one runs, and describes it. `None` if it left meanwhile.
+fn start(world: &mut World, port: Option<u16>) -> Result<Option<Value>, OpError> {
+    let child = if road::reach(world)?.is_some() {
+        None
     } else {
         let flags: Vec<OsString> =
             port.map(|port| format!("--port={port}").into()).into_iter().collect();
-        client::daemon::start_and_wait(&world.locations, world.db.as_deref(), &flags)?;
-        started = true;
+        Some(client::daemon::start_and_wait(&world.locations, world.db.as_deref(), &flags)?)
+    };
+    let Some((road, hello)) = road::connect(world)? else { return Ok(None) };
+    let Ok(stays) = road.ask_to_stay() else { return Ok(None) };
+    stays?;
+    let Ok(link) = road.link() else { return Ok(None) };
+    let link = link?;
+    // Of two commands at once, both start a process, and one of these becomes the daemon.
+    let started = child == Some(hello.pid);
+    if !started {
+        world.note_broken_settings();
     }
-    let gone = || OpError::unavailable("the daemon left again").hint("See `rekindle logs`.");
-    let (road, hello) = road::connect(world)?.ok_or_else(gone)?;
-    road.ask_to_stay().map_err(|_| gone())??;
-    let link = road.link().map_err(|_| gone())??;
     if let Some(taken) = &hello.taken_port {
         world.out.note(&format!("note: {}", taken.note(hello.port)));
     }
     let address = hello.address;
     let exe = std::env::current_exe().unwrap_or_else(|_| "rekindle".into());
-    Ok(json!({
+    Ok(Some(json!({
         "started": started,
         "pid": hello.pid,
         "port": hello.port,
@@ -67,7 +89,7 @@ fn up(world: &mut World, port: Option<u16>) -> Result<Value, OpError> {
         "database": hello.db,
         "token_file": world.locations.token().to_string_lossy(),
         "command": exe.to_string_lossy(),
-    }))
+    })))
 }
 
 fn pretty(result: &Value) -> String {
