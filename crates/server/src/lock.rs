@@ -130,5 +130,5 @@ fn is_at(file: &File, path: &Path) -> bool {
 
 fn failed(path: &Path, error: &std::io::Error) -> OpError {
     OpError::unavailable(format!("cannot use {}: {error}", path.display()))
-        .hint("Set REKINDLE_HOME and REKINDLE_RUNTIME_DIR to directories you may write to.")
+        .hint("`rekindle doctor` says what is wrong with it; or set REKINDLE_HOME and REKINDLE_RUNTIME_DIR to directories you may write to.")
 }

@@ -9,7 +9,7 @@ use model::database::{COMPANION_HEAD_BYTES, Companion};
 
 use crate::error::StoreError;
 
-/// Refuses a database beside which a symbolic link, a directory or a file of another program has the name of a
+/// Refuses a database beside which a symbolic link, a directory, a pipe or a file of another program has the name of a
 /// companion. `is_new` says that the database is missing or empty.
 pub(crate) fn check(database: &Path, is_new: bool) -> Result<(), StoreError> {
     for companion in Companion::ALL {
@@ -21,13 +21,9 @@ pub(crate) fn check(database: &Path, is_new: bool) -> Result<(), StoreError> {
         if meta.is_symlink() {
             return occupied("is a symbolic link, which is not followed");
         }
-        if meta.is_dir() {
-            return occupied("is a directory");
-        }
         // SQLite would block on a pipe.
         if !meta.is_file() {
-            let kind = regular::kind(meta.file_type());
-            return Err(StoreError::Io(format!("{} is {kind}", path.display())));
+            return occupied(&format!("is {}", regular::kind(meta.file_type())));
         }
         match regular::read_unlinked(&path, COMPANION_HEAD_BYTES as u64) {
             Ok(head) => companion.check(&head, is_new).or_else(occupied)?,

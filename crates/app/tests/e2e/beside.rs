@@ -4,6 +4,7 @@
 use std::fs::Permissions;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use testkit::Home;
 
@@ -44,8 +45,10 @@ fn set(home: &Home, database: &Path) {
 fn refused(home: &Home, database: &Path, file: &Path, why: &str) {
     let before = listing(home);
     let named = database.to_str().unwrap();
-    let commands: [&[&str]; 6] = [
+    let commands: [&[&str]; 8] = [
         &["recent"],
+        &["status"],
+        &["stop"],
         &["hint", "set", "web", "other", "make"],
         &["serve", "--http"],
         &["doctor"],
@@ -125,6 +128,20 @@ fn a_directory_beside_a_database_is_named_and_keeps_its_mode() {
         std::fs::create_dir(&dir).unwrap();
         std::fs::set_permissions(&dir, Permissions::from_mode(0o755)).unwrap();
         refused(&home, &database, &dir, "is a directory");
+    }
+}
+
+/// @files_beside_a_database_are_checked
+#[test]
+fn a_pipe_beside_a_database_is_named() {
+    for suffix in SUFFIXES {
+        let home = plain_home();
+        let database = home.path("docs/m.db");
+        set(&home, &database);
+        let pipe = home.path(&format!("docs/m.db{suffix}"));
+        let _ = std::fs::remove_file(&pipe);
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        refused(&home, &database, &pipe, "is a pipe");
     }
 }
 

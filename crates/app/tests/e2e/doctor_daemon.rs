@@ -1,7 +1,8 @@
 //! The doctor beside daemons that hang, cannot be reached or are not there: it looks at everything, says what it
 //! could not see, and changes nothing unless it is asked to mend.
 
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -190,4 +191,55 @@ fn settings_that_everybody_may_write_are_a_fault() {
     assert_eq!(status, "fail");
     assert!(detail.contains("config.toml can be written by everybody (mode 666)"), "{detail}");
     assert_eq!((doctor(&home, &["--fix"]).code, mode(&home, file)), (0, 0o644));
+}
+
+/// @doctor_names_a_bad_lock
+#[test]
+fn a_lock_that_is_not_a_file_is_named_with_the_way_out() {
+    let home = home();
+    home.run(&["hint", "set", "web", "build", "make", "--ttl", "forever"]).ok();
+    let precious = home.write("precious", "PRECIOUS\n");
+    set_mode(&home, "precious", 0o644);
+    for name in ["run/daemon.lock", "data/rekindle.db.lock"] {
+        let path = home.path(name);
+        for kind in ["a directory", "a pipe", "a symbolic link"] {
+            let _ = std::fs::remove_file(&path);
+            match kind {
+                "a directory" => std::fs::create_dir(&path).unwrap(),
+                "a pipe" => assert!(Command::new("mkfifo").arg(&path).status().unwrap().success()),
+                _ => symlink(&precious, &path).unwrap(),
+            }
+            for args in [&["doctor"] as &[&str], &["doctor", "--fix"]] {
+                let run = home.run(args);
+                assert_eq!(run.code, 1, "{run:?}");
+                let named = format!("{} is {kind}", path.display());
+                assert!(run.stdout.contains(&named), "{name} {kind}: {run:?}");
+                assert!(run.stdout.to_lowercase().contains("move "), "{name} {kind}: {run:?}");
+            }
+            assert_eq!(std::fs::read_to_string(&precious).unwrap(), "PRECIOUS\n");
+            assert_eq!(mode(&home, "precious"), 0o644, "{name} {kind}");
+            let _ = std::fs::remove_dir(&path);
+        }
+        let _ = std::fs::remove_file(&path);
+        // The next command makes a lock file.
+        assert_eq!(home.run(&["hint", "get", "web", "build"]).code, 0);
+    }
+}
+
+/// @doctor_names_a_bad_lock
+#[test]
+fn a_lock_that_its_owner_may_not_read_is_reported_and_repaired() {
+    let home = home();
+    home.run(&["hint", "set", "web", "build", "make", "--ttl", "forever"]).ok();
+    for name in ["run/daemon.lock", "data/rekindle.db.lock"] {
+        set_mode(&home, name, 0o000);
+        let run = doctor(&home, &[]);
+        let (status, detail) = said(&run, "permissions");
+        assert_eq!((run.code, status.as_str()), (1, "fail"), "{run:?}");
+        let named = format!("{} cannot be used as a lock (mode 0)", home.path(name).display());
+        assert!(detail.contains(&named), "{detail}");
+        let fixed = doctor(&home, &["--fix"]);
+        assert_eq!(said(&fixed, "permissions").0, "ok", "{fixed:?}");
+        assert_eq!(mode(&home, name), 0o600);
+    }
 }

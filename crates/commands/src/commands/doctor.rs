@@ -80,6 +80,7 @@ fn examine(world: &mut World, daemon: &daemon::Seen) -> Report {
     checks.extend(spool);
     places::mark_read_only(&locations, &mut checks);
     checks.extend(places::files(&locations));
+    checks.extend(places::lock(&locations));
     checks.extend(places::leftovers(&locations));
     checks.extend(places::token(&locations, daemon.runs));
     checks.extend(places::disk(&locations.data_dir));

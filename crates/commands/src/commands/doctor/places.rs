@@ -140,7 +140,10 @@ pub(super) fn private_files(locations: &Locations) -> Vec<PathBuf> {
     };
     // Permissions are changed only on a database that we may open.
     let database = match runtime::check_database(locations) {
-        Ok(()) => vec![database.clone(), beside("-wal"), beside("-shm"), beside("-paused")],
+        Ok(()) => {
+            let endings = ["-wal", "-shm", "-paused", ".lock"];
+            [database.clone()].into_iter().chain(endings.map(beside)).collect()
+        }
         Err(_) => Vec::new(),
     };
     let all = [
@@ -151,7 +154,9 @@ pub(super) fn private_files(locations: &Locations) -> Vec<PathBuf> {
         locations.hook_log(),
         locations.data_dir.join("installed.json"),
     ];
-    let all = database.into_iter().chain(all);
+    // A link in its place leads to a file of the user.
+    let lock = (!foreign_lock(locations)).then(|| locations.lock());
+    let all = database.into_iter().chain(all).chain(lock);
     all.filter(|file| std::fs::symlink_metadata(file).is_ok()).collect()
 }
 
@@ -174,6 +179,10 @@ impl LockedFile {
     fn told(&self, database: &Path) -> String {
         let shown = self.path.display();
         let is_sidecar = self.path != database && self.path.parent() == database.parent();
+        let name = self.path.to_string_lossy();
+        if name.ends_with(".lock") {
+            return format!("{shown} cannot be used as a lock (mode {:o})", self.mode);
+        }
         if is_sidecar && LockedFile::at(database.to_owned()).is_none() {
             // SQLite created it while the database was read-only.
             return format!("{shown} cannot be written, but the database can");
@@ -186,7 +195,7 @@ impl LockedFile {
 pub(super) fn locked_files(locations: &Locations) -> Vec<LockedFile> {
     let written = |file: &PathBuf| {
         let name = file.to_string_lossy();
-        ["-wal", "-shm", ".log"].iter().any(|ending| name.ends_with(ending))
+        ["-wal", "-shm", ".log", ".lock"].iter().any(|ending| name.ends_with(ending))
             || *file == locations.database
     };
     let files = private_files(locations).into_iter().filter(written);
@@ -202,6 +211,24 @@ pub(super) fn mark_read_only(locations: &Locations, checks: &mut [Value]) {
         let detail = format!("{}: nothing can be stored", locked.told(&locations.database));
         *told = check("database", "fail", &detail, "`rekindle doctor --fix` makes it writable.");
     }
+}
+
+/// Whether the name of the daemon's lock has a directory, a pipe, a link or the like.
+fn foreign_lock(locations: &Locations) -> bool {
+    std::fs::symlink_metadata(locations.lock()).is_ok_and(|meta| !meta.is_file())
+}
+
+/// Reports a daemon's lock that is not a file: nothing can be stored then. The lock beside the database is checked
+/// with the database.
+pub(super) fn lock(locations: &Locations) -> Option<Value> {
+    foreign_lock(locations).then(|| {
+        let path = locations.lock();
+        let kind = std::fs::symlink_metadata(&path).map(|meta| regular::kind(meta.file_type()));
+        let kind = kind.unwrap_or("not a file");
+        let detail =
+            format!("{} is {kind}: no daemon can start, and nothing is stored", path.display());
+        check("lock", "fail", &detail, "Move it away; the next command makes a new lock file.")
+    })
 }
 
 /// Reports temporary files that an interrupted restore, repair or backup left behind.
@@ -250,7 +277,8 @@ pub(super) fn files(locations: &Locations) -> Vec<Value> {
     let permissions = if open.is_empty() {
         check("permissions", "ok", &format!("{} files, yours alone", files.len()), "")
     } else {
-        let hint = "`rekindle doctor --fix` closes what is yours; the rest wants chown.";
+        let hint =
+            "`rekindle doctor --fix` corrects the modes of your files; the others need chown.";
         check("permissions", "fail", &open.join("; "), hint)
     };
     let socket = locations.socket();
