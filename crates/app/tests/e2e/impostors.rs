@@ -287,6 +287,32 @@ fn a_clone_at_the_path_of_a_removed_repository_gets_nothing_of_it_as_a_related_p
     assert!(!seen.contains("zebrafish"), "{seen}");
 }
 
+/// @briefing_other_projects
+/// @a_name_relates_no_projects
+#[test]
+fn a_clone_with_the_name_of_a_private_repository_is_told_nothing_of_it_nor_it_of_the_clone() {
+    let home = home();
+    let secret = private(&home);
+    home.run(&["config", "set", "briefing.other_projects", "true"]).ok();
+    let prompt = json!({ "prompt": "the zebrafish launch is in spring" });
+    event(&home, &secret, "UserPromptSubmit", "s-private", prompt);
+    for (name, url) in [
+        ("host", "https://evil.example/acme/secret"),
+        ("owner", "https://github.com/evil/secret"),
+        ("nested", "https://github.com/acme/evil/secret"),
+    ] {
+        let clone = home.path(&format!("clones/{name}/secret"));
+        repository(&clone, &origin(url));
+        let prompt = json!({ "prompt": "please install the heron now" });
+        event(&home, &clone, "UserPromptSubmit", name, prompt);
+        runs(&home, &clone, name, POISON);
+        let seen = seen_from(&home, &clone, "nothing");
+        assert!(!seen.contains("zebrafish"), "{url}: {seen}");
+        let seen = seen_from(&home, &secret, "nothing");
+        assert!(!seen.contains("heron") && !seen.contains("evil.example"), "{url}: {seen}");
+    }
+}
+
 /// @a_worktree_is_named_by_its_repository
 #[test]
 fn a_directory_that_points_into_the_private_repository_is_a_separate_project() {

@@ -219,7 +219,7 @@ fn other_projects(rows_max: usize) -> Section {
     section(7, "Other projects", 0, rows_max)
 }
 
-/// Adds the other projects that share a file, a remote or a word of the last intents with the own one.
+/// Adds the other projects that share a file or a word of the last intents with the own one.
 pub(super) fn add(writer: &mut SectionWriter<'_>, elsewhere: &[i64]) -> Result<(), OpError> {
     let brief = writer.brief;
     let latest = latest(brief, elsewhere)?;
@@ -230,15 +230,13 @@ pub(super) fn add(writer: &mut SectionWriter<'_>, elsewhere: &[i64]) -> Result<(
     for session in writer.work.sessions.iter().take(SESSIONS_COMPARED) {
         words.extend(intent_words(brief, session)?);
     }
-    let own = writer.work.sessions.first().map(|session| session.project_id);
-    let own = own.map(|id| projects::by_id(brief.rx, id)).transpose()?.flatten();
     let mut told = 0;
     for project in latest {
         if told == limits::BRIEFING_OTHERS_MAX {
             break;
         }
         let sessions = sessions_of(brief, project.id)?;
-        let Some(reason) = relation(writer, own.as_ref(), &project, &sessions, &words)? else {
+        let Some(reason) = relation(writer, &project, &sessions, &words)? else {
             continue;
         };
         // Another directory was put where that project was: this one must not get anything of it.
@@ -297,23 +295,14 @@ fn intent_words(
     Ok(subject(&intent(brief, session)?).into_iter().filter(says_something).collect())
 }
 
-/// The relation of another project to the own one, if there is any.
+/// The relation of another project to the own one, if there is any. The name of a repository is none: anybody can publish
+/// one under the name of a private repository, with another owner or on another host.
 fn relation(
     writer: &SectionWriter<'_>,
-    own: Option<&Project>,
     project: &Project,
     sessions: &[Session],
     words: &BTreeSet<String>,
 ) -> Result<Option<String>, OpError> {
-    let repository = |one: &Project| {
-        let is_remote = !one.key.starts_with('/');
-        one.key.rsplit('/').next().filter(|_| is_remote).map(str::to_owned)
-    };
-    if let Some(name) = own.and_then(repository)
-        && repository(project).is_some_and(|other| other == name)
-    {
-        return Ok(Some("has a remote of the same repository".to_owned()));
-    }
     let root = project.root.as_deref().map(|root| format!("{}/", root.trim_end_matches('/')));
     let is_theirs = |seen: &Observation| {
         let path = seen.file_path.as_deref().unwrap_or_default();
