@@ -24,6 +24,8 @@ pub(crate) struct PinParams {
 pub(crate) struct PinOutput {
     id: i64,
     is_pinned: bool,
+    /// Whether the call changed anything; false if the record was pinned, or unpinned, before.
+    changed: bool,
 }
 
 impl Op for PinObservation {
@@ -85,16 +87,21 @@ impl Op for UnpinObservation {
 
 fn set(cx: &Cx<'_>, id: i64, is_pinned: bool) -> Result<PinOutput, OpError> {
     cx.store.write(move |tx| {
-        if !observations::pin(tx, id, is_pinned)? {
-            return Err(OpError::not_found(format!("there is no #{id}"))
+        let changed = observations::pin(tx, id, is_pinned)?.ok_or_else(|| {
+            OpError::not_found(format!("there is no #{id}"))
                 .with("param", "id")
-                .hint("`rekindle search` and `rekindle recent` show the ids of records."));
-        }
-        Ok(PinOutput { id, is_pinned })
+                .hint("`rekindle search` and `rekindle recent` show the ids of records.")
+        })?;
+        Ok(PinOutput { id, is_pinned, changed })
     })
 }
 
 fn pretty(_: &Value, result: &Value) -> String {
-    let done = if result["is_pinned"] == true { "pinned" } else { "unpinned" };
-    format!("✔ {done} #{}", result["id"])
+    let id = &result["id"];
+    match (result["is_pinned"] == true, result["changed"] == true) {
+        (true, true) => format!("✔ pinned #{id}"),
+        (false, true) => format!("✔ unpinned #{id}"),
+        (true, false) => format!("#{id} was pinned already"),
+        (false, false) => format!("#{id} was not pinned"),
+    }
 }

@@ -167,15 +167,20 @@ pub fn mark(
     insert(tx, &new)
 }
 
-/// Pins or unpins an observation, a prompt or a session's summary; says whether there is one.
-pub fn pin(tx: &Tx<'_>, id: i64, pinned: bool) -> Result<bool, OpError> {
+/// Pins or unpins an observation, a prompt or a session's summary. Returns whether this changed it; `None` if there is no
+/// such record.
+pub fn pin(tx: &Tx<'_>, id: i64, pinned: bool) -> Result<Option<bool>, OpError> {
     for table in ["observations", "prompts", "sessions"] {
-        let update = format!("UPDATE {table} SET pinned = ?2 WHERE id = ?1");
+        let update = format!("UPDATE {table} SET pinned = ?2 WHERE id = ?1 AND pinned IS NOT ?2");
         if tx.sql(|db| db.prepare_cached(&update)?.execute(params![id, pinned]))? == 1 {
-            return Ok(true);
+            return Ok(Some(true));
+        }
+        let find = format!("SELECT 1 FROM {table} WHERE id = ?1");
+        if tx.sql(|db| db.prepare_cached(&find)?.exists([id]))? {
+            return Ok(Some(false));
         }
     }
-    Ok(false)
+    Ok(None)
 }
 
 /// Removes an observation, and its path if it was the last one about it.

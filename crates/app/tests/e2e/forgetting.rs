@@ -215,10 +215,10 @@ fn a_mark_is_made_in_the_session_of_the_agent_and_can_be_pinned() {
     let made = home.run(&["mark", "the cache lies", "--json"]).json();
     assert_eq!((&made["session_id"], &made["project"]), (&json!("s-1"), &json!("web")));
     let id = made["id"].to_string();
-    for _ in 0..2 {
-        assert_eq!(home.run(&["pin", &id]).ok(), format!("✔ pinned #{id}\n"));
-    }
+    assert_eq!(home.run(&["pin", &id]).ok(), format!("✔ pinned #{id}\n"));
+    assert_eq!(home.run(&["pin", &id]).ok(), format!("#{id} was pinned already\n"));
     assert_eq!(home.run(&["unpin", &id]).ok(), format!("✔ unpinned #{id}\n"));
+    assert_eq!(home.run(&["unpin", &id]).ok(), format!("#{id} was not pinned\n"));
     assert_eq!(home.run(&["pin", "99999"]).code, 1);
     let trace = home.run(&["trace", "s-1"]).ok();
     assert!(trace.contains("the cache lies"), "{trace}");

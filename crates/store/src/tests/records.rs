@@ -329,13 +329,13 @@ fn pins_hold_for_every_kind_of_record_and_can_be_taken_back() {
     let prompt = desk.says("remember this", None, 0);
     let run = desk.runs("make", 1);
     for id in [prompt, run] {
-        assert!(desk.write(move |tx| observations::pin(tx, id, true)));
-        assert!(desk.write(move |tx| observations::pin(tx, id, true)), "pinning twice is pinning");
-        assert!(desk.get(id).unwrap().is_pinned);
-        assert!(desk.write(move |tx| observations::pin(tx, id, false)));
-        assert!(!desk.get(id).unwrap().is_pinned);
+        for (pinned, changed) in [(true, true), (true, false), (false, true), (false, false)] {
+            let done = desk.write(move |tx| observations::pin(tx, id, pinned));
+            assert_eq!(done, Some(changed), "{pinned}");
+            assert_eq!(desk.get(id).unwrap().is_pinned, pinned);
+        }
     }
-    assert!(!desk.write(|tx| observations::pin(tx, 999, true)));
+    assert_eq!(desk.write(|tx| observations::pin(tx, 999, true)), None);
 }
 
 /// @briefing_forgotten

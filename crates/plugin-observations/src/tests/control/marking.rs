@@ -17,15 +17,15 @@ fn a_pin_holds_until_it_is_taken_back_and_twice_is_once() {
     world.command(S, HOUR, "make");
     for content in ["make", "what a question"] {
         let id = world.id(content);
-        for (op, pinned) in [
-            ("pin_observation", true),
-            ("pin_observation", true),
-            ("unpin_observation", false),
-            ("unpin_observation", false),
+        for (op, pinned, changed) in [
+            ("pin_observation", true, true),
+            ("pin_observation", true, false),
+            ("unpin_observation", false, true),
+            ("unpin_observation", false, false),
         ] {
             assert_eq!(
                 world.ask(op, json!({ "id": id })),
-                json!({ "id": id, "is_pinned": pinned })
+                json!({ "id": id, "is_pinned": pinned, "changed": changed })
             );
             let found = world.ask("get_observations", json!({ "ids": [id] }));
             assert_eq!(found["results"][0]["is_pinned"], pinned);
