@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 /// `RKDL`: marks a database as ours in SQLite's header.
 pub const APPLICATION_ID: i32 = 0x524b_444c;
+/// Where the application id begins in SQLite's header.
+pub const APPLICATION_ID_AT: u64 = 68;
 /// Length of SQLite's header in bytes.
 pub const HEADER_BYTES: usize = 100;
 

@@ -46,7 +46,10 @@ pub struct Setup {
 pub fn check_database(locations: &Locations) -> Result<(), OpError> {
     let checked = store::check_file(&locations.database, &locations.records());
     checked.map_err(|error| {
-        let refused = matches!(error, StoreError::Refused { .. } | StoreError::Occupied { .. });
+        let refused = matches!(
+            error,
+            StoreError::Refused { .. } | StoreError::LostId { .. } | StoreError::Occupied { .. }
+        );
         let error = OpError::from(error);
         // A wrong path is the caller's mistake: unlike other errors of the store, a retry cannot help.
         if refused { OpError { code: Code::Invalid, ..error }.with("param", "db") } else { error }

@@ -16,6 +16,7 @@ use crate::error::StoreError;
 use crate::files;
 use crate::known::KnownFiles;
 use crate::leftovers::is_repair_unfinished;
+use crate::lost_id;
 use crate::recover;
 
 /// Grows with each change of the schema that an older build could not live with.
@@ -95,6 +96,11 @@ pub(crate) fn refuse_foreign(path: &Path, known: &KnownFiles) -> Result<(), Stor
 pub(crate) fn refuse_foreign_head(path: &Path, known: &KnownFiles) -> Result<(), StoreError> {
     match head(path)? {
         FileHead::Empty => Ok(()),
+        FileHead::Database { application_id, .. }
+            if application_id != APPLICATION_ID && lost_id::is_ours(path, known) =>
+        {
+            Err(StoreError::LostId { path: path.display().to_string() })
+        }
         FileHead::Database { application_id, schema_version } => {
             refuse(path, application_id, schema_version)
         }

@@ -12,6 +12,9 @@ pub enum StoreError {
     /// The file at the path is not a database of ours.
     #[error("{path} {why}")]
     Refused { path: String, why: String },
+    /// The file has our tables and was opened before, but its header has another application id.
+    #[error("{path} is a database of rekindle whose header lost the application id")]
+    LostId { path: String },
     /// A file beside the database has a name that we need, and is not ours.
     #[error("{path} {why}")]
     Occupied { path: String, why: String },
@@ -36,6 +39,9 @@ impl From<StoreError> for OpError {
             StoreError::NewerSchema { .. } => "Use the newer rekindle that wrote it.",
             StoreError::Refused { .. } => {
                 "Nothing was changed: only a new or empty file and a database of rekindle are opened. Name another one with --db, NMEM_DB or REKINDLE_HOME; if this was your database, move it away and `rekindle restore` a backup."
+            }
+            StoreError::LostId { .. } => {
+                "Nothing was changed. If this is your database, `rekindle doctor --fix` copies it and writes the id again."
             }
             StoreError::Occupied { .. } => {
                 "Nothing was changed. The name belongs to the database beside it: move the file away, or name another database with --db, NMEM_DB or REKINDLE_HOME."

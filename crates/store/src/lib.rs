@@ -34,6 +34,7 @@ mod known;
 mod late;
 mod leftovers;
 pub mod literal;
+pub mod lost_id;
 mod memo;
 mod mover;
 mod notices;

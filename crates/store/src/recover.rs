@@ -110,7 +110,8 @@ pub(crate) fn set_aside(
     Ok(())
 }
 
-fn unused_name(path: &Path, now: i64) -> PathBuf {
+/// A name beside a damaged database for it or a copy of it, with the time.
+pub(crate) fn unused_name(path: &Path, now: i64) -> PathBuf {
     let first = files::beside(path, &format!(".corrupt-{}", time::file_stamp(now)));
     let mut name = first.clone();
     let mut number = 2_u32;
@@ -121,7 +122,8 @@ fn unused_name(path: &Path, now: i64) -> PathBuf {
     name
 }
 
-fn copy_private(from: &Path, to: &Path) -> io::Result<()> {
+/// Copies a file to a new one that only the user may read.
+pub(crate) fn copy_private(from: &Path, to: &Path) -> io::Result<()> {
     io::copy(&mut fs::File::open(from)?, &mut files::create_private(to)?)?;
     Ok(())
 }

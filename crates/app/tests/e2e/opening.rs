@@ -2,7 +2,7 @@
 //! on a pipe.
 
 use std::fs::Permissions;
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
+use std::os::unix::fs::{FileExt as _, MetadataExt as _, PermissionsExt as _, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -57,10 +57,11 @@ fn refused_everywhere(home: &Home, file: &Path, words: &str) {
     let before = listing(&home.path("docs"));
     let named = file.to_str().unwrap();
     let copy = home.path("copy.db");
-    let commands: [&[&str]; 13] = [
+    let commands: [&[&str]; 14] = [
         &["recent"],
         &["search", "zebrafish"],
         &["status"],
+        &["stop"],
         &["serve"],
         &["serve", "--http"],
         &["serve", "--daemon"],
@@ -349,6 +350,51 @@ fn a_pipe_in_place_of_the_settings_is_reported() {
     let run = home.run(&["recent"]);
     assert_eq!(run.code, 1, "{run:?}");
     assert!(run.stderr.contains("config.toml: it is a pipe, not a regular file"), "{run:?}");
+}
+
+/// @a_lost_application_id_is_restored
+#[test]
+fn a_database_that_lost_its_application_id_is_refused_and_repaired_by_the_doctor() {
+    let home = plain_home();
+    let database = home.path("docs/a.db");
+    let named = database.to_str().unwrap();
+    home.run(&["hint", "set", "web", "build", "make", "--ttl", "forever", "--db", named]).ok();
+    for id in [[0; 4], *b"XKDL"] {
+        let file = std::fs::File::options().write(true).open(&database).unwrap();
+        file.write_all_at(&id, 68).unwrap();
+        let damaged = std::fs::read(&database).unwrap();
+        let before = listing(&home.path("docs"));
+        for command in ["recent", "status", "stop", "serve", "doctor"] {
+            let run = home.run(&[command, "--db", named]);
+            refused(&run, &database, "is a database of rekindle", &[command]);
+            assert!(format!("{run:?}").contains("`rekindle doctor --fix`"), "{command}: {run:?}");
+            assert_eq!(listing(&home.path("docs")), before, "{command}");
+        }
+        let fixed = home.run(&["doctor", "--fix", "--db", named]).stdout;
+        assert!(fixed.contains("mended: wrote the application id"), "{fixed}");
+        assert_eq!(home.run(&["hint", "get", "web", "build", "--db", named]).code, 0);
+        assert!(sqlite::is_sound(&database));
+        let copies = listing(&home.path("docs")).into_iter();
+        let mut copies = copies.filter(|(path, ..)| path.to_str().unwrap().contains(".corrupt-"));
+        assert!(copies.any(|(_, mode, bytes)| mode & 0o777 == 0o600 && bytes == damaged));
+    }
+}
+
+/// @a_lost_application_id_is_restored
+#[test]
+fn a_database_of_another_application_written_over_ours_is_not_repaired() {
+    let home = plain_home();
+    let (database, theirs) = (home.path("docs/a.db"), home.path("theirs.db"));
+    let named = database.to_str().unwrap();
+    home.run(&["hint", "set", "web", "build", "make", "--ttl", "forever", "--db", named]).ok();
+    for suffix in ["-wal", "-shm"] {
+        let _ = std::fs::remove_file(home.path(&format!("docs/a.db{suffix}")));
+    }
+    sqlite::open(&theirs)
+        .execute_batch("CREATE TABLE observations (a); CREATE TABLE sessions (a)")
+        .unwrap();
+    std::fs::write(&database, std::fs::read(&theirs).unwrap()).unwrap();
+    refused_everywhere(&home, &database, "is a database of another application");
 }
 
 /// @a_damaged_database_is_set_aside

@@ -77,9 +77,25 @@ fn close_settings(world: &World, mended: &mut Mended) {
 pub(super) fn mend(world: &mut World, daemon: &Seen, waited: &Waiting, mended: &mut Mended) {
     if !daemon.runs {
         clear(world, mended);
+        restore_id(world, mended);
     }
     complete(world, mended);
     take_in(world, daemon, waited, mended);
+}
+
+/// Writes the application id into a database whose header lost it.
+fn restore_id(world: &World, mended: &mut Mended) {
+    let locations = &world.locations;
+    let (database, now) = (&locations.database, client::clock::now_ms());
+    match store::lost_id::restore(database, &locations.records(), now) {
+        Ok(None) => {}
+        Ok(Some(copy)) => mended.fixed.push(format!(
+            "wrote the application id into {}; {} is a copy from before",
+            database.display(),
+            copy.display()
+        )),
+        Err(error) => mended.failed.push(format!("cannot repair the database: {error}")),
+    }
 }
 
 /// Removes what a daemon left that ended without saying goodbye.
