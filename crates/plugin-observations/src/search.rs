@@ -474,12 +474,14 @@ impl SearchParams {
             && !first.is_empty()
             && !hits.is_answered(rx, query, &first)?;
         if self.diverse && self.order_by == OrderBy::Best {
-            ranked = refine::fold(rx, ranked)?;
+            ranked = refine::fold(rx, ranked, |_| true)?;
             let is_question = hits.query.form == Form::AnyTerm && asks(query);
             if is_question {
                 ranked = turns::by_turns(rx, filter, (&hits, &self.query), ranked)?;
                 // Answers and commits of turns that were not among the hits may say the same, too.
-                ranked = refine::fold(rx, ranked)?;
+                ranked = refine::fold(rx, ranked, |kind| {
+                    matches!(kind, ObsType::Answer | ObsType::GitCommit)
+                })?;
             }
             ranked = refine::refine(rx, ranked)?;
             // An answer that was found by its question may be among the others.

@@ -71,7 +71,11 @@ pub fn stem(word: &str) -> String {
 /// Applies the first rule whose suffix stands behind at least one other letter, if what stands
 /// before it allows.
 fn replace(word: &mut String, rules: &[Rule], allowed: impl Fn(&str) -> bool) {
+    let last = word.bytes().last();
     for (suffix, instead) in rules {
+        if suffix.bytes().last() != last {
+            continue;
+        }
         let Some(head) = word.strip_suffix(suffix).filter(|head| !head.is_empty()) else {
             continue;
         };
@@ -114,8 +118,10 @@ fn drop_ed_and_ing(word: &mut String) {
 
 fn drop_last_suffix(word: &mut String) {
     // The longest suffix counts: `ement` before `ment` before `ent`.
+    let last = word.bytes().last();
     let longest = LAST_SUFFIXES
         .iter()
+        .filter(|suffix| suffix.bytes().last() == last)
         .filter(|suffix| word.len() > suffix.len() && word.ends_with(**suffix))
         .max_by_key(|suffix| suffix.len());
     let Some(head) = longest.and_then(|suffix| word.strip_suffix(suffix)) else { return };

@@ -220,6 +220,12 @@ pub fn fold(word: &str) -> String {
     kept.flat_map(char::to_lowercase).map(plain).collect()
 }
 
+/// The first byte of a word after [`fold`], where that can be told without folding it. The stem of a word
+/// begins with it, too.
+pub fn first_byte(word: &str) -> Option<u8> {
+    word.bytes().next().filter(u8::is_ascii).map(|byte| byte.to_ascii_lowercase())
+}
+
 /// The parts of a compound identifier such as `getUserName`, `HTTPServer` or `utf8`, in the word's
 /// own case and with the byte where each begins; none for other words. Parts of one character and
 /// stop words are left out.

@@ -45,9 +45,21 @@ impl Note {
 }
 
 /// Makes hits that say the same one, with a count and the newest of their ids, at the place of the first.
-pub(super) fn fold(rx: &Rx<'_>, ranked: Vec<Ranked>) -> Result<Vec<Ranked>, OpError> {
-    let hits: Vec<Hit> = ranked.iter().map(|one| one.hit).collect();
-    let first = search::same_texts(rx, &hits)?;
+/// Only hits of these kinds are compared.
+pub(super) fn fold(
+    rx: &Rx<'_>,
+    ranked: Vec<Ranked>,
+    is_compared: impl Fn(ObsType) -> bool,
+) -> Result<Vec<Ranked>, OpError> {
+    let compared = ranked.iter().enumerate().filter(|(_, one)| is_compared(one.hit.kind));
+    let (compared, hits): (Vec<usize>, Vec<Hit>) =
+        compared.map(|(place, one)| (place, one.hit)).unzip();
+    let mut first: Vec<usize> = (0..ranked.len()).collect();
+    for (place, of) in compared.iter().zip(search::same_texts(rx, &hits)?) {
+        if let (Some(first), Some(of)) = (first.get_mut(*place), compared.get(of)) {
+            *first = *of;
+        }
+    }
     let mut folded: Vec<Ranked> = Vec::with_capacity(ranked.len());
     let mut places: HashMap<usize, usize> = HashMap::new();
     for (place, (one, of)) in ranked.into_iter().zip(first).enumerate() {

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use model::observation::{ObsType, Observation};
 use model::{OpError, limits};
-use store::search::{self, Filter, Hits, TermSet};
+use store::search::{self, Filter, Hit, Hits, TermSet};
 use store::{Rx, observations, prompts};
 
 use super::refine::{self, Note};
@@ -21,6 +21,8 @@ const OWN_WORDS: f64 = 0.1;
 /// An answer counts as the best hit of its turn and a little more, a commit as a part of it.
 const ANSWER_OF_BEST: f64 = 1.05;
 const COMMIT_OF_BEST: f64 = 0.65;
+/// The best turns whose answer and commit take part; each costs a few reads.
+const OUTCOME_TURNS: usize = 12;
 /// An answer of fewer characters seldom says more than that something is done.
 const SHORT_ANSWER_CHARS: usize = 200;
 const SHORT_ANSWER: f64 = 0.7;
@@ -152,9 +154,9 @@ pub(super) fn by_turns(
             turn.hits.push(Weighed { ranked: one, score, terms });
         }
     }
-    for turn in &mut turns {
-        outcomes(rx, filter, hits, turn, &mut behind)?;
-    }
+    turns.sort_by(|a, b| b.best.total_cmp(&a.best));
+    let best = turns.len().min(OUTCOME_TURNS);
+    add_outcomes(rx, filter, hits, turns.split_at_mut(best).0, &mut behind)?;
     let mut first = in_order(hits, turns);
     first.extend(behind);
     Ok(first)
@@ -168,51 +170,80 @@ fn turn_of(record: &Observation) -> Option<i64> {
     }
 }
 
-/// Adds the answer and the last commit of a turn to its hits, unless they are among them, and lets them
-/// count for what the turn is about. So does the prompt.
-fn outcomes(
+/// Adds the answers and the last commits of these turns to their hits, unless they are among them, and lets
+/// them count for what the turn is about. So do the prompts.
+fn add_outcomes(
     rx: &Rx<'_>,
     filter: &Filter<'_>,
     hits: &Hits,
-    turn: &mut Turn,
+    turns: &mut [Turn],
     behind: &mut Vec<Ranked>,
 ) -> Result<(), OpError> {
-    let id = turn.id;
-    let asked = hits.terms_of(rx, id)?;
-    turn.terms = turn.terms.or(asked);
-    let prompt = observations::one(rx, id)?;
-    let asks = prompt.is_some_and(|prompt| text::decisions::asks(&prompt.content));
-    let answer = prompts::answer_to(rx, id)?.map(|answer| (answer, Note::Answers(id)));
-    let commit = prompts::commit_of(rx, id)?.map(|commit| (commit, Note::CameOf(id)));
-    for (outcome, note) in answer.into_iter().chain(commit) {
-        let mut score = turn.best * COMMIT_OF_BEST;
-        let mut terms = hits.terms_of(rx, outcome)?;
-        if let Note::Answers(_) = note {
-            let said = observations::one(rx, outcome)?;
-            // A short answer to a question is still an answer; after a task it only says that it is done.
-            let brevity = said.filter(|_| !asks).map_or(1.0, |said| brevity(&said.content));
-            score = turn.best * ANSWER_OF_BEST * brevity;
-            // It is about the words of the question that it answers.
-            terms = if asks { terms.or(asked) } else { terms };
+    let mut outcomes: Vec<Vec<(i64, Note)>> = Vec::with_capacity(turns.len());
+    for turn in turns.iter() {
+        let answer = prompts::answer_to(rx, turn.id)?.map(|id| (id, Note::Answers(turn.id)));
+        let commit = prompts::commit_of(rx, turn.id)?.map(|id| (id, Note::CameOf(turn.id)));
+        outcomes.push(answer.into_iter().chain(commit).collect());
+    }
+    let is_hit =
+        |id: i64| turns.iter().flat_map(|turn| &turn.hits).any(|one| one.ranked.hit.id == id);
+    let missing: Vec<i64> =
+        outcomes.iter().flatten().map(|(id, _)| *id).filter(|id| !is_hit(*id)).collect();
+    let mut found = search::admitted(rx, filter, &missing)?;
+    // A hit that was found further behind keeps its score.
+    behind.retain(|one| match found.get_mut(&one.hit.id) {
+        Some(hit) => {
+            *hit = one.hit;
+            false
         }
-        if let Some(known) = turn.hits.iter_mut().find(|one| one.ranked.hit.id == outcome) {
+        None => true,
+    });
+    for (turn, outcomes) in turns.iter_mut().zip(outcomes) {
+        let asked = hits.terms_of(rx, turn.id)?;
+        turn.terms = turn.terms.or(asked);
+        let prompt = observations::one(rx, turn.id)?;
+        let asks = prompt.is_some_and(|prompt| text::decisions::asks(&prompt.content));
+        for (id, note) in outcomes {
+            let terms = hits.terms_of(rx, id)?;
+            let outcome = match note {
+                Note::Answers(_) => {
+                    let said = observations::one(rx, id)?;
+                    // A short answer to a question is still an answer; after a task it only says that it is done.
+                    let brevity = said.filter(|_| !asks).map_or(1.0, |said| brevity(&said.content));
+                    // It is about the words of the question that it answers.
+                    let terms = if asks { terms.or(asked) } else { terms };
+                    TurnOutcome { id, note, score: turn.best * ANSWER_OF_BEST * brevity, terms }
+                }
+                _ => TurnOutcome { id, note, score: turn.best * COMMIT_OF_BEST, terms },
+            };
+            turn.add(outcome, found.remove(&id));
+        }
+    }
+    Ok(())
+}
+
+/// The answer or the last commit of a turn, and what it counts.
+struct TurnOutcome {
+    id: i64,
+    note: Note,
+    score: f64,
+    terms: TermSet,
+}
+
+impl Turn {
+    /// Adds an outcome to the hits; `hit` is given where it is not yet among them and the filter admits it.
+    fn add(&mut self, outcome: TurnOutcome, hit: Option<Hit>) {
+        let TurnOutcome { id, note, score, terms } = outcome;
+        if let Some(known) = self.hits.iter_mut().find(|one| one.ranked.hit.id == id) {
             known.score = known.score.max(score);
             known.terms = terms;
             known.ranked.note = known.ranked.note.or(Some(note));
-            continue;
+        } else if let (Some(beside), Some(hit)) = (self.hits.first().map(|one| one.ranked), hit) {
+            self.terms = self.terms.or(terms);
+            let ranked = Ranked { hit, note: Some(note), count: 1, named: Named::No, ..beside };
+            self.hits.push(Weighed { ranked, score, terms });
         }
-        let Some(beside) = turn.hits.first().map(|one| one.ranked) else { continue };
-        let listed = behind.iter().position(|one| one.hit.id == outcome);
-        let found = match listed.map(|place| behind.remove(place).hit) {
-            Some(hit) => Some(hit),
-            None => search::admitted(rx, filter, &[outcome])?.pop(),
-        };
-        let Some(hit) = found else { continue };
-        turn.terms = turn.terms.or(terms);
-        let ranked = Ranked { hit, note: Some(note), count: 1, named: Named::No, ..beside };
-        turn.hits.push(Weighed { ranked, score, terms });
     }
-    Ok(())
 }
 
 /// All hits of the turns, the best first.

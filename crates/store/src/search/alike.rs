@@ -1,5 +1,6 @@
 //! How far two texts say the same.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use meaning::Vector;
@@ -51,20 +52,26 @@ pub(super) struct Said<'t> {
     /// The words of its beginning, and these and their parts.
     words: HashSet<String>,
     stems: HashSet<String>,
-    beginning: &'t str,
-    rest: &'t str,
+    text: Cow<'t, str>,
+    /// The byte at which the beginning ends.
+    beginning: usize,
 }
 
 impl<'t> Said<'t> {
     pub(super) fn of(text: &'t str) -> Said<'t> {
-        let beginning = head(text, limits::SIMILAR_TEXT_CHARS);
+        let said = Said::without_vector(Cow::Borrowed(text));
+        Said { vector: Vector::of(said.beginning()), ..said }
+    }
+
+    /// For texts that are known to be near in meaning.
+    pub(super) fn without_vector(text: Cow<'t, str>) -> Said<'t> {
+        let beginning = head(&text, limits::SIMILAR_TEXT_CHARS);
         let hidden = words::hidden_words(beginning);
         let words: HashSet<String> =
             words::words(beginning).map(|(_, word)| stemmed(word)).collect();
         let mut stems = words.clone();
         stems.extend(words::words(&hidden).map(|(_, part)| stemmed(part)));
-        let rest = text.get(beginning.len()..).unwrap_or_default();
-        Said { vector: Vector::of(beginning), words, stems, beginning, rest }
+        Said { vector: None, words, stems, beginning: beginning.len(), text }
     }
 
     pub(super) fn alike(&self, other: &Said<'_>) -> Alike {
@@ -72,16 +79,34 @@ impl<'t> Said<'t> {
             (Some(own), Some(other)) => meaning::cosine(own, other).max(0.0),
             _ => 0.0,
         };
-        // Parts tell what `get_user` and `get user` have in common, but only the one of `SQLite` and `sqlite`
-        // has any.
-        let overlap = shared(&self.words, &other.words).max(shared(&self.stems, &other.stems));
-        let alike = Alike { meaning: meaning.into(), overlap, in_order: false };
+        let alike =
+            Alike { meaning: meaning.into(), overlap: self.overlap(other), in_order: false };
         Alike { in_order: alike.is_near() && self.is_in_order_of(other), ..alike }
     }
 
+    /// Whether one of two texts that are near in meaning is not worth keeping beside the other.
+    pub(super) fn repeats(&self, other: &Said<'_>) -> bool {
+        self.text == other.text
+            || (self.overlap(other) >= DUPLICATE_OVERLAP && self.is_in_order_of(other))
+    }
+
+    /// Parts tell what `get_user` and `get user` have in common, but only the one of `SQLite` and `sqlite`
+    /// has any.
+    fn overlap(&self, other: &Said<'_>) -> f64 {
+        shared(&self.words, &other.words).max(shared(&self.stems, &other.stems))
+    }
+
     fn is_in_order_of(&self, other: &Said<'_>) -> bool {
-        in_order(&sequence(self.beginning), &sequence(other.beginning))
-            && folded(self.rest).eq(folded(other.rest))
+        in_order(&sequence(self.beginning()), &sequence(other.beginning()))
+            && folded(self.rest()).eq(folded(other.rest()))
+    }
+
+    fn beginning(&self) -> &str {
+        self.text.get(..self.beginning).unwrap_or_default()
+    }
+
+    fn rest(&self) -> &str {
+        self.text.get(self.beginning..).unwrap_or_default()
     }
 }
 

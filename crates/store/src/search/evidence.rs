@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use model::{OpError, limits};
 use text::query::{Form, Query};
-use text::terms::{self, Terms};
+use text::terms;
 use text::words;
 
 use super::any_term::Word;
@@ -39,6 +39,11 @@ pub struct Evidence {
 pub struct TermSet(u64);
 
 impl TermSet {
+    /// The term at this place of the query.
+    fn of(place: usize) -> TermSet {
+        TermSet(if place < u64::BITS as usize { 1 << place } else { 0 })
+    }
+
     pub fn or(self, other: TermSet) -> TermSet {
         TermSet(self.0 | other.0)
     }
@@ -74,10 +79,21 @@ impl Evidence {
     /// The terms of the query that a text has, by their place in the query.
     pub fn terms_in(&self, text: &str) -> TermSet {
         let text = alike::head(text, limits::EVIDENCE_CHARS);
-        let own = Terms::of(text, &words::hidden_words(text)).twice;
-        let terms = self.weights.iter().take(u64::BITS as usize).enumerate();
-        let has = terms.filter(|(_, (term, _))| own.contains_key(term));
-        TermSet(has.fold(0, |bits, (place, _)| bits | 1 << place))
+        let hidden = words::hidden_words(text);
+        let parts = hidden.split(' ').filter(|part| !part.is_empty());
+        let mut found = TermSet::default();
+        for word in words::words(text).map(|(_, word)| word).chain(parts) {
+            // Most words begin otherwise than the terms, and need no stem.
+            let begins_alike =
+                |byte: u8| self.weights.iter().any(|(term, _)| term.bytes().next() == Some(byte));
+            if words::first_byte(word).is_none_or(begins_alike)
+                && let Some(term) = terms::term(word)
+            {
+                let place = self.weights.iter().position(|(known, _)| *known == term);
+                found = found.or(place.map_or_else(TermSet::default, TermSet::of));
+            }
+        }
+        found
     }
 
     /// The share of the weights that these terms have.

@@ -1,12 +1,15 @@
 //! Which hits say the same, and how near two of them are to each other.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use model::{OpError, limits};
 
-use super::alike::Alike;
-use super::{Conditions, Filter, Hit};
+use super::alike::Said;
+use super::filter::{self, Conditions};
+use super::{Filter, Hit};
 use crate::catalogue::Passages;
+use crate::cells::Cells as _;
 use crate::passages;
 use crate::tx::Rx;
 
@@ -21,7 +24,7 @@ pub fn same_texts(rx: &Rx<'_>, hits: &[Hit]) -> Result<Vec<usize>, OpError> {
     let mut first: Vec<usize> = (0..hits.len()).collect();
     // The places of those that say the same as no earlier hit.
     let mut leaders: HashMap<(i64, &str), Vec<usize>> = HashMap::new();
-    let mut texts: HashMap<i64, String> = HashMap::new();
+    let mut texts: HashMap<i64, Said<'_>> = HashMap::new();
     for (place, hit) in hits.iter().enumerate() {
         let leaders = leaders.entry((hit.project, hit.kind.word())).or_default();
         let mut same = None;
@@ -32,11 +35,12 @@ pub fn same_texts(rx: &Rx<'_>, hits: &[Hit]) -> Result<Vec<usize>, OpError> {
             };
             for id in [other.id, hit.id] {
                 if !texts.contains_key(&id) && texts.len() < limits::FOLDED_READ_MAX {
-                    texts.insert(id, passages::text(rx, id)?.unwrap_or_default());
+                    let text = passages::text(rx, id)?.unwrap_or_default();
+                    texts.insert(id, Said::without_vector(Cow::Owned(text)));
                 }
             }
             if let (Some(a), Some(b)) = (texts.get(&other.id), texts.get(&hit.id))
-                && (a == b || Alike::of(a, b).is_duplicate())
+                && a.repeats(b)
             {
                 same = Some(*leader);
                 break;
@@ -80,9 +84,30 @@ pub fn cosine(rx: &Rx<'_>, a: &Hit, b: &Hit) -> Result<f64, OpError> {
     Ok(between(&*rx.passages()?, a.passage, b.passage).unwrap_or_default())
 }
 
-/// Those of these records that the filter lets through, without a score.
-pub fn admitted(rx: &Rx<'_>, filter: &Filter<'_>, ids: &[i64]) -> Result<Vec<Hit>, OpError> {
+/// The first passage of each of these documents.
+const FIRST_PASSAGES: &str = "SELECT doc, min(id) FROM passages \
+     WHERE doc IN (SELECT value FROM json_each(?1)) GROUP BY doc";
+
+/// Those of these records that the filter lets through, by id, without a score and with their first passage.
+pub fn admitted(
+    rx: &Rx<'_>,
+    filter: &Filter<'_>,
+    ids: &[i64],
+) -> Result<HashMap<i64, Hit>, OpError> {
+    if ids.is_empty() {
+        return Ok(HashMap::new());
+    }
     let conditions = Conditions::of(rx, filter)?;
-    let found = conditions.documents(rx, ids.iter().copied())?;
-    Ok(ids.iter().filter_map(|id| found.get(id).copied()).collect())
+    let mut found = conditions.documents(rx, ids.iter().copied())?;
+    let ids = filter::list(ids.iter().copied());
+    let passages: Vec<(i64, usize)> = rx.sql(|db| {
+        let mut select = db.prepare_cached(FIRST_PASSAGES)?;
+        select.query_map([ids], |row| Ok((row.cell(0)?, row.cell(1)?)))?.collect()
+    })?;
+    for (doc, passage) in passages {
+        if let Some(hit) = found.get_mut(&doc) {
+            hit.passage = passage;
+        }
+    }
+    Ok(found)
 }

@@ -36,6 +36,14 @@ impl Looks {
 
     /// Which of the query's words this one is.
     fn find(&self, word: &str) -> Option<usize> {
+        // Most words of a text begin otherwise than those of the query, and need no stem.
+        let begins_alike = |byte: u8| {
+            let beginnings = self.beginnings.iter().map(|(beginning, _)| beginning);
+            self.whole.keys().chain(beginnings).any(|known| known.bytes().next() == Some(byte))
+        };
+        if words::first_byte(word).is_some_and(|byte| !begins_alike(byte)) {
+            return None;
+        }
         let folded = words::fold(word);
         let begins = |(beginning, _): &&(String, usize)| folded.starts_with(beginning.as_str());
         let beginning = || self.beginnings.iter().find(begins).map(|(_, at)| *at);

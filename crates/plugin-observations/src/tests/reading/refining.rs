@@ -82,6 +82,23 @@ fn an_answer_is_listed_before_its_question_even_with_none_of_the_words() {
     assert_eq!(world.found(only).len(), 1, "filters hold for answers too");
 }
 
+/// @search_folds
+#[test]
+fn equal_answers_to_several_questions_are_one_hit() {
+    let world = World::new();
+    let text =
+        "The buffer was flushed before its last chunk had arrived; now it waits for the end.";
+    for (number, place) in ["lists", "tables", "quotes"].into_iter().enumerate() {
+        let session = format!("s-{number}");
+        let ago = DAY * (1 + i64::try_from(number).unwrap());
+        let question = format!("why does the parser lose zebra tokens inside {place}?");
+        world.prompt((&session, WEB), ago, &question);
+        answer(&world, (&session, WEB), ago - HOUR, text);
+    }
+    let found = world.found(json!({ "query": "why does the parser lose zebra tokens" }));
+    assert_eq!(found.iter().filter(|one| one.starts_with("The buffer")).count(), 1, "{found:?}");
+}
+
 /// @search_answers_first
 #[test]
 fn a_prompt_of_the_callers_own_session_is_no_hit() {
