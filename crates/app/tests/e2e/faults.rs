@@ -243,15 +243,13 @@ fn a_database_of_another_application_is_refused_and_not_touched() {
     refused(&home, "database of another application");
 }
 
-/// @a_read_only_database_is_unavailable
+/// @only_databases_are_opened
 #[test]
-fn a_database_on_a_read_only_place_is_unavailable() {
+fn while_directories_have_the_names_of_its_files_a_database_is_refused_and_events_wait() {
     let home = home();
     home.run(&["hint", "set", "web", "build", "make", "--ttl", "forever"]).ok();
     // What the log holds goes into the database.
     home.daemon().end_by("TERM");
-    // Root ignores modes, so the journal's name is taken by a folder: SQLite cannot write beside
-    // the database either way.
     for suffix in ["-wal", "-shm"] {
         let sidecar = home.path(&format!("data/rekindle.db{suffix}"));
         let _ = std::fs::remove_file(&sidecar);
@@ -259,7 +257,8 @@ fn a_database_on_a_read_only_place_is_unavailable() {
     }
     let run = home.run(&["hint", "set", "web", "build", "again", "--json"]);
     assert_eq!(run.code, 1, "{run:?}");
-    assert_eq!(run.json()["error"]["code"], 50301, "{run:?}");
+    assert_eq!(run.json()["error"]["code"], 40001, "{run:?}");
+    assert!(run.stdout.contains("is a directory"), "{run:?}");
     hook(&home);
     home.hook("SessionStart", &json!({ "session_id": "s-1" }));
     assert_eq!(spooled(&home), 2);
