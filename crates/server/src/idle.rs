@@ -28,7 +28,7 @@ pub(crate) async fn watch(shared: Arc<Shared>, lock: Arc<Lock>, mut door: Door) 
         }
         connections.borrow_and_update();
         let needed = *stdio.borrow_and_update()
-            || shared.is_needed()
+            || shared.others() > 0
             || shared.stays.load(Ordering::Relaxed);
         let pause = if needed {
             alone_since = None;

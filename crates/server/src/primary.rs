@@ -122,15 +122,6 @@ impl Shared {
     pub(crate) fn others(&self) -> usize {
         self.connections.open() + self.runtime.live_sessions()
     }
-
-    /// Whether the daemon has clients besides its own on stdin. A stdio server belongs to that one: the next hook of an
-    /// open session starts a daemon, so the session does not keep the server.
-    pub(crate) fn is_needed(&self) -> bool {
-        match self.options.mode {
-            Mode::Stdio => self.connections.open() > 0,
-            _ => self.others() > 0,
-        }
-    }
 }
 
 impl Host for Shared {

@@ -42,21 +42,6 @@ fn a_stdio_server_that_holds_nothing_leaves_with_its_client() {
     leaves_with_its_client(&home, &mut server);
 }
 
-/// @a_lonely_stdio_server_leaves
-#[test]
-fn a_stdio_server_leaves_with_its_client_although_a_session_is_open() {
-    let home = home();
-    let mut server = home.serve();
-    server.initialize("2025-06-18");
-    let prompt = json!({ "session_id": "s-1", "cwd": "/srv/app", "prompt": "go on" });
-    // The hook of a slow machine spools its event, which opens no session yet.
-    wait_until("the session is open", || {
-        home.hook("UserPromptSubmit", &prompt);
-        (home.run(&["status", "--json"]).json()["sessions"] == 1).then_some(())
-    });
-    leaves_with_its_client(&home, &mut server);
-}
-
 /// @a_primary_stays_for_its_proxies
 #[test]
 fn a_primary_whose_own_client_left_serves_the_others_until_they_leave() {
