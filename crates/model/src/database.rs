@@ -154,14 +154,17 @@ fn is_journal(head: &[u8]) -> bool {
     head.starts_with(&JOURNAL_MAGIC) || head.starts_with(&[0; JOURNAL_MAGIC.len()])
 }
 
-/// The content of the lock file: the runtime directory of the daemon, and its pid.
+/// The content of the lock file: the runtime directory of the daemon, and its pid. All pids take the same room, so
+/// that a process that reads while another one writes never gets two texts one after the other.
 pub fn lock_text(runtime_dir: &Path, pid: u32) -> String {
     let dir = runtime_dir.display().to_string().replace(char::is_control, "?");
-    format!("{dir} (pid {pid})\n")
+    let pid = format!("{pid})");
+    format!("{dir} (pid {pid:<11}\n")
 }
 
 fn is_lock(head: &[u8]) -> bool {
-    let text = head.strip_suffix(b")\n").and_then(|line| std::str::from_utf8(line).ok());
+    let text = head.strip_suffix(b"\n").and_then(|line| std::str::from_utf8(line).ok());
+    let text = text.and_then(|line| line.trim_end_matches(' ').strip_suffix(')'));
     let holder = text.filter(|text| text.starts_with('/') && !text.contains(char::is_control));
     let pid = holder.and_then(|holder| holder.rsplit_once(" (pid "));
     pid.is_some_and(|(_, pid)| pid.parse::<u32>().is_ok())
@@ -184,6 +187,16 @@ mod tests {
         }
         let lock = lock_text(Path::new("/run/user/7/a\nb"), 4711);
         assert_eq!(Companion::Lock.check(lock.as_bytes(), true), Ok(()));
+    }
+
+    #[test]
+    fn lock_files_of_all_processes_of_a_runtime_directory_are_equally_long() {
+        let of = |pid: u32| lock_text(Path::new("/run/user/7"), pid);
+        assert_eq!(of(4711).trim_end(), "/run/user/7 (pid 4711)");
+        for pid in [1, 4711, u32::MAX] {
+            assert_eq!(of(pid).len(), of(1).len());
+            assert_eq!(Companion::Lock.check(of(pid).as_bytes(), true), Ok(()), "{pid}");
+        }
     }
 
     #[test]
