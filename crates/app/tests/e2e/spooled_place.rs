@@ -210,10 +210,13 @@ fn a_pause_does_not_end_while_its_note_stays() {
         assert_eq!(refused.code, 1, "{refused:?}");
         assert!(refused.stderr.contains("rekindle.db-paused cannot be removed"), "{refused:?}");
     }
-    // What is no file says nothing.
     let note = data.join("rekindle.db-paused");
     fs::remove_file(&note).unwrap();
     fs::create_dir_all(note.join("x")).unwrap();
+    let refused = home.run(&["pause", "off"]);
+    assert_eq!(refused.code, 1, "{refused:?}");
+    assert!(refused.stderr.contains("rekindle.db-paused is a directory"), "{refused:?}");
+    fs::remove_dir_all(&note).unwrap();
     home.run(&["pause", "off"]).ok();
     runs(&home, "s-1", &app, "echo heron");
     assert_eq!(recent(&home), ["echo heron"]);
