@@ -514,7 +514,7 @@ pub const SEARCH_SPREAD_MAX: usize = 2_000;
 /// answers before questions, a newer decision before the one it replaces.
 pub const SEARCH_READ: usize = 40;
 /// Hits that are shown where none is likely to be what was asked for.
-pub const SEARCH_SIMILAR_MAX: usize = 5;
+pub const SEARCH_SIMILAR_MAX: usize = 10;
 /// First hits of which one has to be likely what was asked for, and characters of each that are read.
 pub const EVIDENCE_HITS: usize = 10;
 pub const EVIDENCE_CHARS: usize = 20_000;
