@@ -82,8 +82,8 @@ fn command(db: Option<&Path>, flags: &[OsString]) -> io::Result<Command> {
     Ok(command)
 }
 
-/// Starts a daemon in the background and waits until one accepts connections. What it says when it
-/// cannot start comes back as the error. Returns the pid of the started process, which is not the daemon's if another
+/// Starts a daemon in the background and waits until one accepts connections. If it cannot
+/// start, its own message is the error. Returns the pid of the started process, which is not the daemon's if another
 /// process started one at the same time.
 pub fn start_and_wait(
     locations: &Locations,

@@ -59,7 +59,7 @@ fn a_full_disk_refuses_writes_keeps_what_was_acknowledged_and_spools_events() {
     assert_eq!(error["code"], 50301, "{error}");
     assert!(error["message"].as_str().unwrap().contains("full"), "{error}");
     all_there(&home, count);
-    // What is left in half-full pages goes to events until there is no room even for one. A slow machine spools an
+    // Events fill the rest of half-full pages until there is no room for another one. A slow machine spools an
     // event, too, but then the daemon takes it soon.
     let mut events = 0;
     wait_until("an event stays in the spool", || {

@@ -290,7 +290,7 @@ fn a_clone_at_the_path_of_a_removed_repository_gets_nothing_of_it_as_a_related_p
 /// @briefing_other_projects
 /// @a_name_relates_no_projects
 #[test]
-fn a_clone_with_the_name_of_a_private_repository_is_told_nothing_of_it_nor_it_of_the_clone() {
+fn a_clone_with_the_name_of_a_private_repository_shares_no_row_with_it() {
     let home = home();
     let secret = private(&home);
     home.run(&["config", "set", "briefing.other_projects", "true"]).ok();
@@ -421,7 +421,7 @@ fn a_name_from_a_clone_is_short_and_plain_in_the_briefings_of_other_projects() {
 }
 
 /// Starts sessions until one gets an answer. Returns its name and the answer. On a machine that stalls for a second the
-/// hook gives up at its deadline and says nothing; then no receipt is stored, and the next session is told.
+/// hook gives up at its deadline and says nothing; then no receipt is stored, and the next session gets the notice.
 fn told_at_start(home: &Home, dir: &Path, name: &str) -> (String, String) {
     let mut number = 0;
     wait_until("a session is told something at its start", || {
