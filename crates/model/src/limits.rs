@@ -59,6 +59,12 @@ pub const WRITE_GROUP_PATIENCE: Duration = Duration::from_millis(20);
 /// soon as nobody writes; fewer are left until it has been quiet for a while.
 pub const INDEX_BATCH: usize = 256;
 pub const INDEX_AT: usize = 64;
+/// Documents, spread over the full-text index, that a check of it looks up. More would take longer and tell little
+/// more: most of them are missing if a part of the index is lost.
+pub const INDEX_PROBES: i64 = 16;
+/// How often one process rebuilds a damaged full-text index by itself. After that, a write that meets damage fails:
+/// rebuilding did not help.
+pub const INDEX_REBUILDS_MAX: usize = 3;
 pub const INDEX_QUIET: Duration = Duration::from_secs(1);
 /// How long nobody has to write for that; between two writes of many there is hardly any time.
 pub const INDEX_PAUSE: Duration = Duration::from_millis(20);

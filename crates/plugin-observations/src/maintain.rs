@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::retention::{self, Swept};
-use store::{Tx, Write, Written, damaged, passages};
+use store::{Tx, Write, Written, damaged, index_health, passages};
 
 use crate::examples;
 use crate::settings;
@@ -26,6 +26,9 @@ pub(crate) struct MaintainParams {
     /// Make the full-text index anew from the records.
     #[serde(default)]
     rebuild_index: bool,
+    /// Only repair damaged rows and a damaged full-text index, and leave everything else as it is.
+    #[serde(default)]
+    repair: bool,
 }
 
 #[derive(Clone, Serialize, JsonSchema)]
@@ -36,7 +39,7 @@ pub(crate) struct MaintainOutput {
     /// Damaged rows that were repaired; left out if there were none. Damaged records are kept until they are purged.
     #[serde(skip_serializing_if = "Option::is_none")]
     repaired: Option<u64>,
-    /// `rebuilt` or `optimised`.
+    /// `rebuilt`, `optimised`, or with `repair` also `sound`. A damaged index is always rebuilt.
     index: &'static str,
     /// Whether the file was rewritten without gaps.
     compacted: bool,
@@ -74,6 +77,9 @@ impl Op for Maintain {
             true => Some(by_type(&sweep_all(cx)?)),
             false => None,
         };
+        if params.repair {
+            return repair(cx);
+        }
         let rebuild = params.rebuild_index;
         let index = if rebuild { "rebuilt" } else { "optimised" };
         let output = MaintainOutput { swept, repaired: None, index, compacted: true };
@@ -82,13 +88,22 @@ impl Op for Maintain {
             if rebuild {
                 passages::rebuild(tx)?;
             }
-            passages::optimize(tx)?;
-            Ok(MaintainOutput { repaired, ..output.clone() })
+            let index = if passages::optimize(tx)? { "rebuilt" } else { output.index };
+            Ok(MaintainOutput { repaired, index, ..output.clone() })
         })?;
         cx.store.whole().pack()?;
         cx.store.whole().compact()?;
         Ok(output)
     }
+}
+
+/// Repairs damaged rows and a damaged index, for `doctor --fix`.
+fn repair(cx: &Cx<'_>) -> Result<MaintainOutput, OpError> {
+    cx.store.write(|tx| {
+        let repaired = Some(damaged::mend(tx)?).filter(|count| *count > 0);
+        let index = if index_health::mend(tx)?.is_some() { "rebuilt" } else { "sound" };
+        Ok(MaintainOutput { swept: None, repaired, index, compacted: false })
+    })
 }
 
 /// Removes everything that is too old, in turns.
@@ -135,6 +150,7 @@ fn pretty(_: &Value, result: &Value) -> String {
         lines.push(format!("✔ repaired {count} damaged {noun}"));
     }
     let index = result["index"].as_str().unwrap_or_default();
-    lines.push(format!("✔ index {index}, file compacted"));
+    let compacted = if result["compacted"] == true { ", file compacted" } else { "" };
+    lines.push(format!("✔ index {index}{compacted}"));
     lines.join("\n")
 }

@@ -98,6 +98,10 @@ enum Preview {
     Beginning,
 }
 
+/// Shown if the full-text index could not be read.
+const DAMAGED_INDEX: &str = "The search index is damaged and is being rebuilt from the records; some results may be \
+     missing. Search again in a moment; `rekindle doctor` says whether it is sound.";
+
 fn default_limit() -> Count {
     Count::new(limits::SEARCH_DEFAULT)
 }
@@ -130,6 +134,9 @@ pub(crate) struct SearchOutput {
     query_form: &'static str,
     /// Whether more may be there than was looked at.
     partial: bool,
+    /// Why results may be missing, and what to do, if the full-text index is damaged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    warning: Option<&'static str>,
     /// Present if nothing that was found is likely to be what was asked for: the few results are merely
     /// similar.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -274,12 +281,16 @@ impl Op for Search {
                 excluded_by,
                 query_form: found.query.form.word(),
                 partial: found.partial || query.cut,
+                warning: rx.met_damaged_index().then_some(DAMAGED_INDEX),
                 merely_similar: found.merely_similar,
                 next_offset,
                 about: scope.about(cx),
             })
         })?;
         output.partial |= !whole;
+        if output.warning.is_some() {
+            cx.store.whole().mend_index_later();
+        }
         Ok(output)
     }
 }

@@ -58,9 +58,10 @@ impl Inner {
 pub(crate) fn check(inner: &Inner, cx: &Cx<'_>) -> Result<Vec<Check>, OpError> {
     // The whole database is read for this, so it is done once.
     let health = inner.store.health();
-    let (room, damaged) = (room(inner, &health), damaged(&health));
+    let (room, damaged, index) = (room(inner, &health), damaged(&health), index(&health));
     let mut checks = vec![database(inner, health)];
     checks.extend(damaged);
+    checks.extend(index);
     checks.extend(room);
     if let Some(outdated) = inner.settings.outdated(&inner.table) {
         checks.push(Check::new(
@@ -134,11 +135,23 @@ fn damaged(health: &Health) -> Option<Check> {
         hint.push(format!("`rekindle purge {ids} --confirm` deletes the damaged records."));
     }
     if rows.iter().any(|row| !row.is_record()) {
-        hint.push("`rekindle maintain` repairs rows that are no records.".to_owned());
+        hint.push("`rekindle doctor --fix` repairs rows that are no records.".to_owned());
     }
     let noun = if *count == 1 { "row is" } else { "rows are" };
     let detail = format!("{count} {noun} damaged: {}{more}", named.join(", "));
     Some(Check::new("damaged records", Finding::Fail, detail, &hint.join(" ")))
+}
+
+/// Reports a damaged full-text index.
+fn index(health: &Health) -> Option<Check> {
+    health.index_damage.as_ref().map(|damage| {
+        Check::new(
+            "search index",
+            Finding::Fail,
+            format!("the full-text index is damaged: {damage}"),
+            "`rekindle doctor --fix` rebuilds it from the records; nothing is lost.",
+        )
+    })
 }
 
 /// Reports spooled events that could not be stored at the last try.

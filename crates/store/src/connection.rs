@@ -41,7 +41,8 @@ const SCHEMA: &str = concat!(
 
 /// Pieces of the full-text index on a level before they become one of the next level. Twice as many as
 /// by default: each word is written less often, and a search has a few more places to look at.
-const MERGE: &str = "INSERT INTO passage_fts (passage_fts, rank) VALUES ('automerge', 8);";
+pub(crate) const MERGE: &str =
+    "INSERT INTO passage_fts (passage_fts, rank) VALUES ('automerge', 8);";
 
 /// More than all statements that are used often; preparing one costs more than running it.
 const STATEMENTS_KEPT: usize = 160;

@@ -11,6 +11,7 @@ use serde::Serialize;
 use crate::connection;
 use crate::damaged::{self, DamagedRows};
 use crate::files;
+use crate::index_health;
 
 /// Virtual-machine steps between two looks at the clock.
 const STEPS_PER_LOOK: i32 = 10_000;
@@ -42,6 +43,8 @@ pub struct Health {
     pub integrity: Integrity,
     /// Rows that violate the schema.
     pub damaged: DamagedRows,
+    /// What is wrong with the full-text index, which can be rebuilt from the records.
+    pub index_damage: Option<String>,
     pub schema_version: Option<i32>,
     pub db_bytes: u64,
     pub wal_bytes: u64,
@@ -58,6 +61,7 @@ pub(crate) fn examine(path: &Path, busy: Duration, notes: Vec<String>) -> Health
         path: path.to_owned(),
         integrity: Integrity::Unreadable(String::new()),
         damaged: DamagedRows::default(),
+        index_damage: None,
         schema_version: None,
         db_bytes: files::bytes(path),
         wal_bytes: files::bytes(&files::beside(path, "-wal")),
@@ -77,15 +81,22 @@ pub(crate) fn examine(path: &Path, busy: Duration, notes: Vec<String>) -> Health
     health.pages = number("page_count").unwrap_or(0);
     health.free_pages = number("freelist_count").unwrap_or(0);
     health.schema_version = db.pragma_query_value(None, "user_version", |row| row.get(0)).ok();
-    (health.integrity, health.damaged) = check(&mut db);
+    let deadline = Instant::now() + limits::STORE_BUSY;
+    let watched = db.progress_handler(STEPS_PER_LOOK, Some(move || Instant::now() >= deadline));
+    let found = watched.and_then(|()| findings(&db));
+    (health.integrity, health.damaged) = match found {
+        Ok((found, index)) => {
+            health.index_damage = index;
+            check(&db, Ok(found))
+        }
+        Err(error) => check(&db, Err(error)),
+    };
     health
 }
 
-/// Checks the pages, and if they are sound, the rows.
-fn check(db: &mut Connection) -> (Integrity, DamagedRows) {
-    let deadline = Instant::now() + limits::STORE_BUSY;
-    let watched = db.progress_handler(STEPS_PER_LOOK, Some(move || Instant::now() >= deadline));
-    match watched.and_then(|()| findings(db)) {
+/// Checks the rows if nothing is wrong with the pages.
+fn check(db: &Connection, found: rusqlite::Result<Vec<String>>) -> (Integrity, DamagedRows) {
+    match found {
         Ok(found) if found.is_empty() => match damaged::look(db) {
             Ok((rows, true)) => (Integrity::Sound, rows),
             Ok((rows, false)) => (Integrity::Unfinished, rows),
@@ -99,10 +110,38 @@ fn check(db: &mut Connection) -> (Integrity, DamagedRows) {
     }
 }
 
-/// The lines of SQLite's check that report damaged pages. Lines about a cell of the wrong type or a violated
-/// constraint are left out: they affect a single row.
-pub(crate) fn findings(db: &Connection) -> rusqlite::Result<Vec<String>> {
-    let mut statement = db.prepare("PRAGMA quick_check(1000000)")?;
+/// The lines of SQLite's check that report damaged pages, and what is wrong with the full-text index. Lines about a
+/// cell of the wrong type or a violated constraint are left out: they affect a single row.
+pub(crate) fn findings(db: &Connection) -> rusqlite::Result<(Vec<String>, Option<String>)> {
+    if let Some(damage) = index_health::damage_besides_segments(db)? {
+        return Ok((findings_by_table(db)?, Some(damage)));
+    }
+    let found = findings_of(db, "PRAGMA quick_check(1000000)");
+    let of_index = match &found {
+        Ok(lines) => lines.iter().find(|line| index_health::is_about_index(line)).cloned(),
+        Err(error) => index_health::is_index_fault(error).then(|| error.to_string()),
+    };
+    match of_index {
+        Some(damage) => Ok((findings_by_table(db)?, Some(damage))),
+        None => Ok((found?, None)),
+    }
+}
+
+/// The findings without those about the full-text index: a check of everything would fail on a damaged one.
+fn findings_by_table(db: &Connection) -> rusqlite::Result<Vec<String>> {
+    const TABLES: &str = "SELECT name FROM pragma_table_list WHERE schema = 'main' \
+         AND type IN ('table', 'shadow')";
+    let names: Vec<String> =
+        db.prepare(TABLES)?.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+    let mut found = Vec::new();
+    for name in names {
+        found.extend(findings_of(db, &format!("PRAGMA quick_check(\"{name}\")"))?);
+    }
+    Ok(found)
+}
+
+fn findings_of(db: &Connection, check: &str) -> rusqlite::Result<Vec<String>> {
+    let mut statement = db.prepare(check)?;
     let mut rows = statement.query([])?;
     let mut found = Vec::new();
     loop {

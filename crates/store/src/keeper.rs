@@ -3,7 +3,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -44,6 +44,8 @@ pub(crate) struct Shared {
     /// There are postings that would be read sooner if they were packed.
     pub(crate) loose: AtomicBool,
     pub(crate) catalogue: Arc<Catalogue>,
+    /// How often this process replaced a damaged full-text index.
+    pub(crate) index_rebuilds: Arc<AtomicUsize>,
 }
 
 impl Shared {

@@ -29,6 +29,7 @@ pub mod health;
 pub mod hints;
 pub mod history;
 pub mod hook_events;
+pub mod index_health;
 mod keeper;
 mod known;
 mod late;

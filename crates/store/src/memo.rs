@@ -5,6 +5,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 
 use model::project::{Project, ProjectFacts};
 
@@ -20,6 +21,8 @@ pub(crate) struct Memo {
     pub(crate) database: PathBuf,
     /// Whether it is worked out what passages mean.
     pub(crate) meaning: bool,
+    /// How often this process replaced a damaged full-text index.
+    pub(crate) index_rebuilds: Arc<AtomicUsize>,
     /// The last id that was given out; it is written down at the end of the group.
     pub(crate) last_id: Cell<Option<i64>>,
     /// Whether there is any pause at all.
@@ -35,7 +38,8 @@ pub(crate) struct Memo {
 impl Memo {
     pub(crate) fn new(shared: &Shared) -> Memo {
         let (catalogue, meaning) = (shared.catalogue.clone(), shared.options.meaning);
-        Memo { catalogue, meaning, database: shared.path().to_owned(), ..Memo::default() }
+        let (database, index_rebuilds) = (shared.path().to_owned(), shared.index_rebuilds.clone());
+        Memo { catalogue, meaning, database, index_rebuilds, ..Memo::default() }
     }
 
     /// Forgets what a write found out that is not kept. Ids are not given out twice all the same.

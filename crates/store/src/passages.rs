@@ -16,7 +16,7 @@ use text::words;
 use crate::cells::Cells as _;
 use crate::observations::read;
 use crate::tx::{Rx, Tx};
-use crate::{postings, sessions};
+use crate::{connection, index_health, postings, sessions};
 
 const NOTE: &str = "INSERT INTO unindexed (doc, known) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
 const FORGET_NOTE: &str = "DELETE FROM unindexed WHERE doc = ?1";
@@ -30,7 +30,7 @@ const REMOVED: &str = "INSERT INTO removed_passages (id) VALUES (?1) ON CONFLICT
 const OPTIMIZE: &str = "INSERT INTO passage_fts (passage_fts) VALUES ('optimize')";
 const SCHEMA: &str = include_str!("schema/passages.sql");
 const REMOVE_ALL: &str = "DROP TABLE passages; DELETE FROM unindexed; DELETE FROM postings; \
-     DELETE FROM packed_postings; DELETE FROM removed_passages; INSERT INTO passage_fts (passage_fts) VALUES ('delete-all'); \
+     DELETE FROM packed_postings; DELETE FROM removed_passages; \
      INSERT INTO unindexed (doc, known) SELECT id, 0 FROM documents;";
 
 /// Notes a document that is new.
@@ -57,31 +57,45 @@ pub(crate) fn renewed(tx: &Tx<'_>, doc: i64) -> Result<(), OpError> {
 /// Makes the document unfindable. Its words leave the file with [`optimize`].
 pub(crate) fn remove(tx: &Tx<'_>, doc: i64) -> Result<(), OpError> {
     tx.sql(|db| db.prepare_cached(FORGET_NOTE)?.execute([doc]))?;
-    take_out(tx, doc)
+    take_out(tx, doc).map(drop)
 }
 
-fn take_out(tx: &Tx<'_>, doc: i64) -> Result<(), OpError> {
+/// Removes a document's passages. Returns false if the index was damaged and is empty now.
+fn take_out(tx: &Tx<'_>, doc: i64) -> Result<bool, OpError> {
     let gone: Vec<usize> = tx.sql(|db| {
         let mut forget = db.prepare_cached(FORGET)?;
         let gone: Vec<usize> =
             forget.query_map([doc], |row| row.cell(0))?.collect::<rusqlite::Result<_>>()?;
         for passage in &gone {
-            db.prepare_cached(REMOVE_WORDS)?.execute([passage])?;
             db.prepare_cached(REMOVED)?.execute([passage])?;
         }
         Ok(gone)
     })?;
+    let removed = index_health::unless_damaged(tx, |db| {
+        let mut remove = db.prepare_cached(REMOVE_WORDS)?;
+        gone.iter().try_for_each(|passage| remove.execute([passage]).map(drop))
+    })?;
+    if removed.is_none() {
+        return index_health::rebuild_damaged(tx).map(|()| false);
+    }
     if !gone.is_empty() {
         let catalogue = tx.memo().catalogue.clone();
         tx.after_commit(Box::new(move || catalogue.remove(&gone)));
     }
-    Ok(())
+    Ok(true)
 }
 
-/// Brings the index up to date and rewrites it without the words of what was removed or changed.
-pub fn optimize(tx: &Tx<'_>) -> Result<(), OpError> {
+/// Brings the index up to date and rewrites it without the words of removed or changed documents. A damaged index
+/// is rebuilt first; returns whether it was.
+pub fn optimize(tx: &Tx<'_>) -> Result<bool, OpError> {
+    let damaged = index_health::mend(tx)?.is_some();
     while index(tx)? {}
-    tx.sql(|db| wiping(db, rewrite))
+    if index_health::unless_damaged(tx, |db| wiping(db, rewrite))?.is_some() {
+        return Ok(damaged);
+    }
+    index_health::rebuild_damaged(tx)?;
+    while index(tx)? {}
+    tx.sql(|db| wiping(db, rewrite)).map(|()| true)
 }
 
 /// Does something so that what it leaves behind is unreadable too.
@@ -184,8 +198,10 @@ pub(crate) fn is_old(rx: &Rx<'_>) -> Result<bool, OpError> {
 pub fn rebuild(tx: &Tx<'_>) -> Result<(), OpError> {
     tx.late().unindexed();
     tx.sql(|db| {
+        index_health::empty(db)?;
         db.execute_batch(REMOVE_ALL)?;
-        db.execute_batch(SCHEMA)
+        db.execute_batch(SCHEMA)?;
+        db.execute_batch(connection::MERGE)
     })?;
     altered(tx)
 }
@@ -239,11 +255,14 @@ pub(crate) fn index(tx: &Tx<'_>) -> Result<bool, OpError> {
     })?;
     let mut batch = postings::Batch::default();
     for (doc, known) in &waiting {
-        if *known {
-            take_out(tx, *doc)?;
+        if *known && !take_out(tx, *doc)? {
+            return Ok(true);
         }
-        if let Some(document) = Document::read(tx, *doc)? {
-            document.put_in(tx, &mut batch)?;
+        if let Some(document) = Document::read(tx, *doc)?
+            && !document.put_in(tx, &mut batch)?
+        {
+            index_health::rebuild_damaged(tx)?;
+            return Ok(true);
         }
     }
     tx.sql(|db| batch.write(db))?;
@@ -359,7 +378,8 @@ impl Document {
         })
     }
 
-    fn put_in(&self, tx: &Tx<'_>, batch: &mut postings::Batch) -> Result<(), OpError> {
+    /// Adds the document's passages. Returns false if the index is damaged.
+    fn put_in(&self, tx: &Tx<'_>, batch: &mut postings::Batch) -> Result<bool, OpError> {
         let words = u16::try_from(words::count(&self.body)).unwrap_or(u16::MAX);
         for body in text::passages::passages(&self.body) {
             let hidden = words::hidden_words(body);
@@ -370,12 +390,17 @@ impl Document {
                 let Document { id, session, project, at, kind, .. } = self;
                 let kind = kind.word();
                 let given = params![id, session, project, at, kind, length, words, vector];
-                let passage = db.prepare_cached(ADD)?.insert(given)?;
-                db.prepare_cached(ADD_WORDS)?.execute(params![passage, body, hidden])?;
-                Ok(passage)
+                db.prepare_cached(ADD)?.insert(given)
             })?;
+            let given = params![passage, body, hidden];
+            let added = index_health::unless_damaged(tx, |db| {
+                db.prepare_cached(ADD_WORDS)?.execute(given)
+            })?;
+            if added.is_none() {
+                return Ok(false);
+            }
             batch.add(usize::try_from(passage).unwrap_or_default(), terms);
         }
-        Ok(())
+        Ok(true)
     }
 }

@@ -32,6 +32,7 @@ use text::query::{self, Condition, Form, Query};
 use crate::catalogue::Passages;
 use crate::cells::Cells as _;
 use crate::deadline::{self, Deadline};
+use crate::index_health::is_index_fault;
 use crate::tx::Rx;
 
 pub use alike::Alike;
@@ -698,6 +699,12 @@ impl<'p> Found<'p> {
         rx.sql(|db| match self.collect(db, sql, &values) {
             // What was found until time was up stays.
             Err(error) if deadline::is_up() && is_interrupt(&error) => {
+                self.partial = true;
+                Ok(())
+            }
+            // The postings still find single words.
+            Err(error) if is_index_fault(&error) => {
+                rx.note_damaged_index();
                 self.partial = true;
                 Ok(())
             }

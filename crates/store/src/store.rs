@@ -18,6 +18,7 @@ use crate::copies;
 use crate::error::StoreError;
 use crate::files;
 use crate::health::{self, Health, Integrity};
+use crate::index_health;
 use crate::keeper::{Keeper, Shared};
 use crate::known::KnownFiles;
 use crate::passages;
@@ -146,6 +147,7 @@ impl Store {
             bare: AtomicBool::default(),
             loose: AtomicBool::default(),
             catalogue: Arc::default(),
+            index_rebuilds: Arc::default(),
         });
         let keeper = Keeper::new(Arc::clone(&shared), on_open);
         let mut writer = Writer::new(Arc::clone(&shared), keeper, publish);
@@ -281,6 +283,13 @@ impl Store {
         !is_behind()
     }
 
+    /// Checks the full-text index and rebuilds it if it is damaged, when the writer gets to it.
+    pub fn mend_index_later(&self) {
+        if !self.only_reads() {
+            self.write_then(Write::default(), index_health::mend, drop);
+        }
+    }
+
     /// Whether it is known of all passages what they mean, as far as that is wanted. Working it out for
     /// a large store takes minutes, for which no search waits.
     pub fn is_worked_out(&self) -> bool {
@@ -337,11 +346,16 @@ impl Store {
         health::examine(shared.path(), shared.setup.busy, self.notices())
     }
 
-    /// Looks at the whole database and, if it is damaged, sets it aside and goes on with what could
-    /// be read of it.
+    /// Checks the whole database. A damaged full-text index is rebuilt; a damaged file is set aside, and what can
+    /// be read of it is copied into a new one.
     pub fn mend(&self) -> Result<Health, OpError> {
         let health = self.health();
-        let Integrity::Damaged(findings) = &health.integrity else { return Ok(health) };
+        if health.index_damage.is_some() {
+            self.write(Write::default(), index_health::mend)?;
+        }
+        let Integrity::Damaged(findings) = &health.integrity else {
+            return Ok(if health.index_damage.is_some() { self.health() } else { health });
+        };
         let why = findings.first().cloned().unwrap_or_default();
         let generation = self.inner.shared.pool.generation();
         let (reply, mended) = sync_channel(1);

@@ -21,11 +21,22 @@ pub struct Rx<'a> {
     connection: &'a Connection,
     catalogue: &'a Catalogue,
     fault: Cell<Option<StoreError>>,
+    index_damaged: Cell<bool>,
 }
 
 impl<'a> Rx<'a> {
     pub(crate) fn new(connection: &'a Connection, catalogue: &'a Catalogue) -> Rx<'a> {
-        Rx { connection, catalogue, fault: Cell::new(None) }
+        Rx { connection, catalogue, fault: Cell::new(None), index_damaged: Cell::new(false) }
+    }
+
+    /// Notes that the full-text index is damaged, so that results may be missing.
+    pub(crate) fn note_damaged_index(&self) {
+        self.index_damaged.set(true);
+    }
+
+    /// Whether a search in this snapshot met a damaged full-text index.
+    pub fn met_damaged_index(&self) -> bool {
+        self.index_damaged.get()
     }
 
     /// What is known of all passages.

@@ -210,7 +210,12 @@ fn filled_everywhere() -> Home {
 /// @one_damaged_row_costs_one_row
 #[test]
 fn damaged_rows_of_other_tables_break_nothing_and_are_repaired() {
-    for wounds in [&OTHER_WOUNDS[..15], &OTHER_WOUNDS[15..18], &OTHER_WOUNDS[18..]] {
+    for (wounds, repair) in [
+        (&OTHER_WOUNDS[..15], &["doctor", "--fix"][..]),
+        (&OTHER_WOUNDS[..15], &["maintain"]),
+        (&OTHER_WOUNDS[15..18], &["doctor", "--fix"]),
+        (&OTHER_WOUNDS[18..], &["maintain"]),
+    ] {
         let home = filled_everywhere();
         for (table, set) in wounds {
             wound(&home, &format!("UPDATE {table} SET {set}"));
@@ -222,7 +227,8 @@ fn damaged_rows_of_other_tables_break_nothing_and_are_repaired() {
         let found = home.run(&["search", "fourth", "--project", "*"]).ok();
         assert!(found.contains("make fourth"), "{wounds:?}: {found}");
         assert!(home.spooled().is_empty(), "{wounds:?}: {:?}", home.spooled());
-        home.run(&["maintain"]).ok();
+        let repaired = home.run(repair).stdout;
+        assert!(repaired.contains("repaired "), "{wounds:?}: {repaired}");
         if wounds.iter().any(|(table, _)| *table == "prompts") {
             let id = id_of(&home, "SELECT id FROM prompts").to_string();
             let check = damaged_check(&home);

@@ -13,6 +13,7 @@ mod builds;
 mod command_line;
 mod command_secrets;
 mod crowd;
+mod damaged_index;
 mod damaged_rows;
 mod desk;
 mod discovery;

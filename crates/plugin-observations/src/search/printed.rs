@@ -34,7 +34,10 @@ pub(super) fn pretty(params: &Value, result: &Value) -> String {
             .unwrap_or_else(|| show::nothing(&what, params, result));
         let said =
             [said].into_iter().chain(show::shared_name(result)).collect::<Vec<_>>().join("\n");
-        return if result["partial"] == true { format!("{said}\n{NARROW}") } else { said };
+        return match incomplete(result) {
+            Some(why) => format!("{said}\n{why}"),
+            None => said,
+        };
     }
     let mut lines = Vec::new();
     if result["only_similar"] == true {
@@ -66,11 +69,14 @@ pub(super) fn pretty(params: &Value, result: &Value) -> String {
     if let Some(offset) = result["next_offset"].as_u64() {
         lines.push(format!("There is more: --offset {offset}"));
     }
-    if result["partial"] == true {
-        lines.push(NARROW.to_owned());
-    }
+    lines.extend(incomplete(result).map(str::to_owned));
     lines.extend(show::shared_name(result));
     lines.join("\n")
+}
+
+/// Why the answer may lack results, if it may.
+fn incomplete(result: &Value) -> Option<&str> {
+    result["warning"].as_str().or((result["partial"] == true).then_some(NARROW))
 }
 
 /// The answer where filters are the reason that nothing was found: which ones, by their flags.

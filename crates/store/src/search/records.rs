@@ -11,6 +11,7 @@ use super::{Conditions, Effort, Scored, is_interrupt};
 use crate::catalogue::Passages;
 use crate::cells::Cells as _;
 use crate::deadline::{self, Deadline};
+use crate::index_health::is_index_fault;
 use crate::postings::{self, BLOCK, Layout};
 use crate::tx::Rx;
 
@@ -237,22 +238,35 @@ impl<'l, 'r> Look<'l, 'r> {
         let _deadline = left.map(|left| Deadline::share(left, self.left));
         self.left = self.left.saturating_sub(1);
         let mut last = self.passages.end();
+        let is_search = self.until.is_some();
         let whole = self.rx.sql(|db| {
-            let mut select = db.prepare_cached(MATCHING)?;
-            let mut rows = select.query([expression])?;
-            loop {
-                match rows.next() {
-                    Ok(Some(row)) => last = row.cell(0)?,
-                    Ok(None) => return Ok(true),
-                    // What was found until time was up stays.
-                    Err(error) if deadline::is_up() && is_interrupt(&error) => return Ok(false),
-                    Err(error) => return Err(error),
+            let mut find = || {
+                let mut select = db.prepare_cached(MATCHING)?;
+                let mut rows = select.query([expression])?;
+                loop {
+                    match rows.next() {
+                        Ok(Some(row)) => last = row.cell(0)?,
+                        Ok(None) => return Ok(true),
+                        // What was found until time was up stays.
+                        Err(error) if deadline::is_up() && is_interrupt(&error) => {
+                            return Ok(false);
+                        }
+                        Err(error) => return Err(error),
+                    }
+                    documents.choose(self.passages.doc(last));
+                    self.scored.push(Scored { passage: last, score: OTHER_SCORE });
+                    if self.scored.len() >= self.rows {
+                        return Ok(false);
+                    }
                 }
-                documents.choose(self.passages.doc(last));
-                self.scored.push(Scored { passage: last, score: OTHER_SCORE });
-                if self.scored.len() >= self.rows {
-                    return Ok(false);
+            };
+            match find() {
+                // A purge has to find everything; a search shows what it found.
+                Err(error) if is_search && is_index_fault(&error) => {
+                    self.rx.note_damaged_index();
+                    Ok(false)
                 }
+                found => found,
             }
         })?;
         Ok(if whole { documents } else { self.cut_off(documents, last) })

@@ -142,6 +142,9 @@ fn take_in(world: &mut World, daemon: &Seen, waited: &Waiting, mended: &mut Mend
             mended.fixed.push(format!("set a damaged database aside at {}", path.display()));
         }
     }
+    if let Ok(looked) = &opened {
+        repair(world, looked, mended);
+    }
     let still = leftovers(world);
     for file in left.iter().filter(|file| !still.contains(file)) {
         mended.fixed.push(format!("removed {}, left by interrupted work", file.display()));
@@ -153,6 +156,29 @@ fn take_in(world: &mut World, daemon: &Seen, waited: &Waiting, mended: &mut Mend
             mended.fixed.push(format!("took in {taken} events that waited in the spool"));
         }
         Ok(_) => {}
+    }
+}
+
+/// Repairs damaged rows and a damaged full-text index, if the store reports any.
+fn repair(world: &mut World, looked: &Value, mended: &mut Mended) {
+    let reported = |name: &str| {
+        let mut checks = looked["checks"].as_array().into_iter().flatten();
+        checks.any(|check| check["name"] == name)
+    };
+    if !reported("damaged records") && !reported("search index") {
+        return;
+    }
+    match commands::call(world, "maintain", json!({ "repair": true })) {
+        Ok(done) => {
+            if let Some(count) = done["repaired"].as_u64() {
+                let noun = if count == 1 { "row" } else { "rows" };
+                mended.fixed.push(format!("repaired {count} damaged {noun}"));
+            }
+            if done["index"] == "rebuilt" {
+                mended.fixed.push("rebuilt the full-text index from the records".to_owned());
+            }
+        }
+        Err(error) => mended.failed.push(format!("cannot repair the database: {}", error.message)),
     }
 }
 
