@@ -1,7 +1,8 @@
 //! Calls that were answered: a repeat of a write gets the stored answer.
 
+use model::hint::HintName;
 use model::{CallId, Code, OpError, limits};
-use rusqlite::{OptionalExtension, params};
+use rusqlite::{OptionalExtension, Params, params};
 use serde_json::Value;
 
 use crate::cells::Cells as _;
@@ -39,13 +40,19 @@ pub(crate) fn remember(
     at: i64,
     answer: &str,
 ) -> Result<(), OpError> {
+    const ADD: &str = "INSERT INTO answers (id, fingerprint, at, answer) VALUES (?1, ?2, ?3, ?4)";
+    const QUOTE: &str = "INSERT INTO answer_hints (answer, component, key) VALUES (?1, ?2, ?3)";
+    let quoted = tx.take_quoted_hints();
     tx.sql(|db| {
-        db.prepare_cached(
-            "INSERT INTO answers (id, fingerprint, at, answer) VALUES (?1, ?2, ?3, ?4)",
-        )?
-        .execute(params![call.0, fingerprint, at, answer])
-    })?;
-    Ok(())
+        let seq = db.prepare_cached(ADD)?.insert(params![call.0, fingerprint, at, answer])?;
+        for HintName { component, key } in &quoted {
+            // A long answer, for example of an import, quotes no hint.
+            if answer.contains("\"value\"") {
+                db.prepare_cached(QUOTE)?.execute(params![seq, component, key])?;
+            }
+        }
+        Ok(())
+    })
 }
 
 /// Removes answers that no repeat will ask for any more.
@@ -55,18 +62,43 @@ pub(crate) fn forget_old(tx: &Tx<'_>, now: i64) -> Result<(), OpError> {
     Ok(())
 }
 
-/// Removes the value of a deleted hint from the stored answers. The answers themselves stay: a retry of the call
-/// that set the hint must not set it again.
-pub(crate) fn forget_hint(tx: &Tx<'_>, value: &Value) -> Result<(), OpError> {
+/// Removes the value of a deleted hint from the stored answers, whichever call they answer. The answers themselves
+/// stay: a retry of the call that set the hint must not set it again.
+pub(crate) fn forget_value(tx: &Tx<'_>, value: &Value) -> Result<(), OpError> {
     const HOLDING: &str = "SELECT seq, answer FROM answers WHERE instr(answer, ?1) > 0";
+    let holding = holding(tx, HOLDING, [value.to_string()])?;
+    blank(tx, holding, |held| held == value)
+}
+
+/// Removes every value that a hint of this name ever had from the stored answers of the calls that changed it.
+pub(crate) fn forget_hint(tx: &Tx<'_>, name: &HintName) -> Result<(), OpError> {
+    const HOLDING: &str = "SELECT seq, answer FROM answers WHERE seq IN \
+         (SELECT answer FROM answer_hints WHERE component = ?1 AND key = ?2)";
+    const FORGET: &str = "DELETE FROM answer_hints WHERE component = ?1 AND key = ?2";
+    let given = [&name.component, &name.key];
+    let holding = holding(tx, HOLDING, given)?;
+    blank(tx, holding, |_| true)?;
+    tx.sql(|db| db.prepare_cached(FORGET)?.execute(given).map(drop))
+}
+
+/// The number and the text of the answers that a statement selects.
+fn holding(tx: &Tx<'_>, select: &str, given: impl Params) -> Result<Vec<(i64, String)>, OpError> {
+    tx.sql(|db| {
+        let mut select = db.prepare_cached(select)?;
+        select.query_map(given, |row| Ok((row.cell(0)?, row.cell(1)?)))?.collect()
+    })
+}
+
+/// Clears the hints with these values in stored answers.
+fn blank(
+    tx: &Tx<'_>,
+    answers: Vec<(i64, String)>,
+    is_gone: impl Fn(&Value) -> bool,
+) -> Result<(), OpError> {
     const REPLACE: &str = "UPDATE answers SET answer = ?2 WHERE seq = ?1";
-    let holding: Vec<(i64, String)> = tx.sql(|db| {
-        let mut select = db.prepare_cached(HOLDING)?;
-        select.query_map([value.to_string()], |row| Ok((row.cell(0)?, row.cell(1)?)))?.collect()
-    })?;
-    for (seq, answer) in holding {
+    for (seq, answer) in answers {
         let Ok(mut answer) = serde_json::from_str(&answer) else { continue };
-        if take_hint_out(&mut answer, value) {
+        if take_hints_out(&mut answer, &is_gone) {
             let given = params![seq, answer.to_string()];
             tx.sql_on_row(|db| db.prepare_cached(REPLACE)?.execute(given))?;
         }
@@ -74,12 +106,12 @@ pub(crate) fn forget_hint(tx: &Tx<'_>, value: &Value) -> Result<(), OpError> {
     Ok(())
 }
 
-/// Clears value and reason of the hints with this value in an answer. Returns whether there were any.
-fn take_hint_out(answer: &mut Value, value: &Value) -> bool {
+/// Clears value and reason of the hints with these values in an answer. Returns whether there were any.
+fn take_hints_out(answer: &mut Value, is_gone: &dyn Fn(&Value) -> bool) -> bool {
     let mut found = false;
     match answer {
         Value::Object(members) => {
-            if members.contains_key("meta") && members.get("value") == Some(value) {
+            if members.contains_key("meta") && members.get("value").is_some_and(is_gone) {
                 members.insert("value".into(), Value::Null);
                 if let Some(meta) = members.get_mut("meta").and_then(Value::as_object_mut) {
                     meta.remove("reason");
@@ -87,12 +119,12 @@ fn take_hint_out(answer: &mut Value, value: &Value) -> bool {
                 found = true;
             }
             for member in members.values_mut() {
-                found |= take_hint_out(member, value);
+                found |= take_hints_out(member, is_gone);
             }
         }
         Value::Array(items) => {
             for item in items {
-                found |= take_hint_out(item, value);
+                found |= take_hints_out(item, is_gone);
             }
         }
         _ => {}

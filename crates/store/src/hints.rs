@@ -74,10 +74,28 @@ pub fn variants(rx: &Rx<'_>, name: &HintName) -> Result<Vec<StoredHint>, OpError
     })
 }
 
-/// Writes the hint over whatever stands under its name and scope.
+/// Stores the hint in place of the one with its name and scope. A value or reason that it replaces is overwritten in
+/// the file and removed from stored answers; the log is emptied when a hint is deleted.
 pub fn put(tx: &Tx<'_>, hint: &StoredHint) -> Result<(), OpError> {
+    const REPLACED: &str = "SELECT EXISTS (SELECT 1 FROM hint_variants \
+         WHERE component = ?1 AND key = ?2 AND scope = ?3 AND (value <> ?4 OR meta <> ?5))";
     let meta = serde_json::to_string(&hint.meta)
         .map_err(|error| OpError::internal(format!("a hint's meta is not JSON: {error}")))?;
+    let HintName { component, key } = &hint.name;
+    let given = params![component, key, hint.meta.variant(), hint.value.to_string(), meta];
+    let replaces: bool =
+        tx.sql(|db| db.prepare_cached(REPLACED)?.query_row(given, |row| row.cell(0)))?;
+    tx.quotes_hint(&hint.name);
+    if !replaces {
+        return write(tx, hint, &meta);
+    }
+    wiping(tx, || {
+        calls::forget_hint(tx, &hint.name)?;
+        write(tx, hint, &meta)
+    })
+}
+
+fn write(tx: &Tx<'_>, hint: &StoredHint, meta: &str) -> Result<(), OpError> {
     let use_count = i64::try_from(hint.use_count).unwrap_or(i64::MAX);
     tx.sql(|db| {
         db.prepare_cached(PUT)?.execute(params![
@@ -101,17 +119,17 @@ pub fn put(tx: &Tx<'_>, hint: &StoredHint) -> Result<(), OpError> {
 /// Removes one variant, and its value from stored answers.
 pub fn remove(tx: &Tx<'_>, name: &HintName, variant: &str) -> Result<(), OpError> {
     const REMOVE: &str = "DELETE FROM hint_variants \
-         WHERE component = ?1 AND key = ?2 AND scope = ?3 RETURNING value";
+         WHERE component = ?1 AND key = ?2 AND scope = ?3 RETURNING value, component, key";
     removing(tx, REMOVE, params![name.component, name.key, variant], |_| Ok(())).map(drop)
 }
 
 /// Removes every hint, and their values from stored answers.
 pub fn remove_all(tx: &Tx<'_>) -> Result<(), OpError> {
-    const REMOVE: &str = "DELETE FROM hint_variants RETURNING value";
+    const REMOVE: &str = "DELETE FROM hint_variants RETURNING value, component, key";
     removing(tx, REMOVE, [], |_| Ok(())).map(drop)
 }
 
-/// Deletes hints with a statement whose first column is the value of each. The deleted bytes are overwritten in
+/// Deletes hints with a statement that returns value, component and key of each. The deleted bytes are overwritten in
 /// the file, the log is emptied, and the values are removed from the answers that are stored for retries of
 /// calls.
 fn removing<T>(
@@ -120,20 +138,24 @@ fn removing<T>(
     given: impl Params,
     mut read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
 ) -> Result<Vec<T>, OpError> {
-    let read = |row: &Row<'_>| Ok((row.cell::<String>(0)?, read(row)?));
+    let read = |row: &Row<'_>| {
+        let name = HintName { component: row.cell(1)?, key: row.cell(2)? };
+        Ok((row.cell::<String>(0)?, name, read(row)?))
+    };
     wiping(tx, || {
-        let gone: Vec<(String, T)> = tx.sql(|db| {
+        let gone: Vec<(String, HintName, T)> = tx.sql(|db| {
             db.prepare_cached(statement)?.query_map(given, read)?.collect::<Result<_, _>>()
         })?;
-        for (value, _) in &gone {
+        for (value, name, _) in &gone {
+            calls::forget_hint(tx, name)?;
             if let Ok(value) = serde_json::from_str(value) {
-                calls::forget_hint(tx, &value)?;
+                calls::forget_value(tx, &value)?;
             }
         }
         if !gone.is_empty() {
             tx.late().wiped();
         }
-        Ok(gone.into_iter().map(|(_, read)| read).collect())
+        Ok(gone.into_iter().map(|(_, _, read)| read).collect())
     })
 }
 
@@ -168,7 +190,8 @@ pub fn all(rx: &Rx<'_>) -> Result<Vec<StoredHint>, OpError> {
 
 /// Removes the hints that live until the daemon ends, and says how many they were.
 pub fn clear_session(tx: &Tx<'_>) -> Result<usize, OpError> {
-    const CLEAR: &str = "DELETE FROM hint_variants WHERE ttl = 'session' RETURNING value";
+    const CLEAR: &str =
+        "DELETE FROM hint_variants WHERE ttl = 'session' RETURNING value, component, key";
     removing(tx, CLEAR, [], |_| Ok(())).map(|gone| gone.len())
 }
 

@@ -5,6 +5,7 @@ use std::ops::Deref;
 use std::sync::RwLockReadGuard;
 
 use model::OpError;
+use model::hint::HintName;
 use rusqlite::Connection;
 use rusqlite::ffi;
 
@@ -111,6 +112,8 @@ pub struct Tx<'a> {
     rx: Rx<'a>,
     effects: RefCell<Vec<Effect>>,
     late: RefCell<Late>,
+    /// Hints that this write stores, which its answer may quote.
+    quoted_hints: RefCell<Vec<HintName>>,
     memo: &'a Memo,
 }
 
@@ -121,6 +124,7 @@ impl<'a> Tx<'a> {
             rx: Rx::new(connection, &memo.catalogue),
             effects: RefCell::default(),
             late: RefCell::default(),
+            quoted_hints: RefCell::default(),
             memo,
         }
     }
@@ -134,6 +138,15 @@ impl<'a> Tx<'a> {
     /// events are published and replies are sent; if this run is not committed they are dropped.
     pub fn after_commit(&self, effect: Box<dyn FnOnce() + Send>) {
         self.effects.borrow_mut().push(effect);
+    }
+
+    /// Notes that the answer of this write may quote a hint.
+    pub(crate) fn quotes_hint(&self, name: &HintName) {
+        self.quoted_hints.borrow_mut().push(name.clone());
+    }
+
+    pub(crate) fn take_quoted_hints(&self) -> Vec<HintName> {
+        self.quoted_hints.take()
     }
 
     /// What waits for the end of the group, just before COMMIT.

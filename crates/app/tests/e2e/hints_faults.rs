@@ -357,6 +357,47 @@ fn no_stored_answer_contains_the_value_of_a_deleted_hint() {
     });
 }
 
+/// @hints_delete_answers
+#[test]
+fn no_earlier_value_of_a_changed_hint_is_left_in_any_file() {
+    const FIRST: &str = "zanzibarquux-first-value";
+    const SECOND: &str = "zanzibarquux-2nd";
+    let holds = |home: &Home, value: &str| {
+        let has = |bytes: &[u8]| bytes.windows(value.len()).any(|part| part == value.as_bytes());
+        home.files().iter().any(|(_, bytes)| has(bytes))
+    };
+    let delete = |home: &Home| drop(home.run(&["hint", "delete", "web", "port"]).ok());
+    let clear = |home: &Home| {
+        let mut payload = home.call("export_hints", &json!({}))["payload"].take();
+        payload["components"] = json!({});
+        home.call("import_hints", &json!({ "payload": payload, "mode": "replace" }));
+    };
+    let import = |home: &Home| {
+        let export = home.call("export_hints", &json!({})).to_string();
+        let other = export.replace(SECOND, "third").replace("\"version\":2", "\"version\":9");
+        let other: Value = serde_json::from_str(&other).unwrap();
+        let done = home.call("import_hints", &json!({ "payload": other["payload"] }));
+        assert_eq!(done["imported"], 1, "{done}");
+        home.run(&["hint", "delete", "web", "port"]).ok();
+    };
+    type Removal<'r> = (&'r str, &'r dyn Fn(&Home));
+    let removals: [Removal<'_>; 3] =
+        [("delete", &delete), ("import of nothing", &clear), ("import of another value", &import)];
+    for with_daemon in [false, true] {
+        for (what, removal) in removals {
+            let home = home();
+            let _daemon = with_daemon.then(|| home.daemon());
+            home.run(&["hint", "set", "web", "port", FIRST, "--reason", "zanzibarquux-why"]).ok();
+            home.run(&["hint", "bump", "web", "port"]).ok();
+            home.run(&["hint", "set", "web", "port", SECOND, "--reason", "short"]).ok();
+            removal(&home);
+            for gone in [FIRST, SECOND, "zanzibarquux-why"] {
+                assert!(!holds(&home, gone), "{gone}, {what}, with a daemon: {with_daemon}");
+            }
+        }
+    }
+}
+
 /// @hints_delete_log
 #[test]
 fn the_value_of_a_deleted_hint_is_in_no_file_of_the_running_daemon() {

@@ -119,12 +119,17 @@ fn a_lost_schema_costs_no_record() {
 fn a_lost_page_costs_at_most_its_own_rows() {
     let home = filled();
     let all = sound(&home.db());
+    let overflow = pages(&home.db(), "observations", "overflow");
     let pages = usize::try_from(fs::metadata(home.db()).unwrap().len()).unwrap() / PAGE;
     let copy = home.0.join("copy.db");
     for page in (1..=pages).step_by(97) {
         fs::copy(home.db(), &copy).unwrap();
         spoil(&copy, page, 0);
-        let rows = salvaged(&copy);
+        let mut rows = salvaged(&copy);
+        if overflow.contains(&page) {
+            // A row of which the text itself was overwritten is kept with what is left of it.
+            rows.retain(|row| all.contains(row));
+        }
         assert_true(&rows, &all);
         // A leaf page has three of these rows at most.
         assert!(rows.len() + 8 > COUNT, "page {page}: {}", rows.len());
