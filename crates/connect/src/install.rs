@@ -232,7 +232,7 @@ fn let_go(record: &mut Record) -> (Vec<PathBuf>, Vec<(PathBuf, PathBuf)>) {
     (gone, kept)
 }
 
-/// The changes that undo these entries. An entry that cannot be undone is put into `left`; the others are
+/// Undoes these entries and returns the changes. An entry that cannot be undone is put into `left`; the others are
 /// still undone.
 fn undo_all(
     entries: Vec<Entry>,
@@ -241,16 +241,37 @@ fn undo_all(
     failed: &mut Vec<OpError>,
 ) -> Vec<Change> {
     let mut files = Vec::new();
-    for entry in entries {
-        match plan::undo(&entry, around) {
+    for entry in &entries {
+        match plan::undo(entry, around) {
             Ok(change) => files.push(change),
             Err(error) => {
                 failed.push(error.with("agent", entry.agent.as_str()));
-                left.push(entry);
+                left.push(entry.clone());
             }
         }
     }
-    files
+    apply_each(files, &entries, left, failed)
+}
+
+/// Makes each change by itself, so that a file that cannot be written blocks no other. The entry of such a file is
+/// put into `left`. Returns the changes that were made.
+fn apply_each(
+    changes: Vec<Change>,
+    entries: &[Entry],
+    left: &mut Vec<Entry>,
+    failed: &mut Vec<OpError>,
+) -> Vec<Change> {
+    let mut made = Vec::new();
+    for change in changes {
+        match apply::apply(std::slice::from_ref(&change)) {
+            Ok(()) => made.push(change),
+            Err(error) => {
+                failed.push(error.with("agent", change.agent.as_str()));
+                left.extend(entries.iter().find(|entry| entry.path == change.path).cloned());
+            }
+        }
+    }
+    made
 }
 
 /// Undoes the installation of these agents, or of all and of what the shell got.
@@ -281,15 +302,14 @@ pub fn uninstall(
     let mut failed: Vec<OpError> = record.bad.iter().map(|bad| bad.error(data_dir)).collect();
     let mut files = undo_all(gone.clone(), around, &mut left, &mut failed);
     let (others, unclear) = unrecorded(&record, &asked, around);
-    files.extend(others);
     failed.extend(unclear);
+    files.extend(apply_each(others, &[], &mut left, &mut failed));
     // Completions of a program that is gone are of no use.
     let last = failed.is_empty() && left.iter().all(|entry| entry.agent == SHELL);
     if last {
         let shell = std::mem::take(&mut left);
         files.extend(undo_all(shell, around, &mut left, &mut failed));
     }
-    apply::apply(&files)?;
     // One that was cut off may have left them.
     let made = gone.iter().filter(|entry| {
         entry.before.is_none() && !entry.target.exists() && plan::confined(entry).is_ok()
@@ -300,9 +320,14 @@ pub fn uninstall(
     if last {
         (removed, kept) = let_go(&mut next);
         (removed, replaced) = removed.into_iter().partition(|copy| binary::is_ours(copy));
-        for copy in &removed {
-            apply::remove(copy).map_err(|error| unusable(copy, &error))?;
-        }
+        removed.retain(|copy| match apply::remove(copy) {
+            Ok(()) => true,
+            Err(error) => {
+                failed.push(unusable(copy, &error));
+                next.older.push(copy.clone());
+                false
+            }
+        });
     } else if !next.older.is_empty() {
         removed = remove_unused(&mut next);
     }

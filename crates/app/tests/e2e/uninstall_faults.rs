@@ -50,6 +50,47 @@ fn a_bad_value_in_the_record_is_named_and_the_rest_is_undone() {
     }
 }
 
+/// @connect_bad_entry
+#[test]
+fn one_file_that_cannot_be_written_does_not_block_the_others() {
+    for (agent, blocked) in [
+        ("claude-code", ".claude/settings.json"),
+        ("codex", ".codex/config.toml"),
+        ("gemini-cli", ".gemini/settings.json"),
+    ] {
+        let home = home();
+        furnish(&home);
+        let before = tree(&home);
+        install(&home, &["claude-code", "codex", "gemini-cli"]).ok();
+        let connected = read(&home, blocked);
+        // A file is replaced by way of a file beside it, and a directory with this name prevents that.
+        let (dir, name) = blocked.rsplit_once('/').unwrap();
+        let obstacle = format!("{dir}/.{name}.rekindle-new");
+        home.write(&format!("{obstacle}/kept"), "");
+        let run = home.run(&["uninstall"]);
+        assert_eq!(run.code, 1, "{run:?}");
+        assert!(run.stderr.contains(home.path(blocked).to_str().unwrap()), "{run:?}");
+        assert_eq!(read(&home, blocked), connected);
+        for name in [
+            ".claude/settings.json",
+            ".claude.json",
+            ".codex/config.toml",
+            ".codex/hooks.json",
+            ".gemini/settings.json",
+        ] {
+            let path = home.path(name);
+            if name != blocked {
+                assert_eq!(tree(&home).get(&path), before.get(&path), "{blocked}: {name}");
+            }
+        }
+        let told = home.run(&["uninstall", "--json"]);
+        assert_eq!((told.code, &told.json()["failed"][0]["data"]["agent"]), (1, &json!(agent)));
+        std::fs::remove_dir_all(home.path(&obstacle)).unwrap();
+        home.run(&["uninstall"]).ok();
+        assert_eq!(tree(&home), before, "{blocked}");
+    }
+}
+
 /// @connect_project_links
 #[test]
 fn uninstall_does_not_follow_a_directory_link_out_of_the_repository() {
