@@ -70,8 +70,8 @@ pub(crate) struct PurgeOutput {
     projects: usize,
     /// Some of the records, the newest first; none after they were removed.
     samples: Vec<Sample>,
-    /// Other records that contain the searched text only inside a longer word. They are not deleted; `literal`
-    /// finds them.
+    /// Other records that match all other filters and contain a searched word inside a longer word, whatever its
+    /// case and accents. They are not deleted; `literal` finds them.
     #[serde(skip_serializing_if = "Option::is_none")]
     near_misses: Option<usize>,
     /// Hints that contain the literal text. They are not deleted.
@@ -185,6 +185,17 @@ impl Op for Purge {
     }
 }
 
+/// The words of a search that a record may contain inside a longer word: those that are wanted, long enough for
+/// `literal`, as they were typed.
+fn near_miss_words(search: &str) -> Vec<String> {
+    let words = query::all_terms(search).words.into_iter();
+    let typed = |word: String| {
+        let mut all = text::words::words(search).map(|(_, typed)| typed);
+        all.find(|typed| typed.to_lowercase() == word).map_or(word, str::to_owned)
+    };
+    words.filter(|word| word.chars().count() >= limits::LITERAL_CHARS_MIN).map(typed).collect()
+}
+
 /// Whether a word of the query stands for all that begin like it.
 fn has_beginning(query: &Query) -> bool {
     query.form == Form::Operators && query.expression().contains("\"*")
@@ -288,18 +299,19 @@ impl PurgeParams {
             (output.hints_left, output.projects_left) = (some(hints), some(projects));
             return Ok(());
         }
-        let Some(text) = self.searched_text() else { return Ok(()) };
-        let found = literal::matches(rx, text)?.records;
+        let words = near_miss_words(self.search.as_deref().unwrap_or_default());
+        if words.is_empty() {
+            return Ok(());
+        }
+        let mut found = literal::within_words(rx, &words)?;
         // After a purge the matching records are deleted, so that none has to be subtracted.
         let matched = filter.ids.as_deref().filter(|_| !output.purged).unwrap_or_default();
-        output.near_misses = some(found.iter().filter(|id| !matched.contains(id)).count());
+        let is_meant = |id: &i64| self.ids.as_ref().is_none_or(|ids| ids.contains(id));
+        found.retain(|id| is_meant(id) && matched.binary_search(id).is_err());
+        // All filters but the search apply.
+        let others = PurgeFilter { ids: Some(found), ..filter.clone() };
+        output.near_misses = some(purge::matches(rx, &others)?.len());
         Ok(())
-    }
-
-    /// The text of `search` without quotes, if it is long enough for `literal`.
-    fn searched_text(&self) -> Option<&str> {
-        let text = self.search.as_deref()?.trim().trim_matches('"').trim();
-        (text.chars().count() >= limits::LITERAL_CHARS_MIN).then_some(text)
     }
 }
 
@@ -359,14 +371,16 @@ fn pretty(params: &Value, result: &Value) -> String {
     match number("near_misses") {
         0 => {}
         count => {
-            let text =
-                params["search"].as_str().unwrap_or_default().trim().trim_matches('"').trim();
-            let text = show::line(text).replace('\'', r"'\''");
+            let words = near_miss_words(params["search"].as_str().unwrap_or_default());
+            let word = if words.len() == 1 { "the text" } else { "a word of the search" };
+            let finds: Vec<String> =
+                words.iter().map(|word| format!("`rekindle purge --literal '{word}'`")).collect();
             lines.push(format!(
-                "{count} other record{} the text within a longer word and stay{}; \
-                 `rekindle purge --literal '{text}'` finds them.",
+                "{count} other record{} {word} within a longer word and stay{}; \
+                 {} finds those with the same case and accents.",
                 if count == 1 { " contains" } else { "s contain" },
                 if count == 1 { "s" } else { "" },
+                finds.join(" or "),
             ));
         }
     }

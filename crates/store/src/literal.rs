@@ -4,6 +4,7 @@
 
 use model::OpError;
 use rusqlite::{Row, params};
+use serde_json::Value;
 
 use crate::cells::Cells as _;
 use crate::tx::{Rx, Tx};
@@ -33,7 +34,7 @@ pub(crate) struct Needle {
 
 impl Needle {
     pub(crate) fn of(text: &str) -> Needle {
-        let quoted = serde_json::Value::from(text).to_string();
+        let quoted = Value::from(text).to_string();
         let inner = quoted.get(1..quoted.len() - 1).unwrap_or_default();
         Needle { raw: text.into(), json: inner.into() }
     }
@@ -86,17 +87,73 @@ pub fn matches(rx: &Rx<'_>, text: &str) -> Result<LiteralMatches, OpError> {
             &format!("SELECT id FROM sessions WHERE {}", has(&["summary"], &["summary"])),
         )?,
     );
-    const OF_SESSION: &str = "SELECT id FROM observations WHERE session = ?1 \
-         UNION ALL SELECT id FROM prompts WHERE session = ?1";
     for session in &sessions {
-        let own: Vec<i64> = rx.sql(|db| {
-            db.prepare_cached(OF_SESSION)?.query_map([session], |row| row.cell(0))?.collect()
-        })?;
-        records.extend(own.into_iter().chain([*session]));
+        records.extend(of_session(rx, *session)?);
     }
     records.sort_unstable();
     records.dedup();
     Ok(LiteralMatches { records, sessions })
+}
+
+/// The records that contain one of these words inside a longer word, in order of their ids. Words are compared as a
+/// search compares them: without case and accents.
+pub fn within_words(rx: &Rx<'_>, words: &[String]) -> Result<Vec<i64>, OpError> {
+    const OBSERVED: &str = "SELECT o.id, o.content, f.path, o.tool, o.agent_id, o.metadata \
+         FROM observations o LEFT JOIN paths f ON f.id = o.file";
+    const SAID: &str = "SELECT id, content, agent_prompt_id FROM prompts";
+    const SUMMARY: &str = "SELECT id, summary FROM sessions";
+    const SESSIONS: &str = "SELECT id, name, root FROM sessions";
+    let folded: Vec<String> = words.iter().map(|word| text::words::fold(word)).collect();
+    let select = |sql: &str, columns: usize| -> Result<Vec<i64>, OpError> {
+        let has = |row: &Row<'_>| {
+            let mut found = false;
+            for column in 1..=columns {
+                found |= row.text_or_null(column)?.is_some_and(|text| is_within(&text, &folded));
+            }
+            Ok(if found { Some(row.cell::<i64>(0)?) } else { None })
+        };
+        rx.sql(|db| db.prepare(sql)?.query_map([], has)?.filter_map(Result::transpose).collect())
+    };
+    let mut records = select(OBSERVED, 5)?;
+    records.extend(select(SAID, 2)?);
+    records.extend(select(SUMMARY, 1)?);
+    for session in select(SESSIONS, 2)? {
+        records.extend(of_session(rx, session)?);
+    }
+    records.sort_unstable();
+    records.dedup();
+    Ok(records)
+}
+
+/// Whether a text, or a string in it if it is JSON, has one of the words inside a longer one.
+fn is_within(text: &str, folded: &[String]) -> bool {
+    if text.starts_with('{')
+        && let Ok(value) = serde_json::from_str(text)
+    {
+        return is_within_json(&value, folded);
+    }
+    text::words::words(text).any(|(_, word)| {
+        let word = text::words::fold(word);
+        folded.iter().any(|part| word.len() > part.len() && word.contains(part.as_str()))
+    })
+}
+
+fn is_within_json(value: &Value, folded: &[String]) -> bool {
+    match value {
+        Value::String(text) => is_within(text, folded),
+        Value::Array(items) => items.iter().any(|item| is_within_json(item, folded)),
+        Value::Object(members) => members
+            .iter()
+            .any(|(name, value)| is_within(name, folded) || is_within_json(value, folded)),
+        _ => false,
+    }
+}
+
+/// A session and all its records.
+fn of_session(rx: &Rx<'_>, session: i64) -> Result<Vec<i64>, OpError> {
+    const OF_SESSION: &str = "SELECT id FROM observations WHERE session = ?1 \
+         UNION ALL SELECT id FROM prompts WHERE session = ?1 UNION ALL SELECT ?1";
+    rx.sql(|db| db.prepare_cached(OF_SESSION)?.query_map([session], |row| row.cell(0))?.collect())
 }
 
 /// Counts the hints and projects that contain this text.

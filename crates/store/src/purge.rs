@@ -92,6 +92,11 @@ const CONDITIONS: &str = "(?1 IS NULL OR project IN (SELECT value FROM json_each
      AND (?3 IS NULL OR id IN (SELECT value FROM json_each(?3))) \
      AND (?4 IS NULL OR at < ?4) AND (?5 IS NULL OR kind = ?5)";
 
+/// Prompts and sessions with the columns of [`CONDITIONS`].
+const PROMPTS: &str = "(SELECT id, session, project, at, 'user_prompt' AS kind FROM prompts)";
+const SESSIONS: &str = "(SELECT id, id AS session, project, last_at AS at, \
+     'session_summary' AS kind FROM sessions)";
+
 /// What a purge with this filter would remove.
 pub fn plan(rx: &Rx<'_>, filter: &PurgeFilter) -> Result<Purged, OpError> {
     let plan = draft(rx, filter)?;
@@ -133,6 +138,16 @@ fn tell(rx: &Rx<'_>, plan: &Plan) -> Result<Purged, OpError> {
     })
 }
 
+/// The ids of the observations, prompts and sessions that match, in no order.
+pub fn matches(rx: &Rx<'_>, filter: &PurgeFilter) -> Result<Vec<i64>, OpError> {
+    let mut found = Vec::new();
+    for records in ["observations", PROMPTS, SESSIONS] {
+        let select = format!("SELECT id, session, NULL FROM {records} WHERE {CONDITIONS}");
+        found.extend(matching(rx, &select, filter)?.into_iter().map(|(id, _, _)| id));
+    }
+    Ok(found)
+}
+
 fn draft(rx: &Rx<'_>, filter: &PurgeFilter) -> Result<Plan, OpError> {
     if filter.is_empty() {
         return Ok(Plan::default());
@@ -149,10 +164,7 @@ fn draft(rx: &Rx<'_>, filter: &PurgeFilter) -> Result<Plan, OpError> {
             *actions.entry(prompt).or_default() += 1;
         }
     }
-    let select = format!(
-        "SELECT id, session, NULL FROM \
-         (SELECT id, session, project, at, 'user_prompt' AS kind FROM prompts) WHERE {CONDITIONS}"
-    );
+    let select = format!("SELECT id, session, NULL FROM {PROMPTS} WHERE {CONDITIONS}");
     for (id, session, _) in matching(rx, &select, filter)? {
         plan.prompts.insert(id);
         losses.entry(session).or_default().1 += 1;
@@ -170,10 +182,7 @@ fn draft(rx: &Rx<'_>, filter: &PurgeFilter) -> Result<Plan, OpError> {
         losses.entry(i64::try_from(session).unwrap_or_default()).or_default().1 += 1;
     }
     // The session's own row is a record of its summary.
-    let select = format!(
-        "SELECT id, id, NULL FROM (SELECT id, id AS session, project, last_at AS at, \
-         'session_summary' AS kind FROM sessions) WHERE {CONDITIONS}"
-    );
+    let select = format!("SELECT id, session, NULL FROM {SESSIONS} WHERE {CONDITIONS}");
     for (id, _, _) in matching(rx, &select, filter)? {
         losses.entry(id).or_default();
     }

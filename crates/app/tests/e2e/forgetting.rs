@@ -95,7 +95,7 @@ fn a_literal_purge_finds_the_text_inside_longer_words_and_overwrites_it() {
         glued_events(&home);
         let search = home.run(&["purge", "--search", WORD]).ok();
         assert!(search.starts_with("nothing to purge"), "{search}");
-        let advice = format!("`rekindle purge --literal '{WORD}'` finds them");
+        let advice = format!("`rekindle purge --literal '{WORD}'` finds those");
         assert!(search.contains("records contain the text within a longer word"), "{search}");
         assert!(search.contains(&advice), "{search}");
         let would = home.run(&["purge", "--literal", WORD]).ok();
@@ -110,6 +110,50 @@ fn a_literal_purge_finds_the_text_inside_longer_words_and_overwrites_it() {
         let left = home.run(&["search", "make", "--project", "*"]).ok();
         assert!(left.contains("make all"), "{left}");
     }
+}
+
+/// @purge_near_misses
+#[test]
+fn near_misses_are_counted_without_case_and_accents_per_word_and_within_the_other_filters() {
+    let home = home();
+    let cwd = home.path("web").to_string_lossy().into_owned();
+    let said = |session: &str, prompt: &str| {
+        let event = json!({ "session_id": session, "cwd": cwd, "prompt": prompt });
+        home.hook("UserPromptSubmit", &event);
+    };
+    said("s-1", "the token is fooZANZIBARbar here");
+    said("s-1", "prefixzanzibarsuffix too");
+    said("s-2", "une \u{c9}COLEx de plus");
+    said("s-2", "nothing of that kind");
+    said("s-3", "the word Zanzibar alone");
+    home.run(&["mark", "a mark"]).ok();
+    let near = |filters: &[&str]| {
+        let line = [&["purge", "--json"][..], filters].concat();
+        let counted = home.run(&line).json();
+        counted["near_misses"].as_u64().unwrap_or_default()
+    };
+    for query in [
+        "zanzibar",
+        "Zanzibar",
+        "ZANZIBAR",
+        "\"zanzibar\"",
+        "the zanzibar",
+        "zanzibar OR \"no such\"",
+        "\"the zanzibar\"",
+        "zanzibar NOT \u{e9}cole",
+    ] {
+        assert_eq!(near(&["--search", query]), 2, "{query}");
+    }
+    assert_eq!(near(&["--search", "\u{e9}cole"]), 1);
+    assert_eq!(near(&["--search", "ecole"]), 1);
+    assert_eq!(near(&["--search", "alone NOT zanzibar"]), 0);
+    assert_eq!(near(&["--search", "zanzibar", "--session", "s-2"]), 0);
+    assert_eq!(near(&["--search", "zanzibar", "--session", "s-1"]), 2);
+    assert_eq!(near(&["--search", "zanzibar", "--type", "file_edit"]), 0);
+    assert_eq!(near(&["--search", "zanzibar", "--project", "web"]), 2);
+    let told = home.run(&["purge", "--search", "Zanzibar", "--confirm"]).ok();
+    assert!(told.contains("2 other records contain the text within a longer word"), "{told}");
+    assert!(told.contains("--literal 'Zanzibar'"), "{told}");
 }
 
 /// @purge_names_copies
