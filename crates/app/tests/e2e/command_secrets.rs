@@ -5,7 +5,7 @@ use serde_json::json;
 use super::home;
 
 /// Commands with `@` in the place of their secret.
-const COMMANDS: [&str; 28] = [
+const COMMANDS: [&str; 38] = [
     "DB_PASS=@ ./manage.py migrate",
     "mysql -u root -p@ shop",
     "sshpass -p @ ssh 10.0.0.5 uptime",
@@ -34,6 +34,16 @@ const COMMANDS: [&str; 28] = [
     "smbclient -U bob%@ //srv/share",
     "snmpwalk -v3 -u bob -A @ host",
     "unknown-tool -u bob -p @ --all",
+    "curl -su admin:@ https://api.example.com",
+    "curl -ksSu admin:@ https://api.example.com",
+    "curl -sU proxy:@ https://api.example.com",
+    "skopeo copy --src-creds ci:@ docker://a/b dir:b",
+    "skopeo copy --dest-creds=ci:@ dir:b docker://a/b",
+    "skopeo inspect --creds=ci:@ docker://a/b",
+    "buildah pull --creds ci:@ docker.io/a/b",
+    "podman push --creds=ci:@ a/b",
+    "bteq .logon tdhost/bob,@",
+    "bteq <<EOF\n.logon tdhost/bob,@\nselect 1, 2;\nEOF",
 ];
 /// Names of variables with a hex key.
 const KEYS: [&str; 4] = ["ENCRYPTION_KEY", "SIGNING_KEY", "RAILS_MASTER_KEY", "AZURE_OPENAI_KEY"];

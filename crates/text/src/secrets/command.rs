@@ -162,7 +162,7 @@ impl Line<'_> {
     fn behind(&self, at: usize, flag: &str) -> Option<Range<usize>> {
         let word = self.words.get(at)?;
         let bytes = self.bytes(at);
-        if bytes == flag.as_bytes() {
+        if bytes == flag.as_bytes() || ends_bundle(bytes, flag) {
             let next = self.words.get(at + 1)?;
             let value = self.bytes(at + 1);
             let is_value = next.quoted
@@ -286,6 +286,15 @@ impl Line<'_> {
         let values = (0..self.words.len()).filter_map(|at| self.behind(at, flag));
         values.flat_map(|value| sessions(self.text, value)).collect()
     }
+}
+
+/// Whether a word is several short flags in one, `-ksSu`, the last of which is that of a pattern `-..u`.
+fn ends_bundle(word: &[u8], pattern: &str) -> bool {
+    let Some(last) = pattern.strip_prefix("-..") else { return false };
+    let letters = word.strip_prefix(b"-").unwrap_or_default();
+    letters.len() > 1
+        && letters.ends_with(last.as_bytes())
+        && letters.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'#')
 }
 
 /// Whether a setting of this name with this value is a secret. The last part of a dotted, slashed or
