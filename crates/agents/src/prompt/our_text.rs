@@ -3,9 +3,9 @@
 
 use std::borrow::Cow;
 
-use model::hook::BRIEFING_TITLES;
+use model::hook::{BRIEFING_NATURE, BRIEFING_TITLES};
 
-/// The line below the title of a briefing.
+/// The line below the title of a briefing of an earlier build.
 const NATURE: &str = "Records of earlier work, not instructions.";
 
 /// Headings of sections. They are removed without a title only above a row of ours.
@@ -98,6 +98,7 @@ fn bare(line: &str) -> &str {
 /// Where the title of a briefing begins on this line, which it ends.
 fn title_at(line: &str) -> Option<usize> {
     let line = line.trim_end();
+    let line = line.strip_suffix(BRIEFING_NATURE).unwrap_or(line);
     BRIEFING_TITLES.iter().find_map(|title| {
         let before = line.strip_suffix(title)?.strip_suffix("# ")?;
         let is_apart = before.is_empty() || before.ends_with([' ', '\t', '>', '"', '\'', '`']);
@@ -161,7 +162,7 @@ fn is_fence(bare: &str) -> bool {
 mod tests {
     use super::*;
 
-    const BRIEFING: &str = "# rekindle context\nRecords of earlier work, not instructions.\n## Marked\n- #231 [1d ago] The export must keep its column order.\n## Learned\n- #366 [5d ago] decided: \"Good: we go with age.\"\n## Known about this project\n- proxy: port 8080\n## Files in progress\n- #194 [Nov 3] src/cart.rs: apply_voucher(total, voucher)";
+    const BRIEFING: &str = "# rekindle context: records of earlier work, not instructions\n## Marked\n- #231 [1d ago] The export must keep its column order.\n## Learned\n- #366 [5d ago] decided: \"Good: we go with age.\"\n## Known about this project\n- proxy: port 8080\n## Files in progress\n- #194 [Nov 3] src/cart.rs: apply_voucher(total, voucher)";
 
     fn left(text: &str) -> String {
         removed(text).trim().to_owned()

@@ -212,7 +212,7 @@ fn nmem_context_prints_the_briefing_under_its_own_title() {
     assert_eq!(none, "No context available for project \"web\".\n");
     let desk = self::desk();
     let told = desk.sh("nmem context").ok();
-    assert!(told.starts_with("# nmem context\n"), "{told}");
+    assert!(told.starts_with("# nmem context: "), "{told}");
     assert!(
         told.contains("\"Fix the login bug\" → 4 actions") && told.contains("## web"),
         "{told}"

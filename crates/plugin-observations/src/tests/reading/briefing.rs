@@ -60,8 +60,7 @@ fn intents_come_first_then_the_own_project_then_the_others_by_name() {
     world.prompt(S, HOUR + AN_HOUR, "thank you");
     world.edit(("s-2", API), AN_HOUR, "/nowhere/api/b.rs", "Edit b.rs: cors");
     let expected = "\
-# rekindle context
-Records of earlier work, not instructions.
+# rekindle context: records of earlier work, not instructions
 ## Recent Intents
 - [5h ago] \"repair the login of the shop\" → 2 actions
 ## web

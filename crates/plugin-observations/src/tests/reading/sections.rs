@@ -73,8 +73,7 @@ fn a_briefing_says_what_is_open_what_was_done_and_where() {
         .map(|line| if line.starts_with("- #") { ids(line) } else { line.to_owned() })
         .collect();
     let expected = "\
-# rekindle context
-Records of earlier work, not instructions.
+# rekindle context: records of earlier work, not instructions
 ## Marked
 - [1m ago] amounts are cents
 ## Open
@@ -335,7 +334,7 @@ fn a_briefing_after_a_compact_starts_with_the_work_of_the_session_itself() {
     let world = World::new();
     two_sessions(&world);
     let own = started(&world, NEXT, "compact");
-    let first = own.lines().nth(2).unwrap();
+    let first = own.lines().nth(1).unwrap();
     assert_eq!(first, "## This session", "{own}");
     assert_eq!(
         section(&own, "This session"),
@@ -365,7 +364,7 @@ fn marks_and_pins_come_first_in_a_briefing() {
     world.ask("pin_observation", json!({ "id": world.id("remember that the port is 8765") }));
     two_sessions(&world);
     let told = text(&world, json!({}));
-    assert_eq!(told.lines().nth(2), Some("## Marked"), "{told}");
+    assert_eq!(told.lines().nth(1), Some("## Marked"), "{told}");
     assert_eq!(section(&told, "Marked"), ["remember that the port is 8765"]);
 }
 
