@@ -120,7 +120,7 @@ pub struct Leads {
     pub remote: Option<Lead>,
     /// A place that is no project of its own, such as the home directory, goes by its name.
     pub name: Option<Lead>,
-    /// The project that knows this very directory, while the path leads to another one.
+    /// The project that knows this very directory, while the path is unknown or leads to another one.
     recognised: Option<Lead>,
     /// Whether another directory was put where the known one was.
     pub is_replaced: bool,
@@ -138,15 +138,22 @@ impl Leads {
             recognised: None,
             is_replaced: false,
         };
+        if leads.remote.is_some() {
+            return Ok(leads);
+        }
+        let unique = facts.made.first().filter(|made| !made.contains(MADE_WITHOUT_BIRTH));
+        let Some((project, _)) = leads.root else {
+            // A directory that was moved has a new path and keeps its identity.
+            leads.recognised = ask(unique)?;
+            return Ok(leads);
+        };
         // A path with a new remote, or without one, does not say whether the repository changed its remote, or whether
         // another directory was put in its place. Only the first may read what is remembered.
-        let (Some((project, _)), None) = (leads.root, leads.remote) else { return Ok(leads) };
         for made in &facts.made {
             if ask(Some(made))?.is_some_and(|(of, _)| of == project) {
                 return Ok(leads);
             }
         }
-        let unique = facts.made.first().filter(|made| !made.contains(MADE_WITHOUT_BIRTH));
         leads.recognised = ask(unique)?;
         leads.is_replaced = match facts.remote_key {
             Some(_) => true,

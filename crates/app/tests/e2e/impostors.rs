@@ -236,6 +236,55 @@ fn a_repository_that_was_moved_away_and_back_is_recognised_without_its_remote() 
     assert!(seen.contains("zebrafish") && !seen.contains("evil.example"), "{seen}");
 }
 
+/// @project_moved
+#[test]
+fn a_moved_directory_without_a_remote_keeps_its_project_from_the_first_event_on() {
+    for (with_daemon, is_repository) in [(false, true), (true, true), (false, false), (true, false)]
+    {
+        let home = home();
+        let _daemon = with_daemon.then(|| home.daemon());
+        let (old, new) = (home.path("work/old"), home.path("work/new"));
+        fs::create_dir_all(&old).unwrap();
+        if is_repository {
+            repository(&old, "");
+        }
+        runs(&home, &old, "s-1", "echo before-the-move");
+        home.run(&["stats"]).ok();
+        fs::rename(&old, &new).unwrap();
+        runs(&home, &new, "s-2", "echo first-after-it");
+        runs(&home, &new, "s-3", "echo second-after-it");
+        let seen = seen_from(&home, &new, "echo");
+        for part in ["before-the-move", "first-after-it", "second-after-it"] {
+            assert!(seen.contains(part), "{part}: {seen}");
+        }
+        let list = home.run(&["project", "list", "--json"]).json();
+        assert_eq!(list["projects"].as_array().unwrap().len(), 1, "{list}");
+        // A copy of the directory is not the directory.
+        let copy = home.path("work/copy");
+        let copied = Command::new("cp").args(["-r"]).arg(&new).arg(&copy).status().unwrap();
+        assert!(copied.success());
+        runs(&home, &copy, "s-4", POISON);
+        assert!(!seen_from(&home, &copy, "echo").contains("before-the-move"));
+    }
+}
+
+/// @project_worktrees
+#[test]
+fn a_moved_worktree_joins_its_repository_again_once_that_names_its_path() {
+    let home = home();
+    let secret = private(&home);
+    let (tree, moved) = (home.path("work/tree"), home.path("work/moved"));
+    fs::rename(&tree, &moved).unwrap();
+    runs(&home, &moved, "s-moved", POISON);
+    assert!(!seen_from(&home, &moved, "zebrafish").contains("zebrafish"));
+    // What `git worktree repair` writes.
+    let named = format!("{}\n", moved.join(".git").display());
+    fs::write(secret.join(".git/worktrees/tree/gitdir"), named).unwrap();
+    runs(&home, &moved, "s-repaired", "echo repaired-tree");
+    assert!(seen_from(&home, &moved, "zebrafish").contains("zebrafish"));
+    assert!(seen_from(&home, &secret, "repaired").contains("repaired-tree"));
+}
+
 /// @project_replaced
 /// @session_in_a_replaced_directory
 #[test]
