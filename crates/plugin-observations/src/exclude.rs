@@ -6,7 +6,7 @@ use model::hook::{Happening, HookEvent, Stood, ToolUse};
 use model::project::{Pauses, ProjectFacts};
 use pattern::glob::Glob;
 
-use crate::place::{DiskPlaces, Places};
+use crate::place::{DiskPlaces, Place, Places};
 use crate::{run_place, settings};
 
 /// The event as it may wait in the spool, for a user with this home directory who excludes these projects
@@ -30,9 +30,10 @@ pub fn to_spool(
             ..event.clone()
         };
     }
-    let mut what = if hides(&places, event) { Happening::Other } else { event.what.clone() };
+    let mut what =
+        if hides(&places, &place, event) { Happening::Other } else { event.what.clone() };
     // Another branch may be checked out by the time the event is ingested.
-    let checkout = run_place::checkout(&places, event);
+    let checkout = run_place::checkout(&places, &place, event);
     if let (Happening::ToolUsed(tool), Some(checkout)) = (&mut what, &checkout) {
         tool.metadata = tool.metadata.with(checkout);
     }
@@ -52,14 +53,14 @@ pub(crate) fn names(exclude: &[String], facts: &ProjectFacts) -> bool {
     })
 }
 
-/// Whether the event is about a file that a project keeps to itself.
-pub(crate) fn hides(places: &dyn Places, event: &HookEvent) -> bool {
+/// Whether the event is about a file that a project excludes; `here` is the place of the event's directory.
+pub(crate) fn hides(places: &dyn Places, here: &Place, event: &HookEvent) -> bool {
     let (Happening::ToolStarting(tool) | Happening::ToolUsed(tool)) = &event.what else {
         return false;
     };
     let cwd = event.cwd.as_ref().map(|cwd| cwd.as_str());
     let mut paths = tool.file_path.iter().map(|path| path.as_str()).chain(files(tool));
-    paths.any(|path| places.hides(cwd, path))
+    paths.any(|path| places.hides(here, cwd, path))
 }
 
 /// The files that a tool changed, where they are several.

@@ -56,12 +56,12 @@ pub(crate) fn ingest(
             sweep_if_due(tx, event, settings)
         }
         Happening::Prompted(text) => prompted(tx, event, seen, text),
-        Happening::ToolUsed(_) if exclude::hides(places, event) => Ok(()),
+        Happening::ToolUsed(_) if exclude::hides(places, &place, event) => Ok(()),
         Happening::ToolUsed(_) => {
             // A spooled event already carries its checkout.
             let checkout = match event.stood {
                 Some(_) => None,
-                None => run_place::checkout(places, event),
+                None => run_place::checkout(places, &place, event),
             };
             let resolved = place.resolved(event);
             let event = resolved.as_ref().unwrap_or(event);

@@ -117,9 +117,10 @@ impl Plugin for Observations {
     }
 
     fn expect(&self, event: &HookEvent) {
-        // What it finds is remembered for a moment, which is when `observe` asks.
-        self.places.at(event.cwd.as_ref().map(|cwd| cwd.as_str()));
-        exclude::hides(&*self.places, event);
+        // This fills the cache, so that `observe` only has to check that the directory is still the same.
+        let cwd = event.cwd.as_ref().map(|cwd| cwd.as_str());
+        let place = self.places.cached(cwd.unwrap_or_default());
+        exclude::hides(&*self.places, &place, event);
     }
 
     fn observe(&self, event: &HookEvent, tx: &Tx<'_>, config: &Config) -> Result<(), OpError> {

@@ -69,6 +69,12 @@ impl Place {
         self.checkout.as_ref()?.get("worktree")?.as_str()
     }
 
+    /// Whether a directory is the project's root or below it.
+    fn contains(&self, directory: &str) -> bool {
+        let below = self.facts.root.as_ref().and_then(|root| directory.strip_prefix(root.as_str()));
+        below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+
     /// Whether nothing about this path is to be kept.
     pub(crate) fn excludes(&self, path: &str) -> bool {
         self.exclude.as_ref().is_some_and(|exclude| exclude.excludes(path))
@@ -98,10 +104,9 @@ fn straight(path: &Path) -> PathBuf {
 pub(crate) trait Places: Send + Sync {
     fn at(&self, cwd: Option<&str>) -> Arc<Place>;
 
-    /// Whether nothing about this path is to be kept, says the project where the agent stands or the
-    /// one that holds the file.
-    fn hides(&self, cwd: Option<&str>, path: &str) -> bool {
-        self.at(cwd).excludes(path)
+    /// Whether the project of the directory `cwd`, which is `here`, or the project of the file excludes this path.
+    fn hides(&self, here: &Place, _cwd: Option<&str>, path: &str) -> bool {
+        here.excludes(path)
     }
 }
 
@@ -133,14 +138,18 @@ fn believe_while<T: Clone>(
     look: impl FnOnce() -> T,
 ) -> T {
     let mut asked = asked.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut is_outdated = false;
     if let Some((at, known)) = asked.get(dir)
         && at.elapsed() < limits::PLACE_BELIEVED
-        && holds(known)
     {
-        return known.clone();
+        if holds(known) {
+            return known.clone();
+        }
+        // The directories below were replaced with it.
+        is_outdated = true;
     }
     let found = look();
-    if asked.len() >= limits::PLACES_MAX {
+    if is_outdated || asked.len() >= limits::PLACES_MAX {
         asked.clear();
     }
     asked.insert(dir.to_owned(), (Instant::now(), found.clone()));
@@ -167,6 +176,11 @@ impl DiskPlaces {
         };
         let (folder, inside) = believe(&self.folders, &dir.to_string_lossy(), || identity(dir));
         (folder, inside.join(name))
+    }
+
+    /// The place of a directory from the cache, without a check on the disk that it is still the same directory.
+    pub(crate) fn cached(&self, cwd: &str) -> Arc<Place> {
+        believe(&self.asked, cwd, || Arc::new(self.look(cwd)))
     }
 
     fn look(&self, cwd: &str) -> Place {
@@ -253,8 +267,8 @@ impl Places for DiskPlaces {
         believe_while(&self.asked, cwd, holds, || Arc::new(self.look(cwd)))
     }
 
-    fn hides(&self, cwd: Option<&str>, path: &str) -> bool {
-        if self.at(cwd).excludes(path) {
+    fn hides(&self, here: &Place, cwd: Option<&str>, path: &str) -> bool {
+        if here.excludes(path) {
             return true;
         }
         let path = match (path.strip_prefix("~/"), &self.home) {
@@ -270,7 +284,14 @@ impl Places for DiskPlaces {
             above.and_then(Path::to_str).unwrap_or_default().into()
         };
         let holder = believe(&self.holders, dir, there);
-        self.at(Some(&holder)).excludes(&path)
+        // A check of `here` covers the directories of its project, which most files are in. A link may be changed
+        // on its own.
+        let known = self.cached(&holder);
+        let place = match known.link.is_none() && here.contains(&holder) {
+            true => known,
+            false => self.at(Some(&holder)),
+        };
+        place.excludes(&path)
     }
 }
 

@@ -6,7 +6,7 @@ use model::hook::{Happening, HookEvent, ToolUse};
 use model::observation::ObsType;
 use text::secrets::{Profile, Redacted, redact_json};
 
-use crate::place::Places;
+use crate::place::{Place, Places};
 
 /// The metadata of a run with `run.directory`; none for other tools, for a run in the root itself, and
 /// outside of projects, as in the home directory.
@@ -29,18 +29,19 @@ pub(crate) fn with_directory(
     Some(redact_json(metadata, Profile::Strict))
 }
 
-/// The checkout that a tool works in. A commit after `cd ../other` belongs to the work tree there.
+/// The checkout that a tool works in; `here` is the place of the event's directory. A commit after `cd ../other`
+/// belongs to the work tree there.
 pub(crate) fn checkout(
     places: &dyn Places,
+    here: &Place,
     event: &HookEvent,
 ) -> Option<Redacted<serde_json::Value>> {
     let Happening::ToolUsed(tool) = &event.what else { return None };
-    let cwd = event.cwd.as_ref().map(|cwd| cwd.as_str());
-    let elsewhere = cwd.filter(|_| tool.obs_type == ObsType::GitCommit).map(|cwd| {
-        let line = tool.command.as_ref().unwrap_or(&tool.content);
-        directory(cwd, line)
-    });
-    places.at(elsewhere.as_deref().or(cwd)).checkout.clone()
+    let Some(cwd) = event.cwd.as_ref().filter(|_| tool.obs_type == ObsType::GitCommit) else {
+        return here.checkout.clone();
+    };
+    let line = tool.command.as_ref().unwrap_or(&tool.content);
+    places.at(Some(&directory(cwd, line))).checkout.clone()
 }
 
 /// The directory that a command line works in: the agent's, changed by a `cd` at the beginning of the

@@ -170,6 +170,26 @@ fn a_link_does_not_lead_around_what_is_excluded() {
     assert!(!place.excludes(link.join("src/a").to_str().unwrap()));
 }
 
+/// Directories below a replaced one are cached too, each with the settings of the former project.
+#[test]
+fn a_replaced_directory_does_not_keep_the_exclusions_of_the_former_one() {
+    let folder = Folder::new();
+    let app = folder.0.join("app");
+    fs::create_dir_all(app.join("src")).unwrap();
+    repository(&app, None);
+    fs::write(app.join(".rekindle.toml"), "exclude = \"src\"\n").unwrap();
+    let places = DiskPlaces::new(None);
+    let file = app.join("src/a.rs");
+    let hides = || places.hides(&places.at(app.to_str()), app.to_str(), file.to_str().unwrap());
+    assert!(hides());
+    // The first lookup found the path excluded by `app` alone, so this one is needed to cache `src`.
+    places.at(app.join("src").to_str());
+    fs::rename(&app, folder.0.join("former")).unwrap();
+    fs::create_dir_all(app.join("src")).unwrap();
+    repository(&app, None);
+    assert!(!hides());
+}
+
 /// @capture_exclude_elsewhere
 #[test]
 fn a_file_is_hidden_from_who_stands_elsewhere_too() {
@@ -185,15 +205,18 @@ fn a_file_is_hidden_from_who_stands_elsewhere_too() {
     std::os::unix::fs::symlink(app.join("private"), app.join("open")).unwrap();
     let places = DiskPlaces::new(Some(home.clone()));
     for cwd in [&other, &home, &app, Path::new("/")] {
-        let hides = |path: &str| places.hides(cwd.to_str(), path);
+        let hides = |path: &str| places.hides(&places.at(cwd.to_str()), cwd.to_str(), path);
         let inside = |path: &str| hides(app.join(path).to_str().unwrap());
         assert!(inside("private/plan.txt") && inside("src/../private/gone/plan.txt"), "{cwd:?}");
         assert!(inside("open/plan.txt") && hides("~/app/private/plan.txt"), "{cwd:?}");
         assert!(hides(other.join("link/plan.txt").to_str().unwrap()), "{cwd:?}");
         assert!(!inside("src/plan.txt") && !inside("privateer.txt"), "{cwd:?}");
     }
-    assert!(places.hides(other.to_str(), "../app/private/plan.txt"));
-    assert!(!places.hides(None, "private/plan.txt"), "nobody knows where that is");
+    assert!(places.hides(&places.at(other.to_str()), other.to_str(), "../app/private/plan.txt"));
+    assert!(
+        !places.hides(&places.at(None), None, "private/plan.txt"),
+        "nobody knows where that is"
+    );
 }
 
 /// @capture_exclude_broken
