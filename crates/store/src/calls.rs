@@ -41,7 +41,8 @@ pub(crate) fn remember(
     answer: &str,
 ) -> Result<(), OpError> {
     const ADD: &str = "INSERT INTO answers (id, fingerprint, at, answer) VALUES (?1, ?2, ?3, ?4)";
-    const QUOTE: &str = "INSERT INTO answer_hints (answer, component, key) VALUES (?1, ?2, ?3)";
+    const QUOTE: &str =
+        "INSERT OR IGNORE INTO quoted_hints (answer, component, key) VALUES (?1, ?2, ?3)";
     let quoted = tx.take_quoted_hints();
     tx.sql(|db| {
         let seq = db.prepare_cached(ADD)?.insert(params![call.0, fingerprint, at, answer])?;
@@ -57,9 +58,13 @@ pub(crate) fn remember(
 
 /// Removes answers that no repeat will ask for any more.
 pub(crate) fn forget_old(tx: &Tx<'_>, now: i64) -> Result<(), OpError> {
+    const UNQUOTE: &str = "DELETE FROM quoted_hints WHERE answer < \
+         coalesce((SELECT min(seq) FROM answers), 9223372036854775807)";
     let memory = i64::try_from(limits::CALL_MEMORY.as_millis()).unwrap_or(i64::MAX);
-    tx.sql(|db| db.prepare_cached(FORGET)?.execute([now.saturating_sub(memory)]))?;
-    Ok(())
+    tx.sql(|db| {
+        db.prepare_cached(FORGET)?.execute([now.saturating_sub(memory)])?;
+        db.prepare_cached(UNQUOTE)?.execute([]).map(drop)
+    })
 }
 
 /// Removes the value of a deleted hint from the stored answers, whichever call they answer. The answers themselves
@@ -73,8 +78,8 @@ pub(crate) fn forget_value(tx: &Tx<'_>, value: &Value) -> Result<(), OpError> {
 /// Removes every value that a hint of this name ever had from the stored answers of the calls that changed it.
 pub(crate) fn forget_hint(tx: &Tx<'_>, name: &HintName) -> Result<(), OpError> {
     const HOLDING: &str = "SELECT seq, answer FROM answers WHERE seq IN \
-         (SELECT answer FROM answer_hints WHERE component = ?1 AND key = ?2)";
-    const FORGET: &str = "DELETE FROM answer_hints WHERE component = ?1 AND key = ?2";
+         (SELECT answer FROM quoted_hints WHERE component = ?1 AND key = ?2)";
+    const FORGET: &str = "DELETE FROM quoted_hints WHERE component = ?1 AND key = ?2";
     let given = [&name.component, &name.key];
     let holding = holding(tx, HOLDING, given)?;
     blank(tx, holding, |_| true)?;

@@ -7,12 +7,12 @@ CREATE TABLE IF NOT EXISTS answers (
   at          INTEGER NOT NULL,
   answer      TEXT    NOT NULL
 ) STRICT;
--- The hints that a stored answer quotes, so that their values leave it when the hint is changed or deleted.
-CREATE TABLE IF NOT EXISTS answer_hints (
-  id        INTEGER PRIMARY KEY,
-  answer    INTEGER NOT NULL REFERENCES answers (seq) ON DELETE CASCADE,
+-- The hints that a stored answer quotes, so that their values leave it when the hint is changed or deleted. Every
+-- change of a hint writes here: one b-tree, and rows of deleted answers are left until old answers are pruned.
+DROP TABLE IF EXISTS answer_hints;
+CREATE TABLE IF NOT EXISTS quoted_hints (
   component TEXT    NOT NULL,
-  key       TEXT    NOT NULL
-) STRICT;
-CREATE INDEX IF NOT EXISTS answer_hints_by_answer ON answer_hints (answer);
-CREATE INDEX IF NOT EXISTS answer_hints_by_name ON answer_hints (component, key);
+  key       TEXT    NOT NULL,
+  answer    INTEGER NOT NULL,
+  PRIMARY KEY (component, key, answer)
+) STRICT, WITHOUT ROWID;
