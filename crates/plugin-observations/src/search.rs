@@ -2,6 +2,7 @@
 
 mod for_models;
 mod printed;
+mod records_read;
 mod refine;
 mod turns;
 mod without_filter;
@@ -29,6 +30,7 @@ use crate::scope::{About, Question, Wanted};
 use crate::session_trace::unknown;
 use crate::show;
 use crate::when::When;
+use records_read::RecordsRead;
 use refine::Note;
 pub(crate) use refine::replaces;
 
@@ -485,16 +487,17 @@ impl SearchParams {
             && !first.is_empty()
             && !hits.is_answered(rx, query, &first)?;
         if self.diverse && self.order_by == OrderBy::Best {
+            let mut records = RecordsRead::default();
             ranked = refine::fold(rx, ranked, |_| true)?;
             let is_question = hits.query.form == Form::AnyTerm && asks(query);
             if is_question {
-                ranked = turns::by_turns(rx, filter, (&hits, &self.query), ranked)?;
+                ranked = turns::by_turns(rx, filter, (&hits, &self.query), ranked, &mut records)?;
                 // Answers and commits of turns that were not among the hits may say the same, too.
                 ranked = refine::fold(rx, ranked, |kind| {
                     matches!(kind, ObsType::Answer | ObsType::GitCommit)
                 })?;
             }
-            ranked = refine::refine(rx, ranked)?;
+            ranked = refine::refine(rx, ranked, &mut records)?;
             // An answer that was found by its question may be among the others.
             let known: HashSet<i64> = ranked.iter().map(|one| one.hit.id).collect();
             others.retain(|other| !known.contains(&other.hit.id));

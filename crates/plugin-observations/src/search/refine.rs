@@ -9,11 +9,16 @@ use store::search::{self, Hit};
 use store::{Rx, observations};
 
 use super::Ranked;
+use super::records_read::RecordsRead;
 
 /// Cosine from which on two records of talk are about the same subject, and from which on one of them that
 /// says that it changes a decision is taken to change the other.
 const SAME_SUBJECT: f64 = 0.8;
 const SAME_DECISION: f64 = 0.6;
+/// The newer of two such records comes first only if it counts at least this share of the older one: among
+/// hits that hardly match, many are about one subject, and none of them is an answer.
+const SAME_LIKE: f64 = 0.9;
+const CHANGES_LIKE: f64 = 0.8;
 /// Failed commands on the first hits for which the session is searched for the run that worked.
 const WORKED_LOOKED_UP: usize = 5;
 /// The relation of a hit to other hits of the page.
@@ -60,6 +65,35 @@ pub(super) fn fold(
             *first = *of;
         }
     }
+    Ok(merged(ranked, first))
+}
+
+/// Makes failures of one command with one error one hit.
+pub(super) fn fold_failures(ranked: Vec<Ranked>, records: &RecordsRead) -> Vec<Ranked> {
+    let mut known: HashMap<(i64, &str, &str), usize> = HashMap::new();
+    let first = ranked.iter().enumerate().map(|(place, one)| {
+        match records.get(one.hit.id).filter(|record| record.failed()) {
+            Some(record) => {
+                let error = error_line(record.error().unwrap_or_default());
+                *known.entry((one.hit.project, record.content.trim(), error)).or_insert(place)
+            }
+            None => place,
+        }
+    });
+    let first = first.collect();
+    merged(ranked, first)
+}
+
+/// The line of an output that names the error: the last that says so, or else the last one.
+fn error_line(output: &str) -> &str {
+    let mut lines = output.lines().map(str::trim).filter(|line| !line.is_empty()).rev();
+    let names = |line: &&str| line.to_ascii_lowercase().contains("error");
+    let last = lines.clone().next().unwrap_or_default();
+    lines.find(names).unwrap_or(last)
+}
+
+/// Each hit becomes a part of the one at the place that is given for it, which has a count and the newest id.
+fn merged(ranked: Vec<Ranked>, first: Vec<usize>) -> Vec<Ranked> {
     let mut folded: Vec<Ranked> = Vec::with_capacity(ranked.len());
     let mut places: HashMap<usize, usize> = HashMap::new();
     for (place, (one, of)) in ranked.into_iter().zip(first).enumerate() {
@@ -77,13 +111,19 @@ pub(super) fn fold(
             }
         }
     }
-    Ok(folded)
+    folded
 }
 
 /// Puts the first hits in order by what their records say of each other.
-pub(super) fn refine(rx: &Rx<'_>, mut ranked: Vec<Ranked>) -> Result<Vec<Ranked>, OpError> {
+pub(super) fn refine(
+    rx: &Rx<'_>,
+    mut ranked: Vec<Ranked>,
+    records: &mut RecordsRead,
+) -> Result<Vec<Ranked>, OpError> {
     let behind = ranked.split_off(limits::SEARCH_READ.min(ranked.len()));
-    let records = records(rx, &ranked)?;
+    for one in &ranked {
+        records.read(rx, one.hit.id)?;
+    }
     let mut window = Window { rx, first: ranked, records };
     window.newer_first()?;
     window.worked_first()?;
@@ -92,25 +132,16 @@ pub(super) fn refine(rx: &Rx<'_>, mut ranked: Vec<Ranked>) -> Result<Vec<Ranked>
     Ok(first)
 }
 
-/// The records of these hits, by id.
-pub(super) fn records(
-    rx: &Rx<'_>,
-    ranked: &[Ranked],
-) -> Result<HashMap<i64, Observation>, OpError> {
-    let ids: Vec<i64> = ranked.iter().map(|one| one.hit.id).collect();
-    Ok(observations::get(rx, &ids)?.into_iter().map(|one| (one.id, one)).collect())
-}
-
 struct Window<'w, 'r> {
     rx: &'w Rx<'r>,
     first: Vec<Ranked>,
-    /// The records of the first hits, by id.
-    records: HashMap<i64, Observation>,
+    /// The records of the first hits are among them.
+    records: &'w RecordsRead,
 }
 
 impl Window<'_, '_> {
     fn record(&self, place: usize) -> Option<&Observation> {
-        self.records.get(&self.first.get(place)?.hit.id)
+        self.records.get(self.first.get(place)?.hit.id)
     }
 
     fn note(&mut self, place: usize, note: Note) {
@@ -183,7 +214,10 @@ impl Window<'_, '_> {
         let cosine = search::cosine(self.rx, &old.hit, &new.hit)?;
         let (Some(before), Some(after)) = (self.record(a), self.record(b)) else { return Ok(None) };
         let changes = replaces(&after.content, &before.content, cosine);
-        let is_same = cosine >= SAME_SUBJECT && old.hit.kind == new.hit.kind;
+        let counts_like = |share: f64| new.first >= share * old.first;
+        let changes = changes && counts_like(CHANGES_LIKE);
+        let is_same =
+            cosine >= SAME_SUBJECT && old.hit.kind == new.hit.kind && counts_like(SAME_LIKE);
         Ok((changes || is_same).then_some(changes))
     }
 

@@ -9,18 +9,21 @@ use std::collections::HashMap;
 use model::observation::{ObsType, Observation};
 use model::{OpError, limits};
 use store::search::{self, Filter, Hit, Hits, TermSet};
-use store::{Rx, observations, prompts};
+use store::{Rx, prompts};
 
+use super::records_read::RecordsRead;
 use super::refine::{self, Note};
 use super::{Named, Ranked};
 
 /// The weight of the words that a turn has in common with the question, and of those of the record itself.
 /// Both leave a record without any of them its place among records that have none either.
-const TURN_WORDS: f64 = 0.4;
+const TURN_WORDS: f64 = 0.6;
 const OWN_WORDS: f64 = 0.1;
 /// An answer counts as the best hit of its turn and a little more, a commit as a part of it.
 const ANSWER_OF_BEST: f64 = 1.05;
 const COMMIT_OF_BEST: f64 = 0.65;
+/// A commit where the question asks for one.
+const WANTED_COMMIT_OF_BEST: f64 = 1.17;
 /// The best turns whose answer and commit take part; each costs a few reads.
 const OUTCOME_TURNS: usize = 12;
 /// An answer of fewer characters seldom says more than that something is done.
@@ -30,6 +33,9 @@ const SHORT_ANSWER: f64 = 0.7;
 const COMMENT_EDIT: f64 = 0.5;
 const COMMENTS: [&str; 8] = ["//", "# ", "/*", "* ", "-- ", "<!--", "\"\"\"", ";;"];
 
+/// Where this share of the hits are actions, their kinds count in full. Where all are talk, a prompt may tell
+/// as much as an answer, and kinds do not count at all.
+const SHARE_OF_WORK: f64 = 0.1;
 /// Each further hit of a session counts less than the one before, so that other sessions have a place.
 const NEXT_OF_SESSION: f64 = 0.95;
 /// The newest turn gains this over an old one that matches as well, beside what recency counts before.
@@ -37,9 +43,13 @@ const NEWER_TURN: f64 = 0.12;
 /// A record of the kind that the question names counts so much more.
 const WANTED_KIND: f64 = 1.4;
 
-/// Words of a question that ask for a kind of record: a commit, a command, a file, an error or an
+/// Words of a question that ask for a kind of record: a change, a commit, a command, a file, an error or an
 /// explanation.
-const WANTED: [(&[&str], &[ObsType]); 5] = [
+const WANTED: [(&[&str], &[ObsType]); 6] = [
+    (
+        &["fix", "fixed", "fixes", "solve", "solved", "solution"],
+        &[ObsType::GitCommit, ObsType::FileEdit],
+    ),
     (&["commit", "commits"], &[ObsType::GitCommit]),
     (
         &["command", "commands", "invocation", "how do i", "how did i", "how to"],
@@ -128,26 +138,30 @@ pub(super) fn by_turns(
     filter: &Filter<'_>,
     (hits, question): (&Hits, &str),
     mut ranked: Vec<Ranked>,
+    records: &mut RecordsRead,
 ) -> Result<Vec<Ranked>, OpError> {
-    let wanted = wanted_kinds(question);
     let mut behind = ranked.split_off(limits::SEARCH_READ.min(ranked.len()));
-    let records = refine::records(rx, &ranked)?;
+    for one in &ranked {
+        records.read(rx, one.hit.id)?;
+    }
     let mut turns: Vec<Turn> = Vec::new();
     let mut places: HashMap<i64, usize> = HashMap::new();
+    let ranked = refine::fold_failures(ranked, records);
+    let kinds = KindWeights { wanted: wanted_kinds(question), work: share_of_work(&ranked) };
     for one in ranked {
-        let record = records.get(&one.hit.id);
+        let record = records.get(one.hit.id);
         // A record without a turn, such as a summary, is one of its own.
         let turn = record.and_then(turn_of).unwrap_or(one.hit.id);
         let place = *places.entry(turn).or_insert_with(|| {
             turns.push(Turn { id: turn, ..Turn::default() });
             turns.len() - 1
         });
-        let mut score = one.first * record.map_or(1.0, telling);
-        score *= 1.0 + NEWER_TURN * one.score.recency;
-        if wanted.contains(&one.hit.kind) && !record.is_some_and(only_looks) {
+        let mut score = one.first * kinds.count(record.map_or(1.0, telling));
+        score *= 1.0 + NEWER_TURN * kinds.work * one.score.recency;
+        if kinds.wanted.contains(&one.hit.kind) && !record.is_some_and(only_looks) {
             score *= WANTED_KIND;
         }
-        let terms = hits.terms_of(rx, one.hit.id)?;
+        let terms = records.terms(rx, hits, one.hit.id)?;
         if let Some(turn) = turns.get_mut(place) {
             turn.best = turn.best.max(score);
             turn.terms = turn.terms.or(terms);
@@ -156,10 +170,35 @@ pub(super) fn by_turns(
     }
     turns.sort_by(|a, b| b.best.total_cmp(&a.best));
     let best = turns.len().min(OUTCOME_TURNS);
-    add_outcomes(rx, filter, hits, turns.split_at_mut(best).0, &mut behind)?;
+    let outcomes = Outcomes { rx, filter, hits, kinds: &kinds, records };
+    outcomes.add_to(turns.split_at_mut(best).0, &mut behind)?;
     let mut first = in_order(hits, turns);
     first.extend(behind);
     Ok(first)
+}
+
+/// How much the kinds of records count for a question.
+struct KindWeights {
+    /// The kinds that it names.
+    wanted: Vec<ObsType>,
+    /// From 0 to 1: 1 where enough of the hits are actions, and 0 where there is only talk.
+    work: f64,
+}
+
+impl KindWeights {
+    /// The weight of a record, given its weight where there is work.
+    fn count(&self, telling: f64) -> f64 {
+        telling.powf(self.work)
+    }
+}
+
+fn share_of_work(ranked: &[Ranked]) -> f64 {
+    let is_talk = |one: &&Ranked| {
+        matches!(one.hit.kind, ObsType::UserPrompt | ObsType::Answer | ObsType::SessionSummary)
+    };
+    let talk = ranked.iter().filter(is_talk).count() as f64;
+    let share = 1.0 - talk / ranked.len().max(1) as f64;
+    (share / SHARE_OF_WORK).min(1.0)
 }
 
 /// The prompt that a record belongs to.
@@ -170,56 +209,65 @@ fn turn_of(record: &Observation) -> Option<i64> {
     }
 }
 
-/// Adds the answers and the last commits of these turns to their hits, unless they are among them, and lets
-/// them count for what the turn is about. So do the prompts.
-fn add_outcomes(
-    rx: &Rx<'_>,
-    filter: &Filter<'_>,
-    hits: &Hits,
-    turns: &mut [Turn],
-    behind: &mut Vec<Ranked>,
-) -> Result<(), OpError> {
-    let mut outcomes: Vec<Vec<(i64, Note)>> = Vec::with_capacity(turns.len());
-    for turn in turns.iter() {
-        let answer = prompts::answer_to(rx, turn.id)?.map(|id| (id, Note::Answers(turn.id)));
-        let commit = prompts::commit_of(rx, turn.id)?.map(|id| (id, Note::CameOf(turn.id)));
-        outcomes.push(answer.into_iter().chain(commit).collect());
-    }
-    let is_hit =
-        |id: i64| turns.iter().flat_map(|turn| &turn.hits).any(|one| one.ranked.hit.id == id);
-    let missing: Vec<i64> =
-        outcomes.iter().flatten().map(|(id, _)| *id).filter(|id| !is_hit(*id)).collect();
-    let mut found = search::admitted(rx, filter, &missing)?;
-    // A hit that was found further behind keeps its score.
-    behind.retain(|one| match found.get_mut(&one.hit.id) {
-        Some(hit) => {
-            *hit = one.hit;
-            false
+/// Finds the answers and the last commits of turns.
+struct Outcomes<'o, 'r> {
+    rx: &'o Rx<'r>,
+    filter: &'o Filter<'o>,
+    hits: &'o Hits,
+    kinds: &'o KindWeights,
+    records: &'o mut RecordsRead,
+}
+
+impl Outcomes<'_, '_> {
+    /// Adds the outcomes of these turns to their hits, unless they are among them, and lets them count for what
+    /// the turn is about. So do the prompts.
+    fn add_to(self, turns: &mut [Turn], behind: &mut Vec<Ranked>) -> Result<(), OpError> {
+        let Outcomes { rx, filter, hits, kinds, records } = self;
+        let mut outcomes: Vec<Vec<(i64, Note)>> = Vec::with_capacity(turns.len());
+        for turn in turns.iter() {
+            let answer = prompts::answer_to(rx, turn.id)?.map(|id| (id, Note::Answers(turn.id)));
+            let commit = prompts::commit_of(rx, turn.id)?.map(|id| (id, Note::CameOf(turn.id)));
+            outcomes.push(answer.into_iter().chain(commit).collect());
         }
-        None => true,
-    });
-    for (turn, outcomes) in turns.iter_mut().zip(outcomes) {
-        let asked = hits.terms_of(rx, turn.id)?;
-        turn.terms = turn.terms.or(asked);
-        let prompt = observations::one(rx, turn.id)?;
-        let asks = prompt.is_some_and(|prompt| text::decisions::asks(&prompt.content));
-        for (id, note) in outcomes {
-            let terms = hits.terms_of(rx, id)?;
-            let outcome = match note {
-                Note::Answers(_) => {
-                    let said = observations::one(rx, id)?;
-                    // A short answer to a question is still an answer; after a task it only says that it is done.
-                    let brevity = said.filter(|_| !asks).map_or(1.0, |said| brevity(&said.content));
-                    // It is about the words of the question that it answers.
-                    let terms = if asks { terms.or(asked) } else { terms };
-                    TurnOutcome { id, note, score: turn.best * ANSWER_OF_BEST * brevity, terms }
-                }
-                _ => TurnOutcome { id, note, score: turn.best * COMMIT_OF_BEST, terms },
-            };
-            turn.add(outcome, found.remove(&id));
+        let is_hit =
+            |id: i64| turns.iter().flat_map(|turn| &turn.hits).any(|one| one.ranked.hit.id == id);
+        let missing: Vec<i64> =
+            outcomes.iter().flatten().map(|(id, _)| *id).filter(|id| !is_hit(*id)).collect();
+        let mut found = search::admitted(rx, filter, &missing)?;
+        // A hit that was found further behind keeps its score.
+        behind.retain(|one| match found.get_mut(&one.hit.id) {
+            Some(hit) => {
+                *hit = one.hit;
+                false
+            }
+            None => true,
+        });
+        let wants_commit = kinds.wanted.contains(&ObsType::GitCommit);
+        let of_best = if wants_commit { WANTED_COMMIT_OF_BEST } else { COMMIT_OF_BEST };
+        for (turn, outcomes) in turns.iter_mut().zip(outcomes) {
+            let asked = records.terms(rx, hits, turn.id)?;
+            turn.terms = turn.terms.or(asked);
+            let prompt = records.read(rx, turn.id)?;
+            let asks = prompt.is_some_and(|prompt| text::decisions::asks(&prompt.content));
+            for (id, note) in outcomes {
+                let terms = records.terms(rx, hits, id)?;
+                let outcome = match note {
+                    Note::Answers(_) => {
+                        let said = records.get(id).filter(|_| !asks);
+                        // A short answer to a question is still an answer; after a task it only says that it is done.
+                        let brevity = said.map_or(1.0, |said| brevity(&said.content));
+                        let score = turn.best * ANSWER_OF_BEST * kinds.count(brevity);
+                        // It is about the words of the question that it answers.
+                        let terms = if asks { terms.or(asked) } else { terms };
+                        TurnOutcome { id, note, score, terms }
+                    }
+                    _ => TurnOutcome { id, note, score: turn.best * of_best, terms },
+                };
+                turn.add(outcome, found.remove(&id));
+            }
         }
+        Ok(())
     }
-    Ok(())
 }
 
 /// The answer or the last commit of a turn, and what it counts.

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use model::observation::ObsType;
 use model::{OpError, limits};
 
 use super::alike::Said;
@@ -10,11 +11,13 @@ use super::filter::{self, Conditions};
 use super::{Filter, Hit};
 use crate::catalogue::Passages;
 use crate::cells::Cells as _;
-use crate::passages;
 use crate::tx::Rx;
+use crate::{commits, passages};
 
-/// Cosine from which on two texts are read to see whether they say the same.
+/// Cosine from which on two texts are read to see whether they say the same. The hashes of commits differ
+/// always, and lower the cosine of two that say the same.
 const MAYBE_SAME: f64 = 0.95;
+const MAYBE_SAME_COMMIT: f64 = 0.75;
 
 /// For each hit the place of the first one that says the same; its own place if there is none before it.
 /// Only records of one kind and project are compared. Vectors tell which may say the same, and texts
@@ -36,6 +39,7 @@ pub fn same_texts(rx: &Rx<'_>, hits: &[Hit]) -> Result<Vec<usize>, OpError> {
             for id in [other.id, hit.id] {
                 if !texts.contains_key(&id) && texts.len() < limits::FOLDED_READ_MAX {
                     let text = passages::text(rx, id)?.unwrap_or_default();
+                    let text = if hit.kind == ObsType::GitCommit { unhashed(&text) } else { text };
                     texts.insert(id, Said::without_vector(Cow::Owned(text)));
                 }
             }
@@ -54,14 +58,21 @@ pub fn same_texts(rx: &Rx<'_>, hits: &[Hit]) -> Result<Vec<usize>, OpError> {
     Ok(first)
 }
 
+/// The text of a commit without its hash.
+fn unhashed(text: &str) -> String {
+    let words = text.split_whitespace().filter(|word| !commits::is_hash(word));
+    words.collect::<Vec<_>>().join(" ")
+}
+
 /// Whether the vectors and lengths of two hits leave it open that they say the same.
 fn may_be_same(passages: &Passages, a: &Hit, b: &Hit) -> bool {
     if a.passage == 0 || b.passage == 0 {
         return false;
     }
     let (long, other) = (passages.words(a.passage), passages.words(b.passage));
+    let near = if b.kind == ObsType::GitCommit { MAYBE_SAME_COMMIT } else { MAYBE_SAME };
     long.abs_diff(other) <= long.max(other) / 8
-        && between(passages, a.passage, b.passage).is_some_and(|cosine| cosine >= MAYBE_SAME)
+        && between(passages, a.passage, b.passage).is_some_and(|cosine| cosine >= near)
 }
 
 /// The cosine between two passages; none if one has no vector.

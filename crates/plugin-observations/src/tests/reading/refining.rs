@@ -99,6 +99,66 @@ fn equal_answers_to_several_questions_are_one_hit() {
     assert_eq!(found.iter().filter(|one| one.starts_with("The buffer")).count(), 1, "{found:?}");
 }
 
+/// @search_folds
+#[test]
+fn commits_with_equal_messages_are_one_hit_whatever_their_hashes() {
+    let world = World::new();
+    let commit = |day: i64, message: &str, hash: &str| {
+        let metadata = json!({ "commit_message": message, "commit_hash": hash });
+        let command = format!("git commit -am '{message}'");
+        let session = format!("s-{day}");
+        world.used((&session, WEB), day * DAY, (ObsType::GitCommit, None), &command, metadata);
+    };
+    commit(4, "booking: pin the time zone of the tests", "0a1b2c3");
+    commit(3, "tidy booking tests", "1c6b610");
+    commit(2, "tidy booking tests", "77b0941");
+    commit(1, "tidy booking tests", "9d3f05e");
+    let found = world.ask("search", json!({ "query": "what changed in the booking tests" }));
+    let results = found["results"].as_array().unwrap();
+    assert_eq!(results.len(), 2, "{found}");
+    let tidied = results.iter().find(|hit| hit["session_id"] == "s-1");
+    assert_eq!(tidied.unwrap_or_else(|| panic!("{found}"))["count"], 3, "{found}");
+}
+
+/// @search_folds
+#[test]
+fn failures_of_one_command_with_one_error_are_one_hit() {
+    let world = World::new();
+    let fails = |day: i64, frames: usize, error: &str| {
+        let output = format!("{}{error}", "  in writer.write_table(table)\n".repeat(frames));
+        let metadata = json!({ "failed": true, "error": output });
+        let session = format!("s-{day}");
+        let command = "python -m mill write --day yesterday";
+        world.used((&session, WEB), day * DAY, (ObsType::CommandError, None), command, metadata);
+    };
+    fails(9, 3, "ValueError: the table does not match the schema");
+    fails(5, 40, "ValueError: the table does not match the schema");
+    fails(2, 3, "PermissionError: the table is read-only");
+    let found = world.ask("search", json!({ "query": "why does writing the table fail" }));
+    let counts: Vec<&Value> =
+        found["results"].as_array().unwrap().iter().map(|hit| &hit["count"]).collect();
+    assert_eq!(counts.len(), 2, "another error is another hit: {found}");
+    assert!(counts.contains(&&json!(2)), "{found}");
+}
+
+/// @search_default_order
+#[test]
+fn in_a_history_of_talk_a_prompt_that_answers_stands_before_a_newer_one_that_does_not() {
+    let world = World::new();
+    let told = "My sister Mara moved to Lisbon in May and opened a pottery studio there";
+    world.prompt(("s-1", WEB), 60 * DAY, told);
+    answer(&world, ("s-1", WEB), 60 * DAY - HOUR, "That sounds lovely, congratulations to her!");
+    for number in 0..12 {
+        let session = format!("t-{number}");
+        let ago = (30 - number) * DAY;
+        world.prompt((&session, WEB), ago, "My sister called again, we talked about the weather");
+        let said = format!("It is good to hear from your sister. Day {number} was nice here.");
+        answer(&world, (&session, WEB), ago - HOUR, &said);
+    }
+    let found = world.found(json!({ "query": "Where did my sister open a pottery studio?" }));
+    assert_eq!(found.first().map(String::as_str), Some(told), "{found:?}");
+}
+
 /// @search_answers_first
 #[test]
 fn a_prompt_of_the_callers_own_session_is_no_hit() {
@@ -112,6 +172,22 @@ fn a_prompt_of_the_callers_own_session_is_no_hit() {
     let sessions: Vec<&Value> =
         found["results"].as_array().unwrap().iter().map(|hit| &hit["session_id"]).collect();
     assert_eq!(sessions, [&json!("s-1")], "{found}");
+}
+
+/// @search_answers_first
+#[test]
+fn asked_for_a_fix_the_commit_of_the_turn_stands_before_the_failures() {
+    let world = World::new();
+    let s = ("s-1", WEB);
+    world.prompt(s, 9 * HOUR, "the booking test fails every evening, please look");
+    let failed = json!({ "failed": true, "error": "the booking test expected tomorrow" });
+    world.used(s, 8 * HOUR, (ObsType::CommandError, None), "pnpm test booking", failed);
+    let message = "e2e: pin the browser to one time zone";
+    let metadata = json!({ "commit_message": message, "commit_hash": "0a1b2c3" });
+    let command = format!("git commit -am '{message}'");
+    world.used(s, 7 * HOUR, (ObsType::GitCommit, None), &command, metadata);
+    let found = world.ask("search", json!({ "query": "how did we fix the booking test?" }));
+    assert_eq!(found["results"][0]["obs_type"], "git_commit", "{found}");
 }
 
 /// @search_worked_later
