@@ -14,7 +14,7 @@ pub(super) fn settle(draft: &mut Draft, outcome: &mut Outcome<'_>) {
     let is_open = outcome.interrupted || outcome.background;
     if let Some((place, run)) = runs::of(&draft.commands) {
         let printed = printed_exit(&draft.commands, place, &outcome.texts);
-        let report = verdict::read(run.kind, run.program, &outcome.texts);
+        let report = verdict::read(&draft.commands, place, &run, &outcome.texts);
         let own_exit = draft.commands[place].decides || printed.is_some();
         let result = match () {
             // The run was interrupted or is still running.

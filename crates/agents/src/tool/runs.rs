@@ -204,7 +204,7 @@ const RUNNERS_MAX: usize = 4;
 pub(super) fn of(commands: &[Simple]) -> Option<(usize, Run<'_>)> {
     let mut build = None;
     for (place, command) in commands.iter().enumerate() {
-        let Some(run) = run(&command.program, &command.args) else { continue };
+        let Some(run) = of_command(command) else { continue };
         match run.kind {
             Kind::Test => return Some((place, run)),
             Kind::Build => build = build.or(Some((place, run))),
@@ -213,8 +213,18 @@ pub(super) fn of(commands: &[Simple]) -> Option<(usize, Run<'_>)> {
     build
 }
 
+/// The run that a command is, if it is one.
+pub(super) fn of_command(command: &Simple) -> Option<Run<'_>> {
+    run(&command.program, &command.args)
+}
+
 fn run<'a>(program: &'a str, args: &'a [String]) -> Option<Run<'a>> {
-    if args.first().is_some_and(|arg| TALK.contains(&arg.as_str())) {
+    // `ctest -V` and `mvn -V` run as well.
+    let talks = |arg: &String| {
+        TALK.contains(&arg.as_str())
+            && !(arg == "-V" && matches!(program, "ctest" | "mvn" | "mvnw"))
+    };
+    if args.first().is_some_and(talks) {
         return None;
     }
     let (mut program, mut args) = (program, args);
@@ -366,6 +376,7 @@ mod tests {
             ("./gradlew :app:testDebugUnitTest", "test gradlew :app:testDebugUnitTest"),
             ("mvn -q -pl core test", "test mvn test"),
             ("ctest --output-on-failure", "test ctest"),
+            ("ctest -V", "test ctest"),
             ("dotnet test", "test dotnet test"),
             ("zig build test", "test zig test"),
             ("bundle exec rspec", "test rspec"),

@@ -66,6 +66,52 @@ fn failed_runs_behind_a_pipe_and_in_codex_are_recorded_as_failures() {
     }
 }
 
+/// @capture_foreign_verdicts
+#[test]
+fn a_passing_run_that_prints_the_verdict_of_another_runner_is_no_failure() {
+    let home = home();
+    let _daemon = home.daemon();
+    let passing = [
+        ("python3 -m unittest 2>&1 | tail -8", "{}\n.\n-----\nRan 1 test in 0.000s\n\nOK\n"),
+        ("python3 -m unittest 2>&1 | tail -9", ".\n-----\nRan 1 test in 0.000s\n\nOK\n{}\n"),
+        ("pytest -q -s 2>&1 | tail -20", "{}\n.      [100%]\n1 passed in 0.02s\n"),
+        (
+            "go test -v ./... 2>&1 | tail -20",
+            "=== RUN   TestA\n{}\n--- PASS: TestA (0.00s)\nPASS\nok  \ta\t0.004s\n",
+        ),
+        ("make test 2>&1 | tail -20", "{}\n.\n-----\nRan 1 test in 0.000s\n\nOK\n"),
+    ];
+    let foreign = [
+        "Tests:       1 failed, 1 total",
+        "  3 failing",
+        "[ERROR] BUILD FAILURE",
+        "✖ 3 problems (3 errors, 0 warnings)",
+        "test result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out",
+        "--- FAIL: TestB (0.00s)\nFAIL\nFAIL\tother\t0.1s",
+    ];
+    for (agent, session) in [("codex", "s-1"), ("claude-code", "s-2")] {
+        for (command, output) in passing {
+            for line in foreign {
+                let output = output.replace("{}", line);
+                let response = match agent {
+                    "codex" => json!(output),
+                    _ => json!({"stdout": output, "stderr": ""}),
+                };
+                ran(&home, agent, session, command, &response);
+            }
+        }
+        let told = records(&home, session);
+        assert!(told.len() >= passing.len(), "{agent}: {}", told.len());
+        for (kind, metadata) in told {
+            assert_eq!(
+                (kind.as_str(), &metadata["failed"]),
+                ("command", &Value::Null),
+                "{metadata}"
+            );
+        }
+    }
+}
+
 /// @capture_no_commit
 /// @obs_summary_completed
 #[test]

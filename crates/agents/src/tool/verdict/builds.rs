@@ -96,7 +96,7 @@ fn errors(count: u64) -> Tally {
 
 fn cargo(reading: &mut Reading<'_>, line: &str) {
     if let Some(rest) = line.strip_prefix("error: ") {
-        reading.red |= is_cargo_failure(rest);
+        reading.red(Family::Cargo, is_cargo_failure(rest));
         let known = rest.strip_prefix("could not compile ");
         let known = known.and_then(|rest| rest.split_once(" due to ")).map(|(_, rest)| rest);
         if let Some((count, rest)) = known.and_then(number)
@@ -108,12 +108,13 @@ fn cargo(reading: &mut Reading<'_>, line: &str) {
     }
     // A test may print `error[E0001]: …` too, but only the compiler prints the place on the next line.
     let shown = line.trim_start().starts_with("--> ");
-    reading.finding |=
-        shown && ["error[E", "error: "].iter().any(|it| reading.last.starts_with(it));
+    let shown = shown && ["error[E", "error: "].iter().any(|it| reading.last.starts_with(it));
+    reading.finding(Family::Cargo, shown);
     let finished = line.trim_start().strip_prefix("Finished ").is_some_and(|rest| {
         rest.contains(" target(s) in ") && (rest.starts_with('`') || rest.contains(" ["))
     });
-    reading.green |= finished && reading.kind == Kind::Build && reading.program == "cargo";
+    let is_build = reading.kind == Kind::Build && reading.program == "cargo";
+    reading.green(Family::Cargo, finished && is_build);
 }
 
 /// `a.c:3:5: error: …`, `ld: …`, `2 errors generated.`
@@ -121,8 +122,8 @@ fn compilers(reading: &mut Reading<'_>, line: &str) {
     if let Some((path, rest)) = behind_place(line) {
         let word = rest.split(':').next().unwrap_or_default().trim_end_matches([' ', '\u{a0}']);
         let coded = rest.strip_prefix("error[E").is_some();
-        reading.finding |= (ERROR_WORDS.contains(&word) && rest.len() > word.len() || coded)
-            && !path.contains(' ');
+        let is_error = ERROR_WORDS.contains(&word) && rest.len() > word.len() || coded;
+        reading.finding(Family::Compiler, is_error && !path.contains(' '));
         return;
     }
     let linked = line.starts_with("collect2: error: ")
@@ -134,8 +135,9 @@ fn compilers(reading: &mut Reading<'_>, line: &str) {
             .iter()
             .any(|start| line.starts_with(start))
         || line.starts_with("collect2: ") && line.contains("ld ");
-    reading.finding |= linked && (reading.kind == Kind::Build || reading.program == "make");
-    reading.finding |= line == "compilation terminated." && reading.kind == Kind::Build;
+    let is_build = reading.kind == Kind::Build;
+    reading.finding(Family::Compiler, linked && (is_build || reading.program == "make"));
+    reading.finding(Family::Compiler, line == "compilation terminated." && is_build);
     let counted = number(line).filter(|(count, rest)| {
         let generated = ["error generated.", "errors generated."];
         *count > 0 && generated.iter().any(|end| rest.ends_with(end))
@@ -143,7 +145,7 @@ fn compilers(reading: &mut Reading<'_>, line: &str) {
     });
     if let Some((count, _)) = counted {
         reading.add(Family::Compiler, errors(count));
-        reading.finding = true;
+        reading.finding(Family::Compiler, true);
     }
 }
 
@@ -155,7 +157,7 @@ fn tsc(reading: &mut Reading<'_>, line: &str) {
         .find_map(|mark| line.find(mark).map(|at| at + mark.len()))
         .or_else(|| line.starts_with("error TS").then_some("error TS".len()));
     if found.is_some_and(coded) {
-        reading.finding = true;
+        reading.finding(Family::Lint, true);
         let single = matches!(reading.program, "tsc" | "vue-tsc");
         if single {
             Slot::Errors.put(tally(reading), 1);
@@ -165,18 +167,18 @@ fn tsc(reading: &mut Reading<'_>, line: &str) {
     // `error CS1002`, `error MSB1003` of .NET.
     let dotnet = ["error CS", "error MSB", "error NU", "error FS"];
     let dotnet = dotnet.iter().find_map(|code| line.find(code).map(|at| at + code.len()));
-    reading.finding |= dotnet.is_some_and(coded)
+    let dotnet = dotnet.is_some_and(coded)
         && (line.contains("): error ")
             || line.contains(" : error ")
             || line.starts_with("MSBUILD"));
+    reading.finding(Family::Dotnet, dotnet);
     if let Some((count, rest)) = line.strip_prefix("Found ").and_then(number)
         && (rest.starts_with(" error in ")
             || rest.starts_with(" errors in ")
             || rest == " error."
             || rest == " errors.")
     {
-        reading.red |= count > 0;
-        reading.green |= count == 0;
+        reading.part(Family::Lint, "errors", count > 0);
         *tally(reading) = errors(count);
     }
     if reading.program == "ruff" {
@@ -186,14 +188,13 @@ fn tsc(reading: &mut Reading<'_>, line: &str) {
 
 /// `Found 3 errors (2 fixed, 1 remaining).`, `All checks passed!`.
 fn ruff(reading: &mut Reading<'_>, line: &str) {
-    reading.green |= line == "All checks passed!";
-    reading.red |= line == "ruff failed";
+    reading.green(Family::Lint, line == "All checks passed!");
+    reading.red(Family::Lint, line == "ruff failed");
     let fixed = line.strip_prefix("Found ").and_then(|rest| rest.split_once(" fixed, "));
     if let Some((count, rest)) = fixed.and_then(|(_, rest)| number(rest))
         && rest == " remaining)."
     {
-        reading.red |= count > 0;
-        reading.green |= count == 0;
+        reading.part(Family::Lint, "errors", count > 0);
         *tally(reading) = errors(count);
     }
 }
@@ -204,50 +205,49 @@ fn images(reading: &mut Reading<'_>, line: &str) {
         return;
     }
     let step = line.starts_with("The command '") && line.contains("' returned a non-zero code: ");
-    reading.red |= step
+    let failed = step
         || line.starts_with("ERROR: failed to solve")
         || line.starts_with("ERROR: failed to build")
         || line.starts_with("failed to solve: ")
         || line.starts_with("Error response from daemon: ")
         || line.starts_with("ERROR: Cannot connect to the Docker daemon at ");
+    reading.red(Family::Docker, failed);
 }
 
 fn tally<'r>(reading: &'r mut Reading<'_>) -> &'r mut Tally {
-    reading.add(Family::Lint, Tally::default());
-    let place = reading.tallies.iter().position(|(family, _)| *family == Family::Lint);
-    &mut reading.tallies[place.unwrap_or_default()].1
+    &mut reading.said(Family::Lint).tally
 }
 
 /// eslint and mypy.
 fn linters(reading: &mut Reading<'_>, line: &str) {
-    if let Some((problems, rest)) = line.strip_prefix("✖ ").and_then(number)
+    if let Some((_, rest)) = line.strip_prefix("✖ ").and_then(number)
         && let Some((_, inner)) = rest.split_once(" (")
         && rest.starts_with(" problem")
         && let Some((count, _)) = number(inner)
     {
-        debug_assert!(problems >= count, "errors are problems: {line}");
-        reading.red |= count > 0;
-        reading.green |= count == 0;
+        reading.part(Family::Lint, "errors", count > 0);
         *tally(reading) = errors(count);
         return;
     }
-    reading.red |= line == "Oops! Something went wrong! :("
+    let broken = line == "Oops! Something went wrong! :("
         || line.starts_with("ESLint found too many warnings (maximum: ");
-    reading.green |= line.starts_with("Success: no issues found in ");
+    reading.red(Family::Lint, broken);
+    reading.green(Family::Lint, line.starts_with("Success: no issues found in "));
     if reading.program == "eslint" {
         let (place, rest) = line.trim_start().split_once("  ").unwrap_or_default();
         let is_place = place.split_once(':').is_some_and(|(row, column)| {
             number(row).is_some_and(|(_, rest)| rest.is_empty())
                 && number(column).is_some_and(|(_, rest)| rest.is_empty())
         });
-        reading.finding |= is_place && rest.trim_start().starts_with("error  ");
+        let is_error = is_place && rest.trim_start().starts_with("error  ");
+        reading.finding(Family::Lint, is_error);
     }
 }
 
 fn make(reading: &mut Reading<'_>, line: &str) {
     // An error of an inner make may be ignored by the outer one, so `make[1]: ***` does not count.
     let outer = line.strip_prefix("make: *** ").or_else(|| line.strip_prefix("gmake: *** "));
-    reading.red |= outer.is_some()
+    let failed = outer.is_some()
         || line.starts_with("ninja: build stopped: ")
         || line.starts_with("ninja: error: ")
         || line.starts_with("CMake Error at ")
@@ -257,15 +257,16 @@ fn make(reading: &mut Reading<'_>, line: &str) {
         || reading.program == "rake" && line.starts_with("Command failed with status (")
         || line.starts_with("just: *** ")
         || line.starts_with("error: Recipe `") && line.contains("` failed ");
+    reading.red(Family::Make, failed);
     let builds = reading.kind == Kind::Build;
     let done = line.starts_with("make: Nothing to be done for ")
         || line.starts_with("make: '") && line.ends_with("' is up to date.")
         || line == "ninja: no work to do."
         || line.starts_with("[100%] Built target ");
-    reading.green |= builds && done;
+    reading.green(Family::Make, builds && done);
     let inner = line.starts_with("make[") && line.contains("]: *** [");
     let cut = line.starts_with("FAILED: ") && matches!(reading.program, "ninja" | "cmake");
-    reading.finding |= inner || cut;
+    reading.finding(Family::Make, inner || cut);
 }
 
 /// `./x.go:2:34: undefined: y` below `# example.com/x`.
@@ -277,5 +278,6 @@ fn go(reading: &mut Reading<'_>, line: &str) {
     let place =
         behind_place(line).is_some_and(|(path, _)| path.ends_with(".go") && !path.contains(' '));
     let module = ["go: cannot find ", "go: go.mod file not found", "go: updates to go.mod needed"];
-    reading.finding |= place || module.iter().any(|start| line.starts_with(start));
+    let module = module.iter().any(|start| line.starts_with(start));
+    reading.finding(Family::Go, place || module);
 }

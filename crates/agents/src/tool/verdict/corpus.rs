@@ -23,7 +23,7 @@ fn judged(row: &Value) -> RunReport {
     let commands = shell::commands(text("command"));
     let texts = [text("output")];
     match runs::of(&commands) {
-        Some((_, run)) => read(run.kind, run.program, &texts),
+        Some((place, run)) => read(&commands, place, &run, &texts),
         None if super::plain_failed(&commands, &texts) => {
             RunReport { verdict: Verdict::Failed, ..RunReport::default() }
         }
@@ -116,16 +116,18 @@ fn counts(report: RunReport) -> Value {
 fn a_long_output_is_read_in_bounded_time_and_its_end_counts() {
     let noise = "error: a line of a log that says FAILED\n".repeat(200_000);
     let end = "\ntest result: FAILED. 7 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out\n";
-    let report = read(runs::Kind::Test, "cargo", &[&format!("{noise}{end}")]);
+    let read =
+        |command: &str, output: &str| judged(&json!({ "command": command, "output": output }));
+    let report = read("cargo test", &format!("{noise}{end}"));
     assert_eq!((report.verdict, report.tally.failed), (Verdict::Failed, Some(2)));
     let green = format!("{noise}{}", end.replace("FAILED", "ok").replace("2 failed", "0 failed"));
-    assert_eq!(read(runs::Kind::Test, "cargo", &[&green]).verdict, Verdict::Passed);
+    assert_eq!(read("cargo test", &green).verdict, Verdict::Passed);
     for piece in
         ["[", "\u{1b}[", "\u{1b}]", "1 failed, ", "a:1:", "✖ ", "  1 failed (", "=", "(", ", "]
     {
         let long = piece.repeat(50_000);
-        read(runs::Kind::Test, "pytest", &[&long]);
-        read(runs::Kind::Build, "make", &[&long]);
+        read("pytest", &long);
+        read("make", &long);
     }
 }
 
@@ -162,5 +164,134 @@ fn failure_words_in_a_passing_run_do_not_make_it_fail() {
             let row = json!({ "command": command, "output": output });
             assert_eq!(judged(&row).verdict, Verdict::Unknown, "{command}: {output}");
         }
+    }
+}
+
+/// Real summaries of failed runs, one per family.
+const FOREIGN: &[&str] = &[
+    "error: something failed",
+    "1 failed, 2 passed in 0.10s",
+    "===== 1 failed, 2 passed in 0.10s =====",
+    "FAILED tests/x.py::y - assert 1 == 2",
+    "FAILED (errors=1)",
+    "1..1\nnot ok 1 - x",
+    "# pass 0\n# fail 1",
+    "  3 failing",
+    "  1 failed",
+    "  2 tests failed",
+    "test result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out",
+    "     Summary [   0.1s] 2 tests run: 1 passed, 1 failed, 0 skipped",
+    "--- FAIL: TestB (0.00s)\nFAIL\nFAIL\tother\t0.1s",
+    "Tests:       1 failed, 1 total",
+    "Test Suites: 1 failed, 1 total",
+    "      Tests  1 failed | 2 passed (3)",
+    "src/a.ts(1,2): error TS2322: Type x",
+    "Found 3 errors in 2 files.",
+    "a.c:1:2: error: foo",
+    "thread 'main' panicked at src/a.rs:1:2:\nboom",
+    "error: could not compile `x` (lib) due to 1 previous error",
+    "npm error code ELIFECYCLE",
+    "npm ERR! Test failed.  See above for more details.",
+    "[ERROR] BUILD FAILURE",
+    "[ERROR] Tests run: 3, Failures: 1, Errors: 0, Skipped: 0",
+    "BUILD FAILED in 3s",
+    "3 examples, 1 failure",
+    "50% tests passed, 1 tests failed out of 2",
+    "Failed!  - Failed:     1, Passed:     2, Skipped:     0, Total:     3",
+    "Build FAILED.",
+    "make: *** [Makefile:2: test] Error 1",
+    "✖ 3 problems (3 errors, 0 warnings)",
+    "CMake Error at CMakeLists.txt:3 (message):",
+];
+
+/// Passing runs whose test prints `{}`.
+const PASSING: &[(&str, &str)] = &[
+    ("python3 -m unittest 2>&1 | tail -8", "{}\n.\n-----\nRan 1 test in 0.000s\n\nOK\n"),
+    // Through a pipe python prints its buffered output last.
+    ("python3 -m unittest 2>&1 | tail -8", ".\n-----\nRan 1 test in 0.000s\n\nOK\n{}\n"),
+    ("pytest -q -s 2>&1 | tail -20", "{}\n.      [100%]\n1 passed in 0.02s\n"),
+    (
+        "pytest -s 2>&1 | tail -20",
+        "collected 1 item\n\ntest_p.py {}\n{}\n.\n\n====== 1 passed in 0.02s ======\n",
+    ),
+    (
+        "go test -v ./... 2>&1 | tail -20",
+        "=== RUN   TestA\n{}\n--- PASS: TestA (0.00s)\nPASS\nok  \ta\t0.004s\n",
+    ),
+    (
+        "cargo test -- --nocapture 2>&1 | tail",
+        "running 1 test\n{}\ntest a ... ok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n",
+    ),
+    (
+        "npx jest 2>&1 | tail",
+        "{}\nTest Suites: 1 passed, 1 total\nTests:       1 passed, 1 total\n",
+    ),
+    ("npx vitest run | tail", "{}\n Test Files  1 passed (1)\n      Tests  1 passed (1)\n"),
+    ("npx mocha 2>&1 | tail", "{}\n  ✔ a\n\n\n  1 passing (3ms)\n"),
+    ("bundle exec rspec | tail", "{}\n.\n\nFinished in 0.1 seconds\n1 example, 0 failures\n"),
+    ("ctest -V | tail", "1: {}\n{}\n\n100% tests passed, 0 tests failed out of 1\n"),
+    (
+        "mvn test | tail",
+        "{}\n[INFO] Tests run: 1, Failures: 0, Errors: 0, Skipped: 0\n[INFO] BUILD SUCCESS\n",
+    ),
+];
+
+/// @capture_foreign_verdicts
+#[test]
+fn a_passing_run_that_prints_the_verdict_of_another_runner_passed() {
+    // A runner reports these itself, so a test that prints them cannot be told from a failure.
+    let own = [("cargo test", "error: could not compile"), ("mvn test", "[ERROR] Tests run: 3")];
+    for (command, output) in PASSING {
+        for foreign in FOREIGN {
+            let is_own =
+                own.iter().any(|(run, line)| command.starts_with(run) && foreign.starts_with(line));
+            let row = json!({ "command": command, "output": output.replace("{}", foreign) });
+            let report = judged(&row);
+            let failed = report.tally.failed.unwrap_or_default();
+            if !is_own {
+                assert_eq!((report.verdict, failed), (Verdict::Passed, 0), "{command}: {foreign}");
+            }
+        }
+    }
+}
+
+/// @capture_foreign_verdicts
+#[test]
+fn a_runner_under_make_or_npm_that_prints_the_verdict_of_another_does_not_fail() {
+    let unittest = ".\n-----\nRan 1 test in 0.000s\n\nOK";
+    for foreign in FOREIGN.iter().filter(|line| !line.starts_with("make: ***")) {
+        let is_manager = foreign.starts_with("npm ERR! Test failed");
+        for command in ["make test 2>&1 | tail -20", "npm test 2>&1 | tail -20"] {
+            for output in [format!("{foreign}\n{unittest}"), format!("{unittest}\n{foreign}")] {
+                // npm ends with the runner that failed.
+                let is_last = command.starts_with("npm") && output.ends_with(foreign);
+                let row = json!({ "command": command, "output": output });
+                if !is_manager && !is_last && !foreign.starts_with("CMake") {
+                    assert_ne!(judged(&row).verdict, Verdict::Failed, "{command}: {output}");
+                }
+            }
+        }
+    }
+}
+
+/// @capture_foreign_verdicts
+#[test]
+fn every_runner_of_a_line_counts() {
+    let table = [
+        ("pytest -q; npx eslint .", "1 passed in 0.02s\n✖ 3 problems (3 errors, 0 warnings)\n"),
+        ("pytest a; pytest b", "1 failed in 0.02s\n1 passed in 0.02s\n"),
+        ("make lint && pytest -q", "make: *** [Makefile:2: lint] Error 1\n"),
+        ("npm test", "✖ 2 problems (0 errors, 2 warnings)\nTests:       1 failed, 1 total\n"),
+        ("make test", "ok  \ta\t0.1s\n1 failed in 0.02s\nmake: *** [Makefile:2: test] Error 1\n"),
+        ("go test ./... | grep -v '^---'", "FAIL\ta\t0.1s\nok  \tb\t0.1s\n"),
+        ("go test ./...", "--- FAIL: TestA (0.00s)\nFAIL\nFAIL\ta\t0.1s\nok  \tb\t0.1s\nFAIL\n"),
+        (
+            "npm test --workspaces",
+            "Tests:       1 failed, 1 total\nTests:       2 passed, 2 total\n",
+        ),
+    ];
+    for (command, output) in table {
+        let row = json!({ "command": command, "output": output });
+        assert_eq!(judged(&row).verdict, Verdict::Failed, "{command}: {output}");
     }
 }

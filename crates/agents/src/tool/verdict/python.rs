@@ -43,18 +43,20 @@ fn pytest(reading: &mut Reading<'_>, line: &str) {
     // `collected 0 items / 1 error`.
     let collected = line.strip_prefix("collected ").and_then(|rest| rest.split_once(" / "));
     let collected = collected.and_then(|(_, rest)| number(rest));
-    reading.finding |= collected.is_some_and(|(_, word)| word.starts_with(" error"));
+    let collected = collected.is_some_and(|(_, word)| word.starts_with(" error"));
+    reading.finding(Family::Pytest, collected);
     let strong = line.starts_with("INTERNALERROR>")
         || line.starts_with("ERROR: file or directory not found: ")
         || line.starts_with("ERROR: usage: pytest")
         || line.starts_with("ImportError while loading conftest ")
         || (line.starts_with('!') && line.contains(" during collection !"));
-    reading.red |= strong;
+    reading.red(Family::Pytest, strong);
     let case = line.strip_prefix("FAILED ").or_else(|| line.strip_prefix("ERROR "));
     let case = case.and_then(|rest| rest.split_whitespace().next());
     let names_case = case.is_some_and(|case| case.ends_with(".py") || case.contains(".py::"));
     let assertion = line.starts_with("E   ") && line.len() > 8;
-    reading.finding |= names_case || assertion || verbose(line) || progress(line);
+    let is_finding = names_case || assertion || verbose(line) || progress(line);
+    reading.finding(Family::Pytest, is_finding);
 }
 
 /// `2 failed, 1 passed, 3 warnings in 0.12s` up to ` in `; the time may be followed by `(0:01:02)`.
@@ -143,7 +145,7 @@ fn unittest(reading: &mut Reading<'_>, line: &str) {
     let told = (line.ends_with(") ... FAIL") || line.ends_with(") ... ERROR"))
         && line.contains(" (")
         && runs_python;
-    reading.finding |= named || told;
+    reading.finding(Family::Unittest, named || told);
 }
 
 /// `failures=1, errors=2, skipped=3, expected failures=4`.
@@ -173,10 +175,12 @@ fn ended(reading: &mut Reading<'_>, mut tally: Tally, red: bool) {
     let others: u64 = others.into_iter().flatten().fold(0, u64::saturating_add);
     tally.passed = Some(ran.saturating_sub(others));
     reading.python.is_whole = true;
+    reading.restart(Family::Unittest);
     reading.add(Family::Unittest, tally);
-    reading.red |= red;
     // A run without tests neither passed nor failed.
-    reading.green |= !red && ran != 0;
+    if red || ran != 0 {
+        reading.part(Family::Unittest, "tests", red);
+    }
 }
 
 fn traceback(reading: &mut Reading<'_>, line: &str) {
@@ -202,14 +206,14 @@ pub(super) fn end(reading: &mut Reading<'_>) {
         reading.program,
         "pytest" | "py.test" | "unittest" | "manage.py" | "nose2" | "tox" | "nox" | "python"
     );
-    reading.finding |= python && reading.python.traceback == Traceback::Ended;
+    let raised = python && reading.python.traceback == Traceback::Ended;
+    reading.finding(Family::Python, raised);
     let Some((red, tally)) = reading.python.alone.filter(|_| !reading.python.is_whole) else {
         return;
     };
     // `OK` after `FAILED` is a passing run whose test printed the latter, or the second of two runs.
     if red || !reading.python.alone_red {
         reading.add(Family::Unittest, tally);
-        reading.red |= red;
-        reading.green |= !red;
+        reading.part(Family::Unittest, "tests", red);
     }
 }

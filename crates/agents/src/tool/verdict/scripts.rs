@@ -1,7 +1,7 @@
 //! Test runners of JavaScript and TypeScript, and TAP.
 
 use super::lines::{Slot, list, number};
-use super::{Family, Reading, Tally};
+use super::{Family, Reading, SUMMARY, Tally};
 
 /// The test points of a TAP stream that are not indented.
 #[derive(Default)]
@@ -13,6 +13,8 @@ pub(super) struct Tap {
     /// `# fail 0` or `# ok`.
     fine: bool,
     totals: Tally,
+    /// The line number of the last test point or total.
+    at: usize,
 }
 
 /// The final lines of playwright and mocha: `1 failed`, `2 passed (1.2s)`. A test may print such a line too,
@@ -27,6 +29,8 @@ pub(super) struct Block {
     torn: bool,
     /// Whether mocha has numbered a failed test.
     numbered: bool,
+    /// The line number of its last member.
+    at: usize,
 }
 
 impl Block {
@@ -61,13 +65,17 @@ fn jest(reading: &mut Reading<'_>, line: &str) {
         return reading.summary(Family::Jest, tally);
     }
     if let Some(tally) = line.strip_prefix("Test Suites: ").and_then(|rest| list(rest, ',', word)) {
-        reading.red |= tally.is_red();
-        return;
+        return reading.part_if_red(Family::Jest, "Test Suites", tally.is_red());
     }
-    let ends = ["No tests found, exiting with code ", "No test files found, exiting with code "];
-    let code = ends.iter().find_map(|start| line.strip_prefix(start)).and_then(number);
-    reading.red |= code.is_some_and(|(code, _)| code != 0)
-        || line.starts_with("Jest: \"global\" coverage threshold");
+    let ends = [
+        ("No tests found, exiting with code ", Family::Jest),
+        ("No test files found, exiting with code ", Family::Vitest),
+    ];
+    for (start, family) in ends {
+        let code = line.strip_prefix(start).and_then(number);
+        reading.red(family, code.is_some_and(|(code, _)| code != 0));
+    }
+    reading.red(Family::Jest, line.starts_with("Jest: \"global\" coverage threshold"));
     // ` FAIL  src/a.test.ts > sums`, `FAIL ./a.test.js`.
     let suite = line.trim_start().strip_prefix("FAIL ").map(str::trim_start);
     let suite = suite.filter(|_| line.len() - line.trim_start().len() <= 1);
@@ -80,7 +88,9 @@ fn jest(reading: &mut Reading<'_>, line: &str) {
     let inside = line.trim_start();
     let case = (inside.starts_with("✕ ") || inside.starts_with("● ") && line.contains(" › "))
         && line.starts_with("  ");
-    reading.finding |= case || suite.is_some_and(is_script);
+    // Vitest prints the second form too.
+    reading.finding(Family::Jest, case || suite.is_some_and(is_script));
+    reading.finding(Family::Vitest, suite.is_some_and(is_script));
 }
 
 fn vitest(reading: &mut Reading<'_>, line: &str) {
@@ -93,11 +103,10 @@ fn vitest(reading: &mut Reading<'_>, line: &str) {
         return reading.summary(Family::Vitest, tally);
     }
     if let Some(tally) = behind("Test Files").and_then(|rest| list(rest, '|', word)) {
-        reading.red |= tally.is_red();
-        return;
+        return reading.part_if_red(Family::Vitest, "Test Files", tally.is_red());
     }
     if let Some((count, rest)) = behind("Errors").and_then(number) {
-        reading.red |= count > 0 && rest.starts_with(" error");
+        reading.red(Family::Vitest, count > 0 && rest.starts_with(" error"));
         return;
     }
     // ` ❯ a.test.ts (2 tests | 1 failed) 8ms`, `   × sums 5ms`.
@@ -110,7 +119,7 @@ fn vitest(reading: &mut Reading<'_>, line: &str) {
         },
     );
     let case = line.starts_with(' ') && inside.starts_with("× ");
-    reading.finding |= suite || case;
+    reading.finding(Family::Vitest, suite || case);
 }
 
 /// The end of playwright, mocha and ava.
@@ -140,18 +149,30 @@ fn numbered_end(reading: &mut Reading<'_>, count: u64, rest: &str) -> bool {
     let tally = |slot| tally_of(slot, count);
     match rest {
         "passing" => {
+            // The first line of the summary: a test may have printed another one before.
+            reading.restart(Family::Mocha);
             reading.add(Family::Mocha, tally(Slot::Passed));
-            reading.green |= !reading.block.numbered;
+            let is_green = !reading.block.numbered;
+            reading.green(Family::Mocha, is_green);
         }
         "pending" => reading.add(Family::Mocha, tally(Slot::Skipped)),
-        "failing" => reading.summary(Family::Mocha, tally(Slot::Failed)),
-        "test passed" | "tests passed" => reading.summary(Family::Ava, tally(Slot::Passed)),
-        "test failed" | "tests failed" => reading.summary(Family::Ava, tally(Slot::Failed)),
+        "failing" => {
+            reading.add(Family::Mocha, tally(Slot::Failed));
+            reading.part_if_red(Family::Mocha, SUMMARY, count > 0);
+        }
+        "test passed" | "tests passed" => {
+            reading.add(Family::Ava, tally(Slot::Passed));
+            reading.green(Family::Ava, count > 0);
+        }
+        "test failed" | "tests failed" => {
+            reading.add(Family::Ava, tally(Slot::Failed));
+            reading.red(Family::Ava, count > 0);
+        }
         "test skipped" | "tests skipped" => reading.add(Family::Ava, tally(Slot::Skipped)),
         "uncaught exception"
         | "uncaught exceptions"
         | "unhandled rejection"
-        | "unhandled rejections" => reading.red |= count > 0,
+        | "unhandled rejections" => reading.red(Family::Ava, count > 0),
         _ => return false,
     }
     true
@@ -176,6 +197,7 @@ fn playwright_end(reading: &mut Reading<'_>, count: u64, rest: &str, gap: bool) 
         reading.block.torn = names_test(&reading.last);
     }
     slot.put(&mut reading.block.tally, count);
+    reading.block.at = reading.at;
     true
 }
 
@@ -188,16 +210,18 @@ fn cases(reading: &mut Reading<'_>, line: &str) {
     if reading.program == "playwright" {
         let listed = indent == 2 && listed.is_some_and(|rest| rest.contains(" › "));
         let marked = inside.starts_with("✘ ") && line.contains(" › ");
-        reading.finding |= listed || marked;
-        reading.red |= line == "Error: No tests found" || line == "Error: No tests found.";
+        reading.finding(Family::Playwright, listed || marked);
+        let none = line == "Error: No tests found" || line == "Error: No tests found.";
+        reading.red(Family::Playwright, none);
     }
-    reading.finding |= inside.starts_with("✘ [fail]: ");
+    reading.finding(Family::Ava, inside.starts_with("✘ [fail]: "));
     // `✖ adds (2.5ms)` of node, unless it is marked as TODO.
-    reading.finding |= inside.starts_with("✖ ") && inside.ends_with("ms)") && inside.contains(" (");
+    let timed = inside.starts_with("✖ ") && inside.ends_with("ms)") && inside.contains(" (");
+    reading.finding(Family::Tap, timed);
     // Mocha puts a number before each test that failed.
     let numbered = listed.is_some() && indent >= 4 && matches!(reading.program, "mocha" | "npm");
     reading.block.numbered |= numbered;
-    reading.finding |= numbered;
+    reading.finding(Family::Mocha, numbered);
 }
 
 /// `    [chromium] › a.spec.ts:3:1 › adds ────`.
@@ -213,17 +237,19 @@ fn tally_of(slot: Slot, count: u64) -> Tally {
 
 fn tap(reading: &mut Reading<'_>, line: &str) {
     if reading.program == "prove" {
-        reading.red |= line == "Result: FAIL";
-        reading.green |= line == "Result: PASS";
+        reading.red(Family::Tap, line == "Result: FAIL");
+        reading.green(Family::Tap, line == "Result: PASS");
     }
+    let at = reading.at;
     let tap = &mut reading.tap;
     let inside = line.trim_start();
     if let Some(rest) = inside.strip_prefix("not ok ") {
         let upper = rest.to_ascii_uppercase();
         let excused = upper.contains("# TODO") || upper.contains("# SKIP");
         if number(rest).is_some() && !excused {
-            reading.finding = true;
+            tap.at = at;
             tap.failed += u64::from(inside.len() == line.len());
+            reading.finding(Family::Tap, true);
         }
         return;
     }
@@ -232,6 +258,7 @@ fn tap(reading: &mut Reading<'_>, line: &str) {
             true => tap.skipped += 1,
             false => tap.passed += 1,
         }
+        tap.at = at;
         return;
     }
     if let Some((count, "")) = line.strip_prefix("1..").and_then(number) {
@@ -239,7 +266,7 @@ fn tap(reading: &mut Reading<'_>, line: &str) {
         return;
     }
     if line.starts_with("Bail out!") {
-        reading.red = true;
+        reading.red(Family::Tap, true);
         return;
     }
     let Some(rest) = line.strip_prefix("# ").or_else(|| line.strip_prefix("ℹ ")) else { return };
@@ -249,6 +276,7 @@ fn tap(reading: &mut Reading<'_>, line: &str) {
     }
     let Some((name, count)) = rest.split_once(' ') else { return };
     let Some((count, "")) = number(count.trim_start()) else { return };
+    tap.at = at;
     match name {
         "pass" => Slot::Passed.put(&mut tap.totals, count),
         "fail" | "cancelled" => {
@@ -274,21 +302,25 @@ fn managers(reading: &mut Reading<'_>, line: &str) {
     let lifecycle = lifecycle
         .is_some_and(|rest| rest.starts_with("Test failed") || rest.starts_with("Command failed"));
     let bun = line.starts_with("error: script \"") && line.contains("\" exited with code ");
-    reading.red |= lifecycle
+    let failed = lifecycle
         || bun
         || line.starts_with("npm ERR! Test failed.")
         || line.starts_with("npm ERR! code ELIFECYCLE")
         || line.starts_with("npm error Lifecycle script `")
         || line.starts_with("error Command failed with exit code ");
+    reading.red(Family::Manager, failed);
     // Node prints its version after an uncaught exception.
-    reading.finding |= is_node_version(line)
-        || ["npm ERR! code ", "npm error code "].iter().any(|start| line.starts_with(start));
+    reading.finding(Family::Node, is_node_version(line));
+    let coded = ["npm ERR! code ", "npm error code "].iter().any(|start| line.starts_with(start));
+    reading.finding(Family::Manager, coded);
     let missing = ["npm ERR! Missing script:", "npm error Missing script:"];
-    reading.red |= missing.iter().any(|start| line.starts_with(start));
-    reading.red |= reading.program == "mocha"
-        && (line.starts_with("Error: No test files found")
-            || inside.starts_with("Exception during run: "));
-    reading.red |= reading.program == "node" && line.starts_with("Could not find '");
+    let missing = missing.iter().any(|start| line.starts_with(start));
+    reading.red(Family::Manager, missing);
+    let no_tests = line.starts_with("Error: No test files found")
+        || inside.starts_with("Exception during run: ");
+    reading.red(Family::Mocha, reading.program == "mocha" && no_tests);
+    let not_found = reading.program == "node" && line.starts_with("Could not find '");
+    reading.red(Family::Node, not_found);
 }
 
 pub(super) fn end(reading: &mut Reading<'_>) {
@@ -296,16 +328,18 @@ pub(super) fn end(reading: &mut Reading<'_>) {
     let block = std::mem::take(&mut reading.block);
     let runs_scripts = !matches!(reading.program, "mocha" | "ava" | "cargo" | "pytest");
     if !block.tally.is_empty() && block.behind <= 6 && runs_scripts {
+        reading.at = block.at;
         match block.torn && !block.tally.is_red() {
             true => reading.add(Family::Playwright, block.tally),
             false => reading.summary(Family::Playwright, block.tally),
         }
     }
     let tap = std::mem::take(&mut reading.tap);
+    reading.at = tap.at;
     if !tap.totals.is_empty() {
         reading.add(Family::Tap, tap.totals);
-        reading.red |= tap.totals.is_red();
-        reading.green |= tap.fine;
+        reading.red(Family::Tap, tap.totals.is_red());
+        reading.green(Family::Tap, tap.fine);
         return;
     }
     let seen = tap.passed + tap.failed + tap.skipped;

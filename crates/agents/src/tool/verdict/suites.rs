@@ -8,8 +8,14 @@ use crate::tool::runs::Kind;
 #[derive(Default)]
 pub(super) struct GoLines {
     tally: Tally,
-    /// Number of packages that passed. Without `-v` go prints nothing else about them.
+    /// Whether a test passed by name, which go prints only with `-v`.
     verbose: bool,
+    /// Whether a package failed.
+    red: bool,
+    /// Whether the last package passed, and no `FAIL` follows: go ends a failed run with it.
+    ends_green: bool,
+    /// The line number of the last package.
+    at: usize,
 }
 
 /// The results that test binaries of cargo print. A test may print such a line too; between `running 2 tests` and
@@ -17,10 +23,11 @@ pub(super) struct GoLines {
 #[derive(Default)]
 pub(super) struct Libtest {
     is_open: bool,
-    /// The last result since the block was opened: whether it failed, and its numbers.
-    last: Option<(bool, Tally)>,
-    /// Whether a binary failed.
+    /// The last result since the block was opened: whether it failed, its numbers and its line.
+    last: Option<(bool, Tally, usize)>,
+    /// Whether a binary failed, and the line number of its result.
     red: bool,
+    red_at: usize,
     /// A failed result without all of its numbers. It counts only if no complete result was printed.
     shortened: Option<Tally>,
 }
@@ -29,15 +36,19 @@ impl Reading<'_> {
     /// Counts the last result of the block that ends here, and opens the next one if a binary starts.
     fn end_of_libtest_block(&mut self, opens: bool) {
         self.libtest.is_open = opens;
-        if let Some((red, tally)) = self.libtest.last.take() {
+        if let Some((red, tally, at)) = self.libtest.last.take() {
+            let now = std::mem::replace(&mut self.at, at);
             self.count_libtest(red, tally);
+            self.at = now;
         }
     }
 
     fn count_libtest(&mut self, red: bool, tally: Tally) {
         self.add(Family::Libtest, tally);
-        self.libtest.red |= red;
-        self.green |= !red;
+        if red {
+            (self.libtest.red, self.libtest.red_at) = (true, self.at);
+        }
+        self.green(Family::Libtest, !red);
     }
 }
 
@@ -71,8 +82,8 @@ fn home_made(reading: &mut Reading<'_>, line: &str) {
     if tally.passed.is_some() && tally.failed.is_some() {
         reading.add(Family::Other, tally);
         match tally.is_red() {
-            true => reading.finding = true,
-            false => reading.green = true,
+            true => reading.finding(Family::Other, true),
+            false => reading.green(Family::Other, true),
         }
     }
 }
@@ -101,7 +112,7 @@ fn libtest(reading: &mut Reading<'_>, line: &str) {
             _ => return,
         };
         match reading.libtest.is_open {
-            true => reading.libtest.last = Some((red, tally)),
+            true => reading.libtest.last = Some((red, tally, reading.at)),
             false => reading.count_libtest(red, tally),
         }
         return;
@@ -118,7 +129,7 @@ fn libtest(reading: &mut Reading<'_>, line: &str) {
     }
     let case = line.starts_with("test ") && line.ends_with(" ... FAILED");
     let panicked = line.trim_start().starts_with("thread '") && line.contains(" panicked at ");
-    reading.finding |= case || panicked;
+    reading.finding(Family::Libtest, case || panicked);
 }
 
 fn nextest(reading: &mut Reading<'_>, line: &str) {
@@ -152,9 +163,10 @@ fn nextest(reading: &mut Reading<'_>, line: &str) {
             false => reading.add(Family::Nextest, tally),
         };
     }
-    reading.finding |= ["FAIL [", "TIMEOUT [", "SIGABRT [", "SIGSEGV ["]
+    let case = ["FAIL [", "TIMEOUT [", "SIGABRT [", "SIGSEGV ["]
         .iter()
         .any(|start| inside.starts_with(start) && line.starts_with("    "));
+    reading.finding(Family::Nextest, case);
 }
 
 fn go(reading: &mut Reading<'_>, line: &str) {
@@ -164,27 +176,32 @@ fn go(reading: &mut Reading<'_>, line: &str) {
         if line.starts_with(start) && line.ends_with("s)") {
             slot.put(&mut reading.go.tally, 1);
             reading.go.verbose |= slot == Slot::Passed;
-            reading.finding |= slot == Slot::Failed;
+            reading.finding(Family::Go, slot == Slot::Failed);
         }
     }
-    let package =
-        |start: &str| line.strip_prefix(start).is_some_and(|rest| rest.contains(['\t', '[']));
-    reading.red |= package("FAIL\t");
-    reading.green |= line.strip_prefix("ok  \t").is_some_and(|rest| {
+    let failed = line.strip_prefix("FAIL\t").is_some_and(|rest| rest.contains(['\t', '[']));
+    let passed = line.strip_prefix("ok  \t").is_some_and(|rest| {
         let rest = rest.split('\t').nth(1).unwrap_or_default();
         rest.ends_with('s') || rest.starts_with("(cached)")
     });
+    if failed || passed {
+        reading.go.at = reading.at;
+    }
+    reading.go.red |= failed;
+    reading.go.ends_green = passed || reading.go.ends_green && !failed && line != "FAIL";
+    reading.finding(Family::Go, failed);
+    reading.green(Family::Go, passed);
     if reading.program != "go" && reading.program != "gotestsum" {
         return;
     }
-    reading.finding |= line == "FAIL" || line.starts_with("panic: ");
+    reading.finding(Family::Go, line == "FAIL" || line.starts_with("panic: "));
     if line.starts_with("{\"") && line.contains("\"Action\":\"fail\"") {
-        reading.red = true;
+        reading.red(Family::Go, true);
     } else if line.starts_with("{\"")
         && line.contains("\"Action\":\"pass\"")
         && !line.contains("\"Test\":")
     {
-        reading.green = true;
+        reading.green(Family::Go, true);
     }
 }
 
@@ -192,7 +209,8 @@ fn go(reading: &mut Reading<'_>, line: &str) {
 fn examples(reading: &mut Reading<'_>, line: &str) {
     let listed = line.strip_prefix("rspec ./").is_some_and(|rest| rest.contains(" # "));
     let marked = line.starts_with("  ") && line.ends_with(')') && line.contains(" (FAILED - ");
-    reading.finding |= listed || marked || line.starts_with("     Failure/Error: ");
+    let shown = line.starts_with("     Failure/Error: ");
+    reading.finding(Family::Examples, listed || marked || shown);
     let Some((total, rest)) = number(line) else { return };
     let unit = rest.trim_start().split([',', ' ']).next().unwrap_or_default();
     if !matches!(unit, "example" | "examples" | "runs" | "tests" | "test" | "doctests" | "doctest")
@@ -246,7 +264,7 @@ fn maven(reading: &mut Reading<'_>, line: &str) {
         let others = [tally.failed, tally.errors, tally.skipped];
         let others: u64 = others.into_iter().flatten().fold(0, u64::saturating_add);
         tally.passed = Some(run.saturating_sub(others));
-        reading.finding |= tally.is_red();
+        reading.finding(Family::Maven, tally.is_red());
         if is_total {
             reading.summary(Family::Maven, tally);
         }
@@ -255,19 +273,24 @@ fn maven(reading: &mut Reading<'_>, line: &str) {
     if marked.is_none() {
         return;
     }
-    reading.green |= inside == "BUILD SUCCESS";
-    reading.red |= inside == "BUILD FAILURE"
-        || inside.starts_with("Failed to execute goal ")
+    if matches!(inside, "BUILD SUCCESS" | "BUILD FAILURE") {
+        reading.part(Family::Maven, "BUILD", inside == "BUILD FAILURE");
+    }
+    let broken = inside.starts_with("Failed to execute goal ")
         || inside == "COMPILATION ERROR :"
         || inside.starts_with("[Help 1] http");
+    reading.red(Family::Maven, broken);
 }
 
 fn gradle(reading: &mut Reading<'_>, line: &str) {
     let timed = |start: &str| {
         line == start || line.strip_prefix(start).is_some_and(|rest| rest.starts_with(" in "))
     };
-    reading.green |= timed("BUILD SUCCESSFUL");
-    reading.red |= timed("BUILD FAILED") || line.starts_with("FAILURE: Build failed with ");
+    let (passed, failed) = (timed("BUILD SUCCESSFUL"), timed("BUILD FAILED"));
+    if passed || failed {
+        reading.part(Family::Gradle, "BUILD", failed);
+    }
+    reading.red(Family::Gradle, line.starts_with("FAILURE: Build failed with "));
     if let Some((total, rest)) = number(line)
         && let Some(rest) = rest
             .strip_prefix(" tests completed, ")
@@ -286,7 +309,7 @@ fn gradle(reading: &mut Reading<'_>, line: &str) {
     let case = line.ends_with(" FAILED")
         && line.contains(" > ")
         && matches!(reading.program, "gradle" | "gradlew");
-    reading.finding |= task || case;
+    reading.finding(Family::Gradle, task || case);
 }
 
 fn ctest(reading: &mut Reading<'_>, line: &str) {
@@ -302,13 +325,15 @@ fn ctest(reading: &mut Reading<'_>, line: &str) {
         };
         return reading.summary(Family::Ctest, tally);
     }
-    reading.red |= line == "The following tests FAILED:" || line == "Errors while running CTest";
-    reading.finding |= line.starts_with("Use \"--rerun-failed --output-on-failure\" to re-run ");
+    let listed = line == "The following tests FAILED:" || line == "Errors while running CTest";
+    reading.red(Family::Ctest, listed);
+    let advice = line.starts_with("Use \"--rerun-failed --output-on-failure\" to re-run ");
     let points = line.contains(" Test ") && line.contains('#');
-    reading.finding |= points
+    let case = points
         && ["***Failed", "***Not Run", "***Exception", "***Timeout"]
             .iter()
             .any(|mark| line.contains(mark));
+    reading.finding(Family::Ctest, advice || case);
 }
 
 fn dotnet(reading: &mut Reading<'_>, line: &str) {
@@ -335,29 +360,39 @@ fn dotnet(reading: &mut Reading<'_>, line: &str) {
     if let Some(rest) = summary.filter(|rest| rest.contains("ailed:")) {
         return reading.summary(Family::Dotnet, counts(rest));
     }
-    reading.red |= inside == "Test Run Failed."
+    let failed = inside == "Test Run Failed."
         || inside == "Build FAILED."
         || inside.starts_with("Build failed with ") && inside.contains("error(s) in ");
+    reading.red(Family::Dotnet, failed);
     let built = reading.kind == Kind::Build && reading.program == "dotnet";
-    reading.green |= inside == "Test Run Successful."
+    let passed = inside == "Test Run Successful."
         || built && (inside == "Build succeeded." || inside.starts_with("Build succeeded in "));
+    reading.green(Family::Dotnet, passed);
 }
 
 pub(super) fn end(reading: &mut Reading<'_>) {
     reading.end_of_libtest_block(false);
-    let is_counted = reading.tallies.iter().any(|(family, _)| *family == Family::Libtest);
+    let is_counted = !reading.said(Family::Libtest).tally.is_empty();
     if let Some(tally) = reading.libtest.shortened.filter(|_| !is_counted) {
         reading.count_libtest(true, tally);
     }
     // Nextest runs each test in a process of its own, and counts them itself.
-    let has_nextest = reading.tallies.iter().any(|(family, _)| *family == Family::Nextest);
-    reading.red |= reading.libtest.red && !has_nextest;
-    reading.red |= reading.program == "go" && reading.last == "FAIL";
+    let has_nextest =
+        reading.runners.counts(Family::Nextest) && !reading.said(Family::Nextest).tally.is_empty();
+    let red = reading.libtest.red && !has_nextest;
+    reading.at = reading.libtest.red_at;
+    reading.red(Family::Libtest, red);
+    let ends_red = reading.program == "go" && reading.last == "FAIL";
+    reading.red(Family::Go, ends_red);
     let go = std::mem::take(&mut reading.go);
+    // A test may print the line of a failed package too.
+    let is_over = reading.runners.is_single && reading.runners.shows_end && go.ends_green;
+    reading.at = go.at;
+    reading.red(Family::Go, go.red && !is_over);
     if go.tally.is_empty() {
         return;
     }
     reading.add(Family::Go, go.tally);
     // After `grep "^---"` only the lines of single tests are left.
-    reading.green |= go.verbose && !go.tally.is_red();
+    reading.green(Family::Go, go.verbose && !go.tally.is_red());
 }
