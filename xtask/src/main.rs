@@ -42,8 +42,9 @@ usage: cargo xtask VERB
                             --large: also over a million observations
   fuzz [TARGET...] [--seconds N] [--seed S] [--list] [--case S:N] [--replay FILE] [--help]
                             made-up and damaged input against the parsers and the real binary
-  weeks [--seed N] [--binary FILE] [--briefing]
-                            three weeks of work through a daemon, then questions about them; --briefing: print the last one
+  weeks [--seed N] [--binary FILE] [--briefing] [--rows FILE]
+                            three weeks of work through a daemon, then questions about them; --briefing: print the last
+                            one; --rows: ask nothing, write the rows of all briefings and whether they were used
   replay FILE [--questions N] [--binary FILE]
                             LoCoMo or LongMemEval as prompts and answers through the hook's socket, asked through search
   clients [--binary FILE]   real MCP clients against the release binary

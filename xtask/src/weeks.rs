@@ -13,6 +13,7 @@ mod wire;
 pub(crate) use replay::run as replay;
 
 use std::fmt::Write as _;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -36,6 +37,8 @@ struct Wanted {
     seed: u64,
     binary: Option<PathBuf>,
     briefing: bool,
+    /// Where to write the rows of the briefings. No question is asked then.
+    rows: Option<PathBuf>,
 }
 
 pub(crate) fn run(project: &Project, flags: &[String]) -> Result<()> {
@@ -44,13 +47,16 @@ pub(crate) fn run(project: &Project, flags: &[String]) -> Result<()> {
         Some(binary) => binary,
         None => project.build_binary(true)?,
     };
+    if let Some(file) = wanted.rows {
+        return write_rows(project, &binary, wanted.seed, &file);
+    }
     let figures = measure(project, &binary, wanted.seed, wanted.briefing)?;
     println!("{figures}");
     Ok(())
 }
 
 fn wanted(flags: &[String]) -> Result<Wanted> {
-    let mut wanted = Wanted { seed: CI_SEED, binary: None, briefing: false };
+    let mut wanted = Wanted { seed: CI_SEED, binary: None, briefing: false, rows: None };
     let mut flags = flags.iter();
     while let Some(flag) = flags.next() {
         let mut value = || flags.next().with_context(|| format!("{flag} needs a value"));
@@ -58,9 +64,10 @@ fn wanted(flags: &[String]) -> Result<Wanted> {
             "--seed" => wanted.seed = value()?.parse().context("--seed needs a number")?,
             "--binary" => wanted.binary = Some(PathBuf::from(value()?)),
             "--briefing" => wanted.briefing = true,
-            _ => {
-                bail!("'weeks' has no flag '{flag}'; it has --seed N, --binary FILE and --briefing")
-            }
+            "--rows" => wanted.rows = Some(PathBuf::from(value()?)),
+            _ => bail!(
+                "'weeks' has no flag '{flag}'; it has --seed N, --binary FILE, --briefing and --rows FILE"
+            ),
         }
     }
     Ok(wanted)
@@ -90,10 +97,13 @@ struct Figures {
 
 impl Figures {
     fn short(&self) -> String {
-        let Briefings { rows, used, open_ends, shown } = &self.briefings;
         format!(
-            "everyday {:.1} % in three and {:.1} % in ten, in other words {:.1} and {:.1} %; {used} of {rows} briefing rows used, {shown} of {open_ends} open ends shown",
-            self.everyday[0], self.everyday[1], self.other_words[0], self.other_words[1]
+            "everyday {:.1} % in three and {:.1} % in ten, in other words {:.1} and {:.1} %; {}",
+            self.everyday[0],
+            self.everyday[1],
+            self.other_words[0],
+            self.other_words[1],
+            self.briefings
         )
     }
 }
@@ -103,6 +113,19 @@ impl std::fmt::Display for Figures {
         writeln!(f, "{}", self.table)?;
         write!(f, "{}", self.short())
     }
+}
+
+/// Writes each row of the briefings with its section and whether the session used it.
+fn write_rows(project: &Project, binary: &Path, seed: u64, file: &Path) -> Result<()> {
+    let stories = stories::read(&project.root.join("quality/weeks.toml"))?;
+    let weeks = plan::plan(&stories, seed)?;
+    let home = Home::new(binary)?;
+    let _daemon = Daemon::start(&home, &[])?;
+    let briefed = live::live(&home, &weeks)?;
+    fs::write(file, judge::rows_by_use(&briefed))
+        .with_context(|| format!("cannot write {}", file.display()))?;
+    println!("{}", judge::briefings(&briefed, &weeks.open));
+    Ok(())
 }
 
 fn measure(project: &Project, binary: &Path, seed: u64, show_briefing: bool) -> Result<Figures> {

@@ -1,13 +1,14 @@
 //! Judges the memory of the weeks: which questions `search` answers, and which briefing rows the session then used.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 use serde_json::Value;
 
 use super::live::{Briefed, folder};
-use super::plan::{Asked, OpenEnd, has_all};
+use super::plan::{Asked, HOUR_MS, OpenEnd, has_all};
 use super::stories::Step;
 use crate::home::Home;
 use crate::process;
@@ -76,6 +77,35 @@ pub(super) struct Briefings {
     pub(super) open_ends: usize,
     /// Open ends that the next session of their project was shown.
     pub(super) shown: usize,
+}
+
+impl fmt::Display for Briefings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Briefings { rows, used, open_ends, shown } = self;
+        write!(f, "{used} of {rows} briefing rows used, {shown} of {open_ends} open ends shown")
+    }
+}
+
+/// Each row of each briefing as a line: the start of the session in hours, its project, the section, whether the
+/// session used the row, and the row. Tabs separate them.
+pub(super) fn rows_by_use(briefed: &[Briefed<'_>]) -> String {
+    let mut text = String::new();
+    for one in briefed {
+        let work = Work::of(&one.session.steps);
+        let mut section = "";
+        for line in one.briefing.lines().map(str::trim) {
+            section = line.strip_prefix("## ").unwrap_or(section);
+            for row in rows(line) {
+                let state = if work.needs(row) { "used" } else { "unused" };
+                let hour = one.session.start / HOUR_MS;
+                text.push_str(&format!(
+                    "{hour}\t{}\t{section}\t{state}\t{row}\n",
+                    one.session.project
+                ));
+            }
+        }
+    }
+    text
 }
 
 pub(super) fn briefings(briefed: &[Briefed<'_>], open: &[OpenEnd]) -> Briefings {

@@ -10,7 +10,7 @@ use super::stories::{Step, Stories, Story, WorkProject};
 
 const DAYS: u64 = 21;
 const DAY_MS: u64 = 86_400_000;
-const HOUR_MS: u64 = 3_600_000;
+pub(super) const HOUR_MS: u64 = 3_600_000;
 /// Filler sessions are added until the weeks have this many steps.
 const STEPS_MIN: usize = 4_200;
 
