@@ -578,7 +578,7 @@ pub const BRIEFING_SESSIONS_MAX: usize = 5;
 pub const BRIEFING_SESSIONS_FLOOR: usize = 3;
 pub const BRIEFING_LEARNED_MAX: usize = 6;
 pub const BRIEFING_LEARNED_FLOOR: usize = 3;
-pub const BRIEFING_FILES_MAX: usize = 10;
+pub const BRIEFING_FILES_MAX: usize = 6;
 pub const BRIEFING_FILES_FLOOR: usize = 3;
 pub const BRIEFING_OTHERS_MAX: usize = 3;
 /// Rows about other projects in a directory without a project, such as the home directory.
@@ -594,6 +594,8 @@ pub const BRIEFING_TEXT_CHARS: usize = 240;
 pub const BRIEFING_CHANGE_CHARS: usize = 90;
 /// Commits of one session that a briefing names.
 pub const BRIEFING_COMMITS_TOLD: usize = 3;
+/// Files that the line of a session names.
+pub const BRIEFING_SESSION_FILES: usize = 4;
 /// Files that one row names.
 pub const BRIEFING_FILES_NAMED: usize = 8;
 /// An unanswered prompt with fewer words is not open work.

@@ -3,11 +3,13 @@
 //! `sections` writes the briefing: open work, the last sessions, lessons, files in progress. `nmem`
 //! writes it as that specification asks. `related` finds earlier turns about the subject of a prompt.
 
+mod files_in_progress;
 mod learned;
 mod nmem;
 mod others;
 mod past_sessions;
 mod related;
+mod same_tests;
 mod sections;
 mod uncommitted;
 mod work;

@@ -23,7 +23,9 @@ const DECIDED: &[&str] = &[
     "from now on",
     "no longer use",
     "as a rule",
-    "the rule is",
+    "the rule is that",
+    "the rule is to",
+    "the rule is:",
     "by convention",
 ];
 
@@ -76,6 +78,8 @@ mod tests {
     fn a_decision_is_the_sentence_that_states_it() {
         let table = [
             ("Fix the login.", None),
+            ("The rule is in, with five tests.", None),
+            ("The rule is: one lock per order.", Some("The rule is: one lock per order.")),
             ("Should we use cents instead of floats?", None),
             (
                 "Why did it fail? We decided to keep amounts in cents. Go on.",

@@ -10,6 +10,7 @@ use model::{OpError, limits};
 use store::passages;
 use text::words;
 
+use super::same_tests;
 use super::sections::{BriefingRow, SectionWriter, section};
 use crate::search;
 
@@ -216,7 +217,8 @@ fn is_subcommand(word: &str) -> bool {
     !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c == '-')
 }
 
-/// The first later command with the same key that worked. The lists are newest first.
+/// The first later command with the same key that worked. Failed tests have to be among those that ran later; of
+/// other commands a corrected argument may be the fix. The lists are newest first.
 fn fix_of<'a>(
     failure: &'a Observation,
     key: &ProgramKey,
@@ -224,7 +226,11 @@ fn fix_of<'a>(
     edits: &'a [Observation],
 ) -> Option<Fix<'a>> {
     let is_later = |seen: &Observation| (seen.at_ms, seen.id) > (failure.at_ms, failure.id);
-    let (_, worked) = commands.iter().rev().find(|(of, seen)| of == key && is_later(seen))?;
+    let is_run = RunKey::of(failure).is_some();
+    let covers =
+        |seen: &Observation| !is_run || same_tests::covers(&key.0, &seen.content, &failure.content);
+    let mut later = commands.iter().rev().filter(|(of, seen)| of == key && is_later(seen));
+    let (_, worked) = later.find(|(_, seen)| covers(seen))?;
     let mut between: Vec<&str> = Vec::new();
     let within = |seen: &&Observation| (failure.at_ms..=worked.at_ms).contains(&seen.at_ms);
     for path in edits.iter().filter(within).filter_map(|seen| seen.file_path.as_deref()) {

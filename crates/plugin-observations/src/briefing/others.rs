@@ -26,9 +26,12 @@ const COMMON: &[&str] = &[
     "again",
     "agent",
     "also",
+    "anyth",
     "api",
     "app",
     "back",
+    "befor",
+    "behaviour",
     "best",
     "better",
     "bit",
@@ -44,16 +47,21 @@ const COMMON: &[&str] = &[
     "code",
     "come",
     "command",
+    "comment",
     "commit",
+    "complain",
     "config",
     "continu",
     "correct",
     "creat",
     "current",
     "data",
+    "day",
+    "dead",
     "debug",
     "decid",
     "decis",
+    "default",
     "delet",
     "deploy",
     "differ",
@@ -63,9 +71,12 @@ const COMMON: &[&str] = &[
     "easi",
     "end",
     "error",
+    "everi",
     "everyth",
     "exampl",
     "explain",
+    "export",
+    "extract",
     "fail",
     "featur",
     "file",
@@ -79,10 +90,14 @@ const COMMON: &[&str] = &[
     "give",
     "go",
     "good",
+    "handl",
     "happen",
     "help",
+    "hour",
     "implement",
+    "import",
     "improv",
+    "insid",
     "instal",
     "instead",
     "issu",
@@ -97,30 +112,36 @@ const COMMON: &[&str] = &[
     "list",
     "long",
     "look",
+    "main",
     "make",
     "mean",
     "mention",
     "merg",
     "messag",
+    "minut",
     "miss",
     "modul",
     "move",
     "much",
     "must",
     "name",
+    "narrow",
     "need",
     "new",
     "next",
     "nice",
+    "night",
     "note",
     "noth",
     "now",
     "number",
     "ok",
     "old",
+    "onc",
     "onli",
     "open",
     "order",
+    "page",
     "part",
     "place",
     "plan",
@@ -158,6 +179,7 @@ const COMMON: &[&str] = &[
     "save",
     "say",
     "script",
+    "second",
     "see",
     "seem",
     "send",
@@ -172,6 +194,7 @@ const COMMON: &[&str] = &[
     "someth",
     "soon",
     "sort",
+    "split",
     "start",
     "state",
     "stay",
@@ -189,6 +212,7 @@ const COMMON: &[&str] = &[
     "thank",
     "thing",
     "think",
+    "three",
     "tidi",
     "time",
     "today",
@@ -196,8 +220,11 @@ const COMMON: &[&str] = &[
     "tool",
     "try",
     "turn",
+    "twice",
     "type",
     "understand",
+    "until",
+    "unus",
     "updat",
     "use",
     "user",
@@ -206,7 +233,9 @@ const COMMON: &[&str] = &[
     "wait",
     "want",
     "way",
+    "week",
     "whole",
+    "without",
     "wonder",
     "word",
     "work",
@@ -286,13 +315,24 @@ fn intent(brief: &BriefingReader<'_>, session: &Session) -> Result<String, OpErr
     }
 }
 
-/// The words of a session's intent that say what it is about.
+/// The words of a session's intent that say what it is about. Parts of paths do not: every project has a `main` or a
+/// `client`.
 fn intent_words(
     brief: &BriefingReader<'_>,
     session: &Session,
 ) -> Result<BTreeSet<String>, OpError> {
     let says_something = |word: &String| word.len() > 3 && !COMMON.contains(&word.as_str());
-    Ok(subject(&intent(brief, session)?).into_iter().filter(says_something).collect())
+    let intent = intent(brief, session)?;
+    let words: Vec<&str> = intent.split_whitespace().filter(|word| !is_path(word)).collect();
+    Ok(subject(&words.join(" ")).into_iter().filter(says_something).collect())
+}
+
+/// Whether a word of a prompt is a path or the name of a file.
+fn is_path(word: &str) -> bool {
+    let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+    let has_ending =
+        word.rsplit_once('.').is_some_and(|(_, ending)| ending.starts_with(char::is_alphanumeric));
+    word.contains('/') || has_ending
 }
 
 /// The relation of another project to the own one, if there is any. The name of a repository is none: anybody can publish

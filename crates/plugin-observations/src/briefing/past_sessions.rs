@@ -8,8 +8,8 @@ use model::session::Session;
 use model::{OpError, limits};
 use store::{prompts, sessions};
 
-use super::learned;
 use super::sections::{BriefingRow, SectionWriter, commit, section};
+use super::{files_in_progress, learned};
 
 /// Words that two intents about the same thing have in common.
 const SAME_SUBJECT_WORDS: usize = 2;
@@ -52,7 +52,13 @@ pub(super) fn add(writer: &mut SectionWriter<'_>) -> Result<(), OpError> {
         let last_talk = past.iter().rposition(|one| !one.changed && !one.session.is_pinned);
         past.remove(last_talk.unwrap_or(past.len() - 1));
     }
+    let last = files_in_progress::last_edited(writer);
     for one in past {
+        let mut text = line(writer, &one);
+        let files = edited(writer, one.session, &text, &last);
+        if !files.is_empty() {
+            text = format!("{text} (edited {files})");
+        }
         let at = one.session.last_at;
         let weight = if one.changed { 0.6 } else { 0.55 };
         let row = BriefingRow {
@@ -60,7 +66,7 @@ pub(super) fn add(writer: &mut SectionWriter<'_>) -> Result<(), OpError> {
             at,
             score: weight + 0.2 * writer.recency(at),
             reason: "one of the last sessions",
-            text: line(writer, &one),
+            text,
             pinned: one.session.is_pinned,
         };
         writer.add(recent_sessions(), row);
@@ -109,6 +115,33 @@ fn line(writer: &mut SectionWriter<'_>, past: &PastSession<'_>) -> String {
         line = format!("{line} → {actions} {noun}, no answer recorded");
     }
     line
+}
+
+/// The files of the project that a session edited, the last first, without those that the line or a row before it
+/// names. Files of the last session have rows of their own, which show what changed.
+fn edited(
+    writer: &mut SectionWriter<'_>,
+    session: &Session,
+    line: &str,
+    last: &BTreeSet<String>,
+) -> String {
+    let known = session.summary.as_ref().map(|summary| summary.files_edited.clone());
+    let paths = known.filter(|paths| !paths.is_empty()).unwrap_or_else(|| {
+        let own = |seen: &&Observation| seen.session_id == session.session_id;
+        let edits = writer.work.edits.iter().filter(own);
+        edits.filter_map(|seen| seen.file_path.clone()).collect()
+    });
+    let mut names: Vec<String> = Vec::new();
+    for path in paths {
+        if names.len() == limits::BRIEFING_SESSION_FILES {
+            break;
+        }
+        let shown = writer.shown(&path).to_owned();
+        if !last.contains(&path) && writer.names_path(&path) && !line.contains(&shown) {
+            names.push(shown);
+        }
+    }
+    names.join(", ")
 }
 
 /// How a session ended, from its last answer.

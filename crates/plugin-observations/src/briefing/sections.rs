@@ -10,7 +10,7 @@ use model::{OpError, limits, rank, run, time};
 use store::{observations, open_ends, prompts};
 
 use super::work::RecentWork;
-use super::{BriefingReader, learned, others, past_sessions, uncommitted};
+use super::{BriefingReader, files_in_progress, learned, others, past_sessions, uncommitted};
 use crate::scope::Scope;
 
 /// Separates the changed lines of an edit.
@@ -33,10 +33,6 @@ fn marked() -> Section {
 
 pub(super) fn open() -> Section {
     section(3, "Open", limits::BRIEFING_OPEN_FLOOR, limits::BRIEFING_OPEN_MAX)
-}
-
-fn files() -> Section {
-    section(6, "Files in progress", limits::BRIEFING_FILES_FLOOR, limits::BRIEFING_FILES_MAX)
 }
 
 /// One row before it has its place in a section.
@@ -97,7 +93,7 @@ pub(super) fn candidates(
     writer.open()?;
     past_sessions::add(&mut writer)?;
     learned::add(&mut writer)?;
-    writer.files();
+    files_in_progress::add(&mut writer);
     if let Some(elsewhere) = elsewhere {
         others::add(&mut writer, elsewhere)?;
     }
@@ -236,44 +232,18 @@ impl SectionWriter<'_> {
     }
 
     /// The session that is briefed.
-    fn briefed(&self) -> Option<String> {
+    pub(super) fn briefed(&self) -> Option<String> {
         let own = self.work.own.as_ref().map(|own| own.session_id.clone());
         own.or_else(|| self.brief.session.map(str::to_owned))
     }
 
-    /// The files of the project that were edited last, with what changed.
-    fn files(&mut self) {
-        let briefed = self.briefed();
-        let edits = std::mem::take(&mut self.work.edits);
-        let last_at = edits.first().map_or(0, |seen| seen.at_ms);
-        let is_wanted = |seen: &&Observation| {
-            briefed.as_deref() != Some(&*seen.session_id)
-                && last_at - seen.at_ms <= limits::BRIEFING_FILES_MS
-        };
-        let mut told = 0;
-        for seen in edits.iter().filter(is_wanted) {
-            if told == limits::BRIEFING_FILES_MAX {
-                break;
-            }
-            if self.names_file(seen) {
-                told += 1;
-                let row = BriefingRow {
-                    id: seen.id,
-                    at: seen.at_ms,
-                    score: 0.3 + 0.2 * self.recency(seen.at_ms),
-                    reason: "edited lately",
-                    text: self.change(seen),
-                    pinned: false,
-                };
-                self.add(files(), row);
-            }
-        }
-        self.work.edits = edits;
-    }
-
     /// Whether an edit is of a project file that no row names yet. Marks the file as named.
     pub(super) fn names_file(&mut self, seen: &Observation) -> bool {
-        let Some(path) = seen.file_path.as_deref() else { return false };
+        seen.file_path.as_deref().is_some_and(|path| self.names_path(path))
+    }
+
+    /// Whether a path is one of a project file that no row names yet. Marks the file as named.
+    pub(super) fn names_path(&mut self, path: &str) -> bool {
         let is_new = self.work.holds(path) && !self.is_named(path);
         if is_new {
             self.name(path);
@@ -293,7 +263,7 @@ impl SectionWriter<'_> {
     }
 
     /// The file of an edit and what changed.
-    fn change(&self, seen: &Observation) -> String {
+    pub(super) fn change(&self, seen: &Observation) -> String {
         let path = self.shown(seen.file_path.as_deref().unwrap_or_default());
         // The text is `Edit PATH: LINE ⏎ LINE` or `Write PATH`.
         let lines = seen.content.split_once(": ").map_or("", |(_, lines)| lines);

@@ -102,6 +102,76 @@ fn a_file_that_a_fix_names_is_not_a_file_in_progress_too() {
     assert_eq!(told(&world, "Files in progress"), ["other.py: x = 1"]);
 }
 
+/// @briefing_sessions
+/// @briefing_files
+#[test]
+fn earlier_sessions_name_their_files_and_those_of_the_last_session_have_rows() {
+    let world = World::new();
+    world.prompt(("s-0", WEB), 9 * DAY, "give the header a new colour");
+    world.edit(("s-0", WEB), 9 * DAY, "/nowhere/web/header.rs", "Edit header.rs: blue");
+    world.prompt(S, 3 * DAY, "repair the rounding of the cart");
+    for name in ["a.rs", "b.rs", "c.rs", "d.rs", "e.rs", "cart.rs"] {
+        let path = format!("/nowhere/web/{name}");
+        world.edit(S, 3 * DAY - MINUTE, &path, &format!("Edit {name}: one"));
+    }
+    world.commit(S, 3 * DAY - 2 * MINUTE, "1a2b3c4", "round once in cart.rs");
+    world.prompt(NEXT, DAY, "print the vouchers on the invoice");
+    world.edit(NEXT, DAY, "/nowhere/web/b.rs", "Edit b.rs: two");
+    world.commit(NEXT, DAY, "2b3c4d5", "invoice: print vouchers");
+    let lines = told(&world, "Recent sessions");
+    assert!(lines[0].ends_with("→ 2b3c4d5 invoice: print vouchers"), "{lines:?}");
+    let named = "→ 1a2b3c4 round once in cart.rs (edited e.rs, d.rs, c.rs, a.rs)";
+    assert!(lines[1].ends_with(named), "a file of the last session is not named: {lines:?}");
+    assert!(lines[2].ends_with("(edited header.rs)"), "{lines:?}");
+    assert_eq!(told(&world, "Files in progress"), ["b.rs: two"]);
+}
+
+/// @briefing_files
+#[test]
+fn files_of_sessions_without_a_line_share_one_row() {
+    let world = World::new();
+    for name in ["a.rs", "b.rs"] {
+        let path = format!("/nowhere/web/{name}");
+        world.edit(S, 3 * DAY, &path, &format!("Edit {name}: one"));
+    }
+    world.prompt(NEXT, DAY, "print the vouchers on the invoice");
+    world.edit(NEXT, DAY, "/nowhere/web/c.rs", "Edit c.rs: two");
+    let rows = told(&world, "Files in progress");
+    assert_eq!(rows, ["c.rs: two", "also edited lately: b.rs, a.rs"]);
+}
+
+/// @briefing_other_projects
+#[test]
+fn the_names_of_files_do_not_relate_two_projects() {
+    let world = World::new();
+    let ask = |cwd: &'static str, prompt: &str| {
+        world.prompt((cwd, cwd), 3 * HOUR, prompt);
+        world.edit((cwd, cwd), 2 * HOUR, &format!("{cwd}/x.rs"), "Edit x.rs");
+    };
+    ask(WEB, "explain the vouchers in src/warehouse/ledger.rs");
+    ask(API, "tidy `app/warehouse.ts` and ledger.ts");
+    assert_eq!(told(&world, "Other projects"), [""; 0]);
+    ask("/nowhere/tool", "print a voucher for the warehouse");
+    assert_eq!(told(&world, "Other projects"), ["\"print a voucher for the warehouse\" [tool]"]);
+}
+
+/// @briefing_fixes
+#[test]
+fn a_run_of_other_tests_is_no_fix() {
+    let world = World::new();
+    world.prompt(S, 9 * HOUR, "repair the import of the bank");
+    let edit = |ago: i64| world.edit(S, ago, "/nowhere/web/camt.py", "Edit camt.py: return None");
+    let error = "FAILED tests/a.py::b - assert 1 == 2";
+    world.run(S, 8 * HOUR, "pytest tests/a.py -x 2>&1 | tail -5", "failed", error);
+    edit(7 * HOUR);
+    world.run(S, 6 * HOUR, "pytest tests/b.py", "passed", "");
+    assert_eq!(told(&world, "Learned"), [""; 0]);
+    world.run(S, 5 * HOUR, "pytest -q", "passed", "");
+    let fix = "`pytest tests/a.py -x 2>&1 | tail -5` failed: FAILED tests/a.py::b - assert 1 == 2 → \
+               worked: `pytest -q` after edits of camt.py";
+    assert_eq!(told(&world, "Learned"), [fix]);
+}
+
 /// @briefing_fixes
 #[test]
 fn edits_in_other_directories_do_not_make_a_later_success_a_fix() {

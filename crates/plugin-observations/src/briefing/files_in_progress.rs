@@ -1,0 +1,62 @@
+//! The section `Files in progress`: what the last session edited, and the names of files that were edited before.
+
+use std::collections::BTreeSet;
+
+use contract::Section;
+use model::limits;
+use model::observation::Observation;
+
+use super::sections::{BriefingRow, SectionWriter, section};
+
+fn files() -> Section {
+    section(6, "Files in progress", limits::BRIEFING_FILES_FLOOR, limits::BRIEFING_FILES_MAX)
+}
+
+/// Adds the project's files that no row names yet. Each file of the last session has a row with what changed. The
+/// others share one row: seldom does the next session need more of them than the name.
+pub(super) fn add(writer: &mut SectionWriter<'_>) {
+    let briefed = writer.briefed();
+    let newest = writer.work.edits.first().map_or(0, |seen| seen.at_ms);
+    let is_wanted = |seen: &&Observation| {
+        briefed.as_deref() != Some(&*seen.session_id)
+            && newest - seen.at_ms <= limits::BRIEFING_FILES_MS
+    };
+    let edits: Vec<Observation> = writer.work.edits.iter().filter(is_wanted).cloned().collect();
+    let last = last_edited(writer);
+    let mut rows = 0;
+    let mut before: Vec<Observation> = Vec::new();
+    for seen in edits {
+        if !writer.names_file(&seen) {
+            continue;
+        }
+        let is_last = seen.file_path.as_ref().is_some_and(|path| last.contains(path));
+        if is_last && rows + 1 < limits::BRIEFING_FILES_MAX {
+            rows += 1;
+            let text = writer.change(&seen);
+            add_row(writer, &seen, 0.3, text);
+        } else if before.len() < limits::BRIEFING_FILES_NAMED {
+            before.push(seen);
+        }
+    }
+    let Some(first) = before.first() else { return };
+    let paths = before.iter().filter_map(|seen| seen.file_path.as_deref());
+    let names: Vec<&str> = paths.map(|path| writer.shown(path)).collect();
+    let text = format!("also edited lately: {}", names.join(", "));
+    add_row(writer, first, 0.1, text);
+}
+
+fn add_row(writer: &mut SectionWriter<'_>, seen: &Observation, weight: f64, text: String) {
+    let (id, at, reason) = (seen.id, seen.at_ms, "edited lately");
+    let score = weight + 0.2 * writer.recency(at);
+    writer.add(files(), BriefingRow { id, at, score, reason, text, pinned: false });
+}
+
+/// The paths that the last session with an edit worked on, without the session that is briefed.
+pub(super) fn last_edited(writer: &SectionWriter<'_>) -> BTreeSet<String> {
+    let briefed = writer.briefed();
+    let is_of_another = |seen: &&Observation| briefed.as_deref() != Some(&*seen.session_id);
+    let mut edits = writer.work.edits.iter().filter(is_of_another).peekable();
+    let last = edits.peek().map(|seen| seen.session_id.clone());
+    let of_last = edits.filter(|seen| last.as_ref() == Some(&seen.session_id));
+    of_last.filter_map(|seen| seen.file_path.clone()).collect()
+}
