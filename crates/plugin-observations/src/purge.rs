@@ -9,11 +9,10 @@ use serde_json::Value;
 use store::literal::{self, LiteralElsewhere, LiteralMatches};
 use store::purge::{self, PurgeFilter, Purged};
 use store::search::{self, Filter};
-use store::{Rx, index_health, projects, sessions};
+use store::{Rx, projects, sessions};
 use text::query::{self, Form, Query};
 
 use crate::examples;
-use crate::maintain::turn;
 use crate::scope::{self, Wanted};
 use crate::session_trace::unknown;
 use crate::show;
@@ -146,18 +145,6 @@ impl Op for Purge {
     fn run(&self, cx: &Cx<'_>, params: PurgeParams) -> Result<PurgeOutput, OpError> {
         let query = params.check()?;
         let (now, literal) = (cx.now, params.literal.clone());
-        if query.is_some() && !cx.store.whole().only_reads() {
-            // A damaged index would hide records that are to be deleted.
-            let mended = turn(cx, |tx| index_health::mend(tx).map(drop));
-            // A dry run needs no store that can be written.
-            if params.confirm {
-                mended?;
-            }
-        }
-        if query.is_some() && !cx.store.whole().catch_up(limits::CARE_DEADLINE) {
-            return Err(OpError::unavailable("not everything can be searched at the moment")
-                .hint("Try again; `rekindle doctor` says what is wrong with the database."));
-        }
         if !params.confirm {
             let counted = cx.store.read(|rx| {
                 let filter = params.filter(rx, query.as_ref(), now)?;

@@ -33,6 +33,7 @@ use crate::catalogue::Passages;
 use crate::cells::Cells as _;
 use crate::deadline::{self, Deadline};
 use crate::index_health::is_index_fault;
+use crate::passages;
 use crate::tx::Rx;
 
 pub use alike::Alike;
@@ -304,14 +305,29 @@ struct Attempt {
     left: Duration,
 }
 
-/// All documents that match, for what is to be done to every one of them: complete however long it
-/// takes, by all that a document says, and in the order of ids.
+/// All documents that match, in order of their ids, for an operation that changes every one of them. Each text is
+/// read and checked, however long that takes: a damaged index must not decide what is deleted.
 pub fn all(rx: &Rx<'_>, query: &Query, filter: &Filter<'_>) -> Result<Vec<i64>, OpError> {
+    let mut found = Vec::new();
+    for id in Conditions::of(rx, filter)?.admitted(rx)? {
+        if passages::text(rx, id)?.is_some_and(|text| query.is_met_by(&text)) {
+            found.push(id);
+        }
+    }
+    Ok(found)
+}
+
+/// The result of [`all`] according to the index.
+#[cfg(test)]
+pub(crate) fn all_by_index(
+    rx: &Rx<'_>,
+    query: &Query,
+    filter: &Filter<'_>,
+) -> Result<Vec<i64>, OpError> {
     let conditions = Conditions::of(rx, filter)?;
     let passages = rx.passages()?;
     let found = Look::for_all(rx, &passages, &conditions).documents(&query.condition())?;
-    let hits = conditions.documents(rx, found.ids())?;
-    let mut ids: Vec<i64> = hits.into_keys().collect();
+    let mut ids: Vec<i64> = conditions.documents(rx, found.ids())?.into_keys().collect();
     ids.sort_unstable();
     Ok(ids)
 }
@@ -442,7 +458,7 @@ impl Search<'_, '_> {
             }
             Form::AnyTerm => found.with_words(rx, query, conditions, effort)?,
             Form::Operators | Form::AllTerms | Form::Prefix => match query.condition() {
-                Condition::Has(_) | Condition::Word(_) => {
+                Condition::Has(..) | Condition::Word(_) => {
                     found.by_index(rx, query, conditions, effort)?;
                 }
                 condition => found.by_record(rx, query, &condition, conditions, effort)?,

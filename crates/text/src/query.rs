@@ -13,7 +13,7 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::words;
+use crate::{passages, words};
 
 pub use exact::Exact;
 pub use excerpt::beginning;
@@ -68,8 +68,8 @@ impl Form {
 /// of the record as a whole is put together of what each part of the condition finds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Condition {
-    /// One of its passages matches this expression of the index.
-    Has(String),
+    /// One of its passages matches this expression of the index; the condition says the same of a passage's text.
+    Has(String, Box<Condition>),
     /// One of its passages has this word.
     Word(String),
     /// It has these words together, wherever it is cut into passages.
@@ -80,11 +80,13 @@ pub enum Condition {
 }
 
 impl Condition {
-    /// Whether a text fulfils it, as far as that can be told without the index.
+    /// Whether the text of a whole record fulfils it.
     fn holds_in(&self, text: &str) -> bool {
         match self {
-            Condition::Has(_) => true,
-            Condition::Word(word) => Together::phrase(std::slice::from_ref(word)).is_in(text),
+            Condition::Has(_, on_text) => {
+                passages::passages(text).into_iter().any(|passage| on_text.holds_in(passage))
+            }
+            Condition::Word(word) => Together::word(word).is_in(text),
             Condition::Together(together) => together.is_in(text),
             Condition::All(parts) => parts.iter().all(|part| part.holds_in(text)),
             Condition::Any(parts) => parts.iter().any(|part| part.holds_in(text)),
@@ -157,7 +159,10 @@ impl Query {
     /// The condition on a whole record.
     pub fn condition(&self) -> Condition {
         match self.form {
-            Form::AnyTerm => Condition::Has(self.expression()),
+            Form::AnyTerm => {
+                let words = self.words.iter().cloned().map(Condition::Word).collect();
+                Condition::Has(self.expression(), Box::new(Condition::Any(words)))
+            }
             Form::Empty => Condition::Any(Vec::new()),
             Form::Operators | Form::AllTerms | Form::Prefix => self.condition.clone(),
         }
@@ -200,7 +205,10 @@ impl Query {
         let expression =
             words.iter().map(|word| format!("\"{word}\"*")).collect::<Vec<_>>().join(" OR ");
         let begun = |word: &String| match word.chars().any(words::is_cjk) {
-            true => Condition::Has(format!("\"{word}\"*")),
+            true => {
+                let on_text = Condition::Together(Together::beginning(word));
+                Condition::Has(format!("\"{word}\"*"), Box::new(on_text))
+            }
             false => Condition::Together(Together::beginning(word)),
         };
         let condition = Condition::Any(words.iter().map(begun).collect());
@@ -221,9 +229,13 @@ impl Query {
 /// One word as an expression of the index. A single character of a script without spaces stands for
 /// all pairs that begin with it.
 pub fn term(word: &str) -> String {
+    format!("\"{word}\"{}", if is_lone_cjk(word) { "*" } else { "" })
+}
+
+/// Whether a word is a single character of a script without spaces.
+fn is_lone_cjk(word: &str) -> bool {
     let mut chars = word.chars();
-    let lone = chars.next().is_some_and(words::is_cjk) && chars.next().is_none();
-    format!("\"{word}\"{}", if lone { "*" } else { "" })
+    chars.next().is_some_and(words::is_cjk) && chars.next().is_none()
 }
 
 /// Words that follow each other as an expression of the index.

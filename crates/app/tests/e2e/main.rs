@@ -14,6 +14,7 @@ mod command_line;
 mod command_secrets;
 mod crowd;
 mod damaged_index;
+mod damaged_purge;
 mod damaged_rows;
 mod desk;
 mod discovery;

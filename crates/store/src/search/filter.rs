@@ -346,6 +346,17 @@ impl Conditions {
         })
     }
 
+    /// The ids of all documents that the conditions admit, in order.
+    pub(super) fn admitted(&self, rx: &Rx<'_>) -> Result<Vec<i64>, OpError> {
+        let mut ids: Vec<i64> = rx.sql(|db| {
+            let mut select = db.prepare(&self.select_scope())?;
+            select.query_map(params_from_iter(&self.values), |row| row.cell(0))?.collect()
+        })?;
+        ids.sort_unstable();
+        ids.dedup();
+        Ok(ids)
+    }
+
     pub(crate) fn select_scope(&self) -> String {
         format!("SELECT id FROM documents WHERE true{}", self.sql)
     }

@@ -45,6 +45,7 @@ impl Documents {
         self.chosen.get(at).is_some_and(|bits| bits & bit != 0)
     }
 
+    #[cfg(test)]
     pub(super) fn ids(&self) -> impl Iterator<Item = i64> + '_ {
         (0_i64..).take(self.chosen.len() * 64).filter(|doc| self.has(*doc))
     }
@@ -112,7 +113,7 @@ pub(super) struct Look<'l, 'r> {
 }
 
 impl<'l, 'r> Look<'l, 'r> {
-    /// Whoever looks for something to do to all of it takes as long as it takes.
+    /// Looks without a limit.
     pub(super) fn for_all(
         rx: &'l Rx<'r>,
         passages: &'l Passages,
@@ -157,7 +158,7 @@ impl<'l, 'r> Look<'l, 'r> {
 
     fn fulfilling(&mut self, condition: &Condition) -> Result<Documents, OpError> {
         match condition {
-            Condition::Has(expression) => self.matching(expression),
+            Condition::Has(expression, _) => self.matching(expression),
             Condition::Word(word) => self.with_word(word),
             Condition::Together(together) => self.having(together),
             Condition::Any(parts) => self.each(parts, |own, other| own | other),
@@ -238,7 +239,6 @@ impl<'l, 'r> Look<'l, 'r> {
         let _deadline = left.map(|left| Deadline::share(left, self.left));
         self.left = self.left.saturating_sub(1);
         let mut last = self.passages.end();
-        let is_search = self.until.is_some();
         let whole = self.rx.sql(|db| {
             let mut find = || {
                 let mut select = db.prepare_cached(MATCHING)?;
@@ -261,8 +261,8 @@ impl<'l, 'r> Look<'l, 'r> {
                 }
             };
             match find() {
-                // A purge has to find everything; a search shows what it found.
-                Err(error) if is_search && is_index_fault(&error) => {
+                // A search shows what it found.
+                Err(error) if is_index_fault(&error) => {
                     self.rx.note_damaged_index();
                     Ok(false)
                 }
@@ -427,7 +427,7 @@ impl<'l, 'r> Look<'l, 'r> {
 /// How many questions a condition is made of.
 fn questions(condition: &Condition) -> u32 {
     match condition {
-        Condition::Has(_) | Condition::Word(_) | Condition::Together(_) => 1,
+        Condition::Has(..) | Condition::Word(_) | Condition::Together(_) => 1,
         Condition::All(parts) | Condition::Any(parts) => parts.iter().map(questions).sum(),
         Condition::Without(wanted, unwanted) => questions(wanted) + questions(unwanted),
     }

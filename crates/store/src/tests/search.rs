@@ -451,6 +451,8 @@ fn every_filter_holds_alone_and_together() {
             }
         }
         assert_eq!(desk.read(|rx| search::all(rx, &query, &filter)), expected, "{filter:?}");
+        let by_index = desk.read(|rx| search::all_by_index(rx, &query, &filter));
+        assert_eq!(by_index, expected, "{filter:?}");
     }
 }
 
@@ -571,9 +573,11 @@ fn whatever_is_typed_the_index_takes_it() {
     for typed in typed {
         let run = |rx: &Rx<'_>| {
             let found = search::hits(rx, &query::rewrite(&typed), &ALL, Order::Best, 10)?;
-            search::all(rx, &query::all_terms(&typed), &ALL)?;
             let beginnings = query::rewrite(&typed).prefix();
-            beginnings.map_or(Ok(Vec::new()), |query| search::all(rx, &query, &ALL))?;
+            for query in [Some(query::all_terms(&typed)), beginnings].into_iter().flatten() {
+                let by_text = search::all(rx, &query, &ALL)?;
+                assert_eq!(by_text, search::all_by_index(rx, &query, &ALL)?, "{typed:?} {query:?}");
+            }
             Ok(found.query.form.word())
         };
         match desk.opening.store.read(run) {

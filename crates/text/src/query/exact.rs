@@ -84,10 +84,11 @@ impl Exact {
     /// The words of it side by side: what every record fulfils that has it. What has no spaces is in one
     /// passage.
     pub fn condition(&self) -> Condition {
+        let together = Condition::Together(Together::phrase(&self.words));
         if self.name.contains(char::is_whitespace) {
-            Condition::Together(Together::phrase(&self.words))
+            together
         } else {
-            Condition::Has(phrase(&self.words))
+            Condition::Has(phrase(&self.words), Box::new(together))
         }
     }
 

@@ -202,6 +202,23 @@ impl Phrase {
         }
         group(parts, " AND ")
     }
+
+    /// The condition of [`Self::write`] on a text.
+    fn on_text(&self) -> Condition {
+        if !self.has_cjk() {
+            let phrases = [(self.words.as_slice(), self.prefix)].into_iter();
+            return Condition::Together(Together::near(phrases, None, self.write()));
+        }
+        let stretches = self.words.iter().flat_map(|word| words::stretches(word));
+        let on_stretch = |stretch: words::Stretch<'_>| {
+            let units = units(stretch.text);
+            Condition::Together(match units.as_slice() {
+                [one] => Together::word(one),
+                several => Together::phrase(several),
+            })
+        };
+        Condition::All(stretches.map(on_stretch).collect())
+    }
 }
 
 struct Parser {
@@ -308,12 +325,13 @@ fn condition(node: &Node) -> Condition {
     let all = |nodes: &[Node]| nodes.iter().map(condition).collect();
     match node {
         Node::Term(phrase) => match phrase.words.as_slice() {
-            _ if phrase.has_cjk() => Condition::Has(write(node)),
+            _ if phrase.has_cjk() => Condition::Has(write(node), Box::new(phrase.on_text())),
             [word] if !phrase.prefix => Condition::Word(word.clone()),
             _ => together(std::slice::from_ref(phrase), None, node),
         },
         Node::Near(phrases, _) if phrases.iter().any(Phrase::has_cjk) => {
-            Condition::Has(write(node))
+            let on_text = Condition::All(phrases.iter().map(Phrase::on_text).collect());
+            Condition::Has(write(node), Box::new(on_text))
         }
         Node::Near(phrases, distance) => together(phrases, *distance, node),
         Node::All(nodes) => Condition::All(all(nodes)),

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use super::phrase;
+use super::{is_lone_cjk, phrase};
 use crate::stem::stem;
 use crate::words;
 
@@ -58,6 +58,14 @@ impl Together {
     /// One phrase of whole words.
     pub(super) fn phrase(words: &[String]) -> Together {
         Together::near([(words, false)].into_iter(), None, phrase(words))
+    }
+
+    /// A single word, as the index compares it.
+    pub(super) fn word(word: &str) -> Together {
+        match is_lone_cjk(word) {
+            true => Together::beginning(word),
+            false => Together::phrase(&[word.to_owned()]),
+        }
     }
 
     /// A single word that begins so.
@@ -236,6 +244,27 @@ mod tests {
             ("nowhere OR staple", true),
             ("nowhere AND staple", false),
             ("nowhere staple", true),
+        ] {
+            assert_eq!(rewrite(typed).is_met_by(text), expected, "{typed}");
+        }
+    }
+
+    #[test]
+    fn a_condition_in_a_script_without_spaces_is_checked_on_the_text() {
+        let text = "二要素認証 uses SQLite数据库 and 猫です.";
+        for (typed, expected) in [
+            ("\"要素認証\"", true),
+            ("\"要素証認\"", false),
+            ("\"SQLite数据\"", true),
+            ("\"SQLite据数\"", false),
+            ("uses AND 要素", true),
+            ("uses AND 素要", false),
+            ("uses NOT 認証", false),
+            ("uses NOT 証認", true),
+            ("uses AND 猫", true),
+            ("uses AND 犬", false),
+            ("NEAR(uses 認証)", true),
+            ("NEAR(uses 証認)", false),
         ] {
             assert_eq!(rewrite(typed).is_met_by(text), expected, "{typed}");
         }
