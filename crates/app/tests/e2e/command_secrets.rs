@@ -149,6 +149,24 @@ fn no_secret_that_is_a_word_or_passed_on_by_the_shell_is_stored_in_any_file() {
     assert_stored_in_no_file(&events, "schtasks", true);
 }
 
+/// @capture_unfinished_flag
+#[test]
+fn a_command_that_ends_with_the_flag_of_a_password_is_stored() {
+    let home = home();
+    let _daemon = home.daemon();
+    let commands =
+        ["kestrel1 --password ", "kestrel2 --token\"", "kestrel3 --secret'", "kestrel4 --api-key"];
+    for command in commands {
+        let event = json!({
+            "session_id": "s-1", "cwd": "/srv/site", "tool_name": "Bash",
+            "tool_input": { "command": command }, "tool_response": { "stdout": command },
+        });
+        home.hook("PostToolUse", &event);
+        let found = home.call("search", &json!({ "query": &command[..8], "project": "*" }));
+        assert!(found["results"][0].to_string().contains(&command[..8]), "{command}: {found}");
+    }
+}
+
 /// Sends each command as an event, if `repeated` with the secret in all of its texts, and searches the files of the home
 /// for it.
 fn assert_stored_in_no_file(events: &[(String, String)], program: &str, repeated: bool) {

@@ -200,7 +200,8 @@ fn read(text: &[u8], name: Range<usize>) -> Option<Value> {
     let closed = name.end + span(text, name.end, 3, quote);
     let closed = closed + span(text, closed, 1, |byte| *byte == b']');
     let operator = closed + span(text, closed, 8, blank);
-    let rest = text.get(operator..)?;
+    // The text may end after the name and a blank or a quote: `--password `, `grep "--token"`.
+    let rest = text.get(operator..).filter(|rest| !rest.is_empty())?;
     let long_flag = text[name.start..].starts_with(b"--");
     let in_tag = name.start > 0 && text[name.start - 1] == b'<';
     // The shell's default for a variable: `${NAME:-value}`, `${NAME:=value}`.

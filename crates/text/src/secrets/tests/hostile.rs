@@ -82,6 +82,25 @@ fn any_text_gives_ranges_on_character_boundaries_in_order() {
     }
 }
 
+/// Captured text is cut at any place, and an unfinished command may end with the blank after a flag.
+#[test]
+fn a_command_line_may_end_anywhere() {
+    let lines = include_str!("../../../testdata/commands-attacked.jsonl").lines().step_by(5);
+    for line in lines {
+        let row: Value = serde_json::from_str(line).unwrap();
+        let parts = ["before", "secret", "after"].map(|key| row[key].as_array().unwrap().clone());
+        let text: String = parts.iter().flatten().map(|part| part.as_str().unwrap()).collect();
+        for end in (0..=text.len()).filter(|end| text.is_char_boundary(*end)) {
+            find(&text[..end], Profile::Strict);
+        }
+    }
+    for end in ["", " ", "  ", "\"", "']", "=", ": ", "=\"", "_", " <<<", " | "] {
+        for name in ["--password", "--token", "--secret", "--api-key", "--account-key", "DB_PASS"] {
+            find(&format!("{name}{end}"), Profile::Strict);
+        }
+    }
+}
+
 #[test]
 fn redacted_text_holds_nothing_that_is_found() {
     let mut numbers = Numbers(0x2545_f491_4f6c_dd1d);
