@@ -18,7 +18,7 @@ const MORE_RULES: &str = "rules/more.toml";
 const COMMANDS: &str = "rules/commands.toml";
 
 /// Our own rules: the variant of `Own` that checks a hit, and the keywords that lead to it.
-const OWN: [(&str, &[&str]); 38] = [
+const OWN: [(&str, &[&str]); 40] = [
     ("Aws", &["akia", "asia", "abia", "acca", "a3t"]),
     ("GitHub", &["ghp_", "gho_", "ghu_", "ghs_", "ghr_"]),
     ("GitHubPat", &["github_pat_"]),
@@ -35,7 +35,7 @@ const OWN: [(&str, &[&str]); 38] = [
     ("PrefixedUuid", &["api-", "sdk-", "waka_", "amzn.mws."]),
     ("Jwt", &["eyj"]),
     ("PrivateKey", &["-----begin"]),
-    ("Url", &["://"]),
+    ("Url", &["://", ":pserver:"]),
     ("SignedUrl", &["?sig=", "&sig=", "x-amz-signature=", "x-goog-signature="]),
     ("Bearer", &["bearer"]),
     ("Authorization", &["authorization"]),
@@ -64,11 +64,13 @@ const OWN: [(&str, &[&str]); 38] = [
     ("Identified", &["identified"]),
     ("PgPass", &[":5432:", ":*:"]),
     ("UserAndPassword", &[" -p "]),
+    ("UserPair", &["--user ", "--user=", "--auth ", "--auth=", "--creds ", "--basic-auth "]),
     ("WindowsProgram", &[".exe"]),
     ("Echoed", &["echo ", "printf "]),
     ("HereString", &["<<<"]),
     ("ExpectSend", &["send "]),
-    ("Credentials", &[".auth(", "auth=(", "auth = (", "basicauth("]),
+    ("Credentials", &[".auth(", "auth=(", "auth = (", "basicauth(", ".login("]),
+    ("Connected", &["new pdo(", "mysqli(", "mysqli_connect(", "getconnection("]),
     ("PragmaKey", &["pragma key", "pragma rekey"]),
     ("Insert", &["insert into"]),
     (

@@ -119,6 +119,35 @@ const QUOTED: [&str; 24] = [
     "wg set wg0 private-key <(echo @)",
 ];
 
+/// Tokens of rarer programs, settings by name, environment variables with a suffix, and logins that read their input,
+/// with `{}` in the place of the secret.
+const RARER: [&str; 24] = [
+    "vault operator unseal {}",
+    "cloudflared service install {}",
+    "nomad login -token {}",
+    "microk8s join 10.0.0.5:25000/{}",
+    "netlify env:set API_KEY {}",
+    "some-cloud config set api_token {}",
+    "composer config http-basic.repo.example.com bob {}",
+    "bundle config set gems.example.com bob:{}",
+    "sops --set '[\"db_password\"] \"{}\"' f.yaml",
+    "az storage blob list --account-key {}",
+    "npm login --_auth={}",
+    "TF_TOKEN_app_terraform_io={} terraform init",
+    "export API_TOKEN_STAGING={}",
+    "some-tool --user bob:{} get",
+    "mysqlsh bob:{}@db.example.com",
+    "cvs -d :pserver:bob:{}@cvs.example.com:/r login",
+    "echo {} | su -c ls bob",
+    "echo {} | some-tool login",
+    "some-tool unlock <<< {}",
+    "./manage.py changepassword bob <<< {}",
+    "docker secret create db <(echo {})",
+    "samba-tool user create bob {}",
+    "php -r 'new PDO(\"mysql:host=h\", \"bob\", \"{}\");'",
+    "expect -c 'send \"{}\\r\"'",
+];
+
 /// @capture_secret_on_a_command_line
 #[test]
 fn no_secret_that_a_shell_has_to_quote_is_stored_in_any_file() {
@@ -147,6 +176,17 @@ fn no_secret_that_is_a_word_or_passed_on_by_the_shell_is_stored_in_any_file() {
         |(command, value): &(&str, &str)| (command.replace('@', value), (*value).to_owned());
     let events: Vec<(String, String)> = WORDS.iter().map(event).collect();
     assert_stored_in_no_file(&events, "schtasks", true);
+}
+
+/// @capture_secret_on_a_command_line
+#[test]
+fn no_secret_of_a_login_or_a_rarer_program_is_stored_in_any_file() {
+    let events = RARER.iter().enumerate().map(|(number, command)| {
+        let value = format!("Tr4vel{number:02}Light");
+        (command.replace("{}", &value), value)
+    });
+    let events: Vec<(String, String)> = events.collect();
+    assert_stored_in_no_file(&events, "cloudflared", true);
 }
 
 /// @capture_unfinished_flag

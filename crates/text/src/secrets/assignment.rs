@@ -4,6 +4,7 @@
 mod calls;
 mod loose;
 mod pass;
+mod suffixed;
 mod vocabulary;
 
 use std::ops::Range;
@@ -16,10 +17,11 @@ use super::judge::{
 };
 use super::prefilter::{LeadsTo, Own, keywords};
 use super::public::STOPWORDS;
-pub(super) use calls::{credentials, hashed, inserted, pragma_key};
+pub(super) use calls::{connected, credentials, hashed, inserted, pragma_key};
 pub(super) use loose::{identified, loose_value};
 pub(super) use pass::{is_pass_name, pass_value};
-use vocabulary::{KEYS_OF_TABLES, NAME_ENDS, ORDINARY, SPOKEN};
+pub(super) use suffixed::suffixed_value;
+use vocabulary::{CREDENTIAL_FLAGS, KEYS_OF_TABLES, NAME_ENDS, ORDINARY, SPOKEN};
 
 /// The fewest characters of a value.
 const SHORTEST: usize = 5;
@@ -92,11 +94,19 @@ pub(super) fn generic_value(text: &[u8], at: Range<usize>) -> Option<Range<usize
     let bytes = &text[range.clone()];
     let credential = contains(&text[at.clone()], "cred") && value.quoted && is_made_up(bytes);
     let environment = is_environment(text, at.start - head..at.end);
+    let flag = is_credential_flag(&text[at.start - head..at.end]);
     let head = &text[at.start - head..at.start];
-    let of_environment =
-        environment && head.ends_with(b"_") && bytes.len() >= 8 && is_made_up(bytes);
-    let secret = is_random_value(bytes) || is_hex_key(bytes) || credential || of_environment;
+    let named = flag || environment && head.ends_with(b"_");
+    let chosen = named && bytes.len() >= 8 && is_made_up(bytes);
+    let secret = is_random_value(bytes) || is_hex_key(bytes) || credential || chosen;
     secret.then_some(range)
+}
+
+/// Whether the name is that of a flag or setting that holds a credential: `--account-key`, npm's `_auth`.
+fn is_credential_flag(name: &[u8]) -> bool {
+    let flag = name.strip_prefix(b"--");
+    flag.unwrap_or(name) == b"_auth"
+        || flag.is_some_and(|flag| CREDENTIAL_FLAGS.iter().any(|known| flag == known.as_bytes()))
 }
 
 /// Whether this is hex of the length of a key.

@@ -1,6 +1,7 @@
 //! Secrets on command lines: the table in `rules/commands.toml` says which argument of which program is one.
 
 mod shell;
+mod user;
 mod windows;
 mod words;
 
@@ -13,6 +14,7 @@ use super::judge::{
     readable_share,
 };
 pub(super) use shell::{echoed, here_string, sent};
+pub(super) use user::{behind_user, user_pair};
 pub(super) use windows::run_windows_program;
 pub(super) use words::shell_word_end;
 use words::{Word, words};
@@ -23,8 +25,6 @@ include!(concat!(env!("OUT_DIR"), "/commands.rs"));
 const SHORTEST: usize = 4;
 /// How many bytes before a program are searched for the command that writes to its input.
 const PRODUCER_MAX: usize = 256;
-/// How many bytes before `-p` are searched for the flag with the user.
-const USER_MAX: usize = 128;
 
 /// Programs that run another program with their own input.
 const RUNNERS: [&str; 6] = ["sudo", "doas", "env", "npx", "bunx", "pnpm"];
@@ -123,12 +123,18 @@ struct Line<'t> {
 impl Line<'_> {
     /// Calls `found` with the secrets at one place of the table.
     fn at_place(&self, place: &str, found: &mut dyn FnMut(Range<usize>) -> bool) -> bool {
+        let doubtful = place.strip_suffix(" ?");
+        let place = doubtful.unwrap_or(place);
         let (first, second) = place.split_once(' ').unwrap_or((place, ""));
         let mut report = |range: Option<Range<usize>>| {
             let range = range.map(|range| {
                 shell::variable_value(self.text, &range, self.program.start).unwrap_or(range)
             });
-            range.filter(|range| is_secret(&self.text[range.clone()])).is_none_or(&mut *found)
+            let counts = |range: &Range<usize>| {
+                let bytes = &self.text[range.clone()];
+                is_secret(bytes) && (doubtful.is_none() || is_made_up(bytes))
+            };
+            range.filter(counts).is_none_or(&mut *found)
         };
         match (first, second) {
             ("=*", "") => (0..self.words.len()).all(|at| report(self.member(at, 0))),
@@ -162,7 +168,7 @@ impl Line<'_> {
     fn behind(&self, at: usize, flag: &str) -> Option<Range<usize>> {
         let word = self.words.get(at)?;
         let bytes = self.bytes(at);
-        if bytes == flag.as_bytes() || ends_bundle(bytes, flag) {
+        if is_flag(bytes, flag) || ends_bundle(bytes, flag) {
             let next = self.words.get(at + 1)?;
             let value = self.bytes(at + 1);
             let is_value = next.quoted
@@ -177,7 +183,7 @@ impl Line<'_> {
     /// The second word after a keyword, or the first if there is only one: `AUTH user password`, `AUTH password`.
     fn last_of_two(&self, at: usize, keyword: &str) -> Option<Range<usize>> {
         let first = self.behind(at, keyword)?;
-        let second = self.words.get(at + 2).filter(|_| self.bytes(at) == keyword.as_bytes());
+        let second = self.words.get(at + 2).filter(|_| is_flag(self.bytes(at), keyword));
         let second = second.filter(|word| !b"<>-".contains(&self.text[word.inner.start]));
         Some(second.map_or(first, |word| word.inner.clone()))
     }
@@ -267,7 +273,14 @@ impl Line<'_> {
         if !given {
             return Vec::new();
         }
-        let inputs = match (0..self.words.len()).find(|at| self.bytes(*at).starts_with(b"<<")) {
+        let input = |at: &usize| {
+            let bytes = self.bytes(*at);
+            bytes.starts_with(b"<<") || bytes == b"<("
+        };
+        let inputs = match (0..self.words.len()).find(input) {
+            Some(at) if self.bytes(at) == b"<(" => {
+                shell::substituted(self.text, &self.words[at + 1..]).into_iter().collect()
+            }
             Some(at) if self.bytes(at) == b"<<<" => {
                 self.words.get(at + 1).map(|word| word.inner.clone()).into_iter().collect()
             }
@@ -285,6 +298,14 @@ impl Line<'_> {
     fn cookies(&self, flag: &str) -> Vec<Range<usize>> {
         let values = (0..self.words.len()).filter_map(|at| self.behind(at, flag));
         values.flat_map(|value| sessions(self.text, value)).collect()
+    }
+}
+
+/// Whether a word is the flag of a pattern, or begins with it if the pattern ends in `~`.
+fn is_flag(word: &[u8], pattern: &str) -> bool {
+    match pattern.strip_suffix('~') {
+        Some(start) => word.starts_with(start.as_bytes()),
+        None => word == pattern.as_bytes(),
     }
 }
 
@@ -345,11 +366,15 @@ fn part_of(text: &[u8], word: Range<usize>, pattern: &str) -> Option<Range<usize
         ":*" | ":*@" | "%*" | ",*" | "/*" => {
             let separator = pattern.as_bytes()[0];
             let at = bytes.iter().position(|byte| *byte == separator)?;
+            if bytes[at..].starts_with(b"://") {
+                return None;
+            }
             // `user/password@database`, `user:password@host`
+            let host = bytes.iter().rposition(|byte| *byte == b'@').filter(|end| *end > at);
             let end = match pattern {
-                "/*" | ":*@" => {
-                    bytes.iter().rposition(|byte| *byte == b'@').filter(|end| *end > at)
-                }
+                "/*" => host,
+                // Without a user the colon is the one before a port.
+                ":*@" => Some(host?),
                 _ => None,
             };
             let value = word.start + at + 1..word.start + end.unwrap_or(bytes.len());
@@ -425,20 +450,6 @@ pub(super) fn sessions(text: &[u8], cookies: Range<usize>) -> Vec<Range<usize>> 
         }
     }
     found
-}
-
-/// The password in `-u USER -p PASSWORD` of a program that the table does not have; the keyword is ` -p `.
-pub(super) fn behind_user(text: &[u8], at: &Range<usize>) -> Option<Range<usize>> {
-    let word = words::first(text, at.end)?.inner;
-    let bytes = &text[word.clone()];
-    if !mixes_letters_and_digits(bytes) || !is_secret(bytes) || bytes.contains(&b'/') {
-        return None;
-    }
-    let before = span_back(text, at.start, USER_MAX, |byte| !b"\n;|&".contains(byte));
-    let before = &text[at.start - before..at.start];
-    let mut words = before.split(|byte| *byte == b' ');
-    let flags = [&b"-u"[..], b"-U", b"--user", b"--username", b"-l", b"--login"];
-    words.any(|word| flags.contains(&word) || word.starts_with(b"-u=")).then_some(word)
 }
 
 /// The session cookies in a `Cookie` header; the keyword ends before the first of them.

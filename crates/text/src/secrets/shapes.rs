@@ -14,6 +14,8 @@ use super::prefilter::Own;
 
 /// No token is longer; a longer run is cut here.
 const TOKEN_MAX: usize = 8192;
+/// How many bytes of the user and the password in a CVS repository are read.
+const CVS_USER_MAX: usize = 256;
 /// How far a private key may reach.
 const KEY_MAX: usize = 64 << 10;
 /// The fewest characters in a line of a key.
@@ -95,11 +97,13 @@ pub(super) fn at_keyword(text: &[u8], own: Own, at: Range<usize>) -> Option<Find
         Own::Identified => ("password", assignment::identified(text, at)?),
         Own::PgPass => ("password", line_of_pgpass(text, at)?),
         Own::Credentials => ("password", assignment::credentials(text, &at)?),
+        Own::Connected => ("password", assignment::connected(text, &at)?),
         Own::PragmaKey => ("password", assignment::pragma_key(text, &at)?),
         Own::Hashed => ("password", assignment::hashed(text, &at)?),
         Own::Echoed => ("command-secret", command::echoed(text, &at)?),
         Own::HereString => ("command-secret", command::here_string(text, &at)?),
         Own::ExpectSend => ("command-secret", command::sent(text, &at)?),
+        Own::UserPair => ("command-secret", command::user_pair(text, &at)?),
         Own::UserAndPassword => ("command-secret", command::behind_user(text, &at)?),
         Own::Generic => ("generic-key", assignment::generic_value(text, at)?),
     };
@@ -107,7 +111,9 @@ pub(super) fn at_keyword(text: &[u8], own: Own, at: Range<usize>) -> Option<Find
 }
 
 fn named(text: &[u8], at: Range<usize>, named: Named) -> Option<Range<usize>> {
-    assignment::value(text, at.clone(), named).or_else(|| assignment::loose_value(text, at, named))
+    assignment::value(text, at.clone(), named)
+        .or_else(|| assignment::loose_value(text, at.clone(), named))
+        .or_else(|| assignment::suffixed_value(text, &at))
 }
 
 /// The password in `host:port:database:user:password`, whose port is the keyword: 5432 or `*`.
@@ -307,12 +313,15 @@ fn lines_of_base64(text: &[u8], at: usize) -> usize {
     }
 }
 
-/// The password in `scheme://user:password@host`.
+/// The password in `scheme://user:password@host`, and in the repositories of CVS: `:pserver:user:password@host`.
 fn url_password(text: &[u8], at: Range<usize>) -> Option<Range<usize>> {
-    if span_back(text, at.start, 1, u8::is_ascii_alphanumeric) == 0 {
+    let repository = text[at.clone()].ends_with(b"server:");
+    if !repository && span_back(text, at.start, 1, u8::is_ascii_alphanumeric) == 0 {
         return None;
     }
-    let userinfo = span(text, at.end, TOKEN_MAX, |byte| {
+    // Each colon of a text may begin a repository, so those are read less far than addresses.
+    let most = if repository { CVS_USER_MAX } else { TOKEN_MAX };
+    let userinfo = span(text, at.end, most, |byte| {
         !byte.is_ascii_whitespace() && !b"/?\"'`<>\\,".contains(byte) && *byte != b'|'
     });
     let host = text[at.end..at.end + userinfo].iter().rposition(|byte| *byte == b'@')?;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::super::bytes::span;
-use super::super::judge::{is_address, is_placeholder};
+use super::super::judge::{is_address, is_made_up, is_placeholder};
 use super::{is_ordinary, is_secret_member, is_spaced};
 
 /// How many bytes of a statement are read.
@@ -88,13 +88,33 @@ pub(in super::super) fn hashed(text: &[u8], at: &Range<usize>) -> Option<Range<u
     is_password(text, string(text, at.end + conversion)?)
 }
 
-/// The password in `db.auth("user", "value")` and `auth=('user', 'value')`; the keyword ends with the bracket.
+/// The password in `db.auth("user", "value")`, `ftp.login("user", "value")` and `auth=('user', 'value')`; the keyword ends with the bracket.
 pub(in super::super) fn credentials(text: &[u8], at: &Range<usize>) -> Option<Range<usize>> {
     let blanks = |at: usize| at + span(text, at, 4, |byte| *byte == b' ');
     let user = string(text, blanks(at.end))?;
     let comma = user.end + span(text, user.end, 2, |byte| b"\\\"'".contains(byte));
     text.get(comma).filter(|byte| **byte == b',')?;
-    is_password(text, string(text, blanks(comma + 1))?)
+    let password = is_password(text, string(text, blanks(comma + 1))?)?;
+    // Methods named `login` take other arguments too.
+    let login = text[at.clone()].eq_ignore_ascii_case(b".login(");
+    (!login || is_made_up(&text[password.clone()])).then_some(password)
+}
+
+/// The password in `new PDO("mysql:host=h", "user", "value")` and other calls whose third argument it is; the keyword
+/// ends with the bracket.
+pub(in super::super) fn connected(text: &[u8], at: &Range<usize>) -> Option<Range<usize>> {
+    let blanks = |at: usize| at + span(text, at, 4, |byte| *byte == b' ');
+    let mut next = blanks(at.end);
+    for _ in 0..2 {
+        // An argument is a string or a variable.
+        let end = match string(text, next) {
+            Some(string) => string.end + span(text, string.end, 2, |byte| b"\\\"'".contains(byte)),
+            None => next + span(text, next, 48, |byte| !b",()\n\"'".contains(byte)),
+        };
+        text.get(end).filter(|byte| **byte == b',')?;
+        next = blanks(end + 1);
+    }
+    is_password(text, string(text, next)?)
 }
 
 /// The key in `PRAGMA key = 'value'` and `PRAGMA key('value')`; the keyword ends with the name.

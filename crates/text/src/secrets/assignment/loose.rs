@@ -57,7 +57,11 @@ pub(in super::super) fn loose_value(
     }
     let secret = match named {
         Named::Password => is_chosen(bytes, said) || is_netrc(context) && bytes.len() >= SHORTEST,
-        Named::Secret | Named::Token | Named::ApiKey => is_random_word(bytes),
+        Named::Secret | Named::Token | Named::ApiKey => {
+            let flag = text[start..].starts_with(b"-")
+                && start.checked_sub(1).is_none_or(|before| text[before].is_ascii_whitespace());
+            is_random_word(bytes) || flag && bytes.len() >= 8 && is_made_up(bytes)
+        }
     };
     secret.then_some(range.start..range.start + bytes.len())
 }
@@ -90,14 +94,14 @@ pub(in super::super) fn identified(text: &[u8], at: Range<usize>) -> Option<Rang
     (bytes.len() >= 4 && !is_placeholder(bytes) && !plain && !is_spaced(bytes)).then_some(range)
 }
 
-/// The value in `name="password" value="v"`, `("PASSWORD", "v")`, `get("PASSWORD") or "v"`.
+/// The value in `name="password" value="v"`, `("PASSWORD", "v")`, `get("PASSWORD") or "v"`, `["password"] "v"`.
 fn beside_quoted_name(text: &[u8], end: usize) -> Option<Range<usize>> {
     let closed = end + span(text, end, 2, quote);
     if closed == end {
         return None;
     }
     let blanks = |at: usize| at + span(text, at, 4, |byte| *byte == b' ');
-    let signs = ["value=", "default=", ", default=", ",default=", ",", ") or", ") ??", ") ||"];
+    let signs = ["value=", "default=", ", default=", ",default=", ",", ") or", ") ??", ") ||", "]"];
     let next = blanks(closed);
     let rest = text.get(next..).unwrap_or_default();
     let sign = signs.iter().find(|sign| rest.starts_with(sign.as_bytes()))?;

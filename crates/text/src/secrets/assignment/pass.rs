@@ -10,7 +10,7 @@ use super::super::judge::{
 };
 use super::{
     Named, SHORTEST, is_code, is_environment, is_spaced, is_variable, read, spaced_is_secret,
-    words_are_secret,
+    suffixed_value, words_are_secret,
 };
 
 /// Prefixes of `pass` in the names of flags and settings.
@@ -22,7 +22,7 @@ const GLUED: [&str; 15] = [
 /// The value assigned to such a name, if it is a secret.
 pub(in super::super) fn pass_value(text: &[u8], at: Range<usize>) -> Option<Range<usize>> {
     if !is_name(text, &at) {
-        return None;
+        return suffixed_value(text, &at);
     }
     let end = at.end + span(text, at.end, 2, u8::is_ascii_digit);
     let start = at.start - span_back(text, at.start, 40, |byte| in_name(byte) || *byte == b'-');

@@ -101,8 +101,54 @@ pub(super) const SPOKEN: [&str; 24] = [
     " of ",
 ];
 
+/// Flags whose value is a credential although their name ends like that of other keys.
+pub(super) const CREDENTIAL_FLAGS: [&str; 8] = [
+    "account-key",
+    "master-key",
+    "shared-key",
+    "license-key",
+    "signing-key",
+    "encryption-key",
+    "function-key",
+    "registration-key",
+];
+
+/// Ends of the names of settings about a secret that do not hold it: `TOKEN_ENDPOINT_URL`, `PASSWORD_POLICY_ID`.
+pub(super) const OPEN_ENDS: [&str; 30] = [
+    "url",
+    "uri",
+    "file",
+    "path",
+    "dir",
+    "id",
+    "name",
+    "ttl",
+    "expiry",
+    "expires",
+    "type",
+    "count",
+    "limit",
+    "length",
+    "size",
+    "version",
+    "host",
+    "port",
+    "user",
+    "region",
+    "arn",
+    "prefix",
+    "header",
+    "issuer",
+    "endpoint",
+    "algorithm",
+    "policy",
+    "field",
+    "pattern",
+    "regex",
+];
+
 /// Names of keys that are not secrets.
-pub(super) const KEYS_OF_TABLES: [&str; 26] = [
+pub(super) const KEYS_OF_TABLES: [&str; 27] = [
     "content",
     "hash",
     "commit",
@@ -129,4 +175,5 @@ pub(super) const KEYS_OF_TABLES: [&str; 26] = [
     "map",
     "row",
     "etag",
+    "default-",
 ];

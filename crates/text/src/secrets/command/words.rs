@@ -30,7 +30,8 @@ pub(super) fn first(text: &[u8], at: usize) -> Option<Word> {
     up_to(text, at, 1).pop()
 }
 
-fn up_to(text: &[u8], at: usize, most: usize) -> Vec<Word> {
+/// At most this many of the words.
+pub(super) fn up_to(text: &[u8], at: usize, most: usize) -> Vec<Word> {
     let end = text.len().min(at + COMMAND_MAX);
     let text = &text[..end];
     let mut words = Vec::new();

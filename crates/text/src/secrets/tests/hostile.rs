@@ -114,7 +114,7 @@ fn redacted_text_holds_nothing_that_is_found() {
 }
 
 /// Pieces that lead into an expensive check when they are repeated.
-const EXPENSIVE: [&str; 74] = [
+const EXPENSIVE: [&str; 82] = [
     "password='a'\\''",
     "password='\n",
     "password=\"\\\"",
@@ -189,6 +189,14 @@ const EXPENSIVE: [&str; 74] = [
     "crypt('",
     "a\\ ",
     "password=a\\ ",
+    "echo a1b2c3d4 | ",
+    "echo a1b2c3d4 | a b c d e f g ",
+    "a login <<< ",
+    "--user a:",
+    "new pdo(a, 'a', '",
+    "A_TOKEN_",
+    ":pserver:a:",
+    "zfs load-key <(echo ",
 ];
 
 /// Repeated for as long as one likes, none of these makes a byte cost more than a bounded number of

@@ -15,6 +15,10 @@ const REPORTED_HELD_OUT: &str = include_str!("../../../testdata/commands-reporte
 /// Lines of a second tester, with a secret of letters and digits and with one that is a word.
 const ATTACKED: &str = include_str!("../../../testdata/commands-attacked.jsonl");
 const ATTACKED_WORDS: &str = include_str!("../../../testdata/commands-attacked-words.jsonl");
+/// Lines of a third tester, and lines of the same kinds, written after the rules for those.
+const ATTACKED_AGAIN: &str = include_str!("../../../testdata/commands-attacked-again.jsonl");
+const ATTACKED_AGAIN_SIMILAR: &str =
+    include_str!("../../../testdata/commands-attacked-again-similar.jsonl");
 /// 32 commands, each with passwords that a shell has to quote.
 const ODD_PASSWORDS: &str = include_str!("../../../testdata/commands-odd-passwords.jsonl");
 const DETECTORS: &str = include_str!("../../../testdata/detectors.jsonl");
@@ -53,6 +57,8 @@ fn recall_on_command_lines_and_detector_lines_does_not_fall() {
         ("reported commands that were held out", REPORTED_HELD_OUT, 42, 2),
         ("attacked commands", ATTACKED, 298, 6),
         ("attacked commands with words", ATTACKED_WORDS, 298, 25),
+        ("commands attacked again", ATTACKED_AGAIN, 507, 9),
+        ("commands similar to those", ATTACKED_AGAIN_SIMILAR, 70, 3),
         ("odd passwords", ODD_PASSWORDS, 575, 36),
         ("detectors", DETECTORS, 855, 28),
     ];
