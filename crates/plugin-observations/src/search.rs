@@ -337,6 +337,8 @@ struct Ranked {
     own: f64,
     /// How many records say the same, itself included.
     count: usize,
+    /// The oldest of them.
+    oldest: i64,
     note: Option<Note>,
 }
 
@@ -441,7 +443,7 @@ impl SearchParams {
                 _ => hit.score,
             };
             let first = if leads { 1.0 } else { by_order };
-            Ranked { hit, score, words, named, own, first, count: 1, note: None }
+            Ranked { hit, score, words, named, own, first, count: 1, oldest: hit.id, note: None }
         };
         let mut ranked: Vec<Ranked> = hits.hits.iter().copied().map(rank).collect();
         ranked.sort_by(|a, b| {

@@ -37,6 +37,7 @@ const CHANGING: &[&str] = &[
     "overrules",
     "withdrawn",
     "abandon",
+    "actually",
 ];
 /// Words that change a decision only together.
 const CHANGING_PAIRS: &[[&str; 2]] = &[
@@ -49,6 +50,12 @@ const CHANGING_PAIRS: &[[&str; 2]] = &[
     ["rather", "than"],
     ["our", "mind"],
     ["my", "mind"],
+    ["their", "mind"],
+    ["no", "more"],
+    ["of", "plan"],
+    ["of", "plans"],
+    ["was", "too"],
+    ["were", "too"],
 ];
 
 /// Whether a text is a question and nothing more: it ends with a question mark, or it is one short sentence
@@ -76,7 +83,13 @@ pub fn changes(text: &str) -> bool {
     }
     let all: Vec<String> = words::words(text).map(|(_, word)| word.to_lowercase()).collect();
     let pair = |two: &[String]| CHANGING_PAIRS.iter().any(|pair| two == pair);
-    has_any(text, CHANGING) || all.windows(2).any(pair)
+    let forbids = all.iter().skip_while(|word| *word != "never").any(|word| word == "again");
+    forbids || has_any(text, CHANGING) || all.windows(2).any(pair)
+}
+
+/// Whether a text states how something is from now on, which may differ from what was stated before.
+pub fn updates(text: &str) -> bool {
+    changes(text) || (has_any(text, &["now"]) && !asks(text))
 }
 
 fn has_any(text: &str, wanted: &[&str]) -> bool {
@@ -116,9 +129,14 @@ mod tests {
             "Sessions move to Redis instead of Postgres",
             "we no longer keep sessions in Postgres",
             "Changed my mind: sessions in Redis",
+            "Change of plan: sessions in Redis",
+            "Never keep sessions in Postgres again",
+            "Actually, keep the sessions in memory",
         ] {
             assert!(changes(text), "{text}");
         }
         assert!(!changes("Should we use Redis instead?"));
+        assert!(updates("The timeout is 120 seconds now"));
+        assert!(!updates("Is the timeout 120 seconds now?"));
     }
 }

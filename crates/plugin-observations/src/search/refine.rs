@@ -8,17 +8,19 @@ use model::{OpError, limits};
 use store::search::{self, Hit};
 use store::{Rx, observations};
 
-use super::Ranked;
 use super::records_read::RecordsRead;
+use super::{Ranked, turns};
 
-/// Cosine from which on two records of talk are about the same subject, and from which on one of them that
-/// says that it changes a decision is taken to change the other.
+/// Cosine from which on two records of talk are about the same subject.
 const SAME_SUBJECT: f64 = 0.8;
+/// Cosine from which on a record that says that it changes a decision is taken to change another that decides,
+/// and from which on a prompt that says how something is now is taken to change any statement.
 const SAME_DECISION: f64 = 0.6;
+const SAME_STATEMENT: f64 = 0.7;
 /// The newer of two such records comes first only if it counts at least this share of the older one: among
 /// hits that hardly match, many are about one subject, and none of them is an answer.
 const SAME_LIKE: f64 = 0.9;
-const CHANGES_LIKE: f64 = 0.8;
+const CHANGES_LIKE: f64 = 0.7;
 /// Failed commands on the first hits for which the session is searched for the run that worked.
 const WORKED_LOOKED_UP: usize = 5;
 /// The relation of a hit to other hits of the page.
@@ -101,6 +103,7 @@ fn merged(ranked: Vec<Ranked>, first: Vec<usize>) -> Vec<Ranked> {
         match known.filter(|_| of != place) {
             Some(leader) => {
                 leader.count += one.count;
+                leader.oldest = leader.oldest.min(one.oldest);
                 if (one.hit.at, one.hit.id) > (leader.hit.at, leader.hit.id) {
                     leader.hit = one.hit;
                 }
@@ -146,7 +149,11 @@ impl Window<'_, '_> {
 
     fn note(&mut self, place: usize, note: Note) {
         if let Some(one) = self.first.get_mut(place) {
-            one.note = one.note.or(Some(note));
+            one.note = match one.note {
+                // That a record no longer holds is worth more than what it answers.
+                Some(Note::Answers(_) | Note::CameOf(_)) | None => Some(note),
+                known => known,
+            };
         }
     }
 
@@ -179,7 +186,8 @@ impl Window<'_, '_> {
             for other in at + 1..self.first.len() {
                 if let Some(changes) = self.is_newer_on_the_subject(at, other)? {
                     self.note_change(at, other, changes);
-                    self.move_up(other, at);
+                    let to = if changes { self.first_of_turn(at) } else { at };
+                    self.move_up(other, to);
                     at += 1;
                 } else if let Some(changes) = self.is_newer_on_the_subject(other, at)? {
                     self.note_change(other, at, changes);
@@ -198,6 +206,21 @@ impl Window<'_, '_> {
         }
     }
 
+    /// The place of the first hit that repeats what the one at a place says: of its turn, or the summary of
+    /// its session.
+    fn first_of_turn(&self, place: usize) -> usize {
+        let turn =
+            |at: usize| self.record(at).map(|record| turns::turn_of(record).unwrap_or(record.id));
+        let session = |at: usize| self.first.get(at).map(|one| one.hit.session);
+        let is_summary = |at: usize| {
+            self.first.get(at).is_some_and(|one| one.hit.kind == ObsType::SessionSummary)
+        };
+        let repeats = |at: &usize| {
+            turn(*at) == turn(place) || (is_summary(*at) && session(*at) == session(place))
+        };
+        (0..place).find(repeats).unwrap_or(place)
+    }
+
     /// Whether the second hit is a newer record of talk about the subject of the first, and whether it says
     /// that it changes what the first decided.
     fn is_newer_on_the_subject(&self, a: usize, b: usize) -> Result<Option<bool>, OpError> {
@@ -211,13 +234,19 @@ impl Window<'_, '_> {
         if !are_talk || !is_newer || old.hit.project != new.hit.project || new.named < old.named {
             return Ok(None);
         }
-        let cosine = search::cosine(self.rx, &old.hit, &new.hit)?;
-        let (Some(before), Some(after)) = (self.record(a), self.record(b)) else { return Ok(None) };
-        let changes = replaces(&after.content, &before.content, cosine);
         let counts_like = |share: f64| new.first >= share * old.first;
-        let changes = changes && counts_like(CHANGES_LIKE);
+        if !counts_like(CHANGES_LIKE) {
+            return Ok(None);
+        }
+        let cosine = search::cosine(self.rx, &old.hit, &new.hit)?;
         let is_same =
             cosine >= SAME_SUBJECT && old.hit.kind == new.hit.kind && counts_like(SAME_LIKE);
+        let (Some(before), Some(after)) = (self.record(a), self.record(b)) else { return Ok(None) };
+        let changes = replaces(&after.content, &before.content, cosine)
+            || (new.hit.kind == ObsType::UserPrompt
+                && cosine >= SAME_STATEMENT
+                && !text::decisions::asks(&before.content)
+                && text::decisions::updates(&after.content));
         Ok((changes || is_same).then_some(changes))
     }
 

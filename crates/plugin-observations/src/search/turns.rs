@@ -36,6 +36,12 @@ const COMMENTS: [&str; 8] = ["//", "# ", "/*", "* ", "-- ", "<!--", "\"\"\"", ";
 /// Where this share of the hits are actions, their kinds count in full. Where all are talk, a prompt may tell
 /// as much as an answer, and kinds do not count at all.
 const SHARE_OF_WORK: f64 = 0.1;
+/// A record that only asks the question again counts so much. Of the words of such a prompt this share are in
+/// the question.
+const ASKED_AGAIN: f64 = 0.4;
+const ASKED_AGAIN_WORDS: f64 = 0.6;
+/// A longer text says more than a question.
+const ASKED_AGAIN_CHARS: usize = 300;
 /// Each further hit of a session counts less than the one before, so that other sessions have a place.
 const NEXT_OF_SESSION: f64 = 0.95;
 /// The newest turn gains this over an old one that matches as well, beside what recency counts before.
@@ -89,13 +95,31 @@ fn telling(record: &Observation) -> f64 {
         O::SessionSummary if text::decisions::asks(content.lines().next().unwrap_or_default()) => {
             0.35
         }
-        O::UserPrompt if text::decisions::decides(content) => 0.8,
+        O::UserPrompt if text::decisions::decides(content) || text::decisions::changes(content) => {
+            0.8
+        }
         O::UserPrompt => 0.6,
         O::FileEdit | O::FileWrite if edits_comment(content) => 0.9 * COMMENT_EDIT,
         O::FileEdit | O::FileWrite => 0.9,
         O::GitCommit | O::Marker => 1.3,
         O::Answer => 1.1 * brevity(content),
         _ => 1.0,
+    }
+}
+
+/// Whether a record only asks the question again: a prompt that says little more, or the summary of a session
+/// in which nothing followed.
+fn asks_again(record: &Observation, hits: &Hits) -> bool {
+    let content = record.content.as_str();
+    match record.obs_type {
+        ObsType::UserPrompt => {
+            content.len() <= ASKED_AGAIN_CHARS
+                && !text::decisions::decides(content)
+                && !text::decisions::updates(content)
+                && hits.evidence.share_of_text(content) >= ASKED_AGAIN_WORDS
+        }
+        ObsType::SessionSummary => content.lines().skip(1).all(|line| line.starts_with("next: ")),
+        _ => false,
     }
 }
 
@@ -119,6 +143,8 @@ fn edits_comment(content: &str) -> bool {
 struct Turn {
     /// The prompt, or the record itself if it belongs to none.
     id: i64,
+    /// The first prompt that said the same, if there are several; a later one may have no answer.
+    asked_first: Option<i64>,
     best: f64,
     terms: TermSet,
     hits: Vec<Weighed>,
@@ -162,9 +188,17 @@ pub(super) fn by_turns(
             score *= WANTED_KIND;
         }
         let terms = records.terms(rx, hits, one.hit.id)?;
+        let record = records.get(one.hit.id);
         if let Some(turn) = turns.get_mut(place) {
+            // The answer to a prompt that asks the same counts as much as that prompt would.
             turn.best = turn.best.max(score);
             turn.terms = turn.terms.or(terms);
+            if record.is_some_and(|record| asks_again(record, hits)) {
+                score *= ASKED_AGAIN;
+            }
+            if one.hit.kind == ObsType::UserPrompt && one.oldest != turn.id {
+                turn.asked_first = Some(one.oldest);
+            }
             turn.hits.push(Weighed { ranked: one, score, terms });
         }
     }
@@ -202,7 +236,7 @@ fn share_of_work(ranked: &[Ranked]) -> f64 {
 }
 
 /// The prompt that a record belongs to.
-fn turn_of(record: &Observation) -> Option<i64> {
+pub(super) fn turn_of(record: &Observation) -> Option<i64> {
     match record.obs_type {
         ObsType::UserPrompt => Some(record.id),
         _ => record.prompt_id,
@@ -225,7 +259,13 @@ impl Outcomes<'_, '_> {
         let Outcomes { rx, filter, hits, kinds, records } = self;
         let mut outcomes: Vec<Vec<(i64, Note)>> = Vec::with_capacity(turns.len());
         for turn in turns.iter() {
-            let answer = prompts::answer_to(rx, turn.id)?.map(|id| (id, Note::Answers(turn.id)));
+            let mut answer = None;
+            for prompt in [Some(turn.id), turn.asked_first].into_iter().flatten() {
+                if answer.is_none() {
+                    let id = prompts::answer_to(rx, prompt)?;
+                    answer = id.map(|id| (id, Note::Answers(prompt)));
+                }
+            }
             let commit = prompts::commit_of(rx, turn.id)?.map(|id| (id, Note::CameOf(turn.id)));
             outcomes.push(answer.into_iter().chain(commit).collect());
         }
@@ -288,7 +328,14 @@ impl Turn {
             known.ranked.note = known.ranked.note.or(Some(note));
         } else if let (Some(beside), Some(hit)) = (self.hits.first().map(|one| one.ranked), hit) {
             self.terms = self.terms.or(terms);
-            let ranked = Ranked { hit, note: Some(note), count: 1, named: Named::No, ..beside };
+            let ranked = Ranked {
+                hit,
+                note: Some(note),
+                count: 1,
+                oldest: hit.id,
+                named: Named::No,
+                ..beside
+            };
             self.hits.push(Weighed { ranked, score, terms });
         }
     }

@@ -1,6 +1,7 @@
 //! How far two texts say the same.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 
 use meaning::Vector;
@@ -49,9 +50,8 @@ impl Alike {
 /// What is compared of a text.
 pub(super) struct Said<'t> {
     pub(super) vector: Option<Vector>,
-    /// The words of its beginning, and these and their parts.
-    words: HashSet<String>,
-    stems: HashSet<String>,
+    /// Made when they are first needed: most texts that are the same are equal.
+    sets: OnceCell<WordSets>,
     text: Cow<'t, str>,
     /// The byte at which the beginning ends.
     beginning: usize,
@@ -65,13 +65,8 @@ impl<'t> Said<'t> {
 
     /// For texts that are known to be near in meaning.
     pub(super) fn without_vector(text: Cow<'t, str>) -> Said<'t> {
-        let beginning = head(&text, limits::SIMILAR_TEXT_CHARS);
-        let hidden = words::hidden_words(beginning);
-        let words: HashSet<String> =
-            words::words(beginning).map(|(_, word)| stemmed(word)).collect();
-        let mut stems = words.clone();
-        stems.extend(words::words(&hidden).map(|(_, part)| stemmed(part)));
-        Said { vector: None, words, stems, beginning: beginning.len(), text }
+        let beginning = head(&text, limits::SIMILAR_TEXT_CHARS).len();
+        Said { vector: None, sets: OnceCell::new(), beginning, text }
     }
 
     pub(super) fn alike(&self, other: &Said<'_>) -> Alike {
@@ -93,7 +88,12 @@ impl<'t> Said<'t> {
     /// Parts tell what `get_user` and `get user` have in common, but only the one of `SQLite` and `sqlite`
     /// has any.
     fn overlap(&self, other: &Said<'_>) -> f64 {
-        shared(&self.words, &other.words).max(shared(&self.stems, &other.stems))
+        let (own, others) = (self.sets(), other.sets());
+        shared(&own.words, &others.words).max(shared(&own.stems, &others.stems))
+    }
+
+    fn sets(&self) -> &WordSets {
+        self.sets.get_or_init(|| WordSets::of(self.beginning()))
     }
 
     fn is_in_order_of(&self, other: &Said<'_>) -> bool {
@@ -107,6 +107,22 @@ impl<'t> Said<'t> {
 
     fn rest(&self) -> &str {
         self.text.get(self.beginning..).unwrap_or_default()
+    }
+}
+
+/// The words of a text as stems, and these and their parts.
+struct WordSets {
+    words: HashSet<String>,
+    stems: HashSet<String>,
+}
+
+impl WordSets {
+    fn of(text: &str) -> WordSets {
+        let hidden = words::hidden_words(text);
+        let words: HashSet<String> = words::words(text).map(|(_, word)| stemmed(word)).collect();
+        let mut stems = words.clone();
+        stems.extend(words::words(&hidden).map(|(_, part)| stemmed(part)));
+        WordSets { words, stems }
     }
 }
 

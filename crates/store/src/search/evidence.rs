@@ -96,6 +96,14 @@ impl Evidence {
         found
     }
 
+    /// The share of the different terms of a text that the query has, small words aside.
+    pub fn share_of_text(&self, text: &str) -> f64 {
+        let said = words::words(text).filter(|(_, word)| !words::is_stop(&word.to_lowercase()));
+        let said: HashSet<String> = said.filter_map(|(_, word)| terms::term(word)).collect();
+        let asked = self.weights.iter().filter(|(term, _)| said.contains(term)).count();
+        asked as f64 / said.len().max(1) as f64
+    }
+
     /// The share of the weights that these terms have.
     pub fn share(&self, terms: TermSet) -> f64 {
         let total: f64 = self.weights.iter().map(|(_, weight)| weight).sum();

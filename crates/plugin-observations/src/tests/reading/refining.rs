@@ -64,6 +64,66 @@ fn a_decision_that_replaces_another_stands_before_it_and_both_say_so() {
     assert!(note(1).starts_with("replaced by #"), "{found}");
 }
 
+/// @search_newer_decision
+#[test]
+fn a_changed_decision_stands_before_all_that_repeats_the_old_one() {
+    let pairs = [
+        (
+            "We decided to store amounts as integer cents in the database, not as Decimal strings.",
+            "Change of plan: we store amounts as NUMERIC(12,2) instead of integer cents.",
+            "how do we store amounts",
+        ),
+        (
+            "The timeout of the upload is 30 seconds, agreed.",
+            "The upload timeout is 120 seconds now, 30 was too short.",
+            "what is the upload timeout",
+        ),
+        (
+            "Let us deploy on Fridays at 18:00.",
+            "Never deploy on Fridays again, deploy on Tuesday morning.",
+            "when do we deploy",
+        ),
+        (
+            "From now on the API is versioned by a header.",
+            "Actually, version the API by the path /v2, not by a header.",
+            "how is the API versioned",
+        ),
+    ];
+    for (old, new, question) in pairs {
+        let world = World::new();
+        world.prompt(("s-1", WEB), 20 * DAY, old);
+        let note = format!("Write notes.md: {old}");
+        world.edit(("s-1", WEB), 20 * DAY - HOUR, "/nowhere/web/notes.md", &note);
+        answer(&world, ("s-1", WEB), 20 * DAY - 2 * HOUR, &format!("Noted: {old}"));
+        world.prompt(("s-2", WEB), 2 * DAY, new);
+        answer(&world, ("s-2", WEB), 2 * DAY - HOUR, "Updated the notes.");
+        let found = world.ask("search", json!({ "query": question }));
+        let all = texts(&found["results"]);
+        let note = |text: &str| {
+            let at = all.iter().position(|one| one == text);
+            found["results"][at.unwrap_or_else(|| panic!("{text} in {found}"))]["note"].to_string()
+        };
+        assert_eq!(place(&found, new), 0, "{found}");
+        assert!(note(new).contains("replaces #"), "{found}");
+        assert!(note(old).contains("replaced by #"), "{found}");
+    }
+}
+
+/// @search_answers_first
+#[test]
+fn a_prompt_that_was_asked_again_without_an_answer_leads_to_the_first_answer() {
+    let world = World::new();
+    let asked = "The nightly backup fails on Sundays, look into it";
+    let said = "On Sundays logrotate holds the volume lock; it gives up after a minute.";
+    world.prompt(("s-1", WEB), 9 * DAY, asked);
+    answer(&world, ("s-1", WEB), 9 * DAY - HOUR, said);
+    world.prompt(("s-2", WEB), 2 * DAY, asked);
+    world.prompt(("s-3", WEB), DAY, asked);
+    let found = world.ask("search", json!({ "query": "why does the backup fail on sundays" }));
+    // The summary that quotes the answer may come first.
+    assert!(place(&found, said) <= 1, "{found}");
+}
+
 /// @search_answers_first
 #[test]
 fn an_answer_is_listed_before_its_question_even_with_none_of_the_words() {
