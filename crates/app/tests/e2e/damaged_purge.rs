@@ -64,8 +64,10 @@ fn flip_posting(home: &Home) {
     db.execute(update, rusqlite::params![WORD, entries]).unwrap();
 }
 
+type Damage = fn(&Home);
+
 /// Ways to make the index find other records than those with the word.
-const MISLEADING: [(&str, fn(&Home)); 5] = [
+const MISLEADING: [(&str, Damage); 5] = [
     ("a flipped bit in a posting list", flip_posting),
     ("the posting list of another word", |home| {
         wound(
