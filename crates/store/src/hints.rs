@@ -75,7 +75,8 @@ pub fn variants(rx: &Rx<'_>, name: &HintName) -> Result<Vec<StoredHint>, OpError
 }
 
 /// Stores the hint in place of the one with its name and scope. A value or reason that it replaces is overwritten in
-/// the file and removed from stored answers; the log is emptied when a hint is deleted.
+/// the file. Stored answers keep it, because a repeated call gets the answer of the first; they lose it and the log is
+/// emptied when the hint is deleted.
 pub fn put(tx: &Tx<'_>, hint: &StoredHint) -> Result<(), OpError> {
     const REPLACED: &str = "SELECT EXISTS (SELECT 1 FROM hint_variants \
          WHERE component = ?1 AND key = ?2 AND scope = ?3 AND (value <> ?4 OR meta <> ?5))";
@@ -89,10 +90,7 @@ pub fn put(tx: &Tx<'_>, hint: &StoredHint) -> Result<(), OpError> {
     if !replaces {
         return write(tx, hint, &meta);
     }
-    wiping(tx, || {
-        calls::forget_hint(tx, &hint.name)?;
-        write(tx, hint, &meta)
-    })
+    wiping(tx, || write(tx, hint, &meta))
 }
 
 fn write(tx: &Tx<'_>, hint: &StoredHint, meta: &str) -> Result<(), OpError> {

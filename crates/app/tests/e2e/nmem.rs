@@ -307,7 +307,8 @@ fn nmem_has_its_own_help_and_serves_what_it_recorded() {
     });
     agent.initialize("2025-11-25");
     let found = agent.call("search", &json!({ "query": "login bug" })).unwrap();
-    assert_eq!(found["results"][0]["content_preview"], "Fix the login bug");
+    let found = found["results"].as_array().unwrap();
+    assert!(found.iter().any(|hit| hit["content_preview"] == "Fix the login bug"), "{found:?}");
 }
 
 /// @nmem_command_lines
