@@ -2,7 +2,7 @@
 //! guard starts with nothing to build: an automaton over all keywords, and the rules as one text
 //! with offsets into it (offsets need no relocation when a process starts).
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::error::Error;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -18,7 +18,7 @@ const MORE_RULES: &str = "rules/more.toml";
 const COMMANDS: &str = "rules/commands.toml";
 
 /// Our own rules: the variant of `Own` that checks a hit, and the keywords that lead to it.
-const OWN: [(&str, &[&str]); 40] = [
+const OWN: [(&str, &[&str]); 43] = [
     ("Aws", &["akia", "asia", "abia", "acca", "a3t"]),
     ("GitHub", &["ghp_", "gho_", "ghu_", "ghs_", "ghr_"]),
     ("GitHubPat", &["github_pat_"]),
@@ -63,9 +63,13 @@ const OWN: [(&str, &[&str]); 40] = [
     ("Pass", &["pass", "pw", "p/w"]),
     ("Identified", &["identified"]),
     ("PgPass", &[":5432:", ":*:"]),
-    ("UserAndPassword", &[" -p "]),
+    ("UserAndPassword", &[" -p ", " -w "]),
+    ("LoggedIn", &["login ", "signin ", "auth ", "_password ", "create-user "]),
+    ("Pin", &["-pin ", "-pin="]),
     ("UserPair", &["--user ", "--user=", "--auth ", "--auth=", "--creds ", "--basic-auth "]),
     ("WindowsProgram", &[".exe"]),
+    // Its keywords come from the command table.
+    ("OptionFirst", &[]),
     ("Echoed", &["echo ", "printf "]),
     ("HereString", &["<<<"]),
     ("ExpectSend", &["send "]),
@@ -225,7 +229,9 @@ fn commands() -> Result<Vec<Command>, Box<dyn Error>> {
         let blank = if bare { "" } else { " " };
         let programs = words(table.get("programs"));
         let programs = programs.iter().map(|name| format!("{name}{blank}")).collect();
-        Command { programs, places: places.join("\n") }
+        let values = words(table.get("values")).join(" ");
+        let values = if values.is_empty() { values } else { format!("values {values}\n") };
+        Command { programs, places: values + &places.join("\n") }
     };
     Ok(all.iter().map(row).collect())
 }
@@ -464,12 +470,22 @@ fn trie(rules: &[Rule], commands: &[Command]) -> (Vec<String>, Vec<State>) {
             add(program, format!("LeadsTo::Command({index})"));
         }
     }
+    for program in programs_with_subcommands(commands) {
+        add(&format!("{program} -"), "LeadsTo::Own(Own::OptionFirst)".into());
+    }
     for (index, rule) in rules.iter().enumerate() {
         for keyword in &rule.keywords {
             add(keyword, format!("LeadsTo::Public({index}, Check::{})", check(rule, keyword)));
         }
     }
     (targets, states)
+}
+
+/// The programs that have a subcommand in the table.
+fn programs_with_subcommands(commands: &[Command]) -> BTreeSet<&str> {
+    let names = commands.iter().flat_map(|command| &command.programs);
+    let parts = names.filter_map(|name| name.trim_end().split_once(' '));
+    parts.filter(|(_, rest)| !rest.starts_with('-')).map(|(program, _)| program).collect()
 }
 
 /// Sets where to go on when a keyword breaks off, and returns the states breadth first.

@@ -39,7 +39,12 @@ impl Home {
 
     /// `rekindle` with these arguments, in this home and with nothing else of the environment.
     pub(crate) fn rekindle(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(&self.binary);
+        self.program(&self.binary, args)
+    }
+
+    /// Another program, in this home and with nothing else of the environment.
+    pub(crate) fn program(&self, program: &Path, args: &[&str]) -> Command {
+        let mut command = Command::new(program);
         command.args(args).current_dir(self.root.join("home"));
         self.enclose(&mut command);
         command

@@ -14,10 +14,12 @@ mod daemon;
 mod fuzz;
 mod home;
 mod http;
+mod mutants;
 mod process;
 mod project;
 mod report;
 mod rust_source;
+mod rust_tokens;
 mod spec;
 mod tidy;
 mod weeks;
@@ -34,14 +36,16 @@ usage: cargo xtask VERB
   ci [--install]            format, tidy, clippy, tests, a minute of fuzzing, generated pages, spec, release build,
                             quality, weeks, gates, clients, agents
                             (--install: get missing tools with apt-get; implied by CI=true)
-  tidy                      the house rules: headers, sizes, who may see whom, links, licences
+  tidy                      the house rules: headers, sizes, who may see whom, import cycles, links, licences
   spec                      every claim of docs/spec has a test, every reference an anchor
   codegen [--check]         write docs/reference from the binary, or compare
-  bench [--gate] [--quick] [--large]
+  bench [--gate] [--quick] [--large] [--before FILE]
                             measure the release binary; --gate: instruction count and size only;
-                            --large: also over a million observations
+                            --large: also over a million observations; --before: beside an earlier build, in turn
   fuzz [TARGET...] [--seconds N] [--seed S] [--list] [--case S:N] [--replay FILE] [--help]
                             made-up and damaged input against the parsers and the real binary
+  mutants CRATE [--shard K/N]
+                            change the code of a crate in small ways; which changes do its own tests notice?
   weeks [--seed N] [--binary FILE] [--briefing] [--rows FILE]
                             three weeks of work through a daemon, then questions about them; --briefing: print the last
                             one; --rows: ask nothing, write the rows of all briefings and whether they were used
@@ -72,13 +76,14 @@ fn run(args: &[String]) -> Result<()> {
         "e2e-agent" => return agents::run(&Project::find()?, flags),
         "fuzz" => return fuzz::run(&Project::find()?, flags),
         "weeks" => return weeks::run(&Project::find()?, flags),
+        "bench" => return bench::start(&Project::find()?, flags),
+        "mutants" => return mutants::run(&Project::find()?, flags),
         "replay" => return weeks::replay(&Project::find()?, flags),
         _ => {}
     }
     let known: &[&str] = match verb {
         "ci" => &["--install"],
         "codegen" => &["--check"],
-        "bench" => &["--gate", "--quick", "--large"],
         "tidy" | "spec" => &[],
         "help" | "--help" | "-h" => {
             println!("{USAGE}");
@@ -95,10 +100,6 @@ fn run(args: &[String]) -> Result<()> {
         "ci" => ci::run(&project.without_incremental(), has("--install")),
         "tidy" => tidy::run(&project),
         "spec" => spec::run(&project),
-        "codegen" => codegen::run(&project, has("--check")),
-        _ => {
-            let (gate_only, quick) = (has("--gate"), has("--quick"));
-            bench::run(&project, &bench::Wanted { gate_only, quick, large: has("--large") })
-        }
+        _ => codegen::run(&project, has("--check")),
     }
 }

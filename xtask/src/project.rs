@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-/// Folders that hold nothing a person wrote.
+/// Folders that hold nothing a person wrote. In a second working tree `.git` is a file.
 const SKIPPED_DIRS: [&str; 3] = [".git", "target", "node_modules"];
 
 /// File endings that are text and checked as such.
@@ -104,6 +104,11 @@ impl Project {
         self.build("app", "rekindle", release)
     }
 
+    /// Builds `rekindle-bench`, the measurements that are not part of the product.
+    pub(crate) fn build_bench(&self) -> Result<PathBuf> {
+        self.build("bench", "rekindle-bench", true)
+    }
+
     /// The binary to test: the one given by `--binary`, or a release build.
     pub(crate) fn release_binary(&self, given: Option<&Path>) -> Result<PathBuf> {
         match given {
@@ -163,7 +168,7 @@ fn collect(root: &Path, dir: &Path, files: &mut Vec<TextFile>) -> Result<()> {
             if !SKIPPED_DIRS.contains(&name.as_str()) {
                 collect(root, &path, files)?;
             }
-        } else if is_text(&name) {
+        } else if is_text(&name) && !SKIPPED_DIRS.contains(&name.as_str()) {
             let bytes =
                 fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
             let path = path.strip_prefix(root)?.to_string_lossy().into_owned();

@@ -1,37 +1,45 @@
 //! The house rules, checked: each broken one is a line `file:line: what is wrong and what to do`.
 
+mod cycles;
 mod docs;
 mod layers;
 mod licences;
 mod manifests;
+mod module_graph;
 mod source;
+mod type_names;
 mod words;
 
 use anyhow::Result;
 
-use crate::project::Project;
+use crate::project::{Project, TextFile};
 use crate::report::{Problem, conclude};
+use layers::Layers;
 
 pub(crate) fn run(project: &Project) -> Result<()> {
-    let problems = check(project)?;
-    conclude("tidy", problems)
+    let files = project.text_files()?;
+    if let Some(note) = type_names::note(files.iter().filter(|file| is_our_rust(&file.path))) {
+        println!("tidy: {note}");
+    }
+    conclude("tidy", check(project, &files)?)
 }
 
-fn check(project: &Project) -> Result<Vec<Problem>> {
-    let files = project.text_files()?;
+fn check(project: &Project, files: &[TextFile]) -> Result<Vec<Problem>> {
     let members = project.members()?;
     let packages = project.all_packages()?;
     let mut problems = Vec::new();
-    for file in &files {
+    let layers = Layers::read(files, &mut problems);
+    for file in files {
         if is_our_rust(&file.path) {
-            source::check(file, &mut problems);
+            source::check(file, &layers, &mut problems);
         }
         words::check(file, &mut problems);
     }
-    layers::check(&members, &mut problems);
-    manifests::check(&files, &members, &mut problems);
+    layers::check(&layers, &members, &mut problems);
+    cycles::check(files, &mut problems);
+    manifests::check(files, &members, &mut problems);
     licences::check(&packages, &mut problems);
-    docs::check(&files, &|path| project.root.join(path).exists(), &mut problems);
+    docs::check(files, &|path| project.root.join(path).exists(), &mut problems);
     Ok(problems)
 }
 

@@ -12,6 +12,7 @@ mod wire;
 
 pub(crate) use replay::run as replay;
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,6 +24,7 @@ use crate::home::Home;
 use crate::project::Project;
 use crate::report::Outcome;
 use judge::{Briefings, Judged};
+use plan::Weeks;
 
 /// The seed of `ci`. Search was never tuned on the others.
 const CI_SEED: u64 = 1;
@@ -84,6 +86,31 @@ pub(crate) fn gate(project: &Project) -> Result<Outcome> {
         );
     }
     Ok(Outcome::Ok(figures.short()))
+}
+
+/// The weeks of `ci`, for measurements that need realistic work.
+pub(crate) struct Work(Weeks);
+
+impl Work {
+    pub(crate) fn of_ci(project: &Project) -> Result<Work> {
+        let stories = stories::read(&project.root.join("quality/weeks.toml"))?;
+        plan::plan(&stories, CI_SEED).map(Work)
+    }
+
+    /// Sends all events to the daemon of a home. Returns their number.
+    pub(crate) fn send(&self, home: &Home) -> Result<usize> {
+        let sessions = live::live(home, &self.0)?;
+        // Each session has a start and mostly an end besides its steps.
+        Ok(sessions.iter().map(|briefed| briefed.session.steps.len() + 2).sum())
+    }
+
+    pub(crate) fn questions(&self) -> impl Iterator<Item = &str> {
+        self.0.questions.iter().map(|asked| asked.text.as_str())
+    }
+
+    pub(crate) fn projects(&self) -> BTreeSet<&str> {
+        self.0.sessions.iter().map(|session| session.project.as_str()).collect()
+    }
 }
 
 /// The result of one run of the weeks.

@@ -9,7 +9,7 @@ use model::wire::CallId;
 
 use crate::final_message;
 use crate::guard;
-use crate::json::Json;
+use crate::json::{self, Json};
 use crate::prompt;
 use crate::table::{AGENTS, Agent, Kind, SYNTHETIC_SOURCES, agent as agent_named};
 use crate::tool;
@@ -63,7 +63,7 @@ fn extract_once(
         // One that the table has is harmless.
         name: agent.event(name).map_or_else(|| guard::name(name), |known| known.name.to_owned()),
         session: guard::name(&session(agent, wire)?),
-        cwd: cwd.map(|cwd| guard::head(cwd, limits::PATH_CHARS_MAX)),
+        cwd: cwd.map(guard::place),
         prompt_id: id_of(agent.fields.prompt_id),
         agent_id: id_of("agent_id"),
         tool_use_id,
@@ -90,7 +90,7 @@ pub fn strict(agent: Option<&str>, payload: &Json<'_>) -> Result<(), OpError> {
 fn unwrapped<'a>(payload: &'a Json<'a>) -> Cow<'a, Json<'a>> {
     let inside = || -> Option<Json<'a>> {
         let text = payload.get(INPUT)?.as_str()?;
-        let input = text.trim_start().starts_with('{').then(|| Json::inside(text))??;
+        let input = text.trim_start().starts_with('{').then(|| json::inside(text))??;
         let mut members = payload.as_object()?.clone();
         members.set(INPUT, input);
         Some(members.into())
@@ -182,9 +182,7 @@ fn what(agent: &Agent, name: &str, wire: Wire<'_>, cwd: Option<&str>) -> Happeni
         Kind::Compacting => Happening::Compacting,
         Kind::Compacted => Happening::Compacted,
         Kind::CwdChange => match wire.text("new_cwd") {
-            Some(cwd) if !cwd.is_empty() => {
-                Happening::CwdChanged(guard::head(cwd, limits::PATH_CHARS_MAX))
-            }
+            Some(cwd) if !cwd.is_empty() => Happening::CwdChanged(guard::place(cwd)),
             _ => Happening::Other,
         },
         Kind::SessionEnd => {
@@ -199,7 +197,7 @@ fn what(agent: &Agent, name: &str, wire: Wire<'_>, cwd: Option<&str>) -> Happeni
 
 /// The agent's final message, if there is one.
 fn answered(agent: &Agent, wire: Wire<'_>, ends: Ends) -> Option<Happening> {
-    let said = wire.said(agent.fields.answer)?;
+    let said = wire.said_to_its_end(agent.fields.answer)?;
     let text = final_message::stored(&said)?;
     Some(Happening::Answered(Answer { text, ends, failed: false }))
 }
@@ -207,7 +205,7 @@ fn answered(agent: &Agent, wire: Wire<'_>, ends: Ends) -> Option<Happening> {
 /// A turn that ended with an error. Its text is the final message, or the error if there is none.
 fn cut_short(agent: &Agent, wire: Wire<'_>) -> Happening {
     let error = || wire.error(agent.fields.error);
-    let said = wire.said(agent.fields.answer).or_else(error).unwrap_or_default();
+    let said = wire.said_to_its_end(agent.fields.answer).or_else(error).unwrap_or_default();
     match final_message::stored(&said) {
         Some(text) => Happening::Answered(Answer { text, ends: Ends::Turn, failed: true }),
         None => Happening::TurnEnded,

@@ -7,7 +7,9 @@ use std::collections::BTreeSet;
 use model::hook::{Happening, HookEvent, ToolUse};
 use model::limits;
 use serde_json::{Map, Value};
-use text::secrets::{KnownValues, Profile, Redacted, find, redact, redact_json, redacted_rules};
+use text::secrets::{
+    KnownValues, Profile, Redacted, find, redact, redact_json, redact_place, redacted_rules,
+};
 
 use crate::digest;
 use crate::json::Json;
@@ -128,6 +130,18 @@ pub(crate) fn safe(text: &str) -> Redacted<String> {
 /// The first characters of the text.
 pub(crate) fn head(text: &str, max_chars: usize) -> Redacted<String> {
     safe(text).head(max_chars)
+}
+
+/// The name of a place: a path or a directory. Different ones stay different.
+pub(crate) fn place(path: &str) -> Redacted<String> {
+    let path = looked_at(path);
+    // First without the known secrets: these would be replaced without a hash.
+    let safe = redact_place(path, Profile::Strict);
+    let hidden = KNOWN.with_borrow(|known| match known.is_empty() {
+        true => None,
+        false => Some(redact_place(&known.hide(&safe), Profile::Strict)),
+    });
+    hidden.unwrap_or(safe).head(limits::PATH_CHARS_MAX)
 }
 
 /// The text as one line.

@@ -1,5 +1,6 @@
 //! The user's own words in a prompt: without what was marked private and without what the host put in.
 
+mod images;
 mod our_text;
 
 use std::borrow::Cow;
@@ -14,6 +15,7 @@ pub(crate) fn own_words(text: &str) -> Option<String> {
     let public = without_private(text);
     let own = without_host_blocks(&public);
     let own = our_text::removed(&own);
+    let own = images::replaced(&own);
     let own = own.trim();
     (!own.is_empty()).then(|| own.to_owned())
 }

@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 use text::secrets::Redacted;
 
 use crate::guard;
-use crate::json::Json;
+use crate::json::{self, Json};
 use crate::shell::Simple;
 use crate::table::{Agent, Event, Tool};
 use crate::wire::{Input, Wire};
@@ -115,7 +115,7 @@ impl<'a> Call<'a> {
         let fields = &self.agent.fields;
         let value = |members: &[&str]| members.iter().find_map(|member| self.wire.value(member));
         if let Some(response) = value(fields.response_json) {
-            let inside = response.as_str().and_then(Json::inside);
+            let inside = response.as_str().and_then(json::inside);
             return Some(inside.map_or(Cow::Borrowed(response), Cow::Owned));
         }
         value(fields.response).map(Cow::Borrowed)
@@ -304,7 +304,7 @@ impl Draft {
             tool,
             obs_type: self.obs_type,
             content: self.content,
-            file_path: path.map(|path| guard::head(path, limits::PATH_CHARS_MAX)),
+            file_path: path.map(guard::place),
             metadata: guard::members(self.metadata),
             command: self.command,
             failed,

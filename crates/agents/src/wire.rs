@@ -54,17 +54,19 @@ impl<'a> Wire<'a> {
 
     /// What a member says: a text, or the texts of the blocks in a list.
     pub(crate) fn said(self, member: &str) -> Option<Cow<'a, str>> {
-        said(self.value(member)?)
+        said(self.value(member)?, Extent::Head)
+    }
+
+    /// Like [`Wire::said`], with the end of a text that was shortened.
+    pub(crate) fn said_to_its_end(self, member: &str) -> Option<Cow<'a, str>> {
+        said(self.value(member)?, Extent::HeadAndTail)
     }
 
     /// What is said of an error, which some send as an object of their own.
     pub(crate) fn error(self, member: &str) -> Option<Cow<'a, str>> {
         let value = self.value(member)?;
         // The end of an error shows the result.
-        if let Some(text @ Text::Shortened { .. }) = Text::of(value) {
-            return Some(text.pieces().collect::<Vec<_>>().join("\n…\n").into());
-        }
-        said(value).or_else(|| {
+        said(value, Extent::HeadAndTail).or_else(|| {
             let built = matches!(value, Json::Object(_) | Json::List(_));
             built.then(|| serde_json::to_string(value).unwrap_or_default().into())
         })
@@ -96,17 +98,30 @@ impl<'a> Wire<'a> {
     }
 }
 
-fn said<'a>(value: &'a Json<'a>) -> Option<Cow<'a, str>> {
+/// Which parts of a shortened text are read.
+#[derive(Clone, Copy)]
+enum Extent {
+    Head,
+    HeadAndTail,
+}
+
+fn said<'a>(value: &'a Json<'a>, extent: Extent) -> Option<Cow<'a, str>> {
     if let Some(text) = Text::of(value) {
-        return Some(text.head().into());
+        return Some(match (text, extent) {
+            (Text::Shortened { .. }, Extent::HeadAndTail) => {
+                text.pieces().collect::<Vec<_>>().join("\n…\n").into()
+            }
+            _ => text.head().into(),
+        });
     }
     match value {
         Json::List(blocks) => {
-            let texts: Vec<_> = blocks.iter().filter_map(said).collect();
+            let texts: Vec<_> = blocks.iter().filter_map(|block| said(block, extent)).collect();
             (!texts.is_empty()).then(|| texts.join("\n").into())
         }
         Json::Object(members) => {
-            ["text", "message", "content"].iter().find_map(|member| said(members.get(member)?))
+            let named = ["text", "message", "content"];
+            named.iter().find_map(|member| said(members.get(member)?, extent))
         }
         _ => None,
     }

@@ -10,16 +10,16 @@ fn main() -> ExitCode {
     let is_word = |name: &str| word.as_ref().is_some_and(|word| word == name);
     let (is_hook, is_record) = (is_word("hook"), is_word("record"));
     if is_hook && let Some((event, agent)) = plain_event(args) {
-        commands::hook::take(&event, agent.as_deref(), None);
+        program::hook::take(&event, agent.as_deref(), None);
         return ExitCode::SUCCESS;
     }
     if is_hook {
         // An agent takes what a hook prints on stdout for an answer, so no mistake is told there.
-        commands::hook::run_line(std::env::args_os().filter(|arg| arg != "--json").collect());
+        program::hook::run_line(std::env::args_os().filter(|arg| arg != "--json").collect());
         return ExitCode::SUCCESS;
     }
     // To an agent the code of a wrong usage means that it has to stop what it is doing.
-    match commands::run(std::env::args_os().collect()) {
+    match program::run(std::env::args_os().collect()) {
         cli::EXIT_USAGE if is_record => ExitCode::FAILURE,
         exit => ExitCode::from(exit),
     }

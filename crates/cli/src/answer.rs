@@ -5,6 +5,7 @@ use contract::op::OpInfo;
 use contract::{Document, Listed};
 use model::{Caller, Code, OpError, Reply, Request, Road};
 use serde_json::{Value, json};
+use text::secrets::{Profile, redact_json};
 
 use crate::name::{Goes, Name, Saying};
 use crate::output::Output;
@@ -26,15 +27,18 @@ pub fn run_op(out: &mut Output, road: &dyn Road, caller: Caller, call: Call) -> 
         reply = Ok(serde_json::from_str(nothing).unwrap_or_default());
     }
     let whole = op.cli.listed.and_then(|listed| Some((listed, listed.whole?)));
+    let mut gone = Vec::new();
     if let (Ok(result), Some((listed, (whole, most)))) = (&mut reply, whole)
         && call.full
         && (out.json || !call.ids)
-        && let Err(error) = fill(result, listed, most, |ids| ask(whole, json!({ "ids": ids })))
     {
-        reply = Err(error);
+        match fill(result, listed, most, |ids| ask(whole, json!({ "ids": ids }))) {
+            Ok(missing) => gone = missing,
+            Err(error) => reply = Err(error),
+        }
     }
     match reply {
-        Ok(result) => print(out, &call, result),
+        Ok(result) => print(out, &call, result, &gone),
         Err(error) if out.json => out.error(&error),
         Err(error) => out.error(&in_words_of_the_line(error, &call, out.name())),
     }
@@ -58,32 +62,36 @@ fn in_words_of_the_line(error: OpError, call: &Call, name: &Name) -> OpError {
     }
 }
 
-/// Adds to each item of the list what the whole item has.
+/// Adds to each item of the list what the whole item has, and returns the ids of items that are gone.
 fn fill(
     result: &mut Value,
     listed: Listed,
     most: usize,
     ask: impl Fn(&[Value]) -> Reply,
-) -> Result<(), OpError> {
+) -> Result<Vec<Value>, OpError> {
+    let mut gone = Vec::new();
     let Some(items) = result.get_mut(listed.member).and_then(Value::as_array_mut) else {
-        return Ok(());
+        return Ok(gone);
     };
     let id_of = |item: &Value| item.get(listed.id).cloned().unwrap_or_default();
     for items in items.chunks_mut(most.max(1)) {
-        let ids: Vec<Value> = items.iter().map(id_of).collect();
+        let mut ids: Vec<Value> = items.iter().map(id_of).collect();
         let mut whole = ask(&ids)?;
         let whole = whole.get_mut(listed.member).and_then(Value::as_array_mut);
         for mut one in whole.into_iter().flatten().map(Value::take) {
-            let found = items.iter_mut().find(|item| id_of(item) == id_of(&one));
+            let id = id_of(&one);
+            let found = items.iter_mut().find(|item| id_of(item) == id);
             if let (Some(Value::Object(item)), Some(more)) = (found, one.as_object_mut()) {
                 item.append(more);
             }
+            ids.retain(|asked| *asked != id);
         }
+        gone.append(&mut ids);
     }
-    Ok(())
+    Ok(gone)
 }
 
-fn print(out: &mut Output, call: &Call, mut result: Value) -> u8 {
+fn print(out: &mut Output, call: &Call, mut result: Value, gone: &[Value]) -> u8 {
     let Call { op, params, saying, .. } = call;
     if let Some(miss) = op.cli.miss.and_then(|miss| miss(params, &result)) {
         return out.miss(&result, &miss);
@@ -105,11 +113,11 @@ fn print(out: &mut Output, call: &Call, mut result: Value) -> u8 {
             return out.document(member, mask);
         }
         (_, _, Goes::ToStderr, _) => {
-            out.remark(&text(call, &result));
+            out.remark(&text(call, &result, gone));
             0
         }
         _ => {
-            let text = text(call, &result);
+            let text = text(call, &result, gone);
             let accent = op.cli.accent.map(|accent| accent(params, &result, &text));
             out.accented(&text, &accent.unwrap_or_default())
         }
@@ -136,14 +144,33 @@ fn shortened<'m>(item: &Value, members: impl Iterator<Item = &'m &'m str>) -> Va
     Value::Object(known.collect())
 }
 
-/// The result as text for people.
-fn text(call: &Call, result: &Value) -> String {
-    let whole = call.op.cli.listed.and_then(|listed| listed.whole).filter(|_| call.full);
-    let usual = whole.map_or(call.op, |(op, _)| op).cli.pretty;
-    let pretty = call.saying.and_then(|saying: &Saying| saying.pretty).or(usual);
-    let text = match pretty {
-        Some(pretty) => pretty(&call.params, result),
-        None => return crate::render::readable(result),
+/// The result as text for people. A result that the operation cannot read is printed as it is, without
+/// credentials: a daemon of another version may have sent it.
+fn text(call: &Call, result: &Value, gone: &[Value]) -> String {
+    let listed = call.op.cli.listed.filter(|_| call.full);
+    let pretty = call.saying.and_then(|saying: &Saying| saying.pretty);
+    let text = match (pretty, listed.and_then(|listed| Some((listed, listed.whole?.0)))) {
+        (None, Some((listed, whole))) => {
+            let (params, result) = whole_items(result, listed, gone);
+            whole.cli.pretty.map(|pretty| pretty(&params, &result))
+        }
+        _ => pretty.or(call.op.cli.pretty).map(|pretty| pretty(&call.params, result)),
     };
-    text::printable(&text)
+    match text {
+        Some(Some(text)) => text::printable(&text),
+        Some(None) => {
+            crate::render::readable(&redact_json(result.clone(), Profile::Declared).into_inner())
+        }
+        None => crate::render::readable(result),
+    }
+}
+
+/// Parameters and result of the operation that gives whole items: all items but those that are gone, which its
+/// parameters name.
+fn whole_items(result: &Value, listed: Listed, gone: &[Value]) -> (Value, Value) {
+    let mut result = result.clone();
+    if let Some(items) = result.get_mut(listed.member).and_then(Value::as_array_mut) {
+        items.retain(|item| item.get(listed.id).is_none_or(|id| !gone.contains(id)));
+    }
+    (json!({ "ids": gone }), result)
 }

@@ -2,7 +2,7 @@
 //! that name, made of the same commands: a group of them stands at the top, and some are said or
 //! answered in another way. What differs is data; there is no code for a name.
 
-use serde_json::Value;
+use contract::op::PrettyText;
 
 /// A name, and which commands it has.
 #[derive(Debug)]
@@ -31,8 +31,8 @@ pub struct Saying {
     /// The result, as JSON, where the operation finds nothing to look in. Under the full name that
     /// is an error.
     pub nothing: Option<&'static str>,
-    /// Text for people from the parameters and the result, if not the operation's own.
-    pub pretty: Option<fn(&Value, &Value) -> String>,
+    /// Text for people, if not the operation's own.
+    pub pretty: Option<PrettyText>,
     pub goes: Goes,
 }
 

@@ -1,6 +1,6 @@
 //! `rekindle ops`: the operations listed, one explained, and what the toolsets cost an agent.
 
-use contract::{Operation, Table};
+use contract::{OpInfo, Operation, Table};
 use model::OpError;
 use serde_json::{Value, json};
 
@@ -58,6 +58,7 @@ pub(crate) fn one(out: &mut Output, op: &Operation) -> u8 {
         ("access", access(&described)),
         ("callers", words("tiers")),
         ("toolset", format!("{}{core}", info.toolset)),
+        ("REST", rest(info)),
     ] {
         if !value.is_empty() {
             text.push_str(&format!("{dim}{label:9}{dim:#}{value}\n"));
@@ -81,6 +82,12 @@ pub(crate) fn one(out: &mut Output, op: &Operation) -> u8 {
         }
     }
     out.text(&text)
+}
+
+/// The HTTP paths that call it.
+fn rest(info: &OpInfo) -> String {
+    let routes = info.rest.iter().map(|route| format!("{} {}", route.method.name(), route.path));
+    routes.collect::<Vec<_>>().join(", ")
 }
 
 fn access(described: &Value) -> String {

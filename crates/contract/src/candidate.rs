@@ -3,11 +3,13 @@
 
 use model::hook::{Source, ToolUse};
 use model::situation::Situation;
+use place::{Place, Question, Wanted};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use store::Store;
 
 use crate::config::Config;
+use crate::slot::Slot;
 
 /// When an agent can be told something, and what is known of that moment.
 pub struct Moment<'a> {
@@ -17,12 +19,25 @@ pub struct Moment<'a> {
     /// The project that is asked about, where it is not the one of the situation.
     pub project: Option<&'a str>,
     pub form: BriefingForm,
-    /// Where the agent stands.
     pub situation: &'a Situation,
+    /// The place of the agent's directory.
+    pub place: &'a Place,
     /// Milliseconds since 1970, UTC.
     pub now: i64,
     pub config: &'a Config,
     pub store: &'a Store,
+}
+
+impl Moment<'_> {
+    /// The projects that the text is about.
+    pub fn projects(&self) -> Question {
+        let wanted = match self.project {
+            None => Wanted::Here,
+            Some("*") => Wanted::All,
+            Some(name) => Wanted::Named(name.to_owned()),
+        };
+        Question::new(self.situation.cwd.is_some().then_some(self.place), wanted)
+    }
 }
 
 /// The form of a briefing.
@@ -36,13 +51,39 @@ pub enum BriefingForm {
     Nmem,
 }
 
-/// What just happened, as far as an answer depends on it.
+/// The event or question that a text is made for.
 #[derive(Clone, Copy, Debug)]
 pub enum Occasion<'a> {
     SessionStart(Source),
     Prompt(&'a str),
     BeforeTool(&'a ToolUse),
-    AfterFailure(&'a ToolUse),
+    /// A tool was used, and the user did not interrupt it.
+    AfterTool {
+        tool: &'a ToolUse,
+        failed: bool,
+    },
+    /// A question about a subject.
+    Question {
+        query: &'a str,
+        /// The kinds of records that are asked for, by name; empty for all.
+        sources: &'a [String],
+        /// The most rows of each section.
+        limit: usize,
+        /// The budget of the answer.
+        tokens: usize,
+    },
+}
+
+impl Occasion<'_> {
+    /// Whether this is a question to a source of this name.
+    pub fn asks(&self, source: &str) -> bool {
+        match self {
+            Occasion::Question { sources, .. } => {
+                sources.is_empty() || sources.iter().any(|asked| asked == source)
+            }
+            _ => false,
+        }
+    }
 }
 
 /// One thing worth telling.
@@ -52,38 +93,53 @@ pub struct Candidate {
     pub path: String,
     /// Changes when what it says changes: then it may be told again.
     pub stamp: i64,
-    pub section: Section,
+    /// The section it belongs to.
+    pub slot: Slot,
+    /// The title of its section if that depends on data; otherwise the slot has one.
+    pub title: Option<String>,
     /// From 0 to 1.
     pub score: f64,
     /// Why it is told, for the receipt and for `--explain`.
     pub reasons: Vec<String>,
     /// What is shown: one text, or the cells of a row. It is data, and made harmless when rendered.
     pub cells: Vec<String>,
+    /// How many of the first cells only identify the row, as its id and age do. The others are its statement, which is
+    /// compared with those of other rows.
+    pub labels: usize,
+    /// Further lines, indented below the first; in a table they belong to the last cell.
+    pub more: Vec<String>,
     /// Of several with the same text here only the best is told.
     pub same_as: Option<String>,
     /// Leads its section and is cut last.
     pub pinned: bool,
 }
 
-/// A part of the text, with the order in which it gives way when there is not enough room.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Section {
-    /// Place in the text.
-    pub order: u8,
-    pub title: String,
-    pub form: Form,
-    /// Sections give way in this order, down to `floor` rows each, before single rows do.
-    pub gives_way: u8,
-    pub floor: usize,
-    /// Rows it never goes beyond.
-    pub rows_max: usize,
-}
+impl Candidate {
+    /// A candidate without text, with the lowest score. Its fields are filled in with `..Candidate::new(slot)`.
+    pub fn new(slot: Slot) -> Candidate {
+        Candidate {
+            path: String::new(),
+            stamp: 0,
+            slot,
+            title: None,
+            score: 0.0,
+            reasons: Vec::new(),
+            cells: Vec::new(),
+            labels: 0,
+            more: Vec::new(),
+            same_as: None,
+            pinned: false,
+        }
+    }
 
-/// How the rows of a section look.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    /// `- text`
-    Bullets,
-    /// A Markdown table with these headings.
-    Table(&'static [&'static str]),
+    /// Its text without the labels.
+    pub fn statement(&self) -> String {
+        let cells = self.cells.iter().skip(self.labels);
+        cells.chain(&self.more).map(String::as_str).collect::<Vec<_>>().join(" ")
+    }
+
+    /// The title of its section.
+    pub fn section_title(&self) -> &str {
+        self.title.as_deref().unwrap_or(self.slot.info().title)
+    }
 }

@@ -3,18 +3,22 @@
 //! [`Cx`] has six members and does not grow.
 
 use std::cell::RefCell;
+use std::sync::Arc;
 
 use model::event::Event;
-use model::{CallId, Caller, OpError, Reply, limits};
+use model::{CallId, OpError, Reply, limits};
 use serde::Serialize;
 use serde_json::Value;
 use store::{Rx, Store, Tx, Write, Written};
 
+use crate::caller::KnownCaller;
 use crate::config::Config;
+use crate::job::RunningJob;
 
 /// The surroundings of one call.
 pub struct Cx<'a> {
-    pub caller: &'a Caller,
+    /// The caller, with its project and session.
+    pub caller: &'a KnownCaller<'a>,
     /// Milliseconds since 1970, UTC; the same for the whole call.
     pub now: i64,
     pub config: &'a Config,
@@ -24,7 +28,7 @@ pub struct Cx<'a> {
 
 impl<'a> Cx<'a> {
     pub fn new(
-        caller: &'a Caller,
+        caller: &'a KnownCaller<'a>,
         now: i64,
         config: &'a Config,
         store: CallStore<'a>,
@@ -38,7 +42,8 @@ impl<'a> Cx<'a> {
         (self.caller_road)(op, params)
     }
 
-    /// Notes an event: it is written with the next `store.write` and published after its COMMIT.
+    /// Notes an event of the next `store.write`, which is published after its COMMIT. A closure that needs the
+    /// sequence number calls [`Tx::note`] itself.
     pub fn note(&self, event: Event) {
         self.store.events.borrow_mut().push(event);
     }
@@ -53,6 +58,7 @@ pub struct CallStore<'a> {
     now: i64,
     events: RefCell<Vec<Event>>,
     repeated: RefCell<Option<String>>,
+    job: Option<Arc<RunningJob>>,
 }
 
 impl<'a> CallStore<'a> {
@@ -69,7 +75,22 @@ impl<'a> CallStore<'a> {
             now,
             events: RefCell::default(),
             repeated: RefCell::default(),
+            job: None,
         }
+    }
+
+    /// The store of a call that runs as this job.
+    #[must_use]
+    pub fn of_job(self, job: Option<Arc<RunningJob>>) -> CallStore<'a> {
+        CallStore { job, ..self }
+    }
+
+    /// Reports the progress of a step: units done, and units in all if known. An error if the job was cancelled, so
+    /// that an operation ends between two steps. Does nothing for calls that are not jobs.
+    pub fn progress(&self, step: &str, done: u64, total: Option<u64>) -> Result<(), OpError> {
+        let Some(job) = &self.job else { return Ok(()) };
+        job.report(step, done, total);
+        job.check()
     }
 
     /// Runs `f` in a transaction and returns after COMMIT. What it returns is the answer that a
@@ -93,11 +114,16 @@ impl<'a> CallStore<'a> {
     fn write_as<T: Serialize + Send + 'static>(
         &self,
         call: Option<CallId>,
-        f: impl FnMut(&Tx<'_>) -> Result<T, OpError> + Send + 'static,
+        mut f: impl FnMut(&Tx<'_>) -> Result<T, OpError> + Send + 'static,
     ) -> Result<T, OpError> {
         let events = self.events.take();
+        let noted = move |tx: &Tx<'_>| {
+            let written = f(tx)?;
+            events.iter().try_for_each(|event| tx.note(event.clone()).map(drop))?;
+            Ok(written)
+        };
         let fingerprint = self.fingerprint;
-        match self.store.write(Write { call, fingerprint, at: self.now, events }, f)? {
+        match self.store.write(Write { call, fingerprint, at: self.now }, noted)? {
             Written::Done(value) => Ok(value),
             Written::Repeated(answer) => {
                 self.repeated.replace(Some(answer));

@@ -1,24 +1,42 @@
 //! The verbs: what an operation, a plugin and a scheme are. No surface and no handler is here.
 //!
 //! Read in this order: [`op`] (one verb, declared once), [`cx`] (what a handler is given),
-//! [`plugin`] (a crate of verbs), [`candidate`] (what it would tell an agent), [`scheme`] (who owns an address),
-//! [`table`] (all of them), [`brief`] (results for models), [`config`] (declared settings).
+//! [`caller`] (its project and session),
+//! [`plugin`] (a crate of verbs), [`candidate`] (what it would tell an agent), [`slot`]
+//! (the sections of those texts), [`scheme`] (who owns an address),
+//! [`feed`] (events for subscribers),
+//! [`table`] (all of them), [`rest`] (operations at HTTP paths), [`asset`] (files of the page),
+//! [`brief`] (results for models), [`config`] (declared settings).
 
+pub mod asset;
 pub mod brief;
+pub mod caller;
 pub mod candidate;
 pub mod config;
 pub mod cx;
+pub mod feed;
+pub mod job;
 pub mod op;
 pub mod plugin;
+pub mod pretty;
+pub mod rest;
 pub mod scheme;
+pub mod slot;
 pub mod table;
 mod tool;
 
-pub use candidate::{BriefingForm, Candidate, Form, Moment, Occasion, Section};
+pub use asset::Asset;
+pub use caller::{CallerSession, EXCLUDED_PROJECTS, KnownCaller};
+pub use candidate::{BriefingForm, Candidate, Moment, Occasion};
 pub use config::{Config, ConfigKey, ConfigKind, TextForm};
 pub use cx::{CallStore, Cx};
+pub use feed::{Feed, FeedParams};
+pub use job::RunningJob;
 pub use model::{Caller, Code, OpError, Reply, Request, Road, Tier};
 pub use op::{Access, CliShape, Document, Example, Flattened, Listed, Op, OpInfo, Operation};
 pub use plugin::{End, Plugin};
+pub use pretty::Pretty;
+pub use rest::{RestEndpoint, RestMethod, RestName, RestPath, RestRoute, RestTable};
 pub use scheme::Scheme;
+pub use slot::{Form, Slot, SlotInfo, YIELD_ORDER};
 pub use table::Table;

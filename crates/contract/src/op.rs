@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 use crate::brief::{self, Brief};
 use crate::cx::Cx;
+use crate::rest::RestRoute;
 
 /// What an operation does to the store; MCP's annotations come from here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,17 +50,16 @@ pub struct CliShape {
     pub defaults: &'static [(&'static str, &'static str)],
     /// Further names of flags: a parameter, and the flag without its dashes.
     pub flag_aliases: &'static [(&'static str, &'static str)],
-    /// Text for people from the parameters and the result.
-    pub pretty: Option<fn(&Value, &Value) -> String>,
+    /// Text for people; without it they get the JSON of the result in a readable form.
+    pub pretty: Option<PrettyText>,
     /// What stands out in the text for people.
     pub accent: Option<Accent>,
     /// The list that the result is about.
     pub listed: Option<Listed>,
     /// People get a member of the result alone.
     pub document: Option<Document>,
-    /// From the parameters and the result: why what was asked for is not in it. The command then
-    /// fails, although the operation did its work.
-    pub miss: Option<fn(&Value, &Value) -> Option<OpError>>,
+    /// Makes the command fail if the result lacks what was asked for.
+    pub miss: Option<Miss>,
     /// Whether the command starts a daemon when there is none.
     pub starts_daemon: bool,
 }
@@ -102,9 +102,18 @@ impl Flattened {
     }
 }
 
-/// From the parameters, the result and the text for people: the places in the text that stand out, in
-/// order.
+/// Writes the text for people from parameters and result as JSON; none if they cannot be read, for example
+/// because a daemon of another version sent the result.
+pub type PrettyText = fn(&Value, &Value) -> Option<String>;
+
+/// From the parameters, the result and the text for people: the ranges of the text to highlight, in order.
 pub type Accent = fn(&Value, &Value, &str) -> Vec<Range<usize>>;
+
+/// The error for a result that lacks what was asked for.
+pub type Miss = fn(&Value, &Value) -> Option<OpError>;
+
+/// Writes the text of an MCP result from the parameters and the result. The caller neutralises it.
+pub type McpText = fn(&Value, &Value) -> String;
 
 /// A list in the result. With `--ids` the command prints the ids of its items alone.
 #[derive(Clone, Copy, Debug)]
@@ -159,11 +168,17 @@ pub struct OpInfo {
     pub cli: CliShape,
     /// The short form of the result that models get over MCP; none if the user decides the form of its data.
     pub brief: Option<Brief>,
+    /// The text of an MCP result, from the parameters and the whole result; none for the structured content as JSON.
+    pub text: Option<McpText>,
+    /// The HTTP paths that call it, besides JSON-RPC.
+    pub rest: &'static [RestRoute],
     pub examples: &'static [Example],
     /// Takes in a whole file or event, and so may use all of what a surface reads.
     pub large: bool,
     /// A read from memory that is answered on the surface's own thread.
     pub inline: bool,
+    /// Takes long: runs as a job, with progress (`cx.store.progress`), one at a time.
+    pub job: bool,
     pub deadline: Duration,
 }
 
@@ -184,9 +199,12 @@ impl OpInfo {
         aliases: &[],
         cli: CliShape::CALL_ONLY,
         brief: Some(brief::plain),
+        text: None,
+        rest: &[],
         examples: &[],
         large: false,
         inline: false,
+        job: false,
         deadline: limits::OP_DEADLINE,
     };
 
@@ -211,6 +229,7 @@ pub struct Operation {
     pub info: &'static OpInfo,
     params_schema: fn() -> Value,
     output_schema: fn() -> Value,
+    check_params: fn(&Value) -> Result<(), OpError>,
     handler: Handler,
 }
 
@@ -220,6 +239,7 @@ impl Operation {
             info: &O::INFO,
             params_schema: schema_of::<O::Params>,
             output_schema: schema_of::<O::Output>,
+            check_params: |params| read_params::<O::Params>(O::INFO.name, params.clone()).map(drop),
             handler: Box::new(move |cx, params| {
                 let output = op.run(cx, read_params::<O::Params>(O::INFO.name, params)?)?;
                 serde_json::to_value(output)
@@ -240,6 +260,11 @@ impl Operation {
     /// JSON Schema of the result: an object.
     pub fn output_schema(&self) -> Value {
         (self.output_schema)()
+    }
+
+    /// Checks the parameters without running anything, for an operation that leaves a trace before it runs.
+    pub fn check_params(&self, params: &Value) -> Result<(), OpError> {
+        (self.check_params)(params)
     }
 
     /// Runs the handler. Only dispatch calls this.

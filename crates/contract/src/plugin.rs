@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use model::OpError;
-use model::hook::HookEvent;
-use model::situation::Situation;
+use model::event::Published;
 use model::wire::EnvNames;
-use store::{Opened, Rx, Tx};
+use place::Captured;
+use store::{Opened, Store, Tx};
 
+use crate::asset::Asset;
 use crate::candidate::{Candidate, Moment, Occasion};
 use crate::config::{Config, ConfigKey};
+use crate::feed::Feed;
 use crate::op::Operation;
 use crate::scheme::Scheme;
 
@@ -42,46 +44,64 @@ pub trait Plugin: Send + Sync {
         &[]
     }
 
+    /// Files of the web page, served to any browser on this machine.
+    fn assets(&self) -> &'static [Asset] {
+        &[]
+    }
+
+    /// Its part of the MCP server's instructions: a paragraph that tells an agent when to call its tools. Every agent
+    /// reads it on every turn; all plugins together have `limits::MCP_INSTRUCTIONS_BYTES_MAX`.
+    fn instructions(&self) -> &'static str {
+        ""
+    }
+
     /// Called in a transaction whenever a database was opened: at the start, and again when the
     /// file vanished or was replaced while running.
     fn opened(&self, _tx: &Tx<'_>, _how: Opened) -> Result<(), OpError> {
         Ok(())
     }
 
-    /// Called before the transaction that records an event: who has to look at files does it here,
-    /// so that no disk but the store's holds up the writer.
-    fn expect(&self, _event: &HookEvent) {}
-
-    /// Keeps what it wants of an agent's event, in the transaction that records the event. The
-    /// writer may run it more than once; only the last run counts.
-    fn observe(&self, _event: &HookEvent, _tx: &Tx<'_>, _config: &Config) -> Result<(), OpError> {
+    /// Stores what it needs of an agent's event, in the transaction that records the event. Not called for events of
+    /// excluded projects or during a pause. The writer may call it more than once; only the last call counts.
+    fn observe(
+        &self,
+        _event: &Captured<'_>,
+        _tx: &Tx<'_>,
+        _config: &Config,
+    ) -> Result<(), OpError> {
         Ok(())
     }
 
-    /// Whether it may have something to tell on such an occasion. It is asked with every event and on
-    /// the writer's thread, so the answer has to be at hand: whoever has to look says yes.
-    fn may_tell(&self, _occasion: &Occasion<'_>, _config: &Config) -> bool {
+    /// Whether it may have candidates on such an occasion. Called for every event on the writer's thread, so it must
+    /// answer from memory; a plugin that would have to read the store answers yes.
+    fn may_have_candidates(&self, _occasion: &Occasion<'_>, _config: &Config) -> bool {
         true
     }
 
-    /// What it would tell the agent now. It is asked after the event was committed.
+    /// The rows that the agent could use now. Called after the event was committed, and not during a pause.
     fn candidates(&self, _moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError> {
         Ok(Vec::new())
     }
 
-    /// Whether the user asked for silence at this moment: then nobody tells the agent anything.
-    fn is_silent(&self, _moment: &Moment<'_>) -> Result<bool, OpError> {
-        Ok(false)
+    /// Its feeds of events.
+    fn feeds(&self) -> Vec<Arc<dyn Feed>> {
+        Vec::new()
     }
 
-    /// What somebody who stands there and asks for the status should know of it, one line each.
-    fn notes(
+    /// The kinds of events that [`Plugin::on_event`] gets: a kind, or the beginning of several up to a slash.
+    fn listens_to(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// Called on the pool after an event that it listens to was committed. A plugin that writes here notes events of
+    /// other kinds than it listens to. Events of one transaction arrive in sequence; those of several may overlap.
+    fn on_event(
         &self,
-        _rx: &Rx<'_>,
-        _now: i64,
-        _situation: &Situation,
-    ) -> Result<Vec<String>, OpError> {
-        Ok(Vec::new())
+        _event: &Published,
+        _store: &Store,
+        _config: &Config,
+    ) -> Result<(), OpError> {
+        Ok(())
     }
 
     /// Called in a transaction when the daemon ends.

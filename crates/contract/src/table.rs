@@ -6,9 +6,12 @@ use std::sync::Arc;
 use model::{Code, OpError, Tier, limits};
 use serde_json::{Value, json};
 
+use crate::asset::Asset;
 use crate::config::ConfigKey;
+use crate::feed::Feed;
 use crate::op::{Access, Operation};
 use crate::plugin::Plugin;
+use crate::rest::RestRoute;
 use crate::scheme::Scheme;
 
 /// Toolsets that are selections, not groups.
@@ -20,8 +23,11 @@ pub struct Table {
     operations: Vec<Operation>,
     by_name: BTreeMap<&'static str, usize>,
     schemes: BTreeMap<&'static str, Arc<dyn Scheme>>,
+    feeds: BTreeMap<&'static str, Arc<dyn Feed>>,
     config: Vec<ConfigKey>,
     groups: BTreeMap<&'static str, &'static str>,
+    assets: Vec<Asset>,
+    instructions: BTreeMap<&'static str, &'static str>,
 }
 
 impl Table {
@@ -42,9 +48,17 @@ impl Table {
             .flat_map(|plugin| plugin.schemes())
             .map(|scheme| (scheme.name(), scheme))
             .collect();
+        let feeds = plugins.iter().flat_map(|plugin| plugin.feeds());
+        let feeds = feeds.map(|feed| (feed.name(), feed)).collect();
         let config = plugins.iter().flat_map(|plugin| plugin.config()).copied().collect();
         let groups = plugins.iter().flat_map(|plugin| plugin.command_groups()).copied().collect();
-        Table { operations, by_name, schemes, config, groups }
+        let assets = plugins.iter().flat_map(|plugin| plugin.assets()).copied().collect();
+        let instructions = plugins
+            .iter()
+            .map(|plugin| (plugin.name(), plugin.instructions()))
+            .filter(|(_, text)| !text.is_empty())
+            .collect();
+        Table { operations, by_name, schemes, feeds, config, groups, assets, instructions }
     }
 
     /// The operation of this name or alias.
@@ -82,6 +96,16 @@ impl Table {
         self.schemes.values()
     }
 
+    /// The feed of this name.
+    pub fn feed(&self, name: &str) -> Result<&Arc<dyn Feed>, OpError> {
+        self.feeds.get(name).ok_or_else(|| {
+            let known: Vec<&str> = self.feeds.keys().copied().collect();
+            let name: String = name.chars().take(limits::FEED_NAME_CHARS_SHOWN).collect();
+            OpError::invalid("feed", format!("no feed is called '{name}'"))
+                .hint(format!("Choose from: {}.", known.join(", ")))
+        })
+    }
+
     /// What a group of commands is about.
     pub fn command_group(&self, word: &str) -> Option<&'static str> {
         self.groups.get(word).copied()
@@ -90,6 +114,16 @@ impl Table {
     /// The settings that the plugins declare.
     pub fn config_keys(&self) -> &[ConfigKey] {
         &self.config
+    }
+
+    /// The files of the page that the plugins bring along.
+    pub fn assets(&self) -> &[Asset] {
+        &self.assets
+    }
+
+    /// The plugins' parts of the MCP server's instructions, in the order of the plugins' names.
+    pub fn instructions(&self) -> impl Iterator<Item = &'static str> {
+        self.instructions.values().copied()
     }
 
     /// Names that `toolset` accepts: the selections and every group that has a tool.
@@ -153,6 +187,7 @@ impl Operation {
             "toolset": info.toolset,
             "core": info.core,
             "cli": info.cli.path,
+            "rest": info.rest.iter().map(RestRoute::describe).collect::<Vec<_>>(),
             "params_schema": self.params_schema(),
             "output_schema": self.output_schema(),
             "examples": examples,

@@ -49,9 +49,11 @@ impl Indexed {
             one_shot: false,
             backups: folder.to_owned(),
             records: Vec::new(),
+            spools: Vec::new(),
             identity_locks: None,
             page_count_max: None,
             meaning: true,
+            more: &[],
             clock,
         };
         let store = Store::open(options, Box::new(|_, _| Ok(())), Box::new(|_| ()))?;

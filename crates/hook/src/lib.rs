@@ -8,7 +8,7 @@
 mod stdin;
 
 use std::borrow::Cow;
-use std::fmt::{self, Write as _};
+use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -20,11 +20,11 @@ use client::connection::Connection;
 use client::{clock, platform, spool};
 use model::CallId;
 use model::hook::HookEvent;
+use model::json::{self, Json};
 use model::limits;
 use model::locations::Locations;
 use model::time::rfc3339;
-use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use text::secrets::{self, Profile};
@@ -54,104 +54,15 @@ pub enum Outcome {
     Spooled { event: Box<HookEvent>, locations: Locations },
 }
 
-/// Only what has to be looked at before the event is handed over; the rest is checked to be JSON. Of
-/// a member that is there twice the last one counts, as it does for the daemon.
-struct Payload {
-    has_session: bool,
-}
+/// The members that hold a session's id; the second is another agent's name for it.
+const SESSION_MEMBERS: [&str; 2] = ["session_id", "conversation_id"];
 
-#[derive(Deserialize)]
-#[serde(field_identifier, rename_all = "snake_case")]
-enum Member {
-    SessionId,
-    /// Another agent's name for it.
-    ConversationId,
-    #[serde(other)]
-    Other,
-}
-
-/// Whether a member of any type can be a session's id: a text that says something, or a number.
-struct IsId(bool);
-
-impl<'de> Deserialize<'de> for IsId {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<IsId, D::Error> {
-        from.deserialize_any(AnyMember)
-    }
-}
-
-struct AnyMember;
-
-impl<'de> Visitor<'de> for AnyMember {
-    type Value = IsId;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("anything")
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<IsId, E> {
-        Ok(IsId(!text.trim().is_empty()))
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<IsId, E> {
-        Ok(IsId(true))
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<IsId, E> {
-        Ok(IsId(true))
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<IsId, E> {
-        Ok(IsId(true))
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<IsId, E> {
-        Ok(IsId(false))
-    }
-
-    fn visit_unit<E>(self) -> Result<IsId, E> {
-        Ok(IsId(false))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<IsId, A::Error> {
-        while items.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(IsId(false))
-    }
-
-    fn visit_map<M: MapAccess<'de>>(self, mut members: M) -> Result<IsId, M::Error> {
-        while members.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(IsId(false))
-    }
-}
-
-impl<'de> Deserialize<'de> for Payload {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Payload, D::Error> {
-        from.deserialize_map(Members)
-    }
-}
-
-struct Members;
-
-impl<'de> Visitor<'de> for Members {
-    type Value = Payload;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<M: MapAccess<'de>>(self, mut members: M) -> Result<Payload, M::Error> {
-        let (mut session_id, mut conversation_id) = (IsId(false), IsId(false));
-        while let Some(member) = members.next_key()? {
-            let place = match member {
-                Member::SessionId => &mut session_id,
-                Member::ConversationId => &mut conversation_id,
-                Member::Other => {
-                    members.next_value::<IgnoredAny>()?;
-                    continue;
-                }
-            };
-            *place = members.next_value()?;
-        }
-        Ok(Payload { has_session: session_id.0 || conversation_id.0 })
+/// Whether a member can be a session's id: a text that says something, or a number.
+fn is_session(id: &Json<'_>) -> bool {
+    match id {
+        Json::Text(text) => !text.trim().is_empty(),
+        Json::Number(_) => true,
+        Json::Null | Json::Bool(_) | Json::List(_) | Json::Object(_) => false,
     }
 }
 
@@ -227,8 +138,9 @@ fn take(hooked: &Hooked<'_>, event: &Readable, locations: Locations) -> Outcome 
 
 /// Whether the text is one JSON object with a session.
 fn check(text: &[u8]) -> Result<(), String> {
-    match serde_json::from_slice::<Payload>(text) {
-        Ok(payload) if payload.has_session => Ok(()),
+    // Other members are only checked to be JSON.
+    match json::pick_object(text, &SESSION_MEMBERS) {
+        Ok(ids) if ids.iter().flatten().any(is_session) => Ok(()),
         Ok(_) => Err(NO_SESSION.to_owned()),
         // The message of the parser may quote the event; its place does not.
         Err(error) => {
@@ -249,7 +161,7 @@ fn leave(
 ) -> Outcome {
     // The text is valid JSON by now, but the parser still refuses one that is nested too deep.
     let text = agents::shortened(text).unwrap_or_default();
-    let payload = serde_json::from_slice(&text).unwrap_or(agents::Json::Null);
+    let payload = serde_json::from_slice(&text).unwrap_or(Json::Null);
     let event = agents::extract(hooked.agent, Some(hooked.event), &payload, id, at)
         .and_then(|event| event.check().map(|()| event));
     let event = match event {

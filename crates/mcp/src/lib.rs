@@ -2,7 +2,7 @@
 //!
 //! Read in this order: [`McpServer`] (the two ways in), `message` (one line of JSON-RPC), `http`
 //! (the layer in front of the SDK's HTTP service), `handler` (what the SDK asks of us), `tools`
-//! and `resources` (the table of operations as MCP shows it), `inert` (neutralises replies). No socket, no session and no state
+//! and `resources` (the table of operations as MCP shows it), `instructions` (when to call what), `inert` (neutralises replies). No socket, no session and no state
 //! of a client is kept here: a message that is sent again to another daemon finds everything it
 //! needs in itself and in its [`Peer`].
 
@@ -10,6 +10,7 @@ mod errors;
 mod handler;
 mod http;
 mod inert;
+mod instructions;
 mod message;
 mod resources;
 mod tools;
@@ -26,6 +27,8 @@ use rmcp::transport::streamable_http_server::session::never::NeverSessionManager
 use runtime::Runtime;
 
 use crate::handler::Handler;
+
+pub use crate::instructions::server_instructions;
 
 /// Who sent a message, as the surface that received it knows.
 #[derive(Clone, Debug)]

@@ -7,6 +7,7 @@ mod lifecycle;
 mod over_http;
 mod resources;
 mod schema;
+mod text;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -34,8 +35,12 @@ impl Bench {
     fn new() -> Bench {
         let plugins: Vec<Arc<dyn contract::Plugin>> = vec![
             Arc::new(plugin_hints::Hints::default()),
-            Arc::new(plugin_observations::Observations::new(None)),
+            Arc::new(plugin_observations::Observations),
         ];
+        Bench::over(plugins)
+    }
+
+    fn over(plugins: Vec<Arc<dyn contract::Plugin>>) -> Bench {
         let local = Local::new(plugins, &[]);
         Bench { server: McpServer::new(local.runtime.clone()), local }
     }

@@ -44,10 +44,16 @@ fn tool(op: &Operation) -> Result<Tool, OpError> {
     Ok(tool)
 }
 
-/// An operation's reply as the result of a tool: the same JSON as structure and as text.
-pub(crate) fn result(reply: Reply) -> Result<CallToolResult, ErrorData> {
+/// An operation's reply as the result of a tool: JSON as structure, and as text the same JSON or the operation's own text.
+pub(crate) fn result(reply: Reply, text: Option<String>) -> Result<CallToolResult, ErrorData> {
     match reply {
-        Ok(value) => Ok(CallToolResult::structured(value)),
+        Ok(value) => {
+            let mut result = CallToolResult::structured(value);
+            if let Some(text) = text {
+                result.content = vec![ContentBlock::text(text)];
+            }
+            Ok(result)
+        }
         // Structured content would have to match the output schema, which an error does not.
         Err(error) if error.code.row().mcp == McpForm::ToolResult => {
             Ok(CallToolResult::error(vec![ContentBlock::text(error.to_wire().to_string())]))

@@ -1,4 +1,4 @@
-//! What happened, in the past tense: written with its cause, published after COMMIT in order.
+//! Events, named in the past tense. Noted in the transaction that caused them, published after COMMIT in order.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,17 +7,33 @@ use serde_json::Value;
 use crate::error::OpError;
 use crate::limits;
 
-/// Something that happened. It names its subject and carries no user text beyond that.
+/// Something that happened. Kind, subject and reason are stored; project and data are only published, because data may
+/// contain user text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
     /// For example `hint/changed`.
     pub kind: &'static str,
     /// The entry it is about, for example `hint://web/build`.
     pub subject: String,
+    /// Why it happened, as one word, where one kind has several reasons.
+    pub reason: Option<&'static str>,
+    /// The project it belongs to, for subscribers that filter by project.
+    pub project: Option<i64>,
     pub data: Value,
 }
 
-/// An event that was committed, with its place in the sequence.
+impl Event {
+    pub fn new(kind: &'static str, subject: String) -> Event {
+        Event { kind, subject, reason: None, project: None, data: Value::Null }
+    }
+
+    #[must_use]
+    pub fn with_data(self, data: Value) -> Event {
+        Event { data, ..self }
+    }
+}
+
+/// A committed event with its sequence number.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Published {
     /// Position in the one sequence of events.
@@ -26,7 +42,34 @@ pub struct Published {
     pub at: i64,
     pub kind: String,
     pub subject: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    #[serde(skip)]
+    pub project: Option<i64>,
     pub data: Value,
+}
+
+/// Which events a subscriber gets. A member that is `None` admits all events.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EventFilter {
+    /// A kind, or the beginning of several up to a slash: `hint/` admits `hint/changed`.
+    pub kind: Option<String>,
+    /// The subject itself, or the beginning of several up to a slash.
+    pub subject: Option<String>,
+    pub project: Option<i64>,
+}
+
+impl EventFilter {
+    pub fn admits(&self, event: &Published) -> bool {
+        let fits = |wanted: &Option<String>, found: &str| match wanted {
+            None => true,
+            Some(prefix) if prefix.ends_with('/') => found.starts_with(prefix.as_str()),
+            Some(whole) => whole == found,
+        };
+        fits(&self.kind, &event.kind)
+            && fits(&self.subject, &event.subject)
+            && self.project.is_none_or(|project| event.project == Some(project))
+    }
 }
 
 /// A hook event as far as the runtime keeps it today: its name, its session, its time.
@@ -67,5 +110,42 @@ impl HookRecord {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_filter_admits_events_by_kind_subject_and_project() {
+        let event = Published {
+            seq: 1,
+            at: 0,
+            kind: "hint/changed".into(),
+            subject: "hint://web/build".into(),
+            reason: None,
+            project: Some(7),
+            data: Value::Null,
+        };
+        let text = |text: &str| Some(text.to_owned());
+        let table = [
+            (EventFilter::default(), true),
+            (EventFilter { kind: text("hint/changed"), ..EventFilter::default() }, true),
+            (EventFilter { kind: text("hint/"), ..EventFilter::default() }, true),
+            (EventFilter { kind: text("hint"), ..EventFilter::default() }, false),
+            (EventFilter { subject: text("hint://web/build"), ..EventFilter::default() }, true),
+            (EventFilter { subject: text("hint://web/"), ..EventFilter::default() }, true),
+            (EventFilter { subject: text("hint://we"), ..EventFilter::default() }, false),
+            (EventFilter { project: Some(7), ..EventFilter::default() }, true),
+            (EventFilter { project: Some(8), ..EventFilter::default() }, false),
+            (
+                EventFilter { kind: text("hint/"), subject: text("hint://api/"), project: Some(7) },
+                false,
+            ),
+        ];
+        for (filter, admitted) in table {
+            assert_eq!(filter.admits(&event), admitted, "{filter:?}");
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! The nouns: plain data, pure rules and wire types, shared by every crate.
 //!
 //! Read in this order: [`error`] (the closed list of codes), [`wire`] (a call and its road),
-//! [`hint`], [`hook`] and [`observation`], [`rank`], [`entry`], [`event`], [`situation`], [`locations`], [`time`], [`weight`], [`limits`].
+//! [`hint`], [`hook`] and [`observation`], [`rank`], [`entry`], [`event`], [`situation`], [`locations`], [`time`], [`json`], [`weight`], [`limits`].
 //! There is no I/O, no clock, no randomness and no async in this crate.
 
 pub mod database;
@@ -10,6 +10,8 @@ pub mod error;
 pub mod event;
 pub mod hint;
 pub mod hook;
+pub mod job;
+pub mod json;
 pub mod limits;
 pub mod locations;
 pub mod object;

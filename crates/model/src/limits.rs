@@ -45,6 +45,10 @@ pub const OP_DEADLINE: Duration = Duration::from_secs(5);
 pub const DRAIN: Duration = Duration::from_millis(2_500);
 /// Events waiting for one subscriber before it is dropped.
 pub const SUBSCRIBER_QUEUE_MAX: usize = 1_024;
+/// Subscriptions of one client at a time; a further one is refused.
+pub const SUBSCRIPTIONS_PER_CLIENT_MAX: usize = 256;
+/// Characters of an unknown feed's name in the error.
+pub const FEED_NAME_CHARS_SHOWN: usize = 60;
 /// Calls waiting for the worker pool.
 pub const POOL_QUEUE_MAX: usize = 4_096;
 /// Threads that run operations.
@@ -59,9 +63,27 @@ pub const WRITE_GROUP_PATIENCE: Duration = Duration::from_millis(20);
 /// soon as nobody writes; fewer are left until it has been quiet for a while.
 pub const INDEX_BATCH: usize = 256;
 pub const INDEX_AT: usize = 64;
-/// Documents, spread over the full-text index, that a check of it looks up. More would take longer and tell little
-/// more: most of them are missing if a part of the index is lost.
-pub const INDEX_PROBES: i64 = 16;
+/// Documents that a check of the full-text index looks up: half of them spread evenly over it, the others picked at
+/// random, so that repeated checks see more.
+pub const INDEX_PROBES: i64 = 64;
+/// Passages of such a document whose words are looked up: the check is to take no longer for long documents.
+pub const INDEX_PROBE_PASSAGES: usize = 4;
+/// The highest number of a passage or a record: searches keep them in 32 bits. Only damage leads to a higher one.
+pub const RECORD_NUMBER_MAX: i64 = u32::MAX as i64;
+/// The highest id of a record that new ids continue after, unless the counter of ids is higher. Such an id comes from
+/// damage, and a repair replaces it: half of the numbers up to [`RECORD_NUMBER_MAX`] are left for new records.
+pub const RECORD_ID_MAX: i64 = 1 << 31;
+/// The highest value of the counter of record ids that is believed. A higher one comes from damage, because numbers up
+/// to [`RECORD_NUMBER_MAX`] would soon be used up: ids then continue after the highest one of a record.
+pub const RECORD_COUNTER_MAX: i64 = 3 << 30;
+/// The latest time of a record, session or project, in milliseconds since 1970: the beginning of 2100. A later or a
+/// negative one comes from damage. A time that is only ahead of the clock may also come from a wrong clock.
+pub const RECORD_TIME_MAX_MS: i64 = 4_102_444_800_000;
+/// The highest number of an event, which JavaScript clients still count exactly. Only damage leads to a higher one.
+pub const EVENT_NUMBER_MAX: u64 = 1 << 53;
+/// Consecutive numbers of passages that may be unused. The catalogue takes room for each of them, so a larger gap
+/// counts as damage, and the index is rebuilt with new numbers.
+pub const PASSAGE_GAP_MAX: i64 = 1 << 21;
 /// How often one process rebuilds a damaged full-text index by itself. After that, a write that meets damage fails:
 /// rebuilding did not help.
 pub const INDEX_REBUILDS_MAX: usize = 3;
@@ -299,6 +321,10 @@ pub const START_PATIENCE: Duration = Duration::from_secs(10);
 pub const REPLY_SLACK: Duration = Duration::from_secs(2);
 /// How long the daemon may take to say who it is.
 pub const HELLO_DEADLINE: Duration = Duration::from_secs(3);
+/// Jobs whose rows are kept and listed; older ones are removed when a job starts.
+pub const JOBS_KEPT: usize = 50;
+/// Jobs that wait for the one that runs; a further one is `unavailable`.
+pub const JOBS_WAITING_MAX: usize = 16;
 /// Time an operation on the whole store may take: check, backup, restore.
 pub const CARE_DEADLINE: Duration = Duration::from_secs(600);
 /// How often the daemon looks around where nothing wakes it.
@@ -366,8 +392,14 @@ pub const INJECT_TOKENS_MAX: usize = 2_400;
 /// Lines of a briefing, and of one after the host has dropped what the session knew.
 pub const BRIEFING_LINES_MAX: usize = 50;
 pub const BRIEFING_LINES_RECOVERY_MAX: usize = 70;
-/// Tokens of what is told beside a single tool call or prompt.
-pub const ASIDE_TOKENS_MAX: usize = 450;
+/// Tokens of the text that is added to a single tool call or prompt. A quarter of them is the longest hint.
+pub const ASIDE_TOKENS_MAX: usize = 600;
+/// One row has at most this part of the tokens of its text; a longer one is cut.
+pub const INJECT_ITEM_SHARE: usize = 4;
+/// Tokens that a row may have in the smallest text: cut shorter it says nothing.
+pub const INJECT_ITEM_TOKENS_MIN: usize = 25;
+/// Lines of the answer to a question; its tokens are the caller's choice, up to [`INJECT_TOKENS_MAX`].
+pub const QUESTION_LINES_MAX: usize = 70;
 /// Characters of one cell of a row.
 pub const INJECT_CELL_CHARS_MAX: usize = 600;
 
@@ -519,6 +551,19 @@ pub const SEARCH_SPREAD_MAX: usize = 2_000;
 /// Hits of a search, from the first on, that are put in order by what their records say of each other:
 /// answers before questions, a newer decision before the one it replaces.
 pub const SEARCH_READ: usize = 40;
+/// First hits of a search for which a record is looked up that replaces them.
+pub const REPLACED_LOOKED_UP: usize = 20;
+/// Passages of a project, the last ones, among which a record is looked up that replaces a hit.
+pub const REPLACING_SCANNED: usize = 20_000;
+/// Newer records, the nearest ones, that are compared with a hit by their words.
+pub const REPLACING_COMPARED: usize = 12;
+/// Newer prompts, answers and marks, of each kind, that are read to see whether one replaces a listed record.
+pub const REPLACING_READ: usize = 300;
+/// Runs of a project since a failed one, the newest ones, among which the run that worked is looked up.
+pub const LATER_RUNS_READ: usize = 60;
+/// Earlier names of a file that its history follows, and commands that are read for each of them.
+pub const FILE_NAMES_MAX: usize = 4;
+pub const RENAMES_READ: usize = 20;
 /// Hits that are shown where none is likely to be what was asked for.
 pub const SEARCH_SIMILAR_MAX: usize = 10;
 /// First hits of which one has to be likely what was asked for, and characters of each that are read.
@@ -532,6 +577,9 @@ pub const SIMILAR_MAX: usize = 100;
 /// Observations of `recent_context`.
 pub const RECENT_DEFAULT: usize = 30;
 pub const RECENT_MAX: usize = 100;
+/// Tokens of `recent_context` for a model that names no limit, as many as a briefing has by default; further
+/// records are left out.
+pub const RECENT_TOKENS: usize = 800;
 /// Observations on each side of a timeline's anchor.
 pub const TIMELINE_SIDE_DEFAULT: usize = 5;
 pub const TIMELINE_SIDE_MAX: usize = 50;
@@ -550,6 +598,8 @@ pub const PREVIEW_CHARS: usize = 120;
 /// Characters of an action that a preview shows before the error or commit message that matched.
 pub const PREVIEW_ACTION_CHARS: usize = 40;
 pub const SHOWN_LINE_CHARS_MAX: usize = 120;
+/// Characters of a project's name in a table; a longer name ends with `…`, so that the text keeps its room.
+pub const SHOWN_PROJECT_CHARS: usize = 24;
 /// Projects that a refusal names, and characters of the name that it refuses.
 pub const PROJECTS_TOLD: usize = 8;
 pub const PROJECT_NAME_CHARS_TOLD: usize = 100;
@@ -602,6 +652,8 @@ pub const BRIEFING_FILES_NAMED: usize = 8;
 pub const OPEN_PROMPT_WORDS_MIN: usize = 3;
 /// A session with an event within this time may still be at work on its last prompt.
 pub const AT_WORK_MS: i64 = 10 * 60_000;
+/// Sessions with an event within that time that are read to find the one that searches.
+pub const AT_WORK_SESSIONS_READ: usize = 8;
 /// Red runs that a briefing lists, and the characters of their command and of the failure.
 pub const RED_RUNS_TOLD: usize = 3;
 pub const RED_COMMAND_CHARS: usize = 100;
@@ -609,6 +661,7 @@ pub const RED_FINDING_CHARS: usize = 160;
 /// Records that are read for a briefing, newest first: sessions, runs, commits, edits, commands, failures,
 /// prompts and answers. Older ones are ignored.
 pub const BRIEFING_READ_SESSIONS: usize = 12;
+pub const BRIEFING_READ_TURNS: usize = 16;
 pub const BRIEFING_READ_RUNS: usize = 60;
 pub const BRIEFING_READ_COMMITS: usize = 20;
 pub const BRIEFING_READ_EDITS: usize = 80;

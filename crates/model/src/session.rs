@@ -174,7 +174,14 @@ impl Summary {
             self.outcome = text::gist(&deed.content, limits::SUMMARY_OUTCOME_CHARS_MAX);
             return;
         }
-        let line = text::one_line(deed.text(), limits::SUMMARY_LINE_CHARS_MAX);
+        let mut said = deed.text();
+        if deed.failed {
+            // The first line of an output may be the progress of a test run; the one that names the error comes later.
+            let finding = text::telling::finding(said);
+            let at = (finding.as_ptr() as usize).saturating_sub(said.as_ptr() as usize);
+            said = said.get(at..).filter(|_| !finding.is_empty()).unwrap_or(said);
+        }
+        let line = text::one_line(said, limits::SUMMARY_LINE_CHARS_MAX);
         if let Some(list) = self.list(deed.kind, deed.failed)
             && !line.is_empty()
             && !list.contains(&line)

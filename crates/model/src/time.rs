@@ -102,7 +102,7 @@ pub fn file_stamp(at_ms: i64) -> String {
 
 /// `3m ago`, `2h ago`: how long before `now` something was.
 pub fn ago(at_ms: i64, now_ms: i64) -> String {
-    let seconds = (now_ms - at_ms).max(0) / 1000;
+    let seconds = now_ms.saturating_sub(at_ms).max(0) / 1000;
     match seconds {
         0..60 => format!("{seconds}s ago"),
         60..3_600 => format!("{}m ago", seconds / 60),
@@ -116,7 +116,7 @@ pub fn ago(at_ms: i64, now_ms: i64) -> String {
 pub fn age(at_ms: i64, now_ms: i64) -> String {
     const MONTHS: [&str; 12] =
         ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-    let minutes = (now_ms - at_ms).max(0) / 60_000;
+    let minutes = now_ms.saturating_sub(at_ms).max(0) / 60_000;
     if minutes < 7 * 24 * 60 {
         return ago(now_ms - minutes.max(1) * 60_000, now_ms);
     }

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use contract::{Access, CliShape, Cx, Example, Op, OpInfo};
+use contract::pretty::pretty;
+use contract::{Access, CliShape, Cx, Example, Op, OpInfo, Pretty};
 use model::OpError;
 use model::event::Event;
 use model::hint::{Hint, HintName, HintScope};
@@ -48,7 +49,7 @@ fn one() -> u64 {
     1
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct BumpHintOutput {
     hint: Hint,
 }
@@ -67,7 +68,7 @@ impl Op for BumpHint {
             path: &["hint", "bump"],
             positional: &["component", "key"],
             flatten: flags::POINTER,
-            pretty: Some(pretty),
+            pretty: Some(pretty::<Self>),
             starts_daemon: true,
             ..CliShape::CALL_ONLY
         },
@@ -91,7 +92,7 @@ impl Op for BumpHint {
             return Err(OpError::invalid("delta", "the delta is not at least 1"));
         }
         let pointer = Pointer::new(scope, context, &cx.caller.situation)?;
-        cx.note(Event { kind: "hint/bumped", subject: name.path(), data: Value::Null });
+        cx.note(Event::new("hint/bumped", name.path()));
         let memory = self.memory.clone();
         let now = cx.now;
         cx.store.write(move |tx| {
@@ -113,6 +114,8 @@ pub(crate) fn bumped(stored: &StoredHint, delta: u64, now: i64) -> StoredHint {
     StoredHint { use_count, last_used_at: Some(now), ..stored.clone() }
 }
 
-fn pretty(_: &Value, result: &Value) -> String {
-    format!("↑ bumped frecency: use_count={} last_used_at=now", result["hint"]["use_count"])
+impl Pretty for BumpHint {
+    fn pretty(_: &BumpHintParams, BumpHintOutput { hint }: &BumpHintOutput) -> String {
+        format!("↑ bumped frecency: use_count={} last_used_at=now", hint.use_count)
+    }
 }

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use contract::{Access, CliShape, Cx, Example, Op, OpInfo};
+use contract::pretty::pretty;
+use contract::{Access, CliShape, Cx, Example, Op, OpInfo, Pretty, RestMethod, RestRoute};
 use model::OpError;
 use model::event::Event;
 use model::hint::{Hint, HintMeta, HintName, HintScope};
 use model::situation::Situation;
+use model::time::rfc3339;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
@@ -16,7 +18,6 @@ use crate::choose::Pointer;
 use crate::flags;
 use crate::held::Held;
 use crate::memory::Memory;
-use crate::show;
 
 pub(crate) struct DeleteHint {
     pub(crate) memory: Arc<Memory>,
@@ -39,7 +40,7 @@ pub(crate) struct DeleteHintParams {
     context: Option<Situation>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct DeleteHintOutput {
     /// Always true: what is not there is an error.
     deleted: bool,
@@ -63,10 +64,11 @@ impl Op for DeleteHint {
             path: &["hint", "delete"],
             positional: &["component", "key"],
             flatten: flags::POINTER,
-            pretty: Some(pretty),
+            pretty: Some(pretty::<Self>),
             starts_daemon: true,
             ..CliShape::CALL_ONLY
         },
+        rest: &[RestRoute::new(RestMethod::Delete, flags::REST_PATH).query(flags::REST_POINTER)],
         examples: &[Example {
             title: "The proxy is built otherwise now",
             before: &[(
@@ -83,23 +85,47 @@ impl Op for DeleteHint {
     fn run(&self, cx: &Cx<'_>, params: DeleteHintParams) -> Result<DeleteHintOutput, OpError> {
         let name = HintName::new(params.component, params.key)?;
         let pointer = Pointer::new(params.scope, params.context, &cx.caller.situation)?;
-        cx.note(Event { kind: "hint/deleted", subject: name.path(), data: Value::Null });
+        cx.note(Event::new("hint/deleted", name.path()));
         let memory = self.memory.clone();
         let now = cx.now;
         let done = cx.store.write(move |tx| {
+            let readable = hints::variants(tx, &name)?;
+            let unreadable = hints::count_named(tx, &name)?.saturating_sub(readable.len());
+            let mut variants: Vec<Held> = readable.into_iter().map(Held::load).collect();
+            variants.retain(|held| held.is_alive(now));
+            let is_lost = variants.is_empty() && unreadable > 0 && !pointer.is_exact();
+            let (previous, removed) = if is_lost {
+                memory.remove_named(tx, &name)?;
+                (unreadable_hint(now), unreadable)
+            } else {
+                let chosen = pointer.choose(&name, &variants, now)?;
+                let removed = if pointer.is_exact() {
+                    memory.remove(tx, &name, &chosen.variant)?;
+                    1
+                } else {
+                    memory.remove_named(tx, &name)?;
+                    variants.len() + unreadable
+                };
+                (chosen.shown(), removed)
+            };
+            // Not before: the end of a damaged row may be wrong, and the hint would not be found.
             memory.sweep(tx, now)?;
-            let variants: Vec<Held> =
-                hints::variants(tx, &name)?.into_iter().map(Held::load).collect();
-            let chosen = pointer.choose(&name, &variants, now)?;
-            let gone = |held: &&Held| !pointer.is_exact() || held.variant == chosen.variant;
-            let mut removed = 0;
-            for held in variants.iter().filter(gone) {
-                memory.remove(tx, &name, &held.variant)?;
-                removed += 1;
-            }
-            Ok(Deleted(DeleteHintOutput { deleted: true, previous: chosen.shown(), removed }))
+            Ok(Deleted(DeleteHintOutput { deleted: true, previous, removed }))
         });
         done.map(|Deleted(output)| output)
+    }
+}
+
+/// The answer for a deleted hint whose row could not be read.
+fn unreadable_hint(now: i64) -> Hint {
+    Hint {
+        value: Value::Null,
+        meta: HintMeta::default(),
+        version: 1,
+        created_at: rfc3339(now),
+        updated_at: rfc3339(now),
+        last_used_at: None,
+        use_count: 0,
     }
 }
 
@@ -115,10 +141,12 @@ impl Serialize for Deleted {
     }
 }
 
-fn pretty(params: &Value, result: &Value) -> String {
-    let name = show::name(params);
-    match result["removed"].as_u64() {
-        Some(count) if count > 1 => format!("✔ deleted hint {name} ({count} variants)"),
-        _ => format!("✔ deleted hint {name}"),
+impl Pretty for DeleteHint {
+    fn pretty(params: &DeleteHintParams, output: &DeleteHintOutput) -> String {
+        let DeleteHintParams { component, key, .. } = params;
+        match output.removed {
+            count @ 2.. => format!("✔ deleted hint {component}/{key} ({count} variants)"),
+            _ => format!("✔ deleted hint {component}/{key}"),
+        }
     }
 }

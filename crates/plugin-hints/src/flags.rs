@@ -1,6 +1,6 @@
 //! Flags that several hint commands have: where a hint holds, where the caller stands, the guard.
 
-use contract::Flattened;
+use contract::{Flattened, RestName};
 use model::hint::{HintMeta, HintScope};
 use model::situation::Situation;
 
@@ -21,3 +21,23 @@ pub(crate) const POINTER: &[Flattened] =
 pub(crate) const GUARD: &[(&str, &str)] = &[("allow_secret", "no-secret-guard")];
 
 const SCOPE_PREFIX: &str = "scope-";
+
+/// The REST path of a hint.
+pub(crate) const REST_PATH: &str = "/api/hints/{component}/{key}";
+
+/// Where the caller is, in a query.
+pub(crate) const REST_CONTEXT: &[RestName] = &[
+    ("cwd", "context.cwd"),
+    ("repo", "context.repo"),
+    ("branch", "context.branch"),
+    ("os", "context.os"),
+];
+
+/// Which variant is meant, in a query: by its scope, or by where the caller is.
+pub(crate) const REST_POINTER: &[RestName] = &[
+    ("scope", "scope"),
+    ("cwd", "context.cwd"),
+    ("repo", "context.repo"),
+    ("branch", "context.branch"),
+    ("os", "context.os"),
+];

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use contract::{CliShape, Cx, Example, Op, OpInfo};
+use contract::pretty::{miss, pretty};
+use contract::{CliShape, Cx, Example, Op, OpInfo, Pretty, RestMethod, RestRoute};
 use model::OpError;
 use model::hint::{Hint, HintName};
 use model::situation::Situation;
@@ -37,7 +38,7 @@ pub(crate) struct GetHintParams {
     render: Option<Map<String, Value>>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct GetHintOutput {
     /// `null` if there are hints of this name and none of them holds here.
     hint: Option<Hint>,
@@ -62,11 +63,12 @@ impl Op for GetHint {
             path: &["hint", "get"],
             positional: &["component", "key"],
             flatten: &[flags::CONTEXT],
-            pretty: Some(pretty),
-            miss: Some(miss),
+            pretty: Some(pretty::<Self>),
+            miss: Some(miss::<Self>),
             starts_daemon: true,
             ..CliShape::CALL_ONLY
         },
+        rest: &[RestRoute::new(RestMethod::Get, flags::REST_PATH).query(flags::REST_CONTEXT)],
         examples: &[
             Example {
                 title: "How is the proxy built?",
@@ -113,23 +115,30 @@ impl Op for GetHint {
     }
 }
 
-fn pretty(_: &Value, result: &Value) -> String {
-    let mut lines = vec![show::labelled("value", &show::value(&result["hint"]))];
-    lines.extend(show::rendered(result).map(|text| show::labelled("rendered", &text)));
-    lines.push("match:".to_owned());
-    lines.extend(show::explain(&result["match_explain"]));
-    lines.join("\n")
-}
-
-/// Why there is no hint in the result: those of this name do not hold here.
-fn miss(params: &Value, result: &Value) -> Option<OpError> {
-    if !result["hint"].is_null() {
-        return None;
+impl Pretty for GetHint {
+    fn pretty(_: &GetHintParams, output: &GetHintOutput) -> String {
+        let mut lines = Vec::new();
+        if let Some(hint) = &output.hint {
+            lines.push(show::labelled("value", &show::value(hint)));
+            let rendered = output.rendered.as_ref();
+            let rendered = rendered.map(|text| show::rendered(text, hint));
+            lines.extend(rendered.map(|text| show::labelled("rendered", &text)));
+        }
+        lines.push("match:".to_owned());
+        lines.extend(show::explain(&output.match_explain));
+        lines.join("\n")
     }
-    let reasons = result["match_explain"]["reasons"].as_array().into_iter().flatten();
-    let reasons: Vec<&str> = reasons.filter_map(Value::as_str).collect();
-    let message = format!("no hint {} holds here: {}", show::name(params), reasons.join("; "));
-    Some(OpError::not_found(message).hint(
-        "Say where you stand with --cwd, --repo, --branch, --os or --env, or set a hint that holds here.",
-    ))
+
+    /// Why there is no hint in the result: those of this name do not hold here.
+    fn miss(params: &GetHintParams, output: &GetHintOutput) -> Option<OpError> {
+        if output.hint.is_some() {
+            return None;
+        }
+        let GetHintParams { component, key, .. } = params;
+        let reasons = output.match_explain.reasons.join("; ");
+        let message = format!("no hint {component}/{key} holds here: {reasons}");
+        Some(OpError::not_found(message).hint(
+            "Say where you stand with --cwd, --repo, --branch, --os or --env, or set a hint that holds here.",
+        ))
+    }
 }

@@ -8,7 +8,7 @@ use model::hint::rank::{self, Usage};
 use model::hint::{Hint, HintScope};
 use model::time::rfc3339;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use store::hints::StoredHint;
 use text::secrets::{Profile, redact};
 
@@ -51,7 +51,7 @@ impl Standing {
 }
 
 /// Why a hint matched, or why none did.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct MatchExplain {
     pub(crate) matched: bool,
     /// From 0 to 1, with two decimals.

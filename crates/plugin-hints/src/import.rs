@@ -6,7 +6,8 @@ mod document;
 
 use std::sync::Arc;
 
-use contract::{Access, CliShape, Cx, Example, Op, OpInfo};
+use contract::pretty::pretty;
+use contract::{Access, CliShape, Cx, Example, Op, OpInfo, Pretty};
 use model::event::Event;
 use model::hint::Sensitivity;
 use model::{Code, OpError, limits};
@@ -23,6 +24,7 @@ use crate::flags;
 use crate::held::Held;
 use crate::memory::Memory;
 use crate::settings::Settings;
+use crate::show;
 
 pub(crate) struct ImportHints {
     pub(crate) memory: Arc<Memory>,
@@ -67,7 +69,7 @@ pub(crate) struct ImportHintsParams {
     allow_secret: bool,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct ImportHintsOutput {
     imported: usize,
     /// Hints that are there in the same or a later version, that time has ended, or that are bad.
@@ -78,7 +80,7 @@ pub(crate) struct ImportHintsOutput {
 }
 
 /// A hint that was not taken.
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct ImportError {
     component: String,
     key: String,
@@ -102,7 +104,7 @@ impl Op for ImportHints {
             positional: &["payload"],
             file: Some("payload"),
             flag_aliases: flags::GUARD,
-            pretty: Some(pretty),
+            pretty: Some(pretty::<Self>),
             starts_daemon: true,
             ..CliShape::CALL_ONLY
         },
@@ -129,8 +131,8 @@ impl Op for ImportHints {
                 Err(error) => taken.refuse(&member.component, &member.key, error)?,
             }
         }
-        let subject = "hint://".to_owned();
-        cx.note(Event { kind: "hint/imported", subject, data: json!({ "hints": members.len() }) });
+        let data = json!({ "hints": members.len() });
+        cx.note(Event::new("hint/imported", "hint://".to_owned()).with_data(data));
         let memory = self.memory.clone();
         let (now, mode, max) = (cx.now, params.mode, settings.max);
         cx.store.write(move |tx| {
@@ -231,12 +233,14 @@ fn admit(tx: &Tx<'_>, hint: &StoredHint, variant: &str, max: usize) -> Result<bo
     }
 }
 
-fn pretty(_: &Value, result: &Value) -> String {
-    let imported = crate::show::count(&result["imported"], "hint");
-    let mut lines = vec![format!("✔ imported {imported}, skipped {}", result["skipped"])];
-    for error in result["errors"].as_array().into_iter().flatten() {
-        let message = error["message"].as_str().unwrap_or_default();
-        lines.push(format!("  {}: {message}", crate::show::name(error)));
+impl Pretty for ImportHints {
+    fn pretty(_: &ImportHintsParams, output: &ImportHintsOutput) -> String {
+        let ImportHintsOutput { imported, skipped, errors } = output;
+        let imported = show::count(*imported, "hint");
+        let mut lines = vec![format!("✔ imported {imported}, skipped {skipped}")];
+        for ImportError { component, key, message, .. } in errors {
+            lines.push(format!("  {component}/{key}: {message}"));
+        }
+        lines.join("\n")
     }
-    lines.join("\n")
 }

@@ -33,11 +33,24 @@ use std::sync::Arc;
 use contract::{
     Candidate, Config, ConfigKey, End, Moment, Occasion, OpError, Operation, Plugin, Scheme,
 };
-use model::hook::HookEvent;
+use model::event::Published;
 use model::wire::EnvNames;
-use store::{Opened, Tx};
+use place::Captured;
+use store::{Opened, Store, Tx};
 
 use crate::memory::Memory;
+
+/// When an agent should read and write hints.
+const INSTRUCTIONS: &str = "\
+Hints are small facts that were learned the hard way, each under a component and a key; each is also the \
+resource hint://component/key.\n\
+- Before you build, test, run, deploy or configure something, call get_hint with the component \
+(the program, crate, service or folder, for example \"http-proxy\") and the key (what you are \
+about to do, for example \"build\"). \"not found\" only means that nobody noted anything yet: go on.\n\
+- When you found out something that the next session would have to find out again (the command \
+that works, a flag that is needed, a trap), call set_hint with component, key and value, and say \
+why in meta.reason. Set meta.ttl to \"forever\" if it should outlive the daemon. When a hint turned out \
+wrong, set it again with the right value. Never put credentials into a hint.";
 
 /// The hints plugin.
 #[derive(Default)]
@@ -77,20 +90,32 @@ impl Plugin for Hints {
         settings::KEYS
     }
 
+    fn instructions(&self) -> &'static str {
+        INSTRUCTIONS
+    }
+
     fn opened(&self, tx: &Tx<'_>, how: Opened) -> Result<(), OpError> {
         self.memory.opened(tx, how)
     }
 
-    fn observe(&self, event: &HookEvent, tx: &Tx<'_>, _: &Config) -> Result<(), OpError> {
-        moment::observe(&self.memory, event, tx)
+    fn observe(&self, seen: &Captured<'_>, tx: &Tx<'_>, _: &Config) -> Result<(), OpError> {
+        moment::observe(&self.memory, seen, tx)
     }
 
-    fn may_tell(&self, occasion: &Occasion<'_>, _: &Config) -> bool {
+    fn may_have_candidates(&self, occasion: &Occasion<'_>, _: &Config) -> bool {
         moment::may_speak(&self.memory, occasion)
     }
 
     fn candidates(&self, moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError> {
         moment::candidates(&self.memory, moment)
+    }
+
+    fn listens_to(&self) -> &'static [&'static str] {
+        &[store::HINTS_REPAIRED]
+    }
+
+    fn on_event(&self, _: &Published, store: &Store, _: &Config) -> Result<(), OpError> {
+        self.memory.reload(store)
     }
 
     fn ended(&self, tx: &Tx<'_>, end: End) -> Result<(), OpError> {

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use contract::{CliShape, Cx, Example, Op, OpInfo};
+use contract::pretty::pretty;
+use contract::{CliShape, Cx, Example, Op, OpInfo, Pretty};
 use model::OpError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::memory::Memory;
 use crate::show;
@@ -24,13 +24,13 @@ pub(crate) struct ListComponentsParams {
     component: Option<String>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct ListComponentsOutput {
     components: Vec<Component>,
 }
 
 /// A component that has hints.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Component {
     name: String,
     /// Its hints; one key may have several.
@@ -52,7 +52,7 @@ impl Op for ListComponents {
             path: &["hint", "ls"],
             aliases: &["list-components"],
             positional: &["component"],
-            pretty: Some(pretty),
+            pretty: Some(pretty::<Self>),
             starts_daemon: true,
             ..CliShape::CALL_ONLY
         },
@@ -137,30 +137,29 @@ impl<'p> Wanted<'p> {
     }
 }
 
-fn pretty(params: &Value, result: &Value) -> String {
-    let components = result["components"].as_array().map_or(&[][..], Vec::as_slice);
-    let name = |one: &Value| one["name"].as_str().unwrap_or_default().to_owned();
-    let mut lines = Vec::new();
-    match params["component"].as_str() {
-        Some(wanted) if components.is_empty() => {
-            let prefix = wanted.trim_end_matches('*');
-            lines.push(format!("No component that begins with '{prefix}' has hints."));
-        }
-        Some(_) => {
-            for one in components {
-                lines.push(format!("Keys in '{}':", name(one)));
-                let keys = one["keys"].as_array().into_iter().flatten();
-                lines.extend(keys.filter_map(Value::as_str).map(|key| format!("  {key}")));
+impl Pretty for ListComponents {
+    fn pretty(params: &ListComponentsParams, output: &ListComponentsOutput) -> String {
+        let components = &output.components;
+        let mut lines = Vec::new();
+        match &params.component {
+            Some(wanted) if components.is_empty() => {
+                let prefix = wanted.trim_end_matches('*');
+                lines.push(format!("No component that begins with '{prefix}' has hints."));
+            }
+            Some(_) => {
+                for Component { name, keys, .. } in components {
+                    lines.push(format!("Keys in '{name}':"));
+                    lines.extend(keys.iter().flatten().map(|key| format!("  {key}")));
+                }
+            }
+            None if components.is_empty() => lines.push("No component has hints.".to_owned()),
+            None => {
+                lines.push("Components:".to_owned());
+                for Component { name, hint_count, .. } in components {
+                    lines.push(format!("  {name} ({})", show::count(*hint_count, "hint")));
+                }
             }
         }
-        None if components.is_empty() => lines.push("No component has hints.".to_owned()),
-        None => {
-            lines.push("Components:".to_owned());
-            for one in components {
-                let hints = show::count(&one["hint_count"], "hint");
-                lines.push(format!("  {} ({hints})", name(one)));
-            }
-        }
+        lines.join("\n")
     }
-    lines.join("\n")
 }

@@ -7,7 +7,7 @@ use model::OpError;
 use model::hint::{HintName, Ttl};
 use model::wire::EnvNames;
 use store::hints;
-use store::{Opened, Tx};
+use store::{Opened, Rx, Store, Tx, Write};
 
 use crate::env_names::AskedEnv;
 use crate::gate::Place;
@@ -221,6 +221,20 @@ impl Memory {
         Ok(())
     }
 
+    /// Removes all variants of a name, with rows that cannot be read.
+    pub(crate) fn remove_named(&self, tx: &Tx<'_>, name: &HintName) -> Result<(), OpError> {
+        hints::remove_named(tx, name)?;
+        let name = name.clone();
+        self.later(tx, move |index| {
+            let held = index.variants(&name.component, &name.key, i64::MIN);
+            let variants: Vec<String> = held.map(|held| held.variant.clone()).collect();
+            for variant in variants {
+                index.remove(&name, &variant);
+            }
+        });
+        Ok(())
+    }
+
     /// Removes everything.
     pub(crate) fn clear(&self, tx: &Tx<'_>) -> Result<(), OpError> {
         hints::remove_all(tx)?;
@@ -253,14 +267,24 @@ impl Memory {
                 }
             }
             Opened::First | Opened::Replaced => {
-                let mut index = Index::default();
-                for stored in hints::all(tx)? {
-                    index.insert(Arc::new(Held::load(stored)));
-                }
-                *self.index.write().unwrap_or_else(PoisonError::into_inner) = index;
+                *self.index.write().unwrap_or_else(PoisonError::into_inner) = stored_index(tx)?;
             }
         }
         Ok(())
+    }
+
+    /// Reads all hints again after rows of the store were repaired. It is a write, so that it is in order with the
+    /// changes of other calls.
+    pub(crate) fn reload(&self, store: &Store) -> Result<(), OpError> {
+        let index = self.index.clone();
+        let reloaded = store.write(Write::default(), move |tx| {
+            let (index, stored) = (index.clone(), stored_index(tx)?);
+            tx.after_commit(Box::new(move || {
+                *index.write().unwrap_or_else(PoisonError::into_inner) = stored;
+            }));
+            Ok(())
+        });
+        reloaded.map(drop)
     }
 
     fn later(&self, tx: &Tx<'_>, change: impl FnOnce(&mut Index) + Send + 'static) {
@@ -269,4 +293,13 @@ impl Memory {
             change(&mut index.write().unwrap_or_else(PoisonError::into_inner));
         }));
     }
+}
+
+/// All hints of the store.
+fn stored_index(rx: &Rx<'_>) -> Result<Index, OpError> {
+    let mut index = Index::default();
+    for stored in hints::all(rx)? {
+        index.insert(Arc::new(Held::load(stored)));
+    }
+    Ok(index)
 }

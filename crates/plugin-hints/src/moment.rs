@@ -6,12 +6,13 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use agents::shell;
-use contract::{Candidate, Form, Moment, Occasion, Section};
+use contract::{Candidate, Moment, Occasion, Slot};
 use model::hint::{command_text, value_text};
-use model::hook::{Happening, HookEvent, ToolUse};
+use model::hook::{Happening, ToolUse};
 use model::situation::Situation;
 use model::wire::fingerprint;
 use model::{OpError, limits};
+use place::Captured;
 use serde_json::{Value, json};
 use store::hints::{self, StoredHint};
 use store::{Rx, Tx, receipts, sessions};
@@ -177,11 +178,10 @@ enum HintAbout {
 }
 
 impl HintAbout {
-    /// The order of its section in the text, and the heading.
-    fn section(self) -> (u8, &'static str) {
+    fn slot(self) -> Slot {
         match self {
-            HintAbout::Command => (0, "Hints for this command"),
-            HintAbout::Project => (1, "Hints for this project"),
+            HintAbout::Command => Slot::HintsForCommand,
+            HintAbout::Project => Slot::HintsForProject,
         }
     }
 }
@@ -193,19 +193,23 @@ fn normal(line: &str) -> String {
 
 /// Whether any hint could speak to such an occasion.
 pub(crate) fn may_speak(memory: &Memory, occasion: &Occasion<'_>) -> bool {
-    let (Occasion::BeforeTool(tool) | Occasion::AfterFailure(tool)) = occasion else {
-        return false;
-    };
+    let Some((tool, _)) = tool_of(occasion) else { return false };
     tool.command.is_some() && !memory.read().is_empty()
+}
+
+/// The tool that is about to run or has failed, and whether it failed. Hints have nothing to say about a tool that
+/// worked.
+fn tool_of<'t>(occasion: &Occasion<'t>) -> Option<(&'t ToolUse, bool)> {
+    match *occasion {
+        Occasion::BeforeTool(tool) => Some((tool, false)),
+        Occasion::AfterTool { tool, failed: true } => Some((tool, true)),
+        _ => None,
+    }
 }
 
 /// The hints that speak to this moment, best first, as many as may still be told.
 pub(crate) fn candidates(memory: &Memory, moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError> {
-    let (tool, failed) = match moment.occasion {
-        Occasion::BeforeTool(tool) => (tool, false),
-        Occasion::AfterFailure(tool) => (tool, true),
-        Occasion::SessionStart(_) | Occasion::Prompt(_) => return Ok(Vec::new()),
-    };
+    let Some((tool, failed)) = tool_of(&moment.occasion) else { return Ok(Vec::new()) };
     let (Some(command), Some(session)) = (&tool.command, moment.session) else {
         return Ok(Vec::new());
     };
@@ -262,7 +266,6 @@ fn matching(index: &Index, spoken: &Spoken, moment: &Moment<'_>) -> Vec<Candidat
 }
 
 fn candidate(held: &Held, said: &str, score: f64, heard: Heard) -> Candidate {
-    let (order, title) = heard.about.section();
     let stored = &held.stored;
     let mut line = format!("{}/{}: {said}", stored.name.component, stored.name.key);
     if let Some(reason) = &stored.meta.reason {
@@ -272,19 +275,10 @@ fn candidate(held: &Held, said: &str, score: f64, heard: Heard) -> Candidate {
         path: stored.name.path(),
         // What it says, not when it was written: saying the same again is no news.
         stamp: fingerprint(said, &json!(stored.meta.reason)),
-        section: Section {
-            order,
-            title: title.to_owned(),
-            form: Form::Bullets,
-            gives_way: 0,
-            floor: 0,
-            rows_max: usize::MAX,
-        },
         score,
         reasons: heard.reasons,
         cells: vec![text::one_line(&line, limits::JIT_HINT_CHARS_MAX)],
-        same_as: None,
-        pinned: false,
+        ..Candidate::new(heard.about.slot())
     }
 }
 
@@ -299,7 +293,8 @@ fn room(rx: &Rx<'_>, session: i64, now: i64) -> Result<usize, OpError> {
 
 /// Takes note of a command that worked: a hint that this session was told and whose command it is has
 /// helped.
-pub(crate) fn observe(memory: &Memory, event: &HookEvent, tx: &Tx<'_>) -> Result<(), OpError> {
+pub(crate) fn observe(memory: &Memory, seen: &Captured<'_>, tx: &Tx<'_>) -> Result<(), OpError> {
+    let event = &*seen.event;
     let Happening::ToolUsed(ToolUse { command: Some(command), failed: false, metadata, .. }) =
         &event.what
     else {
@@ -323,7 +318,6 @@ pub(crate) fn observe(memory: &Memory, event: &HookEvent, tx: &Tx<'_>) -> Result
     if followed.is_empty() {
         return Ok(());
     }
-    let Some(session) = sessions::id_of(tx, &event.session)? else { return Ok(()) };
     for held in followed {
         // Memory may be behind the transactions that are under way; the journal is not.
         let variants = hints::variants(tx, &held.stored.name)?.into_iter();
@@ -331,7 +325,7 @@ pub(crate) fn observe(memory: &Memory, event: &HookEvent, tx: &Tx<'_>) -> Result
         else {
             continue;
         };
-        if receipts::mark_used(tx, session, &held.stored.name.path())? {
+        if receipts::mark_used(tx, seen.session.id, &held.stored.name.path())? {
             memory.put(tx, Arc::new(Held::load(bumped(&stored, 1, event.at))))?;
         }
     }

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use contract::{CliShape, Cx, Example, Op, OpInfo};
+use contract::pretty::pretty;
+use contract::{CliShape, Cx, Example, Op, OpInfo, Pretty};
 use model::hint::{Hint, value_text};
 use model::situation::Situation;
 use model::{OpError, limits};
 use regex::{Regex, RegexBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::flags;
 use crate::gate::Place;
@@ -48,14 +48,14 @@ fn default_limit() -> usize {
     limits::HINT_QUERY_DEFAULT
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct QueryHintsOutput {
     /// The best one first.
     hints: Vec<FoundHint>,
 }
 
 /// A hint that was found.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct FoundHint {
     component: String,
     key: String,
@@ -78,7 +78,7 @@ impl Op for QueryHints {
         cli: CliShape {
             path: &["hint", "query"],
             flatten: &[flags::CONTEXT],
-            pretty: Some(pretty),
+            pretty: Some(pretty::<Self>),
             starts_daemon: true,
             ..CliShape::CALL_ONLY
         },
@@ -191,16 +191,17 @@ fn compile(pattern: &str) -> Result<Regex, OpError> {
     })
 }
 
-fn pretty(_: &Value, result: &Value) -> String {
-    let hints = result["hints"].as_array().map_or(&[][..], Vec::as_slice);
-    let mut lines = vec![match hints.len() {
-        0 => "No hint holds here.".to_owned(),
-        found => format!("Found {}:", show::count(&found.into(), "hint")),
-    }];
-    for found in hints {
-        lines.push(show::name(found));
-        lines.push(show::labelled("  value", &show::value(&found["hint"])));
-        lines.extend(show::explain(&found["match_explain"]));
+impl Pretty for QueryHints {
+    fn pretty(_: &QueryHintsParams, QueryHintsOutput { hints }: &QueryHintsOutput) -> String {
+        let mut lines = vec![match hints.len() {
+            0 => "No hint holds here.".to_owned(),
+            found => format!("Found {}:", show::count(found, "hint")),
+        }];
+        for FoundHint { component, key, hint, match_explain, .. } in hints {
+            lines.push(format!("{component}/{key}"));
+            lines.push(show::labelled("  value", &show::value(hint)));
+            lines.extend(show::explain(match_explain));
+        }
+        lines.join("\n")
     }
-    lines.join("\n")
 }

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use contract::{Access, CliShape, Cx, Example, Op, OpInfo};
+use contract::pretty::pretty;
+use contract::{Access, CliShape, Cx, Example, Op, OpInfo, Pretty, RestMethod, RestRoute};
 use model::event::Event;
-use model::hint::{self, Hint, HintMeta, HintName, Sensitivity, UNSCOPED};
+use model::hint::{self, Hint, HintMeta, HintName, Sensitivity, Ttl, UNSCOPED};
 use model::{OpError, Tier};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -49,7 +50,7 @@ pub(crate) struct SetHintParams {
     typed: bool,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct SetHintOutput {
     hint: Hint,
 }
@@ -75,10 +76,16 @@ impl Op for SetHint {
             flatten: flags::META,
             flag_aliases: flags::GUARD,
             defaults: &[(TYPED, "true")],
-            pretty: Some(pretty),
+            pretty: Some(pretty::<Self>),
             starts_daemon: true,
             ..CliShape::CALL_ONLY
         },
+        rest: &[RestRoute::new(RestMethod::Put, flags::REST_PATH).body(&[
+            ("value", "value"),
+            ("meta", "meta"),
+            ("if_match_version", "if_match_version"),
+            ("allow_secret", "allow_secret"),
+        ])],
         examples: &[
             Example {
                 title: "A build command",
@@ -122,7 +129,7 @@ impl Op for SetHint {
         }
         let secret =
             if settings.guard { Secret::find(&name.key, &value, meta.as_ref()) } else { None };
-        cx.note(Event { kind: "hint/changed", subject: name.path(), data: Value::Null });
+        cx.note(Event::new("hint/changed", name.path()));
         let draft = Draft { name, value, meta, if_match_version, allow_secret, secret, settings };
         let memory = self.memory.clone();
         let now = cx.now;
@@ -191,25 +198,26 @@ impl Draft {
     }
 }
 
-fn pretty(params: &Value, result: &Value) -> String {
-    let (hint, name) = (&result["hint"], show::name(params));
-    let mut lines = vec![
-        format!("✔ upserted hint {name} (v{})", hint["version"]),
-        format!("  score base: {}", show::base(&hint["meta"])),
-    ];
-    lines.extend(show::reason(&hint["meta"]).map(|reason| show::labelled("  reason", &reason)));
-    // Under the name of the specification the form is that of the specification.
-    if params[TYPED] == true {
-        lines.push(format!("  {}", lifetime(hint["meta"]["ttl"].as_str().unwrap_or("session"))));
+impl Pretty for SetHint {
+    fn pretty(params: &SetHintParams, SetHintOutput { hint }: &SetHintOutput) -> String {
+        let mut lines = vec![
+            format!("✔ upserted hint {}/{} (v{})", params.component, params.key, hint.version),
+            format!("  score base: {}", show::base(&hint.meta)),
+        ];
+        lines.extend(show::reason(&hint.meta).map(|reason| show::labelled("  reason", &reason)));
+        // Under the name of the specification the form is that of the specification.
+        if params.typed {
+            lines.push(format!("  {}", lifetime(hint.meta.lifetime())));
+        }
+        lines.join("\n")
     }
-    lines.join("\n")
 }
 
 /// How long a hint with this lifetime is kept, in words.
-fn lifetime(ttl: &str) -> String {
+fn lifetime(ttl: &Ttl) -> String {
     match ttl {
-        "forever" => "kept for good".to_owned(),
-        "session" => "kept until the daemon stops; `--ttl forever` keeps it for good".to_owned(),
-        duration => format!("kept for {duration}"),
+        Ttl::Forever => "kept for good".to_owned(),
+        Ttl::Session => "kept until the daemon stops; `--ttl forever` keeps it for good".to_owned(),
+        Ttl::For(_) => format!("kept for {ttl}"),
     }
 }

@@ -1,38 +1,41 @@
 //! Hints in text for people. A secret is masked here; of an entry, `scheme` masks it.
 
-use model::hint::value_text;
+use model::hint::{Hint, HintMeta, value_text};
 use serde_json::Value;
 use text::secrets::{self, Profile};
 
-/// The value of a hint, as the wire shows the hint.
-pub(crate) fn value(hint: &Value) -> String {
-    let text = value_text(&hint["value"]);
-    if is_secret(&hint["meta"]) { secrets::mask(&text) } else { text }
+use crate::held::MatchExplain;
+
+/// The value of a hint; of a secret one, as little as possible.
+pub(crate) fn value(hint: &Hint) -> String {
+    masked(value_text(&hint.value), hint.meta.is_secret())
 }
 
-/// What a template became; of a secret one, as little as of the template.
-pub(crate) fn rendered(result: &Value) -> Option<String> {
-    let text = result["rendered"].as_str()?;
-    let secret = is_secret(&result["hint"]["meta"]);
-    Some(if secret { secrets::mask(text) } else { text.to_owned() })
+/// A rendered template, masked like the value of its hint.
+pub(crate) fn rendered(text: &str, hint: &Hint) -> String {
+    masked(text.to_owned(), hint.meta.is_secret())
+}
+
+fn masked(text: String, is_secret: bool) -> String {
+    if is_secret { secrets::mask(&text) } else { text }
 }
 
 /// What is said about a hint; of a secret one, without what looks like a credential.
-fn meta(meta: &Value) -> Value {
-    if is_secret(meta) {
-        secrets::redact_json(meta.clone(), Profile::Declared).into_inner()
-    } else {
-        meta.clone()
+fn safe(meta: &HintMeta) -> HintMeta {
+    if !meta.is_secret() {
+        return meta.clone();
     }
+    let json = serde_json::to_value(meta).map(without_credentials);
+    json.and_then(serde_json::from_value).unwrap_or_default()
 }
 
-fn is_secret(meta: &Value) -> bool {
-    meta["sensitivity"] == "secret"
+fn without_credentials(meta: Value) -> Value {
+    secrets::redact_json(meta, Profile::Declared).into_inner()
 }
 
 /// Why the hint is true or useful.
-pub(crate) fn reason(of: &Value) -> Option<String> {
-    meta(of)["reason"].as_str().map(str::to_owned)
+pub(crate) fn reason(meta: &HintMeta) -> Option<String> {
+    safe(meta).reason
 }
 
 /// `label: text`; what has several lines stands below, indented, so that none of them can pretend
@@ -49,44 +52,32 @@ pub(crate) fn labelled(label: &str, text: &str) -> String {
     }
 }
 
-/// The score and the reasons of a `match_explain`, indented by two.
-pub(crate) fn explain(explain: &Value) -> Vec<String> {
-    let score = explain["score"].as_f64().unwrap_or_default();
-    let mut lines = vec![format!("  score: {score:.2}"), "  reasons:".to_owned()];
-    let reasons = explain["reasons"].as_array().into_iter().flatten();
-    lines.extend(reasons.filter_map(Value::as_str).map(|reason| format!("    - {reason}")));
+/// The score and the reasons of a match, indented by two.
+pub(crate) fn explain(explain: &MatchExplain) -> Vec<String> {
+    let mut lines = vec![format!("  score: {:.2}", explain.score), "  reasons:".to_owned()];
+    lines.extend(explain.reasons.iter().map(|reason| format!("    - {reason}")));
     lines
 }
 
 /// A number of things in words: `1 hint`, `2 hints`.
-pub(crate) fn count(number: &Value, noun: &str) -> String {
-    let plural = if *number == 1 { "" } else { "s" };
+pub(crate) fn count(number: usize, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
     format!("{number} {noun}{plural}")
 }
 
-/// `component/key` of parameters or of a result.
-pub(crate) fn name(of: &Value) -> String {
-    let word = |name: &str| of[name].as_str().unwrap_or_default();
-    format!("{}/{}", word("component"), word("key"))
-}
-
 /// What a hint's rank starts from: `priority=7 tags=build,docker ttl=session scope=cwd_glob`.
-pub(crate) fn base(of: &Value) -> String {
-    let meta = meta(of);
+pub(crate) fn base(meta: &HintMeta) -> String {
+    let meta = safe(meta);
     let mut parts = Vec::new();
-    for name in ["priority", "confidence"] {
-        if !meta[name].is_null() {
-            parts.push(format!("{name}={}", meta[name]));
-        }
+    parts.extend(meta.priority.map(|priority| format!("priority={priority}")));
+    parts.extend(meta.confidence.map(|confidence| format!("confidence={confidence:?}")));
+    if !meta.tags.is_empty() {
+        parts.push(format!("tags={}", meta.tags.join(",")));
     }
-    let tags: Vec<&str> =
-        meta["tags"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-    if !tags.is_empty() {
-        parts.push(format!("tags={}", tags.join(",")));
-    }
-    parts.push(format!("ttl={}", meta["ttl"].as_str().unwrap_or("session")));
+    parts.push(format!("ttl={}", meta.lifetime()));
+    let scope = meta.scope.as_ref().map(serde_json::to_value).and_then(Result::ok);
     let fields: Vec<&str> =
-        meta["scope"].as_object().into_iter().flatten().map(|(name, _)| name.as_str()).collect();
+        scope.iter().filter_map(Value::as_object).flatten().map(|(name, _)| &name[..]).collect();
     if !fields.is_empty() {
         parts.push(format!("scope={}", fields.join(",")));
     }
@@ -118,12 +109,12 @@ pub(crate) fn mask_document(document: &mut Value) -> Option<String> {
     }
 }
 
-/// Masks a hint if it is a secret.
+/// Masks a hint of a document if it is a secret.
 fn mask_hint(hint: &mut Value) -> Option<()> {
-    if !is_secret(&hint["meta"]) {
+    if hint["meta"]["sensitivity"] != "secret" {
         return None;
     }
-    hint["value"] = value(hint).into();
-    hint["meta"] = meta(&hint["meta"]);
+    hint["value"] = masked(value_text(&hint["value"]), true).into();
+    hint["meta"] = without_credentials(hint["meta"].take());
     Some(())
 }

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use contract::{CliShape, Cx, Example, Op, OpInfo};
+use contract::pretty::pretty;
+use contract::{CliShape, Cx, Example, Op, OpInfo, Pretty};
 use model::hint::Ttl;
 use model::{OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::held::Held;
 use crate::memory::Memory;
@@ -23,7 +23,7 @@ pub(crate) struct HintStats {
 #[serde(deny_unknown_fields)]
 pub(crate) struct HintStatsParams {}
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct HintStatsOutput {
     /// All hints; one key may have several.
     hints: usize,
@@ -45,7 +45,7 @@ pub(crate) struct HintStatsOutput {
 }
 
 /// How long the hints live.
-#[derive(Default, Serialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 struct Lifetimes {
     /// Until the daemon ends.
     session: usize,
@@ -55,14 +55,14 @@ struct Lifetimes {
 }
 
 /// A tag and how many hints have it.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct TagCount {
     tag: String,
     hints: usize,
 }
 
 /// A hint that was bumped.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct Used {
     component: String,
     key: String,
@@ -70,7 +70,7 @@ struct Used {
 }
 
 /// The bounds and what is left of them.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct Quotas {
     hints: Quota,
     components: Quota,
@@ -78,7 +78,7 @@ struct Quotas {
     hints_of_component: Quota,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct Quota {
     limit: usize,
     left: usize,
@@ -101,7 +101,7 @@ impl Op for HintStats {
         aliases: &["nudge.stats", "nudge_stats"],
         cli: CliShape {
             path: &["hint", "stats"],
-            pretty: Some(pretty),
+            pretty: Some(pretty::<Self>),
             starts_daemon: true,
             ..CliShape::CALL_ONLY
         },
@@ -202,43 +202,41 @@ impl<'i> Counted<'i> {
     }
 }
 
-fn pretty(_: &Value, result: &Value) -> String {
-    let lifetimes = &result["lifetimes"];
-    let mut lines = vec![
-        format!(
-            "hints:      {} under {} in {}, {} of them variants",
-            result["hints"],
-            show::count(&result["keys"], "key"),
-            show::count(&result["components"], "component"),
-            result["variants"]
-        ),
-        format!(
-            "lifetime:   {} for the session, {} for a while, {} forever",
-            lifetimes["session"], lifetimes["duration"], lifetimes["forever"]
-        ),
-        format!("secrets:    {}", result["secrets"]),
-        format!("uses:       {}", result["uses"]),
-    ];
-    let list = |name: &str, shown: &dyn Fn(&Value) -> String| {
-        let items = result[name].as_array().into_iter().flatten().map(shown);
-        items.collect::<Vec<_>>().join(", ")
-    };
-    let tags = list("top_tags", &|one| {
-        format!("{} ({})", one["tag"].as_str().unwrap_or_default(), one["hints"])
-    });
-    let used = list("most_used", &|one| format!("{} ({})", show::name(one), one["use_count"]));
-    for (label, text) in [("top tags:", tags), ("most used:", used)] {
-        if !text.is_empty() {
-            lines.push(format!("{label:12}{text}"));
+impl Pretty for HintStats {
+    fn pretty(_: &HintStatsParams, output: &HintStatsOutput) -> String {
+        let Lifetimes { session, duration, forever } = output.lifetimes;
+        let mut lines = vec![
+            format!(
+                "hints:      {} under {} in {}, {} of them variants",
+                output.hints,
+                show::count(output.keys, "key"),
+                show::count(output.components, "component"),
+                output.variants
+            ),
+            format!(
+                "lifetime:   {session} for the session, {duration} for a while, {forever} forever"
+            ),
+            format!("secrets:    {}", output.secrets),
+            format!("uses:       {}", output.uses),
+        ];
+        let tags = output.top_tags.iter().map(|TagCount { tag, hints }| format!("{tag} ({hints})"));
+        let used = output
+            .most_used
+            .iter()
+            .map(|Used { component, key, use_count }| format!("{component}/{key} ({use_count})"));
+        let tags: Vec<String> = tags.collect();
+        for (label, items) in [("top tags:", tags), ("most used:", used.collect())] {
+            if !items.is_empty() {
+                lines.push(format!("{label:12}{}", items.join(", ")));
+            }
         }
+        let room = |quota: &Quota| format!("{} of {}", quota.left, quota.limit);
+        lines.push(format!(
+            "room left:  {} hints, {} components, {} hints in the fullest component",
+            room(&output.quotas.hints),
+            room(&output.quotas.components),
+            room(&output.quotas.hints_of_component)
+        ));
+        lines.join("\n")
     }
-    let quotas = &result["quotas"];
-    let room = |name: &str| format!("{} of {}", quotas[name]["left"], quotas[name]["limit"]);
-    lines.push(format!(
-        "room left:  {} hints, {} components, {} hints in the fullest component",
-        room("hints"),
-        room("components"),
-        room("hints_of_component")
-    ));
-    lines.join("\n")
 }

@@ -9,48 +9,37 @@ mod nmem;
 mod others;
 mod past_sessions;
 mod related;
-mod same_tests;
 mod sections;
+mod topic;
 mod uncommitted;
 mod work;
 
-use std::sync::Arc;
-
-use contract::{BriefingForm, Candidate, Form, Moment, Occasion, Section};
+use contract::{BriefingForm, Candidate, Moment, Occasion, Slot};
 use model::hook::Source;
 use model::observation::{ObsType, Observation};
 use model::{OpError, limits, rank, time};
 use store::{Rx, pauses, projects};
 
-use crate::place::{DiskPlaces, Place, Places as _};
-use crate::scope::{Question, Scope, Wanted};
-use crate::settings::{AT_PROMPTS, OTHER_PROJECTS};
+use crate::settings::{ANSWERS, AT_PROMPTS, OTHER_PROJECTS};
 use crate::show;
-
-const HEADINGS: &[&str] = &["ID", "Time", "Type", "Summary"];
+use place::{Place, Scope};
 
 /// A minute: the same store gives the same text within it.
 const MINUTE_MS: i64 = 60_000;
 
 /// What this session could be told now.
-pub(crate) fn candidates(
-    moment: &Moment<'_>,
-    places: &DiskPlaces,
-) -> Result<Vec<Candidate>, OpError> {
+pub(crate) fn candidates(moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError> {
     let source = match moment.occasion {
         Occasion::SessionStart(source) => source,
         Occasion::Prompt(said) if moment.config.boolean(AT_PROMPTS) => {
-            return related::candidates(moment, places, said);
+            return related::candidates(moment, said);
         }
         _ => return Ok(Vec::new()),
     };
-    let here = moment.situation.cwd.as_deref();
-    let place = match moment.project {
-        None => places.at(here),
-        Some(_) => Arc::default(),
-    };
+    let elsewhere = Place::default();
+    let place = if moment.project.is_none() { moment.place } else { &elsewhere };
     let withheld = place.withheld();
-    let question = question(moment, places);
+    let question = moment.projects();
     moment.store.read(|rx| {
         let scope = question.scope(rx)?;
         let brief = BriefingReader {
@@ -60,7 +49,8 @@ pub(crate) fn candidates(
             without: moment.session.filter(|_| !source.forgot()),
             session: moment.session,
             source,
-            place: &place,
+            place,
+            answers: moment.config.boolean(ANSWERS),
         };
         let others = match scope.is_all() || moment.config.boolean(OTHER_PROJECTS) {
             true => Some(brief.others(&scope, moment.now)?),
@@ -78,20 +68,10 @@ pub(crate) fn candidates(
     })
 }
 
-/// Where to look for what is told.
-fn question(moment: &Moment<'_>, places: &DiskPlaces) -> Question {
-    let wanted = match moment.project {
-        None => Wanted::Here,
-        Some("*") => Wanted::All,
-        Some(name) => Wanted::Named(name.to_owned()),
-    };
-    Question::at(places, moment.situation.cwd.as_deref(), wanted)
-}
-
 /// Says that nothing is stored about this project's files, once in a session.
 fn warning(line: String) -> Candidate {
     let reason = "the project's settings withhold every path";
-    remark("Not recorded", line, reason)
+    remark(Slot::NotRecorded, line, reason)
 }
 
 /// Says that the briefing covers several projects, if they share the name.
@@ -99,27 +79,18 @@ fn shared_name(scope: &Scope) -> Option<Candidate> {
     let paths = scope.sharing();
     let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
     let line = show::several_projects(scope.name().unwrap_or_default(), &paths);
-    (paths.len() > 1).then(|| remark("Several projects", line, "several projects share the name"))
+    (paths.len() > 1).then(|| remark(Slot::SharedName, line, "several projects share the name"))
 }
 
 /// A line before all sections.
-fn remark(title: &str, line: String, reason: &str) -> Candidate {
+fn remark(slot: Slot, line: String, reason: &str) -> Candidate {
     Candidate {
         path: "project://".to_owned(),
-        stamp: 0,
-        section: Section {
-            order: 0,
-            title: title.to_owned(),
-            form: Form::Bullets,
-            gives_way: 3,
-            floor: 1,
-            rows_max: 1,
-        },
         score: 1.0,
         reasons: vec![reason.to_owned()],
         cells: vec![line],
-        same_as: None,
         pinned: true,
+        ..Candidate::new(slot)
     }
 }
 
@@ -134,6 +105,8 @@ struct BriefingReader<'a> {
     source: Source,
     /// The directory of the session; empty if the briefing is for another project.
     place: &'a Place,
+    /// Whether answers are stored. Without them a prompt without an answer is not open work.
+    answers: bool,
 }
 
 impl BriefingReader<'_> {
@@ -160,7 +133,7 @@ impl BriefingReader<'_> {
         self.without.is_none_or(|own| own != session)
     }
 
-    fn row(&self, seen: &Observation, section: &Section) -> Candidate {
+    fn row(&self, seen: &Observation, (slot, title): (Slot, Option<&str>)) -> Candidate {
         let at = seen.at_ms;
         let mut summary = text::one_line(&seen.content, limits::BRIEFING_SUMMARY_CHARS);
         let mut kind = seen.obs_type;
@@ -169,7 +142,7 @@ impl BriefingReader<'_> {
             kind = ObsType::ToolOther;
         }
         let score = rank::recent(kind, at, None, self.now);
-        if section.order == 3 {
+        if slot == Slot::OtherRecords {
             summary = format!("{summary} [{}]", seen.project);
         }
         let mut reasons = vec![score.parts()];
@@ -179,7 +152,7 @@ impl BriefingReader<'_> {
         Candidate {
             path: format!("obs://{}", seen.id),
             stamp: seen.timestamp,
-            section: section.clone(),
+            title: title.map(str::to_owned),
             score: score.total,
             reasons,
             cells: vec![
@@ -188,8 +161,10 @@ impl BriefingReader<'_> {
                 seen.obs_type.word().to_owned(),
                 summary,
             ],
+            labels: 2,
             same_as: seen.file_path.clone().filter(|_| seen.obs_type != ObsType::CommandError),
             pinned: seen.is_pinned,
+            ..Candidate::new(slot)
         }
     }
 }

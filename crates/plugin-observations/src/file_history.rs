@@ -1,8 +1,9 @@
 //! `file_history`: the sessions that touched a file, and what was wanted each time.
 
-use std::sync::Arc;
+mod renames;
 
-use contract::{CliShape, Cx, Example, Op, OpInfo, brief};
+use contract::pretty::pretty;
+use contract::{CliShape, Cx, Example, Op, OpInfo, Pretty, brief};
 use model::observation::ObsType;
 use model::{OpError, limits};
 use schemars::JsonSchema;
@@ -12,15 +13,12 @@ use store::history::{self, FileQuery, Touch, Touches};
 
 use crate::count::Count;
 use crate::examples;
-use crate::file::Asked;
-use crate::place::DiskPlaces;
-use crate::scope::{About, Question, Wanted};
-use crate::show;
-use crate::when::When;
+use crate::show::{self, RecordRow};
+use crate::when::TimeBound;
+use place::{About, Wanted};
+use renames::EarlierName;
 
-pub(crate) struct FileHistory {
-    pub(crate) places: Arc<DiskPlaces>,
-}
+pub(crate) struct FileHistory;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -32,10 +30,10 @@ pub(crate) struct FileHistoryParams {
     project: Wanted,
     /// Only what happened before, as in search.
     #[serde(default)]
-    before: Option<When>,
+    before: Option<TimeBound>,
     /// Only what happened after.
     #[serde(default)]
-    after: Option<When>,
+    after: Option<TimeBound>,
     /// Leave out who only read the file.
     #[serde(default)]
     interventions_only: bool,
@@ -48,17 +46,21 @@ fn default_limit() -> Count {
     Count::new(limits::FILE_TOUCHES_DEFAULT)
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct FileHistoryOutput {
     file_path: String,
     /// The one that touched the file last comes first.
     sessions: Vec<TouchingSession>,
+    /// Names that the file had before a recorded `git mv` or `mv`, the last one first. Sessions that touched the
+    /// file by these names come last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    earlier_names: Vec<EarlierName>,
     #[serde(flatten)]
     about: About,
 }
 
 /// A session that touched the file.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct TouchingSession {
     session_id: String,
     project: String,
@@ -71,14 +73,14 @@ pub(crate) struct TouchingSession {
 }
 
 /// One touch.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct FileTouch {
     observation_id: i64,
     timestamp: i64,
     #[schemars(with = "String")]
     obs_type: ObsType,
     content_preview: String,
-    /// Which file it was, where the path stands for several.
+    /// The file, if the path matched several.
     file_path: Option<String>,
     /// The prompt before it. Models get it once for consecutive touches.
     prompt_content: Option<String>,
@@ -95,7 +97,7 @@ impl Op for FileHistory {
         cli: CliShape {
             path: &["history"],
             positional: &["file_path"],
-            pretty: Some(pretty),
+            pretty: Some(pretty::<Self>),
             ..CliShape::CALL_ONLY
         },
         brief: Some(brief),
@@ -114,9 +116,9 @@ impl Op for FileHistory {
         if path.is_empty() {
             return Err(OpError::invalid("file_path", "the file's path is empty"));
         }
-        let asked = Asked::new(cx, &self.places, path, params.project == Wanted::All)?;
-        let question = Question::new(cx, &self.places, params.project);
-        cx.store.read(|rx| {
+        let asked = cx.caller.file(cx.store.whole(), path, params.project == Wanted::All)?;
+        let question = cx.caller.projects(params.project);
+        let (output, _) = cx.store.search(|rx| {
             let scope = question.scope(rx)?;
             let projects = scope.ids();
             let query = |path| FileQuery {
@@ -124,8 +126,8 @@ impl Op for FileHistory {
                 also: &asked.also,
                 root: scope.root(),
                 projects: projects.as_deref(),
-                before: params.before.map(|when| when.before(cx.now)),
-                after: params.after.map(|when| when.after(cx.now)),
+                before: params.before.as_ref().map(|when| when.before(cx.now)),
+                after: params.after.as_ref().map(|when| when.after(cx.now)),
                 interventions_only: params.interventions_only,
                 limit: params.limit.within(1..=limits::FILE_TOUCHES_MAX),
             };
@@ -137,12 +139,20 @@ impl Op for FileHistory {
             if found.is_empty() {
                 found = history::of_file(rx, &query(path))?;
             }
+            let named = asked.from_here.as_deref().unwrap_or(path);
+            let earlier_names = renames::earlier_names(rx, projects.as_deref(), named)?;
+            for earlier in &earlier_names {
+                let query = FileQuery { also: &[], ..query(&earlier.file_path) };
+                found.extend(history::of_file(rx, &query)?);
+            }
             Ok(FileHistoryOutput {
+                earlier_names,
                 file_path: params.file_path.clone(),
                 sessions: found.into_iter().map(TouchingSession::new).collect(),
-                about: scope.about(cx),
+                about: scope.about(cx.now),
             })
-        })
+        })?;
+        Ok(output)
     }
 }
 
@@ -188,35 +198,57 @@ fn brief(params: &Value, result: &mut Value) {
     brief::plain(params, result);
 }
 
-/// Says that no session is listed, and by which filters.
-fn nothing(params: &Value, path: &str) -> String {
-    let times = show::times_given(params);
-    match params["interventions_only"] == true {
-        true => format!("No session changed {path}{times} (--interventions-only)"),
-        false => format!("No session touched {path}{times}"),
+impl FileHistoryParams {
+    /// Says that no session is listed, and by which filters.
+    fn nothing(&self) -> String {
+        let path = show::line(&self.file_path);
+        let times = show::times_given(self.after.as_ref(), self.before.as_ref());
+        match self.interventions_only {
+            true => format!("No session changed {path}{times} (--interventions-only)"),
+            false => format!("No session touched {path}{times}"),
+        }
     }
 }
 
-fn pretty(params: &Value, result: &Value) -> String {
-    let sessions = show::list(result, "sessions");
-    let now = show::answered_at(result);
-    if sessions.is_empty() {
-        let path = show::line(params["file_path"].as_str().unwrap_or_default());
-        return show::nothing(&nothing(params, &path), params, result);
-    }
-    let mut lines = Vec::new();
-    for session in sessions {
-        if !lines.is_empty() {
-            lines.push(String::new());
+impl Pretty for FileHistory {
+    fn pretty(params: &FileHistoryParams, output: &FileHistoryOutput) -> String {
+        let FileHistoryOutput { sessions, earlier_names, about, .. } = output;
+        if sessions.is_empty() {
+            return show::nothing(&params.nothing(), &params.project, about);
         }
-        let word = |name: &str| show::line(session[name].as_str().unwrap_or_default());
-        lines.push(format!("{} in {}", word("session_id"), word("project")));
-        if let Some(intent) = session["summary_intent"].as_str() {
-            lines.push(format!("  {}", show::line(intent)));
+        let mut lines: Vec<String> = (earlier_names.iter())
+            .map(|earlier| {
+                let name = show::line(&earlier.file_path);
+                format!("Before #{} it was {name}.", earlier.observation_id)
+            })
+            .collect();
+        for session in sessions {
+            if !lines.is_empty() {
+                lines.push(String::new());
+            }
+            let (id, project) = (show::line(&session.session_id), show::line(&session.project));
+            lines.push(format!("{id} in {project}"));
+            let intent = session.summary_intent.as_deref();
+            lines.extend(intent.map(|intent| format!("  {}", show::line(intent))));
+            let rows = session.touches.iter().map(FileTouch::row);
+            let table = show::records(rows, about.answered_at);
+            lines.extend(table.lines().skip(1).map(|line| format!("  {line}")));
         }
-        let touches: Vec<&Value> = show::list(session, "touches").iter().collect();
-        let table = show::records(&touches, now, |_| "");
-        lines.extend(table.lines().skip(1).map(|line| format!("  {line}")));
+        lines.join("\n")
     }
-    lines.join("\n")
+}
+
+impl FileTouch {
+    fn row(&self) -> RecordRow<'_> {
+        RecordRow {
+            mark: "",
+            id: self.observation_id,
+            timestamp: self.timestamp,
+            kind: self.obs_type,
+            project: "",
+            text: &self.content_preview,
+            aside: None,
+            is_pinned: self.is_pinned,
+        }
+    }
 }

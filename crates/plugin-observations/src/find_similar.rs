@@ -1,28 +1,25 @@
 //! `find_similar`: the records that are like a text or like another record, and which of them say the same.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
-use contract::{CliShape, Cx, Example, Op, OpInfo};
+use contract::pretty::pretty;
+use contract::{CliShape, Cx, Example, Op, OpInfo, Pretty};
 use model::entry::EntryPath;
 use model::observation::{ObsType, Observation};
 use model::{Code, OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 use store::search::{self, Filter, Recipe, Similar};
 use store::{Rx, observations, passages, sessions};
 
 use crate::count::Count;
 use crate::examples;
 use crate::get_observations::LISTED_RECORDS;
-use crate::place::DiskPlaces;
-use crate::scope::{About, Question, Wanted};
-use crate::show;
+use crate::show::{self, RecordRow};
+use place::{About, Wanted};
 
-pub(crate) struct FindSimilar {
-    pub(crate) places: Arc<DiskPlaces>,
-}
+pub(crate) struct FindSimilar;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -46,7 +43,7 @@ fn default_limit() -> Count {
     Count::new(limits::SIMILAR_DEFAULT)
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct FindSimilarOutput {
     /// The nearest first.
     results: Vec<SimilarRecord>,
@@ -57,7 +54,7 @@ pub(crate) struct FindSimilarOutput {
 }
 
 /// A record that is like the text.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct SimilarRecord {
     id: i64,
     /// Seconds since 1970, UTC.
@@ -79,7 +76,7 @@ pub(crate) struct SimilarRecord {
 }
 
 /// What a score is made of, and how far the two texts say the same; each from 0 to 1.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Parts {
     /// Its words, against the best of the answer.
     lexical: f64,
@@ -102,7 +99,7 @@ impl Op for FindSimilar {
             path: &["similar"],
             positional: &["text"],
             rest: true,
-            pretty: Some(pretty),
+            pretty: Some(pretty::<Self>),
             listed: Some(LISTED_RECORDS),
             ..CliShape::CALL_ONLY
         },
@@ -128,7 +125,7 @@ impl Op for FindSimilar {
         let limit = params.limit.within(1..=limits::SIMILAR_MAX);
         let meaning = cx.config.boolean("search.meaning");
         let recipe = if meaning { Recipe::Table } else { Recipe::Lexical };
-        let question = Question::new(cx, &self.places, params.project);
+        let question = cx.caller.projects(params.project);
         let (output, whole) = cx.store.search(|rx| {
             let scope = question.scope(rx)?;
             let projects = scope.ids();
@@ -136,7 +133,7 @@ impl Op for FindSimilar {
             let filter = Filter { projects: projects.as_deref(), except, ..Filter::default() };
             let found = search::similar(rx, recipe, &text, &filter, limit)?;
             let results = records(rx, &found)?;
-            Ok(FindSimilarOutput { results, partial: false, about: scope.about(cx) })
+            Ok(FindSimilarOutput { results, partial: false, about: scope.about(cx.now) })
         })?;
         Ok(FindSimilarOutput { partial: !whole, ..output })
     }
@@ -226,15 +223,31 @@ fn records(rx: &Rx<'_>, found: &[Similar]) -> Result<Vec<SimilarRecord>, OpError
     Ok(observations::get(rx, &ids)?.into_iter().filter_map(record).collect())
 }
 
-fn pretty(params: &Value, result: &Value) -> String {
-    let records: Vec<&Value> = show::list(result, "results").iter().collect();
-    if records.is_empty() {
-        return show::nothing("Nothing is like it", params, result);
+impl Pretty for FindSimilar {
+    fn pretty(params: &FindSimilarParams, output: &FindSimilarOutput) -> String {
+        let FindSimilarOutput { results, about, .. } = output;
+        if results.is_empty() {
+            return show::nothing("Nothing is like it", &params.project, about);
+        }
+        let mut text = show::records_about(results.iter().map(SimilarRecord::row), about);
+        if results.iter().any(|record| record.duplicate) {
+            text.push_str("\n= says the same");
+        }
+        text
     }
-    let same = |record: &Value| if record["duplicate"] == true { "=" } else { "" };
-    let mut text = show::records(&records, show::answered_at(result), same);
-    if records.iter().any(|record| record["duplicate"] == true) {
-        text.push_str("\n= says the same");
+}
+
+impl SimilarRecord {
+    fn row(&self) -> RecordRow<'_> {
+        RecordRow {
+            mark: if self.duplicate { "=" } else { "" },
+            id: self.id,
+            timestamp: self.timestamp,
+            kind: self.obs_type,
+            project: &self.project,
+            text: &self.content_preview,
+            aside: None,
+            is_pinned: self.is_pinned,
+        }
     }
-    text
 }

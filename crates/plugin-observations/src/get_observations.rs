@@ -1,14 +1,14 @@
 //! `get_observations`: whole records by their ids, in the order of the ids.
 
-use contract::{CliShape, Cx, Example, Listed, Op, OpInfo};
-use model::observation::Observation;
+use contract::pretty::{miss, pretty};
+use contract::{CliShape, Cx, Example, Listed, Op, OpInfo, Pretty};
 use model::{OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use store::observations;
 
 use crate::examples;
+use crate::replaced::{self, MarkedRecord};
 use crate::show;
 
 pub(crate) struct GetObservations;
@@ -28,10 +28,10 @@ pub(crate) struct GetObservationsParams {
     ids: Vec<i64>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct GetObservationsOutput {
     /// In the order of the ids, each once; a record that is gone is left out.
-    results: Vec<Observation>,
+    results: Vec<MarkedRecord>,
     /// Seconds since 1970, UTC: ages count from here.
     answered_at: i64,
 }
@@ -48,8 +48,8 @@ impl Op for GetObservations {
         cli: CliShape {
             path: &["show"],
             positional: &["ids"],
-            pretty: Some(pretty),
-            miss: Some(miss),
+            pretty: Some(pretty::<Self>),
+            miss: Some(miss::<Self>),
             ..CliShape::CALL_ONLY
         },
         examples: &[Example {
@@ -79,29 +79,33 @@ impl Op for GetObservations {
                 .with("max", max)
                 .hint("Ask for the others in a second call."));
         }
-        let results = cx.store.read(|rx| observations::get(rx, &ids))?;
+        let results = cx.store.read(|rx| replaced::marked(rx, observations::get(rx, &ids)?))?;
         Ok(GetObservationsOutput { results, answered_at: cx.now.div_euclid(1000) })
     }
 }
 
-fn pretty(params: &Value, result: &Value) -> String {
-    let records = show::list(result, "results");
-    let mut blocks: Vec<String> =
-        records.iter().map(|record| show::record(record, show::answered_at(result))).collect();
-    let found = |id: &&Value| records.iter().any(|record| record["id"] == **id);
-    let missing = show::list(params, "ids").iter().filter(|id| !found(id));
-    blocks.extend(missing.map(|id| format!("#{id} is gone.")));
-    blocks.join("\n\n")
-}
-
-/// Whoever asks for records wants to see one.
-fn miss(params: &Value, result: &Value) -> Option<OpError> {
-    if !show::list(result, "results").is_empty() {
-        return None;
+impl Pretty for GetObservations {
+    fn pretty(params: &GetObservationsParams, output: &GetObservationsOutput) -> String {
+        let GetObservationsOutput { results, answered_at } = output;
+        let mut blocks: Vec<String> = results
+            .iter()
+            .map(|record| show::record(record, record.note(), *answered_at))
+            .collect();
+        let found = |id: &i64| results.iter().any(|record| record.id == *id);
+        let missing = params.ids.iter().filter(|id| !found(id));
+        blocks.extend(missing.map(|id| format!("#{id} is gone.")));
+        blocks.join("\n\n")
     }
-    let ids: Vec<String> = show::list(params, "ids").iter().map(|id| format!("#{id}")).collect();
-    Some(
-        OpError::not_found(format!("there is no {}", ids.join(", ")))
-            .hint("`rekindle search` and `rekindle recent` show the ids of records."),
-    )
+
+    /// On the command line an answer without a record is an error.
+    fn miss(params: &GetObservationsParams, output: &GetObservationsOutput) -> Option<OpError> {
+        if !output.results.is_empty() {
+            return None;
+        }
+        let ids: Vec<String> = params.ids.iter().map(|id| format!("#{id}")).collect();
+        Some(
+            OpError::not_found(format!("there is no {}", ids.join(", ")))
+                .hint("`rekindle search` and `rekindle recent` show the ids of records."),
+        )
+    }
 }

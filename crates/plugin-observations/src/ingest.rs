@@ -1,72 +1,35 @@
 //! An agent's event becomes records: session, prompt, observation, summary, all in one transaction.
 
 use model::OpError;
-use model::hook::{Answer, Ends, Happening, HookEvent, Source, Stood};
+use model::hook::{Answer, Ends, Happening, HookEvent, Source, ToolUse};
 use model::limits;
 use model::observation::ObsType;
-use model::project::ProjectFacts;
 use model::session::PromptSource;
+use place::{Captured, changed_files};
 use serde_json::json;
 use store::observations::{self, NewObservation};
 use store::prompts::{self, NewPrompt};
-use store::sessions::{self, Seen, Sighting};
-use store::{Tx, pauses, projects, receipts, retention};
-use text::secrets::{Profile, Redacted, redact, redact_json, redacted_rules};
+use store::sessions::{self, Seen};
+use store::{Tx, receipts, retention};
+use text::secrets::{Profile, Redacted, redact, redact_json, redact_place, redacted_rules};
 
-use crate::exclude;
-use crate::place::Places;
 use crate::run_place;
 use crate::settings::Settings;
 
-/// Keeps what is worth keeping of an event. While capture is paused, and in a project that the user
-/// excluded, that is nothing.
+/// Stores the records of an event.
 pub(crate) fn ingest(
     tx: &Tx<'_>,
-    event: &HookEvent,
-    places: &dyn Places,
+    captured: &Captured<'_>,
     settings: &Settings,
 ) -> Result<(), OpError> {
-    let place = places.at(event.cwd.as_ref().map(|cwd| cwd.as_str()));
-    let facts = match &event.stood {
-        Some(Stood::KeptOut) => return Ok(()),
-        Some(Stood::In(facts)) => facts,
-        None => &place.facts,
-    };
-    if exclude::names(&settings.exclude_projects, facts) {
-        return Ok(());
-    }
-    if is_paused(tx, facts, event)? {
-        return Ok(());
-    }
-    let project = projects::resolve(tx, facts, event.at)?;
-    let seen = sessions::touch(
-        tx,
-        &Sighting {
-            name: &event.session,
-            agent: &event.agent,
-            project: project.id,
-            root: facts.root.as_deref(),
-            at: event.at,
-            starts: matches!(event.what, Happening::SessionStarted(_)),
-        },
-    )?;
+    let (event, seen) = (&*captured.event, captured.session);
     match &event.what {
         Happening::SessionStarted(source) => {
             started(tx, event, seen, *source)?;
             sweep_if_due(tx, event, settings)
         }
         Happening::Prompted(text) => prompted(tx, event, seen, text),
-        Happening::ToolUsed(_) if exclude::hides(places, &place, event) => Ok(()),
-        Happening::ToolUsed(_) => {
-            // A spooled event already carries its checkout.
-            let checkout = match event.stood {
-                Some(_) => None,
-                None => run_place::checkout(places, &place, event),
-            };
-            let resolved = place.resolved(event);
-            let event = resolved.as_ref().unwrap_or(event);
-            used(tx, event, seen, (facts.root.as_deref(), checkout.as_ref()), settings)
-        }
+        Happening::ToolUsed(tool) => used(tx, captured, tool, settings),
         Happening::Answered(answer) => {
             if settings.answers {
                 answered(tx, event, seen, answer)?;
@@ -93,17 +56,6 @@ pub(crate) fn ingest(
         | Happening::Told(_)
         | Happening::Other => Ok(()),
     }
-}
-
-/// Whether nothing is to be captured here now, or nothing of the project where the session began, whose
-/// record it would be.
-fn is_paused(tx: &Tx<'_>, facts: &ProjectFacts, event: &HookEvent) -> Result<bool, OpError> {
-    if !pauses::any(tx)? {
-        return Ok(false);
-    }
-    let here = projects::known(tx, facts)?.map(|project| project.id);
-    let begun = sessions::project_of(tx, &event.session)?;
-    Ok(pauses::holds(tx, here, event.at)? || pauses::holds(tx, begun, event.at)?)
 }
 
 fn started(tx: &Tx<'_>, event: &HookEvent, seen: Seen, source: Source) -> Result<(), OpError> {
@@ -226,13 +178,13 @@ fn turn_ended(
 
 fn used(
     tx: &Tx<'_>,
-    event: &HookEvent,
-    seen: Seen,
-    (root, checkout): (Option<&str>, Option<&Redacted<serde_json::Value>>),
+    captured: &Captured<'_>,
+    tool: &ToolUse,
     settings: &Settings,
 ) -> Result<(), OpError> {
-    let Happening::ToolUsed(tool) = &event.what else { return Ok(()) };
-    let run = run_place::with_directory(tool, event, root);
+    let (event, seen) = (&*captured.event, captured.session);
+    let checkout = captured.checkout.as_ref();
+    let run = run_place::with_directory(tool, event, captured.root.as_deref());
     let metadata = run.as_ref().unwrap_or(&tool.metadata);
     let located = checkout.map(|checkout| metadata.with(checkout));
     let metadata = located.as_ref().unwrap_or(metadata);
@@ -254,8 +206,8 @@ fn used(
     };
     observations::add(tx, &new, &settings.folding)?;
     // What changed several files is found by each of them; the first has told what it was.
-    for path in exclude::files(tool).filter(|_| !tool.failed) {
-        let path = absolute(&redact(path, Profile::Strict), event.cwd.as_ref());
+    for path in changed_files(tool).filter(|_| !tool.failed) {
+        let path = absolute(&redact_place(path, Profile::Strict), event.cwd.as_ref());
         if Some(&*path) == file_path.as_deref() {
             continue;
         }
@@ -280,7 +232,7 @@ fn absolute(path: &Redacted<String>, cwd: Option<&Redacted<String>>) -> Redacted
     match cwd {
         Some(cwd) if !path.starts_with(['/', '~']) && cwd.starts_with('/') => {
             let inside = path.trim_start_matches("./");
-            redact(&format!("{}/{inside}", cwd.trim_end_matches('/')), Profile::Strict)
+            redact_place(&format!("{}/{inside}", cwd.trim_end_matches('/')), Profile::Strict)
         }
         _ => path.clone(),
     }

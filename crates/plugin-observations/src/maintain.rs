@@ -1,14 +1,14 @@
 //! `maintain`: the care that nobody has to wait for: old records go, the index and the file are made
 //! compact.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use contract::{Access, CliShape, Cx, Example, Op, OpInfo, Tier};
-use model::observation::ObsType;
+use contract::pretty::pretty;
+use contract::{Access, CliShape, Cx, Example, Op, OpInfo, Pretty, Tier};
 use model::{OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use store::retention::{self, Swept};
 use store::{Tx, Write, Written, damaged, index_health, passages};
 
@@ -31,7 +31,7 @@ pub(crate) struct MaintainParams {
     repair: bool,
 }
 
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct MaintainOutput {
     /// What the sweep removed, by type; left out without a sweep.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -40,7 +40,7 @@ pub(crate) struct MaintainOutput {
     #[serde(skip_serializing_if = "Option::is_none")]
     repaired: Option<u64>,
     /// `rebuilt`, `optimised`, or with `repair` also `sound`. A damaged index is always rebuilt.
-    index: &'static str,
+    index: Cow<'static, str>,
     /// Whether the file was rewritten without gaps.
     compacted: bool,
 }
@@ -58,7 +58,7 @@ impl Op for Maintain {
         cli: CliShape {
             path: &["maintain"],
             flag_aliases: &[("rebuild_index", "rebuild-fts")],
-            pretty: Some(pretty),
+            pretty: Some(pretty::<Self>),
             ..CliShape::CALL_ONLY
         },
         examples: &[Example {
@@ -66,6 +66,7 @@ impl Op for Maintain {
             before: examples::A_SESSION,
             params: r#"{"sweep":true,"rebuild_index":true}"#,
         }],
+        job: true,
         deadline: limits::CARE_DEADLINE,
         ..OpInfo::BASE
     };
@@ -81,17 +82,25 @@ impl Op for Maintain {
             return repair(cx);
         }
         let rebuild = params.rebuild_index;
+        let step = if rebuild { "rebuilding the index" } else { "optimising the index" };
+        cx.store.progress(step, 0, None)?;
         let index = if rebuild { "rebuilt" } else { "optimised" };
+        let index = Cow::Borrowed(index);
         let output = MaintainOutput { swept, repaired: None, index, compacted: true };
         let output = cx.store.write(move |tx| {
             let repaired = Some(damaged::mend(tx)?).filter(|count| *count > 0);
             if rebuild {
                 passages::rebuild(tx)?;
             }
-            let index = if passages::optimize(tx)? { "rebuilt" } else { output.index };
-            Ok(MaintainOutput { repaired, index, ..output.clone() })
+            let mut output = MaintainOutput { repaired, ..output.clone() };
+            if passages::optimize(tx)? {
+                output.index = "rebuilt".into();
+            }
+            Ok(output)
         })?;
+        cx.store.progress("packing the index", 0, None)?;
         cx.store.whole().pack()?;
+        cx.store.progress("compacting the file", 0, None)?;
         cx.store.whole().compact()?;
         Ok(output)
     }
@@ -102,7 +111,7 @@ fn repair(cx: &Cx<'_>) -> Result<MaintainOutput, OpError> {
     cx.store.write(|tx| {
         let repaired = Some(damaged::mend(tx)?).filter(|count| *count > 0);
         let index = if index_health::mend(tx)?.is_some() { "rebuilt" } else { "sound" };
-        Ok(MaintainOutput { swept: None, repaired, index, compacted: false })
+        Ok(MaintainOutput { swept: None, repaired, index: index.into(), compacted: false })
     })
 }
 
@@ -112,14 +121,15 @@ fn sweep_all(cx: &Cx<'_>) -> Result<Swept, OpError> {
     let mut swept = Swept::default();
     while !swept.finished {
         let rules = rules.clone();
+        let done: u64 = swept.by_kind.iter().map(|(_, count)| count).sum();
+        cx.store.progress("deleting expired records", done, None)?;
         swept.add(turn(cx, move |tx| retention::sweep(tx, &rules, now, limits::SWEEP_TURN))?);
     }
     Ok(swept)
 }
 
 fn by_type(swept: &Swept) -> BTreeMap<String, u64> {
-    let word = |(kind, count): &(ObsType, u64)| (kind.word().to_owned(), *count);
-    swept.by_kind.iter().map(word).collect()
+    swept.by_kind.iter().map(|(kind, count)| ((*kind).to_owned(), *count)).collect()
 }
 
 /// One transaction of several, so that others write in between. It is not the answer of the call: that
@@ -134,23 +144,23 @@ pub(crate) fn turn<T: Serialize + Send + 'static>(
     }
 }
 
-fn pretty(_: &Value, result: &Value) -> String {
-    let mut lines = Vec::new();
-    if let Some(swept) = result["swept"].as_object() {
-        let total: u64 = swept.values().filter_map(Value::as_u64).sum();
-        let kinds: Vec<String> =
-            swept.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
-        lines.push(match total {
-            0 => "✔ nothing is too old".to_owned(),
-            _ => format!("✔ removed {total} old records: {}", kinds.join(", ")),
-        });
+impl Pretty for Maintain {
+    fn pretty(_: &MaintainParams, output: &MaintainOutput) -> String {
+        let mut lines = Vec::new();
+        if let Some(swept) = &output.swept {
+            let kinds: Vec<String> =
+                swept.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
+            lines.push(match swept.values().sum::<u64>() {
+                0 => "✔ nothing is too old".to_owned(),
+                total => format!("✔ removed {total} old records: {}", kinds.join(", ")),
+            });
+        }
+        if let Some(count) = output.repaired {
+            let noun = if count == 1 { "row" } else { "rows" };
+            lines.push(format!("✔ repaired {count} damaged {noun}"));
+        }
+        let compacted = if output.compacted { ", file compacted" } else { "" };
+        lines.push(format!("✔ index {}{compacted}", output.index));
+        lines.join("\n")
     }
-    if let Some(count) = result["repaired"].as_u64() {
-        let noun = if count == 1 { "row" } else { "rows" };
-        lines.push(format!("✔ repaired {count} damaged {noun}"));
-    }
-    let index = result["index"].as_str().unwrap_or_default();
-    let compacted = if result["compacted"] == true { ", file compacted" } else { "" };
-    lines.push(format!("✔ index {index}{compacted}"));
-    lines.join("\n")
 }

@@ -1,26 +1,22 @@
 //! `mark`: a sentence that somebody wants to find again, kept among the records.
 
-use std::sync::Arc;
-
-use contract::{Access, CliShape, Cx, Example, Op, OpInfo};
+use contract::pretty::pretty;
+use contract::{Access, CallerSession, CliShape, Cx, Example, Op, OpInfo, Pretty};
 use model::project::{Project, ProjectFacts};
+use model::session::Session;
 use model::{Code, OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use store::sessions::{self, Sighting};
 use store::{Tx, observations, projects, prompts};
 use text::secrets::{self, Profile, Redacted};
 
 use crate::examples;
-use crate::place::{DiskPlaces, Places as _};
 use crate::project;
-use crate::scope::Wanted;
 use crate::show;
+use place::Wanted;
 
-pub(crate) struct Mark {
-    pub(crate) places: Arc<DiskPlaces>,
-}
+pub(crate) struct Mark;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -32,7 +28,7 @@ pub(crate) struct MarkParams {
     project: Wanted,
 }
 
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct MarkOutput {
     /// The new record.
     id: i64,
@@ -53,7 +49,7 @@ impl Op for Mark {
             path: &["mark"],
             positional: &["text"],
             rest: true,
-            pretty: Some(pretty),
+            pretty: Some(pretty::<Self>),
             ..CliShape::CALL_ONLY
         },
         examples: &[Example {
@@ -69,18 +65,15 @@ impl Op for Mark {
     fn run(&self, cx: &Cx<'_>, params: MarkParams) -> Result<MarkOutput, OpError> {
         let content = checked(&params.text)?;
         let target = match params.project {
-            Wanted::Here => {
-                let cwd = cx.caller.situation.cwd.as_deref();
-                Target::Place(self.places.at(cwd).facts.clone())
-            }
+            Wanted::Here => Target::Place(cx.caller.place().facts.clone()),
             Wanted::Named(name) => Target::Named(name),
             Wanted::All => {
                 return Err(OpError::invalid("project", "a mark belongs to one project")
                     .hint("Name the project, or leave it out for the one where you stand."));
             }
         };
-        let (caller, now) = (cx.caller.session.clone(), cx.now);
-        cx.store.write(move |tx| keep(tx, caller.as_deref(), &target, &content, now))
+        let (session, now) = (cx.caller.session_to_write(cx.config, cx.now), cx.now);
+        cx.store.write(move |tx| keep(tx, session.as_ref(), &target, &content, now))
     }
 }
 
@@ -114,7 +107,7 @@ fn checked(text: &str) -> Result<Redacted<String>, OpError> {
 
 fn keep(
     tx: &Tx<'_>,
-    caller: Option<&str>,
+    session: Option<&CallerSession>,
     target: &Target,
     content: &Redacted<String>,
     now: i64,
@@ -123,8 +116,9 @@ fn keep(
         Target::Named(name) => Some(project::one(tx, "project", name)?),
         Target::Place(_) => None,
     };
-    let own = match caller {
-        Some(name) => sessions::by_name(tx, name)?,
+    let own = match session {
+        Some(session) if named.is_none() => own_session(tx, session)?,
+        Some(session) => sessions::by_name(tx, &session.name)?,
         None => None,
     };
     let fits = |of: &i64| named.as_ref().is_none_or(|project| project.id == *of);
@@ -141,6 +135,15 @@ fn keep(
         (None, Target::Named(_)) => return Err(OpError::internal("a named project is gone")),
     };
     in_session_of_marks(tx, project, content, now)
+}
+
+/// The caller's session. The call creates it if it is the first that names it.
+fn own_session(tx: &Tx<'_>, session: &CallerSession) -> Result<Option<Session>, OpError> {
+    let known = sessions::by_name(tx, &session.name)?;
+    if known.is_none() && session.resolve(tx)?.is_some() {
+        return sessions::by_name(tx, &session.name);
+    }
+    Ok(known)
 }
 
 /// Keeps a mark of somebody who is in no session: those of a project share one, which is never open.
@@ -168,7 +171,8 @@ fn in_session_of_marks(
     Ok(MarkOutput { id, session_id: name, project: project.name })
 }
 
-fn pretty(_: &Value, result: &Value) -> String {
-    let project = show::line(result["project"].as_str().unwrap_or_default());
-    format!("✔ marked #{} in {project}", result["id"])
+impl Pretty for Mark {
+    fn pretty(_: &MarkParams, output: &MarkOutput) -> String {
+        format!("✔ marked #{} in {}", output.id, show::line(&output.project))
+    }
 }

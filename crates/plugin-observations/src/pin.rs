@@ -1,11 +1,11 @@
 //! `pin_observation` and `unpin_observation`: a record that retention leaves alone and that leads its
 //! section when a session is told what happened.
 
-use contract::{Access, CliShape, Cx, Example, Op, OpInfo};
+use contract::pretty::pretty;
+use contract::{Access, CliShape, Cx, Example, Op, OpInfo, Pretty};
 use model::OpError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use store::observations;
 
 use crate::examples;
@@ -20,7 +20,7 @@ pub(crate) struct PinParams {
     id: i64,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct PinOutput {
     id: i64,
     is_pinned: bool,
@@ -39,7 +39,7 @@ impl Op for PinObservation {
         cli: CliShape {
             path: &["pin"],
             positional: &["id"],
-            pretty: Some(pretty),
+            pretty: Some(pretty::<Self>),
             ..CliShape::CALL_ONLY
         },
         examples: &[Example {
@@ -67,7 +67,7 @@ impl Op for UnpinObservation {
         cli: CliShape {
             path: &["unpin"],
             positional: &["id"],
-            pretty: Some(pretty),
+            pretty: Some(pretty::<Self>),
             ..CliShape::CALL_ONLY
         },
         examples: &[Example {
@@ -96,12 +96,26 @@ fn set(cx: &Cx<'_>, id: i64, is_pinned: bool) -> Result<PinOutput, OpError> {
     })
 }
 
-fn pretty(_: &Value, result: &Value) -> String {
-    let id = &result["id"];
-    match (result["is_pinned"] == true, result["changed"] == true) {
-        (true, true) => format!("✔ pinned #{id}"),
-        (false, true) => format!("✔ unpinned #{id}"),
-        (true, false) => format!("#{id} was pinned already"),
-        (false, false) => format!("#{id} was not pinned"),
+impl Pretty for PinObservation {
+    fn pretty(_: &PinParams, output: &PinOutput) -> String {
+        output.told()
+    }
+}
+
+impl Pretty for UnpinObservation {
+    fn pretty(_: &PinParams, output: &PinOutput) -> String {
+        output.told()
+    }
+}
+
+impl PinOutput {
+    fn told(&self) -> String {
+        let id = self.id;
+        match (self.is_pinned, self.changed) {
+            (true, true) => format!("✔ pinned #{id}"),
+            (false, true) => format!("✔ unpinned #{id}"),
+            (true, false) => format!("#{id} was pinned already"),
+            (false, false) => format!("#{id} was not pinned"),
+        }
     }
 }

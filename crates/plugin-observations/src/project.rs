@@ -2,17 +2,16 @@
 
 use std::path::Path;
 
-use contract::{Access, CliShape, Cx, Example, Op, OpInfo, Tier};
+use contract::pretty::pretty;
+use contract::{Access, CliShape, Cx, Example, Op, OpInfo, Pretty, Tier};
 use model::project::{Project, ProjectOverview};
 use model::{Code, OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use store::{Rx, projects};
-use text::secrets::{Profile, redact};
+use text::secrets::{Profile, redact_place};
 
 use crate::examples;
-use crate::scope;
 use crate::show;
 
 /// What an agent may not do: memory that moves between projects is the user's decision.
@@ -28,11 +27,11 @@ pub(crate) fn one(rx: &Rx<'_>, param: &str, text: &str) -> Result<Project, OpErr
     let mut found = projects::find(rx, text)?;
     match (found.pop(), found.len()) {
         (Some(project), 0) => Ok(project),
-        (None, _) => Err(scope::unknown(rx, text)?.with("param", param)),
+        (None, _) => Err(place::unknown(rx, text)?.with("param", param)),
         (Some(last), others) => {
             found.push(last);
             let paths: Vec<String> =
-                found.iter().map(|project| scope::path(&project.key)).collect();
+                found.iter().map(|project| place::path(&project.key)).collect();
             let message = format!("{} projects are called '{}'", others + 1, told(text));
             Err(OpError::invalid(param, message)
                 .hint(format!("Say which one: {}.", paths.join(", ")))
@@ -46,7 +45,7 @@ fn told(text: &str) -> String {
 }
 
 /// A project, all that leads to it, and how much is kept of it.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct ListedProject {
     /// The exact name, `project://KEY`: accepted wherever a project is asked for.
     path: String,
@@ -68,7 +67,7 @@ impl ListedProject {
         let ProjectOverview { project, aliases, sessions, prompts, observations, last_at } =
             overview;
         ListedProject {
-            path: scope::path(&project.key),
+            path: place::path(&project.key),
             name: project.name,
             root: project.root,
             aliases,
@@ -90,7 +89,7 @@ impl ListedProject {
 #[serde(deny_unknown_fields)]
 pub(crate) struct ListProjectsParams {}
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct ListProjectsOutput {
     /// The one with the last event comes first.
     projects: Vec<ListedProject>,
@@ -107,7 +106,7 @@ impl Op for ListProjects {
         toolset: "memory",
         cli: CliShape {
             path: &["project", "list"],
-            pretty: Some(pretty_list),
+            pretty: Some(pretty::<Self>),
             ..CliShape::CALL_ONLY
         },
         examples: &[Example { title: "All projects", before: examples::A_SESSION, params: "{}" }],
@@ -134,7 +133,7 @@ pub(crate) struct AliasProjectParams {
     alias: String,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct ProjectOutput {
     project: ListedProject,
 }
@@ -151,7 +150,7 @@ impl Op for AliasProject {
         cli: CliShape {
             path: &["project", "alias"],
             positional: &["project", "alias"],
-            pretty: Some(pretty_alias),
+            pretty: Some(pretty::<Self>),
             ..CliShape::CALL_ONLY
         },
         examples: &[Example {
@@ -211,7 +210,7 @@ fn normal(param: &str, text: &str) -> Result<String, OpError> {
     } else {
         text.to_owned()
     };
-    Ok(redact(&spelled, Profile::Strict).into_inner())
+    Ok(redact_place(&spelled, Profile::Strict).into_inner())
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -223,7 +222,7 @@ pub(crate) struct MergeProjectsParams {
     into: String,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct MergeProjectsOutput {
     /// The project that has everything now.
     project: ListedProject,
@@ -232,7 +231,7 @@ pub(crate) struct MergeProjectsOutput {
 }
 
 /// How much went from one project to another.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Moved {
     sessions: u64,
     prompts: u64,
@@ -251,7 +250,7 @@ impl Op for MergeProjects {
         cli: CliShape {
             path: &["project", "merge"],
             positional: &["from", "into"],
-            pretty: Some(pretty_merge),
+            pretty: Some(pretty::<Self>),
             ..CliShape::CALL_ONLY
         },
         examples: &[Example {
@@ -304,7 +303,7 @@ impl Op for SplitProject {
         cli: CliShape {
             path: &["project", "split"],
             positional: &["project", "root"],
-            pretty: Some(pretty_split),
+            pretty: Some(pretty::<Self>),
             ..CliShape::CALL_ONLY
         },
         examples: &[Example {
@@ -340,69 +339,69 @@ const TWO_PROJECTS: &[(&str, &str)] = &[IN_WEB, IN_WEB_OLD];
 const MERGED: &[(&str, &str)] =
     &[IN_WEB, IN_WEB_OLD, ("merge_projects", r#"{"from":"web-old","into":"web"}"#)];
 
-fn pretty_list(_: &Value, result: &Value) -> String {
-    let listed = show::list(result, "projects");
-    if listed.is_empty() {
-        return "No project is known yet.".to_owned();
-    }
-    let now = show::answered_at(result);
-    let header = ["project", "date", "last", "sessions", "prompts", "observations", "path"];
-    let mut rows = vec![header.map(str::to_owned).to_vec()];
-    for project in listed {
-        let word = |name: &str| show::line(project[name].as_str().unwrap_or_default());
-        let (date, last) = match project["last_at"].is_null() {
-            true => (String::new(), "never".to_owned()),
-            false => (show::date(&project["last_at"]), show::age(&project["last_at"], now)),
-        };
-        let number = |name: &str| project[name].to_string();
-        rows.push(vec![
-            word("name"),
-            date,
-            last,
-            number("sessions"),
-            number("prompts"),
-            number("observations"),
-            word("path"),
-        ]);
-        for alias in also(project) {
-            let mut row = vec![String::new(); 6];
-            row.push(format!("also {alias}"));
-            rows.push(row);
+impl Pretty for ListProjects {
+    fn pretty(_: &ListProjectsParams, output: &ListProjectsOutput) -> String {
+        let ListProjectsOutput { projects, answered_at } = output;
+        if projects.is_empty() {
+            return "No project is known yet.".to_owned();
         }
+        let header = ["project", "date", "last", "sessions", "prompts", "observations", "path"];
+        let mut rows = vec![header.map(str::to_owned).to_vec()];
+        for project in projects {
+            let (date, last) = match project.last_at {
+                None => (String::new(), "never".to_owned()),
+                Some(at) => (zone::shown(at), show::age(at, *answered_at)),
+            };
+            rows.push(vec![
+                show::line(&project.name),
+                date,
+                last,
+                project.sessions.to_string(),
+                project.prompts.to_string(),
+                project.observations.to_string(),
+                show::line(&project.path),
+            ]);
+            for alias in project.other_aliases() {
+                let mut row = vec![String::new(); 6];
+                row.push(format!("also {alias}"));
+                rows.push(row);
+            }
+        }
+        show::table(rows)
     }
-    show::table(rows)
 }
 
-/// What leads to a project besides its key.
-fn also(project: &Value) -> Vec<String> {
-    let path = project["path"].as_str().unwrap_or_default();
-    let aliases = show::list(project, "aliases").iter().filter_map(Value::as_str);
-    aliases.filter(|alias| scope::path(alias) != path).map(show::line).collect()
+impl ListedProject {
+    /// The aliases of the project besides its key.
+    fn other_aliases(&self) -> impl Iterator<Item = String> {
+        let others = self.aliases.iter().filter(|alias| place::path(alias) != self.path);
+        others.map(|alias| show::line(alias))
+    }
 }
 
-fn name(project: &Value) -> String {
-    show::line(project["name"].as_str().unwrap_or_default())
+impl Pretty for AliasProject {
+    fn pretty(params: &AliasProjectParams, ProjectOutput { project }: &ProjectOutput) -> String {
+        format!("✔ {} leads to {}", show::line(&params.alias), show::line(&project.name))
+    }
 }
 
-fn pretty_alias(params: &Value, result: &Value) -> String {
-    let alias = show::line(params["alias"].as_str().unwrap_or_default());
-    format!("✔ {alias} leads to {}", name(&result["project"]))
+impl Pretty for MergeProjects {
+    fn pretty(params: &MergeProjectsParams, output: &MergeProjectsOutput) -> String {
+        let MergeProjectsOutput { project, moved } = output;
+        format!(
+            "✔ merged {} into {}: {} sessions, {} prompts, {} observations",
+            show::line(&params.from),
+            show::line(&project.name),
+            moved.sessions,
+            moved.prompts,
+            moved.observations
+        )
+    }
 }
 
-fn pretty_merge(params: &Value, result: &Value) -> String {
-    let from = show::line(params["from"].as_str().unwrap_or_default());
-    let moved = &result["moved"];
-    format!(
-        "✔ merged {from} into {}: {} sessions, {} prompts, {} observations",
-        name(&result["project"]),
-        moved["sessions"],
-        moved["prompts"],
-        moved["observations"]
-    )
-}
-
-fn pretty_split(_: &Value, result: &Value) -> String {
-    let project = &result["project"];
-    let path = show::line(project["path"].as_str().unwrap_or_default());
-    format!("✔ {} is a project of its own, {path}: {} sessions", name(project), project["sessions"])
+impl Pretty for SplitProject {
+    fn pretty(_: &SplitProjectParams, ProjectOutput { project }: &ProjectOutput) -> String {
+        let (name, path) = (show::line(&project.name), show::line(&project.path));
+        format!("✔ {name} is a project of its own, {path}: {} sessions", project.sessions)
+    }
 }

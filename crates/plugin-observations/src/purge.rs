@@ -1,23 +1,29 @@
 //! `purge`: what matches all filters is forgotten for good; without `confirm` it is only counted.
 
-use contract::{Access, CliShape, Cx, Example, Op, OpInfo, Tier};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use contract::pretty::pretty;
+use contract::{Access, CliShape, Cx, Example, Op, OpInfo, Pretty, Tier};
 use model::observation::{ObsType, Observation};
 use model::{OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use store::literal::{self, LiteralElsewhere, LiteralMatches};
+use store::literal::{self, LiteralElsewhere, LiteralMatches, SpoolText};
 use store::purge::{self, PurgeFilter, Purged};
 use store::search::{self, Filter};
-use store::{Rx, projects, sessions};
+use store::spool_files::SpoolFiles;
+use store::{Rx, damaged, projects, sessions};
 use text::query::{self, Form, Query};
 
 use crate::examples;
-use crate::scope::{self, Wanted};
 use crate::session_trace::unknown;
-use crate::show;
-use crate::when::When;
+use crate::show::{self, RecordRow};
+use crate::when::TimeBound;
+use place::Wanted;
 
+/// Kinds of records that have a number of their own in the output.
+const NAMED: [&str; 2] = ["observations", "prompts"];
 const DAY_MS: i64 = 86_400_000;
 
 pub(crate) struct Purge;
@@ -27,7 +33,7 @@ pub(crate) struct Purge;
 pub(crate) struct PurgeParams {
     /// Only what happened before: a date, `yesterday`, `friday`, `3d`, `last week` or an RFC 3339 time.
     #[serde(default)]
-    before: Option<When>,
+    before: Option<TimeBound>,
     /// Only what is older than this many days.
     #[serde(default)]
     older_than: Option<u32>,
@@ -55,40 +61,55 @@ pub(crate) struct PurgeParams {
     confirm: bool,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct PurgeOutput {
     /// Whether it was removed; otherwise the numbers say what would be.
     purged: bool,
     observations: usize,
     prompts: usize,
+    /// Records of other kinds, by the name of the kind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    others: Option<BTreeMap<String, usize>>,
     /// Sessions of which nothing is left.
     sessions: usize,
     /// Sessions whose summary is rebuilt from their remaining records.
     summaries: usize,
     /// Projects that are forgotten with their names, roots and aliases.
     projects: usize,
+    /// Receipts, stored answers, notices and names of events that contain the literal text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notes: Option<usize>,
     /// Some of the records, the newest first; none after they were removed.
     samples: Vec<Sample>,
-    /// Other records that match all other filters and contain a searched word inside a longer word, whatever its
-    /// case and accents. They are not deleted; `literal` finds them.
+    /// Other records that match all other filters and contain a searched word inside a longer word, in their metadata,
+    /// or in the name or directory of their session, whatever its case and accents. They are not deleted; `literal`
+    /// finds them.
     #[serde(skip_serializing_if = "Option::is_none")]
     near_misses: Option<usize>,
-    /// Hints that contain the literal text. They are not deleted.
+    /// Hints that contain the literal text, or a searched word. They are not deleted.
     #[serde(skip_serializing_if = "Option::is_none")]
     hints_left: Option<usize>,
-    /// Projects whose names, roots or aliases contain the literal text. They are not deleted.
+    /// Projects whose names, roots or aliases contain the literal text, or a searched word. They are not deleted.
     #[serde(skip_serializing_if = "Option::is_none")]
     projects_left: Option<usize>,
-    /// Copies of the database, saved by a restore or set aside as damaged, that contain the literal text; with
-    /// other filters all of them, since they may contain the records. They are not changed.
+    /// Copies of the database (saved by a restore, set aside as damaged, or backups beside it) that contain the
+    /// literal text; with other filters all of them, since they may contain the records. They are not changed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     copies_left: Vec<String>,
+    /// Files of the spool that contain the text and were deleted, or would be: unreadable ones, events that could not
+    /// be stored, and files of other names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    spool_files: Vec<String>,
+    /// Files of the spool that may contain the text and stay: a word is inside a longer one, other filters are given
+    /// too, they belong to another user, or they cannot be read or deleted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    spool_files_left: Vec<String>,
     /// Seconds since 1970, UTC: ages count from here.
     answered_at: i64,
 }
 
 /// A record that would go.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Sample {
     id: i64,
     /// Seconds since 1970, UTC.
@@ -105,18 +126,18 @@ impl Op for Purge {
         summary: "Forget records for good, or count what would be forgotten",
         doc: "A record is deleted if it matches all filters; a prompt is a record of type user_prompt. Deleted \
               records are overwritten in the file and removed from the index, and the summaries that mention \
-              them are rebuilt. Pinned records are deleted too. Copies made with backup are not changed; those \
-              that a restore or a repair saved are named if they may contain the records. `search` \
-              matches whole words and reports how many other records contain the text inside a longer word; \
-              `literal` matches the exact characters anywhere. Hints and project names are not records: they \
-              are counted, not deleted.",
+              them are rebuilt. Pinned records are deleted too. Copies of the database are not changed; those \
+              in the data directory are named if they may contain the records. `search` \
+              matches whole words and reports how many other records contain them in other places; \
+              `literal` matches the exact characters anywhere. Files of the spool with the text are deleted and \
+              named. Hints and project names are not records: they are counted, not deleted.",
         access: Access::Write { destructive: true, idempotent: true },
         tiers: &[Tier::Person, Tier::Client],
         toolset: "memory",
         cli: CliShape {
             path: &["purge"],
             flag_aliases: &[("session_id", "session"), ("ids", "id"), ("obs_type", "type")],
-            pretty: Some(pretty),
+            pretty: Some(pretty::<Self>),
             ..CliShape::CALL_ONLY
         },
         examples: &[
@@ -145,16 +166,23 @@ impl Op for Purge {
     fn run(&self, cx: &Cx<'_>, params: PurgeParams) -> Result<PurgeOutput, OpError> {
         let query = params.check()?;
         let (now, literal) = (cx.now, params.literal.clone());
+        let spool = params.spool_files(cx, query.as_ref());
         if !params.confirm {
+            // Two records with one id would both be counted. If they cannot be separated, the store is read-only.
+            if cx.store.read(damaged::shares_ids)? {
+                drop(cx.store.write_unanswered(damaged::separate_ids));
+            }
             let counted = cx.store.read(|rx| {
                 let filter = params.filter(rx, query.as_ref(), now)?;
                 let mut output = PurgeOutput::new(purge::plan(rx, &filter)?, false, now);
                 params.count_left(rx, &filter, &mut output)?;
                 Ok(output)
             });
-            return counted.map(|output| output.with_copies(cx, literal.as_deref()));
+            return counted.map(|output| output.with_files(cx, literal.as_deref(), spool));
         }
         let done = cx.store.write(move |tx| {
+            // A filter finds records by id: one with the id of another would be deleted with it.
+            damaged::separate_ids(tx)?;
             let filter = params.filter(tx, query.as_ref(), now)?;
             let done = purge::run(tx, &filter)?;
             // The answer is kept for a repeat of the call: it must not hold what was removed.
@@ -168,7 +196,7 @@ impl Op for Purge {
             // A repeat of a call whose first run may not have come this far.
             Err(_) => drop(leave_no_trace(cx)),
         }
-        done.map(|output| output.with_copies(cx, literal.as_deref()))
+        done.map(|output| output.with_files(cx, literal.as_deref(), spool))
     }
 }
 
@@ -247,7 +275,7 @@ impl PurgeParams {
             Wanted::Named(name) => {
                 let found = projects::find(rx, name)?;
                 if found.is_empty() {
-                    return Err(scope::unknown(rx, name)?);
+                    return Err(place::unknown(rx, name)?);
                 }
                 Some(found.into_iter().map(|project| project.id).collect())
             }
@@ -269,9 +297,39 @@ impl PurgeParams {
             });
         }
         let days = self.older_than.map(|days| now.saturating_sub(i64::from(days) * DAY_MS));
-        let before = [self.before.map(|when| when.before(now)), days].into_iter().flatten().min();
+        let before =
+            [self.before.as_ref().map(|when| when.before(now)), days].into_iter().flatten().min();
         let (kind, literal) = (self.obs_type, self.literal.clone());
         Ok(PurgeFilter { projects, session, ids, kind, before, literal, whole_sessions })
+    }
+
+    /// Whether the text of a search or a literal is the only filter.
+    fn has_only_text(&self) -> bool {
+        self.before.is_none()
+            && self.older_than.is_none()
+            && !matches!(self.project, Wanted::Named(_))
+            && self.session_id.is_none()
+            && self.ids.is_none()
+            && self.obs_type.is_none()
+    }
+
+    /// The files of the spool with the text, and those that stay. With `confirm` the former are deleted, unless other
+    /// filters are given, which a file cannot be compared with.
+    fn spool_files(&self, cx: &Cx<'_>, query: Option<&Query>) -> [Vec<String>; 2] {
+        let words = near_miss_words(self.search.as_deref().unwrap_or_default());
+        let wanted = match (&self.literal, query) {
+            (Some(text), _) => SpoolText::Literal(text),
+            (None, Some(query)) => SpoolText::Words(query, &words),
+            (None, None) => return Default::default(),
+        };
+        let SpoolFiles { mut matching, mut near } =
+            cx.store.whole().spool_files(&|bytes| wanted.is_in(bytes));
+        let only_text = self.has_only_text() && (self.literal.is_none() || query.is_none());
+        let stays = |file: &Path| {
+            !only_text || (self.confirm && std::fs::remove_file(file).is_err() && file.exists())
+        };
+        near.extend(matching.extract_if(.., |file| stays(file)));
+        [matching, near].map(|files| files.iter().map(|file| file.display().to_string()).collect())
     }
 
     /// Counts the records, hints and projects that contain the text and are not deleted.
@@ -282,15 +340,15 @@ impl PurgeParams {
         output: &mut PurgeOutput,
     ) -> Result<(), OpError> {
         if let Some(text) = &self.literal {
-            let LiteralElsewhere { hints, projects } = literal::elsewhere(rx, text)?;
-            (output.hints_left, output.projects_left) = (some(hints), some(projects));
+            output.note_left(&literal::elsewhere(rx, text)?);
             return Ok(());
         }
         let words = near_miss_words(self.search.as_deref().unwrap_or_default());
         if words.is_empty() {
             return Ok(());
         }
-        let mut found = literal::within_words(rx, &words)?;
+        output.note_left(&literal::elsewhere_by_words(rx, &words)?);
+        let mut found = literal::missed_by_search(rx, &words)?;
         // After a purge the matching records are deleted, so that none has to be subtracted.
         let matched = filter.ids.as_deref().filter(|_| !output.purged).unwrap_or_default();
         let is_meant = |id: &i64| self.ids.as_ref().is_none_or(|ids| ids.contains(id));
@@ -303,26 +361,48 @@ impl PurgeParams {
 }
 
 impl PurgeOutput {
+    /// Notes how many hints and projects contain the text.
+    fn note_left(&mut self, left: &LiteralElsewhere) {
+        self.hints_left = some(left.count("hint_variants"));
+        self.projects_left = some(left.count("projects"));
+    }
+
     fn new(done: Purged, purged: bool, now: i64) -> PurgeOutput {
-        let Purged { observations, prompts, sessions, summaries, projects, samples } = done;
+        let (observations, prompts) = (done.count("observations"), done.count("prompts"));
+        let Purged { records, sessions, summaries, projects, notes, samples } = done;
+        let others: BTreeMap<String, usize> = (records.into_iter())
+            .filter(|(name, count)| *count > 0 && !NAMED.contains(name))
+            .map(|(name, count)| (name.to_owned(), count))
+            .collect();
         PurgeOutput {
             purged,
             observations,
             prompts,
+            others: Some(others).filter(|others| !others.is_empty()),
             sessions,
             summaries,
             projects,
+            notes: some(notes),
             samples: samples.into_iter().map(Sample::new).collect(),
             near_misses: None,
             hints_left: None,
             projects_left: None,
             copies_left: Vec::new(),
+            spool_files: Vec::new(),
+            spool_files_left: Vec::new(),
             answered_at: now.div_euclid(1000),
         }
     }
 
-    /// Names the copies that contain the literal text, or that may contain what other filters match.
-    fn with_copies(mut self, cx: &Cx<'_>, literal: Option<&str>) -> PurgeOutput {
+    /// Names the copies that contain the literal text, or that may contain what other filters match, and the files of
+    /// the spool.
+    fn with_files(
+        mut self,
+        cx: &Cx<'_>,
+        literal: Option<&str>,
+        spool: [Vec<String>; 2],
+    ) -> PurgeOutput {
+        [self.spool_files, self.spool_files_left] = spool;
         if literal.is_some() || !self.is_nothing() {
             self.copies_left = copies_left(cx, literal);
         }
@@ -330,7 +410,9 @@ impl PurgeOutput {
     }
 
     fn is_nothing(&self) -> bool {
-        self.observations + self.prompts + self.sessions + self.summaries + self.projects == 0
+        let others: usize = self.others.iter().flat_map(BTreeMap::values).sum();
+        let records = self.observations + self.prompts + others + self.sessions;
+        records + self.summaries + self.projects + self.notes.unwrap_or_default() == 0
     }
 }
 
@@ -351,81 +433,106 @@ fn some(count: usize) -> Option<usize> {
     (count > 0).then_some(count)
 }
 
-fn pretty(params: &Value, result: &Value) -> String {
-    let mut lines = vec![told(result)];
-    let number = |name: &str| result[name].as_u64().unwrap_or_default();
-    let plural = |count: u64| if count == 1 { "" } else { "s" };
-    match number("near_misses") {
-        0 => {}
-        count => {
-            let words = near_miss_words(params["search"].as_str().unwrap_or_default());
+impl Pretty for Purge {
+    fn pretty(params: &PurgeParams, output: &PurgeOutput) -> String {
+        let mut lines = vec![output.told()];
+        let deleted = if output.purged { "deleted" } else { "would delete" };
+        lines.extend(below(&format!("{deleted} from the spool:"), &output.spool_files));
+        lines.extend(below(
+            "files in the spool that may contain the text stay; delete those that you do not need:",
+            &output.spool_files_left,
+        ));
+        let plural = |count: usize| if count == 1 { "" } else { "s" };
+        if let Some(count @ 1..) = output.near_misses {
+            let words = near_miss_words(params.search.as_deref().unwrap_or_default());
             let word = if words.len() == 1 { "the text" } else { "a word of the search" };
             let finds: Vec<String> =
                 words.iter().map(|word| format!("`rekindle purge --literal '{word}'`")).collect();
             lines.push(format!(
-                "{count} other record{} {word} within a longer word and stay{}; \
-                 {} finds those with the same case and accents.",
+                "{count} other record{} {word} within a longer word, in metadata or in the session's name \
+                 or directory, and stay{}; {} finds those with the same case and accents.",
                 if count == 1 { " contains" } else { "s contain" },
                 if count == 1 { "s" } else { "" },
                 finds.join(" or "),
             ));
         }
+        if let Some(count @ 1..) = output.hints_left {
+            let s = plural(count);
+            lines.push(format!("{count} hint{s} with the text left; see `rekindle hint delete`."));
+        }
+        if let Some(count @ 1..) = output.projects_left {
+            let s = plural(count);
+            lines.push(format!(
+                "{count} project{s} with the text in a name or root left; see `rekindle purge --project`."
+            ));
+        }
+        let which = match params.literal {
+            Some(_) => "with the text",
+            None => "that may contain the records",
+        };
+        lines.extend(told_copies(&output.copies_left, which));
+        lines.join("\n")
     }
-    if let count @ 1.. = number("hints_left") {
-        let s = plural(count);
-        lines.push(format!("{count} hint{s} with the text left; see `rekindle hint delete`."));
-    }
-    if let count @ 1.. = number("projects_left") {
-        let s = plural(count);
-        lines.push(format!(
-            "{count} project{s} with the text in a name or root left; see `rekindle purge --project`."
-        ));
-    }
-    lines.extend(pretty_copies(
-        result,
-        match params["literal"].is_string() {
-            true => "with the text",
-            false => "that may contain the records",
-        },
-    ));
-    lines.join("\n")
 }
 
 /// The names of the copies that were not changed, below a line that says so.
-pub(crate) fn pretty_copies(result: &Value, which: &str) -> Vec<String> {
-    let copies = show::list(result, "copies_left");
+pub(crate) fn told_copies(copies: &[String], which: &str) -> Vec<String> {
     let s = if copies.len() == 1 { "" } else { "s" };
     let head =
         format!("{} saved database{s} {which}; delete those that you do not need:", copies.len());
-    let names =
-        copies.iter().filter_map(Value::as_str).map(|copy| format!("  {}", show::line(copy)));
-    if copies.is_empty() { Vec::new() } else { [head].into_iter().chain(names).collect() }
+    below(&head, copies)
 }
 
-/// The purged records in numbers, or those that would be purged, with samples.
-fn told(result: &Value) -> String {
-    let number = |name: &str| result[name].as_u64().unwrap_or_default();
-    let names = ["observations", "prompts", "sessions", "summaries", "projects"];
-    if names.iter().all(|name| number(name) == 0) {
-        return "nothing to purge".to_owned();
+/// The names of files below a line about them; nothing if there are none.
+fn below(head: &str, files: &[String]) -> Vec<String> {
+    let names = files.iter().map(|file| format!("  {}", show::line(file)));
+    let head = (!files.is_empty()).then(|| head.to_owned());
+    head.into_iter().chain(names).collect()
+}
+
+impl PurgeOutput {
+    /// The purged records in numbers, or those that would be purged, with samples.
+    fn told(&self) -> String {
+        let PurgeOutput { observations, prompts, sessions, summaries, projects, .. } = self;
+        if observations + prompts + sessions + summaries + projects == 0 {
+            return match (self.notes, self.purged) {
+                (None | Some(0), _) => "nothing to purge".to_owned(),
+                (Some(count), true) => format!("✔ purged {count} notes about records"),
+                (Some(count), false) => format!("would purge {count} notes about records"),
+            };
+        }
+        let mut counts =
+            format!("{observations} observations, {prompts} prompts, {sessions} sessions");
+        if *projects > 0 {
+            counts.push_str(&format!(", {projects} projects"));
+        }
+        let drawn = match summaries {
+            0 => String::new(),
+            count => format!("; {count} summaries drawn anew"),
+        };
+        if self.purged {
+            return format!("✔ purged {counts}{drawn}");
+        }
+        let mut lines = vec![format!("would purge {counts}{drawn}")];
+        if !self.samples.is_empty() {
+            lines.push(show::records(self.samples.iter().map(Sample::row), self.answered_at));
+        }
+        lines.push("Nothing was removed; --confirm does it.".to_owned());
+        lines.join("\n")
     }
-    let [observations, prompts, sessions, summaries, projects] = names.map(number);
-    let mut counts = format!("{observations} observations, {prompts} prompts, {sessions} sessions");
-    if projects > 0 {
-        counts.push_str(&format!(", {projects} projects"));
+}
+
+impl Sample {
+    fn row(&self) -> RecordRow<'_> {
+        RecordRow {
+            mark: "",
+            id: self.id,
+            timestamp: self.timestamp,
+            kind: self.obs_type,
+            project: &self.project,
+            text: &self.content_preview,
+            aside: None,
+            is_pinned: false,
+        }
     }
-    let drawn = match summaries {
-        0 => String::new(),
-        count => format!("; {count} summaries drawn anew"),
-    };
-    if result["purged"] == true {
-        return format!("✔ purged {counts}{drawn}");
-    }
-    let samples: Vec<&Value> = show::list(result, "samples").iter().collect();
-    let mut lines = vec![format!("would purge {counts}{drawn}")];
-    if !samples.is_empty() {
-        lines.push(show::records(&samples, show::answered_at(result), |_| ""));
-    }
-    lines.push("Nothing was removed; --confirm does it.".to_owned());
-    lines.join("\n")
 }

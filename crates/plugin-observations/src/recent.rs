@@ -1,27 +1,22 @@
 //! `recent_records`: the last records, newest first, for people. Agents have `recent_context`, which
 //! scores by type and project.
 
-use std::sync::Arc;
-
-use contract::{CliShape, Cx, Example, Op, OpInfo, Tier};
-use model::observation::Observation;
+use contract::pretty::pretty;
+use contract::{CliShape, Cx, Example, Op, OpInfo, Pretty, Tier};
 use model::{OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use store::observations;
 
 use crate::count::Count;
 use crate::examples;
 use crate::get_observations::LISTED_RECORDS;
-use crate::place::DiskPlaces;
-use crate::scope::{About, Question, Wanted};
-use crate::show;
-use crate::when::When;
+use crate::replaced::{self, MarkedRecord};
+use crate::show::{self, RecordRow};
+use crate::when::TimeBound;
+use place::{About, Wanted};
 
-pub(crate) struct RecentRecords {
-    pub(crate) places: Arc<DiskPlaces>,
-}
+pub(crate) struct RecentRecords;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -34,20 +29,20 @@ pub(crate) struct RecentRecordsParams {
     limit: Count,
     /// Only what happened before: a date, `yesterday`, `friday`, `3d`, `last week` or an RFC 3339 time.
     #[serde(default)]
-    before: Option<When>,
+    before: Option<TimeBound>,
     /// Only what happened after.
     #[serde(default)]
-    after: Option<When>,
+    after: Option<TimeBound>,
 }
 
 fn default_limit() -> Count {
     Count::new(limits::RECENT_DEFAULT)
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct RecentRecordsOutput {
     /// Observations and prompts, the newest first.
-    results: Vec<Observation>,
+    results: Vec<MarkedRecord>,
     #[serde(flatten)]
     about: About,
 }
@@ -61,7 +56,7 @@ impl Op for RecentRecords {
         tiers: &[Tier::Person, Tier::Client],
         cli: CliShape {
             path: &["recent"],
-            pretty: Some(pretty),
+            pretty: Some(pretty::<Self>),
             listed: Some(LISTED_RECORDS),
             ..CliShape::CALL_ONLY
         },
@@ -81,33 +76,34 @@ impl Op for RecentRecords {
         params: RecentRecordsParams,
     ) -> Result<RecentRecordsOutput, OpError> {
         let limit = params.limit.within(1..=limits::RECENT_MAX);
-        let before = params.before.map(|when| when.before(cx.now));
-        let after = params.after.map(|when| when.after(cx.now));
-        let question = Question::new(cx, &self.places, params.project);
+        let before = params.before.as_ref().map(|when| when.before(cx.now));
+        let after = params.after.as_ref().map(|when| when.after(cx.now));
+        let question = cx.caller.projects(params.project);
         cx.store.read(|rx| {
             let scope = question.scope(rx)?;
             let results = observations::newest(rx, scope.ids().as_deref(), (before, after), limit)?;
-            Ok(RecentRecordsOutput { results, about: scope.about(cx) })
+            let results = replaced::marked(rx, results)?;
+            Ok(RecentRecordsOutput { results, about: scope.about(cx.now) })
         })
     }
 }
 
-fn pretty(params: &Value, result: &Value) -> String {
-    let records: Vec<&Value> = show::list(result, "results").iter().collect();
-    if records.is_empty() {
-        let times = show::times_given(params);
-        return show::nothing(&format!("Nothing is recorded{times}"), params, result);
-    }
-    let shown = show::records(&records, show::answered_at(result), |_| "");
-    let max = limits::RECENT_MAX;
-    let note = match params["limit"].as_i64() {
-        Some(limit) if limit < 1 => "The smallest limit is 1.".to_owned(),
-        Some(limit)
-            if records.len() == max && usize::try_from(limit).is_ok_and(|limit| limit > max) =>
-        {
-            format!("The largest limit is {max}; --before shows older records.")
+impl Pretty for RecentRecords {
+    fn pretty(params: &RecentRecordsParams, output: &RecentRecordsOutput) -> String {
+        let RecentRecordsOutput { results, about } = output;
+        if results.is_empty() {
+            let times = show::times_given(params.after.as_ref(), params.before.as_ref());
+            let what = format!("Nothing is recorded{times}");
+            return show::nothing(&what, &params.project, about);
         }
-        _ => return shown,
-    };
-    format!("{shown}\n{note}")
+        let shown = show::records_about(results.iter().map(RecordRow::from), about);
+        let max = limits::RECENT_MAX;
+        match params.limit.get() {
+            0 => format!("{shown}\nThe smallest limit is 1."),
+            limit if limit > max && results.len() == max => {
+                format!("{shown}\nThe largest limit is {max}; --before shows older records.")
+            }
+            _ => shown,
+        }
+    }
 }

@@ -1,9 +1,9 @@
 //! `recent_context`: what is recent and worth most, without a query.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 
-use contract::{CliShape, Cx, Example, Op, OpInfo};
+use contract::pretty::pretty;
+use contract::{CliShape, Cx, Example, Op, OpInfo, Pretty, brief};
 use model::observation::Observation;
 use model::{OpError, limits, rank};
 use schemars::JsonSchema;
@@ -13,14 +13,12 @@ use store::recent::{self, RecentQuery, Taken};
 
 use crate::count::Count;
 use crate::examples;
-use crate::place::DiskPlaces;
-use crate::scope::{About, Question, Wanted};
-use crate::show;
-use crate::when::When;
+use crate::search;
+use crate::show::{self, RecordRow};
+use crate::when::TimeBound;
+use place::{About, Wanted};
 
-pub(crate) struct RecentContext {
-    pub(crate) places: Arc<DiskPlaces>,
-}
+pub(crate) struct RecentContext;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -33,17 +31,17 @@ pub(crate) struct RecentContextParams {
     limit: Count,
     /// Only what happened before, as in search.
     #[serde(default)]
-    before: Option<When>,
+    before: Option<TimeBound>,
     /// Only what happened after.
     #[serde(default)]
-    after: Option<When>,
+    after: Option<TimeBound>,
 }
 
 fn default_limit() -> Count {
     Count::new(limits::RECENT_DEFAULT)
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct RecentContextOutput {
     /// The best one first; of one file only the best.
     results: Vec<Scored>,
@@ -52,7 +50,7 @@ pub(crate) struct RecentContextOutput {
 }
 
 /// An observation and what it is worth now.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Scored {
     #[serde(flatten)]
     observation: Observation,
@@ -68,7 +66,8 @@ impl Op for RecentContext {
               other projects follow under their own names.",
         toolset: "memory",
         core: true,
-        cli: CliShape { pretty: Some(pretty), ..CliShape::CALL_ONLY },
+        cli: CliShape { pretty: Some(pretty::<Self>), ..CliShape::CALL_ONLY },
+        brief: Some(brief),
         examples: &[Example {
             title: "The last things that were done anywhere",
             before: examples::A_SESSION,
@@ -85,13 +84,13 @@ impl Op for RecentContext {
         params: RecentContextParams,
     ) -> Result<RecentContextOutput, OpError> {
         let limit = params.limit.within(1..=limits::RECENT_MAX);
-        let question = Question::new(cx, &self.places, params.project);
+        let question = cx.caller.projects(params.project);
         cx.store.read(|rx| {
             let scope = question.scope(rx)?;
             let query = RecentQuery {
                 projects: None,
-                before: params.before.map(|when| when.before(cx.now)),
-                after: params.after.map(|when| when.after(cx.now)),
+                before: params.before.as_ref().map(|when| when.before(cx.now)),
+                after: params.after.as_ref().map(|when| when.after(cx.now)),
                 score: &|project, kind, at| {
                     let own = (!scope.is_all()).then(|| scope.holds(project));
                     rank::recent(kind, at, own, cx.now).total
@@ -109,15 +108,63 @@ impl Op for RecentContext {
                 }
                 if results.len() < limit { Taken::GoOn } else { Taken::Enough }
             })?;
-            Ok(RecentContextOutput { results, about: scope.about(cx) })
+            Ok(RecentContextOutput { results, about: scope.about(cx.now) })
         })
     }
 }
 
-fn pretty(_: &Value, result: &Value) -> String {
-    let records: Vec<&Value> = show::list(result, "results").iter().collect();
-    if records.is_empty() {
-        return "Nothing is recorded yet.".to_owned();
+/// Reduces each record to id, time, type, score and the beginning of its text, and leaves out the last ones that
+/// exceed the budget: as many tokens as a briefing may have, or the most that one may be given if the
+/// caller names a `limit`.
+fn brief(params: &Value, result: &mut Value) {
+    let searched = result["project"].clone();
+    let budget = match params["limit"].is_null() {
+        true => limits::RECENT_TOKENS,
+        false => limits::INJECT_TOKENS_MAX,
+    };
+    let mut tokens = 0;
+    let mut left_out = 0;
+    let records = result["results"].take();
+    let mut kept: Vec<Value> = Vec::new();
+    for mut record in records.as_array().cloned().unwrap_or_default() {
+        shorten(&mut record, &searched);
+        brief::plain(params, &mut record);
+        tokens += text::tokens::estimate(&record.to_string());
+        match tokens <= budget || kept.is_empty() {
+            true => kept.push(record),
+            false => left_out += 1,
+        }
     }
-    show::records(&records, show::answered_at(result), |_| "")
+    result["results"] = kept.into();
+    if left_out > 0 {
+        result["left_out"] = left_out.into();
+    }
+    brief::plain(params, result);
+}
+
+fn shorten(record: &mut Value, searched: &Value) {
+    let failed = record["metadata"]["failed"] == true;
+    let text = show::preview(record["content"].as_str().unwrap_or_default().to_owned());
+    record["content"] = if failed { format!("{text} [failed]") } else { text }.into();
+    let Some(members) = record.as_object_mut() else { return };
+    members.retain(|name, value| match name.as_str() {
+        "metadata" | "source_event" | "tool_name" | "session_id" | "prompt_id" | "agent"
+        | "agent_id" => false,
+        "project" => value != searched,
+        _ => *value != false,
+    });
+    let is_named = |path: &Value| search::is_named(path, &members["content"]);
+    if members.get("file_path").is_some_and(is_named) {
+        members.remove("file_path");
+    }
+}
+
+impl Pretty for RecentContext {
+    fn pretty(_: &RecentContextParams, output: &RecentContextOutput) -> String {
+        if output.results.is_empty() {
+            return "Nothing is recorded yet.".to_owned();
+        }
+        let rows = output.results.iter().map(|scored| RecordRow::from(&scored.observation));
+        show::records_about(rows, &output.about)
+    }
 }

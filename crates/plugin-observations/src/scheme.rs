@@ -1,8 +1,6 @@
 //! `obs://ID`, `session://ID` and `project://KEY`: records in the one address space. Lists show what
 //! is newest in the caller's project; a path is read wherever the caller stands.
 
-use std::sync::Arc;
-
 use contract::{Cx, OpError, Scheme};
 use model::entry::{Entry, EntryLine, EntryPath};
 use model::limits;
@@ -14,16 +12,13 @@ use store::recent::{self, RecentQuery, Taken};
 use store::sessions::{self, SessionFilter};
 use store::{Rx, observations, projects};
 
-use crate::place::DiskPlaces;
-use crate::scope::{self, Question, Wanted};
 use crate::session_trace::unknown;
+use place::Wanted;
 
 const TEXT: &str = "text/plain";
 
 /// `obs://ID`: an observation, a prompt or a session's summary.
-pub(crate) struct ObsScheme {
-    pub(crate) places: Arc<DiskPlaces>,
-}
+pub(crate) struct ObsScheme;
 
 impl Scheme for ObsScheme {
     fn name(&self) -> &'static str {
@@ -39,7 +34,7 @@ impl Scheme for ObsScheme {
     }
 
     fn list(&self, cx: &Cx<'_>) -> Result<Vec<EntryLine>, OpError> {
-        let question = Question::new(cx, &self.places, Wanted::Here);
+        let question = cx.caller.projects(Wanted::Here);
         cx.store.read(|rx| {
             let projects = question.scope(rx)?.ids();
             let query = RecentQuery {
@@ -89,9 +84,7 @@ fn newest_first(at: i64) -> f64 {
 }
 
 /// `session://ID`: a session by the agent's own id.
-pub(crate) struct SessionScheme {
-    pub(crate) places: Arc<DiskPlaces>,
-}
+pub(crate) struct SessionScheme;
 
 impl Scheme for SessionScheme {
     fn name(&self) -> &'static str {
@@ -107,7 +100,7 @@ impl Scheme for SessionScheme {
     }
 
     fn list(&self, cx: &Cx<'_>) -> Result<Vec<EntryLine>, OpError> {
-        let question = Question::new(cx, &self.places, Wanted::Here);
+        let question = cx.caller.projects(Wanted::Here);
         cx.store.read(|rx| {
             let projects = question.scope(rx)?.ids();
             let filter =
@@ -164,7 +157,7 @@ impl Scheme for ProjectScheme {
         let mut found = cx.store.read(projects::latest)?;
         found.truncate(limits::RECORDS_LISTED);
         let lines = found.into_iter().map(|(project, _)| EntryLine {
-            path: scope::path(&project.key),
+            path: place::path(&project.key),
             summary: project.name,
             media_type: TEXT.to_owned(),
         });
@@ -192,7 +185,7 @@ impl Scheme for ProjectScheme {
                 .map(|(kind, count)| (kind.word().into(), count.into()))
                 .collect();
             attributes.insert("observations".into(), counts.into());
-            entry(scope::path(&project.key), lines.join("\n"), attributes)
+            entry(place::path(&project.key), lines.join("\n"), attributes)
         })
     }
 }

@@ -2,20 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use contract::{Access, CliShape, Cx, Example, Op, OpInfo, Tier};
+use contract::pretty::pretty;
+use contract::{Access, CliShape, Cx, Example, Op, OpInfo, Pretty, Tier};
 use model::observation::ObsType;
 use model::session::Summary;
 use model::{OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 use store::scrub::{self, ProjectReplacement, ProjectTexts, Replacement, Texts};
 use store::{Rx, Tx, observations, passages, sessions};
-use text::secrets::{KnownValues, Profile, Redacted, redact, redact_json};
+use text::secrets::{KnownValues, Profile, Redacted, redact, redact_json, redact_place};
 
 use crate::examples;
 use crate::maintain::turn;
-use crate::purge::{copies_left, leave_no_trace, pretty_copies};
+use crate::purge::{copies_left, leave_no_trace, told_copies};
 
 pub(crate) struct Scrub;
 
@@ -29,7 +30,7 @@ pub(crate) struct ScrubParams {
     newest: Option<usize>,
 }
 
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct ScrubOutput {
     /// Whether what was found was taken out.
     scrubbed: bool,
@@ -59,7 +60,7 @@ impl Op for Scrub {
         access: Access::Write { destructive: true, idempotent: true },
         tiers: &[Tier::Person, Tier::Client],
         toolset: "memory",
-        cli: CliShape { path: &["scrub"], pretty: Some(pretty), ..CliShape::CALL_ONLY },
+        cli: CliShape { path: &["scrub"], pretty: Some(pretty::<Self>), ..CliShape::CALL_ONLY },
         examples: &[Example {
             title: "Is there anything?",
             before: examples::A_SESSION,
@@ -80,6 +81,7 @@ impl Op for Scrub {
         })?;
         // A summary may be all that is left of its session, so it is not drawn anew.
         found.add(go_over(cx, params.dry_run, summaries, |tx, id, new| {
+            passages::ensure_posted(tx, &[id])?;
             sessions::set_summary(tx, id, Some(new))
         })?);
         found.add(go_over(cx, params.dry_run, projects, |tx, _, (old, new)| {
@@ -232,7 +234,7 @@ fn projects(rx: &Rx<'_>, after: i64) -> Result<Step<(ProjectTexts, ProjectReplac
     let next = projects.last().map(|last| last.id);
     let (mut found, mut changes) = (Found::default(), Vec::new());
     for old in projects {
-        let strict = |text: &String| redact(text, Profile::Strict);
+        let strict = |text: &String| redact_place(text, Profile::Strict);
         // A name is that of the directory, or one that somebody chose.
         let of_root =
             old.root.as_ref().is_some_and(|root| root.ends_with(&format!("/{}", old.name)));
@@ -259,7 +261,7 @@ fn roots(rx: &Rx<'_>, after: i64) -> Result<Step<Redacted<String>>, OpError> {
     let next = roots.last().map(|(last, _)| *last);
     let (mut found, mut changes) = (Found::default(), Vec::new());
     for (session, old) in roots {
-        let new = redact(&old, Profile::Strict);
+        let new = redact_place(&old, Profile::Strict);
         if *new != old {
             found.note("session_root", &old, &new);
             changes.push((session, new));
@@ -318,21 +320,23 @@ impl ScrubOutput {
     }
 }
 
-fn pretty(_: &Value, result: &Value) -> String {
-    let counts = |name: &str| {
-        let members = result[name].as_object().into_iter().flatten();
-        let counts: Vec<String> = members.map(|(of, count)| format!("{of} {count}")).collect();
-        counts.join(", ")
-    };
-    if result["by_place"].as_object().is_none_or(serde_json::Map::is_empty) {
-        return "no secrets found".to_owned();
+impl Pretty for Scrub {
+    fn pretty(_: &ScrubParams, output: &ScrubOutput) -> String {
+        let ScrubOutput { scrubbed, found, by_rule, by_place, copies_left } = output;
+        let counts = |counts: &BTreeMap<String, u64>| {
+            let counts = counts.iter().map(|(of, count)| format!("{of} {count}"));
+            counts.collect::<Vec<_>>().join(", ")
+        };
+        if by_place.is_empty() {
+            return "no secrets found".to_owned();
+        }
+        let done = if *scrubbed { "✔ took out" } else { "would take out" };
+        let mut lines = vec![
+            format!("{done} {found} secrets"),
+            format!("by rule:  {}", counts(by_rule)),
+            format!("by place: {}", counts(by_place)),
+        ];
+        lines.extend(told_copies(copies_left, "that may contain them"));
+        lines.join("\n")
     }
-    let done = match result["scrubbed"] == true {
-        true => format!("✔ took out {} secrets", result["found"]),
-        false => format!("would take out {} secrets", result["found"]),
-    };
-    let mut lines =
-        vec![format!("{done}\nby rule:  {}\nby place: {}", counts("by_rule"), counts("by_place"))];
-    lines.extend(pretty_copies(result, "that may contain them"));
-    lines.join("\n")
 }

@@ -1,15 +1,16 @@
 //! `search`: records by their words, best first, each with the reasons why it is there.
 
 mod for_models;
+mod own_session;
 mod printed;
-mod records_read;
 mod refine;
 mod turns;
 mod without_filter;
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 
+use contract::pretty::{accent, pretty};
 use contract::{CliShape, Cx, Example, Listed, Op, OpInfo};
 use model::observation::{ObsType, Observation};
 use model::rank::{self, Score};
@@ -18,25 +19,23 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::search::{self, Filter, Hit, Hits, Order, Recipe, Spread};
-use store::{Rx, commits, observations, sessions};
+use store::{Rx, commits, sessions};
 use text::query::{self, Form, Query};
 
 use crate::count::Count;
 use crate::examples;
-use crate::file::Asked;
 use crate::get_observations::LISTED_RECORDS;
-use crate::place::DiskPlaces;
-use crate::scope::{About, Question, Wanted};
+use crate::note::Note;
+use crate::records_read::RecordsRead;
+use crate::replaced::Replacements;
 use crate::session_trace::unknown;
 use crate::show;
-use crate::when::When;
-use records_read::RecordsRead;
-use refine::Note;
-pub(crate) use refine::replaces;
+use crate::when::TimeBound;
+pub(crate) use for_models::is_named;
+use place::FileQuestion;
+use place::{About, Wanted};
 
-pub(crate) struct Search {
-    pub(crate) places: Arc<DiskPlaces>,
-}
+pub(crate) struct Search;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -63,10 +62,10 @@ pub(crate) struct SearchParams {
     failed: Option<bool>,
     /// Only before this: a date, `yesterday`, `friday`, `3d`, `last week` or an RFC 3339 time.
     #[serde(default)]
-    before: Option<When>,
+    before: Option<TimeBound>,
     /// Only after this.
     #[serde(default)]
-    after: Option<When>,
+    after: Option<TimeBound>,
     /// How many hits, from 1 to 100.
     #[serde(default = "default_limit")]
     limit: Count,
@@ -81,7 +80,6 @@ pub(crate) struct SearchParams {
     diverse: bool,
     /// Say of each hit why it is there and what its score is made of.
     #[serde(default)]
-    #[expect(dead_code, reason = "only the forms for people and models go by it")]
     explain: bool,
     /// Which part of a text is shown. Not in the schema: only the name `nmem` asks for another one.
     #[serde(default)]
@@ -127,29 +125,29 @@ pub(crate) enum OrderBy {
     Recent,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct SearchOutput {
     results: Vec<FoundRecord>,
     /// How the query was understood: `operators`, `any_term`, `all_terms` (it is a path, an identifier or
     /// a code, and only what contains it is listed), `prefix` (no word was found, words that begin alike
     /// were) or `empty`.
-    query_form: &'static str,
+    query_form: Cow<'static, str>,
     /// Whether more may be there than was looked at.
     partial: bool,
     /// Why results may be missing, and what to do, if the full-text index is damaged.
     #[serde(skip_serializing_if = "Option::is_none")]
-    warning: Option<&'static str>,
-    /// Present if nothing that was found is likely to be what was asked for: the few results are merely
-    /// similar.
+    warning: Option<Cow<'static, str>>,
+    /// Present if results contain words of the query, but none is likely to be what was asked for: they are
+    /// merely similar.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     merely_similar: bool,
-    /// Whether no result contains a word of the query: they are only the closest in meaning.
+    /// Present instead if no result contains a word of the query: they are only the closest in meaning.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     only_similar: bool,
     /// If nothing was found: the filters without which something is, each alone or, if no single one is the
     /// reason, all together.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    excluded_by: Vec<&'static str>,
+    excluded_by: Vec<Cow<'static, str>>,
     /// The `offset` to go on with, if there is more.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_offset: Option<usize>,
@@ -158,7 +156,7 @@ pub(crate) struct SearchOutput {
 }
 
 /// A record that was found.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct FoundRecord {
     id: i64,
     /// Seconds since 1970, UTC.
@@ -175,7 +173,7 @@ pub(crate) struct FoundRecord {
     /// How many records say the same, if there are several; this is the newest of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     count: Option<usize>,
-    /// What it is beside other records: `answers #ID`, `came of #ID`, `failed, #ID worked later`, `replaces #ID`,
+    /// Its relation to other records: `answers #ID`, `came of #ID`, `failed, #ID worked later`, `replaces #ID`,
     /// `replaced by #ID` or `merely similar`.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
@@ -185,7 +183,7 @@ pub(crate) struct FoundRecord {
 }
 
 /// Why a record is there, and where it stands.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct MatchExplain {
     score: f64,
     reasons: Vec<String>,
@@ -193,7 +191,7 @@ pub(crate) struct MatchExplain {
 }
 
 /// What can be said of a record before it is weighed for the order, each from 0 to 1.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Parts {
     /// Its own words, against the best of the answer, as are the next two.
     lexical: f64,
@@ -224,8 +222,8 @@ impl Op for Search {
             positional: &["query"],
             rest: true,
             flag_aliases: &[("obs_type", "type"), ("session_id", "session"), ("file_path", "file")],
-            pretty: Some(printed::pretty),
-            accent: Some(printed::matched),
+            pretty: Some(pretty::<Self>),
+            accent: Some(accent::<Self>),
             listed: Some(Listed { asked: Some("query"), ..LISTED_RECORDS }),
             ..CliShape::CALL_ONLY
         },
@@ -251,11 +249,13 @@ impl Op for Search {
         let query = query::rewrite(&params.query);
         let meaning = cx.config.boolean("search.meaning");
         let recipe = if meaning { Recipe::Table } else { Recipe::Lexical };
-        let question = Question::new(cx, &self.places, params.project.clone());
+        let question = cx.caller.projects(params.project.clone());
+        // The place is read from the disk before the store is read.
+        cx.caller.place();
         let anywhere = params.project == Wanted::All;
         let file = params.file_path.as_deref();
         let file =
-            file.map(|path| Asked::new(cx, &self.places, path.trim(), anywhere)).transpose()?;
+            file.map(|path| cx.caller.file(cx.store.whole(), path.trim(), anywhere)).transpose()?;
         let (mut output, whole) = cx.store.search(|rx| {
             let scope = question.scope(rx)?;
             let projects = scope.ids();
@@ -263,30 +263,32 @@ impl Op for Search {
                 root: scope.root(),
                 ..params.filter(rx, file.as_ref(), projects.as_deref(), cx.now)?
             };
-            let own = cx.caller.session.as_deref().map(|name| sessions::id_of(rx, name));
-            let own = own.transpose()?.flatten();
-            let found = params.find(rx, &filter, &query, recipe, (cx.now, own))?;
-            let (page, next_offset) = match found.merely_similar {
-                true => params.similar(found.ranked),
-                false => params.page(&query, found.ranked),
+            let own = own_session::of(rx, cx)?;
+            let mut found = params.find(rx, &filter, &query, recipe, (cx.now, own))?;
+            let ranked = std::mem::take(&mut found.ranked);
+            let (mut page, next_offset) = match found.merely_similar {
+                true => params.similar(ranked),
+                false => params.page(&query, ranked),
             };
+            found.mark_replaced(rx, &mut page)?;
             let only_similar =
                 found.query.form == Form::AnyTerm && !page.iter().any(Ranked::has_words);
-            let results = records(rx, &found.query, page, params.preview)?;
+            let results = records(rx, &mut found, page, params.preview)?;
+            let only_similar = only_similar && !results.is_empty();
             let excluded_by = match results.is_empty() && !found.partial {
                 true => params.excluded_by(rx, &filter, &query, recipe, (cx.now, own))?,
                 false => Vec::new(),
             };
             Ok(SearchOutput {
-                only_similar: only_similar && !results.is_empty(),
+                only_similar,
                 results,
                 excluded_by,
-                query_form: found.query.form.word(),
+                query_form: found.query.form.word().into(),
                 partial: found.partial || query.cut,
-                warning: rx.met_damaged_index().then_some(DAMAGED_INDEX),
-                merely_similar: found.merely_similar,
+                warning: rx.met_damaged_index().then_some(DAMAGED_INDEX.into()),
+                merely_similar: found.merely_similar && !only_similar,
                 next_offset,
-                about: scope.about(cx),
+                about: scope.about(cx.now),
             })
         })?;
         output.partial |= !whole;
@@ -360,6 +362,20 @@ struct Found {
     partial: bool,
     /// Whether nothing is likely to be what was asked for.
     merely_similar: bool,
+    records: RecordsRead,
+    replaced: Replacements,
+}
+
+impl Found {
+    /// Marks the hits of a page that a newer record replaced.
+    fn mark_replaced(&mut self, rx: &Rx<'_>, page: &mut [Ranked]) -> Result<(), OpError> {
+        self.replaced.look_up(rx, page.iter().map(|one| one.hit), &mut self.records)?;
+        for one in page {
+            let by = self.replaced.of(one.hit.id).map(Note::ReplacedBy);
+            one.note = by.or(one.note);
+        }
+        Ok(())
+    }
 }
 
 impl SearchParams {
@@ -367,7 +383,7 @@ impl SearchParams {
     fn filter<'f>(
         &'f self,
         rx: &Rx<'_>,
-        file: Option<&'f Asked<'f>>,
+        file: Option<&'f FileQuestion<'f>>,
         projects: Option<&'f [i64]>,
         now: i64,
     ) -> Result<Filter<'f>, OpError> {
@@ -383,8 +399,8 @@ impl SearchParams {
             also: file.map_or(&[], |file| &file.also),
             agent: self.agent.as_deref(),
             failed: self.failed,
-            before: self.before.map(|when| when.before(now)),
-            after: self.after.map(|when| when.after(now)),
+            before: self.before.as_ref().map(|when| when.before(now)),
+            after: self.after.as_ref().map(|when| when.after(now)),
             ..Filter::default()
         })
     }
@@ -488,8 +504,8 @@ impl SearchParams {
             && self.order_by != OrderBy::Recent
             && !first.is_empty()
             && !hits.is_answered(rx, query, &first)?;
+        let (mut records, mut replaced) = (RecordsRead::default(), Replacements::default());
         if self.diverse && self.order_by == OrderBy::Best {
-            let mut records = RecordsRead::default();
             ranked = refine::fold(rx, ranked, |_| true)?;
             let is_question = hits.query.form == Form::AnyTerm && asks(query);
             if is_question {
@@ -499,13 +515,14 @@ impl SearchParams {
                     matches!(kind, ObsType::Answer | ObsType::GitCommit)
                 })?;
             }
-            ranked = refine::refine(rx, ranked, &mut records)?;
+            ranked = refine::refine(rx, filter, ranked, (&mut records, &mut replaced))?;
             // An answer that was found by its question may be among the others.
             let known: HashSet<i64> = ranked.iter().map(|one| one.hit.id).collect();
             others.retain(|other| !known.contains(&other.hit.id));
         }
         ranked.extend(others);
-        Ok(Found { ranked, query: hits.query, partial: hits.partial, merely_similar })
+        let Hits { query, partial, .. } = hits;
+        Ok(Found { ranked, query, partial, merely_similar, records, replaced })
     }
 
     fn limit(&self) -> usize {
@@ -595,17 +612,18 @@ fn highest(hits: &[Hit], of: fn(&Hit) -> f64) -> f64 {
 /// The hits as records, with the reasons that stand in their text.
 fn records(
     rx: &Rx<'_>,
-    query: &Query,
+    found: &mut Found,
     page: Vec<Ranked>,
     preview: Preview,
 ) -> Result<Vec<FoundRecord>, OpError> {
-    let ids: Vec<i64> = page.iter().map(|one| one.hit.id).collect();
-    let ranked: HashMap<i64, Ranked> = page.into_iter().map(|one| (one.hit.id, one)).collect();
-    let records = observations::get(rx, &ids)?.into_iter();
-    let found = records.filter_map(|record| {
-        ranked.get(&record.id).map(|one| FoundRecord::new(record, one, query, preview))
-    });
-    Ok(found.collect())
+    let Found { records, query, .. } = found;
+    let mut shown = Vec::with_capacity(page.len());
+    for one in &page {
+        if let Some(record) = records.read(rx, one.hit.id)? {
+            shown.push(FoundRecord::new(record.clone(), one, query, preview));
+        }
+    }
+    Ok(shown)
 }
 
 /// The passage of a record that matched. If only the outcome of an action contains a word of the query, it

@@ -1,25 +1,20 @@
 //! `session_summaries`: what the last sessions were about and what came of them.
 
-use std::sync::Arc;
-
-use contract::{CliShape, Cx, Example, Op, OpInfo};
+use contract::pretty::pretty;
+use contract::{CliShape, Cx, Example, Op, OpInfo, Pretty};
 use model::session::Summary;
 use model::{OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use store::sessions::{self, SessionFilter};
 
 use crate::count::Count;
 use crate::examples;
-use crate::place::DiskPlaces;
-use crate::scope::{About, Question, Wanted};
 use crate::show;
-use crate::when::When;
+use crate::when::TimeBound;
+use place::{About, Wanted};
 
-pub(crate) struct SessionSummaries {
-    pub(crate) places: Arc<DiskPlaces>,
-}
+pub(crate) struct SessionSummaries;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -32,17 +27,17 @@ pub(crate) struct SessionSummariesParams {
     limit: Count,
     /// Only those last active before: a date, `yesterday`, `friday`, `3d`, `last week` or an RFC 3339 time.
     #[serde(default)]
-    before: Option<When>,
+    before: Option<TimeBound>,
     /// Only those last active after.
     #[serde(default)]
-    after: Option<When>,
+    after: Option<TimeBound>,
 }
 
 fn default_limit() -> Count {
     Count::new(limits::SUMMARIES_DEFAULT)
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct SessionSummariesOutput {
     /// The one that was active last comes first.
     results: Vec<SummarisedSession>,
@@ -51,7 +46,7 @@ pub(crate) struct SessionSummariesOutput {
 }
 
 /// A session and its summary.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct SummarisedSession {
     session_id: String,
     project: String,
@@ -66,7 +61,7 @@ impl Op for SessionSummaries {
         summary: "Show what the last sessions were about",
         doc: "Each summary is drawn from what the session did: intent, commits, files, errors, marks.",
         toolset: "memory",
-        cli: CliShape { path: &["summaries"], pretty: Some(pretty), ..CliShape::CALL_ONLY },
+        cli: CliShape { path: &["summaries"], pretty: Some(pretty::<Self>), ..CliShape::CALL_ONLY },
         examples: &[Example {
             title: "What were the last three sessions about?",
             before: examples::A_SESSION,
@@ -82,14 +77,14 @@ impl Op for SessionSummaries {
         cx: &Cx<'_>,
         params: SessionSummariesParams,
     ) -> Result<SessionSummariesOutput, OpError> {
-        let question = Question::new(cx, &self.places, params.project);
+        let question = cx.caller.projects(params.project);
         cx.store.read(|rx| {
             let scope = question.scope(rx)?;
             let projects = scope.ids();
             let filter = SessionFilter {
                 projects: projects.as_deref(),
-                before: params.before.map(|when| when.before(cx.now)),
-                after: params.after.map(|when| when.after(cx.now)),
+                before: params.before.as_ref().map(|when| when.before(cx.now)),
+                after: params.after.as_ref().map(|when| when.after(cx.now)),
                 summarised: true,
                 prompted: false,
             };
@@ -102,27 +97,29 @@ impl Op for SessionSummaries {
                     summary: session.summary?,
                 })
             });
-            Ok(SessionSummariesOutput { results: found.collect(), about: scope.about(cx) })
+            Ok(SessionSummariesOutput { results: found.collect(), about: scope.about(cx.now) })
         })
     }
 }
 
-fn pretty(params: &Value, result: &Value) -> String {
-    let sessions = show::list(result, "results");
-    if sessions.is_empty() {
-        return show::nothing(
-            &format!("No session{} has a summary", show::times_given(params)),
-            params,
-            result,
-        );
+impl Pretty for SessionSummaries {
+    fn pretty(params: &SessionSummariesParams, output: &SessionSummariesOutput) -> String {
+        let SessionSummariesOutput { results, about } = output;
+        if results.is_empty() {
+            let times = show::times_given(params.after.as_ref(), params.before.as_ref());
+            let what = format!("No session{times} has a summary");
+            return show::nothing(&what, &params.project, about);
+        }
+        let block = |session: &SummarisedSession| {
+            let mut lines = vec![format!(
+                "{} in {}, started {}",
+                show::line(&session.session_id),
+                show::line(&session.project),
+                show::age_and_date(session.started_at, about.answered_at),
+            )];
+            lines.extend(show::summary(&session.summary));
+            lines.join("\n")
+        };
+        results.iter().map(block).collect::<Vec<_>>().join("\n\n")
     }
-    let block = |session: &Value| {
-        let word = |name: &str| show::line(session[name].as_str().unwrap_or_default());
-        let age = show::age_and_date(&session["started_at"], show::answered_at(result));
-        let mut lines =
-            vec![format!("{} in {}, started {age}", word("session_id"), word("project"))];
-        lines.extend(show::summary(&session["summary"]));
-        lines.join("\n")
-    };
-    sessions.iter().map(block).collect::<Vec<_>>().join("\n\n")
 }

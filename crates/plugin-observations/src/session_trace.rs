@@ -1,18 +1,20 @@
 //! `session_trace`: the prompts of a session in order, each with what it caused.
 
-use contract::{CliShape, Cx, Example, Op, OpInfo};
+use std::borrow::Cow;
+
+use contract::pretty::pretty;
+use contract::{CliShape, Cx, Example, Op, OpInfo, Pretty};
 use model::observation::ObsType;
 use model::session::Summary;
 use model::{OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use store::history::{self, Step, Turn};
 use store::sessions;
 
 use crate::examples;
-use crate::show;
-use crate::when::When;
+use crate::show::{self, RecordRow};
+use crate::when::TimeBound;
 
 pub(crate) struct SessionTrace;
 
@@ -23,13 +25,13 @@ pub(crate) struct SessionTraceParams {
     session_id: String,
     /// Only what happened before, as in search.
     #[serde(default)]
-    before: Option<When>,
+    before: Option<TimeBound>,
     /// Only what happened after.
     #[serde(default)]
-    after: Option<When>,
+    after: Option<TimeBound>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct SessionTraceOutput {
     session_id: String,
     project: String,
@@ -48,13 +50,13 @@ pub(crate) struct SessionTraceOutput {
 }
 
 /// A prompt and what it caused.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct TracedPrompt {
     /// None for what belongs to the session as a whole.
     prompt_id: Option<i64>,
     timestamp: i64,
     /// `user`, `agent`, or `system` for what belongs to the session as a whole.
-    source: &'static str,
+    source: Cow<'static, str>,
     content: Option<String>,
     observation_count: usize,
     /// In order of time.
@@ -62,7 +64,7 @@ pub(crate) struct TracedPrompt {
 }
 
 /// An observation in short.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Traced {
     id: i64,
     timestamp: i64,
@@ -83,7 +85,7 @@ impl Op for SessionTrace {
         cli: CliShape {
             path: &["trace"],
             positional: &["session_id"],
-            pretty: Some(pretty),
+            pretty: Some(pretty::<Self>),
             ..CliShape::CALL_ONLY
         },
         examples: &[Example {
@@ -97,8 +99,8 @@ impl Op for SessionTrace {
     type Output = SessionTraceOutput;
 
     fn run(&self, cx: &Cx<'_>, params: SessionTraceParams) -> Result<SessionTraceOutput, OpError> {
-        let before = params.before.map(|when| when.before(cx.now));
-        let after = params.after.map(|when| when.after(cx.now));
+        let before = params.before.as_ref().map(|when| when.before(cx.now));
+        let after = params.after.as_ref().map(|when| when.after(cx.now));
         cx.store.read(|rx| {
             let session = sessions::by_name(rx, &params.session_id)?
                 .ok_or_else(|| unknown(&params.session_id))?;
@@ -119,11 +121,11 @@ impl Op for SessionTrace {
     }
 }
 
-/// The error for a session that nobody knows.
+/// The error for a session that is not in the store.
 pub(crate) fn unknown(session_id: &str) -> OpError {
     let id = text::one_line(session_id, limits::HOOK_NAME_BYTES_MAX);
-    OpError::not_found(format!("session not found: {id}"))
-        .hint("`rekindle sessions` lists them; every search hit names its own.")
+    OpError::not_found(format!("Session not found: {id}"))
+        .hint("`rekindle sessions` lists them; `rekindle show` names the session of a record.")
 }
 
 impl TracedPrompt {
@@ -134,7 +136,7 @@ impl TracedPrompt {
         TracedPrompt {
             prompt_id: prompt.as_ref().map(|prompt| prompt.id),
             timestamp: prompt.as_ref().map_or(first, |prompt| prompt.at.div_euclid(1000)),
-            source: prompt.as_ref().map_or("system", |prompt| prompt.source.word()),
+            source: prompt.as_ref().map_or("system", |prompt| prompt.source.word()).into(),
             content: prompt.map(|prompt| prompt.content),
             observation_count: observations.len(),
             observations,
@@ -155,33 +157,47 @@ impl Traced {
     }
 }
 
-fn pretty(_: &Value, result: &Value) -> String {
-    let now = show::answered_at(result);
-    let word = |name: &str| show::line(result[name].as_str().unwrap_or_default());
-    let started = show::age_and_date(&result["started_at"], now);
-    let over = if result["ended_at"].is_null() { "" } else { ", ended" };
-    let mut lines = vec![format!(
-        "{} in {} by {}, started {started}{over}",
-        word("session_id"),
-        word("project"),
-        word("agent")
-    )];
-    if let Some(intent) = result["summary"]["intent"].as_str().filter(|text| !text.is_empty()) {
-        lines.push(show::line(intent));
+impl Pretty for SessionTrace {
+    fn pretty(_: &SessionTraceParams, output: &SessionTraceOutput) -> String {
+        let now = output.answered_at;
+        let over = if output.ended_at.is_none() { "" } else { ", ended" };
+        let mut lines = vec![format!(
+            "{} in {} by {}, started {}{over}",
+            show::line(&output.session_id),
+            show::line(&output.project),
+            show::line(&output.agent),
+            show::age_and_date(output.started_at, now),
+        )];
+        let intent = output.summary.as_ref().map(|summary| &summary.intent);
+        lines.extend(intent.filter(|intent| !intent.is_empty()).map(|intent| show::line(intent)));
+        for prompt in &output.prompts {
+            lines.push(String::new());
+            let age = show::age_and_date(prompt.timestamp, now);
+            lines.push(match (&prompt.content, prompt.prompt_id) {
+                (Some(content), Some(id)) => format!("#{id} {age}: {}", show::line(content)),
+                _ => format!("{age}: the session itself"),
+            });
+            let table = show::records(prompt.observations.iter().map(Traced::row), now);
+            lines.extend(table.lines().skip(1).map(|line| format!("  {line}")));
+        }
+        if output.partial {
+            lines.push("\nThere is more; go on with --after.".to_owned());
+        }
+        lines.join("\n")
     }
-    for prompt in show::list(result, "prompts") {
-        lines.push(String::new());
-        let age = show::age_and_date(&prompt["timestamp"], now);
-        lines.push(match prompt["content"].as_str() {
-            Some(content) => format!("#{} {age}: {}", prompt["prompt_id"], show::line(content)),
-            None => format!("{age}: the session itself"),
-        });
-        let caused: Vec<&Value> = show::list(prompt, "observations").iter().collect();
-        let table = show::records(&caused, now, |_| "");
-        lines.extend(table.lines().skip(1).map(|line| format!("  {line}")));
+}
+
+impl Traced {
+    fn row(&self) -> RecordRow<'_> {
+        RecordRow {
+            mark: "",
+            id: self.id,
+            timestamp: self.timestamp,
+            kind: self.obs_type,
+            project: "",
+            text: &self.content_preview,
+            aside: None,
+            is_pinned: self.is_pinned,
+        }
     }
-    if result["partial"] == true {
-        lines.push("\nThere is more; go on with --after.".to_owned());
-    }
-    lines.join("\n")
 }

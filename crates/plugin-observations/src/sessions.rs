@@ -1,25 +1,20 @@
 //! `list_sessions`: the sessions that were recorded, the one that was active last first.
 
-use std::sync::Arc;
-
-use contract::{CliShape, Cx, Example, Listed, Op, OpInfo};
+use contract::pretty::pretty;
+use contract::{CliShape, Cx, Example, Listed, Op, OpInfo, Pretty};
 use model::session::{Session, SessionState};
 use model::{OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use store::sessions::{self, SessionFilter};
 
 use crate::count::Count;
 use crate::examples;
-use crate::place::DiskPlaces;
-use crate::scope::{About, Question, Wanted};
 use crate::show;
-use crate::when::When;
+use crate::when::TimeBound;
+use place::{About, Wanted};
 
-pub(crate) struct ListSessions {
-    pub(crate) places: Arc<DiskPlaces>,
-}
+pub(crate) struct ListSessions;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -32,17 +27,17 @@ pub(crate) struct ListSessionsParams {
     limit: Count,
     /// Only those last active before: a date, `yesterday`, `friday`, `3d`, `last week` or an RFC 3339 time.
     #[serde(default)]
-    before: Option<When>,
+    before: Option<TimeBound>,
     /// Only those last active after.
     #[serde(default)]
-    after: Option<When>,
+    after: Option<TimeBound>,
 }
 
 fn default_limit() -> Count {
     Count::new(limits::SESSIONS_DEFAULT)
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct ListSessionsOutput {
     sessions: Vec<ListedSession>,
     #[serde(flatten)]
@@ -50,7 +45,7 @@ pub(crate) struct ListSessionsOutput {
 }
 
 /// A session in short.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct ListedSession {
     /// The agent's own id.
     session_id: String,
@@ -93,7 +88,7 @@ impl Op for ListSessions {
         toolset: "memory",
         cli: CliShape {
             path: &["sessions"],
-            pretty: Some(pretty),
+            pretty: Some(pretty::<Self>),
             listed: Some(Listed { member: "sessions", id: "session_id", asked: None, whole: None }),
             ..CliShape::CALL_ONLY
         },
@@ -108,14 +103,14 @@ impl Op for ListSessions {
     type Output = ListSessionsOutput;
 
     fn run(&self, cx: &Cx<'_>, params: ListSessionsParams) -> Result<ListSessionsOutput, OpError> {
-        let question = Question::new(cx, &self.places, params.project);
+        let question = cx.caller.projects(params.project);
         cx.store.read(|rx| {
             let scope = question.scope(rx)?;
             let projects = scope.ids();
             let filter = SessionFilter {
                 projects: projects.as_deref(),
-                before: params.before.map(|when| when.before(cx.now)),
-                after: params.after.map(|when| when.after(cx.now)),
+                before: params.before.as_ref().map(|when| when.before(cx.now)),
+                after: params.after.as_ref().map(|when| when.after(cx.now)),
                 summarised: false,
                 prompted: false,
             };
@@ -127,34 +122,32 @@ impl Op for ListSessions {
                 Ok(ListedSession::new(session, actions))
             });
             let sessions = listed.collect::<Result<_, OpError>>()?;
-            Ok(ListSessionsOutput { sessions, about: scope.about(cx) })
+            Ok(ListSessionsOutput { sessions, about: scope.about(cx.now) })
         })
     }
 }
 
-fn pretty(params: &Value, result: &Value) -> String {
-    let sessions = show::list(result, "sessions");
-    if sessions.is_empty() {
-        return show::nothing(
-            &format!("No session was active{}", show::times_given(params)),
-            params,
-            result,
-        );
+impl Pretty for ListSessions {
+    fn pretty(params: &ListSessionsParams, output: &ListSessionsOutput) -> String {
+        let ListSessionsOutput { sessions, about } = output;
+        if sessions.is_empty() {
+            let times = show::times_given(params.after.as_ref(), params.before.as_ref());
+            let what = format!("No session was active{times}");
+            return show::nothing(&what, &params.project, about);
+        }
+        let header = ["session", "date", "last", "state", "project", "actions", "intent"];
+        let mut rows = vec![header.map(str::to_owned).to_vec()];
+        rows.extend(sessions.iter().map(|session| {
+            vec![
+                show::line(&session.session_id),
+                zone::shown(session.last_at),
+                show::age(session.last_at, about.answered_at),
+                session.state.word().to_owned(),
+                show::line(&session.project),
+                session.actions.to_string(),
+                session.intent.as_deref().map(show::line).unwrap_or_default(),
+            ]
+        }));
+        show::table(rows)
     }
-    let now = show::answered_at(result);
-    let header = ["session", "date", "last", "state", "project", "actions", "intent"];
-    let mut rows = vec![header.map(str::to_owned).to_vec()];
-    rows.extend(sessions.iter().map(|session| {
-        let word = |name: &str| show::line(session[name].as_str().unwrap_or_default());
-        vec![
-            word("session_id"),
-            show::date(&session["last_at"]),
-            show::age(&session["last_at"], now),
-            word("state"),
-            word("project"),
-            session["actions"].to_string(),
-            word("intent"),
-        ]
-    }));
-    show::table(rows)
 }

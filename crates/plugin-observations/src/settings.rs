@@ -2,31 +2,17 @@
 
 use contract::{Config, ConfigKey, ConfigKind, TextForm};
 use model::observation::ObsType;
-use pattern::glob::Glob;
+use place::listed;
 use store::observations::Folding;
 use store::retention::Rules;
 
-const ANSWERS: &str = "capture.answers";
+pub(crate) const ANSWERS: &str = "capture.answers";
 const FOLD: &str = "observations.fold";
-const EXCLUDE_PROJECTS: &str = "observations.exclude_projects";
 pub(crate) const OTHER_PROJECTS: &str = "briefing.other_projects";
 pub(crate) const AT_PROMPTS: &str = "briefing.at_prompts";
 const RETENTION: &str = "retention.enabled";
 const RETENTION_DAYS: &str = "retention.days";
 const RETENTION_MB: &str = "retention.max_mb";
-
-/// The setting that excludes projects.
-pub const EXCLUDED_PROJECTS: ConfigKey = ConfigKey {
-    key: EXCLUDE_PROJECTS,
-    kind: ConfigKind::Form(&TextForm {
-        word: "list of projects",
-        like: "names, keys, roots or globs, separated by commas",
-        fits: |text| list(text).iter().all(|item| Glob::hint(item).is_ok()),
-    }),
-    default: "",
-    env: &["REKINDLE_EXCLUDE_PROJECTS"],
-    doc: "Projects of which nothing is kept: names, keys or root paths, separated by commas; globs are allowed.",
-};
 
 pub(crate) const KEYS: &[ConfigKey] = &[
     ConfigKey {
@@ -43,7 +29,6 @@ pub(crate) const KEYS: &[ConfigKey] = &[
         env: &["REKINDLE_FOLD"],
         doc: "Within this time the same file read or search counts as one; 0s keeps each.",
     },
-    EXCLUDED_PROJECTS,
     ConfigKey {
         key: OTHER_PROJECTS,
         kind: ConfigKind::Boolean,
@@ -70,7 +55,7 @@ pub(crate) const KEYS: &[ConfigKey] = &[
         kind: ConfigKind::Form(&TextForm {
             word: "list of days by type",
             like: "TYPE=DAYS, separated by commas, such as file_read=30,command=0",
-            fits: |text| list(text).iter().all(|item| days_of(item).is_some()),
+            fits: |text| listed(text).iter().all(|item| days_of(item).is_some()),
         }),
         default: "",
         env: &[],
@@ -91,7 +76,6 @@ pub(crate) struct Settings {
     /// Whether the agents' answers are stored.
     pub(crate) answers: bool,
     pub(crate) folding: Folding,
-    pub(crate) exclude_projects: Vec<String>,
     /// None if nothing is removed by itself.
     pub(crate) retention: Option<Rules>,
 }
@@ -102,7 +86,6 @@ impl Settings {
         Settings {
             answers: config.boolean(ANSWERS),
             folding: Folding { reads_ms: fold },
-            exclude_projects: list(config.text(EXCLUDE_PROJECTS)),
             retention: config.boolean(RETENTION).then(|| rules(config)),
         }
     }
@@ -110,7 +93,7 @@ impl Settings {
 
 /// How long what is kept, whether or not it is removed by itself.
 pub(crate) fn rules(config: &Config) -> Rules {
-    let days = list(config.text(RETENTION_DAYS));
+    let days = listed(config.text(RETENTION_DAYS));
     Rules {
         days: days.iter().filter_map(|item| days_of(item)).collect(),
         bytes_max: config.integer(RETENTION_MB).saturating_mul(1024 * 1024),
@@ -121,9 +104,4 @@ pub(crate) fn rules(config: &Config) -> Rules {
 fn days_of(item: &str) -> Option<(ObsType, i64)> {
     let (kind, days) = item.split_once('=')?;
     Some((ObsType::parse(kind.trim())?, days.trim().parse().ok().filter(|days| *days >= 0)?))
-}
-
-pub(crate) fn list(text: &str) -> Vec<String> {
-    let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
-    items.map(str::to_owned).collect()
 }

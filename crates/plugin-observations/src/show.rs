@@ -1,8 +1,12 @@
 //! Records in text for people: tables, ages, previews.
 
 use model::limits;
+use model::observation::{ObsType, Observation};
+use model::session::Summary;
 use model::time::ago;
-use serde_json::Value;
+use place::{About, Wanted};
+
+use crate::when::TimeBound;
 
 /// The beginning of a record's text, as far as lists show it, with `…` where it was cut.
 pub(crate) fn preview(content: String) -> String {
@@ -18,30 +22,14 @@ pub(crate) fn rounded(score: f64) -> f64 {
     (score * 10_000.0).round() / 10_000.0
 }
 
-/// The members of a list in a result.
-pub(crate) fn list<'v>(of: &'v Value, name: &str) -> &'v [Value] {
-    of[name].as_array().map_or(&[], Vec::as_slice)
-}
-
-/// Seconds since 1970 when the result was made.
-pub(crate) fn answered_at(result: &Value) -> i64 {
-    result["answered_at"].as_i64().unwrap_or_default()
-}
-
 /// The age of a Unix timestamp relative to `now`, as text.
-pub(crate) fn age(timestamp: &Value, now: i64) -> String {
-    let at = timestamp.as_i64().unwrap_or_default();
-    ago(at.saturating_mul(1000), now.saturating_mul(1000))
-}
-
-/// The local date and time of a Unix timestamp: `2026-01-31 14:05`.
-pub(crate) fn date(timestamp: &Value) -> String {
-    zone::shown(timestamp.as_i64().unwrap_or_default())
+pub(crate) fn age(timestamp: i64, now: i64) -> String {
+    ago(timestamp.saturating_mul(1000), now.saturating_mul(1000))
 }
 
 /// The age of a Unix timestamp, and its local date: `3h ago (2026-01-31 14:05)`.
-pub(crate) fn age_and_date(timestamp: &Value, now: i64) -> String {
-    format!("{} ({})", age(timestamp, now), date(timestamp))
+pub(crate) fn age_and_date(timestamp: i64, now: i64) -> String {
+    format!("{} ({})", age(timestamp, now), zone::shown(timestamp))
 }
 
 /// Recalled text as one line that cannot pretend to be another.
@@ -50,9 +38,9 @@ pub(crate) fn line(text: &str) -> String {
 }
 
 /// A line that names the projects whose records a result contains, if several share the name.
-pub(crate) fn shared_name(result: &Value) -> Option<String> {
-    let paths: Vec<&str> = list(result, "projects").iter().filter_map(Value::as_str).collect();
-    let name = result["project"].as_str().unwrap_or_default();
+pub(crate) fn shared_name(about: &About) -> Option<String> {
+    let paths: Vec<&str> = about.projects.iter().map(String::as_str).collect();
+    let name = about.project.as_deref().unwrap_or_default();
     (paths.len() > 1).then(|| several_projects(name, &paths))
 }
 
@@ -68,43 +56,88 @@ pub(crate) fn several_projects(name: &str, paths: &[&str]) -> String {
     )
 }
 
-/// Records as a table with a line of headings, each with the mark that it gets.
-pub(crate) fn records(
-    records: &[&Value],
-    now: i64,
-    mark: impl Fn(&Value) -> &'static str,
-) -> String {
-    let project = |record: &Value| record["project"].as_str().unwrap_or_default().to_owned();
+/// A record as a row of a table.
+pub(crate) struct RecordRow<'r> {
+    /// Precedes the id.
+    pub(crate) mark: &'static str,
+    pub(crate) id: i64,
+    /// Seconds since 1970, UTC.
+    pub(crate) timestamp: i64,
+    pub(crate) kind: ObsType,
+    /// Empty in a table about one session.
+    pub(crate) project: &'r str,
+    pub(crate) text: &'r str,
+    /// Follows the text, in brackets.
+    pub(crate) aside: Option<String>,
+    pub(crate) is_pinned: bool,
+}
+
+impl<'r> From<&'r Observation> for RecordRow<'r> {
+    fn from(record: &'r Observation) -> RecordRow<'r> {
+        RecordRow {
+            mark: "",
+            id: record.id,
+            timestamp: record.timestamp,
+            kind: record.obs_type,
+            project: &record.project,
+            text: &record.content,
+            aside: None,
+            is_pinned: record.is_pinned,
+        }
+    }
+}
+
+/// The records as a table with a line of headings; a column names their projects if there are several.
+pub(crate) fn records<'r>(rows: impl Iterator<Item = RecordRow<'r>>, now: i64) -> String {
+    let rows: Vec<RecordRow<'_>> = rows.collect();
     // A column that says the same everywhere says nothing.
-    let several = records.windows(2).any(|two| project(two[0]) != project(two[1]));
+    let several = rows.windows(2).any(|two| two[0].project != two[1].project);
+    record_table(&rows, now, several)
+}
+
+/// The records of an answer as a table. If all projects were searched, it names the project of each, even if it
+/// is always the same one: nothing else says which.
+pub(crate) fn records_about<'r>(
+    rows: impl Iterator<Item = RecordRow<'r>>,
+    about: &About,
+) -> String {
+    match about.project {
+        None => record_table(&rows.collect::<Vec<_>>(), about.answered_at, true),
+        Some(_) => records(rows, about.answered_at),
+    }
+}
+
+fn record_table(records: &[RecordRow<'_>], now: i64, with_project: bool) -> String {
     let row = |[id, date, age, kind, project, text]: [String; 6]| {
         let mut cells = vec![id, date, age, kind];
-        cells.extend(several.then_some(project));
+        cells.extend(with_project.then_some(project));
         cells.push(text);
         cells
     };
     let mut rows = vec![row(["id", "date", "age", "type", "project", "text"].map(str::to_owned))];
     for record in records {
-        let id = if record["id"].is_null() { &record["observation_id"] } else { &record["id"] };
-        let pin = if record["is_pinned"] == true { "*" } else { "" };
-        let id = format!("{}#{id}{pin}", mark(record));
-        let kind = record["obs_type"].as_str().unwrap_or_default().to_owned();
-        let text = record["content_preview"].as_str().or(record["content"].as_str());
-        let mut text = line(text.unwrap_or_default());
-        text.push_str(
-            &aside(record).map(|aside| format!(" [{}]", line(&aside))).unwrap_or_default(),
-        );
-        let (date, age) = (date(&record["timestamp"]), age(&record["timestamp"], now));
-        rows.push(row([id, date, age, kind, line(&project(record)), text]));
+        let pin = if record.is_pinned { "*" } else { "" };
+        let mut text = line(record.text);
+        if let Some(aside) = &record.aside {
+            text.push_str(&format!(" [{}]", line(aside)));
+        }
+        rows.push(row([
+            format!("{}#{}{pin}", record.mark, record.id),
+            zone::shown(record.timestamp),
+            age(record.timestamp, now),
+            record.kind.word().to_owned(),
+            text::one_line(record.project, limits::SHOWN_PROJECT_CHARS),
+            text,
+        ]));
     }
     table(rows)
 }
 
 /// The number of equal hits and the hit's relation to other records: `×3; failed, #6 worked later`. A note that
 /// hits are merely similar is shown once for all of them, not here.
-pub(crate) fn aside(hit: &Value) -> Option<String> {
-    let count = hit["count"].as_u64().map(|count| format!("×{count}"));
-    let note = hit["note"].as_str().filter(|note| *note != "merely similar").map(str::to_owned);
+pub(crate) fn aside(count: Option<u64>, note: Option<&str>) -> Option<String> {
+    let count = count.map(|count| format!("×{count}"));
+    let note = note.filter(|note| *note != "merely similar").map(str::to_owned);
     let told: Vec<String> = count.into_iter().chain(note).collect();
     (!told.is_empty()).then(|| told.join("; "))
 }
@@ -129,30 +162,36 @@ pub(crate) fn table(rows: Vec<Vec<String>>) -> String {
 }
 
 /// A whole record: a line about it, its text, and what else is known, one member a line.
-pub(crate) fn record(record: &Value, now: i64) -> String {
-    let word = |name: &str| record[name].as_str().map(line).unwrap_or_default();
-    let pinned = if record["is_pinned"] == true { ", pinned" } else { "" };
+pub(crate) fn record(record: &Observation, note: Option<&str>, now: i64) -> String {
+    let pinned = if record.is_pinned { ", pinned" } else { "" };
     let mut lines = vec![format!(
         "#{} {} {} in {}{pinned}",
-        record["id"],
-        word("obs_type"),
-        age_and_date(&record["timestamp"], now),
-        word("project"),
+        record.id,
+        record.obs_type.word(),
+        age_and_date(record.timestamp, now),
+        line(&record.project),
     )];
-    let content = record["content"].as_str().unwrap_or_default();
-    lines.extend(content.lines().map(|line| format!("  {line}")));
-    for name in ["file_path", "tool_name", "agent", "agent_id", "session_id"] {
-        if record[name].is_string() && record[name] != record["content"] {
-            lines.push(format!("  {name}: {}", word(name)));
+    lines.extend(record.content.lines().map(|line| format!("  {line}")));
+    for (name, text) in [
+        ("file_path", record.file_path.as_ref()),
+        ("tool_name", record.tool_name.as_ref()),
+        ("agent", Some(&record.agent)),
+        ("agent_id", record.agent_id.as_ref()),
+        ("session_id", Some(&record.session_id)),
+    ] {
+        if let Some(text) = text.filter(|text| **text != record.content) {
+            lines.push(format!("  {name}: {}", line(text)));
         }
     }
-    if !record["prompt_id"].is_null() && record["prompt_id"] != record["id"] {
-        lines.push(format!("  prompt: #{}", record["prompt_id"]));
+    if let Some(prompt) = record.prompt_id.filter(|prompt| *prompt != record.id) {
+        lines.push(format!("  prompt: #{prompt}"));
     }
-    for (name, value) in record["metadata"].as_object().into_iter().flatten() {
+    lines.extend(note.map(|note| format!("  note: {note}")));
+    let metadata = record.metadata.iter().filter_map(|metadata| metadata.as_object());
+    for (name, value) in metadata.flatten() {
         // A summary is shown as its text already, and a command as the content.
-        let said = value.as_str().is_some_and(|text| content.contains(text))
-            || record["obs_type"] == "session_summary";
+        let said = value.as_str().is_some_and(|text| record.content.contains(text))
+            || record.obs_type == ObsType::SessionSummary;
         if !said {
             let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             lines.extend(member(&line(name), &value));
@@ -176,39 +215,38 @@ fn member(name: &str, value: &str) -> Vec<String> {
 }
 
 /// A summary, a line for each thing in it.
-pub(crate) fn summary(summary: &Value) -> Vec<String> {
-    let intent = summary["intent"].as_str().filter(|intent| !intent.is_empty());
-    let mut lines: Vec<String> =
-        intent.map(|intent| format!("  {}", line(intent))).into_iter().collect();
-    let outcome = summary["outcome"].as_str().filter(|outcome| !outcome.is_empty());
-    lines.extend(outcome.map(|outcome| format!("    outcome: {}", line(outcome))));
-    for (title, name) in [
-        ("completed", "completed"),
-        ("edited", "files_edited"),
-        ("error", "notes"),
-        ("learned", "learned"),
-        ("next", "next_steps"),
+pub(crate) fn summary(summary: &Summary) -> Vec<String> {
+    let mut lines = Vec::new();
+    if !summary.intent.is_empty() {
+        lines.push(format!("  {}", line(&summary.intent)));
+    }
+    if !summary.outcome.is_empty() {
+        lines.push(format!("    outcome: {}", line(&summary.outcome)));
+    }
+    for (title, items) in [
+        ("completed", &summary.completed),
+        ("edited", &summary.files_edited),
+        ("error", &summary.notes),
+        ("learned", &summary.learned),
+        ("next", &summary.next_steps),
     ] {
-        let items = list(summary, name).iter().filter_map(Value::as_str);
-        lines.extend(items.map(|item| format!("    {title}: {}", line(item))));
+        lines.extend(items.iter().map(|item| format!("    {title}: {}", line(item))));
     }
     lines
 }
 
 /// The bounds in time that were given, as a phrase to append: ` after yesterday`.
-pub(crate) fn times_given(params: &Value) -> String {
-    let given = |name: &str| match &params[name] {
-        Value::Null => String::new(),
-        Value::String(text) => format!(" {name} {}", line(text)),
-        other => format!(" {name} {other}"),
+pub(crate) fn times_given(after: Option<&TimeBound>, before: Option<&TimeBound>) -> String {
+    let given = |(name, bound): (&str, Option<&TimeBound>)| {
+        bound.map(|bound| format!(" {name} {}", line(bound.text()))).unwrap_or_default()
     };
-    ["after", "before"].map(given).concat()
+    [("after", after), ("before", before)].map(given).concat()
 }
 
 /// Says that there is nothing, where it was looked for, and how to look everywhere.
-pub(crate) fn nothing(what: &str, params: &Value, result: &Value) -> String {
-    match result["project"].as_str() {
-        Some(project) if params["project"].is_null() => format!(
+pub(crate) fn nothing(what: &str, wanted: &Wanted, about: &About) -> String {
+    match &about.project {
+        Some(project) if *wanted == Wanted::Here => format!(
             "{what} in {}, where you stand. `--project '*'` looks in all projects.",
             line(project)
         ),

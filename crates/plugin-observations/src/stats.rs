@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use contract::{CliShape, Cx, Example, Op, OpInfo};
+use contract::pretty::pretty;
+use contract::{CliShape, Cx, Example, Op, OpInfo, Pretty};
 use model::{OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use store::retention::{self, Sweep};
 use store::sessions;
 use store::totals::{self, Totals};
@@ -20,7 +20,7 @@ pub(crate) struct MemoryStats;
 #[serde(deny_unknown_fields)]
 pub(crate) struct MemoryStatsParams {}
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct MemoryStatsOutput {
     /// Repeats that were folded into one count once.
     observations: u64,
@@ -46,7 +46,7 @@ pub(crate) struct MemoryStatsOutput {
 }
 
 /// A removal of old records.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct PastSweep {
     /// Seconds since 1970, UTC.
     at: i64,
@@ -69,7 +69,7 @@ impl Op for MemoryStats {
         doc: "Records by type, sessions, prompts and projects, the first and the last moment, the size of the \
               database, and the last times that old records were removed by themselves.",
         toolset: "memory",
-        cli: CliShape { path: &["stats"], pretty: Some(pretty), ..CliShape::CALL_ONLY },
+        cli: CliShape { path: &["stats"], pretty: Some(pretty::<Self>), ..CliShape::CALL_ONLY },
         examples: &[Example {
             title: "After a short session",
             before: examples::A_SESSION,
@@ -85,10 +85,11 @@ impl Op for MemoryStats {
             let sweeps = retention::sweeps(rx, limits::SWEEPS_TOLD)?;
             Ok((totals::totals(rx)?, sessions::last_by_agent(rx)?, sweeps))
         })?;
-        let Totals { observations, prompts, sessions, projects, pinned, oldest, newest, bytes } =
-            totals;
+        let Totals { observations, prompts, sessions, projects, pinned, .. } = totals;
+        let Totals { others, oldest, newest, bytes, .. } = totals;
         let count: u64 = observations.iter().map(|(_, count)| count).sum();
-        let by_type = observations.into_iter().map(|(kind, count)| (kind.word().to_owned(), count));
+        let kinds = observations.into_iter().map(|(kind, count)| (kind.word(), count));
+        let by_type = kinds.chain(others).map(|(kind, count)| (kind.to_owned(), count));
         let seconds = |at: i64| at.div_euclid(1000);
         Ok(MemoryStatsOutput {
             observations: count,
@@ -108,42 +109,37 @@ impl Op for MemoryStats {
     }
 }
 
-fn pretty(_: &Value, result: &Value) -> String {
-    let now = show::answered_at(result);
-    let mut kinds: Vec<(&String, u64)> = result["by_type"]
-        .as_object()
-        .into_iter()
-        .flatten()
-        .map(|(kind, count)| (kind, count.as_u64().unwrap_or_default()))
-        .collect();
-    kinds.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    let kinds: Vec<String> = kinds.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
-    let bytes = result["database_bytes"].as_u64().unwrap_or_default();
-    let each = match result["bytes_per_observation"].as_u64() {
-        Some(each) => format!(", {each} bytes per observation"),
-        None => String::new(),
-    };
-    let mut lines = vec![
-        format!("observations: {}", result["observations"]),
-        format!("prompts:      {}", result["prompts"]),
-        format!("sessions:     {} in {} projects", result["sessions"], result["projects"]),
-        format!("pinned:       {}", result["pinned"]),
-        format!("database:     {}{each}", size(bytes)),
-    ];
-    if !kinds.is_empty() {
-        lines.insert(1, format!("  by type:    {}", kinds.join(", ")));
+impl Pretty for MemoryStats {
+    fn pretty(_: &MemoryStatsParams, output: &MemoryStatsOutput) -> String {
+        let now = output.answered_at;
+        let mut kinds: Vec<(&String, &u64)> = output.by_type.iter().collect();
+        kinds.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+        let kinds: Vec<String> =
+            kinds.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
+        let each = match output.bytes_per_observation {
+            Some(each) => format!(", {each} bytes per observation"),
+            None => String::new(),
+        };
+        let mut lines = vec![
+            format!("observations: {}", output.observations),
+            format!("prompts:      {}", output.prompts),
+            format!("sessions:     {} in {} projects", output.sessions, output.projects),
+            format!("pinned:       {}", output.pinned),
+            format!("database:     {}{each}", size(output.database_bytes)),
+        ];
+        if !kinds.is_empty() {
+            lines.insert(1, format!("  by type:    {}", kinds.join(", ")));
+        }
+        if let (Some(oldest), Some(newest)) = (output.oldest_at, output.newest_at) {
+            lines.push(format!("oldest:       {}", show::age_and_date(oldest, now)));
+            lines.push(format!("newest:       {}", show::age_and_date(newest, now)));
+        }
+        if let Some(PastSweep { at, removed, .. }) = output.sweeps.first() {
+            let age = show::age_and_date(*at, now);
+            lines.push(format!("last sweep:   {age}, removed {removed}"));
+        }
+        lines.join("\n")
     }
-    if !result["oldest_at"].is_null() {
-        let [oldest, newest] =
-            ["oldest_at", "newest_at"].map(|end| show::age_and_date(&result[end], now));
-        lines.push(format!("oldest:       {oldest}"));
-        lines.push(format!("newest:       {newest}"));
-    }
-    if let Some(sweep) = show::list(result, "sweeps").first() {
-        let age = show::age_and_date(&sweep["at"], now);
-        lines.push(format!("last sweep:   {age}, removed {}", sweep["removed"]));
-    }
-    lines.join("\n")
 }
 
 fn size(bytes: u64) -> String {

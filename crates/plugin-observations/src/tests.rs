@@ -23,8 +23,8 @@ use store::{Options, Rx, Store, Tx, Write, Written, history, observations, promp
 use text::secrets::{Profile, Redacted, redact, redact_json};
 
 use crate::ingest::ingest;
-use crate::place::{Place, Places};
 use crate::settings::Settings;
+use place::{Captured, Place, PlaceSource};
 
 const NOW: i64 = 1_700_000_000_000;
 
@@ -52,7 +52,7 @@ impl Drop for Folder {
 #[derive(Default)]
 struct FakePlaces(HashMap<String, ProjectFacts>);
 
-impl Places for FakePlaces {
+impl PlaceSource for FakePlaces {
     fn at(&self, cwd: Option<&str>) -> Arc<Place> {
         let cwd = cwd.unwrap_or("unknown");
         let name = cwd.rsplit('/').next().unwrap_or(cwd).to_owned();
@@ -66,8 +66,9 @@ impl Places for FakePlaces {
 /// A store that takes in events.
 struct Desk {
     store: Store,
-    places: Arc<dyn Places>,
+    places: Arc<dyn PlaceSource>,
     settings: Settings,
+    exclude_projects: Vec<String>,
     _folder: Folder,
 }
 
@@ -77,20 +78,22 @@ impl Desk {
         Desk::with(Arc::new(FakePlaces::default()), settings)
     }
 
-    fn with(places: Arc<dyn Places>, settings: Settings) -> Desk {
+    fn with(places: Arc<dyn PlaceSource>, settings: Settings) -> Desk {
         let folder = Folder::new();
         let options = Options {
             path: folder.0.join("rekindle.db"),
             one_shot: false,
             backups: folder.0.join("backups"),
             records: Vec::new(),
+            spools: Vec::new(),
             identity_locks: None,
             page_count_max: None,
             meaning: true,
+            more: &[],
             clock: || NOW,
         };
         let store = Store::open(options, Box::new(|_, _| Ok(())), Box::new(|_| ())).unwrap();
-        Desk { store, places, settings, _folder: folder }
+        Desk { store, places, settings, exclude_projects: Vec::new(), _folder: folder }
     }
 
     fn write<T: Serialize + Send + 'static>(
@@ -109,7 +112,11 @@ impl Desk {
 
     fn take(&self, event: HookEvent) {
         let (places, settings) = (self.places.clone(), self.settings.clone());
-        self.write(move |tx| ingest(tx, &event, &*places, &settings));
+        let exclude = self.exclude_projects.clone();
+        self.write(move |tx| match Captured::resolve(tx, &event, &*places, &exclude)? {
+            Some(captured) => ingest(tx, &captured, &settings),
+            None => Ok(()),
+        });
     }
 
     fn session(&self, name: &str) -> Option<Session> {

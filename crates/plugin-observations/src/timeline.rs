@@ -1,7 +1,7 @@
 //! `timeline`: a record and what happened around it in the same session.
 
-use contract::{CliShape, Cx, Example, Op, OpInfo};
-use model::observation::Observation;
+use contract::pretty::pretty;
+use contract::{CliShape, Cx, Example, Op, OpInfo, Pretty};
 use model::{OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,8 @@ use store::observations;
 
 use crate::count::Count;
 use crate::examples;
-use crate::show;
+use crate::replaced::{self, MarkedRecord};
+use crate::show::{self, RecordRow};
 
 pub(crate) struct Timeline;
 
@@ -31,15 +32,15 @@ fn default_side() -> Count {
     Count::new(limits::TIMELINE_SIDE_DEFAULT)
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct TimelineOutput {
-    anchor: Observation,
+    anchor: MarkedRecord,
     /// Records like the anchor, in order of time.
     #[schemars(with = "Vec<Map<String, Value>>")]
-    before: Vec<Observation>,
+    before: Vec<MarkedRecord>,
     /// Records like the anchor, in order of time.
     #[schemars(with = "Vec<Map<String, Value>>")]
-    after: Vec<Observation>,
+    after: Vec<MarkedRecord>,
     /// Seconds since 1970, UTC: ages count from here.
     answered_at: i64,
 }
@@ -54,7 +55,7 @@ impl Op for Timeline {
         cli: CliShape {
             path: &["timeline"],
             positional: &["anchor"],
-            pretty: Some(pretty),
+            pretty: Some(pretty::<Self>),
             ..CliShape::CALL_ONLY
         },
         examples: &[Example {
@@ -70,7 +71,17 @@ impl Op for Timeline {
     fn run(&self, cx: &Cx<'_>, params: TimelineParams) -> Result<TimelineOutput, OpError> {
         let bounds = 0..=limits::TIMELINE_SIDE_MAX;
         let (before, after) = (params.before.within(bounds.clone()), params.after.within(bounds));
-        let found = cx.store.read(|rx| observations::around(rx, params.anchor, before, after))?;
+        let found = cx.store.read(|rx| {
+            let Some(found) = observations::around(rx, params.anchor, before, after)? else {
+                return Ok(None);
+            };
+            let (anchor, earlier, later) = found;
+            let until = earlier.len();
+            let all = earlier.into_iter().chain([anchor]).chain(later).collect();
+            let mut before = replaced::marked(rx, all)?;
+            let mut anchored = before.split_off(until).into_iter();
+            Ok(anchored.next().map(|anchor| (anchor, before, anchored.collect())))
+        })?;
         let (anchor, before, after) = found.ok_or_else(|| {
             OpError::not_found("anchor observation not found")
                 .with("anchor", params.anchor)
@@ -80,11 +91,13 @@ impl Op for Timeline {
     }
 }
 
-fn pretty(_: &Value, result: &Value) -> String {
-    let before = show::list(result, "before").iter();
-    let around = before.chain([&result["anchor"]]).chain(show::list(result, "after"));
-    let records: Vec<&Value> = around.collect();
-    show::records(&records, show::answered_at(result), |record| {
-        if record["id"] == result["anchor"]["id"] { ">" } else { "" }
-    })
+impl Pretty for Timeline {
+    fn pretty(_: &TimelineParams, output: &TimelineOutput) -> String {
+        let TimelineOutput { anchor, before, after, answered_at } = output;
+        let around = before.iter().chain([anchor]).chain(after).map(|record| RecordRow {
+            mark: if record.id == anchor.id { ">" } else { "" },
+            ..RecordRow::from(record)
+        });
+        show::records(around, *answered_at)
+    }
 }

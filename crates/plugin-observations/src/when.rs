@@ -8,20 +8,43 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
 use zone::{LocalTime, Zone};
 
-/// A moment as it was written; a relative one depends on the time of the call.
+/// A moment as a parameter: its meaning, and the text that the caller gave.
+#[derive(Clone, Debug)]
+pub(crate) struct TimeBound {
+    when: When,
+    text: String,
+}
+
+impl TimeBound {
+    /// The exclusive end of the time before this moment, in milliseconds.
+    pub(crate) fn before(&self, now_ms: i64) -> i64 {
+        self.when.before(now_ms)
+    }
+
+    /// The last millisecond that is not after this moment.
+    pub(crate) fn after(&self, now_ms: i64) -> i64 {
+        self.when.after(now_ms)
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+/// A moment; a relative one depends on the time of the call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum When {
+enum When {
     /// Seconds since 1970, the precision of the times in answers.
     Second(i64),
-    /// So many seconds before the call.
-    Ago(i64),
+    /// So many seconds before the call, and the seconds of the unit in which an age of this length is shown.
+    Ago { seconds: i64, unit: i64 },
     /// A local date, or a day relative to the call, and the seconds since its midnight.
     Day(DayOf, i64),
 }
 
 /// A day that a person names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum DayOf {
+enum DayOf {
     /// Days since 1970.
     Date(i64),
     /// So many days before today.
@@ -47,17 +70,25 @@ const UNITS: [(&[&str], i64); 5] = [
 
 impl When {
     /// The exclusive end of the time before this moment, in milliseconds.
-    pub(crate) fn before(self, now_ms: i64) -> i64 {
+    fn before(self, now_ms: i64) -> i64 {
         self.seconds(now_ms, Zone::local).saturating_mul(1000)
     }
 
     /// The last millisecond that is not after this moment. A second is not after itself, but the whole of a
-    /// named day is.
-    pub(crate) fn after(self, now_ms: i64) -> i64 {
-        let begins = self.seconds(now_ms, Zone::local).saturating_mul(1000);
+    /// named day is. An age includes its whole unit: ages are rounded down, and `after 3d` has to include all
+    /// that is shown as `3d ago`.
+    fn after(self, now_ms: i64) -> i64 {
+        let begins = match self {
+            When::Ago { seconds, unit } => {
+                let seconds = seconds.saturating_add(unit);
+                When::Ago { seconds, unit }.seconds(now_ms, Zone::local)
+            }
+            When::Second(_) | When::Day(..) => self.seconds(now_ms, Zone::local),
+        };
+        let begins = begins.saturating_mul(1000);
         match self {
             When::Day(..) => begins.saturating_sub(1),
-            When::Second(_) | When::Ago(_) => begins.saturating_add(999),
+            When::Second(_) | When::Ago { .. } => begins.saturating_add(999),
         }
     }
 
@@ -66,7 +97,7 @@ impl When {
         let now = now_ms.div_euclid(1000);
         match self {
             When::Second(second) => second,
-            When::Ago(seconds) => now.saturating_sub(seconds),
+            When::Ago { seconds, .. } => now.saturating_sub(seconds),
             When::Day(day, second) => {
                 let zone = zone();
                 let days = day.days(zone.local_time(now));
@@ -96,7 +127,7 @@ impl When {
 /// `3d`, `2 hours ago`, `a week ago`, `now`.
 fn ago(text: &str) -> Option<When> {
     if text == "now" {
-        return Some(When::Ago(0));
+        return Some(When::Ago { seconds: 0, unit: 0 });
     }
     let said = text.strip_suffix(" ago").unwrap_or(text).trim();
     let digits = said.find(|c: char| !c.is_ascii_digit()).unwrap_or(said.len());
@@ -106,7 +137,8 @@ fn ago(text: &str) -> Option<When> {
     };
     let unit = unit.trim();
     let (_, seconds) = UNITS.iter().find(|(names, _)| names.contains(&unit))?;
-    Some(When::Ago(number.checked_mul(*seconds)?))
+    // Ages of weeks are shown in days.
+    Some(When::Ago { seconds: number.checked_mul(*seconds)?, unit: *seconds.min(&DAY) })
 }
 
 /// The day and the seconds since its midnight of `yesterday 14:30`, `2026-01-31T14:30:05`.
@@ -190,8 +222,8 @@ fn date(text: &str) -> Option<i64> {
     Some(midnight.div_euclid(DAY * 1000))
 }
 
-impl<'de> Deserialize<'de> for When {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<When, D::Error> {
+impl<'de> Deserialize<'de> for TimeBound {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<TimeBound, D::Error> {
         from.deserialize_any(OfWhen)
     }
 }
@@ -199,7 +231,7 @@ impl<'de> Deserialize<'de> for When {
 struct OfWhen;
 
 impl Visitor<'_> for OfWhen {
-    type Value = When;
+    type Value = TimeBound;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(
@@ -208,20 +240,23 @@ impl Visitor<'_> for OfWhen {
         )
     }
 
-    fn visit_i64<E: Error>(self, seconds: i64) -> Result<When, E> {
-        Ok(When::Second(seconds))
+    fn visit_i64<E: Error>(self, seconds: i64) -> Result<TimeBound, E> {
+        Ok(TimeBound { when: When::Second(seconds), text: seconds.to_string() })
     }
 
-    fn visit_u64<E: Error>(self, seconds: u64) -> Result<When, E> {
-        Ok(When::Second(i64::try_from(seconds).unwrap_or(i64::MAX)))
+    fn visit_u64<E: Error>(self, seconds: u64) -> Result<TimeBound, E> {
+        let when = When::Second(i64::try_from(seconds).unwrap_or(i64::MAX));
+        Ok(TimeBound { when, text: seconds.to_string() })
     }
 
-    fn visit_str<E: Error>(self, text: &str) -> Result<When, E> {
-        When::parse(text).ok_or_else(|| E::invalid_value(serde::de::Unexpected::Str(text), &self))
+    fn visit_str<E: Error>(self, text: &str) -> Result<TimeBound, E> {
+        let when = When::parse(text);
+        let when = when.ok_or_else(|| E::invalid_value(serde::de::Unexpected::Str(text), &self))?;
+        Ok(TimeBound { when, text: text.to_owned() })
     }
 }
 
-impl JsonSchema for When {
+impl JsonSchema for TimeBound {
     fn inline_schema() -> bool {
         true
     }
@@ -242,7 +277,7 @@ mod tests {
     use super::*;
 
     fn read(value: Value) -> Option<When> {
-        serde_json::from_value(value).ok()
+        serde_json::from_value(value).ok().map(|bound: TimeBound| bound.when)
     }
 
     /// The second that a text means on Wednesday 2026-11-18, 12:00 UTC, in UTC.
@@ -325,5 +360,20 @@ mod tests {
         assert_eq!(read(json!(u64::MAX)).map(|when| when.after(0)), Some(i64::MAX));
         let day = When::Day(DayOf::Date(1), 0);
         assert_eq!(day.before(0) - day.after(0), 1);
+    }
+
+    /// @moments_in_words
+    #[test]
+    fn after_an_age_includes_all_that_is_shown_as_that_age() {
+        let now = parse_rfc3339("2026-11-18T12:00:00.700Z").unwrap();
+        let shown = |at: i64| model::time::ago(at.div_euclid(1000) * 1000, now / 1000 * 1000);
+        for age in ["3d", "1d", "2h", "5m", "30s"] {
+            let last = read(json!(age)).unwrap().after(now);
+            assert_eq!(shown(last + 1), format!("{age} ago"));
+            assert_ne!(shown(last), format!("{age} ago"));
+        }
+        let last = read(json!("2w")).unwrap().after(now);
+        assert_eq!((shown(last + 1), shown(last)), ("14d ago".into(), "15d ago".into()));
+        assert_eq!(read(json!("now")).unwrap().after(now), now / 1000 * 1000 + 999);
     }
 }

@@ -4,24 +4,25 @@
 //! the plugins have gated and scored; de-duplication, fitting and rendering are here, and the same
 //! candidates give the same bytes. Who asks the plugins and keeps the receipt is not here.
 
+pub(crate) mod budgets;
+mod near_duplicates;
+mod rendering;
+
 use std::collections::{BTreeMap, HashSet};
 
-use contract::{Candidate, Form};
-use model::hook::BRIEFING_NATURE;
+use contract::{Candidate, Slot};
 use model::limits;
 
-/// How much may be told.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Budget {
-    pub(crate) tokens: usize,
-    pub(crate) lines: usize,
-}
+use budgets::Budget;
+use near_duplicates::RowStatement;
 
 /// The text, what stands in it, and what does not.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Assembled {
     pub(crate) text: String,
     pub(crate) told: Vec<Told>,
+    /// Candidates that say nearly the same as one in the text. They are left out, and count as shown.
+    pub(crate) merged: Vec<Told>,
     pub(crate) left_out: Vec<LeftOut>,
 }
 
@@ -43,29 +44,73 @@ pub(crate) struct LeftOut {
     pub(crate) why: &'static str,
 }
 
+const SAID_BETTER: &str = "a better one says the same";
+
 /// A row that is still in.
 struct Row {
     candidate: Candidate,
-    line: String,
+    lines: Vec<String>,
+    statement: RowStatement,
+    /// Worse candidates that say nearly the same.
+    merged: Vec<Candidate>,
 }
 
-/// Rows by the place of their section in the text; all rows of a place have the same section.
-type Sections = BTreeMap<(u8, String), Vec<Row>>;
+impl Row {
+    /// Takes the reasons of a worse candidate that says nearly the same.
+    fn merge(&mut self, worse: Candidate) {
+        for reason in &worse.reasons {
+            if !self.candidate.reasons.contains(reason) {
+                self.candidate.reasons.push(reason.clone());
+            }
+        }
+        self.merged.push(worse);
+    }
+}
+
+/// Rows by the slot and the title of their section.
+type Sections = BTreeMap<(Slot, String), Vec<Row>>;
 
 /// Makes one text of the candidates; without any there is no text, not even a title.
 pub(crate) fn assemble(title: &str, candidates: Vec<Candidate>, budget: Budget) -> Assembled {
     let mut left_out = Vec::new();
-    let mut sections = rows(candidates, &mut left_out);
+    let mut sections = rows(candidates, budget, &mut left_out);
     while !fits(title, &sections, budget) {
         let Some(row) = give_way(&mut sections) else { break };
-        left_out.push(out(row.candidate, "there was no room for it"));
+        let gone = std::iter::once(row.candidate).chain(row.merged);
+        left_out.extend(gone.map(|candidate| out(candidate, "there was no room for it")));
     }
     sections.retain(|_, rows| !rows.is_empty());
-    Assembled { text: render(title, &sections), told: told(sections), left_out }
+    let text = rendering::text(title, &sections);
+    let (mut told, mut merged) = (Vec::new(), Vec::new());
+    for row in sections.into_values().flatten() {
+        for worse in row.merged {
+            merged.push(same_as_told(&worse, &row.candidate));
+            left_out.push(out(worse, SAID_BETTER));
+        }
+        told.push(Told {
+            path: row.candidate.path,
+            stamp: row.candidate.stamp,
+            score: row.candidate.score,
+            reasons: row.candidate.reasons,
+            tokens: text::tokens::estimate(&row.lines.join("\n")),
+        });
+    }
+    Assembled { text, told, merged, left_out }
+}
+
+/// The receipt of a candidate that a better one made superfluous: it cost nothing.
+fn same_as_told(worse: &Candidate, better: &Candidate) -> Told {
+    Told {
+        path: worse.path.clone(),
+        stamp: worse.stamp,
+        score: worse.score,
+        reasons: vec![format!("says the same as {}", better.path)],
+        tokens: 0,
+    }
 }
 
 /// The best of each, best first, as the lines they will be.
-fn rows(mut candidates: Vec<Candidate>, left_out: &mut Vec<LeftOut>) -> Sections {
+fn rows(mut candidates: Vec<Candidate>, budget: Budget, left_out: &mut Vec<LeftOut>) -> Sections {
     candidates.sort_by(|a, b| {
         let rank = |c: &Candidate| (c.pinned, c.score);
         let (a_rank, b_rank) = (rank(a), rank(b));
@@ -83,58 +128,30 @@ fn rows(mut candidates: Vec<Candidate>, left_out: &mut Vec<LeftOut>) -> Sections
     for candidate in candidates {
         let same = candidate.same_as.as_ref().unwrap_or(&candidate.path).clone();
         if !seen.insert(same) {
-            left_out.push(out(candidate, "a better one says the same"));
+            left_out.push(out(candidate, SAID_BETTER));
             continue;
         }
-        let place = (candidate.section.order, candidate.section.title.clone());
+        let statement = RowStatement::of(&candidate);
+        let mut kept = sections.values_mut().flatten();
+        if let Some(better) = kept.find(|row| row.statement.says_nearly(&statement)) {
+            better.merge(candidate);
+            continue;
+        }
+        let place = (candidate.slot, candidate.section_title().to_owned());
         let rows = sections.entry(place).or_default();
-        if rows.len() >= candidate.section.rows_max {
+        if rows.len() >= candidate.slot.rows_max(budget.recovery).min(budget.rows) {
             left_out.push(out(candidate, "its section is full"));
             continue;
         }
-        let line = line(&candidate);
-        rows.push(Row { candidate, line });
+        let lines = rendering::row(&candidate, budget.row_chars());
+        rows.push(Row { candidate, lines, statement, merged: Vec::new() });
     }
     sections
 }
 
-fn line(candidate: &Candidate) -> String {
-    let cells =
-        candidate.cells.iter().map(|cell| text::quoted(cell, limits::INJECT_CELL_CHARS_MAX));
-    match candidate.section.form {
-        Form::Bullets => format!("- {}", cells.collect::<Vec<_>>().join(" ")),
-        Form::Table(_) => {
-            let cells: Vec<String> =
-                cells.map(|cell| cell.replace('\\', "\\\\").replace('|', "\\|")).collect();
-            format!("| {} |", cells.join(" | "))
-        }
-    }
-}
-
-/// The lines above the rows of a section.
-fn head(rows: &[Row]) -> Vec<String> {
-    let Some(first) = rows.first() else { return Vec::new() };
-    let section = &first.candidate.section;
-    let mut lines =
-        vec![format!("## {}", text::quoted(&section.title, limits::INJECT_CELL_CHARS_MAX))];
-    if let Form::Table(headings) = section.form {
-        lines.push(format!("| {} |", headings.join(" | ")));
-        lines.push(format!("|{}", "---|".repeat(headings.len())));
-    }
-    lines
-}
-
-fn lines<'s>(title: &'s str, sections: &'s Sections) -> impl Iterator<Item = String> + 's {
-    let top = (!title.is_empty()).then(|| format!("# {title}{BRIEFING_NATURE}"));
-    let body = sections.values().filter(|rows| !rows.is_empty());
-    top.into_iter().chain(
-        body.flat_map(|rows| head(rows).into_iter().chain(rows.iter().map(|row| row.line.clone()))),
-    )
-}
-
 fn fits(title: &str, sections: &Sections, budget: Budget) -> bool {
     let (mut count, mut chars) = (0, 0);
-    for line in lines(title, sections) {
+    for line in rendering::lines(title, sections) {
         count += 1;
         chars += line.chars().count() + 1;
     }
@@ -146,15 +163,14 @@ fn fits(title: &str, sections: &Sections, budget: Budget) -> bool {
 
 /// Takes out the row that is missed least.
 fn give_way(sections: &mut Sections) -> Option<Row> {
-    let over_floor = |rows: &&mut Vec<Row>| {
-        rows.last()
-            .is_some_and(|row| !row.candidate.pinned && rows.len() > row.candidate.section.floor)
+    let over_floor = |slot: Slot, rows: &[Row]| {
+        rows.last().is_some_and(|row| !row.candidate.pinned && rows.len() > slot.info().floor)
     };
     let first = sections
-        .values_mut()
-        .filter(|rows| over_floor(rows))
-        .min_by_key(|rows| rows.last().map(|row| row.candidate.section.gives_way));
-    if let Some(rows) = first {
+        .iter_mut()
+        .filter(|((slot, _), rows)| over_floor(*slot, rows))
+        .min_by_key(|((slot, _), _)| slot.yields_at());
+    if let Some((_, rows)) = first {
         return rows.pop();
     }
     let last = |rows: &Vec<Row>| rows.last().map(|row| (row.candidate.pinned, row.candidate.score));
@@ -166,27 +182,6 @@ fn give_way(sections: &mut Sections) -> Option<Row> {
             _ => std::cmp::Ordering::Equal,
         })?
         .pop()
-}
-
-fn render(title: &str, sections: &Sections) -> String {
-    if sections.is_empty() {
-        return String::new();
-    }
-    let mut text: String = lines(title, sections).collect::<Vec<_>>().join("\n");
-    text.push('\n');
-    text
-}
-
-fn told(sections: Sections) -> Vec<Told> {
-    let rows = sections.into_values().flatten();
-    rows.map(|Row { candidate, line }| Told {
-        path: candidate.path,
-        stamp: candidate.stamp,
-        score: candidate.score,
-        reasons: candidate.reasons,
-        tokens: text::tokens::estimate(&line),
-    })
-    .collect()
 }
 
 fn out(candidate: Candidate, why: &'static str) -> LeftOut {

@@ -5,18 +5,24 @@ mod care;
 mod daemon;
 mod entries;
 pub(crate) mod hook;
+mod jobs;
 mod notices;
+pub(crate) mod pause;
 mod receipts;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
-use contract::{Candidate, Config, ConfigKey, ConfigKind, Moment, Occasion, Operation, Plugin};
+use contract::{
+    Candidate, Config, ConfigKey, ConfigKind, EXCLUDED_PROJECTS, Feed, Moment, Occasion, Operation,
+    Plugin,
+};
 use model::event::HookRecord;
 use model::{OpError, limits};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::all_events::AllEvents;
 use crate::runtime::Inner;
 
 /// State behind the built-in operations.
@@ -82,6 +88,7 @@ impl Plugin for Builtin {
             Operation::new(hook::Hook(shared())),
             Operation::new(briefing::Briefing(shared())),
             Operation::new(receipts::Receipts),
+            Operation::new(pause::Pause),
             Operation::new(entries::Get(shared())),
             Operation::new(entries::ListResources(shared())),
             Operation::new(daemon::Status(shared())),
@@ -89,6 +96,8 @@ impl Plugin for Builtin {
             Operation::new(care::Doctor(shared())),
             Operation::new(care::Backup),
             Operation::new(care::Restore),
+            Operation::new(jobs::ListJobs(shared())),
+            Operation::new(jobs::CancelJob(shared())),
         ]
     }
 
@@ -96,7 +105,15 @@ impl Plugin for Builtin {
         CONFIG
     }
 
-    fn may_tell(&self, occasion: &Occasion<'_>, _: &Config) -> bool {
+    fn command_groups(&self) -> &'static [(&'static str, &'static str)] {
+        &[("jobs", "See and cancel long operations")]
+    }
+
+    fn feeds(&self) -> Vec<Arc<dyn Feed>> {
+        vec![Arc::new(AllEvents)]
+    }
+
+    fn may_have_candidates(&self, occasion: &Occasion<'_>, _: &Config) -> bool {
         matches!(occasion, Occasion::SessionStart(_))
     }
 
@@ -116,6 +133,7 @@ const fn key(
 }
 
 const CONFIG: &[ConfigKey] = &[
+    EXCLUDED_PROJECTS,
     key(
         "search.meaning",
         ConfigKind::Boolean,

@@ -1,47 +1,119 @@
-//! Events on their way out: published after COMMIT, in sequence, to bounded queues.
+//! Published events: filtered and queued for subscribers after COMMIT, in sequence. Queues are bounded.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use model::event::Published;
+use model::event::{EventFilter, Published};
 use model::limits;
 use tokio::sync::mpsc;
 
-/// Who is told. A subscriber that does not keep up is dropped rather than waited for.
+/// Distributes events. A subscriber that does not keep up is dropped; the writer never waits for one.
 #[derive(Default)]
 pub struct Bus {
-    subscribers: Mutex<Vec<mpsc::Sender<Arc<Published>>>>,
+    subscribers: Mutex<Vec<Subscriber>>,
+    /// Whether there are subscribers: without any, an event costs this check.
+    has_subscribers: AtomicBool,
 }
 
-/// One subscriber's end.
-pub struct Subscription {
-    queue: mpsc::Receiver<Arc<Published>>,
+struct Subscriber {
+    queue: mpsc::Sender<Delivery>,
+    filters: Arc<Mutex<Filters>>,
 }
+
+/// The filters of a subscriber by the key of their subscription.
+type Filters = Vec<(Arc<str>, EventFilter)>;
+
+/// An event for one subscription of a client.
+#[derive(Clone, Debug)]
+pub struct Delivery {
+    /// The key that the subscription was added with.
+    pub key: Arc<str>,
+    pub event: Arc<Published>,
+}
+
+/// The receiving end of a client, with any number of subscriptions.
+pub struct Subscription {
+    queue: mpsc::Receiver<Delivery>,
+    filters: SubscriptionFilters,
+}
+
+/// Adds and removes the subscriptions of a client. Cheap to clone.
+#[derive(Clone)]
+pub struct SubscriptionFilters(Arc<Mutex<Filters>>);
 
 impl Bus {
-    /// Hands events to every subscriber. The writer thread calls this, one batch at a time.
+    /// Queues events for the subscribers whose filters admit them. The writer thread calls this, one batch at a time.
     pub fn publish(&self, events: Vec<Published>) {
+        if !self.has_subscribers.load(Ordering::Acquire) {
+            return;
+        }
         let mut subscribers = self.subscribers.lock().unwrap_or_else(PoisonError::into_inner);
         for event in events.into_iter().map(Arc::new) {
-            subscribers.retain(|queue| queue.try_send(event.clone()).is_ok());
+            subscribers.retain(|subscriber| subscriber.queue(&event));
         }
+        self.has_subscribers.store(!subscribers.is_empty(), Ordering::Release);
     }
 
     pub fn subscribe(&self) -> Subscription {
         let (sender, queue) = mpsc::channel(limits::SUBSCRIBER_QUEUE_MAX);
-        self.subscribers.lock().unwrap_or_else(PoisonError::into_inner).push(sender);
-        Subscription { queue }
+        let filters = Arc::new(Mutex::default());
+        let subscriber = Subscriber { queue: sender, filters: Arc::clone(&filters) };
+        let mut subscribers = self.subscribers.lock().unwrap_or_else(PoisonError::into_inner);
+        subscribers.push(subscriber);
+        self.has_subscribers.store(true, Ordering::Release);
+        Subscription { queue, filters: SubscriptionFilters(filters) }
+    }
+}
+
+impl Subscriber {
+    /// Whether the subscriber stays: it is there, and its queue had room.
+    fn queue(&self, event: &Arc<Published>) -> bool {
+        let filters = self.filters.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut admitting = filters.iter().filter(|(_, filter)| filter.admits(event));
+        let queued = admitting.all(|(key, _)| {
+            let delivery = Delivery { key: Arc::clone(key), event: Arc::clone(event) };
+            self.queue.try_send(delivery).is_ok()
+        });
+        queued && !self.queue.is_closed()
     }
 }
 
 impl Subscription {
-    /// The next event, or nothing once this subscriber was dropped for being too slow.
-    pub async fn next(&mut self) -> Option<Arc<Published>> {
+    /// Adds and removes subscriptions of this client.
+    pub fn filters(&self) -> SubscriptionFilters {
+        self.filters.clone()
+    }
+
+    /// The next event, or none once this client was dropped because it was too slow.
+    pub async fn next(&mut self) -> Option<Delivery> {
         self.queue.recv().await
     }
 
     /// Why `next` ended.
     pub fn reason(&self) -> String {
         format!("more than {} events were waiting", limits::SUBSCRIBER_QUEUE_MAX)
+    }
+}
+
+impl SubscriptionFilters {
+    fn locked(&self) -> MutexGuard<'_, Filters> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a subscription; one with the same key is replaced. False if the client has too many.
+    pub fn add(&self, key: &str, filter: EventFilter) -> bool {
+        let mut filters = self.locked();
+        filters.retain(|(known, _)| **known != *key);
+        if filters.len() >= limits::SUBSCRIPTIONS_PER_CLIENT_MAX {
+            return false;
+        }
+        filters.push((key.into(), filter));
+        true
+    }
+
+    /// Removes a subscription, if there is one with this key.
+    pub fn remove(&self, key: &str) {
+        self.locked().retain(|(known, _)| **known != *key);
     }
 }
 
@@ -53,25 +125,60 @@ mod tests {
         Published {
             seq,
             at: 0,
-            kind: "k".into(),
+            kind: if seq.is_multiple_of(2) { "even/k" } else { "odd/k" }.into(),
             subject: "s".into(),
+            reason: None,
+            project: None,
             data: serde_json::Value::Null,
         }
+    }
+
+    fn received(subscription: &mut Subscription) -> Option<(String, u64)> {
+        let delivery = subscription.queue.try_recv().ok()?;
+        Some((delivery.key.to_string(), delivery.event.seq))
     }
 
     #[test]
     fn a_slow_subscriber_is_dropped_and_the_others_are_not() {
         let bus = Bus::default();
         let mut slow = bus.subscribe();
+        slow.filters().add("all", EventFilter::default());
         let max = limits::SUBSCRIBER_QUEUE_MAX as u64;
         bus.publish((1..=max).map(event).collect());
         let mut fresh = bus.subscribe();
+        fresh.filters().add("all", EventFilter::default());
         bus.publish(vec![event(max + 1)]);
-        assert_eq!(fresh.queue.try_recv().map(|e| e.seq), Ok(max + 1));
+        assert_eq!(received(&mut fresh), Some(("all".into(), max + 1)));
         for seq in 1..=max {
-            assert_eq!(slow.queue.try_recv().map(|e| e.seq), Ok(seq));
+            assert_eq!(received(&mut slow), Some(("all".into(), seq)));
         }
-        assert!(slow.queue.try_recv().is_err());
+        assert_eq!(received(&mut slow), None);
         assert_eq!(bus.subscribers.lock().unwrap().len(), 1);
+    }
+
+    #[test]
+    fn filters_are_applied_before_an_event_is_queued() {
+        let bus = Bus::default();
+        let mut client = bus.subscribe();
+        let of = |kind: &str| EventFilter { kind: Some(kind.into()), ..EventFilter::default() };
+        bus.publish(vec![event(1)]);
+        assert!(client.filters().add("even", of("even/")));
+        assert!(client.filters().add("even", of("even/")), "the same one again replaces it");
+        assert!(client.filters().add("first", of("even/k")));
+        bus.publish(vec![event(1), event(2)]);
+        client.filters().remove("first");
+        client.filters().remove("unknown");
+        bus.publish(vec![event(3), event(4)]);
+        let all: Vec<(String, u64)> = std::iter::from_fn(|| received(&mut client)).collect();
+        assert_eq!(all, [("even".into(), 2), ("first".into(), 2), ("even".into(), 4)]);
+    }
+
+    #[test]
+    fn without_subscribers_nothing_is_distributed() {
+        let bus = Bus::default();
+        drop(bus.subscribe());
+        assert!(bus.has_subscribers.load(Ordering::Acquire));
+        bus.publish(vec![event(1)]);
+        assert!(!bus.has_subscribers.load(Ordering::Acquire), "the client that left is noticed");
     }
 }

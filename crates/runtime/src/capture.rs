@@ -1,30 +1,42 @@
-//! How an agent's event comes into the store: once, with what each plugin keeps of it.
+//! Records an agent's event in the store, once, with what each plugin stores of it.
 
 use std::sync::Arc;
 
-use contract::{Config, Plugin};
+use contract::{Config, EXCLUDED_PROJECTS, Plugin};
 use model::hook::{Happening, HookEvent, ToldEntry};
 use model::{OpError, limits};
+use place::{Captured, Places, listed};
 use store::receipts::{self, NewReceipt};
 use store::{Tx, hook_events, sessions};
 
-/// Records the event and lets the plugins keep what they want of it; says whether it was new.
-pub(crate) fn record(
-    tx: &Tx<'_>,
-    event: &HookEvent,
-    plugins: &[Arc<dyn Plugin>],
-    config: &Config,
-) -> Result<bool, OpError> {
-    let is_new = hook_events::record(tx, event.record())?;
-    if is_new {
-        plugins.iter().try_for_each(|plugin| plugin.observe(event, tx, config))?;
+/// The tools for recording an event. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Recorder {
+    pub(crate) plugins: Arc<Vec<Arc<dyn Plugin>>>,
+    pub(crate) config: Arc<Config>,
+    pub(crate) places: Arc<Places>,
+}
+
+impl Recorder {
+    /// Records the event. Its project and session are resolved here, once, for all plugins. Returns whether it was
+    /// new.
+    pub(crate) fn record(&self, tx: &Tx<'_>, event: &HookEvent) -> Result<bool, OpError> {
+        let is_new = hook_events::record(tx, event.record())?;
+        if !is_new {
+            return Ok(false);
+        }
+        let excluded = listed(self.config.text(EXCLUDED_PROJECTS.key));
+        if let Some(captured) = Captured::resolve(tx, event, &*self.places, &excluded)? {
+            let mut plugins = self.plugins.iter();
+            plugins.try_for_each(|plugin| plugin.observe(&captured, tx, &self.config))?;
+        }
         if let Happening::Told(entries) = &event.what
             && let Some(session) = sessions::id_of(tx, &event.session)?
         {
             keep_receipts(tx, (session, event.at), entries)?;
         }
+        Ok(true)
     }
-    Ok(is_new)
 }
 
 /// Stores the receipts of a text that a session got at this time.

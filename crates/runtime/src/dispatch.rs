@@ -5,7 +5,7 @@ use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use contract::op::check_tier;
-use contract::{CallStore, Cx, OpInfo, Operation, Tier};
+use contract::{CallStore, Cx, KnownCaller, OpInfo, Operation, RunningJob, Tier};
 use model::hook::HookEvent;
 use model::wire::fingerprint;
 use model::{CallId, Caller, Code, OpError, Reply, Request, Road};
@@ -19,13 +19,30 @@ use crate::runtime::{Inner, Runtime};
 
 impl Road for Runtime {
     fn call(&self, request: Request) -> Reply {
-        let deadline = self.table().get(&request.op)?.info.deadline;
+        let info = self.table().get(&request.op)?.info;
+        let deadline = info.deadline;
         let (sender, receiver) = mpsc::sync_channel(1);
-        self.submit(request, move |reply| {
+        let reply = move |reply| {
             // A caller that stopped waiting has no use for the answer.
             let _ = sender.send(reply);
-        });
-        receiver.recv_timeout(deadline).unwrap_or_else(|_| Err(late(deadline.as_secs())))
+        };
+        let wait = || {
+            let reply = receiver.recv_timeout(deadline);
+            reply.unwrap_or_else(|_| Err(late(deadline.as_secs())))
+        };
+        if info.name != hook::NAME {
+            self.submit(request, reply);
+            return wait();
+        }
+        let Request { call, params, caller, .. } = request;
+        let audit = Audit::begin(&self.inner, info, (call, caller.tier));
+        let read = |now| Incoming::read(params, call, caller.tier, now);
+        let quiet = self.spool_is_quiet();
+        let event = intake::take(&self.inner, (info, caller.tier), quiet, read, reply);
+        let reply = wait();
+        audit.note(&reply);
+        drop(event);
+        reply
     }
 }
 
@@ -36,23 +53,24 @@ impl Runtime {
         begun.end().await
     }
 
-    /// Whether nothing waits in the spool that has to be taken in before an event that has arrived by now.
+    /// Whether the spool has no event that is older than those that have arrived by now.
     pub fn spool_is_quiet(&self) -> bool {
         self.inner.spool.is_quiet()
     }
 
     /// Begins to take in a hook's event at once and leaves its end to be waited for. Events that are begun
-    /// one after the other are committed in that order. What waits in the spool happened earlier: who
-    /// calls this has seen that nothing does.
+    /// one after the other are committed in that order, behind those in the spool; `is_quiet` is
+    /// [`Runtime::spool_is_quiet`] when the event had arrived.
     pub fn begin_event(
         &self,
         params: EventParams<'_>,
         (call, tier): (CallId, Tier),
+        is_quiet: bool,
     ) -> impl Future<Output = Reply> + Send + use<> {
         let begun = match self.table().get(hook::NAME) {
             Ok(op) => {
                 let read = |now| Incoming::of(params, Some(call), tier, now);
-                self.intake(op.info, (call, tier), read)
+                self.intake(op.info, (call, tier), is_quiet, read)
             }
             Err(error) => Begun::Ended(Err(error)),
         };
@@ -67,11 +85,10 @@ impl Runtime {
         if info.inline {
             return Begun::Ended(self.inner.perform(request));
         }
-        // What waits in the spool happened earlier; taking it in needs a thread that may wait.
-        if info.name == hook::NAME && self.spool_is_quiet() {
+        if info.name == hook::NAME {
             let Request { call, params, caller, .. } = request;
             let read = |now| Incoming::read(params, call, caller.tier, now);
-            return self.intake(info, (call, caller.tier), read);
+            return self.intake(info, (call, caller.tier), self.spool_is_quiet(), read);
         }
         let (reply, receiver) = one_reply();
         self.submit(request, reply);
@@ -82,20 +99,25 @@ impl Runtime {
         &self,
         info: &'static OpInfo,
         (call, tier): (CallId, Tier),
+        is_quiet: bool,
         read: impl FnOnce(i64) -> Result<Incoming, OpError>,
     ) -> Begun {
         let (reply, receiver) = one_reply();
         let audit = Audit::begin(&self.inner, info, (call, tier));
-        let event = intake::take(&self.inner, (info, tier), read, reply);
+        let event = intake::take(&self.inner, (info, tier), is_quiet, read, reply);
         Begun::Intake(info.deadline, receiver, audit, event)
     }
 
     fn submit(&self, request: Request, reply: impl FnOnce(Reply) + Send + 'static) {
+        let is_job = self.table().find(&request.op).is_some_and(|op| op.info.job);
         let inner = self.inner.clone();
         let job = move |admitted: Result<(), OpError>| {
             reply(admitted.and_then(|()| inner.perform(request)));
         };
-        self.inner.pool.run(Box::new(job));
+        match is_job {
+            true => self.inner.queue_job(Box::new(job)),
+            false => self.inner.pool.run(Box::new(job)),
+        }
     }
 }
 
@@ -196,7 +218,15 @@ impl Inner {
             self.ingest_spool(None);
         }
         let call = write.then_some(call);
-        self.fenced(op.info, || self.run(op, call, caller, params))
+        let caller = KnownCaller::new(caller, &self.places);
+        self.fenced(op.info, || match op.info.job {
+            true => {
+                // Bad input leaves no row.
+                op.check_params(&params)?;
+                self.as_job(op.info, |job| self.run(op, (call, Some(job)), &caller, params))
+            }
+            false => self.run(op, (call, None), &caller, params),
+        })
     }
 
     /// Runs what may panic on a defect.
@@ -213,14 +243,20 @@ impl Inner {
         })
     }
 
-    fn run(&self, op: &Operation, call: Option<CallId>, caller: &Caller, params: Value) -> Reply {
+    fn run(
+        &self,
+        op: &Operation,
+        (call, job): (Option<CallId>, Option<Arc<RunningJob>>),
+        caller: &KnownCaller<'_>,
+        params: Value,
+    ) -> Reply {
         let now = (self.clock)();
         let fingerprint = call.map_or(0, |_| fingerprint(op.info.name, &params));
-        let store = CallStore::new(&self.store, call, fingerprint, now);
+        let store = CallStore::new(&self.store, call, fingerprint, now).of_job(job);
         let nested = |name: &str, params: Value| {
             let op = self.table.get(name)?;
             check_tier(op.info, caller.tier)?;
-            self.run(op, None, caller, params)
+            self.run(op, (None, None), caller, params)
         };
         let cx = Cx::new(caller, now, &self.config, store, &nested);
         let reply = op.run(&cx, params);

@@ -9,6 +9,7 @@ use store::damaged::{DamagedRow, DamagedRows};
 use store::health::{Health, Integrity};
 use store::{Rx, hook_events};
 
+use crate::builtin::pause;
 use crate::runtime::Inner;
 use crate::spool::Waiting;
 
@@ -44,12 +45,12 @@ impl Check {
 }
 
 impl Inner {
-    /// Notes of the plugins about capture in the caller's directory, one line each.
+    /// Notes about capture: pauses, and projects that exclude their files. One line each.
     pub(crate) fn notes(&self, rx: &Rx<'_>, cx: &Cx<'_>) -> Result<Vec<String>, OpError> {
-        let mut notes = Vec::new();
-        for plugin in self.plugins.iter() {
-            notes.extend(plugin.notes(rx, cx.now, &cx.caller.situation)?);
-        }
+        let mut notes = pause::notes(rx, cx.now)?;
+        // Only places in the cache are reported, so the caller's own has to be there.
+        cx.caller.place();
+        notes.extend(self.places.withheld());
         Ok(notes)
     }
 }
@@ -59,9 +60,11 @@ pub(crate) fn check(inner: &Inner, cx: &Cx<'_>) -> Result<Vec<Check>, OpError> {
     // The whole database is read for this, so it is done once.
     let health = inner.store.health();
     let (room, damaged, index) = (room(inner, &health), damaged(&health), index(&health));
+    let foreign_objects = foreign_objects(&health);
     let mut checks = vec![database(inner, health)];
     checks.extend(damaged);
     checks.extend(index);
+    checks.extend(foreign_objects);
     checks.extend(room);
     if let Some(outdated) = inner.settings.outdated(&inner.table) {
         checks.push(Check::new(
@@ -135,7 +138,10 @@ fn damaged(health: &Health) -> Option<Check> {
         hint.push(format!("`rekindle purge {ids} --confirm` deletes the damaged records."));
     }
     if rows.iter().any(|row| !row.is_record()) {
-        hint.push("`rekindle doctor --fix` repairs rows that are no records.".to_owned());
+        hint.push(
+            "`rekindle doctor --fix` repairs rows that are no records, ids that are used twice or out of range and references to missing rows."
+                .to_owned(),
+        );
     }
     let noun = if *count == 1 { "row is" } else { "rows are" };
     let detail = format!("{count} {noun} damaged: {}{more}", named.join(", "));
@@ -150,6 +156,21 @@ fn index(health: &Health) -> Option<Check> {
             Finding::Fail,
             format!("the full-text index is damaged: {damage}"),
             "`rekindle doctor --fix` rebuilds it from the records; nothing is lost.",
+        )
+    })
+}
+
+/// Reports tables and triggers that another program added to the database.
+fn foreign_objects(health: &Health) -> Option<Check> {
+    let objects = &health.foreign_objects;
+    let shown = objects.iter().take(limits::DAMAGED_ROWS_SHOWN).cloned().collect::<Vec<_>>();
+    let more = if objects.len() > shown.len() { ", …" } else { "" };
+    (!objects.is_empty()).then(|| {
+        Check::new(
+            "database objects",
+            Finding::Warn,
+            format!("another program added to the database: {}{more}", shown.join(", ")),
+            "A purge does not reach them, and triggers do not run here. `rekindle doctor --fix` drops triggers; drop tables and views with the program that made them, or with `sqlite3`.",
         )
     })
 }

@@ -1,5 +1,6 @@
-//! Hook events without a thread that waits: each is handed to the writer at once and answered after
-//! COMMIT. Threads that wait are few, and would keep the writer's groups as small.
+//! The one road of a hook event: it is read, waits for older events in the spool if there are any, is handed to the
+//! writer, and is answered after COMMIT. No thread waits meanwhile: threads that wait are few, and would keep the
+//! writer's groups as small.
 
 use std::sync::Arc;
 
@@ -9,14 +10,17 @@ use model::hook::HookEvent;
 use model::{OpError, Reply, Tier};
 use store::{Write, Written};
 
+use crate::behind_spool::WaitingEvent;
 use crate::builtin::hook::Incoming;
 use crate::runtime::Inner;
 
-/// Takes in one event, which is read at the time that it is given. `reply` is called when it is committed or refused, on whichever thread that is
-/// known. Whoever waits for it holds the event until then, so that the writer need not free it.
+/// Takes in one event, which is read at the time that it is given. `is_quiet` says whether the spool had nothing
+/// when the event arrived. `reply` is called when it is committed or refused, on the thread that learns it. The
+/// caller holds the returned event until then, so that the writer need not free it.
 pub(crate) fn take(
     inner: &Arc<Inner>,
     (info, tier): (&'static OpInfo, Tier),
+    is_quiet: bool,
     read: impl FnOnce(i64) -> Result<Incoming, OpError>,
     reply: impl FnOnce(Reply) + Send + 'static,
 ) -> Option<Arc<HookEvent>> {
@@ -33,6 +37,58 @@ pub(crate) fn take(
         }
     };
     let event = incoming.event();
+    // An event that overtook those in the queue would be committed before older ones.
+    if is_quiet && inner.behind_spool.is_empty() {
+        write(inner, info, (incoming, now), reply);
+    } else {
+        let writing = inner.clone();
+        let waiting = move |admitted: Result<(), OpError>| match admitted {
+            Ok(()) => write(&writing, info, (incoming, now), reply),
+            Err(error) => reply(Err(error)),
+        };
+        wait_behind_spool(inner, info, Box::new(waiting));
+    }
+    Some(event)
+}
+
+/// Has a thread of the pool drain the spool, or wait a moment while another one does, and then hands all waiting
+/// events over in order.
+fn wait_behind_spool(inner: &Arc<Inner>, info: &'static OpInfo, event: WaitingEvent) {
+    inner.behind_spool.push(event);
+    let draining = inner.clone();
+    inner.pool.run(Box::new(move |admitted| {
+        let queue = &draining.behind_spool;
+        let go_on = |event: WaitingEvent, admitted: Result<(), OpError>| {
+            // The panic hook has logged a panic; the other events go on.
+            let _ = draining.fenced(info, || {
+                event(admitted);
+                Ok(())
+            });
+            queue.done();
+        };
+        if let Err(refusal) = admitted {
+            // One event less for a thread less: the others have threads that are on their way.
+            queue.last().into_iter().for_each(|event| go_on(event, Err(refusal.clone())));
+            return;
+        }
+        let _ = draining.fenced(info, || {
+            draining.ingest_spool(None);
+            Ok(())
+        });
+        let _order = queue.in_order();
+        while let Some(event) = queue.first() {
+            go_on(event, Ok(()));
+        }
+    }));
+}
+
+/// Hands the event to the writer.
+fn write(
+    inner: &Arc<Inner>,
+    info: &'static OpInfo,
+    (incoming, now): (Incoming, i64),
+    reply: impl FnOnce(Reply) + Send + 'static,
+) {
     let record = incoming.record(inner);
     let write = Write { at: now, ..Write::default() };
     let answering = inner.clone();
@@ -41,7 +97,6 @@ pub(crate) fn take(
         Ok(Written::Repeated(_)) => reply(Err(OpError::internal("an event has no stored answer"))),
         Err(error) => reply(Err(error)),
     });
-    Some(event)
 }
 
 /// Answers at once if there is nothing to tell, else from a thread that has time for it.

@@ -4,7 +4,9 @@
 //! `pool`, [`bus`], `builtin` (operations every build has), `intake` and `capture` (events in), `tell` and
 //! `assemble` (what an agent is told), `spool`, [`config`], [`log`], [`host`].
 
+mod all_events;
 mod assemble;
+mod behind_spool;
 mod builtin;
 pub mod bus;
 mod capture;
@@ -12,8 +14,11 @@ pub mod clock;
 pub mod config;
 mod dispatch;
 mod doctor;
+pub mod feeds;
 pub mod host;
 mod intake;
+mod job_runs;
+mod jobs;
 pub mod log;
 mod pool;
 mod runtime;

@@ -1,19 +1,24 @@
 //! What a process holds to answer calls: table, store, settings, bus, log.
 
-use std::sync::{Arc, OnceLock};
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Instant;
 
 use contract::{Config, End, Plugin, Table};
+use model::hook::HookEvent;
 use model::locations::Locations;
 use model::wire::EnvNames;
 use model::{Code, OpError, limits};
+use place::Places;
 use store::{OnOpen, Options, Publish, Store, StoreError, Write, hook_events};
 
 use crate::builtin::Builtin;
-use crate::bus::{Bus, Subscription};
+use crate::bus::Bus;
+use crate::capture::Recorder;
 use crate::clock;
 use crate::config::Taken;
 use crate::host::Host;
+use crate::jobs::Jobs;
 use crate::log::Log;
 use crate::pool::Pool;
 
@@ -22,13 +27,20 @@ pub struct Kit {
     pub table: Arc<Table>,
     plugins: Vec<Arc<dyn Plugin>>,
     builtin: Arc<Builtin>,
+    home: Option<PathBuf>,
 }
 
 impl Kit {
     pub fn new(mut plugins: Vec<Arc<dyn Plugin>>) -> Kit {
         let builtin = Arc::new(Builtin::default());
         plugins.push(builtin.clone());
-        Kit { table: Arc::new(Table::new(&plugins)), plugins, builtin }
+        Kit { table: Arc::new(Table::new(&plugins)), plugins, builtin, home: None }
+    }
+
+    /// Sets the user's home directory, which is not a project.
+    #[must_use]
+    pub fn with_home(self, home: Option<PathBuf>) -> Kit {
+        Kit { home, ..self }
     }
 }
 
@@ -66,6 +78,7 @@ pub(crate) struct Inner {
     pub(crate) table: Arc<Table>,
     pub(crate) plugins: Arc<Vec<Arc<dyn Plugin>>>,
     pub(crate) builtin: Arc<Builtin>,
+    pub(crate) places: Arc<Places>,
     pub(crate) store: Store,
     pub(crate) config: Arc<Config>,
     pub(crate) settings: Taken,
@@ -76,7 +89,9 @@ pub(crate) struct Inner {
     pub(crate) clock: fn() -> i64,
     pub(crate) host: OnceLock<Arc<dyn Host>>,
     pub(crate) spool: crate::spool::Spool,
+    pub(crate) behind_spool: crate::behind_spool::BehindSpool,
     pub(crate) telling: crate::tell::Telling,
+    pub(crate) jobs: Jobs,
 }
 
 impl Runtime {
@@ -110,9 +125,11 @@ impl Runtime {
             path: locations.database.clone(),
             one_shot,
             backups: locations.backups(),
+            spools: locations.spools().to_vec(),
             records: locations.records(),
             identity_locks: Some(locations.identity_locks()),
             meaning: config.boolean("search.meaning"),
+            more: &[],
             page_count_max: u32::try_from(config.integer("store.max_pages"))
                 .ok()
                 .filter(|n| *n > 0),
@@ -120,17 +137,28 @@ impl Runtime {
         };
         let opened = plugins.clone();
         let publisher = bus.clone();
+        let bound: Arc<OnceLock<Weak<Inner>>> = Arc::default();
+        let has_listeners = plugins.iter().any(|plugin| !plugin.listens_to().is_empty());
+        let listening = bound.clone();
         let store = open(
             options,
             Box::new(move |tx, how| opened.iter().try_for_each(|plugin| plugin.opened(tx, how))),
-            Box::new(move |events| publisher.publish(events)),
+            Box::new(move |events| {
+                if has_listeners && let Some(inner) = listening.get().and_then(Weak::upgrade) {
+                    inner.hand_to_plugins(&events);
+                }
+                publisher.publish(events);
+            }),
         )?;
         let inner = Arc::new(Inner {
             spool: crate::spool::Spool::new(locations.spools(), locations.uid()),
             telling: crate::tell::Telling::default(),
+            jobs: Jobs::default(),
+            behind_spool: crate::behind_spool::BehindSpool::default(),
             table: kit.table,
             plugins,
             builtin: kit.builtin,
+            places: Arc::new(Places::new(kit.home)),
             store,
             config: Arc::new(config),
             settings: Taken::from(&locations.config_file),
@@ -142,6 +170,8 @@ impl Runtime {
             host: OnceLock::new(),
         });
         inner.builtin.bind(Arc::downgrade(&inner));
+        // Set once, here.
+        let _ = bound.set(Arc::downgrade(&inner));
         let since = clock::now_ms() - millis(limits::SESSION_QUIET);
         // The sessions that an earlier daemon saw are still there.
         for record in inner.store.read(|rx| hook_events::since(rx, since))? {
@@ -149,6 +179,9 @@ impl Runtime {
         }
         if !inner.store.only_reads() {
             inner.spool.sweep();
+        }
+        if !inner.store.only_reads() {
+            inner.fail_interrupted_jobs();
         }
         inner.ingest_spool(until);
         for notice in inner.store.notices() {
@@ -173,8 +206,9 @@ impl Runtime {
         &self.inner.log
     }
 
-    pub fn subscribe(&self) -> Subscription {
-        self.inner.bus.subscribe()
+    /// Records these events, all or none, without a reply to an agent.
+    pub fn ingest(&self, events: Vec<HookEvent>) -> Result<(), OpError> {
+        self.inner.take_in(events)
     }
 
     /// Tells the runtime which daemon it lives in.
@@ -256,6 +290,16 @@ impl Runtime {
     /// Closes the store without ending anything: a one-shot command is done.
     pub fn close(&self) {
         self.inner.store.close();
+    }
+}
+
+impl Inner {
+    pub(crate) fn recorder(&self) -> Recorder {
+        Recorder {
+            plugins: self.plugins.clone(),
+            config: self.config.clone(),
+            places: self.places.clone(),
+        }
     }
 }
 

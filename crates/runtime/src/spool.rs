@@ -17,7 +17,6 @@ use model::{Code, OpError, limits, time};
 use serde::Deserialize;
 use store::Write;
 
-use crate::capture;
 use crate::runtime::Inner;
 
 /// The folders where hooks leave events, one file each.
@@ -424,18 +423,16 @@ impl Inner {
     }
 
     /// Ingests these events, all or none. A panic counts as an error of the events.
-    fn take_in(&self, events: Vec<HookEvent>) -> Result<(), OpError> {
+    pub(crate) fn take_in(&self, events: Vec<HookEvent>) -> Result<(), OpError> {
         let take_in = || {
             for event in &events {
                 self.builtin.saw(&event.record());
-                self.plugins.iter().for_each(|plugin| plugin.expect(event));
+                self.places.prepare(event);
             }
-            let (plugins, config) = (self.plugins.clone(), self.config.clone());
+            let recorder = self.recorder();
             let write = Write { at: (self.clock)(), ..Write::default() };
             let stored = self.store.write(write, move |tx| {
-                events
-                    .iter()
-                    .try_for_each(|event| capture::record(tx, event, &plugins, &config).map(drop))
+                events.iter().try_for_each(|event| recorder.record(tx, event).map(drop))
             });
             stored.map(drop)
         };

@@ -6,17 +6,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use contract::{BriefingForm, Candidate, Moment, Occasion};
-use model::hook::{BRIEFING_TITLES, Happening, HookEvent, ToldEntry};
+use model::hook::{Happening, HookEvent, ToldEntry};
 use model::situation::Situation;
 use model::{CallId, OpError, limits};
-use store::{Rx, Write, receipts, sessions};
+use place::{PlaceSource as _, Question, Wanted};
+use store::{Rx, Write, pauses, receipts, sessions};
 
-use crate::assemble::{Assembled, Budget, assemble};
+use crate::assemble::{Assembled, assemble, budgets};
 use crate::capture::keep_receipts;
 use crate::runtime::{Inner, Runtime};
-
-/// Title of a briefing.
-const TITLE: &str = BRIEFING_TITLES[0];
 
 /// The moment that an event is, if an agent can be told something at it.
 fn occasion(event: &HookEvent) -> Option<Occasion<'_>> {
@@ -24,10 +22,9 @@ fn occasion(event: &HookEvent) -> Option<Occasion<'_>> {
         Happening::SessionStarted(source) => Some(Occasion::SessionStart(*source)),
         Happening::Prompted(text) => Some(Occasion::Prompt(text)),
         Happening::ToolStarting(tool) => Some(Occasion::BeforeTool(tool)),
-        // What the user stopped did not fail.
-        Happening::ToolUsed(tool) if tool.failed && tool.metadata["is_interrupt"] != true => {
-            Some(Occasion::AfterFailure(tool))
-        }
+        // A tool that the user interrupted neither failed nor worked.
+        Happening::ToolUsed(tool) if tool.metadata["is_interrupt"] == true => None,
+        Happening::ToolUsed(tool) => Some(Occasion::AfterTool { tool, failed: tool.failed }),
         _ => None,
     }
 }
@@ -59,22 +56,6 @@ pub(crate) fn situation(cwd: Option<&str>) -> Situation {
         repo: facts.as_ref().map(git::Facts::repo),
         branch: facts.and_then(|facts| facts.branch.branch().map(str::to_owned)),
         ..Situation::default()
-    }
-}
-
-/// How much may be told at this moment.
-fn budget(moment: &Moment<'_>) -> (&'static str, Budget) {
-    match moment.occasion {
-        Occasion::SessionStart(source) => {
-            let lines = if source.forgot() {
-                limits::BRIEFING_LINES_RECOVERY_MAX
-            } else {
-                limits::BRIEFING_LINES_MAX
-            };
-            let tokens = usize::try_from(moment.config.integer("briefing.tokens"));
-            (TITLE, Budget { tokens: tokens.unwrap_or(limits::INJECT_TOKENS_MAX), lines })
-        }
-        _ => ("", Budget { tokens: limits::ASIDE_TOKENS_MAX, lines: limits::BRIEFING_LINES_MAX }),
     }
 }
 
@@ -122,11 +103,11 @@ impl Runtime {
 
 impl Inner {
     /// The moment that an event is, if somebody may have something to tell at it.
-    pub(crate) fn may_tell<'e>(&self, event: &'e HookEvent) -> Option<Occasion<'e>> {
+    pub(crate) fn occasion_of<'e>(&self, event: &'e HookEvent) -> Option<Occasion<'e>> {
         let occasion = occasion(event).filter(|_| agents::takes_text(event))?;
         self.plugins
             .iter()
-            .any(|plugin| plugin.may_tell(&occasion, &self.config))
+            .any(|plugin| plugin.may_have_candidates(&occasion, &self.config))
             .then_some(occasion)
     }
 
@@ -148,17 +129,19 @@ impl Inner {
         form: BriefingForm,
         receipt: Receipt,
     ) -> Option<HookReply> {
-        let occasion = self.may_tell(event)?;
+        let occasion = self.occasion_of(event)?;
         // Tools run side by side: what one hook is about to tell, another must know of.
         let _telling = self.telling.of(&event.session);
         let cwd = event.cwd.as_ref().map(|cwd| cwd.as_str());
         let situation = situation(cwd);
+        let place = self.places.at(cwd);
         let moment = Moment {
             occasion,
             session: Some(&event.session),
             project: None,
             form,
             situation: &situation,
+            place: &place,
             now: (self.clock)(),
             config: &self.config,
             store: &self.store,
@@ -186,22 +169,35 @@ impl Inner {
         })
     }
 
-    /// One text of what the plugins would tell at this moment and have not told yet.
+    /// One text of the plugins' candidates at this moment, without those that the session has seen. A question is
+    /// answered as reading tools are: also during a pause, and with rows that the session has seen.
     pub(crate) fn assemble(&self, moment: &Moment<'_>) -> Result<Assembled, OpError> {
+        let is_question = matches!(moment.occasion, Occasion::Question { .. });
+        if !is_question && self.is_paused(moment)? {
+            return Ok(Assembled::default());
+        }
         let mut candidates = Vec::new();
         for plugin in self.plugins.iter() {
-            if plugin.is_silent(moment)? {
-                return Ok(Assembled::default());
-            }
             candidates.extend(plugin.candidates(moment)?);
         }
         if let Some(session) = moment.session
+            && !is_question
             && !candidates.is_empty()
         {
             candidates = self.store.read(|rx| untold(rx, session, candidates))?;
         }
-        let (title, budget) = budget(moment);
+        let (title, budget) = budgets::of(&moment.occasion, moment.config);
         Ok(assemble(title, candidates, budget))
+    }
+
+    /// Whether the user paused capture and briefings everywhere, or in the project of the agent's directory.
+    fn is_paused(&self, moment: &Moment<'_>) -> Result<bool, OpError> {
+        let cwd = moment.situation.cwd.as_ref();
+        let here = Question::new(cwd.map(|_| moment.place), Wanted::Here);
+        moment.store.read(|rx| {
+            let here = here.scope(rx)?.ids().unwrap_or_default();
+            pauses::holds(rx, here.first().copied(), moment.now)
+        })
     }
 
     fn keep_receipt(&self, session: &str, at: i64, entries: Vec<ToldEntry>) -> Result<(), OpError> {
@@ -217,7 +213,7 @@ impl Inner {
     }
 }
 
-/// The entries of a text for its receipts.
+/// The entries of a text for its receipts. Entries that were merged into others were told too.
 fn entries(made: &Assembled) -> Vec<ToldEntry> {
     let entry = |told: &crate::assemble::Told| ToldEntry {
         path: told.path.clone(),
@@ -225,7 +221,7 @@ fn entries(made: &Assembled) -> Vec<ToldEntry> {
         reason: told.reasons.join("; "),
         tokens: told.tokens as u64,
     };
-    made.told.iter().map(entry).collect()
+    made.told.iter().chain(&made.merged).map(entry).collect()
 }
 
 /// The receipt as an event of the same session. It follows the event that was answered: that one makes the

@@ -1,19 +1,27 @@
 //! Tests of dispatch with a plugin made for them: what every operation gets without asking.
 
+mod occasions;
+
+use std::future::{Future as _, poll_fn};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use contract::{
-    Access, Candidate, Config, Cx, Moment, Occasion, Op, OpInfo, Operation, Plugin, Tier,
+    Access, BriefingForm, Candidate, Config, Cx, Moment, Occasion, Op, OpInfo, Operation, Plugin,
+    Slot, Tier,
 };
-use model::event::Event;
+use model::event::{Event, EventFilter, Published};
 use model::hook::{Happening, HookEvent, Source};
 use model::locations::{Locations, Surroundings};
 use model::{CallId, Caller, Code, OpError, Reply, Request, Road as _};
+use place::Captured;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use store::Store;
+use text::secrets::{Profile, redact_place};
 
 use crate::log::Log;
 use crate::{Kit, Runtime, Setup};
@@ -22,7 +30,22 @@ use crate::{Kit, Runtime, Setup};
 struct Probe {
     runs: Arc<AtomicUsize>,
     asked: AtomicUsize,
+    /// For each used tool whether it failed.
+    after_tool: Mutex<Vec<bool>>,
+    /// The ids of captured events, in the order in which they were written.
+    observed: Mutex<Vec<CallId>>,
     gate: Arc<Mutex<Option<mpsc::Receiver<()>>>>,
+    heard: Heard,
+}
+
+/// The numbers of the events that the plugin got.
+struct Heard(mpsc::Sender<u64>, Mutex<mpsc::Receiver<u64>>);
+
+impl Default for Heard {
+    fn default() -> Heard {
+        let (sender, receiver) = mpsc::channel();
+        Heard(sender, Mutex::new(receiver))
+    }
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -69,7 +92,7 @@ impl Op for Write {
     type Output = Count;
 
     fn run(&self, cx: &Cx<'_>, _: Marked) -> Result<Count, OpError> {
-        cx.note(Event { kind: "probe/written", subject: "probe://x".into(), data: Value::Null });
+        cx.note(Event::new("probe/written", "probe://x".into()));
         let runs = self.0.clone();
         cx.store.write(move |_| Ok(Count { run: runs.fetch_add(1, Ordering::Relaxed) + 1 }))
     }
@@ -86,6 +109,28 @@ impl Op for Wait {
     fn run(&self, _: &Cx<'_>, _: Nothing) -> Result<Count, OpError> {
         let gate = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         let _ = gate.map(|gate| gate.recv());
+        Ok(Count { run: 1 })
+    }
+}
+
+/// A job that reports a step, waits at the gate, and reports the next.
+struct Slow(Arc<Mutex<Option<mpsc::Receiver<()>>>>);
+
+impl Op for Slow {
+    const INFO: OpInfo = OpInfo {
+        name: "slow",
+        access: Access::Write { destructive: false, idempotent: true },
+        job: true,
+        ..OpInfo::BASE
+    };
+    type Params = Nothing;
+    type Output = Count;
+
+    fn run(&self, cx: &Cx<'_>, _: Nothing) -> Result<Count, OpError> {
+        cx.store.progress("first", 1, Some(2))?;
+        let gate = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        gate.map(|gate| gate.recv());
+        cx.store.progress("second", 2, Some(2))?;
         Ok(Count { run: 1 })
     }
 }
@@ -114,16 +159,45 @@ impl Plugin for Probe {
             Operation::new(Write(self.runs.clone())),
             Operation::new(Wait(self.gate.clone())),
             Operation::new(Nest),
+            Operation::new(Slow(self.gate.clone())),
         ]
     }
 
-    fn may_tell(&self, occasion: &Occasion<'_>, _: &Config) -> bool {
+    fn listens_to(&self) -> &'static [&'static str] {
+        &["probe/"]
+    }
+
+    fn observe(&self, event: &Captured<'_>, _: &store::Tx<'_>, _: &Config) -> Result<(), OpError> {
+        self.observed.lock().unwrap_or_else(PoisonError::into_inner).push(event.event.id);
+        Ok(())
+    }
+
+    fn on_event(&self, event: &Published, store: &Store, _: &Config) -> Result<(), OpError> {
+        // The write behind the event is committed, and the store can be read.
+        store.read(|_| Ok(()))?;
+        let _ = self.heard.0.send(event.seq);
+        Ok(())
+    }
+
+    fn may_have_candidates(&self, occasion: &Occasion<'_>, _: &Config) -> bool {
+        if let Occasion::AfterTool { failed, .. } = occasion {
+            self.after_tool.lock().unwrap_or_else(PoisonError::into_inner).push(*failed);
+        }
         matches!(occasion, Occasion::Prompt(_))
     }
 
-    fn candidates(&self, _: &Moment<'_>) -> Result<Vec<Candidate>, OpError> {
+    fn candidates(&self, moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError> {
         self.asked.fetch_add(1, Ordering::Relaxed);
-        Ok(Vec::new())
+        let Occasion::Question { query, .. } = moment.occasion else { return Ok(Vec::new()) };
+        let numbers = (0..3).filter(|_| moment.occasion.asks("probe"));
+        let candidate = |number: u8| Candidate {
+            path: format!("probe://{number}"),
+            title: Some("Probe".to_owned()),
+            score: 1.0 - 0.1 * f64::from(number),
+            cells: vec![format!("{query} {number}")],
+            ..Candidate::new(Slot::Found)
+        };
+        Ok(numbers.map(candidate).collect())
     }
 }
 
@@ -275,10 +349,63 @@ fn an_unknown_operation_says_so() {
     assert_eq!(error.code, Code::UnknownMethod);
 }
 
+/// @jobs_are_recorded
+#[test]
+fn a_job_shows_its_progress_ends_when_it_is_cancelled_and_the_next_one_waits() {
+    let home = home();
+    let (open, gate) = mpsc::channel();
+    *home.probe.gate.lock().unwrap() = Some(gate);
+    let start = |call: u8| {
+        let runtime = home.runtime.clone();
+        std::thread::spawn(move || runtime.call(request("slow", call, Tier::Person)))
+    };
+    let jobs = || home.runtime.call(request("list_jobs", 99, Tier::Person)).unwrap();
+    let wait_for = |wanted: &dyn Fn(&Value) -> bool| {
+        let until = Instant::now() + Duration::from_secs(10);
+        loop {
+            let listed = jobs();
+            if wanted(&listed) {
+                return listed;
+            }
+            assert!(Instant::now() < until, "{listed}");
+            std::thread::yield_now();
+        }
+    };
+    let first = start(30);
+    let listed = wait_for(&|listed| listed["jobs"][0]["progress"]["step"] == "first");
+    assert_eq!(listed["jobs"][0]["progress"]["total"], 2, "{listed}");
+    let second = start(31);
+    let cancel = Request { params: json!({ "id": 1 }), ..request("cancel_job", 32, Tier::Person) };
+    assert_eq!(home.runtime.call(cancel).unwrap()["cancelled"], true);
+    assert_eq!(jobs()["jobs"].as_array().unwrap().len(), 1, "the second has not started");
+    drop(open);
+    assert_eq!(first.join().unwrap().unwrap_err().code, Code::Conflict);
+    assert_eq!(second.join().unwrap().unwrap()["run"], 1);
+    let listed = jobs();
+    let states: Vec<&str> = (listed["jobs"].as_array().unwrap().iter())
+        .map(|job| job["state"].as_str().unwrap())
+        .collect();
+    assert_eq!(states, ["done", "cancelled"], "{listed}");
+}
+
+#[test]
+fn a_plugin_gets_the_committed_events_that_it_listens_to() {
+    let home = home();
+    for call in 20..23 {
+        home.runtime.call(request("write", call, Tier::Person)).unwrap();
+    }
+    let heard = home.probe.heard.1.lock().unwrap();
+    let deadline = Duration::from_secs(10);
+    let mut seqs: Vec<u64> = (0..3).map(|_| heard.recv_timeout(deadline).unwrap()).collect();
+    seqs.sort_unstable();
+    assert_eq!(seqs, [1, 2, 3]);
+}
+
 #[test]
 fn events_come_after_commit_in_sequence_and_not_for_failures() {
     let home = home();
     let mut events = home.runtime.subscribe();
+    events.filters().add("all", EventFilter::default());
     for call in 10..15 {
         home.runtime.call(request("write", call, Tier::Person)).unwrap();
     }
@@ -286,7 +413,7 @@ fn events_come_after_commit_in_sequence_and_not_for_failures() {
     home.runtime.call(request("write", 99, Tier::Agent)).unwrap_err();
     home.runtime.call(request("write", 15, Tier::Person)).unwrap();
     let tokio = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let seqs: Vec<u64> = (0..6).map(|_| tokio.block_on(events.next()).unwrap().seq).collect();
+    let seqs: Vec<u64> = (0..6).map(|_| tokio.block_on(events.next()).unwrap().event.seq).collect();
     assert_eq!(seqs, [1, 2, 3, 4, 5, 6]);
 }
 
@@ -358,6 +485,41 @@ fn the_spool_is_taken_in_before_a_write_in_order_and_once() {
     home.runtime.call(request("write", 22, Tier::Person)).unwrap();
     let status = home.runtime.call(request("status", 23, Tier::Person)).unwrap();
     assert_eq!(status["events"], 2);
+}
+
+/// @one_road_of_an_event
+#[test]
+fn events_are_written_behind_the_spool_in_the_order_of_their_arrival() {
+    let home = home();
+    let spool = &home.locations.spools()[0];
+    let leave = |id: u8| {
+        let cwd = Some(redact_place("/srv/app", Profile::Strict));
+        left(spool, HookEvent { cwd, ..event(id, 10, "Spooled") });
+    };
+    let arriving = |number: u8| Request {
+        params: json!({ "event": "Stop", "payload": { "session_id": "s-1", "cwd": "/srv/app" } }),
+        ..request("hook", number, Tier::Hook)
+    };
+    leave(1);
+    let tokio = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    tokio.block_on(async {
+        let mut begun: Vec<_> =
+            (100..140).map(|id| Box::pin(home.runtime.call_async(arriving(id)))).collect();
+        for call in &mut begun {
+            // The first poll begins the event; its end is awaited below.
+            let is_ready = poll_fn(|cx| Poll::Ready(call.as_mut().poll(cx).is_ready())).await;
+            assert!(!is_ready, "the spool is drained by a thread of the pool");
+        }
+        for call in begun {
+            assert_eq!(call.await.unwrap()["recorded"], true);
+        }
+    });
+    // A call of this process takes the same road.
+    leave(2);
+    assert_eq!(home.runtime.call(arriving(99)).unwrap()["recorded"], true);
+    let expected = [1].into_iter().chain(100..140).chain([2, 99]);
+    let expected: Vec<CallId> = expected.map(|id| CallId([id; 16])).collect();
+    assert_eq!(*home.probe.observed.lock().unwrap(), expected);
 }
 
 /// @the_spool_is_seen_by_reads

@@ -16,7 +16,7 @@ mod proof;
 
 pub use browsers::{Browsers, forget_stored};
 pub(crate) use browsers::{OpenedPage, PageChallenge};
-pub(crate) use proof::ProvedBody;
+pub(crate) use proof::{ProvedBody, sha256};
 
 /// The header with which the page proves a request.
 const PROOF: HeaderName = HeaderName::from_static("rekindle-proof");

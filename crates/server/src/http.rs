@@ -1,13 +1,15 @@
 //! The daemon's HTTP face: accepts connections, times them, guards and routes each request.
 //!
-//! The routes are one `match`, without middleware: what happens to a request stands in [`route`]
-//! from top to bottom. What JSON-RPC, WebSocket, SSE, the page and MCP do with it is elsewhere.
+//! Our own paths are one `match`, without middleware; REST paths and files of the page come from the table of operations.
+//! [`route`] handles a request from top to bottom. JSON-RPC, WebSocket, SSE, the page and MCP have modules of their own.
 
+use std::borrow::Cow;
 use std::convert::Infallible;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use contract::{RestPath, RestTable};
 use http_body_util::Either;
 use http_body_util::combinators::UnsyncBoxBody;
 use hyper::body::{Body as _, Incoming};
@@ -24,15 +26,16 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, watch};
 use tokio::time::sleep;
 
+use crate::assets::{Assets, HashedAsset};
 use crate::connections::{Connections, Heard, Slot};
-use crate::{guard, page, platform, rpc, sse, ws};
+use crate::{events, guard, page, platform, rpc, sse, ws};
 
 mod message;
 mod receiving;
 
 use receiving::Receiving;
 
-pub(crate) use message::{Body, Refused, empty, json, query, rest_error, whole};
+pub(crate) use message::{Body, Refused, empty, json, query, query_pairs, rest_error, whole};
 
 /// The header with which a client names its call, so that a repeat is recognised.
 const CALL_ID: HeaderName = HeaderName::from_static("rekindle-call-id");
@@ -53,6 +56,8 @@ pub(crate) struct Shared {
     pub(crate) face: Arc<Face>,
     pub(crate) sender: rpc::Sender,
     pub(crate) sse: sse::Sessions,
+    rest: RestTable,
+    assets: Assets,
     pub(crate) stop: watch::Receiver<bool>,
     /// Time to receive a whole request, headers included.
     receive: Duration,
@@ -77,6 +82,8 @@ pub async fn serve(listener: TcpListener, face: Arc<Face>, mut stop: watch::Rece
             db: face.runtime.locations().database.display().to_string(),
         },
         sse: sse::Sessions::default(),
+        rest: RestTable::new(face.runtime.table()),
+        assets: Assets::new(page::ASSETS.iter().chain(face.runtime.table().assets())),
         stop: stop.clone(),
         receive: face.runtime.config().duration("daemon.request_timeout"),
         face,
@@ -182,14 +189,13 @@ async fn answer(
     Ok(response)
 }
 
-/// The paths.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Path {
+/// The paths: our own, and those of the table.
+#[derive(Clone, Copy)]
+enum Path<'t> {
     Root,
     Health,
-    Style,
-    Script,
-    SessionScript,
+    Asset(&'t HashedAsset),
+    Rest(&'t RestPath),
     Challenge,
     Rpc,
     Mcp,
@@ -197,50 +203,58 @@ enum Path {
     Messages,
     Ws,
     Hook,
+    Events,
 }
 
-impl Path {
-    fn of(path: &str) -> Option<Path> {
+impl<'t> Path<'t> {
+    fn of(path: &str, shared: &'t Shared) -> Option<Path<'t>> {
         Some(match path {
             "/" => Path::Root,
             "/rpc" => Path::Rpc,
             "/mcp" => Path::Mcp,
             "/health" => Path::Health,
-            "/style.css" => Path::Style,
-            "/app.js" => Path::Script,
-            "/session.js" => Path::SessionScript,
             "/challenge" => Path::Challenge,
             "/sse" => Path::Sse,
             "/messages" => Path::Messages,
             "/ws" => Path::Ws,
+            "/api/events" => Path::Events,
             _ if hook_event(path).is_some() => Path::Hook,
-            _ => return None,
+            _ => match shared.assets.find(path) {
+                Some(asset) => Path::Asset(asset),
+                None => Path::Rest(shared.rest.find(path)?),
+            },
         })
     }
 
     /// The verbs it takes.
-    fn allow(self) -> &'static str {
-        match self {
+    fn allow(self) -> Cow<'static, str> {
+        Cow::Borrowed(match self {
+            Path::Rest(path) => return Cow::Owned(path.allow()),
             Path::Root => "GET, HEAD, POST",
-            Path::Health | Path::Style | Path::Script | Path::SessionScript => "GET, HEAD",
+            Path::Health | Path::Asset(_) => "GET, HEAD",
             Path::Rpc | Path::Messages | Path::Hook | Path::Challenge => "POST",
             Path::Mcp => "GET, POST, DELETE",
-            Path::Sse | Path::Ws => "GET",
-        }
+            Path::Sse | Path::Ws | Path::Events => "GET",
+        })
     }
 
     /// Whether it needs no token because it shows no user data.
     fn is_public(self, method: &Method) -> bool {
-        let shows_nothing = matches!(
-            self,
-            Path::Root | Path::Health | Path::Style | Path::Script | Path::SessionScript
-        );
+        let shows_nothing = matches!(self, Path::Root | Path::Health | Path::Asset(_));
         shows_nothing && matches!(*method, Method::GET | Method::HEAD)
+    }
+
+    /// Whether the request has to be declared as JSON. A browser sends PUT, PATCH and DELETE to another origin only after
+    /// a preflight, which never succeeds; their bodies follow the rule of POST all the same.
+    fn needs_json(self, method: &Method, has_body: bool) -> bool {
+        matches!(*method, Method::POST | Method::PUT | Method::PATCH)
+            || (has_body && matches!(self, Path::Rest(_)))
     }
 
     /// Whether its errors are JSON-RPC's.
     fn speaks_rpc(self, method: &Method) -> bool {
-        matches!(self, Path::Rpc | Path::Mcp) || (self == Path::Root && method == Method::POST)
+        matches!(self, Path::Rpc | Path::Mcp)
+            || (matches!(self, Path::Root) && method == Method::POST)
     }
 }
 
@@ -255,7 +269,7 @@ async fn route(
     mut head: Parts,
     body: &mut Option<Incoming>,
 ) -> Response<Body> {
-    let path = Path::of(head.uri.path());
+    let path = Path::of(head.uri.path(), &connection.shared);
     let rpc = path.is_some_and(|path| path.speaks_rpc(&head.method));
     if let Err(error) = guard::check_place(&head) {
         return Refused::from(error).response(rpc);
@@ -271,7 +285,7 @@ async fn route(
         match checked {
             Ok(proved) => {
                 // A request for a challenge has proved nothing yet.
-                if path != Some(Path::Challenge) {
+                if !matches!(path, Some(Path::Challenge)) {
                     connection.slot.trust();
                 }
                 head.extensions.insert(proved);
@@ -288,10 +302,13 @@ async fn route(
             .hint(format!("It takes {allow}."));
         let refused = Refused { status: StatusCode::METHOD_NOT_ALLOWED, error };
         let mut response = refused.response(false);
-        response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(allow));
+        if let Ok(allow) = HeaderValue::try_from(&*allow) {
+            response.headers_mut().insert(header::ALLOW, allow);
+        }
         return response;
     }
-    if head.method == Method::POST && !guard::is_json(&head.headers) {
+    let has_body = body.as_ref().is_some_and(|body| !body.is_end_stream());
+    if path.needs_json(&head.method, has_body) && !guard::is_json(&head.headers) {
         let error = OpError::invalid("", "the body is not declared as application/json")
             .hint("Send the header `Content-Type: application/json`.");
         return Refused { status: StatusCode::UNSUPPORTED_MEDIA_TYPE, error }.response(rpc);
@@ -303,7 +320,7 @@ async fn route(
 /// A request that passed the guard, given to its surface.
 async fn handle(
     connection: &Arc<Connection>,
-    path: Path,
+    path: Path<'_>,
     head: Parts,
     body: &mut Option<Incoming>,
 ) -> Result<Response<Body>, Refused> {
@@ -312,9 +329,8 @@ async fn handle(
         Path::Rpc => answer_rpc(connection, &head, body).await,
         Path::Root if head.method == Method::POST => answer_rpc(connection, &head, body).await,
         Path::Root => Ok(page::root(&face.auth, &head)),
-        Path::Style => Ok(page::style()),
-        Path::Script => Ok(page::script()),
-        Path::SessionScript => Ok(page::session_script()),
+        Path::Asset(asset) => Ok(page::asset(asset, &head.headers)),
+        Path::Rest(path) => answer_rest(connection, path, &head, body).await,
         Path::Challenge => {
             let bytes = message::read(connection, &head, body).await?;
             Ok(page::challenge(&face.auth, &head.headers, &bytes)?)
@@ -339,6 +355,7 @@ async fn handle(
             Ok(ws::upgrade(connection, Request::from_parts(head, ()), peer))
         }
         Path::Hook => answer_hook(connection, &head, body).await,
+        Path::Events => Ok(events::open(connection, &head).await?),
     }
 }
 
@@ -356,6 +373,32 @@ async fn answer_rpc(
         (Some(body), Some(_)) => json(StatusCode::BAD_REQUEST, body),
         (None, _) => empty(StatusCode::ACCEPTED),
     })
+}
+
+/// Calls the operation that a REST path and method name. The caller is a client, as with JSON-RPC.
+async fn answer_rest(
+    connection: &Connection,
+    path: &RestPath,
+    head: &Parts,
+    body: &mut Option<Incoming>,
+) -> Result<Response<Body>, Refused> {
+    let endpoint = path.endpoint(head.method.as_str());
+    let endpoint = endpoint.ok_or_else(|| OpError::internal("the path has no such method"))?;
+    let call = call_id(head)?.unwrap_or_else(client::mint);
+    let bytes = message::read(connection, head, body).await?;
+    let shared = &connection.shared;
+    let runtime = &shared.face.runtime;
+    runtime.table().check_size(endpoint.op.name, bytes.len())?;
+    let query = head.uri.query().unwrap_or_default();
+    let params = endpoint.params(head.uri.path(), query, &bytes)?;
+    let (op, caller) = (endpoint.op.name.to_owned(), shared.sender.caller.clone());
+    let result = runtime.call_async(model::Request { call, op, params, caller }).await?;
+    let mut response = json(StatusCode::OK, result.to_string());
+    let headers = response.headers_mut();
+    // A result of GET is the user's data: no cache keeps a copy of it.
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    Ok(response)
 }
 
 /// A hook event as the agent sends it, answered with the agent's hook JSON.

@@ -4,9 +4,10 @@
 //! `door` and `socket` (the road of our own clients), [`stdio`] (`serve` for one MCP client, as PRIMARY or
 //! PROXY), then the surfaces: [`http`], [`guard`], [`rpc`], `ws`, `sse`, `page`, [`connections`].
 
-pub mod bare;
+mod assets;
 pub mod connections;
 mod door;
+mod events;
 pub mod guard;
 pub mod http;
 mod idle;

@@ -4,20 +4,26 @@
 //! for it, and proves each request with its key. Without the cookie it shows how to get a link.
 
 use bytes::Bytes;
+use contract::Asset;
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::http::request::Parts;
 use hyper::{Method, Response, StatusCode};
 use model::OpError;
 use serde::Deserialize;
 
+use crate::assets::HashedAsset;
 use crate::guard::{self, Auth, OpenedPage};
 use crate::http::{Body, empty, json, query, whole};
 
 const INDEX: &str = include_str!("../../../web/index.html");
 const CLOSED: &str = include_str!("../../../web/closed.html");
-const STYLE: &str = include_str!("../../../web/style.css");
-const SCRIPT: &str = include_str!("../../../web/app.js");
-const SESSION_SCRIPT: &str = include_str!("../../../web/session.js");
+
+/// The files that the page loads; plugins may add to them.
+pub(crate) const ASSETS: &[Asset] = &[
+    Asset::style("/style.css", include_str!("../../../web/style.css")),
+    Asset::script("/app.js", include_str!("../../../web/app.js")),
+    Asset::script("/session.js", include_str!("../../../web/session.js")),
+];
 
 /// The page gets its style, its script and its data from here and nothing from anywhere else.
 const HEADERS: [(HeaderName, &str); 7] = [
@@ -94,16 +100,20 @@ fn address_after_link(head: &Parts) -> String {
     if others.is_empty() { "/".to_owned() } else { format!("/?{}", others.join("&")) }
 }
 
-pub(crate) fn style() -> Response<Body> {
-    file(StatusCode::OK, "text/css; charset=utf-8", STYLE)
-}
-
-pub(crate) fn script() -> Response<Body> {
-    file(StatusCode::OK, "text/javascript; charset=utf-8", SCRIPT)
-}
-
-pub(crate) fn session_script() -> Response<Body> {
-    file(StatusCode::OK, "text/javascript; charset=utf-8", SESSION_SCRIPT)
+/// A file that the page loads, or 304 if the browser has this very content.
+pub(crate) fn asset(hashed: &HashedAsset, request: &HeaderMap) -> Response<Body> {
+    let Asset { media_type, bytes, .. } = hashed.asset;
+    let mut response = with_headers(match hashed.is_known(request) {
+        true => empty(StatusCode::NOT_MODIFIED),
+        false => whole(StatusCode::OK, media_type, Bytes::from_static(bytes)),
+    });
+    let headers = response.headers_mut();
+    if let Ok(etag) = HeaderValue::try_from(&hashed.etag) {
+        headers.insert(header::ETAG, etag);
+    }
+    // A browser may keep the file but asks each time: the next build may have another one at this path.
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    response
 }
 
 fn redirect(to: &str) -> Response<Body> {
@@ -124,6 +134,7 @@ fn file(status: StatusCode, kind: &'static str, text: &'static str) -> Response<
     with_headers(whole(status, kind, Bytes::from_static(text.as_bytes())))
 }
 
+/// Adds the headers that every file and redirection of the page has.
 fn with_headers(mut response: Response<Body>) -> Response<Body> {
     for (name, value) in HEADERS {
         response.headers_mut().insert(name, HeaderValue::from_static(value));

@@ -59,7 +59,7 @@ pub(crate) fn parse(frame: &[u8]) -> Result<Frame, Answer> {
         body: Some(reply_text(&Value::Null, &Err(error))),
         refusal: None,
     })?;
-    serde_json::from_slice(frame).map_err(|error| unparsable(&error))
+    Frame::read(frame).map_err(|error| unparsable(&error))
 }
 
 /// Answers a frame that was parsed already; `bytes` is what it took on the wire.
@@ -81,12 +81,13 @@ pub(crate) async fn answer_frame(
 }
 
 /// Begins to take in an event of a hook at once; its answer is left to be waited for. `bytes` is what it
-/// took on the wire. Who calls this has seen that nothing waits in the spool.
+/// took on the wire, `is_quiet` whether the spool had nothing when it had arrived.
 pub(crate) fn begin_event(
     runtime: &Runtime,
     event: Event<'_>,
     bytes: usize,
     sender: &Sender,
+    is_quiet: bool,
 ) -> Pin<Box<dyn Future<Output = Option<String>> + Send>> {
     let line = Line { runtime, sender, bytes };
     let Event { id, params, envelope } = event;
@@ -94,7 +95,8 @@ pub(crate) fn begin_event(
         .table()
         .check_size(Event::METHOD, bytes)
         .and_then(|()| line.admit(envelope, Event::METHOD, None));
-    let begun = admitted.map(|(call, caller)| runtime.begin_event(params, (call, caller.tier)));
+    let begun =
+        admitted.map(|(call, caller)| runtime.begin_event(params, (call, caller.tier), is_quiet));
     Box::pin(async move {
         let reply = match begun {
             Ok(under_way) => under_way.await,

@@ -1,5 +1,6 @@
-//! `/ws`: JSON-RPC 2.0 over WebSocket with events as notifications, or MCP as sub-protocol `mcp`.
+//! `/ws`: JSON-RPC 2.0 over WebSocket with feeds of events as notifications, or MCP as sub-protocol `mcp`.
 
+use std::collections::HashMap;
 use std::future::pending;
 use std::pin::pin;
 use std::sync::Arc;
@@ -11,12 +12,10 @@ use hyper::upgrade::Upgraded;
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use mcp::Peer;
-use model::event::Published;
-use model::time::rfc3339;
 use model::{OpError, limits};
-use runtime::bus::Subscription;
-use runtime::tasks;
-use serde::Serialize;
+use runtime::bus::{Delivery, Subscription, SubscriptionFilters};
+use runtime::feeds::FeedSubscription;
+use runtime::{Runtime, tasks};
 use serde_json::{Value, json};
 use tokio::io::AsyncReadExt as _;
 use tokio::time::timeout;
@@ -62,7 +61,9 @@ pub(crate) fn upgrade(
     let conversation = Conversation {
         connection: connection.clone(),
         mcp: speaks_mcp.then_some(peer),
-        events: None,
+        subscription: None,
+        subscribing: 0,
+        feeds: HashMap::new(),
     };
     tasks::spawn("websocket", async move {
         let Ok(upgraded) = upgraded.await else { return };
@@ -109,15 +110,31 @@ struct Conversation {
     connection: Arc<Connection>,
     /// Set when the sub-protocol is MCP.
     mcp: Option<Peer>,
-    /// Set while the client is subscribed.
-    events: Option<Subscription>,
+    /// The client's subscriptions, from the first one on.
+    subscription: Option<Subscription>,
+    /// Calls that subscribe and are not answered yet. Until they are, no event is sent: the first message of a
+    /// subscription precedes its events.
+    subscribing: usize,
+    /// The subscriptions by their keys, for the form of their notifications.
+    feeds: HashMap<String, FeedSubscription>,
 }
 
-/// What a frame came to.
+/// The result of a frame: lines for the client, in order.
 #[derive(Default)]
 struct Done {
-    line: Option<String>,
+    lines: Vec<String>,
     revision: Option<String>,
+    /// The subscription that was made or ended.
+    changed: Option<FeedSubscription>,
+    /// Whether the frame asked for a subscription.
+    subscribes: bool,
+}
+
+/// A frame that is about the subscriptions of this socket.
+struct FeedCall {
+    id: Option<Value>,
+    subscribes: bool,
+    subscription: Result<FeedSubscription, OpError>,
 }
 
 /// Why the conversation ends.
@@ -144,7 +161,7 @@ impl Conversation {
         let mut evicted = pin!(connection.slot.evicted());
         let mut working = FuturesUnordered::new();
         loop {
-            let line = tokio::select! {
+            let lines = tokio::select! {
                 () = &mut stop => {
                     self.answer_the_rest(socket, working).await;
                     return End::Closed(CloseCode::Away, "the daemon is stopping".to_owned());
@@ -154,28 +171,28 @@ impl Conversation {
                     return End::Closed(CloseCode::Again, why.to_owned());
                 }
                 Some(done) = working.next() => self.finish(done),
-                event = next_event(&mut self.events) => match event {
-                    Ok(event) => Some(notification(&event)),
-                    Err(reason) => return End::Closed(CloseCode::Policy, reason),
-                },
+                event = next_event(&mut self.subscription), if self.subscribing == 0 => {
+                    match event {
+                        Ok(delivery) => self.notification(&delivery).into_iter().collect(),
+                        Err(reason) => return End::Closed(CloseCode::Policy, reason),
+                    }
+                }
                 message = socket.next(), if working.len() < limits::IN_FLIGHT_MAX => {
                     let text = match read(message) {
                         Ok(Some(text)) => text,
                         Ok(None) => continue,
                         Err(end) => return end,
                     };
-                    match self.switch(&text) {
-                        Some(done) => done.line,
-                        None => {
-                            working.push(work(connection.clone(), self.peer(), text));
-                            continue;
-                        }
-                    }
+                    let call = self.feed_call(&text);
+                    let filters = call.as_ref().map(|call| self.filters(call));
+                    working.push(work(connection.clone(), self.peer(), text, call.zip(filters)));
+                    continue;
                 }
             };
-            let Some(line) = line else { continue };
-            if !send(socket, line).await {
-                return End::Gone;
+            for line in lines {
+                if !send(socket, line).await {
+                    return End::Gone;
+                }
             }
         }
     }
@@ -187,19 +204,26 @@ impl Conversation {
         mut working: FuturesUnordered<impl Future<Output = Done>>,
     ) {
         while let Some(done) = working.next().await {
-            if let Some(line) = self.finish(done)
-                && !send(socket, line).await
-            {
-                return;
+            for line in self.finish(done) {
+                if !send(socket, line).await {
+                    return;
+                }
             }
         }
     }
 
-    fn finish(&mut self, done: Done) -> Option<String> {
+    fn finish(&mut self, done: Done) -> Vec<String> {
         if let (Some(peer), Some(revision)) = (&mut self.mcp, done.revision) {
             peer.revision = Some(revision);
         }
-        done.line
+        self.subscribing = self.subscribing.saturating_sub(usize::from(done.subscribes));
+        match done.changed {
+            Some(changed) if done.subscribes => drop(self.feeds.insert(changed.key(), changed)),
+            // Events that are queued already are not sent any more.
+            Some(changed) => drop(self.feeds.remove(&changed.key())),
+            None => {}
+        }
+        done.lines
     }
 
     /// The peer for one more message, which gets a call id of its own.
@@ -207,32 +231,35 @@ impl Conversation {
         self.mcp.clone().map(|peer| Peer { call: client::mint(), ..peer })
     }
 
-    /// Handles what is about this very socket: `events/subscribe` and `events/unsubscribe`.
-    fn switch(&mut self, text: &str) -> Option<Done> {
+    /// The frame as one about a feed: `NAME/subscribe` or `NAME/unsubscribe`.
+    fn feed_call(&self, text: &str) -> Option<FeedCall> {
         if self.mcp.is_some() || !text.contains("subscribe") {
             return None;
         }
         let call = rpc::read_call(rpc::parse(text.as_bytes()).ok()?).ok()?;
-        let subscribe = match call.method.as_str() {
-            "events/subscribe" => true,
-            "events/unsubscribe" => false,
+        let (feed, subscribes) = match call.method.rsplit_once('/')? {
+            (feed, "subscribe") => (feed, true),
+            (feed, "unsubscribe") => (feed, false),
             _ => return None,
         };
-        let reply = match call.params {
-            Value::Null => Ok(()),
-            Value::Object(params) => match params.keys().next() {
-                Some(name) => Err(OpError::invalid(name, format!("unknown parameter `{name}`"))),
-                None => Ok(()),
-            },
-            _ => Err(OpError::invalid("params", "the parameters are not an object")),
-        };
-        if reply.is_ok() {
-            let runtime = &self.connection.shared.face.runtime;
-            let current = self.events.take();
-            self.events = subscribe.then(|| current.unwrap_or_else(|| runtime.subscribe()));
-        }
-        let reply = reply.map(|()| json!({ "subscribed": subscribe }));
-        Some(Done { line: call.id.map(|id| rpc::reply_text(&id, &reply)), revision: None })
+        let runtime = &self.connection.shared.face.runtime;
+        // Other methods with such a name get the answer for unknown methods.
+        runtime.table().feed(feed).ok()?;
+        let subscription = runtime.feed(feed, call.params);
+        Some(FeedCall { id: call.id, subscribes, subscription })
+    }
+
+    /// The filters of this client, which the call is about to change.
+    fn filters(&mut self, call: &FeedCall) -> SubscriptionFilters {
+        self.subscribing += usize::from(call.subscribes);
+        let runtime = &self.connection.shared.face.runtime;
+        self.subscription.get_or_insert_with(|| runtime.subscribe()).filters()
+    }
+
+    /// The notification of an event; none for a subscription that ended meanwhile.
+    fn notification(&self, delivery: &Delivery) -> Option<String> {
+        let FeedSubscription { feed, .. } = self.feeds.get(&*delivery.key)?;
+        Some(notification(feed.method(), feed.message(&delivery.event)))
     }
 }
 
@@ -243,19 +270,54 @@ async fn send(socket: &mut Socket, line: String) -> bool {
 }
 
 /// Answers one message.
-async fn work(connection: Arc<Connection>, peer: Option<Peer>, text: Utf8Bytes) -> Done {
+async fn work(
+    connection: Arc<Connection>,
+    peer: Option<Peer>,
+    text: Utf8Bytes,
+    feed: Option<(FeedCall, SubscriptionFilters)>,
+) -> Done {
     let shared = &connection.shared;
-    match peer {
-        Some(peer) => {
+    let runtime = &shared.face.runtime;
+    match (peer, feed) {
+        (Some(peer), _) => {
             let answer = shared.face.mcp.line(text.as_bytes(), peer).await;
-            Done { line: answer.line, revision: answer.revision }
+            let lines = answer.line.into_iter().collect();
+            Done { lines, revision: answer.revision, ..Done::default() }
         }
-        None => {
-            let runtime = &shared.face.runtime;
+        (None, Some((call, filters))) => change_subscription(runtime, call, filters).await,
+        (None, None) => {
             let answer = rpc::answer(runtime, text.as_bytes(), &shared.sender, None).await;
-            Done { line: answer.body, revision: None }
+            Done { lines: answer.body.into_iter().collect(), ..Done::default() }
         }
     }
+}
+
+/// Subscribes to a feed or unsubscribes from it. The reply precedes the first message.
+async fn change_subscription(
+    runtime: &Runtime,
+    call: FeedCall,
+    filters: SubscriptionFilters,
+) -> Done {
+    let FeedCall { id, subscribes, subscription } = call;
+    let changed = match subscription {
+        Ok(subscription) if subscribes => {
+            let followed = runtime.follow(filters, subscription.clone()).await;
+            followed.map(|first| (subscription, first))
+        }
+        Ok(subscription) => {
+            filters.remove(&subscription.key());
+            Ok((subscription, None))
+        }
+        Err(error) => Err(error),
+    };
+    let reply = changed.as_ref().map(|_| json!({ "subscribed": subscribes }));
+    let reply = id.map(|id| rpc::reply_text(&id, &reply.map_err(Clone::clone)));
+    let mut lines: Vec<String> = reply.into_iter().collect();
+    let (changed, first) = changed.ok().unzip();
+    if let (Some(subscription), Some(Some(first))) = (&changed, first) {
+        lines.push(notification(subscription.feed.method(), first));
+    }
+    Done { lines, changed, subscribes, revision: None }
 }
 
 /// The text of a message; nothing for what the protocol handles by itself.
@@ -280,41 +342,16 @@ fn read(message: Option<Result<Message, Error>>) -> Result<Option<Utf8Bytes>, En
     }
 }
 
-/// The next event of a subscriber, or why it gets no more; never without a subscription.
-async fn next_event(events: &mut Option<Subscription>) -> Result<Arc<Published>, String> {
-    match events {
-        Some(subscription) => match subscription.next().await {
-            Some(event) => Ok(event),
-            None => Err(subscription.reason()),
-        },
+/// The next event of a client, or why it gets no more; never without a subscription.
+async fn next_event(subscription: &mut Option<Subscription>) -> Result<Delivery, String> {
+    match subscription {
+        Some(subscription) => subscription.next().await.ok_or_else(|| subscription.reason()),
         None => pending().await,
     }
 }
 
-#[derive(Serialize)]
-struct Notification<'a> {
-    jsonrpc: &'static str,
-    method: &'static str,
-    params: Happened<'a>,
-}
-
-/// An event as clients see it.
-#[derive(Serialize)]
-struct Happened<'a> {
-    seq: u64,
-    /// RFC 3339, UTC.
-    at: String,
-    kind: &'a str,
-    subject: &'a str,
-    data: &'a Value,
-}
-
-fn notification(event: &Published) -> String {
-    let Published { seq, at, kind, subject, data } = event;
-    let params = Happened { seq: *seq, at: rfc3339(*at), kind, subject, data };
-    let notification = Notification { jsonrpc: "2.0", method: "event", params };
-    // Writing JSON values to memory cannot fail: their keys are strings.
-    serde_json::to_string(&notification).unwrap_or_default()
+fn notification(method: &str, params: Value) -> String {
+    json!({ "jsonrpc": "2.0", "method": method, "params": params }).to_string()
 }
 
 /// Says goodbye, and reads what the peer still sends: an unread rest would reset the connection

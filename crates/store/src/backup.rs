@@ -9,12 +9,15 @@ use model::{Code, OpError};
 use rusqlite::Connection;
 use rusqlite::backup::{Backup, StepResult};
 
-use crate::connection;
+use crate::connection::{self, Setup};
 use crate::error::StoreError;
 use crate::files::{self, FileId, Scratch};
 use crate::health;
 use crate::known::KnownFiles;
 use crate::leftovers;
+
+/// Gets the pages that are left and the pages in all. An error ends the copy and removes it.
+pub(crate) type CopyProgress<'p> = dyn Fn(u32, u32) -> Result<(), OpError> + 'p;
 
 /// Pages copied between two reports of progress.
 const PAGES_PER_STEP: i32 = 256;
@@ -24,7 +27,7 @@ pub(crate) fn copy(
     source: &Connection,
     file: &Path,
     busy: Duration,
-    progress: &dyn Fn(u32, u32),
+    progress: &CopyProgress<'_>,
 ) -> Result<(), OpError> {
     refuse_existing(file)?;
     leftovers::sweep_partial(file);
@@ -42,7 +45,7 @@ fn copy_pages(
     source: &Connection,
     to: &Path,
     busy: Duration,
-    progress: &dyn Fn(u32, u32),
+    progress: &CopyProgress<'_>,
 ) -> Result<(), OpError> {
     let mut target = connection::connect(to, busy)?;
     let failed = |error: rusqlite::Error| OpError::from(StoreError::of_any(&error));
@@ -51,7 +54,7 @@ fn copy_pages(
     if snapshot {
         source.execute_batch("BEGIN; SELECT count(*) FROM sqlite_schema;").map_err(failed)?;
     }
-    let copied = step_through(source, &mut target, progress).map_err(failed);
+    let copied = step_through(source, &mut target, progress);
     if snapshot {
         source.execute_batch("ROLLBACK").map_err(failed)?;
     }
@@ -66,23 +69,22 @@ fn copy_pages(
 fn step_through(
     source: &Connection,
     target: &mut Connection,
-    progress: &dyn Fn(u32, u32),
-) -> rusqlite::Result<()> {
-    let backup = Backup::new(source, target)?;
+    progress: &CopyProgress<'_>,
+) -> Result<(), OpError> {
+    let failed = |error: rusqlite::Error| OpError::from(StoreError::of_any(&error));
+    let backup = Backup::new(source, target).map_err(failed)?;
     loop {
-        let step = backup.step(PAGES_PER_STEP)?;
+        let step = backup.step(PAGES_PER_STEP).map_err(failed)?;
         let pages = backup.progress();
         let number = |n: i32| u32::try_from(n).unwrap_or(0);
-        progress(number(pages.remaining), number(pages.pagecount));
+        progress(number(pages.remaining), number(pages.pagecount))?;
         match step {
             StepResult::Done => return Ok(()),
             StepResult::More => {}
             // Nobody else knows the target, and the source is a snapshot.
             _ => {
-                return Err(rusqlite::Error::SqliteFailure(
-                    rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY),
-                    None,
-                ));
+                let busy = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY);
+                return Err(failed(rusqlite::Error::SqliteFailure(busy, None)));
             }
         }
     }
@@ -118,7 +120,7 @@ pub(crate) fn prepare_restore(
     file: &Path,
     database: &Path,
     current: Option<FileId>,
-    busy: Duration,
+    setup: &Setup,
 ) -> Result<Scratch, OpError> {
     let refuse = |what: &str| {
         OpError::invalid("file", format!("{} {what}", file.display()))
@@ -144,7 +146,7 @@ pub(crate) fn prepare_restore(
                 .map_err(|error| OpError::from(StoreError::from(error)))?;
         }
     }
-    judged(check(&copy.0, busy), &refuse)?;
+    judged(check(&copy.0, setup), &refuse)?;
     Ok(copy)
 }
 
@@ -166,9 +168,9 @@ fn judged(
 }
 
 /// Checks a copy of ours and makes it one file.
-fn check(copy: &Path, busy: Duration) -> Result<(), StoreError> {
+fn check(copy: &Path, setup: &Setup) -> Result<(), StoreError> {
     connection::refuse_foreign(copy, &KnownFiles::default())?;
-    let db = connection::connect(copy, busy)?;
+    let db = connection::connect(copy, setup.busy)?;
     let failed = |error: rusqlite::Error| StoreError::of_any(&error);
     let pages: i64 = db.pragma_query_value(None, "page_count", |row| row.get(0)).map_err(failed)?;
     if pages == 0 {
@@ -176,7 +178,7 @@ fn check(copy: &Path, busy: Duration) -> Result<(), StoreError> {
     }
     connection::refuse_foreign_content(&db, copy)?;
     // A damaged full-text index is rebuilt after the restore.
-    let (findings, _) = health::findings(&db).map_err(failed)?;
+    let (findings, _) = health::findings(&db, &setup.registry).map_err(failed)?;
     if let Some(found) = findings.into_iter().next() {
         return Err(StoreError::Corrupt(found));
     }

@@ -2,6 +2,7 @@
 //! stepped through and nothing is made of them.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use meaning::{DIMENSIONS, Vector};
 use model::{OpError, limits};
@@ -11,7 +12,7 @@ use crate::connection::{self, Setup};
 use crate::error::StoreError;
 use crate::observations::ADD;
 use crate::observations::read::{AFTER, BEFORE, COLUMNS};
-use crate::{history, paths, recent, sessions};
+use crate::{history, paths, recent, registry, sessions};
 
 const SEARCH: &str = "SELECT rowid, bm25(passage_fts, 1.0, 0.5) FROM passage_fts \
      WHERE passage_fts MATCH ?1 ORDER BY rank LIMIT ?2";
@@ -129,8 +130,13 @@ pub fn insert(path: &Path, texts: &[String]) -> Result<usize, OpError> {
     const NEWEST: &str = "SELECT (SELECT last FROM record_ids), session, project, at \
          FROM observations ORDER BY id DESC LIMIT 1";
     const PASSAGE: &str = "INSERT INTO passage_fts (rowid, body, parts) VALUES (?1, ?2, '')";
-    let setup =
-        Setup { one_shot: false, to_read: false, page_count_max: None, busy: limits::STORE_BUSY };
+    let setup = Setup {
+        registry: Arc::new(registry::with(&[])),
+        one_shot: false,
+        to_read: false,
+        page_count_max: None,
+        busy: limits::STORE_BUSY,
+    };
     let (db, _) = connection::open_writer(path, &setup)?;
     run(&db, |db| {
         let newest = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?));

@@ -5,8 +5,65 @@ use model::{CallId, Code, OpError, limits};
 use rusqlite::{OptionalExtension, Params, params};
 use serde_json::Value;
 
+use crate::aggregate::Aggregate;
 use crate::cells::Cells as _;
+use crate::deferred::Deferred;
+use crate::table_info::TextColumns;
 use crate::tx::{Rx, Tx};
+
+/// The row of the registry.
+pub(crate) struct Calls;
+
+impl Aggregate for Calls {
+    fn name(&self) -> &'static str {
+        "answers"
+    }
+
+    fn schema(&self) -> &'static str {
+        include_str!("schema/calls.sql")
+    }
+
+    fn notes(&self) -> &'static [TextColumns] {
+        const NOTES: &[TextColumns] = &[
+            TextColumns {
+                from: "answers",
+                id: "seq",
+                plain: &["answer"],
+                json: &["answer"],
+                indexed: &[],
+                unindexed: &[],
+            },
+            TextColumns {
+                from: "quoted_hints",
+                id: "answer",
+                plain: &["component", "key"],
+                json: &[],
+                indexed: &[],
+                unindexed: &[],
+            },
+        ];
+        NOTES
+    }
+
+    fn prune(&self, tx: &Tx<'_>, now: i64) -> Result<(), OpError> {
+        forget_old(tx, now)
+    }
+}
+
+/// Hints that a write stores, which its answer may quote.
+#[derive(Default)]
+struct QuotedHints(Vec<HintName>);
+
+impl Deferred for QuotedHints {
+    fn add(&mut self, later: QuotedHints) {
+        self.0.extend(later.0);
+    }
+}
+
+/// Notes that the answer of this write may quote a hint.
+pub(crate) fn quote_hint(tx: &Tx<'_>, name: &HintName) {
+    tx.defer(|quoted: &mut QuotedHints| quoted.0.push(name.clone()));
+}
 
 pub(crate) const ANSWER: &str = "SELECT fingerprint, answer FROM answers WHERE id = ?1";
 /// Rows are in order of time, so the first young one ends the search.
@@ -43,7 +100,7 @@ pub(crate) fn remember(
     const ADD: &str = "INSERT INTO answers (id, fingerprint, at, answer) VALUES (?1, ?2, ?3, ?4)";
     const QUOTE: &str =
         "INSERT OR IGNORE INTO quoted_hints (answer, component, key) VALUES (?1, ?2, ?3)";
-    let quoted = tx.take_quoted_hints();
+    let QuotedHints(quoted) = tx.take_deferred();
     tx.sql(|db| {
         let seq = db.prepare_cached(ADD)?.insert(params![call.0, fingerprint, at, answer])?;
         for HintName { component, key } in &quoted {
@@ -57,7 +114,7 @@ pub(crate) fn remember(
 }
 
 /// Removes answers that no repeat will ask for any more.
-pub(crate) fn forget_old(tx: &Tx<'_>, now: i64) -> Result<(), OpError> {
+fn forget_old(tx: &Tx<'_>, now: i64) -> Result<(), OpError> {
     const UNQUOTE: &str = "DELETE FROM quoted_hints WHERE answer < \
          coalesce((SELECT min(seq) FROM answers), 9223372036854775807)";
     let memory = i64::try_from(limits::CALL_MEMORY.as_millis()).unwrap_or(i64::MAX);

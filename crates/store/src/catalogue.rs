@@ -9,11 +9,11 @@ use std::ops::Range;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use meaning::{DIMENSIONS, Vector};
-use model::OpError;
 use model::observation::ObsType;
+use model::{OpError, limits};
 
 use crate::cells::Cells as _;
-use crate::observations::read;
+use crate::kinds::kind_of;
 use crate::tx::Rx;
 use order::{Order, Place};
 pub(crate) use sessions::SessionLengths;
@@ -48,6 +48,7 @@ pub(crate) struct Passages {
 
 pub(crate) const AFTER: &str = "SELECT id, doc, session, project, at / 1000, kind, length, words, vector FROM passages \
      WHERE id > ?1 ORDER BY id";
+const GAP_MAX: usize = limits::PASSAGE_GAP_MAX as usize;
 const STATE: &str = "SELECT coalesce((SELECT max(id) FROM passages), 0), \
      coalesce((SELECT count FROM passage_changes), 0)";
 
@@ -107,12 +108,6 @@ impl Passages {
         self.docs.len().max(1)
     }
 
-    /// One more than the highest number of a document.
-    pub(crate) fn documents_end(&self) -> usize {
-        let last = self.docs.iter().max().copied().unwrap_or_default();
-        usize::try_from(last).map_or(0, |last| last + 1)
-    }
-
     /// Whether these know everything of a snapshot. An older one must not be read: what it says of
     /// passages that have changed since would stay.
     fn is_after(&self, last: usize, changes: u64) -> bool {
@@ -125,7 +120,12 @@ impl Passages {
             let mut rows = select.query([self.end() - 1])?;
             while let Some(row) = rows.next()? {
                 let id: usize = row.cell(0)?;
-                let kind = read::kind_of(&row.text(5)?);
+                // Room for all numbers in between would be taken.
+                if id.saturating_sub(self.end()) > GAP_MAX {
+                    rx.note_damaged_index();
+                    break;
+                }
+                let kind = kind_of(&row.text(5)?);
                 let vector = Vector::from_bytes(row.blob(8)?);
                 self.grow(id + 1);
                 let number =
@@ -142,12 +142,49 @@ impl Passages {
                 }
                 self.place(id);
                 self.add_to_runs(id);
-                self.session_lengths.add(id, self.session(id), self.length(id));
-                self.count += 1;
-                self.length_sum += u64::from(self.length(id));
+                // A damaged row may name no document. Its number is then not in use, and `remove` skips it.
+                if self.doc(id).is_some() {
+                    self.session_lengths.add(id, self.session(id), self.length(id));
+                    self.count += 1;
+                    self.length_sum += u64::from(self.length(id));
+                }
             }
             Ok(())
-        })
+        })?;
+        debug_assert!(self.columns_are_equally_long(), "a passage lacks a column");
+        debug_assert!(self.counts_add_up(), "count or length differs from the passages in use");
+        debug_assert!(self.runs_are_sorted(), "the runs of a project overlap or are out of order");
+        Ok(())
+    }
+
+    /// Every passage has all columns; vectors exist up to the last passage that has one.
+    fn columns_are_equally_long(&self) -> bool {
+        let columns = [
+            self.sessions.len(),
+            self.projects.len(),
+            self.times.len(),
+            self.kinds.len(),
+            self.lengths.len(),
+            self.words.len(),
+        ];
+        columns.iter().all(|length| *length == self.docs.len())
+            && self.cells.len() == self.reciprocals.len()
+            && self.cells.len() <= self.docs.len()
+    }
+
+    /// The totals are those of the passages in use.
+    fn counts_add_up(&self) -> bool {
+        let used = || (0..self.docs.len()).filter(|passage| self.doc(*passage).is_some());
+        used().count() == self.count
+            && used().map(|passage| u64::from(self.length(passage))).sum::<u64>() == self.length_sum
+    }
+
+    fn runs_are_sorted(&self) -> bool {
+        let is_sorted = |runs: &Vec<Range<usize>>| {
+            runs.iter().all(|run| run.start < run.end)
+                && runs.is_sorted_by(|one, next| one.end < next.start)
+        };
+        self.runs.values().all(is_sorted)
     }
 
     /// Puts the document that this passage is the first of in its place among those of its session.
@@ -206,6 +243,10 @@ impl Passages {
             self.length_sum -= u64::from(self.length(passage));
             set(&mut self.docs, passage, 0);
             set(&mut self.reciprocals, passage, 0.0);
+            debug_assert!(
+                self.count > 0 || self.length_sum == 0,
+                "no passage is left, but words are"
+            );
         }
     }
 

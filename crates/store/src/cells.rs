@@ -8,6 +8,7 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 
+use model::limits;
 use model::observation::DAMAGED_MARK;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Row, ToSql};
@@ -73,6 +74,24 @@ impl<'r, 's> Watched<'r, 's> {
         self.damaged.get()
     }
 
+    /// A time in milliseconds since 1970. One out of range is damaged.
+    pub(crate) fn time(&self, column: usize) -> rusqlite::Result<i64> {
+        let at = self.cell(column)?;
+        if !is_time(at) {
+            self.note_damage();
+        }
+        Ok(at)
+    }
+
+    /// A time that may be NULL.
+    pub(crate) fn time_or_null(&self, column: usize) -> rusqlite::Result<Option<i64>> {
+        let at: Option<i64> = self.cell(column)?;
+        if at.is_some_and(|at| !is_time(at)) {
+            self.note_damage();
+        }
+        Ok(at)
+    }
+
     /// The text of the record, with a mark if any cell read so far is damaged.
     pub(crate) fn marked(&self, content: String) -> String {
         match self.is_damaged() {
@@ -108,6 +127,11 @@ impl Cells for Watched<'_, '_> {
     fn blob(&self, column: usize) -> rusqlite::Result<&[u8]> {
         self.row.get_ref(column).map(|cell| self.note(cell.as_blob().map_err(|_| &[][..])))
     }
+}
+
+/// Whether a record, session or project can have this time.
+pub(crate) fn is_time(at: i64) -> bool {
+    (0..=limits::RECORD_TIME_MAX_MS).contains(&at)
 }
 
 /// The text of a cell. One flipped bit in a row's header turns text into a blob with the same bytes.

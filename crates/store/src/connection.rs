@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use model::database::{APPLICATION_ID, FileHead, HEADER_BYTES};
@@ -10,10 +11,12 @@ use model::limits;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
+use crate::aggregate::Registry;
 use crate::companions;
 use crate::deadline;
 use crate::error::StoreError;
 use crate::files;
+use crate::index_state::MERGE;
 use crate::known::KnownFiles;
 use crate::leftovers::is_repair_unfinished;
 use crate::lost_id;
@@ -21,28 +24,6 @@ use crate::recover;
 
 /// Grows with each change of the schema that an older build could not live with.
 pub(crate) const SCHEMA_VERSION: i32 = 1;
-
-const SCHEMA: &str = concat!(
-    include_str!("schema/calls.sql"),
-    include_str!("schema/documents.sql"),
-    include_str!("schema/events.sql"),
-    include_str!("schema/hints.sql"),
-    include_str!("schema/hook_events.sql"),
-    include_str!("schema/notices.sql"),
-    include_str!("schema/observations.sql"),
-    include_str!("schema/passages.sql"),
-    include_str!("schema/projects.sql"),
-    include_str!("schema/prompts.sql"),
-    include_str!("schema/receipts.sql"),
-    include_str!("schema/record_ids.sql"),
-    include_str!("schema/sessions.sql"),
-    include_str!("schema/sweeps.sql"),
-);
-
-/// Pieces of the full-text index on a level before they become one of the next level. Twice as many as
-/// by default: each word is written less often, and a search has a few more places to look at.
-pub(crate) const MERGE: &str =
-    "INSERT INTO passage_fts (passage_fts, rank) VALUES ('automerge', 8);";
 
 /// More than all statements that are used often; preparing one costs more than running it.
 const STATEMENTS_KEPT: usize = 160;
@@ -53,8 +34,9 @@ const WRITER_CACHE_KIB: i32 = 16 * 1024;
 const STEPS_PER_LOOK: i32 = 64;
 
 /// How the writer's connection is set up.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone)]
 pub(crate) struct Setup {
+    pub(crate) registry: Arc<Registry>,
     pub(crate) one_shot: bool,
     /// Nothing may be written, whoever else writes.
     pub(crate) to_read: bool,
@@ -162,6 +144,8 @@ pub(crate) fn connect(path: &Path, busy: Duration) -> Result<Connection, StoreEr
     let db = Connection::open_with_flags(path, flags).map_err(|e| StoreError::of_any(&e))?;
     let set_up = || {
         db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+        // The schema has no triggers. One that another program added could copy purged texts elsewhere.
+        db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
         // Else statements that a partial index might serve are compiled anew for every value.
         db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         db.busy_timeout(busy)?;
@@ -228,7 +212,7 @@ pub(crate) fn open_writer(path: &Path, setup: &Setup) -> Result<(Connection, boo
         .map_err(|e| StoreError::of_any(&e))?;
     let new = pages == 0;
     if new {
-        create(&db).map_err(|e| StoreError::of_any(&e))?;
+        create(&db, &setup.registry).map_err(|e| StoreError::of_any(&e))?;
     } else {
         refuse_foreign_content(&db, path)?;
     }
@@ -252,19 +236,35 @@ fn set_up_writer(db: &Connection, setup: &Setup, new: bool) -> rusqlite::Result<
     }
     if !new {
         // Until the first release the schema grows in place: this adds what the file lacks.
-        db.execute_batch(SCHEMA)?;
+        db.execute_batch(setup.registry.schema())?;
+        renew_view(db, &setup.registry);
     }
     Ok(())
+}
+
+/// Replaces the view of all records if the registry has other kinds than the database. If another process holds the
+/// lock for writing, the next opening does it.
+fn renew_view(db: &Connection, registry: &Registry) {
+    const STORED: &str = "SELECT sql FROM sqlite_schema WHERE type = 'view' AND name = 'documents'";
+    let stored: Option<String> = db.query_row(STORED, [], |row| row.get(0)).ok();
+    let create = registry.documents();
+    if stored.as_deref() != Some(create) {
+        let renew = format!("BEGIN IMMEDIATE; DROP VIEW IF EXISTS documents; {create}; COMMIT");
+        if db.execute_batch(&renew).is_err() && !db.is_autocommit() {
+            let _ = db.execute_batch("ROLLBACK");
+        }
+    }
 }
 
 /// Fills an empty database with the schema. It is not yet in WAL mode, so that the header in the
 /// file itself says from the first moment whose it is. Nothing is lost with an empty database, so
 /// this does not wait for the disk.
-pub(crate) fn create(db: &Connection) -> rusqlite::Result<()> {
+pub(crate) fn create(db: &Connection, registry: &Registry) -> rusqlite::Result<()> {
+    let schema = registry.schema();
     db.pragma_update(None, "synchronous", "OFF")?;
     db.execute_batch(&format!(
         "BEGIN IMMEDIATE; PRAGMA application_id = {APPLICATION_ID}; \
-         PRAGMA user_version = {SCHEMA_VERSION}; {SCHEMA} {MERGE} COMMIT;"
+         PRAGMA user_version = {SCHEMA_VERSION}; {schema} {MERGE} COMMIT;"
     ))
 }
 

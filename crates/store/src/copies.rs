@@ -1,9 +1,11 @@
-//! Copies of the database that this program made by itself: those saved by a restore, and damaged databases that
-//! were set aside. A purge does not change them, so it names those that still contain the text.
+//! Copies of the database: those saved by a restore, damaged databases that were set aside, and backups in the
+//! directory of the database. A purge does not change them, so it names those that still contain the text.
 
 use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+
+use model::database::{APPLICATION_ID, FileHead, HEADER_BYTES};
 
 use crate::cells::Cells as _;
 use crate::literal::Needle;
@@ -19,12 +21,32 @@ pub(crate) fn find(path: &Path, backups: &Path, text: Option<&str>) -> Vec<PathB
     let saved = saved.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
     let mut found: Vec<PathBuf> = saved.map(|entry| entry.path()).collect();
     found.extend(health::set_aside(path).into_iter().map(|aside| aside.path));
+    found.extend(beside(path));
     found.sort_unstable();
+    found.dedup();
     if let Some(text) = text {
         let needle = Needle::of(text);
         found.retain(|copy| contains(copy, &needle));
     }
     found
+}
+
+/// Our databases in the directory of the database besides itself, such as a copy that `backup` made there.
+fn beside(path: &Path) -> Vec<PathBuf> {
+    let own = fs::canonicalize(path).ok();
+    let entries = path.parent().and_then(|folder| fs::read_dir(folder).ok());
+    let files = entries.into_iter().flatten().flatten().map(|entry| entry.path());
+    let is_copy = |file: &PathBuf| {
+        let mut head = Vec::new();
+        let limit = u64::try_from(HEADER_BYTES).unwrap_or(u64::MAX);
+        let read = regular::open(file).and_then(|open| open.take(limit).read_to_end(&mut head));
+        let is_ours = matches!(
+            FileHead::of(&head),
+            FileHead::Database { application_id: APPLICATION_ID, .. }
+        );
+        read.is_ok() && is_ours && fs::canonicalize(file).ok() != own
+    };
+    files.filter(is_copy).collect()
 }
 
 /// Whether a copy contains the text, in its rows or in pages that are not in use.

@@ -104,3 +104,14 @@ impl From<std::io::Error> for StoreError {
         }
     }
 }
+
+/// Whether SQLite rejected an update because another cell of the row is damaged. Values that our own statements
+/// bind always fit the schema.
+pub(crate) fn is_damaged_row(error: &rusqlite::Error) -> bool {
+    const REFUSED: [i32; 3] = [
+        ffi::SQLITE_CONSTRAINT_DATATYPE,
+        ffi::SQLITE_CONSTRAINT_NOTNULL,
+        ffi::SQLITE_CONSTRAINT_CHECK,
+    ];
+    error.sqlite_error().is_some_and(|error| REFUSED.contains(&error.extended_code))
+}

@@ -3,35 +3,73 @@
 use model::event::{Event, Published};
 use model::{OpError, limits};
 use rusqlite::params;
+use serde_json::Value;
 
+use crate::aggregate::Aggregate;
 use crate::cells::Cells as _;
+use crate::table_info::TableInfo;
 use crate::tx::{Rx, Tx};
+
+/// The row of the registry.
+pub(crate) struct Events;
+
+impl Aggregate for Events {
+    fn name(&self) -> &'static str {
+        "events"
+    }
+
+    fn schema(&self) -> &'static str {
+        include_str!("schema/events.sql")
+    }
+
+    fn tables(&self) -> &'static [TableInfo] {
+        const TABLES: &[TableInfo] =
+            &[TableInfo { name: "events", json: &["data"], ..TableInfo::PLAIN }];
+        TABLES
+    }
+
+    fn emptied_notes(&self) -> &'static [(&'static str, &'static str)] {
+        &[("events", "subject")]
+    }
+
+    fn prune(&self, tx: &Tx<'_>, _now: i64) -> Result<(), OpError> {
+        trim(tx)
+    }
+}
 
 const APPEND: &str = "INSERT INTO events (at, kind, subject, data) VALUES (?1, ?2, ?3, ?4)";
 const TRIM: &str = "DELETE FROM events WHERE seq <= (SELECT max(seq) FROM events) - ?1";
 pub(crate) const LAST: &str = "SELECT seq FROM sqlite_sequence WHERE name = 'events'";
 
-/// Writes events and gives each its place in the sequence.
-pub(crate) fn append(tx: &Tx<'_>, at: i64, events: &[Event]) -> Result<Vec<Published>, OpError> {
-    let mut published = Vec::with_capacity(events.len());
-    for event in events {
-        let seq = tx.sql(|db| {
-            db.prepare_cached(APPEND)?.insert(params![
-                at,
-                event.kind,
-                event.subject,
-                event.data.to_string()
-            ])
-        })?;
-        published.push(Published {
-            seq: u64::try_from(seq).unwrap_or_default(),
-            at,
-            kind: event.kind.to_owned(),
-            subject: event.subject.clone(),
-            data: event.data.clone(),
-        });
+impl Tx<'_> {
+    /// Notes an event and returns its sequence number. Kind, subject and reason are stored in this transaction; the
+    /// event is published after COMMIT. If this run is not committed, nothing is noted.
+    pub fn note(&self, event: Event) -> Result<u64, OpError> {
+        let Event { kind, subject, reason, project, data } = event;
+        let at = self.at();
+        // The column is JSON because it once held all data of an event.
+        let stored = reason.map_or(Value::Null, Value::from).to_string();
+        let row = params![at, kind, subject, stored];
+        let seq = self.sql(|db| db.prepare_cached(APPEND)?.insert(row))?;
+        let seq = u64::try_from(seq).unwrap_or_default();
+        let (kind, reason) = (kind.to_owned(), reason.map(str::to_owned));
+        self.publish(Published { seq, at, kind, subject, reason, project, data });
+        Ok(seq)
     }
-    Ok(published)
+}
+
+/// Lets the sequence continue after the last sound event if it ran out of numbers, which only damage does.
+pub(crate) fn repair_sequence(tx: &Tx<'_>) -> Result<(), OpError> {
+    const FORGET: &str = "DELETE FROM events WHERE seq > ?1";
+    const RESET: &str = "UPDATE sqlite_sequence SET seq = (SELECT coalesce(max(seq), 0) FROM events) \
+         WHERE name = 'events'";
+    if last_seq(tx)? <= limits::EVENT_NUMBER_MAX {
+        return Ok(());
+    }
+    tx.sql(|db| {
+        db.execute(FORGET, [limits::EVENT_NUMBER_MAX])?;
+        db.execute(RESET, []).map(drop)
+    })
 }
 
 /// The last number that was given out; 0 before the first.
@@ -57,7 +95,7 @@ pub(crate) fn go_on_after(tx: &Tx<'_>, seq: u64) -> Result<(), OpError> {
 }
 
 /// Removes the oldest events beyond those that are kept.
-pub(crate) fn trim(tx: &Tx<'_>) -> Result<(), OpError> {
+fn trim(tx: &Tx<'_>) -> Result<(), OpError> {
     tx.sql(|db| db.prepare_cached(TRIM)?.execute([limits::EVENTS_KEPT]))?;
     Ok(())
 }

@@ -2,15 +2,17 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use model::limits;
 use rusqlite::{Connection, ErrorCode};
 use serde::Serialize;
 
-use crate::connection;
+use crate::aggregate::Registry;
+use crate::connection::{self, Setup};
 use crate::damaged::{self, DamagedRows};
 use crate::files;
+use crate::foreign;
 use crate::index_health;
 
 /// Virtual-machine steps between two looks at the clock.
@@ -45,6 +47,8 @@ pub struct Health {
     pub damaged: DamagedRows,
     /// What is wrong with the full-text index, which can be rebuilt from the records.
     pub index_damage: Option<String>,
+    /// Tables, views and triggers that another program added, as `table NAME`.
+    pub foreign_objects: Vec<String>,
     pub schema_version: Option<i32>,
     pub db_bytes: u64,
     pub wal_bytes: u64,
@@ -56,12 +60,14 @@ pub struct Health {
 }
 
 /// Looks at the database at `path` with a connection of its own.
-pub(crate) fn examine(path: &Path, busy: Duration, notes: Vec<String>) -> Health {
+pub(crate) fn examine(path: &Path, setup: &Setup, notes: Vec<String>) -> Health {
+    let Setup { registry, busy, .. } = setup;
     let mut health = Health {
         path: path.to_owned(),
         integrity: Integrity::Unreadable(String::new()),
         damaged: DamagedRows::default(),
         index_damage: None,
+        foreign_objects: Vec::new(),
         schema_version: None,
         db_bytes: files::bytes(path),
         wal_bytes: files::bytes(&files::beside(path, "-wal")),
@@ -70,7 +76,7 @@ pub(crate) fn examine(path: &Path, busy: Duration, notes: Vec<String>) -> Health
         set_aside: set_aside(path),
         notes,
     };
-    let mut db = match connection::open_reader(path, busy) {
+    let mut db = match connection::open_reader(path, *busy) {
         Ok(db) => db,
         Err(error) => {
             health.integrity = Integrity::Unreadable(error.to_string());
@@ -81,23 +87,28 @@ pub(crate) fn examine(path: &Path, busy: Duration, notes: Vec<String>) -> Health
     health.pages = number("page_count").unwrap_or(0);
     health.free_pages = number("freelist_count").unwrap_or(0);
     health.schema_version = db.pragma_query_value(None, "user_version", |row| row.get(0)).ok();
+    health.foreign_objects = foreign::foreign_objects(&db, registry).unwrap_or_default();
     let deadline = Instant::now() + limits::STORE_BUSY;
     let watched = db.progress_handler(STEPS_PER_LOOK, Some(move || Instant::now() >= deadline));
-    let found = watched.and_then(|()| findings(&db));
+    let found = watched.and_then(|()| findings(&db, registry));
     (health.integrity, health.damaged) = match found {
         Ok((found, index)) => {
             health.index_damage = index;
-            check(&db, Ok(found))
+            check(&db, registry, Ok(found))
         }
-        Err(error) => check(&db, Err(error)),
+        Err(error) => check(&db, registry, Err(error)),
     };
     health
 }
 
 /// Checks the rows if nothing is wrong with the pages.
-fn check(db: &Connection, found: rusqlite::Result<Vec<String>>) -> (Integrity, DamagedRows) {
+fn check(
+    db: &Connection,
+    registry: &Registry,
+    found: rusqlite::Result<Vec<String>>,
+) -> (Integrity, DamagedRows) {
     match found {
-        Ok(found) if found.is_empty() => match damaged::look(db) {
+        Ok(found) if found.is_empty() => match damaged::look(db, registry) {
             Ok((rows, true)) => (Integrity::Sound, rows),
             Ok((rows, false)) => (Integrity::Unfinished, rows),
             Err(error) => (Integrity::Unreadable(error.to_string()), DamagedRows::default()),
@@ -112,8 +123,14 @@ fn check(db: &Connection, found: rusqlite::Result<Vec<String>>) -> (Integrity, D
 
 /// The lines of SQLite's check that report damaged pages, and what is wrong with the full-text index. Lines about a
 /// cell of the wrong type or a violated constraint are left out: they affect a single row.
-pub(crate) fn findings(db: &Connection) -> rusqlite::Result<(Vec<String>, Option<String>)> {
-    if let Some(damage) = index_health::damage_besides_segments(db)? {
+pub(crate) fn findings(
+    db: &Connection,
+    registry: &Registry,
+) -> rusqlite::Result<(Vec<String>, Option<String>)> {
+    // One snapshot for all of it: passages and postings are only consistent within one, and FTS5 reports segments as
+    // damaged that were merged since the lookups.
+    let _snapshot = db.unchecked_transaction()?;
+    if let Some(damage) = index_health::damage_besides_segments(db, registry)? {
         return Ok((findings_by_table(db)?, Some(damage)));
     }
     let found = findings_of(db, "PRAGMA quick_check(1000000)");

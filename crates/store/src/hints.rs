@@ -6,9 +6,45 @@ use model::hint::{HintMeta, HintName};
 use rusqlite::{Params, Row, params};
 use serde_json::Value;
 
+use crate::aggregate::Aggregate;
 use crate::calls;
 use crate::cells::{Cells as _, Watched};
+use crate::table_info::{TableInfo, TextColumns};
 use crate::tx::{Rx, Tx};
+
+/// The row of the registry.
+pub(crate) struct Hints;
+
+impl Aggregate for Hints {
+    fn name(&self) -> &'static str {
+        "hint_variants"
+    }
+
+    fn schema(&self) -> &'static str {
+        include_str!("schema/hints.sql")
+    }
+
+    fn tables(&self) -> &'static [TableInfo] {
+        const TABLES: &[TableInfo] = &[TableInfo {
+            name: "hint_variants",
+            json: &["meta", "scope", "value"],
+            ..TableInfo::PLAIN
+        }];
+        TABLES
+    }
+
+    fn texts_left(&self) -> &'static [TextColumns] {
+        const TEXTS: &[TextColumns] = &[TextColumns {
+            from: "hint_variants",
+            id: "id",
+            plain: &["component", "key", "value", "meta"],
+            json: &["value", "meta"],
+            indexed: &[],
+            unindexed: &[],
+        }];
+        TEXTS
+    }
+}
 
 /// A hint as it is kept. Times are milliseconds since 1970, UTC.
 #[derive(Clone, Debug, PartialEq)]
@@ -86,7 +122,7 @@ pub fn put(tx: &Tx<'_>, hint: &StoredHint) -> Result<(), OpError> {
     let given = params![component, key, hint.meta.variant(), hint.value.to_string(), meta];
     let replaces: bool =
         tx.sql(|db| db.prepare_cached(REPLACED)?.query_row(given, |row| row.cell(0)))?;
-    tx.quotes_hint(&hint.name);
+    calls::quote_hint(tx, &hint.name);
     if !replaces {
         return write(tx, hint, &meta);
     }
@@ -114,11 +150,39 @@ fn write(tx: &Tx<'_>, hint: &StoredHint, meta: &str) -> Result<(), OpError> {
     Ok(())
 }
 
-/// Removes one variant, and its value from stored answers.
+/// Removes one variant, and its value from stored answers. A hint is shown with the scope of its meta, which may
+/// differ from the column of a damaged row: either is enough to remove the row.
 pub fn remove(tx: &Tx<'_>, name: &HintName, variant: &str) -> Result<(), OpError> {
-    const REMOVE: &str = "DELETE FROM hint_variants \
-         WHERE component = ?1 AND key = ?2 AND scope = ?3 RETURNING value, component, key";
-    removing(tx, REMOVE, params![name.component, name.key, variant], |_| Ok(())).map(drop)
+    const SCOPES: &str =
+        "SELECT id, scope, meta FROM hint_variants WHERE component = ?1 AND key = ?2";
+    const REMOVE: &str = "DELETE FROM hint_variants WHERE id IN (SELECT value FROM json_each(?1)) \
+         RETURNING value, component, key";
+    let is_variant = |row: &Row<'_>| {
+        let meta = serde_json::from_str::<HintMeta>(&row.text(2)?);
+        let is_variant =
+            row.text(1)? == variant || meta.is_ok_and(|meta| meta.variant() == variant);
+        Ok(is_variant.then_some(row.cell::<i64>(0)?))
+    };
+    let rows: Vec<Option<i64>> = tx.sql(|db| {
+        let mut select = db.prepare_cached(SCOPES)?;
+        select.query_map(params![name.component, name.key], is_variant)?.collect()
+    })?;
+    let ids: Vec<i64> = rows.into_iter().flatten().collect();
+    removing(tx, REMOVE, [Value::from(ids).to_string()], |_| Ok(())).map(drop)
+}
+
+/// Removes all rows of a name, readable or not, and their values from stored answers.
+pub fn remove_named(tx: &Tx<'_>, name: &HintName) -> Result<(), OpError> {
+    const REMOVE: &str = "DELETE FROM hint_variants WHERE component = ?1 AND key = ?2 \
+         RETURNING value, component, key";
+    removing(tx, REMOVE, params![name.component, name.key], |_| Ok(())).map(drop)
+}
+
+/// How many rows a name has, readable or not.
+pub fn count_named(rx: &Rx<'_>, name: &HintName) -> Result<usize, OpError> {
+    const COUNT: &str = "SELECT count(*) FROM hint_variants WHERE component = ?1 AND key = ?2";
+    let given = params![name.component, name.key];
+    rx.sql(|db| db.prepare_cached(COUNT)?.query_row(given, |row| row.cell(0)))
 }
 
 /// Removes every hint, and their values from stored answers.
@@ -151,7 +215,7 @@ fn removing<T>(
             }
         }
         if !gone.is_empty() {
-            tx.late().wiped();
+            tx.wipe_log();
         }
         Ok(gone.into_iter().map(|(_, _, read)| read).collect())
     })

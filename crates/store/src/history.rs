@@ -8,6 +8,7 @@ use model::{OpError, limits};
 use rusqlite::{OptionalExtension, Row, params};
 
 use crate::cells::{Cells as _, Watched};
+use crate::kinds::kind_of;
 use crate::observations::read;
 use crate::tx::Rx;
 use crate::{paths, projects, prompts};
@@ -266,7 +267,7 @@ fn newest_touches(
 ) -> Result<Vec<(i64, i64)>, OpError> {
     let fits = |row: &Row<'_>| -> rusqlite::Result<bool> {
         let project: i64 = row.cell(2)?;
-        let kind = read::kind_of(&row.text(3)?);
+        let kind = kind_of(&row.text(3)?);
         Ok(query.projects.is_none_or(|projects| projects.contains(&project))
             && (!query.interventions_only || kind.intervenes()))
     };

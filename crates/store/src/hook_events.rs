@@ -1,12 +1,76 @@
 //! Hook events in the store: the same event is taken in once. What it said is kept elsewhere.
 
+use std::collections::BTreeMap;
+
 use model::event::HookRecord;
 use model::{CallId, OpError, limits};
 use rusqlite::{OptionalExtension, Row, params};
 
+use crate::aggregate::Aggregate;
 use crate::cells::Cells as _;
+use crate::deferred::Deferred;
 use crate::hash;
+use crate::table_info::TextColumns;
 use crate::tx::{Rx, Tx};
+
+/// The row of the registry.
+pub(crate) struct HookEvents;
+
+impl Aggregate for HookEvents {
+    fn name(&self) -> &'static str {
+        "hooks_seen"
+    }
+
+    fn schema(&self) -> &'static str {
+        include_str!("schema/hook_events.sql")
+    }
+
+    fn notes(&self) -> &'static [TextColumns] {
+        const NOTES: &[TextColumns] = &[TextColumns {
+            from: "hook_sessions",
+            id: "id",
+            plain: &["session", "name"],
+            json: &[],
+            indexed: &[],
+            unindexed: &[],
+        }];
+        NOTES
+    }
+
+    fn emptied_notes(&self) -> &'static [(&'static str, &'static str)] {
+        &[("hooks_seen", "name")]
+    }
+
+    fn before_commit(&self, tx: &Tx<'_>) -> Result<(), OpError> {
+        let LastEvents(last) = tx.take_deferred();
+        last.values().try_for_each(|record| tx.unless_fault(note_last(tx, record)))
+    }
+
+    fn prune(&self, tx: &Tx<'_>, now: i64) -> Result<(), OpError> {
+        forget_old(tx, now)
+    }
+}
+
+/// The last event of each session in a group of writes.
+#[derive(Default)]
+struct LastEvents(BTreeMap<String, HookRecord>);
+
+impl LastEvents {
+    fn note(&mut self, record: HookRecord) {
+        let session = record.session.as_deref().unwrap_or_default();
+        match self.0.get_mut(session) {
+            Some(known) if known.at <= record.at => *known = record,
+            Some(_) => {}
+            None => drop(self.0.insert(session.to_owned(), record)),
+        }
+    }
+}
+
+impl Deferred for LastEvents {
+    fn add(&mut self, later: LastEvents) {
+        later.0.into_values().for_each(|record| self.note(record));
+    }
+}
 
 const RECORD: &str = "INSERT INTO hooks_seen (id, name, at, twin) VALUES (?1, ?2, ?3, ?4) \
      ON CONFLICT DO NOTHING";
@@ -37,13 +101,13 @@ pub fn record(tx: &Tx<'_>, event: HookRecord) -> Result<bool, OpError> {
     let given = params![event.id.0, event.name, event.at, twin];
     let new = tx.sql(|db| db.prepare_cached(RECORD)?.execute(given))? == 1;
     if new {
-        tx.late().hear(event);
+        tx.defer(|last: &mut LastEvents| last.note(event));
     }
     Ok(new)
 }
 
-/// Notes the last event of a session.
-pub(crate) fn heard(tx: &Tx<'_>, event: &HookRecord) -> Result<(), OpError> {
+/// Stores the last event of a session.
+fn note_last(tx: &Tx<'_>, event: &HookRecord) -> Result<(), OpError> {
     let session = event.session.as_deref().unwrap_or_default();
     let given = params![session, event.id.0, event.name, event.at];
     tx.sql_on_row(|db| db.prepare_cached(SEEN)?.execute(given)).map(drop)
@@ -88,7 +152,7 @@ pub fn count(rx: &Rx<'_>) -> Result<u64, OpError> {
 }
 
 /// Forgets events that nobody sends again, a bounded number at a time.
-pub(crate) fn forget_old(tx: &Tx<'_>, now: i64) -> Result<(), OpError> {
+fn forget_old(tx: &Tx<'_>, now: i64) -> Result<(), OpError> {
     let old = now.saturating_sub(limits::HOOK_EVENTS_KEPT_MS);
     tx.sql(|db| {
         db.prepare_cached(FORGET)?.execute(params![old, limits::HOOK_EVENTS_PRUNED])?;

@@ -3,7 +3,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -11,14 +11,14 @@ use model::{OpError, limits, time};
 use rusqlite::{Connection, MAIN_DB};
 
 use crate::backup;
-use crate::catalogue::Catalogue;
+use crate::batch_cache::{BatchCache, StoreFacts};
 use crate::connection::{self, Setup};
 use crate::error::StoreError;
 use crate::events;
 use crate::files::{self, Look, Scratch, Standing};
+use crate::group_end;
 use crate::known::{FileClaim, KnownFiles};
 use crate::leftovers;
-use crate::memo::Memo;
 use crate::notices;
 use crate::passages;
 use crate::pauses;
@@ -43,9 +43,7 @@ pub(crate) struct Shared {
     pub(crate) bare: AtomicBool,
     /// There are postings that would be read sooner if they were packed.
     pub(crate) loose: AtomicBool,
-    pub(crate) catalogue: Arc<Catalogue>,
-    /// How often this process replaced a damaged full-text index.
-    pub(crate) index_rebuilds: Arc<AtomicUsize>,
+    pub(crate) facts: Arc<StoreFacts>,
 }
 
 impl Shared {
@@ -248,7 +246,7 @@ impl Keeper {
 
     fn set_aside(&mut self, why: &str) -> Result<(), StoreError> {
         let shared = &self.shared;
-        let done = recover::set_aside(shared.path(), shared.setup.busy, why, shared.now());
+        let done = recover::set_aside(shared.path(), &shared.setup, why, shared.now());
         match done {
             Ok(()) => {
                 self.rebuilt = true;
@@ -303,22 +301,23 @@ impl Keeper {
     ) -> Result<Vec<Effect>, StoreError> {
         let failed = |error: rusqlite::Error| StoreError::of_any(&error);
         self.begin(db, opened)?;
-        self.shared.catalogue.clear();
-        let memo = Memo::new(&self.shared);
-        let tx = Tx::new(db, &memo);
+        self.shared.facts.catalogue.clear();
+        let cache = BatchCache::new(&self.shared.facts);
+        let tx = Tx::new(db, &cache, self.shared.now());
         if let Err(error) = self.on_opened(&tx, opened) {
             // A fault of the database says more than what was made of it on the way.
             let fault = tx.take_fault().unwrap_or(StoreError::Io(error.message));
             // The connection is dropped next, which rolls back whatever is left.
             return Err(fault);
         }
-        let (late, effects) = tx.into_rest();
-        let finished = late.finish(db, &memo)?;
+        // There is no subscriber yet.
+        let (deferred, effects, _) = tx.into_rest();
+        let finished = group_end::finish(db, &cache, deferred)?;
         if finished.index.noted > 0 {
             self.shared.behind.store(true, Ordering::Relaxed);
         }
         db.execute_batch("COMMIT").map_err(failed)?;
-        finished.note_pauses(self.shared.path());
+        run_effects(finished.effects);
         Ok(effects)
     }
 
@@ -350,18 +349,26 @@ impl Keeper {
         }
         let recent = notices::recent(tx, now)?;
         *self.shared.notices.lock().unwrap_or_else(PoisonError::into_inner) = recent;
+        let only_read = self.shared.only_read.load(Ordering::Relaxed);
+        if !only_read {
+            events::repair_sequence(tx)?;
+        }
         events::go_on_after(tx, self.last_seq)?;
         self.last_seq = events::last_seq(tx)?;
-        let only_read = self.shared.only_read.load(Ordering::Relaxed);
-        if self.rebuilt || (!only_read && passages::is_old(tx)?) {
+        if self.rebuilt || (!only_read && (passages::is_old(tx)? || passages::lost_postings(tx)?)) {
             passages::rebuild(tx)?;
         }
         if !only_read {
             pauses::changed(tx);
         }
-        self.shared.behind.store(passages::is_behind(tx)?, Ordering::Relaxed);
-        self.shared.bare.store(passages::is_bare(tx)?, Ordering::Relaxed);
-        self.shared.loose.store(passages::is_loose(tx)?, Ordering::Relaxed);
+        // A store that is opened to read may lack tables of the index; `doctor` reports that.
+        let known = |found: Result<bool, OpError>| match found {
+            Err(_) if !tx.has_fault() => Ok(false),
+            found => found,
+        };
+        self.shared.behind.store(known(passages::is_behind(tx))?, Ordering::Relaxed);
+        self.shared.bare.store(known(passages::is_bare(tx))?, Ordering::Relaxed);
+        self.shared.loose.store(known(passages::is_loose(tx))?, Ordering::Relaxed);
         match opened {
             Some(opened) => catch_unwind(AssertUnwindSafe(|| (self.on_open)(tx, opened)))
                 .unwrap_or_else(|_| Err(OpError::internal("opening the database panicked"))),
@@ -405,7 +412,7 @@ impl Keeper {
         let backups = self.shared.options.backups.clone();
         files::make_folder(&backups).map_err(StoreError::from)?;
         let saved = unused_backup(&backups, self.shared.now());
-        backup::copy(self.ready()?, &saved, busy, &|_, _| ())?;
+        backup::copy(self.ready()?, &saved, busy, &|_, _| Ok(()))?;
         self.shared.pool.suspend();
         let path = self.shared.path().to_owned();
         if let Some(live) = self.live.take() {

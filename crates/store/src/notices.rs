@@ -3,8 +3,35 @@
 use model::{OpError, limits, time};
 use rusqlite::{Connection, params};
 
+use crate::aggregate::Aggregate;
 use crate::cells::Cells as _;
+use crate::table_info::TextColumns;
 use crate::tx::Rx;
+
+/// The row of the registry.
+pub(crate) struct Notices;
+
+impl Aggregate for Notices {
+    fn name(&self) -> &'static str {
+        "notices"
+    }
+
+    fn schema(&self) -> &'static str {
+        include_str!("schema/notices.sql")
+    }
+
+    fn notes(&self) -> &'static [TextColumns] {
+        const NOTES: &[TextColumns] = &[TextColumns {
+            from: "notices",
+            id: "seq",
+            plain: &["text"],
+            json: &[],
+            indexed: &[],
+            unindexed: &[],
+        }];
+        NOTES
+    }
+}
 
 /// Keeps a notice; it begins with its time.
 pub(crate) fn add(db: &Connection, at: i64, text: &str) -> rusqlite::Result<()> {

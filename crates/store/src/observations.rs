@@ -4,6 +4,7 @@
 //! `fold` (which repeats are one), `read` (rows to nouns), [`crate::recent`] and
 //! [`crate::history`].
 
+mod aggregate;
 pub(crate) mod fold;
 pub(crate) mod read;
 
@@ -15,8 +16,11 @@ use text::secrets::Redacted;
 
 use crate::cells::Cells as _;
 use crate::tx::{Rx, Tx};
-use crate::{passages, paths, record_ids};
+use crate::{passages, paths, prompts, record_ids};
 
+#[cfg(test)]
+pub(crate) use aggregate::OLD;
+pub(crate) use aggregate::Observations;
 pub use fold::Folding;
 pub use read::{
     Surroundings, around, counts, edited_paths, get, lately, newest, one, pinned, pinned_records,
@@ -80,7 +84,7 @@ pub fn add(tx: &Tx<'_>, new: &NewObservation<'_>, folding: &Folding) -> Result<A
         }
     };
     if let Some(prompt) = new.prompt.filter(|_| new.kind.is_action()) {
-        tx.late().acted(prompt);
+        prompts::note_action(tx, prompt);
     }
     Ok(added)
 }
@@ -170,7 +174,8 @@ pub fn mark(
 /// Pins or unpins an observation, a prompt or a session's summary. Returns whether this changed it; `None` if there is no
 /// such record.
 pub fn pin(tx: &Tx<'_>, id: i64, pinned: bool) -> Result<Option<bool>, OpError> {
-    for table in ["observations", "prompts", "sessions"] {
+    for records in tx.registry().records().filter(|records| records.can_be_pinned()) {
+        let table = records.name();
         let update = format!("UPDATE {table} SET pinned = ?2 WHERE id = ?1 AND pinned IS NOT ?2");
         if tx.sql(|db| db.prepare_cached(&update)?.execute(params![id, pinned]))? == 1 {
             return Ok(Some(true));

@@ -2,7 +2,7 @@
 //! commit.
 
 use model::observation::{ObsType, Observation};
-use model::session::{Prompt, Session};
+use model::session::{Prompt, Session, SessionState};
 use model::{OpError, limits, run};
 use rusqlite::{OptionalExtension, Row, params};
 
@@ -53,19 +53,23 @@ pub fn of_session(rx: &Rx<'_>, session: &Session) -> Result<OpenEnds, OpError> {
     let own: Vec<Observation> =
         runs.into_iter().filter(|run| run.session_id == session.session_id).collect();
     Ok(OpenEnds {
-        prompt: unanswered(rx, session.id)?,
+        prompt: unanswered(rx, session)?,
         red: run::red(&own).into_iter().cloned().collect(),
         uncommitted: uncommitted(rx, session)?,
     })
 }
 
-/// The last prompt of a session, if no answer, edit or commit followed it.
-pub fn unanswered(rx: &Rx<'_>, session: i64) -> Result<Option<Prompt>, OpError> {
-    let Some(prompt) = prompts::last(rx, session)? else { return Ok(None) };
+/// The last prompt of a session, if no answer, edit or commit followed it. In an idle session the turn ended: its
+/// answer is missing only because the agent did not report it, or because answers are not stored.
+pub fn unanswered(rx: &Rx<'_>, session: &Session) -> Result<Option<Prompt>, OpError> {
+    if session.state == SessionState::Idle {
+        return Ok(None);
+    }
+    let Some(prompt) = prompts::last(rx, session.id)? else { return Ok(None) };
     let says_enough = prompt.content.split_whitespace().count() >= limits::OPEN_PROMPT_WORDS_MIN;
     let followed: Option<i64> = rx.sql(|db| {
         let mut select = db.prepare_cached(FOLLOWED)?;
-        select.query_row(params![session, prompt.at], |row| row.cell(0)).optional()
+        select.query_row(params![session.id, prompt.at], |row| row.cell(0)).optional()
     })?;
     Ok((says_enough && followed.is_none()).then_some(prompt))
 }
@@ -79,7 +83,7 @@ pub fn uncommitted(rx: &Rx<'_>, session: &Session) -> Result<Vec<EditedFile>, Op
         select.query_row(params![session.project_id, since], |row| row.cell(0)).optional()
     })?;
     let Some(committed) = committed else { return Ok(Vec::new()) };
-    let after = committed.max(session.started_at - 1);
+    let after = committed.max(session.started_at.saturating_sub(1));
     let read =
         |row: &Row<'_>| Ok(EditedFile { id: row.cell(0)?, at: row.cell(1)?, path: row.cell(2)? });
     let mut edits: Vec<EditedFile> = Vec::new();

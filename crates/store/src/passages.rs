@@ -6,17 +6,50 @@
 //! What is removed leaves the index at once.
 
 use meaning::Vector;
-use model::observation::{ObsType, Observation};
+use model::observation::ObsType;
 use model::{OpError, limits};
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, Row, params};
 use serde_json::Value;
 use text::terms::Terms;
 use text::words;
 
+use crate::aggregate::{Aggregate, Document};
 use crate::cells::Cells as _;
-use crate::observations::read;
+use crate::index_state::{IndexState, MERGE};
+use crate::table_info::{TableInfo, TableRole, WordColumn};
 use crate::tx::{Rx, Tx};
-use crate::{connection, index_health, postings, sessions};
+use crate::{index_health, postings};
+
+/// The row of the registry.
+pub(crate) struct PassageIndex;
+
+impl Aggregate for PassageIndex {
+    fn name(&self) -> &'static str {
+        "passages"
+    }
+
+    fn schema(&self) -> &'static str {
+        SCHEMA
+    }
+
+    fn tables(&self) -> &'static [TableInfo] {
+        const fn derived(name: &'static str) -> TableInfo {
+            TableInfo { name, role: TableRole::Derived, ..TableInfo::PLAIN }
+        }
+        const KIND: WordColumn = WordColumn {
+            name: "kind",
+            knows: |word| ObsType::parse(word).is_some(),
+            fallback: "tool_other",
+        };
+        const TABLES: &[TableInfo] = &[
+            TableInfo { words: &[KIND], is_indexed: true, ..derived("passages") },
+            derived("passage_changes"),
+            derived("removed_passages"),
+            derived("unindexed"),
+        ];
+        TABLES
+    }
+}
 
 const NOTE: &str = "INSERT INTO unindexed (doc, known) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
 const FORGET_NOTE: &str = "DELETE FROM unindexed WHERE doc = ?1";
@@ -29,9 +62,10 @@ const REMOVE_WORDS: &str = "DELETE FROM passage_fts WHERE rowid = ?1";
 const REMOVED: &str = "INSERT INTO removed_passages (id) VALUES (?1) ON CONFLICT DO NOTHING";
 const OPTIMIZE: &str = "INSERT INTO passage_fts (passage_fts) VALUES ('optimize')";
 const SCHEMA: &str = include_str!("schema/passages.sql");
+/// Damage may have given two records the same id, which is one document then.
 const REMOVE_ALL: &str = "DROP TABLE passages; DELETE FROM unindexed; DELETE FROM postings; \
      DELETE FROM packed_postings; DELETE FROM removed_passages; \
-     INSERT INTO unindexed (doc, known) SELECT id, 0 FROM documents;";
+     INSERT OR IGNORE INTO unindexed (doc, known) SELECT id, 0 FROM documents;";
 
 /// Notes a document that is new.
 pub(crate) fn add(tx: &Tx<'_>, doc: i64) -> Result<(), OpError> {
@@ -44,7 +78,7 @@ pub(crate) fn changed(tx: &Tx<'_>, doc: i64) -> Result<(), OpError> {
 }
 
 fn note(tx: &Tx<'_>, doc: i64, known: bool) -> Result<(), OpError> {
-    tx.late().unindexed();
+    tx.defer(|index: &mut IndexState| index.noted += 1);
     tx.sql(|db| db.prepare_cached(NOTE)?.execute(params![doc, known]).map(drop))
 }
 
@@ -79,10 +113,72 @@ fn take_out(tx: &Tx<'_>, doc: i64) -> Result<bool, OpError> {
         return index_health::rebuild_damaged(tx).map(|()| false);
     }
     if !gone.is_empty() {
-        let catalogue = tx.memo().catalogue.clone();
+        let catalogue = tx.facts().catalogue.clone();
         tx.after_commit(Box::new(move || catalogue.remove(&gone)));
     }
     Ok(true)
+}
+
+/// Whether the index has all passages of these documents with all their words, where a removal looks for them.
+/// Documents that wait for the index are skipped; of each of the others, `most` passages are looked up.
+pub(crate) fn are_posted(rx: &Rx<'_>, docs: &[i64], most: usize) -> Result<bool, OpError> {
+    const WAITS: &str = "SELECT EXISTS (SELECT 1 FROM unindexed WHERE doc = ?1)";
+    const OF_DOC: &str = "SELECT id FROM passages WHERE doc = ?1 ORDER BY id";
+    for docs in docs.chunks(limits::INDEX_BATCH) {
+        let mut batch = postings::Batch::default();
+        for doc in docs {
+            if rx.sql(|db| db.prepare_cached(WAITS)?.query_row([doc], |row| row.cell(0)))? {
+                continue;
+            }
+            let ids: Vec<usize> = rx.sql(|db| {
+                db.prepare_cached(OF_DOC)?.query_map([doc], |row| row.cell(0))?.collect()
+            })?;
+            // A record that cannot be read is reported elsewhere.
+            let Ok(body) = text(rx, *doc) else { continue };
+            let body = body.unwrap_or_default();
+            let pieces = text::passages::passages(&body);
+            if ids.len() != pieces.len() {
+                return Ok(false);
+            }
+            for (id, piece) in ids.into_iter().zip(pieces).take(most) {
+                batch.add(id, Terms::of(piece, &words::hidden_words(piece)));
+            }
+        }
+        let stored = rx.sql(|db| match batch.is_stored(db) {
+            Err(error) if index_health::is_index_fault(&error) => Ok(false),
+            stored => stored,
+        })?;
+        if !stored {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Whether the passages of a document name its session, project and kind, which a search filters by. True for one that
+/// waits for the index or cannot be read.
+pub(crate) fn are_filed(rx: &Rx<'_>, doc: i64) -> Result<bool, OpError> {
+    const STRAY: &str = "SELECT EXISTS (SELECT 1 FROM passages WHERE doc = ?1 \
+         AND (?2 IS NULL OR session IS NOT ?2 OR project IS NOT ?3 OR kind IS NOT ?4)) \
+         AND NOT EXISTS (SELECT 1 FROM unindexed WHERE doc = ?1)";
+    // A record that cannot be read is reported elsewhere.
+    let Ok(document) = rx.registry().document(rx, doc) else { return Ok(true) };
+    let (session, project, kind) = match document {
+        Some(Document { session, project, kind, .. }) => {
+            (Some(session), Some(project), Some(kind.word()))
+        }
+        None => (None, None, None),
+    };
+    let given = params![doc, session, project, kind];
+    let is_stray: bool =
+        rx.sql(|db| db.prepare_cached(STRAY)?.query_row(given, |row| row.cell(0)))?;
+    Ok(!is_stray)
+}
+
+/// Rebuilds the index if it lacks words of documents whose words are to leave the file: they may be at another
+/// place of it, where a removal would leave them.
+pub fn ensure_posted(tx: &Tx<'_>, docs: &[i64]) -> Result<(), OpError> {
+    if are_posted(tx, docs, usize::MAX)? { Ok(()) } else { rebuild(tx) }
 }
 
 /// Brings the index up to date and rewrites it without the words of removed or changed documents. A damaged index
@@ -127,7 +223,7 @@ pub fn count(rx: &Rx<'_>) -> Result<u64, OpError> {
 
 /// The words by which a document is found; none if it is gone or nothing that anybody would search for.
 pub fn text(rx: &Rx<'_>, doc: i64) -> Result<Option<String>, OpError> {
-    Ok(Document::read(rx, doc)?.map(|document| document.body))
+    Ok(rx.registry().document(rx, doc)?.map(|document| document.body))
 }
 
 pub(crate) const VECTORS: &str =
@@ -151,11 +247,12 @@ pub fn cosine(rx: &Rx<'_>, a: i64, b: i64) -> Result<f64, OpError> {
 /// The number of projects whose records have this stem. Of a frequent stem only the newest passages are
 /// looked at.
 pub fn projects_with(rx: &Rx<'_>, stem: &str) -> Result<usize, OpError> {
-    const END: &str = "SELECT coalesce(max(id), 0) + 1 FROM passages";
+    const END: &str = "SELECT min(coalesce(max(id), 0), ?1) + 1 FROM passages";
     const PROJECTS: &str = "SELECT count(DISTINCT project) FROM passages \
          WHERE id IN (SELECT value FROM json_each(?1))";
     rx.sql(|db| {
-        let end = db.prepare_cached(END)?.query_row([], |row| row.cell(0))?;
+        let most = limits::RECORD_NUMBER_MAX;
+        let end = db.prepare_cached(END)?.query_row([most], |row| row.cell(0))?;
         let blobs = postings::Layout::of(db, end)?.of_term(db, stem)?;
         let mut having: Vec<usize> = (blobs.iter())
             .flat_map(|(block, blob)| {
@@ -178,7 +275,7 @@ pub(crate) fn is_behind(tx: &Tx<'_>) -> Result<bool, OpError> {
 /// Whether there are passages of which it is not worked out what they mean although it should be.
 pub(crate) fn is_bare(tx: &Tx<'_>) -> Result<bool, OpError> {
     const ANY: &str = "SELECT ?1 AND EXISTS (SELECT 1 FROM passages WHERE vector IS NULL)";
-    let meaning = tx.memo().meaning;
+    let meaning = tx.facts().meaning;
     tx.sql(|db| db.prepare_cached(ANY)?.query_row([meaning], |row| row.cell(0)))
 }
 
@@ -194,14 +291,24 @@ pub(crate) fn is_old(rx: &Rx<'_>) -> Result<bool, OpError> {
     rx.sql(|db| db.query_row(OLD, [], |row| row.cell(0)))
 }
 
+/// Whether there are passages but no postings at all: their table was lost, and opening the database created an
+/// empty one.
+pub(crate) fn lost_postings(rx: &Rx<'_>) -> Result<bool, OpError> {
+    const LOST: &str = "SELECT EXISTS (SELECT 1 FROM passages WHERE length > 0) \
+         AND NOT EXISTS (SELECT 1 FROM postings) AND NOT EXISTS (SELECT 1 FROM packed_postings)";
+    rx.sql(|db| db.query_row(LOST, [], |row| row.cell(0)))
+}
+
 /// Empties the index; every document waits to be put into it again.
 pub fn rebuild(tx: &Tx<'_>) -> Result<(), OpError> {
-    tx.late().unindexed();
+    tx.defer(|index: &mut IndexState| index.noted += 1);
     tx.sql(|db| {
         index_health::empty(db)?;
+        // Tables that are missing are created, so that all can be emptied.
+        db.execute_batch(SCHEMA)?;
         db.execute_batch(REMOVE_ALL)?;
         db.execute_batch(SCHEMA)?;
-        db.execute_batch(connection::MERGE)
+        db.execute_batch(MERGE)
     })?;
     altered(tx)
 }
@@ -211,6 +318,13 @@ fn altered(tx: &Tx<'_>) -> Result<(), OpError> {
     const ALTERED: &str = "INSERT INTO passage_changes (id, count) VALUES (1, 1) \
          ON CONFLICT DO UPDATE SET count = count + 1";
     tx.sql(|db| db.prepare_cached(ALTERED)?.execute([]).map(drop))
+}
+
+/// Says that the records of one project belong to another.
+pub(crate) fn merged(tx: &Tx<'_>, from: i64, into: i64) -> Result<(), OpError> {
+    const MERGE_INTO: &str = "UPDATE passages SET project = ?2 WHERE project = ?1";
+    tx.sql(|db| db.execute(MERGE_INTO, [from, into]))?;
+    moved(tx, into)
 }
 
 /// Says that the sessions of a project are others than before.
@@ -224,7 +338,7 @@ pub(crate) fn moved(tx: &Tx<'_>, project: i64) -> Result<(), OpError> {
 /// Does a part of what the index is behind with, what passages mean included, and says whether there is
 /// more.
 pub(crate) fn catch_up(tx: &Tx<'_>) -> Result<bool, OpError> {
-    Ok(index(tx)? || (tx.memo().meaning && work_out(tx)?))
+    Ok(index(tx)? || (tx.facts().meaning && work_out(tx)?))
 }
 
 /// Does a part of all that is to be done to the index when there is time for it.
@@ -232,7 +346,7 @@ pub(crate) fn go_on(tx: &Tx<'_>) -> Result<(), OpError> {
     if !catch_up(tx)? {
         // What leaves the blocks may be what is to be purged later.
         let more = tx.sql(|db| wiping(db, postings::pack))?;
-        tx.late().loose(more);
+        tx.defer(|index: &mut IndexState| index.is_loose = Some(more));
     }
     Ok(())
 }
@@ -253,26 +367,37 @@ pub(crate) fn index(tx: &Tx<'_>) -> Result<bool, OpError> {
         let mut select = db.prepare_cached(WAITING)?;
         select.query_map([most], |row| Ok((row.cell(0)?, row.cell(1)?)))?.collect()
     })?;
+    if !waiting.is_empty() && tx.sql(index_health::is_out_of_numbers)? {
+        index_health::rebuild_damaged(tx)?;
+        return Ok(true);
+    }
     let mut batch = postings::Batch::default();
     for (doc, known) in &waiting {
         if *known && !take_out(tx, *doc)? {
             return Ok(true);
         }
-        if let Some(document) = Document::read(tx, *doc)?
-            && !document.put_in(tx, &mut batch)?
+        if let Some(document) = tx.registry().document(tx, *doc)?
+            && !put_in(tx, &document, &mut batch)?
         {
             index_health::rebuild_damaged(tx)?;
             return Ok(true);
         }
     }
-    tx.sql(|db| batch.write(db))?;
-    tx.late().loose(is_loose(tx)?);
+    let written = index_health::unless_damaged(tx, |db| {
+        batch.write(db)?;
+        postings::is_loose(db)
+    })?;
+    let Some(is_loose) = written else {
+        index_health::rebuild_damaged(tx)?;
+        return Ok(true);
+    };
+    tx.defer(|index: &mut IndexState| index.is_loose = Some(is_loose));
     if let Some((last, _)) = waiting.last() {
         tx.sql(|db| db.prepare_cached("DELETE FROM unindexed WHERE doc <= ?1")?.execute([last]))?;
     }
     let more = waiting.len() == most;
     if !more {
-        tx.late().indexed();
+        tx.defer(|index: &mut IndexState| index.is_whole = true);
     }
     Ok(more)
 }
@@ -288,7 +413,8 @@ fn work_out(tx: &Tx<'_>) -> Result<bool, OpError> {
         tx.sql(|db| db.prepare_cached(BARE)?.query_map([most], |row| row.cell(0))?.collect())?;
     let mut known: Vec<(usize, Vector)> = Vec::new();
     for doc in &docs {
-        let body = Document::read(tx, *doc)?.map(|document| document.body).unwrap_or_default();
+        let body =
+            tx.registry().document(tx, *doc)?.map(|document| document.body).unwrap_or_default();
         let mut bodies = text::passages::passages(&body).into_iter();
         tx.sql(|db| {
             let passages: Vec<usize> = db
@@ -306,13 +432,13 @@ fn work_out(tx: &Tx<'_>) -> Result<bool, OpError> {
     }
     let more = docs.len() == most;
     if !known.is_empty() {
-        let catalogue = tx.memo().catalogue.clone();
+        let catalogue = tx.facts().catalogue.clone();
         tx.after_commit(Box::new(move || catalogue.learn(&known)));
     }
     if !more {
         // Whoever read passages from a snapshot of before has to read them again, once.
         altered(tx)?;
-        tx.late().worked_out();
+        tx.defer(|index: &mut IndexState| index.is_worked_out = true);
     }
     Ok(more)
 }
@@ -322,85 +448,27 @@ fn kept(vector: Option<&Vector>) -> Vec<u8> {
     vector.map(|vector| vector.to_bytes().to_vec()).unwrap_or_default()
 }
 
-/// A document as the index takes it.
-struct Document {
-    id: i64,
-    /// 0 for one that is no part of a session but tells of one.
-    session: i64,
-    project: i64,
-    /// Milliseconds since 1970, UTC.
-    at: i64,
-    kind: ObsType,
-    body: String,
-}
-
-impl Document {
-    /// None if it is gone or is nothing that anybody would search for.
-    fn read(rx: &Rx<'_>, id: i64) -> Result<Option<Document>, OpError> {
-        const OBSERVED: &str = "SELECT o.session, o.project, o.at, o.content, o.kind, f.path, \
-             o.metadata FROM observations o LEFT JOIN paths f ON f.id = o.file WHERE o.id = ?1";
-        const SAID: &str = "SELECT session, project, at, content FROM prompts WHERE id = ?1";
-        const SUMMARY: &str = "SELECT 0, project, last_at, summary FROM sessions WHERE id = ?1";
-        let of = |row: &Row<'_>, kind: ObsType, body: String| {
-            let (session, project, at) = (row.cell(0)?, row.cell(1)?, row.cell(2)?);
-            Ok(Document { id, session, project, at, kind, body })
-        };
-        let observed = |row: &Row<'_>| {
-            let metadata = row.text_or_null(6)?;
-            let metadata = metadata.and_then(|text| serde_json::from_str(&text).ok());
-            let metadata: Value = metadata.unwrap_or_default();
-            let (content, path) = (row.text(3)?, row.text_or_null(5)?);
-            match read::kind_of(&row.text(4)?) {
-                kind if !kind.is_mark() => {
-                    let body = Observation::searched(&content, path.as_deref(), &metadata);
-                    of(row, kind, body).map(Some)
-                }
-                _ => Ok(None),
-            }
-        };
-        let summarised = |row: &Row<'_>| {
-            let text = row.text_or_null(3)?;
-            let summary = text.map(|text| sessions::summary_of(&text));
-            let kind = ObsType::SessionSummary;
-            summary.map(|summary| of(row, kind, summary.text())).transpose()
-        };
-        rx.sql(|db| {
-            let found = db.prepare_cached(OBSERVED)?.query_row([id], observed).optional()?;
-            if let Some(found) = found {
-                return Ok(found);
-            }
-            let said = |row: &Row<'_>| of(row, ObsType::UserPrompt, row.cell(3)?);
-            let found = db.prepare_cached(SAID)?.query_row([id], said).optional()?;
-            if found.is_some() {
-                return Ok(found);
-            }
-            Ok(db.prepare_cached(SUMMARY)?.query_row([id], summarised).optional()?.flatten())
-        })
-    }
-
-    /// Adds the document's passages. Returns false if the index is damaged.
-    fn put_in(&self, tx: &Tx<'_>, batch: &mut postings::Batch) -> Result<bool, OpError> {
-        let words = u16::try_from(words::count(&self.body)).unwrap_or(u16::MAX);
-        for body in text::passages::passages(&self.body) {
-            let hidden = words::hidden_words(body);
-            let terms = Terms::of(body, &hidden);
-            let vector = tx.memo().meaning.then(|| kept(Vector::of(body).as_ref()));
-            let passage = tx.sql(|db| {
-                let length = terms.length;
-                let Document { id, session, project, at, kind, .. } = self;
-                let kind = kind.word();
-                let given = params![id, session, project, at, kind, length, words, vector];
-                db.prepare_cached(ADD)?.insert(given)
-            })?;
-            let given = params![passage, body, hidden];
-            let added = index_health::unless_damaged(tx, |db| {
-                db.prepare_cached(ADD_WORDS)?.execute(given)
-            })?;
-            if added.is_none() {
-                return Ok(false);
-            }
-            batch.add(usize::try_from(passage).unwrap_or_default(), terms);
+/// Adds a document's passages. Returns false if the index is damaged.
+fn put_in(tx: &Tx<'_>, document: &Document, batch: &mut postings::Batch) -> Result<bool, OpError> {
+    let words = u16::try_from(words::count(&document.body)).unwrap_or(u16::MAX);
+    for body in text::passages::passages(&document.body) {
+        let hidden = words::hidden_words(body);
+        let terms = Terms::of(body, &hidden);
+        let vector = tx.facts().meaning.then(|| kept(Vector::of(body).as_ref()));
+        let passage = tx.sql(|db| {
+            let length = terms.length;
+            let Document { id, session, project, at, kind, .. } = document;
+            let kind = kind.word();
+            let given = params![id, session, project, at, kind, length, words, vector];
+            db.prepare_cached(ADD)?.insert(given)
+        })?;
+        let given = params![passage, body, hidden];
+        let added =
+            index_health::unless_damaged(tx, |db| db.prepare_cached(ADD_WORDS)?.execute(given))?;
+        if added.is_none() {
+            return Ok(false);
         }
-        Ok(true)
+        batch.add(usize::try_from(passage).unwrap_or_default(), terms);
     }
+    Ok(true)
 }

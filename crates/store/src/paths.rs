@@ -1,13 +1,17 @@
 //! The paths that observations are about: each is kept once and found in all its forms.
 
+use std::cell::RefCell;
 use std::cmp::Reverse;
+use std::collections::HashMap;
 
 use model::{OpError, limits};
 use rusqlite::OptionalExtension;
 use text::secrets::Redacted;
 
+use crate::aggregate::Aggregate;
 use crate::cells::Cells as _;
 use crate::projects;
+use crate::table_info::{TableInfo, TableRole};
 use crate::tx::{Rx, Tx};
 
 pub(crate) const BY_PATH: &str = "SELECT id FROM paths WHERE name = ?1 AND path = ?2";
@@ -16,17 +20,48 @@ const ADD: &str = "INSERT INTO paths (path, name) VALUES (?1, ?2)";
 pub(crate) const FORGET: &str = "DELETE FROM paths WHERE id = ?1 \
      AND NOT EXISTS (SELECT 1 FROM observations WHERE file = ?1)";
 
+/// The row of the registry.
+pub(crate) struct Paths;
+
+impl Aggregate for Paths {
+    fn name(&self) -> &'static str {
+        "paths"
+    }
+
+    fn schema(&self) -> &'static str {
+        include_str!("schema/paths.sql")
+    }
+
+    fn tables(&self) -> &'static [TableInfo] {
+        const TABLES: &[TableInfo] = &[TableInfo {
+            name: "paths",
+            role: TableRole::Referred,
+            is_indexed: true,
+            ..TableInfo::PLAIN
+        }];
+        TABLES
+    }
+
+    fn text_bytes(&self) -> Option<&'static str> {
+        Some("SELECT total(octet_length(path)) FROM paths")
+    }
+}
+
+/// Ids by path, as far as a group of writes has looked them up.
+#[derive(Default)]
+struct PathIds(RefCell<HashMap<String, i64>>);
+
 /// The number of this path.
 pub(crate) fn intern(tx: &Tx<'_>, path: &Redacted<String>) -> Result<i64, OpError> {
     let path = path.as_str();
-    if let Some(id) = tx.memo().paths.borrow().get(path) {
+    if let Some(id) = tx.cached::<PathIds>().0.borrow().get(path) {
         return Ok(*id);
     }
     let id = match exact(tx, path)? {
         Some(id) => id,
         None => tx.sql(|db| db.prepare_cached(ADD)?.insert([path, last_part(path)]))?,
     };
-    tx.memo().paths.borrow_mut().insert(path.to_owned(), id);
+    tx.cached::<PathIds>().0.borrow_mut().insert(path.to_owned(), id);
     Ok(id)
 }
 
@@ -88,7 +123,7 @@ pub(crate) fn ending(rx: &Rx<'_>, wanted: &str) -> Result<Vec<(i64, String)>, Op
 
 /// Removes a path that no observation is about any more.
 pub(crate) fn forget_unused(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
-    tx.memo().paths.borrow_mut().clear();
+    tx.cached::<PathIds>().0.borrow_mut().clear();
     tx.sql(|db| db.prepare_cached(FORGET)?.execute([id]).map(drop))
 }
 

@@ -1,6 +1,7 @@
 //! Pauses in the store: where nothing is captured for a while. They are also noted beside the database, for
 //! hooks that find no daemon: what they leave in the spool is on the disk.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
@@ -12,7 +13,9 @@ use model::locations::paused_beside;
 use model::project::{Pause, Pauses};
 use rusqlite::{Row, params};
 
+use crate::aggregate::Aggregate;
 use crate::cells::Cells as _;
+use crate::deferred::Deferred;
 use crate::files::Scratch;
 use crate::projects;
 use crate::tx::{Rx, Tx};
@@ -20,6 +23,42 @@ use crate::tx::{Rx, Tx};
 /// Stands for everywhere; no project has this id.
 const EVERYWHERE: i64 = 0;
 const COLUMNS: &str = "SELECT project, until FROM pauses WHERE (until IS NULL OR until > ?1)";
+
+/// The row of the registry.
+pub(crate) struct PauseRows;
+
+impl Aggregate for PauseRows {
+    fn name(&self) -> &'static str {
+        "pauses"
+    }
+
+    fn schema(&self) -> &'static str {
+        include_str!("schema/pauses.sql")
+    }
+
+    fn before_commit(&self, tx: &Tx<'_>) -> Result<(), OpError> {
+        let PausesChanged(changed) = tx.take_deferred();
+        if changed {
+            let (file, pauses) = (paused_beside(&tx.facts().database), to_note(tx)?);
+            tx.after_commit(Box::new(move || drop(note(&file, pauses.as_ref()))));
+        }
+        Ok(())
+    }
+}
+
+/// Whether there is any pause at all, once a write of the group has looked.
+#[derive(Default)]
+struct AnyPause(Cell<Option<bool>>);
+
+/// Whether the group changed pauses, or aliases that lead to a project.
+#[derive(Default)]
+struct PausesChanged(bool);
+
+impl Deferred for PausesChanged {
+    fn add(&mut self, later: PausesChanged) {
+        self.0 |= later.0;
+    }
+}
 
 /// Begins a pause, or changes when it ends.
 pub fn begin(tx: &Tx<'_>, pause: Pause) -> Result<(), OpError> {
@@ -52,7 +91,7 @@ pub(crate) fn carry_over(tx: &Tx<'_>, from: i64, to: i64) -> Result<(), OpError>
 
 /// Removes the note before a pause changes. One that stayed would let hooks drop what is to be kept.
 fn forget_note(tx: &Tx<'_>) -> Result<(), OpError> {
-    let file = paused_beside(&tx.memo().database);
+    let file = paused_beside(&tx.facts().database);
     match fs::remove_file(&file) {
         Err(error) if file.is_file() => {
             let message = format!("{} cannot be removed: {}", file.display(), error.kind());
@@ -65,12 +104,12 @@ fn forget_note(tx: &Tx<'_>) -> Result<(), OpError> {
 
 /// What is known of pauses is not so any more, or what leads to a paused project.
 pub(crate) fn changed(tx: &Tx<'_>) {
-    tx.memo().paused.set(None);
-    tx.late().pauses_changed();
+    tx.cached::<AnyPause>().0.set(None);
+    tx.defer(|changed: &mut PausesChanged| changed.0 = true);
 }
 
 /// What hooks have to know; nothing if there is no pause.
-pub(crate) fn to_note(tx: &Tx<'_>) -> Result<Option<Pauses>, OpError> {
+fn to_note(tx: &Tx<'_>) -> Result<Option<Pauses>, OpError> {
     if !any(tx)? {
         return Ok(None);
     }
@@ -84,7 +123,7 @@ pub(crate) fn to_note(tx: &Tx<'_>) -> Result<Option<Pauses>, OpError> {
 }
 
 /// Notes the pauses in this file. Where that cannot be done, what is paused is dropped when it is taken in.
-pub(crate) fn note(file: &Path, pauses: Option<&Pauses>) -> io::Result<()> {
+fn note(file: &Path, pauses: Option<&Pauses>) -> io::Result<()> {
     let Some(pauses) = pauses else { return fs::remove_file(file) };
     let new = Scratch::beside(file, "new");
     let mut options = OpenOptions::new();
@@ -102,7 +141,7 @@ pub fn list(rx: &Rx<'_>, now: i64) -> Result<Vec<Pause>, OpError> {
 /// still counts.
 pub fn any(tx: &Tx<'_>) -> Result<bool, OpError> {
     const ANY: &str = "SELECT EXISTS (SELECT 1 FROM pauses)";
-    let known = &tx.memo().paused;
+    let AnyPause(known) = &*tx.cached::<AnyPause>();
     if known.get().is_none() {
         known.set(Some(tx.sql(|db| db.prepare_cached(ANY)?.query_row([], |row| row.cell(0)))?));
     }

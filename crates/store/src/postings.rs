@@ -18,6 +18,8 @@ use text::terms::Terms;
 
 use crate::cells::{Cells as _, RawText};
 
+pub(crate) mod soundness;
+
 /// Passages of a block. Tests have few, and are to have several blocks of them.
 pub(crate) const BLOCK: usize = if cfg!(test) { 256 } else { 8_192 };
 /// Blocks of a pack.
@@ -64,10 +66,38 @@ impl Batch {
         }
     }
 
+    /// Whether all of it is stored where a removal of its passages looks for it, in lists that end as they say.
+    pub(crate) fn is_stored(&self, db: &Connection) -> rusqlite::Result<bool> {
+        for ((block, term), places) in &self.0 {
+            let (block, mut places) = (*block, places.clone());
+            places.sort_unstable();
+            let mut missing = places.into_iter().peekable();
+            let mut whole = true;
+            let mut check = |of: usize, blob: &[u8]| {
+                if of != block {
+                    return;
+                }
+                let (mut found, mut last) = (0, None);
+                for (place, twice) in entries(blob) {
+                    missing.next_if(|(at, times)| usize::from(*at) == place && *times == twice);
+                    (found, last) = (found + 1, Some(place));
+                }
+                whole &= soundness::ends_as_it_says(blob, found, last);
+            };
+            Section::Block(block).of_term(db, term, &mut check)?;
+            Section::Pack(block / PACK).of_term(db, term, &mut check)?;
+            if !whole || missing.peek().is_some() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     pub(crate) fn write(self, db: &Connection) -> rusqlite::Result<()> {
         let mut known = db.prepare_cached(OF_TERM)?;
         let mut put = db.prepare_cached(PUT)?;
         for ((block, term), places) in self.0 {
+            debug_assert!(is_ascending(&places), "a passage was added before an earlier one");
             let given = params![block, term];
             let stored: Option<Vec<u8>> = known.query_row(given, |row| row.cell(0)).optional()?;
             let mut blob = stored.filter(|blob| blob.len() >= HEAD).unwrap_or_else(empty);
@@ -76,6 +106,11 @@ impl Batch {
         }
         Ok(())
     }
+}
+
+/// Whether each place is after the one before it: distances are stored, and they cannot be negative.
+fn is_ascending(places: &[(u16, u8)]) -> bool {
+    places.is_sorted_by(|(place, _), (next, _)| place < next)
 }
 
 fn place_of(passage: usize) -> (usize, u16) {
@@ -149,12 +184,13 @@ fn parts(pack: usize, row: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
         rest = behind;
         let place = usize::from(place);
         // Only damage leads out of the pack.
-        (place < PACK).then_some((pack * PACK + place, blob))
+        (place < PACK).then_some((pack.saturating_mul(PACK).saturating_add(place), blob))
     })
 }
 
 /// Adds the blob of a block to a pack's row.
 fn push_part(row: &mut Vec<u8>, block: usize, blob: &[u8]) {
+    debug_assert!(u16::try_from(blob.len()).is_ok(), "a list is longer than its length can say");
     let place = u8::try_from(block % PACK).unwrap_or_default();
     let length = u16::try_from(blob.len()).unwrap_or_default().to_le_bytes();
     row.push(place);
@@ -172,18 +208,26 @@ pub(crate) enum Section {
 /// Where postings are, as one snapshot has them.
 pub(crate) struct Layout {
     packs: Range<usize>,
-    /// Those that have something which is not packed.
+    /// From the first to the last one that has something which is not packed.
     blocks: Range<usize>,
 }
 
 impl Layout {
-    /// For so many passages.
+    /// For so many passages. Numbers of packs and blocks that no passage has are damage and are left out: one row
+    /// with a very high number would make every search visit all numbers before it.
     pub(crate) fn of(db: &Connection, passages: usize) -> rusqlite::Result<Layout> {
-        const LAST: &str = "SELECT max(pack) FROM packed_postings";
-        let end = passages.div_ceil(BLOCK);
-        let last: Option<usize> = db.prepare_cached(LAST)?.query_row([], |row| row.cell(0))?;
-        let packs = 0..last.map_or(0, |last| last + 1);
-        Ok(Layout { packs, blocks: first_loose(db)?.unwrap_or(end)..end })
+        const LAST_PACK: &str = "SELECT max(pack) FROM packed_postings WHERE pack BETWEEN 0 AND ?1";
+        const BLOCKS: &str = "SELECT (SELECT min(block) FROM postings WHERE block >= 0), \
+             (SELECT max(block) FROM postings WHERE block <= ?1)";
+        let (last_block, last_pack) = (passages / BLOCK, passages / (BLOCK * PACK));
+        let pack: Option<usize> =
+            db.prepare_cached(LAST_PACK)?.query_row([last_pack], |row| row.cell(0))?;
+        let (first, last): (Option<i64>, Option<i64>) = db
+            .prepare_cached(BLOCKS)?
+            .query_row([last_block], |row| Ok((row.cell(0)?, row.cell(1)?)))?;
+        let behind = last.and_then(|last| usize::try_from(last).ok()).map_or(0, |last| last + 1);
+        let first = first.and_then(|first| usize::try_from(first).ok()).unwrap_or(behind);
+        Ok(Layout { packs: 0..pack.map_or(0, |pack| pack + 1), blocks: first..behind })
     }
 
     /// From the oldest passages to the newest. A pack that is being made comes before those of its blocks
@@ -238,8 +282,8 @@ impl Section {
     /// The first passage behind it.
     pub(crate) fn end(self) -> usize {
         match self {
-            Section::Pack(pack) => (pack + 1) * PACK * BLOCK,
-            Section::Block(block) => (block + 1) * BLOCK,
+            Section::Pack(pack) => pack.saturating_add(1).saturating_mul(PACK * BLOCK),
+            Section::Block(block) => block.saturating_add(1).saturating_mul(BLOCK),
         }
     }
 
@@ -304,7 +348,8 @@ impl Section {
 
 /// The first block that has something which is not packed.
 fn first_loose(db: &Connection) -> rusqlite::Result<Option<usize>> {
-    db.prepare_cached("SELECT min(block) FROM postings")?.query_row([], |row| row.cell(0))
+    const FIRST: &str = "SELECT min(block) FROM postings WHERE block >= 0";
+    db.prepare_cached(FIRST)?.query_row([], |row| row.cell(0))
 }
 
 /// The pack that is to be made next: all of its blocks are full.
@@ -355,6 +400,7 @@ pub(crate) fn pack(db: &Connection) -> rusqlite::Result<bool> {
 
 /// Takes passages out, which are in order, so that nothing of their words is left.
 pub(crate) fn take_out(db: &Connection, passages: &[usize]) -> rusqlite::Result<()> {
+    debug_assert!(passages.is_sorted(), "passages to remove are searched by bisection");
     for gone in passages.chunk_by(|a, b| a / BLOCK == b / BLOCK) {
         let Some(block) = gone.first().map(|first| first / BLOCK) else { continue };
         for (term, blob) in rows_of(db, OF_BLOCK, block)? {
@@ -378,7 +424,8 @@ pub(crate) fn take_out(db: &Connection, passages: &[usize]) -> rusqlite::Result<
             }
             if kept.is_empty() {
                 db.prepare_cached(REMOVE_PACK)?.execute(params![pack, term])?;
-            } else if kept.len() < row.len() {
+            // Without an entry, the distance to the next one may take a byte more.
+            } else if kept != row {
                 db.prepare_cached(PUT_PACK)?.execute(params![pack, term, kept])?;
             }
         }
@@ -399,6 +446,7 @@ fn without(blob: &[u8], block: usize, gone: &[usize]) -> Vec<u8> {
             push(&mut kept, u16::try_from(place).unwrap_or_default(), twice);
         }
     }
+    debug_assert_eq!(entries(&kept).count(), count(&kept), "the head counts other entries");
     kept
 }
 
@@ -425,5 +473,24 @@ mod tests {
             assert!(entries(blob).all(|(place, _)| place < BLOCK), "{blob:?}");
             assert!(parts(2, blob).all(|(block, _)| block / PACK == 2), "{blob:?}");
         }
+    }
+
+    #[test]
+    fn a_passage_leaves_a_pack_even_if_the_row_stays_as_long() {
+        let db = Connection::open_in_memory().unwrap();
+        db.execute_batch(include_str!("schema/passages.sql")).unwrap();
+        let mut blob = empty();
+        [1, 40, 80].iter().for_each(|place| push(&mut blob, *place, ONE_WORD));
+        let mut row = Vec::new();
+        push_part(&mut row, 0, &blob);
+        db.execute(PUT_PACK, params![0, "word", row]).unwrap();
+        take_out(&db, &[40]).unwrap();
+        let mut places = Vec::new();
+        Section::Pack(0)
+            .of_term(&db, "word", &mut |_, blob| {
+                places.extend(entries(blob).map(|(place, _)| place));
+            })
+            .unwrap();
+        assert_eq!(places, [1, 80]);
     }
 }

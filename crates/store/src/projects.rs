@@ -1,7 +1,8 @@
 //! Projects in the store: recognised by remote, by root or by what a person said, never by name.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
 
 use model::project::{
     KnownAliases, Lead, Leads, MADE, Project, ProjectFacts, ProjectOverview, shown_name,
@@ -9,13 +10,76 @@ use model::project::{
 use model::{Code, OpError};
 use rusqlite::{OptionalExtension, Row, params};
 
+use crate::aggregate::Aggregate;
 use crate::cells::Cells as _;
 use crate::passages;
 use crate::pauses;
+use crate::table_info::{Reference, TableInfo, TableRole, TextColumns};
 use crate::tx::{Rx, Tx};
 
+/// The row of the registry.
+pub(crate) struct Projects;
+
+impl Aggregate for Projects {
+    fn name(&self) -> &'static str {
+        "projects"
+    }
+
+    fn schema(&self) -> &'static str {
+        include_str!("schema/projects.sql")
+    }
+
+    fn tables(&self) -> &'static [TableInfo] {
+        const TABLES: &[TableInfo] = &[
+            TableInfo {
+                name: "projects",
+                role: TableRole::Referred,
+                times: &["created_at"],
+                ..TableInfo::PLAIN
+            },
+            TableInfo {
+                name: ALIAS_TABLE,
+                references: &[Reference::needed("project", "projects")],
+                ..TableInfo::PLAIN
+            },
+        ];
+        TABLES
+    }
+
+    fn texts_left(&self) -> &'static [TextColumns] {
+        const TEXTS: &[TextColumns] = &[
+            TextColumns {
+                from: "projects",
+                id: "id",
+                plain: &["key", "name", "root"],
+                json: &[],
+                indexed: &[],
+                unindexed: &[],
+            },
+            TextColumns {
+                from: "project_aliases",
+                id: "project",
+                plain: &["value"],
+                json: &[],
+                indexed: &[],
+                unindexed: &[],
+            },
+        ];
+        TEXTS
+    }
+}
+
+/// The table of the values that lead to projects.
+pub(crate) const ALIAS_TABLE: &str = "project_aliases";
+
+/// Projects by the facts of their directory, as far as a group of writes has looked them up.
+#[derive(Default)]
+struct ResolvedProjects(RefCell<HashMap<ProjectFacts, Project>>);
+
 const COLUMNS: &str = "SELECT id, key, name, root FROM projects ";
-pub(crate) const BY_ALIAS: &str = "SELECT project, firm FROM project_aliases WHERE value = ?1";
+/// An alias of a project that does not exist leads nowhere.
+pub(crate) const BY_ALIAS: &str = "SELECT project, firm FROM project_aliases WHERE value = ?1 \
+     AND EXISTS (SELECT 1 FROM projects WHERE id = project)";
 pub(crate) const ROOTS: &str =
     "SELECT value FROM project_aliases WHERE project = ?1 AND value LIKE '/%'";
 pub(crate) const BEGAN_AT: &str =
@@ -26,11 +90,12 @@ pub(crate) const BY_ID: &str = "SELECT id, key, name, root FROM projects WHERE i
 /// that either of the two may change. A new root changes nothing else: a clone of the same remote may come from
 /// anyone, and must neither rename a project nor replace its root.
 pub fn resolve(tx: &Tx<'_>, facts: &ProjectFacts, now: i64) -> Result<Project, OpError> {
-    if let Some(project) = tx.memo().projects.borrow().get(facts) {
+    if let Some(project) = tx.cached::<ResolvedProjects>().0.borrow().get(facts) {
         return Ok(project.clone());
     }
     let project = look_up(tx, facts, now)?;
-    tx.memo().projects.borrow_mut().insert(facts.clone(), project.clone());
+    let ResolvedProjects(resolved) = &*tx.cached();
+    resolved.borrow_mut().insert(facts.clone(), project.clone());
     Ok(project)
 }
 
@@ -81,8 +146,11 @@ fn look_up(tx: &Tx<'_>, facts: &ProjectFacts, now: i64) -> Result<Project, OpErr
 
 /// The project of this place, if there is one.
 pub fn known(rx: &Rx<'_>, facts: &ProjectFacts) -> Result<Option<Project>, OpError> {
-    match Leads::of(facts, &AliasTable(rx))?.project() {
+    let leads = Leads::of(facts, &AliasTable(rx))?;
+    match leads.project() {
         Some(id) => by_id(rx, id),
+        // The rows that lead to it may be lost: the next event finds it by its key, too.
+        None if !leads.is_replaced => by_key(rx, facts.key()),
         None => Ok(None),
     }
 }
@@ -122,8 +190,7 @@ fn learn(tx: &Tx<'_>, project: i64, value: &str) -> Result<bool, OpError> {
 
 /// What was found by aliases may be found otherwise from now on.
 fn forget_found(tx: &Tx<'_>) {
-    tx.memo().projects.borrow_mut().clear();
-    tx.memo().sessions.borrow_mut().clear();
+    tx.forget_cached();
     pauses::changed(tx);
 }
 
@@ -164,7 +231,9 @@ impl KnownAliases for AliasTable<'_, '_> {
 /// Where every remote, root and name leads.
 pub(crate) fn leads(rx: &Rx<'_>) -> Result<BTreeMap<String, Lead>, OpError> {
     rx.sql(|db| {
-        let mut select = db.prepare_cached("SELECT value, project, firm FROM project_aliases")?;
+        const LEADS: &str = "SELECT value, project, firm FROM project_aliases \
+             WHERE project IN (SELECT id FROM projects)";
+        let mut select = db.prepare_cached(LEADS)?;
         select.query_map([], |row| Ok((row.cell(0)?, (row.cell(1)?, row.cell(2)?))))?.collect()
     })
 }
@@ -199,9 +268,15 @@ pub fn find(rx: &Rx<'_>, text: &str) -> Result<Vec<Project>, OpError> {
     }
     // A root is kept without a slash at its end.
     values.push(text.trim_end_matches('/').to_owned());
-    for value in values {
-        if let Some((id, _)) = alias_of(rx, &value)? {
+    for value in &values {
+        if let Some((id, _)) = alias_of(rx, value)? {
             return Ok(by_id(rx, id)?.into_iter().collect());
+        }
+    }
+    // The rows that lead to a project may be lost.
+    for value in &values {
+        if let Some(project) = by_key(rx, value)? {
+            return Ok(vec![project]);
         }
     }
     if exact.is_some() {
@@ -333,15 +408,12 @@ pub fn merge(tx: &Tx<'_>, from: i64, into: i64) -> Result<(), OpError> {
     }
     forget_found(tx);
     pauses::carry_over(tx, from, into)?;
+    tx.registry().merge_project(tx, from, into)?;
     tx.sql(|db| {
-        for table in ["observations", "prompts", "sessions", "project_aliases"] {
-            let update = format!("UPDATE {table} SET project = ?2 WHERE project = ?1");
-            db.execute(&update, params![from, into])?;
-        }
         db.execute("DELETE FROM pauses WHERE project = ?1", [from])?;
         db.execute("DELETE FROM projects WHERE id = ?1", [from]).map(drop)
     })?;
-    passages::moved(tx, into)
+    passages::merged(tx, from, into)
 }
 
 /// Makes a project of its own out of one root of a project: the sessions that were first seen
@@ -360,14 +432,8 @@ pub fn split(tx: &Tx<'_>, project: i64, root: &str, now: i64) -> Result<Project,
     let new = create(tx, root.to_owned(), &facts, now)?;
     put_alias(tx, new.id, root, true)?;
     pauses::carry_over(tx, project, new.id)?;
+    tx.registry().split_project(tx, (project, root), new.id)?;
     tx.sql(|db| {
-        for table in ["observations", "prompts"] {
-            let update = format!(
-                "UPDATE {table} SET project = ?3 WHERE session IN \
-                 (SELECT id FROM sessions WHERE project = ?1 AND root = ?2)"
-            );
-            db.execute(&update, params![project, root, new.id])?;
-        }
         let update = "UPDATE sessions SET project = ?3 WHERE project = ?1 AND root = ?2";
         db.execute(update, params![project, root, new.id])?;
         // The old project is shown under a root that is still its own.
@@ -383,11 +449,13 @@ pub fn split(tx: &Tx<'_>, project: i64, root: &str, now: i64) -> Result<Project,
 /// Removes a project that nothing belongs to; says whether it did.
 pub(crate) fn remove_empty(tx: &Tx<'_>, project: i64) -> Result<bool, OpError> {
     forget_found(tx);
-    tx.sql(|db| {
-        let count = "SELECT count(*) FROM sessions WHERE project = ?1";
-        if db.query_row(count, [project], |row| row.cell::<u64>(0))? > 0 {
+    for records in tx.registry().records() {
+        let any = format!("SELECT 1 FROM ({}) WHERE project = ?1", records.documents());
+        if tx.sql(|db| db.prepare_cached(&any)?.exists([project]))? {
             return Ok(false);
         }
+    }
+    tx.sql(|db| {
         db.execute("DELETE FROM pauses WHERE project = ?1", [project])?;
         db.execute("DELETE FROM project_aliases WHERE project = ?1", [project])?;
         Ok(db.execute("DELETE FROM projects WHERE id = ?1", [project])? == 1)

@@ -1,13 +1,51 @@
 //! Prompts in the store: what the user said, and how many actions followed.
 
+mod aggregate;
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
 use model::OpError;
 use model::session::{Prompt, PromptSource, tells_intent};
 use rusqlite::{OptionalExtension, Row, params};
 use text::secrets::Redacted;
 
 use crate::cells::{Cells as _, Watched};
+use crate::deferred::Deferred;
 use crate::tx::{Rx, Tx};
 use crate::{passages, projects, record_ids};
+
+#[cfg(test)]
+pub(crate) use aggregate::OLD_PROMPTS;
+pub(crate) use aggregate::Prompts;
+
+/// Work for the end of a group of writes: how many actions followed prompts.
+#[derive(Default)]
+struct ActionCounts {
+    further: BTreeMap<i64, u32>,
+    /// Prompts whose actions were counted again, those of the group until then included.
+    recounted: BTreeSet<i64>,
+}
+
+impl ActionCounts {
+    fn recount(&mut self, prompt: i64) {
+        self.further.remove(&prompt);
+        self.recounted.insert(prompt);
+    }
+}
+
+impl Deferred for ActionCounts {
+    fn add(&mut self, later: ActionCounts) {
+        later.recounted.into_iter().for_each(|prompt| self.recount(prompt));
+        for (prompt, times) in later.further {
+            *self.further.entry(prompt).or_default() += times;
+        }
+    }
+}
+
+/// The user's newest prompt of each session, none if it has none, as far as a group of writes has looked.
+#[derive(Default)]
+struct NewestPrompts(RefCell<HashMap<i64, Option<Newest>>>);
 
 /// A prompt that comes in.
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +79,7 @@ pub fn add(tx: &Tx<'_>, prompt: &NewPrompt<'_>) -> Result<i64, OpError> {
         return Ok(known);
     }
     let id = record_ids::next(tx)?;
-    tx.memo().prompts.borrow_mut().remove(&prompt.session);
+    tx.cached::<NewestPrompts>().0.borrow_mut().remove(&prompt.session);
     tx.sql(|db| {
         db.prepare_cached(ADD)?.execute(params![
             id,
@@ -74,12 +112,12 @@ pub fn cause(
     agent_prompt_id: Option<&str>,
     at: i64,
 ) -> Result<Option<i64>, OpError> {
-    let known = tx.memo().prompts.borrow().get(&session).cloned();
+    let known = tx.cached::<NewestPrompts>().0.borrow().get(&session).cloned();
     let last = match known {
         Some(known) => known,
         None => {
             let found = newest(tx, session, i64::MAX)?;
-            tx.memo().prompts.borrow_mut().insert(session, found.clone());
+            tx.cached::<NewestPrompts>().0.borrow_mut().insert(session, found.clone());
             found
         }
     };
@@ -99,7 +137,7 @@ pub fn cause(
 
 /// A prompt of the user, as far as it matters for what it causes.
 #[derive(Clone, Debug)]
-pub(crate) struct Newest {
+struct Newest {
     id: i64,
     agent_id: Option<String>,
     at: i64,
@@ -112,8 +150,13 @@ fn newest(rx: &Rx<'_>, session: i64, until: i64) -> Result<Option<Newest>, OpErr
     rx.sql(|db| db.prepare_cached(NEWEST)?.query_row(params![session, until], read).optional())
 }
 
-/// Counts further actions of this prompt.
-pub(crate) fn acted(tx: &Tx<'_>, id: i64, times: u32) -> Result<(), OpError> {
+/// Counts one more action of this prompt at the end of the group.
+pub(crate) fn note_action(tx: &Tx<'_>, id: i64) {
+    tx.defer(|counts: &mut ActionCounts| *counts.further.entry(id).or_default() += 1);
+}
+
+/// Adds further actions of this prompt.
+fn acted(tx: &Tx<'_>, id: i64, times: u32) -> Result<(), OpError> {
     const ACTED: &str = "UPDATE prompts SET actions = actions + ?2 WHERE id = ?1";
     tx.sql_on_row(|db| db.prepare_cached(ACTED)?.execute([id, i64::from(times)])).map(drop)
 }
@@ -231,6 +274,22 @@ pub fn of_session(rx: &Rx<'_>, session: i64, limit: usize) -> Result<Vec<(i64, S
     })
 }
 
+/// The last prompts of the user in a session, newest first: id, text and number of actions.
+pub fn last_of_session(
+    rx: &Rx<'_>,
+    session: i64,
+    limit: usize,
+) -> Result<Vec<(i64, String, u64)>, OpError> {
+    rx.sql(|db| {
+        let mut select = db.prepare_cached(LAST_OF_SESSION)?;
+        let read = |row: &Row<'_>| Ok((row.cell(0)?, row.cell(1)?, row.cell(2)?));
+        select.query_map(params![session, limit], read)?.collect()
+    })
+}
+
+pub(crate) const LAST_OF_SESSION: &str = "SELECT id, content, actions FROM prompts WHERE session = ?1 \
+     AND source = 'user' ORDER BY at DESC, id DESC LIMIT ?2";
+
 pub(crate) const OF_SESSION: &str = "SELECT id, content FROM prompts WHERE session = ?1 \
      AND source = 'user' ORDER BY at, id LIMIT ?2";
 
@@ -239,13 +298,13 @@ pub(crate) fn recount(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
     const RECOUNT: &str = "UPDATE prompts SET actions = \
          (SELECT coalesce(sum(count), 0) FROM observations WHERE prompt = ?1 AND kind NOT IN ('marker', 'answer')) \
          WHERE id = ?1";
-    tx.late().recounted(id);
+    tx.defer(|counts: &mut ActionCounts| counts.recount(id));
     tx.sql_on_row(|db| db.prepare_cached(RECOUNT)?.execute([id])).map(drop)
 }
 
 /// Removes a prompt; what it caused stays, without a cause.
 pub(crate) fn remove(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
-    tx.memo().prompts.borrow_mut().clear();
+    tx.cached::<NewestPrompts>().0.borrow_mut().clear();
     passages::remove(tx, id)?;
     const CAUSED: &str = "SELECT id FROM observations WHERE prompt = ?1";
     const LOSE_CAUSE: &str = "UPDATE observations SET prompt = NULL WHERE id = ?1";
@@ -269,7 +328,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Prompt> {
         session_id: row.cell(1)?,
         project_id: own.cell(2)?,
         project: projects::name(row, 3)?,
-        at: own.cell(4)?,
+        at: own.time(4)?,
         source,
         content: own.cell(6)?,
         agent_prompt_id: own.cell(7)?,

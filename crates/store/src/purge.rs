@@ -4,15 +4,16 @@
 //! actions are gone, a session of which nothing is left. Summaries are drawn anew from what stays.
 //! Pins do not protect. The file keeps no trace after [`crate::Store::compact`].
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use model::observation::{ObsType, Observation};
 use model::{OpError, limits};
 use rusqlite::{Row, params};
 
+use crate::aggregate::{Records, Removal, json_ids};
 use crate::cells::Cells as _;
 use crate::tx::{Rx, Tx};
-use crate::{literal, observations, passages, projects, prompts, scrub, sessions};
+use crate::{literal, observations, passages, projects, receipts, scrub, sessions};
 
 /// What is to go: all of this has to hold. A filter without any condition matches nothing.
 #[derive(Clone, Debug, Default)]
@@ -57,13 +58,15 @@ impl PurgeFilter {
 /// What goes, or went.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Purged {
-    pub observations: usize,
-    pub prompts: usize,
+    /// How many records go, by the name of their aggregate.
+    pub records: Vec<(&'static str, usize)>,
     pub sessions: usize,
     /// Sessions whose summary is drawn anew.
     pub summaries: usize,
     /// Projects that are forgotten with all their names.
     pub projects: usize,
+    /// Receipts, stored answers, notices and names of events with the literal text.
+    pub notes: usize,
     /// Some of the records, the newest first.
     pub samples: Vec<Observation>,
 }
@@ -71,17 +74,21 @@ pub struct Purged {
 impl Purged {
     /// Whether nothing matched.
     pub fn is_nothing(&self) -> bool {
-        self.observations + self.prompts + self.sessions + self.summaries + self.projects == 0
+        let records: usize = self.records.iter().map(|(_, count)| count).sum();
+        records + self.sessions + self.summaries + self.projects + self.notes == 0
+    }
+
+    /// How many records of an aggregate go.
+    pub fn count(&self, aggregate: &str) -> usize {
+        let found = self.records.iter().find(|(name, _)| *name == aggregate);
+        found.map_or(0, |(_, count)| *count)
     }
 }
 
 /// The rows that go.
 #[derive(Default)]
 struct Plan {
-    observations: Vec<i64>,
-    prompts: BTreeSet<i64>,
-    /// Prompts that stay but lose actions.
-    recounted: Vec<i64>,
+    records: Removal,
     sessions: Vec<i64>,
     summaries: Vec<i64>,
     projects: Vec<i64>,
@@ -92,31 +99,28 @@ const CONDITIONS: &str = "(?1 IS NULL OR project IN (SELECT value FROM json_each
      AND (?3 IS NULL OR id IN (SELECT value FROM json_each(?3))) \
      AND (?4 IS NULL OR at < ?4) AND (?5 IS NULL OR kind = ?5)";
 
-/// Prompts and sessions with the columns of [`CONDITIONS`].
-const PROMPTS: &str = "(SELECT id, session, project, at, 'user_prompt' AS kind FROM prompts)";
-const SESSIONS: &str = "(SELECT id, id AS session, project, last_at AS at, \
-     'session_summary' AS kind FROM sessions)";
-
 /// What a purge with this filter would remove.
 pub fn plan(rx: &Rx<'_>, filter: &PurgeFilter) -> Result<Purged, OpError> {
     let plan = draft(rx, filter)?;
-    tell(rx, &plan)
+    tell(rx, &plan, filter)
 }
 
 /// Removes what matches.
 pub fn run(tx: &Tx<'_>, filter: &PurgeFilter) -> Result<Purged, OpError> {
     let plan = draft(tx, filter)?;
-    let purged = tell(tx, &plan)?;
+    let mut purged = tell(tx, &plan, filter)?;
     if purged.is_nothing() {
         return Ok(purged);
     }
     secure(tx, true)?;
     let removed = remove(tx, &plan).and_then(|()| match &filter.literal {
         Some(text) => literal::forget_notes(tx, text),
-        None => Ok(()),
+        None => Ok(0),
     });
     secure(tx, false)?;
-    removed.map(|()| purged)
+    // Notes of the deleted records are not counted.
+    purged.notes = purged.notes.min(removed?);
+    Ok(purged)
 }
 
 /// Whether SQLite overwrites what it removes.
@@ -124,26 +128,32 @@ fn secure(tx: &Tx<'_>, on: bool) -> Result<(), OpError> {
     tx.sql(|db| db.pragma_update(None, "secure_delete", on))
 }
 
-fn tell(rx: &Rx<'_>, plan: &Plan) -> Result<Purged, OpError> {
-    let mut newest: Vec<i64> = plan.observations.iter().chain(&plan.prompts).copied().collect();
+fn tell(rx: &Rx<'_>, plan: &Plan, filter: &PurgeFilter) -> Result<Purged, OpError> {
+    let notes = filter.literal.as_deref().map(|text| literal::count_notes(rx, text));
+    let mut newest: Vec<i64> = plan.records.all().collect();
     newest.sort_unstable_by(|a, b| b.cmp(a));
     newest.truncate(limits::PURGE_SAMPLES);
+    let counts = parts(rx).map(|kind| (kind.name(), plan.records.count(kind.name())));
     Ok(Purged {
-        observations: plan.observations.len(),
-        prompts: plan.prompts.len(),
+        records: counts.collect(),
         sessions: plan.sessions.len(),
         summaries: plan.summaries.len(),
         projects: plan.projects.len(),
+        notes: notes.transpose()?.unwrap_or_default(),
         samples: observations::get(rx, &newest)?,
     })
 }
 
-/// The ids of the observations, prompts and sessions that match, in no order.
+/// The kinds of records that are parts of sessions.
+fn parts<'a>(rx: &Rx<'a>) -> impl Iterator<Item = &'static dyn Records> + use<'a> {
+    rx.registry().records().filter(|records| records.in_session())
+}
+
+/// The ids of the records and sessions that match, in no order.
 pub fn matches(rx: &Rx<'_>, filter: &PurgeFilter) -> Result<Vec<i64>, OpError> {
     let mut found = Vec::new();
-    for records in ["observations", PROMPTS, SESSIONS] {
-        let select = format!("SELECT id, session, NULL FROM {records} WHERE {CONDITIONS}");
-        found.extend(matching(rx, &select, filter)?.into_iter().map(|(id, _, _)| id));
+    for records in rx.registry().records() {
+        found.extend(matching(rx, records, filter)?);
     }
     Ok(found)
 }
@@ -153,45 +163,25 @@ fn draft(rx: &Rx<'_>, filter: &PurgeFilter) -> Result<Plan, OpError> {
         return Ok(Plan::default());
     }
     let mut plan = Plan::default();
-    // How many observations and prompts each session loses, and how many actions each prompt.
-    let mut losses: HashMap<i64, (u64, u64)> = HashMap::new();
-    let mut actions: HashMap<i64, u64> = HashMap::new();
-    let select = format!("SELECT id, session, prompt FROM observations WHERE {CONDITIONS}");
-    for (id, session, prompt) in matching(rx, &select, filter)? {
-        plan.observations.push(id);
-        losses.entry(session).or_default().0 += 1;
-        if let Some(prompt) = prompt {
-            *actions.entry(prompt).or_default() += 1;
+    for records in parts(rx) {
+        for id in matching(rx, records, filter)? {
+            plan.records.add(records.name(), id);
         }
     }
-    let select = format!("SELECT id, session, NULL FROM {PROMPTS} WHERE {CONDITIONS}");
-    for (id, session, _) in matching(rx, &select, filter)? {
-        plan.prompts.insert(id);
-        losses.entry(session).or_default().1 += 1;
+    for records in parts(rx) {
+        records.extend_removal(rx, &mut plan.records)?;
     }
-    for (prompt, lost) in actions {
-        if plan.prompts.contains(&prompt) {
-            continue;
-        }
-        if number(rx, "SELECT count(*) FROM observations WHERE prompt = ?1", prompt)? > lost {
-            plan.recounted.push(prompt);
-            continue;
-        }
-        let session = number(rx, "SELECT session FROM prompts WHERE id = ?1", prompt)?;
-        plan.prompts.insert(prompt);
-        losses.entry(i64::try_from(session).unwrap_or_default()).or_default().1 += 1;
-    }
+    let mut losses = losses(rx, &plan.records)?;
     // The session's own row is a record of its summary.
-    let select = format!("SELECT id, session, NULL FROM {SESSIONS} WHERE {CONDITIONS}");
-    for (id, _, _) in matching(rx, &select, filter)? {
-        losses.entry(id).or_default();
+    for sessions in rx.registry().records().filter(|records| !records.in_session()) {
+        for id in matching(rx, sessions, filter)? {
+            losses.entry(id).or_default();
+        }
     }
-    for (session, (seen, said)) in losses {
-        let had = number(rx, "SELECT count(*) FROM observations WHERE session = ?1", session)?;
-        let heard = number(rx, "SELECT count(*) FROM prompts WHERE session = ?1", session)?;
-        let nothing_left = had == seen && heard == said;
+    for (session, lost) in losses {
+        let nothing_left = records_of(rx, session)? == lost;
         let whole = filter.is_sweeping() || filter.whole_sessions.contains(&session);
-        if nothing_left && (seen + said > 0 || whole) {
+        if nothing_left && (lost > 0 || whole) {
             plan.sessions.push(session);
         } else {
             plan.summaries.push(session);
@@ -203,10 +193,10 @@ fn draft(rx: &Rx<'_>, filter: &PurgeFilter) -> Result<Plan, OpError> {
     Ok(plan)
 }
 
-type Match = (i64, i64, Option<i64>);
-
-fn matching(rx: &Rx<'_>, select: &str, filter: &PurgeFilter) -> Result<Vec<Match>, OpError> {
-    let list = |ids: &Option<Vec<i64>>| ids.as_ref().map(|ids| json(ids));
+/// The ids of the records of a kind that match.
+fn matching(rx: &Rx<'_>, records: &dyn Records, filter: &PurgeFilter) -> Result<Vec<i64>, OpError> {
+    let select = format!("SELECT id FROM ({}) WHERE {CONDITIONS}", records.documents());
+    let list = |ids: &Option<Vec<i64>>| ids.as_ref().map(|ids| json_ids(ids.iter().copied()));
     let given = params![
         list(&filter.projects),
         filter.session,
@@ -214,31 +204,54 @@ fn matching(rx: &Rx<'_>, select: &str, filter: &PurgeFilter) -> Result<Vec<Match
         filter.before,
         filter.kind.map(ObsType::word)
     ];
-    let read = |row: &Row<'_>| Ok((row.cell(0)?, row.cell(1)?, row.cell(2)?));
-    rx.sql(|db| db.prepare(select)?.query_map(given, read)?.collect())
+    rx.sql(|db| db.prepare(&select)?.query_map(given, |row| row.cell(0))?.collect())
 }
 
-fn json(ids: &[i64]) -> String {
-    let words: Vec<String> = ids.iter().map(i64::to_string).collect();
-    format!("[{}]", words.join(","))
+/// How many records each session loses.
+fn losses(rx: &Rx<'_>, removal: &Removal) -> Result<HashMap<i64, u64>, OpError> {
+    let mut losses: HashMap<i64, u64> = HashMap::new();
+    for records in parts(rx).filter(|records| removal.count(records.name()) > 0) {
+        let select = format!(
+            "SELECT session, count(*) FROM ({}) WHERE session IS NOT NULL \
+             AND id IN (SELECT value FROM json_each(?1)) GROUP BY session",
+            records.documents()
+        );
+        let ids = json_ids(removal.of(records.name()));
+        let read = |row: &Row<'_>| Ok((row.cell(0)?, row.cell(1)?));
+        let found: Vec<(i64, u64)> =
+            rx.sql(|db| db.prepare(&select)?.query_map([ids], read)?.collect())?;
+        for (session, lost) in found {
+            *losses.entry(session).or_default() += lost;
+        }
+    }
+    Ok(losses)
 }
 
-fn number(rx: &Rx<'_>, sql: &str, of: i64) -> Result<u64, OpError> {
-    rx.sql(|db| db.prepare_cached(sql)?.query_row([of], |row| row.cell(0)))
+/// How many records a session has.
+fn records_of(rx: &Rx<'_>, session: i64) -> Result<u64, OpError> {
+    parts(rx)
+        .map(|records| {
+            let count =
+                format!("SELECT count(*) FROM ({}) WHERE session = ?1", records.documents());
+            rx.sql(|db| db.prepare_cached(&count)?.query_row([session], |row| row.cell::<u64>(0)))
+        })
+        .sum()
 }
 
 /// Children go before their parents.
 fn remove(tx: &Tx<'_>, plan: &Plan) -> Result<(), OpError> {
-    for id in &plan.observations {
-        observations::remove(tx, *id)?;
+    let told = plan.sessions.iter().chain(&plan.summaries).copied();
+    passages::ensure_posted(tx, &plan.records.all().chain(told).collect::<Vec<_>>())?;
+    for records in parts(tx) {
+        plan.records.of(records.name()).try_for_each(|id| records.remove(tx, id))?;
     }
-    for id in &plan.prompts {
-        prompts::remove(tx, *id)?;
+    for (renew, id) in &plan.records.renewed {
+        renew(tx, *id)?;
     }
-    for id in &plan.recounted {
-        prompts::recount(tx, *id)?;
+    // A receipt says why a record was shown, in words of the record.
+    for records in parts(tx) {
+        receipts::forget(tx, records.scheme(), plan.records.of(records.name()))?;
     }
-    forget_receipts(tx, plan)?;
     for id in &plan.sessions {
         sessions::remove(tx, *id)?;
     }
@@ -252,12 +265,4 @@ fn remove(tx: &Tx<'_>, plan: &Plan) -> Result<(), OpError> {
         projects::remove_empty(tx, *id)?;
     }
     passages::optimize(tx).map(drop)
-}
-
-/// A receipt says why a record was told, in words of the record.
-fn forget_receipts(tx: &Tx<'_>, plan: &Plan) -> Result<(), OpError> {
-    const FORGET: &str = "DELETE FROM receipts WHERE path IN \
-         (SELECT 'obs://' || value FROM json_each(?1))";
-    let gone: Vec<i64> = plan.observations.iter().chain(&plan.prompts).copied().collect();
-    tx.sql(|db| db.execute(FORGET, [json(&gone)]).map(drop))
 }

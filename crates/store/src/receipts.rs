@@ -3,8 +3,44 @@
 use model::OpError;
 use rusqlite::{OptionalExtension, Row, params};
 
+use crate::aggregate::{Aggregate, json_ids};
 use crate::cells::Cells as _;
+use crate::table_info::{TableInfo, TextColumns};
 use crate::tx::{Rx, Tx};
+
+/// The row of the registry.
+pub(crate) struct Receipts;
+
+impl Aggregate for Receipts {
+    fn name(&self) -> &'static str {
+        "receipts"
+    }
+
+    fn schema(&self) -> &'static str {
+        include_str!("schema/receipts.sql")
+    }
+
+    fn tables(&self) -> &'static [TableInfo] {
+        const TABLES: &[TableInfo] = &[TableInfo {
+            name: "receipts",
+            links: &[("session", "sessions")],
+            ..TableInfo::PLAIN
+        }];
+        TABLES
+    }
+
+    fn notes(&self) -> &'static [TextColumns] {
+        const NOTES: &[TextColumns] = &[TextColumns {
+            from: "receipts",
+            id: "id",
+            plain: &["path", "reason"],
+            json: &[],
+            indexed: &[],
+            unindexed: &[],
+        }];
+        NOTES
+    }
+}
 
 /// One thing that was told.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,6 +128,17 @@ pub fn list(rx: &Rx<'_>, session: Option<i64>, limit: usize) -> Result<Vec<Recei
         })
     };
     rx.sql(|db| db.prepare_cached(&select)?.query_map(params![session, limit], read)?.collect())
+}
+
+/// Deletes the receipts of records that are removed.
+pub(crate) fn forget(
+    tx: &Tx<'_>,
+    scheme: &str,
+    ids: impl Iterator<Item = i64>,
+) -> Result<(), OpError> {
+    const FORGET: &str = "DELETE FROM receipts WHERE path IN \
+         (SELECT ?1 || '://' || value FROM json_each(?2))";
+    tx.sql(|db| db.prepare_cached(FORGET)?.execute(params![scheme, json_ids(ids)]).map(drop))
 }
 
 /// Notes that the agent made use of an entry it was told; says whether it was told it at all.

@@ -13,6 +13,7 @@ use model::{OpError, limits};
 use rusqlite::{OptionalExtension, params};
 
 use crate::cells::{Cells as _, RawText};
+use crate::kinds::kind_of;
 use crate::observations::read;
 use crate::projects;
 use crate::tx::Rx;
@@ -144,7 +145,7 @@ pub(crate) fn kinds(rx: &Rx<'_>, project: i64) -> Result<Vec<(RawText, ObsType)>
         })?;
         // Blobs sort after all texts, and read as an empty text.
         let Some(word) = next.filter(|word| *word > last) else { return Ok(found) };
-        found.push((word.clone(), read::kind_of(&String::from_utf8_lossy(&word.0))));
+        found.push((word.clone(), kind_of(&String::from_utf8_lossy(&word.0))));
         last = word;
     }
 }

@@ -11,30 +11,17 @@ mod page;
 use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use model::database::HEADER_BYTES;
 use model::time;
 use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, ErrorCode, Row, Statement, params_from_iter};
 
-use crate::connection;
+use crate::connection::{self, Setup};
 use crate::error::StoreError;
 use crate::files::{self, Scratch};
 use crate::notices;
-
-/// Records whose session or project could not be read get one that says so: nobody would be shown them without.
-const ADOPT: &str = "\
-    INSERT OR IGNORE INTO projects (id, key, name, created_at) \
-      SELECT project, 'lost-' || project, 'lost-' || project, min(at) FROM \
-        (SELECT project, at FROM observations UNION ALL SELECT project, at FROM prompts \
-         UNION ALL SELECT project, started_at FROM sessions) \
-      WHERE project NOT IN (SELECT id FROM projects) GROUP BY project; \
-    INSERT OR IGNORE INTO sessions (id, name, project, agent, started_at, last_at, ended_at, state) \
-      SELECT session, 'lost-' || session, min(project), 'unknown', min(at), max(at), max(at), 'ended' \
-      FROM (SELECT session, project, at FROM observations \
-            UNION ALL SELECT session, project, at FROM prompts) \
-      WHERE session NOT IN (SELECT id FROM sessions) GROUP BY session;";
+use crate::references;
 
 /// Ids between two that cannot be read among which nothing is looked for any more, and how often it is tried.
 const GAP_MIN: i64 = 4;
@@ -70,19 +57,15 @@ enum End {
 /// Replaces the damaged database at `path` by a new one with what can be read of it. The old files
 /// stay beside it under a name with the time. The new database is finished before the old one is
 /// moved, so that a crash in between loses nothing.
-pub(crate) fn set_aside(
-    path: &Path,
-    busy: Duration,
-    why: &str,
-    now: i64,
-) -> Result<(), StoreError> {
+pub(crate) fn set_aside(path: &Path, setup: &Setup, why: &str, now: i64) -> Result<(), StoreError> {
+    let busy = setup.busy;
     let fresh = Scratch::beside(path, "fresh");
     drop(files::create_private(&fresh.0)?);
     let new = connection::connect(&fresh.0, busy)?;
-    connection::create(&new).map_err(|e| StoreError::of_any(&e))?;
+    connection::create(&new, &setup.registry).map_err(|e| StoreError::of_any(&e))?;
     let sound_header = Scratch::beside(path, "header");
     copy_private(&fresh.0, &sound_header.0)?;
-    let salvaged = salvage(path, &sound_header.0, &new, busy)?;
+    let salvaged = salvage(path, &sound_header.0, &new, setup)?;
     let aside = unused_name(path, now);
     let rows = salvaged.iter().map(|(_, rows)| rows).sum::<u64>();
     let tables: Vec<String> = salvaged
@@ -133,11 +116,12 @@ fn salvage(
     path: &Path,
     sound: &Path,
     new: &Connection,
-    busy: Duration,
+    setup: &Setup,
 ) -> Result<Vec<(String, u64)>, StoreError> {
+    let Setup { registry, busy, .. } = setup;
     let failed = |error: rusqlite::Error| StoreError::of_any(&error);
     new.execute_batch("PRAGMA foreign_keys = OFF; BEGIN").map_err(failed)?;
-    let mut salvaged = copy_tables(&connection::connect(path, busy)?, new)?;
+    let mut salvaged = copy_tables(&connection::connect(path, *busy)?, new)?;
     if salvaged.is_empty() {
         // Not even the list of tables: perhaps it is only the header. The evidence is not touched.
         let patched = Scratch::beside(path, "patched");
@@ -146,15 +130,16 @@ fn salvage(
             copy_private(&files::beside(path, "-wal"), &files::beside(&patched.0, "-wal"))?;
         }
         connection::replace_header(&patched.0, sound)?;
-        salvaged = copy_tables(&connection::connect(&patched.0, busy)?, new)?;
+        salvaged = copy_tables(&connection::connect(&patched.0, *busy)?, new)?;
     }
-    for (table, rows) in orphans::adopt(path, new).map_err(failed)? {
+    for (table, rows) in orphans::adopt(path, new, registry).map_err(failed)? {
         match salvaged.iter_mut().find(|(known, _)| *known == table) {
             Some((_, sum)) => *sum += rows,
             None => salvaged.push((table, rows)),
         }
     }
-    new.execute_batch(&format!("{ADOPT} COMMIT")).map_err(failed)?;
+    references::repair(new, registry).map_err(failed)?;
+    new.execute_batch("COMMIT").map_err(failed)?;
     Ok(salvaged)
 }
 

@@ -6,14 +6,26 @@ use std::time::{Duration, Instant};
 
 use model::observation::ObsType;
 use model::{OpError, limits};
-use rusqlite::{Params, params};
+use rusqlite::params;
 use serde::Serialize;
 
+use crate::aggregate::{Aggregate, Expiry};
 use crate::cells::Cells as _;
+use crate::projects;
 use crate::tx::{Rx, Tx};
-use crate::{observations, projects, prompts, recent, sessions};
 
-const DAY_MS: i64 = 86_400_000;
+/// The row of the registry.
+pub(crate) struct Sweeps;
+
+impl Aggregate for Sweeps {
+    fn name(&self) -> &'static str {
+        "sweeps"
+    }
+
+    fn schema(&self) -> &'static str {
+        include_str!("schema/sweeps.sql")
+    }
+}
 
 /// How long what is kept.
 #[derive(Clone, Debug, Default)]
@@ -25,13 +37,9 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// The time before which a record of this kind is too old.
-    fn cutoff(&self, kind: ObsType, now: i64) -> i64 {
-        let own = self.days.iter().find(|(of, _)| *of == kind).map(|(_, days)| *days);
-        match own.unwrap_or_else(|| kind.kept_days()) {
-            0 => i64::MIN,
-            days => now.saturating_sub(days.saturating_mul(DAY_MS)),
-        }
+    /// The setting for a kind, in days.
+    fn days(&self, kind: &str) -> Option<i64> {
+        self.days.iter().find(|(of, _)| of.word() == kind).map(|(_, days)| *days)
     }
 }
 
@@ -58,7 +66,8 @@ pub fn sweeps(rx: &Rx<'_>, limit: usize) -> Result<Vec<Sweep>, OpError> {
 /// What a sweep removed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Swept {
-    pub by_kind: Vec<(ObsType, u64)>,
+    /// Numbers of removed records by the word for their kind.
+    pub by_kind: Vec<(&'static str, u64)>,
     /// Whether nothing is left that should go.
     pub finished: bool,
 }
@@ -76,7 +85,7 @@ impl Swept {
         self.by_kind.iter().map(|(_, count)| count).sum()
     }
 
-    fn note(&mut self, kind: ObsType, count: u64) {
+    fn note(&mut self, kind: &'static str, count: u64) {
         match self.by_kind.iter_mut().find(|(of, _)| *of == kind) {
             Some((_, sum)) => *sum += count,
             None if count > 0 => self.by_kind.push((kind, count)),
@@ -84,16 +93,6 @@ impl Swept {
         }
     }
 }
-
-pub(crate) const OLD: &str = "SELECT id FROM observations \
-     WHERE project = ?1 AND kind = ?2 AND at < ?3 AND NOT pinned ORDER BY at LIMIT ?4";
-pub(crate) const OLD_PROMPTS: &str = "SELECT id FROM prompts q WHERE project = ?1 AND at < ?2 \
-     AND NOT pinned AND NOT EXISTS (SELECT 1 FROM observations WHERE prompt = q.id) \
-     ORDER BY at LIMIT ?3";
-pub(crate) const OLD_SESSIONS: &str = "SELECT id FROM sessions s WHERE project = ?1 \
-     AND last_at < ?2 AND NOT pinned AND NOT EXISTS (SELECT 1 FROM observations WHERE session = s.id) \
-     AND NOT EXISTS (SELECT 1 FROM prompts WHERE session = s.id) ORDER BY last_at LIMIT ?3";
-const OLDEST: &str = "SELECT id FROM observations WHERE NOT pinned ORDER BY id LIMIT ?1";
 
 /// Whether it is time for a sweep: the last one is an hour ago, or a minute if it did not finish. A
 /// store that has much to remove is not to spend all its time on it.
@@ -116,9 +115,8 @@ pub fn sweep(tx: &Tx<'_>, rules: &Rules, now: i64, budget: Duration) -> Result<S
     let mut swept = Swept::default();
     swept.finished = sweep_old(tx, rules, now, deadline, &mut swept)?
         && sweep_excess(tx, rules, deadline, &mut swept)?;
+    tx.registry().iter().try_for_each(|aggregate| aggregate.after_sweep(tx, now))?;
     tx.sql(|db| {
-        let old = now.saturating_sub(limits::REPEAT_MS);
-        db.execute("DELETE FROM repeats WHERE at < ?1", [old])?;
         db.execute(
             "INSERT INTO sweeps (at, removed, finished) VALUES (?1, ?2, ?3)",
             params![now, i64::try_from(swept.removed()).unwrap_or(i64::MAX), swept.finished],
@@ -137,30 +135,22 @@ fn sweep_old(
     deadline: Instant,
     swept: &mut Swept,
 ) -> Result<bool, OpError> {
-    let most = limits::SWEEP_BATCH;
+    let expiry = Expiry { days: &|kind| rules.days(kind), now };
     for project in projects::ids(tx)? {
-        for (word, kind) in recent::kinds(tx, project)? {
-            let given = params![project, word, rules.cutoff(kind, now), most];
-            if !all_of(tx, OLD, given, deadline, &mut |id| {
-                swept.note(kind, 1);
-                observations::remove(tx, id)
-            })? {
-                return Ok(false);
+        for records in tx.registry().records() {
+            loop {
+                let batch = records.expired(tx, project, &expiry, limits::SWEEP_BATCH)?;
+                if batch.is_empty() {
+                    break;
+                }
+                for (id, kind) in batch {
+                    swept.note(kind, 1);
+                    records.remove(tx, id)?;
+                }
+                if Instant::now() >= deadline {
+                    return Ok(false);
+                }
             }
-        }
-        let given = params![project, rules.cutoff(ObsType::UserPrompt, now), most];
-        if !all_of(tx, OLD_PROMPTS, given, deadline, &mut |id| {
-            swept.note(ObsType::UserPrompt, 1);
-            prompts::remove(tx, id)
-        })? {
-            return Ok(false);
-        }
-        let given = params![project, rules.cutoff(ObsType::SessionSummary, now), most];
-        if !all_of(tx, OLD_SESSIONS, given, deadline, &mut |id| {
-            swept.note(ObsType::SessionSummary, 1);
-            sessions::remove(tx, id)
-        })? {
-            return Ok(false);
         }
     }
     Ok(true)
@@ -177,43 +167,19 @@ fn sweep_excess(
         if Instant::now() >= deadline {
             return Ok(false);
         }
-        let oldest = ids(tx, OLDEST, [limits::SWEEP_BATCH])?;
-        if oldest.is_empty() {
-            return Ok(true);
+        let mut is_empty = true;
+        for records in tx.registry().records() {
+            for (id, kind) in records.oldest(tx, limits::SWEEP_BATCH)? {
+                is_empty = false;
+                swept.note(kind, 1);
+                records.remove(tx, id)?;
+            }
         }
-        for id in oldest {
-            let kind = observations::get(tx, &[id])?.pop().map(|found| found.obs_type);
-            swept.note(kind.unwrap_or(ObsType::ToolOther), 1);
-            observations::remove(tx, id)?;
+        if is_empty {
+            return Ok(true);
         }
     }
     Ok(true)
-}
-
-/// Removes batch by batch what a statement finds; false when the time is used up first.
-fn all_of(
-    tx: &Tx<'_>,
-    select: &str,
-    given: &[&dyn rusqlite::ToSql],
-    deadline: Instant,
-    remove: &mut dyn FnMut(i64) -> Result<(), OpError>,
-) -> Result<bool, OpError> {
-    loop {
-        let batch = ids(tx, select, given)?;
-        if batch.is_empty() {
-            return Ok(true);
-        }
-        for id in batch {
-            remove(id)?;
-        }
-        if Instant::now() >= deadline {
-            return Ok(false);
-        }
-    }
-}
-
-fn ids(rx: &Rx<'_>, select: &str, given: impl Params) -> Result<Vec<i64>, OpError> {
-    rx.sql(|db| db.prepare_cached(select)?.query_map(given, |row| row.cell(0))?.collect())
 }
 
 /// Bytes of the pages that hold something.

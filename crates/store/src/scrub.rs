@@ -6,92 +6,45 @@
 
 use model::OpError;
 use model::entry::EntryPath;
-use rusqlite::{OptionalExtension, Row, params};
-use serde_json::Value;
+use rusqlite::{Row, params};
 use text::secrets::Redacted;
 
 use crate::cells::Cells as _;
 use crate::tx::{Rx, Tx};
-use crate::{calls, passages, paths, pauses, projects, sessions};
+use crate::{calls, passages, pauses, projects, sessions};
 
-/// The texts of one record as they are kept.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Texts {
-    pub id: i64,
-    /// The session in the store, whose summary may repeat what is said here.
-    pub session: i64,
-    pub content: String,
-    pub file_path: Option<String>,
-    pub metadata: Option<Value>,
-}
+pub use crate::texts::{Replacement, Texts};
 
-/// The texts that take their place.
-#[derive(Clone, Debug)]
-pub struct Replacement {
-    pub content: Redacted<String>,
-    pub file_path: Option<Redacted<String>>,
-    pub metadata: Option<Redacted<Value>>,
-}
-
-const AFTER: &str = "SELECT o.id, o.session, o.content, f.path, o.metadata FROM observations o \
-       LEFT JOIN paths f ON f.id = o.file WHERE o.id > ?1 \
-     UNION ALL SELECT id, session, content, NULL, NULL FROM prompts WHERE id > ?1 \
-     ORDER BY 1 LIMIT ?2";
-
-/// The texts of the next records behind this id, prompts among them, in order of their ids.
+/// The texts of the next records of all kinds after this id, in order of their ids.
 pub fn after(rx: &Rx<'_>, id: i64, limit: usize) -> Result<Vec<Texts>, OpError> {
-    let read = |row: &Row<'_>| {
-        let metadata: Option<String> = row.cell(4)?;
-        Ok(Texts {
-            id: row.cell(0)?,
-            session: row.cell(1)?,
-            content: row.cell(2)?,
-            file_path: row.cell(3)?,
-            // Invalid JSON may contain a secret too: it is checked as one string.
-            metadata: metadata
-                .map(|text| serde_json::from_str(&text).unwrap_or(Value::String(text))),
-        })
-    };
-    rx.sql(|db| db.prepare_cached(AFTER)?.query_map(params![id, limit], read)?.collect())
+    let mut found = Vec::new();
+    for records in rx.registry().records() {
+        found.extend(records.texts_after(rx, id, limit)?);
+    }
+    found.sort_by_key(|texts| texts.id);
+    found.truncate(limit);
+    Ok(found)
 }
 
 /// The id behind which the newest records are, this many of them.
 pub fn before_newest(rx: &Rx<'_>, count: usize) -> Result<i64, OpError> {
-    let sql = "SELECT max(coalesce((SELECT max(id) FROM observations), 0), \
-         coalesce((SELECT max(id) FROM prompts), 0)) - ?1";
-    rx.sql(|db| db.query_row(sql, [count], |row| row.cell(0)))
+    let mut newest = 0;
+    for records in rx.registry().records().filter(|records| records.in_session()) {
+        let max = format!("SELECT coalesce(max(id), 0) FROM {}", records.name());
+        newest = newest.max(rx.sql(|db| db.query_row(&max, [], |row| row.cell(0)))?);
+    }
+    Ok(newest - i64::try_from(count).unwrap_or(i64::MAX))
 }
 
 /// Replaces the texts of a record. Returns false if the record no longer exists or is too damaged to change.
 pub fn replace(tx: &Tx<'_>, id: i64, new: &Replacement) -> Result<bool, OpError> {
-    let old: Option<Option<i64>> = tx.sql(|db| {
-        let mut select = db.prepare_cached("SELECT file FROM observations WHERE id = ?1")?;
-        select.query_row([id], |row| row.cell(0)).optional()
-    })?;
-    let Some(old) = old else {
-        let update = "UPDATE prompts SET content = ?2 WHERE id = ?1";
-        let given = params![id, new.content.as_str()];
-        let found = tx.sql_on_row(|db| db.prepare_cached(update)?.execute(given))? == Some(1);
-        if found {
-            passages::renewed(tx, id)?;
+    passages::ensure_posted(tx, &[id])?;
+    for records in tx.registry().records() {
+        if let Some(replaced) = records.replace_texts(tx, id, new)? {
+            return Ok(replaced);
         }
-        return Ok(found);
-    };
-    let file = new.file_path.as_ref().map(|path| paths::intern(tx, path)).transpose()?;
-    let metadata = new.metadata.as_ref().map(|metadata| metadata.to_string());
-    let changed = tx.sql_on_row(|db| {
-        let update = "UPDATE observations SET content = ?2, file = ?3, metadata = ?4 WHERE id = ?1";
-        let given = params![id, new.content.as_str(), file, metadata];
-        db.prepare_cached(update)?.execute(given)
-    })?;
-    if changed.is_none() {
-        return Ok(false);
     }
-    if let Some(old) = old.filter(|old| Some(*old) != file) {
-        paths::forget_unused(tx, old)?;
-    }
-    passages::renewed(tx, id)?;
-    Ok(true)
+    Ok(false)
 }
 
 /// The texts of one project: its names, and all the values that lead to it.
@@ -167,7 +120,7 @@ pub fn replace_project(
                '#' || id, '') \
          WHERE project = ?1 AND agent = ?4 AND instr(name, ?2) > 0";
     old.forget_answers(tx)?;
-    tx.memo().forget();
+    tx.forget_cached();
     pauses::changed(tx);
     tx.sql(|db| {
         let root = new.root.as_ref().map(|root| root.as_str());
@@ -204,6 +157,6 @@ pub fn roots_after(rx: &Rx<'_>, id: i64, limit: usize) -> Result<Vec<(i64, Strin
 /// Puts another directory in the place of that of a session.
 pub fn replace_root(tx: &Tx<'_>, session: i64, root: &Redacted<String>) -> Result<(), OpError> {
     const SET: &str = "UPDATE sessions SET root = ?2 WHERE id = ?1";
-    tx.memo().forget();
+    tx.forget_cached();
     tx.sql_on_row(|db| db.prepare_cached(SET)?.execute(params![session, root.as_str()])).map(drop)
 }

@@ -1,13 +1,46 @@
 //! Sessions in the store: seen with every event, known by the agent's own id.
 
+mod aggregate;
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
 use model::OpError;
 use model::observation::ObsType;
 use model::session::{Session, SessionState, Summary};
 use rusqlite::{OptionalExtension, Row, params};
 
 use crate::cells::{Cells as _, Watched};
+use crate::deferred::Deferred;
 use crate::tx::{Rx, Tx};
 use crate::{observations, open_ends, passages, projects, prompts, record_ids};
+
+#[cfg(test)]
+pub(crate) use aggregate::old_sessions;
+pub(crate) use aggregate::{NAMES, Sessions};
+
+/// Work for the end of a group of writes.
+#[derive(Default)]
+struct SessionWork {
+    /// When sessions were last active, in milliseconds since 1970.
+    active: BTreeMap<i64, i64>,
+    /// Sessions that get a new summary.
+    summaries: BTreeSet<i64>,
+}
+
+impl SessionWork {
+    fn note_active(&mut self, session: i64, at: i64) {
+        let last = self.active.entry(session).or_insert(at);
+        *last = at.max(*last);
+    }
+}
+
+impl Deferred for SessionWork {
+    fn add(&mut self, later: SessionWork) {
+        later.active.into_iter().for_each(|(session, at)| self.note_active(session, at));
+        self.summaries.extend(later.summaries);
+    }
+}
 
 /// A session as an event shows it.
 #[derive(Clone, Copy, Debug)]
@@ -62,9 +95,13 @@ const TOUCH: &str = "UPDATE sessions SET last_at = max(last_at, ?2), \
 const LAST_BY_AGENT: &str =
     "SELECT agent, max(last_at) FROM sessions WHERE agent <> ?1 GROUP BY agent ORDER BY agent";
 
+/// Active sessions by name, as far as a group of writes has looked them up.
+#[derive(Default)]
+struct AliveSessions(RefCell<HashMap<String, Alive>>);
+
 /// A session that goes on.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Alive {
+struct Alive {
     id: i64,
     project: i64,
     started_at: i64,
@@ -73,12 +110,12 @@ pub(crate) struct Alive {
 /// Notes that the session is alive; makes it if it is new. An event from before a session's end
 /// that arrives late does not bring it back.
 pub fn touch(tx: &Tx<'_>, seen: &Sighting<'_>) -> Result<Seen, OpError> {
-    let alive = tx.memo().sessions.borrow().get(seen.name).copied();
+    let alive = tx.cached::<AliveSessions>().0.borrow().get(seen.name).copied();
     if let Some(Alive { id, project, started_at }) = alive
         && seen.at >= started_at
         && project == seen.project
     {
-        tx.late().touch(id, seen.at);
+        tx.defer(|work: &mut SessionWork| work.note_active(id, seen.at));
         return Ok(Seen { id, project, new: false });
     }
     type Known = (i64, i64, String, Option<i64>, i64, Option<String>);
@@ -98,8 +135,8 @@ pub fn touch(tx: &Tx<'_>, seen: &Sighting<'_>) -> Result<Seen, OpError> {
     }
     if state == SessionState::Active.word() && seen.at >= started_at {
         let alive = Alive { id, project, started_at };
-        tx.memo().sessions.borrow_mut().insert(seen.name.to_owned(), alive);
-        tx.late().touch(id, seen.at);
+        tx.cached::<AliveSessions>().0.borrow_mut().insert(seen.name.to_owned(), alive);
+        tx.defer(|work: &mut SessionWork| work.note_active(id, seen.at));
         return Ok(Seen { id, project, new: false });
     }
     forget_alive(tx, id);
@@ -137,11 +174,11 @@ fn continue_in_project(
 
 /// The state of this session changes.
 fn forget_alive(tx: &Tx<'_>, id: i64) {
-    tx.memo().sessions.borrow_mut().retain(|_, alive| alive.id != id);
+    tx.cached::<AliveSessions>().0.borrow_mut().retain(|_, alive| alive.id != id);
 }
 
 /// Notes when a session that goes on was last active.
-pub(crate) fn was_active(tx: &Tx<'_>, id: i64, at: i64) -> Result<(), OpError> {
+fn was_active(tx: &Tx<'_>, id: i64, at: i64) -> Result<(), OpError> {
     const ACTIVE: &str = "UPDATE sessions SET last_at = ?2 WHERE id = ?1 AND last_at < ?2";
     tx.sql_on_row(|db| db.prepare_cached(ACTIVE)?.execute(params![id, at])).map(drop)
 }
@@ -278,7 +315,9 @@ pub fn actions(rx: &Rx<'_>, id: i64) -> Result<u64, OpError> {
 
 /// The same at the end of the group, for what may be asked for many times in it.
 pub fn summarise_later(tx: &Tx<'_>, id: i64) {
-    tx.late().summarise(id);
+    tx.defer(|work: &mut SessionWork| {
+        work.summaries.insert(id);
+    });
 }
 
 /// Puts a summary in the place of the one that is there, or none.
@@ -356,9 +395,9 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Session> {
         agent: own.cell(4)?,
         root: own.cell(5)?,
         parent: own.cell(6)?,
-        started_at: own.cell(7)?,
-        last_at: own.cell(8)?,
-        ended_at: own.cell(9)?,
+        started_at: own.time(7)?,
+        last_at: own.time(8)?,
+        ended_at: own.time_or_null(9)?,
         state: state.unwrap_or(SessionState::Ended),
         is_pinned: own.cell(11)?,
         signature: signature.unwrap_or_default(),

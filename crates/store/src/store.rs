@@ -1,18 +1,20 @@
 //! The handle that everybody holds: writes go to the writer thread, reads to the pool.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle, ThreadId};
 use std::time::{Duration, Instant};
 
-use model::event::{Event, Published};
+use model::event::Published;
 use model::{CallId, OpError, limits};
 use serde::Serialize;
 
+use crate::aggregate::Aggregate;
 use crate::answer::Answer;
 use crate::backup;
+use crate::batch_cache::StoreFacts;
 use crate::connection::{self, Setup};
 use crate::copies;
 use crate::error::StoreError;
@@ -23,11 +25,13 @@ use crate::keeper::{Keeper, Shared};
 use crate::known::KnownFiles;
 use crate::passages;
 use crate::pool::{NoReader, Pool, Reader};
+use crate::registry;
+use crate::spool_files::{self, SpoolFiles};
 use crate::tx::{Rx, Tx};
 use crate::writer::{Command, Job, Work, Writer};
 
 /// Where the database is and how it is used.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Options {
     pub path: PathBuf,
     /// A process that does one thing and ends: it leaves checkpoints to others while they are
@@ -35,6 +39,8 @@ pub struct Options {
     pub one_shot: bool,
     /// Where `restore` saves the database that it replaces.
     pub backups: PathBuf,
+    /// The directories of the spool, whose files contain user text too.
+    pub spools: Vec<PathBuf>,
     /// Directories for the record of opened databases, the preferred one first. See
     /// [`crate::check_file`].
     pub records: Vec<PathBuf>,
@@ -45,6 +51,8 @@ pub struct Options {
     pub page_count_max: Option<u32>,
     /// Whether it is worked out what records mean, for who searches by it.
     pub meaning: bool,
+    /// Aggregates of records besides those of the store; for tests of the registry.
+    pub more: &'static [&'static dyn Aggregate],
     /// Milliseconds since 1970, UTC.
     pub clock: fn() -> i64,
 }
@@ -71,11 +79,10 @@ pub type Publish = Box<dyn Fn(Vec<Published>) + Send + Sync>;
 pub struct Write {
     /// The call whose repeat must find the stored answer.
     pub call: Option<CallId>,
-    /// Milliseconds since 1970, UTC.
     /// Tells this call from others that might be given the same id.
     pub fingerprint: i64,
+    /// Milliseconds since 1970, UTC.
     pub at: i64,
-    pub events: Vec<Event>,
 }
 
 /// What a write came to.
@@ -133,7 +140,15 @@ impl Store {
         publish: Publish,
     ) -> Result<Store, StoreError> {
         let (one_shot, page_count_max) = (options.one_shot, options.page_count_max);
-        let setup = Setup { one_shot, to_read, page_count_max, busy };
+        let registry = Arc::new(registry::with(options.more));
+        let setup = Setup { registry: registry.clone(), one_shot, to_read, page_count_max, busy };
+        let facts = StoreFacts {
+            registry,
+            catalogue: Arc::default(),
+            database: options.path.clone(),
+            meaning: options.meaning,
+            index_rebuilds: AtomicUsize::default(),
+        };
         let pool = Pool::new(options.path.clone(), busy);
         let known = KnownFiles::new(&options.records, options.identity_locks.clone());
         let shared = Arc::new(Shared {
@@ -146,8 +161,7 @@ impl Store {
             behind: AtomicBool::default(),
             bare: AtomicBool::default(),
             loose: AtomicBool::default(),
-            catalogue: Arc::default(),
-            index_rebuilds: Arc::default(),
+            facts: Arc::new(facts),
         });
         let keeper = Keeper::new(Arc::clone(&shared), on_open);
         let mut writer = Writer::new(Arc::clone(&shared), keeper, publish);
@@ -213,7 +227,8 @@ impl Store {
     pub fn read<T>(&self, f: impl FnOnce(&Rx<'_>) -> Result<T, OpError>) -> Result<T, OpError> {
         let reader = self.reader()?;
         let Some(db) = reader.connection() else { return Err(closed()) };
-        let rx = Rx::new(db, &self.inner.shared.catalogue);
+        let facts = &self.inner.shared.facts;
+        let rx = Rx::new(db, &facts.catalogue, &facts.registry);
         let done = begin(&rx).and_then(|()| f(&rx));
         let fault = rx.take_fault();
         let generation = reader.generation();
@@ -304,9 +319,13 @@ impl Store {
         Ok(())
     }
 
-    /// Copies the database to a new file while it is in use. `progress` hears the pages that are
-    /// left and the pages in all.
-    pub fn backup(&self, file: &Path, progress: &dyn Fn(u32, u32)) -> Result<(), OpError> {
+    /// Copies the database to a new file while it is in use. `progress` gets the pages that are left and the pages in
+    /// all; an error of it ends the copy.
+    pub fn backup(
+        &self,
+        file: &Path,
+        progress: &dyn Fn(u32, u32) -> Result<(), OpError>,
+    ) -> Result<(), OpError> {
         // Looks at the file first, as any reader does, but does not occupy a reader for long.
         self.read(|_| Ok(()))?;
         let shared = &self.inner.shared;
@@ -319,7 +338,7 @@ impl Store {
     pub fn restore(&self, file: &Path) -> Result<PathBuf, OpError> {
         let shared = &self.inner.shared;
         let current = files::id(shared.path()).map_err(StoreError::from)?;
-        let copy = backup::prepare_restore(file, shared.path(), current, shared.setup.busy)?;
+        let copy = backup::prepare_restore(file, shared.path(), current, &shared.setup)?;
         let (reply, swapped) = sync_channel(1);
         self.ask(Command::Restore { copy, reply })?;
         self.wait(&swapped)?
@@ -330,6 +349,11 @@ impl Store {
     pub fn copies(&self, text: Option<&str>) -> Vec<PathBuf> {
         let shared = &self.inner.shared;
         copies::find(shared.path(), &shared.options.backups, text)
+    }
+
+    /// The files of the spool that contain a text, as `is_in` says.
+    pub fn spool_files(&self, is_in: &dyn Fn(&[u8]) -> Option<bool>) -> SpoolFiles {
+        spool_files::find(&self.inner.shared.options.spools, is_in)
     }
 
     /// Rewrites the file, so that nothing of what was removed is left in it. It takes time in
@@ -343,7 +367,7 @@ impl Store {
     /// Looks at the whole database, within a bounded time.
     pub fn health(&self) -> Health {
         let shared = &self.inner.shared;
-        health::examine(shared.path(), shared.setup.busy, self.notices())
+        health::examine(shared.path(), &shared.setup, self.notices())
     }
 
     /// Checks the whole database. A damaged full-text index is rebuilt; a damaged file is set aside, and what can

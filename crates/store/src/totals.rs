@@ -2,11 +2,11 @@
 
 use model::OpError;
 use model::observation::ObsType;
-use rusqlite::params;
 
+use crate::aggregate::Aggregate;
 use crate::cells::Cells as _;
 use crate::tx::Rx;
-use crate::{observations, projects, prompts, recent, sessions};
+use crate::{observations, projects, prompts, sessions};
 
 /// What is in the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +16,8 @@ pub struct Totals {
     pub prompts: u64,
     pub sessions: u64,
     pub projects: u64,
+    /// Records of other kinds, by the name of their aggregate.
+    pub others: Vec<(&'static str, u64)>,
     /// Observations, prompts and summaries.
     pub pinned: u64,
     /// Milliseconds since 1970, UTC, of the first and the last observation or prompt.
@@ -24,13 +26,6 @@ pub struct Totals {
     /// Bytes of the whole database.
     pub bytes: u64,
 }
-
-pub(crate) const FIRST_OF_KIND: &str =
-    "SELECT min(at) FROM observations WHERE project = ?1 AND kind = ?2";
-pub(crate) const LAST_OF_KIND: &str =
-    "SELECT max(at) FROM observations WHERE project = ?1 AND kind = ?2";
-pub(crate) const FIRST_PROMPT: &str = "SELECT min(at) FROM prompts WHERE project = ?1";
-pub(crate) const LAST_PROMPT: &str = "SELECT max(at) FROM prompts WHERE project = ?1";
 
 /// Counts everything.
 pub fn totals(rx: &Rx<'_>) -> Result<Totals, OpError> {
@@ -41,6 +36,7 @@ pub fn totals(rx: &Rx<'_>) -> Result<Totals, OpError> {
         prompts: prompts::count(rx)?,
         sessions: sessions::count(rx)?,
         projects: ids.len() as u64,
+        others: others(rx)?,
         pinned: pinned(rx)?,
         oldest,
         newest,
@@ -48,44 +44,43 @@ pub fn totals(rx: &Rx<'_>) -> Result<Totals, OpError> {
     })
 }
 
-/// Of one project and one kind the index knows both ends, so that no row is read.
+/// Counts the records of kinds that have no number of their own in [`Totals`].
+fn others(rx: &Rx<'_>) -> Result<Vec<(&'static str, u64)>, OpError> {
+    const NAMED: [&str; 3] = ["observations", "prompts", "sessions"];
+    let others = rx.registry().records().filter(|records| !NAMED.contains(&records.name()));
+    others.map(|records| Ok((records.name(), records.count(rx)?))).collect()
+}
+
+/// The first and the last time of all records.
 fn span(rx: &Rx<'_>, projects: &[i64]) -> Result<(Option<i64>, Option<i64>), OpError> {
-    let (mut first, mut last): (Vec<i64>, Vec<i64>) = (Vec::new(), Vec::new());
+    let mut ends = Vec::new();
     for project in projects {
-        let mut look = |sql: [&str; 2], given: &[&dyn rusqlite::ToSql]| {
-            let [from, to] = sql.map(|sql| {
-                rx.sql(|db| {
-                    db.prepare_cached(sql)?.query_row(given, |row| row.cell::<Option<i64>>(0))
-                })
-            });
-            first.extend(from?);
-            last.extend(to?);
-            Ok::<(), OpError>(())
-        };
-        look([FIRST_PROMPT, LAST_PROMPT], params![project])?;
-        for (word, _) in recent::kinds(rx, *project)? {
-            look([FIRST_OF_KIND, LAST_OF_KIND], params![project, word])?;
+        for records in rx.registry().records() {
+            ends.extend(records.span(rx, *project)?);
         }
     }
-    Ok((first.into_iter().min(), last.into_iter().max()))
+    Ok((ends.iter().copied().min(), ends.into_iter().max()))
 }
 
 fn pinned(rx: &Rx<'_>) -> Result<u64, OpError> {
-    const PINNED: &str = "SELECT (SELECT count(*) FROM observations WHERE pinned = 1) \
-         + (SELECT count(*) FROM prompts WHERE pinned = 1) \
-         + (SELECT count(*) FROM sessions WHERE pinned = 1)";
-    rx.sql(|db| db.prepare_cached(PINNED)?.query_row([], |row| row.cell(0)))
+    let kinds = rx.registry().records().filter(|records| records.can_be_pinned());
+    kinds
+        .map(|records| {
+            let count = format!("SELECT count(*) FROM {} WHERE pinned = 1", records.name());
+            rx.sql(|db| db.prepare_cached(&count)?.query_row([], |row| row.cell::<u64>(0)))
+        })
+        .sum()
 }
 
-/// Bytes of the texts that were kept: of observations, prompts and summaries, and each path once.
+/// Bytes of all stored texts: of records and summaries, and each path once.
 pub fn text_bytes(rx: &Rx<'_>) -> Result<u64, OpError> {
-    const TEXTS: &str = "SELECT \
-         (SELECT total(octet_length(content) + octet_length(coalesce(metadata, ''))) \
-            FROM observations) \
-         + (SELECT total(octet_length(content)) FROM prompts) \
-         + (SELECT total(octet_length(summary)) FROM sessions) \
-         + (SELECT total(octet_length(path)) FROM paths)";
-    rx.sql(|db| db.query_row(&format!("SELECT CAST(({TEXTS}) AS INTEGER)"), [], |row| row.cell(0)))
+    let queries = rx.registry().iter().filter_map(Aggregate::text_bytes);
+    queries
+        .map(|query| {
+            let bytes = format!("SELECT CAST(({query}) AS INTEGER)");
+            rx.sql(|db| db.query_row(&bytes, [], |row| row.cell::<u64>(0)))
+        })
+        .sum()
 }
 
 /// Bytes of what finds records by any of their words and by meaning: passages with their vectors, and

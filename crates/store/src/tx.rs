@@ -1,18 +1,19 @@
 //! What aggregates work on: [`Rx`], a read snapshot, and [`Tx`], a transaction of the writer.
 
-use std::cell::{Cell, RefCell, RefMut};
+use std::cell::{Cell, RefCell};
 use std::ops::Deref;
+use std::rc::Rc;
 use std::sync::RwLockReadGuard;
 
 use model::OpError;
-use model::hint::HintName;
+use model::event::Published;
 use rusqlite::Connection;
-use rusqlite::ffi;
 
+use crate::aggregate::Registry;
+use crate::batch_cache::{BatchCache, StoreFacts};
 use crate::catalogue::{Catalogue, Passages};
-use crate::error::StoreError;
-use crate::late::Late;
-use crate::memo::Memo;
+use crate::deferred::{Deferred, DeferredWork, LogWipe};
+use crate::error::{StoreError, is_damaged_row};
 
 /// Something to do in memory once the transaction is committed.
 pub(crate) type Effect = Box<dyn FnOnce() + Send>;
@@ -21,13 +22,24 @@ pub(crate) type Effect = Box<dyn FnOnce() + Send>;
 pub struct Rx<'a> {
     connection: &'a Connection,
     catalogue: &'a Catalogue,
+    registry: &'a Registry,
     fault: Cell<Option<StoreError>>,
     index_damaged: Cell<bool>,
 }
 
 impl<'a> Rx<'a> {
-    pub(crate) fn new(connection: &'a Connection, catalogue: &'a Catalogue) -> Rx<'a> {
-        Rx { connection, catalogue, fault: Cell::new(None), index_damaged: Cell::new(false) }
+    pub(crate) fn new(
+        connection: &'a Connection,
+        catalogue: &'a Catalogue,
+        registry: &'a Registry,
+    ) -> Rx<'a> {
+        let (fault, index_damaged) = (Cell::new(None), Cell::new(false));
+        Rx { connection, catalogue, registry, fault, index_damaged }
+    }
+
+    /// The aggregates of this store.
+    pub(crate) fn registry(&self) -> &'a Registry {
+        self.registry
     }
 
     /// Notes that the full-text index is damaged, so that results may be missing.
@@ -96,42 +108,67 @@ impl<'a> Rx<'a> {
     }
 }
 
-/// Whether SQLite rejected an update because another cell of the row is damaged. Values that our own statements
-/// bind always fit the schema.
-fn is_damaged_row(error: &rusqlite::Error) -> bool {
-    const REFUSED: [i32; 3] = [
-        ffi::SQLITE_CONSTRAINT_DATATYPE,
-        ffi::SQLITE_CONSTRAINT_NOTNULL,
-        ffi::SQLITE_CONSTRAINT_CHECK,
-    ];
-    error.sqlite_error().is_some_and(|error| REFUSED.contains(&error.extended_code))
-}
-
 /// A transaction of the writer thread. What reads a snapshot also reads here.
 pub struct Tx<'a> {
     rx: Rx<'a>,
     effects: RefCell<Vec<Effect>>,
-    late: RefCell<Late>,
-    /// Hints that this write stores, which its answer may quote.
-    quoted_hints: RefCell<Vec<HintName>>,
-    memo: &'a Memo,
+    deferred: RefCell<DeferredWork>,
+    cache: &'a BatchCache,
+    at: i64,
+    events: RefCell<Vec<Published>>,
 }
 
 impl<'a> Tx<'a> {
-    /// One write of the group that this memo belongs to.
-    pub(crate) fn new(connection: &'a Connection, memo: &'a Memo) -> Tx<'a> {
+    /// One write of the group that this cache belongs to.
+    pub(crate) fn new(connection: &'a Connection, cache: &'a BatchCache, at: i64) -> Tx<'a> {
+        Tx::with_deferred(connection, cache, at, DeferredWork::default())
+    }
+
+    /// The end of a group with this deferred work.
+    pub(crate) fn with_deferred(
+        connection: &'a Connection,
+        cache: &'a BatchCache,
+        at: i64,
+        deferred: DeferredWork,
+    ) -> Tx<'a> {
         Tx {
-            rx: Rx::new(connection, &memo.catalogue),
+            rx: Rx::new(connection, &cache.facts.catalogue, &cache.facts.registry),
             effects: RefCell::default(),
-            late: RefCell::default(),
-            quoted_hints: RefCell::default(),
-            memo,
+            deferred: RefCell::new(deferred),
+            cache,
+            at,
+            events: RefCell::default(),
         }
     }
 
-    /// What the group has found out so far.
-    pub(crate) fn memo(&self) -> &'a Memo {
-        self.memo
+    /// The time of this write, in milliseconds.
+    pub(crate) fn at(&self) -> i64 {
+        self.at
+    }
+
+    /// Publishes an event after COMMIT.
+    pub(crate) fn publish(&self, event: Published) {
+        self.events.borrow_mut().push(event);
+    }
+
+    /// The last record id that is in use, as far as the group knows.
+    pub(crate) fn last_id(&self) -> &'a Cell<Option<i64>> {
+        &self.cache.last_id
+    }
+
+    /// The facts about the store.
+    pub(crate) fn facts(&self) -> &'a StoreFacts {
+        &self.cache.facts
+    }
+
+    /// The values of this type that the group has looked up so far.
+    pub(crate) fn cached<T: Default + 'static>(&self) -> Rc<T> {
+        self.cache.looked_up.of()
+    }
+
+    /// Forgets all looked-up values of the group, because a write changes rows that they come from.
+    pub(crate) fn forget_cached(&self) {
+        self.cache.looked_up.forget();
     }
 
     /// Queues an effect in memory. The writer thread runs effects after COMMIT, in order, before
@@ -140,23 +177,33 @@ impl<'a> Tx<'a> {
         self.effects.borrow_mut().push(effect);
     }
 
-    /// Notes that the answer of this write may quote a hint.
-    pub(crate) fn quotes_hint(&self, name: &HintName) {
-        self.quoted_hints.borrow_mut().push(name.clone());
+    /// Changes the work of this type that waits for the end of the group, just before COMMIT.
+    pub(crate) fn defer<T: Deferred>(&self, f: impl FnOnce(&mut T)) {
+        self.deferred.borrow_mut().change(f);
     }
 
-    pub(crate) fn take_quoted_hints(&self) -> Vec<HintName> {
-        self.quoted_hints.take()
+    /// Takes the deferred work of this type.
+    pub(crate) fn take_deferred<T: Deferred>(&self) -> T {
+        self.deferred.borrow_mut().take()
     }
 
-    /// What waits for the end of the group, just before COMMIT.
-    pub(crate) fn late(&self) -> RefMut<'_, Late> {
-        self.late.borrow_mut()
+    /// Empties the log after COMMIT, because it contains a deleted value.
+    pub(crate) fn wipe_log(&self) {
+        self.defer(|wipe: &mut LogWipe| wipe.0 = true);
     }
 
-    /// What is left to do: before COMMIT, and in memory after it.
-    pub(crate) fn into_rest(self) -> (Late, Vec<Effect>) {
-        (self.late.into_inner(), self.effects.into_inner())
+    /// Ignores a failed note about one record or session at the end of a group, because the group contains others too.
+    /// Only a fault of the database itself fails the group.
+    pub(crate) fn unless_fault(&self, noted: Result<(), OpError>) -> Result<(), OpError> {
+        match noted {
+            Err(error) if self.has_fault() => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// The work left before COMMIT, and the effects and events for after it.
+    pub(crate) fn into_rest(self) -> (DeferredWork, Vec<Effect>, Vec<Published>) {
+        (self.deferred.into_inner(), self.effects.into_inner(), self.events.into_inner())
     }
 }
 

@@ -11,15 +11,17 @@ use model::event::Published;
 use model::{OpError, limits};
 use rusqlite::Connection;
 
+use crate::batch_cache::BatchCache;
+use crate::deferred::DeferredWork;
 use crate::error::StoreError;
 use crate::files::Scratch;
+use crate::group_end::{self, Finished};
+use crate::index_state::IndexState;
 use crate::keeper::{Keeper, Shared, run_effects};
-use crate::late::{Finished, Index, Late};
-use crate::memo::Memo;
 use crate::mover::Mover;
 use crate::store::{Publish, Write};
 use crate::tx::{Effect, Tx};
-use crate::{calls, connection, events, files, hook_events, passages};
+use crate::{calls, connection, files, passages};
 
 /// What the writer thread is asked for.
 pub(crate) enum Command {
@@ -82,7 +84,7 @@ impl Work for Indexing {
 
 /// What a job came to inside a transaction.
 enum Outcome {
-    Done { events: Vec<Published>, effects: Vec<Effect>, late: Late },
+    Done { events: Vec<Published>, effects: Vec<Effect>, deferred: DeferredWork },
     Repeated(String),
     Failed(OpError),
 }
@@ -295,7 +297,7 @@ impl Writer {
                         if prune {
                             self.pruned_at = now;
                         }
-                        finished.note_pauses(self.shared.path());
+                        run_effects(finished.effects);
                         self.follow(finished.index);
                         return Ok(outcomes);
                     }
@@ -316,7 +318,7 @@ impl Writer {
     }
 
     /// Notes how the full-text index stands, before anybody hears of what was committed.
-    fn follow(&mut self, index: Index) {
+    fn follow(&mut self, index: IndexState) {
         if index.noted > 0 {
             self.unindexed += index.noted;
             self.shared.behind.store(true, Ordering::Release);
@@ -438,8 +440,8 @@ fn run_jobs(
     apart: bool,
 ) -> Result<Option<(Vec<Outcome>, Finished)>, Aborted> {
     let mut outcomes = Vec::with_capacity(group.len());
-    let mut late = Late::default();
-    let memo = Memo::new(shared);
+    let mut deferred = DeferredWork::default();
+    let cache = BatchCache::new(&shared.facts);
     loop {
         let at = outcomes.len();
         if at == group.len() {
@@ -449,7 +451,7 @@ fn run_jobs(
         if apart {
             execute(db, "SAVEPOINT job").map_err(blame)?;
         }
-        let (mut outcome, fault) = run_job(db, &memo, job);
+        let (mut outcome, fault) = run_job(db, &cache, job);
         if db.is_autocommit() {
             let lost = || StoreError::Io("SQLite rolled the transaction back".into());
             return Err(blame(fault.unwrap_or_else(lost)));
@@ -463,23 +465,22 @@ fn run_jobs(
         }
         if failed {
             execute(db, "ROLLBACK TO job").map_err(blame)?;
-            memo.forget();
+            cache.looked_up.forget();
         }
         if apart {
             execute(db, "RELEASE job").map_err(blame)?;
         }
-        if let Outcome::Done { late: more, .. } = &mut outcome {
-            late.add(std::mem::take(more));
+        if let Outcome::Done { deferred: more, .. } = &mut outcome {
+            deferred.add(std::mem::take(more));
         }
         outcomes.push(outcome);
     }
-    let finished = late.finish(db, &memo).map_err(blame)?;
+    let finished = group_end::finish(db, &cache, deferred).map_err(blame)?;
     if let Some(now) = prune {
-        let tx = Tx::new(db, &memo);
-        let pruned = calls::forget_old(&tx, now)
-            .and_then(|()| events::trim(&tx))
-            .and_then(|()| hook_events::forget_old(&tx, now));
-        if pruned.is_err() {
+        let tx = Tx::new(db, &cache, now);
+        let prune =
+            || cache.facts.registry.iter().try_for_each(|aggregate| aggregate.prune(&tx, now));
+        if prune().is_err() {
             let unknown = || StoreError::Io("old records cannot be removed".into());
             return Err(tx.take_fault().unwrap_or_else(unknown).into());
         }
@@ -488,14 +489,14 @@ fn run_jobs(
 }
 
 /// Runs one job; the fault is what SQLite said on the way, if it said anything.
-fn run_job(db: &Connection, memo: &Memo, job: &mut Job) -> (Outcome, Option<StoreError>) {
-    let tx = Tx::new(db, memo);
+fn run_job(db: &Connection, cache: &BatchCache, job: &mut Job) -> (Outcome, Option<StoreError>) {
+    let tx = Tx::new(db, cache, job.write.at);
     let done = run_once(&tx, job);
     let fault = tx.take_fault();
     let outcome = match done {
-        Ok(Ran::Now(events)) => {
-            let (late, effects) = tx.into_rest();
-            Outcome::Done { events, effects, late }
+        Ok(Ran::Now) => {
+            let (deferred, effects, events) = tx.into_rest();
+            Outcome::Done { events, effects, deferred }
         }
         Ok(Ran::Before(answer)) => Outcome::Repeated(answer),
         Err(error) => Outcome::Failed(error),
@@ -504,7 +505,7 @@ fn run_job(db: &Connection, memo: &Memo, job: &mut Job) -> (Outcome, Option<Stor
 }
 
 enum Ran {
-    Now(Vec<Published>),
+    Now,
     Before(String),
 }
 
@@ -520,7 +521,7 @@ fn run_once(tx: &Tx<'_>, job: &mut Job) -> Result<Ran, OpError> {
     if let Some(call) = write.call {
         calls::remember(tx, (call, write.fingerprint), write.at, &work.answer()?)?;
     }
-    events::append(tx, write.at, &write.events).map(Ran::Now)
+    Ok(Ran::Now)
 }
 
 fn execute(db: &Connection, statement: &str) -> Result<(), StoreError> {

@@ -26,7 +26,10 @@ impl Folder {
 
     /// Opens a runtime with these plugins and settings over the folder's database.
     pub fn open(&self, plugins: Vec<Arc<dyn Plugin>>, settings: &[(&str, &str)]) -> Runtime {
-        let kit = Kit::new(plugins);
+        self.open_kit(Kit::new(plugins), settings)
+    }
+
+    fn open_kit(&self, kit: Kit, settings: &[(&str, &str)]) -> Runtime {
         let mut config = Config::defaults(kit.table.config_keys());
         for (name, value) in settings {
             let key = kit.table.config_keys().iter().find(|key| key.key == *name);
@@ -68,6 +71,13 @@ impl Local {
     pub fn new(plugins: Vec<Arc<dyn Plugin>>, settings: &[(&str, &str)]) -> Local {
         let folder = Folder::new();
         Local { runtime: folder.open(plugins, settings), folder }
+    }
+
+    /// A runtime for a user with this home directory.
+    pub fn at_home(home: &str, plugins: Vec<Arc<dyn Plugin>>, settings: &[(&str, &str)]) -> Local {
+        let folder = Folder::new();
+        let kit = Kit::new(plugins).with_home(Some(home.into()));
+        Local { runtime: folder.open_kit(kit, settings), folder }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Sentences that state a decision: a rule from now on, or a choice of one thing over another. They are
 //! quoted, so this is stricter than [`decisions::decides`](crate::decisions::decides), which only ranks.
 
+use crate::decisions;
 use crate::gist::{plain, sentences};
 
 /// Words that make a decision of any sentence.
@@ -41,18 +42,48 @@ const OVER: &[&str] = &[" instead of ", " rather than ", ", not "];
 /// Sentences with more characters are prose that happens to hold such words.
 const CHARS_MAX: usize = 400;
 
-/// The first sentence of a text that states a decision. A question states none, nor does code.
+/// The first sentence of a text that states a decision, with those directly after it that state one too: "Never do it
+/// again" belongs to what was decided. A question states none, nor does code.
 pub fn decision(text: &str) -> Option<&str> {
+    let mut all = sentences_of(text).skip_while(|sentence| !states_decision(sentence));
+    let first = all.next()?;
+    let start = offset(text, first)?;
+    let mut end = start + first.len();
+    for next in all.take_while(|sentence| states_decision(sentence)) {
+        // A sentence of another line, or after one that was left out, is a decision of its own.
+        match offset(text, next) {
+            Some(at) if text[end..at].chars().all(|c| c == ' ') => end = at + next.len(),
+            _ => break,
+        }
+    }
+    Some(&text[start..end])
+}
+
+/// Where a part of a text begins in it.
+fn offset(text: &str, part: &str) -> Option<usize> {
+    let at = (part.as_ptr() as usize).checked_sub(text.as_ptr() as usize)?;
+    text.get(at..at + part.len())?;
+    Some(at)
+}
+
+/// The first sentence of a text that changes something, or says how something is now. It need not state a
+/// decision: "the timeout is 120 seconds now" replaces one.
+pub fn change(text: &str) -> Option<&str> {
+    sentences_of(text)
+        .find(|sentence| sentence.len() <= CHARS_MAX && decisions::updates(sentence.trim()))
+}
+
+/// The sentences of a text, without code blocks.
+fn sentences_of(text: &str) -> impl Iterator<Item = &str> {
     let mut fenced = false;
     text.lines()
-        .filter(|line| {
+        .filter(move |line| {
             let fence =
                 line.trim_start().starts_with("```") || line.trim_start().starts_with("~~~");
             fenced ^= fence;
             !fence && !fenced
         })
         .flat_map(|line| sentences(plain(line.trim())))
-        .find(|sentence| states_decision(sentence))
 }
 
 fn states_decision(sentence: &str) -> bool {
@@ -99,9 +130,36 @@ mod tests {
                 Some("From now on migrations are run by hand"),
             ),
             ("Because of that house, not here", None),
+            (
+                "We decided: invoices freeze their rate at issue time. Never recompute it on reprint. Go on.",
+                Some(
+                    "We decided: invoices freeze their rate at issue time. Never recompute it on reprint.",
+                ),
+            ),
+            ("Never log the card.\nNever print it.", Some("Never log the card.")),
         ];
         for (text, expected) in table {
             assert_eq!(decision(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_change_is_the_sentence_that_says_so() {
+        let table = [
+            ("Fix the login. Then commit.", None),
+            (
+                "30 seconds failed. The upload timeout is 120 seconds now. Go on.",
+                Some("The upload timeout is 120 seconds now."),
+            ),
+            ("Is it 120 seconds now?", None),
+            ("```\nuse x instead\n```\nDone.", None),
+            (
+                "Actually, version the API by the path",
+                Some("Actually, version the API by the path"),
+            ),
+        ];
+        for (text, expected) in table {
+            assert_eq!(change(text), expected, "{text:?}");
         }
     }
 }

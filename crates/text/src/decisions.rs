@@ -62,13 +62,28 @@ const CHANGING_PAIRS: &[[&str; 2]] = &[
 /// that begins like a question.
 pub fn asks(text: &str) -> bool {
     let text = text.trim();
-    let sentences = text.split_inclusive(['.', '!', '?', '\n']).filter(|one| one.len() > 2).count();
+    let sentences = sentences(text);
     let begins = || {
         words::words(text)
             .next()
             .is_some_and(|(_, word)| ASKING.iter().any(|asking| word.eq_ignore_ascii_case(asking)))
     };
     sentences <= 2 && (text.ends_with(['?', '？']) || (sentences <= 1 && begins()))
+}
+
+/// The number of sentences. A dot inside a name, as in `config.yaml`, ends none.
+fn sentences(text: &str) -> usize {
+    let (mut count, mut start) = (0, 0);
+    for (at, sign) in text.char_indices() {
+        let end = at + sign.len_utf8();
+        let goes_on = || text[end..].starts_with(|next: char| !next.is_whitespace());
+        let is_end = sign == '\n' || (matches!(sign, '.' | '!' | '?') && !goes_on());
+        if is_end || end == text.len() {
+            count += usize::from(end - start > 2);
+            start = end;
+        }
+    }
+    count
 }
 
 /// Whether a text may decide something.
@@ -90,6 +105,41 @@ pub fn changes(text: &str) -> bool {
 /// Whether a text states how something is from now on, which may differ from what was stated before.
 pub fn updates(text: &str) -> bool {
     changes(text) || (has_any(text, &["now"]) && !asks(text))
+}
+
+/// Words of [`DECIDING`] that also begin tasks and name places, and so settle nothing alone.
+const SETTLE_NOTHING: &[&str] = &["go", "from", "switch", "pick", "picked", "must"];
+
+/// Whether a text settles something: it has a word of a decision, or proposes with "let us".
+pub fn settles(text: &str) -> bool {
+    let settling =
+        |word: &str| !SETTLE_NOTHING.iter().any(|nothing| word.eq_ignore_ascii_case(nothing));
+    let has = |(_, word): (usize, &str)| {
+        settling(word) && DECIDING.iter().any(|wanted| word.eq_ignore_ascii_case(wanted))
+    };
+    let proposes = || {
+        let text = text.trim_start().to_lowercase().replace('’', "'");
+        text.starts_with("let us ") || text.starts_with("let's ")
+    };
+    !asks(text) && (words::words(text).any(has) || proposes())
+}
+
+/// Verbs with which "now" tells a state: "the default is 30 now". "Now fix it" is an order.
+const STATING: &[&str] = &[
+    "is", "are", "uses", "runs", "lives", "has", "have", "takes", "goes", "stays", "needs",
+    "expires", "means",
+];
+
+/// Whether a sentence says how something is now, and not how it should be.
+pub fn states_now(sentence: &str) -> bool {
+    let mut all = words::words(sentence).map(|(_, word)| word);
+    let begins = all.next().is_some_and(|first| first.eq_ignore_ascii_case("now"));
+    !begins && has_any(sentence, &["now"]) && has_any(sentence, STATING) && !asks(sentence)
+}
+
+/// Whether a word speaks of deciding or changing, and not of the thing that is decided.
+pub(crate) fn is_of_deciding(word: &str) -> bool {
+    DECIDING.contains(&word) || CHANGING.contains(&word)
 }
 
 fn has_any(text: &str, wanted: &[&str]) -> bool {

@@ -12,17 +12,19 @@ pub mod passages;
 pub mod query;
 pub mod secrets;
 mod small_talk;
+mod statement;
 pub mod stem;
 pub mod telling;
 pub mod terms;
 pub mod tokens;
 pub mod words;
 
-pub use decision::decision;
+pub use decision::{change, decision};
 pub use escapes::without_escapes;
 pub use gist::{gist, gist_about};
 pub use neutral::neutral;
 pub use small_talk::is_small_talk;
+pub use statement::{Replacement, Statement};
 
 /// The text as one line of at most `max_chars` characters, `…` included where it was cut.
 ///

@@ -166,6 +166,38 @@ pub fn redact(text: &str, profile: Profile) -> Redacted<String> {
     Redacted(redacted(text, profile, &mut KnownValues::default()))
 }
 
+/// Redacts the name of a place (a path, the address of a repository) and keeps different places apart: a hash of the
+/// replaced text follows each redaction. Otherwise two repositories could become one project.
+pub fn redact_place(text: &str, profile: Profile) -> Redacted<String> {
+    let mut safe = text.to_owned();
+    for _ in 0..REDACTIONS {
+        let found = find(&safe, profile);
+        if found.is_empty() {
+            break;
+        }
+        let mut next = String::with_capacity(safe.len());
+        let mut at = 0;
+        for Finding { rule, range } in found {
+            let hash = short_hash(&safe[range.clone()]);
+            next.push_str(&safe[at..range.start]);
+            next.push_str(&format!("[redacted:{rule}]~{hash:08x}"));
+            at = range.end;
+        }
+        next.push_str(&safe[at..]);
+        safe = next;
+    }
+    Redacted(safe)
+}
+
+/// FNV-1a, folded to 32 bits: enough to keep places apart, and not enough to find out a random text.
+fn short_hash(text: &str) -> u32 {
+    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    let [a, b, c, d, e, f, g, h] = hash.to_be_bytes();
+    u32::from_be_bytes([a ^ e, b ^ f, c ^ g, d ^ h])
+}
+
 fn redacted(text: &str, profile: Profile, known: &mut KnownValues) -> String {
     let mut safe = text.to_owned();
     // What is left of a text may look like a secret only now that its neighbour is gone.
@@ -274,6 +306,10 @@ fn scan(text: &str, profile: Profile, found: &mut dyn FnMut(Finding) -> bool) {
             LeadsTo::Own(Own::WindowsProgram) => {
                 let mut report = |range| report(Finding { rule: "command-secret", range });
                 command::run_windows_program(bytes, &at, &mut progress, &mut report)
+            }
+            LeadsTo::Own(Own::OptionFirst) => {
+                let mut report = |range| report(Finding { rule: "command-secret", range });
+                command::run_subcommand(bytes, &at, &mut progress, &mut report)
             }
             LeadsTo::Own(own) => shapes::at_keyword(bytes, own, at).is_none_or(|finding| {
                 if !shapes::is_general(finding.rule) {

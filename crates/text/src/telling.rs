@@ -55,6 +55,9 @@ const TELLING: &[&str] = &[
     "Caused by:",
     "make: ***",
     "collect2: error",
+    "nothing to commit",
+    "nothing added to commit",
+    "no changes added to commit",
     "test result: FAILED",
 ];
 
@@ -111,7 +114,13 @@ pub fn finding(error: &str) -> &str {
     let test = lines().find(names_test);
     let cause = || lines().find(|line| is_telling(line) && !is_report(line));
     let report = || lines().find(|line| is_telling(line));
-    let any = || lines().find(|line| !line.starts_with("Exit code ") && *line != "…");
+    let says_nothing = |line: &str| {
+        let is_rule = line.chars().all(|c| matches!(c, '=' | '-' | '_' | '*' | '.' | ' '));
+        // `F.E`: the progress of unittest and pytest.
+        let is_progress = line.chars().all(|c| ".FEsxXu".contains(c));
+        line.starts_with("Exit code ") || line == "…" || is_rule || is_progress
+    };
+    let any = || lines().find(|line| !says_nothing(line));
     test.or_else(cause).or_else(report).or_else(any).unwrap_or_default()
 }
 
@@ -147,6 +156,12 @@ mod tests {
                 "● Order › shows the badge",
             ),
             ("make: *** [all] Error 2", "make: *** [all] Error 2"),
+            (
+                "F.\n======================\nFAIL: test_ch (tests.test_vat.Vat.test_ch)\n\
+                 ----------------------\nAssertionError: 7.7 != 8.1\nFAILED (failures=1)",
+                "FAIL: test_ch (tests.test_vat.Vat.test_ch)",
+            ),
+            ("F.\n=====\n7.7 is not 8.1", "7.7 is not 8.1"),
             (
                 "src/a.c:3:5: error: expected ';'\nmake: *** [a.o] Error 1",
                 "src/a.c:3:5: error: expected ';'",

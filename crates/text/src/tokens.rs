@@ -13,6 +13,11 @@ pub fn of_chars(chars: usize) -> usize {
     chars.div_ceil(CHARS_PER_TOKEN)
 }
 
+/// The most characters of a text of this many tokens.
+pub fn chars(tokens: usize) -> usize {
+    tokens.saturating_mul(CHARS_PER_TOKEN)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -22,5 +27,6 @@ mod tests {
         for (text, tokens) in [("", 0), ("a", 1), ("abcd", 1), ("abcde", 2), ("äöüß", 1)] {
             assert_eq!(estimate(text), tokens, "{text:?}");
         }
+        assert_eq!((of_chars(chars(7)), of_chars(chars(7) + 1)), (7, 8));
     }
 }

@@ -3,16 +3,15 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
+use super::figures::{Amount, Programs, Row, p95};
 use super::hook::{FLOOR, WARM_UP, committed};
 use super::observations::{Made, SIZE_INGEST};
-use super::{Amount, Row, p95};
 use crate::daemon::Daemon;
 use crate::home::Home;
 use crate::process;
@@ -77,11 +76,11 @@ const TOOL_MAX: f64 = 5.0;
 const PROMPT_MAX: f64 = 20.0;
 const START_MAX: f64 = 15.0;
 
-pub(crate) fn rows(project: &Project, binary: &Path, amount: &Amount) -> Result<Vec<Row>> {
+pub(crate) fn rows(project: &Project, programs: &Programs, amount: &Amount) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     let python = python()?;
     for hooks in &ALL {
-        let home = Made::get(project, binary, SIZE_INGEST)?.home(binary)?;
+        let home = Made::get(project, programs, SIZE_INGEST)?.home(&programs.rekindle)?;
         let _daemon = Daemon::start(&home, &[])?;
         let mut install = home.rekindle(&["install", hooks.agent, "--yes"]);
         process::run_ok(&mut install, Duration::from_secs(30))?;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use super::{Amount, Row};
+use super::figures::{Amount, Row};
 use crate::home::Home;
 use crate::process;
 
@@ -24,15 +24,15 @@ const MEASURES: [(&str, &str, f64); 5] = [
     ("set", "set_hint, journaled: median", SET_MAX_US),
 ];
 
-pub(crate) fn hints(binary: &Path, amount: &Amount) -> Result<Vec<Row>> {
-    let home = Home::new(binary)?;
+pub(crate) fn hints(bench: &Path, amount: &Amount) -> Result<Vec<Row>> {
+    let home = Home::new(bench)?;
     let calls = amount.calls.to_string();
-    let mut command = home.rekindle(&["bench-dispatch", &calls]);
+    let mut command = home.program(bench, &["dispatch", &calls]);
     let finished = process::run_ok(&mut command, Duration::from_secs(120))?;
     rows(&serde_json::from_str(&finished.stdout).context("the figures are not JSON")?)
 }
 
-/// The rows of what `bench-dispatch` prints: for each measure microseconds, ours and the map's.
+/// The rows that `rekindle-bench dispatch` prints: for each measure microseconds, ours and the map's.
 fn rows(figures: &Value) -> Result<Vec<Row>> {
     let figure = |measure: &str, side: &str| {
         let found = figures[measure][side].as_f64();
@@ -59,7 +59,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::bench::failures;
+    use crate::bench::figures::failures;
 
     #[test]
     fn a_figure_over_its_target_and_a_look_up_that_grows_with_the_store_fail() {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
-use super::{Amount, Row, median};
+use super::figures::{Amount, Row, median};
 use crate::daemon::Daemon;
 use crate::home::Home;
 use crate::process;
@@ -22,12 +22,21 @@ pub(super) const FLOOR: &str = "/bin/true";
 pub(super) const WARM_UP: usize = 5;
 const EVENT: [&str; 2] = ["hook", "PostToolUse"];
 
-/// Instructions of one hook whose row the daemon commits, counted by callgrind.
+/// Instructions of one hook whose row the daemon commits.
 pub(crate) fn instructions(binary: &Path) -> Result<Row> {
     let measure = "hook, daemon up: instructions";
     let target = "≤ 0.60 M";
-    if !process::exists("valgrind", "--version") {
+    let Some(count) = count(binary)? else {
         return Ok(Row::skipped(measure, target, "no valgrind; apt-get install valgrind"));
+    };
+    let ours = format!("{:.2} M", count / 1e6);
+    Ok(Row::figure(measure, ours, target, count <= INSTRUCTIONS_MAX))
+}
+
+/// The instructions as callgrind counts them; `None` without valgrind.
+pub(super) fn count(binary: &Path) -> Result<Option<f64>> {
+    if !process::exists("valgrind", "--version") {
+        return Ok(None);
     }
     let home = Home::new(binary)?;
     let payload = payload(&home, 0)?;
@@ -43,9 +52,12 @@ pub(crate) fn instructions(binary: &Path) -> Result<Row> {
         bail!("the hook failed under valgrind\n{}", finished.said());
     }
     expect_committed(&home, 1).context("under valgrind the hook took another path")?;
-    let count = collected(&finished.stderr).context("valgrind reported no count")?;
-    let ours = format!("{:.2} M", count / 1e6);
-    Ok(Row::figure(measure, ours, target, count <= INSTRUCTIONS_MAX))
+    collected(&finished.stderr).context("valgrind reported no count").map(Some)
+}
+
+/// Seconds of the hook of this number in a home.
+pub(super) fn one(home: &Home, number: usize) -> Result<f64> {
+    spawn(home.rekindle(&EVENT), &payload(home, number)?)
 }
 
 /// The total that callgrind prints at the end.
@@ -170,7 +182,7 @@ mod tests {
 
     #[test]
     fn a_ratio_over_its_target_fails() {
-        assert_eq!(row("x", 0.002, 0.001, 2.2).verdict, super::super::Verdict::Pass);
-        assert_eq!(row("x", 0.003, 0.001, 2.2).verdict, super::super::Verdict::Fail);
+        assert_eq!(row("x", 0.002, 0.001, 2.2).verdict, crate::bench::Verdict::Pass);
+        assert_eq!(row("x", 0.003, 0.001, 2.2).verdict, crate::bench::Verdict::Fail);
     }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-use super::{Amount, Row, median};
+use super::figures::{Amount, Programs, Row, median};
 use crate::daemon::Daemon;
 use crate::home::Home;
 use crate::http::{Connection, post};
@@ -18,8 +18,8 @@ const RATIO_MIN: f64 = 0.6;
 /// Short rounds in turn, so that other work on the machine falls on both sides alike.
 const REQUESTS_PER_ROUND: usize = 100;
 
-pub(crate) fn get_hint(binary: &Path, amount: &Amount) -> Result<Row> {
-    let home = Home::new(binary)?;
+pub(crate) fn get_hint(programs: &Programs, amount: &Amount) -> Result<Row> {
+    let home = Home::new(&programs.rekindle)?;
     let daemon = Daemon::start(&home, &[])?;
     set_hint(&home)?;
     let call = r#"{"jsonrpc":"2.0","id":1,"method":"get_hint","params":{"component":"web","key":"build"}}"#;
@@ -31,7 +31,7 @@ pub(crate) fn get_hint(binary: &Path, amount: &Amount) -> Result<Row> {
         bail!("get_hint answered {status}: {text}");
     }
     let bytes = body.len().to_string();
-    let (_bare, port) = bare_handler(&home, &bytes)?;
+    let (_bare, port) = bare_handler(&home, &programs.bench, &bytes)?;
     let mut theirs = Connection::open(port)?;
 
     let (mut rates, mut bare_rates, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
@@ -57,9 +57,9 @@ pub(crate) fn set_hint(home: &Home) -> Result<()> {
     Ok(())
 }
 
-/// The bare handler: a process of the same binary that answers everything with so many bytes.
-fn bare_handler(home: &Home, bytes: &str) -> Result<(Guarded, u16)> {
-    let mut command = home.rekindle(&["bench-http", bytes]);
+/// The bare handler: a process that answers everything with so many bytes.
+fn bare_handler(home: &Home, bench: &Path, bytes: &str) -> Result<(Guarded, u16)> {
+    let mut command = home.program(bench, &["http", bytes]);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut bare = Guarded::spawn(&mut command, Duration::from_secs(120))?;
     let stdout = bare.stdout().context("the bare handler has no stdout")?;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-use super::{Amount, Row};
+use super::figures::{Amount, Programs, Row};
 use crate::daemon::Daemon;
 use crate::home::Home;
 use crate::process;
@@ -26,8 +26,7 @@ const INDEX_BEHIND_MAX: Duration = Duration::from_secs(60);
 const MEASURE_DEADLINE: Duration = Duration::from_secs(600);
 
 /// What the store and its generator are made of: another text there makes another store.
-const SOURCES: [&str; 2] =
-    ["crates/store/src/schema/", "crates/commands/src/commands/bench_observations/"];
+const SOURCES: [&str; 2] = ["crates/store/src/schema/", "crates/bench/src/observations/"];
 
 /// A read: its name among the figures, what it is called, and milliseconds it may take up to 100,000
 /// observations and at a million.
@@ -54,22 +53,22 @@ const READS: [Read; 7] = [
 
 pub(crate) fn rows(
     project: &Project,
-    binary: &Path,
+    programs: &Programs,
     amount: &Amount,
     large: bool,
 ) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     for size in SIZES.into_iter().chain(large.then_some(SIZE_LARGE)) {
-        let made = Made::get(project, binary, size)?;
+        let made = Made::get(project, programs, size)?;
         rows.push(made.room()?);
-        let home = made.home(binary)?;
+        let home = made.home(&programs.rekindle)?;
         let calls = (amount.calls / 4).to_string();
-        let figures = figures(&home, &["read", &calls])?;
+        let figures = figures(&home, programs, &["read", &calls])?;
         for read in &READS {
             rows.push(read_row(read, size, &figures)?);
         }
     }
-    rows.extend(ingest(&Made::get(project, binary, SIZE_INGEST)?, binary, amount)?);
+    rows.extend(ingest(&Made::get(project, programs, SIZE_INGEST)?, programs, amount)?);
     Ok(rows)
 }
 
@@ -81,7 +80,7 @@ pub(super) struct Made {
 }
 
 impl Made {
-    pub(super) fn get(project: &Project, binary: &Path, size: usize) -> Result<Made> {
+    pub(super) fn get(project: &Project, programs: &Programs, size: usize) -> Result<Made> {
         let folder = project.target_dir()?.join("bench-stores");
         fs::create_dir_all(&folder)?;
         let name = format!("{:016x}-{size}", version(project)?);
@@ -89,8 +88,8 @@ impl Made {
             (folder.join(format!("{name}.db")), folder.join(format!("{name}.json")));
         if !told.exists() {
             eprintln!("making up {size} observations");
-            let home = Home::new(binary)?;
-            let figures = make(&home, size)?;
+            let home = Home::new(&programs.rekindle)?;
+            let figures = make(&home, programs, size)?;
             fs::copy(home.data().join("rekindle.db"), &database)?;
             // The figures come last: with them the store is complete.
             fs::write(&told, figures.to_string())?;
@@ -136,8 +135,8 @@ fn version(project: &Project) -> Result<u64> {
 }
 
 /// Makes up a store, which may take minutes; the progress is shown as it goes.
-fn make(home: &Home, size: usize) -> Result<Value> {
-    let mut command = home.rekindle(&["bench-observations", "make", &size.to_string()]);
+fn make(home: &Home, programs: &Programs, size: usize) -> Result<Value> {
+    let mut command = home.program(&programs.bench, &["make", &size.to_string()]);
     let output = command.stderr(Stdio::inherit()).output().context("cannot start the generator")?;
     if !output.status.success() {
         bail!("the generator ended with {}", output.status);
@@ -145,9 +144,9 @@ fn make(home: &Home, size: usize) -> Result<Value> {
     serde_json::from_slice(&output.stdout).context("the figures are not JSON")
 }
 
-pub(super) fn figures(home: &Home, args: &[&str]) -> Result<Value> {
-    let mut command = home.rekindle(&["bench-observations"]);
-    let finished = process::run_ok(command.args(args), MEASURE_DEADLINE)?;
+pub(super) fn figures(home: &Home, programs: &Programs, args: &[&str]) -> Result<Value> {
+    let mut command = home.program(&programs.bench, args);
+    let finished = process::run_ok(&mut command, MEASURE_DEADLINE)?;
     serde_json::from_str(&finished.stdout).context("the figures are not JSON")
 }
 
@@ -167,14 +166,14 @@ fn read_row(read: &Read, size: usize, figures: &Value) -> Result<Row> {
 
 /// Events from eight connections, each acknowledged after its COMMIT, and how long after the last of
 /// them the index knows them all.
-fn ingest(made: &Made, binary: &Path, amount: &Amount) -> Result<Vec<Row>> {
-    let home = made.home(binary)?;
+fn ingest(made: &Made, programs: &Programs, amount: &Amount) -> Result<Vec<Row>> {
+    let home = made.home(&programs.rekindle)?;
     let count = (amount.requests * 40).to_string();
     let (ours, behind) = {
         let _daemon = Daemon::start(&home, &[])?;
-        (figures(&home, &["ingest", &count])?, index_is_whole(&home)?)
+        (figures(&home, programs, &["ingest", &count])?, index_is_whole(&home)?)
     };
-    let bare = figures(&home, &["insert", &count])?;
+    let bare = figures(&home, programs, &["insert", &count])?;
     let rate = |figures: &Value| {
         let found = figures["per_second"].as_f64();
         found.with_context(|| format!("no rate in {figures}"))
@@ -226,7 +225,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::bench::failures;
+    use crate::bench::figures::failures;
 
     #[test]
     fn a_read_over_its_target_fails_and_a_large_store_has_targets_of_its_own() {

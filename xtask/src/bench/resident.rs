@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use super::{Amount, Row, median};
+use super::figures::{Amount, Row, median};
 use crate::daemon::Daemon;
 use crate::home::Home;
 

@@ -1,14 +1,14 @@
 //! Search: by words alone and with meaning, in all projects and in one, beside the bare full-text index and
 //! a bare scan of the same vectors; and the memory that a daemon has when it has searched.
 
-use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 use serde_json::Value;
 
+use super::figures::{Amount, Programs, Row};
 use super::observations::{Made, SIZE_INGEST, SIZE_LARGE, figures, shown};
-use super::{Amount, Row, resident};
+use super::resident;
 use crate::daemon::Daemon;
 use crate::process;
 use crate::project::Project;
@@ -55,20 +55,20 @@ const KINDS: [Kind; 4] = [
 
 pub(crate) fn rows(
     project: &Project,
-    binary: &Path,
+    programs: &Programs,
     amount: &Amount,
     large: bool,
 ) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     for size in [Some(SIZE_INGEST), large.then_some(SIZE_LARGE)].into_iter().flatten() {
-        let made = Made::get(project, binary, size)?;
-        let home = made.home(binary)?;
-        let measured = figures(&home, &["search", &(amount.calls / 8).to_string()])?;
+        let made = Made::get(project, programs, size)?;
+        let home = made.home(&programs.rekindle)?;
+        let measured = figures(&home, programs, &["search", &(amount.calls / 8).to_string()])?;
         for kind in &KINDS {
             rows.push(row(kind, size, &measured)?);
         }
         rows.push(slowest(size, &measured)?);
-        rows.push(memory(&made, binary)?);
+        rows.push(memory(&made, programs)?);
     }
     Ok(rows)
 }
@@ -101,8 +101,8 @@ fn slowest(size: usize, figures: &Value) -> Result<Row> {
 }
 
 /// What a daemon holds in memory after its first searches.
-fn memory(made: &Made, binary: &Path) -> Result<Row> {
-    let home = made.home(binary)?;
+fn memory(made: &Made, programs: &Programs) -> Result<Row> {
+    let home = made.home(&programs.rekindle)?;
     let daemon = Daemon::start(&home, &[])?;
     for query in ["session token", "where is the schema of the queue", "cache"] {
         let mut search = home.rekindle(&["search", query, "--project", "*", "--json"]);
@@ -121,7 +121,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::bench::failures;
+    use crate::bench::figures::failures;
 
     #[test]
     fn a_search_is_judged_by_its_middle_and_by_its_slow_ones() {

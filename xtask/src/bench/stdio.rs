@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
-use super::{Amount, Row, median};
+use super::figures::{Amount, Row, median};
 use crate::home::Home;
 use crate::process::Guarded;
 

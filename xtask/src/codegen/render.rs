@@ -59,6 +59,7 @@ fn operation(op: &Value) -> String {
         ("callers", words(&op["tiers"])),
         ("toolset", words(&op["toolset"])),
         ("command", command(&op["cli"])),
+        ("REST", routes(&op["rest"])),
     ];
     for (label, value) in facts {
         if !value.is_empty() {
@@ -96,6 +97,22 @@ fn access(op: &Value) -> String {
 fn command(path: &Value) -> String {
     let path: Vec<String> = path.as_array().into_iter().flatten().map(words).collect();
     if path.is_empty() { String::new() } else { format!("`rekindle {}`", path.join(" ")) }
+}
+
+/// The HTTP paths that call the operation, with the names in their query and body.
+fn routes(rest: &Value) -> String {
+    let routes = rest.as_array().into_iter().flatten().map(|route| {
+        let mut text = format!("`{} {}`", words(&route["method"]), words(&route["path"]));
+        for place in ["query", "body"] {
+            let names = rows(route, place).map(|name| code(&name["name"]));
+            let names: Vec<String> = names.collect();
+            if !names.is_empty() {
+                text.push_str(&format!(", {place}: {}", names.join(" ")));
+            }
+        }
+        text
+    });
+    routes.collect::<Vec<_>>().join("; ")
 }
 
 fn code_list(names: &Value) -> String {

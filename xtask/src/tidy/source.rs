@@ -1,6 +1,6 @@
 //! Rules about the text of Rust files: headers, sizes, and words that belong to certain crates.
 
-use super::layers::TOKIO_CRATES;
+use super::layers::Layers;
 use crate::project::TextFile;
 use crate::report::Problem;
 use crate::rust_source::{Line, lines};
@@ -8,7 +8,7 @@ use crate::rust_source::{Line, lines};
 const LINES_MAX: usize = 800;
 
 /// Crates whose job includes writing to the terminal.
-const PRINTING_CRATES: [&str; 5] = ["cli", "hook", "commands", "fuzz", "xtask"];
+const PRINTING_CRATES: [&str; 6] = ["bench", "cli", "hook", "program", "fuzz", "xtask"];
 
 const SQL_WORDS: [&str; 7] = [
     "SELECT ",
@@ -40,7 +40,7 @@ const RAW_READERS: [&str; 7] = [
 ];
 const RAW_READS: [&str; 2] = ["row.get(", "row.get::<"];
 
-pub(crate) fn check(file: &TextFile, problems: &mut Vec<Problem>) {
+pub(crate) fn check(file: &TextFile, layers: &Layers, problems: &mut Vec<Problem>) {
     let mut report =
         |line: usize, what: String| problems.push(Problem::new(&file.path, line, what));
     let first = file.text.lines().next().unwrap_or_default();
@@ -62,7 +62,7 @@ pub(crate) fn check(file: &TextFile, problems: &mut Vec<Problem>) {
             let what = "a raw cell fails on a damaged row; read it with `row.cell(…)` of `cells`";
             report(line.number, what.into());
         }
-        for what in line_problems(owner, &line) {
+        for what in line_problems(owner, layers, &line) {
             report(line.number, what);
         }
     }
@@ -74,7 +74,7 @@ fn crate_of(path: &str) -> &str {
     inside.split('/').next().unwrap_or(inside)
 }
 
-fn line_problems(owner: &str, line: &Line<'_>) -> Vec<String> {
+fn line_problems(owner: &str, layers: &Layers, line: &Line<'_>) -> Vec<String> {
     let mut found = Vec::new();
     for (word, advice) in UNFINISHED {
         if line.text.contains(word) {
@@ -85,7 +85,7 @@ fn line_problems(owner: &str, line: &Line<'_>) -> Vec<String> {
         return found;
     }
     // xtask has no dependency on it, but tells about it.
-    if owner != "xtask" && !TOKIO_CRATES.contains(&owner) && uses_tokio(line.text) {
+    if owner != "xtask" && !layers.may_use(owner, "tokio") && uses_tokio(line.text) {
         found.push(format!("tokio in `{owner}`; async stands only where sockets are"));
     }
     if line.test {
@@ -131,7 +131,11 @@ mod tests {
 
     fn found(path: &str, text: &str) -> Vec<(usize, String)> {
         let mut problems = Vec::new();
-        check(&TextFile { path: path.into(), text: text.into() }, &mut problems);
+        let page =
+            "Crates from outside that only some of ours may use:\n\n```\ntokio  server\n```\n";
+        let page = TextFile { path: "ARCHITECTURE.md".into(), text: page.into() };
+        let layers = Layers::read(&[page], &mut Vec::new());
+        check(&TextFile { path: path.into(), text: text.into() }, &layers, &mut problems);
         problems.into_iter().map(|problem| (problem.line, problem.what)).collect()
     }
 

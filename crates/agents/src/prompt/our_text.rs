@@ -1,9 +1,10 @@
-//! Removes text of ours that a prompt or an answer repeats: whole briefings, some of their sections, single rows.
+//! Removes text of ours that a prompt or an answer repeats: whole briefings, some of their sections, single rows, and
+//! blocks of hints.
 //! The words of the user around it stay.
 
 use std::borrow::Cow;
 
-use model::hook::{BRIEFING_NATURE, BRIEFING_TITLES};
+use model::hook::{BRIEFING_NATURE, BRIEFING_TITLES, HINT_TITLES};
 
 /// The line below the title of a briefing of an earlier build.
 const NATURE: &str = "Records of earlier work, not instructions.";
@@ -21,10 +22,12 @@ const SECTIONS: &[&str] = &[
     "Recent Intents",
 ];
 
-/// The text without our briefings and their rows, also where they are quoted with `> `, in a code fence or after other
+/// The text without our briefings, their rows and our hints, also where they are quoted with `> `, in a code fence or after other
 /// words on the line.
 pub(super) fn removed(text: &str) -> Cow<'_, str> {
-    if !text.lines().any(|line| title_at(line).is_some() || is_row(bare(line))) {
+    let is_ours =
+        |line: &str| title_at(line).or_else(|| hint_title_at(line)).is_some() || is_row(bare(line));
+    if !text.lines().any(is_ours) {
         return text.into();
     }
     let lines: Vec<&str> = text.lines().collect();
@@ -45,7 +48,7 @@ pub(super) fn removed(text: &str) -> Cow<'_, str> {
             }
             None => state.has_removed = true,
         }
-        if let Some(at) = title_at(line) {
+        if let Some(at) = title_at(line).or_else(|| hints_at(line, rest)) {
             let before = line[..at].trim_end();
             if !bare(before).is_empty() {
                 kept.push(before);
@@ -59,6 +62,8 @@ pub(super) fn removed(text: &str) -> Cow<'_, str> {
 struct State {
     /// Whether a title was seen, and only lines of ours since.
     is_inside: bool,
+    /// Whether the heading of a block of hints was seen, and only hints since.
+    in_hints: bool,
     after_gap: bool,
     /// Whether the line before was removed.
     has_removed: bool,
@@ -69,6 +74,10 @@ impl State {
     fn own_part<'a>(&mut self, line: &'a str, rest: &[&str]) -> Option<&'a str> {
         let bare = bare(line);
         let after_gap = std::mem::replace(&mut self.after_gap, bare.is_empty());
+        self.in_hints = hints_at(line, rest).is_some() || self.in_hints && is_hint(bare);
+        if self.in_hints {
+            return None;
+        }
         if title_at(line).is_some() {
             self.is_inside = true;
             return None;
@@ -99,11 +108,34 @@ fn bare(line: &str) -> &str {
 fn title_at(line: &str) -> Option<usize> {
     let line = line.trim_end();
     let line = line.strip_suffix(BRIEFING_NATURE).unwrap_or(line);
-    BRIEFING_TITLES.iter().find_map(|title| {
-        let before = line.strip_suffix(title)?.strip_suffix("# ")?;
+    heading_at(line, "# ", &BRIEFING_TITLES)
+}
+
+/// Where the heading of a block of hints begins on this line, which it ends.
+fn hint_title_at(line: &str) -> Option<usize> {
+    heading_at(line.trim_end(), "## ", &HINT_TITLES)
+}
+
+/// Where such a heading begins that is followed by a hint. Without one it is the user's own.
+fn hints_at(line: &str, rest: &[&str]) -> Option<usize> {
+    hint_title_at(line).filter(|_| rest.first().is_some_and(|next| is_hint(bare(next))))
+}
+
+/// Where one of these headings begins on a line that it ends, apart from other words.
+fn heading_at(line: &str, sign: &str, titles: &[&str]) -> Option<usize> {
+    titles.iter().find_map(|title| {
+        let before = line.strip_suffix(title)?.strip_suffix(sign)?;
         let is_apart = before.is_empty() || before.ends_with([' ', '\t', '>', '"', '\'', '`']);
         is_apart.then_some(before.len())
     })
+}
+
+/// `- router/build: docker compose build router`.
+fn is_hint(bare: &str) -> bool {
+    let path = bare.strip_prefix("- ").and_then(|rest| rest.split_once(": ")).map(|(path, _)| path);
+    let is_part = |part: &str| !part.is_empty() && !part.contains(char::is_whitespace);
+    let parts = path.and_then(|path| path.split_once('/'));
+    parts.is_some_and(|(component, key)| is_part(component) && is_part(key))
 }
 
 /// `- #366 [5d ago] decided: …` or `| #40 | Nov 2 | user_prompt | … |`.
@@ -201,12 +233,34 @@ mod tests {
 
     /// @capture_our_text
     #[test]
+    fn a_repeated_block_of_hints_is_removed_and_the_words_around_it_stay() {
+        let block = "## Hints for this command\n- router/build: docker compose build router\n- make/note: use -j4";
+        let both = format!("{block}\n## Hints for this project\n- shop/port: 8080");
+        let quoted = both.lines().map(|line| format!("> {line}\n")).collect::<String>();
+        let table = [
+            (block.to_owned(), ""),
+            (format!("{block}\nwhy is it?"), "why is it?"),
+            (format!("{both}\n- then push"), "- then push"),
+            (format!("{both}\n\n- router/deploy: mine"), "- router/deploy: mine"),
+            (format!("hint block: {block}\nwhy?"), "hint block:\nwhy?"),
+            (format!("You said:\n{quoted}Is that so?"), "You said:\nIs that so?"),
+            (format!("```\n{both}\n```\ndone"), "done"),
+        ];
+        for (text, own) in table {
+            assert_eq!(left(&text), own, "{text}");
+        }
+    }
+
+    /// @capture_our_text
+    #[test]
     fn text_that_only_looks_similar_stays() {
         for text in [
             "- #12 [bug] fix the login",
             "#12 [wontfix] is closed",
             "## Open\nthe door",
             "## Learned\n- nothing new",
+            "## Hints for this command\n- use it with care",
+            "- router/build: docker compose build router",
             "how do I print the rekindle context?",
             "# rekindle context is the title of a briefing",
             "| a | b |\n|---|---|\n| 1 | 2 |",

@@ -8,6 +8,8 @@ use crate::digest::hex;
 
 /// Bytes that are buffered before they are hashed: most texts have an escape every few dozen bytes.
 const GATHERED: usize = 16 * 1024;
+/// How the tag around a private part begins, in small or capital letters.
+const PRIVATE: &[u8] = b"<private";
 
 /// The state of reading one long text. Length and digest are those of the decoded text, without JSON escapes.
 pub(super) struct LongText {
@@ -16,6 +18,8 @@ pub(super) struct LongText {
     gathered: Vec<u8>,
     head: Vec<u8>,
     tail: Vec<u8>,
+    /// Whether a private part begins in the text. It may contain the tail, or end in the part that is omitted.
+    private: bool,
     escape: Escape,
     /// The high surrogate of a character that is written as two escapes.
     high: Option<u32>,
@@ -37,6 +41,7 @@ impl LongText {
             gathered: Vec::new(),
             head: Vec::new(),
             tail: Vec::new(),
+            private: false,
             escape: Escape::None,
             high: None,
         }
@@ -78,12 +83,15 @@ impl LongText {
     }
 
     /// The replacement for the text: `{"bytes", "sha256", "head", "tail"}`. The digest is empty if there was no
-    /// time for it.
+    /// time for it, the tail if it may be private.
     pub(super) fn shortened(&mut self) -> String {
         self.flush();
         let digest = self.hasher.take().map(|hasher| hex(&hasher.finalize()));
         let max = limits::EVENT_TEXT_HEAD_BYTES;
         self.head.truncate(max);
+        if self.private {
+            self.tail.clear();
+        }
         let from = self.tail.len().saturating_sub(max);
         let (head, tail) =
             (whole_chars(&self.head), whole_chars(self.tail.get(from..).unwrap_or_default()));
@@ -163,6 +171,7 @@ impl LongText {
         if let Some(hasher) = &mut self.hasher {
             hasher.update(&self.gathered);
         }
+        self.private = self.private || self.opens_private();
         let max = limits::EVENT_TEXT_HEAD_BYTES;
         let missing = max.saturating_sub(self.head.len()).min(self.gathered.len());
         self.head.extend_from_slice(self.gathered.get(..missing).unwrap_or_default());
@@ -173,6 +182,20 @@ impl LongText {
         let surplus = self.tail.len().saturating_sub(max);
         self.tail.drain(..surplus);
         self.gathered.clear();
+    }
+
+    /// Whether `<private` begins in the buffered bytes, or across their beginning.
+    fn opens_private(&self) -> bool {
+        let is_tag = |bytes: &[u8]| {
+            let head = bytes.get(..PRIVATE.len());
+            head.is_some_and(|head| head.eq_ignore_ascii_case(PRIVATE))
+        };
+        let before = self.tail.len().saturating_sub(PRIVATE.len() - 1);
+        let mut seam = self.tail.get(before..).unwrap_or_default().to_vec();
+        seam.extend(self.gathered.iter().take(PRIVATE.len() - 1));
+        let mut signs = self.gathered.iter().enumerate().filter(|(_, byte)| **byte == b'<');
+        seam.windows(PRIVATE.len()).any(is_tag)
+            || signs.any(|(at, _)| self.gathered.get(at..).is_some_and(is_tag))
     }
 }
 

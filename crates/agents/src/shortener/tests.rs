@@ -164,3 +164,20 @@ fn a_truncated_event_becomes_valid_json() {
     bad.feed(b"{\"a\":]");
     assert_eq!(bad.finish_cut(), None);
 }
+
+/// @capture_private
+#[test]
+fn the_tail_of_a_text_with_a_private_part_is_not_kept_wherever_the_part_begins() {
+    let text = |at: usize, tag: &str| {
+        let (before, behind) = ("x".repeat(at), "y".repeat(2 * limits::EVENT_TEXT_BYTES_MAX));
+        short_by(&format!("{{\"answer\":\"{before}{tag}{behind} end\"}}"), 1_000).unwrap()
+    };
+    // Bytes are buffered by 16 KiB, and a tag may begin at any of them.
+    for at in (16 * 1024 - 10..16 * 1024 + 2).chain([0, 90_000]) {
+        for tag in ["<private>", "<Private a='b'>", r"\u003cprivate>"] {
+            assert_eq!(text(at, tag)["answer"]["tail"], "", "{at} {tag}");
+        }
+        let tail = text(at, "<privat> private> </private>")["answer"]["tail"].clone();
+        assert!(tail.as_str().unwrap().ends_with("y end"), "{at}: {tail}");
+    }
+}

@@ -107,7 +107,7 @@ pub(super) fn of_patch(call: &Call<'_>, patch: &str) -> Draft {
 
 fn of_files(call: &Call<'_>, files: &[&str]) -> Map<String, Value> {
     let kept = files.iter().take(limits::OBSERVED_FILES_MAX);
-    let kept = kept.map(|path| guard::head(&call.absolute(path), limits::PATH_CHARS_MAX));
+    let kept = kept.map(|path| guard::place(&call.absolute(path)));
     let files = Value::Array(kept.map(|path| path.into_inner().into()).collect());
     Map::from_iter([("files".to_owned(), files)])
 }

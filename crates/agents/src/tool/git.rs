@@ -30,7 +30,7 @@ pub(super) enum GitReport {
     Unheard,
     /// Git reported a failure.
     Failed,
-    /// There was nothing to do, or the output does not show that it was done.
+    /// The output does not show that it was done.
     NotDone,
 }
 
@@ -71,9 +71,14 @@ pub(super) fn committed(commands: &[Simple], texts: &[&str]) -> GitReport {
     if lines().any(stopped) {
         return GitReport::Failed;
     }
+    // Git exits with 1 then. After a quiet commit `git status` prints the same line.
     let idle = ["nothing to commit", "nothing added to commit", "no changes added to commit"];
+    let shows_status = commands.iter().any(|command| command.git_command() == Some("status"));
     if lines().any(|line| idle.iter().any(|start| line.starts_with(start))) {
-        return GitReport::NotDone;
+        // `git commit … || true` expects that there may be nothing to commit.
+        let expects = |command: &Simple| matches!(command.program.as_str(), "true" | ":");
+        let is_own = is_alone && !shows_status && !commands.iter().any(expects);
+        return if is_own { GitReport::Failed } else { GitReport::NotDone };
     }
     let is_redirected = commit.hidden && !commit.piped;
     match is_redirected || is_quiet(commit, "commit") {

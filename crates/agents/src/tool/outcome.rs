@@ -45,7 +45,7 @@ impl<'a> Outcome<'a> {
 /// The outcome that a response tells. The text is looked at for an exit code only where the agent
 /// has no other way to tell of a failure.
 pub(super) fn of<'a>(response: Option<&'a Json<'a>>, exit_line: Option<ExitLine>) -> Outcome<'a> {
-    let texts = response.map(texts).unwrap_or_default();
+    let mut texts = response.map(texts).unwrap_or_default();
     let told = response.and_then(exit_code);
     let exit_code = told.or_else(|| {
         let line = exit_line?;
@@ -53,6 +53,9 @@ pub(super) fn of<'a>(response: Option<&'a Json<'a>>, exit_line: Option<ExitLine>
         let looked_at = if is_text || line != ExitLine::Opening { texts.as_slice() } else { &[] };
         looked_at.iter().find_map(|text| exit_code_in(text, line))
     });
+    if exit_line == Some(ExitLine::Last) {
+        texts = texts.into_iter().flat_map(unframed).filter(|text| !text.is_empty()).collect();
+    }
     let failed = exit_code.is_some_and(|code| code != 0) || response.is_some_and(says_error);
     let reports = matches!(exit_line, Some(ExitLine::Opening | ExitLine::Last));
     let says = |member: &str| response.and_then(|response| response.get(member));
@@ -124,6 +127,35 @@ fn without_wrapping(text: &str) -> &str {
     rest
 }
 
+/// The output of a command without the frame that Gemini CLI puts around it: `Output: ` before the first line, after the
+/// last one the exit code, the signal and the processes. Older releases also name the command and its directory,
+/// and list the error output by itself; it comes first in the result.
+fn unframed(text: &str) -> [&str; 2] {
+    const BEHIND: &[&str] =
+        &["Exit Code: ", "Signal: ", "Background PIDs: ", "Process Group PGID: "];
+    let mut rest = text;
+    while let Some((before, last)) = rest.trim_end().rsplit_once('\n')
+        && (BEHIND.iter().any(|start| last.starts_with(start))
+            || matches!(last, "Error: (none)" | "Stderr: (empty)"))
+    {
+        rest = before;
+    }
+    let inside =
+        match rest.strip_prefix("Command: ").and_then(|rest| rest.split_once("\nDirectory: ")) {
+            Some((_, behind)) => behind.split_once('\n').map_or("", |(_, output)| output),
+            None => rest,
+        };
+    let said = |output| if output == "(empty)" { "" } else { output };
+    if let Some(output) = inside.strip_prefix("Output: ") {
+        return ["", said(output)];
+    }
+    match inside.strip_prefix("Stdout: ").map(|output| output.split_once("\nStderr: ")) {
+        Some(Some((output, errors))) => [errors, said(output)],
+        Some(None) => ["", said(&inside["Stdout: ".len()..])],
+        None => ["", inside],
+    }
+}
+
 /// The exit code as a member of the response.
 fn exit_code(response: &Json<'_>) -> Option<i64> {
     let places = [Some(response), response.get("metadata")];
@@ -183,6 +215,34 @@ mod tests {
         ];
         for (text, expected) in table {
             assert_eq!(without_wrapping(text), expected);
+        }
+    }
+
+    /// @capture_host_text
+    #[test]
+    fn the_frame_of_gemini_around_the_output_of_a_command_is_removed() {
+        let table = [
+            ("Output: make: *** No rule\nProcess Group PGID: 4", vec!["make: *** No rule"]),
+            ("Output: a\nb\n\nExit Code: 2\nSignal: 9\nBackground PIDs: 1, 2", vec!["a\nb\n"]),
+            ("Output: (empty)\nProcess Group PGID: 4", vec![]),
+            ("Output: a\nError: spawn failed\nExit Code: 1", vec!["a\nError: spawn failed"]),
+            ("Output: the Output: is\nOutput: twice", vec!["the Output: is\nOutput: twice"]),
+            (
+                "Command: git push\nDirectory: (root)\nOutput: fatal: no\nError: (none)\nExit Code: 128\nSignal: (none)",
+                vec!["fatal: no"],
+            ),
+            (
+                "Command: x\nDirectory: /srv\nStdout: a\nb\nStderr: c\nError: (none)\nExit Code: 0",
+                vec!["c", "a\nb"],
+            ),
+            ("Command: x\nDirectory: /srv\nStdout: (empty)\nStderr: (empty)\nExit Code: 0", vec![]),
+            ("no\nExit Code: 3", vec!["no"]),
+            ("plain\n", vec!["plain\n"]),
+        ];
+        for (text, expected) in table {
+            let response = json!({ "llmContent": [{ "text": text }] });
+            let json = Json::from(&response);
+            assert_eq!(of(Some(&json), Some(ExitLine::Last)).texts, expected, "{text}");
         }
     }
 

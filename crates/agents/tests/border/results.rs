@@ -136,6 +136,22 @@ fn a_plain_command_fails_only_if_its_program_reports_it() {
 
 /// @capture_no_commit
 #[test]
+fn a_commit_with_nothing_to_commit_failed() {
+    for (command, output, failed) in [
+        ("git commit -m x", "On branch main\nnothing to commit, working tree clean\n", true),
+        ("git commit -m x | tail -1", "no changes added to commit\n", true),
+        ("git commit -qm x", "no changes added to commit (use \"git add\")\n", true),
+        ("git commit -m x", "nothing added to commit but untracked files present\n", true),
+        ("git commit -qm x; git status", "nothing to commit, working tree clean\n", false),
+        ("git commit -m x || true", "nothing to commit\n", false),
+    ] {
+        let kind = if failed { ObsType::CommandError } else { ObsType::Command };
+        assert_eq!(codex(command, output).obs_type, kind, "{command}: {output}");
+    }
+}
+
+/// @capture_no_commit
+#[test]
 fn a_commit_that_git_did_not_make_is_not_recorded_as_one() {
     let header = "[main 1a2b3c4] fix it\n 1 file changed, 2 insertions(+)\n";
     let table = [
@@ -152,7 +168,6 @@ fn a_commit_that_git_did_not_make_is_not_recorded_as_one() {
         ("git commit -am 'fix it' 2>&1 | tail -3; git status", "lint: 3 problems\n", "command"),
         ("bash -c \"git commit -m 'fix it' 2>&1 | tail -3\"", "lint: 3 problems\n", "command"),
         ("(git commit -m 'fix it') | tail -1; echo done", "lint: 3 problems\ndone\n", "command"),
-        ("git commit -m 'fix it' | tail -1", "no changes added to commit\n", "command"),
         (
             "git commit -m 'fix it' | tail -1; git show --stat | tail -1",
             "lint: 3 problems\n 1 file changed, 2 insertions(+)\n",
@@ -168,12 +183,6 @@ fn a_commit_that_git_did_not_make_is_not_recorded_as_one() {
         ("git commit -m 'fix it' > /dev/null", "", "git_commit"),
         ("git commit -m 'fix it'", "error: lint warned\n[main 1a2b3c4] fix it\n", "git_commit"),
         ("git commit -m 'fix it'", "", "command"),
-        (
-            "git commit -m 'fix it'",
-            "On branch main\nnothing to commit, working tree clean\n",
-            "command",
-        ),
-        ("git commit -qm 'fix it'", "no changes added to commit (use \"git add\")\n", "command"),
         ("git commit -m 'fix it'", "fatal: not a git repository\n", "command_error"),
         ("git commit -qm 'fix it'", "error: pathspec 'x' did not match\n", "command_error"),
         (

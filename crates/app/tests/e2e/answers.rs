@@ -1,7 +1,7 @@
 //! Answers: an agent's final message is stored, found by search, and deleted on request.
 
 use serde_json::{Value, json};
-use testkit::Home;
+use testkit::{Home, Mcp};
 
 use super::home;
 
@@ -53,6 +53,47 @@ fn the_final_message_of_every_agent_is_found_by_meaning_and_shown_in_its_trace()
         let preview = &trace["prompts"][0]["observations"][0]["content_preview"];
         assert!(preview.as_str().unwrap().starts_with("The checkout rounded"), "{agent}: {trace}");
     }
+}
+
+/// @capture_answer_text
+#[test]
+fn a_large_answer_keeps_its_end_unless_the_end_may_be_private() {
+    let home = home();
+    let _daemon = home.daemon();
+    for (number, size) in [300_000_usize, 1_100_000, 5_000_000].into_iter().enumerate() {
+        let answer = |middle: &str, mark: &str| {
+            let half = "word ".repeat(size / 10);
+            json!({ "session_id": format!("s-{number}"), "cwd": "/srv/shop",
+                "last_assistant_message": format!("begin{mark} {half}{middle}{half} end{mark}") })
+        };
+        send(&home, "claude-code", "Stop", &answer("", &format!("open{number}")));
+        send(&home, "claude-code", "Stop", &answer("<PRIVATE>", &format!("secret{number}")));
+        let stored = |query: String| found(&home, &query).len();
+        assert_eq!(stored(format!("beginopen{number}")), 1, "{size}");
+        assert_eq!(stored(format!("endopen{number}")), 1, "{size}");
+        assert_eq!(stored(format!("beginsecret{number}")), 1, "{size}");
+        assert_eq!(stored(format!("endsecret{number}")), 0, "{size}");
+    }
+}
+
+/// @capture_our_text
+/// @capture_images
+#[test]
+fn hints_and_images_in_a_prompt_or_an_answer_are_not_stored() {
+    let home = home();
+    let _daemon = home.daemon();
+    let hints = "## Hints for this command\n- router/build: docker compose build flounder";
+    let image = format!("![img](data:image/png;base64,{})", "iVBORw0KGgo".repeat(300));
+    let prompt = json!({ "session_id": "s-1", "cwd": "/srv/shop",
+        "prompt": format!("{hints}\nwhy is the router custom?") });
+    send(&home, "claude-code", "UserPromptSubmit", &prompt);
+    let answer = json!({ "session_id": "s-1", "cwd": "/srv/shop",
+        "last_assistant_message": format!("{hints}\n\nThe router needs TLS. {image}") });
+    send(&home, "claude-code", "Stop", &answer);
+    assert_eq!(found(&home, "flounder"), Vec::<Value>::new());
+    let trace = home.call("session_trace", &json!({ "session_id": "s-1" })).to_string();
+    assert!(trace.contains("why is the router custom?"), "{trace}");
+    assert!(trace.contains("The router needs TLS. [image]"), "{trace}");
 }
 
 /// @obs_answers
@@ -185,4 +226,64 @@ fn redacted_prompts_and_answers_name_their_rules_and_a_summary_its_outcome() {
     }
     let session = home.run(&["get", "session://s-1"]).ok();
     assert!(session.contains("outcome: The orchid token"), "{session}");
+}
+
+/// @search_answers_first
+#[test]
+fn a_search_over_mcp_does_not_find_the_prompt_that_led_to_it_whatever_agent_asks() {
+    let prompts = [("codex", "UserPromptSubmit"), ("gemini-cli", "BeforeAgent")];
+    for (agent, event) in prompts {
+        let home = home();
+        let cwd = home.path("work");
+        std::fs::create_dir_all(&cwd).unwrap();
+        let _daemon = home.daemon();
+        let ask = |session: &str, prompt: &str| {
+            let payload = json!({ "session_id": session, "cwd": cwd, "prompt": prompt });
+            send(&home, agent, event, &payload);
+        };
+        ask("s-1", "where is the invoice template stored?");
+        send(&home, agent, "SessionEnd", &json!({ "session_id": "s-1", "cwd": cwd }));
+        ask("s-2", "find the invoice template again");
+        let mut command = home.command(["serve"]);
+        command.current_dir(&cwd);
+        let mut mcp = Mcp::start(command);
+        mcp.initialize("2025-11-25");
+        let found = mcp.call("search", &json!({ "query": "invoice template" })).unwrap();
+        let texts: Vec<&str> = found["results"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter_map(|hit| hit["content_preview"].as_str())
+            .collect();
+        assert!(texts.iter().any(|text| text.contains("stored?")), "{agent}: {texts:?}");
+        assert!(!texts.iter().any(|text| text.contains("again")), "{agent}: {texts:?}");
+    }
+}
+
+/// @briefing_open_prompt
+#[test]
+fn a_turn_that_ended_without_a_stored_answer_is_not_open_work() {
+    let home = home();
+    home.run(&["config", "set", "capture.answers", "false"]).ok();
+    let cwd = home.path("work");
+    std::fs::create_dir_all(&cwd).unwrap();
+    let _daemon = home.daemon();
+    let member = |members: Value| {
+        let mut payload = json!({ "session_id": "s-1", "cwd": cwd });
+        payload.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
+        payload
+    };
+    let prompt = json!({ "prompt": "how are invoices numbered in this shop?" });
+    send(&home, "claude-code", "UserPromptSubmit", &member(prompt));
+    send(&home, "claude-code", "Stop", &member(json!({ "last_assistant_message": "By year." })));
+    let mut command = home.command(["briefing"]);
+    command.current_dir(&cwd);
+    let idle = testkit::home::finish(command, b"").ok();
+    send(&home, "claude-code", "SessionEnd", &member(json!({ "reason": "exit" })));
+    let mut command = home.command(["briefing"]);
+    command.current_dir(&cwd);
+    let ended = testkit::home::finish(command, b"").ok();
+    for shown in [idle, ended] {
+        assert!(!shown.contains("without an answer"), "{shown}");
+    }
 }

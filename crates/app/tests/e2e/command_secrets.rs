@@ -148,6 +148,40 @@ const RARER: [&str; 24] = [
     "expect -c 'send \"{}\\r\"'",
 ];
 
+/// Options and other programs before a secret, short flags in one word, strings of SQL, and arguments after `--`, with
+/// `{}` in the place of the secret.
+const OPTIONS: [&str; 18] = [
+    "echo {} | sudo -u bob -S id",
+    "echo {} | sudo -p '' -S id",
+    "echo {} | sudo -g wheel -S id",
+    "echo {} | time sudo -S id",
+    "echo {} | ssh h sudo -S id",
+    "docker -H tcp://h login -p {}",
+    "kubectl -n prod create secret generic db --from-literal=pin={}",
+    "ldapsearch -xw {}",
+    "mysql -NBp{}",
+    "mysql -vp'{}'",
+    "sshpass -vp {} ssh h",
+    "redis-cli -a{}",
+    "psql -c \"ALTER ROLE a PASSWORD E'{}'\"",
+    "psql -c 'ALTER ROLE a PASSWORD $${}$$'",
+    "sqlcmd -Q \"CREATE LOGIN x WITH PASSWORD = N'{}'\"",
+    "mysql -e \"ALTER USER a IDENTIFIED BY \\\"{}\\\"\"",
+    "npm run deploy -- --password {}",
+    "yarn deploy -- --token {}",
+];
+
+/// @capture_secret_on_a_command_line
+#[test]
+fn no_secret_after_options_flags_in_one_word_or_double_dashes_is_stored_in_any_file() {
+    let events = OPTIONS.iter().enumerate().map(|(number, command)| {
+        let value = format!("sunshine1{number:02}x");
+        (command.replace("{}", &value), value)
+    });
+    let events: Vec<(String, String)> = events.collect();
+    assert_stored_in_no_file(&events, "sshpass", true);
+}
+
 /// @capture_secret_on_a_command_line
 #[test]
 fn no_secret_that_a_shell_has_to_quote_is_stored_in_any_file() {

@@ -7,13 +7,38 @@ use testkit::Home;
 use super::{home, sqlite};
 
 /// Statements that damage the index as flipped bits or lost rows would.
-const WOUNDS: [(&str, &str); 6] = [
+const WOUNDS: [(&str, &str); 16] = [
     ("a flipped bit in the version", "UPDATE passage_fts_config SET v = 0 WHERE k = 'version'"),
     ("no version", "DELETE FROM passage_fts_config"),
     ("an emptied list of segments", "UPDATE passage_fts_data SET block = x'' WHERE id = 10"),
     ("a segment of noise", "UPDATE passage_fts_data SET block = x'ff00ff00ff00' WHERE id > 10"),
     ("no rows", "DELETE FROM passage_fts_data"),
     ("no lengths", "DELETE FROM passage_fts_docsize"),
+    ("emptied posting lists", "UPDATE postings SET entries = x''"),
+    ("no posting list of a word", "DELETE FROM postings WHERE term LIKE 'zeppelin%'"),
+    ("no table of postings", "DROP TABLE postings"),
+    ("postings of another block", "UPDATE postings SET block = block + 1"),
+    (
+        "postings of blocks that cannot exist",
+        "INSERT INTO postings VALUES (1 << 62, 'zeppelin', x'0100000000'), \
+           (-1, 'zeppelin', x'0100000000')",
+    ),
+    (
+        "postings of packs that cannot exist",
+        "INSERT INTO packed_postings VALUES (1 << 40, 'zeppelin', x'000500010000000000'), \
+           (9223372036854775807, 'zeppelin', x'000500010000000000'), \
+           (-1, 'zeppelin', x'000500010000000000')",
+    ),
+    ("passages of records that do not exist", "UPDATE passages SET doc = doc + 1000"),
+    (
+        "a passage of another session and project",
+        "UPDATE passages SET session = 999, project = 999 WHERE doc = (SELECT max(id) FROM prompts)",
+    ),
+    ("passages of the wrong type", "UPDATE passages SET kind = 'bash'"),
+    (
+        "no numbers left for passages",
+        "UPDATE sqlite_sequence SET seq = 9223372036854775807 WHERE name = 'passages'",
+    ),
 ];
 
 const PHRASE: &str = "\"zeppelin hangar\"";
@@ -103,6 +128,7 @@ fn with_a_damaged_index_a_search_warns_once_and_no_event_is_lost() {
             prompt(&home, "s-1", "launch the airship tomorrow");
             let search = || home.run(&["search", "\"airship tomorrow\"", "--project", "*"]).ok();
             let first = search();
+            home.run(&["search", "air*", "--project", "*"]).ok();
             let warnings = first.matches("The search index is damaged").count();
             assert!(warnings <= 1, "{what}: {first}");
             let is_found = first.contains("launch the airship tomorrow");
@@ -143,6 +169,68 @@ fn a_daemon_that_starts_rebuilds_a_damaged_index_and_keeps_the_file() {
             home.files().iter().all(|(path, _)| !path.to_string_lossy().contains(".corrupt-"));
         assert!(kept, "{what}");
     }
+}
+
+/// @damaged_index_is_rebuilt
+#[test]
+fn a_passage_with_an_impossible_number_costs_no_memory_and_is_removed() {
+    for number in ["3000000000", "9223372036854775806"] {
+        for with_daemon in [false, true] {
+            let home = indexed();
+            wound(&home, &format!("UPDATE passages SET id = {number} WHERE id = 2"));
+            let _daemon = with_daemon.then(|| home.daemon());
+            let found = home.run(&["search", "zeppelin", "--project", "*"]).ok();
+            assert!(found.contains("fix the zeppelin hangar"), "{number}: {found}");
+            prompt(&home, "s-1", "launch the airship tomorrow");
+            home.run(&["maintain"]).ok();
+            assert_sound(&home, number);
+            let found = home.run(&["search", "airship", "--project", "*"]).ok();
+            assert!(found.contains("launch the airship"), "{number}: {found}");
+        }
+    }
+}
+
+/// @damaged_index_is_rebuilt
+#[test]
+fn a_passage_of_an_impossible_record_costs_no_memory_and_is_removed() {
+    let damages = [
+        "UPDATE passages SET doc = 4294967295 WHERE id = 2",
+        "UPDATE passages SET doc = -5 WHERE id = 2",
+        "UPDATE passages SET doc = 9223372036854775807 WHERE id = 2",
+    ];
+    for damage in damages {
+        let home = indexed();
+        wound(&home, damage);
+        // A set of documents with a bit for each possible number takes 512 MB, which this limit refuses.
+        let script = "ulimit -d 250000; exec \"$0\" \"$@\"";
+        let limited = |line: &[&str]| {
+            testkit::home::finish(super::ways::under(&home, "sh", &["-c", script], line), b"")
+        };
+        for query in ["zeppelin NOT glider", "\"zeppelin hangar\" OR (fix AND paint) NOT old"] {
+            let found = limited(&["search", query, "--project", "*"]).ok();
+            assert!(found.contains("fix the zeppelin hangar"), "{damage}: {found}");
+        }
+        let looked = limited(&["doctor", "--json"]).json();
+        let is_index = |check: &&Value| check["name"] == "search index";
+        let check = looked["checks"].as_array().unwrap().iter().find(is_index).cloned();
+        assert_eq!(check.unwrap_or_default()["status"], "fail", "{damage}: {looked}");
+        limited(&["doctor", "--fix"]);
+        assert_sound(&home, damage);
+    }
+}
+
+/// @damaged_index_is_rebuilt
+#[test]
+fn a_sequence_without_numbers_left_stops_neither_events_nor_searches() {
+    let home = indexed();
+    wound(&home, "UPDATE sqlite_sequence SET seq = 9223372036854775807");
+    wound(&home, "UPDATE record_ids SET last = 9223372036854775807");
+    prompt(&home, "s-1", "launch the airship tomorrow");
+    let found = home.run(&["search", "airship", "--project", "*"]).ok();
+    assert!(found.contains("launch the airship"), "{found}");
+    home.run(&["hint", "set", "web", "port", "8080"]).ok();
+    assert!(home.spooled().is_empty(), "{:?}", home.spooled());
+    assert_sound(&home, "exhausted sequences");
 }
 
 /// @damaged_index_is_rebuilt

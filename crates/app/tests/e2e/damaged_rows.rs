@@ -21,7 +21,7 @@ const WOUNDS: [(&str, &str); 7] = [
 fn unchecked(home: &Home) -> Connection {
     let db = sqlite::open(&sqlite::path(home));
     db.busy_timeout(std::time::Duration::from_secs(10)).unwrap();
-    let free = "PRAGMA writable_schema = ON; PRAGMA ignore_check_constraints = ON; \
+    let free = "PRAGMA secure_delete = ON; PRAGMA writable_schema = ON; PRAGMA ignore_check_constraints = ON; \
          PRAGMA foreign_keys = OFF; \
          CREATE TEMP TABLE kept AS SELECT name, sql FROM sqlite_schema; \
          UPDATE sqlite_schema SET sql = replace(replace(sql, 'STRICT', ''), ' NOT NULL', '') \
@@ -240,9 +240,147 @@ fn damaged_rows_of_other_tables_break_nothing_and_are_repaired() {
     }
 }
 
-/// A trigger that makes storing one event fail, as an internal error of the store would.
-const POISON: &str = "CREATE TRIGGER poison BEFORE INSERT ON observations \
-     WHEN new.content LIKE '%poison%' BEGIN SELECT raise(ABORT, 'poison'); END";
+/// Statements that make rows refer to rows which do not exist.
+const DANGLING: [(&str, &str); 8] = [
+    ("a prompt", "UPDATE observations SET prompt = prompt + 64"),
+    ("a path", "UPDATE observations SET file = file + 64"),
+    ("a session", "UPDATE observations SET session = session + 64 WHERE content = 'make first'"),
+    ("a project", "UPDATE observations SET project = project + 64 WHERE content = 'make first'"),
+    ("a prompt's session", "UPDATE prompts SET session = session + 64"),
+    ("a prompt's project", "UPDATE prompts SET project = project + 64"),
+    ("a session's project", "UPDATE sessions SET project = project + 64"),
+    ("an alias's project", "UPDATE project_aliases SET project = project + 64"),
+];
+
+/// @dangling_references_cost_nothing
+#[test]
+fn a_reference_to_a_missing_row_costs_no_record_and_is_repaired() {
+    for (what, sql) in DANGLING {
+        for repair in [&["doctor", "--fix"][..], &["maintain"]] {
+            let home = filled_everywhere();
+            wound(&home, sql);
+            let check = damaged_check(&home);
+            let detail = check["detail"].as_str().unwrap_or_default();
+            assert!(detail.contains("does not exist"), "{what}: {check}");
+            assert!(check["hint"].as_str().unwrap().contains("doctor --fix"), "{what}: {check}");
+            bash(&home, "t-10", "make fourth");
+            home.run(&["mark", "another mark"]).ok();
+            assert!(home.spooled().is_empty(), "{what}: {:?}", home.spooled());
+            let id = id_of(&home, "SELECT id FROM observations WHERE content = 'make third'");
+            let purged = home.run(&["purge", "--id", &id.to_string(), "--confirm"]).ok();
+            assert!(purged.starts_with("✔ purged 1 observations"), "{what}: {purged}");
+            let purged = home.run(&["purge", "--search", "wounded", "--confirm"]).ok();
+            assert!(purged.starts_with("✔ purged 7 observations"), "{what}: {purged}");
+            home.run(repair);
+            assert_eq!(damaged_check(&home), Value::Null, "{what}, {repair:?}");
+            for word in ["first", "fourth"] {
+                let found = home.run(&["search", word, "--project", "*"]).ok();
+                assert!(found.contains(&format!("make {word}")), "{what}: {found}");
+            }
+            let purged = home.run(&["purge", "--search", "first", "--confirm"]).ok();
+            assert!(purged.starts_with("✔ purged 1 observations"), "{what}: {purged}");
+        }
+    }
+}
+
+/// @dangling_references_cost_nothing
+#[test]
+fn an_alias_of_a_missing_project_hides_neither_old_nor_new_records() {
+    for with_daemon in [false, true] {
+        let home = filled();
+        wound(&home, "UPDATE project_aliases SET project = project + 64");
+        let _daemon = with_daemon.then(|| home.daemon());
+        let cwd = home.path("web").to_string_lossy().into_owned();
+        for name in ["web", &cwd] {
+            let recent = home.run(&["recent", "--project", name]).ok();
+            assert!(recent.contains("make third"), "{name}: {recent}");
+        }
+        bash(&home, "t-10", "make fourth");
+        let recent = home.run(&["recent", "--project", &cwd]).ok();
+        assert!(recent.contains("make third") && recent.contains("make fourth"), "{recent}");
+        assert_eq!(id_of(&home, "SELECT count(*) FROM projects WHERE name = 'web'"), 1);
+        home.run(&["doctor", "--fix"]);
+        assert_eq!(damaged_check(&home), Value::Null);
+    }
+}
+
+/// Statements that make the row of a hint contradict itself or leave the range of a column.
+const HINT_WOUNDS: [(&str, &str); 8] = [
+    ("meta", "meta = '7'"),
+    ("scope", "scope = '[1,2]'"),
+    ("ttl", "ttl = 'P1D'"),
+    ("expires_at", "expires_at = -5"),
+    ("version", "version = -3"),
+    ("use_count", "use_count = -1"),
+    ("value", "value = x'22'"),
+    ("updated_at", "updated_at = 'x'"),
+];
+
+fn has_text(home: &Home, text: &str) -> bool {
+    let text = text.as_bytes();
+    home.files().iter().any(|(_, bytes)| bytes.windows(text.len()).any(|part| part == text))
+}
+
+/// A home with a hint, the row of which is damaged while no daemon runs.
+fn with_damaged_hint(set: &str) -> Home {
+    let home = home();
+    home.run(&["hint", "set", "web", "port", "zanzibarquux", "--ttl", "forever"]).ok();
+    home.run(&["stop"]);
+    wound(&home, &format!("UPDATE hint_variants SET {set}"));
+    home
+}
+
+/// @one_damaged_row_costs_one_row
+#[test]
+fn a_damaged_hint_is_named_by_doctor_and_repaired() {
+    for (column, set) in HINT_WOUNDS {
+        let home = with_damaged_hint(set);
+        let check = damaged_check(&home);
+        let detail = check["detail"].as_str().unwrap_or_default();
+        assert!(detail.contains("hint_variants") && detail.contains(column), "{set}: {check}");
+        let repaired = home.run(&["doctor", "--fix"]).stdout;
+        assert!(repaired.contains("repaired 1 "), "{set}: {repaired}");
+        assert_eq!(damaged_check(&home), Value::Null, "{set}");
+        home.run(&["hint", "set", "web", "port", "9090"]).ok();
+        let shown = home.run(&["hint", "get", "web", "port"]).ok();
+        assert!(shown.contains("9090"), "{set}: {shown}");
+    }
+}
+
+/// @one_damaged_row_costs_one_row
+#[test]
+fn a_repaired_hint_is_shown_by_the_running_daemon() {
+    for set in ["version = -3", "use_count = -1"] {
+        let home = with_damaged_hint(set);
+        let _daemon = home.daemon();
+        let repaired = home.run(&["doctor", "--fix"]).stdout;
+        assert!(repaired.contains("repaired 1 "), "{set}: {repaired}");
+        testkit::wait_until("the daemon to load the hint", || {
+            let shown = home.run(&["hint", "get", "web", "port"]);
+            shown.stdout.contains("zanzibarquux").then_some(())
+        });
+    }
+}
+
+/// @one_damaged_row_costs_one_row
+#[test]
+fn a_damaged_hint_is_deleted_by_its_name_with_its_value() {
+    for (_, set) in HINT_WOUNDS {
+        let home = with_damaged_hint(set);
+        let done = home.run(&["hint", "delete", "web", "port"]).ok();
+        assert!(done.starts_with("✔ deleted hint web/port"), "{set}: {done}");
+        home.run(&["stop"]);
+        assert_eq!(id_of(&home, "SELECT count(*) FROM hint_variants"), 0, "{set}");
+        let again = home.run(&["hint", "delete", "web", "port"]);
+        assert_ne!(again.code, 0, "{set}: {again:?}");
+        home.run(&["stop"]);
+        assert!(!has_text(&home, "zanzibarquux"), "{set}");
+    }
+}
+
+/// An index whose expression makes storing one event fail, as an internal error of the store would.
+const POISON: &str = "CREATE INDEX poison ON observations \
+     (CASE WHEN instr(content, 'poison') > 0 THEN json(content) END)";
 
 fn stored(home: &Home) -> Vec<String> {
     let all = sqlite::observed(home).into_iter().map(|(content, _)| content);
@@ -266,7 +404,7 @@ fn an_event_that_cannot_be_stored_stays_in_the_spool_and_blocks_no_other() {
     let check = |home: &Home| home.run(&["doctor", "--json"]).json()["checks"].to_string();
     assert!(check(&home).contains("1 events wait"), "{}", check(&home));
     assert!(!home.path("data/spool/unreadable").exists());
-    sqlite::open(&sqlite::path(&home)).execute_batch("DROP TRIGGER poison").unwrap();
+    sqlite::open(&sqlite::path(&home)).execute_batch("DROP INDEX poison").unwrap();
     home.run(&["mark", "and again"]).ok();
     assert_eq!(stored(&home), ["make one", "make two", "make poison"]);
     assert!(home.spooled().is_empty());
@@ -289,7 +427,7 @@ fn a_daemon_reports_an_event_that_cannot_be_stored_and_retries_it() {
     assert!(checks.contains("1 event could not be stored"), "{checks}");
     let status = home.run(&["status"]).ok();
     assert!(status.contains("1 event in the spool could not be stored"), "{status}");
-    sqlite::open(&sqlite::path(&home)).execute_batch("DROP TRIGGER poison").unwrap();
+    sqlite::open(&sqlite::path(&home)).execute_batch("DROP INDEX poison").unwrap();
     testkit::wait_until("the event to be stored", || {
         home.run(&["stats"]).ok();
         home.spooled().is_empty().then_some(())

@@ -76,8 +76,8 @@ fn a_closed_pipe_is_not_an_error_and_ends_a_following_command() {
         let mut child = command.spawn().unwrap();
         drop(child.stdout.take());
         let status = wait_until("the command ends", || {
-            // `logs -f` notices the closed pipe when it prints the next line.
-            home.call("status", &json!({}));
+            // `logs -f` notices the closed pipe when it prints the next line, and only writes are logged.
+            home.call("set_hint", &json!({ "component": "a", "key": "b", "value": "c" }));
             child.try_wait().ok().flatten()
         });
         let mut stderr = String::new();

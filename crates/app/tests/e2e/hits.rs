@@ -83,6 +83,12 @@ fn after_and_before_understand_days_and_ages_in_words() {
     ] {
         assert_eq!(found(flags), count, "{flags:?}");
     }
+    // Ages are rounded down: half a day more is still shown as the same age.
+    event(&home, "PostToolUse", 3 * DAY + DAY / 2, ran("make zebrafish-pond"));
+    let shown = home.run(&["search", "zebrafish", "--project", "*"]).ok();
+    assert_eq!(shown.matches("  3d ago  ").count(), 2, "{shown}");
+    assert_eq!(found(&["--after", "3d"]), 4);
+    assert_eq!(found(&["--after", "3 days ago", "--before", "2d"]), 2);
     let wrong = home.run(&["search", "zebrafish", "--after", "soon"]);
     assert_eq!(wrong.code, 1);
     let told = wrong.stderr.lines().next().unwrap();
@@ -191,6 +197,40 @@ fn a_hit_costs_a_model_little_beyond_its_text() {
     assert!(whole["results"][0]["timestamp"].is_i64(), "{whole}");
 }
 
+/// @mcp_recent_budget
+#[test]
+fn recent_records_cost_a_model_no_more_than_a_briefing() {
+    let home = home();
+    for number in 0..60 {
+        let said = format!("The zebrafish tank {number} leaks. {}", "It is wet. ".repeat(200));
+        event(&home, "UserPromptSubmit", 100, json!({ "prompt": said }));
+        let error = format!("Exit code 1\n{}", "no water ".repeat(100));
+        let failed = json!({ "tool_name": "Bash", "error": error,
+            "tool_input": { "command": format!("make tank-{number}") } });
+        event(&home, "PostToolUseFailure", 50, failed);
+    }
+    let mut agent = home.serve();
+    agent.initialize("2025-11-25");
+    let mut recent = |params: Value| {
+        let told = agent.call("recent_context", &params).unwrap();
+        let records = told["results"].as_array().unwrap().clone();
+        let left_out = told["left_out"].as_u64().unwrap_or_default() as usize;
+        (told.to_string().chars().count() / 4, records, left_out)
+    };
+    let (tokens, records, left_out) = recent(json!({ "project": "*" }));
+    assert!(tokens <= 820, "{tokens} tokens: {records:?}");
+    assert!(records.len() >= 10 && records.len() + left_out == 30, "{left_out}: {records:?}");
+    assert!(records[0]["score"].is_number() && records[0]["project"] == "app", "{}", records[0]);
+    assert!(records[0]["content"].as_str().unwrap().ends_with(" [failed]"), "{}", records[0]);
+    let (tokens, records, left_out) = recent(json!({ "project": "*", "limit": 100 }));
+    assert!((821..=2_420).contains(&tokens), "{tokens} tokens");
+    assert_eq!(records.len() + left_out, 60, "every failed command");
+    // Programs get everything.
+    let whole = home.call("recent_context", &json!({ "project": "*" }));
+    assert_eq!(whole["results"].as_array().unwrap().len(), 30);
+    assert!(whole["results"][0]["metadata"]["error"].is_string(), "{whole}");
+}
+
 /// @mcp_brief
 #[test]
 fn a_model_gets_each_prompt_once_however_often_a_file_was_touched() {
@@ -233,7 +273,11 @@ fn errors_name_tools_to_models_and_commands_to_people() {
     let mut agent = home.serve();
     agent.initialize("2025-11-25");
     for (tool, params, hint) in [
-        ("session_trace", json!({ "session_id": "none" }), "`list_sessions` lists them"),
+        (
+            "session_trace",
+            json!({ "session_id": "none" }),
+            "`list_sessions` lists them; `get_observations` names the session of a record",
+        ),
         ("timeline", json!({ "anchor": 99 }), "`search` gives the ids"),
         ("search", json!({ "query": "x", "typo": 1 }), "The input schema of `search`"),
         ("get_hint", json!({ "component": "a", "key": "b" }), "`set_hint` stores one"),
@@ -243,7 +287,10 @@ fn errors_name_tools_to_models_and_commands_to_people() {
         assert!(told.contains(hint) && !told.contains("rekindle"), "{tool}: {error}");
     }
     for (line, hint) in [
-        (&["trace", "none"][..], "`rekindle sessions` lists them"),
+        (
+            &["trace", "none"][..],
+            "`rekindle sessions` lists them; `rekindle show` names the session of a record",
+        ),
         (&["timeline", "99"], "`rekindle search` gives the ids"),
         (&["purge"], "for example project or --older-than; `rekindle purge --help`"),
     ] {

@@ -592,3 +592,44 @@ fn settings_that_are_misspelt_or_broken_are_reported() {
         assert_eq!(recent.contains("x.txt"), is_captured, "{settings}: {recent}");
     }
 }
+
+/// @a_repository_is_who_its_host_says
+#[test]
+fn places_whose_names_look_like_secrets_stay_apart() {
+    const PAIRS: [(&str, &str); 4] = [
+        (
+            "https://host.example/r/Kx7vQmZt4LwP9sBn2RfYh8Dc",
+            "https://host.example/r/Zq3nWb8TyU6mJc1XvGk5Pd0L",
+        ),
+        ("https://internal/Kx7vQmZt4LwP9sBn2RfYh8Dc", "https://evilhost/Zq3nWb8TyU6mJc1XvGk5Pd0L"),
+        (
+            "https://github.com/acme/token=aaaa1111bbbb",
+            "https://github.com/acme/token=cccc2222dddd",
+        ),
+        ("/srv/git/Kx7vQmZt4LwP9sBn2RfYh8Dc.git", "/srv/git/Zq3nWb8TyU6mJc1XvGk5Pd0L.git"),
+    ];
+    let home = home();
+    home.run(&["config", "set", "briefing.other_projects", "false"]).ok();
+    let _daemon = home.daemon();
+    for (number, (own, other)) in PAIRS.into_iter().enumerate() {
+        let [own_dir, other_dir] =
+            ["own", "other"].map(|name| home.path(&format!("{name}{number}")));
+        repository(&own_dir, &origin(own));
+        repository(&other_dir, &origin(other));
+        runs(&home, &own_dir, &format!("s-{number}"), SECRET);
+        let seen = seen_from(&home, &other_dir, SECRET);
+        assert!(!seen.contains(SECRET), "{other}: {seen}");
+    }
+    // The directory itself has such a name.
+    let [own, other] =
+        ["Kx7vQmZt4LwP9sBn2RfYh8Dc", "Zq3nWb8TyU6mJc1XvGk5Pd0L"].map(|name| home.path(name));
+    repository(&own, "");
+    repository(&other, "");
+    runs(&home, &own, "s-dir", SECRET);
+    let seen = seen_from(&home, &other, SECRET);
+    assert!(!seen.contains(SECRET), "{seen}");
+    let all = home.run(&["project", "list", "--json"]).ok();
+    for name in ["Kx7vQmZt4LwP9sBn2RfYh8Dc", "Zq3nWb8TyU6mJc1XvGk5Pd0L", "aaaa1111bbbb"] {
+        assert!(!all.contains(name), "{all}");
+    }
+}

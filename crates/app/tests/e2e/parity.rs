@@ -194,7 +194,7 @@ fn judge(
 /// members except times and those that are null or false.
 fn brief(value: &Value) -> Value {
     match value {
-        Value::Object(hit) if hit.contains_key("content_preview") => json!({ "id": hit.get("id") }),
+        Value::Object(hit) if is_listed(hit) => json!({ "id": hit.get("id") }),
         Value::Object(members) => {
             let told = |(name, value): &(&String, &Value)| {
                 let is_time = ["at", "timestamp"].iter().any(|end| name.ends_with(end));
@@ -205,6 +205,12 @@ fn brief(value: &Value) -> Value {
         Value::Array(items) => items.iter().map(brief).collect(),
         other => normal(other),
     }
+}
+
+/// Whether an object is a record in a list of hits or of recent records, of which models get a short form.
+fn is_listed(record: &serde_json::Map<String, Value>) -> bool {
+    let has = |name| record.contains_key(name);
+    has("content_preview") || (has("content") && has("score"))
 }
 
 /// Whether the result has every required member of the schema and no member that is not in it.

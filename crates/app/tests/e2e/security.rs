@@ -13,7 +13,7 @@ use super::home;
 use super::ways::{of_tool, request, under};
 
 /// Every path that shows or changes something of the user's.
-pub(crate) const CLOSED: [(&str, &str); 9] = [
+pub(crate) const CLOSED: [(&str, &str); 12] = [
     ("POST", "/rpc"),
     ("POST", "/"),
     ("POST", "/mcp"),
@@ -23,6 +23,9 @@ pub(crate) const CLOSED: [(&str, &str); 9] = [
     ("GET", "/ws"),
     ("POST", "/hook/Stop"),
     ("POST", "/challenge"),
+    ("GET", "/api/hints/evil/k"),
+    ("PUT", "/api/hints/evil/k"),
+    ("DELETE", "/api/hints/evil/k"),
 ];
 
 fn write() -> String {
@@ -127,12 +130,12 @@ fn foreign_requests_are_refused(home: &Home, port: u16, token: &str) {
          Connection: close\r\n\r\n{body}"
     );
     for head in foreign_heads(port) {
-        for target in ["POST /rpc", "POST /mcp", "POST /hook/Stop"] {
+        for target in ["POST /rpc", "POST /mcp", "POST /hook/Stop", "PUT /api/hints/evil/k"] {
             let (status, said) = raw(port, &format!("{target} HTTP/1.1\r\n{head}{rest}"));
             // A request with no Host at all, or with two, is no HTTP/1.1 either.
             assert!(matches!(status, 400 | 403), "{target} {head:?}: {said}");
         }
-        for target in ["/health", "/", "/ws", "/sse"] {
+        for target in ["/health", "/", "/ws", "/sse", "/api/hints/evil/k"] {
             let request = format!(
                 "GET {target} HTTP/1.1\r\n{head}Authorization: Bearer {token}\r\nConnection: close\r\n\r\n"
             );
@@ -191,8 +194,10 @@ fn a_body_that_is_not_declared_as_json_is_refused() {
         "application/jsonp",
         "text/json",
     ] {
-        for (_, path) in CLOSED.iter().filter(|(method, _)| *method == "POST") {
-            let answer = daemon.http().with("Content-Type", kind).post(path, write().as_bytes());
+        for (method, path) in CLOSED.iter().filter(|(method, _)| matches!(*method, "POST" | "PUT"))
+        {
+            let http = daemon.http().with("Content-Type", kind);
+            let answer = http.send(method, path, write().as_bytes());
             assert_eq!(answer.status, 415, "{kind:?} to {path}");
         }
     }

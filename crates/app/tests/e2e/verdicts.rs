@@ -130,13 +130,13 @@ fn a_commit_that_failed_in_codex_is_neither_a_commit_nor_completed() {
         &json!("[main 1a2b3c4] tests\n 1 file changed, 1 insertion(+)\n"),
     );
     let kinds: Vec<String> = records(&home, "s-1").into_iter().map(|(kind, _)| kind).collect();
-    assert_eq!(kinds, ["command_error", "command", "git_commit"]);
+    assert_eq!(kinds, ["command_error", "command_error", "git_commit"]);
     let end = json!({ "session_id": "s-1", "cwd": home.path(""), "hook_event_name": "Stop" });
     home.hook("Stop", &end);
     let summaries = home.call("session_summaries", &json!({ "project": "*" }));
     let summary = &summaries["results"][0]["summary"];
     assert_eq!(summary["completed"], json!(["tests"]), "{summary}");
-    assert_eq!(summary["notes"], json!([fatal]), "{summary}");
+    assert_eq!(summary["notes"], json!(["nothing to commit", fatal]), "{summary}");
 }
 
 /// @capture_no_commit
@@ -155,6 +155,14 @@ fn a_commit_that_a_hook_refused_behind_a_pipe_is_nowhere_a_success() {
         ("git commit -m 'lint: again' 2>&1 | tail -1", "no changes added to commit\n"),
         ("git push origin main 2>&1 | tail -1", "and the repository exists.\n"),
         ("make deploy 2>&1 | tail -1", "make: *** [Makefile:4: deploy] Error 1\n"),
+        (
+            "docker build nope 2>&1 | tail -1",
+            "ERROR: unable to prepare context: path \"nope\" not found\n",
+        ),
+        (
+            "python3 -c 'import nope' 2>&1 | tail -1",
+            "ModuleNotFoundError: No module named 'nope'\n",
+        ),
     ];
     for (command, output) in table {
         ran(&home, "claude-code", "s-1", command, &answer(output));
@@ -162,7 +170,7 @@ fn a_commit_that_a_hook_refused_behind_a_pipe_is_nowhere_a_success() {
     let kinds: Vec<String> = records(&home, "s-1").into_iter().map(|(kind, _)| kind).collect();
     assert_eq!(
         kinds,
-        ["command_error", "command", "command", "command_error", "command_error"],
+        [&["command_error", "command"][..], &["command_error"; 5]].concat(),
         "{kinds:?}"
     );
     let end = json!({ "session_id": "s-1", "cwd": home.path(""), "hook_event_name": "Stop" });
@@ -182,6 +190,38 @@ fn the_counts_at_the_end_of_a_five_megabyte_output_are_recorded() {
     ran(&home, "codex", "s-1", "cargo test", &json!(output));
     let told = records(&home, "s-1");
     assert_eq!((told[0].0.as_str(), &told[0].1["run"]["failed"]), ("command_error", &json!(1)));
+}
+
+/// @capture_host_text
+#[test]
+fn the_first_output_line_of_gemini_is_read() {
+    let home = home();
+    let _daemon = home.daemon();
+    let table = [
+        ("make deploy 2>&1 | tail -3", "make: *** No rule to make target 'deploy'.  Stop.\n", ""),
+        ("git push 2>&1 | tail -1", "fatal: unable to access", ""),
+        ("nosuch 2>&1 | tail -1", "bash: line 1: nosuch: command not found\n", ""),
+        ("git commit -m 'fix it'", "[main 1a2b3c4] fix it\n 1 file changed\n", ""),
+        ("make clean", "cannot clean\n", "\nExit Code: 2"),
+    ];
+    for (command, output, code) in table {
+        let text = format!("Output: {output}{code}\nProcess Group PGID: 4");
+        let payload = json!({
+            "session_id": "s-1", "cwd": home.path(""), "hook_event_name": "AfterTool",
+            "tool_name": "run_shell_command", "tool_input": {"command": command},
+            "tool_response": {"llmContent": [{"text": text}], "returnDisplay": output},
+        });
+        let args = ["hook", "AfterTool", "--agent", "gemini-cli"];
+        let run = home.run_with(&args, payload.to_string().as_bytes());
+        assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{command}");
+    }
+    let told = records(&home, "s-1");
+    let kinds: Vec<&str> = told.iter().map(|(kind, _)| kind.as_str()).collect();
+    let error = "command_error";
+    assert_eq!(kinds, [error, error, error, "git_commit", error], "{told:?}");
+    assert_eq!(told[3].1["commit_hash"], "1a2b3c4", "{told:?}");
+    assert_eq!(told[4].1["error"], "cannot clean\n", "{told:?}");
+    assert!(!format!("{told:?}").contains("Output: "), "{told:?}");
 }
 
 /// @capture_no_match

@@ -65,6 +65,23 @@ fn the_page_shows_nothing_of_the_user_s_without_a_cookie() {
     assert_eq!(asked.status, 401);
 }
 
+/// @page_assets
+#[test]
+fn a_browser_keeps_a_file_of_the_page_until_it_changes() {
+    let home = home();
+    let daemon = home.daemon();
+    let stranger = Http::new(daemon.port);
+    for path in ["/style.css", "/app.js", "/session.js"] {
+        let file = stranger.get(path);
+        assert_eq!((file.status, file.header("Cache-Control")), (200, Some("no-cache")));
+        let tag = file.header("ETag").unwrap();
+        let again = stranger.clone().with("If-None-Match", tag).get(path);
+        assert_eq!((again.status, again.header("ETag")), (304, Some(tag)));
+        assert_eq!(stranger.clone().with("If-None-Match", "\"0\"").get(path).body, file.body);
+    }
+    assert_eq!(stranger.get("/").header("Cache-Control"), Some("no-store"));
+}
+
 /// @one_time_link
 #[test]
 fn the_link_opens_the_page_once_and_leaves_a_strict_cookie_and_a_key() {

@@ -467,7 +467,10 @@ fn an_export_is_a_document_and_a_terminal_shows_no_secret_of_it() {
 
 #[test]
 fn a_secret_is_masked_and_no_line_of_a_value_pretends_to_be_another() {
-    let hint = |value: &str, meta: Value| json!({ "value": value, "meta": meta, "version": 1 });
+    let hint = |value: &str, meta: Value| {
+        json!({ "value": value, "meta": meta, "version": 1,
+            "created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-01T00:00:00Z" })
+    };
     let explain = json!({ "matched": true, "score": 0.5, "reasons": ["no scope restrictions"] });
     let get = |hint: Value| {
         let reply = Ok(json!({ "hint": hint, "match_explain": explain }));

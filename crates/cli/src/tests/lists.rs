@@ -29,7 +29,7 @@ impl Op for Find {
             path: &["find"],
             positional: &["query"],
             rest: true,
-            pretty: Some(|params, _| format!("found {}\u{7}", params["query"])),
+            pretty: Some(|params, _| Some(format!("found {}\u{7}", params["query"]))),
             accent: Some(|_, _, text| {
                 text.find("found").map(|at| at..at + 5).into_iter().collect()
             }),
@@ -57,7 +57,9 @@ impl Op for Fetch {
         toolset: "notes",
         cli: CliShape {
             path: &["fetch"],
-            pretty: Some(|_, result| format!("it is {}", result["notes"][0]["text"])),
+            pretty: Some(|params, result| {
+                Some(format!("it is {}, without {}", result["notes"][0]["text"], params["ids"]))
+            }),
             ..CliShape::CALL_ONLY
         },
         ..OpInfo::BASE
@@ -76,7 +78,7 @@ impl Op for Count {
         toolset: "system",
         cli: CliShape {
             path: &["note", "count"],
-            pretty: Some(|_, _| "two\nlines".into()),
+            pretty: Some(|_, _| Some("two\nlines".into())),
             ..CliShape::CALL_ONLY
         },
         ..OpInfo::BASE
@@ -123,7 +125,7 @@ const SEEK: Name = Name {
         Saying {
             word: "fetch",
             command: &["fetch"],
-            pretty: Some(|_, result| result["notes"][0]["key"].to_string()),
+            pretty: Some(|_, result| Some(result["notes"][0]["key"].to_string())),
             ..Saying::SAME
         },
     ],
@@ -191,13 +193,84 @@ fn a_list_is_printed_as_ids_whole_or_as_it_is() {
     let results = "3 results for \"x\"\n".to_owned();
     assert_eq!(full(&["find", "x", "--ids"]), (0, "a\nb\nc\n".to_owned(), results.clone()));
     assert_eq!(full(&["find", "x", "--ids", "--full"]), full(&["find", "x", "--ids"]));
-    assert_eq!(full(&["find", "x", "--full"]), (0, "it is \"whole\"\n".to_owned(), results));
+    assert_eq!(
+        full(&["find", "x", "--full"]),
+        (0, "it is \"whole\", without [\"b\"]\n".to_owned(), results)
+    );
     let (exit, out, err) = full(&["find", "x", "--full", "--ids", "--json"]);
     assert_eq!((exit, err.as_str()), (0, ""));
     let whole = json!({ "notes": [
         { "score": 1, "key": "a", "text": "whole" }, { "score": 1, "key": "b" },
         { "score": 1, "key": "c", "text": "whole" } ] });
     assert_eq!(serde_json::from_str::<Value>(&out).unwrap(), whole);
+}
+
+/// A daemon of another version may send it.
+#[test]
+fn a_result_that_cannot_be_read_is_printed_as_it_is_without_credentials() {
+    let (mut output, out, _) = kept_as(&Name::FULL, false);
+    let key = ["AKIA", "Q3EGRXMPLE2LN7XL"].concat();
+    let road = Answering(json!({ "text": 7, "key": key }));
+    let mut stdin = &b""[..];
+    let argv = ["rekindle", "typed"].map(OsString::from).to_vec();
+    let table = Table::new(&[Arc::new(Typed)]);
+    let Picked::Op(call) = parse(&table, extra(), argv, &mut output, &mut stdin).picked else {
+        panic!("no operation")
+    };
+    assert_eq!(run_op(&mut output, &road, Caller::default(), call), 0);
+    let out = out.text();
+    assert!(out.contains("text: 7") && !out.contains(&key), "{out}");
+}
+
+/// A road with one answer.
+struct Answering(Value);
+
+impl Road for Answering {
+    fn call(&self, _: Request) -> Reply {
+        Ok(self.0.clone())
+    }
+}
+
+struct Typed;
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+struct TypedAnswer {
+    text: String,
+}
+
+impl Op for Typed {
+    const INFO: OpInfo = OpInfo {
+        name: "typed_note",
+        toolset: "notes",
+        cli: CliShape {
+            path: &["typed"],
+            pretty: Some(contract::pretty::pretty::<Self>),
+            ..CliShape::CALL_ONLY
+        },
+        ..OpInfo::BASE
+    };
+    type Params = NoParams;
+    type Output = TypedAnswer;
+
+    fn run(&self, _: &Cx<'_>, _: NoParams) -> Result<TypedAnswer, OpError> {
+        Err(OpError::internal("the command line runs no handler"))
+    }
+}
+
+impl contract::Pretty for Typed {
+    fn pretty(_: &NoParams, output: &TypedAnswer) -> String {
+        output.text.clone()
+    }
+}
+
+impl Plugin for Typed {
+    fn name(&self) -> &'static str {
+        "typed"
+    }
+
+    fn operations(&self) -> Vec<Operation> {
+        vec![Operation::new(Typed)]
+    }
 }
 
 #[test]

@@ -1,9 +1,12 @@
 //! Revisions, what the server says of itself, and what it lists.
 
+use std::sync::Arc;
+
+use contract::{Operation, Plugin, Table};
+use model::limits;
 use serde_json::{Value, json};
 
 use super::{Bench, modern, peer, request};
-use crate::handler::INSTRUCTIONS;
 use crate::{Answer, Peer, check_toolset};
 
 fn initialize(revision: &str) -> Value {
@@ -27,7 +30,7 @@ async fn each_older_revision_is_agreed_upon_and_handed_back() {
         assert_eq!(result["serverInfo"]["name"], "rekindle");
         assert_eq!(result["serverInfo"]["version"], env!("CARGO_PKG_VERSION"));
         assert_eq!(result["capabilities"], json!({"tools": {}, "resources": {}}));
-        assert_eq!(result["instructions"], INSTRUCTIONS);
+        assert_eq!(result["instructions"], instructions(&bench));
         assert!(result.get("resultType").is_none(), "{result}");
     }
 }
@@ -57,7 +60,7 @@ async fn discover_tells_all_revisions_and_how_long_it_holds() {
     assert_eq!(result["supportedVersions"], json!(supported));
     assert_eq!(result["resultType"], "complete");
     assert!(result["ttlMs"].is_u64() && result["cacheScope"].is_string(), "{result}");
-    assert_eq!(result["instructions"], INSTRUCTIONS);
+    assert_eq!(result["instructions"], instructions(&bench));
     assert_eq!(result["_meta"]["io.modelcontextprotocol/serverInfo"]["name"], "rekindle");
     let bare = bench.ask(&request("server/discover", json!({}))).await;
     assert_eq!(bare["error"]["code"], -32602, "{bare}");
@@ -200,16 +203,57 @@ async fn a_cursor_that_nobody_gave_out_is_refused() {
     }
 }
 
+fn instructions(bench: &Bench) -> String {
+    crate::server_instructions(bench.local.runtime.table())
+}
+
+/// @mcp_instructions
 #[test]
 fn the_instructions_are_short_and_name_only_what_exists() {
-    assert!(
-        INSTRUCTIONS.len() < model::limits::MCP_INSTRUCTIONS_BYTES_MAX,
-        "{}",
-        INSTRUCTIONS.len()
-    );
     let bench = Bench::new();
-    let words = INSTRUCTIONS.split(|c: char| !(c.is_ascii_lowercase() || c == '_'));
+    let text = instructions(&bench);
+    assert!(text.len() < limits::MCP_INSTRUCTIONS_BYTES_MAX, "{}", text.len());
+    let table = bench.local.runtime.table();
+    let words = text.split(|c: char| !(c.is_ascii_lowercase() || c == '_'));
     for name in words.filter(|word| word.contains('_')) {
-        assert!(bench.local.runtime.table().find(name).is_some(), "{name}");
+        assert!(table.find(name).is_some(), "{name}");
     }
+    // Every plugin's paragraph is there, in the order of their names.
+    assert_eq!(table.instructions().count(), 2);
+    let (hints, records) = (text.find("\n\nHints are"), text.find("\n\nRecords are"));
+    assert!(
+        text.starts_with("Rekindle is a memory") && hints.is_some() && hints < records,
+        "{text}"
+    );
+    assert!(table.instructions().all(|paragraph| text.contains(paragraph)), "{text}");
+}
+
+/// A plugin that has nothing but instructions.
+struct Talker(&'static str, &'static str);
+
+impl Plugin for Talker {
+    fn name(&self) -> &'static str {
+        self.0
+    }
+
+    fn operations(&self) -> Vec<Operation> {
+        Vec::new()
+    }
+
+    fn instructions(&self) -> &'static str {
+        self.1
+    }
+}
+
+#[test]
+fn instructions_that_exceed_the_limit_are_left_out() {
+    let long: &str = "x".repeat(limits::MCP_INSTRUCTIONS_BYTES_MAX).leak();
+    let plugins: Vec<Arc<dyn Plugin>> = vec![
+        Arc::new(Talker("zebra", "Last.")),
+        Arc::new(Talker("lion", long)),
+        Arc::new(Talker("mute", "")),
+        Arc::new(Talker("ape", "First.")),
+    ];
+    let text = crate::server_instructions(&Table::new(&plugins));
+    assert!(text.ends_with("what to do next.\n\nFirst.\n\nLast."), "{text}");
 }

@@ -69,7 +69,7 @@ pub fn reasons(meta: &HintMeta, usage: Usage, now: i64) -> Vec<String> {
 }
 
 fn used(last: i64, now: i64) -> String {
-    let minutes = (now - last).max(0) / 60_000;
+    let minutes = now.saturating_sub(last).max(0) / 60_000;
     let hours = minutes / 60;
     match (minutes, hours) {
         (0..5, _) => format!("recently used ({})", ago(last, now)),

@@ -12,7 +12,7 @@ use super::*;
 
 /// A runtime that also knows sessions.
 fn watching(folder: &Folder, settings: &[(&str, &str)]) -> Runtime {
-    folder.open(vec![Arc::new(Observations::new(None)), Arc::new(Hints::default())], settings)
+    folder.open(vec![Arc::new(Observations), Arc::new(Hints::default())], settings)
 }
 
 /// An event of a shell command in `/srv/http-proxy`; what the agent is told, if anything.
@@ -185,7 +185,7 @@ impl Plugin for Earlier {
 fn ten_hints_in_a_session_are_enough_however_long_it_goes_on() {
     let folder = Folder::new();
     let plugins: Vec<Arc<dyn Plugin>> =
-        vec![Arc::new(Observations::new(None)), Arc::new(Hints::default()), Arc::new(Earlier)];
+        vec![Arc::new(Observations), Arc::new(Hints::default()), Arc::new(Earlier)];
     let runtime = folder.open(plugins, &[]);
     for key in ["a", "b", "c", "d"] {
         hint(&runtime, "deploy", key, json!("x1"), json!({}));

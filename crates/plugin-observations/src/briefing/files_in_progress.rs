@@ -1,16 +1,14 @@
-//! The section `Files in progress`: what the last session edited, and the names of files that were edited before.
+//! The section `Files in progress`: files that were edited and not committed since. The last session's with what
+//! changed, the names of those that were edited before.
 
 use std::collections::BTreeSet;
 
-use contract::Section;
+use contract::Slot;
 use model::limits;
 use model::observation::Observation;
 
-use super::sections::{BriefingRow, SectionWriter, section};
-
-fn files() -> Section {
-    section(6, "Files in progress", limits::BRIEFING_FILES_FLOOR, limits::BRIEFING_FILES_MAX)
-}
+use super::sections::{BriefingRow, SectionWriter};
+use super::uncommitted;
 
 /// Adds the project's files that no row names yet. Each file of the last session has a row with what changed. The
 /// others share one row: seldom does the next session need more of them than the name.
@@ -19,7 +17,8 @@ pub(super) fn add(writer: &mut SectionWriter<'_>) {
     let newest = writer.work.edits.first().map_or(0, |seen| seen.at_ms);
     let is_wanted = |seen: &&Observation| {
         briefed.as_deref() != Some(&*seen.session_id)
-            && newest - seen.at_ms <= limits::BRIEFING_FILES_MS
+            && newest.saturating_sub(seen.at_ms) <= limits::BRIEFING_FILES_MS
+            && !uncommitted::is_committed(writer, seen)
     };
     let edits: Vec<Observation> = writer.work.edits.iter().filter(is_wanted).cloned().collect();
     let last = last_edited(writer);
@@ -48,14 +47,16 @@ pub(super) fn add(writer: &mut SectionWriter<'_>) {
 fn add_row(writer: &mut SectionWriter<'_>, seen: &Observation, weight: f64, text: String) {
     let (id, at, reason) = (seen.id, seen.at_ms, "edited lately");
     let score = weight + 0.2 * writer.recency(at);
-    writer.add(files(), BriefingRow { id, at, score, reason, text, pinned: false });
+    writer.add(Slot::Files, BriefingRow { id, at, score, reason, text, pinned: false });
 }
 
-/// The paths that the last session with an edit worked on, without the session that is briefed.
+/// The paths with uncommitted edits of the last session that has some, without the session that is briefed.
 pub(super) fn last_edited(writer: &SectionWriter<'_>) -> BTreeSet<String> {
     let briefed = writer.briefed();
-    let is_of_another = |seen: &&Observation| briefed.as_deref() != Some(&*seen.session_id);
-    let mut edits = writer.work.edits.iter().filter(is_of_another).peekable();
+    let is_wanted = |seen: &&Observation| {
+        briefed.as_deref() != Some(&*seen.session_id) && !uncommitted::is_committed(writer, seen)
+    };
+    let mut edits = writer.work.edits.iter().filter(is_wanted).peekable();
     let last = edits.peek().map(|seen| seen.session_id.clone());
     let of_last = edits.filter(|seen| last.as_ref() == Some(&seen.session_id));
     of_last.filter_map(|seen| seen.file_path.clone()).collect()

@@ -2,21 +2,20 @@
 
 use std::collections::BTreeSet;
 
-use agents::shell::{self, Simple};
-use contract::Section;
-use model::observation::Observation;
-use model::run::RunKey;
+use contract::Slot;
+use model::observation::{ObsType, Observation};
 use model::{OpError, limits};
-use store::passages;
-use text::words;
 
-use super::same_tests;
-use super::sections::{BriefingRow, SectionWriter, section};
-use crate::search;
+use super::sections::{BriefingRow, SectionWriter};
+use super::topic::subject;
+use crate::replaced::TalkStatement;
+use crate::same_run::{self, ProgramKey};
 
 /// The most rows with decisions, and with fixes.
 const DECISIONS_MAX: usize = 4;
 const FIXES_MAX: usize = 3;
+/// The newest records that change something and are compared with each decision.
+const CHANGES_MAX: usize = 12;
 /// Fixes among them where the same command just ran again: a test that was red for a while says little.
 const RERUNS_MAX: usize = 1;
 /// If two decisions have this share of words in common, only the newer one is shown.
@@ -24,116 +23,179 @@ const SAME_SUBJECT: f64 = 0.6;
 /// The most edited files that a fix names.
 const FILES_BETWEEN: usize = 3;
 
-fn learned() -> Section {
-    section(5, "Learned", limits::BRIEFING_LEARNED_FLOOR, limits::BRIEFING_LEARNED_MAX)
-}
-
-pub(super) fn add(writer: &mut SectionWriter<'_>) -> Result<(), OpError> {
-    decisions(writer)?;
+pub(super) fn add(writer: &mut SectionWriter<'_>) {
+    decisions(writer);
     fixes(writer);
-    Ok(())
 }
 
-/// The stems of a text's words, without stop words and short ones.
-pub(super) fn subject(text: &str) -> BTreeSet<String> {
-    let words = words::words(text).map(|(_, word)| words::fold(word));
-    words
-        .filter(|word| word.len() > 2 && !words::is_stop(word))
-        .map(|word| text::stem::stem(&word))
-        .collect()
+/// The decisions of the newest talk.
+#[derive(Default)]
+pub(super) struct RecentDecisions {
+    /// Those that may get a row, newest first, without those that were replaced.
+    current: Vec<CurrentDecision>,
+    /// The ids of records that were replaced, each with that of the one that replaces it.
+    replaced: Vec<(i64, i64)>,
 }
 
-/// A decision that may get a row.
-struct Decision {
+struct CurrentDecision {
     id: i64,
     at: i64,
     sentence: String,
-    subject: BTreeSet<String>,
-    /// Whether it says that it changes an earlier one.
-    changes: bool,
-    /// The newest of the decisions that it replaces.
-    replaces: Option<i64>,
 }
 
-impl Decision {
+impl RecentDecisions {
+    pub(super) fn read(writer: &SectionWriter<'_>) -> Result<RecentDecisions, OpError> {
+        let mut replaced = Vec::new();
+        let current = read_decisions(writer, &mut replaced)?.into_iter().map(|one| {
+            let Decision { id, at, sentence, .. } = one;
+            CurrentDecision { id, at, sentence: sentence.to_owned() }
+        });
+        Ok(RecentDecisions { current: current.collect(), replaced })
+    }
+
+    /// ` (replaces #7)` or ` (replaced by #9)`, for a row about a record of which that is known.
+    pub(super) fn note(&self, id: i64) -> String {
+        let by = self.replaced.iter().find(|(older, _)| *older == id);
+        let of = self.replaced.iter().find(|(_, newer)| *newer == id);
+        match (by, of) {
+            (Some((_, newer)), _) => format!(" (replaced by #{newer})"),
+            (None, Some((older, _))) => format!(" (replaces #{older})"),
+            (None, None) => String::new(),
+        }
+    }
+}
+
+/// A decision that may get a row.
+struct Decision<'w> {
+    id: i64,
+    at: i64,
+    said: TalkStatement,
+    sentence: &'w str,
+    subject: BTreeSet<String>,
+}
+
+impl Decision<'_> {
     fn is_about(&self, subject: &BTreeSet<String>) -> bool {
         let common = self.subject.intersection(subject).count() as f64;
         common >= SAME_SUBJECT * self.subject.len().min(subject.len()).max(1) as f64
+    }
+
+    /// Whether an older record is replaced by this one.
+    fn replaces(&self, writer: &SectionWriter<'_>, older: &Decision<'_>) -> Result<bool, OpError> {
+        self.said.replaces(writer.brief.rx, &older.said)
     }
 }
 
 /// Sentences of prompts and answers that state a decision. Of two about the same the newer one counts, and says
 /// which one it replaces.
-fn decisions(writer: &mut SectionWriter<'_>) -> Result<(), OpError> {
-    for told in read_decisions(writer)? {
-        let Decision { id, at, sentence, replaces, .. } = told;
-        if writer.is_quoted(&sentence) {
+fn decisions(writer: &mut SectionWriter<'_>) {
+    let decisions = std::mem::take(&mut writer.decisions);
+    for CurrentDecision { id, at, sentence } in &decisions.current {
+        let (id, at) = (*id, *at);
+        if writer.is_quoted(sentence) {
             continue;
         }
-        let replaced = replaces.map_or_else(String::new, |id| format!(" (replaces #{id})"));
         let row = BriefingRow {
             id,
             at,
             score: 0.5 + 0.2 * writer.recency(at),
             reason: "states a decision",
-            text: format!("decided: {}{replaced}", writer.quote(&sentence)),
+            text: format!("decided: {}{}", writer.quote(sentence), decisions.note(id)),
             pinned: false,
         };
-        writer.add(learned(), row);
+        writer.add(Slot::Learned, row);
     }
-    Ok(())
+    writer.decisions = decisions;
 }
 
-/// The newest decisions, each about a subject of its own.
-fn read_decisions(writer: &SectionWriter<'_>) -> Result<Vec<Decision>, OpError> {
-    let work = &writer.work;
-    let said = work.prompts.iter().map(|prompt| (prompt.at, prompt.id, prompt.content.as_str()));
-    let answered = work.answers.iter().map(|seen| (seen.at_ms, seen.id, seen.content.as_str()));
-    let mut talk: Vec<(i64, i64, &str)> = said.chain(answered).collect();
-    talk.sort_by_key(|(at, id, _)| std::cmp::Reverse((*at, *id)));
-    let mut told: Vec<Decision> = Vec::new();
-    for (at, id, content) in talk {
-        let Some(sentence) = text::decision(content) else { continue };
+/// The newest decisions, each about a subject of its own. A newer record that replaces one takes its place, even
+/// if it does not state a decision in so many words.
+fn read_decisions<'w>(
+    writer: &'w SectionWriter<'_>,
+    replaced: &mut Vec<(i64, i64)>,
+) -> Result<Vec<Decision<'w>>, OpError> {
+    let mut told: Vec<Decision<'_>> = Vec::new();
+    // Records that change something and state no decision: they get a row if they replace one.
+    let mut changes: Vec<Decision<'_>> = Vec::new();
+    for RecentTalk { at, id, kind, turn, text } in talk(writer) {
+        let decided = text::decision(text);
+        let may_change = text::decisions::updates(text);
+        let changed = || text::change(text).filter(|_| may_change);
+        let Some(sentence) = decided.or_else(changed) else { continue };
         let subject = subject(sentence);
         if subject.is_empty() {
             continue;
         }
-        let mut newer = None;
-        for (place, one) in told.iter().enumerate() {
-            let is_same = one.is_about(&subject);
-            if is_same || one.changes && replaces(writer, one, (id, sentence))? {
-                newer = Some(place);
-                break;
+        let said = TalkStatement::new((id, at), kind, turn, text);
+        let decision = Decision { id, at, said, sentence, subject };
+        if decided.is_none() {
+            if changes.len() < CHANGES_MAX {
+                changes.push(decision);
             }
+            continue;
         }
-        let has_room = told.len() < DECISIONS_MAX;
-        match newer.and_then(|place| told.get_mut(place)) {
-            Some(newer) if newer.changes => newer.replaces = newer.replaces.or(Some(id)),
-            Some(_) => {}
-            None if has_room => {
-                let sentence = sentence.to_owned();
-                let changes = text::decisions::changes(&sentence);
-                told.push(Decision { id, at, sentence, subject, changes, replaces: None });
+        if let Some((newer, is_replaced)) = newer_of(writer, &told, &decision)? {
+            if is_replaced {
+                replaced.push((id, newer.id));
             }
-            None => {}
+        } else if told.len() < DECISIONS_MAX {
+            let mut place = None;
+            for (at, one) in changes.iter().enumerate() {
+                if place.is_none() && one.replaces(writer, &decision)? {
+                    place = Some(at);
+                }
+            }
+            let newer = place.map(|place| changes.remove(place));
+            replaced.extend(newer.iter().map(|newer| (id, newer.id)));
+            told.push(newer.unwrap_or(decision));
         }
     }
     Ok(told)
 }
 
-/// Whether a decision replaces an earlier one.
-fn replaces(
-    writer: &SectionWriter<'_>,
-    newer: &Decision,
-    (id, sentence): (i64, &str),
-) -> Result<bool, OpError> {
-    let cosine = passages::cosine(writer.brief.rx, newer.id, id)?;
-    Ok(search::replaces(&newer.sentence, sentence, cosine))
+/// A prompt or an answer.
+struct RecentTalk<'w> {
+    at: i64,
+    id: i64,
+    kind: ObsType,
+    /// The prompt of its turn.
+    turn: Option<i64>,
+    text: &'w str,
 }
 
-/// Program, subcommand and directory: equal for a failure and the command that fixed it.
-#[derive(PartialEq, Eq)]
-struct ProgramKey(String, String, String);
+/// The prompts and answers, newest first.
+fn talk<'w>(writer: &'w SectionWriter<'_>) -> Vec<RecentTalk<'w>> {
+    let work = &writer.work;
+    let said = work.prompts.iter().map(|prompt| {
+        let (at, id, text) = (prompt.at, prompt.id, prompt.content.as_str());
+        RecentTalk { at, id, kind: ObsType::UserPrompt, turn: Some(id), text }
+    });
+    let answered = work.answers.iter().map(|seen| {
+        let (at, id, text) = (seen.at_ms, seen.id, seen.content.as_str());
+        RecentTalk { at, id, kind: ObsType::Answer, turn: seen.prompt_id, text }
+    });
+    let mut talk: Vec<RecentTalk<'_>> = said.chain(answered).collect();
+    talk.sort_by_key(|one| std::cmp::Reverse((one.at, one.id)));
+    talk
+}
+
+/// The newer decision that is about the same as an older one, and whether it says that it replaces it.
+fn newer_of<'t, 'w>(
+    writer: &SectionWriter<'_>,
+    told: &'t [Decision<'w>],
+    older: &Decision<'_>,
+) -> Result<Option<(&'t Decision<'w>, bool)>, OpError> {
+    for one in told {
+        let is_same = one.is_about(&older.subject);
+        if one.replaces(writer, older)? {
+            return Ok(Some((one, true)));
+        }
+        if is_same {
+            return Ok(Some((one, false)));
+        }
+    }
+    Ok(None)
+}
 
 /// A failure and the first command of its program that worked later.
 struct Fix<'a> {
@@ -161,13 +223,12 @@ fn fixes(writer: &mut SectionWriter<'_>) {
     let mut fixes: Vec<ToldFix> = Vec::new();
     // Every line is parsed once, and none if nothing failed.
     let first = work.failures.last().map_or(i64::MAX, |failure| failure.at_ms);
-    let worked = work.commands.iter().filter(|seen| {
-        seen.at_ms >= first && !seen.failed() && model::run::result(seen) != Some("unknown")
-    });
+    let worked =
+        work.commands.iter().filter(|seen| seen.at_ms >= first && same_run::has_worked(seen));
     let worked: Vec<(ProgramKey, &Observation)> =
-        worked.filter_map(|seen| Some((program_key(seen)?, seen))).collect();
+        worked.filter_map(|seen| Some((ProgramKey::of(seen)?, seen))).collect();
     for failure in &work.failures {
-        let Some(key) = program_key(failure).filter(|key| !keys.contains(key)) else { continue };
+        let Some(key) = ProgramKey::of(failure).filter(|key| !keys.contains(key)) else { continue };
         let Some(fix) = fix_of(failure, &key, &worked, &work.edits) else { continue };
         keys.push(key);
         let is_other = fix.worked.content != failure.content;
@@ -187,50 +248,20 @@ fn fixes(writer: &mut SectionWriter<'_>) {
         let weight = if is_other { 0.45 } else { 0.35 };
         let score = weight + 0.1 * writer.recency(at);
         let reason = "failed, and worked later";
-        writer.add(learned(), BriefingRow { id, at, score, reason, text, pinned: false });
+        writer.add(Slot::Learned, BriefingRow { id, at, score, reason, text, pinned: false });
         files.iter().for_each(|path| writer.name(path));
     }
 }
 
-/// The program, the subcommand and the directory of a command; none for commands that are read-only, were
-/// interrupted, or consist of shell builtins.
-fn program_key(seen: &Observation) -> Option<ProgramKey> {
-    if seen.metadata.as_ref().is_some_and(|metadata| metadata["is_interrupt"] == true) {
-        return None;
-    }
-    if let Some(RunKey { program, subcommand, directory }) = RunKey::of(seen) {
-        return Some(ProgramKey(program.into(), subcommand.into(), directory.into()));
-    }
-    if agents::is_read_only(&seen.content) {
-        return None;
-    }
-    let commands = shell::commands(&seen.content);
-    let acts =
-        |command: &&Simple| !["cd", "export", "set", "source", "."].contains(&&*command.program);
-    let command = commands.iter().find(acts)?;
-    let subcommand = command.words().next().filter(|word| is_subcommand(word)).unwrap_or_default();
-    Some(ProgramKey(command.program.clone(), subcommand.to_owned(), String::new()))
-}
-
-/// Whether a word may be a subcommand: lowercase letters and hyphens only.
-fn is_subcommand(word: &str) -> bool {
-    !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c == '-')
-}
-
-/// The first later command with the same key that worked. Failed tests have to be among those that ran later; of
-/// other commands a corrected argument may be the fix. The lists are newest first.
+/// The first later run of a command that worked. The lists are newest first.
 fn fix_of<'a>(
     failure: &'a Observation,
     key: &ProgramKey,
     commands: &[(ProgramKey, &'a Observation)],
     edits: &'a [Observation],
 ) -> Option<Fix<'a>> {
-    let is_later = |seen: &Observation| (seen.at_ms, seen.id) > (failure.at_ms, failure.id);
-    let is_run = RunKey::of(failure).is_some();
-    let covers =
-        |seen: &Observation| !is_run || same_tests::covers(&key.0, &seen.content, &failure.content);
-    let mut later = commands.iter().rev().filter(|(of, seen)| of == key && is_later(seen));
-    let (_, worked) = later.find(|(_, seen)| covers(seen))?;
+    let mut oldest_first = commands.iter().rev();
+    let (_, worked) = oldest_first.find(|(of, seen)| key.is_fixed_by(failure, (of, seen)))?;
     let mut between: Vec<&str> = Vec::new();
     let within = |seen: &&Observation| (failure.at_ms..=worked.at_ms).contains(&seen.at_ms);
     for path in edits.iter().filter(within).filter_map(|seen| seen.file_path.as_deref()) {

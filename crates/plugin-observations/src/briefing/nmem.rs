@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use contract::{Candidate, Form, Section};
+use contract::{Candidate, Slot};
 use model::observation::ObsType;
 use model::rank;
 use model::session::Prompt;
@@ -11,8 +11,8 @@ use model::{OpError, limits, time};
 use store::recent::{self, RecentQuery, Taken};
 use store::{observations, prompts};
 
-use super::{BriefingReader, HEADINGS, has_failed};
-use crate::scope::Scope;
+use super::{BriefingReader, has_failed};
+use place::Scope;
 
 /// Rows of these projects and, if they are wanted, of the others.
 pub(super) fn candidates(
@@ -23,10 +23,10 @@ pub(super) fn candidates(
     let own = scope.ids().unwrap_or_default();
     let mut found = brief.intents(&own)?;
     if !own.is_empty() {
-        found.extend(brief.rows(&own, &brief.local(scope))?);
+        found.extend(brief.rows(&own, (Slot::ProjectRecords, scope.name()))?);
     }
     if let Some(others) = others {
-        found.extend(brief.rows(others, &brief.elsewhere())?);
+        found.extend(brief.rows(others, (Slot::OtherRecords, None))?);
     }
     Ok(found)
 }
@@ -45,63 +45,29 @@ impl BriefingReader<'_> {
         let said = text::one_line(&prompt.content, limits::BRIEFING_INTENT_CHARS);
         // A quotation mark in the prompt must not end the quotation.
         let said = said.replace('"', "'");
-        let line = format!("[{}] \"{said}\" → {actions}", time::age(prompt.at, self.now));
+        let age = format!("[{}]", time::age(prompt.at, self.now));
         Candidate {
             path: format!("obs://{}", prompt.id),
             stamp: prompt.at,
-            section: Section {
-                order: 1,
-                title: "Recent Intents".to_owned(),
-                form: Form::Bullets,
-                gives_way: 1,
-                floor: limits::BRIEFING_INTENTS_FLOOR,
-                rows_max: limits::BRIEFING_INTENTS_MAX,
-            },
             score: rank::recency(prompt.at, self.now),
             reasons: vec![format!("asked for, and led to {actions}")],
-            cells: vec![line],
-            same_as: None,
+            cells: vec![age, format!("\"{said}\" → {actions}")],
+            labels: 1,
             pinned: prompt.is_pinned,
+            ..Candidate::new(Slot::Intents)
         }
     }
 
-    fn local(&self, scope: &Scope) -> Section {
-        let rows_max = if self.source.forgot() {
-            limits::BRIEFING_LOCAL_RECOVERY_MAX
-        } else {
-            limits::BRIEFING_LOCAL_MAX
-        };
-        Section {
-            order: 2,
-            title: scope.name().unwrap_or("This project").to_owned(),
-            form: Form::Table(HEADINGS),
-            gives_way: 2,
-            floor: limits::BRIEFING_LOCAL_FLOOR,
-            rows_max,
-        }
-    }
-
-    fn elsewhere(&self) -> Section {
-        let rows_max = if self.source.forgot() {
-            limits::BRIEFING_CROSS_RECOVERY_MAX
-        } else {
-            limits::BRIEFING_CROSS_MAX
-        };
-        Section {
-            order: 3,
-            title: "Other projects".to_owned(),
-            form: Form::Table(HEADINGS),
-            gives_way: 0,
-            floor: 0,
-            rows_max,
-        }
-    }
-
-    /// The best records of these projects, and their pinned records.
-    fn rows(&self, projects: &[i64], section: &Section) -> Result<Vec<Candidate>, OpError> {
+    /// The best records of these projects, and their pinned records, for a section and its title.
+    fn rows(
+        &self,
+        projects: &[i64],
+        section: (Slot, Option<&str>),
+    ) -> Result<Vec<Candidate>, OpError> {
+        let rows_max = section.0.rows_max(self.source.forgot());
         let score = |kind, at| rank::recent(kind, at, None, self.now).total;
         let mut found = Vec::new();
-        for pinned in observations::pinned(self.rx, projects, section.rows_max)? {
+        for pinned in observations::pinned(self.rx, projects, rows_max)? {
             found.push(self.row(&pinned, section));
         }
         let mut files: HashSet<String> = HashSet::new();
@@ -126,7 +92,7 @@ impl BriefingReader<'_> {
                 found.push(self.row(&seen, section));
                 taken += usize::from(!failed);
             }
-            if taken < section.rows_max { Taken::GoOn } else { Taken::Enough }
+            if taken < rows_max { Taken::GoOn } else { Taken::Enough }
         })?;
         Ok(found)
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use contract::{Candidate, Section};
+use contract::{Candidate, Slot};
 use model::observation::{ObsType, Observation};
 use model::project::Project;
 use model::session::Session;
@@ -11,8 +11,8 @@ use store::sessions::{self, SessionFilter};
 use store::{observations, passages, projects, prompts};
 
 use super::BriefingReader;
-use super::learned::subject;
-use super::sections::{SectionWriter, all_marks, section};
+use super::sections::{SectionWriter, all_marks};
+use super::topic::subject;
 
 /// Own sessions whose intents are compared, and sessions of each other project.
 const SESSIONS_COMPARED: usize = 3;
@@ -244,10 +244,6 @@ const COMMON: &[&str] = &[
     "yesterday",
 ];
 
-fn other_projects(rows_max: usize) -> Section {
-    section(7, "Other projects", 0, rows_max)
-}
-
 /// Adds the other projects that share a file or a word of the last intents with the own one.
 pub(super) fn add(writer: &mut SectionWriter<'_>, elsewhere: &[i64]) -> Result<(), OpError> {
     let brief = writer.brief;
@@ -272,9 +268,7 @@ pub(super) fn add(writer: &mut SectionWriter<'_>, elsewhere: &[i64]) -> Result<(
         if projects::began_at(brief.rx, project.id, &writer.work.roots)? {
             continue;
         }
-        if let Some(row) =
-            row(brief, &project, &sessions, other_projects(limits::BRIEFING_OTHERS_MAX))?
-        {
+        if let Some(row) = row(brief, &project, &sessions, Slot::OtherProjects)? {
             told += 1;
             writer.push(Candidate { reasons: vec![reason], ..row });
         }
@@ -287,7 +281,7 @@ pub(super) fn all(brief: &BriefingReader<'_>, all: &[i64]) -> Result<Vec<Candida
     let mut found = all_marks(brief, all)?;
     for project in latest(brief, all)? {
         let sessions = sessions_of(brief, project.id)?;
-        found.extend(row(brief, &project, &sessions, other_projects(limits::BRIEFING_ALL_MAX))?);
+        found.extend(row(brief, &project, &sessions, Slot::AllProjects)?);
     }
     Ok(found)
 }
@@ -390,7 +384,7 @@ fn row(
     brief: &BriefingReader<'_>,
     project: &Project,
     sessions: &[Session],
-    section: Section,
+    slot: Slot,
 ) -> Result<Option<Candidate>, OpError> {
     let mut last = None;
     for session in sessions {
@@ -415,11 +409,13 @@ fn row(
     Ok(Some(Candidate {
         path: format!("obs://{id}"),
         stamp: at,
-        section,
         score: 0.1 + 0.2 * rank::recency(at, brief.now),
         reasons: vec!["one of the projects that were active last".to_owned()],
-        cells: vec![format!("#{id} [{}] {line} [{}]", time::age(at, brief.now), project.name)],
-        same_as: None,
-        pinned: false,
+        cells: vec![
+            format!("#{id} [{}]", time::age(at, brief.now)),
+            format!("{line} [{}]", project.name),
+        ],
+        labels: 1,
+        ..Candidate::new(slot)
     }))
 }

@@ -2,26 +2,25 @@
 
 use std::collections::BTreeSet;
 
-use contract::Section;
+use contract::Slot;
 use model::observation::{ObsType, Observation};
 use model::session::Session;
 use model::{OpError, limits};
 use store::{prompts, sessions};
 
-use super::sections::{BriefingRow, SectionWriter, commit, section};
-use super::{files_in_progress, learned};
+use super::files_in_progress;
+use super::sections::{BriefingRow, SectionWriter, commit};
+use super::topic::{self, SessionTopic};
 
 /// Words that two intents about the same thing have in common.
 const SAME_SUBJECT_WORDS: usize = 2;
-
-fn recent_sessions() -> Section {
-    section(4, "Recent sessions", limits::BRIEFING_SESSIONS_FLOOR, limits::BRIEFING_SESSIONS_MAX)
-}
 
 /// A session's data from which its line is written.
 struct PastSession<'s> {
     session: &'s Session,
     intent: String,
+    /// Which decision the intent replaces, or by which one it is replaced.
+    decision: String,
     outcome: String,
     commits: String,
     actions: u64,
@@ -36,7 +35,7 @@ pub(super) fn add(writer: &mut SectionWriter<'_>) -> Result<(), OpError> {
     let mut subjects: Vec<BTreeSet<String>> = Vec::new();
     for session in &sessions {
         let Some(one) = read(writer, session)? else { continue };
-        let subject = learned::subject(&one.intent);
+        let subject = topic::subject(&one.intent);
         let is_same =
             |newer: &BTreeSet<String>| newer.intersection(&subject).count() >= SAME_SUBJECT_WORDS;
         match one.changed {
@@ -60,29 +59,36 @@ pub(super) fn add(writer: &mut SectionWriter<'_>) -> Result<(), OpError> {
             text = format!("{text} (edited {files})");
         }
         let at = one.session.last_at;
-        let weight = if one.changed { 0.6 } else { 0.55 };
         let row = BriefingRow {
             id: one.session.id,
             at,
-            score: weight + 0.2 * writer.recency(at),
+            // Newest first.
+            score: 0.6 + 0.2 * writer.recency(at),
             reason: "one of the last sessions",
             text,
             pinned: one.session.is_pinned,
         };
-        writer.add(recent_sessions(), row);
+        writer.add(Slot::RecentSessions, row);
     }
     writer.work.sessions = sessions;
     Ok(())
 }
 
-/// A session's intent, outcome and commits; none if it is not worth a line.
+/// The subject of a session, its outcome and commits; none if it is not worth a line.
 fn read<'s>(
     writer: &SectionWriter<'_>,
     session: &'s Session,
 ) -> Result<Option<PastSession<'s>>, OpError> {
     let rx = writer.brief.rx;
-    let intent = prompts::intent(rx, session.id)?.unwrap_or_default();
-    let outcome = outcome(writer, session);
+    let (id, intent, outcome) =
+        match topic::of(rx, session, (&writer.work.commits, &writer.work.edits))? {
+            Some(SessionTopic { id, prompt, outcome }) => (Some(id), prompt, outcome),
+            None => {
+                let intent = prompts::intent(rx, session.id)?.unwrap_or_default();
+                (None, intent, outcome(writer, session))
+            }
+        };
+    let decision = id.map_or_else(String::new, |id| writer.decisions.note(id));
     let commits = commits(writer, session);
     let counts = sessions::counts(rx, session)?;
     let acted = counts.iter().filter(|(kind, _)| kind.is_action());
@@ -99,12 +105,12 @@ fn read<'s>(
     if intent.is_empty() || !came_to || only_looked || is_open {
         return Ok(None);
     }
-    Ok(Some(PastSession { session, intent, outcome, commits, actions, changed }))
+    Ok(Some(PastSession { session, intent, decision, outcome, commits, actions, changed }))
 }
 
 fn line(writer: &mut SectionWriter<'_>, past: &PastSession<'_>) -> String {
-    let PastSession { intent, outcome, commits, actions, .. } = past;
-    let mut line = writer.quote(intent);
+    let PastSession { intent, decision, outcome, commits, actions, .. } = past;
+    let mut line = format!("{}{decision}", writer.quote(intent));
     if !outcome.is_empty() && !writer.is_quoted(outcome) {
         line = format!("{line} → {}", writer.quote(outcome));
     }

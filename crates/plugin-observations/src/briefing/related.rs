@@ -3,38 +3,23 @@
 
 use std::collections::BTreeSet;
 
-use contract::{Candidate, Form, Moment, Section};
+use contract::{Candidate, Moment, Slot};
 use model::hook::Source;
 use model::observation::{ObsType, Observation};
 use model::rank::{self, Score};
 use model::{OpError, limits, time};
+use place::Place;
 use store::search::{self, Filter};
 use store::{observations, prompts};
 use text::query;
 
-use super::learned::subject;
+use super::BriefingReader;
 use super::sections::commit;
-use super::{BriefingReader, HEADINGS, question};
-use crate::place::{DiskPlaces, Place};
+use super::topic::subject;
 
-fn earlier() -> Section {
-    Section {
-        order: 1,
-        title: "Earlier, about this".to_owned(),
-        form: Form::Table(HEADINGS),
-        gives_way: 0,
-        floor: 1,
-        rows_max: limits::RELATED_MAX,
-    }
-}
-
-pub(super) fn candidates(
-    moment: &Moment<'_>,
-    places: &DiskPlaces,
-    said: &str,
-) -> Result<Vec<Candidate>, OpError> {
+pub(super) fn candidates(moment: &Moment<'_>, said: &str) -> Result<Vec<Candidate>, OpError> {
     let query = query::any_of(said);
-    let question = question(moment, places);
+    let question = moment.projects();
     // Records that are not in the index by then are not found.
     moment.store.catch_up(limits::RELATED_PATIENCE);
     moment.store.read(|rx| {
@@ -48,6 +33,7 @@ pub(super) fn candidates(
             session: moment.session,
             source: Source::Startup,
             place: &Place::default(),
+            answers: true,
         };
         let found = search::related(rx, &query, &filter)?;
         let best = found.iter().map(|hit| hit.score).fold(0.0, f64::max);
@@ -96,12 +82,11 @@ impl RelatedRow {
         Candidate {
             path: format!("obs://{id}"),
             stamp: at.div_euclid(1000),
-            section: earlier(),
             score: score.total,
             reasons: vec![score.parts()],
             cells: vec![format!("#{id}"), time::age(at, now), kind.word().to_owned(), text],
-            same_as: None,
-            pinned: false,
+            labels: 2,
+            ..Candidate::new(Slot::Related)
         }
     }
 }

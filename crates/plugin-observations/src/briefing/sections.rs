@@ -3,37 +3,19 @@
 
 use std::collections::BTreeSet;
 
-use contract::{Candidate, Form, Section};
+use contract::{Candidate, Slot};
 use model::observation::{ObsType, Observation};
 use model::session::SessionState;
 use model::{OpError, limits, rank, run, time};
 use store::{observations, open_ends, prompts};
 
+use super::learned::RecentDecisions;
 use super::work::RecentWork;
 use super::{BriefingReader, files_in_progress, learned, others, past_sessions, uncommitted};
-use crate::scope::Scope;
+use place::Scope;
 
 /// Separates the changed lines of an edit.
 const LINE_BREAK: &str = " ⏎ ";
-
-/// A section with its position, title, minimum and maximum number of rows. If space is short, sections
-/// later in the text lose their rows first.
-pub(super) fn section(order: u8, title: &str, floor: usize, rows_max: usize) -> Section {
-    let form = Form::Bullets;
-    Section { order, title: title.to_owned(), form, gives_way: 10 - order, floor, rows_max }
-}
-
-fn this_session() -> Section {
-    section(1, "This session", limits::BRIEFING_OWN_FLOOR, limits::BRIEFING_OWN_MAX)
-}
-
-fn marked() -> Section {
-    section(2, "Marked", limits::BRIEFING_MARKS_FLOOR, limits::BRIEFING_MARKS_MAX)
-}
-
-pub(super) fn open() -> Section {
-    section(3, "Open", limits::BRIEFING_OPEN_FLOOR, limits::BRIEFING_OPEN_MAX)
-}
 
 /// One row before it has its place in a section.
 pub(super) struct BriefingRow {
@@ -46,17 +28,17 @@ pub(super) struct BriefingRow {
 }
 
 impl BriefingRow {
-    fn into_candidate(self, section: Section, now: i64) -> Candidate {
+    fn into_candidate(self, slot: Slot, now: i64) -> Candidate {
         let BriefingRow { id, at, score, reason, text, pinned } = self;
         Candidate {
             path: format!("obs://{id}"),
             stamp: at,
-            section,
             score,
             reasons: vec![reason.to_owned()],
-            cells: vec![format!("#{id} [{}] {text}", time::age(at, now))],
-            same_as: None,
+            cells: vec![format!("#{id} [{}]", time::age(at, now)), text],
+            labels: 1,
             pinned,
+            ..Candidate::new(slot)
         }
     }
 }
@@ -70,6 +52,7 @@ pub(super) struct SectionWriter<'a> {
     quoted: Vec<String>,
     /// Files that a row names already, as it shows them.
     named: Vec<String>,
+    pub(super) decisions: RecentDecisions,
 }
 
 /// The rows of the own projects, and of others that have to do with them.
@@ -86,13 +69,20 @@ pub(super) fn candidates(
         return Ok(Vec::new());
     }
     let work = RecentWork::read(brief, &own)?;
-    let mut writer =
-        SectionWriter { brief, work, found: Vec::new(), quoted: Vec::new(), named: Vec::new() };
+    let mut writer = SectionWriter {
+        brief,
+        work,
+        found: Vec::new(),
+        quoted: Vec::new(),
+        named: Vec::new(),
+        decisions: RecentDecisions::default(),
+    };
+    writer.decisions = RecentDecisions::read(&writer)?;
     writer.marked(&own)?;
     writer.this_session()?;
     writer.open()?;
     past_sessions::add(&mut writer)?;
-    learned::add(&mut writer)?;
+    learned::add(&mut writer);
     files_in_progress::add(&mut writer);
     if let Some(elsewhere) = elsewhere {
         others::add(&mut writer, elsewhere)?;
@@ -101,8 +91,8 @@ pub(super) fn candidates(
 }
 
 impl SectionWriter<'_> {
-    pub(super) fn add(&mut self, section: Section, row: BriefingRow) {
-        self.found.push(row.into_candidate(section, self.brief.now));
+    pub(super) fn add(&mut self, slot: Slot, row: BriefingRow) {
+        self.found.push(row.into_candidate(slot, self.brief.now));
     }
 
     pub(super) fn push(&mut self, candidate: Candidate) {
@@ -137,7 +127,7 @@ impl SectionWriter<'_> {
         for seen in marks(self.brief, projects)? {
             if !self.is_quoted(&seen.content) {
                 self.quoted.push(seen.content.clone());
-                self.add(marked(), mark_row(&seen, self.brief.now));
+                self.add(Slot::Marked, mark_row(&seen, self.brief.now));
             }
         }
         Ok(())
@@ -149,7 +139,7 @@ impl SectionWriter<'_> {
         let Some(own) = self.work.own.clone() else { return Ok(()) };
         let mut rows: Vec<(i64, i64, &'static str, String)> = Vec::new();
         if let Some(prompt) = prompts::last(self.brief.rx, own.id)? {
-            let answered = open_ends::unanswered(self.brief.rx, own.id)?.is_none();
+            let answered = open_ends::unanswered(self.brief.rx, &own)?.is_none();
             let state = if answered { "last prompt" } else { "last prompt, not answered" };
             let text = format!("{state}: {}", self.quote(&prompt.content));
             rows.push((prompt.id, prompt.at, "what this session was asked last", text));
@@ -185,7 +175,7 @@ impl SectionWriter<'_> {
             // The order of the rows is the order of their scores.
             let score = 1.0 - 0.001 * place as f64;
             let row = BriefingRow { id, at, score, reason, text, pinned: false };
-            self.add(this_session(), row);
+            self.add(Slot::ThisSession, row);
         }
         Ok(())
     }
@@ -201,8 +191,9 @@ impl SectionWriter<'_> {
             prompts.iter().any(|prompt| is_briefed(&prompt.session_id) && prompt.at > at)
         };
         if let Some(last) = &last
-            && let Some(prompt) = open_ends::unanswered(self.brief.rx, last.id)?
+            && let Some(prompt) = open_ends::unanswered(self.brief.rx, last)?
             && !went_on(prompt.at)
+            && (self.brief.answers || last.state == SessionState::Active)
         {
             let recent = self.brief.now.saturating_sub(last.last_at) < limits::AT_WORK_MS;
             let state = match last.state == SessionState::Active && recent {
@@ -212,7 +203,7 @@ impl SectionWriter<'_> {
             let text = format!("{state}: {}", self.quote(&prompt.content));
             let reason = "the last prompt, and nothing followed it";
             let (id, at) = (prompt.id, prompt.at);
-            self.add(open(), BriefingRow { id, at, score: 1.0, reason, text, pinned: false });
+            self.add(Slot::Open, BriefingRow { id, at, score: 1.0, reason, text, pinned: false });
         }
         let red: Vec<Observation> = run::red(&self.work.runs).into_iter().cloned().collect();
         let others = red.iter().filter(|seen| !is_briefed(&seen.session_id));
@@ -225,7 +216,7 @@ impl SectionWriter<'_> {
                 text: format!("red: {}", run::told(seen)),
                 pinned: false,
             };
-            self.add(open(), row);
+            self.add(Slot::Open, row);
         }
         uncommitted::add(self, briefed.as_deref());
         Ok(())
@@ -323,7 +314,7 @@ pub(super) fn all_marks(
     let with_project = |seen: &Observation| {
         let mut row = mark_row(seen, brief.now);
         row.text = format!("{} [{}]", row.text, seen.project);
-        row.into_candidate(marked(), brief.now)
+        row.into_candidate(Slot::Marked, brief.now)
     };
     Ok(marks(brief, projects)?.iter().map(with_project).collect())
 }

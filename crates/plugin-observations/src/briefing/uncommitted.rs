@@ -1,17 +1,16 @@
 //! Files that were edited in this checkout and not committed there since.
 
+use contract::Slot;
 use model::limits;
 use model::observation::Observation;
 
-use super::sections::{BriefingRow, SectionWriter, open};
+use super::sections::{BriefingRow, SectionWriter};
 
 /// Adds the files that were edited after the last commit, in one row. Where no commit was recorded for long,
 /// the user commits without the agent, and nothing is known.
 pub(super) fn add(writer: &mut SectionWriter<'_>, briefed: Option<&str>) {
     let place = writer.brief.place;
-    let commits: Vec<&Observation> =
-        writer.work.commits.iter().filter(|seen| !seen.failed()).collect();
-    if commits.is_empty() {
+    if !writer.work.commits.iter().any(|seen| !seen.failed()) {
         return;
     }
     // Earlier commits were not read.
@@ -19,11 +18,8 @@ pub(super) fn add(writer: &mut SectionWriter<'_>, briefed: Option<&str>) {
     let first = writer.work.commits.last().filter(|_| !all_read).map_or(i64::MIN, |one| one.at_ms);
     let is_open = |seen: &&Observation| {
         let is_here = checkout(seen, "worktree") == place.worktree();
-        let committed = |commit: &&Observation| {
-            commit.at_ms >= seen.at_ms && holds(commit, seen, place.branch())
-        };
         let is_own = briefed == Some(&*seen.session_id);
-        is_here && !is_own && seen.at_ms > first && !commits.iter().any(committed)
+        is_here && !is_own && seen.at_ms > first && !is_committed(writer, seen)
     };
     let mut files: Vec<Observation> = writer.work.edits.iter().filter(is_open).cloned().collect();
     files.retain(|seen| writer.names_file(seen));
@@ -37,7 +33,16 @@ pub(super) fn add(writer: &mut SectionWriter<'_>, briefed: Option<&str>) {
         text.push_str(&format!(" and {} more", files.len() - limits::BRIEFING_FILES_NAMED));
     }
     let reason = "edited, and no commit followed";
-    writer.add(open(), BriefingRow { id, at, score: 0.85, reason, text, pinned: false });
+    writer.add(Slot::Open, BriefingRow { id, at, score: 0.85, reason, text, pinned: false });
+}
+
+/// Whether a later commit holds an edit, as far as is known: records of commits do not name their files.
+pub(super) fn is_committed(writer: &SectionWriter<'_>, edit: &Observation) -> bool {
+    let branch = writer.brief.place.branch();
+    let holds = |commit: &Observation| {
+        commit.at_ms >= edit.at_ms && !commit.failed() && holds(commit, edit, branch)
+    };
+    writer.work.commits.iter().any(holds)
 }
 
 /// Whether a later commit may hold an edit. One in another work tree does not. Nor does one of another session on

@@ -44,7 +44,8 @@ impl RecentWork {
         let own = own.filter(|_| brief.source.forgot());
         let briefed = own.as_ref().map(|own| own.session_id.as_str()).or(brief.session);
         sessions.retain(|session| briefed.is_none_or(|briefed| briefed != session.session_id));
-        let (work, talk) = (last_at - limits::BRIEFING_WORK_MS, last_at - limits::BRIEFING_TALK_MS);
+        let since = |window: i64| last_at.saturating_sub(window);
+        let (work, talk) = (since(limits::BRIEFING_WORK_MS), since(limits::BRIEFING_TALK_MS));
         let lately = |kinds: &[ObsType], since: i64, most: usize| {
             observations::lately(rx, projects, kinds, since, most)
         };

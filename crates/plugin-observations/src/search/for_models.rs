@@ -18,7 +18,7 @@ pub(super) fn brief(params: &Value, result: &mut Value) {
 fn shorten(result: &mut Value) {
     let searched = result["project"].clone();
     for hit in result["results"].as_array_mut().into_iter().flatten() {
-        if let Some(aside) = show::aside(hit) {
+        if let Some(aside) = show::aside(hit["count"].as_u64(), hit["note"].as_str()) {
             let text = hit["content_preview"].as_str().unwrap_or_default();
             hit["content_preview"] = format!("{text} [{aside}]").into();
         }
@@ -38,7 +38,7 @@ fn shorten(result: &mut Value) {
 }
 
 /// Whether the text shows which file it is about.
-fn is_named(path: &Value, text: &Value) -> bool {
+pub(crate) fn is_named(path: &Value, text: &Value) -> bool {
     let (Some(path), Some(text)) = (path.as_str(), text.as_str()) else { return false };
     path.rsplit('/').next().is_some_and(|name| text.contains(name))
 }

@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
-use serde_json::Value;
+use contract::Pretty;
 use text::query;
 
-use crate::show;
+use super::{FoundRecord, Parts, Search, SearchOutput, SearchParams};
+use crate::show::{self, RecordRow};
 
 /// Shown with a partial answer.
 const NARROW: &str =
@@ -14,87 +15,107 @@ const NARROW: &str =
 /// Shown for a query without words.
 const NO_WORDS: &str = "Type the words to search for. `rekindle recent` lists the last records.";
 
-pub(super) fn pretty(params: &Value, result: &Value) -> String {
-    let records: Vec<&Value> = show::list(result, "results").iter().collect();
-    if records.is_empty() {
-        let query = show::line(params["query"].as_str().unwrap_or_default());
-        if query.trim().is_empty() {
-            return NO_WORDS.to_owned();
+impl Pretty for Search {
+    fn pretty(params: &SearchParams, output: &SearchOutput) -> String {
+        if output.results.is_empty() {
+            return nothing(params, output);
         }
-        // A partial search cannot claim that nothing matches.
-        let what = match result["partial"] == true {
-            true => format!("Nothing was found in time for \"{query}\""),
-            false => format!("Nothing matches \"{query}\""),
-        };
-        let past_the_end = params["offset"].as_u64().filter(|offset| *offset > 0).map(|offset| {
-            format!("No results for \"{query}\" from offset {offset} on; a smaller offset may have some.")
-        });
-        let said = past_the_end
-            .or_else(|| excluded(&what, params, result))
-            .unwrap_or_else(|| show::nothing(&what, params, result));
-        let said =
-            [said].into_iter().chain(show::shared_name(result)).collect::<Vec<_>>().join("\n");
-        return match incomplete(result) {
-            Some(why) => format!("{said}\n{why}"),
-            None => said,
-        };
+        let mut lines = Vec::new();
+        if output.only_similar {
+            lines.push("Nothing contains these words; closest in meaning:".to_owned());
+        }
+        let rows = output.results.iter().map(FoundRecord::row);
+        lines.push(show::records_about(rows, &output.about));
+        if output.merely_similar && !output.only_similar {
+            lines.push(
+                "None of these is likely to be what you asked for; they are merely similar."
+                    .to_owned(),
+            );
+        }
+        if params.explain {
+            lines.extend(output.results.iter().map(FoundRecord::explained));
+        }
+        if output.query_form == "prefix" {
+            lines.push("No record has these words; in these, words begin alike.".to_owned());
+        }
+        if output.query_form == "any_term" && query::rewrite(&params.query).name().is_some() {
+            lines.push(match output.partial {
+                true => "No record was found yet that contains it as it was typed; these have parts of it.",
+                false => "No record contains it as it was typed; these have parts of it.",
+            }.to_owned());
+        }
+        if let Some(offset) = output.next_offset {
+            lines.push(format!("There is more: --offset {offset}"));
+        }
+        lines.extend(incomplete(output).map(str::to_owned));
+        lines.extend(show::shared_name(&output.about));
+        lines.join("\n")
     }
-    let mut lines = Vec::new();
-    if result["only_similar"] == true {
-        lines.push("Nothing contains these words; closest in meaning:".to_owned());
+
+    /// The positions of the query's words: in the last column of a table, or anywhere in whole records.
+    fn accent(params: &SearchParams, output: &SearchOutput, text: &str) -> Vec<Range<usize>> {
+        if output.results.is_empty() {
+            return Vec::new();
+        }
+        let query = query::rewrite(&params.query);
+        let begins = if output.query_form == "prefix" { query.prefix() } else { None };
+        let query = begins.unwrap_or(query);
+        let heading = text.lines().take(2).find(|line| line.starts_with("id "));
+        let column = heading.and_then(|heading| heading.rfind("text"));
+        let (mut places, mut at) = (Vec::new(), 0);
+        for line in text.split_inclusive('\n') {
+            let skipped = match column {
+                None => 0,
+                Some(_) if !line.starts_with('#') => line.len(),
+                Some(column) => {
+                    line.char_indices().nth(column).map_or(line.len(), |(byte, _)| byte)
+                }
+            };
+            let begin = at + skipped;
+            let found = query.matched(line.get(skipped..).unwrap_or_default());
+            places.extend(found.into_iter().map(|place| begin + place.start..begin + place.end));
+            at += line.len();
+        }
+        places
     }
-    lines.push(show::records(&records, show::answered_at(result), |_| ""));
-    if result["merely_similar"] == true && result["only_similar"] != true {
-        lines.push(
-            "None of these is likely to be what you asked for; they are merely similar.".to_owned(),
-        );
+}
+
+/// The text of an empty answer.
+fn nothing(params: &SearchParams, output: &SearchOutput) -> String {
+    let query = show::line(&params.query);
+    if query.trim().is_empty() {
+        return NO_WORDS.to_owned();
     }
-    if params["explain"] == true {
-        lines.extend(records.iter().map(|record| explained(record)));
-    }
-    if result["query_form"] == "prefix" {
-        lines.push("No record has these words; in these, words begin alike.".to_owned());
-    }
-    if result["query_form"] == "any_term"
-        && query::rewrite(params["query"].as_str().unwrap_or_default()).name().is_some()
-    {
-        lines.push(match result["partial"] == true {
-            true => {
-                "No record was found yet that contains it as it was typed; these have parts of it."
-                    .to_owned()
-            }
-            false => "No record contains it as it was typed; these have parts of it.".to_owned(),
-        });
-    }
-    if let Some(offset) = result["next_offset"].as_u64() {
-        lines.push(format!("There is more: --offset {offset}"));
-    }
-    lines.extend(incomplete(result).map(str::to_owned));
-    lines.extend(show::shared_name(result));
+    // A partial search cannot claim that nothing matches.
+    let what = match output.partial {
+        true => format!("Nothing was found in time for \"{query}\""),
+        false => format!("Nothing matches \"{query}\""),
+    };
+    let said = match params.offset.get() {
+        0 => excluded(&what, params, output)
+            .unwrap_or_else(|| show::nothing(&what, &params.project, &output.about)),
+        offset => format!(
+            "No results for \"{query}\" from offset {offset} on; a smaller offset may have some."
+        ),
+    };
+    let mut lines = vec![said];
+    lines.extend(show::shared_name(&output.about));
+    lines.extend(incomplete(output).map(str::to_owned));
     lines.join("\n")
 }
 
 /// Why the answer may lack results, if it may.
-fn incomplete(result: &Value) -> Option<&str> {
-    result["warning"].as_str().or((result["partial"] == true).then_some(NARROW))
+fn incomplete(output: &SearchOutput) -> Option<&str> {
+    output.warning.as_deref().or(output.partial.then_some(NARROW))
 }
 
 /// The answer where filters are the reason that nothing was found: which ones, by their flags.
-fn excluded(what: &str, params: &Value, result: &Value) -> Option<String> {
-    let filters: Vec<&str> =
-        show::list(result, "excluded_by").iter().filter_map(Value::as_str).collect();
-    let given = |name: &str| match params[name].as_str() {
-        Some(text) => show::line(text),
-        None => params[name].to_string(),
-    };
-    let flags: Vec<String> = filters
-        .iter()
-        .filter(|name| **name != "project")
-        .map(|name| format!("--{} {}", flag(name), given(name)))
-        .collect();
-    let project = result["project"].as_str().map(|project| format!(" in {}", show::line(project)));
-    let project = project.unwrap_or_default();
-    Some(match (flags.is_empty(), filters.contains(&"project")) {
+fn excluded(what: &str, params: &SearchParams, output: &SearchOutput) -> Option<String> {
+    let filters = &output.excluded_by;
+    let flags: Vec<String> = filters.iter().filter_map(|name| params.flag(name)).collect();
+    let project = output.about.project.as_deref();
+    let project = project.map(|project| format!(" in {}", show::line(project))).unwrap_or_default();
+    Some(match (flags.is_empty(), filters.iter().any(|name| name == "project")) {
         (true, false) => return None,
         (true, true) => format!("{what}{project}. `--project '*'` finds it in other projects."),
         (false, false) => {
@@ -107,51 +128,52 @@ fn excluded(what: &str, params: &Value, result: &Value) -> Option<String> {
     })
 }
 
-/// The flag of a filter as people type it.
-fn flag(param: &str) -> &str {
-    match param {
-        "obs_type" => "type",
-        "session_id" => "session",
-        "file_path" => "file",
-        other => other,
-    }
-}
-
-/// The parts of a score, in one line.
-fn explained(record: &Value) -> String {
-    let explain = &record["match_explain"];
-    let parts = explain["parts"].as_object().into_iter().flatten();
-    let parts: Vec<String> = parts
-        .map(|(name, part)| format!("{name} {:.2}", part.as_f64().unwrap_or_default()))
-        .collect();
-    let reasons = explain["reasons"].as_array().into_iter().flatten();
-    let reasons: Vec<&str> = reasons.filter_map(Value::as_str).collect();
-    let score = explain["score"].as_f64().unwrap_or_default();
-    let why = show::line(&reasons.join("; "));
-    format!("#{} {score:.2} = {} ({why})", record["id"], parts.join(", "))
-}
-
-/// The positions of the query's words: in the last column of a table, or anywhere in whole records.
-pub(super) fn matched(params: &Value, result: &Value, text: &str) -> Vec<Range<usize>> {
-    if show::list(result, "results").is_empty() {
-        return Vec::new();
-    }
-    let query = query::rewrite(params["query"].as_str().unwrap_or_default());
-    let begins = if result["query_form"] == "prefix" { query.prefix() } else { None };
-    let query = begins.unwrap_or(query);
-    let heading = text.lines().take(2).find(|line| line.starts_with("id "));
-    let column = heading.and_then(|heading| heading.rfind("text"));
-    let (mut places, mut at) = (Vec::new(), 0);
-    for line in text.split_inclusive('\n') {
-        let skipped = match column {
-            None => 0,
-            Some(_) if !line.starts_with('#') => line.len(),
-            Some(column) => line.char_indices().nth(column).map_or(line.len(), |(byte, _)| byte),
+impl SearchParams {
+    /// A filter as people type it, if it was given: `--type git_push`.
+    fn flag(&self, param: &str) -> Option<String> {
+        let (flag, value) = match param {
+            "obs_type" => ("type", self.obs_type.map(|kind| kind.word().to_owned())),
+            "session_id" => ("session", self.session_id.clone()),
+            "file_path" => ("file", self.file_path.clone()),
+            "agent" => ("agent", self.agent.clone()),
+            "failed" => ("failed", self.failed.map(|failed| failed.to_string())),
+            "before" => ("before", self.before.as_ref().map(|time| time.text().to_owned())),
+            "after" => ("after", self.after.as_ref().map(|time| time.text().to_owned())),
+            _ => return None,
         };
-        let begin = at + skipped;
-        let found = query.matched(line.get(skipped..).unwrap_or_default());
-        places.extend(found.into_iter().map(|place| begin + place.start..begin + place.end));
-        at += line.len();
+        Some(format!("--{flag} {}", show::line(&value?)))
     }
-    places
+}
+
+impl FoundRecord {
+    fn row(&self) -> RecordRow<'_> {
+        let count = self.count.and_then(|count| u64::try_from(count).ok());
+        RecordRow {
+            mark: "",
+            id: self.id,
+            timestamp: self.timestamp,
+            kind: self.obs_type,
+            project: &self.project,
+            text: &self.content_preview,
+            aside: show::aside(count, self.note.as_deref()),
+            is_pinned: self.is_pinned,
+        }
+    }
+
+    /// The parts of the score, in one line.
+    fn explained(&self) -> String {
+        let Parts { lexical, neighbours, session, meaning, recency, r#type } =
+            &self.match_explain.parts;
+        let parts = [
+            ("lexical", lexical),
+            ("neighbours", neighbours),
+            ("session", session),
+            ("meaning", meaning),
+            ("recency", recency),
+            ("type", r#type),
+        ];
+        let parts = parts.map(|(name, part)| format!("{name} {part:.2}")).join(", ");
+        let why = show::line(&self.match_explain.reasons.join("; "));
+        format!("#{} {:.2} = {parts} ({why})", self.id, self.match_explain.score)
+    }
 }

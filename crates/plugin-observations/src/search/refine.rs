@@ -4,52 +4,24 @@
 use std::collections::HashMap;
 
 use model::observation::{ObsType, Observation};
+use model::run::RunKey;
 use model::{OpError, limits};
-use store::search::{self, Hit};
+use store::search::{self, Filter, Hit};
 use store::{Rx, observations};
 
-use super::records_read::RecordsRead;
-use super::{Ranked, turns};
+use super::{Named, Ranked, turns};
+use crate::note::Note;
+use crate::records_read::RecordsRead;
+use crate::replaced::Replacements;
+use crate::same_run;
 
 /// Cosine from which on two records of talk are about the same subject.
 const SAME_SUBJECT: f64 = 0.8;
-/// Cosine from which on a record that says that it changes a decision is taken to change another that decides,
-/// and from which on a prompt that says how something is now is taken to change any statement.
-const SAME_DECISION: f64 = 0.6;
-const SAME_STATEMENT: f64 = 0.7;
 /// The newer of two such records comes first only if it counts at least this share of the older one: among
 /// hits that hardly match, many are about one subject, and none of them is an answer.
 const SAME_LIKE: f64 = 0.9;
-const CHANGES_LIKE: f64 = 0.7;
 /// Failed commands on the first hits for which the session is searched for the run that worked.
 const WORKED_LOOKED_UP: usize = 5;
-/// The relation of a hit to other hits of the page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Note {
-    /// The agent's answer to the prompt with this id.
-    Answers(i64),
-    /// A commit of the turn of the prompt with this id.
-    CameOf(i64),
-    /// It failed; this later run of the same command worked.
-    WorkedLater(i64),
-    Replaces(i64),
-    ReplacedBy(i64),
-    /// Nothing that was found is likely to be what was asked for.
-    MerelySimilar,
-}
-
-impl Note {
-    pub(crate) fn text(self) -> String {
-        match self {
-            Note::Answers(id) => format!("answers #{id}"),
-            Note::CameOf(id) => format!("came of #{id}"),
-            Note::WorkedLater(id) => format!("failed, #{id} worked later"),
-            Note::Replaces(id) => format!("replaces #{id}"),
-            Note::ReplacedBy(id) => format!("replaced by #{id}"),
-            Note::MerelySimilar => "merely similar".to_owned(),
-        }
-    }
-}
 
 /// Makes hits that say the same one, with a count and the newest of their ids, at the place of the first.
 /// Only hits of these kinds are compared.
@@ -120,15 +92,19 @@ fn merged(ranked: Vec<Ranked>, first: Vec<usize>) -> Vec<Ranked> {
 /// Puts the first hits in order by what their records say of each other.
 pub(super) fn refine(
     rx: &Rx<'_>,
+    filter: &Filter<'_>,
     mut ranked: Vec<Ranked>,
-    records: &mut RecordsRead,
+    (records, replaced): (&mut RecordsRead, &mut Replacements),
 ) -> Result<Vec<Ranked>, OpError> {
-    let behind = ranked.split_off(limits::SEARCH_READ.min(ranked.len()));
+    let mut behind = ranked.split_off(limits::SEARCH_READ.min(ranked.len()));
     for one in &ranked {
         records.read(rx, one.hit.id)?;
     }
+    let looked_up = ranked.iter().take(limits::REPLACED_LOOKED_UP).map(|one| one.hit);
+    replaced.look_up(rx, looked_up, records)?;
     let mut window = Window { rx, first: ranked, records };
     window.newer_first()?;
+    window.replacing_first(filter, replaced, &mut behind)?;
     window.worked_first()?;
     let Window { mut first, .. } = window;
     first.extend(behind);
@@ -150,8 +126,9 @@ impl Window<'_, '_> {
     fn note(&mut self, place: usize, note: Note) {
         if let Some(one) = self.first.get_mut(place) {
             one.note = match one.note {
-                // That a record no longer holds is worth more than what it answers.
+                // That a record no longer holds is worth more than what it answers or replaces itself.
                 Some(Note::Answers(_) | Note::CameOf(_)) | None => Some(note),
+                Some(Note::Replaces(_)) if matches!(note, Note::ReplacedBy(_)) => Some(note),
                 known => known,
             };
         }
@@ -178,19 +155,14 @@ impl Window<'_, '_> {
         }
     }
 
-    /// Of two records of talk about the same subject the newer one first; a decision that changes another is
-    /// marked, and so is the other.
+    /// Of two records of talk about the same subject the newer one first.
     fn newer_first(&mut self) -> Result<(), OpError> {
         let mut at = 0;
         while at < self.first.len() {
             for other in at + 1..self.first.len() {
-                if let Some(changes) = self.is_newer_on_the_subject(at, other)? {
-                    self.note_change(at, other, changes);
-                    let to = if changes { self.first_of_turn(at) } else { at };
-                    self.move_up(other, to);
+                if self.is_newer_on_the_subject(at, other)? {
+                    self.move_up(other, at);
                     at += 1;
-                } else if let Some(changes) = self.is_newer_on_the_subject(other, at)? {
-                    self.note_change(other, at, changes);
                 }
             }
             at += 1;
@@ -198,12 +170,43 @@ impl Window<'_, '_> {
         Ok(())
     }
 
-    fn note_change(&mut self, older: usize, newer: usize, changes: bool) {
-        let ids = [older, newer].map(|at| self.first.get(at).map(|one| one.hit.id));
-        if let ([Some(old), Some(new)], true) = (ids, changes) {
-            self.note(older, Note::ReplacedBy(new));
-            self.note(newer, Note::Replaces(old));
+    /// Puts a record that replaces a hit before all hits of that hit's turn, and marks both. It is listed even
+    /// if it has none of the query's words, unless the filter excludes it.
+    fn replacing_first(
+        &mut self,
+        filter: &Filter<'_>,
+        replaced: &Replacements,
+        behind: &mut Vec<Ranked>,
+    ) -> Result<(), OpError> {
+        let ids = self.first.iter().map(|one| one.hit.id);
+        let pairs: Vec<(i64, i64)> = ids.filter_map(|old| Some((old, replaced.of(old)?))).collect();
+        let missing: Vec<i64> =
+            pairs.iter().map(|(_, new)| *new).filter(|new| self.place(*new).is_none()).collect();
+        let found = search::admitted(self.rx, filter, &missing)?;
+        behind.retain(|one| !found.contains_key(&one.hit.id));
+        for (old, new) in pairs {
+            let Some(at) = self.place(old) else { continue };
+            let to = self.first_of_turn(at);
+            match (self.place(new), found.get(&new), self.first.get(to).copied()) {
+                (Some(place), ..) => self.move_up(place, to),
+                (None, Some(hit), Some(beside)) => {
+                    let note = None;
+                    let newer = Ranked { hit: *hit, named: Named::No, ..beside };
+                    self.first.insert(to, Ranked { count: 1, oldest: new, note, ..newer });
+                }
+                _ => {}
+            }
+            for (id, note) in [(old, Note::ReplacedBy(new)), (new, Note::Replaces(old))] {
+                if let Some(place) = self.place(id) {
+                    self.note(place, note);
+                }
+            }
         }
+        Ok(())
+    }
+
+    fn place(&self, id: i64) -> Option<usize> {
+        self.first.iter().position(|one| one.hit.id == id)
     }
 
     /// The place of the first hit that repeats what the one at a place says: of its turn, or the summary of
@@ -221,46 +224,34 @@ impl Window<'_, '_> {
         (0..place).find(repeats).unwrap_or(place)
     }
 
-    /// Whether the second hit is a newer record of talk about the subject of the first, and whether it says
-    /// that it changes what the first decided.
-    fn is_newer_on_the_subject(&self, a: usize, b: usize) -> Result<Option<bool>, OpError> {
+    /// Whether the second hit is a newer record of talk about the subject of the first.
+    fn is_newer_on_the_subject(&self, a: usize, b: usize) -> Result<bool, OpError> {
         let (Some(old), Some(new)) = (self.first.get(a), self.first.get(b)) else {
-            return Ok(None);
+            return Ok(false);
         };
         let talk = [ObsType::UserPrompt, ObsType::Answer, ObsType::Marker, ObsType::GitCommit];
-        let are_talk = talk.contains(&old.hit.kind) && talk.contains(&new.hit.kind);
+        let are_talk = talk.contains(&old.hit.kind) && old.hit.kind == new.hit.kind;
         let is_newer = (new.hit.at, new.hit.id) > (old.hit.at, old.hit.id)
             && new.hit.session != old.hit.session;
-        if !are_talk || !is_newer || old.hit.project != new.hit.project || new.named < old.named {
-            return Ok(None);
+        let counts_like = new.first >= SAME_LIKE * old.first && new.named >= old.named;
+        if !are_talk || !is_newer || old.hit.project != new.hit.project || !counts_like {
+            return Ok(false);
         }
-        let counts_like = |share: f64| new.first >= share * old.first;
-        if !counts_like(CHANGES_LIKE) {
-            return Ok(None);
-        }
-        let cosine = search::cosine(self.rx, &old.hit, &new.hit)?;
-        let is_same =
-            cosine >= SAME_SUBJECT && old.hit.kind == new.hit.kind && counts_like(SAME_LIKE);
-        let (Some(before), Some(after)) = (self.record(a), self.record(b)) else { return Ok(None) };
-        let changes = replaces(&after.content, &before.content, cosine)
-            || (new.hit.kind == ObsType::UserPrompt
-                && cosine >= SAME_STATEMENT
-                && !text::decisions::asks(&before.content)
-                && text::decisions::updates(&after.content));
-        Ok((changes || is_same).then_some(changes))
+        Ok(search::cosine(self.rx, &old.hit, &new.hit)? >= SAME_SUBJECT)
     }
 
     /// The run of a command that worked before an earlier one that failed, which names it.
     fn worked_first(&mut self) -> Result<(), OpError> {
-        let mut looked_up = 0;
+        let mut later = LaterRuns::default();
         let mut failed = 0;
         while failed < self.first.len() {
             let Some(record) = self.record(failed).filter(|record| record.failed()).cloned() else {
                 failed += 1;
                 continue;
             };
-            let worked = (0..self.first.len())
-                .find(|other| self.record(*other).is_some_and(|other| has_worked(&record, other)));
+            let worked = (0..self.first.len()).find(|other| {
+                self.record(*other).is_some_and(|other| same_run::worked_later(&record, other))
+            });
             match worked {
                 Some(worked) => {
                     let id = self.first.get(worked).map(|one| one.hit.id);
@@ -271,13 +262,11 @@ impl Window<'_, '_> {
                         continue;
                     }
                 }
-                None if looked_up < WORKED_LOOKED_UP => {
-                    looked_up += 1;
-                    if let Some(id) = observations::worked_later(self.rx, &record)? {
+                None => {
+                    if let Some(id) = later.first(self.rx, &record)? {
                         self.note(failed, Note::WorkedLater(id));
                     }
                 }
-                None => {}
             }
             failed += 1;
         }
@@ -285,29 +274,28 @@ impl Window<'_, '_> {
     }
 }
 
-/// Whether one run of a command worked after another of it that failed: with an equal text, or with an equal
-/// program and subcommand in one session.
-fn has_worked(failed: &Observation, other: &Observation) -> bool {
-    let same = failed.content.trim() == other.content.trim()
-        || (failed.session_id == other.session_id
-            && beginning(&failed.content).is_some_and(|of| beginning(&other.content) == Some(of)));
-    // A run with an unknown result proves nothing.
-    matches!(other.obs_type, ObsType::Command | ObsType::GitCommit | ObsType::GitPush)
-        && !other.failed()
-        && model::run::result(other) != Some("unknown")
-        && other.project_row == failed.project_row
-        && other.at_ms > failed.at_ms
-        && same
+/// Looks up runs that worked and are not among the hits.
+#[derive(Default)]
+struct LaterRuns {
+    looked_up: usize,
 }
 
-/// The program and the subcommand of a command; none where it is a program alone.
-fn beginning(command: &str) -> Option<(&str, &str)> {
-    let mut words = command.split_whitespace();
-    let (program, sub) = (words.next()?, words.next()?);
-    sub.starts_with(char::is_alphabetic).then_some((program, sub))
-}
-
-/// Whether a newer text replaces what an older one decided; `cosine` is that of their records.
-pub(crate) fn replaces(newer: &str, older: &str, cosine: f64) -> bool {
-    cosine >= SAME_DECISION && text::decisions::decides(older) && text::decisions::changes(newer)
+impl LaterRuns {
+    /// The first later run of a command that worked; none after too many look-ups.
+    fn first(&mut self, rx: &Rx<'_>, failed: &Observation) -> Result<Option<i64>, OpError> {
+        self.looked_up += 1;
+        if self.looked_up > WORKED_LOOKED_UP {
+            return Ok(None);
+        }
+        if let Some(id) = observations::worked_later(rx, failed)? {
+            return Ok(Some(id));
+        }
+        if RunKey::of(failed).is_none() {
+            return Ok(None);
+        }
+        let projects = [failed.project_row];
+        let runs = observations::runs(rx, &projects, failed.at_ms, limits::LATER_RUNS_READ)?;
+        let worked = runs.iter().rev().find(|run| same_run::worked_later(failed, run));
+        Ok(worked.map(|run| run.id))
+    }
 }

@@ -11,9 +11,9 @@ use model::{OpError, limits};
 use store::search::{self, Filter, Hit, Hits, TermSet};
 use store::{Rx, prompts};
 
-use super::records_read::RecordsRead;
-use super::refine::{self, Note};
-use super::{Named, Ranked};
+use super::{Named, Ranked, refine};
+use crate::note::Note;
+use crate::records_read::RecordsRead;
 
 /// The weight of the words that a turn has in common with the question, and of those of the record itself.
 /// Both leave a record without any of them its place among records that have none either.
@@ -71,6 +71,24 @@ const WANTED: [(&[&str], &[ObsType]); 6] = [
     ),
     (&["why", "cause", "caused", "reason", "reasons"], &[ObsType::Answer]),
 ];
+
+/// A prompt that asks counts this share of its answer at most.
+const BEHIND_ANSWER: f64 = 0.98;
+
+/// Whether a question wants the outcome of a turn rather than the prompt: it asks why or how, or names a kind of
+/// record.
+fn wants_outcome(question: &str, kinds: &[ObsType]) -> bool {
+    let first = text::words::words(question).next().map(|(_, word)| word.to_lowercase());
+    !kinds.is_empty() || matches!(first.as_deref(), Some("why" | "how"))
+}
+
+/// Whether a prompt comes after the outcomes of its turn: it asks, or only sets the task.
+fn gives_way(record: &Observation, asks_again: bool, wants_outcome: bool) -> bool {
+    use text::decisions::{asks, decides, updates};
+    let said = record.content.as_str();
+    record.obs_type == ObsType::UserPrompt
+        && (asks_again || asks(said) || (wants_outcome && !decides(said) && !updates(said)))
+}
 
 /// The kinds of record that a question names.
 fn wanted_kinds(question: &str) -> Vec<ObsType> {
@@ -155,6 +173,8 @@ struct Weighed {
     ranked: Ranked,
     score: f64,
     terms: TermSet,
+    /// Whether it is a prompt that comes after the outcomes of its turn.
+    gives_way: bool,
 }
 
 /// Puts the first hits of a question in order by their turns, and lists the answers and commits of these
@@ -174,6 +194,7 @@ pub(super) fn by_turns(
     let mut places: HashMap<i64, usize> = HashMap::new();
     let ranked = refine::fold_failures(ranked, records);
     let kinds = KindWeights { wanted: wanted_kinds(question), work: share_of_work(&ranked) };
+    let wants_outcome = kinds.work > 0.0 && wants_outcome(question, &kinds.wanted);
     for one in ranked {
         let record = records.get(one.hit.id);
         // A record without a turn, such as a summary, is one of its own.
@@ -193,13 +214,16 @@ pub(super) fn by_turns(
             // The answer to a prompt that asks the same counts as much as that prompt would.
             turn.best = turn.best.max(score);
             turn.terms = turn.terms.or(terms);
-            if record.is_some_and(|record| asks_again(record, hits)) {
+            let asks_again = record.is_some_and(|record| asks_again(record, hits));
+            if asks_again {
                 score *= ASKED_AGAIN;
             }
+            let gives_way =
+                record.is_some_and(|record| gives_way(record, asks_again, wants_outcome));
             if one.hit.kind == ObsType::UserPrompt && one.oldest != turn.id {
                 turn.asked_first = Some(one.oldest);
             }
-            turn.hits.push(Weighed { ranked: one, score, terms });
+            turn.hits.push(Weighed { ranked: one, score, terms, gives_way });
         }
     }
     turns.sort_by(|a, b| b.best.total_cmp(&a.best));
@@ -336,8 +360,21 @@ impl Turn {
                 named: Named::No,
                 ..beside
             };
-            self.hits.push(Weighed { ranked, score, terms });
+            self.hits.push(Weighed { ranked, score, terms, gives_way: false });
         }
+    }
+}
+
+/// Lets a prompt that yields count less than the answer of its turn, or than its commit if there is no answer. The
+/// hits are given with whether they yield.
+fn outcomes_first(turn: &mut [(Ranked, bool)]) {
+    let best = |kind: ObsType| {
+        let these = turn.iter().map(|(one, _)| one).filter(|one| one.hit.kind == kind);
+        these.map(|one| one.first).max_by(f64::total_cmp)
+    };
+    let Some(best) = best(ObsType::Answer).or_else(|| best(ObsType::GitCommit)) else { return };
+    for (one, _) in turn.iter_mut().filter(|(_, gives_way)| *gives_way) {
+        one.first = one.first.min(best * BEHIND_ANSWER);
     }
 }
 
@@ -346,10 +383,13 @@ fn in_order(hits: &Hits, turns: Vec<Turn>) -> Vec<Ranked> {
     let mut all: Vec<Ranked> = Vec::new();
     for turn in turns {
         let shared = 1.0 - TURN_WORDS + TURN_WORDS * hits.evidence.share(turn.terms);
-        for one in turn.hits {
+        let counted = turn.hits.into_iter().map(|one| {
             let own = 1.0 - OWN_WORDS + OWN_WORDS * hits.evidence.share(one.terms);
-            all.push(Ranked { first: one.score * own * shared, ..one.ranked });
-        }
+            (Ranked { first: one.score * own * shared, ..one.ranked }, one.gives_way)
+        });
+        let mut counted: Vec<(Ranked, bool)> = counted.collect();
+        outcomes_first(&mut counted);
+        all.extend(counted.into_iter().map(|(one, _)| one));
     }
     best_first(&mut all);
     let mut told: HashMap<i64, i32> = HashMap::new();

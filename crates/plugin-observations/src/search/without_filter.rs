@@ -1,5 +1,7 @@
 //! Why a search found nothing: the filters without which it would have found something.
 
+use std::borrow::Cow;
+
 use model::OpError;
 use store::Rx;
 use store::search::{Filter, Recipe};
@@ -17,7 +19,7 @@ impl SearchParams {
         query: &Query,
         recipe: Recipe,
         (now, own_session): (i64, Option<i64>),
-    ) -> Result<Vec<&'static str>, OpError> {
+    ) -> Result<Vec<Cow<'static, str>>, OpError> {
         if query.form == Form::Empty {
             return Ok(Vec::new());
         }
@@ -31,11 +33,11 @@ impl SearchParams {
             let mut relaxed = *filter;
             relax(&mut relaxed);
             if finds(&relaxed)? {
-                reasons.push(*name);
+                reasons.push(Cow::Borrowed(*name));
             }
         }
         if reasons.is_empty() && given.len() > 1 && finds(&Filter::default())? {
-            reasons = given.into_iter().map(|(name, ..)| name).collect();
+            reasons = given.into_iter().map(|(name, ..)| name.into()).collect();
         }
         Ok(reasons)
     }

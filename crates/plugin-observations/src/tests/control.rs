@@ -8,12 +8,12 @@ mod projects;
 mod scrubbing;
 
 use std::path::Path;
-use std::sync::Arc;
 
 use contract::{Access, Cx, Op, OpError, OpInfo, Operation, Plugin as _};
 use model::CallId;
 use model::hook::{Happening, HookEvent, ToolUse};
 use model::observation::ObsType;
+use place::{Captured, Places};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ use crate::Observations;
 const RANDOM: &str = "q9Zt3kX7mB2vLp8RwN4cYd6H";
 
 /// Takes in an event that a guard with fewer rules let through.
-struct Leak(Arc<Observations>);
+struct Leak;
 
 #[derive(Deserialize, JsonSchema)]
 struct Leaked {
@@ -78,14 +78,19 @@ impl Op for Leak {
             tool_use_id: None,
             what,
         };
-        let (plugin, config) = (self.0.clone(), cx.config.clone());
-        cx.store.write(move |tx| plugin.observe(&event, tx, &config).map(|()| json!({})))
+        let config = cx.config.clone();
+        cx.store.write(move |tx| {
+            let places = Places::new(None);
+            let captured = Captured::resolve(tx, &event, &places, &[])?;
+            let captured = captured.expect("nothing is excluded");
+            Observations.observe(&captured, tx, &config).map(|()| json!({}))
+        })
     }
 }
 
 /// A store into which secrets can come.
 fn leaky() -> World {
-    World::with(|plugin| vec![Operation::new(Leak(plugin))])
+    World::with(|| vec![Operation::new(Leak)])
 }
 
 /// Whether any file of the store has this word in it: database, log, index of the log, spool.

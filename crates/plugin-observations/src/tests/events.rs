@@ -254,8 +254,7 @@ fn while_paused_nothing_is_kept() {
 #[test]
 fn of_an_excluded_project_nothing_is_kept() {
     for named in ["app", "/w/app", "/w/*"] {
-        let settings = Settings { exclude_projects: vec![named.into()], ..Settings::default() };
-        let desk = Desk::with(Arc::new(FakePlaces::default()), settings);
+        let desk = Desk { exclude_projects: vec![named.into()], ..Desk::new() };
         desk.take(says("hello", None, 0));
         desk.take(runs("make", 1));
         assert!(desk.session("s-1").is_none(), "{named}");

@@ -10,8 +10,8 @@ use serde_json::json;
 
 use super::reading::{HOUR, World, texts};
 use super::{Desk, Folder, edits, event, plain, runs, tool};
-use crate::place::{DiskPlaces, Place, Places};
 use crate::settings::Settings;
+use place::{Place, PlaceSource as _, Places};
 
 /// A repository as git leaves it, as far as anybody here looks.
 pub(super) fn repository(dir: &Path, remote: Option<&str>) {
@@ -36,7 +36,7 @@ pub(super) fn worktree(of: &Path, dir: &Path) {
 }
 
 fn look(dir: &Path) -> Arc<Place> {
-    DiskPlaces::new(None).at(dir.to_str())
+    Places::new(None).at(dir.to_str())
 }
 
 /// @project_identity
@@ -86,7 +86,7 @@ fn home_and_the_top_are_no_projects() {
     let home = folder.0.join("home");
     fs::create_dir_all(home.join("notes")).unwrap();
     repository(&home, Some("github.com/me/dotfiles"));
-    let places = DiskPlaces::new(Some(home.clone()));
+    let places = Places::new(Some(home.clone()));
     let at = |dir: &Path| places.at(dir.to_str()).facts.clone();
     assert_eq!((at(&home).name.as_str(), at(&home).root), ("home", None));
     assert_eq!((at(Path::new("/")).name.as_str(), at(Path::new("/")).root), ("unknown", None));
@@ -141,7 +141,7 @@ fn what_the_project_excludes_is_not_kept() {
     }
     assert!(place.excludes("key.pem"), "relative to where the agent stands");
     assert!(!place.excludes("/elsewhere/secrets/a"));
-    let desk = Desk::with(Arc::new(DiskPlaces::new(None)), Settings::default());
+    let desk = Desk::with(Arc::new(Places::new(None)), Settings::default());
     let cwd = Some(plain(app.join("src").to_str().unwrap()));
     let here = |event: HookEvent| HookEvent { cwd: cwd.clone(), ..event };
     desk.take(here(edits(app.join("secrets/a").to_str().unwrap(), 0)));
@@ -178,7 +178,7 @@ fn a_replaced_directory_does_not_keep_the_exclusions_of_the_former_one() {
     fs::create_dir_all(app.join("src")).unwrap();
     repository(&app, None);
     fs::write(app.join(".rekindle.toml"), "exclude = \"src\"\n").unwrap();
-    let places = DiskPlaces::new(None);
+    let places = Places::new(None);
     let file = app.join("src/a.rs");
     let hides = || places.hides(&places.at(app.to_str()), app.to_str(), file.to_str().unwrap());
     assert!(hides());
@@ -203,7 +203,7 @@ fn a_file_is_hidden_from_who_stands_elsewhere_too() {
     fs::write(other.join(".rekindle.toml"), "exclude = \"src\"\n").unwrap();
     std::os::unix::fs::symlink(app.join("private"), other.join("link")).unwrap();
     std::os::unix::fs::symlink(app.join("private"), app.join("open")).unwrap();
-    let places = DiskPlaces::new(Some(home.clone()));
+    let places = Places::new(Some(home.clone()));
     for cwd in [&other, &home, &app, Path::new("/")] {
         let hides = |path: &str| places.hides(&places.at(cwd.to_str()), cwd.to_str(), path);
         let inside = |path: &str| hides(app.join(path).to_str().unwrap());
@@ -233,7 +233,7 @@ fn settings_that_cannot_be_understood_hide_every_path() {
         );
     }
     fs::write(folder.0.join(".rekindle.toml"), "project = \"app\"\nexclude = = 3\n").unwrap();
-    let places = DiskPlaces::new(None);
+    let places = Places::new(None);
     assert_eq!(places.withheld().len(), 0);
     places.at(folder.0.to_str());
     let told: Vec<String> = places.withheld().into_iter().collect();

@@ -18,7 +18,7 @@ mod walks;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use contract::{Access, Cx, Op, OpError, OpInfo, Operation, Plugin};
+use contract::{Operation, Plugin};
 use model::hook::{Answer, Ends, Happening, HookEvent, Source, ToolUse};
 use model::observation::ObsType;
 use model::situation::Situation;
@@ -39,25 +39,6 @@ pub(super) const HOME: &str = "/nowhere/home";
 /// A place that is a project although nothing is there.
 pub(super) const WEB: &str = "/nowhere/web";
 pub(super) const API: &str = "/nowhere/api";
-
-/// Takes in an event as the runtime does when a hook brings it.
-struct Feed(Arc<Observations>);
-
-impl Op for Feed {
-    const INFO: OpInfo = OpInfo {
-        name: "feed",
-        access: Access::Write { destructive: false, idempotent: false },
-        ..OpInfo::BASE
-    };
-    type Params = serde_json::Map<String, Value>;
-    type Output = Value;
-
-    fn run(&self, cx: &Cx<'_>, event: Self::Params) -> Result<Value, OpError> {
-        let event: HookEvent = serde_json::from_value(Value::Object(event)).expect("an event");
-        let (plugin, config) = (self.0.clone(), cx.config.clone());
-        cx.store.write(move |tx| plugin.observe(&event, tx, &config).map(|()| json!({})))
-    }
-}
 
 /// Operations that only a test has; they are asked for once.
 struct Further(Mutex<Vec<Operation>>);
@@ -80,20 +61,17 @@ pub(super) struct World {
 
 impl World {
     pub(super) fn new() -> World {
-        World::with(|_| Vec::new())
+        World::with(Vec::new)
     }
 
     /// One with further operations around the plugin.
-    pub(super) fn with(more: impl FnOnce(Arc<Observations>) -> Vec<Operation>) -> World {
-        let plugin = Arc::new(Observations::new(Some(HOME.into())));
-        let mut operations = more(plugin.clone());
-        operations.push(Operation::new(Feed(plugin.clone())));
-        let further = Further(Mutex::new(operations));
-        let plugins: Vec<Arc<dyn Plugin>> = vec![plugin, Arc::new(further)];
+    pub(super) fn with(more: impl FnOnce() -> Vec<Operation>) -> World {
+        let further = Further(Mutex::new(more()));
+        let plugins: Vec<Arc<dyn Plugin>> = vec![Arc::new(Observations), Arc::new(further)];
         let settings = [("retention.enabled", "false"), ("observations.fold", "0s")];
         // A whole second, so that what is shown is what was given.
         let now = runtime::clock::now_ms() / 1000 * 1000;
-        World { local: Local::new(plugins, &settings), now }
+        World { local: Local::at_home(HOME, plugins, &settings), now }
     }
 
     /// Calls an operation as somebody who stands there; nobody knows where without a place.
@@ -135,7 +113,7 @@ impl World {
     pub(super) fn shown(&self, op: &str, params: Value) -> String {
         let result = self.ask(op, params.clone());
         let pretty = self.local.runtime.table().get(op).unwrap().info.cli.pretty.unwrap();
-        pretty(&params, &result)
+        pretty(&params, &result).unwrap()
     }
 
     pub(super) fn feed(&self, (session, cwd): (&str, &str), ago: i64, what: Happening) {
@@ -161,7 +139,7 @@ impl World {
             tool_use_id: None,
             what,
         };
-        self.ask("feed", serde_json::to_value(event).unwrap());
+        self.local.runtime.ingest(vec![event]).unwrap();
     }
 
     pub(super) fn start(&self, at: (&str, &str), ago: i64) {

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use contract::{BriefingForm, CliShape, Cx, Example, Moment, Occasion, Op, OpInfo};
+use contract::pretty::pretty;
+use contract::{BriefingForm, CliShape, Cx, Example, Moment, Occasion, Op, OpInfo, Pretty};
 use model::OpError;
 use model::hook::Source;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::Shared;
 
@@ -51,7 +51,7 @@ pub(super) struct BriefingParams {
     explain: bool,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(super) struct BriefingOutput {
     /// What a hook would inject; empty when there is nothing worth saying.
     text: String,
@@ -66,7 +66,7 @@ pub(super) struct BriefingOutput {
     left_out: Vec<LeftOutLine>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct ToldLine {
     path: String,
     score: f64,
@@ -74,7 +74,7 @@ struct ToldLine {
     tokens: usize,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct LeftOutLine {
     path: String,
     score: f64,
@@ -88,7 +88,7 @@ impl Op for Briefing {
         doc: "The same text that a session gets when it starts, for the project of the directory you \
               stand in. Nothing is recorded.",
         toolset: "memory",
-        cli: CliShape { path: &["briefing"], pretty: Some(pretty), ..CliShape::CALL_ONLY },
+        cli: CliShape { path: &["briefing"], pretty: Some(pretty::<Self>), ..CliShape::CALL_ONLY },
         examples: &[Example {
             title: "What would a new session be told?",
             before: &[],
@@ -112,6 +112,7 @@ impl Op for Briefing {
             project: params.project.as_deref(),
             form: params.form,
             situation: &cx.caller.situation,
+            place: cx.caller.place(),
             now: cx.now,
             config: cx.config,
             store: cx.store.whole(),
@@ -152,27 +153,26 @@ fn shown(score: f64) -> f64 {
     (score * 100.0).round() / 100.0
 }
 
-fn pretty(_: &Value, result: &Value) -> String {
-    let mut text = result["text"].as_str().unwrap_or_default().to_owned();
-    if text.is_empty() {
-        let note = result["note"].as_str().unwrap_or("Nothing worth saying yet.");
-        text = format!("{note}\n");
-    }
-    let told = result["told"].as_array().into_iter().flatten();
-    let told = told.map(|line| {
-        let reasons = line["reasons"].as_array().into_iter().flatten().filter_map(Value::as_str);
-        let reasons = reasons.collect::<Vec<_>>().join("; ");
-        let path = line["path"].as_str().unwrap_or_default();
-        format!("  {path}  score {}, {} tokens: {reasons}", line["score"], line["tokens"])
-    });
-    let left_out = result["left_out"].as_array().into_iter().flatten().map(|line| {
-        let [path, why] = ["path", "why"].map(|name| line[name].as_str().unwrap_or_default());
-        format!("  {path}  score {}: {why}", line["score"])
-    });
-    for (head, lines) in [("Told", told.collect::<Vec<_>>()), ("Left out", left_out.collect())] {
-        if !lines.is_empty() {
-            text.push_str(&format!("\n{head}:\n{}\n", lines.join("\n")));
+impl Pretty for Briefing {
+    fn pretty(_: &BriefingParams, output: &BriefingOutput) -> String {
+        let mut text = output.text.clone();
+        if text.is_empty() {
+            let note = output.note.as_deref().unwrap_or("Nothing worth saying yet.");
+            text = format!("{note}\n");
         }
+        let told = output.told.iter().map(|ToldLine { path, score, reasons, tokens }| {
+            format!("  {path}  score {score:?}, {tokens} tokens: {}", reasons.join("; "))
+        });
+        let left_out = output
+            .left_out
+            .iter()
+            .map(|LeftOutLine { path, score, why }| format!("  {path}  score {score:?}: {why}"));
+        for (head, lines) in [("Told", told.collect::<Vec<_>>()), ("Left out", left_out.collect())]
+        {
+            if !lines.is_empty() {
+                text.push_str(&format!("\n{head}:\n{}\n", lines.join("\n")));
+            }
+        }
+        text
     }
-    text
 }

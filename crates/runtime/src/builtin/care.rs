@@ -90,6 +90,7 @@ impl Op for Backup {
     const INFO: OpInfo = OpInfo {
         name: "backup",
         summary: "Copy the database to a file while it is in use",
+        job: true,
         doc: "The copy is complete and consistent; an existing file is never overwritten.",
         access: Access::Write { destructive: false, idempotent: false },
         tiers: &[Tier::Person, Tier::Client],
@@ -102,7 +103,11 @@ impl Op for Backup {
 
     fn run(&self, cx: &Cx<'_>, params: FileParams) -> Result<BackupOutput, OpError> {
         let path = params.path()?;
-        cx.store.whole().backup(path, &|_, _| {})?;
+        let progress = |left: u32, all: u32| {
+            let done = u64::from(all.saturating_sub(left));
+            cx.store.progress("copying pages", done, Some(u64::from(all)))
+        };
+        cx.store.whole().backup(path, &progress)?;
         let bytes = std::fs::metadata(path).map_or(0, |meta| meta.len());
         Ok(BackupOutput { file: params.file, bytes })
     }

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use contract::{CliShape, Cx, Example, Op, OpInfo};
+use contract::pretty::pretty;
+use contract::{CliShape, Cx, Example, Op, OpInfo, Pretty};
 use model::OpError;
 use model::entry::{Entry, EntryLine, EntryPath};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::{NoParams, Shared};
 
@@ -20,14 +20,16 @@ pub(super) struct GetParams {
     path: String,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(super) struct GetOutput {
     ok: bool,
     entry: Entry,
 }
 
-fn show_entry(_: &Value, result: &Value) -> String {
-    result["entry"]["body"].as_str().unwrap_or_default().to_owned()
+impl Pretty for Get {
+    fn pretty(_: &GetParams, output: &GetOutput) -> String {
+        output.entry.body.clone()
+    }
 }
 
 impl Op for Get {
@@ -39,7 +41,7 @@ impl Op for Get {
         cli: CliShape {
             path: &["get"],
             positional: &["path"],
-            pretty: Some(show_entry),
+            pretty: Some(pretty::<Self>),
             ..CliShape::CALL_ONLY
         },
         examples: &[Example {

@@ -15,7 +15,7 @@ use store::Tx;
 
 use super::Shared;
 use crate::runtime::Inner;
-use crate::{capture, tell};
+use crate::tell;
 
 pub(crate) const NAME: &str = "hook";
 
@@ -95,6 +95,7 @@ impl Op for Hook {
     type Params = HookParams;
     type Output = HookOutput;
 
+    /// Runs for an operation that calls this one; events from outside take `intake`, which needs no thread.
     fn run(&self, cx: &Cx<'_>, params: HookParams) -> Result<HookOutput, OpError> {
         let inner = self.0.inner()?;
         let incoming = Incoming::of_value(params, cx.store.call_id(), cx.caller.tier, cx.now)?;
@@ -169,15 +170,14 @@ impl Incoming {
         inner: &Inner,
     ) -> impl FnMut(&Tx<'_>) -> Result<bool, OpError> + Send + use<> {
         inner.builtin.saw(&self.event.record());
-        let (plugins, config) = (inner.plugins.clone(), inner.config.clone());
-        let event = self.event.clone();
-        plugins.iter().for_each(|plugin| plugin.expect(&event));
-        move |tx| capture::record(tx, &event, &plugins, &config)
+        let (recorder, event) = (inner.recorder(), self.event.clone());
+        recorder.places.prepare(&event);
+        move |tx| recorder.record(tx, &event)
     }
 
     /// Whether the agent may be told something, which takes a while to find out.
     pub(crate) fn may_be_answered(&self, inner: &Inner) -> bool {
-        inner.may_tell(&self.event).is_some()
+        inner.occasion_of(&self.event).is_some()
     }
 
     /// What goes back once the event is committed.

@@ -1,6 +1,6 @@
 //! What recovery did lately, as one line for sessions that start: what they miss may be lost.
 
-use contract::{Candidate, Form, Moment, Occasion, Section};
+use contract::{Candidate, Moment, Occasion, Slot};
 use model::{limits, time};
 
 /// The last notice, while it is news.
@@ -18,19 +18,9 @@ fn candidate(notice: String, since: &str) -> Candidate {
     let at = notice.get(..since.len()).unwrap_or_default();
     Candidate {
         path: format!("notice://{at}"),
-        stamp: 0,
-        section: Section {
-            order: 0,
-            title: "Memory was repaired".to_owned(),
-            form: Form::Bullets,
-            gives_way: u8::MAX,
-            floor: 1,
-            rows_max: 1,
-        },
         score: 1.0,
         reasons: vec!["the store was repaired within the last day".to_owned()],
         cells: vec![notice],
-        same_as: None,
-        pinned: false,
+        ..Candidate::new(Slot::Repaired)
     }
 }

@@ -1,11 +1,11 @@
 //! `receipts`: what agents were told, why, at what cost, and whether they made use of it.
 
-use contract::{CliShape, Cx, Example, Op, OpInfo};
+use contract::pretty::pretty;
+use contract::{CliShape, Cx, Example, Op, OpInfo, Pretty};
 use model::time::rfc3339;
 use model::{OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use store::{receipts, sessions};
 
 pub(super) struct Receipts;
@@ -25,14 +25,14 @@ fn default_limit() -> usize {
     limits::RECEIPTS_DEFAULT
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(super) struct ReceiptsOutput {
     /// The newest first.
     receipts: Vec<Telling>,
 }
 
 /// What one session was told at one moment.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct Telling {
     session_id: String,
     at: String,
@@ -40,7 +40,7 @@ struct Telling {
     items: Vec<Item>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct Item {
     path: String,
     reason: String,
@@ -56,7 +56,7 @@ impl Op for Receipts {
         doc: "Every line that a hook injected has a receipt: the entry it came from, the reason, its \
               tokens, and whether the session made use of it.",
         toolset: "system",
-        cli: CliShape { path: &["receipts"], pretty: Some(pretty), ..CliShape::CALL_ONLY },
+        cli: CliShape { path: &["receipts"], pretty: Some(pretty::<Self>), ..CliShape::CALL_ONLY },
         examples: &[Example {
             title: "What was told lately",
             before: &[],
@@ -77,7 +77,8 @@ impl Op for Receipts {
             let session = match &params.session_id {
                 None => None,
                 Some(name) => Some(sessions::id_of(rx, name)?.ok_or_else(|| {
-                    OpError::not_found(format!("session not found: {name}"))
+                    let name = text::one_line(name, limits::HOOK_NAME_BYTES_MAX);
+                    OpError::not_found(format!("Session not found: {name}"))
                         .hint("`rekindle receipts` without it lists all sessions.")
                 })?),
             };
@@ -108,21 +109,19 @@ impl Op for Receipts {
     }
 }
 
-fn pretty(_: &Value, result: &Value) -> String {
-    let tellings = result["receipts"].as_array().map_or(&[][..], Vec::as_slice);
-    if tellings.is_empty() {
-        return "No agent was told anything yet.".to_owned();
-    }
-    let word = |of: &Value, name: &str| of[name].as_str().unwrap_or_default().to_owned();
-    let mut lines = Vec::new();
-    for telling in tellings {
-        let (at, session) = (word(telling, "at"), word(telling, "session_id"));
-        lines.push(format!("{at}  session {session}, {} tokens", telling["tokens"]));
-        for item in telling["items"].as_array().into_iter().flatten() {
-            let used = if item["used"] == true { ", used" } else { "" };
-            let (path, reason) = (word(item, "path"), word(item, "reason"));
-            lines.push(format!("  {path}  {} tokens{used}: {reason}", item["tokens"]));
+impl Pretty for Receipts {
+    fn pretty(_: &ReceiptsParams, ReceiptsOutput { receipts }: &ReceiptsOutput) -> String {
+        if receipts.is_empty() {
+            return "No agent was told anything yet.".to_owned();
         }
+        let mut lines = Vec::new();
+        for Telling { session_id, at, tokens, items } in receipts {
+            lines.push(format!("{at}  session {session_id}, {tokens} tokens"));
+            for Item { path, reason, tokens, used } in items {
+                let used = if *used { ", used" } else { "" };
+                lines.push(format!("  {path}  {tokens} tokens{used}: {reason}"));
+            }
+        }
+        lines.join("\n")
     }
-    lines.join("\n")
 }

@@ -113,7 +113,7 @@ impl ReplayWindow {
 }
 
 /// SHA-256 in hex.
-pub(super) fn sha256(bytes: &[u8]) -> String {
+pub(crate) fn sha256(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 

@@ -133,6 +133,18 @@ pub(crate) async fn drained(mut body: Incoming) -> bool {
 pub(crate) fn query(head: &Parts, name: &str) -> Option<String> {
     let pairs = head.uri.query()?.split('&');
     let value = pairs.filter_map(|pair| pair.split_once('=')).find(|(key, _)| *key == name)?.1;
+    decoded(value)
+}
+
+/// All query parameters, decoded, in order. One that is not UTF-8 is left out.
+pub(crate) fn query_pairs(head: &Parts) -> Vec<(String, String)> {
+    let pairs = head.uri.query().unwrap_or_default().split('&').filter(|pair| !pair.is_empty());
+    let pairs = pairs.map(|pair| pair.split_once('=').unwrap_or((pair, "")));
+    pairs.filter_map(|(name, value)| decoded(name).zip(decoded(value))).collect()
+}
+
+/// A part of a query without its escapes.
+fn decoded(value: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(value.len());
     let mut rest = value.as_bytes();
     while let Some((&first, after)) = rest.split_first() {

@@ -1,5 +1,7 @@
 //! Through a real TCP socket: doors, verbs, limits, eviction, the page. Streams are in `streams`.
 
+mod assets;
+mod rest;
 mod streams;
 
 use std::collections::HashMap;
@@ -28,7 +30,10 @@ impl Server {
     }
 
     async fn with(connections: usize, settings: &[(&str, &str)]) -> Server {
-        let home = Home::with(settings);
+        Server::over(Home::with(settings), connections).await
+    }
+
+    async fn over(home: Home, connections: usize) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let own = format!("http://{address}");
@@ -175,8 +180,10 @@ async fn every_path_and_verb_refuses_a_foreign_host_and_origin() {
         "/sse",
         "/messages",
         "/ws",
+        "/api/events",
         "/hook/Stop",
         "/app.js",
+        "/api/hints/web/build",
         "/none",
     ];
     for path in paths {
@@ -206,7 +213,10 @@ async fn without_the_token_nothing_but_health_and_page_is_open() {
         ("GET", "/sse"),
         ("POST", "/messages"),
         ("GET", "/ws"),
+        ("GET", "/api/events"),
         ("POST", "/hook/Stop"),
+        ("GET", "/api/hints/web/build"),
+        ("DELETE", "/api/hints/web/build"),
         ("GET", "/none"),
         ("PUT", "/"),
     ] {

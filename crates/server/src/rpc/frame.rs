@@ -1,9 +1,7 @@
-//! A frame of JSON, taken apart while it is parsed: the few members of a request need no map of their own.
+//! A frame of JSON, of which only the members of a request are read: they need no map of their own.
 
-use std::fmt;
-
+use model::json::{self, Picked};
 use model::limits;
-use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
 /// What stands in a frame.
@@ -40,85 +38,22 @@ impl Members {
     }
 }
 
-impl<'de> Deserialize<'de> for Frame {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Frame, D::Error> {
-        deserializer.deserialize_any(Reader)
-    }
-}
+/// The members of a request, in the order of [`Frame::of`].
+const NAMES: [&str; 5] = ["id", "jsonrpc", "method", "params", "rekindle"];
 
-struct Reader;
-
-impl<'de> Visitor<'de> for Reader {
-    type Value = Frame;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("JSON")
+impl Frame {
+    /// Parses a frame. Of a batch that is too long, one member over the limit is read.
+    pub(crate) fn read(text: &[u8]) -> Result<Frame, serde_json::Error> {
+        json::pick(text, &NAMES, limits::BATCH_MAX).map(Frame::of)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Frame, A::Error> {
-        let mut members = Members::default();
-        while let Some(name) = map.next_key::<Name>()? {
-            let place = match name {
-                Name::Id => &mut members.id,
-                Name::Jsonrpc => &mut members.jsonrpc,
-                Name::Method => &mut members.method,
-                Name::Params => &mut members.params,
-                Name::Rekindle => &mut members.rekindle,
-                Name::Other => {
-                    map.next_value::<IgnoredAny>()?;
-                    continue;
-                }
-            };
-            *place = Some(map.next_value()?);
+    fn of(picked: Picked<Value, 5>) -> Frame {
+        match picked {
+            Picked::Object([id, jsonrpc, method, params, rekindle]) => {
+                Frame::One(Members { id, jsonrpc, method, params, rekindle })
+            }
+            Picked::List(frames) => Frame::Batch(frames.into_iter().map(Frame::of).collect()),
+            Picked::Other => Frame::Other,
         }
-        Ok(Frame::One(members))
     }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Frame, A::Error> {
-        let mut frames = Vec::new();
-        while frames.len() <= limits::BATCH_MAX {
-            let Some(frame) = list.next_element()? else { return Ok(Frame::Batch(frames)) };
-            frames.push(frame);
-        }
-        // One frame over the limit is enough to refuse the batch.
-        while list.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Frame::Batch(frames))
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<Frame, E> {
-        Ok(Frame::Other)
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Frame, E> {
-        Ok(Frame::Other)
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Frame, E> {
-        Ok(Frame::Other)
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Frame, E> {
-        Ok(Frame::Other)
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<Frame, E> {
-        Ok(Frame::Other)
-    }
-
-    fn visit_unit<E>(self) -> Result<Frame, E> {
-        Ok(Frame::Other)
-    }
-}
-
-/// The name of a member.
-#[derive(serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Name {
-    Id,
-    Jsonrpc,
-    Method,
-    Params,
-    Rekindle,
-    #[serde(other)]
-    Other,
 }

@@ -29,6 +29,11 @@ impl Home {
         Home(Local::new(vec![Arc::new(plugin_hints::Hints::default())], settings))
     }
 
+    /// A runtime with hints and this plugin.
+    pub(crate) fn with_plugin(plugin: Arc<dyn contract::Plugin>) -> Home {
+        Home(Local::new(vec![Arc::new(plugin_hints::Hints::default()), plugin], &[]))
+    }
+
     async fn raw(&self, frame: &[u8], call: Option<CallId>) -> Answer {
         answer(&self.runtime, frame, &sender(false), call).await
     }

@@ -63,9 +63,10 @@ impl UnderWay {
         // All of these lines were there before it looks.
         let is_quiet = shared.runtime.spool_is_quiet();
         let only_events = loop {
-            match Event::read(line).filter(|_| is_quiet) {
+            match Event::read(line) {
                 Some(event) => {
-                    begun.push(rpc::begin_event(&shared.runtime, event, line.len(), sender));
+                    let bytes = line.len();
+                    begun.push(rpc::begin_event(&shared.runtime, event, bytes, sender, is_quiet));
                 }
                 None => break false,
             }

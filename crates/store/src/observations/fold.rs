@@ -153,8 +153,9 @@ pub(crate) fn into(
             db.prepare_cached(MOVE)?.execute(params![id, new.at, metadata_text(new)])
         }
     })?;
-    // What it is found by may have changed with what it said.
-    if counted == Some(1) && new.failed {
+    // The text that it is found by may have changed with its metadata.
+    let is_commit = new.kind == ObsType::GitCommit;
+    if counted == Some(1) && (new.failed || is_commit) {
         passages::changed(tx, id)?;
     }
     Ok(counted == Some(1))

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use text::secrets::redacted_rules;
 
 use crate::cells::{Cells as _, Watched};
+use crate::kinds::kind_of;
 use crate::recent::{self, RecentQuery, Taken};
 use crate::tx::Rx;
 use crate::{projects, prompts, sessions};
@@ -405,16 +406,11 @@ pub(crate) fn select(
     })
 }
 
-/// The type with this name. Only damage leads to a name that this build does not know.
-pub(crate) fn kind_of(word: &str) -> ObsType {
-    ObsType::parse(word).unwrap_or(ObsType::ToolOther)
-}
-
 /// A row of [`COLUMNS`]. Damage is shown in the text of the record.
 pub(crate) fn observation(row: &Row<'_>) -> rusqlite::Result<Observation> {
     let own = Watched::new(row);
     let obs_type = kind(&own, 5)?;
-    let at: i64 = own.cell(1)?;
+    let (at, last_at) = (own.time(1)?, own.time_or_null(16)?);
     let mut metadata = json(&own, 10)?;
     if row.get_ref(2)? == ValueRef::Null || row.get_ref(4)? == ValueRef::Null {
         // Its session or its project does not exist.
@@ -427,7 +423,7 @@ pub(crate) fn observation(row: &Row<'_>) -> rusqlite::Result<Observation> {
             _ => Map::new(),
         };
         members.insert("count".into(), count.into());
-        if let Some(last) = own.cell::<Option<i64>>(16)? {
+        if let Some(last) = last_at {
             members.insert("last_timestamp".into(), last.div_euclid(1000).into());
         }
         metadata = Some(Value::Object(members));

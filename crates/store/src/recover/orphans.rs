@@ -8,12 +8,10 @@ use rusqlite::{Connection, Statement};
 
 use super::image::Image;
 use super::page::{self, LeafRow};
+use crate::aggregate::Registry;
 use crate::cells::Cells as _;
 use crate::damaged::{self, TableShape};
-
-/// Tables that are rebuilt from others, or contain only temporary data.
-const DERIVED: [&str; 5] =
-    ["passage_changes", "passages", "removed_passages", "sqlite_sequence", "unindexed"];
+use crate::table_info::TableRole;
 
 /// A table of the new database, and the statement that inserts a row into it.
 struct Adopter<'c> {
@@ -24,11 +22,15 @@ struct Adopter<'c> {
 
 /// Inserts the rows of all leaf pages of the damaged database that the new one lacks, and counts them by table.
 /// Free pages are skipped, because their rows were deleted. So are pages whose rows fit several tables, or none.
-pub(super) fn adopt(path: &Path, new: &Connection) -> rusqlite::Result<Vec<(String, u64)>> {
+pub(super) fn adopt(
+    path: &Path,
+    new: &Connection,
+    registry: &Registry,
+) -> rusqlite::Result<Vec<(String, u64)>> {
     let usual = new.pragma_query_value(None, "page_size", |row| row.cell::<usize>(0))?;
     let Some(image) = Image::open(path, usual) else { return Ok(Vec::new()) };
     let mut adopters = Vec::new();
-    for shape in damaged::shapes(new)? {
+    for shape in damaged::shapes(new, registry)? {
         let insert = new.prepare(&shape.insert())?;
         adopters.push(Adopter { shape, insert, rows: 0 });
     }
@@ -66,7 +68,7 @@ impl Adopter<'_> {
 
     /// Inserts a row unless it exists: a row that SQLite could read is as new or newer.
     fn add(&mut self, row: LeafRow) -> rusqlite::Result<()> {
-        if DERIVED.contains(&self.shape.name.as_str()) || !self.fits(&row) {
+        if self.shape.role == TableRole::Derived || !self.fits(&row) {
             return Ok(());
         }
         let id = Value::Integer(row.id);

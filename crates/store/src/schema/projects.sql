@@ -15,9 +15,3 @@ CREATE TABLE IF NOT EXISTS project_aliases (
   firm    INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE INDEX IF NOT EXISTS project_aliases_by_project ON project_aliases (project);
--- Where nothing is captured for a while; project 0 means everywhere, no end means until it is taken
--- back.
-CREATE TABLE IF NOT EXISTS pauses (
-  project INTEGER PRIMARY KEY,
-  until   INTEGER
-) STRICT;

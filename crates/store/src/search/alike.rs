@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use meaning::Vector;
 use model::limits;
@@ -12,6 +13,11 @@ use text::{stem, words};
 /// common. Either alone errs: what is near may say the opposite, and words may stand for other things.
 const DUPLICATE_MEANING: f64 = 0.9;
 const DUPLICATE_OVERLAP: f64 = 0.85;
+/// Texts with a lower share of equal words are not compared further. Inflected words count as different here, so it is
+/// far below the share of [`DUPLICATE_OVERLAP`].
+const ROUGH_OVERLAP: f64 = 0.4;
+/// The overlap for texts that are known to be near in meaning, of which few are left out otherwise.
+const ROUGH_REPEATS: f64 = 0.6;
 /// Words that turn round what is said, as stems; `t` is what is left of `don't`.
 const NEGATIONS: [&str; 18] = [
     "not", "no", "never", "none", "nor", "neither", "nobodi", "noth", "without", "cannot", "t",
@@ -47,11 +53,78 @@ impl Alike {
     }
 }
 
+/// A text that is compared with several others. Its words are computed when they are first needed.
+pub struct ComparedText {
+    said: Said<'static>,
+    /// Hashes of its words, sorted: cheap, and enough to tell most texts apart.
+    rough: Vec<u64>,
+}
+
+impl ComparedText {
+    pub fn new(text: String) -> ComparedText {
+        let rough = rough_words(&text);
+        ComparedText { said: Said::without_vector(Cow::Owned(text)), rough }
+    }
+
+    pub fn text(&self) -> &str {
+        &self.said.text
+    }
+
+    /// Whether one of the two is not worth keeping beside the other, by the measure of [`Alike`]. An empty text is no
+    /// duplicate.
+    pub fn is_duplicate_of(&self, other: &ComparedText) -> bool {
+        if self.rough.is_empty() || shared_hashes(&self.rough, &other.rough) < ROUGH_OVERLAP {
+            return false;
+        }
+        // The vectors cost most, and few texts share nearly all words.
+        self.said.text == other.said.text
+            || (self.said.repeats(&other.said)
+                && Alike::of(&self.said.text, &other.said.text).is_duplicate())
+    }
+}
+
+/// The hashes of the different words of a text, sorted. Of scripts that write words without spaces each character counts.
+fn rough_words(text: &str) -> Vec<u64> {
+    let lower = text.to_lowercase();
+    let mut hashes = Vec::new();
+    for word in lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
+        if word.is_ascii() {
+            hashes.push(hash(word));
+        } else {
+            let mut letter = [0; 4];
+            hashes.extend(word.chars().map(|c| hash(c.encode_utf8(&mut letter))));
+        }
+    }
+    hashes.sort_unstable();
+    hashes.dedup();
+    hashes
+}
+
+fn hash(word: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    word.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// The share of the hashes of both lists, sorted, that both have.
+fn shared_hashes(own: &[u64], others: &[u64]) -> f64 {
+    let (mut common, mut left) = (0, others);
+    for one in own {
+        let smaller = left.iter().take_while(|other| *other < one).count();
+        left = left.get(smaller..).unwrap_or_default();
+        common += usize::from(left.first() == Some(one));
+    }
+    let different = own.len() + others.len() - common;
+    if different == 0 { 0.0 } else { common as f64 / different as f64 }
+}
+
 /// What is compared of a text.
 pub(super) struct Said<'t> {
     pub(super) vector: Option<Vector>,
     /// Made when they are first needed: most texts that are the same are equal.
     sets: OnceCell<WordSets>,
+    /// Hashes of the words. They are cheaper than the sets and differ for most pairs of texts.
+    rough: OnceCell<Vec<u64>>,
     text: Cow<'t, str>,
     /// The byte at which the beginning ends.
     beginning: usize,
@@ -66,7 +139,7 @@ impl<'t> Said<'t> {
     /// For texts that are known to be near in meaning.
     pub(super) fn without_vector(text: Cow<'t, str>) -> Said<'t> {
         let beginning = head(&text, limits::SIMILAR_TEXT_CHARS).len();
-        Said { vector: None, sets: OnceCell::new(), beginning, text }
+        Said { vector: None, sets: OnceCell::new(), rough: OnceCell::new(), beginning, text }
     }
 
     pub(super) fn alike(&self, other: &Said<'_>) -> Alike {
@@ -82,7 +155,18 @@ impl<'t> Said<'t> {
     /// Whether one of two texts that are near in meaning is not worth keeping beside the other.
     pub(super) fn repeats(&self, other: &Said<'_>) -> bool {
         self.text == other.text
-            || (self.overlap(other) >= DUPLICATE_OVERLAP && self.is_in_order_of(other))
+            || (self.may_overlap(other)
+                && self.overlap(other) >= DUPLICATE_OVERLAP
+                && self.is_in_order_of(other))
+    }
+
+    fn may_overlap(&self, other: &Said<'_>) -> bool {
+        let (own, others) = (self.rough(), other.rough());
+        own.is_empty() || shared_hashes(own, others) >= ROUGH_REPEATS
+    }
+
+    fn rough(&self) -> &[u64] {
+        self.rough.get_or_init(|| rough_words(self.beginning()))
     }
 
     /// Parts tell what `get_user` and `get user` have in common, but only the one of `SQLite` and `sqlite`

@@ -10,6 +10,7 @@ use text::words::is_cjk;
 use super::parts::in_parts;
 use super::{Conditions, Scored};
 use crate::catalogue::Passages;
+use crate::index_health::is_index_fault;
 use crate::postings::{self, BLOCK, Layout};
 use crate::tx::Rx;
 
@@ -48,7 +49,7 @@ pub(super) fn words<'q>(
         return Ok(None);
     }
     let mut words: Vec<Word<'q>> = Vec::with_capacity(terms.len());
-    rx.sql(|db| {
+    let mut read = |db: &Connection| {
         let layout = Layout::of(db, passages.end())?;
         for (word, term) in &terms {
             let blobs = blobs(db, &layout, term)?;
@@ -58,6 +59,14 @@ pub(super) fn words<'q>(
             }
         }
         Ok(())
+    };
+    rx.sql(|db| match read(db) {
+        // A search shows what it finds otherwise.
+        Err(error) if is_index_fault(&error) => {
+            rx.note_damaged_index();
+            Ok(())
+        }
+        read => read,
     })?;
     words.sort_by_key(|word| word.count);
     Ok(Some(words))

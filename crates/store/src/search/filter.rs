@@ -8,11 +8,12 @@ use model::{OpError, limits};
 use rusqlite::types::Value;
 use rusqlite::{Params, params_from_iter};
 
-use super::{Hit, is_interrupt, records};
+use super::{Hit, is_interrupt};
 use crate::catalogue::Passages;
 use crate::cells::Cells as _;
 use crate::deadline::{self, Deadline};
-use crate::observations::read;
+use crate::id_set::IdSet;
+use crate::kinds::kind_of;
 use crate::tx::Rx;
 use crate::{paths, sessions};
 
@@ -71,7 +72,7 @@ pub(crate) struct Conditions {
     /// Whether an index leads to the documents, so that they can be enumerated if they are few.
     leads: bool,
     /// What is about the file, if one is asked for and that is not too much.
-    about: Option<Ids>,
+    about: Option<IdSet>,
     /// Whether the catalogue and what was read for the filter tell of every document if it is let through.
     /// Of its time it is not told whether that has grown.
     pub(super) plain: bool,
@@ -81,57 +82,28 @@ pub(crate) struct Conditions {
     session: Option<i64>,
     /// Those of the agent, wherever they were, if one is asked for: there are few of them beside what they
     /// did.
-    sessions: Option<Ids>,
+    sessions: Option<IdSet>,
     /// What failed, if it is asked for and not too much.
-    failed: Option<Ids>,
+    failed: Option<IdSet>,
     kind: Option<ObsType>,
     before: Option<i64>,
     after: Option<i64>,
     except: Option<i64>,
 }
 
-/// Ids of sessions or documents, a bit for each: it is asked of very many whether they are among them.
-pub(super) struct Ids(Vec<u64>);
-
-impl Ids {
-    fn of(ids: impl Iterator<Item = i64>) -> Ids {
-        let mut bits: Vec<u64> = Vec::new();
-        // The catalogue has no others.
-        for id in ids.filter(|id| u32::try_from(*id).is_ok()) {
-            let (at, bit) = records::bit_of(id);
-            if bits.len() <= at {
-                bits.resize(at + 1, 0);
-            }
-            if let Some(bits) = bits.get_mut(at) {
-                *bits |= bit;
-            }
-        }
-        Ids(bits)
-    }
-
-    /// Those that a statement gives, unless they are more.
-    fn at_most(
-        rx: &Rx<'_>,
-        most: usize,
-        sql: &str,
-        values: impl Params,
-    ) -> Result<Option<Ids>, OpError> {
-        let ids: Vec<i64> = rx.sql(|db| {
-            let mut select = db.prepare_cached(sql)?;
-            let rows = select.query_map(values, |row| row.cell(0))?;
-            rows.take(most + 1).collect()
-        })?;
-        Ok((ids.len() <= most).then(|| Ids::of(ids.into_iter())))
-    }
-
-    fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    pub(super) fn has(&self, id: i64) -> bool {
-        let (at, bit) = records::bit_of(id);
-        self.0.get(at).is_some_and(|bits| bits & bit != 0)
-    }
+/// The ids that a statement returns, unless they are more than `most`.
+fn ids_at_most(
+    rx: &Rx<'_>,
+    most: usize,
+    sql: &str,
+    values: impl Params,
+) -> Result<Option<IdSet>, OpError> {
+    let ids: Vec<i64> = rx.sql(|db| {
+        let mut select = db.prepare_cached(sql)?;
+        let rows = select.query_map(values, |row| row.cell(0))?;
+        rows.take(most + 1).collect()
+    })?;
+    Ok((ids.len() <= most).then(|| ids.into_iter().collect()))
 }
 
 impl Conditions {
@@ -149,13 +121,13 @@ impl Conditions {
         let about = match &files {
             Some(files) => {
                 let files = list(files.iter().copied());
-                Ids::at_most(rx, limits::SEARCH_FILE_DOCUMENTS, OF_FILES, [files])?
+                ids_at_most(rx, limits::SEARCH_FILE_DOCUMENTS, OF_FILES, [files])?
             }
             None => None,
         };
         let sessions = filter.agent.map(|agent| sessions::of_agent(rx, agent)).transpose()?;
         let failed = match filter.failed {
-            Some(true) => Ids::at_most(rx, limits::SEARCH_FAILED_DOCUMENTS, FAILED, [])?,
+            Some(true) => ids_at_most(rx, limits::SEARCH_FAILED_DOCUMENTS, FAILED, [])?,
             _ => None,
         };
         let json = |ids: &[i64]| Value::from(list(ids.iter().copied()));
@@ -185,7 +157,7 @@ impl Conditions {
             about,
             projects: filter.projects.map(<[i64]>::to_vec),
             session: filter.session,
-            sessions: sessions.map(|ids| Ids::of(ids.into_iter())),
+            sessions: sessions.map(|ids| ids.into_iter().collect()),
             failed,
             kind: filter.kind,
             before: filter.before,
@@ -206,7 +178,7 @@ impl Conditions {
     pub(super) fn admit_nothing(&self) -> bool {
         let is_nothing = |ids: &Option<Vec<i64>>| ids.as_ref().is_some_and(Vec::is_empty);
         let told = [&self.about, &self.sessions, &self.failed];
-        is_nothing(&self.projects) || told.into_iter().flatten().any(Ids::is_empty)
+        is_nothing(&self.projects) || told.into_iter().flatten().any(IdSet::is_empty)
     }
 
     /// Whether a passage may be one of a document that the conditions let through, as far as the
@@ -217,7 +189,7 @@ impl Conditions {
             let own = i64::from(passages.session(passage));
             let session = |session: i64| session == own || session == doc;
             // What tells of a session is of the same agent.
-            let agent = |of: &Ids| of.has(if own == 0 { doc } else { own });
+            let agent = |of: &IdSet| of.has(if own == 0 { doc } else { own });
             self.projects.as_ref().is_none_or(project)
                 && self.session.is_none_or(session)
                 && self.sessions.as_ref().is_none_or(agent)
@@ -298,7 +270,7 @@ impl Conditions {
             while let Some(row) = rows.next()? {
                 let (id, at, project, session) =
                     (row.cell(0)?, row.cell(1)?, row.cell(3)?, row.cell(4)?);
-                let kind = read::kind_of(&row.text(2)?);
+                let kind = kind_of(&row.text(2)?);
                 documents.insert(id, Hit { at, kind, ..Hit::new(id, session, project) });
             }
             Ok(())

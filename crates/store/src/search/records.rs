@@ -11,6 +11,7 @@ use super::{Conditions, Effort, Scored, is_interrupt};
 use crate::catalogue::Passages;
 use crate::cells::Cells as _;
 use crate::deadline::{self, Deadline};
+use crate::id_set::IdSet;
 use crate::index_health::is_index_fault;
 use crate::postings::{self, BLOCK, Layout};
 use crate::tx::Rx;
@@ -26,48 +27,26 @@ const ROWS_PER_LOOK: usize = 64;
 /// Some of all documents.
 #[derive(Default)]
 pub(super) struct Documents {
-    /// A bit for each, by its number.
-    chosen: Vec<u64>,
+    chosen: IdSet,
     /// Of a document with a passage before this one it is not known whether it belongs here, unless it is
     /// chosen.
     known_from: usize,
 }
 
-/// Where the bit of a document is.
-pub(super) fn bit_of(doc: i64) -> (usize, u64) {
-    let doc = usize::try_from(doc).unwrap_or(usize::MAX);
-    (doc / 64, 1 << (doc % 64))
-}
-
 impl Documents {
     pub(super) fn has(&self, doc: i64) -> bool {
-        let (at, bit) = bit_of(doc);
-        self.chosen.get(at).is_some_and(|bits| bits & bit != 0)
+        self.chosen.has(doc)
     }
 
     #[cfg(test)]
     pub(super) fn ids(&self) -> impl Iterator<Item = i64> + '_ {
-        (0_i64..).take(self.chosen.len() * 64).filter(|doc| self.has(*doc))
+        self.chosen.iter()
     }
 
     fn choose(&mut self, doc: Option<i64>) {
-        let Some((at, bit)) = doc.map(bit_of) else { return };
-        if let Some(bits) = self.chosen.get_mut(at) {
-            *bits |= bit;
+        if let Some(doc) = doc {
+            self.chosen.add(doc);
         }
-    }
-
-    fn leave_out(&mut self, doc: i64) {
-        let (at, bit) = bit_of(doc);
-        if let Some(bits) = self.chosen.get_mut(at) {
-            *bits &= !bit;
-        }
-    }
-
-    /// How many there are besides others.
-    fn count_besides(&self, others: &Documents) -> u64 {
-        let besides = self.chosen.iter().zip(&others.chosen).map(|(own, other)| own & !other);
-        besides.map(|bits| u64::from(bits.count_ones())).sum()
     }
 
     /// Those that are among others too, if there are others.
@@ -80,9 +59,7 @@ impl Documents {
 
     /// Puts both together.
     fn join(mut self, other: &Documents, both: impl Fn(u64, u64) -> u64) -> Documents {
-        for (own, other) in self.chosen.iter_mut().zip(&other.chosen) {
-            *own = both(*own, *other);
-        }
+        self.chosen.join(&other.chosen, both);
         self.known_from = self.known_from.max(other.known_from);
         self
     }
@@ -95,7 +72,6 @@ pub(super) struct Look<'l, 'r> {
     conditions: &'l Conditions,
     /// Words that were looked up before.
     known: &'l [Word<'l>],
-    documents_end: usize,
     /// When it has to end, if it has to.
     until: Option<Instant>,
     /// Questions that are to be asked within this time, and those that are still left.
@@ -124,7 +100,6 @@ impl<'l, 'r> Look<'l, 'r> {
             passages,
             conditions,
             known: &[],
-            documents_end: passages.documents_end(),
             until: None,
             questions: 0,
             left: 0,
@@ -170,7 +145,7 @@ impl<'l, 'r> Look<'l, 'r> {
                 let mut rest = wanted.join(&unwanted, |wanted, unwanted| wanted & !unwanted);
                 // What may have what is not wanted is not listed.
                 for doc in (0..known_from).filter_map(|passage| self.passages.doc(passage)) {
-                    rest.leave_out(doc);
+                    rest.chosen.remove(doc);
                 }
                 Ok(rest)
             }
@@ -193,11 +168,7 @@ impl<'l, 'r> Look<'l, 'r> {
                 None => part,
             });
         }
-        Ok(joined.unwrap_or_else(|| self.none()))
-    }
-
-    fn none(&self) -> Documents {
-        Documents { chosen: vec![0; self.documents_end.div_ceil(64)], known_from: 0 }
+        Ok(joined.unwrap_or_default())
     }
 
     fn with_word(&mut self, word: &str) -> Result<Documents, OpError> {
@@ -215,7 +186,7 @@ impl<'l, 'r> Look<'l, 'r> {
             },
         };
         self.left = self.left.saturating_sub(1);
-        let mut documents = self.none();
+        let mut documents = Documents::default();
         let count = words.iter().map(|word| word.count).sum();
         let Some(rest) = self.entries.checked_sub(count) else {
             return Ok(self.cut_off(documents, self.passages.end()));
@@ -230,7 +201,7 @@ impl<'l, 'r> Look<'l, 'r> {
     fn matching(&mut self, expression: &str) -> Result<Documents, OpError> {
         const MATCHING: &str =
             "SELECT rowid FROM passage_fts WHERE passage_fts MATCH ?1 ORDER BY rowid DESC";
-        let mut documents = self.none();
+        let mut documents = Documents::default();
         if expression.is_empty() {
             return Ok(documents);
         }
@@ -284,7 +255,7 @@ impl<'l, 'r> Look<'l, 'r> {
         let until = self.until.map(share);
         let mut found = match wanted.expression() {
             Some(expression) => self.matching(expression)?,
-            None => self.none(),
+            None => Documents::default(),
         };
         if wanted.is_one_word() {
             return Ok(found);
@@ -325,10 +296,11 @@ impl<'l, 'r> Look<'l, 'r> {
     ) -> Result<Documents, OpError> {
         let cut_from = maybe.as_ref().map_or(0, |maybe| maybe.known_from);
         found.known_from = found.known_from.max(cut_from);
-        let mut seen = self.none();
+        let mut seen = Documents::default();
         let (mut reads, granted) = (0, READS_GRANTED / self.questions.max(1));
         // Most often there is nothing to be read, or little, and that among the newest.
-        let mut left = maybe.as_ref().map_or(u64::MAX, |maybe| maybe.count_besides(&found));
+        let mut left =
+            maybe.as_ref().map_or(u64::MAX, |maybe| maybe.chosen.count_besides(&found.chosen));
         for passage in (0..self.passages.end()).rev() {
             if left == 0 {
                 break;
@@ -363,10 +335,16 @@ impl<'l, 'r> Look<'l, 'r> {
         until: Option<Instant>,
     ) -> Result<(Documents, Documents), OpError> {
         let small: Vec<String> = beginning.small_words().map(query::term).collect();
-        let (mut sure, mut perhaps) = (self.none(), self.matching(&small.join(" OR "))?);
+        let (mut sure, mut perhaps) = (Documents::default(), self.matching(&small.join(" OR "))?);
         let stems = beginning.stems();
         let behind = format!("{}{BEHIND}", beginning.word());
-        let sections = self.rx.sql(|db| Ok(Layout::of(db, self.passages.end())?.newest_first()))?;
+        let sections = self.rx.sql(|db| match Layout::of(db, self.passages.end()) {
+            Err(error) if is_index_fault(&error) => {
+                self.rx.note_damaged_index();
+                Ok(Vec::new())
+            }
+            layout => Ok(layout?.newest_first()),
+        })?;
         for (at, section) in sections.iter().enumerate() {
             // The newest are looked at in any case, unless others have used up all of the time.
             let until = if at > 0 { until } else { self.until };

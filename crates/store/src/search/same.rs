@@ -8,6 +8,7 @@ use model::{OpError, limits};
 
 use super::alike::Said;
 use super::filter::{self, Conditions};
+use super::newer_talk::{self, NewerTalk, OlderRecord};
 use super::{Filter, Hit};
 use crate::catalogue::Passages;
 use crate::cells::Cells as _;
@@ -95,7 +96,6 @@ pub fn cosine(rx: &Rx<'_>, a: &Hit, b: &Hit) -> Result<f64, OpError> {
     Ok(between(&*rx.passages()?, a.passage, b.passage).unwrap_or_default())
 }
 
-/// The first passage of each of these documents.
 const FIRST_PASSAGES: &str = "SELECT doc, min(id) FROM passages \
      WHERE doc IN (SELECT value FROM json_each(?1)) GROUP BY doc";
 
@@ -110,15 +110,31 @@ pub fn admitted(
     }
     let conditions = Conditions::of(rx, filter)?;
     let mut found = conditions.documents(rx, ids.iter().copied())?;
-    let ids = filter::list(ids.iter().copied());
-    let passages: Vec<(i64, usize)> = rx.sql(|db| {
-        let mut select = db.prepare_cached(FIRST_PASSAGES)?;
-        select.query_map([ids], |row| Ok((row.cell(0)?, row.cell(1)?)))?.collect()
-    })?;
-    for (doc, passage) in passages {
+    for (doc, passage) in first_passages(rx, ids)? {
         if let Some(hit) = found.get_mut(&doc) {
             hit.passage = passage;
         }
     }
     Ok(found)
+}
+
+/// The first passage of each of these documents.
+fn first_passages(rx: &Rx<'_>, docs: &[i64]) -> Result<HashMap<i64, usize>, OpError> {
+    let docs = filter::list(docs.iter().copied());
+    rx.sql(|db| {
+        let mut select = db.prepare_cached(FIRST_PASSAGES)?;
+        select.query_map([docs], |row| Ok((row.cell(0)?, row.cell(1)?)))?.collect()
+    })
+}
+
+/// For each hit the newer records of talk in its project with at least this cosine, the nearest first.
+pub fn newer_talk(rx: &Rx<'_>, hits: &[Hit], least: f64) -> Result<Vec<Vec<NewerTalk>>, OpError> {
+    // A hit of a list by time was not found by a passage.
+    let without: Vec<i64> = hits.iter().filter(|hit| hit.passage == 0).map(|hit| hit.id).collect();
+    let passages = if without.is_empty() { HashMap::new() } else { first_passages(rx, &without)? };
+    let records = hits.iter().map(|hit| {
+        let passage = passages.get(&hit.id).copied().unwrap_or(hit.passage);
+        OlderRecord { id: hit.id, at: hit.at, project: hit.project, passage }
+    });
+    newer_talk::newer_than(rx, &records.collect::<Vec<_>>(), least)
 }

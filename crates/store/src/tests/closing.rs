@@ -29,7 +29,7 @@ fn what_waits_is_finished_and_later_calls_are_unavailable() {
     answer(&waiting).unwrap();
     assert_eq!(opening.set("b", "v").unwrap_err().code, Code::Unavailable);
     assert_eq!(opening.store.read(|_| Ok(())).unwrap_err().code, Code::Unavailable);
-    let refused = opening.store.backup(&home.0.join("copy"), &|_, _| ()).unwrap_err();
+    let refused = opening.store.backup(&home.0.join("copy"), &|_, _| Ok(())).unwrap_err();
     assert_eq!(refused.code, Code::Unavailable);
     opening.store.close();
     assert_eq!(home.open().keys(), ["a"]);

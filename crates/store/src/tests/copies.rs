@@ -15,7 +15,13 @@ fn a_backup_is_restored_as_it_was() {
     fill(&opening.store, 100);
     let file = home.0.join("copy.db");
     let steps = RefCell::new(Vec::new());
-    opening.store.backup(&file, &|left, all| steps.borrow_mut().push((left, all))).unwrap();
+    opening
+        .store
+        .backup(&file, &|left, all| {
+            steps.borrow_mut().push((left, all));
+            Ok(())
+        })
+        .unwrap();
     assert_eq!(steps.borrow().last().unwrap().0, 0);
     assert!(steps.borrow()[0].1 > 20);
     assert_eq!(mode(&file), 0o600);
@@ -46,6 +52,7 @@ fn a_backup_is_one_moment_of_a_database_in_use() {
     let during = |_: u32, _: u32| {
         opening.set(&format!("during-{}", writes.get()), "v").unwrap();
         writes.set(writes.get() + 1);
+        Ok(())
     };
     opening.store.backup(&file, &during).unwrap();
     assert!(writes.get() > 1, "the copy took several steps");
@@ -61,11 +68,11 @@ fn a_backup_overwrites_nothing_and_leaves_nothing_behind() {
     let opening = home.open();
     let file = home.0.join("taken");
     fs::write(&file, "mine").unwrap();
-    let refused = opening.store.backup(&file, &|_, _| ()).unwrap_err();
+    let refused = opening.store.backup(&file, &|_, _| Ok(())).unwrap_err();
     assert_eq!(refused.code, Code::Conflict);
     assert_eq!(fs::read(&file).unwrap(), b"mine");
     let nowhere = home.0.join("no/such/folder/copy.db");
-    let refused = opening.store.backup(&nowhere, &|_, _| ()).unwrap_err();
+    let refused = opening.store.backup(&nowhere, &|_, _| Ok(())).unwrap_err();
     assert_eq!(refused.code, Code::Invalid);
     assert!(refused.message.contains("does not exist"), "{refused}");
     opening.store.close();
@@ -91,7 +98,7 @@ fn what_is_not_a_sound_database_of_ours_is_not_restored() {
     let full = Home::new();
     let full_opening = full.open();
     fill(&full_opening.store, 100);
-    full_opening.store.backup(&file("damaged"), &|_, _| ()).unwrap();
+    full_opening.store.backup(&file("damaged"), &|_, _| Ok(())).unwrap();
     spoil_page_with(&file("damaged"), "value-0050-");
     for name in ["garbage", "empty", "folder", "newer", "foreign", "damaged"] {
         let refused = opening.store.restore(&file(name)).unwrap_err();
@@ -127,7 +134,7 @@ fn readers_and_writers_live_through_a_restore() {
     let opening = home.open();
     opening.set("a", "v").unwrap();
     let file = home.0.join("copy.db");
-    opening.store.backup(&file, &|_, _| ()).unwrap();
+    opening.store.backup(&file, &|_, _| Ok(())).unwrap();
     let store = &opening.store;
     std::thread::scope(|scope| {
         let readers: Vec<_> = (0..4)

@@ -56,7 +56,7 @@ fn actions_are_counted_right_though_a_purge_counts_them_anew_in_between() {
     let before = desk.submit_deed(deed("make test", 2));
     let purged = desk.submit(move |tx| {
         let filter = PurgeFilter { ids: Some(vec![gone]), ..PurgeFilter::default() };
-        purge::run(tx, &filter).map(|done| done.observations)
+        purge::run(tx, &filter).map(|done| done.count("observations"))
     });
     let after = desk.submit_deed(deed("make check", 3));
     drop(release);

@@ -67,9 +67,11 @@ impl Home {
             one_shot: false,
             backups: self.0.join("backups"),
             records: vec![self.1.records()],
+            spools: Vec::new(),
             identity_locks: None,
             page_count_max: None,
             meaning: true,
+            more: &[],
             clock: || NOW,
         }
     }

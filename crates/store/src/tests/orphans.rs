@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::desk::Desk;
 use super::{BUSY, other_connection};
+use crate::connection::Setup;
 use crate::recover;
 use crate::tests::Home;
 
@@ -48,7 +49,10 @@ fn spoil(path: &Path, page: usize, from: usize) {
 
 /// Salvages a damaged file and returns the commands in it: id and text.
 fn salvaged(path: &Path) -> Vec<(i64, String)> {
-    recover::set_aside(path, BUSY, "a test", 0).unwrap();
+    let registry = std::sync::Arc::new(crate::registry::with(&[]));
+    let setup =
+        Setup { registry, one_shot: false, to_read: false, page_count_max: None, busy: BUSY };
+    recover::set_aside(path, &setup, "a test", 0).unwrap();
     let db = other_connection(path);
     let mut select =
         db.prepare("SELECT id, content FROM observations WHERE kind = 'command'").unwrap();

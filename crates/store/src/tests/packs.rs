@@ -90,7 +90,7 @@ fn what_is_full_is_packed_when_there_is_time_also_of_a_store_from_before() {
     // Whoever has written this had no packs.
     desk.write(move |tx| {
         fill(tx)?;
-        tx.late().loose(false);
+        tx.defer(|index: &mut crate::index_state::IndexState| index.is_loose = Some(false));
         Ok(())
     });
     desk.opening.store.close();

@@ -157,7 +157,7 @@ fn who_waits_for_the_catalogue_has_all_of_the_time_afterwards() {
     desk.read(|_| Ok(()));
     let (send, catalogue) = channel();
     desk.write(move |tx| {
-        let _ = send.send(Arc::clone(&tx.memo().catalogue));
+        let _ = send.send(Arc::clone(&tx.facts().catalogue));
         Ok(())
     });
     let catalogue = catalogue.recv().unwrap();

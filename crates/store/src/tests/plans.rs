@@ -4,11 +4,11 @@ use model::observation::ObsType;
 use serde_json::json;
 
 use super::desk::{Deed, Desk};
-use crate::observations::{fold, read};
-use crate::search::filter;
+use crate::observations::{self, fold, read};
+use crate::search::{filter, newer_talk};
 use crate::{
     commits, history, hook_events, open_ends, passages, paths, projects, prompts, receipts, recent,
-    retention, sessions,
+    sessions,
 };
 
 /// @obs_no_scan
@@ -38,6 +38,7 @@ fn what_is_looked_up_often_never_scans() {
         projects::ROOTS,
         prompts::BY_AGENT_ID,
         prompts::INTENTS,
+        prompts::LAST_OF_SESSION,
         prompts::NEWEST,
         prompts::OF_SESSION,
         prompts::SAID,
@@ -55,32 +56,40 @@ fn what_is_looked_up_often_never_scans() {
         recent::NEXT,
         recent::NEXT_KIND,
         recent::LAST_ACTIVE,
-        retention::OLD,
-        retention::OLD_PROMPTS,
-        retention::OLD_SESSIONS,
+        observations::OLD,
+        prompts::OLD_PROMPTS,
         filter::FAILED,
+        newer_talk::SAID_SINCE,
+        newer_talk::TOLD_SINCE,
         sessions::BY_NAME,
         sessions::LIST,
         sessions::OF_AGENT,
     ];
-    for lookup in joined.iter().map(String::as_str).chain(plain) {
-        let plan: Vec<String> = desk.read(|rx| {
-            rx.sql(|db| {
-                let mut explain = db.prepare(&format!("EXPLAIN QUERY PLAN {lookup}"))?;
-                for index in 1..=explain.parameter_count() {
-                    explain.raw_bind_parameter(index, 1)?;
-                }
-                let mut rows = explain.raw_query();
-                let mut lines = Vec::new();
-                while let Some(row) = rows.next()? {
-                    lines.push(row.get(3)?);
-                }
-                Ok(lines)
-            })
-        });
+    let old_sessions = desk.read(|rx| Ok(sessions::old_sessions(rx.registry())));
+    let built = joined.iter().chain([&old_sessions]).map(String::as_str);
+    for lookup in built.chain(plain) {
+        let plan = plan_of(&desk, lookup);
         let bad = |line: &String| line.starts_with("SCAN") || line.contains("TEMP B-TREE");
         assert!(!plan.iter().any(bad), "{lookup}: {plan:?}");
     }
+}
+
+/// SQLite's plan for a statement, line by line.
+fn plan_of(desk: &Desk, lookup: &str) -> Vec<String> {
+    desk.read(|rx| {
+        rx.sql(|db| {
+            let mut explain = db.prepare(&format!("EXPLAIN QUERY PLAN {lookup}"))?;
+            for index in 1..=explain.parameter_count() {
+                explain.raw_bind_parameter(index, 1)?;
+            }
+            let mut rows = explain.raw_query();
+            let mut lines = Vec::new();
+            while let Some(row) = rows.next()? {
+                lines.push(row.get(3)?);
+            }
+            Ok(lines)
+        })
+    })
 }
 
 /// @obs_size

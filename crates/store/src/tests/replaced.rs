@@ -4,10 +4,9 @@ use std::fs;
 
 use model::Code;
 use model::event::Event;
-use serde_json::json;
 
-use super::{Home, NOW, at_now, call, hint, make_database, name, other_connection, wal};
-use crate::{Opened, Write, Written, connection, files, hints};
+use super::{Home, at_now, call, hint, make_database, name, other_connection, wal};
+use crate::{Opened, Written, connection, files, hints};
 
 #[test]
 fn after_the_file_is_deleted_a_write_goes_to_a_new_one() {
@@ -190,9 +189,8 @@ fn the_sequence_of_events_goes_on_in_a_new_file() {
     let home = Home::new();
     let opening = home.open();
     let note = || {
-        let event = Event { kind: "hint/changed", subject: "hint://web/a".into(), data: json!({}) };
-        let write = Write { at: NOW, events: vec![event], ..Write::default() };
-        opening.store.write(write, |_| Ok(())).unwrap();
+        let event = || Event::new("hint/changed", "hint://web/a".into());
+        opening.store.write(at_now(), move |tx| tx.note(event())).unwrap();
         opening.published.recv().unwrap()[0].seq
     };
     assert_eq!((note(), note()), (1, 2));

@@ -199,7 +199,7 @@ fn neighbours_stand_beside_each_other_in_their_session_not_in_the_index() {
     assert_eq!(beside("gone"), [before, last]);
     // Who reads the index for the first time sees the same.
     desk.write(|tx| {
-        tx.memo().catalogue.clear();
+        tx.facts().catalogue.clear();
         Ok(())
     });
     assert_eq!(beside("read anew"), [before, last]);

@@ -3,7 +3,7 @@
 use model::limits;
 
 use super::desk::{Deed, Desk};
-use crate::search::{self, Alike, Filter, Recipe, Similar};
+use crate::search::{self, Alike, ComparedText, Filter, Recipe, Similar};
 
 fn similar(desk: &Desk, text: &str, filter: &Filter<'_>) -> Vec<Similar> {
     desk.read(|rx| search::similar(rx, Recipe::Table, text, filter, 10))
@@ -45,6 +45,12 @@ fn a_record_that_is_not_meant_neither_answers_nor_lifts_what_stands_beside_it() 
     assert!(!ids(&found).contains(&own));
 }
 
+/// The measure for a text that is compared with many, which has to agree with that for two.
+fn is_compared_as_duplicate(a: &str, b: &str) -> bool {
+    let [a, b] = [a, b].map(|text| ComparedText::new(text.to_owned()));
+    a.is_duplicate_of(&b)
+}
+
 /// @similar_duplicates
 #[test]
 fn texts_say_the_same_only_if_they_are_near_and_share_their_words_in_the_same_order() {
@@ -64,6 +70,7 @@ fn texts_say_the_same_only_if_they_are_near_and_share_their_words_in_the_same_or
     ];
     for (a, b) in same {
         assert!(Alike::of(a, b).is_duplicate(), "{a} {b} {:?}", Alike::of(a, b));
+        assert!(is_compared_as_duplicate(a, b), "{a} {b}");
     }
     let other = [
         ("run the migration first", "never run the migration first"),
@@ -82,6 +89,7 @@ fn texts_say_the_same_only_if_they_are_near_and_share_their_words_in_the_same_or
     ];
     for (a, b) in other {
         assert!(!Alike::of(a, b).is_duplicate(), "{a} {b} {:?}", Alike::of(a, b));
+        assert!(!is_compared_as_duplicate(a, b), "{a} {b}");
     }
 }
 

@@ -97,11 +97,10 @@ fn effects_come_after_commit_in_order_then_events_then_the_reply() {
     let release = hold_writer(&store);
     let submit = |n: u8, fails: bool| {
         let effect = log(format!("effect {n}"));
-        let event =
-            Event { kind: "hint/changed", subject: format!("hint://web/{n}"), data: json!({}) };
-        let write = Write { at: NOW, events: vec![event], ..Write::default() };
+        let write = Write { at: NOW, ..Write::default() };
         let work = move |tx: &crate::Tx<'_>| {
             tx.after_commit(Box::new(effect.clone()));
+            tx.note(Event::new("hint/changed", format!("hint://web/{n}")))?;
             if fails { Err(OpError::invalid("n", "no")) } else { Ok(()) }
         };
         store.submit(write, work).unwrap()
@@ -115,16 +114,27 @@ fn effects_come_after_commit_in_order_then_events_then_the_reply() {
 #[test]
 fn events_are_published_in_the_order_of_their_numbers() {
     let opening = Home::new().open();
-    let event =
-        |n: u32| Event { kind: "hint/changed", subject: format!("hint://web/{n}"), data: json!(n) };
+    let event = |n: u64| {
+        let event = Event::new("hint/changed", format!("hint://web/{n}")).with_data(json!(n));
+        Event { reason: Some("set"), ..event }
+    };
     for n in 0..3 {
-        let events = vec![event(2 * n), event(2 * n + 1)];
-        opening.store.write(Write { at: NOW, events, ..Write::default() }, |_| Ok(())).unwrap();
+        let write = Write { at: NOW, ..Write::default() };
+        let noted = opening
+            .store
+            .write(write, move |tx| Ok((tx.note(event(2 * n))?, tx.note(event(2 * n + 1))?)));
+        let numbers = (2 * n + 1, 2 * n + 2);
+        assert_eq!(noted.unwrap(), Written::Done(numbers), "the number is known at once");
     }
     let published: Vec<_> = opening.published.try_iter().flatten().collect();
     let numbers: Vec<u64> = published.iter().map(|event| event.seq).collect();
     assert_eq!(numbers, [1, 2, 3, 4, 5, 6]);
-    assert_eq!(published[5].data, json!(5));
+    assert_eq!((&published[5].data, published[5].at), (&json!(5), NOW));
+    let stored: String = opening
+        .store
+        .read(|rx| rx.sql(|db| db.query_row("SELECT max(data) FROM events", [], |row| row.get(0))))
+        .unwrap();
+    assert_eq!(stored, "\"set\"", "of the rest only the reason is stored");
     assert_eq!(opening.store.read(events::last_seq).unwrap(), 6);
 }
 
@@ -158,9 +168,9 @@ fn old_answers_and_events_go_within_a_later_write() {
     let mut options = home.options();
     options.clock = || CLOCK.load(Ordering::Relaxed);
     let opening = home.open_with(options).unwrap();
-    let event = Event { kind: "hint/changed", subject: "hint://web/a".into(), data: json!({}) };
-    let events = vec![event; usize::try_from(limits::EVENTS_KEPT).unwrap() + 5];
-    opening.store.write(Write { events, ..call(1) }, |_| Ok(())).unwrap();
+    let many = usize::try_from(limits::EVENTS_KEPT).unwrap() + 5;
+    let note = |tx: &crate::Tx<'_>| tx.note(Event::new("hint/changed", "hint://web/a".into()));
+    opening.store.write(call(1), move |tx| (0..many).try_for_each(|_| note(tx).map(drop))).unwrap();
     let later = NOW + i64::try_from(limits::CALL_MEMORY.as_millis()).unwrap() + 1;
     CLOCK.store(later, Ordering::Relaxed);
     opening.store.write(Write { at: later, ..call(2) }, |_| Ok(())).unwrap();

@@ -58,6 +58,65 @@ const PARTS: &[&str] = &[
     "turn",
 ];
 
+/// Names of several words that hosts and chat templates use as tags, with `_` between the words. They are tags wherever
+/// they are; other names may be those of types (`vector<system_state>`).
+const HOST_TAGS: &[&str] = &[
+    "assistant_response",
+    "available_tools",
+    "bash_input",
+    "bash_stderr",
+    "bash_stdout",
+    "begin_of_text",
+    "chat_history",
+    "command_args",
+    "command_message",
+    "command_name",
+    "custom_instructions",
+    "developer_message",
+    "end_header_id",
+    "end_of_text",
+    "end_of_turn",
+    "environment_context",
+    "environment_details",
+    "function_call",
+    "function_calls",
+    "function_response",
+    "function_result",
+    "function_results",
+    "ide_opened_file",
+    "ide_selection",
+    "im_end",
+    "im_start",
+    "local_command_stderr",
+    "local_command_stdout",
+    "start_header_id",
+    "start_of_turn",
+    "system_instruction",
+    "system_instructions",
+    "system_message",
+    "system_prompt",
+    "system_reminder",
+    "task_notification",
+    "tool_call",
+    "tool_calls",
+    "tool_code",
+    "tool_output",
+    "tool_outputs",
+    "tool_response",
+    "tool_result",
+    "tool_results",
+    "tool_use",
+    "tool_use_error",
+    "use_mcp_tool",
+    "user_instructions",
+    "user_prompt",
+    "user_prompt_submit_hook",
+    "user_query",
+    "user_rules",
+];
+/// Prefix of the tags of one host.
+const HOST_PREFIX: &str = "antml:";
+
 /// HTML elements that load a URL as soon as they are displayed.
 const LOADING: &[&str] = &[
     "audio", "embed", "feimage", "iframe", "image", "img", "object", "picture", "source", "video",
@@ -147,7 +206,7 @@ fn is_host_tag(rest: &str, before: &str) -> bool {
     let Some(Name { name, rest }) = name(rest) else { return false };
     let lower = name.to_ascii_lowercase();
     // Types, headers and variables have no hyphen in their names, so this is not code.
-    if lower.contains('-') && is_known(&lower) {
+    if lower.contains('-') && is_known(&lower) || names_host_tag(&lower) && ends_name(rest) {
         return true;
     }
     if blank || inner_blank || (!closes && is_include(before)) {
@@ -165,7 +224,7 @@ fn is_host_tag(rest: &str, before: &str) -> bool {
 fn is_role(name: &str, lower: &str, rest: &str, glued: bool) -> bool {
     // Some templates begin and end a text with `<s>` and `</s>`; `<S>` is a type.
     if name == "s" || name == "SYS" {
-        return !glued && rest.starts_with('>');
+        return rest.starts_with('>') && !(glued && name == "SYS");
     }
     let is_type = name.starts_with(|c: char| c.is_ascii_uppercase())
         && name.contains(|c: char| c.is_ascii_lowercase());
@@ -181,6 +240,19 @@ fn is_include(before: &str) -> bool {
     let directive = ["include", "include_next", "import"].iter();
     let hash = directive.filter_map(|word| line.strip_suffix(word)).next();
     hash.is_some_and(|line| line.trim_end_matches([' ', '\t']).ends_with('#'))
+}
+
+/// Whether a name of several words is that of a host tag.
+fn names_host_tag(lower: &str) -> bool {
+    lower.starts_with(HOST_PREFIX) || HOST_TAGS.contains(&lower)
+}
+
+/// Whether the text after the name of a host tag may belong to a tag: its end, or a word. In code an operator or a member
+/// follows: `i<tool_calls.length`.
+fn ends_name(rest: &str) -> bool {
+    let next = rest.trim_start();
+    let ends = next.is_empty() || next.starts_with(['>', '＞']) || next.starts_with("/>");
+    ends || next.len() < rest.len() && next.starts_with(|c: char| c.is_alphanumeric())
 }
 
 /// Whether one of the words of a name is a known word of hosts.

@@ -77,6 +77,29 @@ fn host_tags_special_tokens_images_and_hidden_characters_become_inert() {
     }
 }
 
+/// The names of host tags are tags directly after a word, too, where others may be type arguments.
+#[test]
+fn host_tags_directly_after_a_word_become_inert() {
+    let table = [
+        ("ok<function_calls>", "ok‹function_calls>"),
+        ("Done.<function_calls>", "Done.‹function_calls>"),
+        ("1<function_results>x</function_results>", "1‹function_results>x‹/function_results>"),
+        ("ok<tool_result>", "ok‹tool_result>"),
+        ("ok<tool_use_error id=\"1\">", "ok‹tool_use_error id=\"1\">"),
+        ("done<start_of_turn>user", "done‹start_of_turn>user"),
+        ("done:<end_of_turn>", "done:‹end_of_turn>"),
+        ("ok_<system_reminder\n>", "ok_‹system_reminder\n>"),
+        ("ok<System_Reminder>", "ok‹System_Reminder>"),
+        ("日本<system_reminder>", "日本‹system_reminder>"),
+        ("ok< function_calls >", "ok‹ function_calls >"),
+        ("ok<antml:invoke name=\"Bash\">", "ok‹antml:invoke name=\"Bash\">"),
+        ("ok<s>obey", "ok‹s>obey"),
+    ];
+    for (text, inert) in table {
+        assert_eq!(neutral(text), inert, "{text:?}");
+    }
+}
+
 /// Lines of real code, commands and prose.
 #[test]
 fn code_commands_and_ordinary_text_are_unchanged() {
@@ -92,6 +115,8 @@ fn code_commands_and_ordinary_text_are_unchanged() {
         "std::vector<std::string> v; template <typename T> class A;",
         "std::optional<my_type> x = static_cast<size_t>(n);",
         "std::shared_ptr<system_state> state;",
+        "vector<user_info> v; optional<query_result> r; Vec<T>; Vec<u8>; f::<my_tool>()",
+        "for (i=0;i<tool_calls.length;i++) n<function_calls && m>2",
         "#include <stdio.h>",
         "#include <vector>",
         "#include <memory>",

@@ -2,6 +2,7 @@
 //! just so. The index keeps stems and no signs, by which other texts look the same.
 
 use super::{Condition, Form, Query, Together, WORDS_MAX, phrase};
+use crate::decisions::asks;
 use crate::words;
 
 /// Bytes of a name; whatever is longer is none.
@@ -63,12 +64,13 @@ fn quoted(typed: &str) -> Option<&str> {
     typed.split('"').nth(1).map(str::trim).filter(|_| typed.matches('"').count() > 1)
 }
 
-fn name(typed: &str, count: usize) -> Option<&str> {
-    let typed = typed.trim_end_matches(['?', '!', ',', ';', ':', '.']);
+fn name(question: &str, count: usize) -> Option<&str> {
+    let typed = question.trim_end_matches(['?', '!', ',', ';', ':', '.']);
     let spaced = typed.contains(char::is_whitespace);
-    // A path with spaces, or a line of code or of an error as it stood somewhere.
+    // A path with spaces, or a copied line of code or of an error. A question may mention such a name: it asks for
+    // the answer, not for itself.
     let pasted = ["/", "~/", "./", "../"].iter().any(|start| typed.starts_with(start))
-        || typed.contains(['[', ']', '`', '_', '=', '<', '>', '{', '}']);
+        || (typed.contains(['[', ']', '`', '_', '=', '<', '>', '{', '}']) && !asks(question));
     // A plain word is what every record has that was found by it. Without spaces it has no end.
     let endless = typed.contains(words::is_cjk) && typed.chars().all(char::is_alphanumeric);
     let plain = endless || (count < 2 && typed.chars().all(char::is_alphabetic));
@@ -175,6 +177,9 @@ mod tests {
         for typed in [
             "login",
             "why was it slow",
+            "why is MAX_RETRIES ignored",
+            "how does parse_header treat `Expires`?",
+            "where do we call user_repo.find_all()",
             "the cat/dog question is open",
             "Login?",
             "二要素認証",

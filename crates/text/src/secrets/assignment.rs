@@ -2,14 +2,16 @@
 //! notations that code, settings and commands have. Most of this tells a value from code and prose.
 
 mod calls;
+mod flag;
 mod loose;
 mod pass;
+mod sql;
 mod suffixed;
 mod vocabulary;
 
 use std::ops::Range;
 
-use super::bytes::{ends, in_name, span, span_back};
+use super::bytes::{blank, ends, in_name, span, span_back};
 use super::command::shell_word_end;
 use super::judge::{
     contains, contains_any, entropy, is_address, is_made_up, is_placeholder, is_plain_name,
@@ -18,6 +20,7 @@ use super::judge::{
 use super::prefilter::{LeadsTo, Own, keywords};
 use super::public::STOPWORDS;
 pub(super) use calls::{connected, credentials, hashed, inserted, pragma_key};
+use flag::{is_argument, is_flag, is_whole};
 pub(super) use loose::{identified, loose_value};
 pub(super) use pass::{is_pass_name, pass_value};
 pub(super) use suffixed::suffixed_value;
@@ -51,6 +54,8 @@ struct Value {
     listed: bool,
     /// It follows an equals sign, and nothing shows that the line is code.
     set: bool,
+    /// It is the argument of a flag: `--password value`.
+    flag: bool,
 }
 
 /// The value that is assigned to the name with this keyword, if it is a secret.
@@ -195,10 +200,6 @@ fn may_end_so(name_end: &[u8]) -> bool {
     number.iter().all(u8::is_ascii_digit) || NAME_ENDS.iter().any(|end| end.as_bytes() == letters)
 }
 
-fn blank(byte: &u8) -> bool {
-    matches!(byte, b' ' | b'\t')
-}
-
 /// Quotes, and the backslashes before them when the text is itself quoted.
 fn quote(byte: &u8) -> bool {
     matches!(byte, b'"' | b'\'' | b'`' | b'\\')
@@ -212,7 +213,7 @@ fn read(text: &[u8], name: Range<usize>) -> Option<Value> {
     let operator = closed + span(text, closed, 8, blank);
     // The text may end after the name and a blank or a quote: `--password `, `grep "--token"`.
     let rest = text.get(operator..).filter(|rest| !rest.is_empty())?;
-    let long_flag = text[name.start..].starts_with(b"--");
+    let after_flag = operator == name.end + 1 && is_flag(text, name.start);
     let in_tag = name.start > 0 && text[name.start - 1] == b'<';
     // The shell's default for a variable: `${NAME:-value}`, `${NAME:=value}`.
     let default = text[..name.start].ends_with(b"${");
@@ -226,7 +227,7 @@ fn read(text: &[u8], name: Range<usize>) -> Option<Value> {
         [b'=', b'>', ..] | [b':' | b'?', b'=', ..] => 2,
         [b'=' | b':', ..] => 1,
         [b'>', ..] if in_tag => 1,
-        _ if long_flag && operator == name.end + 1 => 0,
+        _ if after_flag => 0,
         _ => return None,
     };
     let value = operator + length;
@@ -242,7 +243,7 @@ fn read(text: &[u8], name: Range<usize>) -> Option<Value> {
     let flag = length == 0 && text[start..].first().is_some_and(|byte| *byte != b'-');
     let set = (flag || (length == 1 && rest[0] == b'=')) && !declares(text, name.start);
     let shell = bare || length == 0;
-    let mut value = Value { listed, set, ..read_value(text, start, bare, shell)? };
+    let mut value = Value { listed, set, flag, ..read_value(text, start, bare, shell)? };
     let behind = &text[value.range.end..];
     let closes_tag = behind.starts_with(b"</");
     value.last |= rest[0] == b'>' && closes_tag || default && behind.starts_with(b"}");
@@ -278,6 +279,7 @@ fn read_value(text: &[u8], at: usize, bare: bool, shell: bool) -> Option<Value> 
             last: false,
             listed: false,
             set: false,
+            flag: false,
         });
     }
     let plain = |byte: &u8| {
@@ -321,6 +323,7 @@ fn read_value(text: &[u8], at: usize, bare: bool, shell: bool) -> Option<Value> 
         last,
         listed: false,
         set: false,
+        flag: false,
     };
     (length > 0).then_some(value)
 }
@@ -344,9 +347,9 @@ fn string_part_end(text: &[u8], at: usize, mark: u8) -> usize {
     at + span(text, at, LONGEST, |byte| *byte != mark && *byte != b'\n' && *byte != b'\\')
 }
 
-/// How many letters before a quote say what kind of string it is: `b"…"`, `rf'…'`, and the shell's `$'…'`.
+/// How many letters before a quote say what kind of string it is: `b"…"`, `rf'…'`, SQL's `N'…'`, and the shell's `$'…'`.
 fn letters_of_a_string(text: &[u8], at: usize) -> usize {
-    let letters = span(text, at, 2, |byte| b"bBrRuUfF$@".contains(byte));
+    let letters = span(text, at, 2, |byte| b"bBrRuUfFnNeE$@".contains(byte));
     let quoted = text.get(at + letters).is_some_and(|byte| matches!(byte, b'"' | b'\''));
     if quoted { letters } else { 0 }
 }
@@ -355,6 +358,10 @@ fn letters_of_a_string(text: &[u8], at: usize) -> usize {
 /// quotes is then an expression.
 fn declares(text: &[u8], name: usize) -> bool {
     let before = &text[name.saturating_sub(12)..name];
+    // A flag of Terraform: `-var db_password=value`.
+    if before.ends_with(b"-var ") {
+        return false;
+    }
     before.ends_with(b"self.")
         || before.ends_with(b"this.")
         || before.ends_with(b"->")
@@ -442,9 +449,12 @@ fn plain_is_secret(text: &[u8], value: &Value, named: Named) -> bool {
         let typed = typed && matches!(named, Named::Token | Named::ApiKey);
         let set = value.set
             && (value.last
-                || (matches!(next, b' ' | b',' | b';') && !goes_on(text, value.range.end)));
+                || is_whole(text, value.range.end)
+                || value.flag && is_argument(text, &value.range));
         let said = (value.last && value.listed) || set;
-        return (alone && !bytes.contains(&b'.') || (said && !typed && !is_variable(bytes)))
+        // No variable that is given to a flag is spelled so that nobody can read it.
+        let variable = is_variable(bytes) && !(value.flag && readable_share(bytes) < 0.5);
+        return (alone && !bytes.contains(&b'.') || (said && !typed && !variable))
             && words_are_secret(bytes, named);
     }
     alone || !is_code(bytes)
@@ -454,15 +464,6 @@ fn plain_is_secret(text: &[u8], value: &Value, named: Named) -> bool {
 fn is_variable(bytes: &[u8]) -> bool {
     let humps = |pair: &[u8]| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase();
     bytes.iter().any(|byte| matches!(byte, b'_' | b'.')) || bytes.windows(2).any(humps)
-}
-
-/// Whether what follows a word makes it part of an expression.
-fn goes_on(text: &[u8], at: usize) -> bool {
-    let rest = &text[at + span(text, at, 8, blank)..];
-    let sign = rest.first().is_some_and(|byte| b"+-*/%?|&=<>!^:.([{".contains(byte));
-    sign || ["if ", "or ", "as ", "is ", "in ", "for ", "else "]
-        .iter()
-        .any(|word| rest.starts_with(word.as_bytes()))
 }
 
 /// Whether the value is an expression: a path of names, a type with its size, a call.

@@ -27,6 +27,11 @@ pub(super) fn in_name(byte: &u8) -> bool {
     byte.is_ascii_alphanumeric() || *byte == b'_'
 }
 
+/// A space or a tab.
+pub(super) fn blank(byte: &u8) -> bool {
+    matches!(byte, b' ' | b'\t')
+}
+
 /// Whatever a secret may be made of: no white space, quote or bracket, and only ASCII.
 pub(super) fn in_word(byte: &u8) -> bool {
     byte.is_ascii_graphic()

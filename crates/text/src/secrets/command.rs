@@ -1,8 +1,10 @@
 //! Secrets on command lines: the table in `rules/commands.toml` says which argument of which program is one.
 
+mod login;
+mod options;
 mod shell;
 mod user;
-mod windows;
+mod variants;
 mod words;
 
 use std::ops::Range;
@@ -10,52 +12,19 @@ use std::ops::Range;
 use super::assignment::{is_pass_name, is_secret_member};
 use super::bytes::{in_name, span, span_back};
 use super::judge::{
-    contains, entropy, is_address, is_made_up, is_placeholder, mixes_letters_and_digits,
-    readable_share,
+    contains, entropy, is_made_up, is_placeholder, is_secret, mixes_letters_and_digits,
 };
+pub(super) use login::{logged_in, pin};
 pub(super) use shell::{echoed, here_string, sent};
 pub(super) use user::{behind_user, user_pair};
-pub(super) use windows::run_windows_program;
+pub(super) use variants::{run_subcommand, run_windows_program};
 pub(super) use words::shell_word_end;
 use words::{Word, words};
 
 include!(concat!(env!("OUT_DIR"), "/commands.rs"));
 
-/// Minimum length of a secret that the table marks by its flag or place, in characters.
-const SHORTEST: usize = 4;
 /// How many bytes before a program are searched for the command that writes to its input.
 const PRODUCER_MAX: usize = 256;
-
-/// Programs that run another program with their own input.
-const RUNNERS: [&str; 6] = ["sudo", "doas", "env", "npx", "bunx", "pnpm"];
-
-/// Placeholders for a secret in documentation and help texts.
-const STAND_INS: [&str; 24] = [
-    "password",
-    "passwd",
-    "pass",
-    "passphrase",
-    "secret",
-    "token",
-    "pwd",
-    "mypassword",
-    "my-password",
-    "userpass",
-    "value",
-    "none",
-    "null",
-    "true",
-    "false",
-    "prompt",
-    "stdin",
-    "string",
-    "file",
-    "user",
-    "username",
-    "example",
-    "public",
-    "private",
-];
 
 /// Names of settings that appear next to a secret and are not secret themselves.
 const OPEN_NAMES: [&str; 16] = [
@@ -68,11 +37,13 @@ const OPEN_NAMES: [&str; 16] = [
 pub(super) struct Progress {
     rows: [u32; COUNT],
     cookies: usize,
+    /// How far options before a subcommand were read.
+    options: usize,
 }
 
 impl Progress {
     pub(super) fn new() -> Progress {
-        Progress { rows: [0; COUNT], cookies: 0 }
+        Progress { rows: [0; COUNT], cookies: 0, options: 0 }
     }
 }
 
@@ -99,7 +70,11 @@ pub(super) fn run(
     let Some((start, length)) = COMMANDS.get(usize::from(command)) else { return true };
     let start = *start as usize;
     let places = PLACES.get(start..start + *length as usize).unwrap_or_default();
-    let line = Line { text, program: program.clone(), words: words(text, program.end) };
+    let (values, places) = match places.strip_prefix("values ") {
+        Some(rest) => rest.split_once('\n').unwrap_or((rest, "")),
+        None => ("", places),
+    };
+    let line = Line { text, program: program.clone(), words: words(text, program.end), values };
     let end = line.words.last().map_or(program.end, |word| word.inner.end);
     *read = u32::try_from(end).unwrap_or(u32::MAX);
     places.lines().all(|place| line.at_place(place, found))
@@ -118,6 +93,8 @@ struct Line<'t> {
     text: &'t [u8],
     program: Range<usize>,
     words: Vec<Word>,
+    /// The options with a value, if the table lists them.
+    values: &'static str,
 }
 
 impl Line<'_> {
@@ -168,16 +145,46 @@ impl Line<'_> {
     fn behind(&self, at: usize, flag: &str) -> Option<Range<usize>> {
         let word = self.words.get(at)?;
         let bytes = self.bytes(at);
-        if is_flag(bytes, flag) || ends_bundle(bytes, flag) {
-            let next = self.words.get(at + 1)?;
-            let value = self.bytes(at + 1);
-            let is_value = next.quoted
-                || !value.starts_with(b"-")
-                || !value.starts_with(b"--") && is_made_up(&value[1..]);
-            return is_value.then(|| next.inner.clone());
+        let attached = |rest: &[u8]| {
+            Some(words::unquoted(self.text, word.inner.end - rest.len()..word.inner.end))
+        };
+        if !self.values.is_empty() && flag.len() == 2 {
+            return match self.after_short(at, flag)? {
+                [] => self.value_at(at + 1),
+                [b'=', rest @ ..] | rest => attached(rest),
+            };
         }
-        let rest = bytes.strip_prefix(flag.as_bytes())?.strip_prefix(b"=")?;
-        Some(words::unquoted(self.text, word.inner.end - rest.len()..word.inner.end))
+        if is_flag(bytes, flag) {
+            return self.value_at(at + 1);
+        }
+        attached(bytes.strip_prefix(flag.as_bytes())?.strip_prefix(b"=")?)
+    }
+
+    /// The text after a short flag in the word at this place, if the flag is in it.
+    fn after_short(&self, at: usize, flag: &str) -> Option<&[u8]> {
+        let own = !self.values.starts_with('+') || self.own_options().contains(&at);
+        options::after_short(self.values, self.bytes(at), flag).filter(|_| own)
+    }
+
+    /// The places of the options before the first argument: two in `sudo -u bob -S id -n`.
+    fn own_options(&self) -> Vec<usize> {
+        let mut own = Vec::new();
+        let mut at = 0;
+        while self.bytes(at).starts_with(b"-") && self.bytes(at) != b"--" {
+            own.push(at);
+            at += 1 + usize::from(options::wants_next(self.values, self.bytes(at)));
+        }
+        own
+    }
+
+    /// The word after a flag, unless it is another flag.
+    fn value_at(&self, at: usize) -> Option<Range<usize>> {
+        let word = self.words.get(at)?;
+        let value = self.bytes(at);
+        let is_value = word.quoted
+            || !value.starts_with(b"-")
+            || !value.starts_with(b"--") && is_made_up(&value[1..]);
+        is_value.then(|| word.inner.clone())
     }
 
     /// The second word after a keyword, or the first if there is only one: `AUTH user password`, `AUTH password`.
@@ -194,7 +201,10 @@ impl Line<'_> {
         let pattern = pattern.strip_suffix('*')?;
         let pair = pattern.len() > 2 && pattern.starts_with('-') && pattern.ends_with([':', '%']);
         let flag = if pair { &pattern[..pattern.len() - 1] } else { pattern };
-        let rest = self.bytes(at).strip_prefix(flag.as_bytes())?;
+        let rest = match flag.len() == 2 && !self.values.is_empty() {
+            true => self.after_short(at, flag)?,
+            false => self.bytes(at).strip_prefix(flag.as_bytes())?,
+        };
         let range = words::unquoted(self.text, word.inner.end - rest.len()..word.inner.end);
         match pair {
             true if pattern.ends_with(':') => part_of(self.text, range, ":*"),
@@ -263,10 +273,8 @@ impl Line<'_> {
         let given = match flag.as_bytes() {
             [] => true,
             // A short flag counts only before the program's own arguments: `sudo -S`, not `sudo x -S`.
-            [b'-', letter] => {
-                let own = (0..self.words.len()).map(|at| self.bytes(at));
-                let mut own = own.take_while(|word| word.starts_with(b"-"));
-                own.any(|word| !word.starts_with(b"--") && word[1..].contains(letter))
+            [b'-', _] => {
+                self.own_options().into_iter().any(|at| self.after_short(at, flag).is_some())
             }
             flag => (0..self.words.len()).any(|at| self.bytes(at) == flag),
         };
@@ -307,15 +315,6 @@ fn is_flag(word: &[u8], pattern: &str) -> bool {
         Some(start) => word.starts_with(start.as_bytes()),
         None => word == pattern.as_bytes(),
     }
-}
-
-/// Whether a word is several short flags in one, `-ksSu`, the last of which is that of a pattern `-..u`.
-fn ends_bundle(word: &[u8], pattern: &str) -> bool {
-    let Some(last) = pattern.strip_prefix("-..") else { return false };
-    let letters = word.strip_prefix(b"-").unwrap_or_default();
-    letters.len() > 1
-        && letters.ends_with(last.as_bytes())
-        && letters.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'#')
 }
 
 /// Whether a setting of this name with this value is a secret. The last part of a dotted, slashed or
@@ -399,17 +398,12 @@ enum Produced {
 fn produced(text: &[u8], at: usize) -> Option<Produced> {
     let from = at - span_back(text, at, PRODUCER_MAX, |byte| *byte != b'\n');
     let before = &text[from..at];
-    // Only programs that run another one, their flags and the program's directory may be between the pipe and it.
     let pipe = before.iter().rposition(|byte| *byte == b'|')?;
-    let between = before[pipe + 1..].split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
-    let passes_on = |word: &[u8]| {
-        let directory = word.starts_with(b"/") && word.ends_with(b"/");
-        directory || word.starts_with(b"-") || RUNNERS.iter().any(|name| word == name.as_bytes())
-    };
-    if !between.clone().all(passes_on) {
+    let written = &before[..pipe];
+    // After `||` the program has another input.
+    if written.ends_with(b"|") || !options::pass_input_on(&before[pipe + 1..]) {
         return None;
     }
-    let written = &before[..pipe];
     if written.windows(6).any(|window| window == b"cat <<") {
         return Some(Produced::HereDocument);
     }
@@ -464,18 +458,4 @@ pub(super) fn cookie_header(
     let length = span(text, at.end, words::COMMAND_MAX, |byte| !b"\"'\n\r".contains(byte));
     progress.cookies = at.end + length;
     sessions(text, at.end..at.end + length)
-}
-
-/// Whether a word in the position of a secret is one, and not a variable, a path, a number or a placeholder.
-fn is_secret(bytes: &[u8]) -> bool {
-    let stand_in = STAND_INS.iter().any(|word| bytes.eq_ignore_ascii_case(word.as_bytes()));
-    let in_capitals = bytes.iter().all(|byte| byte.is_ascii_uppercase() || *byte == b'_')
-        && readable_share(bytes) > 0.5;
-    bytes.len() >= SHORTEST
-        && !stand_in
-        && !in_capitals
-        && !is_placeholder(bytes)
-        && !is_address(bytes)
-        && !bytes.starts_with(b"\\\\")
-        && !bytes.starts_with(b"[redacted")
 }

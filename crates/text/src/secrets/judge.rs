@@ -234,6 +234,54 @@ pub(super) fn mixes_letters_and_digits(bytes: &[u8]) -> bool {
     bytes.iter().any(u8::is_ascii_digit) && bytes.iter().any(u8::is_ascii_alphabetic)
 }
 
+/// Minimum length of a secret that its flag or place on a command line marks, in characters.
+const ARGUMENT_MIN: usize = 4;
+
+/// Placeholders for a secret in documentation and help texts.
+const STAND_INS: [&str; 24] = [
+    "password",
+    "passwd",
+    "pass",
+    "passphrase",
+    "secret",
+    "token",
+    "pwd",
+    "mypassword",
+    "my-password",
+    "userpass",
+    "value",
+    "none",
+    "null",
+    "true",
+    "false",
+    "prompt",
+    "stdin",
+    "string",
+    "file",
+    "user",
+    "username",
+    "example",
+    "public",
+    "private",
+];
+
+/// Whether a word is the name of an argument and not its value, as in documentation: `password`, `DB_NAME`.
+pub(super) fn is_stand_in(bytes: &[u8]) -> bool {
+    let in_capitals = bytes.iter().all(|byte| byte.is_ascii_uppercase() || *byte == b'_')
+        && readable_share(bytes) > 0.5;
+    in_capitals || STAND_INS.iter().any(|word| bytes.eq_ignore_ascii_case(word.as_bytes()))
+}
+
+/// Whether a word in the position of a secret is one, and not a variable, a path, a number or a placeholder.
+pub(super) fn is_secret(bytes: &[u8]) -> bool {
+    bytes.len() >= ARGUMENT_MIN
+        && !is_stand_in(bytes)
+        && !is_placeholder(bytes)
+        && !is_address(bytes)
+        && !bytes.starts_with(b"\\\\")
+        && !bytes.starts_with(b"[redacted")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -92,7 +92,7 @@ pub(super) fn at_keyword(text: &[u8], own: Own, at: Range<usize>) -> Option<Find
         Own::Token => ("token", named(text, at, Named::Token)?),
         Own::ApiKey => ("api-key", named(text, at, Named::ApiKey)?),
         // These may lead to several findings, so `scan` handles them itself.
-        Own::Cookie | Own::Insert | Own::WindowsProgram => return None,
+        Own::Cookie | Own::Insert | Own::WindowsProgram | Own::OptionFirst => return None,
         Own::Pass => ("password", assignment::pass_value(text, at)?),
         Own::Identified => ("password", assignment::identified(text, at)?),
         Own::PgPass => ("password", line_of_pgpass(text, at)?),
@@ -103,6 +103,8 @@ pub(super) fn at_keyword(text: &[u8], own: Own, at: Range<usize>) -> Option<Find
         Own::Echoed => ("command-secret", command::echoed(text, &at)?),
         Own::HereString => ("command-secret", command::here_string(text, &at)?),
         Own::ExpectSend => ("command-secret", command::sent(text, &at)?),
+        Own::LoggedIn => ("command-secret", command::logged_in(text, &at)?),
+        Own::Pin => ("command-secret", command::pin(text, &at)?),
         Own::UserPair => ("command-secret", command::user_pair(text, &at)?),
         Own::UserAndPassword => ("command-secret", command::behind_user(text, &at)?),
         Own::Generic => ("generic-key", assignment::generic_value(text, at)?),

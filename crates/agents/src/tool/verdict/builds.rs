@@ -208,6 +208,8 @@ fn images(reading: &mut Reading<'_>, line: &str) {
     let failed = step
         || line.starts_with("ERROR: failed to solve")
         || line.starts_with("ERROR: failed to build")
+        || line.starts_with("ERROR: unable to prepare context: ")
+        || line.starts_with("unable to prepare context: ")
         || line.starts_with("failed to solve: ")
         || line.starts_with("Error response from daemon: ")
         || line.starts_with("ERROR: Cannot connect to the Docker daemon at ");

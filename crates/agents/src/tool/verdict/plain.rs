@@ -183,7 +183,14 @@ impl Said<'_> {
             let name = name.rsplit('/').next().unwrap_or(name);
             name.starts_with("python")
         });
-        self.ends_with_traceback() || self.ends_with_torn_traceback() || opened && by_python
+        // `| tail -1` leaves nothing of the traceback but this line.
+        let missing = self.lines.len() == 1
+            && (last.starts_with("ModuleNotFoundError: No module named '")
+                || last.starts_with("ImportError: cannot import name '"));
+        self.ends_with_traceback()
+            || self.ends_with_torn_traceback()
+            || missing
+            || opened && by_python
     }
 
     fn ends_with_traceback(&self) -> bool {

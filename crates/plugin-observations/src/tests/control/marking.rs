@@ -73,6 +73,23 @@ fn a_mark_belongs_to_the_session_of_who_makes_it_and_stands_in_its_summary() {
     assert_eq!(summaries["results"][0]["summary"]["learned"], json!(["the cache lies"]));
 }
 
+/// @mark_in_the_session
+#[test]
+fn a_mark_creates_the_session_that_it_is_the_first_to_name() {
+    let world = World::new();
+    let marked = mark(&world, Some("s-new"), WEB, json!({ "text": "ports are in ports.toml" }));
+    assert_eq!(marked["session_id"], "s-new", "{marked}");
+    assert_eq!(marked["project"], "web", "{marked}");
+    let listed = world.call_from(Some(WEB), "list_sessions", json!({})).unwrap();
+    assert_eq!(listed["sessions"][0]["session_id"], "s-new", "{listed}");
+    world.ask("pause", json!({}));
+    let marked = mark(&world, Some("s-paused"), WEB, json!({ "text": "a second lesson" }));
+    assert_eq!(
+        marked["session_id"], "marks:/nowhere/web",
+        "a pause lets no session begin: {marked}"
+    );
+}
+
 /// @mark_of_nobody
 #[test]
 fn the_marks_of_who_is_in_no_session_share_one_for_each_project() {
@@ -80,7 +97,7 @@ fn the_marks_of_who_is_in_no_session_share_one_for_each_project() {
     world.command(S, HOUR, "make");
     world.command(("s-2", API), HOUR, "make");
     let first = mark(&world, None, WEB, json!({ "text": "one" }));
-    let second = mark(&world, Some("unheard-of"), WEB, json!({ "text": "two" }));
+    let second = mark(&world, None, WEB, json!({ "text": "two" }));
     let other = mark(&world, Some("s-1"), WEB, json!({ "text": "three", "project": "api" }));
     assert_eq!(first["session_id"], second["session_id"]);
     assert_ne!(first["session_id"], other["session_id"]);

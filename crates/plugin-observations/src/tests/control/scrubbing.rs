@@ -170,7 +170,7 @@ impl Op for LeakPlace {
 /// @scrub_takes_secrets_out
 #[test]
 fn a_scrub_takes_secrets_out_of_the_names_and_places_of_projects_and_sessions() {
-    let world = World::with(|_| vec![Operation::new(LeakPlace)]);
+    let world = World::with(|| vec![Operation::new(LeakPlace)]);
     let backwards: String = RANDOM.chars().rev().collect();
     for (secret, remote) in [(RANDOM, Some(format!("host/{RANDOM}"))), (&backwards, None)] {
         let root = format!("/w/deploy {secret}");

@@ -1,14 +1,14 @@
 //! The briefing of a starting session in the form of `nmem`: which records, in which order, how many
 //! and how often. The other form is tested in `sections`.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use contract::{Operation, Plugin};
+use contract::Plugin;
 use model::observation::ObsType;
 use serde_json::{Value, json};
 use testkit::Local;
 
-use super::{API, Feed, Further, HOME, HOUR, WEB, World};
+use super::{API, HOME, HOUR, WEB, World};
 use crate::Observations;
 
 const S: (&str, &str) = ("s-1", WEB);
@@ -18,11 +18,9 @@ const MINUTE: i64 = 60_000;
 const AN_HOUR: i64 = HOUR + 2 * MINUTE;
 
 pub(super) fn world_with(settings: &[(&str, &str)]) -> World {
-    let plugin = Arc::new(Observations::new(Some(HOME.into())));
-    let feed = Further(Mutex::new(vec![Operation::new(Feed(plugin.clone()))]));
-    let plugins: Vec<Arc<dyn Plugin>> = vec![plugin, Arc::new(feed)];
+    let plugins: Vec<Arc<dyn Plugin>> = vec![Arc::new(Observations)];
     let now = runtime::clock::now_ms() / 1000 * 1000;
-    World { local: Local::new(plugins, settings), now }
+    World { local: Local::at_home(HOME, plugins, settings), now }
 }
 
 /// The answer to somebody who stands in the web project.

@@ -22,11 +22,12 @@ fn date(world: &World, hours: i64) -> String {
     zone::shown((world.now - hours * HOUR) / 1000)
 }
 
+/// @shown_project
 #[test]
-fn a_search_is_a_table_and_the_project_is_named_only_where_there_are_several() {
+fn a_search_is_a_table_that_names_projects_only_if_there_may_be_several() {
     let world = world();
     let edit = world.id("Edit a.rs: login ttl");
-    let params = json!({ "query": "login", "obs_type": "file_edit" });
+    let mut params = json!({ "query": "login", "obs_type": "file_edit", "project": "web" });
     let shown = world.shown("search", params.clone());
     let expected = format!(
         "id{0}  date              age     type       text\n\
@@ -35,9 +36,31 @@ fn a_search_is_a_table_and_the_project_is_named_only_where_there_are_several() {
         date(&world, 4)
     );
     assert_eq!(shown, expected);
+    // All projects are searched, and nothing else says which one it is.
+    params["project"] = json!("*");
+    let shown = world.shown("search", params.clone());
+    assert!(shown.contains("file_edit  web      Edit a.rs"), "{shown}");
     world.edit(("s-2", API), HOUR, "/nowhere/api/b.rs", "login of the api");
     let shown = world.shown("search", params);
     assert!(shown.contains("file_edit  web      Edit a.rs"), "{shown}");
+    assert!(shown.contains("file_edit  api      login of"), "{shown}");
+}
+
+/// @shown_project
+#[test]
+fn every_list_of_all_projects_names_the_project_with_at_most_24_characters() {
+    let world = World::new();
+    let long = "/nowhere/a-project-with-a-very-long-name";
+    world.command(("s-1", long), HOUR, "echo login");
+    for (op, params) in [
+        ("search", json!({ "query": "login", "project": "*" })),
+        ("recent_records", json!({ "project": "*" })),
+        ("recent_context", json!({ "project": "*" })),
+        ("find_similar", json!({ "text": "echo login", "project": "*" })),
+    ] {
+        let shown = world.shown(op, params);
+        assert!(shown.contains("  command  a-project-with-a-very-l…  echo login"), "{op}: {shown}");
+    }
 }
 
 /// @read_rows_are_data
@@ -89,7 +112,7 @@ fn an_empty_answer_names_the_filter_that_is_the_reason() {
     assert_eq!(found["excluded_by"], json!(["project"]));
     let pretty = world.local.runtime.table().get("search").unwrap().info.cli.pretty.unwrap();
     assert_eq!(
-        pretty(&here, &found),
+        pretty(&here, &found).unwrap(),
         "Nothing matches \"numbat\" in web. `--project '*'` finds it in other projects."
     );
 }
@@ -102,6 +125,7 @@ fn hits_by_meaning_alone_are_labelled_as_such() {
     let params = json!({ "query": "people get logged off before time" });
     let found = world.ask("search", params.clone());
     assert_eq!(found["only_similar"], true, "{found}");
+    assert_eq!(found["merely_similar"], json!(null), "one of the two is enough: {found}");
     let shown = world.shown("search", params);
     assert!(shown.starts_with("Nothing contains these words; closest in meaning:\nid "), "{shown}");
     let by_word = world.ask("search", json!({ "query": "token trouble" }));
@@ -118,11 +142,12 @@ fn nothing_found_says_where_it_was_looked_for_and_how_to_look_further() {
     let params = json!({ "query": "zebra" });
     let here = world.call_from(Some(WEB), "search", params.clone()).unwrap();
     assert_eq!(
-        pretty(&params, &here),
+        pretty(&params, &here).unwrap(),
         "Nothing matches \"zebra\" in web, where you stand. `--project '*'` looks in all projects."
     );
-    let cut_short = json!({ "results": [], "partial": true, "query_form": "operators" });
-    let shown = pretty(&params, &cut_short);
+    let cut_short =
+        json!({ "results": [], "partial": true, "query_form": "operators", "answered_at": 0 });
+    let shown = pretty(&params, &cut_short).unwrap();
     assert!(shown.starts_with("Nothing was found in time for \"zebra\".\n"), "{shown}");
 }
 

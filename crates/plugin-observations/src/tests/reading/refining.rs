@@ -2,11 +2,12 @@
 
 use model::hook::{Answer, Ends, Happening};
 use model::observation::ObsType;
+use model::situation::Situation;
 use model::{Caller, Tier};
 use serde_json::{Value, json};
 use text::secrets::{Profile, redact};
 
-use super::{DAY, HOUR, WEB, World, texts};
+use super::{API, DAY, HOUR, WEB, World, texts};
 
 fn answer(world: &World, at: (&str, &str), ago: i64, text: &str) {
     let said = Answer { text: redact(text, Profile::Strict), ends: Ends::Turn, failed: false };
@@ -106,6 +107,64 @@ fn a_changed_decision_stands_before_all_that_repeats_the_old_one() {
         assert_eq!(place(&found, new), 0, "{found}");
         assert!(note(new).contains("replaces #"), "{found}");
         assert!(note(old).contains("replaced by #"), "{found}");
+    }
+}
+
+/// @search_newer_decision
+#[test]
+fn a_replaced_decision_is_marked_wherever_it_is_shown_and_the_newer_one_is_listed_before_it() {
+    let world = World::new();
+    let old = "From now on the session timeout is 15 minutes, decided by the support team.";
+    let new = "The session timeout is 60 minutes from now on, 15 was too short.";
+    let s = ("s-1", WEB);
+    world.prompt(s, 9 * DAY, old);
+    world.prompt(s, 8 * DAY, "Add a health endpoint to the router");
+    world.prompt(s, 7 * DAY, new);
+    let (old_id, new_id) = (world.id(old), world.id(new));
+    let replaced = format!("replaced by #{new_id}");
+    // Only the old record has the word `support`, and a single word asks no question.
+    for query in ["what did support decide", "support", "session timeout", "timeout"] {
+        let found = world.ask("search", json!({ "query": query }));
+        let (newer, older) = (place(&found, "The session"), place(&found, "From now on"));
+        assert!(newer < older, "{query}: {found}");
+        assert_eq!(found["results"][older]["note"], replaced, "{query}: {found}");
+        assert_eq!(found["results"][newer]["note"], format!("replaces #{old_id}"), "{found}");
+    }
+    // The filter excludes the newer one: the mark stays.
+    let only = json!({ "query": "support", "before": "8d" });
+    let found = world.ask("search", only);
+    assert_eq!(texts(&found["results"]).len(), 1, "{found}");
+    assert_eq!(found["results"][0]["note"], replaced, "{found}");
+    let found = world.ask("search", json!({ "query": "timeout", "order_by": "recent" }));
+    assert_eq!(found["results"][1]["note"], replaced, "{found}");
+    let shown = world.ask("get_observations", json!({ "ids": [old_id, new_id] }));
+    assert_eq!(shown["results"][0]["note"], replaced, "{shown}");
+    assert!(shown["results"][1]["note"].is_null(), "{shown}");
+    let recent = world.ask("recent_records", json!({}));
+    let of_old = |list: &Value| {
+        let list = list.as_array().unwrap();
+        list.iter().find(|one| one["id"] == old_id).map(|one| one["note"].clone())
+    };
+    assert_eq!(of_old(&recent["results"]), Some(json!(replaced)), "{recent}");
+    let around = world.ask("timeline", json!({ "anchor": new_id }));
+    assert_eq!(of_old(&around["before"]), Some(json!(replaced)), "{around}");
+}
+
+/// @search_newer_decision
+#[test]
+fn decisions_about_different_subjects_are_not_linked() {
+    let world = World::new();
+    for (day, said) in [
+        (9, "We decided: the upload timeout of the API is 30 seconds."),
+        (8, "The download timeout of the API is 60 seconds from now on."),
+        (7, "We decided to use Postgres for the job queue."),
+        (6, "Use Redis instead of Postgres for the mail queue."),
+    ] {
+        world.prompt((&format!("s-{day}"), WEB), day * DAY, said);
+    }
+    for query in ["timeout of the API", "which queue uses Postgres", "timeout", "queue"] {
+        let found = world.ask("search", json!({ "query": query }));
+        assert!(!found.to_string().contains("replace"), "{found}");
     }
 }
 
@@ -236,6 +295,39 @@ fn a_prompt_of_the_callers_own_session_is_no_hit() {
 
 /// @search_answers_first
 #[test]
+fn an_agent_that_names_no_session_is_taken_for_the_only_one_at_work_in_its_project() {
+    const MINUTE: i64 = 60_000;
+    let world = World::new();
+    world.prompt(("s-1", WEB), 2 * HOUR, "where is the invoice template stored?");
+    world.prompt(("codex-2", WEB), MINUTE, "find the invoice template again");
+    world.prompt(("codex-3", API), MINUTE, "an invoice template for the api");
+    let sessions = |tier: Tier, cwd: &str, project: &str| {
+        let situation = Situation { cwd: Some(cwd.to_owned()), ..Situation::default() };
+        let caller = Caller { tier, situation, ..Caller::default() };
+        let query = json!({ "query": "invoice template", "project": project });
+        let found = world.call_as(caller, "search", query).unwrap();
+        let hits = found["results"].as_array().unwrap().iter();
+        let mut names: Vec<String> =
+            hits.map(|hit| hit["session_id"].as_str().unwrap().to_owned()).collect();
+        names.retain(|name| name != "codex-4");
+        names.sort_unstable();
+        names
+    };
+    assert_eq!(sessions(Tier::Agent, WEB, "web"), ["s-1"]);
+    assert_eq!(sessions(Tier::Agent, WEB, "*"), ["codex-3", "s-1"]);
+    assert_eq!(sessions(Tier::Agent, WEB, "api"), ["codex-3"], "it is of another project");
+    assert_eq!(sessions(Tier::Person, WEB, "web"), ["codex-2", "s-1"]);
+    world.prompt(("s-5", WEB), MINUTE, "where is the invoice template of claude?");
+    let with_other = ["s-1", "s-5"];
+    assert_eq!(sessions(Tier::Agent, WEB, "web"), with_other, "Claude Code would name its session");
+    world.prompt(("codex-4", WEB), MINUTE, "wait for the colours");
+    assert_eq!(sessions(Tier::Agent, WEB, "web"), ["codex-2", "s-1", "s-5"], "two may be at it");
+    world.feed(("codex-4", WEB), 0, Happening::SessionEnded { reason: None });
+    assert_eq!(sessions(Tier::Agent, WEB, "web"), with_other);
+}
+
+/// @search_answers_first
+#[test]
 fn asked_for_a_fix_the_commit_of_the_turn_stands_before_the_failures() {
     let world = World::new();
     let s = ("s-1", WEB);
@@ -270,6 +362,113 @@ fn a_failed_command_stands_below_the_run_that_worked_and_names_it() {
     }
 }
 
+/// @search_worked_later
+#[test]
+fn a_failed_run_names_the_run_that_worked_whatever_its_options() {
+    let run = |program: &str, subcommand: Value, result: &str| {
+        let run = json!({ "kind": "test", "result": result });
+        let mut metadata = json!({ "program": program, "run": run });
+        if !subcommand.is_null() {
+            metadata["subcommand"] = subcommand;
+        }
+        if result == "failed" {
+            metadata["failed"] = json!(true);
+            metadata["error"] = json!("1 failed in the swiss case");
+        }
+        metadata
+    };
+    let pairs = [
+        ("pytest -q 2>&1 | tail -20", "pytest -q | tail -5", "pytest", Value::Null, true),
+        ("python3 -m unittest -v", "python3 -m unittest", "unittest", Value::Null, true),
+        ("node --test 2>&1 | tail", "node --test", "node", Value::Null, true),
+        ("RUST_LOG=debug cargo test", "cargo test", "cargo", json!("test"), true),
+        ("npx jest | tail -20", "npx jest", "jest", Value::Null, true),
+        ("./gradlew test --info", "./gradlew test --info -q", "gradlew", json!("test"), true),
+        ("make check 2>&1 | tail", "make check", "make", json!("check"), true),
+        ("pytest tests/a.py", "pytest tests/b.py", "pytest", Value::Null, false),
+        (
+            "python3 -m unittest tests.test_a",
+            "python3 -m unittest tests.test_b",
+            "unittest",
+            Value::Null,
+            false,
+        ),
+    ];
+    for (failed, worked, program, subcommand, is_same) in pairs {
+        let world = World::new();
+        let metadata = run(program, subcommand.clone(), "failed");
+        world.used(("s-1", WEB), 5 * HOUR, (ObsType::CommandError, None), failed, metadata);
+        let metadata = run(program, subcommand, "passed");
+        world.used(("s-2", WEB), 4 * HOUR, (ObsType::Command, None), worked, metadata);
+        let found = world.ask("search", json!({ "query": "swiss case" }));
+        let failed_at = place(&found, &format!("{failed}: "));
+        let note = found["results"][failed_at]["note"].to_string();
+        assert_eq!(note.contains("worked later"), is_same, "{failed} | {worked}: {found}");
+    }
+    // A script is not another script of the same interpreter.
+    for (worked, is_same) in
+        [("bash test.sh | tail -3", true), ("bash deploy.sh", false), ("bash test.sh clean", false)]
+    {
+        let world = World::new();
+        let metadata = json!({ "failed": true, "error": "the swiss case is red" });
+        let s = ("s-1", WEB);
+        world.used(s, 5 * HOUR, (ObsType::CommandError, None), "bash test.sh", metadata);
+        world.command(s, 4 * HOUR, worked);
+        let found = world.ask("search", json!({ "query": "bash swiss case" }));
+        let results = found["results"].as_array().unwrap();
+        let broken = results.iter().find(|hit| hit["obs_type"] == "command_error");
+        let note = broken.unwrap_or_else(|| panic!("{found}"))["note"].to_string();
+        assert_eq!(note.contains("worked later"), is_same, "{worked}: {found}");
+    }
+}
+
+/// @search_answers_first
+#[test]
+fn asked_why_or_how_search_lists_the_answer_before_the_prompt_that_set_the_task() {
+    let world = World::new();
+    let turns = [
+        (
+            "The login page throws a 500 after the upgrade, please fix it",
+            "The session middleware was registered after the router; I moved it up.",
+            "login.py",
+        ),
+        (
+            "Exports are slow for big tenants, speed them up",
+            "The cause was an N+1 query on order lines; a join brought it from 40 s to 2 s.",
+            "export.py",
+        ),
+        (
+            "The nightly backup fails since Tuesday, find out why",
+            "pg_dump 15 refuses a server of version 16. The cron image has pg_dump 16 since.",
+            "backup.sh",
+        ),
+    ];
+    for (at, (asked, said, file)) in turns.into_iter().enumerate() {
+        let session = format!("s-{at}");
+        let s = (session.as_str(), WEB);
+        let ago = DAY * (9 - i64::try_from(at).unwrap());
+        world.prompt(s, ago, asked);
+        world.edit(s, ago, &format!("/nowhere/web/{file}"), &format!("Write {file}"));
+        let metadata =
+            json!({ "commit_message": format!("update {file}"), "commit_hash": "0a1b2c3" });
+        let command = format!("git commit -am 'update {file}'");
+        world.used(s, ago, (ObsType::GitCommit, None), &command, metadata);
+        answer(&world, s, ago - HOUR, said);
+    }
+    for (question, at) in [
+        ("why did the login page throw a 500", 0),
+        ("what fixed the login page", 0),
+        ("how did we speed up exports", 1),
+        ("why did the nightly backup fail", 2),
+    ] {
+        let found = world.ask("search", json!({ "query": question }));
+        let (_, said, _) = turns[at];
+        let results = found["results"].as_array().unwrap();
+        let asked = results.iter().position(|hit| hit["obs_type"] == "user_prompt");
+        assert!(asked.is_none_or(|asked| place(&found, said) < asked), "{question}: {found}");
+    }
+}
+
 /// @search_honest_nothing
 #[test]
 fn a_question_about_something_that_never_happened_gets_few_hits_and_they_say_so() {
@@ -281,7 +480,8 @@ fn a_question_about_something_that_never_happened_gets_few_hits_and_they_say_so(
     let query = json!({ "query": "how did we configure the kafka consumer lag alert?" });
     let found = world.ask("search", query.clone());
     let results = found["results"].as_array().unwrap();
-    assert!(results.is_empty() || found["merely_similar"] == true, "{found}");
+    let is_marked = found["merely_similar"] == true || found["only_similar"] == true;
+    assert!(results.is_empty() || is_marked, "{found}");
     assert!(results.len() <= 10, "{found}");
     assert!(results.iter().all(|hit| hit["note"] == "merely similar"), "{found}");
     assert!(found["next_offset"].is_null(), "{found}");

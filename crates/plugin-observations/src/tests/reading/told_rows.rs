@@ -59,7 +59,7 @@ fn sessions_with_commits_come_before_sessions_that_only_talked_if_not_all_fit() 
 
 /// @briefing_decisions
 #[test]
-fn a_decision_that_was_replaced_is_left_out_and_named_by_the_one_that_replaces_it() {
+fn lines_of_sessions_say_which_decision_was_replaced_by_which() {
     let world = World::new();
     for (at, days) in [(S, 9), (NEXT, 2)] {
         world.prompt(at, days * DAY + HOUR, "look at the numbers of the invoices please");
@@ -68,24 +68,16 @@ fn a_decision_that_was_replaced_is_left_out_and_named_by_the_one_that_replaces_i
     let old = "Invoice numbers must have no gaps. We decided to use a Postgres sequence per year.";
     world.prompt(S, 9 * DAY, old);
     world.answer(S, 9 * DAY, "The invoice numbers come from a sequence.");
-    world.prompt(
-        NEXT,
-        2 * DAY,
-        "Invoice numbers have gaps with the Postgres sequence per year. Use a counter table with \
-         row lock instead of the sequence.",
-    );
+    let new = "Invoice numbers have gaps with the Postgres sequence. Use a counter table \
+               with row lock instead of the sequence.";
+    world.prompt(NEXT, 2 * DAY, new);
     world.answer(NEXT, 2 * DAY, "Never log the number of a card.");
     world.answer(NEXT, DAY, "All of it is finished and works as you wanted.");
-    let id = world.id(old);
-    assert_eq!(
-        told(&world, "Learned"),
-        [
-            "decided: \"Never log the number of a card.\"".to_owned(),
-            format!(
-                "decided: \"Use a counter table with row lock instead of the sequence.\" (replaces #{id})"
-            ),
-        ]
-    );
+    let [old, new] = [old, new].map(|text| world.id(text));
+    assert_eq!(told(&world, "Learned"), ["decided: \"Never log the number of a card.\""]);
+    let lines = told(&world, "Recent sessions");
+    assert!(lines[0].contains(&format!("of the sequence.\" (replaces #{old}) → ")), "{lines:?}");
+    assert!(lines[1].contains(&format!("per year.\" (replaced by #{new}) → ")), "{lines:?}");
 }
 
 /// @briefing_files
@@ -105,7 +97,7 @@ fn a_file_that_a_fix_names_is_not_a_file_in_progress_too() {
 /// @briefing_sessions
 /// @briefing_files
 #[test]
-fn earlier_sessions_name_their_files_and_those_of_the_last_session_have_rows() {
+fn committed_files_are_named_by_their_sessions_and_are_not_in_progress() {
     let world = World::new();
     world.prompt(("s-0", WEB), 9 * DAY, "give the header a new colour");
     world.edit(("s-0", WEB), 9 * DAY, "/nowhere/web/header.rs", "Edit header.rs: blue");
@@ -119,11 +111,81 @@ fn earlier_sessions_name_their_files_and_those_of_the_last_session_have_rows() {
     world.edit(NEXT, DAY, "/nowhere/web/b.rs", "Edit b.rs: two");
     world.commit(NEXT, DAY, "2b3c4d5", "invoice: print vouchers");
     let lines = told(&world, "Recent sessions");
-    assert!(lines[0].ends_with("→ 2b3c4d5 invoice: print vouchers"), "{lines:?}");
+    assert!(lines[0].ends_with("→ 2b3c4d5 invoice: print vouchers (edited b.rs)"), "{lines:?}");
     let named = "→ 1a2b3c4 round once in cart.rs (edited e.rs, d.rs, c.rs, a.rs)";
-    assert!(lines[1].ends_with(named), "a file of the last session is not named: {lines:?}");
+    assert!(lines[1].ends_with(named), "no file is named twice: {lines:?}");
     assert!(lines[2].ends_with("(edited header.rs)"), "{lines:?}");
-    assert_eq!(told(&world, "Files in progress"), ["b.rs: two"]);
+    assert_eq!(told(&world, "Files in progress"), [""; 0]);
+}
+
+/// @briefing_sessions
+#[test]
+fn a_line_joins_a_prompt_with_its_own_answer_and_the_newest_session_is_first() {
+    let world = World::new();
+    // The commit says what this session was about, though it talked about something else before and after.
+    world.prompt(S, 9 * HOUR, "why does the login token expire?");
+    world.answer(S, 9 * HOUR - MINUTE, "The clock of the container is behind.");
+    world.prompt(S, 8 * HOUR, "repair the rounding of the cart");
+    world.edit(S, 8 * HOUR - MINUTE, "/nowhere/web/cart.rs", "Edit cart.rs: once");
+    world.answer(S, 8 * HOUR - 2 * MINUTE, "Shall it be rounded half up or half even?");
+    world.prompt(S, 8 * HOUR - 3 * MINUTE, "half up, and commit it");
+    world.commit(S, 8 * HOUR - 4 * MINUTE, "1a2b3c4", "cart: round once");
+    world.answer(S, 8 * HOUR - 5 * MINUTE, "Rounded half up, and committed.");
+    world.prompt(S, 7 * HOUR, "how many invoices are overdue?");
+    world.answer(S, 7 * HOUR - MINUTE, "Three invoices are overdue.");
+    // This one only talked; its last subject is what it was about.
+    world.prompt(NEXT, 6 * HOUR, "which database holds the vouchers?");
+    world.answer(NEXT, 6 * HOUR - MINUTE, "The vouchers are in Postgres.");
+    world.prompt(NEXT, 5 * HOUR, "what sends the reminder mails?");
+    world.answer(NEXT, 5 * HOUR - MINUTE, "A cron job of the worker sends them.");
+    assert_eq!(
+        told(&world, "Recent sessions"),
+        [
+            "\"what sends the reminder mails?\" → \"A cron job of the worker sends them.\"",
+            "\"repair the rounding of the cart\" → \"Rounded half up, and committed.\" → \
+             1a2b3c4 cart: round once (edited cart.rs)",
+        ]
+    );
+}
+
+/// @briefing_decisions
+#[test]
+fn a_decision_that_search_marks_as_replaced_is_not_listed() {
+    let pairs = [
+        (
+            "We decided to store amounts as integer cents in the database, not as Decimal strings.",
+            "Change of plan: we store amounts as NUMERIC(12,2) now, no more integer cents.",
+        ),
+        (
+            "From now on the API is versioned by a header.",
+            "Actually, version the API by the path /v2, not by a header.",
+        ),
+        (
+            "We decided to deploy on Fridays at 18:00.",
+            "Never deploy on Fridays again, deploy on Tuesday morning.",
+        ),
+    ];
+    for (old, new) in pairs {
+        let world = World::new();
+        // The commits say what these sessions were about, so that their lines do not quote the decisions.
+        for (at, days, said) in [(S, 20, old), (NEXT, 2, new)] {
+            world.prompt(at, days * DAY, said);
+            world.answer(at, days * DAY, "Noted, and all of it works as you wanted.");
+            world.prompt(
+                at,
+                days * DAY - HOUR,
+                &format!("tidy the notes of week {days} and print"),
+            );
+            world.commit(at, days * DAY - HOUR, "1a2b3c4", "notes: tidy");
+        }
+        let id = world.id(old);
+        let found = world.ask("search", json!({ "query": new }));
+        let hits = found["results"].as_array().unwrap();
+        let hit = hits.iter().find(|hit| hit["id"] == id).unwrap_or_else(|| panic!("{found}"));
+        assert!(hit["note"].to_string().contains("replaced by #"), "{found}");
+        let expected = format!("decided: \"{new}\" (replaces #{id})");
+        assert_eq!(told(&world, "Learned"), [expected]);
+    }
 }
 
 /// @briefing_files
@@ -235,4 +297,34 @@ fn an_answer_given_twice_is_listed_once_after_a_compact() {
     let own = section(&started(&world, S, "compact"), "This session");
     let answers = own.iter().filter(|row| row.starts_with("answered: ")).count();
     assert_eq!(answers, 2, "{own:?}");
+}
+
+/// @briefing_near_duplicates
+#[test]
+fn marks_that_say_nearly_the_same_are_one_row_and_are_not_told_by_a_resume() {
+    let world = World::new();
+    let mark = |text: &str| {
+        world.call_from(Some(WEB), "mark", json!({ "text": text })).unwrap();
+    };
+    let on = |place: &str| {
+        format!(
+            "the queue of the worker has to be empty before the migration of the orders runs on {place}"
+        )
+    };
+    ["staging", "production", "node 7", "node 8"].iter().for_each(|place| mark(&on(place)));
+    mark(&format!("{}!", on("staging").replace("the queue", "The queues")));
+    let look = world.call_from(Some(WEB), "briefing", json!({ "explain": true })).unwrap();
+    let rows = section(look["text"].as_str().unwrap(), "Marked");
+    assert_eq!(rows.len(), 4, "{rows:?}");
+    let count = |place: &str| rows.iter().filter(|row| row.contains(place)).count();
+    assert_eq!(["staging", "production", "node 7", "node 8"].map(count), [1, 1, 1, 1]);
+    assert_eq!(look["left_out"].as_array().unwrap().len(), 1);
+    assert_eq!(look["left_out"][0]["why"], "a better one says the same");
+    assert_eq!(section(&started(&world, NEXT, "startup"), "Marked").len(), 4);
+    assert_eq!(started(&world, NEXT, "resume"), "", "the merged one counts as told");
+    let kept = world.ask("receipts", json!({ "session_id": "s-2" }));
+    let items = kept["receipts"][0]["items"].as_array().unwrap();
+    let merged = items.iter().find(|item| item["tokens"] == 0).unwrap();
+    assert!(merged["reason"].as_str().unwrap().starts_with("says the same as obs://"), "{merged}");
+    assert_eq!(merged["path"], look["left_out"][0]["path"]);
 }

@@ -144,7 +144,7 @@ fn a_trace_keeps_to_its_window_and_an_unknown_session_is_named() {
     );
     assert_eq!(trace(json!({ "session_id": "s-1", "after": at(1) })), json!([]));
     let error = world.call("session_trace", json!({ "session_id": "s-9" })).unwrap_err();
-    assert_eq!((error.code, error.message.as_str()), (Code::NotFound, "session not found: s-9"));
+    assert_eq!((error.code, error.message.as_str()), (Code::NotFound, "Session not found: s-9"));
 }
 
 /// @read_file_history
@@ -182,6 +182,32 @@ fn a_file_is_found_in_all_forms_of_its_path_with_the_words_behind_each_touch() {
     let none = world.ask("file_history", json!({ "file_path": "nothing.rs" }));
     assert_eq!(none["sessions"], json!([]));
     assert_eq!(code(world.call("file_history", json!({ "file_path": " " }))), Code::Invalid);
+}
+
+/// @read_file_history
+#[test]
+fn the_history_of_a_renamed_file_names_its_earlier_names_and_their_records() {
+    let world = World::new();
+    world.edit(S, 9 * HOUR, "/nowhere/web/src/first.py", "Edit src/first.py: a");
+    world.command(S, 8 * HOUR, "git mv src/first.py src/old.py");
+    world.edit(("s-2", WEB), 7 * HOUR, "/nowhere/web/src/old.py", "Edit src/old.py: b");
+    world.command(("s-2", WEB), 6 * HOUR, "git mv src/old.py src/util.py && git status");
+    world.edit(("s-3", WEB), 5 * HOUR, "/nowhere/web/src/util.py", "Edit src/util.py: c");
+    let history = world.ask("file_history", json!({ "file_path": "util.py" }));
+    let names: Vec<&str> = history["earlier_names"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["file_path"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["src/old.py", "src/first.py"], "{history}");
+    let sessions = history["sessions"].as_array().unwrap().iter();
+    let sessions: Vec<&str> = sessions.map(|one| one["session_id"].as_str().unwrap()).collect();
+    assert_eq!(sessions, ["s-3", "s-2", "s-1"], "{history}");
+    let shown = world.shown("file_history", json!({ "file_path": "util.py" }));
+    assert!(shown.contains("it was src/old.py."), "{shown}");
+    let other = world.ask("file_history", json!({ "file_path": "first.py" }));
+    assert!(other["earlier_names"].is_null(), "{other}");
 }
 
 /// @read_file_history

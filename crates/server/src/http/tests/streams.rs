@@ -115,6 +115,67 @@ async fn a_websocket_carries_calls_and_events_in_sequence() {
 }
 
 #[tokio::test]
+async fn a_filter_of_a_subscription_is_applied_and_several_can_be_made() {
+    let server = Server::new().await;
+    let mut socket = server.websocket("/ws", None).await;
+    let mut ask = async |frame: Value| {
+        socket.send(Message::text(frame.to_string())).await.unwrap();
+        next(&mut socket).await
+    };
+    let subscribe = |params: Value| json!({ "jsonrpc": "2.0", "id": 1, "method": "events/subscribe", "params": params });
+    for params in [json!({ "kind": 1 }), json!({ "project": "nobody" }), json!([])] {
+        let bad = ask(subscribe(params.clone())).await;
+        assert!(bad["error"]["message"].is_string(), "{params}: {bad}");
+    }
+    let unknown = json!({ "jsonrpc": "2.0", "id": 1, "method": "nothing/subscribe" });
+    assert_eq!(ask(unknown).await["error"]["code"], -32601);
+    assert_eq!(
+        ask(subscribe(json!({ "subject": "hint://web/b" }))).await["result"]["subscribed"],
+        true
+    );
+    assert_eq!(ask(subscribe(json!({ "kind": "hint/" }))).await["result"]["subscribed"], true);
+    for key in ["a", "b"] {
+        server.ask("POST", "/rpc", &[], &set_hint(1, key).to_string()).await;
+    }
+    let mut subjects = Vec::new();
+    for _ in 0..3 {
+        subjects.push(next(&mut socket).await["params"]["subject"].as_str().unwrap().to_owned());
+    }
+    assert_eq!(subjects, ["hint://web/a", "hint://web/b", "hint://web/b"]);
+}
+
+/// @events_as_server_sent_events
+#[tokio::test]
+async fn a_feed_is_sent_as_server_sent_events() {
+    let server = Server::new().await;
+    for path in ["/api/events", "/api/events?feed=none", "/api/events?feed=events&x=1"] {
+        let refused = server.ask("GET", path, &[], "").await;
+        assert_eq!((refused.status, refused.word().as_str()), (400, "invalid"), "{path}");
+    }
+    let mut stream = server.connect().await;
+    let path = "/api/events?feed=events&subject=hint%3A%2F%2Fweb%2Fb";
+    stream
+        .send(&format!(
+            "GET {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n\r\n"
+        ))
+        .await;
+    let (status, headers) = stream.head().await.unwrap();
+    assert_eq!((status, headers["content-type"].as_str()), (200, "text/event-stream"));
+    for key in ["a", "b"] {
+        server.ask("POST", "/rpc", &[], &set_hint(1, key).to_string()).await;
+    }
+    let mut line_with = async |prefix: &str| loop {
+        if let Some(rest) = stream.line().await.unwrap().strip_prefix(prefix) {
+            return rest.to_owned();
+        }
+    };
+    assert_eq!(line_with("event: ").await, "event");
+    assert_eq!(line_with("id: ").await, "2");
+    let data: Value = serde_json::from_str(&line_with("data: ").await).unwrap();
+    assert_eq!((&data["subject"], &data["seq"]), (&json!("hint://web/b"), &json!(2)));
+}
+
+#[tokio::test]
 async fn a_subscriber_that_does_not_keep_up_is_closed_with_a_reason() {
     let server = Server::new().await;
     let mut socket = server.websocket("/ws", None).await;

@@ -5,10 +5,11 @@ use std::ops::Range;
 
 use super::super::bytes::{in_name, span, span_back};
 use super::super::judge::{
-    contains_any, entropy, is_address, is_made_up, is_placeholder, is_plain_name,
+    contains_any, entropy, is_address, is_made_up, is_placeholder, is_plain_name, is_stand_in,
     mixes_letters_and_digits, readable_share,
 };
-use super::{LONGEST, Named, SHORTEST, is_hex_key, is_spaced, names, quote};
+use super::sql::{quoted, sql_string};
+use super::{LONGEST, Named, SHORTEST, is_hex_key, is_ordinary, is_spaced, names, quote};
 
 /// How many bytes before a name are searched for its context.
 const CONTEXT: usize = 96;
@@ -25,8 +26,11 @@ pub(in super::super) fn loose_value(
     let end = at.end + span(text, at.end, 24, |byte| in_name(byte) || *byte == b'-');
     let start = at.start - span_back(text, at.start, 40, |byte| in_name(byte) || *byte == b'-');
     let context = &text[start.saturating_sub(CONTEXT)..start];
-    if let Some(value) = beside_quoted_name(text, end).or_else(|| in_braces(text, start, end)) {
-        return Some(value);
+    let value = beside_quoted_name(text, end)
+        .or_else(|| in_braces(text, start, end))
+        .or_else(|| paired_value(text, end));
+    if value.is_some() {
+        return value;
     }
     let between = span(text, end, 4, |byte| matches!(byte, b' ' | b'\t'));
     let bracket = span(text, end + between, 1, |byte| *byte == b'(');
@@ -38,12 +42,19 @@ pub(in super::super) fn loose_value(
     let verb = spoken(text, value);
     let said = text[value..value + verb].starts_with(b"lautet");
     let value = value + verb;
-    if let Some(mark) = text.get(value).filter(|byte| matches!(byte, b'"' | b'\'')) {
+    if named == Named::Password
+        && is_sql(context)
+        && let Some(range) = sql_string(text, value).filter(|range| text[range.start - 1] != b'"')
+    {
+        let bytes = &text[range.clone()];
+        let any = !is_spaced(bytes) && bytes.len() >= SHORTEST;
+        return (!is_placeholder(bytes) && (any || is_chosen(bytes, said))).then_some(range);
+    }
+    if matches!(text.get(value), Some(b'"' | b'\'')) {
         let range = quoted(text, value)?;
         let bytes = &text[range.clone()];
-        let in_sql = *mark == b'\'' && named == Named::Password && is_sql(context);
         let flag = text[start..].starts_with(b"-");
-        let any = (in_sql || flag) && !is_spaced(bytes) && bytes.len() >= SHORTEST;
+        let any = flag && !is_spaced(bytes) && bytes.len() >= SHORTEST;
         return (!is_placeholder(bytes) && (any || is_chosen(bytes, said))).then_some(range);
     }
     let length = span(text, value, LONGEST, |byte| {
@@ -60,7 +71,9 @@ pub(in super::super) fn loose_value(
         Named::Secret | Named::Token | Named::ApiKey => {
             let flag = text[start..].starts_with(b"-")
                 && start.checked_sub(1).is_none_or(|before| text[before].is_ascii_whitespace());
-            is_random_word(bytes) || flag && bytes.len() >= 8 && is_made_up(bytes)
+            // A command sets it by its name: `configure set token value`.
+            let set = context.ends_with(b"set ");
+            is_random_word(bytes) || (flag || set) && bytes.len() >= 8 && is_made_up(bytes)
         }
     };
     secret.then_some(range.start..range.start + bytes.len())
@@ -79,9 +92,9 @@ pub(in super::super) fn identified(text: &[u8], at: Range<usize>) -> Option<Rang
     }
     let value = at.end + by + 4;
     let value = value + span(text, value, 4, |byte| *byte == b' ');
-    let range = match text.get(value) {
-        Some(b'"' | b'\'') => quoted(text, value)?,
-        _ => {
+    let range = match sql_string(text, value) {
+        Some(range) => range,
+        None => {
             value
                 ..value
                     + span(text, value, LONGEST, |byte| {
@@ -90,7 +103,7 @@ pub(in super::super) fn identified(text: &[u8], at: Range<usize>) -> Option<Rang
         }
     };
     let bytes = &text[range.clone()];
-    let plain = text.get(value) == text.get(range.start) && is_plain_name(bytes);
+    let plain = range.start == value && is_plain_name(bytes);
     (bytes.len() >= 4 && !is_placeholder(bytes) && !plain && !is_spaced(bytes)).then_some(range)
 }
 
@@ -113,6 +126,26 @@ fn beside_quoted_name(text: &[u8], end: usize) -> Option<Range<usize>> {
     secret.then_some(range)
 }
 
+/// The value in `ParameterKey=DbPassword,ParameterValue=v` and `name=DB_PASSWORD,value=v`; the secret's name ends at
+/// `end`.
+pub(super) fn paired_value(text: &[u8], end: usize) -> Option<Range<usize>> {
+    if text.get(end) != Some(&b',') {
+        return None;
+    }
+    let label = end + 1 + span(text, end + 1, 24, in_name);
+    let head = label.saturating_sub(5).max(end + 1);
+    if !text[head..label].eq_ignore_ascii_case(b"value") || text.get(label) != Some(&b'=') {
+        return None;
+    }
+    let start = label + 1 + span(text, label + 1, 2, quote);
+    let length = span(text, start, LONGEST, |byte| {
+        byte.is_ascii_graphic() && !b",;\"'`<>{}[]()\\|".contains(byte)
+    });
+    let bytes = &text[start..start + length];
+    let secret = length >= SHORTEST && !is_placeholder(bytes) && !is_address(bytes);
+    (secret && !is_stand_in(bytes) && !is_ordinary(bytes)).then_some(start..start + length)
+}
+
 /// The last word in `<secret>{words}</secret>`, as Jenkins writes it.
 fn in_braces(text: &[u8], start: usize, end: usize) -> Option<Range<usize>> {
     let tag = start > 0 && text[start - 1] == b'<' && text.get(end..end + 2) == Some(b">{");
@@ -121,15 +154,6 @@ fn in_braces(text: &[u8], start: usize, end: usize) -> Option<Range<usize>> {
     let word = inside.rsplit(|byte| *byte == b' ').next()?;
     let range = end + 2 + length - word.len()..end + 2 + length;
     is_random_word(word).then_some(range)
-}
-
-/// The text in the quotes that open here.
-fn quoted(text: &[u8], at: usize) -> Option<Range<usize>> {
-    let mark = text.get(at).filter(|byte| matches!(byte, b'"' | b'\''))?;
-    let inside = |byte: &u8| byte != mark && *byte != b'\n' && *byte != b'\\';
-    let length = span(text, at + 1, LONGEST, inside);
-    let closed = text.get(at + 1 + length).is_some_and(|byte| byte == mark || *byte == b'\\');
-    closed.then_some(at + 1..at + 1 + length)
 }
 
 /// Whether a word in a sentence is a password. After `lautet`, which introduces a literal value, letters and a digit

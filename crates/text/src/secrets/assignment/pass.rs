@@ -3,14 +3,14 @@
 
 use std::ops::Range;
 
-use super::super::bytes::{in_name, span, span_back};
+use super::super::bytes::{blank, in_name, span, span_back};
 use super::super::judge::{
-    contains_any, is_hex_or_uuid, is_made_up, is_placeholder, is_plain_name,
+    contains_any, is_hex_or_uuid, is_made_up, is_placeholder, is_plain_name, is_stand_in,
     mixes_letters_and_digits,
 };
 use super::{
-    Named, SHORTEST, is_code, is_environment, is_spaced, is_variable, read, spaced_is_secret,
-    suffixed_value, words_are_secret,
+    Named, SHORTEST, Value, is_argument, is_code, is_environment, is_spaced, is_variable, is_whole,
+    loose, read, spaced_is_secret, suffixed_value, words_are_secret,
 };
 
 /// Prefixes of `pass` in the names of flags and settings.
@@ -19,6 +19,17 @@ const GLUED: [&str; 15] = [
     "login", "trust", "wifi",
 ];
 
+/// Words before `pass` that make it a run over something, or a verdict: `two_pass`, `--by-pass`.
+const RUNS: [&str; 18] = [
+    "two", "multi", "single", "one", "first", "second", "third", "last", "each", "by", "per",
+    "render", "is", "did", "test", "tests", "all", "no",
+];
+
+/// Fewest characters of a word after a flag that is a password.
+const WORD_MIN: usize = 6;
+/// How many bytes before `pass=` are searched for a user.
+const USER_MAX: usize = 48;
+
 /// The value assigned to such a name, if it is a secret.
 pub(in super::super) fn pass_value(text: &[u8], at: Range<usize>) -> Option<Range<usize>> {
     if !is_name(text, &at) {
@@ -26,7 +37,8 @@ pub(in super::super) fn pass_value(text: &[u8], at: Range<usize>) -> Option<Rang
     }
     let end = at.end + span(text, at.end, 2, u8::is_ascii_digit);
     let start = at.start - span_back(text, at.start, 40, |byte| in_name(byte) || *byte == b'-');
-    let flag = flag_value(text, start, end);
+    let flag = flag_value(text, start, at.start, end);
+    let flag = flag.or_else(|| loose::paired_value(text, end));
     if flag.is_some() {
         return flag;
     }
@@ -36,7 +48,9 @@ pub(in super::super) fn pass_value(text: &[u8], at: Range<usize>) -> Option<Rang
     let of_environment = (value.bare || is_environment(text, start..end))
         && text[start..at.start].ends_with(b"_")
         && capitals;
-    let named = of_environment || value.bare && is_option(text, start, end, value.range.end);
+    let named = of_environment
+        || value.bare && is_option(text, start, end, value.range.end)
+        || is_setting(text, start..at.start, &value);
     // A longer number is a password, a shorter one may count what passed.
     let number = of_environment && bytes.len() >= 6 && bytes.iter().all(u8::is_ascii_digit);
     if !(SHORTEST..=128).contains(&bytes.len())
@@ -78,6 +92,32 @@ fn is_option(text: &[u8], start: usize, end: usize, value_end: usize) -> bool {
     ended && (declared || known)
 }
 
+/// Whether a word is assigned to a name such as `db_pass` on a command line: `make deploy db_pass=word`,
+/// `-o user=bob,pass=word`. The head is the part of the name before `pass`.
+fn is_setting(text: &[u8], head: Range<usize>, value: &Value) -> bool {
+    let before = head.start.checked_sub(1).map_or(b' ', |before| text[before]);
+    let apart = before.is_ascii_whitespace() || b"\"',;&?".contains(&before);
+    let next = text.get(value.range.end).copied().unwrap_or(b'\n');
+    let before_path = matches!(&text[value.range.end..], [b' ', b'/', name, ..] if !blank(name));
+    let ended =
+        value.last || b"\"'&".contains(&next) || before_path || is_whole(text, value.range.end);
+    if !(value.bare && value.set && apart && ended) {
+        return false;
+    }
+    if head.is_empty() {
+        let context = &text[head.start.saturating_sub(USER_MAX)..head.start];
+        return contains_any(context, &["user=", "username=", "login=", "email="]);
+    }
+    !is_run(&text[head])
+}
+
+/// Whether the part of a name before `pass` says that it is something else than a password.
+fn is_run(head: &[u8]) -> bool {
+    let mut parts = head.split(|byte| b"_-".contains(byte)).filter(|part| !part.is_empty());
+    let last = parts.next_back().unwrap_or_default();
+    RUNS.iter().any(|run| last.eq_ignore_ascii_case(run.as_bytes()))
+}
+
 /// Whether a name ends with `pass` or `pw` at this place as a word of its own.
 pub(in super::super) fn is_pass_name(name: &[u8], at: usize) -> bool {
     is_name(name, &(at..name.len()))
@@ -98,8 +138,8 @@ pub(super) fn is_name(text: &[u8], at: &Range<usize>) -> bool {
     !goes_on && (!before.is_ascii_alphanumeric() || hump || glued)
 }
 
-/// The value in `-pw VALUE`, `--pass VALUE`.
-fn flag_value(text: &[u8], start: usize, end: usize) -> Option<Range<usize>> {
+/// The value in `-pw VALUE`, `--pass VALUE`; the name's keyword begins at `keyword`.
+fn flag_value(text: &[u8], start: usize, keyword: usize, end: usize) -> Option<Range<usize>> {
     let alone = start == 0 || text[start - 1].is_ascii_whitespace();
     if !text[start..].starts_with(b"-") || !alone || text.get(end) != Some(&b' ') {
         return None;
@@ -111,6 +151,19 @@ fn flag_value(text: &[u8], start: usize, end: usize) -> Option<Range<usize>> {
         None => !byte.is_ascii_whitespace() && !b";|&\"')".contains(byte),
     });
     let bytes = &text[from..from + length];
-    let secret = length >= SHORTEST && mixes_letters_and_digits(bytes) && !is_placeholder(bytes);
-    (secret && !bytes.starts_with(b"-")).then_some(from..from + length)
+    let range = from..from + length;
+    let last = text.get(range.end).is_none_or(|byte| matches!(byte, b'\n' | b'\r'));
+    // After one dash the next word of a sentence may follow: `option -Pw defines the prompt`.
+    let long = text[start..].starts_with(b"--");
+    let given =
+        quote.is_some() || last || long && is_whole(text, range.end) || is_argument(text, &range);
+    let word = length >= WORD_MIN
+        && given
+        && is_plain_name(bytes)
+        && !is_variable(bytes)
+        && !is_stand_in(bytes)
+        && !is_run(&text[start..keyword])
+        && words_are_secret(bytes, Named::Password);
+    let secret = length >= SHORTEST && (word || mixes_letters_and_digits(bytes));
+    (secret && !is_placeholder(bytes) && !bytes.starts_with(b"-")).then_some(range)
 }

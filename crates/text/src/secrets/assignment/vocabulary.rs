@@ -102,7 +102,9 @@ pub(super) const SPOKEN: [&str; 24] = [
 ];
 
 /// Flags whose value is a credential although their name ends like that of other keys.
-pub(super) const CREDENTIAL_FLAGS: [&str; 8] = [
+pub(super) const CREDENTIAL_FLAGS: [&str; 10] = [
+    "access-key",
+    "auth-key",
     "account-key",
     "master-key",
     "shared-key",

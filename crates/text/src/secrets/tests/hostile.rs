@@ -114,7 +114,11 @@ fn redacted_text_holds_nothing_that_is_found() {
 }
 
 /// Pieces that lead into an expensive check when they are repeated.
-const EXPENSIVE: [&str; 82] = [
+const EXPENSIVE: [&str; 94] = [
+    "docker -",
+    "docker -H '",
+    "docker -H x ",
+    "alter role password $",
     "password='a'\\''",
     "password='\n",
     "password=\"\\\"",
@@ -197,6 +201,14 @@ const EXPENSIVE: [&str; 82] = [
     "A_TOKEN_",
     ":pserver:a:",
     "zfs load-key <(echo ",
+    "foo --password copper ",
+    "--a.password ",
+    "login ",
+    "login a1b2c3d4 ",
+    "auth 'a",
+    "--pin ",
+    "user=a,pass=b",
+    "password,value=",
 ];
 
 /// Repeated for as long as one likes, none of these makes a byte cost more than a bounded number of

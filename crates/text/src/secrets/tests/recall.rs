@@ -21,6 +21,14 @@ const ATTACKED_AGAIN_SIMILAR: &str =
     include_str!("../../../testdata/commands-attacked-again-similar.jsonl");
 /// 32 commands, each with passwords that a shell has to quote.
 const ODD_PASSWORDS: &str = include_str!("../../../testdata/commands-odd-passwords.jsonl");
+/// Lines of a fourth tester, with a secret of letters and digits and with one that is a word; and lines of the same
+/// kinds, written after the rules for those.
+const FLAGS: &str = include_str!("../../../testdata/commands-flags.jsonl");
+const FLAGS_WORDS: &str = include_str!("../../../testdata/commands-flags-words.jsonl");
+const FLAGS_SIMILAR: &str = include_str!("../../../testdata/commands-flags-similar.jsonl");
+/// Lines of a fifth tester and more of the same kinds: options before a flag, short flags in one word, strings of SQL,
+/// and arguments after `--`.
+const OPTIONS: &str = include_str!("../../../testdata/commands-options.jsonl");
 const DETECTORS: &str = include_str!("../../../testdata/detectors.jsonl");
 const HARMLESS: &str = include_str!("../../../testdata/harmless-commands.jsonl");
 
@@ -60,6 +68,10 @@ fn recall_on_command_lines_and_detector_lines_does_not_fall() {
         ("commands attacked again", ATTACKED_AGAIN, 507, 9),
         ("commands similar to those", ATTACKED_AGAIN_SIMILAR, 70, 3),
         ("odd passwords", ODD_PASSWORDS, 575, 36),
+        ("commands with flags", FLAGS, 450, 41),
+        ("commands with flags and words", FLAGS_WORDS, 450, 73),
+        ("commands similar to those with flags", FLAGS_SIMILAR, 58, 0),
+        ("commands with options", OPTIONS, 103, 0),
         ("detectors", DETECTORS, 855, 28),
     ];
     let mut wrong = Vec::new();
@@ -72,6 +84,41 @@ fn recall_on_command_lines_and_detector_lines_does_not_fall() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+/// A word after the flag of any program is its argument, whatever follows on the command line. In code these signs after
+/// the word make an expression.
+#[test]
+fn a_word_after_a_secret_flag_is_found_whatever_follows_but_an_expression_is_not() {
+    let flags = ["--password", "--passwd", "--token", "--api-key", "--secret", " -password"];
+    let ends = [
+        "",
+        " bar",
+        "; bar",
+        " --email c",
+        " -v",
+        " | tee x",
+        "|tee",
+        " && bar",
+        " > out",
+        " 2>&1",
+        " < in",
+        " \\\n -v",
+        "\"",
+        "'",
+        ")",
+    ];
+    for (flag, end) in flags.iter().flat_map(|flag| ends.map(|end| (flag, end))) {
+        let line = format!("foo {flag} copperlatch{end}");
+        let safe = redact(&line, Profile::Strict).into_inner();
+        assert!(!safe.contains("copperlatch") && safe.ends_with(end), "{line:?} became {safe:?}");
+    }
+    let code = ["password = offset - 1", "token = one | other", "secret = one && other"];
+    let usage =
+        ["foo --password PASSWD -v", "foo --token value | bar", "grep -- --token docs | wc"];
+    for line in code.iter().chain(&usage) {
+        assert_eq!(find(line, Profile::Strict), [], "{line}");
+    }
 }
 
 #[test]

@@ -1,0 +1,54 @@
+//! Jobs: long operations with progress, an end that is recorded, and a cancel.
+
+use serde_json::{Value, json};
+
+use super::{home, sqlite};
+
+fn jobs(home: &testkit::Home) -> Vec<Value> {
+    home.call("list_jobs", &json!({}))["jobs"].as_array().unwrap().clone()
+}
+
+/// @jobs_are_recorded
+#[test]
+fn a_long_operation_is_listed_as_a_job_with_its_end() {
+    let home = home();
+    let _daemon = home.daemon();
+    assert_eq!(home.run(&["jobs", "list"]).ok().trim(), "no job ran yet");
+    home.run(&["maintain"]).ok();
+    let file = home.path("copy.db");
+    home.run(&["backup", file.to_str().unwrap()]).ok();
+    assert_ne!(home.run(&["backup", file.to_str().unwrap()]).code, 0);
+    let all = jobs(&home);
+    let seen: Vec<(&str, &str)> = (all.iter())
+        .map(|job| (job["op"].as_str().unwrap(), job["state"].as_str().unwrap()))
+        .collect();
+    assert_eq!(seen, [("backup", "failed"), ("backup", "done"), ("maintain", "done")], "{all:?}");
+    assert_eq!(all[0]["why"], "conflict");
+    let listed = home.run(&["jobs", "list"]).ok();
+    assert!(listed.lines().next().unwrap().ends_with("failed: conflict"), "{listed}");
+}
+
+/// @jobs_are_recorded
+#[test]
+fn bad_parameters_leave_no_job_and_an_unknown_one_cannot_be_cancelled() {
+    let home = home();
+    let _daemon = home.daemon();
+    assert_ne!(home.run(&["call", "maintain", r#"{"sweep":7}"#]).code, 0);
+    assert_eq!(jobs(&home), [] as [Value; 0]);
+    let refused = home.run(&["jobs", "cancel", "5"]);
+    assert!(refused.code != 0 && refused.stderr.contains("no job has the id 5"), "{refused:?}");
+    home.run(&["maintain"]).ok();
+    let late = home.run(&["jobs", "cancel", "1"]).ok();
+    assert_eq!(late.trim(), "job 1 had ended already");
+}
+
+/// @jobs_survive_a_crash
+#[test]
+fn a_job_of_a_process_that_was_killed_is_marked_as_failed() {
+    let home = home();
+    home.run(&["maintain"]).ok();
+    let running = "INSERT INTO jobs (op, state, started_at) VALUES ('maintain', 'running', 1)";
+    sqlite::open(&sqlite::path(&home)).execute_batch(running).unwrap();
+    let all = jobs(&home);
+    assert_eq!((&all[0]["state"], &all[0]["why"]), (&json!("failed"), &json!("interrupted")));
+}

@@ -1,0 +1,8 @@
+//! A made-up store of observations of any size, and what is measured over it.
+
+mod corpus;
+pub(crate) mod ingest;
+pub(crate) mod make;
+pub(crate) mod read;
+pub(crate) mod search;
+mod words;

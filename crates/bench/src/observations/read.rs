@@ -1,0 +1,246 @@
+//! What is asked of a store of observations, through dispatch, beside the same statements issued bare
+//! on the same file.
+
+use std::time::Instant;
+
+use contract::Config;
+use model::locations::Locations;
+use model::situation::Situation;
+use model::{Caller, OpError, Request, Tier, limits};
+use runtime::log::Log;
+use runtime::{Runtime, Setup};
+use serde_json::{Map, Value, json};
+use server::lock::Lock;
+use store::bare::Bare;
+
+use super::corpus::{self, Corpus};
+use super::make::{SEED, keeping_everything};
+
+/// Where the caller stands: in one of the projects.
+const CWD: &str = "/srv/bench/shop";
+/// Calls of one kind in a row; the kinds take turns, so that other work falls on all alike.
+const CALLS_PER_ROUND: usize = 10;
+/// Ids that are asked for at once.
+const IDS: usize = 3;
+
+/// Measures this many calls of each kind: milliseconds of ours and of the bare statements.
+pub(crate) fn read(calls: usize) -> Result<Value, OpError> {
+    let locations = client::platform::locations(None);
+    let _lock = lock(&locations)?;
+    let bench = Bench::open(&locations, keeping_everything(&program::kit().table)?)?;
+    let figures = bench.figures(calls);
+    bench.runtime.close();
+    figures.map(Value::Object)
+}
+
+/// Keeps daemons away while the store is measured.
+pub(super) fn lock(locations: &Locations) -> Result<Lock, OpError> {
+    let lock = Lock::try_take(locations)?;
+    lock.ok_or_else(|| OpError::unavailable("a daemon serves this database"))
+}
+
+/// The store of this home, as the daemon has it and bare.
+pub(super) struct Bench {
+    pub(super) runtime: Runtime,
+    pub(super) bare: Bare,
+    tokio: tokio::runtime::Runtime,
+}
+
+/// A call and the bare statements that stand beside it.
+struct Asked {
+    op: &'static str,
+    params: Value,
+    bare: Statements,
+}
+
+enum Statements {
+    Records(Vec<i64>),
+    Around(i64),
+    Session(String),
+    File(String),
+    Recent(Vec<i64>),
+    Search(Vec<String>),
+}
+
+impl Bench {
+    pub(super) fn open(locations: &Locations, config: Config) -> Result<Bench, OpError> {
+        let setup = Setup {
+            kit: program::kit(),
+            locations: locations.clone(),
+            config,
+            one_shot: false,
+            log: Log::none(),
+        };
+        Ok(Bench {
+            runtime: Runtime::open(setup)?,
+            bare: Bare::open(&locations.database)?,
+            tokio: crate::threads::tokio_runtime()?,
+        })
+    }
+
+    fn figures(&self, calls: usize) -> Result<Map<String, Value>, OpError> {
+        let known = self.known()?;
+        let mut corpus = Corpus::new(SEED + 1_000, 1, 0);
+        let kinds: [(&str, Vec<Asked>); 7] = [
+            ("briefing", (0..calls.div_ceil(4)).map(|n| known.briefing(n)).collect()),
+            ("recent_context", (0..calls.div_ceil(2)).map(|n| known.recent(n)).collect()),
+            ("get_observations", (0..calls).map(|n| known.records(n)).collect()),
+            ("timeline", (0..calls).map(|n| known.timeline(n)).collect()),
+            ("session_trace", (0..calls).map(|n| known.trace(n)).collect()),
+            ("file_history", (0..calls).map(|n| known.file(n)).collect()),
+            ("search", (0..calls).map(|_| search(&corpus.query())).collect()),
+        ];
+        let mut times: Vec<(Vec<f64>, Vec<f64>)> = vec![Default::default(); kinds.len()];
+        let mut asked: Vec<_> =
+            kinds.iter().map(|(_, asked)| asked.chunks(CALLS_PER_ROUND)).collect();
+        loop {
+            let mut went_on = false;
+            for (chunks, (ours, bare)) in asked.iter_mut().zip(&mut times) {
+                if let Some(chunk) = chunks.next() {
+                    went_on = true;
+                    self.round(chunk, ours, bare)?;
+                }
+            }
+            if !went_on {
+                break;
+            }
+        }
+        let figure = |((name, _), (mut ours, mut bare)): (&(&str, _), (Vec<f64>, Vec<f64>))| {
+            let p95 = at(&mut ours, 95);
+            let figure =
+                json!({ "ours": at(&mut ours, 50), "p95": p95, "bare": at(&mut bare, 50) });
+            ((*name).to_owned(), figure)
+        };
+        Ok(kinds.iter().zip(times).map(figure).collect())
+    }
+
+    fn round(
+        &self,
+        asked: &[Asked],
+        ours: &mut Vec<f64>,
+        bare: &mut Vec<f64>,
+    ) -> Result<(), OpError> {
+        for one in asked {
+            let started = Instant::now();
+            self.call(one.op, one.params.clone())?;
+            ours.push(started.elapsed().as_secs_f64() * 1e3);
+        }
+        for one in asked {
+            let started = Instant::now();
+            self.issue(&one.bare)?;
+            bare.push(started.elapsed().as_secs_f64() * 1e3);
+        }
+        Ok(())
+    }
+
+    pub(super) fn call(&self, op: &str, params: Value) -> Result<Value, OpError> {
+        let situation = Situation { cwd: Some(CWD.to_owned()), ..Situation::default() };
+        // A client gets every answer, however late it is; a hook would go its way.
+        let caller = Caller { tier: Tier::Client, situation, ..Caller::default() };
+        let request = Request { call: client::mint(), op: op.to_owned(), params, caller };
+        self.tokio.block_on(self.runtime.call_async(request))
+    }
+
+    fn issue(&self, statements: &Statements) -> Result<usize, OpError> {
+        match statements {
+            Statements::Records(ids) => self.bare.records(ids),
+            Statements::Around(id) => self.bare.around(*id, limits::TIMELINE_SIDE_DEFAULT),
+            Statements::Session(name) => self.bare.session(name),
+            Statements::File(path) => self.bare.file(path, limits::FILE_TOUCHES_DEFAULT),
+            Statements::Recent(ids) => self.bare.recent(ids),
+            Statements::Search(words) => self.bare.search(words, limits::SEARCH_DEFAULT),
+        }
+    }
+
+    /// What can be asked for: observations from all over the store.
+    fn known(&self) -> Result<Known, OpError> {
+        let recent = self.call("recent_context", json!({ "project": "*", "limit": 100 }))?;
+        let list = recent["results"].as_array().cloned().unwrap_or_default();
+        let newest = list.iter().filter_map(|one| one["id"].as_i64()).max().unwrap_or(0);
+        let wanted: Vec<i64> = (1..=100).map(|n| (newest * n / 100).max(1)).collect();
+        let mut found = Vec::new();
+        for ids in wanted.chunks(limits::OBSERVATION_IDS_MAX) {
+            let output = self.call("get_observations", json!({ "ids": ids }))?;
+            found.extend(output["results"].as_array().cloned().unwrap_or_default());
+        }
+        let ids = |list: &[Value]| list.iter().filter_map(|one| one["id"].as_i64()).collect();
+        let done: Vec<Value> = found
+            .into_iter()
+            .filter(|one| one["obs_type"] != "user_prompt" && one["tool_name"].is_string())
+            .collect();
+        let texts = |name: &str| {
+            let texts = done.iter().filter_map(|one| one[name].as_str());
+            texts.map(str::to_owned).collect::<Vec<_>>()
+        };
+        Ok(Known {
+            ids: ids(&done),
+            recent: ids(&list[..list.len().min(limits::RECENT_DEFAULT)]),
+            sessions: texts("session_id"),
+            paths: texts("file_path"),
+        })
+    }
+}
+
+struct Known {
+    ids: Vec<i64>,
+    recent: Vec<i64>,
+    sessions: Vec<String>,
+    paths: Vec<String>,
+}
+
+/// The n-th of them, over and over again.
+fn nth<T: Clone + Default>(all: &[T], number: usize) -> T {
+    all.get(number % all.len().max(1)).cloned().unwrap_or_default()
+}
+
+impl Known {
+    fn briefing(&self, number: usize) -> Asked {
+        let session = corpus::name(usize::MAX / 2 + number);
+        let payload = json!({
+            "session_id": session, "cwd": CWD, "hook_event_name": "SessionStart", "source": "startup",
+        });
+        let params = json!({ "payload": payload });
+        Asked { op: "hook", params, bare: Statements::Recent(self.recent.clone()) }
+    }
+
+    fn recent(&self, number: usize) -> Asked {
+        let params = if number.is_multiple_of(2) { json!({}) } else { json!({ "project": "*" }) };
+        Asked { op: "recent_context", params, bare: Statements::Recent(self.recent.clone()) }
+    }
+
+    fn records(&self, number: usize) -> Asked {
+        let ids: Vec<i64> = (0..IDS).map(|n| nth(&self.ids, number * IDS + n)).collect();
+        let params = json!({ "ids": ids });
+        Asked { op: "get_observations", params, bare: Statements::Records(ids) }
+    }
+
+    fn timeline(&self, number: usize) -> Asked {
+        let anchor = nth(&self.ids, number);
+        let params = json!({ "anchor": anchor });
+        Asked { op: "timeline", params, bare: Statements::Around(anchor) }
+    }
+
+    fn trace(&self, number: usize) -> Asked {
+        let session = nth(&self.sessions, number);
+        let params = json!({ "session_id": session });
+        Asked { op: "session_trace", params, bare: Statements::Session(session) }
+    }
+
+    fn file(&self, number: usize) -> Asked {
+        let path = nth(&self.paths, number);
+        let params = json!({ "file_path": path, "project": "*" });
+        Asked { op: "file_history", params, bare: Statements::File(path) }
+    }
+}
+
+fn search(query: &str) -> Asked {
+    let words = text::query::rewrite(query).words;
+    let params = json!({ "query": query, "project": "*" });
+    Asked { op: "search", params, bare: Statements::Search(words) }
+}
+
+/// The figure below which so many of a hundred are.
+pub(super) fn at(figures: &mut [f64], percent: usize) -> Option<f64> {
+    figures.sort_by(f64::total_cmp);
+    figures.get(figures.len() * percent / 100).copied()
+}

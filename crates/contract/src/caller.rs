@@ -1,0 +1,110 @@
+//! The caller of an operation, with its directory, project and session.
+
+use std::cell::OnceCell;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use model::project::ProjectFacts;
+use model::{Caller, OpError, Tier};
+use place::{
+    FileQuestion, NamedSession, Place, PlaceSource as _, Places, Question, Wanted, are_projects,
+    listed,
+};
+use store::sessions::{self, Seen};
+use store::{Rx, Store, Tx};
+
+use crate::config::{Config, ConfigKey, ConfigKind, TextForm};
+
+/// The setting that excludes projects.
+pub const EXCLUDED_PROJECTS: ConfigKey = ConfigKey {
+    key: "observations.exclude_projects",
+    kind: ConfigKind::Form(&TextForm {
+        word: "list of projects",
+        like: "names, keys, roots or globs, separated by commas",
+        fits: are_projects,
+    }),
+    default: "",
+    env: &["REKINDLE_EXCLUDE_PROJECTS"],
+    doc: "Projects of which nothing is kept: names, keys or root paths, separated by commas; globs are allowed.",
+};
+
+/// A caller whose project and session the runtime resolves, at most once per call. Reads of the wire type
+/// [`Caller`] go through `Deref`.
+pub struct KnownCaller<'a> {
+    caller: &'a Caller,
+    places: &'a Places,
+    place: OnceCell<Arc<Place>>,
+}
+
+impl<'a> KnownCaller<'a> {
+    pub fn new(caller: &'a Caller, places: &'a Places) -> KnownCaller<'a> {
+        KnownCaller { caller, places, place: OnceCell::new() }
+    }
+
+    /// The place of the caller's directory. The first use reads the disk, so it precedes reads of the store.
+    pub fn place(&self) -> &Arc<Place> {
+        self.place.get_or_init(|| self.places.at(self.situation.cwd.as_deref()))
+    }
+
+    /// The projects that a call is about.
+    pub fn projects(&self, wanted: Wanted) -> Question {
+        let is_here = wanted == Wanted::Here && self.situation.cwd.is_some();
+        Question::new(is_here.then(|| &**self.place()), wanted)
+    }
+
+    /// The file that a caller means by a path. `anywhere` means every file whose path ends so.
+    pub fn file<'f>(
+        &self,
+        store: &Store,
+        given: &'f str,
+        anywhere: bool,
+    ) -> Result<FileQuestion<'f>, OpError> {
+        let cwd = self.situation.cwd.as_deref().filter(|_| !anywhere);
+        FileQuestion::new((self.places, store), cwd, given)
+    }
+
+    /// The caller's session in the store, if it names one that is known.
+    pub fn session_id(&self, rx: &Rx<'_>) -> Result<Option<i64>, OpError> {
+        let id = self.session.as_deref().map(|name| sessions::id_of(rx, name));
+        Ok(id.transpose()?.flatten())
+    }
+}
+
+impl KnownCaller<'_> {
+    /// The session that the caller names, for a call that writes to it.
+    pub fn session_to_write(&self, config: &Config, now: i64) -> Option<CallerSession> {
+        let name = self.session.clone()?;
+        // Of the agents over MCP only Claude Code names its session.
+        let agent = if self.tier == Tier::Agent { "claude-code" } else { "unknown" };
+        let facts = self.place().facts.clone();
+        let excluded = listed(config.text(EXCLUDED_PROJECTS.key));
+        Some(CallerSession { name, agent, facts, excluded, now })
+    }
+}
+
+/// The session of a call that writes to it. Owned, so that it can be moved into the transaction.
+pub struct CallerSession {
+    pub name: String,
+    agent: &'static str,
+    facts: ProjectFacts,
+    excluded: Vec<String>,
+    now: i64,
+}
+
+impl CallerSession {
+    /// The session, created if no event or call has named it before. None if nothing may be captured there: its
+    /// project is excluded, or capture is paused.
+    pub fn resolve(&self, tx: &Tx<'_>) -> Result<Option<Seen>, OpError> {
+        let CallerSession { name, agent, facts, excluded, now } = self;
+        let named = NamedSession { name, agent, at: *now, starts: false };
+        Ok(named.resolve(tx, facts, excluded)?.map(|(_, seen)| seen))
+    }
+}
+
+impl Deref for KnownCaller<'_> {
+    type Target = Caller;
+
+    fn deref(&self) -> &Caller {
+        self.caller
+    }
+}

@@ -1,0 +1,29 @@
+//! Feeds: streams of events that clients subscribe to.
+
+use model::OpError;
+use model::event::{EventFilter, Published};
+use serde_json::{Map, Value};
+use store::Rx;
+
+/// Parameters of a subscription.
+pub type FeedParams = Map<String, Value>;
+
+/// A stream of events. A client of `/ws` calls `NAME/subscribe` and `NAME/unsubscribe`; `GET /api/events?feed=NAME`
+/// sends the same as server-sent events.
+pub trait Feed: Send + Sync {
+    fn name(&self) -> &'static str;
+
+    /// The method of its notifications, for example `session/event`.
+    fn method(&self) -> &'static str;
+
+    /// The events that a subscription with these parameters gets. Unknown and wrong parameters are refused.
+    fn filter(&self, params: &FeedParams, rx: &Rx<'_>) -> Result<EventFilter, OpError>;
+
+    /// The first message of a subscription, sent before any event.
+    fn first(&self, _params: &FeedParams, _rx: &Rx<'_>) -> Result<Option<Value>, OpError> {
+        Ok(None)
+    }
+
+    /// The parameters of the notification of an event.
+    fn message(&self, event: &Published) -> Value;
+}

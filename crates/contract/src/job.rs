@@ -1,0 +1,44 @@
+//! The handle of a running job: it reports progress and learns that it was cancelled.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use model::job::JobProgress;
+use model::{Code, OpError};
+
+/// A running job as its operation and the runtime share it.
+#[derive(Debug, Default)]
+pub struct RunningJob {
+    progress: Mutex<JobProgress>,
+    cancelled: AtomicBool,
+}
+
+impl RunningJob {
+    /// Notes the progress of a step.
+    pub fn report(&self, step: &str, done: u64, total: Option<u64>) {
+        let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        *progress = JobProgress { step: step.to_owned(), done, total };
+    }
+
+    pub fn progress(&self) -> JobProgress {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Asks the job to end at its next report of progress.
+    pub fn cancel(&self) {
+        self.cancelled.store(true, Ordering::Release);
+    }
+
+    pub fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Acquire)
+    }
+
+    /// `conflict` once the job was cancelled.
+    pub fn check(&self) -> Result<(), OpError> {
+        if self.is_cancelled() {
+            return Err(OpError::new(Code::Conflict, "the job was cancelled")
+                .hint("What it had finished by then is kept; start it again to go on."));
+        }
+        Ok(())
+    }
+}

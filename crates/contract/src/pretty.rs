@@ -1,0 +1,98 @@
+//! Text for people. An operation writes it from its typed parameters and result; the command line has both as
+//! JSON, and the functions here read them once and pass them on.
+
+use std::ops::Range;
+
+use model::OpError;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::op::{Op, read_params};
+
+/// An operation whose result has a text for people. Its `CliShape` names the functions of this module, for
+/// example `pretty: Some(pretty::<Self>)`.
+pub trait Pretty: Op<Output: DeserializeOwned> {
+    fn pretty(params: &Self::Params, output: &Self::Output) -> String;
+
+    /// The ranges of the text to highlight, in order.
+    fn accent(_: &Self::Params, _: &Self::Output, _text: &str) -> Vec<Range<usize>> {
+        Vec::new()
+    }
+
+    /// Why the result lacks what was asked for. The command then fails, although the operation succeeded.
+    fn miss(_: &Self::Params, _: &Self::Output) -> Option<OpError> {
+        None
+    }
+}
+
+/// [`Pretty::pretty`] as [`PrettyText`](crate::op::PrettyText).
+pub fn pretty<O: Pretty>(params: &Value, result: &Value) -> Option<String> {
+    typed(params, result, O::pretty)
+}
+
+/// [`Pretty::accent`] as [`Accent`](crate::op::Accent).
+pub fn accent<O: Pretty>(params: &Value, result: &Value, text: &str) -> Vec<Range<usize>> {
+    let (params, output) = (read(params), read(result));
+    let accent = |(params, output)| O::accent(&params, &output, text);
+    params.zip(output).map(accent).unwrap_or_default()
+}
+
+/// [`Pretty::miss`] as [`Miss`](crate::op::Miss).
+pub fn miss<O: Pretty>(params: &Value, result: &Value) -> Option<OpError> {
+    typed(params, result, O::miss).flatten()
+}
+
+/// Calls the function with the parameters and the result, if they have its types.
+pub fn typed<P: DeserializeOwned, R: DeserializeOwned, T>(
+    params: &Value,
+    result: &Value,
+    f: impl Fn(&P, &R) -> T,
+) -> Option<T> {
+    Some(f(&read(params)?, &read(result)?))
+}
+
+/// An object of this type. It is read as an operation reads its parameters: `null` is an object without members.
+fn read<T: DeserializeOwned>(value: &Value) -> Option<T> {
+    read_params("", value.clone()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+    use serde_json::json;
+
+    use super::*;
+
+    #[derive(Deserialize)]
+    struct NoteParams {
+        #[serde(default)]
+        loud: bool,
+    }
+
+    #[derive(Deserialize)]
+    struct NoteOutput {
+        text: String,
+    }
+
+    fn shown(params: &Value, result: &Value) -> Option<String> {
+        typed(params, result, |params: &NoteParams, output: &NoteOutput| match params.loud {
+            true => output.text.to_uppercase(),
+            false => output.text.clone(),
+        })
+    }
+
+    #[test]
+    fn parameters_and_result_are_read_as_their_types() {
+        let result = json!({ "text": "note", "added_later": 1 });
+        assert_eq!(shown(&json!({ "loud": true }), &result).as_deref(), Some("NOTE"));
+        assert_eq!(shown(&Value::Null, &result).as_deref(), Some("note"));
+    }
+
+    #[test]
+    fn a_result_of_another_version_has_no_text() {
+        for result in [json!({}), json!({ "text": 1 }), json!([]), json!("note")] {
+            assert_eq!(shown(&json!({}), &result), None, "{result}");
+        }
+        assert_eq!(shown(&json!({ "loud": 1 }), &json!({ "text": "note" })), None);
+    }
+}

@@ -1,0 +1,105 @@
+//! An agent's event with its project and its session.
+
+use std::borrow::Cow;
+
+use model::OpError;
+use model::hook::{Happening, HookEvent, Stood};
+use model::project::{Project, ProjectFacts};
+use serde_json::Value;
+use store::sessions::{self, Seen, Sighting};
+use store::{Tx, pauses, projects};
+use text::secrets::Redacted;
+
+use crate::places::PlaceSource;
+use crate::{checkout, exclude};
+
+/// An event that may be captured. Plugins get events in this form only.
+pub struct Captured<'a> {
+    /// The event, with symbolic links resolved in its paths. A tool call on an excluded file is
+    /// [`Happening::Other`].
+    pub event: Cow<'a, HookEvent>,
+    /// The project of the agent's directory. Records of the event belong to the project of the session.
+    pub project: Project,
+    pub session: Seen,
+    /// The top directory of the project on this machine.
+    pub root: Option<String>,
+    /// Branch and working tree of a tool call, as members of its metadata; none if the event already has them.
+    pub checkout: Option<Redacted<Value>>,
+}
+
+impl<'a> Captured<'a> {
+    /// Resolves the project and the session of an event and creates them if they are new. None if nothing may be
+    /// captured: the project is excluded by the user (`exclude_projects`), or capture is paused.
+    pub fn resolve(
+        tx: &Tx<'_>,
+        event: &'a HookEvent,
+        places: &dyn PlaceSource,
+        exclude_projects: &[String],
+    ) -> Result<Option<Captured<'a>>, OpError> {
+        let place = places.at(event.cwd.as_ref().map(|cwd| cwd.as_str()));
+        let facts = match &event.stood {
+            Some(Stood::KeptOut) => return Ok(None),
+            Some(Stood::In(facts)) => facts,
+            None => &place.facts,
+        };
+        let starts = matches!(event.what, Happening::SessionStarted(_));
+        let named =
+            NamedSession { name: &event.session, agent: &event.agent, at: event.at, starts };
+        let Some((project, session)) = named.resolve(tx, facts, exclude_projects)? else {
+            return Ok(None);
+        };
+        // A spooled event already has its checkout.
+        let checkout = match event.stood {
+            Some(_) => None,
+            None => checkout::of_event(places, &place, event),
+        };
+        let event = match exclude::hides(places, &place, event) {
+            true => Cow::Owned(HookEvent { what: Happening::Other, ..event.clone() }),
+            false => place.resolved(event).map_or(Cow::Borrowed(event), Cow::Owned),
+        };
+        let root = facts.root.clone();
+        Ok(Some(Captured { event, project, session, root, checkout }))
+    }
+}
+
+/// A session as an event or a call names it.
+#[derive(Clone, Copy)]
+pub struct NamedSession<'a> {
+    /// The agent's own id of the session.
+    pub name: &'a str,
+    pub agent: &'a str,
+    pub at: i64,
+    /// Whether the agent reports that the session starts or resumes.
+    pub starts: bool,
+}
+
+impl NamedSession<'_> {
+    /// The project with these facts and the session, created if they are new. None if nothing may be captured:
+    /// the project is excluded, or capture is paused.
+    pub fn resolve(
+        self,
+        tx: &Tx<'_>,
+        facts: &ProjectFacts,
+        exclude_projects: &[String],
+    ) -> Result<Option<(Project, Seen)>, OpError> {
+        if exclude::names(exclude_projects, facts) || self.is_paused(tx, facts)? {
+            return Ok(None);
+        }
+        let NamedSession { name, agent, at, starts } = self;
+        let project = projects::resolve(tx, facts, at)?;
+        let root = facts.root.as_deref();
+        let seen =
+            sessions::touch(tx, &Sighting { name, agent, project: project.id, root, at, starts })?;
+        Ok(Some((project, seen)))
+    }
+
+    /// Whether capture is paused in this project, or in the one where the session began, whose record it would be.
+    fn is_paused(self, tx: &Tx<'_>, facts: &ProjectFacts) -> Result<bool, OpError> {
+        if !pauses::any(tx)? {
+            return Ok(false);
+        }
+        let here = projects::known(tx, facts)?.map(|project| project.id);
+        let begun = sessions::project_of(tx, self.name)?;
+        Ok(pauses::holds(tx, here, self.at)? || pauses::holds(tx, begun, self.at)?)
+    }
+}

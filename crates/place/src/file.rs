@@ -1,0 +1,87 @@
+//! The file that a caller means by a path, and the other paths of that file: through a symbolic link, or in another
+//! working tree.
+
+use model::OpError;
+use store::{Rx, Store, history};
+
+use crate::places::Places;
+
+/// A file as it was asked for.
+pub struct FileQuestion<'a> {
+    given: &'a str,
+    /// The path as somebody means it who stands where the caller does; none for an absolute one.
+    pub from_here: Option<String>,
+    /// Other paths on record that lead to the same file.
+    pub also: Vec<String>,
+}
+
+impl<'a> FileQuestion<'a> {
+    /// A file that is named in this directory; without one, every file whose path ends so. Reads the disk, so it is
+    /// created before the transaction that reads the store.
+    pub fn new(
+        (places, store): (&Places, &Store),
+        cwd: Option<&str>,
+        given: &'a str,
+    ) -> Result<FileQuestion<'a>, OpError> {
+        let from_here = cwd.and_then(|cwd| from(cwd, given));
+        let absolute = from_here.as_deref().or(given.starts_with('/').then_some(given));
+        let also = match absolute {
+            Some(absolute) => other_paths(places, store, absolute)?,
+            None => Vec::new(),
+        };
+        Ok(FileQuestion { given, from_here, also })
+    }
+
+    /// The path to look for in these projects: what it means where the caller stands wins over what else
+    /// ends like it, if there is anything about that in them.
+    pub fn path(&self, rx: &Rx<'_>, projects: Option<&[i64]>) -> Result<&str, OpError> {
+        let Some(here) = self.from_here.as_deref() else { return Ok(self.given) };
+        for path in self.also.iter().map(String::as_str).chain([here]) {
+            if history::is_path(rx, path, projects)? {
+                return Ok(here);
+            }
+        }
+        Ok(self.given)
+    }
+}
+
+fn other_paths(places: &Places, store: &Store, absolute: &str) -> Result<Vec<String>, OpError> {
+    let meant = places.identity(absolute);
+    let mut found = store.read(|rx| history::paths_ending(rx, &meant.1.to_string_lossy()))?;
+    found.retain(|path| path != absolute && places.identity(path) == meant);
+    Ok(found)
+}
+
+fn from(cwd: &str, path: &str) -> Option<String> {
+    if path.starts_with('/') {
+        return None;
+    }
+    let mut parts: Vec<&str> = cwd.split('/').filter(|part| !part.is_empty()).collect();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    Some(format!("/{}", parts.join("/")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_relative_path_is_meant_from_where_somebody_stands() {
+        let table = [
+            ("/top/web", "src/a.rs", Some("/top/web/src/a.rs")),
+            ("/top/web/src", "./a.rs", Some("/top/web/src/a.rs")),
+            ("/top/web/src/", "../Cargo.toml", Some("/top/web/Cargo.toml")),
+            ("/", "../../etc", Some("/etc")),
+            ("/top", "/abs", None),
+        ];
+        for (cwd, path, meant) in table {
+            assert_eq!(from(cwd, path).as_deref(), meant, "{cwd} {path}");
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! The projects that a call is about: one rule for every operation and every surface.
+//!
+//! By default it is the project of the caller's directory, if the surface knows it. In the home directory or the root
+//! it is all projects, and so it is for `null` and `*`. A name means every project of that name, and the answer says
+//! which these are.
+
+use model::OpError;
+use model::entry::EntryPath;
+use model::limits;
+use model::project::{Project, ProjectFacts};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize};
+use store::{Rx, projects};
+
+use crate::places::Place;
+
+/// What a caller says about the project.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Wanted {
+    /// Nothing: the one where the caller stands.
+    #[default]
+    Here,
+    All,
+    /// A name, a key, a root or a `project://` path.
+    Named(String),
+}
+
+impl<'de> Deserialize<'de> for Wanted {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Wanted, D::Error> {
+        Ok(match Option::<String>::deserialize(from)? {
+            Some(name) if name != "*" => Wanted::Named(name),
+            _ => Wanted::All,
+        })
+    }
+}
+
+impl JsonSchema for Wanted {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Project".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": ["string", "null"] })
+    }
+}
+
+/// What a call says about projects, and where its caller stands.
+pub struct Question {
+    wanted: Wanted,
+    here: Option<ProjectFacts>,
+}
+
+impl Question {
+    /// A question of a caller in this place, if the surface knows it.
+    pub fn new(here: Option<&Place>, wanted: Wanted) -> Question {
+        let here = here.filter(|_| wanted == Wanted::Here).map(|place| place.facts.clone());
+        // The home directory and the root are places, but no projects.
+        Question { wanted, here: here.filter(|facts| facts.root.is_some()) }
+    }
+
+    pub fn scope(self, rx: &Rx<'_>) -> Result<Scope, OpError> {
+        match (self.wanted, self.here) {
+            (Wanted::Named(name), _) => {
+                let found = projects::find(rx, &name)?;
+                if found.is_empty() {
+                    return Err(unknown(rx, &name)?);
+                }
+                let name = found.first().map_or(name, |project| project.name.clone());
+                Ok(Scope { projects: Some(found), name: Some(name) })
+            }
+            // Where nothing was ever recorded nothing is found, and nothing from elsewhere either.
+            (Wanted::Here, Some(facts)) => {
+                let known: Vec<Project> = projects::known(rx, &facts)?.into_iter().collect();
+                // A place that was merged into another project goes by the name of that one.
+                let name = known.first().map_or(facts.name, |project| project.name.clone());
+                Ok(Scope { projects: Some(known), name: Some(name) })
+            }
+            _ => Ok(Scope { projects: None, name: None }),
+        }
+    }
+}
+
+/// The projects whose records may answer.
+pub struct Scope {
+    /// None for all.
+    projects: Option<Vec<Project>>,
+    name: Option<String>,
+}
+
+impl Scope {
+    /// The projects in the store; none for all.
+    pub fn ids(&self) -> Option<Vec<i64>> {
+        self.projects.as_ref().map(|projects| projects.iter().map(|one| one.id).collect())
+    }
+
+    /// What the project is called, if not all are meant.
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    pub fn is_all(&self) -> bool {
+        self.projects.is_none()
+    }
+
+    pub fn holds(&self, project: i64) -> bool {
+        self.projects.as_ref().is_none_or(|of| of.iter().any(|one| one.id == project))
+    }
+
+    /// Top directory of the project, if it is a single one.
+    pub fn root(&self) -> Option<&str> {
+        match self.projects.as_deref() {
+            Some([one]) => one.root.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// The paths of the projects if several share the name, else none.
+    pub fn sharing(&self) -> Vec<String> {
+        let several = self.projects.as_deref().filter(|projects| projects.len() > 1);
+        several.into_iter().flatten().map(|one| path(&one.key)).collect()
+    }
+
+    /// The description of the scope in an answer; `now` is in milliseconds.
+    pub fn about(&self, now: i64) -> About {
+        About {
+            answered_at: now.div_euclid(1000),
+            project: self.name.clone(),
+            projects: self.sharing(),
+        }
+    }
+}
+
+/// Whose records an answer holds, and when it was given.
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub struct About {
+    /// Seconds since 1970, UTC: ages count from here.
+    pub answered_at: i64,
+    /// The project that was looked in; left out if it was all of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// Where several projects share the name: all of them. One of these is accepted as `project`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub projects: Vec<String>,
+}
+
+/// The path of the project with this key: as it reads if it can, else encoded as one part.
+pub fn path(key: &str) -> String {
+    let parts: Vec<&str> = key.split('/').collect();
+    if parts.iter().any(|part| matches!(*part, "" | "." | "..")) {
+        return EntryPath::format("project", &[key]);
+    }
+    EntryPath::format("project", &parts)
+}
+
+/// The error for a project that nobody knows, with those that it may have meant.
+pub fn unknown(rx: &Rx<'_>, name: &str) -> Result<OpError, OpError> {
+    let known: Vec<String> =
+        projects::latest(rx)?.into_iter().map(|(project, _)| project.name).collect();
+    let wanted = name.to_lowercase();
+    let near = |known: &&String| {
+        let known = known.to_lowercase();
+        let begins = known.chars().zip(wanted.chars()).take_while(|(a, b)| a == b).count();
+        begins >= 3 || known.contains(&wanted) || wanted.contains(&known)
+    };
+    let mut names: Vec<&String> = known.iter().filter(near).collect();
+    if names.is_empty() {
+        names = known.iter().collect();
+    }
+    names.dedup();
+    names.truncate(limits::PROJECTS_TOLD);
+    let names: Vec<&str> = names.into_iter().map(String::as_str).collect();
+    let hint = match names[..] {
+        [] => "Nothing is recorded yet; `*` means all projects.".to_owned(),
+        _ => format!("Known are: {}; `*` means all projects.", names.join(", ")),
+    };
+    let name = text::one_line(name, limits::PROJECT_NAME_CHARS_TOLD);
+    Ok(OpError::not_found(format!("no project is called '{name}'"))
+        .with("param", "project")
+        .hint(hint))
+}

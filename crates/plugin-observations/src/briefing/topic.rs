@@ -1,0 +1,132 @@
+//! The subject of a past session, and its outcome.
+
+use std::collections::BTreeSet;
+
+use model::observation::Observation;
+use model::session::Session;
+use model::{OpError, limits};
+use store::{Rx, observations, prompts};
+use text::words;
+
+/// First words of prompts that go on with the subject of the prompt before.
+const GOES_ON: &[&str] = &[
+    "yes", "yep", "no", "ok", "okay", "sure", "and", "then", "also", "good", "great", "fine",
+    "perfect", "thanks", "right", "exactly", "correct", "continue", "commit", "push", "again",
+];
+/// Words that refer to the subject of the prompt before, and the most words of such a prompt.
+const REFERS: &[&str] = &["it", "that", "this", "them", "these", "those", "again"];
+const REFERS_WORDS_MAX: usize = 6;
+/// Words that say something, in a prompt that begins a subject.
+const SUBJECT_WORDS_MIN: usize = 2;
+
+/// A prompt that begins a subject, and how the last answer about it begins; empty if there is none.
+pub(super) struct SessionTopic {
+    /// The id of the prompt.
+    pub(super) id: i64,
+    pub(super) prompt: String,
+    pub(super) outcome: String,
+}
+
+/// The last subject of a session that led to a commit, else the one with the most actions that led to an edit or
+/// an answer; the last of equals. It begins with a prompt that says enough, and the prompts that follow up on
+/// it belong to it. The first prompt and the last answer of a session may be about different things.
+pub(super) fn of(
+    rx: &Rx<'_>,
+    session: &Session,
+    (commits, edits): (&[Observation], &[Observation]),
+) -> Result<Option<SessionTopic>, OpError> {
+    let causes = |seen: &[Observation]| -> Vec<i64> {
+        let own = seen.iter().filter(|seen| seen.session_id == session.session_id);
+        own.filter(|seen| !seen.failed()).filter_map(|seen| seen.prompt_id).collect()
+    };
+    let (commits, edits) = (causes(commits), causes(edits));
+    let mut most: Option<(u64, SessionTopic)> = None;
+    let (mut turns, mut actions): (Vec<i64>, u64) = (Vec::new(), 0);
+    for turn in prompts::last_of_session(rx, session.id, limits::BRIEFING_READ_TURNS)? {
+        let (id, prompt, of_turn) = turn;
+        turns.push(id);
+        actions += of_turn;
+        if !begins_subject(&prompt) {
+            continue;
+        }
+        let (turns, actions) = (std::mem::take(&mut turns), std::mem::take(&mut actions));
+        let led_to = |records: &[i64]| turns.iter().any(|id| records.contains(id));
+        let is_committed = led_to(&commits);
+        if !is_committed && most.as_ref().is_some_and(|(most, _)| *most >= actions) {
+            continue;
+        }
+        let outcome = last_answer(rx, &turns)?;
+        let counts = is_committed || outcome.is_some() || led_to(&edits);
+        let topic = SessionTopic { id, prompt, outcome: outcome.unwrap_or_default() };
+        if is_committed {
+            return Ok(Some(topic));
+        }
+        if counts {
+            most = Some((actions, topic));
+        }
+    }
+    Ok(most.map(|(_, topic)| topic))
+}
+
+/// The beginning of the last answer in these turns, which are newest first.
+fn last_answer(rx: &Rx<'_>, turns: &[i64]) -> Result<Option<String>, OpError> {
+    for turn in turns {
+        if let Some(id) = prompts::answer_to(rx, *turn)? {
+            let read = observations::get(rx, &[id])?;
+            let gist = |seen: &Observation| text::gist(&seen.content, limits::BRIEFING_TEXT_CHARS);
+            return Ok(read.first().map(gist));
+        }
+    }
+    Ok(None)
+}
+
+/// The stems of a text's words, without stop words and short ones.
+pub(super) fn subject(text: &str) -> BTreeSet<String> {
+    let words = words::words(text).map(|(_, word)| words::fold(word));
+    words
+        .filter(|word| word.len() > 2 && !words::is_stop(word))
+        .map(|word| text::stem::stem(&word))
+        .collect()
+}
+
+/// Whether a prompt says what it is about, without the prompts before it.
+fn begins_subject(prompt: &str) -> bool {
+    let mut said = words::words(prompt).map(|(_, word)| word.to_lowercase());
+    let first = said.next().unwrap_or_default();
+    let rest: Vec<String> = said.take(REFERS_WORDS_MAX).collect();
+    let refers = rest.len() < REFERS_WORDS_MAX
+        && rest.iter().chain([&first]).any(|word| REFERS.contains(&word.as_str()));
+    prompt.split_whitespace().count() >= limits::OPEN_PROMPT_WORDS_MIN
+        && !GOES_ON.contains(&first.as_str())
+        && !refers
+        && !text::is_small_talk(prompt)
+        && subject(prompt).len() >= SUBJECT_WORDS_MIN
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prompt_that_follows_up_on_another_begins_no_subject() {
+        for prompt in [
+            "repair the rounding of the cart",
+            "fix the header",
+            "Why does the login token expire?",
+            "This week we ship the export of invoices to the accounting tool",
+        ] {
+            assert!(begins_subject(prompt), "{prompt}");
+        }
+        for prompt in [
+            "yes, and then commit it",
+            "Then commit everything as one commit.",
+            "try it again please",
+            "run that test once more",
+            "hi, where are we?",
+            "thanks",
+            "",
+        ] {
+            assert!(!begins_subject(prompt), "{prompt}");
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! Notes on records in lists: how one relates to others.
+
+/// The relation of a hit to other records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Note {
+    /// The agent's answer to the prompt with this id.
+    Answers(i64),
+    /// A commit of the turn of the prompt with this id.
+    CameOf(i64),
+    /// It failed; this later run of the same command worked.
+    WorkedLater(i64),
+    Replaces(i64),
+    ReplacedBy(i64),
+    /// Nothing that was found is likely to be what was asked for.
+    MerelySimilar,
+}
+
+impl Note {
+    pub(crate) fn text(self) -> String {
+        match self {
+            Note::Answers(id) => format!("answers #{id}"),
+            Note::CameOf(id) => format!("came of #{id}"),
+            Note::WorkedLater(id) => format!("failed, #{id} worked later"),
+            Note::Replaces(id) => format!("replaces #{id}"),
+            Note::ReplacedBy(id) => format!("replaced by #{id}"),
+            Note::MerelySimilar => "merely similar".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! The records that putting hits in order has read: each is read once.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use model::OpError;
+use model::observation::Observation;
+use serde_json::Value;
+use store::search::{Hits, TermSet};
+use store::{Rx, observations};
+
+/// The records that a search has read, and what it found out about them.
+#[derive(Default)]
+pub(crate) struct RecordsRead {
+    /// By id; none for an id whose record is gone.
+    records: HashMap<i64, Option<Observation>>,
+    /// The terms of the query that records have.
+    terms: HashMap<i64, TermSet>,
+}
+
+impl RecordsRead {
+    /// Reads a record unless that has been done.
+    pub(crate) fn read(&mut self, rx: &Rx<'_>, id: i64) -> Result<Option<&Observation>, OpError> {
+        Ok(match self.records.entry(id) {
+            Entry::Occupied(known) => known.into_mut().as_ref(),
+            Entry::Vacant(place) => place.insert(observations::one(rx, id)?).as_ref(),
+        })
+    }
+
+    /// A record that has been read.
+    pub(crate) fn get(&self, id: i64) -> Option<&Observation> {
+        self.records.get(&id)?.as_ref()
+    }
+
+    /// The terms of the query by which a record is found.
+    pub(crate) fn terms(&mut self, rx: &Rx<'_>, hits: &Hits, id: i64) -> Result<TermSet, OpError> {
+        if let Some(known) = self.terms.get(&id) {
+            return Ok(*known);
+        }
+        let Some(record) = self.read(rx, id)? else { return Ok(TermSet::default()) };
+        let metadata = record.metadata.as_ref().unwrap_or(&Value::Null);
+        let text = Observation::searched(&record.content, record.file_path.as_deref(), metadata);
+        let found = hits.evidence.terms_in(&text);
+        self.terms.insert(id, found);
+        Ok(found)
+    }
+}

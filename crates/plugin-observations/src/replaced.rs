@@ -1,0 +1,224 @@
+//! Records of talk that a newer record replaced. That is a property of the record: search, lists and the briefing
+//! use this one rule, whichever other records they show.
+
+use std::collections::HashMap;
+use std::ops::Deref;
+
+use model::OpError;
+use model::observation::{ObsType, Observation};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use store::search::{self, Hit, TalkText};
+use store::{Rx, passages};
+use text::{Replacement, Statement};
+
+use crate::note::Note;
+use crate::records_read::RecordsRead;
+use crate::show::RecordRow;
+
+/// The least cosine between a statement and one that says that it changes a decision.
+const CHANGES_FROM: f64 = 0.6;
+/// The least cosine between a statement and a prompt that says how something is now.
+const STATES_NOW_FROM: f64 = 0.7;
+
+/// A prompt, an answer or a mark, as far as it matters for what it replaces.
+#[derive(Clone, Debug)]
+pub(crate) struct TalkStatement {
+    id: i64,
+    at: i64,
+    kind: ObsType,
+    /// The prompt of its turn.
+    turn: Option<i64>,
+    statement: Statement,
+}
+
+impl TalkStatement {
+    pub(crate) fn new(
+        (id, at): (i64, i64),
+        kind: ObsType,
+        turn: Option<i64>,
+        text: &str,
+    ) -> TalkStatement {
+        let is_talk = matches!(kind, ObsType::UserPrompt | ObsType::Answer | ObsType::Marker);
+        let statement = if is_talk { Statement::of(text) } else { Statement::default() };
+        TalkStatement { id, at, kind, turn, statement }
+    }
+
+    pub(crate) fn of(record: &Observation) -> TalkStatement {
+        let turn = match record.obs_type {
+            ObsType::UserPrompt => Some(record.id),
+            _ => record.prompt_id,
+        };
+        TalkStatement::new((record.id, record.at_ms), record.obs_type, turn, &record.content)
+    }
+
+    /// Whether it may replace another statement.
+    pub(crate) fn may_replace(&self) -> bool {
+        self.statement.may_replace()
+    }
+
+    /// The cosine of the two records from which on this one replaces the other; none if it does not. An answer
+    /// has to state a decision: agents report changes all the time.
+    fn replaces_from(&self, older: &TalkStatement) -> Option<f64> {
+        let is_newer = (self.at, self.id) > (older.at, older.id);
+        let is_same_turn = self.turn.is_some() && self.turn == older.turn;
+        if !is_newer || is_same_turn {
+            return None;
+        }
+        match self.statement.replaces(&older.statement)? {
+            Replacement::Changes if self.kind != ObsType::Answer => Some(CHANGES_FROM),
+            Replacement::Changes => self.statement.states_decision().then_some(CHANGES_FROM),
+            Replacement::StatesNow => (self.kind == ObsType::UserPrompt).then_some(STATES_NOW_FROM),
+        }
+    }
+
+    /// Whether this record replaces another one of its project. Words decide alone as long as the index does not
+    /// know what the records mean.
+    pub(crate) fn replaces(&self, rx: &Rx<'_>, older: &TalkStatement) -> Result<bool, OpError> {
+        let Some(least) = self.replaces_from(older) else { return Ok(false) };
+        let cosine = passages::cosine(rx, self.id, older.id)?;
+        Ok(cosine >= least || cosine == 0.0)
+    }
+}
+
+/// The newest of these records, all of which replace the same one; of a turn the prompt.
+fn newest<'s>(replacing: &[&'s TalkStatement]) -> Option<&'s TalkStatement> {
+    let newest = replacing.iter().max_by_key(|one| (one.at, one.id))?;
+    let prompt = replacing.iter().find(|one| Some(one.id) == newest.turn);
+    Some(prompt.unwrap_or(newest))
+}
+
+/// The records that replace hits of a search.
+#[derive(Default)]
+pub(crate) struct Replacements {
+    /// For each hit that was looked up, the record that replaces it.
+    by: HashMap<i64, Option<i64>>,
+    statements: HashMap<i64, TalkStatement>,
+}
+
+impl Replacements {
+    /// The record that replaces a hit; none if none does, or if the hit was not looked up.
+    pub(crate) fn of(&self, id: i64) -> Option<i64> {
+        self.by.get(&id).copied().flatten()
+    }
+
+    /// Finds the records that replace these hits.
+    pub(crate) fn look_up(
+        &mut self,
+        rx: &Rx<'_>,
+        hits: impl IntoIterator<Item = Hit>,
+        records: &mut RecordsRead,
+    ) -> Result<(), OpError> {
+        let mut open: Vec<Hit> = Vec::new();
+        for hit in hits {
+            if self.by.contains_key(&hit.id) {
+                continue;
+            }
+            self.by.insert(hit.id, None);
+            let said = self.statement(rx, hit.id, records)?;
+            if said.is_some_and(|said| said.statement.may_be_replaced()) {
+                open.push(hit);
+            }
+        }
+        if open.is_empty() {
+            return Ok(());
+        }
+        for (hit, near) in open.iter().zip(search::newer_talk(rx, &open, CHANGES_FROM)?) {
+            for other in &near {
+                self.statement(rx, other.id, records)?;
+            }
+            let Some(older) = self.statements.get(&hit.id) else { continue };
+            let replacing: Vec<&TalkStatement> = (near.iter())
+                .filter_map(|other| Some((self.statements.get(&other.id)?, other.cosine)))
+                .filter(|(one, cosine)| {
+                    one.replaces_from(older).is_some_and(|least| *cosine >= least)
+                })
+                .map(|(one, _)| one)
+                .collect();
+            let by = newest(&replacing).map(|one| one.id);
+            self.by.insert(hit.id, by);
+        }
+        Ok(())
+    }
+
+    fn statement(
+        &mut self,
+        rx: &Rx<'_>,
+        id: i64,
+        records: &mut RecordsRead,
+    ) -> Result<Option<&TalkStatement>, OpError> {
+        if !self.statements.contains_key(&id)
+            && let Some(record) = records.read(rx, id)?
+        {
+            self.statements.insert(id, TalkStatement::of(record));
+        }
+        Ok(self.statements.get(&id))
+    }
+}
+
+/// A whole record, with a note if a newer one replaced it.
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(crate) struct MarkedRecord {
+    #[serde(flatten)]
+    record: Observation,
+    /// `replaced by #ID` if a newer record says that this is no longer so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
+}
+
+impl MarkedRecord {
+    pub(crate) fn note(&self) -> Option<&str> {
+        self.note.as_deref()
+    }
+}
+
+impl Deref for MarkedRecord {
+    type Target = Observation;
+
+    fn deref(&self) -> &Observation {
+        &self.record
+    }
+}
+
+impl<'r> From<&'r MarkedRecord> for RecordRow<'r> {
+    fn from(marked: &'r MarkedRecord) -> RecordRow<'r> {
+        RecordRow { aside: marked.note.clone(), ..RecordRow::from(&marked.record) }
+    }
+}
+
+/// Adds to each record whether another one replaced it. The newest talk of its project is read for that, by index.
+pub(crate) fn marked(rx: &Rx<'_>, records: Vec<Observation>) -> Result<Vec<MarkedRecord>, OpError> {
+    let open: Vec<(i64, TalkStatement)> = (records.iter())
+        .map(|record| (record.project_row, TalkStatement::of(record)))
+        .filter(|(_, said)| said.statement.may_be_replaced())
+        .collect();
+    let mut projects: Vec<i64> = open.iter().map(|(project, _)| *project).collect();
+    projects.sort_unstable();
+    projects.dedup();
+    let mut by: HashMap<i64, i64> = HashMap::new();
+    for project in projects {
+        let open = || open.iter().filter(|(of, _)| *of == project).map(|(_, said)| said);
+        let since = open().map(|said| said.at).min().unwrap_or(i64::MAX);
+        let newer: Vec<TalkStatement> = (search::talk_since(rx, project, since)?.into_iter())
+            .filter(|one| text::decisions::updates(&one.text))
+            .map(|TalkText { id, at, kind, turn, text }| {
+                TalkStatement::new((id, at), kind, turn, &text)
+            })
+            .filter(TalkStatement::may_replace)
+            .collect();
+        for older in open() {
+            let mut replacing: Vec<&TalkStatement> = Vec::new();
+            for one in &newer {
+                if one.replaces(rx, older)? {
+                    replacing.push(one);
+                }
+            }
+            by.extend(newest(&replacing).map(|one| (older.id, one.id)));
+        }
+    }
+    let marked = records.into_iter().map(|record| {
+        let note = by.get(&record.id).map(|newer| Note::ReplacedBy(*newer).text());
+        MarkedRecord { record, note }
+    });
+    Ok(marked.collect())
+}

@@ -1,0 +1,124 @@
+//! Whether a command that worked is a later run of one that failed. Search and the briefing use this one rule.
+
+mod same_tests;
+
+use agents::shell::{self, Simple};
+use model::observation::{ObsType, Observation};
+use model::run::{self, RunKey};
+
+/// Programs that run the script or the module that is named first.
+const INTERPRETERS: &[&str] = &[
+    "bash", "sh", "zsh", "dash", "python", "python2", "python3", "py", "node", "deno", "bun",
+    "ruby", "perl", "php", "lua", "Rscript", "java",
+];
+
+/// Identifies a command: equal for a failure and the run that fixed it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ProgramKey {
+    program: String,
+    /// Its sub-command, or the script that an interpreter runs.
+    subcommand: String,
+    directory: String,
+}
+
+impl ProgramKey {
+    /// The key of a command; none for commands that are read-only, were interrupted, or consist of shell builtins.
+    pub(crate) fn of(seen: &Observation) -> Option<ProgramKey> {
+        if seen.metadata.as_ref().is_some_and(|metadata| metadata["is_interrupt"] == true) {
+            return None;
+        }
+        if let Some(RunKey { program, subcommand, directory }) = RunKey::of(seen) {
+            let [program, subcommand, directory] =
+                [program, subcommand, directory].map(str::to_owned);
+            return Some(ProgramKey { program, subcommand, directory });
+        }
+        if agents::is_read_only(&seen.content) {
+            return None;
+        }
+        let commands = shell::commands(&seen.content);
+        let acts = |command: &&Simple| {
+            !["cd", "export", "set", "source", "."].contains(&&*command.program)
+        };
+        let command = commands.into_iter().find(|command| acts(&command))?;
+        let subcommand = if INTERPRETERS.contains(&&*command.program) {
+            script(&command)?
+        } else {
+            command.words().next().filter(|word| is_subcommand(word)).unwrap_or_default().to_owned()
+        };
+        Some(ProgramKey { program: command.program, subcommand, directory: String::new() })
+    }
+
+    /// Whether a later command that worked is a run of this one, which failed. Failed tests have to be among those
+    /// that ran later; of other commands a corrected argument may be the fix.
+    pub(crate) fn is_fixed_by(
+        &self,
+        failed: &Observation,
+        (key, worked): (&ProgramKey, &Observation),
+    ) -> bool {
+        let is_later = (worked.at_ms, worked.id) > (failed.at_ms, failed.id);
+        if self != key || !is_later {
+            return false;
+        }
+        match RunKey::of(failed).is_some() {
+            true => same_tests::covers(&self.program, &worked.content, &failed.content),
+            false => !self.subcommand.is_empty() || share_word(&worked.content, &failed.content),
+        }
+    }
+}
+
+/// Whether a command worked; a run with an unknown result proves nothing.
+pub(crate) fn has_worked(seen: &Observation) -> bool {
+    use ObsType::{Command, GitCommit, GitPush, Github};
+    matches!(seen.obs_type, Command | GitCommit | GitPush | Github)
+        && !seen.failed()
+        && run::result(seen) != Some("unknown")
+}
+
+/// Whether one command of a project worked after another one failed, and is a run of it: with an equal text,
+/// or by its key. Commands other than tests and builds have to be of one session.
+pub(crate) fn worked_later(failed: &Observation, other: &Observation) -> bool {
+    let is_later = (other.at_ms, other.id) > (failed.at_ms, failed.id);
+    if !has_worked(other) || other.project_row != failed.project_row || !is_later {
+        return false;
+    }
+    if failed.content.trim() == other.content.trim() {
+        return true;
+    }
+    let is_near = failed.session_id == other.session_id || RunKey::of(failed).is_some();
+    // The names of the programs are compared before anything is parsed.
+    is_near
+        && ProgramKey::of(failed).is_some_and(|key| {
+            ProgramKey::of(other).is_some_and(|of| key.is_fixed_by(failed, (&of, other)))
+        })
+}
+
+/// Whether two lines have a word in common besides programs and options, such as a host, a file or a target.
+fn share_word(a: &str, b: &str) -> bool {
+    let words = |line: &str| -> Vec<String> {
+        let commands = shell::commands(line);
+        commands.iter().flat_map(|command| command.words().map(str::to_owned)).collect()
+    };
+    let (a, b) = (words(a), words(b));
+    (a.is_empty() && b.is_empty()) || a.iter().any(|word| b.contains(word))
+}
+
+/// The script or module that an interpreter runs, with its sub-command: `shop.cli export`. None if it runs code from
+/// its arguments.
+fn script(command: &Simple) -> Option<String> {
+    let mut args = command.args.iter().map(String::as_str);
+    let script = loop {
+        match args.next()? {
+            "-m" => break args.next()?,
+            "-c" | "-e" | "-" => return None,
+            arg if !arg.starts_with('-') => break arg,
+            _ => {}
+        }
+    };
+    let subcommand = args.next().filter(|word| is_subcommand(word) && !word.starts_with('-'));
+    Some(format!("{script} {}", subcommand.unwrap_or_default()))
+}
+
+/// Whether a word may be a sub-command: lowercase letters and hyphens only.
+fn is_subcommand(word: &str) -> bool {
+    !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c == '-')
+}

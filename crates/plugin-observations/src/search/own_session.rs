@@ -1,0 +1,41 @@
+//! The session in which a search is asked.
+
+use contract::Cx;
+use model::session::SessionState;
+use model::wire::Tier;
+use model::{OpError, limits};
+use store::Rx;
+use store::sessions::{self, SessionFilter};
+
+use place::Wanted;
+
+/// The agent that names its session over MCP, so that a caller without one is another agent.
+const NAMES_ITS_SESSION: &str = "claude-code";
+
+/// The caller's session. An agent that does not name it is taken for the one session of another agent than Claude
+/// Code that is at work in the caller's project; with several of them it is unknown. A person or a program at
+/// another surface has no session.
+pub(super) fn of(rx: &Rx<'_>, cx: &Cx<'_>) -> Result<Option<i64>, OpError> {
+    if cx.caller.session.is_some() {
+        return cx.caller.session_id(rx);
+    }
+    if cx.caller.tier != Tier::Agent {
+        return Ok(None);
+    }
+    let projects = cx.caller.projects(Wanted::Here).scope(rx)?.ids().filter(|ids| !ids.is_empty());
+    let Some(projects) = projects else { return Ok(None) };
+    let filter = SessionFilter {
+        projects: Some(&projects),
+        after: Some(cx.now.saturating_sub(limits::AT_WORK_MS)),
+        prompted: true,
+        ..SessionFilter::default()
+    };
+    let mut lately = sessions::list(rx, &filter, limits::AT_WORK_SESSIONS_READ)?;
+    lately.retain(|session| {
+        session.state == SessionState::Active && session.agent != NAMES_ITS_SESSION
+    });
+    match lately.as_slice() {
+        [only] => Ok(Some(only.id)),
+        _ => Ok(None),
+    }
+}

@@ -1,0 +1,160 @@
+//! `rekindle agents`: which agents are on this machine, which are connected, and when each was last heard of.
+
+use agents::wiring::{WIRINGS, Wiring};
+use clap::{ArgMatches, Command};
+use connect::{Look, Scope};
+use model::{OpError, Reply, Road as _};
+use serde_json::{Value, json};
+use server::lock::Lock;
+
+use super::connecting::{self, Here};
+use super::doctor::capture;
+use super::doctor::program::Programs;
+use crate::world::{self, World};
+
+pub(super) fn command() -> Command {
+    Command::new("agents")
+        .about("List the agents: found, connected, last heard of")
+        .long_about(
+            "List the agents that can be connected: whether each was found on this machine, whether it is \
+             connected, and when its last event came. In a repository that was connected by itself it says \
+             `project`; where events cannot come although it is connected, `broken`, and why; where a file \
+             does not tell, `invalid` or `unknown`.",
+        )
+        .after_help("Example:\n  rekindle agents --json")
+}
+
+pub(super) fn run(world: &mut World, _: &[String], _: &ArgMatches) -> u8 {
+    match agents(world) {
+        Ok(result) => world.out.result(&result, Some(&pretty)),
+        Err(error) => world.out.error(&error),
+    }
+}
+
+fn agents(world: &mut World) -> Result<Value, OpError> {
+    let here = Here::find()?;
+    let around = here.around();
+    let (heard, unheard) = match heard(world) {
+        Ok(heard) => (heard, None),
+        Err(error) => (Value::Null, Some(error.message)),
+    };
+    let mut programs = Programs::default();
+    let agents = WIRINGS.iter().map(|wiring| {
+        let (look, scope) = connecting::seen(wiring, &around);
+        let last =
+            heard[wiring.agent].as_i64().map(|at| model::time::rfc3339(at.saturating_mul(1000)));
+        let (faults, remarks) = faults(wiring, &look, scope, &mut programs, world);
+        let is_connected = look.is_connected();
+        json!({
+            "agent": wiring.agent,
+            "title": wiring.title,
+            "found": look.found.as_ref().map(|found| found.to_string_lossy()),
+            "wired": look.state(),
+            "scope": (is_connected || look.invalid).then_some(scope.word()),
+            "lacking": is_connected.then(|| look.lacking()),
+            "missing": if is_connected { look.missing } else { Vec::new() },
+            "altered": look.altered,
+            "files": look.files.iter().map(|file| file.to_string_lossy()).collect::<Vec<_>>(),
+            "commands": look.programs.iter().map(|started| &started.path).collect::<Vec<_>>(),
+            "trouble": look.trouble,
+            "unseen": look.unseen,
+            "faults": faults,
+            "remarks": remarks,
+            "last_event": last,
+        })
+    });
+    Ok(json!({ "agents": agents.collect::<Vec<_>>(), "unheard": unheard }))
+}
+
+/// Why events do not come although the agent is connected, and why our tools do not, each with what mends it.
+fn faults(
+    wiring: &Wiring,
+    look: &Look,
+    scope: Scope,
+    programs: &mut Programs,
+    world: &World,
+) -> (Vec<String>, Vec<String>) {
+    let off = connecting::switched_off(wiring, look).into_iter();
+    let off = off.map(|off| (off.hooks, format!("{}. {}", off.detail, off.hint)));
+    let bad = look.programs.iter().filter_map(|started| {
+        let fault = programs.of(&started.path, &world.build).fault(started)?;
+        Some((started.by_hooks, format!("{fault}. {}", capture::registers(wiring, scope))))
+    });
+    let (faults, remarks): (Vec<_>, Vec<_>) = off.chain(bad).partition(|(hooks, _)| *hooks);
+    let texts = |all: Vec<(bool, String)>| all.into_iter().map(|(_, text)| text).collect();
+    (texts(faults), texts(remarks))
+}
+
+/// The last event of each agent, if there is a store to ask.
+fn heard(world: &mut World) -> Reply {
+    let spools = world.locations.spools();
+    if !world.locations.database.exists() && !spools.iter().any(|spool| spool.exists()) {
+        return Ok(Value::Null);
+    }
+    let is_held = Lock::try_take(&world.locations)?.is_none();
+    let stats = if is_held {
+        // A daemon that hangs is not waited for: what it has kept is read beside it.
+        let runtime = world::look(&world.locations, world.config()?)?;
+        let stats = runtime.call(super::request("memory_stats", json!({})));
+        runtime.close();
+        stats
+    } else {
+        super::call(world, "memory_stats", json!({}))
+    };
+    stats.map(|stats| stats["agents"].clone())
+}
+
+/// Those that were found and are not connected, by what people call them.
+pub(super) fn unwired() -> Vec<&'static str> {
+    let Ok(here) = Here::find() else { return Vec::new() };
+    let around = here.around();
+    let found = WIRINGS.iter().filter(|wiring| around.found(wiring).is_some());
+    let unwired = found.filter(|wiring| connecting::seen(wiring, &around).0.state() == "no");
+    unwired.map(|wiring| wiring.title).collect()
+}
+
+fn pretty(result: &Value) -> String {
+    let texts = |value: &Value| -> Vec<String> {
+        let all = value.as_array().into_iter().flatten().filter_map(Value::as_str);
+        all.map(str::to_owned).collect()
+    };
+    let none = if result["unheard"].is_null() { "none yet" } else { "unknown" };
+    let mut lines = vec![format!("{:<12} {:<8} {:<10} last event", "agent", "found", "connected")];
+    for agent in result["agents"].as_array().into_iter().flatten() {
+        let text = |name: &str| agent[name].as_str().unwrap_or_default();
+        let found = match (agent["found"].is_null(), texts(&agent["unseen"]).is_empty()) {
+            (false, _) => "yes",
+            (true, true) => "no",
+            (true, false) => "unknown",
+        };
+        let last = agent["last_event"].as_str().unwrap_or(none);
+        let in_project = text("scope") == Scope::Project.word();
+        let (name, faults, trouble) =
+            (text("agent"), texts(&agent["faults"]), texts(&agent["trouble"]));
+        let connected = match text("wired") {
+            "yes" | "partly" if !faults.is_empty() => "broken",
+            "yes" if in_project => "project",
+            wired => wired,
+        };
+        lines.push(format!("{name:<12} {found:<8} {connected:<10} {last}"));
+        let wrong = faults.into_iter().chain(texts(&agent["remarks"]));
+        lines.extend(wrong.map(|fault| format!("  {fault}")));
+        let scope = if in_project { Scope::Project } else { Scope::User };
+        let install = connecting::install_line(name, scope);
+        if !trouble.is_empty() {
+            lines.extend(trouble.iter().map(|trouble| format!("  {trouble}")));
+            lines.push(match text("wired") {
+                "yes" => "  As it stands it works, but nothing can be changed in it.".to_owned(),
+                _ => format!("  Mend the file, then {install}."),
+            });
+        } else if !text("lacking").is_empty() {
+            lines.push(format!("  {}; {install} completes it", text("lacking")));
+        }
+    }
+    if let Some(why) = result["unheard"].as_str() {
+        lines.push(format!(
+            "When each was last heard of is not known: {why}. See `rekindle doctor`."
+        ));
+    }
+    lines.join("\n")
+}

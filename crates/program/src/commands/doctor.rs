@@ -1,0 +1,176 @@
+//! `rekindle doctor`: looks at everything that can be wrong, and says what to do about it.
+
+pub(super) mod capture;
+mod daemon;
+mod mend;
+mod places;
+pub(super) mod program;
+mod store;
+
+use std::path::Path;
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use model::limits;
+use model::time::{ago, parse_rfc3339, rfc3339};
+use serde_json::{Value, json};
+
+use self::mend::Mended;
+use self::store::Told;
+use crate::world::World;
+
+pub(super) fn command() -> Command {
+    Command::new("doctor")
+        .about("Check the installation and say what to do about what is wrong")
+        .long_about(
+            "Check what capture needs: the agents and when each was last heard of, the daemon, its \
+             directories and files, the settings, the database, the spool and the clock.\n\n\
+             Each finding comes with what mends it. Exits with 1 when something needs care.",
+        )
+        .arg(Arg::new("fix").long("fix").action(ArgAction::SetTrue).help(
+            "Do what is safe: close files to others, complete agents that are partly connected, take in \
+             what waits, remove what a daemon that is gone left behind",
+        ))
+        .after_help("Examples:\n  rekindle doctor\n  rekindle doctor --fix\n  rekindle doctor --json")
+}
+
+pub(super) fn run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
+    let mends = matches.get_flag("fix");
+    let waited = places::waiting(&world.locations);
+    let mut mended = Mended::default();
+    if mends {
+        mend::close(world, &mut mended);
+    }
+    let mut daemon = daemon::look(world);
+    if mends {
+        mend::mend(world, &daemon, &waited, &mut mended);
+        if !daemon.runs {
+            daemon = daemon::look(world);
+        }
+    }
+    let Report { checks, agents } = examine(world, &daemon);
+    let ok = mended.failed.is_empty() && checks.iter().all(|check| check["status"] != "fail");
+    let mut result = json!({ "ok": ok, "checks": checks, "agents": agents });
+    if mends {
+        result["fixed"] = mended.fixed.into();
+        result["failed"] = mended.failed.into();
+    }
+    let exit = world.out.result(&result, Some(&pretty));
+    if ok { exit } else { 1 }
+}
+
+/// What was found.
+struct Report {
+    checks: Vec<Value>,
+    agents: Vec<Value>,
+}
+
+fn examine(world: &mut World, daemon: &daemon::Seen) -> Report {
+    let locations = world.locations.clone();
+    // A daemon that is asked takes it in meanwhile.
+    let waited = places::waiting(&locations);
+    let mut checks = vec![
+        settings(world),
+        places::directory("runtime directory", &locations.runtime_dir),
+        places::directory("data directory", &locations.data_dir),
+        daemon.check.clone(),
+    ];
+    checks.extend(hooks(&locations.hook_log()));
+    let told = store::ask(world, daemon.road.as_ref(), &waited, &mut checks);
+    let spool = places::spool(&locations, &waited, daemon.runs, &mut checks);
+    checks.extend(spool);
+    places::mark_read_only(&locations, &mut checks);
+    checks.extend(places::files(&locations));
+    checks.extend(places::lock(&locations));
+    checks.extend(places::leftovers(&locations));
+    checks.extend(places::token(&locations, daemon.runs));
+    checks.extend(places::disk(&locations.data_dir));
+    checks.push(clock(&locations.database, &told));
+    let agents = capture::check_all(world, &told, &mut checks);
+    Report { checks, agents }
+}
+
+/// Whether something kept is from the future, which would stay the newest until then.
+fn clock(database: &Path, told: &Told) -> Value {
+    let now = client::clock::now_ms();
+    let record = told.stats["newest_at"].as_i64().map(|at| at.saturating_mul(1000));
+    let file = places::modified(database);
+    let slack = i64::try_from(limits::CLOCK_SLACK.as_millis()).unwrap_or(i64::MAX);
+    let newest = [("the newest record", record), ("the database file", file)];
+    let ahead =
+        newest.into_iter().find_map(|(what, at)| Some((what, at?)).filter(|it| it.1 > now + slack));
+    match ahead {
+        None => check("clock", "ok", &rfc3339(now), ""),
+        Some((what, at)) => check(
+            "clock",
+            "warn",
+            &format!("it is {}, but {what} is from {}", rfc3339(now), rfc3339(at)),
+            "Set the clock of this machine right (`timedatectl`); what came meanwhile keeps its time.",
+        ),
+    }
+}
+
+fn check(name: &str, status: &str, detail: &str, hint: &str) -> Value {
+    let mut check = json!({ "name": name, "status": status, "detail": detail });
+    if !hint.is_empty() {
+        check["hint"] = json!(hint);
+    }
+    check
+}
+
+fn settings(world: &World) -> Value {
+    let file = world.locations.config_file.display();
+    match world.config() {
+        Ok(_) => check("settings", "ok", &file.to_string(), ""),
+        Err(error) => {
+            check("settings", "fail", &error.message, error.hint.as_deref().unwrap_or_default())
+        }
+    }
+}
+
+/// What the hooks had to complain about lately; they never say it to the agent.
+fn hooks(log: &Path) -> Option<Value> {
+    let since = rfc3339(client::clock::now_ms() - 24 * 3_600_000);
+    let text = super::logs::tail(log, 1_000).ok()?;
+    let lately: Vec<&str> = text.lines().filter(|line| **line >= *since).collect();
+    let last = lately.last()?;
+    let noun = if lately.len() == 1 { "complaint" } else { "complaints" };
+    let detail = format!("{} {noun} in the last day, the last: {last}", lately.len());
+    Some(check("hooks", "warn", &detail, "See `rekindle logs --hook`."))
+}
+
+/// A time of the store, in milliseconds.
+fn at(time: &Value) -> Option<i64> {
+    time.as_str().and_then(parse_rfc3339)
+}
+
+/// `3m ago`.
+fn since(at: i64) -> String {
+    ago(at, client::clock::now_ms())
+}
+
+fn pretty(result: &Value) -> String {
+    let mut lines = Vec::new();
+    for check in result["checks"].as_array().into_iter().flatten() {
+        let text = |name: &str| check[name].as_str().unwrap_or_default();
+        let mark = match text("status") {
+            "ok" => "✔",
+            "warn" => "!",
+            _ => "✘",
+        };
+        lines.push(format!("{mark} {}: {}", text("name"), text("detail")));
+        if !text("hint").is_empty() {
+            lines.push(format!("    {}", text("hint")));
+        }
+    }
+    let Some(fixed) = result["fixed"].as_array() else { return lines.join("\n") };
+    lines.push(String::new());
+    let failed = result["failed"].as_array().map(Vec::as_slice).unwrap_or_default();
+    if fixed.is_empty() && failed.is_empty() {
+        lines.push("Nothing was there to mend by itself.".to_owned());
+    }
+    for (title, all) in [("mended", fixed.as_slice()), ("not mended", failed)] {
+        let texts = all.iter().filter_map(Value::as_str);
+        lines.extend(texts.map(|what| format!("{title}: {what}")));
+    }
+    lines.join("\n")
+}

@@ -1,0 +1,265 @@
+//! Which road a command takes: the daemon's socket, the same runtime in this process, or a look into the
+//! store beside a daemon that cannot be reached.
+
+use std::cell::RefCell;
+use std::time::{Duration, Instant};
+
+use client::connection::Connection;
+use client::daemon;
+use client::road::{Lost, SocketRoad};
+use contract::OpInfo;
+use model::locations::Locations;
+use model::wire::Hello;
+use model::{Caller, Code, OpError, Reply, Request, Road, Tier, limits};
+use runtime::Runtime;
+use serde_json::Value;
+use server::lock::{self, Lock};
+
+use crate::progress;
+use crate::world::{self, World};
+
+/// Told by a command that started the daemon itself.
+pub(crate) const STARTED: &str = "started the daemon; it leaves by itself when nobody needs it";
+
+/// The road of one command. It is found with the first call and found again if it gets lost.
+pub(crate) struct CommandRoad<'w> {
+    world: RefCell<&'w mut World>,
+    /// Whether a daemon is started when there is none.
+    starts_daemon: bool,
+    way: RefCell<Option<Way>>,
+}
+
+enum Way {
+    Socket(SocketRoad),
+    Here {
+        runtime: Runtime,
+        _lock: Lock,
+    },
+    /// What the store holds, read beside a daemon that cannot be reached.
+    Beside(Runtime),
+}
+
+impl<'w> CommandRoad<'w> {
+    pub(crate) fn new(world: &'w mut World, starts_daemon: bool) -> CommandRoad<'w> {
+        CommandRoad { world: RefCell::new(world), starts_daemon, way: RefCell::new(None) }
+    }
+
+    /// Finds the road for a call that only reads, or for any. What needs a living daemon by nature is
+    /// not read beside one.
+    fn find_for(&self, reads: bool) -> Result<Way, OpError> {
+        let may_look = reads && !self.starts_daemon;
+        let patience = if may_look { limits::BESIDE_PATIENCE } else { limits::FIND_PRIMARY };
+        let lost = match self.find(patience) {
+            Err(error) if matches!(error.code, Code::Timeout | Code::Unavailable) => error,
+            found => return found,
+        };
+        let mut world = self.world.borrow_mut();
+        // Without a daemon in the way the store itself is the trouble.
+        if !may_look || (lost.code == Code::Unavailable && lock::holder(&world.locations).is_none())
+        {
+            return Err(lost);
+        }
+        let Ok(looked) = world.config().and_then(|config| world::look(&world.locations, config))
+        else {
+            return Err(lost);
+        };
+        let wait = match runtime::spool::own_files(&world.locations.spools(), world.locations.uid())
+            .len()
+        {
+            0 => String::new(),
+            1 => ", and 1 event waits in the spool".to_owned(),
+            count => format!(", and {count} events wait in the spool"),
+        };
+        let note = format!("note: {}; this is what the store holds without it{wait}", lost.message);
+        world.out.note(&note);
+        Ok(Way::Beside(looked))
+    }
+
+    fn find(&self, patience: Duration) -> Result<Way, OpError> {
+        let mut world = self.world.borrow_mut();
+        let since = Instant::now();
+        let mut tried = false;
+        let mut child = None;
+        let mut asked_to_leave = false;
+        loop {
+            if let Some((road, hello)) = connect(&world)? {
+                if child.take() == Some(hello.pid) {
+                    world.out.note(STARTED);
+                }
+                if !world.build.is_newer_than(&hello.build) || asked_to_leave {
+                    world.note_broken_settings();
+                    return Ok(Way::Socket(road));
+                }
+                // Asked once only: two builds on one machine must not chase each other.
+                asked_to_leave = true;
+                if !road.ask_to_leave().unwrap_or(true) {
+                    let note = format!(
+                        "note: the daemon ({}) is older than this command ({}) and in use; `rekindle stop` lets the next one be new",
+                        hello.build, world.build
+                    );
+                    world.out.note(&note);
+                    world.note_broken_settings();
+                    return Ok(Way::Socket(road));
+                }
+            } else if self.starts_daemon
+                && !tried
+                && !daemon::autostart_forbidden()
+                && lock::holder(&world.locations).is_none()
+            {
+                tried = true;
+                let flags = ["--on-demand".into()];
+                child =
+                    Some(daemon::start_and_wait(&world.locations, world.db.as_deref(), &flags)?);
+                continue;
+            } else if let Some(lock) = Lock::try_take(&world.locations)? {
+                if self.starts_daemon {
+                    world.out.note("no daemon runs and REKINDLE_NO_AUTOSTART is set: working on the store directly");
+                }
+                return Ok(Way::Here { runtime: world.open(true)?, _lock: lock });
+            }
+            let waited = since.elapsed();
+            if waited >= patience.min(limits::SOCKET_AGAIN)
+                && let Some(pid) = out_of_reach(&world.locations)
+            {
+                return Err(cannot_be_reached(&world.locations, pid));
+            }
+            if waited >= patience {
+                return Err(OpError::unavailable("somebody holds the daemon's lock and does not answer")
+                    .hint("A daemon may be starting, or a command works on the store: try again, or see `rekindle doctor`."));
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+impl Road for CommandRoad<'_> {
+    fn call(&self, mut request: Request) -> Reply {
+        let info = self.world.borrow().table.get(&request.op)?.info;
+        let reads = info.access.is_read();
+        let until = Instant::now() + limits::FIND_PRIMARY;
+        loop {
+            let way = match self.way.take() {
+                Some(way) => way,
+                None => self.find_for(reads)?,
+            };
+            match &way {
+                Way::Here { runtime, .. } | Way::Beside(runtime) => {
+                    let asked = runtime.asks_env();
+                    request.caller.situation.env = client::platform::environment(&asked);
+                    let work = || runtime.call(request);
+                    let reply = match info.job {
+                        true => progress::shown(|| runtime.call(list_jobs()).ok(), work),
+                        false => work(),
+                    };
+                    self.way.replace(Some(way));
+                    return reply;
+                }
+                Way::Socket(road) => match self.call_daemon(road, &request, info) {
+                    Ok(reply) => {
+                        self.way.replace(Some(way));
+                        return reply;
+                    }
+                    // The same call goes to the next daemon; if this one had done it, that is known.
+                    Err(Lost(_)) if Instant::now() < until => {}
+                    Err(Lost(error)) => {
+                        return Err(OpError::unavailable(format!(
+                            "the daemon is lost: {}",
+                            error.kind()
+                        )));
+                    }
+                },
+            }
+        }
+    }
+}
+
+impl CommandRoad<'_> {
+    /// Carries out a call over the socket. A job's progress is read over a second connection meanwhile.
+    fn call_daemon(
+        &self,
+        road: &SocketRoad,
+        request: &Request,
+        info: &OpInfo,
+    ) -> Result<Reply, Lost> {
+        let work = || road.call(request, info.deadline);
+        if !info.job {
+            return work();
+        }
+        let (locations, build) = {
+            let world = self.world.borrow();
+            (world.locations.clone(), world.build.clone())
+        };
+        let jobs = move || {
+            let connection = Connection::open(&locations).ok()?;
+            let (road, hello) = SocketRoad::hello(connection, &locations, &build).ok()?;
+            hello.ok()?;
+            road.call(&list_jobs(), limits::OP_DEADLINE).ok()?.ok()
+        };
+        progress::shown(jobs, work)
+    }
+}
+
+/// The call that reads the progress of jobs.
+fn list_jobs() -> Request {
+    Request {
+        call: client::mint(),
+        op: "list_jobs".to_owned(),
+        params: Value::Null,
+        caller: Caller { tier: Tier::Person, ..Caller::default() },
+    }
+}
+
+impl Drop for CommandRoad<'_> {
+    fn drop(&mut self) {
+        if let Some(Way::Here { runtime, .. } | Way::Beside(runtime)) = self.way.get_mut() {
+            runtime.close();
+        }
+    }
+}
+
+/// The running daemon, if there is one that answers for our database.
+pub(crate) fn connect(world: &World) -> Result<Option<(SocketRoad, Hello)>, OpError> {
+    let Ok(connection) = Connection::open(&world.locations) else { return Ok(None) };
+    match SocketRoad::hello(connection, &world.locations, &world.build) {
+        Ok((road, hello)) => Ok(Some((road, hello?))),
+        Err(Lost(_)) => Ok(None),
+    }
+}
+
+/// The running daemon, or none. One that lives and cannot be reached is waited for until it has made its
+/// socket anew; if it does not, that is the error.
+pub(crate) fn reach(world: &World) -> Result<Option<(SocketRoad, Hello)>, OpError> {
+    let until = Instant::now() + limits::SOCKET_AGAIN;
+    loop {
+        if let Some(found) = connect(world)? {
+            return Ok(Some(found));
+        }
+        let Some(pid) = out_of_reach(&world.locations) else { return Ok(None) };
+        // Nobody is trusted in a directory that others may write; whoever may not close it is told so.
+        client::platform::private_dir(&world.locations.runtime_dir)?;
+        if Instant::now() >= until {
+            return Err(cannot_be_reached(&world.locations, pid));
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// The pid of a daemon that lives, for who could not connect to it: it holds the lock, and had said
+/// where it is. One that is only starting had not, nor had a command that works on the store.
+pub(crate) fn out_of_reach(locations: &Locations) -> Option<u32> {
+    let (holder, said) = (lock::holder(locations)?, daemon::discovery(locations)?);
+    holder.pid.is_none_or(|pid| pid == said.pid).then_some(said.pid)
+}
+
+/// The error for a daemon that lives and cannot be reached.
+pub(crate) fn cannot_be_reached(locations: &Locations, pid: u32) -> OpError {
+    let socket = locations.socket();
+    let why = match std::fs::symlink_metadata(&socket) {
+        Ok(_) => format!("it does not accept connections at {}", socket.display()),
+        Err(_) => format!("its socket {} is gone", socket.display()),
+    };
+    OpError::unavailable(format!("the daemon runs (pid {pid}) and cannot be reached: {why}")).hint(format!(
+        "It makes a socket that is gone anew within {} s: try again. If it does not, `kill {pid}` ends it, and `rekindle up` starts the next.",
+        limits::SOCKET_AGAIN.as_secs()
+    ))
+}

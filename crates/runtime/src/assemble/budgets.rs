@@ -1,0 +1,72 @@
+//! The title and the bounds of the text for each occasion, in one table.
+
+use contract::{Config, Occasion};
+use model::hook::BRIEFING_TITLES;
+use model::limits;
+
+/// How much may be told.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Budget {
+    pub(crate) tokens: usize,
+    pub(crate) lines: usize,
+    /// The most rows of each section, whatever its slot allows.
+    pub(crate) rows: usize,
+    /// The agent lost its context: some sections may have more rows.
+    pub(crate) recovery: bool,
+}
+
+impl Budget {
+    /// The most characters of one row, without its marks.
+    pub(super) fn row_chars(&self) -> usize {
+        let share = self.tokens.min(limits::INJECT_TOKENS_MAX) / limits::INJECT_ITEM_SHARE;
+        text::tokens::chars(share.max(limits::INJECT_ITEM_TOKENS_MIN))
+    }
+}
+
+/// One row of the table.
+struct OccasionBudget {
+    /// Empty if the text has no title.
+    title: &'static str,
+    tokens: TokenBudget,
+    lines: usize,
+}
+
+/// The token budget of a text.
+enum TokenBudget {
+    Fixed(usize),
+    /// The value of this setting.
+    Setting(&'static str),
+}
+
+/// The table of budgets.
+fn row(occasion: &Occasion<'_>) -> OccasionBudget {
+    let row = |title, tokens, lines| OccasionBudget { title, tokens, lines };
+    let briefing = |lines| row(BRIEFING_TITLES[0], TokenBudget::Setting("briefing.tokens"), lines);
+    match occasion {
+        Occasion::SessionStart(source) if source.forgot() => {
+            briefing(limits::BRIEFING_LINES_RECOVERY_MAX)
+        }
+        Occasion::SessionStart(_) => briefing(limits::BRIEFING_LINES_MAX),
+        Occasion::Prompt(_) | Occasion::BeforeTool(_) | Occasion::AfterTool { .. } => {
+            row("", TokenBudget::Fixed(limits::ASIDE_TOKENS_MAX), limits::BRIEFING_LINES_MAX)
+        }
+        Occasion::Question { tokens, .. } => {
+            row("", TokenBudget::Fixed(*tokens), limits::QUESTION_LINES_MAX)
+        }
+    }
+}
+
+/// The title and the budget of the text for an occasion.
+pub(crate) fn of(occasion: &Occasion<'_>, config: &Config) -> (&'static str, Budget) {
+    let OccasionBudget { title, tokens, lines } = row(occasion);
+    let tokens = match tokens {
+        TokenBudget::Fixed(tokens) => tokens,
+        TokenBudget::Setting(key) => usize::try_from(config.integer(key)).unwrap_or(usize::MAX),
+    };
+    let rows = match occasion {
+        Occasion::Question { limit, .. } => *limit,
+        _ => usize::MAX,
+    };
+    let recovery = matches!(occasion, Occasion::SessionStart(source) if source.forgot());
+    (title, Budget { tokens: tokens.min(limits::INJECT_TOKENS_MAX), lines, rows, recovery })
+}

@@ -1,0 +1,112 @@
+//! Rows as lines, and sections as a text. Every piece of data is neutralised here.
+
+use contract::{Candidate, Form, Slot};
+use model::hook::BRIEFING_NATURE;
+use model::limits;
+
+use super::{Row, Sections};
+
+/// The lines of a row as they are shown, with at most so many characters besides their marks.
+pub(super) fn row(candidate: &Candidate, chars_max: usize) -> Vec<String> {
+    match candidate.slot.info().form {
+        Form::Bullets => {
+            let mut mark = "- ";
+            let mut lines = Vec::new();
+            for line in texts(candidate, chars_max) {
+                let line = if lines.is_empty() { line } else { no_heading(line) };
+                lines.push(format!("{mark}{line}"));
+                mark = "  ";
+            }
+            lines
+        }
+        Form::Verbatim => texts(candidate, chars_max).into_iter().map(no_heading).collect(),
+        Form::Table(_) => vec![format!("| {} |", cells(candidate, chars_max).join(" | "))],
+    }
+}
+
+/// The first line and the further ones, cut after so many characters in all.
+fn texts(candidate: &Candidate, chars_max: usize) -> Vec<String> {
+    let first = candidate.cells.join(" ");
+    let mut left = chars_max;
+    let mut lines: Vec<String> = Vec::new();
+    for line in std::iter::once(&first).chain(&candidate.more) {
+        let line = text::quoted(line, limits::INJECT_CELL_CHARS_MAX);
+        let chars = line.chars().count();
+        if chars <= left {
+            // The line break counts too.
+            left = left.saturating_sub(chars + 1);
+            lines.push(line);
+            continue;
+        }
+        match lines.last_mut() {
+            Some(last) if left == 0 => {
+                last.pop();
+                last.push('…');
+            }
+            _ => lines.push(text::line_of_words(&line, left)),
+        }
+        break;
+    }
+    lines
+}
+
+/// The cells of a row of a table. The last one has the text, and is cut if the row is too long.
+fn cells(candidate: &Candidate, chars_max: usize) -> Vec<String> {
+    let Some((last, labels)) = candidate.cells.split_last() else { return Vec::new() };
+    let most = limits::INJECT_CELL_CHARS_MAX.min(chars_max);
+    let mut cells: Vec<String> = labels.iter().map(|cell| text::quoted(cell, most)).collect();
+    let chars: usize = cells.iter().map(|cell| cell.chars().count()).sum();
+    let last: Vec<&str> =
+        std::iter::once(last).chain(&candidate.more).map(String::as_str).collect();
+    let last = text::quoted(&last.join(" "), limits::INJECT_CELL_CHARS_MAX);
+    cells.push(text::line_of_words(&last, chars_max.saturating_sub(chars).max(1)));
+    cells.iter().map(|cell| cell.replace('\\', "\\\\").replace('|', "\\|")).collect()
+}
+
+/// A line that cannot be taken for the title of a text or a section.
+fn no_heading(line: String) -> String {
+    match line.strip_prefix('#') {
+        Some(rest) => format!("＃{rest}"),
+        None => line,
+    }
+}
+
+/// The lines above the rows of a section.
+fn head(rows: &[Row]) -> Vec<String> {
+    let Some(first) = rows.first() else { return Vec::new() };
+    let title = text::quoted(first.candidate.section_title(), limits::INJECT_CELL_CHARS_MAX);
+    let mut lines = vec![format!("## {title}")];
+    if let Form::Table(headings) = first.candidate.slot.info().form {
+        lines.push(format!("| {} |", headings.join(" | ")));
+        lines.push(format!("|{}", "---|".repeat(headings.len())));
+    }
+    lines
+}
+
+/// The lines of the whole text. Verbatim rows are first, without a heading; the title follows if any section does.
+pub(super) fn lines<'s>(
+    title: &'s str,
+    sections: &'s Sections,
+) -> impl Iterator<Item = String> + 's {
+    let is_verbatim = |slot: Slot| slot.info().form == Form::Verbatim;
+    let of = move |verbatim: bool| {
+        let wanted =
+            move |((slot, _), _): &(&(Slot, String), &Vec<Row>)| is_verbatim(*slot) == verbatim;
+        sections.iter().filter(wanted).map(|(_, rows)| rows).filter(|rows| !rows.is_empty())
+    };
+    let shown = |rows: &'s Vec<Row>| rows.iter().flat_map(|row| row.lines.iter().cloned());
+    let has_title = !title.is_empty() && of(false).next().is_some();
+    let top = has_title.then(|| format!("# {title}{BRIEFING_NATURE}"));
+    let body = of(false).flat_map(move |rows| head(rows).into_iter().chain(shown(rows)));
+    of(true).flat_map(shown).chain(top).chain(body)
+}
+
+/// The whole text; empty without sections.
+pub(super) fn text(title: &str, sections: &Sections) -> String {
+    if sections.is_empty() {
+        return String::new();
+    }
+    let mut text: String = lines(title, sections).collect::<Vec<_>>().join("\n");
+    text.push('\n');
+    text
+}

@@ -1,0 +1,138 @@
+//! `list_jobs` and `cancel_job`: long operations, their progress, and how they ended.
+
+use std::sync::Arc;
+
+use contract::pretty::pretty;
+use contract::{Access, CliShape, Cx, Example, Op, OpInfo, Pretty, Tier};
+use model::job::{Job, JobState};
+use model::time::rfc3339;
+use model::{OpError, limits};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use store::jobs;
+
+use super::{NoParams, Shared};
+
+/// Callers that may see and cancel jobs: those that may start them.
+const TIERS: &[Tier] = &[Tier::Person, Tier::Client];
+
+pub(super) struct ListJobs(pub(super) Arc<Shared>);
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(super) struct ListJobsOutput {
+    /// The newest first.
+    jobs: Vec<Job>,
+}
+
+impl Op for ListJobs {
+    const INFO: OpInfo = OpInfo {
+        name: "list_jobs",
+        summary: "List long operations that run or ran lately",
+        doc: "Such as `maintain` and `backup`: their state, what they are doing now, and why one failed.",
+        tiers: TIERS,
+        toolset: "system",
+        cli: CliShape {
+            path: &["jobs", "list"],
+            pretty: Some(pretty::<Self>),
+            ..CliShape::CALL_ONLY
+        },
+        examples: &[Example { title: "What runs now?", before: &[], params: "{}" }],
+        ..OpInfo::BASE
+    };
+    type Params = NoParams;
+    type Output = ListJobsOutput;
+
+    fn run(&self, cx: &Cx<'_>, _: NoParams) -> Result<ListJobsOutput, OpError> {
+        let inner = self.0.inner()?;
+        let all = cx.store.read(|rx| jobs::list(rx, limits::JOBS_KEPT))?;
+        Ok(ListJobsOutput {
+            jobs: all.into_iter().map(|job| inner.jobs.with_progress(job)).collect(),
+        })
+    }
+}
+
+impl Pretty for ListJobs {
+    fn pretty(_: &NoParams, ListJobsOutput { jobs }: &ListJobsOutput) -> String {
+        if jobs.is_empty() {
+            return "no job ran yet".to_owned();
+        }
+        let line = |job: &Job| {
+            let now = match (&job.progress, &job.why) {
+                (Some(progress), _) => match progress.total {
+                    Some(total) => format!(": {} {} of {total}", progress.step, progress.done),
+                    None if progress.step.is_empty() => String::new(),
+                    None => format!(": {}", progress.step),
+                },
+                (None, Some(why)) => format!(": {why}"),
+                (None, None) => String::new(),
+            };
+            let started = rfc3339(job.started_at);
+            format!("{:>4}  {started}  {:<12}  {}{now}", job.id, job.op, job.state.word())
+        };
+        jobs.iter().map(line).collect::<Vec<_>>().join("\n")
+    }
+}
+
+pub(super) struct CancelJob(pub(super) Arc<Shared>);
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CancelJobParams {
+    /// Id of the job, as `list_jobs` shows it.
+    id: i64,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(super) struct CancelJobOutput {
+    id: i64,
+    /// Whether the job was running. It ends at the end of its present step.
+    cancelled: bool,
+}
+
+impl Op for CancelJob {
+    const INFO: OpInfo = OpInfo {
+        name: "cancel_job",
+        summary: "Ask a long operation to end",
+        doc: "It ends after its present step and keeps the work of all steps before.",
+        access: Access::Write { destructive: false, idempotent: true },
+        tiers: TIERS,
+        toolset: "system",
+        cli: CliShape {
+            path: &["jobs", "cancel"],
+            positional: &["id"],
+            pretty: Some(pretty::<Self>),
+            ..CliShape::CALL_ONLY
+        },
+        examples: &[Example {
+            title: "A job that has ended already",
+            before: &[("maintain", "{}")],
+            params: r#"{"id":1}"#,
+        }],
+        ..OpInfo::BASE
+    };
+    type Params = CancelJobParams;
+    type Output = CancelJobOutput;
+
+    fn run(&self, cx: &Cx<'_>, params: CancelJobParams) -> Result<CancelJobOutput, OpError> {
+        let CancelJobParams { id } = params;
+        let cancelled = self.0.inner()?.jobs.cancel(id);
+        if !cancelled {
+            let known = cx.store.read(|rx| jobs::list(rx, limits::JOBS_KEPT))?;
+            let job = known.iter().find(|job| job.id == id);
+            if job.is_none_or(|job| job.state == JobState::Running) {
+                return Err(OpError::not_found(format!("no job has the id {id}"))
+                    .hint("`rekindle jobs list` shows them."));
+            }
+        }
+        Ok(CancelJobOutput { id, cancelled })
+    }
+}
+
+impl Pretty for CancelJob {
+    fn pretty(_: &CancelJobParams, output: &CancelJobOutput) -> String {
+        match output.cancelled {
+            true => format!("✔ job {} ends after its present step", output.id),
+            false => format!("job {} had ended already", output.id),
+        }
+    }
+}

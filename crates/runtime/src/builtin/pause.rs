@@ -1,0 +1,229 @@
+//! `pause`: stops capture and injected text, everywhere or in one project, for a time or until it is ended.
+
+use contract::pretty::pretty;
+use contract::{Access, CliShape, Cx, Example, Op, OpInfo, Pretty, Tier, config};
+use model::hint::Ttl;
+use model::project::Pause as Stored;
+use model::time::rfc3339;
+use model::{OpError, limits};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use store::{Rx, pauses, projects};
+
+use place::{Wanted, path, unknown};
+
+pub(crate) struct Pause;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PauseParams {
+    /// How long, such as `30m`, `2h`, `1d` or `PT90M`; `off` ends the pause. Left out, it holds until it is
+    /// ended.
+    #[serde(default)]
+    duration: Option<String>,
+    /// Project to pause; everywhere if left out.
+    #[serde(default)]
+    project: Wanted,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(crate) struct PauseOutput {
+    /// Whether anything is paused now.
+    paused: bool,
+    /// All pauses that hold now.
+    pauses: Vec<Holding>,
+    /// Whether this call began, changed or ended one.
+    changed: bool,
+    /// Seconds since 1970, UTC.
+    answered_at: i64,
+}
+
+/// A pause that holds.
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Holding {
+    /// The project, as `project://KEY`; left out where it is everywhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    project: Option<String>,
+    /// Seconds since 1970, UTC; left out if somebody has to end it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ends_at: Option<i64>,
+}
+
+impl Op for Pause {
+    const INFO: OpInfo = OpInfo {
+        name: "pause",
+        summary: "Capture and tell nothing for a while",
+        doc: "While a pause holds, no event is kept and no agent is told anything; what is there stays and \
+              can be searched. `off` ends the pause it names: that of everywhere, or that of the project.",
+        access: Access::Write { destructive: false, idempotent: true },
+        tiers: &[Tier::Person, Tier::Client],
+        toolset: "memory",
+        cli: CliShape {
+            path: &["pause"],
+            positional: &["duration"],
+            pretty: Some(pretty::<Self>),
+            ..CliShape::CALL_ONLY
+        },
+        examples: &[
+            Example {
+                title: "Nothing for half an hour",
+                before: &[],
+                params: r#"{"duration":"30m"}"#,
+            },
+            Example {
+                title: "Go on with one project",
+                before: PAUSED_WEB,
+                params: r#"{"duration":"off","project":"web"}"#,
+            },
+        ],
+        ..OpInfo::BASE
+    };
+    type Params = PauseParams;
+    type Output = PauseOutput;
+
+    fn run(&self, cx: &Cx<'_>, params: PauseParams) -> Result<PauseOutput, OpError> {
+        let wanted = Change::parse(params.duration.as_deref(), cx.now)?;
+        let now = cx.now;
+        cx.store.write(move |tx| {
+            let before = pauses::list(tx, now)?;
+            for project in targets(tx, &params.project)? {
+                match wanted {
+                    Change::End => drop(pauses::end(tx, project)?),
+                    Change::Until(until) => pauses::begin(tx, Stored { project, until })?,
+                }
+            }
+            let after = pauses::list(tx, now)?;
+            Ok(PauseOutput {
+                paused: !after.is_empty(),
+                changed: before != after,
+                pauses: told(tx, &after)?,
+                answered_at: now.div_euclid(1000),
+            })
+        })
+    }
+}
+
+const PAUSED_WEB: &[(&str, &str)] = &[
+    (
+        "hook",
+        r#"{"event":"UserPromptSubmit","at":1767261600000,"payload":{"session_id":"s-1","cwd":"/home/you/web","prompt":"Fix the login"}}"#,
+    ),
+    ("pause", r#"{"project":"web"}"#),
+];
+
+/// What is asked for.
+#[derive(Clone, Copy)]
+enum Change {
+    End,
+    /// Milliseconds since 1970, UTC; none for a pause that somebody has to end.
+    Until(Option<i64>),
+}
+
+impl Change {
+    fn parse(duration: Option<&str>, now: i64) -> Result<Change, OpError> {
+        let text = match duration.map(str::trim) {
+            None => return Ok(Change::Until(None)),
+            Some("off") => return Ok(Change::End),
+            Some(text) => text,
+        };
+        let short = config::duration(text).map(|time| i64::try_from(time.as_millis()));
+        let ends_at = match short {
+            Some(ms) => Some(now.saturating_add(ms.unwrap_or(i64::MAX))),
+            None => Ttl::parse(text).ok().and_then(|long| long.ends_at(now)),
+        };
+        let Some(until) = ends_at.filter(|until| *until > now) else {
+            let text = text::one_line(text, limits::PREVIEW_CHARS);
+            let message = format!("'{text}' is neither off nor a duration");
+            return Err(OpError::invalid("duration", message)
+                .hint("Write 30m, 2h, 1d or PT90M, or leave it out for a pause without end."));
+        };
+        let max = limits::PAUSE_MS_MAX;
+        if until.saturating_sub(now) > max {
+            let days = max / 86_400_000;
+            return Err(OpError::invalid("duration", format!("the pause is over {days} days"))
+                .with("max", max)
+                .hint("Leave the duration out for a pause without end."));
+        }
+        Ok(Change::Until(Some(until)))
+    }
+}
+
+/// The projects that are meant; none stands for everywhere.
+fn targets(rx: &Rx<'_>, wanted: &Wanted) -> Result<Vec<Option<i64>>, OpError> {
+    let Wanted::Named(name) = wanted else { return Ok(vec![None]) };
+    let found = projects::find(rx, name)?;
+    if found.is_empty() {
+        return Err(unknown(rx, name)?);
+    }
+    Ok(found.into_iter().map(|project| Some(project.id)).collect())
+}
+
+fn told(rx: &Rx<'_>, held: &[Stored]) -> Result<Vec<Holding>, OpError> {
+    let mut told = Vec::with_capacity(held.len());
+    for pause in held {
+        let project = match pause.project {
+            Some(id) => projects::by_id(rx, id)?.map(|project| path(&project.key)),
+            None => None,
+        };
+        told.push(Holding { project, ends_at: pause.until.map(|until| until.div_euclid(1000)) });
+    }
+    Ok(told)
+}
+
+/// The pauses that hold, for the status.
+pub(crate) fn notes(rx: &Rx<'_>, now: i64) -> Result<Vec<String>, OpError> {
+    let mut notes = Vec::new();
+    for pause in pauses::list(rx, now)? {
+        let project = pause.project.map(|id| projects::by_id(rx, id)).transpose()?.flatten();
+        let (place, flag) = project.map_or_else(
+            || ("everywhere".to_owned(), String::new()),
+            |project| (format!("in {}", project.name), format!(" --project {}", project.name)),
+        );
+        let end = pause.until.map_or_else(|| format!("`rekindle pause off{flag}`"), rfc3339);
+        notes.push(format!("paused {place}: nothing is captured or told until {end}"));
+    }
+    Ok(notes)
+}
+
+impl Pretty for Pause {
+    fn pretty(params: &PauseParams, output: &PauseOutput) -> String {
+        let mut lines: Vec<String> =
+            output.pauses.iter().map(|pause| pause.line(output.answered_at)).collect();
+        if params.duration.as_deref().map(str::trim) == Some("off") && !output.changed {
+            let nothing = match &params.project {
+                Wanted::Named(project) => format!("{} was not paused", shown(project)),
+                Wanted::Here | Wanted::All => "there was no pause everywhere to end".to_owned(),
+            };
+            lines.insert(0, nothing);
+        }
+        if lines.is_empty() { "not paused".to_owned() } else { lines.join("\n") }
+    }
+}
+
+impl Holding {
+    fn line(&self, now: i64) -> String {
+        let project = self.project.as_deref().map(shown);
+        let (place, flag) = match project {
+            Some(project) => (format!("in {project}"), format!(" --project {project}")),
+            None => ("everywhere".to_owned(), String::new()),
+        };
+        match self.ends_at {
+            Some(end) => format!("paused {place} for {}", time_left(end.saturating_sub(now))),
+            None => format!("paused {place} until `rekindle pause off{flag}`"),
+        }
+    }
+}
+
+/// User text as one line.
+fn shown(text: &str) -> String {
+    text::one_line(text, limits::SHOWN_LINE_CHARS_MAX)
+}
+
+fn time_left(seconds: i64) -> String {
+    match seconds.max(0) {
+        seconds @ 0..120 => format!("{seconds} seconds"),
+        seconds @ 120..7_200 => format!("{} minutes", seconds / 60),
+        seconds @ 7_200..172_800 => format!("{} hours", seconds / 3_600),
+        seconds => format!("{} days", seconds / 86_400),
+    }
+}

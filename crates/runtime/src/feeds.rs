@@ -1,0 +1,115 @@
+//! Subscriptions to feeds, and events for plugins.
+
+use std::sync::Arc;
+
+use contract::{Config, Feed, FeedParams};
+use model::event::Published;
+use model::{Code, OpError, limits};
+use serde_json::Value;
+
+use crate::bus::{Subscription, SubscriptionFilters};
+use crate::runtime::{Inner, Runtime};
+
+/// A client's subscription to a feed.
+#[derive(Clone)]
+pub struct FeedSubscription {
+    pub feed: Arc<dyn Feed>,
+    params: FeedParams,
+}
+
+impl FeedSubscription {
+    /// The key of the subscription among those of its client: a repeated subscription replaces the first.
+    pub fn key(&self) -> String {
+        format!("{} {}", self.feed.name(), Value::Object(self.params.clone()))
+    }
+}
+
+impl Runtime {
+    /// A new client of feeds, without a subscription.
+    pub fn subscribe(&self) -> Subscription {
+        self.inner.bus.subscribe()
+    }
+
+    /// The subscription that a feed's name and parameters mean.
+    pub fn feed(&self, name: &str, params: Value) -> Result<FeedSubscription, OpError> {
+        let feed = self.table().feed(name)?.clone();
+        match params {
+            Value::Null => Ok(FeedSubscription { feed, params: FeedParams::new() }),
+            Value::Object(params) => Ok(FeedSubscription { feed, params }),
+            _ => Err(OpError::invalid("params", "the parameters are not an object")),
+        }
+    }
+
+    /// Adds a subscription to a client and returns its first message. Events that are committed from now on are
+    /// queued, so that none is missed between the first message and them.
+    pub async fn follow(
+        &self,
+        filters: SubscriptionFilters,
+        subscription: FeedSubscription,
+    ) -> Result<Option<Value>, OpError> {
+        let (sender, receiver) = tokio::sync::oneshot::channel();
+        let inner = self.inner.clone();
+        self.inner.pool.run(Box::new(move |admitted| {
+            // A client that left has no use for the answer.
+            let _ = sender.send(admitted.and_then(|()| inner.follow(&filters, &subscription)));
+        }));
+        receiver.await.unwrap_or_else(|_| {
+            Err(OpError::unavailable("the daemon is ending").hint("Try again."))
+        })
+    }
+}
+
+impl Inner {
+    fn follow(
+        &self,
+        filters: &SubscriptionFilters,
+        FeedSubscription { feed, params }: &FeedSubscription,
+    ) -> Result<Option<Value>, OpError> {
+        let filter = self.store.read(|rx| feed.filter(params, rx))?;
+        let subscription = FeedSubscription { feed: feed.clone(), params: params.clone() };
+        if !filters.add(&subscription.key(), filter) {
+            let max = limits::SUBSCRIPTIONS_PER_CLIENT_MAX;
+            return Err(OpError::new(
+                Code::Quota,
+                format!("a client has at most {max} subscriptions"),
+            )
+            .with("max", max)
+            .hint("Unsubscribe from others first."));
+        }
+        self.store.read(|rx| feed.first(params, rx))
+    }
+
+    /// Gives events to the plugins that listen to their kinds, on the pool.
+    pub(crate) fn hand_to_plugins(self: &Arc<Inner>, events: &[Published]) {
+        let is_heard = |event: &&Published| {
+            self.plugins.iter().any(|plugin| listens(plugin.listens_to(), &event.kind))
+        };
+        let heard: Vec<Published> = events.iter().filter(is_heard).cloned().collect();
+        if heard.is_empty() {
+            return;
+        }
+        let inner = self.clone();
+        self.pool.run(Box::new(move |admitted| {
+            let config: &Config = &inner.config;
+            for event in heard.iter().filter(|_| admitted.is_ok()) {
+                for plugin in inner.plugins.iter() {
+                    if !listens(plugin.listens_to(), &event.kind) {
+                        continue;
+                    }
+                    if let Err(error) = plugin.on_event(event, &inner.store, config) {
+                        let (name, code) = (plugin.name(), error.code.row().word);
+                        inner.log.warn("event", format_args!("plugin={name} outcome={code}"));
+                    }
+                }
+            }
+        }));
+    }
+}
+
+/// Whether one of these kinds, or beginnings of kinds up to a slash, is that of an event.
+fn listens(kinds: &[&str], kind: &str) -> bool {
+    kinds.iter().any(|one| match one.ends_with('/') {
+        true => kind.starts_with(one),
+        false => kind == *one,
+    })
+}

@@ -1,0 +1,113 @@
+//! Runs jobs: operations that take long, one after the other, so that they occupy at most one thread of the pool. Each has
+//! a row in the store and ends with the event `job/ended`.
+
+use std::sync::Arc;
+
+use contract::{OpInfo, RunningJob};
+use model::event::Event;
+use model::job::{Job, JobState};
+use model::{OpError, limits};
+use store::{Tx, Write, Written, jobs};
+
+use crate::jobs::WaitingJob;
+use crate::runtime::Inner;
+
+/// The path of a job, as its events name it.
+fn subject(id: i64) -> String {
+    format!("job://{id}")
+}
+
+impl Inner {
+    /// Marks jobs as failed that an earlier process did not end. Without such jobs nothing is written.
+    pub(crate) fn fail_interrupted_jobs(&self) {
+        let is_running = |job: &Job| job.state == JobState::Running;
+        let listed = self.store.read(|rx| jobs::list(rx, limits::JOBS_KEPT));
+        if !listed.is_ok_and(|all| all.iter().any(is_running)) {
+            return;
+        }
+        let marked = self.note_job(|tx, now| {
+            for id in jobs::fail_interrupted(tx, now)? {
+                tx.note(Event { reason: Some("failed"), ..Event::new("job/ended", subject(id)) })?;
+            }
+            Ok(())
+        });
+        if let Err(error) = marked {
+            // They are tried again by the next process.
+            let word = error.code.row().word;
+            self.log.warn("job", format_args!("interrupted jobs were not marked: {word}"));
+        }
+    }
+
+    /// Runs this when the jobs before it have ended.
+    pub(crate) fn queue_job(self: &Arc<Inner>, work: WaitingJob) {
+        let max = limits::JOBS_WAITING_MAX;
+        let mut state = self.jobs.state();
+        if state.waiting.len() >= max {
+            drop(state);
+            let full = OpError::unavailable(format!("{max} jobs are waiting already"))
+                .hint("See `rekindle jobs`; try again when they have ended.");
+            return work(Err(full));
+        }
+        state.waiting.push_back(work);
+        if std::mem::replace(&mut state.is_served, true) {
+            return;
+        }
+        drop(state);
+        let inner = self.clone();
+        self.pool.run(Box::new(move |admitted| {
+            loop {
+                let mut state = inner.jobs.state();
+                let Some(work) = state.waiting.pop_front() else {
+                    state.is_served = false;
+                    return;
+                };
+                drop(state);
+                work(admitted.clone());
+            }
+        }));
+    }
+
+    /// Runs an operation as a job: its row is `running` before it starts and has its end before the reply.
+    pub(crate) fn as_job<T>(
+        &self,
+        info: &'static OpInfo,
+        run: impl FnOnce(Arc<RunningJob>) -> Result<T, OpError>,
+    ) -> Result<T, OpError> {
+        let id = self.note_job(move |tx, now| {
+            let id = jobs::start(tx, info.name, now)?;
+            tx.note(Event::new("job/started", subject(id)))?;
+            Ok(id)
+        })?;
+        let job = Arc::new(RunningJob::default());
+        self.jobs.state().running.insert(id, job.clone());
+        let result = run(job.clone());
+        self.jobs.state().running.remove(&id);
+        let (state, why) = match &result {
+            Ok(_) => (JobState::Done, None),
+            Err(_) if job.is_cancelled() => (JobState::Cancelled, None),
+            Err(error) => (JobState::Failed, Some(error.code.row().word)),
+        };
+        let ended = self.note_job(move |tx, now| {
+            jobs::end(tx, id, (state, why), now)?;
+            let reason = Some(state.word());
+            tx.note(Event { reason, ..Event::new("job/ended", subject(id)) })
+        });
+        if let Err(error) = ended {
+            // The next start marks the row as failed; the operation itself has ended.
+            let word = error.code.row().word;
+            self.log.warn("job", format_args!("the end of job {id} was not stored: {word}"));
+        }
+        result
+    }
+
+    fn note_job<T: serde::Serialize + Send + 'static>(
+        &self,
+        mut f: impl FnMut(&Tx<'_>, i64) -> Result<T, OpError> + Send + 'static,
+    ) -> Result<T, OpError> {
+        let now = (self.clock)();
+        match self.store.write(Write { at: now, ..Write::default() }, move |tx| f(tx, now))? {
+            Written::Done(value) => Ok(value),
+            Written::Repeated(_) => Err(OpError::internal("a job without a call has no answer")),
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! `GET /api/events?feed=NAME`: a feed as server-sent events. The other query parameters are those of the feed.
+
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_util::stream;
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{Either, StreamBody};
+use hyper::Response;
+use hyper::body::Frame;
+use hyper::header::{self, HeaderValue};
+use hyper::http::request::Parts;
+use model::OpError;
+use model::limits;
+use runtime::bus::Subscription;
+use runtime::feeds::FeedSubscription;
+use serde_json::{Map, Value};
+use tokio::sync::watch;
+use tokio::time::sleep;
+
+use crate::http::{Body, Connection, query_pairs, stopped};
+
+/// One stream, until the client leaves, is too slow, or the daemon stops.
+struct EventStream {
+    /// Held so that the connection counts as open.
+    _connection: Arc<Connection>,
+    subscription: Subscription,
+    feed: FeedSubscription,
+    /// Pieces that are sent before any event.
+    waiting: VecDeque<String>,
+    stop: watch::Receiver<bool>,
+}
+
+impl EventStream {
+    async fn next(&mut self) -> Option<String> {
+        if let Some(piece) = self.waiting.pop_front() {
+            return Some(piece);
+        }
+        let feed = &self.feed.feed;
+        tokio::select! {
+            () = stopped(&mut self.stop) => None,
+            delivery = self.subscription.next() => {
+                let event = delivery?.event;
+                Some(piece(feed.method(), Some(event.seq), &feed.message(&event)))
+            }
+            () = sleep(limits::SSE_KEEP_ALIVE) => Some(": keep-alive\n\n".to_owned()),
+        }
+    }
+}
+
+/// One event of the stream. JSON has no line breaks, so that one `data` line holds it.
+fn piece(method: &str, seq: Option<u64>, data: &Value) -> String {
+    let id = seq.map_or_else(String::new, |seq| format!("id: {seq}\n"));
+    format!("event: {method}\n{id}data: {data}\n\n")
+}
+
+/// Subscribes and answers with the stream. The first message of the feed also answers a `Last-Event-ID`: events are
+/// not stored, so that the present state replaces what was missed.
+pub(crate) async fn open(
+    connection: &Arc<Connection>,
+    head: &Parts,
+) -> Result<Response<Body>, OpError> {
+    let runtime = &connection.shared.face.runtime;
+    let mut params = Map::new();
+    for (name, value) in query_pairs(head) {
+        if params.insert(name.clone(), value.into()).is_some() {
+            return Err(OpError::invalid(&name, format!("`{name}` is given twice")));
+        }
+    }
+    let Some(Value::String(name)) = params.remove("feed") else {
+        let known = runtime.table().feed("").err();
+        let error = OpError::invalid("feed", "the query names no feed");
+        return Err(OpError { hint: known.and_then(|known| known.hint), ..error });
+    };
+    let feed = runtime.feed(&name, Value::Object(params))?;
+    let subscription = runtime.subscribe();
+    let first = runtime.follow(subscription.filters(), feed.clone()).await?;
+    // A comment makes clients and proxies notice that the stream is open.
+    let mut waiting = VecDeque::from([": open\n\n".to_owned()]);
+    waiting.extend(first.map(|first| piece(feed.feed.method(), None, &first)));
+    let stop = connection.shared.stop.clone();
+    let state = EventStream { _connection: connection.clone(), subscription, feed, waiting, stop };
+    let pieces = stream::unfold(state, |mut state| async move {
+        let piece = state.next().await?;
+        Some((Ok::<_, Infallible>(Frame::data(Bytes::from(piece))), state))
+    });
+    let body = UnsyncBoxBody::new(StreamBody::new(pieces));
+    let mut response = Response::new(Either::Right(body));
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    Ok(response)
+}

@@ -1,0 +1,325 @@
+//! An aggregate, as the rest of the store sees it: one row of the registry. The parts of the store that concern all data
+//! walk the registry and name no table; an aggregate implements what concerns it and leaves the rest to the defaults.
+//!
+//! `registry` has the list. No aggregate is named here.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
+
+use model::OpError;
+use model::observation::ObsType;
+use rusqlite::params;
+
+use crate::cells::Cells as _;
+use crate::table_info::{TableInfo, TextColumns};
+use crate::texts::{Replacement, Texts};
+use crate::tx::{Rx, Tx};
+
+/// A group of tables that belong together, with the functions over them.
+pub trait Aggregate: Sync {
+    /// The name of its main table.
+    fn name(&self) -> &'static str;
+
+    /// The statements that create its tables and indices. They run whenever the database is opened for writing, so
+    /// they leave existing tables alone.
+    fn schema(&self) -> &'static str;
+
+    /// Its records, if search finds them and a purge removes them by id.
+    fn records(&self) -> Option<&'static dyn Records> {
+        None
+    }
+
+    /// Its tables, as far as repair, salvage, and the merge and split of projects have to know them.
+    fn tables(&self) -> &'static [TableInfo] {
+        &[]
+    }
+
+    /// Texts of rows about records, such as receipts. A purge of a literal text deletes the rows that contain it.
+    fn notes(&self) -> &'static [TextColumns] {
+        &[]
+    }
+
+    /// Tables and columns with notes whose rows are still needed: a purge of a literal text empties the cells that contain
+    /// it.
+    fn emptied_notes(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
+
+    /// Texts that a purge of a literal text leaves, because the user deletes them otherwise. It counts them.
+    fn texts_left(&self) -> &'static [TextColumns] {
+        &[]
+    }
+
+    /// A query for the bytes of its texts.
+    fn text_bytes(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Removes rows that are no longer needed, after a sweep of expired records.
+    fn after_sweep(&self, _tx: &Tx<'_>, _now: i64) -> Result<(), OpError> {
+        Ok(())
+    }
+
+    /// Does the work that the writes of a group deferred, just before COMMIT.
+    fn before_commit(&self, _tx: &Tx<'_>) -> Result<(), OpError> {
+        Ok(())
+    }
+
+    /// Removes rows that nothing reads any more, every few minutes.
+    fn prune(&self, _tx: &Tx<'_>, _now: i64) -> Result<(), OpError> {
+        Ok(())
+    }
+}
+
+/// Records whose ids are from the one sequence of [`crate::record_ids`].
+pub trait Records: Aggregate {
+    /// A record as the index takes it; `None` if no record of this kind has the id, or it has no text to search for.
+    fn document(&self, rx: &Rx<'_>, id: i64) -> Result<Option<Document>, OpError>;
+
+    /// Its part of the view `documents`: a query for id, project, session, time, kind, file, agent, whether it failed
+    /// and whether it is pinned.
+    fn documents(&self) -> &'static str;
+
+    /// Whether its records are parts of a session. The record of the session itself is not.
+    fn in_session(&self) -> bool {
+        true
+    }
+
+    /// The scheme of its entries: receipts name a record as `SCHEME://ID`.
+    fn scheme(&self) -> &'static str {
+        "obs"
+    }
+
+    /// Whether a user can pin its records; then the table has a column `pinned`.
+    fn can_be_pinned(&self) -> bool {
+        false
+    }
+
+    /// Removes a record. The caller has made sure that the index has its words where they are removed.
+    fn remove(&self, tx: &Tx<'_>, id: i64) -> Result<(), OpError>;
+
+    /// Adds to a purge what follows from it for this kind.
+    fn extend_removal(&self, _rx: &Rx<'_>, _removal: &mut Removal) -> Result<(), OpError> {
+        Ok(())
+    }
+
+    /// The columns with its words, for a purge by literal text.
+    fn text_columns(&self) -> TextColumns;
+
+    /// The texts of the next records after an id, in order of their ids, for the secret guard.
+    fn texts_after(&self, _rx: &Rx<'_>, _id: i64, _limit: usize) -> Result<Vec<Texts>, OpError> {
+        Ok(Vec::new())
+    }
+
+    /// Replaces the texts of a record, and has the index renewed. `None` if no record of this kind has the id; false if
+    /// it is too damaged to change.
+    fn replace_texts(
+        &self,
+        _tx: &Tx<'_>,
+        _id: i64,
+        _new: &Replacement,
+    ) -> Result<Option<bool>, OpError> {
+        Ok(None)
+    }
+
+    /// How many records there are.
+    fn count(&self, rx: &Rx<'_>) -> Result<u64, OpError> {
+        let count = format!("SELECT count(*) FROM {}", self.name());
+        rx.sql(|db| db.query_row(&count, [], |row| row.cell(0)))
+    }
+
+    /// The times of the first and the last record of a project.
+    fn span(&self, rx: &Rx<'_>, project: i64) -> Result<Vec<i64>, OpError> {
+        let span =
+            format!("SELECT min(at), max(at) FROM ({}) WHERE project = ?1", self.documents());
+        let (first, last): (Option<i64>, Option<i64>) = rx.sql(|db| {
+            let mut select = db.prepare_cached(&span)?;
+            select.query_row([project], |row| Ok((row.cell(0)?, row.cell(1)?)))
+        })?;
+        Ok(first.into_iter().chain(last).collect())
+    }
+
+    /// Some records of a project that are past their age limit, with their kinds. Pinned records have none.
+    fn expired(
+        &self,
+        _rx: &Rx<'_>,
+        _project: i64,
+        _expiry: &Expiry<'_>,
+        _limit: usize,
+    ) -> Result<Vec<(i64, &'static str)>, OpError> {
+        Ok(Vec::new())
+    }
+
+    /// The oldest records with their kinds, for a database that is larger than its limit.
+    fn oldest(&self, _rx: &Rx<'_>, _limit: usize) -> Result<Vec<(i64, &'static str)>, OpError> {
+        Ok(Vec::new())
+    }
+}
+
+/// The age limits of kinds of records.
+pub struct Expiry<'a> {
+    /// The user's setting for a kind, in days, if there is one; 0 keeps its records.
+    pub days: &'a dyn Fn(&str) -> Option<i64>,
+    /// Milliseconds since 1970, UTC.
+    pub now: i64,
+}
+
+impl Expiry<'_> {
+    /// The time before which a record of this kind is too old. `default` is its limit without a setting.
+    pub fn cutoff(&self, kind: &str, default: i64) -> i64 {
+        const DAY_MS: i64 = 86_400_000;
+        match (self.days)(kind).unwrap_or(default) {
+            0 => i64::MIN,
+            days => self.now.saturating_sub(days.saturating_mul(DAY_MS)),
+        }
+    }
+}
+
+/// Derives a row again, by its id.
+pub(crate) type Renew = fn(&Tx<'_>, i64) -> Result<(), OpError>;
+
+/// The records that a purge removes, and rows that it derives again.
+#[derive(Default)]
+pub struct Removal {
+    /// Ids by the name of their aggregate.
+    ids: BTreeMap<&'static str, BTreeSet<i64>>,
+    pub(crate) renewed: Vec<(Renew, i64)>,
+}
+
+impl Removal {
+    pub fn add(&mut self, aggregate: &'static str, id: i64) {
+        self.ids.entry(aggregate).or_default().insert(id);
+    }
+
+    pub fn has(&self, aggregate: &str, id: i64) -> bool {
+        self.ids.get(aggregate).is_some_and(|ids| ids.contains(&id))
+    }
+
+    pub fn count(&self, aggregate: &str) -> usize {
+        self.ids.get(aggregate).map_or(0, BTreeSet::len)
+    }
+
+    /// The ids of an aggregate's records, in order.
+    pub fn of(&self, aggregate: &str) -> impl Iterator<Item = i64> {
+        self.ids.get(aggregate).into_iter().flatten().copied()
+    }
+
+    /// All ids.
+    pub fn all(&self) -> impl Iterator<Item = i64> {
+        self.ids.values().flatten().copied()
+    }
+
+    /// Derives a row again that stays.
+    pub fn renew(&mut self, renew: Renew, id: i64) {
+        self.renewed.push((renew, id));
+    }
+}
+
+/// Ids as a JSON array, for `json_each`.
+pub(crate) fn json_ids(ids: impl IntoIterator<Item = i64>) -> String {
+    let words: Vec<String> = ids.into_iter().map(|id| id.to_string()).collect();
+    format!("[{}]", words.join(","))
+}
+
+/// A record as the index takes it.
+pub struct Document {
+    pub id: i64,
+    /// 0 for a record that is in no session.
+    pub session: i64,
+    pub project: i64,
+    /// Milliseconds since 1970, UTC.
+    pub at: i64,
+    pub kind: ObsType,
+    pub body: String,
+}
+
+/// The aggregates of a store, those that others refer to last.
+pub(crate) struct Registry {
+    aggregates: Vec<&'static dyn Aggregate>,
+    schema: String,
+    documents: String,
+    /// The query for the highest record id, which is built once.
+    pub(crate) last_id: OnceLock<String>,
+}
+
+impl Registry {
+    pub(crate) fn new(aggregates: Vec<&'static dyn Aggregate>) -> Registry {
+        let schema = aggregates.iter().map(|aggregate| aggregate.schema()).collect();
+        let records = aggregates.iter().filter_map(|aggregate| aggregate.records());
+        let parts: Vec<&str> = records.map(|records| records.documents()).collect();
+        // Everything that search finds, in one shape, whichever table it is in. A search filters here and nowhere
+        // else, so that a record of one project cannot answer for another.
+        let documents = format!(
+            "CREATE VIEW documents (id, project, session, at, kind, file, agent, failed, pinned) AS\n  {}",
+            parts.join("\n  UNION ALL\n  ")
+        );
+        let mut all = Registry { aggregates, schema, documents, last_id: OnceLock::new() };
+        all.schema.push_str(&all.documents.replacen("VIEW", "VIEW IF NOT EXISTS", 1));
+        all.schema.push(';');
+        all
+    }
+
+    /// The statement that creates the view of all records, as SQLite stores it.
+    pub(crate) fn documents(&self) -> &str {
+        &self.documents
+    }
+
+    /// All tables that aggregates describe.
+    pub(crate) fn tables(&self) -> impl Iterator<Item = &'static TableInfo> {
+        self.iter().flat_map(|aggregate| aggregate.tables())
+    }
+
+    /// Moves the rows of one project to another.
+    pub(crate) fn merge_project(&self, tx: &Tx<'_>, from: i64, into: i64) -> Result<(), OpError> {
+        for table in self.tables().filter(|table| table.refers_to("projects")) {
+            let update = format!("UPDATE {} SET project = ?2 WHERE project = ?1", table.name);
+            tx.sql(|db| db.execute(&update, [from, into]))?;
+        }
+        Ok(())
+    }
+
+    /// Moves the rows of the sessions that began at one root of a project to another project. The sessions themselves
+    /// are left to the caller.
+    pub(crate) fn split_project(
+        &self,
+        tx: &Tx<'_>,
+        (from, root): (i64, &str),
+        to: i64,
+    ) -> Result<(), OpError> {
+        let both = |table: &&TableInfo| table.refers_to("projects") && table.refers_to("sessions");
+        for table in self.tables().filter(both) {
+            let update = format!(
+                "UPDATE {} SET project = ?3 WHERE session IN \
+                 (SELECT id FROM sessions WHERE project = ?1 AND root = ?2)",
+                table.name
+            );
+            tx.sql(|db| db.execute(&update, params![from, root, to]))?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &'static dyn Aggregate> {
+        self.aggregates.iter().copied()
+    }
+
+    /// The aggregates with records.
+    pub(crate) fn records(&self) -> impl Iterator<Item = &'static dyn Records> {
+        self.iter().filter_map(Aggregate::records)
+    }
+
+    /// The record with this id as the index takes it.
+    pub(crate) fn document(&self, rx: &Rx<'_>, id: i64) -> Result<Option<Document>, OpError> {
+        for records in self.records() {
+            let found = records.document(rx, id)?;
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The statements that create all tables, views and indices.
+    pub(crate) fn schema(&self) -> &str {
+        &self.schema
+    }
+}

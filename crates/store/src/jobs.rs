@@ -1,0 +1,75 @@
+//! Jobs in the store: which long operations ran, and how they ended. Their progress is in memory only.
+
+use model::job::{Job, JobState};
+use model::{OpError, limits};
+use rusqlite::{Row, params};
+
+use crate::aggregate::Aggregate;
+use crate::cells::Cells as _;
+use crate::tx::{Rx, Tx};
+
+/// The row of the registry.
+pub(crate) struct Jobs;
+
+impl Aggregate for Jobs {
+    fn name(&self) -> &'static str {
+        "jobs"
+    }
+
+    fn schema(&self) -> &'static str {
+        include_str!("schema/jobs.sql")
+    }
+}
+
+/// Notes that an operation starts as a job, and removes the oldest jobs beyond those that are kept.
+pub fn start(tx: &Tx<'_>, op: &str, at: i64) -> Result<i64, OpError> {
+    const START: &str = "INSERT INTO jobs (op, state, started_at) VALUES (?1, 'running', ?2)";
+    const TRIM: &str = "DELETE FROM jobs WHERE state <> 'running' \
+         AND id <= (SELECT max(id) FROM jobs) - ?1";
+    tx.sql(|db| {
+        let id = db.prepare_cached(START)?.insert(params![op, at])?;
+        db.prepare_cached(TRIM)?.execute([limits::JOBS_KEPT])?;
+        Ok(id)
+    })
+}
+
+/// Notes how a job ended.
+pub fn end(
+    tx: &Tx<'_>,
+    id: i64,
+    (state, why): (JobState, Option<&str>),
+    at: i64,
+) -> Result<(), OpError> {
+    const END: &str = "UPDATE jobs SET state = ?2, why = ?3, ended_at = ?4 \
+         WHERE id = ?1 AND state = 'running'";
+    tx.sql(|db| db.prepare_cached(END)?.execute(params![id, state.word(), why, at])).map(drop)
+}
+
+/// Marks jobs as failed that an earlier process did not end. Returns their ids.
+pub fn fail_interrupted(tx: &Tx<'_>, at: i64) -> Result<Vec<i64>, OpError> {
+    const FAIL: &str = "UPDATE jobs SET state = 'failed', why = 'interrupted', ended_at = ?1 \
+         WHERE state = 'running' RETURNING id";
+    tx.sql(|db| db.prepare_cached(FAIL)?.query_map([at], |row| row.cell(0))?.collect())
+}
+
+/// The newest jobs, newest first.
+pub fn list(rx: &Rx<'_>, limit: usize) -> Result<Vec<Job>, OpError> {
+    const LIST: &str = "SELECT id, op, state, why, started_at, ended_at FROM jobs \
+         ORDER BY id DESC LIMIT ?1";
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    rx.sql(|db| db.prepare_cached(LIST)?.query_map([limit], read)?.collect())
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Job> {
+    let state: String = row.cell(2)?;
+    Ok(Job {
+        id: row.cell(0)?,
+        op: row.cell(1)?,
+        // The schema admits no other word; a damaged row counts as failed.
+        state: JobState::parse(&state).unwrap_or(JobState::Failed),
+        why: row.cell(3)?,
+        started_at: row.cell(4)?,
+        ended_at: row.cell(5)?,
+        progress: None,
+    })
+}

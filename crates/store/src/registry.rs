@@ -1,0 +1,32 @@
+//! The list of the store's aggregates.
+
+use crate::aggregate::{Aggregate, Registry};
+use crate::{
+    calls, events, hints, hook_events, jobs, notices, observations, passages, paths, pauses,
+    projects, prompts, receipts, record_ids, retention, sessions,
+};
+
+/// Rows before the rows that they refer to: deferred work and removals go through the list in this order.
+const AGGREGATES: &[&dyn Aggregate] = &[
+    &calls::Calls,
+    &events::Events,
+    &hints::Hints,
+    &hook_events::HookEvents,
+    &jobs::Jobs,
+    &notices::Notices,
+    &receipts::Receipts,
+    &observations::Observations,
+    &prompts::Prompts,
+    &sessions::Sessions,
+    &paths::Paths,
+    &projects::Projects,
+    &record_ids::RecordIds,
+    &pauses::PauseRows,
+    &passages::PassageIndex,
+    &retention::Sweeps,
+];
+
+/// The registry of a store with these aggregates besides its own.
+pub(crate) fn with(more: &[&'static dyn Aggregate]) -> Registry {
+    Registry::new(more.iter().chain(AGGREGATES).copied().collect())
+}

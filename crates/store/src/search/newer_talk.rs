@@ -1,0 +1,148 @@
+//! Newer records of talk that are near to a record in meaning: one of them may replace what it says.
+
+use meaning::{DIMENSIONS, Vector};
+use model::observation::ObsType;
+use model::{OpError, limits};
+use rusqlite::{Row, params};
+
+use crate::catalogue::Passages;
+use crate::cells::Cells as _;
+use crate::tx::Rx;
+
+/// A record of talk that is newer than another one, and how near it is to it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NewerTalk {
+    pub id: i64,
+    pub cosine: f64,
+}
+
+/// The kinds of records that can replace a statement.
+fn is_talk(kind: Option<ObsType>) -> bool {
+    matches!(kind, Some(ObsType::UserPrompt | ObsType::Answer | ObsType::Marker))
+}
+
+/// A record to which newer ones are compared.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OlderRecord {
+    pub(super) id: i64,
+    /// Milliseconds since 1970, UTC.
+    pub(super) at: i64,
+    pub(super) project: i64,
+    pub(super) passage: usize,
+}
+
+/// For each record the newer records of talk in its project with at least this cosine, the nearest first. The
+/// passages that arrived last are looked at, up to a bound.
+pub(super) fn newer_than(
+    rx: &Rx<'_>,
+    records: &[OlderRecord],
+    least: f64,
+) -> Result<Vec<Vec<NewerTalk>>, OpError> {
+    let mut found: Vec<Vec<NewerTalk>> = vec![Vec::new(); records.len()];
+    let known = rx.passages()?;
+    let mut projects: Vec<i64> = records.iter().map(|older| older.project).collect();
+    projects.sort_unstable();
+    projects.dedup();
+    for project in projects {
+        let talk = NewestTalk::newest(&known, project);
+        let mut cosines = vec![0.0; talk.passages.len()];
+        let of_project =
+            records.iter().zip(&mut found).filter(|(older, _)| older.project == project);
+        for (older, near) in of_project {
+            let Some(vector) = vector_of(&known, older.passage) else { continue };
+            meaning::scan(&vector, &talk.cells, &talk.reciprocals, &mut cosines);
+            // To the second, as the catalogue has it.
+            let at = older.at.saturating_sub(older.at.rem_euclid(1_000));
+            for (passage, cosine) in talk.passages.iter().zip(&cosines) {
+                let cosine = f64::from(*cosine);
+                if cosine >= least
+                    && let Some(id) = known.doc(*passage)
+                    && (known.at(*passage), id) > (at, older.id)
+                {
+                    near.push(NewerTalk { id, cosine });
+                }
+            }
+        }
+    }
+    for near in &mut found {
+        near.sort_by(|a, b| b.cosine.total_cmp(&a.cosine).then(b.id.cmp(&a.id)));
+        near.dedup_by_key(|one| one.id);
+        near.truncate(limits::REPLACING_COMPARED);
+    }
+    Ok(found)
+}
+
+/// The last passages of a project that are talk, with their vectors side by side, so that one scan compares them
+/// all.
+#[derive(Default)]
+struct NewestTalk {
+    passages: Vec<usize>,
+    cells: Vec<[i8; DIMENSIONS]>,
+    reciprocals: Vec<f32>,
+}
+
+impl NewestTalk {
+    fn newest(known: &Passages, project: i64) -> NewestTalk {
+        let mut runs: Vec<_> = known.of_project(project, 0..known.end()).collect();
+        runs.reverse();
+        let newest = runs.into_iter().flat_map(Iterator::rev).take(limits::REPLACING_SCANNED);
+        let mut talk = NewestTalk::default();
+        for passage in newest.filter(|passage| is_talk(known.kind(*passage))) {
+            let (cells, reciprocals) = known.vectors(passage, 1);
+            if let (Some(cells), Some(reciprocal)) = (cells.first(), reciprocals.first()) {
+                talk.passages.push(passage);
+                talk.cells.push(*cells);
+                talk.reciprocals.push(*reciprocal);
+            }
+        }
+        talk
+    }
+}
+
+/// The vector of a passage; none if it has none.
+fn vector_of(known: &Passages, passage: usize) -> Option<Vector> {
+    let (cells, reciprocals) = known.vectors(passage, 1);
+    let mut bytes: Vec<u8> = cells.first()?.iter().map(|cell| cell.cast_unsigned()).collect();
+    bytes.extend(reciprocals.first()?.to_le_bytes());
+    Vector::from_bytes(&bytes)
+}
+
+/// A record of talk with its text.
+#[derive(Clone, Debug)]
+pub struct TalkText {
+    pub id: i64,
+    /// Milliseconds since 1970, UTC.
+    pub at: i64,
+    pub kind: ObsType,
+    /// The prompt of its turn.
+    pub turn: Option<i64>,
+    pub text: String,
+}
+
+pub(crate) const SAID_SINCE: &str = "SELECT id, at, content FROM prompts \
+     WHERE project = ?1 AND at >= ?2 ORDER BY at DESC, id DESC LIMIT ?3";
+pub(crate) const TOLD_SINCE: &str = "SELECT id, at, content, prompt FROM observations \
+     WHERE project = ?1 AND kind = ?4 AND at >= ?2 AND failed = 0 ORDER BY at DESC, id DESC LIMIT ?3";
+
+/// The newest prompts, answers and marks of a project from this time on, up to a bound, in no order. They are read
+/// by index, without the catalogue.
+pub fn talk_since(rx: &Rx<'_>, project: i64, since: i64) -> Result<Vec<TalkText>, OpError> {
+    let most = limits::REPLACING_READ;
+    let of = |row: &Row<'_>, kind: ObsType, turn: Option<i64>| {
+        Ok(TalkText { id: row.cell(0)?, at: row.cell(1)?, kind, turn, text: row.cell(2)? })
+    };
+    let said = |row: &Row<'_>| of(row, ObsType::UserPrompt, Some(row.cell(0)?));
+    let mut found: Vec<TalkText> = rx.sql(|db| {
+        let given = params![project, since, most];
+        db.prepare_cached(SAID_SINCE)?.query_map(given, said)?.collect()
+    })?;
+    for kind in [ObsType::Answer, ObsType::Marker] {
+        let told = |row: &Row<'_>| of(row, kind, row.cell(3)?);
+        let told: Vec<TalkText> = rx.sql(|db| {
+            let given = params![project, since, most, kind.word()];
+            db.prepare_cached(TOLD_SINCE)?.query_map(given, told)?.collect()
+        })?;
+        found.extend(told);
+    }
+    Ok(found)
+}

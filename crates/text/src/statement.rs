@@ -1,0 +1,301 @@
+//! Statements of prompts and answers, and whether a newer one replaces an older one. A false mark on a decision
+//! that still holds is worse than a missing one, so that every condition here has to be met. English only.
+
+use std::collections::BTreeSet;
+
+use crate::decision::{change, decision};
+use crate::decisions::{self, asks};
+use crate::gist::sentences;
+use crate::{stem, words};
+
+/// A longer text is judged by the sentence that decides or changes something.
+const WHOLE_CHARS_MAX: usize = 400;
+/// Two statements are about one subject if they share so many words, and these are such a share of the shorter one's.
+/// Two words are enough only if it has no others.
+const SHARED: [(usize, f64); 2] = [(2, 1.0), (3, 0.5)];
+
+/// A statement that also cites a number of the other one, of at least so many digits, needs this many shared words, and
+/// this share: "250 ms is too long after all".
+const SHARED_AND_CITED: [(usize, usize, f64); 2] = [(3, 2, 0.25), (2, 3, 0.3)];
+
+/// Verbs that separate a thing from what is said of it: "the job queue *uses* Redis".
+const VERBS: &[&str] = &[
+    "is", "are", "uses", "use", "runs", "run", "lives", "live", "has", "have", "takes", "take",
+    "stays", "stay", "goes", "go", "expires", "expire", "needs", "need", "must", "should", "will",
+];
+/// Words that end the phrase that `for` begins.
+const ENDS_PHRASE: &[&str] = &[
+    "and", "as", "at", "because", "but", "by", "from", "if", "in", "instead", "not", "on", "so",
+    "to", "until", "when", "with", "now", "any", "anymore", "rather", "after", "before", "again",
+];
+const NEGATING: &[&str] = &["never", "no", "not", "don't", "without", "stop"];
+/// Words that say nothing of the subject of a statement: of deciding and changing, units, and fillers.
+const BESIDE_THE_SUBJECT: &[&str] = &[
+    "day", "days", "hour", "hours", "minute", "minutes", "second", "seconds", "week", "weeks",
+    "month", "months", "year", "years", "percent", "time", "times", "bytes", "change", "plan",
+    "plans", "mind", "new", "old", "please", "let", "lets", "make", "short", "long", "small",
+    "large", "high", "low", "also", "just", "done", "now", "again", "still", "remember", "only",
+    "better", "too", "anymore", "longer", "more", "rather", "instead", "ok", "okay", "yes", "one",
+    "two", "three", "should", "will", "agreed", "note", "noted", "update", "updated", "has",
+    "have", "will", "may", "can", "put",
+];
+
+/// A text, reduced to what has to be known to compare it with another.
+#[derive(Clone, Debug, Default)]
+pub struct Statement {
+    /// The stems of the words that say something.
+    subject: BTreeSet<String>,
+    /// Those of the thing that the statement is about, if its form shows it.
+    topic: BTreeSet<String>,
+    numbers: BTreeSet<String>,
+    asks: bool,
+    /// Whether a sentence of it states a decision in so many words.
+    is_decision: bool,
+    /// Whether it settles something at all.
+    decides: bool,
+    changes: bool,
+    states_now: bool,
+    /// Whether it forbids or denies something.
+    negates: bool,
+}
+
+/// How a statement replaces an older one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Replacement {
+    /// It says that it changes something, and the older one decides.
+    Changes,
+    /// It says how something is now.
+    StatesNow,
+}
+
+impl Statement {
+    pub fn of(text: &str) -> Statement {
+        let text = text.trim();
+        let long = text.len() > WHOLE_CHARS_MAX;
+        let key = decision(text).or_else(|| change(text));
+        let Some(judged) = (if long { key } else { Some(text) }) else {
+            return Statement::default();
+        };
+        let subject = subject(judged);
+        // A statement with fewer words is about nothing that could be compared.
+        if subject.len() < SHARED[0].0 {
+            return Statement::default();
+        }
+        Statement {
+            subject,
+            topic: topic(key.unwrap_or(judged)),
+            numbers: words::words(judged)
+                .map(|(_, word)| word)
+                .filter(|word| word.starts_with(|c: char| c.is_ascii_digit()))
+                .map(str::to_owned)
+                .collect(),
+            asks: asks(judged),
+            is_decision: key.is_some_and(|key| decision(key).is_some()),
+            decides: decision(judged).is_some() || decisions::settles(judged),
+            changes: decisions::changes(judged),
+            negates: words::words(judged)
+                .any(|(_, word)| NEGATING.iter().any(|no| word.eq_ignore_ascii_case(no))),
+            states_now: sentences(judged).any(decisions::states_now),
+        }
+    }
+
+    /// Whether it states a decision in so many words.
+    pub fn states_decision(&self) -> bool {
+        self.is_decision
+    }
+
+    /// Whether another statement could replace it.
+    pub fn may_be_replaced(&self) -> bool {
+        !self.subject.is_empty() && !self.asks
+    }
+
+    /// Whether it could replace another statement.
+    pub fn may_replace(&self) -> bool {
+        !self.subject.is_empty() && !self.asks && (self.changes || self.states_now)
+    }
+
+    /// Whether and how this statement replaces an older one.
+    pub fn replaces(&self, older: &Statement) -> Option<Replacement> {
+        if !self.may_replace() || !older.may_be_replaced() || !self.is_about_subject_of(older) {
+            return None;
+        }
+        // A repeated decision does not replace itself.
+        let is_new = self.negates != older.negates
+            || self.numbers.difference(&older.numbers).next().is_some()
+            || self.subject.difference(&older.subject).next().is_some();
+        match (is_new, self.changes && older.decides) {
+            (false, _) => None,
+            (true, true) => Some(Replacement::Changes),
+            (true, false) => self.states_now.then_some(Replacement::StatesNow),
+        }
+    }
+
+    /// Whether both have enough words in common, and name the same thing where both name one: the timeout of a
+    /// download is not that of an upload.
+    fn is_about_subject_of(&self, older: &Statement) -> bool {
+        let shared = self.subject.intersection(&older.subject).count();
+        let least = self.subject.len().min(older.subject.len()) as f64;
+        let cited = self.numbers.intersection(&older.numbers).map(String::len).max();
+        let enough =
+            SHARED.iter().any(|(count, share)| shared >= *count && shared as f64 >= share * least)
+                || SHARED_AND_CITED.iter().any(|(digits, count, share)| {
+                    cited >= Some(*digits) && shared >= *count && shared as f64 >= share * least
+                });
+        let (own, other) = (&self.topic, &older.topic);
+        let same_topic =
+            own.is_empty() || other.is_empty() || own.is_subset(other) || other.is_subset(own);
+        enough && same_topic
+    }
+}
+
+/// The stems of the words that say something of a subject.
+fn subject(text: &str) -> BTreeSet<String> {
+    words::words(text).filter_map(|(_, word)| telling_stem(word)).collect()
+}
+
+fn telling_stem(word: &str) -> Option<String> {
+    let word = words::fold(word);
+    let tells = word.len() > 2
+        && !word.starts_with(|c: char| c.is_ascii_digit())
+        && !words::is_stop(&word)
+        && !BESIDE_THE_SUBJECT.contains(&word.as_str())
+        && !decisions::is_of_deciding(&word);
+    tells.then(|| stem::stem(&word))
+}
+
+/// The thing that a sentence is about: the words before its verb, else those after `for`.
+fn topic(sentence: &str) -> BTreeSet<String> {
+    // "We decided: …" and "Change of plan: …" introduce the statement.
+    let sentence = sentence.split_once(": ").map_or(sentence, |(_, rest)| rest);
+    let all: Vec<&str> = words::words(sentence).map(|(_, word)| word).collect();
+    let is = |word: &str, list: &[&str]| list.iter().any(|one| word.eq_ignore_ascii_case(one));
+    let verb = all.iter().position(|word| is(word, VERBS)).unwrap_or_default();
+    let before: BTreeSet<String> =
+        all.iter().take(verb).filter_map(|word| telling_stem(word)).collect();
+    if !before.is_empty() {
+        return before;
+    }
+    let mut after = all.iter().skip_while(|word| !is(word, &["for"])).skip(1);
+    let phrase = after.by_ref().take_while(|word| !is(word, ENDS_PHRASE));
+    phrase.filter_map(|word| telling_stem(word)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn replaces(old: &str, new: &str) -> bool {
+        Statement::of(new).replaces(&Statement::of(old)).is_some()
+    }
+
+    #[test]
+    fn a_changed_decision_replaces_the_one_about_its_subject() {
+        for (old, new) in [
+            (
+                "We decided to use Postgres for the job queue.",
+                "We changed our mind: the job queue uses Redis, not Postgres.",
+            ),
+            (
+                "From now on the session timeout is 15 minutes.",
+                "The session timeout is 60 minutes from now on, 15 was too short for support.",
+            ),
+            (
+                "We agreed: deploy only from the release branch.",
+                "Change: we deploy from main from now on instead of the release branch.",
+            ),
+            (
+                "Decision: prices are stored as floats with two digits.",
+                "New decision: prices are stored as integer cents, no floats any more.",
+            ),
+            (
+                "The timeout of the upload is 30 seconds, agreed.",
+                "The upload timeout is 120 seconds now, 30 was too short.",
+            ),
+            (
+                "Let us deploy on Fridays at 18:00.",
+                "Never deploy on Fridays again, deploy on Tuesday morning.",
+            ),
+            (
+                "From now on the API is versioned by a header.",
+                "Actually, version the API by the path /v2, not by a header.",
+            ),
+            (
+                "Keep rendered PDFs in the cache for 7 days.",
+                "Keep rendered PDFs in the cache for 30 days from now on, 7 was too short.",
+            ),
+            (
+                "Decision for the ingest: we collect readings for 250 ms before we write a batch. Put that into the config with a comment.",
+                "The harbour dashboard lags. 250 ms is too long after all, change the batch window to 80 ms and say so in the comment.",
+            ),
+            (
+                "We'll use HTTP-01 for the certificates of customer domains, renewal 30 days before expiry. Configure the issuer like that.",
+                "We change the plan for certificates: wildcard domains need dns-01. Switch all of them, no mix. And renew 19 days before expiry, 30 collides with the monthly freeze.",
+            ),
+            (
+                "Please always squash commits on merge.",
+                "Never squash commits on merge again, keep them.",
+            ),
+            (
+                "Let's go with Tailwind for the styles of the shop.",
+                "Actually, plain CSS for the styles of the shop, no Tailwind.",
+            ),
+            (
+                "We decided to keep rendered PDFs in the cache for 7 days.",
+                "Keep the rendered PDFs in the cache for 30 days instead of 7.",
+            ),
+            (
+                "Invoice numbers must have no gaps. We decided to use a Postgres sequence per year.",
+                "Invoice numbers have gaps with the Postgres sequence. Use a counter table with row lock instead of the sequence.",
+            ),
+        ] {
+            assert!(replaces(old, new), "{old} | {new}");
+            assert!(!replaces(old, old), "{old}");
+        }
+    }
+
+    #[test]
+    fn statements_about_different_subjects_replace_nothing() {
+        for (old, new) in [
+            (
+                "From now on the session timeout is 15 minutes.",
+                "The request timeout is 60 minutes from now on.",
+            ),
+            (
+                "We decided: the upload timeout of the API is 30 seconds.",
+                "The download timeout of the API is 60 seconds from now on.",
+            ),
+            (
+                "We decided to use Postgres for the job queue.",
+                "Use Redis instead of Postgres for the mail queue.",
+            ),
+            (
+                "We decided to keep invoices for 30 days.",
+                "Backups are kept for 60 days from now on.",
+            ),
+            (
+                "From now on deploy to staging on Fridays.",
+                "Never deploy to production on Fridays again.",
+            ),
+            (
+                "We decided to retry uploads to the archive 30 times.",
+                "The archive keeps 30 reports from now on, no uploads of drafts.",
+            ),
+            (
+                "Use the staging database for the import tests.",
+                "Use the staging bucket for the export tests instead of the laptop.",
+            ),
+            (
+                "Invoices are sent as PDF by mail, agreed.",
+                "Reminders are sent as PDF by mail from now on.",
+            ),
+            ("Add the totals page to the report.", "Now fix the totals page of the report."),
+            ("replace the print in load.py by logging", "replace the print in save.py by logging"),
+            (
+                "We decided to use Postgres for the job queue.",
+                "Should the job queue use Redis instead of Postgres?",
+            ),
+        ] {
+            assert!(!replaces(old, new), "{old} | {new}");
+        }
+    }
+}
