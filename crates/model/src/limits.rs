@@ -2,6 +2,12 @@
 
 use std::time::Duration;
 
+/// What a time limit of work is in this build. Without optimisation it is ten times as long: tests expect the whole answer,
+/// on a machine that may be slow and shared.
+pub const fn in_this_build(time: Duration) -> Duration {
+    if cfg!(debug_assertions) { time.saturating_mul(10) } else { time }
+}
+
 /// Bytes of an HTTP body that are read at all (imports and hook events may use all of it).
 pub const BODY_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Bytes of a request that is neither an import nor a hook event.
@@ -525,15 +531,15 @@ pub const SEARCH_EXACT_READ: usize = 500;
 /// Characters of a text, from its beginning, by which records that are like it are found.
 pub const SIMILAR_TEXT_CHARS: usize = 4_000;
 /// Time that a query with operators or beginnings of words may take.
-pub const OPERATORS_PATIENCE: Duration = Duration::from_millis(40);
+pub const OPERATORS_PATIENCE: Duration = in_this_build(Duration::from_millis(40));
 /// Time that may be taken to ask the database which of many records a filter lets through.
-pub const FILTER_PATIENCE: Duration = Duration::from_millis(10);
+pub const FILTER_PATIENCE: Duration = in_this_build(Duration::from_millis(10));
 /// Milliseconds by which the time of a record may grow while it is repeated, and some more.
 pub const RECORD_MOVES_MS: i64 = 3_600_000;
 /// Time that may be taken to see which records have a quotation with just its words.
-pub const QUOTATION_PATIENCE: Duration = Duration::from_millis(10);
+pub const QUOTATION_PATIENCE: Duration = in_this_build(Duration::from_millis(10));
 /// Time that adjacent words and exact names of a question may take together.
-pub const QUESTION_PATIENCE: Duration = Duration::from_millis(30);
+pub const QUESTION_PATIENCE: Duration = in_this_build(Duration::from_millis(30));
 
 // What reads records answers with, by default and at most.
 
@@ -607,7 +613,7 @@ pub const PROJECT_NAME_CHARS_TOLD: usize = 100;
 /// Records that a prompt is answered with.
 pub const RELATED_MAX: usize = 3;
 /// Time that a prompt gives the index to come up to date before it is asked.
-pub const RELATED_PATIENCE: Duration = Duration::from_millis(50);
+pub const RELATED_PATIENCE: Duration = in_this_build(Duration::from_millis(50));
 
 /// Passages of a record that are compared with those of another one.
 pub const COMPARED_PASSAGES_MAX: usize = 4;

@@ -8,7 +8,7 @@ use contract::op::check_tier;
 use contract::{CallStore, Cx, KnownCaller, OpInfo, Operation, RunningJob, Tier};
 use model::hook::HookEvent;
 use model::wire::fingerprint;
-use model::{CallId, Caller, Code, OpError, Reply, Request, Road};
+use model::{CallId, Caller, Code, OpError, Reply, Request, Road, limits};
 use serde_json::Value;
 use tokio::sync::oneshot::Receiver;
 
@@ -20,7 +20,7 @@ use crate::runtime::{Inner, Runtime};
 impl Road for Runtime {
     fn call(&self, request: Request) -> Reply {
         let info = self.table().get(&request.op)?.info;
-        let deadline = info.deadline;
+        let deadline = limits::in_this_build(info.deadline);
         let (sender, receiver) = mpsc::sync_channel(1);
         let reply = move |reply| {
             // A caller that stopped waiting has no use for the answer.
@@ -92,7 +92,7 @@ impl Runtime {
         }
         let (reply, receiver) = one_reply();
         self.submit(request, reply);
-        Begun::UnderWay(info.deadline, receiver)
+        Begun::UnderWay(limits::in_this_build(info.deadline), receiver)
     }
 
     fn intake(

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 /// The deadline of everything that should happen at once; generous, because machines are busy.
-pub const SOON: Duration = Duration::from_secs(20);
+pub const SOON: Duration = Duration::from_secs(120);
 
 /// Waits until `ready` gives something, or panics naming `what` did not happen.
 pub fn wait_until<T>(what: &str, mut ready: impl FnMut() -> Option<T>) -> T {

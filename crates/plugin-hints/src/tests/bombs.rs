@@ -11,7 +11,7 @@ use super::templates::{FORMATS, refusal, render};
 
 /// Bounded work is done in a few milliseconds; this is what an unbounded one cannot meet even in a
 /// debug build on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(4);
+const PATIENCE: Duration = Duration::from_secs(40);
 
 /// What templates are made of, in every language.
 #[rustfmt::skip]

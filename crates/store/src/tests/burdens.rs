@@ -10,7 +10,7 @@ use crate::search::{self, Filter, Order, Recipe, Wanted};
 use crate::{Tx, passages};
 
 /// Far more than any of them takes, and far less than what is not bounded would take.
-const DEADLINE: Duration = Duration::from_secs(5);
+const DEADLINE: Duration = Duration::from_secs(40);
 
 fn within_deadline<T>(what: &str, work: impl FnOnce() -> T) -> T {
     let begun = Instant::now();
