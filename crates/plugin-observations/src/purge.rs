@@ -349,8 +349,8 @@ impl PurgeParams {
         }
         output.note_left(&literal::elsewhere_by_words(rx, &words)?);
         let mut found = literal::missed_by_search(rx, &words)?;
-        // After a purge the matching records are deleted, so that none has to be subtracted.
-        let matched = filter.ids.as_deref().filter(|_| !output.purged).unwrap_or_default();
+        // A summary that matched is not deleted but drawn anew. The preview does not count it, so the purge does not either.
+        let matched = filter.ids.as_deref().unwrap_or_default();
         let is_meant = |id: &i64| self.ids.as_ref().is_none_or(|ids| ids.contains(id));
         found.retain(|id| is_meant(id) && matched.binary_search(id).is_err());
         // All filters but the search apply.

@@ -94,6 +94,8 @@ pub(crate) struct Keeper {
     rebuilt: bool,
     /// What the next opening has to tell people.
     notice: Option<String>,
+    /// Notices of the database that a restore replaces: they are about the directory, not about its records.
+    carried: Vec<(i64, String)>,
 }
 
 impl Keeper {
@@ -106,6 +108,7 @@ impl Keeper {
             last_seq: 0,
             rebuilt: false,
             notice: None,
+            carried: Vec::new(),
         }
     }
 
@@ -287,6 +290,7 @@ impl Keeper {
         self.started = true;
         self.rebuilt = false;
         self.notice = None;
+        self.carried.clear();
         let opened_at = Instant::now();
         self.live =
             Some(Live { db, standing, generation, had_log, read_only, opened_at, _claim: claim });
@@ -344,9 +348,10 @@ impl Keeper {
 
     fn on_opened(&mut self, tx: &Tx<'_>, opened: Option<Opened>) -> Result<(), OpError> {
         let now = self.shared.now();
-        if let Some(notice) = &self.notice {
-            tx.sql(|db| notices::add(db, now, notice))?;
-        }
+        tx.sql(|db| {
+            notices::carry(db, &self.carried)?;
+            self.notice.iter().try_for_each(|notice| notices::add(db, now, notice))
+        })?;
         let recent = notices::recent(tx, now)?;
         *self.shared.notices.lock().unwrap_or_else(PoisonError::into_inner) = recent;
         let only_read = self.shared.only_read.load(Ordering::Relaxed);
@@ -412,7 +417,10 @@ impl Keeper {
         let backups = self.shared.options.backups.clone();
         files::make_folder(&backups).map_err(StoreError::from)?;
         let saved = unused_backup(&backups, self.shared.now());
-        backup::copy(self.ready()?, &saved, busy, &|_, _| Ok(()))?;
+        let db = self.ready()?;
+        backup::copy(db, &saved, busy, &|_, _| Ok(()))?;
+        // Notices that cannot be read are no reason to keep a damaged database.
+        self.carried = notices::all(db).unwrap_or_default();
         self.shared.pool.suspend();
         let path = self.shared.path().to_owned();
         if let Some(live) = self.live.take() {

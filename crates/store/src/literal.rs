@@ -46,10 +46,25 @@ impl Needle {
         Needle { raw: text.into(), json: inner.into() }
     }
 
-    /// Whether one of the two forms is in these bytes.
-    pub(crate) fn is_in(&self, bytes: &[u8]) -> bool {
+    /// Whether the text is in these bytes of a file that somebody else wrote, perhaps in JSON and perhaps with `\u00e9`
+    /// for `é`.
+    fn is_in_any_json(&self, bytes: &[u8]) -> bool {
         let has = |part: &[u8]| bytes.windows(part.len().max(1)).any(|window| window == part);
-        has(&self.raw) || has(&self.json)
+        let in_ascii = |digits: fn(u16) -> String| {
+            let escaped = |letter: char| match letter.is_ascii() {
+                true => letter.to_string(),
+                false => {
+                    letter.encode_utf16(&mut [0; 2]).iter().map(|unit| digits(*unit)).collect()
+                }
+            };
+            let json = String::from_utf8_lossy(&self.json);
+            has(json.chars().map(escaped).collect::<String>().as_bytes())
+        };
+        let is_ascii = self.json.is_ascii();
+        has(&self.raw)
+            || has(&self.json)
+            || (!is_ascii && in_ascii(|unit| format!("\\u{unit:04x}")))
+            || (!is_ascii && in_ascii(|unit| format!("\\u{unit:04X}")))
     }
 
     fn ids(&self, rx: &Rx<'_>, select: &str) -> Result<Vec<i64>, OpError> {
@@ -267,7 +282,7 @@ impl SpoolText<'_> {
     /// Whether a file contains the text: `Some(false)` if it only contains a word inside a longer one.
     pub fn is_in(&self, bytes: &[u8]) -> Option<bool> {
         match self {
-            SpoolText::Literal(text) => Needle::of(text).is_in(bytes).then_some(true),
+            SpoolText::Literal(text) => Needle::of(text).is_in_any_json(bytes).then_some(true),
             SpoolText::Words(query, words) => {
                 let text = plain_text(bytes);
                 if query.is_met_by(&text) {

@@ -36,7 +36,28 @@ impl Aggregate for Notices {
 /// Keeps a notice; it begins with its time.
 pub(crate) fn add(db: &Connection, at: i64, text: &str) -> rusqlite::Result<()> {
     let text = format!("{}: {text}", time::rfc3339(at));
-    db.execute("INSERT INTO notices (at, text) VALUES (?1, ?2)", params![at, text])?;
+    carry(db, &[(at, text)])
+}
+
+/// All notices with their times, oldest first.
+pub(crate) fn all(db: &Connection) -> rusqlite::Result<Vec<(i64, String)>> {
+    db.prepare("SELECT at, text FROM notices ORDER BY seq")?
+        .query_map([], |row| Ok((row.cell(0)?, row.cell(1)?)))?
+        .collect()
+}
+
+/// Keeps notices of another database that this one does not have.
+pub(crate) fn carry(db: &Connection, notices: &[(i64, String)]) -> rusqlite::Result<()> {
+    if notices.is_empty() {
+        return Ok(());
+    }
+    for (at, text) in notices {
+        db.execute(
+            "INSERT INTO notices (at, text) SELECT ?1, ?2 \
+             WHERE NOT EXISTS (SELECT 1 FROM notices WHERE at = ?1 AND text = ?2)",
+            params![at, text],
+        )?;
+    }
     db.execute(
         "DELETE FROM notices WHERE seq <= (SELECT max(seq) FROM notices) - ?1",
         [limits::NOTICES_KEPT],

@@ -76,6 +76,21 @@ fn a_killed_restore_changes_nothing_and_its_scratch_files_are_reported_and_remov
 
 /// @leftovers_are_swept
 #[test]
+fn a_restore_after_a_killed_one_names_what_it_removed() {
+    let home = home();
+    home.run(&["mark", "a mark"]).ok();
+    home.run(&["backup", "copy.db"]).ok();
+    let left = home.write("data/rekindle.db.restore-7-0", "half");
+    home.run(&["restore", "copy.db"]).ok();
+    assert!(!left.exists());
+    for command in ["status", "doctor"] {
+        let said = home.run(&[command]).stdout;
+        assert!(said.contains("rekindle.db.restore-7-0"), "{command}: {said}");
+    }
+}
+
+/// @leftovers_are_swept
+#[test]
 fn a_daemon_removes_leftovers_when_it_starts_and_logs_them() {
     let home = home();
     home.run(&["hint", "set", "web", "build", "make", "--ttl", "forever"]).ok();

@@ -197,6 +197,24 @@ fn files_of_the_spool_with_the_text_are_deleted_and_named() {
     }
 }
 
+/// @purge_files
+#[test]
+fn a_literal_purge_finds_letters_that_json_has_as_numbers() {
+    let home = home();
+    home.run(&["mark", "a mark"]).ok();
+    let spellings = ["caf\\u00e9 \\ud83d\\ude00", "caf\\u00E9 \\uD83D\\uDE00", "café 😀"];
+    let files: Vec<_> = (spellings.iter().enumerate())
+        .map(|(n, text)| {
+            home.write(&format!("data/spool/unreadable/00000000000000{n}-a.json"), text)
+        })
+        .collect();
+    let other =
+        home.write("data/spool/unreadable/000000000000009-a.json", "caf\\u00e8 \\ud83d\\ude00");
+    home.run(&["purge", "--literal", "café 😀", "--confirm"]).ok();
+    assert!(files.iter().all(|file| !file.exists()), "{files:?}");
+    assert!(other.exists());
+}
+
 /// @purge_names_copies
 #[test]
 fn a_backup_in_the_data_directory_is_named_if_it_contains_the_text() {
