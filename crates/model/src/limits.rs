@@ -68,6 +68,8 @@ pub const WRITE_GROUP_PATIENCE: Duration = Duration::from_millis(20);
 /// Documents that are put into the full-text index at a time, and how many wait before that is done as
 /// soon as nobody writes; fewer are left until it has been quiet for a while.
 pub const INDEX_BATCH: usize = 256;
+/// Documents waiting for the index from which a job works on them.
+pub const INDEX_JOB_DOCUMENTS: u64 = 2_000;
 pub const INDEX_AT: usize = 64;
 /// Documents that a check of the full-text index looks up: half of them spread evenly over it, the others picked at
 /// random, so that repeated checks see more.

@@ -82,16 +82,17 @@ impl Op for Maintain {
             return repair(cx);
         }
         let rebuild = params.rebuild_index;
-        let step = if rebuild { "rebuilding the index" } else { "optimising the index" };
-        cx.store.progress(step, 0, None)?;
+        if rebuild {
+            turn(cx, passages::rebuild)?;
+            let progress = |done, all| cx.store.progress("rebuilding the index", done, Some(all));
+            cx.store.whole().index_all(&progress)?;
+        }
+        cx.store.progress("optimising the index", 0, None)?;
         let index = if rebuild { "rebuilt" } else { "optimised" };
         let index = Cow::Borrowed(index);
         let output = MaintainOutput { swept, repaired: None, index, compacted: true };
         let output = cx.store.write(move |tx| {
             let repaired = Some(damaged::mend(tx)?).filter(|count| *count > 0);
-            if rebuild {
-                passages::rebuild(tx)?;
-            }
             let mut output = MaintainOutput { repaired, ..output.clone() };
             if passages::optimize(tx)? {
                 output.index = "rebuilt".into();

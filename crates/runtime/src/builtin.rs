@@ -17,10 +17,11 @@ use contract::{
     Candidate, Config, ConfigKey, ConfigKind, EXCLUDED_PROJECTS, Feed, Moment, Occasion, Operation,
     Plugin,
 };
-use model::event::HookRecord;
+use model::event::{HookRecord, Published};
 use model::{OpError, limits};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use store::Store;
 
 use crate::all_events::AllEvents;
 use crate::runtime::Inner;
@@ -111,6 +112,15 @@ impl Plugin for Builtin {
 
     fn feeds(&self) -> Vec<Arc<dyn Feed>> {
         vec![Arc::new(AllEvents)]
+    }
+
+    fn listens_to(&self) -> &'static [&'static str] {
+        &["index/emptied"]
+    }
+
+    fn on_event(&self, _: &Published, _: &Store, _: &Config) -> Result<(), OpError> {
+        self.shared.inner()?.index_as_job();
+        Ok(())
     }
 
     fn may_have_candidates(&self, occasion: &Occasion<'_>, _: &Config) -> bool {

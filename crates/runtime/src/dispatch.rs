@@ -223,7 +223,7 @@ impl Inner {
             true => {
                 // Bad input leaves no row.
                 op.check_params(&params)?;
-                self.as_job(op.info, |job| self.run(op, (call, Some(job)), &caller, params))
+                self.as_job(op.info.name, |job| self.run(op, (call, Some(job)), &caller, params))
             }
             false => self.run(op, (call, None), &caller, params),
         })

@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use contract::{OpInfo, RunningJob};
+use contract::RunningJob;
 use model::event::Event;
 use model::job::{Job, JobState};
 use model::{OpError, limits};
-use store::{Tx, Write, Written, jobs};
+use store::{Tx, Write, Written, jobs, passages};
 
 use crate::jobs::WaitingJob;
 use crate::runtime::Inner;
@@ -36,6 +36,35 @@ impl Inner {
             let word = error.code.row().word;
             self.log.warn("job", format_args!("interrupted jobs were not marked: {word}"));
         }
+    }
+
+    /// Puts documents into the index as a job if many wait: after the index was emptied, and when the process starts that
+    /// goes on after one that ended too early. The writer does few of them beside its other work.
+    pub(crate) fn index_as_job(self: &Arc<Inner>) {
+        let is_due = |inner: &Inner| {
+            let waiting = inner.store.read(passages::waiting);
+            waiting.is_ok_and(|count| count >= limits::INDEX_JOB_DOCUMENTS)
+        };
+        if self.one_shot || self.store.only_reads() || !is_due(self) {
+            return;
+        }
+        let inner = self.clone();
+        self.queue_job(Box::new(move |admitted| {
+            // A job before it may have done this too.
+            if admitted.is_err() || !is_due(&inner) {
+                return;
+            }
+            let indexed = inner.as_job("index", |job| {
+                inner.store.index_all(&|done, all| {
+                    job.report("indexing records", done, Some(all));
+                    job.check()
+                })
+            });
+            if let Err(error) = indexed {
+                let word = error.code.row().word;
+                inner.log.warn("job", format_args!("records wait for the index: {word}"));
+            }
+        }));
     }
 
     /// Runs this when the jobs before it have ended.
@@ -70,11 +99,11 @@ impl Inner {
     /// Runs an operation as a job: its row is `running` before it starts and has its end before the reply.
     pub(crate) fn as_job<T>(
         &self,
-        info: &'static OpInfo,
+        name: &'static str,
         run: impl FnOnce(Arc<RunningJob>) -> Result<T, OpError>,
     ) -> Result<T, OpError> {
         let id = self.note_job(move |tx, now| {
-            let id = jobs::start(tx, info.name, now)?;
+            let id = jobs::start(tx, name, now)?;
             tx.note(Event::new("job/started", subject(id)))?;
             Ok(id)
         })?;

@@ -92,6 +92,8 @@ pub(crate) struct Inner {
     pub(crate) behind_spool: crate::behind_spool::BehindSpool,
     pub(crate) telling: crate::tell::Telling,
     pub(crate) jobs: Jobs,
+    /// The process does one thing and ends.
+    pub(crate) one_shot: bool,
 }
 
 impl Runtime {
@@ -154,6 +156,7 @@ impl Runtime {
             spool: crate::spool::Spool::new(locations.spools(), locations.uid()),
             telling: crate::tell::Telling::default(),
             jobs: Jobs::default(),
+            one_shot,
             behind_spool: crate::behind_spool::BehindSpool::default(),
             table: kit.table,
             plugins,
@@ -182,6 +185,7 @@ impl Runtime {
         }
         if !inner.store.only_reads() {
             inner.fail_interrupted_jobs();
+            inner.index_as_job();
         }
         inner.ingest_spool(until);
         for notice in inner.store.notices() {

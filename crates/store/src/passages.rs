@@ -6,6 +6,7 @@
 //! What is removed leaves the index at once.
 
 use meaning::Vector;
+use model::event::Event;
 use model::observation::ObsType;
 use model::{OpError, limits};
 use rusqlite::{Connection, Row, params};
@@ -272,6 +273,12 @@ pub(crate) fn is_behind(tx: &Tx<'_>) -> Result<bool, OpError> {
     tx.sql(|db| db.prepare_cached(ANY)?.query_row([], |row| row.cell(0)))
 }
 
+/// How many documents wait to be put into the index.
+pub fn waiting(rx: &Rx<'_>) -> Result<u64, OpError> {
+    const COUNT: &str = "SELECT count(*) FROM unindexed";
+    rx.sql(|db| db.prepare_cached(COUNT)?.query_row([], |row| row.cell(0)))
+}
+
 /// Whether there are passages of which it is not worked out what they mean although it should be.
 pub(crate) fn is_bare(tx: &Tx<'_>) -> Result<bool, OpError> {
     const ANY: &str = "SELECT ?1 AND EXISTS (SELECT 1 FROM passages WHERE vector IS NULL)";
@@ -310,6 +317,7 @@ pub fn rebuild(tx: &Tx<'_>) -> Result<(), OpError> {
         db.execute_batch(SCHEMA)?;
         db.execute_batch(MERGE)
     })?;
+    tx.note(Event::new("index/emptied", "index://passages".to_owned()))?;
     altered(tx)
 }
 

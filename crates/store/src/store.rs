@@ -298,6 +298,22 @@ impl Store {
         !is_behind()
     }
 
+    /// Puts all documents into the index that wait for it, in turns, so that others write in between. `progress` gets how
+    /// many are done and how many there are; an error of it ends the work, and the rest waits.
+    pub fn index_all(
+        &self,
+        progress: &dyn Fn(u64, u64) -> Result<(), OpError>,
+    ) -> Result<(), OpError> {
+        let all = self.read(passages::waiting)?;
+        let mut left = all;
+        while left > 0 {
+            progress(all.saturating_sub(left), all)?;
+            self.write(Write::default(), passages::index)?;
+            left = self.read(passages::waiting)?;
+        }
+        Ok(())
+    }
+
     /// Checks the full-text index and rebuilds it if it is damaged, when the writer gets to it.
     pub fn mend_index_later(&self) {
         if !self.only_reads() {

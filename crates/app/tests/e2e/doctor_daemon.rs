@@ -126,7 +126,13 @@ fn a_look_leaves_every_file_as_it_was() {
     let look = |of: &str| {
         let before = super::install::tree(&home);
         let run = doctor(&home, &[]);
-        assert_eq!(super::install::tree(&home), before, "{of}");
+        let after = super::install::tree(&home);
+        let changed: Vec<_> = (before.keys().chain(after.keys()))
+            .filter(|path| before.get(*path) != after.get(*path))
+            // Every reader writes into the index of the log, if a daemon has left one.
+            .filter(|path| !path.to_string_lossy().ends_with("-shm"))
+            .collect();
+        assert!(changed.is_empty(), "{of}: {changed:?}");
         run
     };
     let run = look("what waits in the spool");

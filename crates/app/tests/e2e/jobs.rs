@@ -52,3 +52,50 @@ fn a_job_of_a_process_that_was_killed_is_marked_as_failed() {
     let all = jobs(&home);
     assert_eq!((&all[0]["state"], &all[0]["why"]), (&json!("failed"), &json!("interrupted")));
 }
+
+/// A store in which this many records wait for the index, without a daemon.
+fn waiting(home: &testkit::Home, records: usize) {
+    home.run(&["mark", "a mark"]).ok();
+    let copies = format!(
+        "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < {records}) \
+         INSERT INTO observations (id, session, project, at, kind, source_event, content) \
+           SELECT o.id + n, session, project, at - n, 'command', source_event, 'make part ' || n \
+           FROM (SELECT * FROM observations ORDER BY id DESC LIMIT 1) o, n; \
+         INSERT INTO unindexed (doc, known) SELECT id, 0 FROM observations WHERE kind = 'command';"
+    );
+    sqlite::open(&sqlite::path(home)).execute_batch(&copies).unwrap();
+}
+
+/// @index_job
+#[test]
+fn a_daemon_that_starts_with_many_records_to_index_does_it_as_a_job() {
+    let home = home();
+    waiting(&home, 3_000);
+    let _daemon = home.daemon();
+    let job = testkit::wait_until("the index is whole", || {
+        jobs(&home).into_iter().find(|job| job["op"] == "index" && job["state"] == "done")
+    });
+    assert!(job.get("why").is_none(), "{job}");
+    let found = home.call("search", &json!({ "query": "\"make part 2999\"", "limit": 1 }));
+    assert_eq!(found["results"][0]["content_preview"], "make part 2999", "{found}");
+    let left: i64 = sqlite::open(&sqlite::path(&home))
+        .query_row("SELECT count(*) FROM unindexed", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(left, 0);
+}
+
+/// @index_job
+#[test]
+fn maintain_rebuilds_the_index_in_turns_and_leaves_nothing_to_do() {
+    let home = home();
+    waiting(&home, 3_000);
+    let _daemon = home.daemon();
+    home.run(&["maintain", "--rebuild-index"]).ok();
+    let found = home.call("search", &json!({ "query": "\"make part 7\"", "limit": 1 }));
+    assert_eq!(found["results"][0]["content_preview"], "make part 7", "{found}");
+    let running: Vec<Value> =
+        jobs(&home).into_iter().filter(|job| job["state"] == "running").collect();
+    assert_eq!(running, [] as [Value; 0]);
+    let doctor = home.run(&["doctor"]).stdout;
+    assert!(!doctor.contains("damaged"), "{doctor}");
+}
