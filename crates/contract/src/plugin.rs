@@ -6,7 +6,7 @@ use model::OpError;
 use model::event::Published;
 use model::wire::EnvNames;
 use place::Captured;
-use store::{Opened, Store, Tx};
+use store::{Aggregate, Opened, Store, Tx};
 
 use crate::asset::Asset;
 use crate::candidate::{Candidate, Moment, Occasion};
@@ -53,6 +53,11 @@ pub trait Plugin: Send + Sync {
     /// reads it on every turn; all plugins together have `limits::MCP_INSTRUCTIONS_BYTES_MAX`.
     fn instructions(&self) -> &'static str {
         ""
+    }
+
+    /// Its aggregates, if the store does not list them itself: those of a plugin that is not in every build.
+    fn aggregates(&self) -> &'static [&'static dyn Aggregate] {
+        &[]
     }
 
     /// Called in a transaction whenever a database was opened: at the start, and again when the

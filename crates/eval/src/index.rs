@@ -53,7 +53,7 @@ impl Indexed {
             identity_locks: None,
             page_count_max: None,
             meaning: true,
-            more: &[],
+            more: Vec::new(),
             clock,
         };
         let store = Store::open(options, Box::new(|_, _| Ok(())), Box::new(|_| ()))?;

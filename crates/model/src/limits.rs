@@ -426,6 +426,8 @@ pub const FOLD_MS: i64 = 300_000;
 /// Equal records of a session that are kept one by one within [`REPEAT_MS`]; what follows folds.
 pub const REPEATS_KEPT: u64 = 20;
 pub const REPEAT_MS: i64 = 600_000;
+/// Bytes of the word for a kind of record; a longer one cannot be registered.
+pub const KIND_BYTES_MAX: usize = 24;
 /// Observations that one call may ask for by id.
 pub const OBSERVATION_IDS_MAX: usize = 50;
 /// Observations of one session that are looked at for its summary, and that a trace shows.

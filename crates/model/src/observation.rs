@@ -1,8 +1,11 @@
 //! Observations: immutable records of what an agent did, and the kinds there are of them.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
+
+use crate::limits;
 
 macro_rules! obs_types {
     ($($variant:ident $word:literal,)*) => {
@@ -119,6 +122,75 @@ impl ObsType {
     }
 }
 
+/// The type of a record on the wire: a type of observation, or the word for a kind of record that a plugin brings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RecordType {
+    Observed(ObsType),
+    Other(KindWord),
+}
+
+/// The word for a kind of record that is no type of observation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct KindWord {
+    /// Zeros follow the word.
+    bytes: [u8; limits::KIND_BYTES_MAX],
+}
+
+impl RecordType {
+    /// The type with this word; `None` if the word is too long for a kind or empty.
+    pub fn of(word: &str) -> Option<RecordType> {
+        if let Some(kind) = ObsType::parse(word) {
+            return Some(RecordType::Observed(kind));
+        }
+        let mut bytes = [0; limits::KIND_BYTES_MAX];
+        bytes.get_mut(..word.len())?.copy_from_slice(word.as_bytes());
+        (!word.is_empty()).then_some(RecordType::Other(KindWord { bytes }))
+    }
+
+    pub fn word(&self) -> &str {
+        match self {
+            RecordType::Observed(kind) => kind.word(),
+            RecordType::Other(KindWord { bytes }) => {
+                let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+                bytes.get(..end).and_then(|word| std::str::from_utf8(word).ok()).unwrap_or_default()
+            }
+        }
+    }
+
+    /// The type that rules about types apply to: another kind counts as `tool_other`.
+    pub fn kind(self) -> ObsType {
+        match self {
+            RecordType::Observed(kind) => kind,
+            RecordType::Other(_) => ObsType::ToolOther,
+        }
+    }
+}
+
+impl From<ObsType> for RecordType {
+    fn from(kind: ObsType) -> RecordType {
+        RecordType::Observed(kind)
+    }
+}
+
+impl PartialEq<ObsType> for RecordType {
+    fn eq(&self, kind: &ObsType) -> bool {
+        *self == RecordType::Observed(*kind)
+    }
+}
+
+impl Serialize for RecordType {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.word())
+    }
+}
+
+impl<'de> Deserialize<'de> for RecordType {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<RecordType, D::Error> {
+        let word = String::deserialize(deserializer)?;
+        RecordType::of(&word).ok_or_else(|| D::Error::custom("not a word for a type of record"))
+    }
+}
+
 /// Prefix of the text of a damaged record.
 pub const DAMAGED_MARK: &str = "[damaged record]";
 
@@ -130,7 +202,9 @@ pub struct Observation {
     pub timestamp: i64,
     pub session_id: String,
     pub project: String,
-    pub obs_type: ObsType,
+    /// What kind of record it is, for example `file_edit`.
+    #[schemars(with = "String")]
+    pub obs_type: RecordType,
     /// The agent's event it was drawn from.
     pub source_event: String,
     pub tool_name: Option<String>,
@@ -195,5 +269,19 @@ mod tests {
             assert_eq!(serde_json::to_value(kind).unwrap(), kind.word());
         }
         assert_eq!(ObsType::parse("banana"), None);
+    }
+
+    #[test]
+    fn the_type_of_a_record_survives_the_wire_whether_or_not_it_is_an_observation() {
+        let longest = "k".repeat(limits::KIND_BYTES_MAX);
+        for word in ["file_edit", "banana", longest.as_str()] {
+            let kind = RecordType::of(word).unwrap();
+            assert_eq!(kind.word(), word);
+            assert_eq!(serde_json::to_value(kind).unwrap(), word);
+            assert_eq!(serde_json::from_value::<RecordType>(word.into()).unwrap(), kind);
+        }
+        assert_eq!(RecordType::of("file_edit").unwrap(), ObsType::FileEdit);
+        assert_eq!(RecordType::of("banana").unwrap().kind(), ObsType::ToolOther);
+        assert_eq!((RecordType::of(""), RecordType::of(&(longest + "k"))), (None, None));
     }
 }

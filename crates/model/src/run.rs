@@ -83,7 +83,7 @@ mod tests {
             timestamp: id,
             session_id: "s".into(),
             project: "p".into(),
-            obs_type: ObsType::Command,
+            obs_type: ObsType::Command.into(),
             source_event: "PostToolUse".into(),
             tool_name: None,
             file_path: None,

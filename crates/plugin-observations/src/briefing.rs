@@ -123,10 +123,11 @@ impl BriefingReader<'_> {
     /// Whether a record may be a row. Bare session markers, read-only actions and the session's own records
     /// may not.
     fn is_worth_telling(&self, seen: &Observation) -> bool {
-        let looked =
-            matches!(seen.obs_type, ObsType::Command | ObsType::CommandError | ObsType::Github)
-                && agents::is_read_only(&seen.content);
-        !seen.obs_type.is_mark() && !looked && self.is_of_another(&seen.session_id)
+        let looked = matches!(
+            seen.obs_type.kind(),
+            ObsType::Command | ObsType::CommandError | ObsType::Github
+        ) && agents::is_read_only(&seen.content);
+        !seen.obs_type.kind().is_mark() && !looked && self.is_of_another(&seen.session_id)
     }
 
     fn is_of_another(&self, session: &str) -> bool {
@@ -136,7 +137,7 @@ impl BriefingReader<'_> {
     fn row(&self, seen: &Observation, (slot, title): (Slot, Option<&str>)) -> Candidate {
         let at = seen.at_ms;
         let mut summary = text::one_line(&seen.content, limits::BRIEFING_SUMMARY_CHARS);
-        let mut kind = seen.obs_type;
+        let mut kind = seen.obs_type.kind();
         if has_failed(seen) {
             summary.push_str(" (failed)");
             kind = ObsType::ToolOther;

@@ -244,7 +244,7 @@ impl FileTouch {
             mark: "",
             id: self.observation_id,
             timestamp: self.timestamp,
-            kind: self.obs_type,
+            kind: self.obs_type.into(),
             project: "",
             text: &self.content_preview,
             aside: None,

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use contract::pretty::pretty;
 use contract::{CliShape, Cx, Example, Op, OpInfo, Pretty};
 use model::entry::EntryPath;
-use model::observation::{ObsType, Observation};
+use model::observation::{Observation, RecordType};
 use model::{Code, OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -60,7 +60,7 @@ pub(crate) struct SimilarRecord {
     /// Seconds since 1970, UTC.
     timestamp: i64,
     #[schemars(with = "String")]
-    obs_type: ObsType,
+    obs_type: RecordType,
     /// The first 120 characters; `get_observations` has the whole text.
     content_preview: String,
     file_path: Option<String>,

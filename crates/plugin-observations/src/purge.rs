@@ -5,7 +5,7 @@ use std::path::Path;
 
 use contract::pretty::pretty;
 use contract::{Access, CliShape, Cx, Example, Op, OpInfo, Pretty, Tier};
-use model::observation::{ObsType, Observation};
+use model::observation::{ObsType, Observation, RecordType};
 use model::{OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -114,7 +114,9 @@ pub(crate) struct Sample {
     id: i64,
     /// Seconds since 1970, UTC.
     timestamp: i64,
-    obs_type: ObsType,
+    /// What kind of record it is, for example `file_edit`.
+    #[schemars(with = "String")]
+    obs_type: RecordType,
     project: String,
     /// The beginning of its text, as one line.
     content_preview: String,

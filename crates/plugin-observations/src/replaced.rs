@@ -45,11 +45,11 @@ impl TalkStatement {
     }
 
     pub(crate) fn of(record: &Observation) -> TalkStatement {
-        let turn = match record.obs_type {
+        let turn = match record.obs_type.kind() {
             ObsType::UserPrompt => Some(record.id),
             _ => record.prompt_id,
         };
-        TalkStatement::new((record.id, record.at_ms), record.obs_type, turn, &record.content)
+        TalkStatement::new((record.id, record.at_ms), record.obs_type.kind(), turn, &record.content)
     }
 
     /// Whether it may replace another statement.

@@ -69,7 +69,7 @@ impl ProgramKey {
 /// Whether a command worked; a run with an unknown result proves nothing.
 pub(crate) fn has_worked(seen: &Observation) -> bool {
     use ObsType::{Command, GitCommit, GitPush, Github};
-    matches!(seen.obs_type, Command | GitCommit | GitPush | Github)
+    matches!(seen.obs_type.kind(), Command | GitCommit | GitPush | Github)
         && !seen.failed()
         && run::result(seen) != Some("unknown")
 }

@@ -173,7 +173,7 @@ fn records(rx: &Rx<'_>, after: i64) -> Result<Step<Replacement>, OpError> {
     let (mut found, mut changes) = (Found::default(), Vec::new());
     for old in texts {
         let Some(mut new) = guarded(&old, Profile::Strict) else { continue };
-        let kind = observations::one(rx, old.id)?.map(|record| record.obs_type);
+        let kind = observations::one(rx, old.id)?.map(|record| record.obs_type.kind());
         if kind == Some(ObsType::Marker) {
             let Some(declared) = guarded(&old, Profile::Declared) else { continue };
             new = declared;

@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 
 use contract::pretty::{accent, pretty};
 use contract::{CliShape, Cx, Example, Listed, Op, OpInfo};
-use model::observation::{ObsType, Observation};
+use model::observation::{ObsType, Observation, RecordType};
 use model::rank::{self, Score};
 use model::{OpError, limits};
 use schemars::JsonSchema;
@@ -162,7 +162,7 @@ pub(crate) struct FoundRecord {
     /// Seconds since 1970, UTC.
     timestamp: i64,
     #[schemars(with = "String")]
-    obs_type: ObsType,
+    obs_type: RecordType,
     /// The passage that matched, up to 120 characters, with `…` where it was cut; `get_observations` has the
     /// whole text.
     content_preview: String,
@@ -303,7 +303,7 @@ impl OrderBy {
     /// The score of a hit in this order.
     fn score(self, relevance: f64, best: f64, hit: &Hit, now: i64) -> Score {
         let score = if self == OrderBy::Best { rank::best } else { rank::blended };
-        score(relevance, best, hit.kind, hit.at, now)
+        score(relevance, best, hit.kind.obs_type(), hit.at, now)
     }
 
     /// What this order goes by.

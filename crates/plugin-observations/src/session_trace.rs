@@ -193,7 +193,7 @@ impl Traced {
             mark: "",
             id: self.id,
             timestamp: self.timestamp,
-            kind: self.obs_type,
+            kind: self.obs_type.into(),
             project: "",
             text: &self.content_preview,
             aside: None,

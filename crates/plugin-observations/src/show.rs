@@ -1,7 +1,7 @@
 //! Records in text for people: tables, ages, previews.
 
 use model::limits;
-use model::observation::{ObsType, Observation};
+use model::observation::{ObsType, Observation, RecordType};
 use model::session::Summary;
 use model::time::ago;
 use place::{About, Wanted};
@@ -63,7 +63,7 @@ pub(crate) struct RecordRow<'r> {
     pub(crate) id: i64,
     /// Seconds since 1970, UTC.
     pub(crate) timestamp: i64,
-    pub(crate) kind: ObsType,
+    pub(crate) kind: RecordType,
     /// Empty in a table about one session.
     pub(crate) project: &'r str,
     pub(crate) text: &'r str,

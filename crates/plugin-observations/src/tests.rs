@@ -89,7 +89,7 @@ impl Desk {
             identity_locks: None,
             page_count_max: None,
             meaning: true,
-            more: &[],
+            more: Vec::new(),
             clock: || NOW,
         };
         let store = Store::open(options, Box::new(|_, _| Ok(())), Box::new(|_| ())).unwrap();
@@ -143,7 +143,7 @@ impl Desk {
     }
 
     fn kinds(&self, name: &str) -> Vec<ObsType> {
-        self.seen(name).iter().map(|one| one.obs_type).collect()
+        self.seen(name).iter().map(|one| one.obs_type.kind()).collect()
     }
 }
 

@@ -131,7 +131,7 @@ impl Runtime {
             records: locations.records(),
             identity_locks: Some(locations.identity_locks()),
             meaning: config.boolean("search.meaning"),
-            more: &[],
+            more: plugins.iter().flat_map(|plugin| plugin.aggregates()).copied().collect(),
             page_count_max: u32::try_from(config.integer("store.max_pages"))
                 .ok()
                 .filter(|n| *n > 0),

@@ -7,10 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
 use model::OpError;
-use model::observation::ObsType;
+use model::observation::{ObsType, Observation};
 use rusqlite::params;
 
 use crate::cells::Cells as _;
+use crate::kinds::RecordKind;
 use crate::table_info::{TableInfo, TextColumns};
 use crate::texts::{Replacement, Texts};
 use crate::tx::{Rx, Tx};
@@ -76,11 +77,24 @@ pub trait Records: Aggregate {
     /// A record as the index takes it; `None` if no record of this kind has the id, or it has no text to search for.
     fn document(&self, rx: &Rx<'_>, id: i64) -> Result<Option<Document>, OpError>;
 
+    /// A record as lists and `get_observations` show it. Observations, prompts and sessions are read by
+    /// [`crate::observations::one`].
+    fn record(&self, _rx: &Rx<'_>, _id: i64) -> Result<Option<Observation>, OpError> {
+        Ok(None)
+    }
+
     /// Its part of the view `documents`: a query for id, project, session, time, kind, file, agent, whether it failed
     /// and whether it is pinned.
     fn documents(&self) -> &'static str;
 
-    /// Whether its records are parts of a session. The record of the session itself is not.
+    /// The words for the kinds of its records, if they are no observations. Each word is at most
+    /// `limits::KIND_BYTES_MAX` long and belongs to one aggregate.
+    fn kinds(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// Whether its records are parts of a session, which the column `session` of its table names; NULL for a record
+    /// that is in none. The record of the session itself is no part of it.
     fn in_session(&self) -> bool {
         true
     }
@@ -229,8 +243,25 @@ pub struct Document {
     pub project: i64,
     /// Milliseconds since 1970, UTC.
     pub at: i64,
-    pub kind: ObsType,
-    pub body: String,
+    /// The word for its kind.
+    pub kind: &'static str,
+    /// The texts that search finds it by. Each becomes passages of its own.
+    pub texts: Vec<String>,
+}
+
+impl Document {
+    /// Its passages, in their order.
+    pub(crate) fn passages(&self) -> impl Iterator<Item = &str> {
+        self.texts.iter().flat_map(|text| text::passages::passages(text))
+    }
+
+    /// All of its texts in one.
+    pub(crate) fn whole(mut self) -> String {
+        match self.texts.len() {
+            1 => self.texts.swap_remove(0),
+            _ => self.texts.join("\n"),
+        }
+    }
 }
 
 /// The aggregates of a store, those that others refer to last.
@@ -238,6 +269,8 @@ pub(crate) struct Registry {
     aggregates: Vec<&'static dyn Aggregate>,
     schema: String,
     documents: String,
+    /// The words of all kinds of records; their places are the numbers of [`RecordKind`].
+    kinds: Vec<&'static str>,
     /// The query for the highest record id, which is built once.
     pub(crate) last_id: OnceLock<String>,
 }
@@ -246,14 +279,23 @@ impl Registry {
     pub(crate) fn new(aggregates: Vec<&'static dyn Aggregate>) -> Registry {
         let schema = aggregates.iter().map(|aggregate| aggregate.schema()).collect();
         let records = aggregates.iter().filter_map(|aggregate| aggregate.records());
-        let parts: Vec<&str> = records.map(|records| records.documents()).collect();
+        let mut kinds: Vec<&str> = ObsType::ALL.iter().map(|kind| kind.word()).collect();
+        let mut parts: Vec<&str> = Vec::new();
+        for records in records {
+            kinds.extend(records.kinds());
+            parts.push(records.documents());
+        }
+        debug_assert!(
+            kinds.iter().collect::<BTreeSet<_>>().len() == kinds.len(),
+            "two aggregates have the same kind of record"
+        );
         // Everything that search finds, in one shape, whichever table it is in. A search filters here and nowhere
         // else, so that a record of one project cannot answer for another.
         let documents = format!(
             "CREATE VIEW documents (id, project, session, at, kind, file, agent, failed, pinned) AS\n  {}",
             parts.join("\n  UNION ALL\n  ")
         );
-        let mut all = Registry { aggregates, schema, documents, last_id: OnceLock::new() };
+        let mut all = Registry { aggregates, schema, documents, kinds, last_id: OnceLock::new() };
         all.schema.push_str(&all.documents.replacen("VIEW", "VIEW IF NOT EXISTS", 1));
         all.schema.push(';');
         all
@@ -262,6 +304,22 @@ impl Registry {
     /// The statement that creates the view of all records, as SQLite stores it.
     pub(crate) fn documents(&self) -> &str {
         &self.documents
+    }
+
+    /// The kind with this word. Only damage leads to a word that no aggregate has.
+    pub(crate) fn kind_of(&self, word: &str) -> RecordKind {
+        let other = || self.other_kinds().iter().position(|other| *other == word);
+        match ObsType::parse(word) {
+            Some(kind) => kind.into(),
+            None => other().map_or(ObsType::ToolOther.into(), |place| {
+                RecordKind::at(ObsType::ALL.len() + place)
+            }),
+        }
+    }
+
+    /// The words of the kinds that are no types of observations.
+    pub(crate) fn other_kinds(&self) -> &[&'static str] {
+        self.kinds.get(ObsType::ALL.len()..).unwrap_or_default()
     }
 
     /// All tables that aggregates describe.
@@ -311,6 +369,17 @@ impl Registry {
     pub(crate) fn document(&self, rx: &Rx<'_>, id: i64) -> Result<Option<Document>, OpError> {
         for records in self.records() {
             let found = records.document(rx, id)?;
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The record with this id, if it is no observation, prompt or session.
+    pub(crate) fn record(&self, rx: &Rx<'_>, id: i64) -> Result<Option<Observation>, OpError> {
+        for records in self.records().filter(|records| !records.kinds().is_empty()) {
+            let found = records.record(rx, id)?;
             if found.is_some() {
                 return Ok(found);
             }

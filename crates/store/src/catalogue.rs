@@ -13,7 +13,7 @@ use model::observation::ObsType;
 use model::{OpError, limits};
 
 use crate::cells::Cells as _;
-use crate::kinds::kind_of;
+use crate::kinds::RecordKind;
 use crate::tx::Rx;
 use order::{Order, Place};
 pub(crate) use sessions::SessionLengths;
@@ -30,7 +30,7 @@ pub(crate) struct Passages {
     projects: Vec<u32>,
     /// Seconds since 1970, UTC.
     times: Vec<u32>,
-    kinds: Vec<ObsType>,
+    kinds: Vec<RecordKind>,
     lengths: Vec<u16>,
     words: Vec<u16>,
     cells: Vec<[i8; DIMENSIONS]>,
@@ -125,7 +125,7 @@ impl Passages {
                     rx.note_damaged_index();
                     break;
                 }
-                let kind = kind_of(&row.text(5)?);
+                let kind = rx.registry().kind_of(&row.text(5)?);
                 let vector = Vector::from_bytes(row.blob(8)?);
                 self.grow(id + 1);
                 let number =
@@ -230,7 +230,7 @@ impl Passages {
         self.sessions.resize(end, 0);
         self.projects.resize(end, 0);
         self.times.resize(end, 0);
-        self.kinds.resize(end, ObsType::Marker);
+        self.kinds.resize(end, ObsType::Marker.into());
         self.lengths.resize(end, 0);
         self.words.resize(end, 0);
     }
@@ -306,7 +306,7 @@ impl Passages {
         self.times.get(passage).copied().map_or(0, |seconds| i64::from(seconds) * 1_000)
     }
 
-    pub(crate) fn kind(&self, passage: usize) -> Option<ObsType> {
+    pub(crate) fn kind(&self, passage: usize) -> Option<RecordKind> {
         self.kinds.get(passage).copied()
     }
 

@@ -69,6 +69,8 @@ pub(crate) struct Column {
     is_time: bool,
     /// Accepts the keywords that the column may contain.
     knows: Option<fn(&str) -> bool>,
+    /// Further keywords.
+    other_kinds: Vec<&'static str>,
     /// The value for a damaged cell in a row that must not be deleted.
     stand_in: Option<Value>,
 }
@@ -114,7 +116,7 @@ impl Column {
             ValueRef::Null => self.nullable,
             ValueRef::Text(bytes) if self.kind == Type::Text => {
                 let Ok(text) = std::str::from_utf8(bytes) else { return false };
-                self.knows.is_none_or(|knows| knows(text))
+                self.knows.is_none_or(|knows| knows(text) || self.other_kinds.contains(&text))
                     && (!self.is_json
                         || serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok())
             }
@@ -174,6 +176,11 @@ pub(crate) fn shapes(db: &Connection, registry: &Registry) -> rusqlite::Result<V
                 is_json: info.json.contains(&column.as_str()),
                 is_time: info.times.contains(&column.as_str()),
                 knows: word.map(|word| word.knows),
+                // The index has the kinds of all aggregates.
+                other_kinds: match info.role {
+                    TableRole::Derived => registry.other_kinds().to_vec(),
+                    _ => Vec::new(),
+                },
                 name: column,
                 kind,
                 stand_in,

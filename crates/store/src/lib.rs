@@ -84,5 +84,6 @@ pub use connection::{check_file, leftovers, record_entries};
 pub use error::StoreError;
 pub use health::Health;
 pub use hint_rows::REPAIRED as HINTS_REPAIRED;
+pub use kinds::RecordKind;
 pub use store::{OnOpen, Opened, Options, Publish, Store, Write, Written};
 pub use tx::{Rx, Tx};

@@ -135,9 +135,8 @@ pub(crate) fn are_posted(rx: &Rx<'_>, docs: &[i64], most: usize) -> Result<bool,
                 db.prepare_cached(OF_DOC)?.query_map([doc], |row| row.cell(0))?.collect()
             })?;
             // A record that cannot be read is reported elsewhere.
-            let Ok(body) = text(rx, *doc) else { continue };
-            let body = body.unwrap_or_default();
-            let pieces = text::passages::passages(&body);
+            let Ok(document) = rx.registry().document(rx, *doc) else { continue };
+            let pieces: Vec<&str> = document.iter().flat_map(Document::passages).collect();
             if ids.len() != pieces.len() {
                 return Ok(false);
             }
@@ -165,9 +164,7 @@ pub(crate) fn are_filed(rx: &Rx<'_>, doc: i64) -> Result<bool, OpError> {
     // A record that cannot be read is reported elsewhere.
     let Ok(document) = rx.registry().document(rx, doc) else { return Ok(true) };
     let (session, project, kind) = match document {
-        Some(Document { session, project, kind, .. }) => {
-            (Some(session), Some(project), Some(kind.word()))
-        }
+        Some(Document { session, project, kind, .. }) => (Some(session), Some(project), Some(kind)),
         None => (None, None, None),
     };
     let given = params![doc, session, project, kind];
@@ -224,7 +221,7 @@ pub fn count(rx: &Rx<'_>) -> Result<u64, OpError> {
 
 /// The words by which a document is found; none if it is gone or nothing that anybody would search for.
 pub fn text(rx: &Rx<'_>, doc: i64) -> Result<Option<String>, OpError> {
-    Ok(rx.registry().document(rx, doc)?.map(|document| document.body))
+    Ok(rx.registry().document(rx, doc)?.map(Document::whole))
 }
 
 pub(crate) const VECTORS: &str =
@@ -421,9 +418,8 @@ fn work_out(tx: &Tx<'_>) -> Result<bool, OpError> {
         tx.sql(|db| db.prepare_cached(BARE)?.query_map([most], |row| row.cell(0))?.collect())?;
     let mut known: Vec<(usize, Vector)> = Vec::new();
     for doc in &docs {
-        let body =
-            tx.registry().document(tx, *doc)?.map(|document| document.body).unwrap_or_default();
-        let mut bodies = text::passages::passages(&body).into_iter();
+        let document = tx.registry().document(tx, *doc)?;
+        let mut bodies = document.iter().flat_map(Document::passages);
         tx.sql(|db| {
             let passages: Vec<usize> = db
                 .prepare_cached(OF_DOC)?
@@ -458,15 +454,15 @@ fn kept(vector: Option<&Vector>) -> Vec<u8> {
 
 /// Adds a document's passages. Returns false if the index is damaged.
 fn put_in(tx: &Tx<'_>, document: &Document, batch: &mut postings::Batch) -> Result<bool, OpError> {
-    let words = u16::try_from(words::count(&document.body)).unwrap_or(u16::MAX);
-    for body in text::passages::passages(&document.body) {
+    let words = document.texts.iter().map(|text| words::count(text)).sum::<usize>();
+    let words = u16::try_from(words).unwrap_or(u16::MAX);
+    for body in document.passages() {
         let hidden = words::hidden_words(body);
         let terms = Terms::of(body, &hidden);
         let vector = tx.facts().meaning.then(|| kept(Vector::of(body).as_ref()));
         let passage = tx.sql(|db| {
             let length = terms.length;
             let Document { id, session, project, at, kind, .. } = document;
-            let kind = kind.word();
             let given = params![id, session, project, at, kind, length, words, vector];
             db.prepare_cached(ADD)?.insert(given)
         })?;

@@ -34,6 +34,7 @@ use crate::catalogue::Passages;
 use crate::cells::Cells as _;
 use crate::deadline::{self, Deadline};
 use crate::index_health::is_index_fault;
+use crate::kinds::RecordKind;
 use crate::passages;
 use crate::tx::Rx;
 
@@ -132,8 +133,9 @@ pub struct Hit {
     pub exact: bool,
     /// Milliseconds since 1970, UTC.
     pub at: i64,
-    pub kind: ObsType,
+    pub kind: RecordKind,
     pub project: i64,
+    /// Its own id if it is in no session, so that it counts as a session of its own.
     pub session: i64,
     /// Its passage by which it was found; 0 if it was found otherwise.
     pub(crate) passage: usize,
@@ -151,7 +153,7 @@ impl Hit {
             meaning: 0.0,
             exact: false,
             at: 0,
-            kind: ObsType::Marker,
+            kind: ObsType::Marker.into(),
             project,
             session,
             passage: 0,

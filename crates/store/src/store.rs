@@ -51,8 +51,8 @@ pub struct Options {
     pub page_count_max: Option<u32>,
     /// Whether it is worked out what records mean, for who searches by it.
     pub meaning: bool,
-    /// Aggregates of records besides those of the store; for tests of the registry.
-    pub more: &'static [&'static dyn Aggregate],
+    /// Aggregates besides those of the store, which plugins bring.
+    pub more: Vec<&'static dyn Aggregate>,
     /// Milliseconds since 1970, UTC.
     pub clock: fn() -> i64,
 }
@@ -140,7 +140,7 @@ impl Store {
         publish: Publish,
     ) -> Result<Store, StoreError> {
         let (one_shot, page_count_max) = (options.one_shot, options.page_count_max);
-        let registry = Arc::new(registry::with(options.more));
+        let registry = Arc::new(registry::with(&options.more));
         let setup = Setup { registry: registry.clone(), one_shot, to_read, page_count_max, busy };
         let facts = StoreFacts {
             registry,

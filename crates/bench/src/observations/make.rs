@@ -100,7 +100,7 @@ fn open(locations: &Locations) -> Result<Store, OpError> {
         identity_locks: None,
         page_count_max: None,
         meaning: true,
-        more: &[],
+        more: Vec::new(),
         clock: client::clock::now_ms,
     };
     Ok(Store::open(options, Box::new(|_, _| Ok(())), Box::new(|_| ()))?)

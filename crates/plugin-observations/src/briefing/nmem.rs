@@ -87,7 +87,8 @@ impl BriefingReader<'_> {
             if new
                 && !seen.is_pinned
                 && self.is_worth_telling(&seen)
-                && (seen.file_path.is_some() || texts.insert((seen.obs_type, seen.content.clone())))
+                && (seen.file_path.is_some()
+                    || texts.insert((seen.obs_type.kind(), seen.content.clone())))
             {
                 found.push(self.row(&seen, section));
                 taken += usize::from(!failed);

@@ -38,7 +38,9 @@ pub(super) fn candidates(moment: &Moment<'_>, said: &str) -> Result<Vec<Candidat
         let found = search::related(rx, &query, &filter)?;
         let best = found.iter().map(|hit| hit.score).fold(0.0, f64::max);
         let mut ranked: Vec<(Score, i64)> = (found.iter())
-            .map(|hit| (rank::best(hit.score, best, hit.kind, hit.at, brief.now), hit.id))
+            .map(|hit| {
+                (rank::best(hit.score, best, hit.kind.obs_type(), hit.at, brief.now), hit.id)
+            })
             .collect();
         ranked.sort_by(|a, b| b.0.total.total_cmp(&a.0.total).then(b.1.cmp(&a.1)));
         let reader = RelatedReader { brief: &brief, said };
@@ -74,7 +76,7 @@ struct RelatedRow {
 
 impl RelatedRow {
     fn of(seen: &Observation, text: String) -> RelatedRow {
-        RelatedRow { id: seen.id, at: seen.at_ms, kind: seen.obs_type, text }
+        RelatedRow { id: seen.id, at: seen.at_ms, kind: seen.obs_type.kind(), text }
     }
 
     fn into_candidate(self, score: &Score, now: i64) -> Candidate {
@@ -101,7 +103,7 @@ impl RelatedReader<'_> {
     /// The prompt of the turn that a hit belongs to. For a summary it is the prompt of its session that shares
     /// the most words with the new one.
     fn turn(&self, hit: &Observation) -> Result<Option<i64>, OpError> {
-        match hit.obs_type {
+        match hit.obs_type.kind() {
             ObsType::UserPrompt => Ok(Some(hit.id)),
             ObsType::SessionSummary => {
                 let words = subject(self.said);
@@ -136,7 +138,7 @@ impl RelatedReader<'_> {
             (None, Some(answer)) => {
                 RelatedRow::of(answer, self.gist(answer, limits::RELATED_CHARS))
             }
-            (None, None) if is_look(hit.obs_type) => return Ok(None),
+            (None, None) if is_look(hit.obs_type.kind()) => return Ok(None),
             (None, None) => RelatedRow::of(hit, self.own(hit)),
         };
         if let Some(outcome) = self.outcome(turn, hit)? {

@@ -30,7 +30,8 @@ pub(super) fn fold(
     ranked: Vec<Ranked>,
     is_compared: impl Fn(ObsType) -> bool,
 ) -> Result<Vec<Ranked>, OpError> {
-    let compared = ranked.iter().enumerate().filter(|(_, one)| is_compared(one.hit.kind));
+    let compared =
+        ranked.iter().enumerate().filter(|(_, one)| is_compared(one.hit.kind.obs_type()));
     let (compared, hits): (Vec<usize>, Vec<Hit>) =
         compared.map(|(place, one)| (place, one.hit)).unzip();
     let mut first: Vec<usize> = (0..ranked.len()).collect();
@@ -230,7 +231,7 @@ impl Window<'_, '_> {
             return Ok(false);
         };
         let talk = [ObsType::UserPrompt, ObsType::Answer, ObsType::Marker, ObsType::GitCommit];
-        let are_talk = talk.contains(&old.hit.kind) && old.hit.kind == new.hit.kind;
+        let are_talk = talk.contains(&old.hit.kind.obs_type()) && old.hit.kind == new.hit.kind;
         let is_newer = (new.hit.at, new.hit.id) > (old.hit.at, old.hit.id)
             && new.hit.session != old.hit.session;
         let counts_like = new.first >= SAME_LIKE * old.first && new.named >= old.named;

@@ -105,7 +105,7 @@ fn wanted_kinds(question: &str) -> Vec<ObsType> {
 fn telling(record: &Observation) -> f64 {
     use ObsType as O;
     let content = record.content.as_str();
-    match record.obs_type {
+    match record.obs_type.kind() {
         _ if only_looks(record) => 0.5,
         O::FileRead | O::Search | O::WebSearch | O::WebFetch => 0.5,
         O::UserPrompt if text::decisions::asks(content) => 0.4,
@@ -129,7 +129,7 @@ fn telling(record: &Observation) -> f64 {
 /// in which nothing followed.
 fn asks_again(record: &Observation, hits: &Hits) -> bool {
     let content = record.content.as_str();
-    match record.obs_type {
+    match record.obs_type.kind() {
         ObsType::UserPrompt => {
             content.len() <= ASKED_AGAIN_CHARS
                 && !text::decisions::decides(content)
@@ -142,7 +142,7 @@ fn asks_again(record: &Observation, hits: &Hits) -> bool {
 }
 
 fn only_looks(record: &Observation) -> bool {
-    matches!(record.obs_type, ObsType::Command | ObsType::Github)
+    matches!(record.obs_type.kind(), ObsType::Command | ObsType::Github)
         && agents::is_read_only(&record.content)
 }
 
@@ -205,7 +205,7 @@ pub(super) fn by_turns(
         });
         let mut score = one.first * kinds.count(record.map_or(1.0, telling));
         score *= 1.0 + NEWER_TURN * kinds.work * one.score.recency;
-        if kinds.wanted.contains(&one.hit.kind) && !record.is_some_and(only_looks) {
+        if kinds.wanted.contains(&one.hit.kind.obs_type()) && !record.is_some_and(only_looks) {
             score *= WANTED_KIND;
         }
         let terms = records.terms(rx, hits, one.hit.id)?;
@@ -252,7 +252,10 @@ impl KindWeights {
 
 fn share_of_work(ranked: &[Ranked]) -> f64 {
     let is_talk = |one: &&Ranked| {
-        matches!(one.hit.kind, ObsType::UserPrompt | ObsType::Answer | ObsType::SessionSummary)
+        matches!(
+            one.hit.kind.obs_type(),
+            ObsType::UserPrompt | ObsType::Answer | ObsType::SessionSummary
+        )
     };
     let talk = ranked.iter().filter(is_talk).count() as f64;
     let share = 1.0 - talk / ranked.len().max(1) as f64;
@@ -261,7 +264,7 @@ fn share_of_work(ranked: &[Ranked]) -> f64 {
 
 /// The prompt that a record belongs to.
 pub(super) fn turn_of(record: &Observation) -> Option<i64> {
-    match record.obs_type {
+    match record.obs_type.kind() {
         ObsType::UserPrompt => Some(record.id),
         _ => record.prompt_id,
     }

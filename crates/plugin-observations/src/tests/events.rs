@@ -74,7 +74,7 @@ fn an_answer_is_stored_with_its_prompt_and_ends_the_turn() {
     let summary = session.summary.unwrap();
     assert_eq!(summary.outcome, "Done. The total was rounded twice, so I round once at the end.");
     let answer = desk.seen("s-1").pop().unwrap();
-    assert_eq!((answer.obs_type, answer.content.as_str()), (ObsType::Answer, said));
+    assert_eq!((answer.obs_type.kind(), answer.content.as_str()), (ObsType::Answer, said));
     let turn = desk.trace("s-1").pop().unwrap();
     assert_eq!(turn.observations.len(), 2, "the edit and the answer");
     // An answer does not count as an action of the prompt.

@@ -91,9 +91,9 @@ impl Records for Observations {
             let metadata = metadata.and_then(|text| serde_json::from_str(&text).ok());
             let metadata: Value = metadata.unwrap_or_default();
             let (content, path) = (row.text(3)?, row.text_or_null(5)?);
-            let body = Observation::searched(&content, path.as_deref(), &metadata);
+            let texts = vec![Observation::searched(&content, path.as_deref(), &metadata)];
             let (session, project, at) = (row.cell(0)?, row.cell(1)?, row.cell(2)?);
-            Ok(Some(Document { id, session, project, at, kind, body }))
+            Ok(Some(Document { id, session, project, at, kind: kind.word(), texts }))
         };
         let found = rx.sql(|db| db.prepare_cached(SEARCHED)?.query_row([id], read).optional())?;
         Ok(found.flatten())

@@ -35,7 +35,7 @@ pub fn get(rx: &Rx<'_>, ids: &[i64]) -> Result<Vec<Observation>, OpError> {
     Ok(found)
 }
 
-/// The record with this id: an observation, a prompt or a session's summary.
+/// The record with this id: an observation, a prompt, a session's summary or a record of another aggregate.
 pub fn one(rx: &Rx<'_>, id: i64) -> Result<Option<Observation>, OpError> {
     if let Some(found) = select(rx, "WHERE o.id = ?1", [id])?.pop() {
         return Ok(Some(found));
@@ -43,7 +43,10 @@ pub fn one(rx: &Rx<'_>, id: i64) -> Result<Option<Observation>, OpError> {
     if let Some(found) = prompt(rx, id)? {
         return Ok(Some(found));
     }
-    summary(rx, id)
+    if let Some(found) = summary(rx, id)? {
+        return Ok(Some(found));
+    }
+    rx.registry().record(rx, id)
 }
 
 /// What is pinned in these projects, the newest of each first.
@@ -163,7 +166,7 @@ fn prompt(rx: &Rx<'_>, id: i64) -> Result<Option<Observation>, OpError> {
         timestamp: prompt.at.div_euclid(1000),
         session_id: prompt.session_id,
         project: prompt.project,
-        obs_type: ObsType::UserPrompt,
+        obs_type: ObsType::UserPrompt.into(),
         source_event,
         tool_name: None,
         file_path: None,
@@ -189,7 +192,7 @@ fn summary(rx: &Rx<'_>, id: i64) -> Result<Option<Observation>, OpError> {
         timestamp: session.last_at.div_euclid(1000),
         session_id: session.session_id,
         project: session.project,
-        obs_type: ObsType::SessionSummary,
+        obs_type: ObsType::SessionSummary.into(),
         source_event: "Stop".into(),
         tool_name: None,
         file_path: None,
@@ -278,7 +281,7 @@ pub fn newest(
     let query = RecentQuery { projects, before, after, score: &|_, _, at| at as f64 };
     let mut found = Vec::new();
     recent::best(rx, &query, |observation, _| {
-        if !observation.obs_type.is_mark() {
+        if !observation.obs_type.kind().is_mark() {
             found.push(observation);
         }
         if found.len() < limit { Taken::GoOn } else { Taken::Enough }
@@ -434,7 +437,7 @@ pub(crate) fn observation(row: &Row<'_>) -> rusqlite::Result<Observation> {
         // Joined columns: a damaged session or project does not make the record damaged.
         session_id: row.cell(2)?,
         project: projects::name(row, 4)?,
-        obs_type,
+        obs_type: obs_type.into(),
         source_event: own.cell(6)?,
         tool_name: own.cell(7)?,
         file_path: row.cell(8)?,

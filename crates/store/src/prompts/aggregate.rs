@@ -74,8 +74,8 @@ impl Records for Prompts {
         const SEARCHED: &str = "SELECT session, project, at, content FROM prompts WHERE id = ?1";
         let read = |row: &Row<'_>| {
             let (session, project, at) = (row.cell(0)?, row.cell(1)?, row.cell(2)?);
-            let (kind, body) = (ObsType::UserPrompt, row.cell(3)?);
-            Ok(Document { id, session, project, at, kind, body })
+            let (kind, texts) = (ObsType::UserPrompt.word(), vec![row.cell(3)?]);
+            Ok(Document { id, session, project, at, kind, texts })
         };
         rx.sql(|db| db.prepare_cached(SEARCHED)?.query_row([id], read).optional())
     }

@@ -13,7 +13,7 @@ use crate::catalogue::Passages;
 use crate::cells::Cells as _;
 use crate::deadline::{self, Deadline};
 use crate::id_set::IdSet;
-use crate::kinds::kind_of;
+use crate::kinds::RecordKind;
 use crate::tx::Rx;
 use crate::{paths, sessions};
 
@@ -85,7 +85,7 @@ pub(crate) struct Conditions {
     sessions: Option<IdSet>,
     /// What failed, if it is asked for and not too much.
     failed: Option<IdSet>,
-    kind: Option<ObsType>,
+    kind: Option<RecordKind>,
     before: Option<i64>,
     after: Option<i64>,
     except: Option<i64>,
@@ -159,7 +159,7 @@ impl Conditions {
             session: filter.session,
             sessions: sessions.map(|ids| ids.into_iter().collect()),
             failed,
-            kind: filter.kind,
+            kind: filter.kind.map(RecordKind::from),
             before: filter.before,
             after: filter.after,
             except: filter.except,
@@ -211,7 +211,7 @@ impl Conditions {
     /// its session goes on, and the catalogue may not know that yet.
     fn may_be_of_then(&self, passages: &Passages, passage: usize) -> bool {
         let (at, kind) = (passages.at(passage), passages.kind(passage));
-        let grows = kind == Some(ObsType::SessionSummary);
+        let grows = kind.is_some_and(|kind| kind == ObsType::SessionSummary);
         let latest = at.saturating_add(limits::RECORD_MOVES_MS);
         self.kind.is_none_or(|wanted| kind == Some(wanted))
             && self.before.is_none_or(|before| at < before)
@@ -245,7 +245,7 @@ impl Conditions {
         let admitted = of.iter().filter(|passage| self.admits(passages, **passage));
         let hit = |passage: &usize| {
             let doc = passages.doc(*passage)?;
-            // What tells of a session belongs to it, though it is no part of it.
+            // The record of a session belongs to it, though it is no part of it.
             let session = match passages.session(*passage) {
                 0 => doc,
                 session => i64::from(session),
@@ -270,7 +270,7 @@ impl Conditions {
             while let Some(row) = rows.next()? {
                 let (id, at, project, session) =
                     (row.cell(0)?, row.cell(1)?, row.cell(3)?, row.cell(4)?);
-                let kind = kind_of(&row.text(2)?);
+                let kind = rx.registry().kind_of(&row.text(2)?);
                 documents.insert(id, Hit { at, kind, ..Hit::new(id, session, project) });
             }
             Ok(())
@@ -280,7 +280,7 @@ impl Conditions {
 
     pub(crate) fn select_among(&self) -> String {
         format!(
-            "SELECT id, at, kind, project, session FROM documents \
+            "SELECT id, at, kind, project, coalesce(session, id) FROM documents \
              WHERE id IN (SELECT value FROM json_each(?)){}",
             self.sql
         )

@@ -7,6 +7,7 @@ use rusqlite::{Row, params};
 
 use crate::catalogue::Passages;
 use crate::cells::Cells as _;
+use crate::kinds::RecordKind;
 use crate::tx::Rx;
 
 /// A record of talk that is newer than another one, and how near it is to it.
@@ -17,8 +18,8 @@ pub struct NewerTalk {
 }
 
 /// The kinds of records that can replace a statement.
-fn is_talk(kind: Option<ObsType>) -> bool {
-    matches!(kind, Some(ObsType::UserPrompt | ObsType::Answer | ObsType::Marker))
+fn is_talk(kind: RecordKind) -> bool {
+    matches!(kind.obs_type(), ObsType::UserPrompt | ObsType::Answer | ObsType::Marker)
 }
 
 /// A record to which newer ones are compared.
@@ -87,7 +88,7 @@ impl NewestTalk {
         runs.reverse();
         let newest = runs.into_iter().flat_map(Iterator::rev).take(limits::REPLACING_SCANNED);
         let mut talk = NewestTalk::default();
-        for passage in newest.filter(|passage| is_talk(known.kind(*passage))) {
+        for passage in newest.filter(|passage| known.kind(*passage).is_some_and(is_talk)) {
             let (cells, reciprocals) = known.vectors(passage, 1);
             if let (Some(cells), Some(reciprocal)) = (cells.first(), reciprocals.first()) {
                 talk.passages.push(passage);

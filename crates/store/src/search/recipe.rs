@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use meaning::Vector;
 use model::OpError;
+use model::observation::ObsType;
 
 use super::nearest::each_cosine;
 use super::{Conditions, Hit};
@@ -172,7 +173,9 @@ pub(super) fn sessions(
     vector: Option<&Vector>,
 ) -> Vec<i64> {
     let mut words: HashMap<i64, (f64, i64)> = HashMap::new();
-    for hit in hits {
+    // A record that is in no session has its own id for one.
+    let is_in_session = |hit: &&Hit| hit.session != hit.id || hit.kind == ObsType::SessionSummary;
+    for hit in hits.iter().filter(is_in_session) {
         let best = words.entry(hit.session).or_default();
         *best = (best.0.max(hit.lexical + hit.neighbours), best.1.max(hit.at));
     }

@@ -12,6 +12,7 @@ use super::newer_talk::{self, NewerTalk, OlderRecord};
 use super::{Filter, Hit};
 use crate::catalogue::Passages;
 use crate::cells::Cells as _;
+use crate::kinds::RecordKind;
 use crate::tx::Rx;
 use crate::{commits, passages};
 
@@ -27,10 +28,10 @@ pub fn same_texts(rx: &Rx<'_>, hits: &[Hit]) -> Result<Vec<usize>, OpError> {
     let known = rx.passages()?;
     let mut first: Vec<usize> = (0..hits.len()).collect();
     // The places of those that say the same as no earlier hit.
-    let mut leaders: HashMap<(i64, &str), Vec<usize>> = HashMap::new();
+    let mut leaders: HashMap<(i64, RecordKind), Vec<usize>> = HashMap::new();
     let mut texts: HashMap<i64, Said<'_>> = HashMap::new();
     for (place, hit) in hits.iter().enumerate() {
-        let leaders = leaders.entry((hit.project, hit.kind.word())).or_default();
+        let leaders = leaders.entry((hit.project, hit.kind)).or_default();
         let mut same = None;
         for leader in leaders.iter() {
             let Some(other) = hits.get(*leader).filter(|other| may_be_same(&known, other, hit))

@@ -56,7 +56,7 @@ pub fn similar(
     let mut similar = Vec::new();
     for hit in found {
         if let Some(other) = passages::text(rx, hit.id)? {
-            let kept = kept_of(hit.kind);
+            let kept = kept_of(hit.kind.obs_type());
             // Only the beginning of a long text was kept: it says the same as that of this one.
             let alike = if other.chars().count() == kept {
                 Alike::of(alike::head(text, kept), &other)

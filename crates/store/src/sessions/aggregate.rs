@@ -89,9 +89,9 @@ impl Records for Sessions {
             let (project, at) = (row.cell(0)?, row.cell(1)?);
             let Some(text) = row.text_or_null(2)? else { return Ok(None) };
             // It tells of the session and is no part of it.
-            let (session, kind) = (0, ObsType::SessionSummary);
-            let body = summary_of(&text).text();
-            Ok(Some(Document { id, session, project, at, kind, body }))
+            let (session, kind) = (0, ObsType::SessionSummary.word());
+            let texts = vec![summary_of(&text).text()];
+            Ok(Some(Document { id, session, project, at, kind, texts }))
         };
         let found = rx.sql(|db| db.prepare_cached(SEARCHED)?.query_row([id], read).optional())?;
         Ok(found.flatten())

@@ -71,7 +71,7 @@ impl Home {
             identity_locks: None,
             page_count_max: None,
             meaning: true,
-            more: &[],
+            more: Vec::new(),
             clock: || NOW,
         }
     }

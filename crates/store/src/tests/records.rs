@@ -42,7 +42,7 @@ fn records_come_in_the_order_of_the_ids_and_each_once() {
     let found = desk.read(|rx| observations::get(rx, &[run, session, 999, prompt, run, edit]));
     let ids: Vec<i64> = found.iter().map(|one| one.id).collect();
     assert_eq!(ids, [run, session, prompt, edit]);
-    let kinds: Vec<ObsType> = found.iter().map(|one| one.obs_type).collect();
+    let kinds: Vec<ObsType> = found.iter().map(|one| one.obs_type.kind()).collect();
     use ObsType as O;
     assert_eq!(kinds, [O::Command, O::SessionSummary, O::UserPrompt, O::FileEdit]);
     assert_eq!(found[1].content.lines().next(), Some("fix the login page of the app"));
