@@ -14,6 +14,7 @@ mod answer;
 mod backup;
 pub mod bare;
 mod batch_cache;
+pub mod bookmarks;
 mod calls;
 mod catalogue;
 mod cells;

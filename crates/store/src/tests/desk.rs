@@ -14,7 +14,9 @@ use super::{Home, NOW, Opening, at_now};
 use crate::observations::{Added, Folding, NewObservation};
 use crate::prompts::NewPrompt;
 use crate::sessions::{Seen, Sighting};
-use crate::{Rx, Tx, Written, observations, passages, projects, prompts, sessions};
+use crate::{
+    Aggregate, Options, Rx, Tx, Written, observations, passages, projects, prompts, sessions,
+};
 
 /// How long the index may take; machines are busy.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -55,8 +57,13 @@ pub(super) fn plain(text: &str) -> Redacted<String> {
 
 impl Desk {
     pub(super) fn new() -> Desk {
+        Desk::with(&[])
+    }
+
+    /// Over a database with these aggregates besides the store's own.
+    pub(super) fn with(more: &'static [&'static dyn Aggregate]) -> Desk {
         let home = Home::new();
-        let opening = home.open();
+        let opening = home.open_with(Options { more: more.to_vec(), ..home.options() }).unwrap();
         let (project, session) = write(&opening, |tx| {
             let project = projects::resolve(tx, &facts(None, Some("/w/app"), "app"), NOW)?;
             let session = touch(tx, "s-1", project.id, 0)?;
