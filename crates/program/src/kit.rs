@@ -1,17 +1,29 @@
 //! The list of plugins of this build. A new capability is a line here.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use contract::Plugin;
 use model::wire::Build;
 use runtime::Kit;
 
+/// Makes further plugins.
+type MakePlugins = fn() -> Vec<Arc<dyn Plugin>>;
+
+static MORE: OnceLock<MakePlugins> = OnceLock::new();
+
+/// Adds plugins to those of this build, for a `main` of another program. Only the first call counts, and it has to be
+/// made before all others.
+pub fn add_plugins(make: MakePlugins) {
+    // A later call would change the table of a running process.
+    let _ = MORE.set(make);
+}
+
 /// The plugins and their table of operations.
 pub fn kit() -> Kit {
-    Kit::new(vec![
-        Arc::new(plugin_observations::Observations),
-        Arc::new(plugin_hints::Hints::default()),
-    ])
-    .with_home(client::platform::home())
+    let mut plugins: Vec<Arc<dyn Plugin>> =
+        vec![Arc::new(plugin_observations::Observations), Arc::new(plugin_hints::Hints::default())];
+    plugins.extend(MORE.get().into_iter().flat_map(|make| make()));
+    Kit::new(plugins).with_home(client::platform::home())
 }
 
 /// Which build this is.

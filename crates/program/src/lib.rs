@@ -11,4 +11,4 @@ mod road;
 mod world;
 
 pub use crate::commands::{hook, run};
-pub use crate::kit::kit;
+pub use crate::kit::{add_plugins, kit};
