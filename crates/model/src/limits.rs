@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-/// What a time limit of work is in this build. Without optimisation it is ten times as long: tests expect the whole answer,
-/// on a machine that may be slow and shared.
+/// The time limit of work in this build. Without optimisation it is ten times as long: tests expect the whole answer, on a
+/// machine that may be slow and shared.
 pub const fn in_this_build(time: Duration) -> Duration {
     if cfg!(debug_assertions) { time.saturating_mul(10) } else { time }
 }

@@ -351,7 +351,7 @@ impl PurgeParams {
         }
         output.note_left(&literal::elsewhere_by_words(rx, &words)?);
         let mut found = literal::missed_by_search(rx, &words)?;
-        // A summary that matched is not deleted but drawn anew. The preview does not count it, so the purge does not either.
+        // A summary that matched is not deleted but written again. The preview does not count it, nor does the purge.
         let matched = filter.ids.as_deref().unwrap_or_default();
         let is_meant = |id: &i64| self.ids.as_ref().is_none_or(|ids| ids.contains(id));
         found.retain(|id| is_meant(id) && matched.binary_search(id).is_err());

@@ -85,6 +85,10 @@ impl StoreError {
             | ErrorCode::OutOfMemory
             | ErrorCode::NoLargeFileSupport
             | ErrorCode::OperationInterrupted => Some(StoreError::Io(text())),
+            // The header has a format number that no version of SQLite writes.
+            ErrorCode::Unknown if text() == "unsupported file format" => {
+                Some(StoreError::Corrupt(text()))
+            }
             _ => None,
         }
     }

@@ -46,7 +46,7 @@ impl Needle {
         Needle { raw: text.into(), json: inner.into() }
     }
 
-    /// Whether the text is in these bytes of a file that somebody else wrote, perhaps in JSON and perhaps with `\u00e9`
+    /// Whether the text is in these bytes of a file that an agent wrote, perhaps in JSON and perhaps with `\u00e9`
     /// for `é`.
     fn is_in_any_json(&self, bytes: &[u8]) -> bool {
         let has = |part: &[u8]| bytes.windows(part.len().max(1)).any(|window| window == part);

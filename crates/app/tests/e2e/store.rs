@@ -125,6 +125,21 @@ fn a_damaged_header_is_set_aside_and_everything_is_salvaged() {
 
 /// @a_damaged_database_is_set_aside
 #[test]
+fn a_flipped_bit_in_the_header_loses_nothing() {
+    // The number of the format.
+    for byte in [5_u8, 0x44] {
+        let home = used();
+        overwrite(&home, 47, &[byte]);
+        let daemon = home.daemon();
+        get(&daemon, "k49").unwrap();
+        assert_eq!(said(&daemon, "zebrafish"), ["tame the zebrafish", "feed the zebrafish"]);
+        repair_is_told(&home);
+        assert!(sqlite::is_sound(&sqlite::path(&home)), "{byte}");
+    }
+}
+
+/// @a_damaged_database_is_set_aside
+#[test]
 fn the_next_session_and_a_status_without_a_daemon_tell_of_a_repair() {
     let home = used();
     overwrite(&home, 0, b"not a database at all, not in the least");

@@ -220,6 +220,8 @@ fn read(text: &[u8], name: Range<usize>) -> Option<Value> {
     let capitals = !text[name.clone()].iter().any(u8::is_ascii_lowercase);
     let length = match rest {
         [b':', b'-' | b'=', ..] if default => 2,
+        // A message for a variable without a value: `${NAME:?message}`.
+        [b':', b'?' | b'+', ..] if default => return None,
         [b'+', b'=', ..] if capitals => 2,
         [b':' | b'=' | b'?', b'=', b'=', ..]
         | [b'=' | b':', b':', ..]

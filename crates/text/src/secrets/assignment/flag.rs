@@ -52,7 +52,8 @@ pub(super) fn is_argument(text: &[u8], word: &Range<usize>) -> bool {
             true
         }
         [b'-', next, rest @ ..] => {
-            next.is_ascii_alphabetic() || *next == b'-' && rest.first().is_some_and(in_name)
+            let ends = |byte: &u8| in_name(byte) || blank(byte);
+            next.is_ascii_alphabetic() || *next == b'-' && rest.first().is_none_or(ends)
         }
         [b'"' | b'\'' | b')', ..] => at == word.end,
         _ => false,

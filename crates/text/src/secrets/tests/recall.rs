@@ -96,6 +96,8 @@ fn a_word_after_a_secret_flag_is_found_whatever_follows_but_an_expression_is_not
         " bar",
         "; bar",
         " --email c",
+        " -- env",
+        " --",
         " -v",
         " | tee x",
         "|tee",
