@@ -566,7 +566,7 @@ pub const REPLACED_LOOKED_UP: usize = 20;
 /// Passages of a project, the last ones, among which a record is looked up that replaces a hit.
 pub const REPLACING_SCANNED: usize = 20_000;
 /// Newer records, the nearest ones, that are compared with a hit by their words.
-pub const REPLACING_COMPARED: usize = 12;
+pub const REPLACING_COMPARED: usize = 24;
 /// Newer prompts, answers and marks, of each kind, that are read to see whether one replaces a listed record.
 pub const REPLACING_READ: usize = 300;
 /// Runs of a project since a failed one, the newest ones, among which the run that worked is looked up.

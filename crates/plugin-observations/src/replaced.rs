@@ -20,6 +20,11 @@ use crate::show::RecordRow;
 const CHANGES_FROM: f64 = 0.6;
 /// The least cosine between a statement and a prompt that says how something is now.
 const STATES_NOW_FROM: f64 = 0.7;
+/// The least cosines between a statement and a prompt that changes it in free wording: one that names what it changes, one
+/// about the same thing, and one that only has words in common with it.
+const AMENDS_FROM: f64 = 0.5;
+const AMENDS_TOPIC_FROM: f64 = 0.6;
+const AMENDS_NEAR_FROM: f64 = 0.78;
 
 /// A prompt, an answer or a mark, as far as it matters for what it replaces.
 #[derive(Clone, Debug)]
@@ -65,19 +70,23 @@ impl TalkStatement {
         if !is_newer || is_same_turn {
             return None;
         }
+        let is_prompt = self.kind == ObsType::UserPrompt;
         match self.statement.replaces(&older.statement)? {
             Replacement::Changes if self.kind != ObsType::Answer => Some(CHANGES_FROM),
             Replacement::Changes => self.statement.states_decision().then_some(CHANGES_FROM),
-            Replacement::StatesNow => (self.kind == ObsType::UserPrompt).then_some(STATES_NOW_FROM),
+            Replacement::StatesNow => is_prompt.then_some(STATES_NOW_FROM),
+            Replacement::Amends => (self.kind != ObsType::Answer).then_some(AMENDS_FROM),
+            Replacement::AmendsTopic => is_prompt.then_some(AMENDS_TOPIC_FROM),
+            Replacement::AmendsNear => is_prompt.then_some(AMENDS_NEAR_FROM),
         }
     }
 
-    /// Whether this record replaces another one of its project. Words decide alone as long as the index does not
-    /// know what the records mean.
+    /// Whether this record replaces another one of its project. As long as the index does not know what the records
+    /// mean, words decide alone, unless they are too few.
     pub(crate) fn replaces(&self, rx: &Rx<'_>, older: &TalkStatement) -> Result<bool, OpError> {
         let Some(least) = self.replaces_from(older) else { return Ok(false) };
         let cosine = passages::cosine(rx, self.id, older.id)?;
-        Ok(cosine >= least || cosine == 0.0)
+        Ok(cosine >= least || (cosine == 0.0 && least < AMENDS_NEAR_FROM))
     }
 }
 
@@ -123,7 +132,7 @@ impl Replacements {
         if open.is_empty() {
             return Ok(());
         }
-        for (hit, near) in open.iter().zip(search::newer_talk(rx, &open, CHANGES_FROM)?) {
+        for (hit, near) in open.iter().zip(search::newer_talk(rx, &open, AMENDS_FROM)?) {
             for other in &near {
                 self.statement(rx, other.id, records)?;
             }
@@ -200,7 +209,7 @@ pub(crate) fn marked(rx: &Rx<'_>, records: Vec<Observation>) -> Result<Vec<Marke
         let open = || open.iter().filter(|(of, _)| *of == project).map(|(_, said)| said);
         let since = open().map(|said| said.at).min().unwrap_or(i64::MAX);
         let newer: Vec<TalkStatement> = (search::talk_since(rx, project, since)?.into_iter())
-            .filter(|one| text::decisions::updates(&one.text))
+            .filter(|one| one.kind != ObsType::Answer || text::decisions::updates(&one.text))
             .map(|TalkText { id, at, kind, turn, text }| {
                 TalkStatement::new((id, at), kind, turn, &text)
             })

@@ -1,7 +1,6 @@
 //! Sentences that state a decision: a rule from now on, or a choice of one thing over another. They are
 //! quoted, so this is stricter than [`decisions::decides`](crate::decisions::decides), which only ranks.
 
-use crate::decisions;
 use crate::gist::{plain, sentences};
 
 /// Words that make a decision of any sentence.
@@ -52,7 +51,12 @@ pub fn decision(text: &str) -> Option<&str> {
     for next in all.take_while(|sentence| states_decision(sentence)) {
         // A sentence of another line, or after one that was left out, is a decision of its own.
         match offset(text, next) {
-            Some(at) if text[end..at].chars().all(|c| c == ' ') => end = at + next.len(),
+            Some(at)
+                if text[end..at].chars().all(|c| c == ' ')
+                    && at + next.len() - start <= CHARS_MAX =>
+            {
+                end = at + next.len();
+            }
             _ => break,
         }
     }
@@ -66,15 +70,8 @@ fn offset(text: &str, part: &str) -> Option<usize> {
     Some(at)
 }
 
-/// The first sentence of a text that changes something, or says how something is now. It need not state a
-/// decision: "the timeout is 120 seconds now" replaces one.
-pub fn change(text: &str) -> Option<&str> {
-    sentences_of(text)
-        .find(|sentence| sentence.len() <= CHARS_MAX && decisions::updates(sentence.trim()))
-}
-
 /// The sentences of a text, without code blocks.
-fn sentences_of(text: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn sentences_of(text: &str) -> impl Iterator<Item = &str> {
     let mut fenced = false;
     text.lines()
         .filter(move |line| {
@@ -140,26 +137,6 @@ mod tests {
         ];
         for (text, expected) in table {
             assert_eq!(decision(text), expected, "{text:?}");
-        }
-    }
-
-    #[test]
-    fn a_change_is_the_sentence_that_says_so() {
-        let table = [
-            ("Fix the login. Then commit.", None),
-            (
-                "30 seconds failed. The upload timeout is 120 seconds now. Go on.",
-                Some("The upload timeout is 120 seconds now."),
-            ),
-            ("Is it 120 seconds now?", None),
-            ("```\nuse x instead\n```\nDone.", None),
-            (
-                "Actually, version the API by the path",
-                Some("Actually, version the API by the path"),
-            ),
-        ];
-        for (text, expected) in table {
-            assert_eq!(change(text), expected, "{text:?}");
         }
     }
 }

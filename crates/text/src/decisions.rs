@@ -2,7 +2,7 @@
 //! what was decided. Words of English that say so; other languages say nothing here, and no order depends
 //! on them.
 
-use crate::words;
+use crate::{clauses, words};
 
 const ASKING: &[&str] = &[
     "what", "why", "how", "where", "when", "which", "who", "whose", "is", "are", "was", "were",
@@ -39,6 +39,10 @@ const CHANGING: &[&str] = &[
     "abandon",
     "actually",
 ];
+/// Words of [`CHANGING`] that change something only as an order or a proposal: "drop Redis". "Jobs drop after the deploy"
+/// reports a problem.
+const CHANGING_ORDERS: &[&str] =
+    &["replace", "revert", "amend", "switch", "undo", "drop", "dropped", "abandon"];
 /// Words that change a decision only together.
 const CHANGING_PAIRS: &[[&str; 2]] = &[
     ["no", "longer"],
@@ -64,9 +68,14 @@ pub fn asks(text: &str) -> bool {
     let text = text.trim();
     let sentences = sentences(text);
     let begins = || {
-        words::words(text)
-            .next()
-            .is_some_and(|(_, word)| ASKING.iter().any(|asking| word.eq_ignore_ascii_case(asking)))
+        let mut said = words::words(text).map(|(_, word)| word);
+        let first = said.next().unwrap_or_default();
+        // "Do not squash commits" forbids something.
+        let mut forbids = || {
+            first.eq_ignore_ascii_case("do")
+                && said.next().is_some_and(|next| next.eq_ignore_ascii_case("not"))
+        };
+        ASKING.iter().any(|asking| first.eq_ignore_ascii_case(asking)) && !forbids()
     };
     sentences <= 2 && (text.ends_with(['?', '？']) || (sentences <= 1 && begins()))
 }
@@ -86,9 +95,25 @@ fn sentences(text: &str) -> usize {
     count
 }
 
-/// Whether a text may decide something.
+/// Verbs that decide as an order or a proposal: "use …", "we keep …", "never log …". "The worker never acks" reports a
+/// problem.
+const DECIDING_ORDERS: &[&str] = &[
+    "decide", "agree", "choose", "pick", "settle", "use", "keep", "adopt", "go", "switch", "set",
+    "always", "never", "prefer", "avoid",
+];
+/// Words that speak of a decision in any form.
+const DECIDED: &[&str] = &[
+    "decided", "decision", "agreed", "chose", "chosen", "settled", "adopted", "default", "must",
+    "policy", "rule", "stays",
+];
+
+/// Whether a text may decide something: by its form, as an order, a proposal or a rule.
 pub fn decides(text: &str) -> bool {
-    has_any(text, DECIDING) && !asks(text)
+    let from_now_on = || words::words(text).map(|(_, word)| word.to_lowercase());
+    !asks(text)
+        && (has_any(text, DECIDED)
+            || from_now_on().zip(from_now_on().skip(1)).any(|(a, b)| a == "from" && b == "now")
+            || clauses::orders(text, DECIDING_ORDERS))
 }
 
 /// Whether a text says that it changes something decided before.
@@ -99,7 +124,13 @@ pub fn changes(text: &str) -> bool {
     let all: Vec<String> = words::words(text).map(|(_, word)| word.to_lowercase()).collect();
     let pair = |two: &[String]| CHANGING_PAIRS.iter().any(|pair| two == pair);
     let forbids = all.iter().skip_while(|word| *word != "never").any(|word| word == "again");
-    forbids || has_any(text, CHANGING) || all.windows(2).any(pair)
+    let changes = |word: &String| {
+        CHANGING.contains(&word.as_str()) && !CHANGING_ORDERS.contains(&word.as_str())
+    };
+    forbids
+        || all.iter().any(changes)
+        || all.windows(2).any(pair)
+        || clauses::orders(text, CHANGING_ORDERS)
 }
 
 /// Whether a text states how something is from now on, which may differ from what was stated before.
@@ -186,6 +217,24 @@ mod tests {
             assert!(changes(text), "{text}");
         }
         assert!(!changes("Should we use Redis instead?"));
+        for text in [
+            "the worker never acks, jobs drop after deploy",
+            "The importer starts, never finishes and drops rows",
+            "packets are dropped since the switch was replugged",
+            "the page always uses the old price",
+        ] {
+            assert!(!decides(text) && !changes(text), "{text}");
+        }
+        for text in [
+            "never log the card number",
+            "please always sign commits",
+            "The queue is full. We never retry on a 4xx, only on a 5xx.",
+            "use cents for prices",
+            "From now on the worker acks late",
+        ] {
+            assert!(decides(text), "{text}");
+        }
+        assert!(changes("let's drop Redis"));
         assert!(updates("The timeout is 120 seconds now"));
         assert!(!updates("Is the timeout 120 seconds now?"));
     }

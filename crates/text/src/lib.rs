@@ -3,6 +3,8 @@
 //! Stored text is data. Terminals get it through [`one_line`] or [`printable`], so that it can neither move
 //! a cursor nor pretend to be another line. Models get it through [`neutral`](neutral()) or [`quoted`].
 
+mod amendment;
+mod clauses;
 mod decision;
 pub mod decisions;
 mod escapes;
@@ -14,12 +16,14 @@ pub mod secrets;
 mod small_talk;
 mod statement;
 pub mod stem;
+mod subject;
 pub mod telling;
 pub mod terms;
 pub mod tokens;
 pub mod words;
 
-pub use decision::{change, decision};
+pub use amendment::change;
+pub use decision::decision;
 pub use escapes::without_escapes;
 pub use gist::{gist, gist_about};
 pub use neutral::neutral;

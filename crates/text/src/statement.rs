@@ -3,16 +3,21 @@
 
 use std::collections::BTreeSet;
 
-use crate::decision::{change, decision};
+use crate::amendment::{self, Amendment, Amends, Stated, change};
+use crate::decision::decision;
+
 use crate::decisions::{self, asks};
 use crate::gist::sentences;
-use crate::{stem, words};
+use crate::subject::{subject, telling_stem};
+use crate::words;
 
 /// A longer text is judged by the sentence that decides or changes something.
 const WHOLE_CHARS_MAX: usize = 400;
 /// Two statements are about one subject if they share so many words, and these are such a share of the shorter one's.
 /// Two words are enough only if it has no others.
 const SHARED: [(usize, f64); 2] = [(2, 1.0), (3, 0.5)];
+/// The least share of words for a statement that says nothing of a change but "from now on".
+const SHARED_FROM_NOW: f64 = 0.8;
 
 /// A statement that also cites a number of the other one, of at least so many digits, needs this many shared words, and
 /// this share: "250 ms is too long after all".
@@ -29,17 +34,6 @@ const ENDS_PHRASE: &[&str] = &[
     "to", "until", "when", "with", "now", "any", "anymore", "rather", "after", "before", "again",
 ];
 const NEGATING: &[&str] = &["never", "no", "not", "don't", "without", "stop"];
-/// Words that say nothing of the subject of a statement: of deciding and changing, units, and fillers.
-const BESIDE_THE_SUBJECT: &[&str] = &[
-    "day", "days", "hour", "hours", "minute", "minutes", "second", "seconds", "week", "weeks",
-    "month", "months", "year", "years", "percent", "time", "times", "bytes", "change", "plan",
-    "plans", "mind", "new", "old", "please", "let", "lets", "make", "short", "long", "small",
-    "large", "high", "low", "also", "just", "done", "now", "again", "still", "remember", "only",
-    "better", "too", "anymore", "longer", "more", "rather", "instead", "ok", "okay", "yes", "one",
-    "two", "three", "should", "will", "agreed", "note", "noted", "update", "updated", "has",
-    "have", "will", "may", "can", "put",
-];
-
 /// A text, reduced to what has to be known to compare it with another.
 #[derive(Clone, Debug, Default)]
 pub struct Statement {
@@ -54,9 +48,14 @@ pub struct Statement {
     /// Whether it settles something at all.
     decides: bool,
     changes: bool,
+    /// Whether nothing but "from now on" says that it changes something.
+    only_from_now: bool,
     states_now: bool,
     /// Whether it forbids or denies something.
     negates: bool,
+    /// What its sentences state, and which of them change something in free wording.
+    stated: Vec<Stated>,
+    amendments: Vec<Amendment>,
 }
 
 /// How a statement replaces an older one.
@@ -66,6 +65,12 @@ pub enum Replacement {
     Changes,
     /// It says how something is now.
     StatesNow,
+    /// It names what the older one states, and changes it in free wording.
+    Amends,
+    /// It changes something of the thing that the older one is about.
+    AmendsTopic,
+    /// It says that something changes, in words that the older one has too. Only the meaning of both can tell.
+    AmendsNear,
 }
 
 impl Statement {
@@ -76,12 +81,16 @@ impl Statement {
         let Some(judged) = (if long { key } else { Some(text) }) else {
             return Statement::default();
         };
+        let stated = amendment::stated(judged);
+        let amendments = amendment::amendments(judged);
         let subject = subject(judged);
-        // A statement with fewer words is about nothing that could be compared.
+        // A statement with fewer words is about nothing that could be compared by them.
         if subject.len() < SHARED[0].0 {
-            return Statement::default();
+            return Statement { stated, amendments, ..Statement::default() };
         }
         Statement {
+            stated,
+            amendments,
             subject,
             topic: topic(key.unwrap_or(judged)),
             numbers: words::words(judged)
@@ -93,6 +102,8 @@ impl Statement {
             is_decision: key.is_some_and(|key| decision(key).is_some()),
             decides: decision(judged).is_some() || decisions::settles(judged),
             changes: decisions::changes(judged),
+            only_from_now: decisions::changes(judged)
+                && !decisions::changes(&judged.to_lowercase().replace("from now on", "")),
             negates: words::words(judged)
                 .any(|(_, word)| NEGATING.iter().any(|no| word.eq_ignore_ascii_case(no))),
             states_now: sentences(judged).any(decisions::states_now),
@@ -106,17 +117,48 @@ impl Statement {
 
     /// Whether another statement could replace it.
     pub fn may_be_replaced(&self) -> bool {
-        !self.subject.is_empty() && !self.asks
+        (!self.subject.is_empty() || !self.stated.is_empty()) && !self.asks
     }
 
     /// Whether it could replace another statement.
     pub fn may_replace(&self) -> bool {
-        !self.subject.is_empty() && !self.asks && (self.changes || self.states_now)
+        let by_words = !self.subject.is_empty() && (self.changes || self.states_now);
+        !self.asks && (by_words || !self.amendments.is_empty())
     }
 
     /// Whether and how this statement replaces an older one.
     pub fn replaces(&self, older: &Statement) -> Option<Replacement> {
-        if !self.may_replace() || !older.may_be_replaced() || !self.is_about_subject_of(older) {
+        self.replaces_by_words(older).or_else(|| self.amends(older))
+    }
+
+    /// Whether a sentence of it changes what one of the older statement states.
+    fn amends(&self, older: &Statement) -> Option<Replacement> {
+        if self.asks || older.asks {
+            return None;
+        }
+        let pairs =
+            self.amendments.iter().flat_map(|new| older.stated.iter().map(move |old| (new, old)));
+        let found: Vec<Amends> = pairs.filter_map(|(new, old)| new.changes(old)).collect();
+        if found.contains(&Amends::Named) {
+            return Some(Replacement::Amends);
+        }
+        if !found.is_empty() {
+            return Some(Replacement::AmendsTopic);
+        }
+        // It names what it rejects, and that is something else.
+        if self.amendments.iter().any(Amendment::is_rejection) {
+            return None;
+        }
+        let near = |new: &Stated| older.stated.iter().any(|old| new.changes_near(old));
+        // The lifetime of refresh tokens is not that of all tokens.
+        let is_no_narrower = self.topic.is_subset(&older.subject);
+        (is_no_narrower && self.is_on_topic_of(older) && self.stated.iter().any(near))
+            .then_some(Replacement::AmendsNear)
+    }
+
+    fn replaces_by_words(&self, older: &Statement) -> Option<Replacement> {
+        let may = (self.changes || self.states_now) && !self.asks && !older.asks;
+        if !may || self.subject.is_empty() || !self.is_about_subject_of(older) {
             return None;
         }
         // A repeated decision does not replace itself.
@@ -135,32 +177,23 @@ impl Statement {
     fn is_about_subject_of(&self, older: &Statement) -> bool {
         let shared = self.subject.intersection(&older.subject).count();
         let least = self.subject.len().min(older.subject.len()) as f64;
+        // A rule "from now on" may be the first about its subject.
+        if self.only_from_now && (shared as f64) < SHARED_FROM_NOW * least {
+            return false;
+        }
         let cited = self.numbers.intersection(&older.numbers).map(String::len).max();
         let enough =
             SHARED.iter().any(|(count, share)| shared >= *count && shared as f64 >= share * least)
                 || SHARED_AND_CITED.iter().any(|(digits, count, share)| {
                     cited >= Some(*digits) && shared >= *count && shared as f64 >= share * least
                 });
-        let (own, other) = (&self.topic, &older.topic);
-        let same_topic =
-            own.is_empty() || other.is_empty() || own.is_subset(other) || other.is_subset(own);
-        enough && same_topic
+        enough && self.is_on_topic_of(older)
     }
-}
 
-/// The stems of the words that say something of a subject.
-fn subject(text: &str) -> BTreeSet<String> {
-    words::words(text).filter_map(|(_, word)| telling_stem(word)).collect()
-}
-
-fn telling_stem(word: &str) -> Option<String> {
-    let word = words::fold(word);
-    let tells = word.len() > 2
-        && !word.starts_with(|c: char| c.is_ascii_digit())
-        && !words::is_stop(&word)
-        && !BESIDE_THE_SUBJECT.contains(&word.as_str())
-        && !decisions::is_of_deciding(&word);
-    tells.then(|| stem::stem(&word))
+    fn is_on_topic_of(&self, older: &Statement) -> bool {
+        let (own, other) = (&self.topic, &older.topic);
+        own.is_empty() || other.is_empty() || own.is_subset(other) || other.is_subset(own)
+    }
 }
 
 /// The thing that a sentence is about: the words before its verb, else those after `for`.

@@ -108,8 +108,8 @@ fn decisions(writer: &mut SectionWriter<'_>) {
     writer.decisions = decisions;
 }
 
-/// The newest decisions, each about a subject of its own. A newer record that replaces one takes its place, even
-/// if it does not state a decision in so many words.
+/// The newest decisions, each about a subject of its own. A newer record that replaces one, or another statement of a
+/// prompt, takes its place, even if it does not state a decision in so many words.
 fn read_decisions<'w>(
     writer: &'w SectionWriter<'_>,
     replaced: &mut Vec<(i64, i64)>,
@@ -119,35 +119,39 @@ fn read_decisions<'w>(
     let mut changes: Vec<Decision<'_>> = Vec::new();
     for RecentTalk { at, id, kind, turn, text } in talk(writer) {
         let decided = text::decision(text);
-        let may_change = text::decisions::updates(text);
-        let changed = || text::change(text).filter(|_| may_change);
-        let Some(sentence) = decided.or_else(changed) else { continue };
+        let changed = decided.or_else(|| text::change(text));
+        let is_statement = kind == ObsType::UserPrompt;
+        let Some(sentence) = changed.or(is_statement.then_some(text)) else { continue };
         let subject = subject(sentence);
         if subject.is_empty() {
             continue;
         }
         let said = TalkStatement::new((id, at), kind, turn, text);
         let decision = Decision { id, at, said, sentence, subject };
-        if decided.is_none() {
-            if changes.len() < CHANGES_MAX {
-                changes.push(decision);
-            }
-            continue;
-        }
-        if let Some((newer, is_replaced)) = newer_of(writer, &told, &decision)? {
+        let newer = newer_of(writer, &told, &decision)?;
+        if let Some((newer, is_replaced)) =
+            newer.filter(|(_, is_replaced)| *is_replaced || decided.is_some())
+        {
             if is_replaced {
                 replaced.push((id, newer.id));
             }
-        } else if told.len() < DECISIONS_MAX {
-            let mut place = None;
-            for (at, one) in changes.iter().enumerate() {
-                if place.is_none() && one.replaces(writer, &decision)? {
-                    place = Some(at);
-                }
+            continue;
+        }
+        let mut place = None;
+        for (at, one) in changes.iter().enumerate() {
+            if place.is_none() && one.replaces(writer, &decision)? {
+                place = Some(at);
             }
-            let newer = place.map(|place| changes.remove(place));
-            replaced.extend(newer.iter().map(|newer| (id, newer.id)));
-            told.push(newer.unwrap_or(decision));
+        }
+        let newer = place.map(|place| changes.remove(place));
+        replaced.extend(newer.iter().map(|newer| (id, newer.id)));
+        let (list, most) = match (newer.is_some() || decided.is_some(), changed.is_some()) {
+            (true, _) => (&mut told, DECISIONS_MAX),
+            (false, true) => (&mut changes, CHANGES_MAX),
+            (false, false) => continue,
+        };
+        if list.len() < most {
+            list.push(newer.unwrap_or(decision));
         }
     }
     Ok(told)

@@ -1,5 +1,6 @@
 //! Tests of the operations that read records, through dispatch, each on a store of its own.
 
+mod amended;
 mod briefing;
 mod checkouts;
 mod entries;

@@ -1,0 +1,61 @@
+//! Decisions that were changed in free wording: which older record counts as replaced, and which does not.
+
+mod pairs;
+
+use serde_json::json;
+
+use super::sections::{started, told};
+use super::{DAY, WEB, World, texts};
+use pairs::{AMENDED, UNRELATED};
+
+/// Every pair in a store of its own: whether the search for the older one says that it is replaced.
+fn is_marked(old: &str, new: &str) -> bool {
+    let world = World::new();
+    world.prompt(("s-1", WEB), 9 * DAY, old);
+    world.prompt(("s-2", WEB), 2 * DAY, new);
+    let found = world.ask("search", json!({ "query": old }));
+    let all = texts(&found["results"]);
+    let place = |text: &str| all.iter().position(|one| one == text);
+    let older = place(old).unwrap_or_else(|| panic!("{old} in {found}"));
+    let note = found["results"][older]["note"].to_string();
+    let is_marked = note.contains("replaced by #");
+    if is_marked {
+        assert!(place(new) < Some(older), "the newer one stands first: {found}");
+    }
+    is_marked
+}
+
+/// @search_newer_decision
+#[test]
+fn most_changes_in_free_wording_replace_the_older_statement() {
+    let missed: Vec<_> = AMENDED.iter().filter(|(old, new)| !is_marked(old, new)).collect();
+    assert!(missed.len() * 100 <= AMENDED.len() * 15, "{missed:#?}");
+}
+
+/// @search_newer_decision
+#[test]
+fn decisions_about_different_things_are_not_marked_for_the_words_they_share() {
+    let wrong: Vec<_> = UNRELATED.iter().filter(|(old, new)| is_marked(old, new)).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// @briefing_decisions
+#[test]
+fn a_statement_changed_in_free_wording_is_in_the_briefing_only_as_the_newer_one() {
+    let world = World::new();
+    let (old, new) = ("The page limit of the list is 20.", "bump the page limit to 50");
+    world.prompt(("s-1", WEB), 9 * DAY, old);
+    world.edit(("s-1", WEB), 9 * DAY, "/nowhere/web/a.rs", "Edit a.rs: one");
+    world.prompt(("s-2", WEB), 2 * DAY, new);
+    world.edit(("s-2", WEB), 2 * DAY, "/nowhere/web/a.rs", "Edit a.rs: two");
+    let (old_id, new_id) = (world.id(old), world.id(new));
+    let rows = told(&world, "Recent sessions");
+    let row = |text: &str| rows.iter().find(|row| row.contains(text)).cloned().unwrap_or_default();
+    assert!(row(new).contains(&format!("(replaces #{old_id})")), "{rows:?}");
+    assert!(
+        row(old).is_empty() || row(old).contains(&format!("(replaced by #{new_id})")),
+        "{rows:?}"
+    );
+    let briefing = started(&world, ("s-3", WEB), "startup");
+    assert!(!briefing.contains(&format!("decided: \"{old}")), "{briefing}");
+}
