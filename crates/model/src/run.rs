@@ -1,9 +1,12 @@
 //! Runs of tests and builds, read from their records, and which of them are red.
 
+mod coverage;
+
 use serde_json::Value;
 
 use crate::limits;
 use crate::observation::Observation;
+pub use coverage::covers;
 
 /// Identifies a test or build: a later run with an equal key replaces an earlier one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,20 +35,25 @@ impl<'a> RunKey<'a> {
     }
 }
 
-/// The runs that are red: of each key the newest run, if it failed. A newest run whose result is unknown
-/// may have passed, so that it is not red.
+/// The runs that are red: those that failed, and after which none with the same key ran as much or more. A later
+/// run of other tests proves nothing. A later run whose result is unknown may have passed. Of two red runs, one of
+/// which is a part of the other, the newer one counts.
 pub fn red<'a>(newest_first: impl IntoIterator<Item = &'a Observation>) -> Vec<&'a Observation> {
-    let mut keys: Vec<RunKey<'a>> = Vec::new();
+    let mut later: Vec<(RunKey<'a>, &'a Observation)> = Vec::new();
     let mut red = Vec::new();
     for seen in newest_first {
         let Some(key) = RunKey::of(seen) else { continue };
-        if keys.contains(&key) {
-            continue;
-        }
-        keys.push(key);
-        if result(seen) == Some("failed") {
+        let is_red = result(seen) == Some("failed");
+        let ends = |(of, newer): &(RunKey<'a>, &'a Observation)| {
+            let is_part = || covers(key.program, &seen.content, &newer.content);
+            *of == key
+                && (covers(key.program, &newer.content, &seen.content)
+                    || (result(newer) == Some("failed") && is_part()))
+        };
+        if is_red && !later.iter().any(ends) {
             red.push(seen);
         }
+        later.push((key, seen));
     }
     red
 }
@@ -120,6 +128,29 @@ mod tests {
         ];
         let ids: Vec<i64> = red(&runs).into_iter().map(|run| run.id).collect();
         assert_eq!(ids, [6, 3]);
+    }
+
+    #[test]
+    fn only_a_run_of_as_much_or_more_ends_a_red_run() {
+        let table = [
+            ("pytest tests/a.py", "pytest tests/b.py", true),
+            ("pytest tests/a.py", "pytest tests/", false),
+            ("pytest tests/a.py", "pytest", false),
+            ("pytest", "pytest tests/a.py", true),
+        ];
+        for (failed, passed, is_red) in table {
+            let runs = [
+                run(2, passed, ended("pytest", "", "passed")),
+                run(1, failed, ended("pytest", "", "failed")),
+            ];
+            assert_eq!(red(&runs).len(), usize::from(is_red), "{failed} | {passed}");
+        }
+        let both = [
+            run(2, "pytest tests/a.py", ended("pytest", "", "failed")),
+            run(1, "pytest", ended("pytest", "", "failed")),
+        ];
+        let ids: Vec<i64> = red(&both).into_iter().map(|run| run.id).collect();
+        assert_eq!(ids, [2], "one of them is enough");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Where a run of tests or a build ran: two runs of the same program in different directories are
 //! different runs, and a red one in one of them stays red when the other passes.
 
+use agents::shell;
 use model::hook::{HookEvent, ToolUse};
 use place::command_directory;
 use text::secrets::{Profile, Redacted, redact_json};
@@ -15,7 +16,10 @@ pub(crate) fn with_directory(
     tool.metadata.get("run")?;
     let cwd = event.cwd.as_ref()?;
     let line = tool.command.as_ref().unwrap_or(&tool.content);
-    let directory = command_directory(cwd, line);
+    let directory = match told_directory(&tool.metadata, line) {
+        Some(told) => command_directory(&command_directory(cwd, line), &format!("cd '{told}'")),
+        None => command_directory(cwd, line),
+    };
     let shown = match directory.strip_prefix(root?.trim_end_matches('/')) {
         Some("") => return None,
         Some(inside) if inside.starts_with('/') => &inside[1..],
@@ -24,4 +28,19 @@ pub(crate) fn with_directory(
     let mut metadata = (*tool.metadata).clone();
     metadata["run"]["directory"] = shown.into();
     Some(redact_json(metadata, Profile::Strict))
+}
+
+/// The directory that the run itself is told, as by `npm --prefix web test` or `make -C web`.
+fn told_directory(metadata: &serde_json::Value, line: &str) -> Option<String> {
+    const OPTIONS: &[&str] = &["--prefix", "-C", "--cwd", "--dir", "--directory"];
+    const PROGRAMS: &[&str] = &["npm", "pnpm", "yarn", "bun", "make", "gmake", "ninja", "just"];
+    let program = metadata["program"].as_str().filter(|program| PROGRAMS.contains(program))?;
+    let run = shell::commands(line).into_iter().find(|command| command.program == program)?;
+    let mut args = run.args.iter().map(String::as_str);
+    let told = args.find_map(|arg| match arg.split_once('=') {
+        Some((option, told)) if OPTIONS.contains(&option) => Some(told),
+        _ => OPTIONS.contains(&arg).then_some(""),
+    })?;
+    let told = if told.is_empty() { args.next()? } else { told };
+    (!told.contains('\'')).then(|| told.to_owned())
 }

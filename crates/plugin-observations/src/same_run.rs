@@ -1,7 +1,5 @@
 //! Whether a command that worked is a later run of one that failed. Search and the briefing use this one rule.
 
-mod same_tests;
-
 use agents::shell::{self, Simple};
 use model::observation::{ObsType, Observation};
 use model::run::{self, RunKey};
@@ -39,7 +37,11 @@ impl ProgramKey {
         let acts = |command: &&Simple| {
             !["cd", "export", "set", "source", "."].contains(&&*command.program)
         };
-        let command = commands.into_iter().find(|command| acts(&command))?;
+        // `git add -A && git commit` is a run of `git commit`.
+        let prepares = |command: &Simple| command.git_command() == Some("add");
+        let mut acting: Vec<Simple> = commands.into_iter().filter(|one| acts(&one)).collect();
+        let first = acting.iter().position(|command| !prepares(command)).unwrap_or_default();
+        let command = (first < acting.len()).then(|| acting.swap_remove(first))?;
         let subcommand = if INTERPRETERS.contains(&&*command.program) {
             script(&command)?
         } else {
@@ -60,7 +62,7 @@ impl ProgramKey {
             return false;
         }
         match RunKey::of(failed).is_some() {
-            true => same_tests::covers(&self.program, &worked.content, &failed.content),
+            true => run::covers(&self.program, &worked.content, &failed.content),
             false => !self.subcommand.is_empty() || share_word(&worked.content, &failed.content),
         }
     }

@@ -1,8 +1,6 @@
 //! Whether a run that worked covers one that failed: only then is the failure fixed. A run without a selection covers every
 //! selection of it: `python -m unittest` covers `python -m unittest tests.test_a`, and a run of other tests does not.
 
-use agents::shell;
-
 /// Options that change what is printed, when a run stops, or make it wider. They select no tests.
 const SELECT_NOTHING: &[&str] = &[
     "--",
@@ -46,7 +44,7 @@ const SELECT_NOTHING_VALUED: &[&str] = &[
 
 /// Whether a run executes all that another run of the same program executed. What a run selects (names, files,
 /// packages, features) has to be selected by the other one too, or be a directory or module around it.
-pub(super) fn covers(program: &str, wider: &str, narrower: &str) -> bool {
+pub fn covers(program: &str, wider: &str, narrower: &str) -> bool {
     if wider == narrower {
         return true;
     }
@@ -60,21 +58,47 @@ pub(super) fn covers(program: &str, wider: &str, narrower: &str) -> bool {
     wider.iter().all(|around| narrower.iter().any(|part| is_around(around, part)))
 }
 
+/// Options that say where a run works and not what it selects. They take the next word.
+const WHERE: &[&str] = &["--prefix", "-C", "--cwd", "--dir", "--directory", "--manifest-path"];
+/// Programs that run the scripts of a package: `npm run test` is `npm test`.
+const RUN_SCRIPTS: &[&str] = &["npm", "pnpm", "yarn", "bun"];
+
 /// The arguments that select something, of the first command in a line that is this program or runs it, as
 /// `python -m pytest` does.
 fn selected(program: &str, line: &str) -> Option<Vec<String>> {
-    let args = shell::commands(line).into_iter().find_map(|mut command| {
-        if command.program == program {
-            return Some(command.args);
+    let is_program = |word: &&str| {
+        let word = word.trim_start_matches('(');
+        word.rsplit('/').next() == Some(program)
+    };
+    let ends = |word: &str| {
+        matches!(word, "|" | "||" | "&&" | ";" | "&" | "|&") || word.contains(['>', '<'])
+    };
+    let mut words = line.split_whitespace().skip_while(|word| !is_program(word));
+    words.next()?;
+    let mut args: Vec<String> = Vec::new();
+    let mut skips = false;
+    for word in words {
+        if ends(word) {
+            break;
         }
-        let at = command.args.iter().position(|arg| arg == program)?;
-        Some(command.args.split_off(at + 1))
-    })?;
+        let arg = word.trim_end_matches([';', ')']).trim_matches(['"', '\'']);
+        let says_where = WHERE.iter().any(|option| arg.starts_with(&format!("{option}=")));
+        let runs_script = RUN_SCRIPTS.contains(&program) && matches!(arg, "run" | "run-script");
+        let is_value = std::mem::replace(&mut skips, WHERE.contains(&arg));
+        if !is_value && !skips && !says_where && !runs_script {
+            args.push(arg.to_owned());
+        }
+        if word.ends_with([';', ')']) {
+            break;
+        }
+    }
     let selects = |arg: &String| {
-        !SELECT_NOTHING.contains(&arg.as_str())
+        !arg.is_empty()
+            && !SELECT_NOTHING.contains(&arg.as_str())
             && !SELECT_NOTHING_VALUED.iter().any(|option| arg.starts_with(option))
     };
-    Some(args.into_iter().filter(selects).collect())
+    args.retain(selects);
+    Some(args)
 }
 
 /// Whether an argument equals another one, or is a directory or module around it.
@@ -121,6 +145,10 @@ mod tests {
                 "python3 -m unittest tests.test_a",
                 false,
             ),
+            ("npm", "cd web && npm run test", "(cd web && npm test)", true),
+            ("npm", "npm --prefix web test", "cd web && npm test", true),
+            ("npm", "npm --prefix=web test -- cart", "cd web && npm test", false),
+            ("gradlew", "./gradlew test", "./gradlew test --info", true),
             ("node", "node --test | tail -5", "node --test 2>&1 | tail -20", true),
         ];
         for (program, wider, narrower, expected) in table {

@@ -227,10 +227,12 @@ fn fixes(writer: &mut SectionWriter<'_>) {
     let mut fixes: Vec<ToldFix> = Vec::new();
     // Every line is parsed once, and none if nothing failed.
     let first = work.failures.last().map_or(i64::MAX, |failure| failure.at_ms);
-    let worked =
-        work.commands.iter().filter(|seen| seen.at_ms >= first && same_run::has_worked(seen));
-    let worked: Vec<(ProgramKey, &Observation)> =
-        worked.filter_map(|seen| Some((ProgramKey::of(seen)?, seen))).collect();
+    let commands = work.commands.iter().chain(&work.commits);
+    let mut worked: Vec<(ProgramKey, &Observation)> = commands
+        .filter(|seen| seen.at_ms >= first && same_run::has_worked(seen))
+        .filter_map(|seen| Some((ProgramKey::of(seen)?, seen)))
+        .collect();
+    worked.sort_by_key(|(_, seen)| std::cmp::Reverse((seen.at_ms, seen.id)));
     for failure in &work.failures {
         let Some(key) = ProgramKey::of(failure).filter(|key| !keys.contains(key)) else { continue };
         let Some(fix) = fix_of(failure, &key, &worked, &work.edits) else { continue };

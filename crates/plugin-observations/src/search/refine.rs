@@ -292,7 +292,10 @@ impl LaterRuns {
             return Ok(Some(id));
         }
         if RunKey::of(failed).is_none() {
-            return Ok(None);
+            let around = observations::around(rx, failed.id, 0, limits::LATER_RUNS_READ)?;
+            let later = around.map(|(_, _, after)| after).unwrap_or_default();
+            let worked = later.iter().find(|seen| same_run::worked_later(failed, seen));
+            return Ok(worked.map(|seen| seen.id));
         }
         let projects = [failed.project_row];
         let runs = observations::runs(rx, &projects, failed.at_ms, limits::LATER_RUNS_READ)?;
