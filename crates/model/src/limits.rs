@@ -571,6 +571,8 @@ pub const REPLACING_COMPARED: usize = 24;
 pub const REPLACING_READ: usize = 300;
 /// Runs of a project since a failed one, the newest ones, among which the run that worked is looked up.
 pub const LATER_RUNS_READ: usize = 60;
+/// Parts at the end of a path by whose names the command that renamed it, or a directory above it, is looked up.
+pub const RENAMED_ABOVE: usize = 3;
 /// Earlier names of a file that its history follows, and commands that are read for each of them.
 pub const FILE_NAMES_MAX: usize = 4;
 pub const RENAMES_READ: usize = 20;
@@ -650,6 +652,8 @@ pub const BRIEFING_OWN_FLOOR: usize = 8;
 pub const BRIEFING_OWN_ANSWERS: usize = 3;
 /// Characters of a prompt, an answer, a mark or a decision in a briefing.
 pub const BRIEFING_TEXT_CHARS: usize = 240;
+/// Characters of a decision that is quoted alone, because its end would be cut off. Longer sentences state none.
+pub const BRIEFING_DECISION_CHARS: usize = 420;
 /// Characters of a file's last change, and of a commit's subject.
 pub const BRIEFING_CHANGE_CHARS: usize = 90;
 /// Commits of one session that a briefing names.

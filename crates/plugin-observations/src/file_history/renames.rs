@@ -46,10 +46,26 @@ fn renamed_to(
     projects: Option<&[i64]>,
     path: &str,
 ) -> Result<Option<EarlierName>, OpError> {
-    let name = name(path);
-    if name.contains('"') {
+    if path.contains('"') {
         return Ok(None);
     }
+    // The command has the name of the file, or of a directory above it.
+    let names = path.rsplit('/').filter(|name| !name.is_empty()).take(limits::RENAMED_ABOVE);
+    for name in names {
+        if let Some(found) = renamed_by_name(rx, projects, path, name)? {
+            return Ok(Some(found));
+        }
+    }
+    Ok(None)
+}
+
+/// The newest command with this name in it that renamed a file to this path.
+fn renamed_by_name(
+    rx: &Rx<'_>,
+    projects: Option<&[i64]>,
+    path: &str,
+    name: &str,
+) -> Result<Option<EarlierName>, OpError> {
     let query = text::query::rewrite(&format!("mv AND \"{name}\""));
     let kinds = [ObsType::Command, ObsType::GitCommit];
     for kind in kinds {
@@ -58,9 +74,7 @@ fn renamed_to(
         let hits = search::hits(rx, &query, &filter, Order::Newest, limits::RENAMES_READ)?;
         let ids: Vec<i64> = hits.hits.iter().map(|hit| hit.id).collect();
         for record in observations::get(rx, &ids)? {
-            let commands = shell::commands(&record.content);
-            let from = commands.iter().find_map(|command| source(command, path));
-            if let Some(file_path) = from {
+            if let Some(file_path) = source_in(&record.content, path) {
                 return Ok(Some(EarlierName { file_path, observation_id: record.id }));
             }
         }
@@ -68,8 +82,29 @@ fn renamed_to(
     Ok(None)
 }
 
-/// The file that a command renames to this path: `git mv old.py util.py`, `mv src/old.py src/util.py`.
-fn source(command: &Simple, path: &str) -> Option<String> {
+/// The file that a line renames to this path: `git mv old.py util.py`, `cd core && mv old.py util.py`.
+fn source_in(line: &str, path: &str) -> Option<String> {
+    let mut folder = String::new();
+    for command in shell::commands(line) {
+        match command.program.as_str() {
+            "cd" => match command.words().next() {
+                Some(to) if to.starts_with('/') => folder = format!("{to}/"),
+                // `~` and variables are not expanded, so it is unknown where these lead.
+                Some(to) if !to.starts_with(['~', '$']) => folder = format!("{folder}{to}/"),
+                _ => {}
+            },
+            _ => {
+                if let Some(found) = source(&command, &folder, path) {
+                    return Some(found);
+                }
+            }
+        }
+    }
+    None
+}
+
+/// The file that a command in a folder renames to this path. A renamed directory renames everything below it.
+fn source(command: &Simple, folder: &str, path: &str) -> Option<String> {
     let words: Vec<&str> = match (command.git_command(), command.program.as_str()) {
         (Some("mv"), _) => command.words().skip_while(|word| *word != "mv").skip(1).collect(),
         (None, "mv") => command.words().collect(),
@@ -78,15 +113,34 @@ fn source(command: &Simple, path: &str) -> Option<String> {
     let (target, sources) = words.split_last()?;
     let is_directory = target.ends_with('/') || sources.len() > 1;
     let becomes = |source: &str| match is_directory {
-        true => format!("{}/{}", target.trim_end_matches('/'), name(source)),
+        true => format!("{}/{}", target.trim_end_matches('/'), name(source.trim_end_matches('/'))),
         false => (*target).to_owned(),
     };
-    let is_it = |source: &&&str| {
-        let new = becomes(source);
-        let (new, path) = (new.trim_start_matches("./"), path.trim_start_matches("./"));
-        new != **source && (ends_with_path(path, new) || ends_with_path(new, path))
-    };
-    sources.iter().find(is_it).map(|source| source.trim_start_matches("./").to_owned())
+    let path = path.trim_start_matches("./");
+    sources.iter().find_map(|source| {
+        let new = plain(folder, &becomes(source));
+        let old = plain(folder, source);
+        if new == old {
+            return None;
+        }
+        if ends_with_path(path, &new) || ends_with_path(&new, path) {
+            return Some(old);
+        }
+        // A file below the directory: the rest of its path stays.
+        let below = |at: usize| {
+            let rest = path[at..].strip_prefix(&*new)?.strip_prefix('/')?;
+            Some(format!("{old}/{rest}"))
+        };
+        let starts = path.match_indices(&*new).map(|(at, _)| at);
+        let mut starts = starts.filter(|at| *at == 0 || path[..*at].ends_with('/'));
+        (!name(&new).contains('.')).then(|| starts.find_map(below)).flatten()
+    })
+}
+
+/// A path in a folder, without `./`.
+fn plain(folder: &str, path: &str) -> String {
+    let path = path.trim_start_matches("./").trim_end_matches('/');
+    if path.starts_with('/') { path.to_owned() } else { format!("{folder}{path}") }
 }
 
 /// Whether a path is another one, or ends with it.
@@ -114,13 +168,19 @@ mod tests {
             ("git mv src/old.py src/util.py", "/w/app/src/util.py", Some("src/old.py")),
             ("git mv src/old.py src/util.py", "util.py", Some("src/old.py")),
             ("git mv old/util.py lib/", "lib/util.py", Some("old/util.py")),
+            ("cd core && git mv index.py main.py", "core/main.py", Some("core/index.py")),
+            ("cd core && git mv index.py main.py", "/w/app/core/main.py", Some("core/index.py")),
+            ("cd core && git mv index.py main.py", "web/main.py", None),
+            ("git mv dir dir2", "dir2/a/b.py", Some("dir/a/b.py")),
+            ("git mv dir dir2", "/w/app/dir2/b.py", Some("dir/b.py")),
+            ("git mv src/dir lib/", "lib/dir/b.py", Some("src/dir/b.py")),
+            ("git mv dir dir2", "dir22/b.py", None),
             ("git mv old.py futil.py", "util.py", None),
             ("git mv util.py new.py", "util.py", None),
             ("git log mv util.py", "util.py", None),
         ];
         for (line, path, expected) in table {
-            let commands = shell::commands(line);
-            let found = commands.iter().find_map(|command| source(command, path));
+            let found = source_in(line, path);
             assert_eq!(found.as_deref(), expected, "{line} | {path}");
         }
     }
