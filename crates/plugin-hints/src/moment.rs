@@ -29,6 +29,12 @@ const SCHEME: &str = "hint";
 /// The tag of hints that are about failures in general.
 const FIX: &str = "fix";
 
+/// Programs that only pass on a part of what another one prints.
+const FILTERS: &[&str] = &[
+    "head", "tail", "cat", "tee", "grep", "rg", "sort", "uniq", "wc", "less", "more", "cut", "tr",
+    "sed", "awk", "column",
+];
+
 /// How much of a hint's rank is that it speaks to this very command.
 const SPEAKS: f64 = 0.6;
 
@@ -75,6 +81,8 @@ fn last_steps(cwd: &str) -> impl Iterator<Item = String> {
 struct Spoken {
     line: String,
     words: BTreeSet<String>,
+    /// The program and the words of each command of the line.
+    commands: Vec<(String, BTreeSet<String>)>,
     place: BTreeSet<String>,
     /// Programs that failed; none if nothing failed.
     failed: BTreeSet<String>,
@@ -82,14 +90,31 @@ struct Spoken {
 
 impl Spoken {
     fn new(command: &str, situation: &Situation, failed: bool) -> Spoken {
-        let programs =
-            shell::commands(command).into_iter().map(|simple| simple.program.to_lowercase());
+        let commands: Vec<(String, BTreeSet<String>)> = (shell::commands(command).into_iter())
+            .map(|simple| {
+                let line = format!("{} {}", simple.program, simple.args.join(" "));
+                (simple.program.to_lowercase(), command_words(&line))
+            })
+            .collect();
+        let programs = commands.iter().map(|(program, _)| program.clone());
         Spoken {
             line: normal(command),
             words: command_words(command),
             place: situation.cwd.as_deref().map(last_steps).into_iter().flatten().collect(),
             failed: if failed { programs.collect() } else { BTreeSet::new() },
+            commands,
         }
+    }
+
+    /// Whether a word of a hint's command is meant by a word of the line: one in the command of its own program, if the
+    /// line has that, and else one in any command but a filter. `| head -3` says nothing about `alembic upgrade head`.
+    fn means(&self, program: Option<&str>, word: &str) -> bool {
+        let is_own = |of: &str| program == Some(of);
+        let has_own = self.commands.iter().any(|(of, _)| is_own(of));
+        let counts = |of: &str| if has_own { is_own(of) } else { !FILTERS.contains(&of) };
+        // A line that is no command of a shell is one of words.
+        let is_plain = self.commands.is_empty() && self.words.contains(word);
+        is_plain || self.commands.iter().any(|(of, words)| counts(of) && words.contains(word))
     }
 
     /// Whether a name of several words stands in the command as it is, between other characters than
@@ -124,15 +149,17 @@ impl Spoken {
             heard.add(0.1, HintAbout::Project, format!("{key} is where it runs"));
         }
         let own = held.command_words();
-        let shared: Vec<&String> = own
-            .iter()
-            .filter(|word| self.words.contains(*word) || self.place.contains(*word))
-            .collect();
+        let program = command_text(&held.stored.value)
+            .and_then(|line| shell::commands(line).into_iter().next())
+            .map(|first| first.program.to_lowercase());
+        let means = |word: &str| self.means(program.as_deref(), word);
+        let shared: Vec<&String> =
+            own.iter().filter(|word| means(word) || self.place.contains(*word)).collect();
         if let Some(first) = shared.first() {
             // Counts of words are small.
             #[allow(clippy::cast_precision_loss)]
             let share = shared.len() as f64 / own.len() as f64;
-            let about = match shared.iter().any(|word| self.words.contains(*word)) {
+            let about = match shared.iter().any(|word| means(word)) {
                 true => HintAbout::Command,
                 false => HintAbout::Project,
             };

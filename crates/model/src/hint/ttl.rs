@@ -33,7 +33,7 @@ const UNITS: [(char, i64); 5] =
 const FIRST_UNIT_OF_TIME: usize = 2;
 
 impl Ttl {
-    /// Reads `session`, `forever` or `P[nW][nD][T[nH][nM][nS]]` with a fraction on the last
+    /// Reads `session`, `forever`, a number with one of `s`, `m`, `h`, `d` and `w`, or `P[nW][nD][T[nH][nM][nS]]` with a fraction on the last
     /// number only. Years and months have no fixed length and are refused.
     pub fn parse(text: &str) -> Result<Ttl, String> {
         match text {
@@ -41,9 +41,11 @@ impl Ttl {
             "forever" => return Ok(Ttl::Forever),
             _ => {}
         }
+        let long = short_duration(text);
+        let text = long.as_deref().unwrap_or(text);
         let ms = duration_ms(text).ok_or_else(|| {
             let shown: String = text.chars().take(40).collect();
-            format!("'{shown}' is none of session, forever and a duration such as PT2H, P1D or P1W")
+            format!("'{shown}' is none of session, forever and a duration such as 2h, PT2H or P1W")
         })?;
         if ms < 1 {
             return Err("the duration is zero".to_owned());
@@ -71,6 +73,15 @@ impl Ttl {
             Ttl::For(lifetime) => &lifetime.text,
         }
     }
+}
+
+/// `2h` as `PT2H`, the form in which it is stored; none if the text is not of this kind.
+fn short_duration(text: &str) -> Option<String> {
+    let number = text.strip_suffix(['s', 'm', 'h', 'd', 'w'])?;
+    let unit = text[number.len()..].to_uppercase();
+    let time = if matches!(unit.as_str(), "D" | "W") { "" } else { "T" };
+    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| format!("P{time}{number}{unit}"))
 }
 
 /// Milliseconds of a duration; none if it is not written as one.
@@ -168,7 +179,15 @@ mod tests {
             let ttl = Ttl::parse(text).unwrap();
             assert_eq!((ttl.ends_at(10), ttl.as_str()), (Some(ms + 10), text), "{text}");
         }
+        for (short, long) in
+            [("2h", "PT2H"), ("30m", "PT30M"), ("45s", "PT45S"), ("7d", "P7D"), ("2w", "P2W")]
+        {
+            assert_eq!(Ttl::parse(short), Ttl::parse(long), "{short}");
+        }
         for text in [
+            "0h",
+            "h",
+            "1.5h",
             "",
             "P",
             "PT",

@@ -63,6 +63,8 @@ fn a_hint_speaks_to_a_command_by_component_key_or_a_word_of_its_own_command() {
         ("router", "image", "x1", "NAME=router make all", true),
         ("svc/api", "image", "x1", "cat svc/api/main.rs", true),
         ("svc/api", "image", "x1", "cat svc/apis/main.rs", false),
+        ("db", "migrate", "alembic upgrade head", "alembic history | head -3", true),
+        ("db", "migrate", "alembic upgrade head", "cargo test | head -3", false),
         ("router", "image", "x1", "ls -la", false),
         ("router", "image", "tool -v x", "cargo -v run", false),
         ("pottery", "clay", "Ask the potter.", "echo the end", false),
