@@ -88,7 +88,7 @@ pub(crate) fn failed(commands: &[Simple], texts: &[&str]) -> bool {
     }
     let said = Said { lines: &all };
     match program {
-        "python" | "python3" | "py" => said.python(),
+        "python" | "python3" | "py" => said.python() || said.lone_exception(commands, args),
         "cargo" => said.cargo(args),
         "git" => said.git(&own),
         _ if program.ends_with(".py") => said.python(),
@@ -134,16 +134,23 @@ fn without_echoes(commands: &[Simple], lines: &mut Vec<Cow<'_, str>>) {
     }
 }
 
-/// `bash: line 1: nosuch: command not found`, for one of the programs in the line.
+/// `bash: line 1: nosuch: command not found`, `bash: ./nosuch.sh: No such file or directory`, for one of the programs in
+/// the line or the script of a shell.
 fn not_found(commands: &[Simple], lines: &[Cow<'_, str>]) -> bool {
     let last = lines.last().map(|line| line.trim_end()).unwrap_or_default();
     let by_shell = SHELLS.iter().any(|shell| last.starts_with(shell));
-    let missing =
-        last.strip_suffix(": command not found").or_else(|| last.strip_suffix(": not found"));
+    let endings = [": command not found", ": not found", ": No such file or directory"];
+    let missing = endings.iter().find_map(|ending| last.strip_suffix(ending));
     let program = missing.and_then(|rest| rest.rsplit(": ").next());
+    let is_script = |command: &Simple, name: &str| {
+        matches!(command.program.as_str(), "bash" | "sh" | "zsh")
+            && command.args.first().is_some_and(|script| script == name)
+    };
     by_shell
         && program.is_some_and(|name| {
-            commands.iter().any(|command| name.rsplit('/').next() == Some(&command.program))
+            commands.iter().any(|command| {
+                name.rsplit('/').next() == Some(&command.program) || is_script(command, name)
+            })
         })
 }
 
@@ -209,6 +216,23 @@ impl Said<'_> {
 
     /// Whether the output ends with a traceback whose beginning is cut off, or with a syntax error, which has
     /// none. In both the file, the line number and the source line come before the name of the exception.
+    /// `ValueError: …` alone, which `| tail -1` left of the traceback of `python -c`. Code that catches exceptions may
+    /// print such a line itself.
+    fn lone_exception(&self, commands: &[Simple], args: &[String]) -> bool {
+        let (name, message) = self.last().split_once(": ").unwrap_or_default();
+        let is_error =
+            names_exception(name) && (name.ends_with("Error") || name.ends_with("Exception"));
+        let runs_code = args.iter().position(|arg| arg == "-c").and_then(|at| args.get(at + 1));
+        let is_uncaught = runs_code.is_some_and(|code| {
+            !["except", "print(", "Error"].iter().any(|word| code.contains(word))
+        });
+        let is_last_line = commands.iter().any(|last| {
+            let one = |arg: &String| matches!(arg.as_str(), "-1" | "-n1");
+            last.program == "tail" && (last.args.iter().any(one) || last.args == ["-n", "1"])
+        });
+        self.lines.len() == 1 && is_error && !message.is_empty() && is_uncaught && is_last_line
+    }
+
     fn ends_with_torn_traceback(&self) -> bool {
         let (name, message) = self.last().split_once(':').unwrap_or((self.last(), ""));
         let is_error = name.ends_with("Error") || name.ends_with("Exception");
