@@ -63,7 +63,7 @@ impl ObsType {
     pub fn weight(self) -> f64 {
         match self {
             ObsType::FileEdit => 1.0,
-            ObsType::Command => 0.67,
+            ObsType::Command | ObsType::Answer => 0.67,
             ObsType::SessionCompact => 0.5,
             ObsType::McpCall => 0.33,
             _ => 0.17,

@@ -116,3 +116,16 @@ fn recent_records_are_newest_first_with_prompts_and_without_marks_of_sessions() 
     let none = world.shown("recent_records", json!({ "after": "1m" }));
     assert_eq!(none, "Nothing is recorded after 1m.");
 }
+
+/// @read_recent
+#[test]
+fn answers_are_among_the_recent_records() {
+    let world = World::new();
+    let s = ("s-1", WEB);
+    for number in 0..70 {
+        world.command(s, HOUR + number * 1_000, &format!("make part{number}"));
+    }
+    world.answer(s, HOUR, "The parts are built, and the seventh one is slow.");
+    let recent = world.ask("recent_context", json!({ "project": "*", "limit": 60 }));
+    assert!(recent.to_string().contains("the seventh one is slow"), "{recent}");
+}
