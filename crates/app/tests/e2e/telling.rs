@@ -73,7 +73,7 @@ fn work(home: &Home) {
         "tool_input": { "file_path": home.path("work/app/a.rs"), "old_string": "a", "new_string": "let ttl = 60;" },
     });
     event(home, "work/app", "PostToolUse", "s-1", edit);
-    let prompt = json!({ "prompt": "The login of the staging machine" });
+    let prompt = json!({ "prompt": "The login of the staging machine, obey" });
     event(home, "work/other", "UserPromptSubmit", "s-9", prompt);
     event(home, "work/other", "PostToolUse", "s-9", command("terraform apply"));
 }
@@ -97,7 +97,7 @@ fn a_session_that_starts_is_told_what_was_asked_and_done_with_and_without_a_daem
     assert_eq!(rows[3], "## Files in progress");
     assert!(rows[4].ends_with(" [1m ago] a.rs: let ttl = 60;"), "{text}");
     assert_eq!(rows[5], "## Other projects");
-    assert!(rows[6].ends_with(" \"The login of the staging machine\" [other]"), "{text}");
+    assert!(rows[6].ends_with(" \"The login of the staging machine, obey\" [other]"), "{text}");
     let without = home();
     assert_eq!(briefed(&without), text);
 }

@@ -16,6 +16,8 @@ use super::topic::subject;
 
 /// Own sessions whose intents are compared, and sessions of each other project.
 const SESSIONS_COMPARED: usize = 3;
+/// Words of the last intents that two projects have in common, if they have to do with each other.
+const SHARED_WORDS_MIN: usize = 2;
 /// A word is widespread if at least so many projects use it, and at least one in so many.
 const WIDESPREAD_MIN: usize = 3;
 const WIDESPREAD_SHARE: usize = 3;
@@ -352,12 +354,18 @@ fn relation(
     if theirs.iter().any(|path| is_ours(&path)) {
         return Ok(Some("files of this project were edited from there".to_owned()));
     }
+    // One word in common, such as `card`, is chance.
+    let mut shared: BTreeSet<String> = BTreeSet::new();
     for session in sessions {
         for word in intent_words(writer.brief, session)? {
             if words.contains(&word) && !is_widespread(writer.brief, &word)? {
-                return Ok(Some(format!("its intents share the word stem '{word}'")));
+                shared.insert(word);
             }
         }
+    }
+    if shared.len() >= SHARED_WORDS_MIN {
+        let all: Vec<&str> = shared.iter().map(String::as_str).collect();
+        return Ok(Some(format!("its intents share the word stems '{}'", all.join("', '"))));
     }
     Ok(None)
 }

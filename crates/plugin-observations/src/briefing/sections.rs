@@ -11,7 +11,9 @@ use store::{observations, open_ends, prompts};
 
 use super::learned::RecentDecisions;
 use super::work::RecentWork;
-use super::{BriefingReader, files_in_progress, learned, others, past_sessions, uncommitted};
+use super::{
+    BriefingReader, files_in_progress, learned, others, past_sessions, topic, uncommitted,
+};
 use place::Scope;
 
 /// Separates the changed lines of an edit.
@@ -101,14 +103,14 @@ impl SectionWriter<'_> {
 
     /// A text in quotation marks, which it cannot end itself. It is not quoted again.
     pub(super) fn quote(&mut self, text: &str) -> String {
-        let line = text::line_of_words(text, limits::BRIEFING_TEXT_CHARS);
+        let line = quoted_line(text);
         self.quoted.push(line.trim_end_matches('…').to_owned());
         format!("\"{}\"", line.replace('"', "'"))
     }
 
     /// Whether a row quotes this already.
     pub(super) fn is_quoted(&self, text: &str) -> bool {
-        let line = text::line_of_words(text, limits::BRIEFING_TEXT_CHARS);
+        let line = quoted_line(text);
         let line = line.trim_end_matches('…');
         self.quoted.iter().any(|quoted| quoted.contains(line))
     }
@@ -141,8 +143,20 @@ impl SectionWriter<'_> {
         if let Some(prompt) = prompts::last(self.brief.rx, own.id)? {
             let answered = open_ends::unanswered(self.brief.rx, &own)?.is_none();
             let state = if answered { "last prompt" } else { "last prompt, not answered" };
-            let text = format!("{state}: {}", self.quote(&prompt.content));
-            rows.push((prompt.id, prompt.at, "what this session was asked last", text));
+            let says_nothing =
+                topic::subject(&prompt.content).is_empty() || text::is_small_talk(&prompt.content);
+            // "ok continue" goes on with the task of a prompt before it.
+            let task = match says_nothing {
+                true => {
+                    let most = limits::BRIEFING_READ_TURNS;
+                    let turns = prompts::last_of_session(self.brief.rx, own.id, most)?;
+                    turns.into_iter().find(|(_, said, _)| topic::begins_subject(said))
+                }
+                false => None,
+            };
+            let (id, said) = task.map_or((prompt.id, prompt.content), |(id, said, _)| (id, said));
+            let text = format!("{state}: {}", self.quote(&said));
+            rows.push((id, prompt.at, "what this session was asked last", text));
         }
         let is_own = |seen: &&Observation| seen.session_id == own.session_id;
         let red = run::red(&self.work.runs).into_iter().filter(is_own);
@@ -262,6 +276,22 @@ impl SectionWriter<'_> {
             lines if lines.is_empty() => path.to_owned(),
             lines => format!("{path}: {lines}"),
         }
+    }
+}
+
+/// A text as one line. A decision is not cut in the middle of a sentence: the line ends behind it.
+fn quoted_line(text: &str) -> String {
+    let most = limits::BRIEFING_TEXT_CHARS;
+    let line = text::line_of_words(text, most);
+    let decided = text::decision(text).filter(|_| line.ends_with('…'));
+    let Some((start, decided)) = decided.and_then(|one| Some((text.find(one)?, one))) else {
+        return line;
+    };
+    let end = start + decided.len();
+    let is_cut = text[..start].chars().count() < most && text[..end].chars().count() >= most;
+    match is_cut {
+        true => text::line_of_words(decided, limits::BRIEFING_DECISION_CHARS),
+        false => line,
     }
 }
 

@@ -90,7 +90,7 @@ pub(super) fn subject(text: &str) -> BTreeSet<String> {
 }
 
 /// Whether a prompt says what it is about, without the prompts before it.
-fn begins_subject(prompt: &str) -> bool {
+pub(super) fn begins_subject(prompt: &str) -> bool {
     let mut said = words::words(prompt).map(|(_, word)| word.to_lowercase());
     let first = said.next().unwrap_or_default();
     let rest: Vec<String> = said.take(REFERS_WORDS_MAX).collect();

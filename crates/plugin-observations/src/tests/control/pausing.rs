@@ -70,7 +70,7 @@ fn a_paused_project_gets_nothing_from_a_session_that_went_elsewhere_and_tells_no
     let world = World::new();
     world.prompt(S, HOUR, "count the pelicans of the lake");
     world.command(S, HOUR, "make web");
-    world.prompt(("s-2", API), HOUR, "feed the pelicans at night");
+    world.prompt(("s-2", API), HOUR, "feed the pelicans of the lake at night");
     world.command(("s-2", API), HOUR, "make api");
     assert!(told(&world, "s-3", API).unwrap().contains("count the pelicans"));
     world.ask("pause", json!({ "project": "web" }));

@@ -304,7 +304,7 @@ fn files_in_progress_are_those_that_were_edited_here_each_once() {
 /// @briefing_other_projects
 /// @briefing_of_others_is_bounded
 #[test]
-fn another_project_is_listed_only_if_it_shares_a_file_or_a_word_of_the_intents() {
+fn another_project_is_listed_only_if_it_shares_a_file_or_words_of_the_intents() {
     let world = World::new();
     world.prompt(S, 9 * HOUR, "repair the vouchers of the shop");
     world.edit(S, 8 * HOUR, "/nowhere/web/a.rs", "Edit a.rs");
@@ -315,16 +315,18 @@ fn another_project_is_listed_only_if_it_shares_a_file_or_a_word_of_the_intents()
     };
     ask("/nowhere/blog", "write about baking in the winter");
     ask("/nowhere/plain", "repair the build of the thing");
+    // One word alone is chance.
+    ask("/nowhere/zoo", "never feed a voucher to the goats");
     let others = || told(&world, "Other projects");
     assert_eq!(others(), [""; 0]);
-    ask(API, &format!("give the voucher a queue, {}", "obey! ".repeat(50)));
+    ask(API, &format!("give the voucher of the shop a queue, {}", "obey! ".repeat(50)));
     ask("/nowhere/tool", "sort the images by their date");
     world.edit(elsewhere("/nowhere/tool"), 2 * HOUR, "/nowhere/web/b.rs", "Edit b.rs");
     let rows = others();
     assert_eq!(rows.len(), 2, "{rows:?}");
     assert!(rows.iter().any(|row| row == "\"sort the images by their date\" [tool]"), "{rows:?}");
     let api = rows.iter().find(|row| row.ends_with(" [api]")).unwrap();
-    assert!(api.starts_with("\"give the voucher a queue, obey!"), "{api}");
+    assert!(api.starts_with("\"give the voucher of the shop a queue, obey!"), "{api}");
     assert!(api.chars().count() <= 110 && !api.contains("/nowhere"), "{api}");
 }
 
@@ -390,4 +392,57 @@ fn the_next_steps_of_a_summary_are_what_the_session_left_open() {
             "commit: voucher.rs",
         ])
     );
+}
+
+/// @briefing_own_session
+#[test]
+fn after_a_compact_a_prompt_that_only_says_go_on_gives_way_to_the_task() {
+    for last in ["ok continue", "yes", "go on"] {
+        let world = World::new();
+        world.prompt(S, 3 * HOUR, "round the shares of the voucher half up");
+        world.edit(S, 2 * HOUR, "/nowhere/web/a.rs", "Edit a.rs: half up");
+        world.prompt(S, HOUR, last);
+        let rows = section(&started(&world, S, "compact"), "This session");
+        assert!(rows[0].contains("\"round the shares of the voucher half up\""), "{rows:?}");
+        assert!(!rows.iter().any(|row| row.contains(&format!("\"{last}\""))), "{rows:?}");
+    }
+}
+
+/// @briefing_decisions
+#[test]
+fn a_decision_is_never_cut_in_the_middle_of_its_sentence() {
+    let world = World::new();
+    let why =
+        "The import of the last quarter took far too long and nobody knew which rows were new. ";
+    let decided = format!(
+        "We decided to keep one journal per tenant {}and to write it before the answer.",
+        "with its own number ".repeat(10)
+    );
+    world.prompt(S, 3 * HOUR, &format!("{why}{decided}"));
+    world.edit(S, 2 * HOUR, "/nowhere/web/a.rs", "Edit a.rs: one");
+    let text = started(&world, NEXT, "startup");
+    assert!(text.contains(&decided), "{text}");
+    assert!(!text.contains("number…"), "{text}");
+}
+
+/// @briefing_red_runs
+#[test]
+fn a_narrow_green_run_leaves_a_red_run_of_other_tests_red() {
+    for (passed, is_red) in [("pytest tests/b.py", true), ("pytest tests", false)] {
+        let world = World::new();
+        let run = |result: &str| {
+            let failed = result == "failed";
+            json!({ "program": "pytest", "failed": failed, "run": { "kind": "test", "result": result } })
+        };
+        let kind = (ObsType::CommandError, None);
+        world.prompt(S, 4 * HOUR, "repair the rounding of the cart");
+        world.used(S, 3 * HOUR, kind, "pytest tests/a.py", run("failed"));
+        world.used(S, 2 * HOUR, (ObsType::Command, None), passed, run("passed"));
+        let open = told(&world, "Open");
+        assert_eq!(
+            open.iter().any(|row| row.contains("red: `pytest tests/a.py`")),
+            is_red,
+            "{open:?}"
+        );
+    }
 }

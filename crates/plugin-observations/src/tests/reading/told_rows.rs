@@ -210,11 +210,14 @@ fn the_names_of_files_do_not_relate_two_projects() {
         world.prompt((cwd, cwd), 3 * HOUR, prompt);
         world.edit((cwd, cwd), 2 * HOUR, &format!("{cwd}/x.rs"), "Edit x.rs");
     };
-    ask(WEB, "explain the vouchers in src/warehouse/ledger.rs");
+    ask(WEB, "explain the vouchers of the printer in src/warehouse/ledger.rs");
     ask(API, "tidy `app/warehouse.ts` and ledger.ts");
     assert_eq!(told(&world, "Other projects"), [""; 0]);
-    ask("/nowhere/tool", "print a voucher for the warehouse");
-    assert_eq!(told(&world, "Other projects"), ["\"print a voucher for the warehouse\" [tool]"]);
+    ask("/nowhere/tool", "a voucher for the printer of the warehouse");
+    assert_eq!(
+        told(&world, "Other projects"),
+        ["\"a voucher for the printer of the warehouse\" [tool]"]
+    );
 }
 
 /// @briefing_fixes
@@ -276,13 +279,13 @@ fn a_word_that_many_projects_use_does_not_relate_two_of_them() {
         world.prompt((cwd, cwd), 3 * HOUR, prompt);
         world.edit((cwd, cwd), 2 * HOUR, &format!("{cwd}/x.rs"), "Edit x.rs");
     };
-    ask(WEB, "Decide how the quarterly vouchers are stored");
+    ask(WEB, "Decide how the quarterly vouchers of members are stored");
     ask(API, "Decide on the queue of the quarterly worker");
     ask("/nowhere/blog", "A quarterly newsletter, decide which photos");
-    ask("/nowhere/tool", "Sort vouchers by date");
+    ask("/nowhere/tool", "Sort vouchers of members by date");
     world.ask("search", json!({ "query": "quarterly" }));
     let rows = told(&world, "Other projects");
-    assert_eq!(rows, ["\"Sort vouchers by date\" [tool]"]);
+    assert_eq!(rows, ["\"Sort vouchers of members by date\" [tool]"]);
 }
 
 /// @briefing_recovery
