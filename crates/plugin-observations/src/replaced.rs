@@ -24,7 +24,7 @@ const STATES_NOW_FROM: f64 = 0.7;
 /// about the same thing, and one that only has words in common with it.
 const AMENDS_FROM: f64 = 0.5;
 const AMENDS_TOPIC_FROM: f64 = 0.6;
-const AMENDS_NEAR_FROM: f64 = 0.78;
+const AMENDS_NEAR_FROM: f64 = 0.8;
 
 /// A prompt, an answer or a mark, as far as it matters for what it replaces.
 #[derive(Clone, Debug)]

@@ -44,3 +44,24 @@ fn told_directory(metadata: &serde_json::Value, line: &str) -> Option<String> {
     let told = if told.is_empty() { args.next()? } else { told };
     (!told.contains('\'')).then(|| told.to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_option_of_the_run_says_where_it_works() {
+        for (program, line, told) in [
+            ("npm", "npm --prefix web test", Some("web")),
+            ("npm", "npm --prefix=web test", Some("web")),
+            ("make", "make -C api check | tail", Some("api")),
+            ("npm", "npm test", None),
+            ("pytest", "pytest -C web", None),
+        ] {
+            let metadata = json!({ "program": program });
+            assert_eq!(told_directory(&metadata, line).as_deref(), told, "{line}");
+        }
+    }
+}

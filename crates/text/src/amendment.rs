@@ -205,10 +205,13 @@ struct Quantity {
 }
 
 impl Quantity {
-    fn is_comparable(&self, other: &Quantity) -> bool {
-        let unknown = |unit: &Unit| *unit == Unit::Unknown;
-        let clock = self.unit == Unit::Clock || other.unit == Unit::Clock;
-        self.unit == other.unit || (!clock && (unknown(&self.unit) || unknown(&other.unit)))
+    /// Whether it may replace an older quantity. A size does not replace a number without a unit, such as a version.
+    fn is_comparable(&self, older: &Quantity) -> bool {
+        match (&self.unit, &older.unit) {
+            (Unit::Unknown, other) => *other != Unit::Clock,
+            (Unit::Of(_) | Unit::Version, Unit::Unknown) => true,
+            (own, other) => own == other,
+        }
     }
 }
 
@@ -361,7 +364,7 @@ impl Stated {
     pub(crate) fn changes_near(&self, older: &Stated) -> bool {
         let (own, other) = (&self.quantities, &older.quantities);
         let differs = |new: &Quantity| {
-            let mut comparable = other.iter().filter(|old| old.is_comparable(new)).peekable();
+            let mut comparable = other.iter().filter(|old| new.is_comparable(old)).peekable();
             comparable.peek().is_some() && comparable.all(|old| old.amount != new.amount)
         };
         let is_other_value = own.iter().any(differs);
@@ -512,14 +515,14 @@ impl Amendment {
             older
                 .quantities
                 .iter()
-                .any(|old| old.amount == cited.amount && old.is_comparable(cited))
+                .any(|old| old.amount == cited.amount && cited.is_comparable(old))
         };
         if !self.cited.iter().all(cites) {
             return None;
         }
         let names_value = !self.cited.is_empty();
         let is_new = |new: &&Quantity| {
-            let comparable = || older.quantities.iter().filter(|old| old.is_comparable(new));
+            let comparable = || older.quantities.iter().filter(|old| new.is_comparable(old));
             comparable().next().is_some() && comparable().all(|old| old.amount != new.amount)
         };
         match self.form {

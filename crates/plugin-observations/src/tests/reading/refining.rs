@@ -422,6 +422,22 @@ fn a_failed_run_names_the_run_that_worked_whatever_its_options() {
     }
 }
 
+/// @search_worked_later
+#[test]
+fn a_refused_commit_names_the_one_that_staged_its_files_first() {
+    let world = World::new();
+    let s = ("s-1", WEB);
+    let refused = json!({ "failed": true, "error": "no changes added to the swiss commit" });
+    world.used(s, 5 * HOUR, (ObsType::CommandError, None), "git commit -m round", refused);
+    let made = json!({ "commit_message": "round", "commit_hash": "0a1b2c3" });
+    let command = "git add -A && git commit -m round";
+    world.used(s, 4 * HOUR, (ObsType::GitCommit, None), command, made);
+    // The commit is not among the hits of this word.
+    let found = world.ask("search", json!({ "query": "swiss" }));
+    let note = found["results"][0]["note"].to_string();
+    assert!(note.contains("worked later"), "{found}");
+}
+
 /// @search_answers_first
 #[test]
 fn asked_why_or_how_search_lists_the_answer_before_the_prompt_that_set_the_task() {
