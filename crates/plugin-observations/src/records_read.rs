@@ -6,7 +6,7 @@ use std::collections::hash_map::Entry;
 use model::OpError;
 use model::observation::Observation;
 use serde_json::Value;
-use store::search::{Hits, TermSet};
+use store::search::{Hit, Hits, TermSet};
 use store::{Rx, observations};
 
 /// The records that a search has read, and what it found out about them.
@@ -24,6 +24,20 @@ impl RecordsRead {
         Ok(match self.records.entry(id) {
             Entry::Occupied(known) => known.into_mut().as_ref(),
             Entry::Vacant(place) => place.insert(observations::one(rx, id)?).as_ref(),
+        })
+    }
+
+    /// Reads the record of a hit unless that has been done.
+    pub(crate) fn read_hit(
+        &mut self,
+        rx: &Rx<'_>,
+        hit: Hit,
+    ) -> Result<Option<&Observation>, OpError> {
+        Ok(match self.records.entry(hit.id) {
+            Entry::Occupied(known) => known.into_mut().as_ref(),
+            Entry::Vacant(place) => {
+                place.insert(observations::one_of_kind(rx, hit.id, hit.kind.obs_type())?).as_ref()
+            }
         })
     }
 

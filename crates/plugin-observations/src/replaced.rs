@@ -2,6 +2,7 @@
 //! use this one rule, whichever other records they show.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::ops::Deref;
 
 use model::OpError;
@@ -9,7 +10,7 @@ use model::observation::{ObsType, Observation};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::search::{self, Hit, TalkText};
-use store::{Rx, passages};
+use store::{Rx, TextQuestion, passages};
 use text::{Replacement, Statement};
 
 use crate::note::Note;
@@ -44,8 +45,7 @@ impl TalkStatement {
         turn: Option<i64>,
         text: &str,
     ) -> TalkStatement {
-        let is_talk = matches!(kind, ObsType::UserPrompt | ObsType::Answer | ObsType::Marker);
-        let statement = if is_talk { Statement::of(text) } else { Statement::default() };
+        let statement = if is_talk(kind) { Statement::of(text) } else { Statement::default() };
         TalkStatement { id, at, kind, turn, statement }
     }
 
@@ -90,6 +90,11 @@ impl TalkStatement {
     }
 }
 
+/// The kinds of records that can replace a statement, or be replaced.
+fn is_talk(kind: ObsType) -> bool {
+    matches!(kind, ObsType::UserPrompt | ObsType::Answer | ObsType::Marker)
+}
+
 /// The newest of these records, all of which replace the same one; of a turn the prompt.
 fn newest<'s>(replacing: &[&'s TalkStatement]) -> Option<&'s TalkStatement> {
     let newest = replacing.iter().max_by_key(|one| (one.at, one.id))?;
@@ -102,7 +107,8 @@ fn newest<'s>(replacing: &[&'s TalkStatement]) -> Option<&'s TalkStatement> {
 pub(crate) struct Replacements {
     /// For each hit that was looked up, the record that replaces it.
     by: HashMap<i64, Option<i64>>,
-    statements: HashMap<i64, TalkStatement>,
+    /// Records that were compared with hits; none for one that replaces nothing, as most do.
+    replacing: HashMap<i64, Option<TalkStatement>>,
 }
 
 impl Replacements {
@@ -124,8 +130,10 @@ impl Replacements {
                 continue;
             }
             self.by.insert(hit.id, None);
-            let said = self.statement(rx, hit.id, records)?;
-            if said.is_some_and(|said| said.statement.may_be_replaced()) {
+            let may_be_replaced =
+                |said: &Observation| TalkStatement::of(said).statement.may_be_replaced();
+            let judge = || Ok(records.read_hit(rx, hit)?.is_some_and(may_be_replaced));
+            if rx.verdict(TextQuestion::MayBeReplaced, (hit.id, 0), judge)? {
                 open.push(hit);
             }
         }
@@ -134,13 +142,19 @@ impl Replacements {
         }
         for (hit, near) in open.iter().zip(search::newer_talk(rx, &open, AMENDS_FROM)?) {
             for other in &near {
-                self.statement(rx, other.id, records)?;
+                self.read_replacing(rx, other.id, records)?;
             }
-            let Some(older) = self.statements.get(&hit.id) else { continue };
-            let replacing: Vec<&TalkStatement> = (near.iter())
-                .filter_map(|other| Some((self.statements.get(&other.id)?, other.cosine)))
+            let newer: Vec<(&TalkStatement, f64)> = (near.iter())
+                .filter_map(|other| Some((self.replacing.get(&other.id)?.as_ref()?, other.cosine)))
+                .collect();
+            // Most hits are near to nothing that replaces anything: their own statement is not needed.
+            if newer.is_empty() {
+                continue;
+            }
+            let Some(older) = records.read_hit(rx, *hit)?.map(TalkStatement::of) else { continue };
+            let replacing: Vec<&TalkStatement> = (newer.into_iter())
                 .filter(|(one, cosine)| {
-                    one.replaces_from(older).is_some_and(|least| *cosine >= least)
+                    one.replaces_from(&older).is_some_and(|least| *cosine >= least)
                 })
                 .map(|(one, _)| one)
                 .collect();
@@ -150,18 +164,24 @@ impl Replacements {
         Ok(())
     }
 
-    fn statement(
+    /// Reads the statement of a record, unless that has been done.
+    fn read_replacing(
         &mut self,
         rx: &Rx<'_>,
         id: i64,
         records: &mut RecordsRead,
-    ) -> Result<Option<&TalkStatement>, OpError> {
-        if !self.statements.contains_key(&id)
-            && let Some(record) = records.read(rx, id)?
-        {
-            self.statements.insert(id, TalkStatement::of(record));
+    ) -> Result<(), OpError> {
+        if let Entry::Vacant(place) = self.replacing.entry(id) {
+            let may_replace =
+                |said: &Observation| TalkStatement::of(said).statement.states_or_changes();
+            let judge = || Ok(records.read(rx, id)?.is_some_and(may_replace));
+            let said = match rx.verdict(TextQuestion::MayReplace, (id, 0), judge)? {
+                true => records.read(rx, id)?.map(TalkStatement::of),
+                false => None,
+            };
+            place.insert(said);
         }
-        Ok(self.statements.get(&id))
+        Ok(())
     }
 }
 

@@ -18,9 +18,9 @@ use model::{OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use store::search::{self, Filter, Hit, Hits, Order, Recipe, Spread};
+use store::search::{self, Filter, Hit, Hits, Order, Recipe, Spread, TextsRead};
 use store::{Rx, commits, sessions};
-use text::query::{self, Form, Query};
+use text::query::{self, Finder, Form, Query};
 
 use crate::count::Count;
 use crate::examples;
@@ -506,12 +506,13 @@ impl SearchParams {
             && !hits.is_answered(rx, query, &first)?;
         let (mut records, mut replaced) = (RecordsRead::default(), Replacements::default());
         if self.diverse && self.order_by == OrderBy::Best {
-            ranked = refine::fold(rx, ranked, |_| true)?;
+            let mut texts = TextsRead::default();
+            ranked = refine::fold(rx, ranked, &mut texts, |_| true)?;
             let is_question = hits.query.form == Form::AnyTerm && asks(query);
             if is_question {
                 ranked = turns::by_turns(rx, filter, (&hits, &self.query), ranked, &mut records)?;
                 // Answers and commits of turns that were not among the hits may say the same, too.
-                ranked = refine::fold(rx, ranked, |kind| {
+                ranked = refine::fold(rx, ranked, &mut texts, |kind| {
                     matches!(kind, ObsType::Answer | ObsType::GitCommit)
                 })?;
             }
@@ -617,10 +618,11 @@ fn records(
     preview: Preview,
 ) -> Result<Vec<FoundRecord>, OpError> {
     let Found { records, query, .. } = found;
+    let finder = query.finder();
     let mut shown = Vec::with_capacity(page.len());
     for one in &page {
-        if let Some(record) = records.read(rx, one.hit.id)? {
-            shown.push(FoundRecord::new(record.clone(), one, query, preview));
+        if let Some(record) = records.read_hit(rx, one.hit)? {
+            shown.push(FoundRecord::new(record, one, &finder, preview));
         }
     }
     Ok(shown)
@@ -628,8 +630,8 @@ fn records(
 
 /// The passage of a record that matched. If only the outcome of an action contains a word of the query, it
 /// follows the action: `make deploy: connection refused`.
-fn passage(query: &Query, content: &str, metadata: &Value) -> String {
-    let contains = |text: &&str| !query.matched(text).is_empty();
+fn passage(query: &Finder<'_>, content: &str, metadata: &Value) -> String {
+    let contains = |text: &&str| query.is_in(text);
     let outcome = ["commit_message", "error"].map(|name| metadata.get(name)?.as_str());
     let outcome = outcome.into_iter().flatten().find(contains);
     let done = || text::one_line(content, limits::PREVIEW_ACTION_CHARS);
@@ -644,7 +646,12 @@ fn passage(query: &Query, content: &str, metadata: &Value) -> String {
 }
 
 impl FoundRecord {
-    fn new(record: Observation, ranked: &Ranked, query: &Query, preview: Preview) -> FoundRecord {
+    fn new(
+        record: &Observation,
+        ranked: &Ranked,
+        query: &Finder<'_>,
+        preview: Preview,
+    ) -> FoundRecord {
         let metadata = record.metadata.as_ref().unwrap_or(&Value::Null);
         let searched =
             Observation::searched(&record.content, record.file_path.as_deref(), metadata);
@@ -674,9 +681,9 @@ impl FoundRecord {
                 Preview::Passage => passage(query, &record.content, metadata),
                 Preview::Beginning => record.content.chars().take(limits::PREVIEW_CHARS).collect(),
             },
-            file_path: record.file_path,
-            session_id: record.session_id,
-            project: record.project,
+            file_path: record.file_path.clone(),
+            session_id: record.session_id.clone(),
+            project: record.project.clone(),
             is_pinned: record.is_pinned,
             count: (ranked.count > 1).then_some(ranked.count),
             note: ranked.note.map(Note::text),

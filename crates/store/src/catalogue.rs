@@ -15,12 +15,16 @@ use model::{OpError, limits};
 use crate::cells::Cells as _;
 use crate::kinds::RecordKind;
 use crate::tx::Rx;
+use crate::verdicts::Verdicts;
 use order::{Order, Place};
 pub(crate) use sessions::SessionLengths;
 
 /// Held by the store; empty until the first search.
 #[derive(Default)]
-pub(crate) struct Catalogue(RwLock<Passages>);
+pub(crate) struct Catalogue {
+    passages: RwLock<Passages>,
+    pub(crate) verdicts: Verdicts,
+}
 
 /// What is known of passages, by their number. A number without a document is not in use.
 #[derive(Default)]
@@ -59,12 +63,12 @@ impl Catalogue {
         let (last, changes) = rx.sql(|db| {
             db.prepare_cached(STATE)?.query_row([], |row| Ok((row.cell(0)?, row.cell(1)?)))
         })?;
-        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.passages.read().unwrap_or_else(PoisonError::into_inner);
         if known.is_after(last, changes) {
             return Ok(known);
         }
         drop(known);
-        let mut passages = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut passages = self.passages.write().unwrap_or_else(PoisonError::into_inner);
         // Somebody else may have read them meanwhile.
         if !passages.is_after(last, changes) {
             if passages.changes < changes {
@@ -80,25 +84,26 @@ impl Catalogue {
 
     /// Adds what passages mean that are known already.
     pub(crate) fn learn(&self, vectors: &[(usize, Vector)]) {
-        let mut passages = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut passages = self.passages.write().unwrap_or_else(PoisonError::into_inner);
         vectors.iter().for_each(|(passage, vector)| passages.learn(*passage, vector));
     }
 
     /// Forgets passages that are gone.
     pub(crate) fn remove(&self, gone: &[usize]) {
-        let mut passages = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut passages = self.passages.write().unwrap_or_else(PoisonError::into_inner);
         gone.iter().for_each(|passage| passages.remove(*passage));
     }
 
     /// Lets everybody wait, as if it were being read.
     #[cfg(test)]
     pub(crate) fn hold(&self) -> RwLockWriteGuard<'_, Passages> {
-        self.0.write().unwrap_or_else(PoisonError::into_inner)
+        self.passages.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Forgets everything; the next search reads it again.
     pub(crate) fn clear(&self) {
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Passages::default();
+        *self.passages.write().unwrap_or_else(PoisonError::into_inner) = Passages::default();
+        self.verdicts.clear();
     }
 }
 

@@ -78,6 +78,7 @@ mod tests;
 mod texts;
 pub mod totals;
 mod tx;
+mod verdicts;
 mod writer;
 
 pub use aggregate::{Aggregate, Records};
@@ -88,3 +89,4 @@ pub use hint_rows::REPAIRED as HINTS_REPAIRED;
 pub use kinds::RecordKind;
 pub use store::{OnOpen, Opened, Options, Publish, Store, Write, Written};
 pub use tx::{Rx, Tx};
+pub use verdicts::TextQuestion;

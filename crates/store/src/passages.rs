@@ -79,8 +79,17 @@ pub(crate) fn changed(tx: &Tx<'_>, doc: i64) -> Result<(), OpError> {
 }
 
 fn note(tx: &Tx<'_>, doc: i64, known: bool) -> Result<(), OpError> {
+    if known {
+        forget_verdicts(tx, doc);
+    }
     tx.defer(|index: &mut IndexState| index.noted += 1);
     tx.sql(|db| db.prepare_cached(NOTE)?.execute(params![doc, known]).map(drop))
+}
+
+/// What was judged of the text of a document no longer holds.
+fn forget_verdicts(tx: &Tx<'_>, doc: i64) {
+    let catalogue = tx.facts().catalogue.clone();
+    tx.after_commit(Box::new(move || catalogue.verdicts.forget(doc)));
 }
 
 /// The same for words that nobody is to find any more, not even until the index is brought up to date.
@@ -91,6 +100,7 @@ pub(crate) fn renewed(tx: &Tx<'_>, doc: i64) -> Result<(), OpError> {
 
 /// Makes the document unfindable. Its words leave the file with [`optimize`].
 pub(crate) fn remove(tx: &Tx<'_>, doc: i64) -> Result<(), OpError> {
+    forget_verdicts(tx, doc);
     tx.sql(|db| db.prepare_cached(FORGET_NOTE)?.execute([doc]))?;
     take_out(tx, doc).map(drop)
 }

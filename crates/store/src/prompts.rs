@@ -61,7 +61,7 @@ pub struct NewPrompt<'a> {
 }
 
 const COLUMNS: &str = "SELECT q.id, s.name, q.project, p.name, q.at, q.source, q.content, \
-     q.agent_prompt_id, q.actions, q.pinned FROM prompts q \
+     q.agent_prompt_id, q.actions, q.pinned, q.source_event, s.agent FROM prompts q \
      LEFT JOIN sessions s ON s.id = q.session LEFT JOIN projects p ON p.id = q.project ";
 pub(crate) const BY_AGENT_ID: &str =
     "SELECT id FROM prompts WHERE session = ?1 AND agent_prompt_id = ?2";
@@ -219,6 +219,16 @@ pub fn last(rx: &Rx<'_>, session: i64) -> Result<Option<Prompt>, OpError> {
 
 pub fn by_id(rx: &Rx<'_>, id: i64) -> Result<Option<Prompt>, OpError> {
     let select = format!("{COLUMNS} WHERE q.id = ?1");
+    rx.sql(|db| db.prepare_cached(&select)?.query_row([id], read).optional())
+}
+
+/// A prompt with the event that it came with and the agent of its session.
+pub(crate) fn with_origin(
+    rx: &Rx<'_>,
+    id: i64,
+) -> Result<Option<(Prompt, String, String)>, OpError> {
+    let select = format!("{COLUMNS} WHERE q.id = ?1");
+    let read = |row: &Row<'_>| Ok((read(row)?, row.cell(10)?, row.cell(11)?));
     rx.sql(|db| db.prepare_cached(&select)?.query_row([id], read).optional())
 }
 

@@ -48,7 +48,7 @@ use nearest::Begun;
 pub use newer_talk::{NewerTalk, TalkText, talk_since};
 use recipe::Candidates;
 use records::Look;
-pub use same::{admitted, cosine, newer_talk, same_texts};
+pub use same::{TextsRead, admitted, cosine, newer_talk, same_texts};
 use sift::{CANDIDATES_AT_MOST, Sift};
 pub use similar::{Similar, similar};
 use waiting::Waiting;

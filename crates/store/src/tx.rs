@@ -14,6 +14,7 @@ use crate::batch_cache::{BatchCache, StoreFacts};
 use crate::catalogue::{Catalogue, Passages};
 use crate::deferred::{Deferred, DeferredWork, LogWipe};
 use crate::error::{StoreError, is_damaged_row};
+use crate::verdicts::TextQuestion;
 
 /// Something to do in memory once the transaction is committed.
 pub(crate) type Effect = Box<dyn FnOnce() + Send>;
@@ -25,6 +26,8 @@ pub struct Rx<'a> {
     registry: &'a Registry,
     fault: Cell<Option<StoreError>>,
     index_damaged: Cell<bool>,
+    /// How often texts had changed when this began; none in a transaction of the writer.
+    text_changes: Option<u64>,
 }
 
 impl<'a> Rx<'a> {
@@ -34,7 +37,22 @@ impl<'a> Rx<'a> {
         registry: &'a Registry,
     ) -> Rx<'a> {
         let (fault, index_damaged) = (Cell::new(None), Cell::new(false));
-        Rx { connection, catalogue, registry, fault, index_damaged }
+        let text_changes = Some(catalogue.verdicts.changes());
+        Rx { connection, catalogue, registry, fault, index_damaged, text_changes }
+    }
+
+    /// The answer to a question about the texts of these records; the second is 0 for a question about one. It is judged
+    /// unless it is known. In a transaction of the writer, which may be rolled back, it is always judged.
+    pub fn verdict(
+        &self,
+        question: TextQuestion,
+        records: (i64, i64),
+        judge: impl FnOnce() -> Result<bool, OpError>,
+    ) -> Result<bool, OpError> {
+        match self.text_changes {
+            Some(changes) => self.catalogue.verdicts.answer(changes, (question, records), judge),
+            None => judge(),
+        }
     }
 
     /// The aggregates of this store.
@@ -132,7 +150,10 @@ impl<'a> Tx<'a> {
         deferred: DeferredWork,
     ) -> Tx<'a> {
         Tx {
-            rx: Rx::new(connection, &cache.facts.catalogue, &cache.facts.registry),
+            rx: Rx {
+                text_changes: None,
+                ..Rx::new(connection, &cache.facts.catalogue, &cache.facts.registry)
+            },
             effects: RefCell::default(),
             deferred: RefCell::new(deferred),
             cache,

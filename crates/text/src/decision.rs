@@ -4,7 +4,7 @@
 use crate::gist::{plain, sentences};
 
 /// Words that make a decision of any sentence.
-const DECIDED: &[&str] = &[
+const DECIDED: Phrases = Phrases::new(&[
     "decided to",
     "we decided",
     "i decided",
@@ -27,7 +27,7 @@ const DECIDED: &[&str] = &[
     "the rule is to",
     "the rule is:",
     "by convention",
-];
+]);
 
 /// Beginnings of sentences that state a rule.
 const RULES: &[&str] =
@@ -36,7 +36,7 @@ const RULES: &[&str] =
 /// Words before the chosen thing, and words before the rejected one.
 const CHOSEN: &[&str] =
     &["use ", "uses ", "keep ", "prefer ", "store ", "put ", "stay with ", "switch to "];
-const OVER: &[&str] = &[" instead of ", " rather than ", ", not "];
+const OVER: Phrases = Phrases::new(&[" instead of ", " rather than ", ", not "]);
 
 /// Sentences with more characters are prose that happens to hold such words.
 const CHARS_MAX: usize = 400;
@@ -87,15 +87,55 @@ fn states_decision(sentence: &str) -> bool {
     if sentence.trim_end().ends_with('?') || sentence.len() > CHARS_MAX {
         return false;
     }
-    let said = sentence.to_lowercase().replace('’', "'");
-    let has = |words: &[&str]| words.iter().any(|word| said.contains(word));
-    let chooses = CHOSEN.iter().any(|word| {
-        said.match_indices(word).any(|(at, _)| at == 0 || said.as_bytes()[at - 1] == b' ')
-    });
-    has(DECIDED)
+    let mut said = sentence.to_lowercase();
+    if said.contains('’') {
+        said = said.replace('’', "'");
+    }
+    let chooses = || {
+        CHOSEN.iter().any(|word| {
+            said.match_indices(word).any(|(at, _)| at == 0 || said.as_bytes()[at - 1] == b' ')
+        })
+    };
+    DECIDED.are_in(&said)
         || RULES.iter().any(|rule| said.starts_with(rule))
         || (said.contains("prefer ") && said.contains(" over "))
-        || (chooses && has(OVER) && said.split_whitespace().count() > 4)
+        || (OVER.are_in(&said) && chooses() && said.split_whitespace().count() > 4)
+}
+
+/// Phrases that are looked for in many sentences.
+struct Phrases {
+    all: &'static [&'static str],
+    /// A bit for each pair of bytes that one of them begins with, by [`Phrases::bit`]: few places of a sentence
+    /// have one.
+    pairs: [u64; 4],
+}
+
+impl Phrases {
+    const fn new(all: &'static [&'static str]) -> Phrases {
+        let (mut pairs, mut at) = ([0; 4], 0);
+        while at < all.len() {
+            let bytes = all[at].as_bytes();
+            let (word, bit) = Phrases::bit(bytes[0], bytes[1]);
+            pairs[word] |= bit;
+            at += 1;
+        }
+        Phrases { all, pairs }
+    }
+
+    const fn bit(first: u8, second: u8) -> (usize, u64) {
+        let place = first.wrapping_mul(29).wrapping_add(second);
+        (place as usize >> 6, 1 << (place & 63))
+    }
+
+    /// Whether one of them is in a text.
+    fn are_in(&self, text: &str) -> bool {
+        let bytes = text.as_bytes();
+        bytes.windows(2).enumerate().any(|(at, pair)| {
+            let (word, bit) = Phrases::bit(pair[0], pair[1]);
+            self.pairs[word] & bit != 0
+                && self.all.iter().any(|phrase| bytes[at..].starts_with(phrase.as_bytes()))
+        })
+    }
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ use crate::{passages, words};
 
 pub use exact::Exact;
 pub use excerpt::beginning;
+pub use marks::Finder;
 pub use together::{Beginning, Together};
 
 /// Bytes of a query that are read; what follows is cut off.
@@ -170,7 +171,7 @@ impl Query {
 
     /// Whether a whole record with this text is meant.
     pub fn is_met_by(&self, text: &str) -> bool {
-        let any_word = || !self.matched(text).is_empty();
+        let any_word = || self.finder().is_in(text);
         match self.form {
             Form::AnyTerm | Form::Prefix | Form::Empty => any_word(),
             Form::Operators | Form::AllTerms => any_word() && self.condition.holds_in(text),

@@ -126,9 +126,17 @@ impl Statement {
         !self.asks && (by_words || !self.amendments.is_empty())
     }
 
+    /// Whether it could replace another statement, if only by stating something else. What [`Statement::replaces`]
+    /// finds has this.
+    pub fn states_or_changes(&self) -> bool {
+        self.may_replace() || (!self.asks && !self.stated.is_empty())
+    }
+
     /// Whether and how this statement replaces an older one.
     pub fn replaces(&self, older: &Statement) -> Option<Replacement> {
-        self.replaces_by_words(older).or_else(|| self.amends(older))
+        let replaces = self.replaces_by_words(older).or_else(|| self.amends(older));
+        debug_assert!(replaces.is_none() || self.states_or_changes(), "it was not compared");
+        replaces
     }
 
     /// Whether a sentence of it changes what one of the older statement states.

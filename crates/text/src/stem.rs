@@ -50,10 +50,15 @@ const LAST_SUFFIXES: [&str; 19] = [
 
 /// The stem of a word in lower case.
 pub fn stem(word: &str) -> String {
+    stemmed(word.to_owned())
+}
+
+/// The stem of a word in lower case that nothing else needs.
+pub fn stemmed(word: String) -> String {
     if !STEMMED_BYTES.contains(&word.len()) {
-        return word.to_owned();
+        return word;
     }
-    let mut stem = word.to_owned();
+    let mut stem = word;
     replace(&mut stem, &PLURALS, |_| true);
     drop_ed_and_ing(&mut stem);
     if let Some(head) = stem.strip_suffix('y')

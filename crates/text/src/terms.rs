@@ -39,12 +39,94 @@ impl Terms {
 /// The stem that a word is found by; none for one that says nothing.
 pub fn term(word: &str) -> Option<String> {
     let word = words::fold(word);
-    (!words::is_stop(&word)).then(|| stem::stem(&word))
+    (!words::is_stop(&word)).then(|| stem::stemmed(word))
+}
+
+/// Letters at the end of a stem that the word may not have: `sensibl` is that of `sensibility`.
+const STEM_OWN_LETTERS: usize = 3;
+
+/// Whether a term may be the stem of a word, by the letters that both begin with.
+pub fn may_be_stem(term: &str, word: &str) -> bool {
+    if words::first_byte(word).is_none() || !word.is_ascii() {
+        return true;
+    }
+    let shared = term.len().saturating_sub(STEM_OWN_LETTERS).max(1);
+    match (term.as_bytes().get(..shared), word.as_bytes().get(..shared)) {
+        (Some(term), Some(word)) => term.eq_ignore_ascii_case(word),
+        _ => term.is_empty(),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_stem_may_be_that_of_its_word() {
+        let heads =
+            ["a", "ab", "sens", "relat", "effici", "hop", "agre", "y", "s", "str", "trouble"];
+        let ends = [
+            "",
+            "s",
+            "es",
+            "ies",
+            "sses",
+            "ed",
+            "eed",
+            "ing",
+            "y",
+            "ying",
+            "ational",
+            "tional",
+            "encies",
+            "ency",
+            "anci",
+            "izer",
+            "logi",
+            "bli",
+            "ably",
+            "alli",
+            "entli",
+            "eli",
+            "ousli",
+            "ization",
+            "izations",
+            "ation",
+            "ating",
+            "ator",
+            "alism",
+            "iveness",
+            "fulness",
+            "ousness",
+            "ality",
+            "ivities",
+            "ability",
+            "ibilities",
+            "icate",
+            "ative",
+            "alize",
+            "iciti",
+            "ical",
+            "ement",
+            "ments",
+            "ion",
+            "ions",
+            "ous",
+            "ive",
+            "ize",
+            "ized",
+            "izing",
+            "bled",
+            "lls",
+        ];
+        for word in heads.iter().flat_map(|head| ends.map(|end| format!("{head}{end}"))) {
+            let stem = stem::stem(&word);
+            assert!(may_be_stem(&stem, &word), "{stem} of {word}");
+        }
+        assert!(may_be_stem("cafe", "Café"));
+        assert!(!may_be_stem("build", "bandage"));
+        assert!(!may_be_stem("build", "a"));
+    }
 
     fn twice(passage: &str) -> Vec<(String, u8)> {
         let terms = Terms::of(passage, &words::hidden_words(passage));

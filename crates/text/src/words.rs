@@ -178,13 +178,23 @@ const MARKED: [(&str, char); 21] = [
 pub fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
     std::iter::from_fn(move || {
-        let rest = text.get(at..)?;
-        let begin = at + rest.find(char::is_alphanumeric)?;
-        let word = text.get(begin..)?;
-        let word = word.get(..word.find(|c| !continues(c)).unwrap_or(word.len()))?;
-        at = begin + word.len();
-        Some((begin, word))
+        let begin = find_from(text, at, char::is_alphanumeric)?;
+        at = find_from(text, begin, |c| !continues(c)).unwrap_or(text.len());
+        Some((begin, text.get(begin..at)?))
     })
+}
+
+/// The byte of the first character from `at` on that is wanted. Of ASCII, letters and digits alone are alphanumeric,
+/// so that most texts are read without decoding them.
+fn find_from(text: &str, mut at: usize, is_wanted: impl Fn(char) -> bool) -> Option<usize> {
+    loop {
+        let byte = *text.as_bytes().get(at)?;
+        let c = if byte.is_ascii() { char::from(byte) } else { text.get(at..)?.chars().next()? };
+        if is_wanted(c) {
+            return Some(at);
+        }
+        at += c.len_utf8();
+    }
 }
 
 pub fn count(text: &str) -> usize {
@@ -198,8 +208,24 @@ fn continues(c: char) -> bool {
 
 /// Whether a word in lower case says nothing about what a text is about.
 pub fn is_stop(word: &str) -> bool {
-    STOP_WORDS.binary_search(&word).is_ok()
+    let Some(letter @ b'a'..=b'z') = word.bytes().next() else { return false };
+    let letter = usize::from(letter - b'a');
+    STOP_WORDS[STOP_STARTS[letter]..STOP_STARTS[letter + 1]].contains(&word)
 }
+
+/// For each letter the place of its first stop word; the last is the end of the list.
+const STOP_STARTS: [usize; 27] = {
+    let (mut starts, mut letter, mut at) = ([0; 27], 0, 0);
+    while letter < 26 {
+        starts[letter] = at;
+        while at < STOP_WORDS.len() && STOP_WORDS[at].as_bytes()[0] as usize == letter + 97 {
+            at += 1;
+        }
+        letter += 1;
+    }
+    starts[26] = at;
+    starts
+};
 
 /// All of those words.
 pub fn stop_words() -> impl Iterator<Item = &'static str> {
@@ -232,6 +258,9 @@ pub fn first_byte(word: &str) -> Option<u8> {
 pub fn parts(word: &str) -> Vec<(usize, &str)> {
     let mut parts = Vec::new();
     let mut rest = if word.is_ascii() { word } else { "" };
+    if part_len(rest.as_bytes()) == rest.len() {
+        return parts;
+    }
     while let Some((part, behind)) = rest.split_at_checked(part_len(rest.as_bytes())) {
         if part.is_empty() {
             break;
@@ -318,12 +347,17 @@ pub fn bigrams(stretch: &str) -> impl Iterator<Item = (usize, &str)> {
 /// no spaces, every two adjacent characters.
 pub fn hidden_words(passage: &str) -> String {
     let mut hidden = String::new();
-    let mut push = |word: &str| {
+    each_hidden_word(passage, |word| {
         if !hidden.is_empty() {
             hidden.push(' ');
         }
         hidden.push_str(word);
-    };
+    });
+    hidden
+}
+
+/// The words of [`hidden_words`], one by one.
+pub fn each_hidden_word(passage: &str, mut push: impl FnMut(&str)) {
     for (_, word) in words(passage) {
         if word.is_ascii() {
             parts(word).into_iter().for_each(|(_, part)| push(part));
@@ -340,7 +374,6 @@ pub fn hidden_words(passage: &str) -> String {
             }
         }
     }
-    hidden
 }
 
 #[cfg(test)]

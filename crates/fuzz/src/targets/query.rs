@@ -75,6 +75,6 @@ fn understood(query: &Query, text: &str) -> Checked {
         })?;
         end = range.end;
     }
-    let _ = (query.is_met_by(text), query.reasons(text), query.condition());
+    let _ = (query.is_met_by(text), query.finder().reasons(text), query.condition());
     Ok(())
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use contract::Slot;
 use model::observation::{ObsType, Observation};
 use model::{OpError, limits};
+use store::TextQuestion;
 
 use super::sections::{BriefingRow, SectionWriter};
 use super::topic::subject;
@@ -118,6 +119,13 @@ fn read_decisions<'w>(
     // Records that change something and state no decision: they get a row if they replace one.
     let mut changes: Vec<Decision<'_>> = Vec::new();
     for RecentTalk { at, id, kind, turn, text } in talk(writer) {
+        let judge = || Ok(text::decision(text).is_some() || text::change(text).is_some());
+        // Every prompt may state something that was changed later.
+        if kind != ObsType::UserPrompt
+            && !writer.brief.rx.verdict(TextQuestion::Decides, (id, 0), judge)?
+        {
+            continue;
+        }
         let decided = text::decision(text);
         let changed = decided.or_else(|| text::change(text));
         let is_statement = kind == ObsType::UserPrompt;

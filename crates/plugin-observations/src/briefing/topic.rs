@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use model::observation::Observation;
 use model::session::Session;
 use model::{OpError, limits};
-use store::{Rx, observations, prompts};
+use store::{Rx, TextQuestion, observations, prompts};
 use text::words;
 
 /// First words of prompts that go on with the subject of the prompt before.
@@ -46,7 +46,8 @@ pub(super) fn of(
         let (id, prompt, of_turn) = turn;
         turns.push(id);
         actions += of_turn;
-        if !begins_subject(&prompt) {
+        let begins = || Ok(begins_subject(&prompt));
+        if !rx.verdict(TextQuestion::BeginsSubject, (id, 0), begins)? {
             continue;
         }
         let (turns, actions) = (std::mem::take(&mut turns), std::mem::take(&mut actions));
@@ -83,10 +84,7 @@ fn last_answer(rx: &Rx<'_>, turns: &[i64]) -> Result<Option<String>, OpError> {
 /// The stems of a text's words, without stop words and short ones.
 pub(super) fn subject(text: &str) -> BTreeSet<String> {
     let words = words::words(text).map(|(_, word)| words::fold(word));
-    words
-        .filter(|word| word.len() > 2 && !words::is_stop(word))
-        .map(|word| text::stem::stem(&word))
-        .collect()
+    words.filter(|word| word.len() > 2 && !words::is_stop(word)).map(text::stem::stemmed).collect()
 }
 
 /// Whether a prompt says what it is about, without the prompts before it.

@@ -18,6 +18,7 @@ pub(super) struct RecentWork {
     pub(super) commits: Vec<Observation>,
     /// Edits and writes that worked.
     pub(super) edits: Vec<Observation>,
+    /// Those since the first of the failures.
     pub(super) commands: Vec<Observation>,
     pub(super) failures: Vec<Observation>,
     pub(super) prompts: Vec<Prompt>,
@@ -50,14 +51,17 @@ impl RecentWork {
             observations::lately(rx, projects, kinds, since, most)
         };
         let edits = [ObsType::FileEdit, ObsType::FileWrite];
+        let failures = lately(&[ObsType::CommandError], work, limits::BRIEFING_READ_FAILURES)?;
+        // Commands tell only how failures were fixed.
+        let failed_since = failures.last().map_or(i64::MAX, |failure| failure.at_ms);
         let mut work = RecentWork {
             sessions,
             own,
             runs: observations::runs(rx, projects, work, limits::BRIEFING_READ_RUNS)?,
             commits: lately(&[ObsType::GitCommit], talk, limits::BRIEFING_READ_COMMITS)?,
             edits: lately(&edits, work, limits::BRIEFING_READ_EDITS)?,
-            commands: lately(&[ObsType::Command], work, limits::BRIEFING_READ_COMMANDS)?,
-            failures: lately(&[ObsType::CommandError], work, limits::BRIEFING_READ_FAILURES)?,
+            commands: lately(&[ObsType::Command], failed_since, limits::BRIEFING_READ_COMMANDS)?,
+            failures,
             prompts: prompts::lately(rx, projects, talk, limits::BRIEFING_READ_TALK)?,
             answers: lately(&[ObsType::Answer], talk, limits::BRIEFING_READ_TALK)?,
             roots: projects::roots(rx, projects)?,

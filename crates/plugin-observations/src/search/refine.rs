@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use model::observation::{ObsType, Observation};
 use model::run::RunKey;
 use model::{OpError, limits};
-use store::search::{self, Filter, Hit};
+use store::search::{self, Filter, Hit, TextsRead};
 use store::{Rx, observations};
 
 use super::{Named, Ranked, turns};
@@ -28,6 +28,7 @@ const WORKED_LOOKED_UP: usize = 5;
 pub(super) fn fold(
     rx: &Rx<'_>,
     ranked: Vec<Ranked>,
+    texts: &mut TextsRead,
     is_compared: impl Fn(ObsType) -> bool,
 ) -> Result<Vec<Ranked>, OpError> {
     let compared =
@@ -35,7 +36,7 @@ pub(super) fn fold(
     let (compared, hits): (Vec<usize>, Vec<Hit>) =
         compared.map(|(place, one)| (place, one.hit)).unzip();
     let mut first: Vec<usize> = (0..ranked.len()).collect();
-    for (place, of) in compared.iter().zip(search::same_texts(rx, &hits)?) {
+    for (place, of) in compared.iter().zip(search::same_texts(rx, &hits, texts)?) {
         if let (Some(first), Some(of)) = (first.get_mut(*place), compared.get(of)) {
             *first = *of;
         }
@@ -99,7 +100,7 @@ pub(super) fn refine(
 ) -> Result<Vec<Ranked>, OpError> {
     let mut behind = ranked.split_off(limits::SEARCH_READ.min(ranked.len()));
     for one in &ranked {
-        records.read(rx, one.hit.id)?;
+        records.read_hit(rx, one.hit)?;
     }
     let looked_up = ranked.iter().take(limits::REPLACED_LOOKED_UP).map(|one| one.hit);
     replaced.look_up(rx, looked_up, records)?;

@@ -188,7 +188,7 @@ pub(super) fn by_turns(
 ) -> Result<Vec<Ranked>, OpError> {
     let mut behind = ranked.split_off(limits::SEARCH_READ.min(ranked.len()));
     for one in &ranked {
-        records.read(rx, one.hit.id)?;
+        records.read_hit(rx, one.hit)?;
     }
     let mut turns: Vec<Turn> = Vec::new();
     let mut places: HashMap<i64, usize> = HashMap::new();

@@ -48,7 +48,7 @@ fn names(text: &str) -> Vec<String> {
 fn no_word_is_replaced(a: &str, b: &str) -> bool {
     let stems = |text: &str| -> BTreeSet<String> {
         let folded = words::words(text).map(|(_, word)| words::fold(word));
-        folded.filter(|word| !words::is_stop(word)).map(|word| stem::stem(&word)).collect()
+        folded.filter(|word| !words::is_stop(word)).map(stem::stemmed).collect()
     };
     let (a, b) = (stems(a), stems(b));
     a.is_subset(&b) || b.is_subset(&a)

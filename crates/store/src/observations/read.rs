@@ -49,6 +49,16 @@ pub fn one(rx: &Rx<'_>, id: i64) -> Result<Option<Observation>, OpError> {
     rx.registry().record(rx, id)
 }
 
+/// The record with this id, which is known to be of this kind: its table is asked first.
+pub fn one_of_kind(rx: &Rx<'_>, id: i64, kind: ObsType) -> Result<Option<Observation>, OpError> {
+    let found = match kind {
+        ObsType::UserPrompt => prompt(rx, id)?,
+        ObsType::SessionSummary => summary(rx, id)?,
+        _ => None,
+    };
+    if found.is_some() { Ok(found) } else { one(rx, id) }
+}
+
 /// What is pinned in these projects, the newest of each first.
 pub fn pinned(rx: &Rx<'_>, projects: &[i64], limit: usize) -> Result<Vec<Observation>, OpError> {
     const PINNED: &str =
@@ -146,12 +156,9 @@ fn newest_first(mut found: Vec<Observation>, limit: usize) -> Vec<Observation> {
 
 /// A prompt as the observation of somebody who spoke.
 fn prompt(rx: &Rx<'_>, id: i64) -> Result<Option<Observation>, OpError> {
-    let Some(prompt) = prompts::by_id(rx, id)? else { return Ok(None) };
-    const MORE: &str = "SELECT q.source_event, s.agent FROM prompts q \
-         LEFT JOIN sessions s ON s.id = q.session WHERE q.id = ?1";
-    let (source_event, agent) = rx.sql(|db| {
-        db.prepare_cached(MORE)?.query_row([id], |row| Ok((row.cell(0)?, row.cell(1)?)))
-    })?;
+    let Some((prompt, source_event, agent)) = prompts::with_origin(rx, id)? else {
+        return Ok(None);
+    };
     let mut metadata = Map::new();
     metadata.insert("actions".into(), prompt.actions.into());
     if let Some(own) = prompt.agent_prompt_id {

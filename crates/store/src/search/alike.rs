@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use meaning::Vector;
@@ -123,6 +123,7 @@ pub(super) struct Said<'t> {
     pub(super) vector: Option<Vector>,
     /// Made when they are first needed: most texts that are the same are equal.
     sets: OnceCell<WordSets>,
+    sequence: OnceCell<Vec<u64>>,
     /// Hashes of the words. They are cheaper than the sets and differ for most pairs of texts.
     rough: OnceCell<Vec<u64>>,
     text: Cow<'t, str>,
@@ -139,7 +140,8 @@ impl<'t> Said<'t> {
     /// For texts that are known to be near in meaning.
     pub(super) fn without_vector(text: Cow<'t, str>) -> Said<'t> {
         let beginning = head(&text, limits::SIMILAR_TEXT_CHARS).len();
-        Said { vector: None, sets: OnceCell::new(), rough: OnceCell::new(), beginning, text }
+        let (sets, sequence, rough) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
+        Said { vector: None, sets, sequence, rough, beginning, text }
     }
 
     pub(super) fn alike(&self, other: &Said<'_>) -> Alike {
@@ -173,7 +175,8 @@ impl<'t> Said<'t> {
     /// has any.
     fn overlap(&self, other: &Said<'_>) -> f64 {
         let (own, others) = (self.sets(), other.sets());
-        shared(&own.words, &others.words).max(shared(&own.stems, &others.stems))
+        let words = shared_hashes(&own.words, &others.words);
+        words.max(shared_hashes(&own.stems, &others.stems))
     }
 
     fn sets(&self) -> &WordSets {
@@ -181,8 +184,11 @@ impl<'t> Said<'t> {
     }
 
     fn is_in_order_of(&self, other: &Said<'_>) -> bool {
-        in_order(&sequence(self.beginning()), &sequence(other.beginning()))
-            && folded(self.rest()).eq(folded(other.rest()))
+        in_order(self.sequence(), other.sequence()) && folded(self.rest()).eq(folded(other.rest()))
+    }
+
+    fn sequence(&self) -> &[u64] {
+        self.sequence.get_or_init(|| sequence(self.beginning()))
     }
 
     fn beginning(&self) -> &str {
@@ -194,27 +200,26 @@ impl<'t> Said<'t> {
     }
 }
 
-/// The words of a text as stems, and these and their parts.
+/// Hashes of the stems of a text's words, and of these and their parts; both sorted, each once.
 struct WordSets {
-    words: HashSet<String>,
-    stems: HashSet<String>,
+    words: Vec<u64>,
+    stems: Vec<u64>,
 }
 
 impl WordSets {
     fn of(text: &str) -> WordSets {
         let hidden = words::hidden_words(text);
-        let words: HashSet<String> = words::words(text).map(|(_, word)| stemmed(word)).collect();
-        let mut stems = words.clone();
-        stems.extend(words::words(&hidden).map(|(_, part)| stemmed(part)));
-        WordSets { words, stems }
+        let of = |text: &str| words::words(text).map(|(_, word)| hash(&stemmed(word))).collect();
+        let sorted = |mut hashes: Vec<u64>| {
+            hashes.sort_unstable();
+            hashes.dedup();
+            hashes
+        };
+        let words: Vec<u64> = sorted(of(text));
+        let mut stems: Vec<u64> = of(&hidden);
+        stems.extend(&words);
+        WordSets { words, stems: sorted(stems) }
     }
-}
-
-/// The share of the words of both that both have.
-fn shared(own: &HashSet<String>, others: &HashSet<String>) -> f64 {
-    let common = own.intersection(others).count();
-    let different = own.len() + others.len() - common;
-    if different == 0 { 0.0 } else { common as f64 / different as f64 }
 }
 
 /// The beginning of a text.
@@ -224,30 +229,32 @@ pub(super) fn head(text: &str, chars: usize) -> &str {
 }
 
 fn stemmed(word: &str) -> String {
-    stem::stem(&words::fold(word))
+    stem::stemmed(words::fold(word))
 }
 
 fn folded(text: &str) -> impl Iterator<Item = String> + '_ {
     words::words(text).map(|(_, word)| words::fold(word))
 }
 
-/// The words of a text as they follow each other; of scripts without spaces the characters.
-fn sequence(text: &str) -> Vec<String> {
+/// The words of a text as they follow each other, as hashes of their stems; of scripts without spaces the characters.
+/// The last bit says whether the word denies something.
+fn sequence(text: &str) -> Vec<u64> {
+    let hashed = |word: &str| hash(word) & !1 | u64::from(NEGATIONS.contains(&word));
     let mut sequence = Vec::new();
     for stretch in words::words(text).flat_map(|(_, word)| words::stretches(word)) {
         if stretch.cjk {
-            sequence.extend(stretch.text.chars().map(String::from));
+            let mut letter = [0; 4];
+            sequence.extend(stretch.text.chars().map(|c| hashed(c.encode_utf8(&mut letter))));
         } else {
-            sequence.push(stemmed(stretch.text));
+            sequence.push(hashed(&stemmed(stretch.text)));
         }
     }
     sequence
 }
 
 /// Whether the words that both have follow each other alike in both, and both deny as often.
-fn in_order(a: &[String], b: &[String]) -> bool {
-    let denied =
-        |words: &[String]| words.iter().filter(|word| NEGATIONS.contains(&word.as_str())).count();
+fn in_order(a: &[u64], b: &[u64]) -> bool {
+    let denied = |words: &[u64]| words.iter().filter(|word| **word & 1 == 1).count();
     // What both begin and end with is in order.
     let begin = a.iter().zip(b).take_while(|(a, b)| a == b).count();
     let (a, b) = (a.get(begin..).unwrap_or_default(), b.get(begin..).unwrap_or_default());
@@ -260,12 +267,12 @@ fn in_order(a: &[String], b: &[String]) -> bool {
 }
 
 /// How many words both have, each as often as both have it.
-fn in_both(a: &[String], b: &[String]) -> usize {
-    let mut left: HashMap<&str, usize> = HashMap::new();
+fn in_both(a: &[u64], b: &[u64]) -> usize {
+    let mut left: HashMap<u64, usize> = HashMap::new();
     for word in a {
-        *left.entry(word).or_default() += 1;
+        *left.entry(*word).or_default() += 1;
     }
-    let mut has = |word: &&String| match left.get_mut(word.as_str()) {
+    let mut has = |word: &&u64| match left.get_mut(word) {
         Some(count) if *count > 0 => {
             *count -= 1;
             true
@@ -276,7 +283,7 @@ fn in_both(a: &[String], b: &[String]) -> usize {
 }
 
 /// How many words follow each other in both, whatever stands between them.
-fn longest_common(a: &[String], b: &[String]) -> usize {
+fn longest_common(a: &[u64], b: &[u64]) -> usize {
     // For each beginning of `b` the most that it has in common with what was seen of `a`.
     let mut lengths = vec![0_usize; b.len() + 1];
     for word in a {

@@ -79,20 +79,19 @@ impl Evidence {
     /// The terms of the query that a text has, by their place in the query.
     pub fn terms_in(&self, text: &str) -> TermSet {
         let text = alike::head(text, limits::EVIDENCE_CHARS);
-        let hidden = words::hidden_words(text);
-        let parts = hidden.split(' ').filter(|part| !part.is_empty());
         let mut found = TermSet::default();
-        for word in words::words(text).map(|(_, word)| word).chain(parts) {
+        let mut look = |word: &str| {
             // Most words begin otherwise than the terms, and need no stem.
-            let begins_alike =
-                |byte: u8| self.weights.iter().any(|(term, _)| term.bytes().next() == Some(byte));
-            if words::first_byte(word).is_none_or(begins_alike)
+            let begins_alike = |(term, _): &(String, f64)| terms::may_be_stem(term, word);
+            if self.weights.iter().any(begins_alike)
                 && let Some(term) = terms::term(word)
             {
                 let place = self.weights.iter().position(|(known, _)| *known == term);
                 found = found.or(place.map_or_else(TermSet::default, TermSet::of));
             }
-        }
+        };
+        words::words(text).for_each(|(_, word)| look(word));
+        words::each_hidden_word(text, look);
         found
     }
 

@@ -1,7 +1,8 @@
 //! Which hits say the same, and how near two of them are to each other.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 
 use model::observation::ObsType;
 use model::{OpError, limits};
@@ -14,6 +15,7 @@ use crate::catalogue::Passages;
 use crate::cells::Cells as _;
 use crate::kinds::RecordKind;
 use crate::tx::Rx;
+use crate::verdicts::TextQuestion;
 use crate::{commits, passages};
 
 /// Cosine from which on two texts are read to see whether they say the same. The hashes of commits differ
@@ -21,15 +23,35 @@ use crate::{commits, passages};
 const MAYBE_SAME: f64 = 0.95;
 const MAYBE_SAME_COMMIT: f64 = 0.75;
 
+/// The texts of records that a search compared, so that each is read once.
+#[derive(Default)]
+pub struct TextsRead(HashMap<i64, Said<'static>>);
+
+impl TextsRead {
+    /// Reads a text, unless that has been done; that of a commit without its hash.
+    fn read(&mut self, rx: &Rx<'_>, id: i64, is_commit: bool) -> Result<(), OpError> {
+        if let Entry::Vacant(place) = self.0.entry(id) {
+            let text = passages::text(rx, id)?.unwrap_or_default();
+            let text = if is_commit { unhashed(&text) } else { text };
+            place.insert(Said::without_vector(Cow::Owned(text)));
+        }
+        Ok(())
+    }
+
+    fn repeat(&self, a: i64, b: i64) -> bool {
+        self.0.get(&a).zip(self.0.get(&b)).is_some_and(|(a, b)| a.repeats(b))
+    }
+}
+
 /// For each hit the place of the first one that says the same; its own place if there is none before it.
 /// Only records of one kind and project are compared. Vectors tell which may say the same, and texts
 /// decide: numbers hardly count in a vector. After a number of texts, further hits are not compared.
-pub fn same_texts(rx: &Rx<'_>, hits: &[Hit]) -> Result<Vec<usize>, OpError> {
+pub fn same_texts(rx: &Rx<'_>, hits: &[Hit], texts: &mut TextsRead) -> Result<Vec<usize>, OpError> {
     let known = rx.passages()?;
     let mut first: Vec<usize> = (0..hits.len()).collect();
     // The places of those that say the same as no earlier hit.
     let mut leaders: HashMap<(i64, RecordKind), Vec<usize>> = HashMap::new();
-    let mut texts: HashMap<i64, Said<'_>> = HashMap::new();
+    let mut compared: HashSet<i64> = HashSet::new();
     for (place, hit) in hits.iter().enumerate() {
         let leaders = leaders.entry((hit.project, hit.kind)).or_default();
         let mut same = None;
@@ -38,15 +60,17 @@ pub fn same_texts(rx: &Rx<'_>, hits: &[Hit]) -> Result<Vec<usize>, OpError> {
             else {
                 continue;
             };
-            for id in [other.id, hit.id] {
-                if !texts.contains_key(&id) && texts.len() < limits::FOLDED_READ_MAX {
-                    let text = passages::text(rx, id)?.unwrap_or_default();
-                    let text = if hit.kind == ObsType::GitCommit { unhashed(&text) } else { text };
-                    texts.insert(id, Said::without_vector(Cow::Owned(text)));
-                }
-            }
-            if let (Some(a), Some(b)) = (texts.get(&other.id), texts.get(&hit.id))
-                && a.repeats(b)
+            let is_compared = [other.id, hit.id].into_iter().all(|id| {
+                compared.contains(&id)
+                    || (compared.len() < limits::FOLDED_READ_MAX && compared.insert(id))
+            });
+            if is_compared
+                && rx.verdict(TextQuestion::Repeats, (other.id, hit.id), || {
+                    let is_commit = hit.kind == ObsType::GitCommit;
+                    texts.read(rx, other.id, is_commit)?;
+                    texts.read(rx, hit.id, is_commit)?;
+                    Ok(texts.repeat(other.id, hit.id))
+                })?
             {
                 same = Some(*leader);
                 break;

@@ -108,7 +108,7 @@ fn equal_records_of_two_kinds_are_not_one_hit() {
     let query = query::rewrite("variance of lifetimes nomicon");
     let hits = desk.read(|rx| search::hits(rx, &query, &Filter::default(), Order::Best, 9)).hits;
     let kinds: Vec<bool> = hits.iter().map(|hit| hit.kind == ObsType::Command).collect();
-    let first = desk.read(|rx| search::same_texts(rx, &hits));
+    let first = desk.read(|rx| search::same_texts(rx, &hits, &mut search::TextsRead::default()));
     let of = |place: usize| first[place];
     for (place, is_command) in kinds.iter().enumerate() {
         assert_eq!(kinds[of(place)], *is_command, "{first:?}");

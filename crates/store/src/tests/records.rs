@@ -9,7 +9,7 @@ use super::desk::{Deed, Desk, facts, touch};
 use crate::history::{self, FileQuery};
 use crate::recent::{self, RecentQuery, Taken};
 use crate::sessions::{SessionFilter, Sighting};
-use crate::{observations, projects, prompts, receipts, sessions};
+use crate::{TextQuestion, observations, passages, projects, prompts, receipts, sessions};
 
 /// @obs_ids
 #[test]
@@ -49,6 +49,39 @@ fn records_come_in_the_order_of_the_ids_and_each_once() {
     assert_eq!(found[2].metadata.as_ref().unwrap()["agent_prompt_id"], "p-1");
     assert_eq!(found[3].file_path.as_deref(), Some("/w/app/login.rs"));
     assert_eq!((found[3].project.as_str(), found[3].session_id.as_str()), ("app", "s-1"));
+}
+
+#[test]
+fn a_verdict_on_a_text_is_kept_until_the_text_changes() {
+    let desk = Desk::new();
+    let [one, other] = [desk.runs("make", 1), desk.runs("make test", 2)];
+    // Whether the text was judged once more.
+    let judged = |id: i64| {
+        desk.read(|rx| {
+            let mut again = false;
+            rx.verdict(TextQuestion::Repeats, (one, id), || {
+                again = true;
+                Ok(true)
+            })?;
+            Ok(again)
+        })
+    };
+    assert_eq!([judged(other), judged(other)], [true, false]);
+    desk.write(move |tx| passages::changed(tx, other));
+    assert_eq!([judged(other), judged(other)], [true, false], "its text is another one");
+    desk.runs("make install", 3);
+    assert!(!judged(other), "a new record changes no text");
+    desk.read(|rx| {
+        let store = rx.verdict(TextQuestion::Repeats, (other, one), || {
+            desk.write(move |tx| observations::remove(tx, one));
+            Ok(true)
+        });
+        store.map(drop)
+    });
+    assert!(judged(other), "it was purged while a snapshot from before was read");
+    desk.write(move |tx| tx.verdict(TextQuestion::Decides, (other, 0), || Ok(true)).map(drop));
+    let known = desk.read(|rx| rx.verdict(TextQuestion::Decides, (other, 0), || Ok(false)));
+    assert!(!known, "a transaction may be rolled back");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::Query;
+use super::Finder;
 
 /// Marks each side where a text was cut.
 const CUT: char = '…';
@@ -15,7 +15,7 @@ pub fn beginning(text: &str, max_chars: usize) -> String {
     window(&text.chars().collect::<Vec<_>>(), 0, 0, max_chars)
 }
 
-impl Query {
+impl Finder<'_> {
     /// At most `max_chars` characters around the densest place with words of the query, with `…` on each
     /// side that was cut; the beginning of a text that contains none.
     pub fn excerpt(&self, text: &str, max_chars: usize) -> String {
@@ -100,26 +100,26 @@ mod tests {
 
     #[test]
     fn a_text_that_fits_is_shown_whole() {
-        assert_eq!(rewrite("lock").excerpt("a lock", 6), "a lock");
-        assert_eq!(rewrite("lock").excerpt("ein Schloß", 10), "ein Schloß");
+        assert_eq!(rewrite("lock").finder().excerpt("a lock", 6), "a lock");
+        assert_eq!(rewrite("lock").finder().excerpt("ein Schloß", 10), "ein Schloß");
         assert_eq!(beginning("abc", 3), "abc");
     }
 
     #[test]
     fn the_passage_with_most_words_of_the_query_is_shown_with_marks_where_it_is_cut() {
-        let shown = rewrite("what locked the orders table?").excerpt(LONG, 60);
+        let shown = rewrite("what locked the orders table?").finder().excerpt(LONG, 60);
         assert!(shown.contains("lock on the orders table"), "{shown}");
         assert!(shown.starts_with('…') && shown.ends_with('…'), "{shown}");
         assert!(shown.chars().count() <= 60, "{shown}");
-        let first = rewrite("two").excerpt(LONG, 40);
+        let first = rewrite("two").finder().excerpt(LONG, 40);
         assert!(first.starts_with("One two") && first.ends_with('…'), "{first}");
-        let last = rewrite("sixteen").excerpt(LONG, 40);
+        let last = rewrite("sixteen").finder().excerpt(LONG, 40);
         assert!(last.starts_with('…') && last.ends_with("sixteen."), "{last}");
     }
 
     #[test]
     fn a_text_without_a_word_of_the_query_is_shown_from_its_beginning() {
-        let shown = rewrite("zebra").excerpt(LONG, 30);
+        let shown = rewrite("zebra").finder().excerpt(LONG, 30);
         assert_eq!(shown, beginning(LONG, 30));
         assert!(shown.starts_with("One two") && shown.ends_with('…'), "{shown}");
         assert_eq!(shown.chars().count(), 30);
@@ -131,7 +131,7 @@ mod tests {
         for text in texts {
             for query in ["é", "数据", "a", "x"] {
                 for max in [1, 2, 3, 10, 120] {
-                    let shown = rewrite(query).excerpt(&text, max);
+                    let shown = rewrite(query).finder().excerpt(&text, max);
                     assert!(shown.chars().count() <= max, "{query} {max}: {shown}");
                 }
             }

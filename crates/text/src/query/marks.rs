@@ -1,31 +1,45 @@
 //! Where a text contains what a query looks for, for marking it, and the same as reasons in words.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
 use super::Query;
-use crate::stem::stem;
+use crate::stem::{stem, stemmed};
 use crate::words;
 
 /// Words that a reason names.
 const NAMED_MAX: usize = 8;
 
+/// A query as it is looked for in texts. Its words are reduced to stems once for all of them.
+pub struct Finder<'q> {
+    query: &'q Query,
+    looks: Looks,
+    /// Words that are adjacent in the query, and their stems.
+    phrases: Vec<(&'q [String], Vec<String>)>,
+}
+
 /// The query's words as the index compares them.
 struct Looks {
     /// Stems, with the place of the word in the query.
-    whole: HashMap<String, usize>,
+    whole: Vec<(String, usize)>,
     beginnings: Vec<(String, usize)>,
+    /// Whether one of them begins with this byte.
+    first_bytes: [bool; 256],
 }
 
 impl Looks {
     fn of(query: &Query) -> Looks {
-        let mut looks = Looks { whole: HashMap::new(), beginnings: Vec::new() };
+        let (whole, beginnings, first_bytes) = (Vec::new(), Vec::new(), [false; 256]);
+        let mut looks = Looks { whole, beginnings, first_bytes };
         for (at, word) in query.words.iter().enumerate() {
             let folded = words::fold(word);
             let lone = folded.chars().count() == 1 && folded.chars().all(words::is_cjk);
             let begins = query.beginnings.contains(&at);
-            if !begins {
-                looks.whole.entry(stem(&folded)).or_insert(at);
+            if let Some(byte) = folded.bytes().next() {
+                looks.first_bytes[usize::from(byte)] = true;
+            }
+            let stemmed = stem(&folded);
+            if !begins && looks.whole.iter().all(|(known, _)| *known != stemmed) {
+                looks.whole.push((stemmed, at));
             }
             if lone || begins {
                 looks.beginnings.push((folded, at));
@@ -37,23 +51,25 @@ impl Looks {
     /// Which of the query's words this one is.
     fn find(&self, word: &str) -> Option<usize> {
         // Most words of a text begin otherwise than those of the query, and need no stem.
-        let begins_alike = |byte: u8| {
-            let beginnings = self.beginnings.iter().map(|(beginning, _)| beginning);
-            self.whole.keys().chain(beginnings).any(|known| known.bytes().next() == Some(byte))
-        };
-        if words::first_byte(word).is_some_and(|byte| !begins_alike(byte)) {
+        if words::first_byte(word).is_some_and(|byte| !self.first_bytes[usize::from(byte)]) {
             return None;
         }
         let folded = words::fold(word);
         let begins = |(beginning, _): &&(String, usize)| folded.starts_with(beginning.as_str());
         let beginning = || self.beginnings.iter().find(begins).map(|(_, at)| *at);
-        self.whole.get(&stem(&folded)).copied().or_else(beginning)
+        let stemmed = stem(&folded);
+        let whole = self.whole.iter().find(|(known, _)| *known == stemmed).map(|(_, at)| *at);
+        whole.or_else(beginning)
     }
 
-    /// Everything in the text that the query looks for: where it stands, and which word it is.
-    fn all(&self, text: &str) -> Vec<(Range<usize>, usize)> {
+    /// Everything in the text that the query looks for: where it stands, and which word it is. If only the `first` is
+    /// wanted, nothing after it is looked at.
+    fn all(&self, text: &str, first: bool) -> Vec<(Range<usize>, usize)> {
         let mut found = Vec::new();
         for (begin, word) in words::words(text) {
+            if first && !found.is_empty() {
+                break;
+            }
             for stretch in words::stretches(word) {
                 let begin = begin + stretch.at;
                 let whole = (!stretch.cjk).then(|| self.find(stretch.text)).flatten();
@@ -77,13 +93,34 @@ impl Looks {
 }
 
 impl Query {
-    /// All matches of the query in the text, in order: the range, and the index of the word in the query.
-    pub(super) fn found_in(&self, text: &str) -> Vec<(Range<usize>, usize)> {
-        Looks::of(self).all(text)
+    pub fn finder(&self) -> Finder<'_> {
+        let pairs = self.pairs.iter().map(|pair| pair.as_slice());
+        let phrases = pairs.chain(self.phrases.iter().map(Vec::as_slice));
+        let stems =
+            |phrase: &[String]| phrase.iter().map(|word| stem(&words::fold(word))).collect();
+        let phrases = phrases.map(|phrase| (phrase, stems(phrase))).collect();
+        Finder { query: self, looks: Looks::of(self), phrases }
     }
 
     /// The ranges of the text that match the query, in order and without overlaps.
     pub fn matched(&self, text: &str) -> Vec<Range<usize>> {
+        self.finder().matched(text)
+    }
+}
+
+impl Finder<'_> {
+    /// All matches of the query in the text, in order: the range, and the index of the word in the query.
+    pub(super) fn found_in(&self, text: &str) -> Vec<(Range<usize>, usize)> {
+        self.looks.all(text, false)
+    }
+
+    /// Whether the text contains a word of the query.
+    pub fn is_in(&self, text: &str) -> bool {
+        !self.looks.all(text, true).is_empty()
+    }
+
+    /// The ranges of the text that match the query, in order and without overlaps.
+    fn matched(&self, text: &str) -> Vec<Range<usize>> {
         let mut merged: Vec<Range<usize>> = Vec::new();
         for (range, _) in self.found_in(text) {
             match merged.last_mut() {
@@ -104,7 +141,7 @@ impl Query {
         let named: Vec<&str> = which
             .iter()
             .take(NAMED_MAX)
-            .filter_map(|at| self.words.get(*at))
+            .filter_map(|at| self.query.words.get(*at))
             .map(String::as_str)
             .collect();
         if named.is_empty() {
@@ -113,19 +150,24 @@ impl Query {
         let more = which.len().saturating_sub(NAMED_MAX);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let mut reasons = vec![format!("matched: {}{more}", named.join(", "))];
-        let stems: Vec<String> = stems(words::words(text).map(|(_, word)| word));
-        let pairs = self.pairs.iter().map(|pair| pair.as_slice());
-        let phrases = pairs.chain(self.phrases.iter().map(Vec::as_slice));
-        for phrase in phrases {
-            let wanted = self::stems(phrase.iter().map(String::as_str));
+        let mut begins = [false; 256];
+        for byte in
+            self.phrases.iter().flat_map(|(_, stems)| stems).filter_map(|stem| stem.bytes().next())
+        {
+            begins[usize::from(byte)] = true;
+        }
+        // Words that begin otherwise than all of these are in no phrase, and need no stem.
+        let stems: Vec<String> = words::words(text)
+            .map(|(_, word)| match words::first_byte(word) {
+                Some(byte) if !begins[usize::from(byte)] => String::new(),
+                _ => stemmed(words::fold(word)),
+            })
+            .collect();
+        for (phrase, wanted) in &self.phrases {
             if stems.windows(wanted.len()).any(|here| here == wanted) {
                 reasons.push(format!("phrase: \"{}\"", phrase.join(" ")));
             }
         }
         reasons
     }
-}
-
-fn stems<'a>(words: impl Iterator<Item = &'a str>) -> Vec<String> {
-    words.map(|word| stem(&words::fold(word))).collect()
 }

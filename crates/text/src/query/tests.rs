@@ -180,7 +180,7 @@ fn what_matched_is_marked_in_every_form_of_the_word() {
 
 #[test]
 fn a_hit_says_which_words_and_phrases_it_has() {
-    let reasons = |query: &str, text: &str| rewrite(query).reasons(text);
+    let reasons = |query: &str, text: &str| rewrite(query).finder().reasons(text);
     assert_eq!(reasons("auth tokens", "the token for auth"), ["matched: auth, tokens"]);
     assert_eq!(
         reasons("docker compose up", "Docker-Compose failed"),
@@ -192,7 +192,7 @@ fn a_hit_says_which_words_and_phrases_it_has() {
     let many = reasons(letters, &letters.replace(' ', " and "));
     assert_eq!(many, ["matched: b1, b2, b3, b4, b5, b6, b7, b8 and 2 more"]);
     let typed = rewrite("authentica").prefix().unwrap();
-    assert_eq!(typed.reasons("Authentication"), ["matched: authent"]);
+    assert_eq!(typed.finder().reasons("Authentication"), ["matched: authent"]);
 }
 
 #[test]

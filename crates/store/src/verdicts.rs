@@ -1,0 +1,121 @@
+//! Answers to questions about the texts of records, yes or no, by the records' ids. Most searches and briefings meet the
+//! same records, and parsing their texts costs more than all else.
+//!
+//! No word of a text is kept here, only ids. A record whose text changes is forgotten when that is committed.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use model::{OpError, limits};
+
+/// A question about the text of a record, or about those of two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TextQuestion {
+    /// Whether one of two texts is not worth showing beside the other.
+    Repeats,
+    /// Whether its statement could be replaced by another one.
+    MayBeReplaced,
+    /// Whether its statement could replace another one.
+    MayReplace,
+    /// Whether it states a decision or a change.
+    Decides,
+    /// Whether a prompt begins a subject.
+    BeginsSubject,
+}
+
+/// After so many changes in a row all verdicts are forgotten.
+const FORGOTTEN_APART: usize = 32;
+
+/// Two records; the second is 0 for a question about one.
+type Subject = (i64, i64);
+
+/// Held by the store.
+#[derive(Default)]
+pub(crate) struct Verdicts(Mutex<Known>);
+
+#[derive(Default)]
+struct Known {
+    verdicts: HashMap<(TextQuestion, Subject), bool>,
+    /// How often texts had changed.
+    changes: u64,
+    /// How many of these changes came one after the other, without a new verdict in between.
+    in_a_row: usize,
+}
+
+impl Verdicts {
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How often texts have changed. A snapshot that begins later than this is asked has the text after these changes.
+    pub(crate) fn changes(&self) -> u64 {
+        self.known().changes
+    }
+
+    /// Forgets the verdicts on a record whose text has changed or is gone.
+    pub(crate) fn forget(&self, id: i64) {
+        let mut known = self.known();
+        known.changes += 1;
+        known.in_a_row += 1;
+        // A purge of many records would look through all verdicts for each of them.
+        if known.in_a_row > FORGOTTEN_APART {
+            known.verdicts.clear();
+        } else {
+            known.verdicts.retain(|(_, (a, b)), _| *a != id && *b != id);
+        }
+    }
+
+    /// The answer to a question, for a snapshot that began after so many changes. It is judged unless it is known, and not
+    /// remembered if there were more changes since.
+    pub(crate) fn answer(
+        &self,
+        changes: u64,
+        asked: (TextQuestion, Subject),
+        judge: impl FnOnce() -> Result<bool, OpError>,
+    ) -> Result<bool, OpError> {
+        let known = self.known();
+        let verdict = known.verdicts.get(&asked).filter(|_| known.changes == changes).copied();
+        drop(known);
+        if let Some(verdict) = verdict {
+            return Ok(verdict);
+        }
+        let verdict = judge()?;
+        let mut known = self.known();
+        if known.changes == changes {
+            if known.verdicts.len() >= limits::VERDICTS_MAX {
+                known.verdicts.clear();
+            }
+            known.in_a_row = 0;
+            known.verdicts.insert(asked, verdict);
+        }
+        Ok(verdict)
+    }
+
+    /// Forgets all verdicts.
+    pub(crate) fn clear(&self) {
+        let mut known = self.known();
+        *known = Known { changes: known.changes + 1, ..Known::default() };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn knows(verdicts: &Verdicts, id: i64) -> bool {
+        verdicts.known().verdicts.keys().any(|(_, (a, b))| *a == id || *b == id)
+    }
+
+    #[test]
+    fn a_record_that_changed_is_forgotten_and_so_are_all_after_many_changes() {
+        let verdicts = Verdicts::default();
+        for pair in [(1, 2), (2, 3), (4, 5)] {
+            verdicts.known().verdicts.insert((TextQuestion::Repeats, pair), true);
+        }
+        verdicts.forget(2);
+        assert!(!knows(&verdicts, 1) && !knows(&verdicts, 3) && knows(&verdicts, 4));
+        (10..50).for_each(|id| verdicts.forget(id));
+        assert!(!knows(&verdicts, 4));
+        assert_eq!(verdicts.changes(), 41);
+    }
+}
