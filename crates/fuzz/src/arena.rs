@@ -258,7 +258,7 @@ impl Arena {
         Ok(())
     }
 
-    fn stderr(&self) -> PathBuf {
+    pub(crate) fn stderr(&self) -> PathBuf {
         self.home.path("daemon.stderr")
     }
 

@@ -119,8 +119,8 @@ fn apply(arena: &Arena, change: &Value) {
         }
         name => arena.home.path(name),
     };
-    // The target `database` covers the database.
-    if path == arena.home.locations().database {
+    // The target `database` covers the database, and the fuzzer itself opens the file of the daemon's errors.
+    if path == arena.home.locations().database || path == arena.stderr() {
         return;
     }
     let text = change["text"].as_str().unwrap_or_default();
