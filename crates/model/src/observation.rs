@@ -202,7 +202,7 @@ pub struct Observation {
     pub timestamp: i64,
     pub session_id: String,
     pub project: String,
-    /// What kind of record it is, for example `file_edit`.
+    /// The kind of the record, for example `file_edit`.
     #[schemars(with = "String")]
     pub obs_type: RecordType,
     /// The agent's event it was drawn from.

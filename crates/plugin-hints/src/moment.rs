@@ -29,7 +29,7 @@ const SCHEME: &str = "hint";
 /// The tag of hints that are about failures in general.
 const FIX: &str = "fix";
 
-/// Programs that only pass on a part of what another one prints.
+/// Programs that print a part of their input.
 const FILTERS: &[&str] = &[
     "head", "tail", "cat", "tee", "grep", "rg", "sort", "uniq", "wc", "less", "more", "cut", "tr",
     "sed", "awk", "column",

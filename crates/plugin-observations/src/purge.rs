@@ -114,7 +114,7 @@ pub(crate) struct Sample {
     id: i64,
     /// Seconds since 1970, UTC.
     timestamp: i64,
-    /// What kind of record it is, for example `file_edit`.
+    /// The kind of the record, for example `file_edit`.
     #[schemars(with = "String")]
     obs_type: RecordType,
     project: String,

@@ -30,7 +30,7 @@ pub(crate) fn with_directory(
     Some(redact_json(metadata, Profile::Strict))
 }
 
-/// The directory that the run itself is told, as by `npm --prefix web test` or `make -C web`.
+/// The directory that an option of the run names, as in `npm --prefix web test` or `make -C web`.
 fn told_directory(metadata: &serde_json::Value, line: &str) -> Option<String> {
     const OPTIONS: &[&str] = &["--prefix", "-C", "--cwd", "--dir", "--directory"];
     const PROGRAMS: &[&str] = &["npm", "pnpm", "yarn", "bun", "make", "gmake", "ninja", "just"];

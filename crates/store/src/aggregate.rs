@@ -376,7 +376,7 @@ impl Registry {
         Ok(None)
     }
 
-    /// The record with this id, if it is no observation, prompt or session.
+    /// The record of another kind than observation, prompt and session with this id.
     pub(crate) fn record(&self, rx: &Rx<'_>, id: i64) -> Result<Option<Observation>, OpError> {
         for records in self.records().filter(|records| !records.kinds().is_empty()) {
             let found = records.record(rx, id)?;

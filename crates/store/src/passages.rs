@@ -86,7 +86,7 @@ fn note(tx: &Tx<'_>, doc: i64, known: bool) -> Result<(), OpError> {
     tx.sql(|db| db.prepare_cached(NOTE)?.execute(params![doc, known]).map(drop))
 }
 
-/// What was judged of the text of a document no longer holds.
+/// Forgets the verdicts on the text of a document once this is committed.
 fn forget_verdicts(tx: &Tx<'_>, doc: i64) {
     let catalogue = tx.facts().catalogue.clone();
     tx.after_commit(Box::new(move || catalogue.verdicts.forget(doc)));

@@ -1,5 +1,5 @@
-//! Sentences that change something in free wording: "bump the limit to 50", "stop deploying on Fridays". What such a
-//! sentence says of the old state (its topic, the value or the thing that it rejects) has to be in the older statement.
+//! Sentences that change something in free wording: "bump the limit to 50", "stop deploying on Fridays". The
+//! older statement has to contain the topic of such a sentence, and the value or the thing that the sentence rejects.
 //! English only.
 
 use std::collections::BTreeSet;
@@ -377,7 +377,7 @@ impl Stated {
     }
 }
 
-/// What the sentences of a text state. Questions and tasks state nothing.
+/// The statements of a text, by sentence. Questions and tasks have none.
 pub(crate) fn stated(text: &str) -> Vec<Stated> {
     of_sentences(text, |sentence, tokens| {
         let first = tokens.iter().find(|token| !is(&token.word, BEFORE_ORDER));
@@ -645,7 +645,7 @@ fn changes_value(clause: &[Token<'_>], is_signed: bool, overturns: bool) -> Opti
         let mut one = Amendment::new(AmendmentForm::ChangesValue, names);
         one.cited = quantities(&order[from..to]);
         one.quantities = values;
-        // "The number of uploads" is no size.
+        // "The number of uploads" counts uploads and has no other unit.
         if let (Some(counted), true) = (one.anchors.first(), one.attributes.contains("number")) {
             let counted = Unit::Of(counted.clone());
             one.quantities.iter_mut().for_each(|value| value.unit = counted.clone());
@@ -670,7 +670,7 @@ fn changes_value(clause: &[Token<'_>], is_signed: bool, overturns: bool) -> Opti
     Some(one)
 }
 
-/// The tokens of the thing that a clause is about, and those of what is said of it: "uploads | go to S3", "send emails |
+/// The tokens of the topic of a clause, and the tokens of the statement about it: "uploads | go to S3", "send emails |
 /// with Postmark". An order to use something names no topic.
 fn topic_and_value<'a, 't>(clause: &'a [Token<'t>]) -> (&'a [Token<'t>], &'a [Token<'t>]) {
     let from_now = says(clause, &["from", "now", "on"]) == Some(0);

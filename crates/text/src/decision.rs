@@ -102,7 +102,7 @@ fn states_decision(sentence: &str) -> bool {
         || (OVER.are_in(&said) && chooses() && said.split_whitespace().count() > 4)
 }
 
-/// Phrases that are looked for in many sentences.
+/// Phrases to find in many sentences.
 struct Phrases {
     all: &'static [&'static str],
     /// A bit for each pair of bytes that one of them begins with, by [`Phrases::bit`]: few places of a sentence

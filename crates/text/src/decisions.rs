@@ -76,7 +76,7 @@ pub fn asks(text: &str) -> bool {
         };
         ASKING.iter().any(|asking| first.eq_ignore_ascii_case(asking)) && !forbids()
     };
-    // Most texts are told apart by their ends, without their sentences.
+    // The ends of most texts decide; their sentences need not be read.
     let most = match text.ends_with(['?', '？']) {
         true => 2,
         false if begins() => 1,

@@ -53,7 +53,7 @@ pub struct Statement {
     states_now: bool,
     /// Whether it forbids or denies something.
     negates: bool,
-    /// What its sentences state, and which of them change something in free wording.
+    /// The statements of its sentences, and those that change something in free wording.
     stated: Vec<Stated>,
     amendments: Vec<Amendment>,
 }

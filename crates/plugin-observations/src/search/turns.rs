@@ -368,8 +368,8 @@ impl Turn {
     }
 }
 
-/// Lets a prompt that yields count less than the answer of its turn, or than its commit if there is no answer. The
-/// hits are given with whether they yield.
+/// Ranks a prompt that yields below the answer of its turn, or below its commit if the turn has no answer. Each hit comes
+/// with whether it yields.
 fn outcomes_first(turn: &mut [(Ranked, bool)]) {
     let best = |kind: ObsType| {
         let these = turn.iter().map(|(one, _)| one).filter(|one| one.hit.kind == kind);

@@ -17,7 +17,7 @@ pub(crate) struct AddBookmark;
 pub(crate) struct AddBookmarkParams {
     /// Address of the page.
     url: String,
-    /// What it is good for.
+    /// The purpose of the page.
     #[serde(default)]
     note: String,
 }

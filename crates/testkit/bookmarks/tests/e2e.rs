@@ -171,7 +171,7 @@ fn a_scrub_redacts_a_secret_that_an_older_build_stored() {
     assert_eq!(home.run(&["scrub"]).ok(), "no secrets found\n");
 }
 
-/// Clients that write until the daemon is killed; what was acknowledged to them.
+/// Lets clients write until the daemon is killed; returns the acknowledged writes.
 fn written_until_killed(home: &Home, daemon: &mut Daemon, enough: usize) -> Vec<String> {
     let (acknowledged, ended) = (Mutex::new(Vec::new()), AtomicBool::new(false));
     std::thread::scope(|scope| {
@@ -204,7 +204,7 @@ fn written_until_killed(home: &Home, daemon: &mut Daemon, enough: usize) -> Vec<
 }
 
 #[test]
-fn what_was_acknowledged_before_a_kill_is_there_and_found_afterwards() {
+fn every_acknowledged_write_survives_a_kill_and_is_found() {
     let home = home();
     for round in 1..=3 {
         let mut daemon = home.daemon();

@@ -9,7 +9,7 @@ use crate::words;
 /// Words that a reason names.
 const NAMED_MAX: usize = 8;
 
-/// A query as it is looked for in texts. Its words are reduced to stems once for all of them.
+/// A query in the form in which texts are searched for it. Its words are reduced to stems once for all of them.
 pub struct Finder<'q> {
     query: &'q Query,
     looks: Looks,

@@ -454,7 +454,7 @@ fn plain_is_secret(text: &[u8], value: &Value, named: Named) -> bool {
                 || is_whole(text, value.range.end)
                 || value.flag && is_argument(text, &value.range));
         let said = (value.last && value.listed) || set;
-        // No variable that is given to a flag is spelled so that nobody can read it.
+        // A variable after a flag has a readable name.
         let variable = is_variable(bytes) && !(value.flag && readable_share(bytes) < 0.5);
         return (alone && !bytes.contains(&b'.') || (said && !typed && !variable))
             && words_are_secret(bytes, named);

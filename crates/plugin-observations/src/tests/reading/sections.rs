@@ -396,7 +396,7 @@ fn the_next_steps_of_a_summary_are_what_the_session_left_open() {
 
 /// @briefing_own_session
 #[test]
-fn after_a_compact_a_prompt_that_only_says_go_on_gives_way_to_the_task() {
+fn after_a_compact_the_task_is_shown_instead_of_a_prompt_that_only_says_go_on() {
     for last in ["ok continue", "yes", "go on"] {
         let world = World::new();
         world.prompt(S, 3 * HOUR, "round the shares of the voucher half up");
