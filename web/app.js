@@ -70,10 +70,10 @@ async function refresh() {
   if (document.hidden) return;
   try {
     showFacts(await call("status"));
-    showState("The daemon runs.", "good");
+    showState("The daemon is running.", "good");
   } catch (error) {
     const gone = error instanceof TypeError;
-    showState(gone ? "The daemon does not answer. Start it with: rekindle up" : error.message, "bad");
+    showState(gone ? "The daemon does not respond. Start it with: rekindle up" : error.message, "bad");
   }
 }
 
