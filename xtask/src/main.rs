@@ -44,7 +44,7 @@ usage: cargo xtask VERB
                             --large: also over a million observations; --before: beside an earlier build, in turn
   fuzz [TARGET...] [--seconds N] [--seed S] [--list] [--case S:N] [--replay FILE] [--help]
                             made-up and damaged input against the parsers and the real binary
-  mutants CRATE [--shard K/N]
+  mutants CRATE [--sample N]
                             change the code of a crate in small ways; which changes do its own tests notice?
   weeks [--seed N] [--binary FILE] [--briefing] [--rows FILE]
                             three weeks of work through a daemon, then questions about them; --briefing: print the last

@@ -1,11 +1,11 @@
 //! `cargo xtask mutants CRATE`: changes the code of a crate in small ways and counts the changes that its own tests
 //! notice. A change that no test notices names a missing case.
 //!
-//! By hand: a large crate takes hours. `--shard 1/20` tries every twentieth change.
+//! By hand: a large crate takes hours. `--sample 100` tries about a hundred changes, spread evenly over the crate.
 
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
 use crate::process;
@@ -29,13 +29,25 @@ pub(crate) fn run(project: &Project, flags: &[String]) -> Result<()> {
             "'mutants' needs the name of a crate, such as 'git'; further flags go to cargo-mutants"
         );
     };
-    if !process::exists("cargo-mutants", "--version") {
+    // The program takes `--version` only behind its name as a verb of cargo.
+    if !process::exists("cargo-mutants", "--help") {
         bail!("cargo-mutants is not installed; `cargo install cargo-mutants --locked` gets it");
     }
     let folder = project.target_dir()?.join("mutants").join(name);
+    std::fs::create_dir_all(&folder)
+        .with_context(|| format!("cannot create {}", folder.display()))?;
     let mut command = project.cargo();
     command.args(["mutants", "--package", name, "--test-package", name, "--output"]);
-    command.arg(&folder).args(rest);
+    command.arg(&folder);
+    match rest {
+        [flag, size, rest @ ..] if flag == "--sample" => {
+            let size = size.parse().context("`--sample` needs a number of changes")?;
+            let shards = shards(count(project, name)?, size)?;
+            command.args(["--sharding", "round-robin", "--shard", &format!("0/{shards}")]);
+            command.args(rest);
+        }
+        rest => drop(command.args(rest)),
+    }
     // It ends with an error if a change was missed or a timeout was met; the counts tell that better.
     let status = command.status().context("cannot start cargo-mutants")?;
     let counts = Counts::read(&folder.join("mutants.out/outcomes.json"))
@@ -47,6 +59,22 @@ pub(crate) fn run(project: &Project, flags: &[String]) -> Result<()> {
         bail!("the tests of '{name}' miss too many changes");
     }
     Ok(())
+}
+
+/// How many changes cargo-mutants has for a crate.
+fn count(project: &Project, name: &str) -> Result<usize> {
+    let mut command = project.cargo();
+    let listed = command.args(["mutants", "--list", "--package", name]).output();
+    let listed = listed.context("cannot start cargo-mutants")?;
+    ensure!(listed.status.success(), "{}", String::from_utf8_lossy(&listed.stderr));
+    Ok(String::from_utf8_lossy(&listed.stdout).lines().count())
+}
+
+/// The number of shards of which the first has at most `size` of `all` changes. It has every nth change, so it is the
+/// same sample until the crate changes.
+fn shards(all: usize, size: usize) -> Result<usize> {
+    ensure!(size > 0, "a sample has at least one change");
+    Ok(all.div_ceil(size).max(1))
 }
 
 /// How many changes the tests noticed, and how many they missed.
@@ -98,5 +126,14 @@ mod tests {
         assert_eq!(counts, Counts { noticed: 8, missed: 2 });
         assert_eq!(counts.to_string(), "8 of 10 changes noticed (80.0 %)");
         assert!(Counts::of(&json!({ "caught": 7 })).is_err());
+    }
+
+    #[test]
+    fn a_sample_is_a_shard_of_at_most_its_size() {
+        assert_eq!(shards(4755, 100).ok(), Some(48));
+        assert_eq!(shards(100, 100).ok(), Some(1));
+        assert_eq!(shards(101, 100).ok(), Some(2));
+        assert_eq!(shards(0, 100).ok(), Some(1));
+        assert!(shards(100, 0).is_err());
     }
 }
