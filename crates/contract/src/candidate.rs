@@ -143,3 +143,42 @@ impl Candidate {
         self.title.as_deref().unwrap_or(self.slot.info().title)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_is_for_the_sources_that_it_names_and_without_names_for_all() {
+        let asks = |sources: &[&str], source: &str| {
+            let sources: Vec<String> = sources.iter().map(|&name| name.to_owned()).collect();
+            let occasion =
+                Occasion::Question { query: "x", sources: &sources, limit: 1, tokens: 100 };
+            occasion.asks(source)
+        };
+        assert!(asks(&[], "hints"));
+        assert!(asks(&["prompts", "hints"], "hints"));
+        assert!(!asks(&["prompts"], "hints"));
+        assert!(!Occasion::Prompt("x").asks("hints"), "an event is no question");
+    }
+
+    #[test]
+    fn a_statement_is_the_text_without_the_labels() {
+        let row = Candidate {
+            cells: ["#7", "2 h", "bug", "it leaks"].map(str::to_owned).to_vec(),
+            labels: 2,
+            more: vec!["since May".to_owned()],
+            ..Candidate::new(Slot::ProjectRecords)
+        };
+        assert_eq!(row.statement(), "bug it leaks since May");
+        assert_eq!(Candidate::new(Slot::Open).statement(), "");
+    }
+
+    #[test]
+    fn a_candidates_own_title_replaces_the_slots() {
+        let plain = Candidate::new(Slot::Open);
+        assert_eq!(plain.section_title(), "Open");
+        let titled = Candidate { title: Some("Hints for npm".to_owned()), ..plain };
+        assert_eq!(titled.section_title(), "Hints for npm");
+    }
+}

@@ -227,4 +227,74 @@ mod tests {
         assert_eq!(config.duration("daemon.idle"), Duration::from_millis(250));
         assert!(config.is_set("daemon.idle"));
     }
+
+    const YES_WORD: TextForm = TextForm {
+        word: "reply",
+        like: "a text that begins with yes",
+        fits: |text| text.starts_with("yes"),
+    };
+
+    #[test]
+    fn every_kind_takes_its_values_and_explains_a_refusal() {
+        for (kind, good, bad, wants) in [
+            (ConfigKind::Integer, &["0", "18446744073709551615"][..], "-1", "an integer"),
+            (ConfigKind::UpTo(9), &["0", "9"], "10", "an integer from 0 to 9"),
+            (ConfigKind::Boolean, &["true", "0", "on", "no"], "TRUE", "a boolean: true or false"),
+            (ConfigKind::Port, &["0", "65535"], "65536", "a port from 0 to 65535"),
+            (ConfigKind::Choice(&["a", "b"]), &["a", "b"], "c", "a word: a, b"),
+            (ConfigKind::Duration, &["500ms", "7d"], "7", "a duration such as 500ms, 30s"),
+            (ConfigKind::Form(&YES_WORD), &["yes", "yes, please"], "no", "a reply: a text that"),
+        ] {
+            let key = ConfigKey { kind, default: "", ..IDLE };
+            let mut config = Config::defaults([&key]);
+            for value in good {
+                assert_eq!(config.set(&key, value), Ok(()), "{kind:?}");
+                assert_eq!(config.text(key.key), *value);
+            }
+            let why = config.set(&key, bad).unwrap_err();
+            assert!(why.starts_with(&format!("daemon.idle wants {wants}")), "{why}");
+            assert_eq!(config.text(key.key), good[good.len() - 1], "the last good value stays");
+        }
+        for kind in [ConfigKind::Text, ConfigKind::Toolsets] {
+            let key = ConfigKey { kind, ..IDLE };
+            assert_eq!(Config::default().set(&key, "anything"), Ok(()));
+        }
+    }
+
+    #[test]
+    fn a_value_has_the_json_type_of_its_kind() {
+        for (kind, text, json) in [
+            (ConfigKind::Integer, "7", serde_json::json!(7)),
+            (ConfigKind::UpTo(9), "9", 9.into()),
+            (ConfigKind::Port, "80", 80.into()),
+            (ConfigKind::Boolean, "yes", true.into()),
+            (ConfigKind::Boolean, "off", false.into()),
+            (ConfigKind::Text, "7", "7".into()),
+            (ConfigKind::Duration, "7d", "7d".into()),
+        ] {
+            let key = ConfigKey { kind, ..IDLE };
+            let mut config = Config::default();
+            config.set(&key, text).unwrap();
+            assert_eq!(config.json(&key), json, "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn every_unit_of_a_duration_has_its_length() {
+        for (text, seconds) in
+            [("2000ms", 2), ("30s", 30), ("10m", 600), ("12h", 43_200), ("7d", 604_800)]
+        {
+            assert_eq!(duration(text), Some(Duration::from_secs(seconds)), "{text}");
+        }
+        for text in ["", "7", "s", "-1s", "1.5h", "1 s", "1S", "1w"] {
+            assert_eq!(duration(text), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn forms_of_texts_are_equal_if_their_words_are() {
+        let other = TextForm { word: "question", ..YES_WORD };
+        assert_eq!(TextForm { like: "", fits: |_| true, ..YES_WORD }, YES_WORD);
+        assert_ne!(other, YES_WORD);
+    }
 }

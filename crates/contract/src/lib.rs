@@ -25,6 +25,9 @@ pub mod slot;
 pub mod table;
 mod tool;
 
+#[cfg(test)]
+mod tests;
+
 pub use asset::Asset;
 pub use caller::{CallerSession, EXCLUDED_PROJECTS, KnownCaller};
 pub use candidate::{BriefingForm, Candidate, Moment, Occasion};

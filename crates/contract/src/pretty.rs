@@ -58,10 +58,14 @@ fn read<T: DeserializeOwned>(value: &Value) -> Option<T> {
 
 #[cfg(test)]
 mod tests {
-    use serde::Deserialize;
+    use model::Code;
+    use schemars::JsonSchema;
+    use serde::{Deserialize, Serialize};
     use serde_json::json;
 
     use super::*;
+    use crate::cx::Cx;
+    use crate::op::OpInfo;
 
     #[derive(Deserialize)]
     struct NoteParams {
@@ -94,5 +98,88 @@ mod tests {
             assert_eq!(shown(&json!({}), &result), None, "{result}");
         }
         assert_eq!(shown(&json!({ "loud": 1 }), &json!({ "text": "note" })), None);
+    }
+
+    #[derive(Deserialize, JsonSchema)]
+    struct FindParams {
+        word: String,
+    }
+
+    #[derive(Serialize, Deserialize, JsonSchema)]
+    struct FindOutput {
+        text: String,
+    }
+
+    struct Find;
+
+    impl Op for Find {
+        const INFO: OpInfo = OpInfo { name: "find", ..OpInfo::BASE };
+        type Params = FindParams;
+        type Output = FindOutput;
+
+        fn run(&self, _: &Cx<'_>, params: FindParams) -> Result<FindOutput, OpError> {
+            Ok(FindOutput { text: params.word })
+        }
+    }
+
+    impl Pretty for Find {
+        fn pretty(params: &FindParams, output: &FindOutput) -> String {
+            format!("{} in {}", params.word, output.text)
+        }
+
+        fn accent(params: &FindParams, _: &FindOutput, text: &str) -> Vec<Range<usize>> {
+            text.match_indices(&params.word).map(|(at, word)| at..at + word.len()).collect()
+        }
+
+        fn miss(params: &FindParams, output: &FindOutput) -> Option<OpError> {
+            let is_there = output.text.contains(&params.word);
+            (!is_there).then(|| OpError::not_found("no such word"))
+        }
+    }
+
+    /// An operation that shows its result as it is.
+    struct Show;
+
+    impl Op for Show {
+        const INFO: OpInfo = OpInfo { name: "show", ..OpInfo::BASE };
+        type Params = FindParams;
+        type Output = FindOutput;
+
+        fn run(&self, cx: &Cx<'_>, params: FindParams) -> Result<FindOutput, OpError> {
+            Find.run(cx, params)
+        }
+    }
+
+    impl Pretty for Show {
+        fn pretty(_: &FindParams, output: &FindOutput) -> String {
+            output.text.clone()
+        }
+    }
+
+    #[test]
+    fn an_operation_writes_its_text_highlights_it_and_says_what_it_misses() {
+        let (params, result) = (json!({ "word": "ab" }), json!({ "text": "cab" }));
+        let text = pretty::<Find>(&params, &result).unwrap();
+        assert_eq!(text, "ab in cab");
+        assert_eq!(accent::<Find>(&params, &result, &text), [0..2, 7..9]);
+        assert!(miss::<Find>(&params, &result).is_none());
+        let error = miss::<Find>(&params, &json!({ "text": "c" })).unwrap();
+        assert_eq!(error.code, Code::NotFound);
+    }
+
+    #[test]
+    fn an_operation_with_a_text_alone_highlights_and_misses_nothing() {
+        let (params, result) = (json!({ "word": "ab" }), json!({ "text": "cab" }));
+        assert_eq!(pretty::<Show>(&params, &result).as_deref(), Some("cab"));
+        assert!(accent::<Show>(&params, &result, "cab").is_empty());
+        assert!(miss::<Show>(&params, &result).is_none());
+    }
+
+    #[test]
+    fn a_result_of_another_version_is_neither_highlighted_nor_a_miss() {
+        let (params, result) = (json!({ "word": "ab" }), json!({ "lines": ["ab"] }));
+        assert_eq!(pretty::<Find>(&params, &result), None);
+        assert!(accent::<Find>(&params, &result, "ab").is_empty());
+        assert!(miss::<Find>(&params, &result).is_none());
     }
 }

@@ -120,4 +120,21 @@ mod tests {
                 "value": { "description": "Anything." } } })
         );
     }
+
+    #[test]
+    fn only_a_default_that_a_model_would_not_expect_is_told() {
+        for default in [json!(null), json!(false), json!(0), json!([])] {
+            assert_eq!(argument(&json!({ "default": default })), json!({}));
+        }
+        for default in [json!(true), json!(20), json!(-1), json!(0.5), json!(["a"]), json!("x")] {
+            assert_eq!(argument(&json!({ "default": default }))["default"], default);
+        }
+    }
+
+    #[test]
+    fn an_optional_parameter_has_the_type_that_is_not_null() {
+        for kinds in [json!(["null", "integer"]), json!(["integer", "null"])] {
+            assert_eq!(argument(&json!({ "type": kinds })), json!({ "type": "integer" }));
+        }
+    }
 }

@@ -37,8 +37,47 @@ fn a_bad_parameter_is_named() {
 }
 
 #[test]
+fn the_message_of_a_bad_parameter_says_what_is_wrong_with_it() {
+    for (params, message) in [
+        (json!({}), "missing parameter `name`"),
+        (json!({ "name": "a", "colour": 1 }), "unknown parameter `colour`, expected"),
+        (json!({ "name": 1 }), "parameter `name`: invalid type: integer `1`, expected a string"),
+        (json!({ "name": "a", "inner": 1 }), "parameter `inner`: invalid type"),
+        (json!("a"), "the parameters are not an object"),
+    ] {
+        let error = read_params::<Outer>("probe", params).unwrap_err();
+        assert!(error.message.starts_with(message), "{}", error.message);
+    }
+    let error = read_params::<Outer>("probe", Value::Null).unwrap_err();
+    assert_eq!(error.message, "missing parameter `name`", "null is an object without members");
+    assert_eq!(error.hint.as_deref(), Some("`rekindle ops probe` shows its parameters."));
+}
+
+#[test]
 fn schemas_are_inline_and_carry_no_rust_formats() {
     let text = schema_of::<Outer>().to_string();
     assert!(!text.contains("$ref") && !text.contains("uint32"), "{text}");
     assert!(text.contains("additionalProperties"), "{text}");
+}
+
+#[derive(JsonSchema)]
+#[allow(dead_code, reason = "only its schema matters")]
+struct Numbers {
+    small: i8,
+    large: u64,
+    broken: f64,
+    exact: f32,
+}
+
+#[test]
+fn no_number_in_a_schema_has_a_format() {
+    let schema = Flattened::of::<Numbers>("numbers", "number-");
+    assert_eq!((schema.object, schema.prefix), ("numbers", "number-"));
+    let schema = (schema.schema)();
+    for (name, kind) in
+        [("small", "integer"), ("large", "integer"), ("broken", "number"), ("exact", "number")]
+    {
+        let number = &schema["properties"][name];
+        assert_eq!((&number["type"], number.get("format")), (&json!(kind), None), "{name}");
+    }
 }
