@@ -99,10 +99,9 @@ pub const INDEX_QUIET: Duration = Duration::from_secs(1);
 /// How long nobody has to write for that; between two writes of many there is hardly any time.
 pub const INDEX_PAUSE: Duration = Duration::from_millis(20);
 /// Documents outside of the index, the newest, that a search looks through itself in any case if it cannot
-/// wait for it; how long it goes on with more, and with how many.
-pub const UNINDEXED_READ_MAX: usize = 1_000;
+/// wait for it; and with how many it goes on until its deadline.
+pub const UNINDEXED_READ_MAX: usize = 5_000;
 pub const UNINDEXED_MAX: usize = 100_000;
-pub const UNINDEXED_PATIENCE: Duration = Duration::from_secs(1);
 /// How long a search waits until the index knows everything.
 pub const INDEX_PATIENCE: Duration = Duration::from_secs(2);
 /// Pages of the write-ahead log from which on they are moved into the database beside the writer, and from
@@ -534,16 +533,11 @@ pub const SEARCH_CANDIDATES: usize = 200;
 pub const SEARCH_EXACT_READ: usize = 500;
 /// Characters of a text, from its beginning, by which records that are like it are found.
 pub const SIMILAR_TEXT_CHARS: usize = 4_000;
-/// Time that a query with operators or beginnings of words may take.
-pub const OPERATORS_PATIENCE: Duration = in_this_build(Duration::from_millis(40));
-/// Time that may be taken to ask the database which of many records a filter lets through.
-pub const FILTER_PATIENCE: Duration = in_this_build(Duration::from_millis(10));
+/// Time that a query may take for all whose cost nobody can foresee: adjacent words, exact names, operators and beginnings of
+/// words have four fifths of it, and which of many records a filter lets through is asked until its end.
+pub const SEARCH_TIME: Duration = in_this_build(Duration::from_millis(50));
 /// Milliseconds by which the time of a record may grow while it is repeated, and some more.
 pub const RECORD_MOVES_MS: i64 = 3_600_000;
-/// Time that may be taken to see which records have a quotation with just its words.
-pub const QUOTATION_PATIENCE: Duration = in_this_build(Duration::from_millis(10));
-/// Time that adjacent words and exact names of a question may take together.
-pub const QUESTION_PATIENCE: Duration = in_this_build(Duration::from_millis(30));
 
 // What reads records answers with, by default and at most.
 

@@ -18,7 +18,7 @@ use model::{OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use store::search::{self, Filter, Hit, Hits, Order, Recipe, Spread, TextsRead};
+use store::search::{self, Completeness, Filter, Hit, Hits, Order, Recipe, Spread, TextsRead};
 use store::{Rx, commits, sessions};
 use text::query::{self, Finder, Form, Query};
 
@@ -275,7 +275,7 @@ impl Op for Search {
                 found.query.form == Form::AnyTerm && !page.iter().any(Ranked::has_words);
             let results = records(rx, &mut found, page, params.preview)?;
             let only_similar = only_similar && !results.is_empty();
-            let excluded_by = match results.is_empty() && !found.partial {
+            let excluded_by = match results.is_empty() && !found.completeness.is_partial() {
                 true => params.excluded_by(rx, &filter, &query, recipe, (cx.now, own))?,
                 false => Vec::new(),
             };
@@ -284,7 +284,7 @@ impl Op for Search {
                 results,
                 excluded_by,
                 query_form: found.query.form.word().into(),
-                partial: found.partial || query.cut,
+                partial: found.completeness.is_partial() || query.cut,
                 warning: rx.met_damaged_index().then_some(DAMAGED_INDEX.into()),
                 merely_similar: found.merely_similar && !only_similar,
                 next_offset,
@@ -359,7 +359,7 @@ impl Ranked {
 struct Found {
     ranked: Vec<Ranked>,
     query: Query,
-    partial: bool,
+    completeness: Completeness,
     /// Whether nothing is likely to be what was asked for.
     merely_similar: bool,
     records: RecordsRead,
@@ -522,8 +522,8 @@ impl SearchParams {
             others.retain(|other| !known.contains(&other.hit.id));
         }
         ranked.extend(others);
-        let Hits { query, partial, .. } = hits;
-        Ok(Found { ranked, query, partial, merely_similar, records, replaced })
+        let Hits { query, completeness, .. } = hits;
+        Ok(Found { ranked, query, completeness, merely_similar, records, replaced })
     }
 
     fn limit(&self) -> usize {

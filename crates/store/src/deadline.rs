@@ -1,61 +1,76 @@
-//! A time by which statements of this thread have to end, for queries whose cost nobody can foresee.
+//! The deadline of a query: one for all of its stages, since nobody can foresee what each of them costs.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-/// Looks that a statement is granted in any case: on a busy machine time passes without work, and
-/// a small query has to end all the same.
-const LOOKS_GRANTED: u32 = 10;
+/// Looks at the clock that a statement is granted in any case: on a busy machine time passes without work, and a small
+/// query has to end all the same.
+pub(crate) const LOOKS_GRANTED: u32 = 10;
 
 thread_local! {
-    static WATCH: Cell<Option<Watch>> = const { Cell::new(None) };
+    static WATCHED: Cell<Option<Watched>> = const { Cell::new(None) };
 }
 
 #[derive(Clone, Copy)]
-struct Watch {
-    until: Instant,
+struct Watched {
+    end: Instant,
     looks: u32,
     granted: u32,
     up: bool,
 }
 
-/// While it lives, a statement of this thread on a read connection is interrupted once time is up.
-pub(crate) struct Deadline;
+/// When a query, or a stage of it, has to end.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Deadline {
+    end: Instant,
+}
 
 impl Deadline {
-    pub(crate) fn at(until: Instant) -> Deadline {
-        Deadline::share(until.saturating_duration_since(Instant::now()), 1)
+    pub(crate) fn after(time: Duration) -> Deadline {
+        Deadline { end: Instant::now() + time }
     }
 
-    /// The same for one of several statements that have so much time together.
-    pub(crate) fn share(patience: Duration, statements: u32) -> Deadline {
-        let statements = statements.max(1);
-        Deadline::beyond(LOOKS_GRANTED / statements, patience / statements)
+    pub(crate) fn is_over(self) -> bool {
+        Instant::now() >= self.end
     }
 
-    /// The same for a statement that is granted so many looks in any case.
-    pub(crate) fn beyond(granted: u32, patience: Duration) -> Deadline {
-        WATCH.set(Some(Watch { until: Instant::now() + patience, looks: 0, granted, up: false }));
-        Deadline
+    /// The end of the first of so many equal parts of the time that is left.
+    pub(crate) fn share(self, parts: u32) -> Deadline {
+        Deadline::after(self.end.saturating_duration_since(Instant::now()) / parts.max(1))
+    }
+
+    /// The deadline of a stage that leaves a fifth of the time to the next one.
+    pub(crate) fn all_but_a_fifth(self) -> Deadline {
+        Deadline::after(self.end.saturating_duration_since(Instant::now()) * 4 / 5)
+    }
+
+    /// While this lives, a statement of this thread on a read connection is interrupted at the deadline, after it was
+    /// granted so many looks at the clock.
+    pub(crate) fn watch(self, granted: u32) -> DeadlineWatch {
+        WATCHED.set(Some(Watched { end: self.end, looks: 0, granted, up: false }));
+        DeadlineWatch
     }
 }
 
-impl Drop for Deadline {
+pub(crate) struct DeadlineWatch;
+
+impl Drop for DeadlineWatch {
     fn drop(&mut self) {
-        WATCH.set(None);
+        WATCHED.set(None);
     }
 }
 
 /// Looks at the clock, and says whether to interrupt. SQLite asks this while it works.
 pub(crate) fn look() -> bool {
-    let Some(mut watch) = WATCH.get() else { return false };
-    watch.looks += 1;
-    watch.up = watch.looks > watch.granted && Instant::now() >= watch.until;
-    WATCH.set(Some(watch));
-    watch.up
+    let Some(mut watched) = WATCHED.get() else { return false };
+    watched.looks += 1;
+    watched.up = watched.looks > watched.granted && Instant::now() >= watched.end;
+    WATCHED.set(Some(watched));
+    watched.up
 }
 
-/// Whether a statement of this thread was interrupted because time is up.
-pub(crate) fn is_up() -> bool {
-    WATCH.get().is_some_and(|watch| watch.up)
+/// Whether a statement failed because it was interrupted at the deadline.
+pub(crate) fn interrupted(error: &rusqlite::Error) -> bool {
+    let is_up = WATCHED.get().is_some_and(|watched| watched.up);
+    is_up && error.sqlite_error_code() == Some(rusqlite::ErrorCode::OperationInterrupted)
 }

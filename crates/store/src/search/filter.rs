@@ -1,4 +1,4 @@
-//! The filter of a search as SQL over the view of all documents: the only place where it is applied.
+//! The filter of a search, on the catalogue and as SQL over the view of all documents: the only place where it is applied.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -8,10 +8,11 @@ use model::{OpError, limits};
 use rusqlite::types::Value;
 use rusqlite::{Params, params_from_iter};
 
-use super::{Hit, is_interrupt};
+use super::ranking::Ranking;
+use super::{Hit, Missing, Scored, Search, Wanted};
 use crate::catalogue::Passages;
 use crate::cells::Cells as _;
-use crate::deadline::{self, Deadline};
+use crate::deadline;
 use crate::id_set::IdSet;
 use crate::kinds::RecordKind;
 use crate::tx::Rx;
@@ -42,6 +43,13 @@ pub struct Filter<'a> {
 
 /// Documents that a statement has gone through from one look at the clock to the next.
 const ROWS_PER_LOOK: usize = 4;
+
+/// The part of the time that may be taken to enumerate what the filter lets through.
+const SCOPE_SHARE: u32 = 5;
+
+/// Passages whose documents are looked up at a time.
+const CANDIDATES_AT_LEAST: usize = 32;
+const CANDIDATES_AT_MOST: usize = 4_096;
 
 /// A list of no numbers.
 pub(super) const NOTHING: &str = "[]";
@@ -286,38 +294,6 @@ impl Conditions {
         )
     }
 
-    /// The passages of all documents that the conditions let through, if these are few enough to look
-    /// only at them. A project may have very many of which the rest of the conditions lets hardly any
-    /// through: who would have to look for them for too long does without.
-    pub(super) fn scope(&self, rx: &Rx<'_>, max: usize) -> Result<Option<Vec<i64>>, OpError> {
-        const PASSAGES: &str = "SELECT id FROM passages \
-             WHERE doc IN (SELECT value FROM json_each(?1))";
-        if !self.leads {
-            return Ok(None);
-        }
-        rx.sql(|db| {
-            // Few are found however busy the machine is: a look is as long as a handful of them.
-            let looks = u32::try_from(max / ROWS_PER_LOOK).unwrap_or(u32::MAX);
-            let deadline = Deadline::beyond(looks, limits::FILTER_PATIENCE);
-            let mut select = db.prepare_cached(&self.select_scope())?;
-            let ids = select
-                .query_map(params_from_iter(&self.values), |row| row.cell(0))?
-                .take(max + 1)
-                .collect::<rusqlite::Result<Vec<i64>>>();
-            let ids = match ids {
-                Err(error) if deadline::is_up() && is_interrupt(&error) => return Ok(None),
-                ids => ids?,
-            };
-            if ids.len() > max {
-                return Ok(None);
-            }
-            drop(deadline);
-            let mut passages = db.prepare_cached(PASSAGES)?;
-            let passages = passages.query_map([list(ids.into_iter())], |row| row.cell(0))?;
-            passages.collect::<rusqlite::Result<_>>().map(Some)
-        })
-    }
-
     /// The ids of all documents that the conditions admit, in order.
     pub(super) fn admitted(&self, rx: &Rx<'_>) -> Result<Vec<i64>, OpError> {
         let mut ids: Vec<i64> = rx.sql(|db| {
@@ -331,5 +307,97 @@ impl Conditions {
 
     pub(crate) fn select_scope(&self) -> String {
         format!("SELECT id FROM documents WHERE true{}", self.sql)
+    }
+}
+
+/// The passages that came last, among which the newest documents are: these come in about the order in which
+/// they happened.
+pub(super) fn latest(scored: &[Scored]) -> Vec<Scored> {
+    scored.get(scored.len().saturating_sub(CANDIDATES_AT_MOST)..).unwrap_or_default().to_vec()
+}
+
+impl Search<'_, '_> {
+    /// The documents of these passages that the filter lets through, each with the score of its best passage and with
+    /// that passage, in this order. Where only the database can tell, very many may be asked about in vain, until the
+    /// deadline.
+    pub(super) fn filter(&self, wanted: Wanted, scored: Vec<Scored>) -> Result<Vec<Hit>, OpError> {
+        let Search { rx, passages, conditions, .. } = *self;
+        let Wanted { order, mut limit, spread } = wanted;
+        let mut ranked = Ranking::new(passages, order, scored);
+        let mut hits: Vec<Hit> = Vec::new();
+        let mut places: HashMap<i64, usize> = HashMap::new();
+        let mut looked_at = 0;
+        while hits.len() >= limit || !ranked.is_empty() {
+            if hits.len() >= limit {
+                let sessions = || hits.iter().take(limit).map(|hit| hit.session);
+                if limit >= limits::SEARCH_SPREAD_MAX
+                    || spread.is_none_or(|spread| spread.reach(sessions()).is_some())
+                {
+                    break;
+                }
+                limit = limits::SEARCH_SPREAD_MAX.min(limit * 2);
+                continue;
+            }
+            let is_enough = looked_at >= CANDIDATES_AT_MOST && !conditions.plain;
+            if is_enough && self.effort.deadline.is_over() {
+                self.lower(Missing::Unfiltered);
+                break;
+            }
+            let missing = limit - hits.len();
+            // As many as will do if the filter lets through what it did so far, and some more.
+            let likely = missing.saturating_mul(looked_at + 1) / (hits.len() + 1);
+            let next = likely.saturating_mul(5) / 4;
+            let next = ranked.take(next.clamp(CANDIDATES_AT_LEAST, CANDIDATES_AT_MOST));
+            looked_at += next.len();
+            let of: Vec<usize> = next.iter().map(|row| row.passage).collect();
+            let documents = conditions.hits(rx, passages, &of)?;
+            for Scored { passage, score } in next {
+                let Some(document) = passages.doc(passage) else { continue };
+                if let Some(hit) = places.get(&document).and_then(|place| hits.get_mut(*place)) {
+                    if score > hit.lexical {
+                        (hit.lexical, hit.passage) = (score, passage);
+                    }
+                } else if let Some(hit) = documents.get(&document) {
+                    places.insert(document, hits.len());
+                    hits.push(Hit { lexical: score, passage, ..*hit });
+                }
+            }
+        }
+        hits.truncate(limit);
+        Ok(hits)
+    }
+
+    /// The passages of all documents that the filter lets through, if these are few enough to look only at them. A
+    /// project may have very many of which the rest of the filter lets hardly any through: a search that would have to
+    /// look for them for too long does without.
+    pub(super) fn scope(&self) -> Result<Option<Vec<i64>>, OpError> {
+        const PASSAGES: &str = "SELECT id FROM passages \
+             WHERE doc IN (SELECT value FROM json_each(?1))";
+        let Search { rx, conditions, .. } = *self;
+        if !conditions.leads {
+            return Ok(None);
+        }
+        let most = self.effort.scope_documents;
+        rx.sql(|db| {
+            // Few are found however busy the machine is: a look is as long as a handful of them.
+            let looks = u32::try_from(most / ROWS_PER_LOOK).unwrap_or(u32::MAX);
+            let watch = self.effort.deadline.share(SCOPE_SHARE).watch(looks);
+            let mut select = db.prepare_cached(&conditions.select_scope())?;
+            let ids = select
+                .query_map(params_from_iter(&conditions.values), |row| row.cell(0))?
+                .take(most + 1)
+                .collect::<rusqlite::Result<Vec<i64>>>();
+            let ids = match ids {
+                Err(error) if deadline::interrupted(&error) => return Ok(None),
+                ids => ids?,
+            };
+            if ids.len() > most {
+                return Ok(None);
+            }
+            drop(watch);
+            let mut passages = db.prepare_cached(PASSAGES)?;
+            let passages = passages.query_map([list(ids.into_iter())], |row| row.cell(0))?;
+            passages.collect::<rusqlite::Result<_>>().map(Some)
+        })
     }
 }

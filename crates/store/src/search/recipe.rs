@@ -32,25 +32,24 @@ const SHORT_PASSAGE_WORDS: f64 = 36.0;
 /// The documents that are weighed against each other.
 pub(super) struct Candidates<'p> {
     passages: &'p Passages,
-    /// Each with one of its passages.
-    found: HashMap<i64, (Hit, usize)>,
-    /// Those that have none yet.
-    waiting: Vec<Hit>,
+    found: HashMap<i64, Hit>,
+    /// Those that have no passages yet.
+    unindexed: Vec<Hit>,
 }
 
 impl<'p> Candidates<'p> {
     /// Documents with their own lexical scores.
-    pub(super) fn new(passages: &'p Passages, hits: Vec<(Hit, usize)>) -> Candidates<'p> {
-        let found = hits.into_iter().map(|(hit, passage)| (hit.id, (hit, passage))).collect();
-        Candidates { passages, found, waiting: Vec::new() }
+    pub(super) fn new(passages: &'p Passages, hits: Vec<Hit>) -> Candidates<'p> {
+        let found = hits.into_iter().map(|hit| (hit.id, hit)).collect();
+        Candidates { passages, found, unindexed: Vec::new() }
     }
 
     /// Adds documents that the index does not know yet, or not as they are now. Nothing stands beside them.
-    pub(super) fn wait_for(&mut self, waiting: Vec<Hit>) {
-        for hit in &waiting {
+    pub(super) fn add_unindexed(&mut self, unindexed: Vec<Hit>) {
+        for hit in &unindexed {
             self.found.remove(&hit.id);
         }
-        self.waiting = waiting;
+        self.unindexed = unindexed;
     }
 
     /// Adds what neighbours and the session say; `whole` has what sessions are worth as whole texts. With
@@ -62,19 +61,18 @@ impl<'p> Candidates<'p> {
         whole: &[f64],
         more: bool,
     ) -> Result<(), OpError> {
-        let own: HashMap<i64, f64> =
-            self.found.values().map(|(hit, _)| (hit.id, hit.lexical)).collect();
+        let own: HashMap<i64, f64> = self.found.values().map(|hit| (hit.id, hit.lexical)).collect();
         if more {
-            let beside = self.found.values().flat_map(|(_, at)| self.passages.neighbours(*at));
+            let beside = self.found.values().flat_map(|hit| self.passages.neighbours(hit.passage));
             let beside: Vec<usize> = beside.flatten().collect();
             self.admit(rx, conditions, &beside)?;
         }
         let passages = self.passages;
-        for (hit, at) in self.found.values_mut() {
-            let beside = passages.neighbours(*at).into_iter().flatten();
+        for hit in self.found.values_mut() {
+            let beside = passages.neighbours(hit.passage).into_iter().flatten();
             let beside = beside.filter_map(|at| own.get(&passages.doc(at)?));
             let beside = beside.fold(0.0, |sum, score| sum + score);
-            let words = f64::from(passages.words(*at));
+            let words = f64::from(passages.words(hit.passage));
             let weight = NEIGHBOURS_WEIGHT * NEIGHBOURS_WORDS / (NEIGHBOURS_WORDS + words);
             hit.neighbours = weight * beside;
         }
@@ -82,17 +80,17 @@ impl<'p> Candidates<'p> {
             whole.get(passages.session_lengths().of_passage(at)).copied().unwrap_or(0.0)
         };
         let (mut best, mut most) = (0.0, 0.0);
-        for (hit, at) in self.found.values() {
+        for hit in self.found.values() {
             best = f64::max(best, hit.lexical + hit.neighbours);
-            most = f64::max(most, of_session(*at));
+            most = f64::max(most, of_session(hit.passage));
         }
-        for (hit, at) in self.found.values_mut() {
+        for hit in self.found.values_mut() {
             let own = hit.lexical + hit.neighbours;
-            hit.in_session = match passages.session(*at) {
+            hit.in_session = match passages.session(hit.passage) {
                 _ if own == 0.0 => 0.0,
                 // A document without a session is one of its own.
                 0 => SESSION_WEIGHT * own,
-                _ if most > 0.0 => SESSION_WEIGHT * best * of_session(*at) / most,
+                _ if most > 0.0 => SESSION_WEIGHT * best * of_session(hit.passage) / most,
                 _ => 0.0,
             };
         }
@@ -110,8 +108,8 @@ impl<'p> Candidates<'p> {
         self.admit(rx, conditions, nearest)?;
         let passages = self.passages;
         let mut cosines = Vec::new();
-        for (hit, at) in self.found.values_mut() {
-            let own = passages.siblings(*at);
+        for hit in self.found.values_mut() {
+            let own = passages.siblings(hit.passage);
             cosines.clear();
             cosines.resize(own.len(), 0.0);
             let (cells, reciprocals) = passages.vectors(own.start, own.len());
@@ -141,7 +139,7 @@ impl<'p> Candidates<'p> {
         let hits = conditions.hits(rx, self.passages, &of)?;
         for (doc, passage) in new {
             if let Some(hit) = hits.get(&doc) {
-                self.found.insert(doc, (*hit, passage));
+                self.found.insert(doc, Hit { passage, ..*hit });
             }
         }
         Ok(())
@@ -149,8 +147,7 @@ impl<'p> Candidates<'p> {
 
     /// The documents with their scores, best first; of equal ones the newer.
     pub(super) fn ranked(self) -> Vec<Hit> {
-        let found = self.found.into_values().map(|(hit, passage)| Hit { passage, ..hit });
-        let mut hits: Vec<Hit> = found.chain(self.waiting).collect();
+        let mut hits: Vec<Hit> = self.found.into_values().chain(self.unindexed).collect();
         let most = |of: fn(&Hit) -> f64| hits.iter().map(of).fold(0.0, f64::max);
         let (lexical, meaning) = (most(Hit::words), most(|hit| hit.meaning));
         let share = |part: f64, most: f64| if most > 0.0 { part / most } else { 0.0 };

@@ -1,12 +1,14 @@
 //! What is like a text: the records nearest to it in words and meaning, and which of them say the same.
 
+use std::cell::Cell;
+
 use model::observation::ObsType;
 use model::{OpError, limits};
 use text::query::{self, Form};
 
 use super::alike::{self, Alike, Said};
-use super::{Candidates, Conditions, Effort, Filter, Found, Hit, Order, Recipe};
-use super::{Sift, Wanted, nearest, ranking};
+use super::recipe::Candidates;
+use super::{Conditions, Effort, Filter, Hit, Order, Recipe, Search, Wanted, nearest, ranking};
 use crate::passages;
 use crate::tx::Rx;
 
@@ -37,12 +39,11 @@ pub fn similar(
         let known = rx.passages()?;
         let vector = said.vector.as_ref().filter(|_| recipe == Recipe::Table);
         let ranked = nearest::beside(&known, &conditions, vector, |scan| {
-            let mut found = Found::new(&known);
-            found.with_words(rx, &query, &conditions, &Effort::default())?;
+            let (effort, completeness) = (Effort::default(), Cell::default());
+            let search = Search::new(rx, &query, &conditions, &known, &effort, &completeness);
             let most = limit.max(limits::SEARCH_CANDIDATES);
-            let scored = ranking::added_up(found.scored);
-            let mut sift = Sift::new(rx, &known, &conditions, limits::FILTER_PATIENCE);
-            let hits = sift.documents(Wanted::of(Order::Best, most), scored)?;
+            let scored = ranking::added_up(search.words_and_pairs(false)?.scored);
+            let hits = search.filter(Wanted::of(Order::Best, most), scored)?;
             let mut candidates = Candidates::new(&known, hits);
             if let (Some(vector), Some(scan)) = (vector, scan) {
                 candidates.compare(rx, &conditions, vector, &scan.finish())?;

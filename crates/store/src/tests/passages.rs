@@ -1,6 +1,6 @@
 //! The full-text index follows what is written: with it, instead of it, and not without it.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use model::{OpError, limits};
 use rusqlite::params;
@@ -302,7 +302,7 @@ fn operators_go_by_the_whole_record_however_long_it_is() {
     let listed = |typed: &str| {
         let query = text::query::rewrite(typed);
         let found = desk.read(|rx| search::hits(rx, &query, &Filter::default(), Order::Best, 10));
-        assert!(!found.partial, "{typed}");
+        assert!(!found.completeness.is_partial(), "{typed}");
         assert!(found.hits.iter().all(|hit| hit.score > 0.0), "{typed}");
         let mut ids: Vec<i64> = found.hits.iter().map(|hit| hit.id).collect();
         ids.sort_unstable();
@@ -343,7 +343,7 @@ fn words_stand_together_also_where_a_long_record_is_cut() {
     let listed = |typed: &str| {
         let query = text::query::rewrite(typed);
         let found = desk.read(|rx| search::hits(rx, &query, &Filter::default(), Order::Best, 10));
-        assert!(!found.partial, "{typed}");
+        assert!(!found.completeness.is_partial(), "{typed}");
         let mut ids: Vec<i64> = found.hits.iter().map(|hit| hit.id).collect();
         ids.sort_unstable();
         ids
@@ -413,7 +413,7 @@ fn a_beginning_finds_what_begins_so_whatever_its_stem_is() {
         let found = desk.read(|rx| search::hits(rx, &query, &Filter::default(), Order::Best, 10));
         let mut listed: Vec<i64> = found.hits.iter().map(|hit| hit.id).collect();
         listed.sort_unstable();
-        assert_eq!((listed, found.partial), (expected, false), "{typed}");
+        assert_eq!((listed, found.completeness.is_partial()), (expected, false), "{typed}");
     }
     // The same where no word is there, and words that begin alike are tried.
     for (typed, expected) in [("chosen", vec![]), ("universi", vec![2]), ("organizatory", vec![1])]
@@ -433,25 +433,29 @@ fn what_may_have_what_is_not_wanted_is_not_listed_when_time_is_up() {
         let unwanted = if at % 2 == 0 { "not wanted" } else { "" };
         desk.says(&format!("wanted words n{at} {unwanted}"), None, at);
     }
-    let effort = Effort { until: Instant::now(), ..Effort::default() };
+    let effort = Effort::within(Duration::ZERO);
     let query = text::query::rewrite("\"wanted words\" NOT \"not wanted\"");
     let wanted = Wanted::of(Order::Best, 1_000);
     let found =
         desk.read(|rx| search::hits_within(&effort, rx, &query, &Filter::default(), wanted));
-    assert!(found.partial && (1..300).contains(&found.hits.len()), "{}", found.hits.len());
+    assert!(
+        found.completeness.is_partial() && (1..300).contains(&found.hits.len()),
+        "{}",
+        found.hits.len()
+    );
     for hit in &found.hits {
         assert!(!desk.get(hit.id).unwrap().content.contains("not wanted"));
     }
-    let effort = Effort { until: Instant::now() + Duration::from_secs(60), ..Effort::default() };
+    let effort = Effort::within(Duration::from_secs(60));
     let whole =
         desk.read(|rx| search::hits_within(&effort, rx, &query, &Filter::default(), wanted));
-    assert_eq!((whole.hits.len(), whole.partial), (300, false));
+    assert_eq!((whole.hits.len(), whole.completeness.is_partial()), (300, false));
     // The same for words that stand in too many passages.
     let query = text::query::rewrite("wanted NOT n7");
     for (entries, found) in [(601, (599, false)), (600, (0, true)), (599, (0, true))] {
         let effort = Effort { entries, ..Effort::default() };
         let hits =
             desk.read(|rx| search::hits_within(&effort, rx, &query, &Filter::default(), wanted));
-        assert_eq!((hits.hits.len(), hits.partial), found, "{entries}");
+        assert_eq!((hits.hits.len(), hits.completeness.is_partial()), found, "{entries}");
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use model::limits;
 use model::observation::ObsType;
@@ -21,15 +21,15 @@ fn a_query_that_takes_too_long_ends_with_what_it_has() {
     for i in 0..800 {
         desk.runs(&format!("common words n{i}"), i);
     }
-    let effort = Effort { until: Instant::now(), ..Effort::default() };
+    let effort = Effort::within(Duration::ZERO);
     let query = query::rewrite("n* AND \"common words\"");
     let wanted = Wanted::of(Order::Best, 1_000);
     let found = desk.read(|rx| search::hits_within(&effort, rx, &query, &ALL, wanted));
-    assert!(found.partial);
+    assert!(found.completeness.is_partial());
     assert!(found.hits.len() < 800);
-    let effort = Effort { until: Instant::now() + Duration::from_secs(60), ..Effort::default() };
+    let effort = Effort::within(Duration::from_secs(60));
     let complete = desk.read(|rx| search::hits_within(&effort, rx, &query, &ALL, wanted));
-    assert_eq!((complete.hits.len(), complete.partial), (800, false));
+    assert_eq!((complete.hits.len(), complete.completeness.is_partial()), (800, false));
 }
 
 /// More of the same than a filter is asked about in any case.
@@ -61,9 +61,6 @@ fn what_one_agent_did_or_what_failed_is_found_among_any_number_of_others_without
     let failing = Deed { failed: true, ..desk.deed(ObsType::FileRead, "a dock too far", 0) };
     let failing = desk.does(failing).id();
     many(&desk, desk.deed_command("dock dock", 0));
-    // Only beginnings of words take time of their own.
-    let until = Instant::now() + Duration::from_secs(60);
-    let effort = Effort { until, sifting: Duration::ZERO, ..Effort::default() };
     let table = [
         (Filter { agent: Some("codex"), ..ALL }, vec![codex, own]),
         (Filter { agent: Some("nobody"), ..ALL }, vec![]),
@@ -75,12 +72,19 @@ fn what_one_agent_did_or_what_failed_is_found_among_any_number_of_others_without
         for typed in ["dock", "dock OR nothing"] {
             for order in [Order::Best, Order::BestAndNewest, Order::Newest] {
                 let query = query::rewrite(typed);
+                // Only beginnings of words take time, which are tried where nothing is found.
+                let time = Duration::from_secs(if expected.is_empty() { 60 } else { 0 });
+                let effort = Effort::within(time);
                 let found = desk.read(|rx| {
                     search::hits_within(&effort, rx, &query, &filter, Wanted::of(order, 100))
                 });
                 let mut ids: Vec<i64> = found.hits.iter().map(|hit| hit.id).collect();
                 ids.sort_unstable();
-                assert_eq!((&ids, found.partial), (&expected, false), "{filter:?} {typed}");
+                assert_eq!(
+                    (&ids, found.completeness.is_partial()),
+                    (&expected, false),
+                    "{filter:?} {typed}"
+                );
             }
         }
     }
@@ -91,7 +95,7 @@ fn what_one_agent_did_or_what_failed_is_found_among_any_number_of_others_without
 fn all_that_a_filter_lets_through_is_found_however_much_it_is() {
     let desk = Desk::new();
     many(&desk, desk.deed_command("dock", 0));
-    let effort = Effort { sifting: Duration::ZERO, ..Effort::default() };
+    let effort = Effort::within(Duration::ZERO);
     let filters = [
         Filter { agent: Some("claude-code"), ..ALL },
         Filter { kind: Some(ObsType::Command), ..ALL },
@@ -100,7 +104,11 @@ fn all_that_a_filter_lets_through_is_found_however_much_it_is() {
     for filter in filters {
         let (query, wanted) = (query::rewrite("dock"), Wanted::of(Order::Best, 10_000));
         let found = desk.read(|rx| search::hits_within(&effort, rx, &query, &filter, wanted));
-        assert_eq!((found.hits.len(), found.partial), (5_000, false), "{filter:?}");
+        assert_eq!(
+            (found.hits.len(), found.completeness.is_partial()),
+            (5_000, false),
+            "{filter:?}"
+        );
     }
 }
 
@@ -111,18 +119,17 @@ fn beginnings_of_words_are_not_tried_while_some_record_may_have_the_word() {
     let begins = desk.runs("docker went up", 9_000);
     many(&desk, Deed { failed: true, ..desk.deed_command("dock", 0) });
     let filter = Filter { failed: Some(false), ..ALL };
-    let found = |sifting| {
-        let until = Instant::now() + Duration::from_secs(60);
-        let effort = Effort { until, sifting, ..Effort::default() };
+    let found = |time| {
+        let effort = Effort::within(time);
         let (query, wanted) = (query::rewrite("dock"), Wanted::of(Order::Best, 100));
         desk.read(|rx| search::hits_within(&effort, rx, &query, &filter, wanted))
     };
     let cut_short = found(Duration::ZERO);
-    assert_eq!((cut_short.hits.len(), cut_short.partial), (0, true));
+    assert_eq!((cut_short.hits.len(), cut_short.completeness.is_partial()), (0, true));
     assert_eq!(cut_short.query.form, Form::AnyTerm);
     let whole = found(Duration::from_secs(60));
     assert_eq!(whole.hits.iter().map(|hit| hit.id).collect::<Vec<_>>(), [begins]);
-    assert_eq!((whole.query.form, whole.partial), (Form::Prefix, false));
+    assert_eq!((whole.query.form, whole.completeness.is_partial()), (Form::Prefix, false));
 }
 
 /// @search_prefix @search_patience
@@ -133,16 +140,16 @@ fn nobody_claims_that_no_word_begins_so_who_had_no_time_to_look() {
     for i in 0..600 {
         desk.runs(&format!("make n{i}"), i);
     }
-    let found = |until| {
-        let effort = Effort { until, ..Effort::default() };
+    let found = |time| {
+        let effort = Effort::within(time);
         let (query, wanted) = (query::rewrite("docke"), Wanted::of(Order::Best, 100));
         desk.read(|rx| search::hits_within(&effort, rx, &query, &ALL, wanted))
     };
-    let hurried = found(Instant::now());
-    assert_eq!((hurried.hits.len(), hurried.partial), (0, true));
-    let whole = found(Instant::now() + Duration::from_secs(60));
+    let hurried = found(Duration::ZERO);
+    assert_eq!((hurried.hits.len(), hurried.completeness.is_partial()), (0, true));
+    let whole = found(Duration::from_secs(60));
     assert_eq!(whole.hits.iter().map(|hit| hit.id).collect::<Vec<_>>(), [begins]);
-    assert!(!whole.partial);
+    assert!(!whole.completeness.is_partial());
 }
 
 /// @search_patience @search_exact
@@ -169,7 +176,7 @@ fn who_waits_for_the_catalogue_has_all_of_the_time_afterwards() {
                 held.send(()).unwrap();
                 // Nobody sends: this only lets more time go by than a query has.
                 let (_keep, never) = channel::<()>();
-                let _ = never.recv_timeout(limits::OPERATORS_PATIENCE * 2);
+                let _ = never.recv_timeout(limits::SEARCH_TIME * 2);
                 drop(guard);
             });
             is_held.recv().unwrap();
@@ -178,7 +185,7 @@ fn who_waits_for_the_catalogue_has_all_of_the_time_afterwards() {
                 desk.opening.store.read(|rx| search::hits(rx, &query, &ALL, Order::Best, 10));
             let found = found.unwrap();
             assert!(found.hits.iter().any(|hit| hit.id == wanted), "{typed}");
-            assert!(!found.partial, "{typed}");
+            assert!(!found.completeness.is_partial(), "{typed}");
         });
     }
 }
@@ -190,8 +197,7 @@ fn all_that_contains_a_name_is_there_though_its_words_are_too_frequent_to_be_pai
     let exact: Vec<i64> =
         (0..20).map(|i| desk.edits("/w/app/src/user.rs", i * 1_000_000)).collect();
     desk.edits("/w/app/src/user.rs.bak", 1);
-    let effort =
-        Effort { rows: 5, until: Instant::now() + Duration::from_secs(60), ..Effort::default() };
+    let effort = Effort { rows: 5, ..Effort::within(Duration::from_secs(60)) };
     let found = |typed: &str| {
         let query = query::rewrite(typed);
         desk.read(|rx| search::hits_within(&effort, rx, &query, &ALL, Wanted::of(Order::Best, 100)))
@@ -199,6 +205,6 @@ fn all_that_contains_a_name_is_there_though_its_words_are_too_frequent_to_be_pai
     let named = found("src/user.rs");
     let mut ids: Vec<i64> = named.hits.iter().map(|hit| hit.id).collect();
     ids.sort_unstable();
-    assert_eq!((ids, named.partial), (exact, false));
-    assert!(found("user rs").partial, "of words that are no name pairs count");
+    assert_eq!((ids, named.completeness.is_partial()), (exact, false));
+    assert!(found("user rs").completeness.is_partial(), "of words that are no name pairs count");
 }

@@ -1,7 +1,7 @@
 //! Search through the store: what is found, in which order, and what a filter keeps out.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use model::limits;
 use model::observation::ObsType;
@@ -179,7 +179,7 @@ fn neighbours_stand_beside_each_other_in_their_session_not_in_the_index() {
     let last = desk.runs("go home", 3_000);
     let beside = |what: &str| {
         let found = hits(&desk, "watchdog reset", &ALL);
-        assert_eq!((found.hits[0].id, found.partial), (hit, false), "{what}");
+        assert_eq!((found.hits[0].id, found.completeness.is_partial()), (hit, false), "{what}");
         let with = found.hits.iter().filter(|one| one.neighbours > 0.0);
         let mut with: Vec<i64> = with.map(|one| one.id).collect();
         with.sort_unstable();
@@ -255,15 +255,18 @@ fn a_name_is_found_behind_any_number_of_newer_ones_that_only_begin_like_it() {
         desk.runs(&format!("cat src/user.rs.bak{at}"), at);
     }
     let query = query::rewrite("src/user.rs");
-    let found = |until: Instant| {
-        let effort = Effort { until, ..Effort::default() };
+    let found = |time: Duration| {
+        let effort = Effort::within(time);
         desk.read(|rx| search::hits_within(&effort, rx, &query, &ALL, Wanted::of(Order::Best, 10)))
     };
-    let whole = found(Instant::now() + Duration::from_secs(60));
+    let whole = found(Duration::from_secs(60));
     assert_eq!(whole.hits.iter().map(|hit| hit.id).collect::<Vec<_>>(), [exact]);
-    assert!(whole.hits[0].exact && !whole.partial);
-    let hurried = found(Instant::now());
-    assert!(hurried.partial && hurried.hits.iter().all(|hit| !hit.exact), "it had no time");
+    assert!(whole.hits[0].exact && !whole.completeness.is_partial());
+    let hurried = found(Duration::ZERO);
+    assert!(
+        hurried.completeness.is_partial() && hurried.hits.iter().all(|hit| !hit.exact),
+        "it had no time"
+    );
 }
 
 /// @search_exact
@@ -276,13 +279,12 @@ fn a_longer_name_that_is_in_the_way_is_passed_over_at_once() {
         let longer = if at % 3 == 0 { "src/user.rs.orig" } else { "src/user.rs.bak" };
         desk.runs(&format!("vim {longer} number {at}"), at);
     }
-    let until = Instant::now() + Duration::from_secs(60);
-    let effort = Effort { until, ..Effort::default() };
+    let effort = Effort::within(Duration::from_secs(60));
     let query = query::rewrite("src/user.rs");
     let found =
         desk.read(|rx| search::hits_within(&effort, rx, &query, &ALL, Wanted::of(Order::Best, 10)));
     assert!(found.hits[0].id == exact && found.hits[0].exact, "{:?}", found.hits);
-    assert!(found.partial, "not all were read");
+    assert!(found.completeness.is_partial(), "not all were read");
     assert!(found.hits.iter().all(|hit| hit.id != both || !hit.exact), "what has both comes late");
 }
 
@@ -495,7 +497,7 @@ fn a_frequent_word_is_looked_for_in_every_record_that_has_it() {
             search::hits_within(&effort, rx, &query, &filter, Wanted::of(Order::Best, 100))
         });
         assert_eq!(found.hits[0].id, rare);
-        assert_eq!((found.hits.len(), found.partial), (41, false));
+        assert_eq!((found.hits.len(), found.completeness.is_partial()), (41, false));
     }
 }
 

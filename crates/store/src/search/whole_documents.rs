@@ -1,20 +1,16 @@
 //! Which documents fulfil a condition as a whole. The index knows passages, of which a long document has
 //! several: what each part of the condition finds is put together here, document by document.
 
-use std::time::Instant;
-
 use model::OpError;
 use text::query::{self, Beginning, Condition, Together};
 
 use super::any_term::{self, Word};
-use super::{Conditions, Effort, Scored, is_interrupt};
-use crate::catalogue::Passages;
+use super::{Missing, Scored, Search};
 use crate::cells::Cells as _;
-use crate::deadline::{self, Deadline};
+use crate::deadline::{self, Deadline, LOOKS_GRANTED};
 use crate::id_set::IdSet;
 use crate::index_health::is_index_fault;
 use crate::postings::{self, BLOCK, Layout};
-use crate::tx::Rx;
 
 /// What a passage counts that has a phrase, a beginning of a word or words near each other, beside its words.
 const OTHER_SCORE: f64 = 1.0;
@@ -67,13 +63,10 @@ impl Documents {
 
 /// Looks for documents.
 pub(super) struct Look<'l, 'r> {
-    rx: &'l Rx<'r>,
-    passages: &'l Passages,
-    conditions: &'l Conditions,
+    search: &'l Search<'l, 'r>,
     /// Words that were looked up before.
     known: &'l [Word<'l>],
-    /// When it has to end, if it has to.
-    until: Option<Instant>,
+    deadline: Deadline,
     /// Questions that are to be asked within this time, and those that are still left.
     questions: u32,
     left: u32,
@@ -84,43 +77,25 @@ pub(super) struct Look<'l, 'r> {
     pub(super) rows: usize,
     /// Passages that were found otherwise than by words.
     pub(super) scored: Vec<Scored>,
-    /// Whether it ended before everything was found.
-    pub(super) partial: bool,
 }
 
 impl<'l, 'r> Look<'l, 'r> {
-    /// Looks without a limit.
-    pub(super) fn for_all(
-        rx: &'l Rx<'r>,
-        passages: &'l Passages,
-        conditions: &'l Conditions,
-    ) -> Look<'l, 'r> {
-        Look {
-            rx,
-            passages,
-            conditions,
-            known: &[],
-            until: None,
-            questions: 0,
-            left: 0,
-            entries: usize::MAX,
-            rows: usize::MAX,
-            scored: Vec::new(),
-            partial: false,
-        }
-    }
-
-    /// What is found with this effort. Words are looked up in the postings; what only the full-text index
-    /// knows is found the newest first.
-    pub(super) fn within(
-        effort: &Effort,
-        rx: &'l Rx<'r>,
-        passages: &'l Passages,
-        conditions: &'l Conditions,
+    /// Words are looked up in the postings; what only the full-text index knows is found the newest first.
+    pub(super) fn new(
+        search: &'l Search<'l, 'r>,
+        deadline: Deadline,
         known: &'l [Word<'l>],
     ) -> Look<'l, 'r> {
-        let until = Some(effort.until);
-        Look { until, known, entries: effort.entries, ..Look::for_all(rx, passages, conditions) }
+        Look {
+            search,
+            known,
+            deadline,
+            questions: 0,
+            left: 0,
+            entries: search.effort.entries,
+            rows: usize::MAX,
+            scored: Vec::new(),
+        }
     }
 
     /// The documents that fulfil a condition, and none that does not. Some may be missing if it was too
@@ -144,7 +119,7 @@ impl<'l, 'r> Look<'l, 'r> {
                 let known_from = unwanted.known_from;
                 let mut rest = wanted.join(&unwanted, |wanted, unwanted| wanted & !unwanted);
                 // What may have what is not wanted is not listed.
-                for doc in (0..known_from).filter_map(|passage| self.passages.doc(passage)) {
+                for doc in (0..known_from).filter_map(|passage| self.search.passages.doc(passage)) {
                     rest.chosen.remove(doc);
                 }
                 Ok(rest)
@@ -176,7 +151,7 @@ impl<'l, 'r> Look<'l, 'r> {
         let read;
         let words = match self.known.iter().position(|known| known.word == word) {
             Some(at) => self.known.get(at..=at).unwrap_or_default(),
-            None => match any_term::words(self.rx, self.passages, &asked)? {
+            None => match any_term::words(self.search.rx, self.search.passages, &asked)? {
                 Some(words) => {
                     read = words;
                     read.as_slice()
@@ -189,11 +164,11 @@ impl<'l, 'r> Look<'l, 'r> {
         let mut documents = Documents::default();
         let count = words.iter().map(|word| word.count).sum();
         let Some(rest) = self.entries.checked_sub(count) else {
-            return Ok(self.cut_off(documents, self.passages.end()));
+            return Ok(self.cut_off(documents, self.search.passages.end()));
         };
         self.entries = rest;
         for passage in words.iter().flat_map(Word::passages) {
-            documents.choose(self.passages.doc(passage));
+            documents.choose(self.search.passages.doc(passage));
         }
         Ok(documents)
     }
@@ -206,11 +181,10 @@ impl<'l, 'r> Look<'l, 'r> {
             return Ok(documents);
         }
         // Who asks several questions has as much time for the last as for the first.
-        let left = self.until.map(|until| until.saturating_duration_since(Instant::now()));
-        let _deadline = left.map(|left| Deadline::share(left, self.left));
+        let _watch = self.deadline.share(self.left).watch(LOOKS_GRANTED / self.left.max(1));
         self.left = self.left.saturating_sub(1);
-        let mut last = self.passages.end();
-        let whole = self.rx.sql(|db| {
+        let mut last = self.search.passages.end();
+        let whole = self.search.rx.sql(|db| {
             let mut find = || {
                 let mut select = db.prepare_cached(MATCHING)?;
                 let mut rows = select.query([expression])?;
@@ -219,12 +193,10 @@ impl<'l, 'r> Look<'l, 'r> {
                         Ok(Some(row)) => last = row.cell(0)?,
                         Ok(None) => return Ok(true),
                         // What was found until time was up stays.
-                        Err(error) if deadline::is_up() && is_interrupt(&error) => {
-                            return Ok(false);
-                        }
+                        Err(error) if deadline::interrupted(&error) => return Ok(false),
                         Err(error) => return Err(error),
                     }
-                    documents.choose(self.passages.doc(last));
+                    documents.choose(self.search.passages.doc(last));
                     self.scored.push(Scored { passage: last, score: OTHER_SCORE });
                     if self.scored.len() >= self.rows {
                         return Ok(false);
@@ -234,7 +206,7 @@ impl<'l, 'r> Look<'l, 'r> {
             match find() {
                 // A search shows what it found.
                 Err(error) if is_index_fault(&error) => {
-                    self.rx.note_damaged_index();
+                    self.search.rx.note_damaged_index();
                     Ok(false)
                 }
                 found => found,
@@ -248,11 +220,7 @@ impl<'l, 'r> Look<'l, 'r> {
     /// told, the text decides, the newest first.
     fn having(&mut self, wanted: &Together) -> Result<Documents, OpError> {
         let others = self.left.saturating_sub(1);
-        let share = |until: Instant| {
-            let now = Instant::now();
-            now + until.saturating_duration_since(now) / self.left.max(1)
-        };
-        let until = self.until.map(share);
+        let deadline = self.deadline.share(self.left);
         let mut found = match wanted.expression() {
             Some(expression) => self.matching(expression)?,
             None => Documents::default(),
@@ -266,7 +234,7 @@ impl<'l, 'r> Look<'l, 'r> {
             maybe = Some(with_word.and(maybe));
         }
         for beginning in wanted.beginnings() {
-            let (sure, perhaps) = self.begun(&beginning, until)?;
+            let (sure, perhaps) = self.begun(&beginning, deadline)?;
             if wanted.is_beginning() {
                 found = sure;
                 maybe = Some(perhaps);
@@ -280,8 +248,8 @@ impl<'l, 'r> Look<'l, 'r> {
             wanted,
             found,
             maybe,
-            |look, passage| !whole || look.passages.siblings(passage).len() > 1,
-            until,
+            |look, passage| !whole || look.search.passages.siblings(passage).len() > 1,
+            deadline,
         )
     }
 
@@ -292,7 +260,7 @@ impl<'l, 'r> Look<'l, 'r> {
         mut found: Documents,
         maybe: Option<Documents>,
         is_worth: impl Fn(&Self, usize) -> bool,
-        until: Option<Instant>,
+        deadline: Deadline,
     ) -> Result<Documents, OpError> {
         let cut_from = maybe.as_ref().map_or(0, |maybe| maybe.known_from);
         found.known_from = found.known_from.max(cut_from);
@@ -301,26 +269,28 @@ impl<'l, 'r> Look<'l, 'r> {
         // Most often there is nothing to be read, or little, and that among the newest.
         let mut left =
             maybe.as_ref().map_or(u64::MAX, |maybe| maybe.chosen.count_besides(&found.chosen));
-        for passage in (0..self.passages.end()).rev() {
+        for passage in (0..self.search.passages.end()).rev() {
             if left == 0 {
                 break;
             }
             let may = |doc: &i64| maybe.as_ref().is_none_or(|maybe| maybe.has(*doc));
-            let Some(doc) = self.passages.doc(passage).filter(may) else { continue };
+            let Some(doc) = self.search.passages.doc(passage).filter(may) else { continue };
             if found.has(doc) || seen.has(doc) {
                 continue;
             }
             seen.choose(Some(doc));
             left -= 1;
-            if !self.conditions.admits(self.passages, passage) || !is_worth(self, passage) {
+            if !self.search.conditions.admits(self.search.passages, passage)
+                || !is_worth(self, passage)
+            {
                 continue;
             }
-            if reads >= granted && until.is_some_and(|until| Instant::now() >= until) {
+            if reads >= granted && deadline.is_over() {
                 let known_from = found.known_from.max(passage + 1);
                 return Ok(self.cut_off(found, known_from));
             }
             reads += 1;
-            if crate::passages::text(self.rx, doc)?.is_some_and(|text| wanted.is_in(&text)) {
+            if crate::passages::text(self.search.rx, doc)?.is_some_and(|text| wanted.is_in(&text)) {
                 found.choose(Some(doc));
                 self.scored.push(Scored { passage, score: OTHER_SCORE });
             }
@@ -332,27 +302,27 @@ impl<'l, 'r> Look<'l, 'r> {
     fn begun(
         &mut self,
         beginning: &Beginning,
-        until: Option<Instant>,
+        deadline: Deadline,
     ) -> Result<(Documents, Documents), OpError> {
         let small: Vec<String> = beginning.small_words().map(query::term).collect();
         let (mut sure, mut perhaps) = (Documents::default(), self.matching(&small.join(" OR "))?);
         let stems = beginning.stems();
         let behind = format!("{}{BEHIND}", beginning.word());
-        let sections = self.rx.sql(|db| match Layout::of(db, self.passages.end()) {
-            Err(error) if is_index_fault(&error) => {
-                self.rx.note_damaged_index();
-                Ok(Vec::new())
-            }
-            layout => Ok(layout?.newest_first()),
-        })?;
+        let sections =
+            self.search.rx.sql(|db| match Layout::of(db, self.search.passages.end()) {
+                Err(error) if is_index_fault(&error) => {
+                    self.search.rx.note_damaged_index();
+                    Ok(Vec::new())
+                }
+                layout => Ok(layout?.newest_first()),
+            })?;
         for (at, section) in sections.iter().enumerate() {
             // The newest are looked at in any case, unless others have used up all of the time.
-            let until = if at > 0 { until } else { self.until };
-            let is_over =
-                || sections.len() > 1 && until.is_some_and(|until| Instant::now() >= until);
+            let deadline = if at > 0 { deadline } else { self.deadline };
+            let is_over = || sections.len() > 1 && deadline.is_over();
             let mut late = is_over();
             let (mut begun, mut entries, mut rows) = (Vec::new(), 0, 0_usize);
-            self.rx.sql(|db| {
+            self.search.rx.sql(|db| {
                 if late {
                     return Ok(());
                 }
@@ -365,7 +335,7 @@ impl<'l, 'r> Look<'l, 'r> {
                         if is_sure {
                             begun.push(passage);
                         } else {
-                            perhaps.choose(self.passages.doc(passage));
+                            perhaps.choose(self.search.passages.doc(passage));
                         }
                     }
                     late = rows.is_multiple_of(ROWS_PER_LOOK) && is_over();
@@ -374,7 +344,7 @@ impl<'l, 'r> Look<'l, 'r> {
                 for stem in &stems {
                     section.of_term(db, stem, &mut |block, blob| {
                         for (place, _) in postings::entries(blob) {
-                            perhaps.choose(self.passages.doc(block * BLOCK + place));
+                            perhaps.choose(self.search.passages.doc(block * BLOCK + place));
                         }
                     })?;
                 }
@@ -388,7 +358,7 @@ impl<'l, 'r> Look<'l, 'r> {
             begun.sort_unstable();
             begun.dedup();
             for passage in begun {
-                sure.choose(self.passages.doc(passage));
+                sure.choose(self.search.passages.doc(passage));
                 self.scored.push(Scored { passage, score: OTHER_SCORE });
             }
         }
@@ -397,7 +367,7 @@ impl<'l, 'r> Look<'l, 'r> {
 
     /// What was found of something before it became too much work.
     fn cut_off(&mut self, found: Documents, known_from: usize) -> Documents {
-        self.partial = true;
+        self.search.lower(Missing::Matches);
         Documents { known_from, ..found }
     }
 }

@@ -2,7 +2,6 @@
 //! written, or may only read, finds them all the same.
 
 use std::collections::{HashMap, HashSet};
-use std::time::Instant;
 
 use meaning::Vector;
 use model::{OpError, limits};
@@ -11,38 +10,31 @@ use text::terms::{self, Terms};
 use text::{passages as cut, words};
 
 use super::any_term::{self, Weights};
-use super::{Conditions, Hit};
+use super::{Hit, Missing, Search};
 use crate::catalogue::Passages;
 use crate::passages;
 use crate::tx::Rx;
 
 /// The documents that wait and have what is asked for, with what their words are worth.
 #[derive(Default)]
-pub(super) struct Waiting {
+pub(super) struct Unindexed {
     pub(super) found: Vec<(Hit, String)>,
-    /// Whether not all that wait were looked at.
-    pub(super) partial: bool,
 }
 
-impl Waiting {
-    pub(super) fn of(
-        rx: &Rx<'_>,
-        passages: &Passages,
-        query: &Query,
-        conditions: &Conditions,
-    ) -> Result<Waiting, OpError> {
-        let mut waiting = Waiting::default();
+impl Unindexed {
+    pub(super) fn of(search: &Search<'_, '_>) -> Result<Unindexed, OpError> {
+        let Search { rx, query, conditions, passages, .. } = *search;
+        let mut waiting = Unindexed::default();
         let ids = passages::unindexed(rx)?;
         if ids.is_empty() {
             return Ok(waiting);
         }
-        let until = Instant::now() + limits::UNINDEXED_PATIENCE;
         let terms: HashSet<String> =
             query.words.iter().filter_map(|word| terms::term(word)).collect();
         let mut texts = HashMap::new();
         for (at, doc) in ids.into_iter().enumerate() {
-            if at >= limits::UNINDEXED_READ_MAX && Instant::now() >= until {
-                waiting.partial = true;
+            if at >= limits::UNINDEXED_READ_MAX && search.effort.deadline.is_over() {
+                search.lower(Missing::Unindexed);
                 break;
             }
             if let Some(text) = passages::text(rx, doc)?.filter(|text| query.is_met_by(text)) {

@@ -1,65 +1,56 @@
 //! What contains something exactly as it was typed.
 
 use std::collections::HashSet;
-use std::time::Instant;
 
 use model::{OpError, limits};
-use text::query::{Exact, Form, Query};
+use text::query::{Exact, Form};
 
 use super::ranking::{self, Ranking};
-use super::records::{Documents, Look};
-use super::{Conditions, Effort, Order};
+use super::whole_documents::{Documents, Look};
+use super::{Hit, Missing, Order, Scored, Search};
 use crate::catalogue::Passages;
 use crate::passages;
-use crate::tx::Rx;
 
+/// The part of the time that a quotation has: which documents have just its words is only an order.
+const QUOTATION_SHARE: u32 = 5;
 /// Records that are read to see whether they contain a name before it is decided to go on.
 const EXACT_AT_ONCE: usize = 100;
 
 /// The documents that contain something exactly as it was typed: a path, a hash or the like.
 #[derive(Default)]
-pub(super) struct Named {
+pub(super) struct ExactMatches {
     /// A passage of each of those that were found to.
-    pub(super) exact: Vec<usize>,
+    pub(super) passages: Vec<usize>,
     /// All that have its words side by side, and those of them that were read and do not contain it.
     maybe: Documents,
     otherwise: HashSet<i64>,
-    /// Whether there may be more than were read.
-    pub(super) partial: bool,
 }
 
-impl Named {
-    /// What the query names. A quotation alone, or beside operators, is found by the index; which of it has just
-    /// these words is only an order, and has little time.
-    pub(super) fn of(
-        rx: &Rx<'_>,
-        query: &Query,
-        conditions: &Conditions,
-        passages: &Passages,
-        effort: &Effort,
-    ) -> Result<Named, OpError> {
-        let mut named = Named::default();
+impl ExactMatches {
+    /// What the query names. A quotation alone, or beside operators, is found by the index; an order of it that is not
+    /// known for all leaves nothing out.
+    pub(super) fn of(search: &Search<'_, '_>) -> Result<ExactMatches, OpError> {
+        let Search { rx, query, conditions, passages, .. } = *search;
+        let mut named = ExactMatches::default();
         let Some(exact) = query.exact() else { return Ok(named) };
+        let before = search.completeness.get();
         let is_quotation = query.form == Form::Operators;
-        let until = Instant::now() + limits::QUOTATION_PATIENCE;
-        let until = if is_quotation { effort.until.min(until) } else { effort.until };
-        let effort = &Effort { until, ..*effort };
-        let mut look = Look::within(effort, rx, passages, conditions, &[]);
+        let deadline = search.retrieval.share(if is_quotation { QUOTATION_SHARE } else { 1 });
+        let mut look = Look::new(search, deadline, &[]);
         if is_quotation {
             // As many as are read, and always the same: else one page would be in another order than the next.
             look.rows = limits::SEARCH_EXACT_READ;
         }
         named.maybe = look.documents(&exact.condition())?;
-        named.partial = look.partial;
         let scored = ranking::added_up(look.scored);
         let mut newest = Ranking::new(passages, Order::Newest, scored);
         let (mut read, mut put_last) = (HashSet::new(), Vec::new());
         let mut looked_at = 0;
         // So many in any case, and more of them until one contains it.
         while !newest.is_empty() {
-            let is_enough = !named.exact.is_empty() || Instant::now() >= effort.until;
+            let is_enough = !named.passages.is_empty() || deadline.is_over();
             if looked_at >= limits::SEARCH_EXACT_READ && is_enough {
-                named.partial = true;
+                search.lower(Missing::Matches);
                 break;
             }
             let next: Vec<usize> =
@@ -75,7 +66,7 @@ impl Named {
                 }
                 let text = passages::text(rx, doc)?.unwrap_or_default();
                 if exact.is_in(&text) {
-                    named.exact.push(passage);
+                    named.passages.push(passage);
                 } else {
                     named.otherwise.insert(doc);
                     let new = || exact.longer_in(&text).filter(|name| !put_last.contains(name));
@@ -83,15 +74,33 @@ impl Named {
                 }
             }
             // Where a longer name is in the way, all that has it can wait.
-            if let Some(longer) = longer.filter(|_| named.exact.is_empty()) {
-                let mut look = Look::within(effort, rx, passages, conditions, &[]);
-                let others = look.documents(&longer.condition())?;
+            if let Some(longer) = longer.filter(|_| named.passages.is_empty()) {
+                let before = search.completeness.get();
+                let others = Look::new(search, deadline, &[]).documents(&longer.condition())?;
+                search.completeness.set(before);
                 put_last.push(longer);
                 newest.put_last(|one| passages.doc(one.passage).is_some_and(|doc| others.has(doc)));
             }
         }
-        named.partial &= !is_quotation;
+        if is_quotation {
+            search.completeness.set(before);
+        }
         Ok(named)
+    }
+
+    /// Says of hits whether they contain what was typed.
+    pub(super) fn mark(&self, passages: &Passages, hits: &mut [Hit]) {
+        let exact: HashSet<i64> = self.passages.iter().filter_map(|at| passages.doc(*at)).collect();
+        hits.iter_mut().for_each(|hit| hit.exact |= exact.contains(&hit.id));
+    }
+
+    /// Those of these passages that contain it.
+    pub(super) fn among(&self, scored: &[Scored]) -> Vec<Scored> {
+        let wanted: HashSet<usize> = self.passages.iter().copied().collect();
+        if wanted.is_empty() {
+            return Vec::new();
+        }
+        scored.iter().filter(|one| wanted.contains(&one.passage)).copied().collect()
     }
 
     /// Whether nothing speaks against it that a document contains what was typed.

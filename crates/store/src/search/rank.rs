@@ -1,0 +1,121 @@
+//! Ranking: documents in their order, weighed against each other ([`super::recipe`]) or by their words alone.
+
+use std::collections::HashSet;
+
+use meaning::Vector;
+use model::{OpError, limits};
+
+use super::exact_matches::ExactMatches;
+use super::nearest::Begun;
+use super::recipe::Candidates;
+use super::unindexed::Unindexed;
+use super::{Hit, Order, Scored, Search, Wanted};
+
+/// What a query means.
+pub(super) struct Meant<'m> {
+    pub(super) vector: Option<&'m Vector>,
+    /// The look for what is nearest to it, if that is wanted.
+    pub(super) scan: Option<Begun<'m>>,
+    /// Whether what has none of its words is listed too.
+    pub(super) more: bool,
+}
+
+/// Documents that the filter let through, best or newest first.
+pub(super) struct Filtered {
+    /// Those that are weighed against each other, and those behind them.
+    pub(super) documents: Vec<Hit>,
+    pub(super) others: Vec<Hit>,
+    /// Passages that contain what was typed, with their scores.
+    pub(super) typed: Vec<Scored>,
+}
+
+impl Search<'_, '_> {
+    /// The documents by words, neighbours, session and meaning, and how many of them were weighed.
+    pub(super) fn rank_by_recipe(
+        &self,
+        order: Order,
+        filtered: Filtered,
+        sessions: &[f64],
+        (exact, unindexed): (&ExactMatches, Unindexed),
+        meant: Meant<'_>,
+    ) -> Result<(Vec<Hit>, usize), OpError> {
+        let Search { rx, conditions, passages, .. } = *self;
+        let Meant { vector, scan, more } = meant;
+        let mut candidates = Candidates::new(passages, filtered.documents);
+        candidates.admit(rx, conditions, &exact.passages)?;
+        candidates.look_around(rx, conditions, sessions, more)?;
+        if let Some(vector) = vector {
+            let nearest = scan.map(Begun::finish).unwrap_or_default();
+            candidates.compare(rx, conditions, vector, &nearest)?;
+        }
+        candidates.add_unindexed(unindexed.compared(vector));
+        let mut hits = candidates.ranked();
+        exact.mark(passages, &mut hits);
+        hits.sort_by_key(|hit| !hit.exact);
+        let most = limits::SEARCH_CANDIDATES;
+        let weighed = if order == Order::Best { most.min(hits.len()) } else { hits.len() };
+        let most = hits.iter().map(|hit| hit.lexical).fold(0.0, f64::max);
+        behind(&mut hits, filtered.others, most);
+        Ok((hits, weighed))
+    }
+
+    /// The documents by their words or by time, and how many of them were weighed.
+    pub(super) fn rank_by_words(
+        &self,
+        order: Order,
+        filtered: Filtered,
+        (exact, unindexed): (&ExactMatches, Unindexed),
+    ) -> Result<(Vec<Hit>, usize), OpError> {
+        let Filtered { mut documents, mut others, typed } = filtered;
+        if order == Order::Newest {
+            add(&mut documents, std::mem::take(&mut others));
+        } else {
+            let wanted = Wanted::of(order, limits::SEARCH_EXACT_READ);
+            add(&mut documents, self.filter(wanted, typed)?);
+        }
+        exact.mark(self.passages, &mut documents);
+        let mut hits = among(documents, unindexed, order);
+        if order == Order::Best {
+            hits.sort_by_key(|hit| !hit.exact);
+        }
+        let weighed = hits.len();
+        // Whatever they are, they stay behind: else a further page would begin otherwise than this one ends.
+        behind(&mut hits, others, 1.0);
+        Ok((hits, weighed))
+    }
+}
+
+/// Adds the documents that are not there yet.
+pub(super) fn add(documents: &mut Vec<Hit>, more: Vec<Hit>) {
+    let known: HashSet<i64> = documents.iter().map(|hit| hit.id).collect();
+    documents.extend(more.into_iter().filter(|hit| !known.contains(&hit.id)));
+}
+
+/// Adds documents that were not weighed behind those that were, as far as they are not among them, in the
+/// order of their own words, which count as a share of the most that words say.
+fn behind(hits: &mut Vec<Hit>, others: Vec<Hit>, most: f64) {
+    let known: HashSet<i64> = hits.iter().map(|hit| hit.id).collect();
+    let least = hits.iter().map(|hit| hit.score).fold(f64::INFINITY, f64::min);
+    let new = others.into_iter().filter(|hit| !known.contains(&hit.id));
+    // They are not compared with others by their passages.
+    hits.extend(new.map(|hit| Hit { score: least.min(hit.lexical / most), passage: 0, ..hit }));
+}
+
+/// The hits and the documents that the index does not know yet, in their order.
+fn among(mut hits: Vec<Hit>, unindexed: Unindexed, order: Order) -> Vec<Hit> {
+    if !unindexed.found.is_empty() {
+        let known: HashSet<i64> = unindexed.found.iter().map(|(hit, _)| hit.id).collect();
+        hits.retain(|hit| !known.contains(&hit.id));
+        hits.extend(unindexed.found.into_iter().map(|(hit, _)| hit));
+        hits.sort_by(|a, b| {
+            let newer = (b.at, b.id).cmp(&(a.at, a.id));
+            match order {
+                Order::Newest => newer,
+                Order::Best | Order::BestAndNewest => b.lexical.total_cmp(&a.lexical).then(newer),
+            }
+        });
+    }
+    // They are not compared with others by their passages.
+    hits.iter_mut().for_each(|hit| (hit.score, hit.passage) = (hit.lexical, 0));
+    hits
+}

@@ -1,0 +1,201 @@
+//! Retrieval: the passages that have what is asked for, with what their words are worth.
+//!
+//! Any of several words is looked up in the postings ([`super::any_term`]), exactly; adjacent words and operators in
+//! the full-text index, until a part of the deadline.
+
+use std::collections::{HashMap, HashSet};
+
+use model::{OpError, limits};
+use rusqlite::types::Value;
+use rusqlite::{Connection, params_from_iter};
+use text::query::{self, Condition, Form, Query};
+
+use super::any_term::{self, Word};
+use super::exact_matches::ExactMatches;
+use super::whole_documents::Look;
+use super::{Evidence, Missing, Scored, Search, filter};
+use crate::cells::Cells as _;
+use crate::deadline::{self, LOOKS_GRANTED};
+use crate::index_health::is_index_fault;
+
+/// How much adjacent words count beside the words.
+const PAIRS_WEIGHT: f64 = 0.5;
+
+/// What was retrieved.
+#[derive(Default)]
+pub(super) struct Matches {
+    pub(super) scored: Vec<Scored>,
+    /// What sessions are worth as whole texts, if documents are weighed by that too.
+    pub(super) sessions: Vec<f64>,
+    pub(super) evidence: Evidence,
+}
+
+impl Matches {
+    /// Leaves only what contains what was typed.
+    pub(super) fn keep(&mut self, search: &Search<'_, '_>, exact: &ExactMatches) {
+        let doc = |one: &Scored| search.passages.doc(one.passage);
+        self.scored.retain(|one| doc(one).is_some_and(|doc| exact.admits(doc)));
+        self.scored.extend(exact.passages.iter().copied().map(Scored::nothing));
+    }
+}
+
+impl Search<'_, '_> {
+    /// The passages that have what is asked for.
+    pub(super) fn retrieve(&self, exact: &ExactMatches, weighs: bool) -> Result<Matches, OpError> {
+        let scored = match self.query.form {
+            Form::Empty => Vec::new(),
+            // What contains a name has its words side by side, all of it.
+            Form::AnyTerm if self.query.name().is_some() && !exact.passages.is_empty() => {
+                return self.words(weighs).map(|(matches, _)| matches);
+            }
+            Form::AnyTerm => return self.words_and_pairs(weighs),
+            Form::Operators | Form::AllTerms | Form::Prefix => match self.query.condition() {
+                Condition::Has(..) | Condition::Word(_) => self.by_index()?,
+                condition => self.by_documents(&condition)?,
+            },
+        };
+        Ok(Matches { scored, ..Matches::default() })
+    }
+
+    /// Passages with any of the words, and more for those in which two of them are adjacent.
+    pub(super) fn words_and_pairs(&self, weighs: bool) -> Result<Matches, OpError> {
+        let (mut matches, words) = self.words(weighs)?;
+        let pairs = self.affordable_pairs(&words);
+        let pairs = self.full_text(&pairs.join(" OR "), None)?.into_iter();
+        let admitted = pairs.filter(|pair| self.conditions.admits(self.passages, pair.passage));
+        matches.scored.extend(
+            admitted
+                .map(|Scored { passage, score }| Scored { passage, score: score * PAIRS_WEIGHT }),
+        );
+        Ok(matches)
+    }
+
+    /// Passages with any of the words, and those words that some passage has.
+    fn words(&self, weighs: bool) -> Result<(Matches, Vec<Word<'_>>), OpError> {
+        let Search { rx, query, conditions, passages, effort, .. } = *self;
+        let Some(mut words) = any_term::words(rx, passages, &query.words)? else {
+            // Only the full-text index knows words that say nothing.
+            let scored = self.by_index()?;
+            return Ok((Matches { scored, ..Matches::default() }, Vec::new()));
+        };
+        if words.len() > limits::QUERY_WORDS_MAX {
+            self.lower(Missing::Words);
+            words.truncate(limits::QUERY_WORDS_MAX);
+        }
+        let of_run = |passage: usize| conditions.admits_of_run(passages, passage);
+        let scored = any_term::score(passages, &words, 0, conditions, &of_run);
+        let evidence = Evidence::of(passages, query, &words, effort.recipe);
+        let sessions = if weighs { any_term::whole_sessions(passages, &words) } else { Vec::new() };
+        Ok((Matches { scored, sessions, evidence }, words))
+    }
+
+    /// Pairs of adjacent words that some passage may have. Finding them costs as much as finding the rarer of the two.
+    fn affordable_pairs(&self, words: &[Word<'_>]) -> Vec<String> {
+        let Query { pairs, .. } = self.query;
+        let known: HashMap<&str, usize> =
+            words.iter().map(|word| (word.word, word.count)).collect();
+        let rarer = |pair: &[String; 2]| {
+            let counts = pair.iter().map(|word| known.get(word.as_str()).copied());
+            counts.reduce(|a, b| Some(a?.min(b?))).flatten()
+        };
+        let costs: Vec<_> = pairs.iter().filter_map(|pair| Some((pair, rarer(pair)?))).collect();
+        let affordable = costs.iter().filter(|(_, cost)| *cost <= self.effort.rows);
+        let phrases: Vec<String> = affordable.map(|(pair, _)| query::phrase(*pair)).collect();
+        if phrases.len() < costs.len() {
+            self.lower(Missing::Words);
+        }
+        phrases
+    }
+
+    /// Whatever the full-text index finds.
+    fn by_index(&self) -> Result<Vec<Scored>, OpError> {
+        let scope = self.scope()?.map(|scope| filter::list(scope.into_iter()));
+        self.full_text(&self.query.expression(), scope.as_deref())
+    }
+
+    /// The passages of documents that fulfil a condition as a whole. Each counts as much as the words that it may
+    /// have.
+    fn by_documents(&self, condition: &Condition) -> Result<Vec<Scored>, OpError> {
+        let Search { rx, query, conditions, passages, effort, .. } = *self;
+        let scope: Option<HashSet<i64>> = self.scope()?.map(|scope| scope.into_iter().collect());
+        let in_scope = |passage: usize| {
+            scope
+                .as_ref()
+                .is_none_or(|scope| i64::try_from(passage).is_ok_and(|p| scope.contains(&p)))
+        };
+        let asked: Vec<String> = query.whole_words().cloned().collect();
+        let mut words = any_term::words(rx, passages, &asked)?.unwrap_or_default();
+        let mut look = Look::new(self, self.retrieval, &words);
+        let chosen = look.documents(condition)?;
+        let others = look.scored;
+        let admits = |passage: usize| {
+            passages.doc(passage).is_some_and(|doc| chosen.has(doc))
+                && conditions.admits(passages, passage)
+                && in_scope(passage)
+        };
+        let newest = (0..passages.end()).rev().filter(|passage| admits(*passage));
+        let newest: Vec<usize> = newest.take(effort.rows).collect();
+        if newest.len() == effort.rows {
+            self.lower(Missing::Matches);
+        }
+        let first = newest.last().copied().unwrap_or_default();
+        words.truncate(limits::QUERY_WORDS_MAX);
+        let mut scored = any_term::score(passages, &words, first, conditions, &admits);
+        let others = others.into_iter();
+        scored.extend(others.filter(|one| one.passage >= first && admits(one.passage)));
+        // Also documents that count for nothing, because all of their words are small ones.
+        scored.extend(newest.into_iter().map(Scored::nothing));
+        Ok(scored)
+    }
+
+    /// The passages that match an expression, the newest if there are too many. A scope says which passages count at
+    /// all.
+    fn full_text(&self, expression: &str, scope: Option<&str>) -> Result<Vec<Scored>, OpError> {
+        const NEWEST: &str = "SELECT rowid, bm25(passage_fts, 1.0, 0.5) FROM passage_fts \
+             WHERE passage_fts MATCH ?1 ORDER BY rowid DESC LIMIT ?2";
+        // The plus keeps the index from looking up every word for every single passage.
+        const NEWEST_IN_SCOPE: &str = "SELECT rowid, bm25(passage_fts, 1.0, 0.5) FROM passage_fts \
+             WHERE passage_fts MATCH ?1 AND +rowid IN (SELECT value FROM json_each(?3)) \
+             ORDER BY rowid DESC LIMIT ?2";
+        let mut scored = Vec::new();
+        if expression.is_empty() || scope == Some(filter::NOTHING) {
+            return Ok(scored);
+        }
+        let most = self.effort.rows;
+        let mut values: Vec<Value> =
+            vec![expression.to_owned().into(), i64::try_from(most).unwrap_or(i64::MAX).into()];
+        values.extend(scope.map(|scope| scope.to_owned().into()));
+        let sql = if scope.is_some() { NEWEST_IN_SCOPE } else { NEWEST };
+        let _watch = self.retrieval.watch(LOOKS_GRANTED);
+        let whole = self.rx.sql(|db| match collect(db, sql, &values, &mut scored) {
+            // What was found until time was up stays.
+            Err(error) if deadline::interrupted(&error) => Ok(false),
+            // The postings still find single words.
+            Err(error) if is_index_fault(&error) => {
+                self.rx.note_damaged_index();
+                Ok(false)
+            }
+            done => done.map(|()| true),
+        })?;
+        if !whole || scored.len() == most {
+            self.lower(Missing::Matches);
+        }
+        Ok(scored)
+    }
+}
+
+/// Runs the statement and adds its rows.
+fn collect(
+    db: &Connection,
+    sql: &str,
+    values: &[Value],
+    scored: &mut Vec<Scored>,
+) -> rusqlite::Result<()> {
+    let mut select = db.prepare_cached(sql)?;
+    let mut rows = select.query(params_from_iter(values))?;
+    while let Some(row) = rows.next()? {
+        // The index counts downwards: the better, the smaller.
+        scored.push(Scored { passage: row.cell(0)?, score: -row.cell::<f64>(1)? });
+    }
+    Ok(())
+}
