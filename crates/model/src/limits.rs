@@ -22,8 +22,8 @@ pub const JSON_DEPTH_MAX: usize = 128;
 pub const WS_MESSAGE_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Bytes of one line on the unix socket or on stdin of `serve`.
 pub const LINE_BYTES_MAX: usize = 16 * 1024 * 1024;
-/// Bytes of a connection to the unix socket that are read ahead of what is being answered.
-pub const SOCKET_AHEAD_BYTES: usize = 128 * 1024;
+/// Read buffer of a connection to the unix socket, in bytes.
+pub const SOCKET_READ_AHEAD_BYTES: usize = 128 * 1024;
 /// Members of one JSON-RPC batch.
 pub const BATCH_MAX: usize = 1_000;
 
@@ -38,10 +38,10 @@ pub const OPEN_FILES_WANTED: u64 = 4_096;
 pub const OPEN_FILES_RESERVED: usize = 64;
 /// Requests of one connection that are being worked on at the same time.
 pub const IN_FLIGHT_MAX: usize = 64;
-/// Events of hooks on one connection to the unix socket that are under way at the same time, and that are
-/// begun at once.
-pub const EVENTS_UNDER_WAY_MAX: usize = 256;
-pub const EVENTS_BEGUN_MAX: usize = 64;
+/// Hook events of one connection to the unix socket that are being recorded at the same time.
+pub const EVENTS_PENDING_MAX: usize = 256;
+/// Hook events of one connection that are recorded as one batch.
+pub const EVENT_BATCH_MAX: usize = 64;
 /// Time to receive a whole request, headers included.
 pub const REQUEST_RECEIVE: Duration = Duration::from_secs(30);
 /// Time an operation may take unless it declares its own deadline.
@@ -334,10 +334,10 @@ pub const JOBS_KEPT: usize = 50;
 pub const JOBS_WAITING_MAX: usize = 16;
 /// Time an operation on the whole store may take: check, backup, restore.
 pub const CARE_DEADLINE: Duration = Duration::from_secs(600);
-/// How often the daemon looks around where nothing wakes it.
-pub const IDLE_LOOK: Duration = Duration::from_secs(4);
-/// How long after a client came or went the daemon looks whether it is still needed.
-pub const IDLE_BREATH: Duration = Duration::from_millis(200);
+/// How often the daemon checks whether it is idle if no event wakes it.
+pub const IDLE_CHECK_INTERVAL: Duration = Duration::from_secs(4);
+/// How long the daemon waits after a client connected or left until it checks whether it is idle.
+pub const IDLE_CHECK_DEBOUNCE: Duration = Duration::from_millis(200);
 /// How long a daemon may take until it has noticed that its socket is gone and made it anew.
 pub const SOCKET_AGAIN: Duration = Duration::from_secs(5);
 /// How long somebody who only reads waits for a daemon that holds its lock and cannot be reached.

@@ -15,36 +15,36 @@ use model::limits;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::watch;
 
-/// The places of one daemon.
+/// The open connections of one daemon, and their limit.
 pub struct Connections {
     max: usize,
-    places: Mutex<Places>,
-    /// Counts what was heard: the smaller a member's stamp, the longer it has been silent.
+    slots: Mutex<Slots>,
+    /// Grows by one with each read. The connection with the lowest stamp has been idle longest.
     heard: AtomicU64,
     count: watch::Sender<usize>,
 }
 
 #[derive(Default)]
-struct Places {
+struct Slots {
     next: u64,
-    taken: HashMap<u64, Arc<Member>>,
+    open: HashMap<u64, Arc<OpenConnection>>,
 }
 
-impl Places {
+impl Slots {
     /// Evicts the connection that has been idle longest, preferably one without a token.
     fn evict_one(&mut self) {
-        let rank = |member: &Member| {
+        let rank = |member: &OpenConnection| {
             let trusted = member.trusted.load(Ordering::Relaxed);
             (trusted, member.last_heard.load(Ordering::Relaxed))
         };
-        let first = self.taken.iter().min_by_key(|(_, member)| rank(member)).map(|(id, _)| *id);
-        if let Some(gone) = first.and_then(|id| self.taken.remove(&id)) {
+        let first = self.open.iter().min_by_key(|(_, member)| rank(member)).map(|(id, _)| *id);
+        if let Some(gone) = first.and_then(|id| self.open.remove(&id)) {
             gone.evicted.send_replace(true);
         }
     }
 }
 
-struct Member {
+struct OpenConnection {
     last_heard: AtomicU64,
     /// Whether a request on it passed the guard, or it is a connection to the unix socket.
     trusted: AtomicBool,
@@ -61,35 +61,35 @@ impl Connections {
     pub fn new(max: usize) -> Arc<Connections> {
         Arc::new(Connections {
             max: max.max(1),
-            places: Mutex::default(),
+            slots: Mutex::default(),
             heard: AtomicU64::new(0),
             count: watch::Sender::new(0),
         })
     }
 
     /// Registers a new connection. At the limit, another one is evicted.
-    pub fn admit(self: &Arc<Self>, kind: &'static str) -> Slot {
-        let member = Arc::new(Member {
+    pub fn admit(self: &Arc<Self>, kind: &'static str) -> ConnectionSlot {
+        let member = Arc::new(OpenConnection {
             last_heard: AtomicU64::new(self.stamp()),
             trusted: AtomicBool::new(false),
             evicted: watch::Sender::new(false),
         });
-        let mut places = self.places();
-        if places.taken.len() >= self.max {
-            places.evict_one();
+        let mut slots = self.slots();
+        if slots.open.len() >= self.max {
+            slots.evict_one();
         }
-        let id = places.next;
-        places.next += 1;
-        places.taken.insert(id, member.clone());
-        self.count.send_replace(places.taken.len());
-        Slot { connections: self.clone(), id, kind, member }
+        let id = slots.next;
+        slots.next += 1;
+        slots.open.insert(id, member.clone());
+        self.count.send_replace(slots.open.len());
+        ConnectionSlot { connections: self.clone(), id, kind, member }
     }
 
     /// Closes a connection because no more files can be opened, so that the next one can be accepted.
     pub fn make_room(&self) {
-        let mut places = self.places();
-        places.evict_one();
-        self.count.send_replace(places.taken.len());
+        let mut slots = self.slots();
+        slots.evict_one();
+        self.count.send_replace(slots.open.len());
     }
 
     /// How many connections are open.
@@ -97,7 +97,7 @@ impl Connections {
         *self.count.borrow()
     }
 
-    /// The number of open connections, for whoever waits until it changes.
+    /// The number of open connections, as a channel that reports each change.
     pub fn changed(&self) -> watch::Receiver<usize> {
         self.count.subscribe()
     }
@@ -106,20 +106,20 @@ impl Connections {
         self.heard.fetch_add(1, Ordering::Relaxed)
     }
 
-    fn places(&self) -> MutexGuard<'_, Places> {
-        self.places.lock().unwrap_or_else(PoisonError::into_inner)
+    fn slots(&self) -> MutexGuard<'_, Slots> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// One connection's place; dropping it leaves.
-pub struct Slot {
+/// One connection's entry; dropping it removes the connection.
+pub struct ConnectionSlot {
     connections: Arc<Connections>,
     id: u64,
     kind: &'static str,
-    member: Arc<Member>,
+    member: Arc<OpenConnection>,
 }
 
-impl Slot {
+impl ConnectionSlot {
     /// Notes that the connection sent something.
     pub fn touch(&self) {
         self.member.last_heard.store(self.connections.stamp(), Ordering::Relaxed);
@@ -130,41 +130,41 @@ impl Slot {
         self.member.trusted.store(true, Ordering::Relaxed);
     }
 
-    /// Ends when the connection has to make room.
+    /// Completes when the connection has to close to make room for another.
     pub async fn evicted(&self) {
-        // The sender lives as long as this place, so waiting cannot fail.
+        // The sender lives as long as this slot, so waiting cannot fail.
         let _ = self.member.evicted.subscribe().wait_for(|evicted| *evicted).await;
     }
 
-    /// The surface it came in by.
+    /// The surface that accepted the connection.
     pub fn kind(&self) -> &'static str {
         self.kind
     }
 }
 
-impl Drop for Slot {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
-        let mut places = self.connections.places();
-        // An evicted connection left its place already.
-        if places.taken.remove(&self.id).is_some() {
-            self.connections.count.send_replace(places.taken.len());
+        let mut slots = self.connections.slots();
+        // An evicted connection is no longer in the map.
+        if slots.open.remove(&self.id).is_some() {
+            self.connections.count.send_replace(slots.open.len());
         }
     }
 }
 
-/// A stream that says whenever its peer sent something.
-pub struct Heard<T, F> {
+/// A stream that calls `heard` whenever its peer sent data.
+pub struct ReadObserver<T, F> {
     io: T,
     heard: F,
 }
 
-impl<T, F: Fn()> Heard<T, F> {
-    pub fn new(io: T, heard: F) -> Heard<T, F> {
-        Heard { io, heard }
+impl<T, F: Fn()> ReadObserver<T, F> {
+    pub fn new(io: T, heard: F) -> ReadObserver<T, F> {
+        ReadObserver { io, heard }
     }
 }
 
-impl<T: AsyncRead + Unpin, F: Fn() + Unpin> AsyncRead for Heard<T, F> {
+impl<T: AsyncRead + Unpin, F: Fn() + Unpin> AsyncRead for ReadObserver<T, F> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -179,7 +179,7 @@ impl<T: AsyncRead + Unpin, F: Fn() + Unpin> AsyncRead for Heard<T, F> {
     }
 }
 
-impl<T: AsyncWrite + Unpin, F: Unpin> AsyncWrite for Heard<T, F> {
+impl<T: AsyncWrite + Unpin, F: Unpin> AsyncWrite for ReadObserver<T, F> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -218,12 +218,12 @@ mod tests {
 
     use super::*;
 
-    fn is_evicted(slot: &Slot) -> bool {
+    fn is_evicted(slot: &ConnectionSlot) -> bool {
         slot.evicted().now_or_never().is_some()
     }
 
     #[test]
-    fn when_full_the_longest_silent_connection_goes() {
+    fn at_the_limit_the_longest_idle_connection_is_evicted() {
         let connections = Connections::new(3);
         let first = connections.admit("a");
         let second = connections.admit("b");
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn leaving_makes_room_and_is_counted_once() {
+    fn a_closed_connection_frees_its_slot_once() {
         let connections = Connections::new(2);
         let mut changed = connections.changed();
         let first = connections.admit("a");
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_waits_for_eviction_is_woken() {
+    async fn evicted_completes_when_the_connection_is_evicted() {
         let connections = Connections::new(1);
         let first = Arc::new(connections.admit("a"));
         let waiter = {
@@ -295,10 +295,10 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_read_with_data_is_heard_and_the_end_is_not() {
+    async fn a_read_with_data_is_reported_and_the_end_is_not() {
         let (mut near, far) = tokio::io::duplex(64);
         let count = AtomicUsize::new(0);
-        let mut far = Heard::new(far, || {
+        let mut far = ReadObserver::new(far, || {
             count.fetch_add(1, Ordering::Relaxed);
         });
         near.write_all(b"hello").await.unwrap();

@@ -20,12 +20,12 @@ use serde_json::{Map, Value};
 use tokio::sync::watch;
 use tokio::time::sleep;
 
-use crate::http::{Body, Connection, query_pairs, stopped};
+use crate::http::{Body, HttpConnection, query_pairs, stopped};
 
 /// One stream, until the client leaves, is too slow, or the daemon stops.
 struct EventStream {
     /// Held so that the connection counts as open.
-    _connection: Arc<Connection>,
+    _connection: Arc<HttpConnection>,
     subscription: Subscription,
     feed: FeedSubscription,
     /// Pieces that are sent before any event.
@@ -59,7 +59,7 @@ fn piece(method: &str, seq: Option<u64>, data: &Value) -> String {
 /// Subscribes and answers with the stream. The first message of the feed also answers a `Last-Event-ID`: events are
 /// not stored, so that the present state replaces what was missed.
 pub(crate) async fn open(
-    connection: &Arc<Connection>,
+    connection: &Arc<HttpConnection>,
     head: &Parts,
 ) -> Result<Response<Body>, OpError> {
     let runtime = &connection.shared.face.runtime;

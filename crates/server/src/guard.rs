@@ -29,7 +29,7 @@ pub struct Auth {
 }
 
 impl Auth {
-    /// Checks for this token; none lets everybody in who passes the origin and host checks.
+    /// Requires this token; with `None` the origin and host checks are enough.
     pub fn new(token: Option<String>, browsers: Browsers) -> Auth {
         Auth { token, browsers }
     }
@@ -174,7 +174,7 @@ pub(crate) fn only<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h 
     }
 }
 
-/// What stands between `http(s)://` and the end of an Origin.
+/// The part of an Origin after `http://` or `https://`.
 fn origin_authority(origin: &str) -> Option<&str> {
     origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"))
 }

@@ -1,4 +1,4 @@
-//! The daemon's HTTP face: accepts connections, times them, guards and routes each request.
+//! The HTTP server: accepts connections, enforces their timeouts, guards and routes each request.
 //!
 //! Our own paths are one `match`, without middleware; REST paths and files of the page come from the table of operations.
 //! [`route`] handles a request from top to bottom. JSON-RPC, WebSocket, SSE, the page and MCP have modules of their own.
@@ -27,7 +27,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::sleep;
 
 use crate::assets::{Assets, HashedAsset};
-use crate::connections::{Connections, Heard, Slot};
+use crate::connections::{ConnectionSlot, Connections, ReadObserver};
 use crate::{events, guard, page, platform, rpc, sse, ws};
 
 mod message;
@@ -40,7 +40,7 @@ pub(crate) use message::{Body, Refused, empty, json, query, query_pairs, rest_er
 /// The header with which a client names its call, so that a repeat is recognised.
 const CALL_ID: HeaderName = HeaderName::from_static("rekindle-call-id");
 
-/// What the face is made of.
+/// The parts that the HTTP server needs.
 pub struct Face {
     pub runtime: Runtime,
     pub mcp: mcp::McpServer,
@@ -51,11 +51,11 @@ pub struct Face {
     pub started_at: i64,
 }
 
-/// What all connections share.
-pub(crate) struct Shared {
+/// State that all connections share.
+pub(crate) struct HttpState {
     pub(crate) face: Arc<Face>,
     pub(crate) sender: rpc::Sender,
-    pub(crate) sse: sse::Sessions,
+    pub(crate) sse: sse::SseSessions,
     rest: RestTable,
     assets: Assets,
     pub(crate) stop: watch::Receiver<bool>,
@@ -63,25 +63,25 @@ pub(crate) struct Shared {
     receive: Duration,
 }
 
-/// One open connection. The tasks and streams that serve it keep it; the last one closes it.
-pub(crate) struct Connection {
-    pub(crate) shared: Arc<Shared>,
-    pub(crate) slot: Slot,
+/// One open connection. The tasks and streams that serve it hold it; dropping the last reference closes it.
+pub(crate) struct HttpConnection {
+    pub(crate) shared: Arc<HttpState>,
+    pub(crate) slot: ConnectionSlot,
     pub(crate) receiving: Receiving,
-    /// Tells [`serve`] when the last connection is gone.
+    /// Dropped with the connection; [`serve`] waits until all are.
     _alive: mpsc::Sender<Infallible>,
 }
 
-/// Serves until `stop` turns true; then idle connections close and the others finish first.
+/// Serves until `stop` turns true. Then idle connections close, and the others finish their request first.
 pub async fn serve(listener: TcpListener, face: Arc<Face>, mut stop: watch::Receiver<bool>) {
     let (alive, mut gone) = mpsc::channel(1);
-    let shared = Arc::new(Shared {
+    let shared = Arc::new(HttpState {
         sender: rpc::Sender {
             caller: Caller { tier: Tier::Client, ..Caller::default() },
             envelope: false,
             db: face.runtime.locations().database.display().to_string(),
         },
-        sse: sse::Sessions::default(),
+        sse: sse::SseSessions::default(),
         rest: RestTable::new(face.runtime.table()),
         assets: Assets::new(page::ASSETS.iter().chain(face.runtime.table().assets())),
         stop: stop.clone(),
@@ -96,7 +96,7 @@ pub async fn serve(listener: TcpListener, face: Arc<Face>, mut stop: watch::Rece
         };
         match accepted {
             Ok((stream, _)) => {
-                let connection = Arc::new(Connection {
+                let connection = Arc::new(HttpConnection {
                     slot: shared.face.connections.admit("http"),
                     shared: shared.clone(),
                     receiving: Receiving::new(shared.receive),
@@ -115,21 +115,21 @@ pub async fn serve(listener: TcpListener, face: Arc<Face>, mut stop: watch::Rece
         }
     }
     drop((listener, alive));
-    // Nothing is ever sent: this ends when every connection has dropped its sender.
+    // Nothing is ever sent: `recv` returns when every connection has dropped its sender.
     gone.recv().await;
 }
 
-/// Ends when the daemon stops; a daemon that is gone has stopped, too.
+/// Completes when the daemon stops, or when its sender is gone.
 pub(crate) async fn stopped(stop: &mut watch::Receiver<bool>) {
     let _ = stop.wait_for(|stop| *stop).await;
 }
 
-impl Connection {
+impl HttpConnection {
     async fn run(self: Arc<Self>, stream: TcpStream) {
-        // A small answer must not wait for the acknowledgement of the one before.
+        // Without `TCP_NODELAY` a small answer would wait for the acknowledgement of the one before.
         let _ = stream.set_nodelay(true);
         let heard = self.clone();
-        let io = TokioIo::new(Heard::new(stream, move || {
+        let io = TokioIo::new(ReadObserver::new(stream, move || {
             heard.slot.touch();
             heard.receiving.heard();
         }));
@@ -138,13 +138,13 @@ impl Connection {
         let mut http = http1::Builder::new();
         // Hyper's own header timeout also ends idle connections; `late` does not.
         http.header_read_timeout(None).max_buf_size(limits::HTTP_HEAD_BYTES_MAX);
-        // A client may close its side once it has said all; it is answered all the same.
+        // A client may close its sending side after the request; it still gets its answer.
         http.half_close(true);
         let mut serving = pin!(http.serve_connection(io, service).with_upgrades());
         let mut stop = self.shared.stop.clone();
         let mut stopping = false;
         loop {
-            // `serving` comes first: `late` looks at what it has just received.
+            // `serving` is polled first: `late` looks at the bytes that it has just received.
             tokio::select! {
                 biased;
                 _ = serving.as_mut() => return,
@@ -164,10 +164,10 @@ impl Connection {
 }
 
 async fn answer(
-    connection: Arc<Connection>,
+    connection: Arc<HttpConnection>,
     request: Request<Incoming>,
 ) -> Result<Response<Body>, Infallible> {
-    connection.receiving.head_came();
+    connection.receiving.head_received();
     let asks_first = request.headers().contains_key(header::EXPECT);
     let (head, body) = request.into_parts();
     let mut body = Some(body);
@@ -189,9 +189,9 @@ async fn answer(
     Ok(response)
 }
 
-/// The paths: our own, and those of the table.
+/// The routes: our own paths, REST paths and assets.
 #[derive(Clone, Copy)]
-enum Path<'t> {
+enum HttpPath<'t> {
     Root,
     Health,
     Asset(&'t HashedAsset),
@@ -206,41 +206,41 @@ enum Path<'t> {
     Events,
 }
 
-impl<'t> Path<'t> {
-    fn of(path: &str, shared: &'t Shared) -> Option<Path<'t>> {
+impl<'t> HttpPath<'t> {
+    fn of(path: &str, shared: &'t HttpState) -> Option<HttpPath<'t>> {
         Some(match path {
-            "/" => Path::Root,
-            "/rpc" => Path::Rpc,
-            "/mcp" => Path::Mcp,
-            "/health" => Path::Health,
-            "/challenge" => Path::Challenge,
-            "/sse" => Path::Sse,
-            "/messages" => Path::Messages,
-            "/ws" => Path::Ws,
-            "/api/events" => Path::Events,
-            _ if hook_event(path).is_some() => Path::Hook,
+            "/" => HttpPath::Root,
+            "/rpc" => HttpPath::Rpc,
+            "/mcp" => HttpPath::Mcp,
+            "/health" => HttpPath::Health,
+            "/challenge" => HttpPath::Challenge,
+            "/sse" => HttpPath::Sse,
+            "/messages" => HttpPath::Messages,
+            "/ws" => HttpPath::Ws,
+            "/api/events" => HttpPath::Events,
+            _ if hook_event(path).is_some() => HttpPath::Hook,
             _ => match shared.assets.find(path) {
-                Some(asset) => Path::Asset(asset),
-                None => Path::Rest(shared.rest.find(path)?),
+                Some(asset) => HttpPath::Asset(asset),
+                None => HttpPath::Rest(shared.rest.find(path)?),
             },
         })
     }
 
-    /// The verbs it takes.
+    /// The methods that it accepts, as the header `Allow` lists them.
     fn allow(self) -> Cow<'static, str> {
         Cow::Borrowed(match self {
-            Path::Rest(path) => return Cow::Owned(path.allow()),
-            Path::Root => "GET, HEAD, POST",
-            Path::Health | Path::Asset(_) => "GET, HEAD",
-            Path::Rpc | Path::Messages | Path::Hook | Path::Challenge => "POST",
-            Path::Mcp => "GET, POST, DELETE",
-            Path::Sse | Path::Ws | Path::Events => "GET",
+            HttpPath::Rest(path) => return Cow::Owned(path.allow()),
+            HttpPath::Root => "GET, HEAD, POST",
+            HttpPath::Health | HttpPath::Asset(_) => "GET, HEAD",
+            HttpPath::Rpc | HttpPath::Messages | HttpPath::Hook | HttpPath::Challenge => "POST",
+            HttpPath::Mcp => "GET, POST, DELETE",
+            HttpPath::Sse | HttpPath::Ws | HttpPath::Events => "GET",
         })
     }
 
     /// Whether it needs no token because it shows no user data.
     fn is_public(self, method: &Method) -> bool {
-        let shows_nothing = matches!(self, Path::Root | Path::Health | Path::Asset(_));
+        let shows_nothing = matches!(self, HttpPath::Root | HttpPath::Health | HttpPath::Asset(_));
         shows_nothing && matches!(*method, Method::GET | Method::HEAD)
     }
 
@@ -248,13 +248,13 @@ impl<'t> Path<'t> {
     /// a preflight, which never succeeds; their bodies follow the rule of POST all the same.
     fn needs_json(self, method: &Method, has_body: bool) -> bool {
         matches!(*method, Method::POST | Method::PUT | Method::PATCH)
-            || (has_body && matches!(self, Path::Rest(_)))
+            || (has_body && matches!(self, HttpPath::Rest(_)))
     }
 
-    /// Whether its errors are JSON-RPC's.
+    /// Whether its errors are JSON-RPC errors.
     fn speaks_rpc(self, method: &Method) -> bool {
-        matches!(self, Path::Rpc | Path::Mcp)
-            || (matches!(self, Path::Root) && method == Method::POST)
+        matches!(self, HttpPath::Rpc | HttpPath::Mcp)
+            || (matches!(self, HttpPath::Root) && method == Method::POST)
     }
 }
 
@@ -265,27 +265,27 @@ fn hook_event(path: &str) -> Option<&str> {
 
 /// Handles one request. If it is refused before its body is read, the body stays in `body`.
 async fn route(
-    connection: &Arc<Connection>,
+    connection: &Arc<HttpConnection>,
     mut head: Parts,
     body: &mut Option<Incoming>,
 ) -> Response<Body> {
-    let path = Path::of(head.uri.path(), &connection.shared);
+    let path = HttpPath::of(head.uri.path(), &connection.shared);
     let rpc = path.is_some_and(|path| path.speaks_rpc(&head.method));
     if let Err(error) = guard::check_place(&head) {
         return Refused::from(error).response(rpc);
     }
     let public = path.is_some_and(|path| path.is_public(&head.method));
-    // A browser asks by OPTIONS whether a foreign page may call, and asks without a token.
+    // A browser sends OPTIONS without a token, to ask whether a foreign page may call.
     if !public && head.method != Method::OPTIONS {
         let auth = &connection.shared.face.auth;
         let checked = match path {
-            Some(Path::Challenge) => auth.check_before_proof(&head).map(|_| None),
+            Some(HttpPath::Challenge) => auth.check_before_proof(&head).map(|_| None),
             _ => auth.check(&head),
         };
         match checked {
             Ok(proved) => {
                 // A request for a challenge has proved nothing yet.
-                if !matches!(path, Some(Path::Challenge)) {
+                if !matches!(path, Some(HttpPath::Challenge)) {
                     connection.slot.trust();
                 }
                 head.extensions.insert(proved);
@@ -317,50 +317,50 @@ async fn route(
     handled.unwrap_or_else(|refused| refused.response(rpc))
 }
 
-/// A request that passed the guard, given to its surface.
+/// Handles a request that passed the guard.
 async fn handle(
-    connection: &Arc<Connection>,
-    path: Path<'_>,
+    connection: &Arc<HttpConnection>,
+    path: HttpPath<'_>,
     head: Parts,
     body: &mut Option<Incoming>,
 ) -> Result<Response<Body>, Refused> {
     let face = &connection.shared.face;
     match path {
-        Path::Rpc => answer_rpc(connection, &head, body).await,
-        Path::Root if head.method == Method::POST => answer_rpc(connection, &head, body).await,
-        Path::Root => Ok(page::root(&face.auth, &head)),
-        Path::Asset(asset) => Ok(page::asset(asset, &head.headers)),
-        Path::Rest(path) => answer_rest(connection, path, &head, body).await,
-        Path::Challenge => {
+        HttpPath::Rpc => answer_rpc(connection, &head, body).await,
+        HttpPath::Root if head.method == Method::POST => answer_rpc(connection, &head, body).await,
+        HttpPath::Root => Ok(page::root(&face.auth, &head)),
+        HttpPath::Asset(asset) => Ok(page::asset(asset, &head.headers)),
+        HttpPath::Rest(path) => answer_rest(connection, path, &head, body).await,
+        HttpPath::Challenge => {
             let bytes = message::read(connection, &head, body).await?;
             Ok(page::challenge(&face.auth, &head.headers, &bytes)?)
         }
-        Path::Health => Ok(json(StatusCode::OK, health())),
-        Path::Mcp => {
+        HttpPath::Health => Ok(json(StatusCode::OK, health())),
+        HttpPath::Mcp => {
             let peer = peer(connection, &head)?;
             let bytes = message::read(connection, &head, body).await?;
             let answer = face.mcp.http(Request::from_parts(head, bytes), peer).await;
             Ok(answer.map(|body| Either::Right(UnsyncBoxBody::new(body))))
         }
-        Path::Sse => Ok(sse::open(connection, peer(connection, &head)?)),
-        Path::Messages => {
+        HttpPath::Sse => Ok(sse::open(connection, peer(connection, &head)?)),
+        HttpPath::Messages => {
             let peer = peer(connection, &head)?;
             let session = query(&head, "session_id").unwrap_or_default();
             let bytes = message::read(connection, &head, body).await?;
             Ok(sse::post(&connection.shared, &session, peer, &bytes).await?)
         }
-        Path::Ws => {
+        HttpPath::Ws => {
             let peer = peer(connection, &head)?;
             // A handshake has no body.
             Ok(ws::upgrade(connection, Request::from_parts(head, ()), peer))
         }
-        Path::Hook => answer_hook(connection, &head, body).await,
-        Path::Events => Ok(events::open(connection, &head).await?),
+        HttpPath::Hook => answer_hook(connection, &head, body).await,
+        HttpPath::Events => Ok(events::open(connection, &head).await?),
     }
 }
 
 async fn answer_rpc(
-    connection: &Connection,
+    connection: &HttpConnection,
     head: &Parts,
     body: &mut Option<Incoming>,
 ) -> Result<Response<Body>, Refused> {
@@ -377,7 +377,7 @@ async fn answer_rpc(
 
 /// Calls the operation that a REST path and method name. The caller is a client, as with JSON-RPC.
 async fn answer_rest(
-    connection: &Connection,
+    connection: &HttpConnection,
     path: &RestPath,
     head: &Parts,
     body: &mut Option<Incoming>,
@@ -395,7 +395,7 @@ async fn answer_rest(
     let result = runtime.call_async(model::Request { call, op, params, caller }).await?;
     let mut response = json(StatusCode::OK, result.to_string());
     let headers = response.headers_mut();
-    // A result of GET is the user's data: no cache keeps a copy of it.
+    // The result of a GET is user data, which no cache may store.
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     Ok(response)
@@ -403,7 +403,7 @@ async fn answer_rest(
 
 /// A hook event as the agent sends it, answered with the agent's hook JSON.
 async fn answer_hook(
-    connection: &Connection,
+    connection: &HttpConnection,
     head: &Parts,
     body: &mut Option<Incoming>,
 ) -> Result<Response<Body>, Refused> {
@@ -427,8 +427,8 @@ async fn answer_hook(
     Ok(json(StatusCode::OK, answer.to_string()))
 }
 
-/// An agent that speaks MCP on this connection; without `?tools=` it sees the configured toolset.
-fn peer(connection: &Connection, head: &Parts) -> Result<mcp::Peer, OpError> {
+/// The peer of an MCP message over HTTP. Without `?tools=` it gets the configured toolset.
+fn peer(connection: &HttpConnection, head: &Parts) -> Result<mcp::Peer, OpError> {
     let tools = query(head, "tools").unwrap_or_default();
     mcp::check_toolset(connection.shared.face.runtime.table(), &tools)?;
     Ok(mcp::Peer {

@@ -1,4 +1,4 @@
-//! When a daemon leaves by itself: after its last client, sooner if it holds nothing.
+//! When the daemon ends by itself: some time after its last client left, sooner if it holds no state.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -6,22 +6,21 @@ use std::time::{Duration, Instant};
 
 use model::limits;
 
-use crate::door::Door;
+use crate::bound_socket::BoundSocket;
 use crate::lock::Lock;
-use crate::primary::{Mode, Shared, Why};
+use crate::primary::{DaemonMode, EndReason, PrimaryState};
 
-/// Ends the daemon once nobody has needed it for long enough, or once its lock file is gone and
-/// whoever comes next could not find it. Meanwhile what has outlived its time is swept, and a socket
-/// that is gone is bound again.
-pub(crate) async fn watch(shared: Arc<Shared>, lock: Arc<Lock>, mut door: Door) {
+/// Ends the daemon after it had no client for the configured time, or once its lock file is gone, because new clients
+/// could not find it then. Meanwhile removes expired state, and binds the socket again if its file is gone.
+pub(crate) async fn watch(shared: Arc<PrimaryState>, lock: Arc<Lock>, mut socket: BoundSocket) {
     let mut connections = shared.connections.changed();
     let mut stdio = shared.stdio_open.subscribe();
     let mut alone_since: Option<Instant> = None;
     loop {
         if !lock.is_in_place() {
-            return shared.end(Why::LockLost);
+            return shared.end(EndReason::LockLost);
         }
-        door.keep_open(shared.runtime.log());
+        socket.keep_open(shared.runtime.log());
         shared.runtime.sweep();
         if connections.has_changed().unwrap_or_default() {
             alone_since = None;
@@ -32,7 +31,7 @@ pub(crate) async fn watch(shared: Arc<Shared>, lock: Arc<Lock>, mut door: Door) 
             || shared.stays.load(Ordering::Relaxed);
         let pause = if needed {
             alone_since = None;
-            limits::IDLE_LOOK
+            limits::IDLE_CHECK_INTERVAL
         } else {
             let (patience, why) = patience(&shared);
             let left = *alone_since.get_or_insert_with(Instant::now) + patience;
@@ -40,7 +39,7 @@ pub(crate) async fn watch(shared: Arc<Shared>, lock: Arc<Lock>, mut door: Door) 
             if now >= left {
                 return shared.end(why);
             }
-            (left - now).min(limits::IDLE_LOOK)
+            (left - now).min(limits::IDLE_CHECK_INTERVAL)
         };
         let came = tokio::select! {
             _ = connections.changed() => true,
@@ -48,19 +47,21 @@ pub(crate) async fn watch(shared: Arc<Shared>, lock: Arc<Lock>, mut door: Door) 
             () = tokio::time::sleep(pause) => false,
         };
         if came {
-            // Hooks come and go by the hundred, and none is to wait for this look.
+            // Hooks connect by the hundred; checking after each of them would slow them down.
             connections.mark_changed();
-            tokio::time::sleep(limits::IDLE_BREATH).await;
+            tokio::time::sleep(limits::IDLE_CHECK_DEBOUNCE).await;
         }
     }
 }
 
-fn patience(shared: &Shared) -> (Duration, Why) {
+fn patience(shared: &PrimaryState) -> (Duration, EndReason) {
     let config = shared.runtime.config();
     let empty = config.duration("daemon.idle_empty");
     match shared.runtime.held() {
-        0 if shared.options.mode == Mode::Stdio => (empty.min(limits::IDLE_STDIO), Why::Idle),
-        0 => (empty, Why::Idle),
-        _ => (config.duration("daemon.idle"), Why::Forgotten),
+        0 if shared.options.mode == DaemonMode::Stdio => {
+            (empty.min(limits::IDLE_STDIO), EndReason::Idle)
+        }
+        0 => (empty, EndReason::Idle),
+        _ => (config.duration("daemon.idle"), EndReason::Forgotten),
     }
 }

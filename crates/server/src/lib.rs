@@ -1,12 +1,12 @@
-//! The daemon's face and life: lock, sockets, HTTP, failover.
+//! The daemon: lock, sockets, HTTP, failover.
 //!
-//! Read in this order: [`lock`] (who is PRIMARY), [`primary`] (a PRIMARY from start to end),
-//! `door` and `socket` (the road of our own clients), [`stdio`] (`serve` for one MCP client, as PRIMARY or
-//! PROXY), then the surfaces: [`http`], [`guard`], [`rpc`], `ws`, `sse`, `page`, [`connections`].
+//! Read in this order: [`lock`] (election of the PRIMARY), [`primary`] (a PRIMARY from start to end), `bound_socket`
+//! and `socket` (the unix socket of our own clients), [`stdio`] (`serve` for one MCP client, as PRIMARY or PROXY),
+//! then the surfaces: [`http`], [`guard`], [`rpc`], `ws`, `sse`, `page`, [`connections`].
 
 mod assets;
+mod bound_socket;
 pub mod connections;
-mod door;
 mod events;
 pub mod guard;
 pub mod http;

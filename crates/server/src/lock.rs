@@ -1,4 +1,4 @@
-//! Who is PRIMARY: an OS file lock decides, never a pid.
+//! Election of the PRIMARY: an OS file lock decides, never a pid.
 //!
 //! Two locks are taken. The one in the runtime directory decides which process serves its clients. The one beside
 //! the database keeps two runtime directories from serving the same file; its path has all links resolved. A third
@@ -15,7 +15,7 @@ use model::database::{COMPANION_HEAD_BYTES, Companion, lock_text};
 use model::locations::Locations;
 use model::{OpError, limits};
 
-/// The right to write to one database; dropping it gives it up.
+/// The right to write to one database; dropping it releases the locks.
 pub struct Lock {
     runtime: File,
     path: PathBuf,
@@ -36,31 +36,32 @@ impl Lock {
         sign(&runtime, &format!("{}\n", std::process::id()));
         platform::data_dir(&locations.data_dir)?;
         if let Some(folder) = locations.database.parent() {
-            // A named database may lie in a folder that others use too; only ours is closed off.
+            // A database named by the user may be in a directory that others use too; only our own directory gets
+            // private permissions.
             std::fs::create_dir_all(folder).map_err(|error| failed(folder, &error))?;
         }
         let database = take_database(locations)?;
         Ok(Some(Lock { runtime, path, _database: database }))
     }
 
-    /// Whether the lock file is still the one we hold; if not, we are PRIMARY of nothing.
+    /// Whether the lock file is still the one we hold. If not, we are no longer PRIMARY.
     pub fn is_in_place(&self) -> bool {
         is_at(&self.runtime, &self.path)
     }
 }
 
-/// Who holds the lock.
+/// The process that holds the lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Holder {
-    /// As it said itself; an older build says nothing.
+    /// As it wrote itself into the file; older builds write nothing.
     pub pid: Option<u32>,
 }
 
-/// Who holds the lock of the runtime directory, if anybody does: a look that makes and changes nothing.
+/// The holder of the lock in the runtime directory, if there is one. Creates and changes nothing.
 pub fn holder(locations: &Locations) -> Option<Holder> {
     let path = locations.lock();
     let meta = std::fs::symlink_metadata(&path).ok()?;
-    // What is not ours says nothing of our daemon.
+    // A file of another user says nothing about our daemon.
     if !meta.is_file() || meta.uid() != platform::uid() {
         return None;
     }

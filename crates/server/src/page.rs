@@ -25,7 +25,7 @@ pub(crate) const ASSETS: &[Asset] = &[
     Asset::script("/session.js", include_str!("../../../web/session.js")),
 ];
 
-/// The page gets its style, its script and its data from here and nothing from anywhere else.
+/// The page may load its style, script and data from this server only.
 const HEADERS: [(HeaderName, &str); 7] = [
     (
         header::CONTENT_SECURITY_POLICY,
@@ -40,10 +40,10 @@ const HEADERS: [(HeaderName, &str); 7] = [
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
 ];
 
-/// `GET /`: the page, or how to open it; `/?link=…` opens it.
+/// `GET /`: the page, or instructions how to open it; `/?link=…` redeems a one-time link.
 pub(crate) fn root(auth: &Auth, head: &Parts) -> Response<Body> {
     const HTML: &str = "text/html; charset=utf-8";
-    // A HEAD request, as a preview sends it, must not use the link up.
+    // A HEAD request, as a link preview sends it, must not use up the link.
     let link = query(head, "link").filter(|_| head.method == Method::GET);
     let Some(link) = link else {
         return if auth.knows_browser(&head.headers) {
@@ -66,7 +66,7 @@ pub(crate) fn root(auth: &Auth, head: &Parts) -> Response<Body> {
             set_cookie(&mut response, Some(cookie));
             response
         }
-        // In an authorised browser a used link just opens the page.
+        // In an authorised browser a used link still opens the page.
         None if auth.knows_browser(&head.headers) => redirect(&after),
         None => file(StatusCode::FORBIDDEN, HTML, CLOSED),
     }
@@ -111,7 +111,7 @@ pub(crate) fn asset(hashed: &HashedAsset, request: &HeaderMap) -> Response<Body>
     if let Ok(etag) = HeaderValue::try_from(&hashed.etag) {
         headers.insert(header::ETAG, etag);
     }
-    // A browser may keep the file but asks each time: the next build may have another one at this path.
+    // A browser may cache the file but must revalidate it: the next build may have another one at this path.
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     response
 }

@@ -1,4 +1,4 @@
-//! What is unix-only on the daemon's side: signals, sessions, private files.
+//! Unix-only parts of the daemon: signals, sessions, private files.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
@@ -10,7 +10,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// Leaves the terminal's session, so that closing the terminal does not end the daemon.
 pub fn detach() {
-    // Fails only for a process that leads a group already, which is as good.
+    // Fails only if the process already leads a process group, and then it is detached anyway.
     let _ = rustix::process::setsid();
 }
 
@@ -36,16 +36,16 @@ pub(crate) fn is_out_of_files(error: &io::Error) -> bool {
     [Errno::MFILE, Errno::NFILE].iter().any(|out| errno == Some(out.raw_os_error()))
 }
 
-/// Makes a write beyond the limit on the size of files fail like one to a full disk, instead of
-/// ending the process by a signal.
+/// Makes a write beyond the file size limit (`RLIMIT_FSIZE`) fail like one to a full disk. By default a signal would
+/// end the process.
 pub fn survive_file_limits() -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
     let handled = {
         let _inside = runtime.enter();
         signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw())).map(drop)
     };
-    // The handler stays for the rest of the process. The small runtime goes without waiting, which
-    // is also possible from inside of the daemon's own.
+    // The handler stays for the rest of the process. The small runtime shuts down without waiting, because waiting is
+    // not allowed inside the daemon's own runtime.
     runtime.shutdown_background();
     handled
 }
@@ -58,7 +58,7 @@ pub struct EndSignals {
 }
 
 impl EndSignals {
-    /// Starts to catch them. Has to be called inside a tokio runtime.
+    /// Starts to catch the signals. Must be called inside a tokio runtime.
     pub fn listen() -> io::Result<EndSignals> {
         Ok(EndSignals {
             terminate: signal(SignalKind::terminate())?,
@@ -76,7 +76,7 @@ impl EndSignals {
     }
 }
 
-/// Writes a file of mode 0600 in one step: readers see the old one or the new one.
+/// Writes a file of mode 0600 atomically: readers see the old content or the new.
 pub fn write_private(path: &Path, text: &str) -> io::Result<()> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.new", std::process::id()));
@@ -95,7 +95,7 @@ pub fn write_private(path: &Path, text: &str) -> io::Result<()> {
     written
 }
 
-/// Reads the token, or makes one: 256 random bits that survive a reboot.
+/// Reads the token, or creates it: 256 random bits that survive a reboot.
 pub fn token(path: &Path) -> io::Result<String> {
     if let Ok(text) = regular::read_text(path, limits::SMALL_FILE_BYTES_MAX) {
         let text = text.trim();

@@ -1,4 +1,4 @@
-//! A PRIMARY from start to end: what it opens, how it is found, how it leaves.
+//! A PRIMARY from start to end: how it opens, announces itself and shuts down.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -17,8 +17,8 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
+use crate::bound_socket::BoundSocket;
 use crate::connections::{self, Connections};
-use crate::door::Door;
 use crate::guard::{Auth, Browsers};
 use crate::http::{self, Face};
 use crate::lock::Lock;
@@ -27,50 +27,50 @@ use crate::{idle, platform, socket};
 
 /// How the daemon is to run.
 #[derive(Clone, Debug)]
-pub struct Options {
-    pub mode: Mode,
+pub struct DaemonOptions {
+    pub mode: DaemonMode,
     pub host: IpAddr,
     pub port: u16,
-    /// Fail when the port is taken instead of counting up.
+    /// Fail if the port is taken, instead of trying the next one.
     pub strict_port: bool,
     pub no_auth: bool,
     pub build: Build,
-    /// Files besides the usual one that get a copy of the discovery.
+    /// Additional files that get a copy of the discovery file.
     pub pid_files: Vec<PathBuf>,
 }
 
-/// What keeps the daemon alive.
+/// How the daemon was started, which decides how long it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
-    /// Its own MCP client on stdin; afterwards its other clients.
+pub enum DaemonMode {
+    /// Serves its own MCP client on stdin, then its other clients until they leave.
     Stdio,
     /// Runs in the foreground until it is stopped.
     Http,
     /// Runs in the background until it is stopped.
     Daemon,
-    /// Runs in the background until nobody needs it.
+    /// Runs in the background until it has been idle long enough.
     OnDemand,
 }
 
-impl Mode {
+impl DaemonMode {
     fn word(self) -> &'static str {
         match self {
-            Mode::Stdio => "stdio",
-            Mode::Http => "http",
-            Mode::Daemon | Mode::OnDemand => "daemon",
+            DaemonMode::Stdio => "stdio",
+            DaemonMode::Http => "http",
+            DaemonMode::Daemon | DaemonMode::OnDemand => "daemon",
         }
     }
 }
 
-/// Why the daemon ends.
+/// EndReason the daemon ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Why {
-    /// Somebody asked for it: `stop`.
+pub enum EndReason {
+    /// A client called `stop`.
     Stopped,
     Signal,
-    /// Nobody needs it and it holds nothing; what comes at the last moment is handed over.
+    /// Idle, and it holds no state. State that arrives at the last moment is left to the next PRIMARY.
     Idle,
-    /// Nobody has come back for what it holds.
+    /// Idle for so long that the state that it holds is cleared.
     Forgotten,
     /// A newer build takes over.
     Retired,
@@ -78,27 +78,27 @@ pub enum Why {
     LockLost,
 }
 
-/// What the parts of a running PRIMARY share.
-pub(crate) struct Shared {
+/// State that the parts of a running PRIMARY share.
+pub(crate) struct PrimaryState {
     pub(crate) runtime: Runtime,
     pub(crate) mcp: McpServer,
     pub(crate) connections: Arc<Connections>,
     pub(crate) face: Arc<Face>,
-    pub(crate) options: Options,
+    pub(crate) options: DaemonOptions,
     pub(crate) db: String,
     pub(crate) started_at: i64,
     /// The requested port, if another program uses it.
     pub(crate) taken_port: Option<TakenPort>,
-    /// Whether it was asked to stay until it is stopped, however it was started.
+    /// Whether a client asked it to stay until it is stopped.
     pub(crate) stays: AtomicBool,
     /// Whether our own MCP client is still on stdin.
     pub(crate) stdio_open: watch::Sender<bool>,
-    end: watch::Sender<Option<Why>>,
+    end: watch::Sender<Option<EndReason>>,
 }
 
-impl Shared {
-    /// Asks for the end; the first reason counts.
-    pub(crate) fn end(&self, why: Why) {
+impl PrimaryState {
+    /// Asks for the shutdown; the first reason counts.
+    pub(crate) fn end(&self, why: EndReason) {
         self.end.send_if_modified(|end| {
             let first = end.is_none();
             if first {
@@ -108,7 +108,7 @@ impl Shared {
         });
     }
 
-    /// Where HTTP is answered.
+    /// The base URL of the HTTP server.
     pub(crate) fn address(&self) -> String {
         format!("http://{}", SocketAddr::new(self.options.host, self.face.port))
     }
@@ -124,7 +124,7 @@ impl Shared {
     }
 }
 
-impl Host for Shared {
+impl Host for PrimaryState {
     fn facts(&self) -> HostFacts {
         HostFacts {
             pid: std::process::id(),
@@ -139,13 +139,13 @@ impl Host for Shared {
     }
 
     fn stop(&self) {
-        self.end(Why::Stopped);
+        self.end(EndReason::Stopped);
     }
 }
 
 /// A running PRIMARY.
 pub struct Primary {
-    shared: Arc<Shared>,
+    shared: Arc<PrimaryState>,
     lock: Arc<Lock>,
     stop: watch::Sender<bool>,
     surfaces: Vec<JoinHandle<()>>,
@@ -153,13 +153,17 @@ pub struct Primary {
 }
 
 impl Primary {
-    /// Opens the socket and the port and says where they are. The caller holds the lock.
-    pub async fn start(lock: Lock, runtime: Runtime, options: Options) -> Result<Primary, OpError> {
+    /// Opens the socket and the port, and writes the discovery file. The caller holds the lock.
+    pub async fn start(
+        lock: Lock,
+        runtime: Runtime,
+        options: DaemonOptions,
+    ) -> Result<Primary, OpError> {
         let locations = runtime.locations().clone();
         let token = token(&locations)?;
         let (tcp, taken_port) = bind_port(&options, &locations).await?;
-        // The socket comes last: who can connect to it may rely on a daemon that has started.
-        let (door, unix, listeners) = Door::open(&locations)?;
+        // The socket is opened last: a client that can connect relies on a daemon that has started.
+        let (socket, unix, listeners) = BoundSocket::open(&locations)?;
         let port = tcp.local_addr().map_or(0, |address| address.port());
         let connections = Connections::new(connections::fitting(platform::raise_open_files()));
         let mcp = McpServer::new(runtime.clone());
@@ -174,10 +178,10 @@ impl Primary {
             port,
             started_at,
         });
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(PrimaryState {
             db: locations.database.to_string_lossy().into_owned(),
-            stays: AtomicBool::new(matches!(options.mode, Mode::Http | Mode::Daemon)),
-            stdio_open: watch::Sender::new(options.mode == Mode::Stdio),
+            stays: AtomicBool::new(matches!(options.mode, DaemonMode::Http | DaemonMode::Daemon)),
+            stdio_open: watch::Sender::new(options.mode == DaemonMode::Stdio),
             runtime,
             mcp,
             connections,
@@ -197,7 +201,7 @@ impl Primary {
             ),
         ];
         let lock = Arc::new(lock);
-        let watcher = tasks::spawn("idle", idle::watch(shared.clone(), lock.clone(), door));
+        let watcher = tasks::spawn("idle", idle::watch(shared.clone(), lock.clone(), socket));
         let primary = Primary { shared, lock, stop, surfaces, watcher };
         primary.announce(&locations)?;
         let checked = primary.shared.runtime.clone();
@@ -210,7 +214,7 @@ impl Primary {
         Ok(primary)
     }
 
-    /// Where HTTP is answered.
+    /// The base URL of the HTTP server.
     pub fn address(&self) -> String {
         self.shared.address()
     }
@@ -220,12 +224,12 @@ impl Primary {
         self.shared.taken_note()
     }
 
-    /// One line of our own MCP client.
+    /// Answers one line of our own MCP client.
     pub async fn line(&self, line: &[u8], from: mcp::Peer) -> mcp::Answer {
         self.shared.mcp.line(line, from).await
     }
 
-    /// The environment variables that our own MCP client is to bring along.
+    /// The environment variables that our own MCP client should send.
     pub fn asks_env(&self) -> Arc<EnvNames> {
         self.shared.runtime.asks_env()
     }
@@ -235,22 +239,22 @@ impl Primary {
         self.shared.stdio_open.send_replace(false);
     }
 
-    /// Asks for the end because of a signal.
+    /// Asks for the shutdown because of a signal.
     pub fn signalled(&self) {
-        self.shared.end(Why::Signal);
+        self.shared.end(EndReason::Signal);
     }
 
-    /// Waits for a reason to end. May be cancelled and called again.
-    pub async fn ended(&self) -> Why {
+    /// Waits for a reason to end. Cancellation-safe: it may be called again.
+    pub async fn ended(&self) -> EndReason {
         let mut end = self.shared.end.subscribe();
         match end.wait_for(Option::is_some).await {
-            Ok(why) => why.unwrap_or(Why::Idle),
-            // The sender lives in `shared`, so this cannot be; leaving is the safe answer.
-            Err(_) => Why::Idle,
+            Ok(why) => why.unwrap_or(EndReason::Idle),
+            // Unreachable, because the sender lives in `shared`; ending is the safe answer.
+            Err(_) => EndReason::Idle,
         }
     }
 
-    /// Waits for a reason to end, a signal being one, and ends.
+    /// Runs until there is a reason to end, such as a signal, and then shuts down.
     pub async fn run_to_end(self, signals: &mut EndSignals) {
         let why = loop {
             tokio::select! {
@@ -261,16 +265,18 @@ impl Primary {
         self.finish(why).await;
     }
 
-    /// Ends: drains, clears or hands over, removes what it made, gives up the lock.
-    pub async fn finish(mut self, why: Why) {
+    /// Shuts down: drains connections, clears or hands over its state, removes its files, releases the lock.
+    pub async fn finish(mut self, why: EndReason) {
         let end = match why {
-            Why::Stopped | Why::Forgotten => End::Clean,
-            Why::Signal if self.shared.others() == 0 => End::Clean,
-            Why::Signal | Why::Idle | Why::Retired | Why::LockLost => End::HandOver,
+            EndReason::Stopped | EndReason::Forgotten => End::Clean,
+            EndReason::Signal if self.shared.others() == 0 => End::Clean,
+            EndReason::Signal | EndReason::Idle | EndReason::Retired | EndReason::LockLost => {
+                End::HandOver
+            }
         };
         let runtime = self.shared.runtime.clone();
         self.watcher.abort();
-        // It may be binding the socket again just now, which would stay behind.
+        // The watcher may be binding the socket again just now, and would leave its file behind.
         let _ = (&mut self.watcher).await;
         runtime.log().info("daemon", format_args!("ends: {why:?}, {end:?}"));
         if self.lock.is_in_place() {
@@ -308,7 +314,7 @@ impl Primary {
         };
         let text = serde_json::to_string(&discovery)
             .map_err(|error| OpError::internal(format!("the discovery is not JSON: {error}")))?;
-        // Whoever knows the directory finds the socket without it, so its lack stops nobody.
+        // Clients that know the runtime directory find the socket without this file, so a failure is only logged.
         for file in std::iter::once(&locations.discovery()).chain(&self.shared.options.pid_files) {
             if let Err(error) = platform::write_private(file, &text) {
                 self.shared
@@ -320,7 +326,7 @@ impl Primary {
         Ok(())
     }
 
-    /// Removes what `start` made; the token and the lock stay.
+    /// Removes the files that `start` created; the token and the lock stay.
     fn withdraw(&self, locations: &Locations) {
         let made = [locations.discovery(), locations.socket()];
         for path in made.iter().chain(&self.shared.options.pid_files) {
@@ -340,7 +346,7 @@ fn token(locations: &Locations) -> Result<String, OpError> {
         OpError::unavailable(format!("cannot write {}: {error}", path.display()))
             .hint("Set REKINDLE_HOME to a directory you may write to.")
     })?;
-    // The copy is a convenience for clients that know the runtime directory only.
+    // The copy is for clients that know only the runtime directory.
     let _ = platform::write_private(&locations.token_copy(), &format!("{token}\n"));
     Ok(token)
 }
@@ -348,7 +354,7 @@ fn token(locations: &Locations) -> Result<String, OpError> {
 /// Listens on the requested port, the next free one, or any free one if all usual ports are taken. Unless it is the
 /// requested port, also returns which program uses that, if it is known.
 async fn bind_port(
-    options: &Options,
+    options: &DaemonOptions,
     locations: &Locations,
 ) -> Result<(TcpListener, Option<TakenPort>), OpError> {
     let tries = if options.strict_port || options.port == 0 { 1 } else { limits::PORT_TRIES };

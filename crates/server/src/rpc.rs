@@ -1,6 +1,6 @@
-//! One JSON-RPC 2.0 frame, an object or a batch, to its answer. Shared by HTTP, WebSocket, socket.
+//! JSON-RPC 2.0: one frame, an object or a batch, to its answer. Shared by HTTP, WebSocket and the unix socket.
 //!
-//! How a frame arrives, and who may send one, is decided by the surfaces.
+//! The surfaces decide how a frame arrives and which peers may send one.
 
 mod event;
 mod frame;
@@ -13,10 +13,10 @@ use runtime::Runtime;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-pub(crate) use event::Event;
-pub(crate) use frame::{Frame, Members};
+pub(crate) use event::HookLine;
+pub(crate) use frame::{RpcFrame, RpcMembers};
 
-/// Who sends frames on a connection.
+/// The peer that sends frames on a connection.
 pub struct Sender {
     pub caller: Caller,
     /// Whether the member `rekindle` beside a request is honoured: on the unix socket only.
@@ -25,15 +25,15 @@ pub struct Sender {
     pub db: String,
 }
 
-/// What goes back.
-pub struct Answer {
-    /// None when the frame held nothing but notifications.
+/// The answer to a frame.
+pub struct RpcReply {
+    /// `None` if the frame had only notifications.
     pub body: Option<String>,
-    /// Set when there was no request in the frame at all.
+    /// Set if the frame had no request at all.
     pub refusal: Option<Refusal>,
 }
 
-/// Why a frame held no request.
+/// EndReason a frame had no request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     Unparsable,
@@ -46,7 +46,7 @@ pub async fn answer(
     frame: &[u8],
     sender: &Sender,
     call: Option<CallId>,
-) -> Answer {
+) -> RpcReply {
     match parse(frame) {
         Ok(parsed) => answer_frame(runtime, parsed, frame.len(), sender, call).await,
         Err(refused) => refused,
@@ -54,47 +54,47 @@ pub async fn answer(
 }
 
 /// Parses a frame. Refuses invalid JSON, and JSON that would take too much memory when parsed.
-pub(crate) fn parse(frame: &[u8]) -> Result<Frame, Answer> {
-    weight::check(frame).map_err(|error| Answer {
+pub(crate) fn parse(frame: &[u8]) -> Result<RpcFrame, RpcReply> {
+    weight::check(frame).map_err(|error| RpcReply {
         body: Some(reply_text(&Value::Null, &Err(error))),
         refusal: None,
     })?;
-    Frame::read(frame).map_err(|error| unparsable(&error))
+    RpcFrame::read(frame).map_err(|error| unparsable(&error))
 }
 
-/// Answers a frame that was parsed already; `bytes` is what it took on the wire.
+/// Answers a parsed frame; `bytes` is its size on the wire.
 pub(crate) async fn answer_frame(
     runtime: &Runtime,
-    frame: Frame,
+    frame: RpcFrame,
     bytes: usize,
     sender: &Sender,
     call: Option<CallId>,
-) -> Answer {
-    let line = Line { runtime, sender, bytes };
+) -> RpcReply {
+    let line = FrameContext { runtime, sender, bytes };
     match frame {
-        Frame::Batch(members) => line.batch(members, call).await,
+        RpcFrame::Batch(members) => line.batch(members, call).await,
         single => match read_call(single) {
-            Ok(single) => Answer { body: line.answer(single, call).await, refusal: None },
+            Ok(single) => RpcReply { body: line.answer(single, call).await, refusal: None },
             Err(bad) => not_a_request(&bad),
         },
     }
 }
 
-/// Begins to take in an event of a hook at once; its answer is left to be waited for. `bytes` is what it
-/// took on the wire, `is_quiet` whether the spool had nothing when it had arrived.
+/// Starts to record a hook event at once, and returns a future for its answer. `bytes` is its size on the wire,
+/// `is_quiet` whether the spool was empty when it arrived.
 pub(crate) fn begin_event(
     runtime: &Runtime,
-    event: Event<'_>,
+    event: HookLine<'_>,
     bytes: usize,
     sender: &Sender,
     is_quiet: bool,
 ) -> Pin<Box<dyn Future<Output = Option<String>> + Send>> {
-    let line = Line { runtime, sender, bytes };
-    let Event { id, params, envelope } = event;
+    let line = FrameContext { runtime, sender, bytes };
+    let HookLine { id, params, envelope } = event;
     let admitted = runtime
         .table()
-        .check_size(Event::METHOD, bytes)
-        .and_then(|()| line.admit(envelope, Event::METHOD, None));
+        .check_size(HookLine::METHOD, bytes)
+        .and_then(|()| line.admit(envelope, HookLine::METHOD, None));
     let begun =
         admitted.map(|(call, caller)| runtime.begin_event(params, (call, caller.tier), is_quiet));
     Box::pin(async move {
@@ -106,12 +106,12 @@ pub(crate) fn begin_event(
     })
 }
 
-fn unparsable(error: &serde_json::Error) -> Answer {
+fn unparsable(error: &serde_json::Error) -> RpcReply {
     let body = refusal(&Value::Null, -32700, &format!("the frame is not JSON: {error}"));
-    Answer { body: Some(body), refusal: Some(Refusal::Unparsable) }
+    RpcReply { body: Some(body), refusal: Some(Refusal::Unparsable) }
 }
 
-/// `not_ready` for a call that is meant for another database than ours.
+/// `not_ready` if the call is meant for another database than ours.
 pub(crate) fn check_db(meant: &str, ours: &str) -> Result<(), OpError> {
     if meant == ours {
         return Ok(());
@@ -121,63 +121,63 @@ pub(crate) fn check_db(meant: &str, ours: &str) -> Result<(), OpError> {
         .hint("Give each database its own runtime directory (REKINDLE_RUNTIME_DIR)."))
 }
 
-/// One request as the wire has it.
-pub(crate) struct Call {
-    /// None makes it a notification.
+/// One request as it was sent.
+pub(crate) struct RpcCall {
+    /// `None` for a notification.
     pub(crate) id: Option<Value>,
     pub(crate) method: String,
     pub(crate) params: Value,
     envelope: Option<Value>,
 }
 
-/// What is no request, with its id if that was readable.
-pub(crate) struct Bad {
+/// A frame that is not a request, with its id if that was readable.
+pub(crate) struct InvalidRequest {
     id: Value,
     why: &'static str,
 }
 
-/// Takes a request apart.
-pub(crate) fn read_call(frame: Frame) -> Result<Call, Bad> {
-    let Frame::One(Members { id, jsonrpc, method, params, rekindle }) = frame else {
-        return Err(Bad { id: Value::Null, why: "a request is a JSON object" });
+/// Checks the members of a request.
+pub(crate) fn read_call(frame: RpcFrame) -> Result<RpcCall, InvalidRequest> {
+    let RpcFrame::One(RpcMembers { id, jsonrpc, method, params, rekindle }) = frame else {
+        return Err(InvalidRequest { id: Value::Null, why: "a request is a JSON object" });
     };
     if !matches!(id, None | Some(Value::Null | Value::String(_) | Value::Number(_))) {
-        return Err(Bad { id: Value::Null, why: "an id is a string, a number or null" });
+        return Err(InvalidRequest { id: Value::Null, why: "an id is a string, a number or null" });
     }
-    let bad = |id: Option<Value>, why| Err(Bad { id: id.unwrap_or_default(), why });
+    let bad = |id: Option<Value>, why| Err(InvalidRequest { id: id.unwrap_or_default(), why });
     if jsonrpc.as_ref().and_then(Value::as_str) != Some("2.0") {
         return bad(id, "the member `jsonrpc` has to be \"2.0\"");
     }
     let Some(Value::String(method)) = method else {
         return bad(id, "the member `method` has to be a string");
     };
-    Ok(Call { id, method, params: params.unwrap_or_default(), envelope: rekindle })
+    Ok(RpcCall { id, method, params: params.unwrap_or_default(), envelope: rekindle })
 }
 
-/// The text of an answer, its members in the order of the specification.
+/// The text of an answer, with its members in the order of the specification.
 pub(crate) fn reply_text(id: &Value, reply: &Reply) -> String {
     match reply {
-        Ok(result) => text(&Success { jsonrpc: "2.0", id, result }),
+        Ok(result) => text(&SuccessReply { jsonrpc: "2.0", id, result }),
         Err(error) => error_text(id, &error.to_wire()),
     }
 }
 
 #[derive(Serialize)]
-struct Success<'a> {
+struct SuccessReply<'a> {
     jsonrpc: &'static str,
     id: &'a Value,
     result: &'a Value,
 }
 
 #[derive(Serialize)]
-struct Failure<'a> {
+struct ErrorReply<'a> {
     jsonrpc: &'static str,
     id: &'a Value,
     error: &'a Value,
 }
 
 fn error_text(id: &Value, error: &Value) -> String {
-    text(&Failure { jsonrpc: "2.0", id, error })
+    text(&ErrorReply { jsonrpc: "2.0", id, error })
 }
 
 fn text(answer: &impl Serialize) -> String {
@@ -190,21 +190,21 @@ fn refusal(id: &Value, code: i64, message: &str) -> String {
     error_text(id, &json!({ "code": code, "message": message, "data": data }))
 }
 
-fn not_a_request(bad: &Bad) -> Answer {
-    Answer { body: Some(refusal(&bad.id, -32600, bad.why)), refusal: Some(Refusal::NotARequest) }
+fn not_a_request(bad: &InvalidRequest) -> RpcReply {
+    RpcReply { body: Some(refusal(&bad.id, -32600, bad.why)), refusal: Some(Refusal::NotARequest) }
 }
 
-/// A frame on its way through.
-struct Line<'a> {
+/// The context in which a frame is answered.
+struct FrameContext<'a> {
     runtime: &'a Runtime,
     sender: &'a Sender,
     bytes: usize,
 }
 
-impl Line<'_> {
-    async fn batch(&self, members: Vec<Frame>, call: Option<CallId>) -> Answer {
+impl FrameContext<'_> {
+    async fn batch(&self, members: Vec<RpcFrame>, call: Option<CallId>) -> RpcReply {
         if members.is_empty() {
-            return not_a_request(&Bad { id: Value::Null, why: "the batch is empty" });
+            return not_a_request(&InvalidRequest { id: Value::Null, why: "the batch is empty" });
         }
         if members.len() > limits::BATCH_MAX {
             let error = OpError::new(
@@ -213,7 +213,7 @@ impl Line<'_> {
             )
             .hint("Send it in parts.")
             .with("max", limits::BATCH_MAX);
-            return Answer { body: Some(reply_text(&Value::Null, &Err(error))), refusal: None };
+            return RpcReply { body: Some(reply_text(&Value::Null, &Err(error))), refusal: None };
         }
         let mut answers = Vec::new();
         for (index, member) in members.into_iter().enumerate() {
@@ -226,11 +226,11 @@ impl Line<'_> {
             }
         }
         let body = (!answers.is_empty()).then(|| format!("[{}]", answers.join(",")));
-        Answer { body, refusal: None }
+        RpcReply { body, refusal: None }
     }
 
-    async fn answer(&self, call: Call, given: Option<CallId>) -> Option<String> {
-        let Call { id, method, params, envelope } = call;
+    async fn answer(&self, call: RpcCall, given: Option<CallId>) -> Option<String> {
+        let RpcCall { id, method, params, envelope } = call;
         let reply = match self.request(method, params, envelope, given) {
             Ok(request) => self.runtime.call_async(request).await,
             Err(error) => Err(error),
@@ -255,7 +255,7 @@ impl Line<'_> {
         Ok(Request { call, op, params, caller })
     }
 
-    /// The call's id and who makes it, by the envelope of one of our own clients if there is one.
+    /// The call's id and its caller. One of our own clients may set both in the envelope.
     fn admit(
         &self,
         envelope: Option<Envelope>,
@@ -271,8 +271,7 @@ impl Line<'_> {
         Ok((envelope.call, envelope.caller))
     }
 
-    /// An id for a call that came without one. A read is never stored, so it needs none of its
-    /// own, and is spared the system's randomness.
+    /// An id for a call without one. The result of a read is never stored, so a read needs no random id.
     fn mint(&self, op: &str) -> CallId {
         match self.runtime.table().find(op) {
             Some(op) if op.info.access.is_read() => CallId([0; 16]),

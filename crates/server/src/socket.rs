@@ -1,7 +1,7 @@
-//! The unix socket: newline-delimited JSON-RPC for our own clients and for whoever else is this user.
+//! The unix socket: newline-delimited JSON-RPC for our own clients and other programs of this user.
 //!
-//! Besides every operation it knows methods of its own: hello, retire, stay, link, forget_browsers, and a raw
-//! MCP line that a PROXY forwards. It may ask back for environment variables.
+//! Besides every operation it has methods of its own: hello, retire, stay, link, forget_browsers, and a raw MCP line
+//! that a PROXY forwards. It may ask the client for environment variables.
 
 mod events;
 
@@ -20,18 +20,17 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
-use self::events::UnderWay;
-use crate::connections::{Heard, Slot};
+use self::events::PendingEvents;
+use crate::connections::{ConnectionSlot, ReadObserver};
 use crate::platform;
-use crate::primary::{Shared, Why};
-use crate::rpc::{self, Frame, Members};
+use crate::primary::{EndReason, PrimaryState};
+use crate::rpc::{self, RpcFrame, RpcMembers};
 
-/// Accepts connections until stopped, then waits for what is under way. A listener that comes later
-/// takes the place of the one before.
+/// Accepts connections until stopped, then waits for the open ones. A later listener replaces the one before.
 pub(crate) async fn serve(
     mut listener: UnixListener,
     mut listeners: mpsc::Receiver<UnixListener>,
-    shared: Arc<Shared>,
+    shared: Arc<PrimaryState>,
     mut stop: watch::Receiver<bool>,
 ) {
     let mut open = JoinSet::new();
@@ -69,30 +68,30 @@ fn is_ours(stream: &UnixStream) -> bool {
 
 async fn connection(
     stream: UnixStream,
-    slot: Arc<Slot>,
-    shared: Arc<Shared>,
+    slot: Arc<ConnectionSlot>,
+    shared: Arc<PrimaryState>,
     mut stop: watch::Receiver<bool>,
 ) {
     let (reader, mut writer) = stream.into_split();
     let heard = slot.clone();
-    let reader = Heard::new(reader, move || heard.touch());
-    let mut reader = BufReader::with_capacity(limits::SOCKET_AHEAD_BYTES, reader);
+    let reader = ReadObserver::new(reader, move || heard.touch());
+    let mut reader = BufReader::with_capacity(limits::SOCKET_READ_AHEAD_BYTES, reader);
     let limit = shared.runtime.config().duration("daemon.request_timeout");
     let sender = sender(&shared);
-    let mut events = UnderWay::default();
-    // What of a line was read when answers came in between stays in it.
+    let mut events = PendingEvents::default();
+    // Keeps the part of a line that was read when `select!` cancels the read.
     let mut line = Vec::new();
     loop {
         let read = tokio::select! {
-            replies = events.next() => Next::Answered(replies),
-            read = receive(&mut reader, &mut line, limit), if events.has_room() => Next::Read(read),
+            replies = events.next() => SocketInput::Answered(replies),
+            read = receive(&mut reader, &mut line, limit), if events.has_room() => SocketInput::Read(read),
             () = slot.evicted() => return,
-            // What was asked before the end is answered; what comes after finds the next PRIMARY.
-            _ = stop.wait_for(|stop| *stop) => Next::Read(Ok(false)),
+            // Requests that arrived before the stop are answered; later ones go to the next PRIMARY.
+            _ = stop.wait_for(|stop| *stop) => SocketInput::Read(Ok(false)),
         };
         let (replies, leave) = match read {
-            Next::Answered(replies) => (replies, false),
-            Next::Read(Ok(true)) => {
+            SocketInput::Answered(replies) => (replies, false),
+            SocketInput::Read(Ok(true)) => {
                 let mut replies = String::new();
                 if !events.begin(&shared, &sender, &mut reader, &mut line).await {
                     replies = events.rest().await;
@@ -105,10 +104,10 @@ async fn connection(
                 line.clear();
                 (replies, false)
             }
-            Next::Read(Err(error)) if error.kind() == io::ErrorKind::FileTooLarge => {
+            SocketInput::Read(Err(error)) if error.kind() == io::ErrorKind::FileTooLarge => {
                 (events.rest().await + &too_large() + "\n", true)
             }
-            Next::Read(_) => (events.rest().await, true),
+            SocketInput::Read(_) => (events.rest().await, true),
         };
         if !replies.is_empty() {
             tokio::select! {
@@ -122,14 +121,14 @@ async fn connection(
     }
 }
 
-/// What comes next on a connection.
-enum Next {
+/// The next thing to handle on a connection.
+enum SocketInput {
     Answered(String),
     Read(io::Result<bool>),
 }
 
-/// Waits for a line as long as it takes, but not for one that was begun. If it is dropped, what of the
-/// line has come stands in `line`, and it may be asked again.
+/// Waits for a line: without limit for its start, up to `limit` for the rest. Cancellation-safe: the part that was
+/// read stays in `line`.
 async fn receive<R: AsyncBufRead + Unpin>(
     reader: &mut R,
     line: &mut Vec<u8>,
@@ -144,7 +143,7 @@ async fn receive<R: AsyncBufRead + Unpin>(
     }
 }
 
-/// Reads one line without its newline; false at the end. A line that was cut off is no line.
+/// Reads one line without its newline; false at the end of input. A last line without a newline does not count.
 pub(crate) async fn read_line<R: AsyncBufRead + Unpin>(
     reader: &mut R,
     line: &mut Vec<u8>,
@@ -167,7 +166,7 @@ pub(crate) async fn read_line<R: AsyncBufRead + Unpin>(
     }
 }
 
-/// The answer to a line that is too long, here and on stdio.
+/// The answer to a line over the size limit, also used on stdio.
 pub(crate) fn too_large() -> String {
     let max = limits::LINE_BYTES_MAX;
     let error =
@@ -179,20 +178,20 @@ fn failure(id: &Value, error: &OpError) -> String {
     rpc::reply_text(id, &Err(error.clone()))
 }
 
-/// One call of the socket's own methods.
-struct Own {
+/// A call of one of the socket's own methods.
+struct OwnCall {
     id: Value,
     method: String,
     params: Value,
     rekindle: Option<Envelope>,
 }
 
-impl Own {
-    /// None if it is not a call as our own clients make it.
-    fn read(members: Members) -> Option<Own> {
-        let Members { id, method, params, rekindle, .. } = members;
+impl OwnCall {
+    /// `None` if the request does not have the form of our own clients.
+    fn read(members: RpcMembers) -> Option<OwnCall> {
+        let RpcMembers { id, method, params, rekindle, .. } = members;
         let envelope = rekindle.filter(|envelope| !envelope.is_null());
-        Some(Own {
+        Some(OwnCall {
             id: id?,
             method: method?.as_str()?.to_owned(),
             params: params.unwrap_or_default(),
@@ -201,23 +200,23 @@ impl Own {
     }
 }
 
-fn sender(shared: &Shared) -> rpc::Sender {
+fn sender(shared: &PrimaryState) -> rpc::Sender {
     rpc::Sender { caller: Caller::default(), envelope: true, db: shared.db.clone() }
 }
 
 async fn answer(
-    shared: &Arc<Shared>,
-    frame: Frame,
+    shared: &Arc<PrimaryState>,
+    frame: RpcFrame,
     bytes: usize,
     sender: &rpc::Sender,
 ) -> Option<String> {
     let frame = match frame {
-        Frame::One(members) => {
+        RpcFrame::One(members) => {
             if let Some(question) = question(shared, &members) {
                 return Some(question);
             }
             if members.method().is_some_and(|method| method.starts_with("rekindle/")) {
-                let Some(own) = Own::read(members) else {
+                let Some(own) = OwnCall::read(members) else {
                     return Some(failure(
                         &Value::Null,
                         &OpError::invalid("", "not a call of ours"),
@@ -226,23 +225,23 @@ async fn answer(
                 let reply = own_method(shared, &own).await;
                 return Some(rpc::reply_text(&own.id, &reply));
             }
-            Frame::One(members)
+            RpcFrame::One(members)
         }
         other => other,
     };
     rpc::answer_frame(&shared.runtime, frame, bytes, sender, None).await.body
 }
 
-/// What is asked back instead of carrying out a call whose sender knows other names of environment
-/// variables than the stored scopes ask for. Who leaves out the stamp is not asked.
-fn question(shared: &Shared, members: &Members) -> Option<String> {
+/// A question instead of an answer, if the client's list of environment variable names is not the one that the stored
+/// scopes need. Clients that send no stamp are not asked.
+fn question(shared: &PrimaryState, members: &RpcMembers) -> Option<String> {
     let known = members.of_envelope("env_stamp")?.as_i64()?;
     let id = members.id.as_ref()?;
     let asked = shared.runtime.asks_env();
     (asked.stamp != known).then(|| Answer::asks_env(id, &asked).to_string())
 }
 
-async fn own_method(shared: &Arc<Shared>, own: &Own) -> Result<Value, OpError> {
+async fn own_method(shared: &Arc<PrimaryState>, own: &OwnCall) -> Result<Value, OpError> {
     match own.method.as_str() {
         "rekindle/hello" => hello(shared, &own.params),
         "rekindle/retire" => Ok(retire(shared)),
@@ -259,7 +258,7 @@ async fn own_method(shared: &Arc<Shared>, own: &Own) -> Result<Value, OpError> {
     }
 }
 
-fn hello(shared: &Shared, params: &Value) -> Result<Value, OpError> {
+fn hello(shared: &PrimaryState, params: &Value) -> Result<Value, OpError> {
     if let Some(db) = params["db"].as_str() {
         rpc::check_db(db, &shared.db)?;
     }
@@ -276,16 +275,16 @@ fn hello(shared: &Shared, params: &Value) -> Result<Value, OpError> {
     Ok(json!(hello))
 }
 
-/// Leaves for a newer build, if the one who asks is our only client.
-fn retire(shared: &Shared) -> Value {
+/// Ends for a newer build, if the requesting client is our only one.
+fn retire(shared: &PrimaryState) -> Value {
     let needed = *shared.stdio_open.borrow() || shared.others() > 1;
     if !needed {
-        shared.end(Why::Retired);
+        shared.end(EndReason::Retired);
     }
     json!({ "leaving": !needed })
 }
 
-async fn mcp_line(shared: &Shared, own: &Own) -> Result<Value, OpError> {
+async fn mcp_line(shared: &PrimaryState, own: &OwnCall) -> Result<Value, OpError> {
     let envelope =
         own.rekindle.clone().ok_or_else(|| OpError::invalid("rekindle", "no envelope"))?;
     if let Some(db) = &envelope.db {

@@ -1,4 +1,4 @@
-//! MCP's older HTTP+SSE transport: answers to what is posted arrive on the stream that was opened.
+//! MCP's older HTTP+SSE transport: the answer to a posted message arrives on the open stream.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -17,49 +17,49 @@ use tokio::sync::mpsc::{self, error::TrySendError};
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
-use crate::http::{Body, Connection, Shared, empty, stopped};
+use crate::http::{Body, HttpConnection, HttpState, empty, stopped};
 
-/// The streams that are open, by their session's id.
+/// The open streams, by the id of their session.
 #[derive(Default)]
-pub(crate) struct Sessions {
-    open: Mutex<HashMap<String, Session>>,
+pub(crate) struct SseSessions {
+    open: Mutex<HashMap<String, SseSession>>,
 }
 
 #[derive(Clone)]
-struct Session {
+struct SseSession {
     queue: mpsc::Sender<String>,
     /// The toolset asked for when the stream was opened.
     tools: String,
-    /// What `initialize` agreed upon.
+    /// The revision that `initialize` negotiated.
     revision: Option<String>,
 }
 
-impl Sessions {
-    fn open(&self) -> MutexGuard<'_, HashMap<String, Session>> {
+impl SseSessions {
+    fn open(&self) -> MutexGuard<'_, HashMap<String, SseSession>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The reading end of a session; the session ends when its stream does.
-struct Stream {
-    connection: Arc<Connection>,
+/// The reading end of a session, which ends with its stream.
+struct SseStream {
+    connection: Arc<HttpConnection>,
     id: String,
     queue: mpsc::Receiver<String>,
     stop: watch::Receiver<bool>,
 }
 
-impl Drop for Stream {
+impl Drop for SseStream {
     fn drop(&mut self) {
         self.connection.shared.sse.open().remove(&self.id);
     }
 }
 
-impl Stream {
-    /// The next piece of the stream; none when the daemon stops.
+impl SseStream {
+    /// The next piece of the stream; `None` when the daemon stops.
     async fn next(&mut self) -> Option<String> {
         tokio::select! {
             biased;
-            // What was asked before the daemon stops is answered, if it comes soon.
+            // A request that arrived before the stop is still answered, if the answer comes soon.
             () = stopped(&mut self.stop) => {
                 let answer = timeout(limits::SSE_LAST_ANSWER, self.queue.recv()).await.ok().flatten();
                 answer.map(|line| event("message", &line))
@@ -74,15 +74,15 @@ fn event(name: &str, data: &str) -> String {
     format!("event: {name}\ndata: {data}\n\n")
 }
 
-/// `GET /sse`: opens a session and says where to post.
-pub(crate) fn open(connection: &Arc<Connection>, peer: Peer) -> Response<Body> {
+/// `GET /sse`: opens a session; its first event has the address for posting.
+pub(crate) fn open(connection: &Arc<HttpConnection>, peer: Peer) -> Response<Body> {
     let id = client::mint().to_string();
     let (sender, queue) = mpsc::channel(limits::SUBSCRIBER_QUEUE_MAX);
-    let session = Session { queue: sender, tools: peer.tools, revision: None };
+    let session = SseSession { queue: sender, tools: peer.tools, revision: None };
     connection.shared.sse.open().insert(id.clone(), session);
     let first = event("endpoint", &format!("/messages?session_id={id}"));
     let stop = connection.shared.stop.clone();
-    let state = (Some(first), Stream { connection: connection.clone(), id, queue, stop });
+    let state = (Some(first), SseStream { connection: connection.clone(), id, queue, stop });
     let pieces = stream::unfold(state, |(first, mut stream)| async move {
         let piece = match first {
             Some(first) => first,
@@ -98,9 +98,9 @@ pub(crate) fn open(connection: &Arc<Connection>, peer: Peer) -> Response<Body> {
     response
 }
 
-/// `POST /messages?session_id=`: one message, whose answer goes to the session's stream.
+/// `POST /messages?session_id=`: one message. Its answer is sent on the session's stream.
 pub(crate) async fn post(
-    shared: &Shared,
+    shared: &HttpState,
     id: &str,
     mut peer: Peer,
     message: &[u8],
@@ -122,7 +122,7 @@ pub(crate) async fn post(
         Ok(()) => Ok(empty(StatusCode::ACCEPTED)),
         Err(TrySendError::Closed(_)) => Err(unknown()),
         Err(TrySendError::Full(_)) => {
-            // Dropping the sender ends the stream once what waits was read.
+            // Dropping the sender ends the stream after its queue is read.
             shared.sse.open().remove(id);
             let max = limits::SUBSCRIBER_QUEUE_MAX;
             Err(OpError::unavailable(format!("more than {max} answers wait on the stream"))

@@ -1,7 +1,7 @@
-//! `serve` for one MCP client on stdin and stdout, as PRIMARY or as PROXY, changing role as needed.
+//! `serve` for one MCP client on stdin and stdout, as PRIMARY or as PROXY. Switches between the two as needed.
 //!
-//! Lines are handled one after the other, so at most one is on its way when a PRIMARY is lost: it
-//! is sent again, with the same id, to the next one. Nothing but MCP frames goes to stdout.
+//! Lines are handled one after the other, so at most one is in flight when a PRIMARY is lost. It is sent again to the
+//! next PRIMARY, with the same id. Only MCP frames are written to stdout.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -18,36 +18,37 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 
 use crate::lock::Lock;
 use crate::platform::EndSignals;
-use crate::primary::{Options, Primary, Why};
-use crate::rpc::{self, Frame};
+use crate::primary::{DaemonOptions, EndReason, Primary};
+use crate::rpc::{self, RpcFrame};
 use crate::socket::{read_line, too_large};
 
-/// What a stdio server is started with.
+/// The configuration of a stdio server.
 pub struct Stdio<O> {
     pub locations: Locations,
-    pub options: Options,
-    /// Toolsets its client is shown.
+    pub options: DaemonOptions,
+    /// The toolsets that its client sees.
     pub tools: String,
-    /// The agent's conversation, from the environment.
+    /// The agent's session id, from the environment.
     pub session: Option<String>,
-    /// Whether a daemon of an older build was asked to make room already.
+    /// Whether a daemon of an older build was already asked to end.
     pub asked_to_leave: bool,
     /// Opens the runtime, should this process become PRIMARY.
     pub open: O,
 }
 
-/// Who answers our client's lines.
+/// The PRIMARY that answers our client's lines: this process, or another one.
 enum Backend {
     Local(Box<Primary>),
     Remote(Remote),
 }
 
 impl<O: FnMut() -> Result<runtime::Runtime, OpError>> Stdio<O> {
-    /// Serves until stdin ends or a signal comes. Fails if nobody can be PRIMARY at the start.
+    /// Serves until stdin ends or a signal arrives. Fails if there is no PRIMARY at the start and this process cannot
+    /// be it.
     pub async fn run(mut self) -> Result<(), OpError> {
         let mut signals = EndSignals::listen()
             .map_err(|error| OpError::internal(format!("no signal handlers: {error}")))?;
-        let mut client = Client {
+        let mut client = StdioClient {
             tools: self.tools.clone(),
             session: self.session.take(),
             revision: None,
@@ -56,7 +57,7 @@ impl<O: FnMut() -> Result<runtime::Runtime, OpError>> Stdio<O> {
         let mut stdin = BufReader::new(tokio::io::stdin());
         let (acquired, signalled) = until_signalled(self.acquire(), &mut signals).await;
         let mut backend = match acquired.transpose() {
-            // A PRIMARY that hangs may go on later, and our client with it: each line tries again.
+            // A PRIMARY that hangs may recover later, so our client is not given up: each line tries again.
             Err(error) if error.code == Code::Timeout => None,
             acquired => acquired?,
         };
@@ -69,7 +70,7 @@ impl<O: FnMut() -> Result<runtime::Runtime, OpError>> Stdio<O> {
             let read = tokio::select! {
                 read = read_line(&mut stdin, &mut line) => read,
                 () = signals.received() => return end(backend, true, &mut signals).await,
-                // Somebody may stop the daemon that we are; the next line finds or makes another.
+                // A client may stop the daemon in this process; the next line finds or starts another.
                 why = ended(backend.as_ref()) => {
                     if let Some(Backend::Local(primary)) = backend.take() {
                         primary.finish(why).await;
@@ -110,17 +111,17 @@ impl<O: FnMut() -> Result<runtime::Runtime, OpError>> Stdio<O> {
         }
     }
 
-    /// The reply to one line, from whoever is PRIMARY by the time it is there.
+    /// Answers one line through the current PRIMARY, after a failover through the next one.
     async fn answer(
         &mut self,
-        client: &mut Client,
+        client: &mut StdioClient,
         backend: &mut Option<Backend>,
         line: &[u8],
     ) -> Option<String> {
         let call = client::mint();
         let until = Instant::now() + limits::FIND_PRIMARY;
         loop {
-            // It stays in its place while it is asked: a signal may end the waiting at any time.
+            // The backend stays in its place during the call, because a signal may cancel the wait at any time.
             let current = match backend {
                 Some(current) => current,
                 None => match self.acquire().await {
@@ -139,7 +140,7 @@ impl<O: FnMut() -> Result<runtime::Runtime, OpError>> Stdio<O> {
                     let error = OpError::unavailable("the daemon is lost again and again");
                     return failure(line, &error);
                 }
-                // Its late reply would be taken for the next one's, so the connection went.
+                // A late reply would be taken for that of the next line, so the connection was closed.
                 Broken::Hangs => return failure(line, &hangs()),
             }
         }
@@ -157,7 +158,7 @@ impl<O: FnMut() -> Result<runtime::Runtime, OpError>> Stdio<O> {
             if let Ok(mut remote) = Remote::connect(&self.locations).await {
                 match remote.hello(&self.locations, &self.options.build).await {
                     Ok(Ok(hello)) => {
-                        // Asked once only: two builds on one machine must not chase each other.
+                        // Asked only once: two builds on one machine must not keep replacing each other.
                         let newer = self.options.build.is_newer_than(&hello.build);
                         let ask = newer && !std::mem::replace(&mut self.asked_to_leave, true);
                         if !ask || !remote.ask_to_leave().await {
@@ -182,15 +183,15 @@ fn hangs() -> OpError {
         .hint("It may be suspended or very busy: see `rekindle doctor`.")
 }
 
-/// Why the PRIMARY in this process has to end; waits for ever if there is none.
-async fn ended(backend: Option<&Backend>) -> Why {
+/// Waits until the PRIMARY in this process has to end; for ever if there is none.
+async fn ended(backend: Option<&Backend>) -> EndReason {
     match backend {
         Some(Backend::Local(primary)) => primary.ended().await,
         _ => std::future::pending().await,
     }
 }
 
-/// Our client has left, or a signal came.
+/// Shuts down after our client has left or a signal has arrived.
 async fn end(
     backend: Option<Backend>,
     signalled: bool,
@@ -219,7 +220,7 @@ async fn stdout_lost(
     Err(OpError::unavailable(format!("cannot write to stdout: {error}")))
 }
 
-/// Waits for some work, but only for a while once a signal has come; says whether one came.
+/// Waits for `work`; after a signal only for a limited time. Returns whether a signal arrived.
 async fn until_signalled<T>(
     work: impl Future<Output = T>,
     signals: &mut EndSignals,
@@ -232,7 +233,7 @@ async fn until_signalled<T>(
     (tokio::time::timeout(limits::DRAIN, work).await.ok(), true)
 }
 
-/// What can go wrong between us and the PRIMARY.
+/// How a call to the PRIMARY can fail.
 enum Broken {
     /// The connection is gone.
     Lost,
@@ -240,17 +241,17 @@ enum Broken {
     Hangs,
 }
 
-/// Our own client, as far as the PRIMARY has to know it.
-struct Client {
+/// The data about our own client that the PRIMARY needs.
+struct StdioClient {
     tools: String,
     session: Option<String>,
     revision: Option<String>,
-    /// What the PRIMARY asked for, last time.
+    /// The environment variables that the PRIMARY asked for last.
     wishes: EnvWishes,
 }
 
-impl Client {
-    /// One line to whoever is PRIMARY.
+impl StdioClient {
+    /// Sends one line to the current PRIMARY.
     async fn ask(
         &mut self,
         backend: &mut Backend,
@@ -326,15 +327,15 @@ impl Remote {
         }
     }
 
-    /// One MCP line there, its answer back. Trouble of our own making becomes an MCP error, so that
-    /// the client is not left waiting.
+    /// Forwards one MCP line and returns its answer. An error on our side becomes an MCP error, so that the client is
+    /// not left waiting.
     async fn forward(
         &mut self,
         line: &[u8],
         envelope: &mut Envelope,
         wishes: &mut EnvWishes,
     ) -> Result<(Option<String>, Option<String>), Broken> {
-        // What is not text cannot travel in the envelope, and a mended line would be another one.
+        // The envelope is JSON, so it cannot carry bytes that are not UTF-8; replacing them would change the line.
         let Ok(text) = std::str::from_utf8(line) else { return Ok((Some(not_utf8()), None)) };
         let mut reply = Err(asks_on());
         for attempt in 0..=limits::ENV_QUESTIONS_MAX {
@@ -383,18 +384,18 @@ impl Remote {
 
 /// An MCP error for a request that could not be forwarded; notifications get none.
 fn failure(line: &[u8], error: &OpError) -> Option<String> {
-    let Frame::One(request) = rpc::parse(line).ok()? else { return None };
+    let RpcFrame::One(request) = rpc::parse(line).ok()? else { return None };
     let id = request.id?;
     Some(json!({ "jsonrpc": "2.0", "id": id, "error": error.to_wire() }).to_string())
 }
 
-/// The answer that a PRIMARY gives to such a line, too.
+/// The answer to a line that is not UTF-8; a PRIMARY gives the same one.
 fn not_utf8() -> String {
     let error = json!({ "code": -32700, "message": "the message is not JSON: it is not UTF-8" });
     json!({ "jsonrpc": "2.0", "id": null, "error": error }).to_string()
 }
 
-/// Passes over the rest of a line that was too long.
+/// Discards the rest of a line over the size limit.
 async fn skip_line<R: AsyncBufRead + Unpin>(reader: &mut R) {
     use tokio::io::AsyncBufReadExt as _;
     loop {

@@ -26,22 +26,22 @@ use tokio_tungstenite::tungstenite::protocol::frame::Utf8Bytes;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Message, Role, WebSocketConfig};
 
-use crate::http::{Body, Connection, empty, rest_error, stopped};
+use crate::http::{Body, HttpConnection, empty, rest_error, stopped};
 use crate::rpc;
 
 type Socket = WebSocketStream<TokioIo<Upgraded>>;
 
-/// Bytes the socket reads at a time, and gathers before it writes.
+/// Size of the read buffer, and of the write buffer before it is flushed.
 const BUFFER_BYTES: usize = 16 * 1024;
-/// The sub-protocol with which MCP is spoken.
+/// The sub-protocol for MCP.
 const MCP: &str = "mcp";
 /// The sub-protocol of all other connections, for the page: it sends its proof as another sub-protocol, and a
 /// browser requires the server to select one of those that it offered.
 const PLAIN: &str = "rekindle";
 
-/// `GET /ws`: answers the handshake and leaves the connection to a task of its own.
+/// `GET /ws`: answers the handshake and hands the connection over to a task of its own.
 pub(crate) fn upgrade(
-    connection: &Arc<Connection>,
+    connection: &Arc<HttpConnection>,
     mut request: Request<()>,
     peer: Peer,
 ) -> Response<Body> {
@@ -58,7 +58,7 @@ pub(crate) fn upgrade(
     let chosen = [MCP, PLAIN].into_iter().find(|word| offers(word));
     let speaks_mcp = chosen == Some(MCP);
     let upgraded = hyper::upgrade::on(&mut request);
-    let conversation = Conversation {
+    let conversation = WsSession {
         connection: connection.clone(),
         mcp: speaks_mcp.then_some(peer),
         subscription: None,
@@ -86,7 +86,7 @@ pub(crate) fn upgrade(
     response
 }
 
-/// The answer to the client's key, if this is a WebSocket handshake.
+/// The `Sec-WebSocket-Accept` value, if this is a WebSocket handshake.
 fn accept(headers: &HeaderMap) -> Option<HeaderValue> {
     let key = headers.get(header::SEC_WEBSOCKET_KEY)?;
     let is_handshake = lists(headers, &header::CONNECTION, "upgrade")
@@ -105,17 +105,17 @@ fn lists(headers: &HeaderMap, name: &HeaderName, word: &str) -> bool {
     lines.flat_map(|line| line.split(',')).any(|item| item.trim().eq_ignore_ascii_case(word))
 }
 
-/// One socket from its handshake to its end.
-struct Conversation {
-    connection: Arc<Connection>,
+/// One WebSocket from its handshake to its end.
+struct WsSession {
+    connection: Arc<HttpConnection>,
     /// Set when the sub-protocol is MCP.
     mcp: Option<Peer>,
-    /// The client's subscriptions, from the first one on.
+    /// The client's subscriptions, after its first one.
     subscription: Option<Subscription>,
     /// Calls that subscribe and are not answered yet. Until they are, no event is sent: the first message of a
     /// subscription precedes its events.
     subscribing: usize,
-    /// The subscriptions by their keys, for the form of their notifications.
+    /// The subscriptions by their keys. They give notifications their form.
     feeds: HashMap<String, FeedSubscription>,
 }
 
@@ -124,7 +124,7 @@ struct Conversation {
 struct Done {
     lines: Vec<String>,
     revision: Option<String>,
-    /// The subscription that was made or ended.
+    /// The subscription that was added or removed.
     changed: Option<FeedSubscription>,
     /// Whether the frame asked for a subscription.
     subscribes: bool,
@@ -137,24 +137,24 @@ struct FeedCall {
     subscription: Result<FeedSubscription, OpError>,
 }
 
-/// Why the conversation ends.
-enum End {
-    /// The peer left or broke off.
+/// EndReason the conversation ends.
+enum WsEnd {
+    /// The peer closed the connection, or it failed.
     Gone,
-    /// We end it, and say why.
+    /// We close it, with a reason.
     Closed(CloseCode, String),
-    /// The same after bytes that cannot be read as frames.
+    /// We close it after bytes that are not valid frames, with a reason.
     Unreadable(CloseCode, String),
 }
 
-impl Conversation {
+impl WsSession {
     async fn run(mut self, mut socket: Socket) {
         let end = self.converse(&mut socket).await;
-        // An abrupt end is as good as a clean one if the peer does not play along.
+        // If the peer does not complete the closing handshake in time, the connection is dropped.
         let _ = timeout(limits::WS_CLOSE, close(&mut socket, end)).await;
     }
 
-    async fn converse(&mut self, socket: &mut Socket) -> End {
+    async fn converse(&mut self, socket: &mut Socket) -> WsEnd {
         let connection = self.connection.clone();
         let mut stop = connection.shared.stop.clone();
         let mut stop = pin!(stopped(&mut stop));
@@ -164,17 +164,17 @@ impl Conversation {
             let lines = tokio::select! {
                 () = &mut stop => {
                     self.answer_the_rest(socket, working).await;
-                    return End::Closed(CloseCode::Away, "the daemon is stopping".to_owned());
+                    return WsEnd::Closed(CloseCode::Away, "the daemon is stopping".to_owned());
                 }
                 () = &mut evicted => {
                     let why = "made room for a new connection after a long silence";
-                    return End::Closed(CloseCode::Again, why.to_owned());
+                    return WsEnd::Closed(CloseCode::Again, why.to_owned());
                 }
                 Some(done) = working.next() => self.finish(done),
                 event = next_event(&mut self.subscription), if self.subscribing == 0 => {
                     match event {
                         Ok(delivery) => self.notification(&delivery).into_iter().collect(),
-                        Err(reason) => return End::Closed(CloseCode::Policy, reason),
+                        Err(reason) => return WsEnd::Closed(CloseCode::Policy, reason),
                     }
                 }
                 message = socket.next(), if working.len() < limits::IN_FLIGHT_MAX => {
@@ -191,13 +191,13 @@ impl Conversation {
             };
             for line in lines {
                 if !send(socket, line).await {
-                    return End::Gone;
+                    return WsEnd::Gone;
                 }
             }
         }
     }
 
-    /// What was asked before the daemon stops is answered; the daemon itself bounds the wait.
+    /// Answers the requests that arrived before the daemon stops. The daemon's shutdown limits the wait.
     async fn answer_the_rest(
         &mut self,
         socket: &mut Socket,
@@ -219,14 +219,14 @@ impl Conversation {
         self.subscribing = self.subscribing.saturating_sub(usize::from(done.subscribes));
         match done.changed {
             Some(changed) if done.subscribes => drop(self.feeds.insert(changed.key(), changed)),
-            // Events that are queued already are not sent any more.
+            // Queued events of this subscription are no longer sent.
             Some(changed) => drop(self.feeds.remove(&changed.key())),
             None => {}
         }
         done.lines
     }
 
-    /// The peer for one more message, which gets a call id of its own.
+    /// The peer of the next message, with a call id of its own.
     fn peer(&self) -> Option<Peer> {
         self.mcp.clone().map(|peer| Peer { call: client::mint(), ..peer })
     }
@@ -243,7 +243,7 @@ impl Conversation {
             _ => return None,
         };
         let runtime = &self.connection.shared.face.runtime;
-        // Other methods with such a name get the answer for unknown methods.
+        // For another method whose name ends so, the dispatcher reports an unknown method.
         runtime.table().feed(feed).ok()?;
         let subscription = runtime.feed(feed, call.params);
         Some(FeedCall { id: call.id, subscribes, subscription })
@@ -263,15 +263,14 @@ impl Conversation {
     }
 }
 
-/// Sends one message; false if the peer is gone. One that does not read is not waited for any longer
-/// than one that does not write.
+/// Sends one message; false if the peer is gone. A peer that does not read gets as long as one that does not write.
 async fn send(socket: &mut Socket, line: String) -> bool {
     matches!(timeout(limits::REQUEST_RECEIVE, socket.send(Message::text(line))).await, Ok(Ok(())))
 }
 
 /// Answers one message.
 async fn work(
-    connection: Arc<Connection>,
+    connection: Arc<HttpConnection>,
     peer: Option<Peer>,
     text: Utf8Bytes,
     feed: Option<(FeedCall, SubscriptionFilters)>,
@@ -320,29 +319,29 @@ async fn change_subscription(
     Done { lines, changed, subscribes, revision: None }
 }
 
-/// The text of a message; nothing for what the protocol handles by itself.
-fn read(message: Option<Result<Message, Error>>) -> Result<Option<Utf8Bytes>, End> {
+/// The text of a message; `None` for control frames, which the protocol handles by itself.
+fn read(message: Option<Result<Message, Error>>) -> Result<Option<Utf8Bytes>, WsEnd> {
     match message {
         Some(Ok(Message::Text(text))) => Ok(Some(text)),
         Some(Ok(Message::Binary(_))) => {
-            Err(End::Closed(CloseCode::Unsupported, "send text frames".to_owned()))
+            Err(WsEnd::Closed(CloseCode::Unsupported, "send text frames".to_owned()))
         }
         Some(Ok(_)) => Ok(None),
         Some(Err(Error::Capacity(_))) => {
             let why = format!("a message is at most {} bytes", limits::WS_MESSAGE_BYTES_MAX);
-            Err(End::Unreadable(CloseCode::Size, why))
+            Err(WsEnd::Unreadable(CloseCode::Size, why))
         }
         Some(Err(Error::Utf8(_))) => {
-            Err(End::Unreadable(CloseCode::Invalid, "text has to be UTF-8".to_owned()))
+            Err(WsEnd::Unreadable(CloseCode::Invalid, "text has to be UTF-8".to_owned()))
         }
         Some(Err(Error::Protocol(_))) => {
-            Err(End::Unreadable(CloseCode::Protocol, "this is not WebSocket".to_owned()))
+            Err(WsEnd::Unreadable(CloseCode::Protocol, "this is not WebSocket".to_owned()))
         }
-        Some(Err(_)) | None => Err(End::Gone),
+        Some(Err(_)) | None => Err(WsEnd::Gone),
     }
 }
 
-/// The next event of a client, or why it gets no more; never without a subscription.
+/// The next event, or why no more events are sent. Waits for ever without a subscription.
 async fn next_event(subscription: &mut Option<Subscription>) -> Result<Delivery, String> {
     match subscription {
         Some(subscription) => subscription.next().await.ok_or_else(|| subscription.reason()),
@@ -354,13 +353,13 @@ fn notification(method: &str, params: Value) -> String {
     json!({ "jsonrpc": "2.0", "method": method, "params": params }).to_string()
 }
 
-/// Says goodbye, and reads what the peer still sends: an unread rest would reset the connection
-/// before the peer reads why.
-async fn close(socket: &mut Socket, end: End) {
+/// Sends the close frame, then reads the rest of the input: unread bytes would reset the connection before the peer
+/// reads the reason.
+async fn close(socket: &mut Socket, end: WsEnd) {
     let (code, reason, readable) = match end {
-        End::Gone => return,
-        End::Closed(code, reason) => (code, reason, true),
-        End::Unreadable(code, reason) => (code, reason, false),
+        WsEnd::Gone => return,
+        WsEnd::Closed(code, reason) => (code, reason, true),
+        WsEnd::Unreadable(code, reason) => (code, reason, false),
     };
     let frame = CloseFrame { code, reason: reason.into() };
     if socket.send(Message::Close(Some(frame))).await.is_err() {

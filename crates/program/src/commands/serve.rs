@@ -10,7 +10,7 @@ use model::{Code, OpError};
 use serde_json::json;
 use server::lock::Lock;
 use server::platform::{self, EndSignals};
-use server::primary::{Mode, Options, Primary};
+use server::primary::{DaemonMode, DaemonOptions, Primary};
 use server::stdio::Stdio;
 
 use crate::road;
@@ -134,11 +134,15 @@ pub(super) fn run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
     }
 }
 
-fn options(world: &World, matches: &ArgMatches, mode: Mode) -> Result<Options, OpError> {
+fn options(
+    world: &World,
+    matches: &ArgMatches,
+    mode: DaemonMode,
+) -> Result<DaemonOptions, OpError> {
     let config = world.config()?;
     let flag = matches.get_one::<u16>(cli::PORT).copied();
     let configured = u16::try_from(config.integer("daemon.port"));
-    Ok(Options {
+    Ok(DaemonOptions {
         mode,
         host: matches.get_one::<IpAddr>("host").copied().unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST)),
         port: flag.unwrap_or(configured.unwrap_or(model::limits::PORT_DEFAULT)),
@@ -174,7 +178,7 @@ fn stdio(world: &mut World, matches: &ArgMatches) -> Result<(), OpError> {
     let config = world.config()?;
     let stdio = Stdio {
         locations: locations.clone(),
-        options: options(world, matches, Mode::Stdio)?,
+        options: options(world, matches, DaemonMode::Stdio)?,
         tools: tools(world, matches)?,
         session: std::env::var("CLAUDE_CODE_SESSION_ID").ok().filter(|id| !id.is_empty()),
         asked_to_leave: false,
@@ -194,9 +198,9 @@ fn stdio(world: &mut World, matches: &ArgMatches) -> Result<(), OpError> {
 fn foreground(world: &mut World, matches: &ArgMatches) -> Result<(), OpError> {
     let child = matches.get_flag("child");
     let mode = match (child, matches.get_flag("on-demand")) {
-        (false, _) => Mode::Http,
-        (true, false) => Mode::Daemon,
-        (true, true) => Mode::OnDemand,
+        (false, _) => DaemonMode::Http,
+        (true, false) => DaemonMode::Daemon,
+        (true, true) => DaemonMode::OnDemand,
     };
     if child {
         platform::detach();

@@ -15,7 +15,7 @@ use model::limits;
 use model::locations::Locations;
 use serde::{Deserialize, Serialize};
 
-use super::proof::{Challenges, Proof, ProvedBody, sha256};
+use super::proof::{Challenges, ProvedBody, RequestProof, sha256};
 use super::{same, secret};
 use crate::platform;
 
@@ -29,11 +29,11 @@ pub struct Browsers {
     /// The address in links, such as `http://127.0.0.1:8765`, and its port.
     address: String,
     port: u16,
-    state: Mutex<State>,
+    state: Mutex<BrowsersState>,
 }
 
 #[derive(Default)]
-struct State {
+struct BrowsersState {
     links: VecDeque<(String, Instant)>,
     /// Browsers that opened a link and have not fetched their key yet.
     opened: VecDeque<OpenedBrowser>,
@@ -90,7 +90,7 @@ impl Browsers {
         let stored =
             file.as_ref().and_then(|file| regular::read(file, limits::SMALL_FILE_BYTES_MAX).ok());
         let known = stored.and_then(|bytes| serde_json::from_slice(&bytes).ok());
-        let state = State { known: known.unwrap_or_default(), ..State::default() };
+        let state = BrowsersState { known: known.unwrap_or_default(), ..BrowsersState::default() };
         Browsers {
             cookie: format!("rekindle_{id}"),
             id,
@@ -178,7 +178,12 @@ impl Browsers {
     }
 
     /// Issues the key of a browser, once.
-    fn pick_up(&self, state: &mut State, headers: &HeaderMap, code: &str) -> Option<KnownBrowser> {
+    fn pick_up(
+        &self,
+        state: &mut BrowsersState,
+        headers: &HeaderMap,
+        code: &str,
+    ) -> Option<KnownBrowser> {
         let now = Instant::now();
         state.opened.retain(|one| is_younger(one.at, now, limits::PAGE_KEY_PICKUP));
         let given: Vec<String> = self.cookie_hashes(headers).collect();
@@ -191,7 +196,7 @@ impl Browsers {
         state.known.push(known.clone());
         state.known.sort_by_key(|one| std::cmp::Reverse(one.used_at));
         state.known.truncate(limits::BROWSERS_MAX);
-        let State { known: all, challenges, .. } = &mut *state;
+        let BrowsersState { known: all, challenges, .. } = &mut *state;
         challenges.retain(|cookie, _| all.iter().any(|one| one.cookie_sha256 == *cookie));
         self.store(state);
         Some(known)
@@ -200,7 +205,7 @@ impl Browsers {
     /// Verifies the proof of a request. Returns the digest of the body that it is valid for; `None` if the proof is
     /// missing, wrong or was used before.
     pub(super) fn proved(&self, head: &Parts) -> Option<ProvedBody> {
-        let proof = Proof::parse(proof_text(&head.headers)?)?;
+        let proof = RequestProof::parse(proof_text(&head.headers)?)?;
         let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
         let mut state = self.state();
         let given: Vec<String> = self.cookie_hashes(&head.headers).collect();
@@ -226,24 +231,24 @@ impl Browsers {
     pub fn forget(&self) -> usize {
         let mut state = self.state();
         let count = state.known.len();
-        *state = State::default();
+        *state = BrowsersState::default();
         self.store(&state);
         count
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, BrowsersState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The browsers that were authorised at this port and have not expired.
-    fn valid<'s>(&self, state: &'s State) -> impl Iterator<Item = &'s KnownBrowser> {
+    fn valid<'s>(&self, state: &'s BrowsersState) -> impl Iterator<Item = &'s KnownBrowser> {
         let oldest = client::clock::now_ms() - millis(limits::BROWSER_LIFETIME);
         let port = self.port;
         state.known.iter().filter(move |one| one.port == port && one.used_at > oldest)
     }
 
     /// Stores the time of use of a browser, at most once per renewal interval.
-    fn note_use(&self, state: &mut State, cookie_sha256: &str) {
+    fn note_use(&self, state: &mut BrowsersState, cookie_sha256: &str) {
         let now = client::clock::now_ms();
         let stale = now - millis(limits::BROWSER_RENEWAL);
         let found = state.known.iter_mut().find(|one| one.cookie_sha256 == cookie_sha256);
@@ -253,7 +258,7 @@ impl Browsers {
         }
     }
 
-    fn store(&self, state: &State) {
+    fn store(&self, state: &BrowsersState) {
         let Some(file) = &self.file else { return };
         if let Ok(text) = serde_json::to_string(&state.known) {
             // If this fails, browsers stay authorised until the daemon ends.

@@ -27,17 +27,17 @@ impl ProvedBody {
 }
 
 /// A proof as it is sent: `CHALLENGE.COUNTER.SHA256-OF-BODY.SIGNATURE`.
-pub(super) struct Proof<'t> {
+pub(super) struct RequestProof<'t> {
     pub(super) challenge: &'t str,
     pub(super) counter: u64,
     body: &'t str,
     signature: &'t str,
 }
 
-impl<'t> Proof<'t> {
-    pub(super) fn parse(text: &'t str) -> Option<Proof<'t>> {
+impl<'t> RequestProof<'t> {
+    pub(super) fn parse(text: &'t str) -> Option<RequestProof<'t>> {
         let mut parts = text.split('.');
-        let proof = Proof {
+        let proof = RequestProof {
             challenge: parts.next()?,
             counter: parts.next()?.parse().ok()?,
             body: parts.next()?,
@@ -48,7 +48,7 @@ impl<'t> Proof<'t> {
 
     /// Returns the digest of the proved body, if this key signed it for this method and target.
     pub(super) fn verify(&self, key: &str, method: &Method, target: &str) -> Option<ProvedBody> {
-        let Proof { challenge, counter, body, signature } = self;
+        let RequestProof { challenge, counter, body, signature } = self;
         let text = format!("{PURPOSE}\n{challenge}\n{counter}\n{method}\n{target}\n{body}");
         let right = hmac_sha256(&bytes_of(key)?, text.as_bytes());
         same(&right, signature).then(|| ProvedBody((*body).to_owned()))
@@ -171,9 +171,9 @@ mod tests {
 
     #[test]
     fn a_proof_has_exactly_four_parts() {
-        assert!(Proof::parse("a.1.b.c").is_some());
+        assert!(RequestProof::parse("a.1.b.c").is_some());
         for bad in ["", "a", "a.1.b", "a.1.b.c.d", "a.x.b.c", "a.-1.b.c"] {
-            assert!(Proof::parse(bad).is_none(), "{bad}");
+            assert!(RequestProof::parse(bad).is_none(), "{bad}");
         }
     }
 
@@ -183,7 +183,7 @@ mod tests {
         let text = format!("{PURPOSE}\nc\n1\nPOST\n/rpc\n{body}");
         let signature = hmac_sha256(&[7; 32], text.as_bytes());
         let sent = format!("c.1.{body}.{signature}");
-        let proof = Proof::parse(&sent).unwrap();
+        let proof = RequestProof::parse(&sent).unwrap();
         let key = hex(&[7; 32]);
         assert!(proof.verify(&key, &Method::POST, "/rpc").unwrap().is(b"{}"));
         assert!(!proof.verify(&key, &Method::POST, "/rpc").unwrap().is(b"[]"));
@@ -191,7 +191,7 @@ mod tests {
         assert_eq!(proof.verify(&key, &Method::GET, "/rpc"), None);
         assert_eq!(proof.verify(&key, &Method::POST, "/mcp"), None);
         let other = format!("c.2.{body}.{signature}");
-        assert_eq!(Proof::parse(&other).unwrap().verify(&key, &Method::POST, "/rpc"), None);
+        assert_eq!(RequestProof::parse(&other).unwrap().verify(&key, &Method::POST, "/rpc"), None);
     }
 
     #[test]

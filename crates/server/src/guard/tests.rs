@@ -20,7 +20,7 @@ fn place(headers: &[(&str, &str)]) -> bool {
 }
 
 #[test]
-fn a_loopback_host_is_let_in() {
+fn a_loopback_host_is_accepted() {
     for host in [
         "localhost",
         "LOCALHOST:8765",

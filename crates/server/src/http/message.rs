@@ -1,4 +1,4 @@
-//! Bodies in and out: reads a request's body within its bounds, writes answers and refusals.
+//! Bodies: reads a request's body within its bounds, writes answers and refusals.
 
 use std::convert::Infallible;
 
@@ -12,14 +12,14 @@ use hyper::{Response, StatusCode};
 use model::{Code, OpError, limits};
 use serde_json::{Value, json};
 
-use super::Connection;
+use super::HttpConnection;
 use crate::guard::ProvedBody;
 use crate::rpc;
 
-/// The body of every response: whole, or a stream.
+/// The body of every response: complete, or a stream.
 pub(crate) type Body = Either<Full<Bytes>, UnsyncBoxBody<Bytes, Infallible>>;
 
-/// A request that is turned away, in the form its path speaks.
+/// A rejected request. [`Refused::response`] renders it in the error format of its path.
 pub(crate) struct Refused {
     pub(crate) status: StatusCode,
     pub(crate) error: OpError,
@@ -55,7 +55,7 @@ impl Refused {
 
 /// Takes and reads the body, within the size limit and the request's deadline.
 pub(crate) async fn read(
-    connection: &Connection,
+    connection: &HttpConnection,
     head: &Parts,
     body: &mut Option<Incoming>,
 ) -> Result<Bytes, Refused> {
@@ -68,7 +68,7 @@ pub(crate) async fn read(
             error: OpError::new(Code::Timeout, "the request did not arrive in time"),
         }),
     };
-    connection.receiving.body_came();
+    connection.receiving.body_received();
     match (read, head.extensions.get::<Option<ProvedBody>>().and_then(Option::as_ref)) {
         (Ok(body), Some(proved)) if !proved.is(&body) => {
             Err(OpError::new(Code::Unauthenticated, "the proof is for another body").into())
@@ -80,7 +80,7 @@ pub(crate) async fn read(
 async fn read_all(head: &Parts, mut body: Incoming) -> Result<Bytes, Refused> {
     let announced = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
     if announced > limits::BODY_BYTES_MAX {
-        // Who asks first, by `Expect`, reads the refusal without sending anything.
+        // A client that sent `Expect` reads the refusal without sending its body.
         if announced <= limits::BODY_DISCARD_BYTES_MAX && !head.headers.contains_key(header::EXPECT)
         {
             drained(body).await;
@@ -97,7 +97,7 @@ async fn read_all(head: &Parts, mut body: Incoming) -> Result<Bytes, Refused> {
             return Err(too_large());
         }
         if first.is_empty() && all.is_empty() {
-            // One frame is the usual case, and is not copied.
+            // A body mostly arrives in one frame, which is not copied.
             first = data;
         } else {
             all.extend_from_slice(&std::mem::take(&mut first));

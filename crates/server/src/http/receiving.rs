@@ -1,7 +1,7 @@
-//! The time a peer has to send a request: one timer for a connection, not one for each request.
+//! Timeouts for receiving a request: one timer per connection, not one per request.
 //!
-//! Setting a timer wakes the thread that waits for sockets, which costs as much as a small answer.
-//! So a timer is set when something arrives, and looked at again only when it fires.
+//! Setting a timer wakes the thread that waits for sockets, which costs as much as a small answer. So a timer is set
+//! when data arrives, and checked again only when it fires.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -12,21 +12,21 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
-/// What is arriving on one connection, and since when.
+/// The request that is arriving on a connection, and since when.
 pub(crate) struct Receiving {
     opened: Instant,
     /// Time to receive a whole request, headers included.
     limit: Duration,
-    /// Milliseconds after `opened` at which the first byte of a request came, or a value below.
+    /// Milliseconds after `opened` at which the first byte of a request arrived, or `IDLE` or `COMPLETE`.
     since: AtomicU64,
-    /// Whether the head is there, so that somebody can be told that the body is late.
+    /// Whether the head was received, so that a client whose body is late can be answered.
     in_body: AtomicBool,
     cut: Notify,
 }
 
-/// Nothing is arriving: the peer may be silent as long as it likes.
+/// No request is arriving: the peer may be silent as long as it likes.
 const IDLE: u64 = u64::MAX;
-/// The request is there and being answered.
+/// The request was received and is being answered.
 const COMPLETE: u64 = u64::MAX - 1;
 
 impl Receiving {
@@ -40,7 +40,7 @@ impl Receiving {
         }
     }
 
-    /// Something came from the peer: the first of it starts the request's time.
+    /// Data arrived from the peer. The first byte of a request starts its time limit.
     pub(crate) fn heard(&self) {
         if self.since.load(Ordering::Relaxed) == IDLE {
             let now = u64::try_from(self.opened.elapsed().as_millis()).unwrap_or(0);
@@ -48,15 +48,15 @@ impl Receiving {
         }
     }
 
-    /// The head is there; the body has what is left of the time.
-    pub(crate) fn head_came(&self) {
+    /// The head was received; the body has the rest of the time.
+    pub(crate) fn head_received(&self) {
         self.in_body.store(true, Ordering::Relaxed);
-        // A request that came together with the one before it was not heard by itself.
+        // A pipelined request arrives together with the one before it, so no read of its own started its time.
         self.heard();
     }
 
-    /// The whole request is there.
-    pub(crate) fn body_came(&self) {
+    /// The whole request was received.
+    pub(crate) fn body_received(&self) {
         self.since.store(COMPLETE, Ordering::Relaxed);
     }
 
@@ -66,13 +66,13 @@ impl Receiving {
         self.since.store(IDLE, Ordering::Relaxed);
     }
 
-    /// Ends when the body took too long.
+    /// Completes when the body took too long.
     pub(crate) async fn cut(&self) {
         self.cut.notified().await;
     }
 
-    /// Ends when a head took too long, and cuts bodies that do. It has to be polled after the
-    /// connection by the same task, which is woken by whatever arrives.
+    /// Completes when a head took too long, and cuts off bodies that do. Poll it after the connection and in the same
+    /// task, which is woken by every arriving byte.
     pub(crate) async fn late(&self) {
         let mut timer = pin!(sleep_until(self.opened));
         let mut set = false;
@@ -91,14 +91,14 @@ impl Receiving {
                 if !self.in_body.load(Ordering::Relaxed) {
                     return Poll::Ready(());
                 }
-                self.body_came();
+                self.body_received();
                 self.cut.notify_waiters();
             }
         })
         .await;
     }
 
-    /// When the request that is arriving has to be complete.
+    /// The deadline of the request that is arriving.
     fn due(&self) -> Option<Instant> {
         match self.since.load(Ordering::Relaxed) {
             IDLE | COMPLETE => None,

@@ -1,4 +1,4 @@
-//! Through a real TCP socket: doors, verbs, limits, eviction, the page. Streams are in `streams`.
+//! The HTTP server through a real TCP socket: access, verbs, limits, eviction, the page. Streams are in `streams`.
 
 mod assets;
 mod rest;
@@ -11,29 +11,29 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, Buf
 use tokio::task::JoinHandle;
 
 use super::*;
-use crate::rpc::tests::{Home, get_hint, set_hint};
+use crate::rpc::tests::{HintsHome, get_hint, set_hint};
 
 const TOKEN: &str = "the-token";
 
-/// A face on a port of its own.
-struct Server {
-    home: Home,
+/// An HTTP server on a port of its own.
+struct TestServer {
+    home: HintsHome,
     face: Arc<Face>,
     address: std::net::SocketAddr,
     stop: watch::Sender<bool>,
     serving: JoinHandle<()>,
 }
 
-impl Server {
-    async fn new() -> Server {
-        Server::with(limits::CONNECTIONS_MAX, &[]).await
+impl TestServer {
+    async fn new() -> TestServer {
+        TestServer::with(limits::CONNECTIONS_MAX, &[]).await
     }
 
-    async fn with(connections: usize, settings: &[(&str, &str)]) -> Server {
-        Server::over(Home::with(settings), connections).await
+    async fn with(connections: usize, settings: &[(&str, &str)]) -> TestServer {
+        TestServer::over(HintsHome::with(settings), connections).await
     }
 
-    async fn over(home: Home, connections: usize) -> Server {
+    async fn over(home: HintsHome, connections: usize) -> TestServer {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let own = format!("http://{address}");
@@ -48,36 +48,36 @@ impl Server {
         });
         let (stop, stopping) = watch::channel(false);
         let serving = tasks::spawn("test", serve(listener, face.clone(), stopping));
-        Server { home, face, address, stop, serving }
+        TestServer { home, face, address, stop, serving }
     }
 
-    async fn connect(&self) -> Client {
-        Client(BufReader::new(TcpStream::connect(self.address).await.unwrap()))
+    async fn connect(&self) -> TestClient {
+        TestClient(BufReader::new(TcpStream::connect(self.address).await.unwrap()))
     }
 
-    /// One request with the token on a connection of its own.
-    async fn ask(&self, method: &str, path: &str, headers: &[&str], body: &str) -> Reply {
+    /// Sends one request with the token on a new connection.
+    async fn ask(&self, method: &str, path: &str, headers: &[&str], body: &str) -> HttpReply {
         let token = format!("Authorization: Bearer {TOKEN}");
         let mut all = vec!["Host: localhost", "Content-Type: application/json", &token];
         all.extend(headers);
         self.connect().await.ask(method, path, &all, body).await
     }
 
-    /// The same without the token and whatever else a client should send.
-    async fn ask_bare(&self, method: &str, path: &str, headers: &[&str], body: &str) -> Reply {
+    /// Sends one request with these headers only: no token, no `Host`.
+    async fn ask_bare(&self, method: &str, path: &str, headers: &[&str], body: &str) -> HttpReply {
         self.connect().await.ask(method, path, headers, body).await
     }
 }
 
-struct Client(BufReader<TcpStream>);
+struct TestClient(BufReader<TcpStream>);
 
-struct Reply {
+struct HttpReply {
     status: u16,
     headers: HashMap<String, String>,
     body: String,
 }
 
-impl Reply {
+impl HttpReply {
     fn json(&self) -> Value {
         assert_eq!(self.headers["content-type"], "application/json", "{}", self.body);
         serde_json::from_str(&self.body).unwrap()
@@ -88,12 +88,12 @@ impl Reply {
     }
 }
 
-impl Client {
+impl TestClient {
     async fn send(&mut self, text: &str) {
         self.0.write_all(text.as_bytes()).await.unwrap();
     }
 
-    async fn ask(&mut self, method: &str, path: &str, headers: &[&str], body: &str) -> Reply {
+    async fn ask(&mut self, method: &str, path: &str, headers: &[&str], body: &str) -> HttpReply {
         let mut lines = headers.join("\r\n");
         if !lines.is_empty() {
             lines.push_str("\r\n");
@@ -107,7 +107,7 @@ impl Client {
             return self.reply().await;
         }
         let (status, headers) = self.head().await.expect("an answer");
-        Reply { status, headers, body: String::new() }
+        HttpReply { status, headers, body: String::new() }
     }
 
     async fn line(&mut self) -> Option<String> {
@@ -125,18 +125,18 @@ impl Client {
         Some((status, headers))
     }
 
-    async fn reply(&mut self) -> Reply {
+    async fn reply(&mut self) -> HttpReply {
         let (status, headers) = self.head().await.expect("an answer");
         let length = headers.get("content-length").map_or(0, |length| length.parse().unwrap());
         let mut body = vec![0; length];
         self.0.read_exact(&mut body).await.unwrap();
-        Reply { status, headers, body: String::from_utf8(body).unwrap() }
+        HttpReply { status, headers, body: String::from_utf8(body).unwrap() }
     }
 
-    /// What comes until the other side closes.
+    /// Everything that arrives until the other side closes.
     async fn rest(&mut self) -> String {
         let mut rest = Vec::new();
-        // A reset is an end like any other.
+        // A reset counts as the end, too.
         let _ = self.0.read_to_end(&mut rest).await;
         String::from_utf8_lossy(&rest).into_owned()
     }
@@ -144,7 +144,7 @@ impl Client {
 
 #[tokio::test]
 async fn one_connection_carries_many_calls() {
-    let server = Server::new().await;
+    let server = TestServer::new().await;
     let mut client = server.connect().await;
     let token = format!("Authorization: Bearer {TOKEN}");
     let headers = ["Host: 127.0.0.1:1", "Content-Type: application/json; charset=utf-8", &token];
@@ -158,8 +158,8 @@ async fn one_connection_carries_many_calls() {
 }
 
 #[tokio::test]
-async fn health_needs_no_token_and_tells_who_answers() {
-    let server = Server::new().await;
+async fn health_needs_no_token_and_names_the_server() {
+    let server = TestServer::new().await;
     let reply = server.ask_bare("GET", "/health", &["Host: localhost"], "").await;
     let health = reply.json();
     assert_eq!(reply.status, 200);
@@ -171,7 +171,7 @@ async fn health_needs_no_token_and_tells_who_answers() {
 
 #[tokio::test]
 async fn every_path_and_verb_refuses_a_foreign_host_and_origin() {
-    let server = Server::new().await;
+    let server = TestServer::new().await;
     let paths = [
         "/",
         "/health",
@@ -201,7 +201,7 @@ async fn every_path_and_verb_refuses_a_foreign_host_and_origin() {
 
 #[tokio::test]
 async fn without_the_token_nothing_but_health_and_page_is_open() {
-    let server = Server::new().await;
+    let server = TestServer::new().await;
     let host = ["Host: localhost", "Content-Type: application/json"];
     for (method, path) in [
         ("POST", "/"),
@@ -234,7 +234,7 @@ async fn without_the_token_nothing_but_health_and_page_is_open() {
 
 #[tokio::test]
 async fn unknown_paths_and_verbs_are_answered_in_json_and_without_cors() {
-    let server = Server::new().await;
+    let server = TestServer::new().await;
     for path in
         ["/nope", "/rpc/", "/health/x", "/hook", "/hook/", "/hook/a/b", "//", "/%2e%2e/token"]
     {
@@ -262,7 +262,7 @@ async fn unknown_paths_and_verbs_are_answered_in_json_and_without_cors() {
 
 #[tokio::test]
 async fn a_body_of_another_kind_is_refused_in_the_paths_own_form() {
-    let server = Server::new().await;
+    let server = TestServer::new().await;
     let token = format!("Authorization: Bearer {TOKEN}");
     for kind in ["Content-Type: text/plain", "X-None: 1"] {
         for path in ["/rpc", "/", "/mcp"] {
@@ -282,7 +282,7 @@ async fn a_body_of_another_kind_is_refused_in_the_paths_own_form() {
 
 #[tokio::test]
 async fn statuses_follow_the_table() {
-    let server = Server::new().await;
+    let server = TestServer::new().await;
     let note = r#"{"jsonrpc":"2.0","method":"status"}"#;
     for (body, status) in [
         ("{", 400),
@@ -301,7 +301,7 @@ async fn statuses_follow_the_table() {
 
 #[tokio::test]
 async fn a_call_id_in_the_header_makes_a_repeat_harmless() {
-    let server = Server::new().await;
+    let server = TestServer::new().await;
     let id = "Rekindle-Call-Id: 000102030405060708090a0b0c0d0e0f";
     let body = set_hint(1, "once").to_string();
     let first = server.ask("POST", "/rpc", &[id], &body).await;
@@ -313,8 +313,8 @@ async fn a_call_id_in_the_header_makes_a_repeat_harmless() {
 }
 
 #[tokio::test]
-async fn a_body_over_the_limit_is_refused_with_the_number_and_its_sender_reads_that() {
-    let server = Server::new().await;
+async fn a_body_over_the_limit_is_refused_and_its_sender_reads_the_limit() {
+    let server = TestServer::new().await;
     let body = "x".repeat(limits::BODY_BYTES_MAX + 1);
     for path in ["/rpc", "/mcp"] {
         let reply = server.ask("POST", path, &[], &body).await;
@@ -335,8 +335,8 @@ async fn a_body_over_the_limit_is_refused_with_the_number_and_its_sender_reads_t
 }
 
 #[tokio::test]
-async fn a_body_that_breaks_off_is_not_acted_upon() {
-    let server = Server::new().await;
+async fn an_incomplete_body_is_not_processed() {
+    let server = TestServer::new().await;
     let mut client = server.connect().await;
     let body = set_hint(1, "half").to_string();
     let length = body.len() + 1;
@@ -355,7 +355,7 @@ async fn a_body_that_breaks_off_is_not_acted_upon() {
 #[tokio::test]
 async fn a_slow_request_is_cut_off_in_its_head_and_in_its_body() {
     let server =
-        Server::with(limits::CONNECTIONS_MAX, &[("daemon.request_timeout", "150ms")]).await;
+        TestServer::with(limits::CONNECTIONS_MAX, &[("daemon.request_timeout", "150ms")]).await;
     let mut head = server.connect().await;
     head.send("GET /health HTTP/1.1\r\nHost: loc").await;
     let mut body = server.connect().await;
@@ -364,7 +364,7 @@ async fn a_slow_request_is_cut_off_in_its_head_and_in_its_body() {
          Content-Type: application/json\r\nContent-Length: 50\r\n\r\n{{\"json"
     ))
     .await;
-    // An idle connection is nobody's burden: it outlives both of them.
+    // An idle connection has no time limit: it outlives both of them.
     let mut idle = server.connect().await;
     assert_eq!(idle.ask("GET", "/health", &["Host: localhost"], "").await.status, 200);
     assert_eq!(head.rest().await, "");
@@ -376,15 +376,15 @@ async fn a_slow_request_is_cut_off_in_its_head_and_in_its_body() {
 }
 
 #[tokio::test]
-async fn when_all_places_are_taken_the_longest_silent_one_makes_room() {
-    let server = Server::with(4, &[]).await;
+async fn at_the_limit_the_longest_idle_connection_is_closed() {
+    let server = TestServer::with(4, &[]).await;
     let mut idle = Vec::new();
     let mut count = server.face.connections.changed();
     for number in 1..=4 {
         idle.push(server.connect().await);
         count.wait_for(|open| *open == number).await.unwrap();
     }
-    // The first one speaks, so the second is the longest silent.
+    // The first one sends a request, so the second has been idle longest.
     assert_eq!(idle[0].ask("GET", "/health", &["Host: localhost"], "").await.status, 200);
     let fresh = server.ask_bare("GET", "/health", &["Host: localhost"], "").await;
     assert_eq!(fresh.status, 200);
@@ -394,7 +394,7 @@ async fn when_all_places_are_taken_the_longest_silent_one_makes_room() {
 
 #[tokio::test]
 async fn many_idle_connections_do_not_keep_a_new_client_out() {
-    let server = Server::with(64, &[]).await;
+    let server = TestServer::with(64, &[]).await;
     let mut idle = Vec::new();
     for _ in 0..300 {
         idle.push(server.connect().await);
@@ -406,7 +406,7 @@ async fn many_idle_connections_do_not_keep_a_new_client_out() {
 
 #[tokio::test]
 async fn the_link_opens_the_page_once_and_its_key_calls() {
-    let server = Server::new().await;
+    let server = TestServer::new().await;
     let host = format!("Host: {}", server.address);
     let closed = server.ask_bare("GET", "/", &[&host], "").await;
     assert!(closed.body.contains("rekindle up") && !closed.body.contains("facts"));
@@ -462,7 +462,7 @@ async fn the_link_opens_the_page_once_and_its_key_calls() {
 
 #[tokio::test]
 async fn a_hook_event_is_recorded_and_answered_with_the_hooks_json() {
-    let server = Server::new().await;
+    let server = TestServer::new().await;
     let reply = server.ask("POST", "/hook/Stop", &[], r#"{"session_id":"s1"}"#).await;
     assert_eq!((reply.status, reply.body.as_str()), (200, "{}"));
     let status = r#"{"jsonrpc":"2.0","id":1,"method":"status"}"#;
@@ -474,9 +474,9 @@ async fn a_hook_event_is_recorded_and_answered_with_the_hooks_json() {
 
 #[tokio::test]
 async fn mcp_is_reached_by_every_verb_and_checks_its_toolsets() {
-    let server = Server::new().await;
+    let server = TestServer::new().await;
     let list = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
-    let count = |reply: &Reply| reply.json()["result"]["tools"].as_array().unwrap().len();
+    let count = |reply: &HttpReply| reply.json()["result"]["tools"].as_array().unwrap().len();
     let core = server.ask("POST", "/mcp", &[], list).await;
     let all = server.ask("POST", "/mcp?tools=all", &[], list).await;
     assert!(count(&core) < count(&all), "{}", core.body);

@@ -9,9 +9,9 @@ use testkit::Local;
 use super::*;
 
 /// A runtime with hints over an empty database of its own.
-pub(crate) struct Home(Local);
+pub(crate) struct HintsHome(Local);
 
-impl Deref for Home {
+impl Deref for HintsHome {
     type Target = Local;
 
     fn deref(&self) -> &Local {
@@ -19,22 +19,22 @@ impl Deref for Home {
     }
 }
 
-impl Home {
-    pub(crate) fn new() -> Home {
-        Home::with(&[])
+impl HintsHome {
+    pub(crate) fn new() -> HintsHome {
+        HintsHome::with(&[])
     }
 
     /// A runtime with these settings instead of the defaults.
-    pub(crate) fn with(settings: &[(&str, &str)]) -> Home {
-        Home(Local::new(vec![Arc::new(plugin_hints::Hints::default())], settings))
+    pub(crate) fn with(settings: &[(&str, &str)]) -> HintsHome {
+        HintsHome(Local::new(vec![Arc::new(plugin_hints::Hints::default())], settings))
     }
 
     /// A runtime with hints and this plugin.
-    pub(crate) fn with_plugin(plugin: Arc<dyn contract::Plugin>) -> Home {
-        Home(Local::new(vec![Arc::new(plugin_hints::Hints::default()), plugin], &[]))
+    pub(crate) fn with_plugin(plugin: Arc<dyn contract::Plugin>) -> HintsHome {
+        HintsHome(Local::new(vec![Arc::new(plugin_hints::Hints::default()), plugin], &[]))
     }
 
-    async fn raw(&self, frame: &[u8], call: Option<CallId>) -> Answer {
+    async fn raw(&self, frame: &[u8], call: Option<CallId>) -> RpcReply {
         answer(&self.runtime, frame, &sender(false), call).await
     }
 
@@ -51,7 +51,7 @@ fn sender(envelope: bool) -> Sender {
     }
 }
 
-fn parse(answer: &Answer) -> Value {
+fn parse(answer: &RpcReply) -> Value {
     serde_json::from_str(answer.body.as_deref().unwrap()).unwrap()
 }
 
@@ -67,7 +67,7 @@ pub(crate) fn get_hint(id: u64, key: &str) -> Value {
 
 #[tokio::test]
 async fn a_request_is_answered_by_its_operation_under_every_name() {
-    let home = Home::new();
+    let home = HintsHome::new();
     let set = home.ask(&set_hint(1, "build")).await;
     assert_eq!((&set["id"], &set["result"]["hint"]["value"]), (&json!(1), &json!("make build")));
     for name in ["get_hint", "nudge.get_hint", "nudge_get_hint"] {
@@ -78,8 +78,8 @@ async fn a_request_is_answered_by_its_operation_under_every_name() {
 }
 
 #[tokio::test]
-async fn members_come_in_the_order_of_the_specification() {
-    let home = Home::new();
+async fn members_are_in_the_order_of_the_specification() {
+    let home = HintsHome::new();
     home.ask(&set_hint(1, "build")).await;
     let good = home.raw(get_hint(7, "build").to_string().as_bytes(), None).await.body.unwrap();
     assert!(good.starts_with(r#"{"jsonrpc":"2.0","id":7,"result":{"#), "{good}");
@@ -88,8 +88,8 @@ async fn members_come_in_the_order_of_the_specification() {
 }
 
 #[tokio::test]
-async fn every_kind_of_id_comes_back_as_it_was() {
-    let home = Home::new();
+async fn every_type_of_id_is_returned_unchanged() {
+    let home = HintsHome::new();
     for id in [json!(null), json!("x\u{1f525}"), json!(-3), json!(1.5), json!(u64::MAX), json!("")]
     {
         let frame = json!({ "jsonrpc": "2.0", "id": id, "method": "status" });
@@ -100,8 +100,8 @@ async fn every_kind_of_id_comes_back_as_it_was() {
 }
 
 #[tokio::test]
-async fn what_is_not_json_is_refused_as_unparsable() {
-    let home = Home::new();
+async fn invalid_json_is_refused_as_a_parse_error() {
+    let home = HintsHome::new();
     let deep = [b'['; 100_000];
     let deep_params =
         [br#"{"jsonrpc":"2.0","id":1,"method":"status","params":"#.as_slice(), &[b'['; 500]]
@@ -129,8 +129,8 @@ async fn what_is_not_json_is_refused_as_unparsable() {
 }
 
 #[tokio::test]
-async fn what_is_no_request_is_refused_with_its_id_where_that_is_readable() {
-    let home = Home::new();
+async fn an_invalid_request_is_refused_with_its_id_if_that_is_readable() {
+    let home = HintsHome::new();
     for (frame, id) in [
         (json!(1), Value::Null),
         (json!("x"), Value::Null),
@@ -156,7 +156,7 @@ async fn what_is_no_request_is_refused_with_its_id_where_that_is_readable() {
 
 #[tokio::test]
 async fn bad_parameters_and_methods_are_errors_of_the_call() {
-    let home = Home::new();
+    let home = HintsHome::new();
     for (method, params, code) in [
         ("get_hint", json!(["web", "build"]), 40001),
         ("get_hint", json!("web"), 40001),
@@ -179,7 +179,7 @@ async fn bad_parameters_and_methods_are_errors_of_the_call() {
 
 #[tokio::test]
 async fn a_batch_is_answered_in_order_and_its_bad_members_one_by_one() {
-    let home = Home::new();
+    let home = HintsHome::new();
     let note = json!({ "jsonrpc": "2.0", "method": "status" });
     let batch = json!([set_hint(1, "a"), 5, note, get_hint(2, "a"), { "id": 9 }, get_hint(3, "b")]);
     let answer = home.raw(batch.to_string().as_bytes(), None).await;
@@ -202,8 +202,8 @@ async fn a_batch_is_answered_in_order_and_its_bad_members_one_by_one() {
 }
 
 #[tokio::test]
-async fn notifications_are_done_and_not_answered() {
-    let home = Home::new();
+async fn notifications_run_without_an_answer() {
+    let home = HintsHome::new();
     let mut note = set_hint(1, "quiet");
     note.as_object_mut().unwrap().remove("id");
     let unknown = json!({ "jsonrpc": "2.0", "method": "no_such_method", "params": [1] });
@@ -216,7 +216,7 @@ async fn notifications_are_done_and_not_answered() {
 
 #[tokio::test]
 async fn a_batch_over_its_limit_is_refused_with_the_number() {
-    let home = Home::new();
+    let home = HintsHome::new();
     let member = json!({ "jsonrpc": "2.0", "method": "no_such_method" });
     let most = Value::Array(vec![member.clone(); limits::BATCH_MAX]);
     assert_eq!(home.raw(most.to_string().as_bytes(), None).await.body, None);
@@ -228,7 +228,7 @@ async fn a_batch_over_its_limit_is_refused_with_the_number() {
 
 #[tokio::test]
 async fn only_imports_and_hooks_may_be_larger_than_a_request() {
-    let home = Home::new();
+    let home = HintsHome::new();
     let padding = "x".repeat(limits::REQUEST_BYTES_MAX);
     let large = |method| json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": { "event": padding } });
     for method in ["set_hint", "status", "no_such_method"] {
@@ -241,7 +241,7 @@ async fn only_imports_and_hooks_may_be_larger_than_a_request() {
 
 #[tokio::test]
 async fn a_repeated_call_returns_the_stored_answer_alone_and_in_a_batch() {
-    let home = Home::new();
+    let home = HintsHome::new();
     let call = Some(CallId([7; 16]));
     let frame = set_hint(1, "once").to_string();
     let first = home.raw(frame.as_bytes(), call).await.body;
@@ -260,7 +260,7 @@ async fn a_repeated_call_returns_the_stored_answer_alone_and_in_a_batch() {
 
 #[tokio::test]
 async fn an_envelope_counts_only_where_it_is_honoured() {
-    let home = Home::new();
+    let home = HintsHome::new();
     let mut frame = json!({ "jsonrpc": "2.0", "id": 1, "method": "status" });
     frame["rekindle"] = json!({ "call": CallId([1; 16]), "tier": "hook", "db": "/our.db" });
     let ask = async |frame: &Value, envelope| {

@@ -1,5 +1,5 @@
-//! Events of hooks on a connection: begun as they arrive, many at a time so that they share a COMMIT, and
-//! answered in the order of their lines.
+//! Hook events on a connection: recorded in batches, so that several share a COMMIT, and answered in the order of
+//! their lines.
 
 use std::collections::VecDeque;
 use std::future::pending;
@@ -10,29 +10,28 @@ use model::limits;
 use tokio::io::{AsyncRead, BufReader};
 
 use super::read_line;
-use crate::primary::Shared;
-use crate::rpc::{self, Event};
+use crate::primary::PrimaryState;
+use crate::rpc::{self, HookLine};
 
-/// About what the answer to an event takes that nothing is told about.
+/// The usual size of an answer without text for the agent.
 const REPLY_BYTES: usize = 64;
 
-type Replies = Pin<Box<dyn Future<Output = String> + Send>>;
+type BatchReplies = Pin<Box<dyn Future<Output = String> + Send>>;
 
-/// The events of a connection that were begun and not answered yet, part by part: while one part is
-/// committed the next is read.
+/// The events of a connection that are being recorded, in batches: while one batch is committed, the next is read.
 #[derive(Default)]
-pub(super) struct UnderWay {
-    parts: VecDeque<(usize, Replies)>,
+pub(super) struct PendingEvents {
+    parts: VecDeque<(usize, BatchReplies)>,
     count: usize,
 }
 
-impl UnderWay {
-    /// Whether as many more may be begun as are begun at once.
+impl PendingEvents {
+    /// Whether one more full batch fits.
     pub(super) fn has_room(&self) -> bool {
-        self.count + limits::EVENTS_BEGUN_MAX <= limits::EVENTS_UNDER_WAY_MAX
+        self.count + limits::EVENT_BATCH_MAX <= limits::EVENTS_PENDING_MAX
     }
 
-    /// The next answers, once they are known. It may be dropped and asked again.
+    /// The answers of the oldest batch. Cancellation-safe.
     pub(super) async fn next(&mut self) -> String {
         let Some((count, replies)) = self.parts.front_mut() else { return pending().await };
         let replies = replies.await;
@@ -41,7 +40,7 @@ impl UnderWay {
         replies
     }
 
-    /// All answers that are still to come.
+    /// All outstanding answers.
     pub(super) async fn rest(&mut self) -> String {
         let mut rest = String::new();
         while !self.parts.is_empty() {
@@ -50,31 +49,31 @@ impl UnderWay {
         rest
     }
 
-    /// Begins the event in this line and those in the lines that have arrived behind it; says whether all
-    /// were events. If not, the line holds the first that is none, which is to be answered after them.
+    /// Starts to record the event in this line and those in the lines that have already arrived after it. Returns
+    /// whether all were events. If not, `line` has the first other frame, which is answered after them.
     pub(super) async fn begin<R: AsyncRead + Unpin>(
         &mut self,
-        shared: &Arc<Shared>,
+        shared: &Arc<PrimaryState>,
         sender: &rpc::Sender,
         reader: &mut BufReader<R>,
         line: &mut Vec<u8>,
     ) -> bool {
-        let mut begun = Vec::with_capacity(limits::EVENTS_BEGUN_MAX);
-        // All of these lines were there before it looks.
+        let mut begun = Vec::with_capacity(limits::EVENT_BATCH_MAX);
+        // Checked after all of these lines have arrived.
         let is_quiet = shared.runtime.spool_is_quiet();
         let only_events = loop {
-            match Event::read(line) {
+            match HookLine::read(line) {
                 Some(event) => {
                     let bytes = line.len();
                     begun.push(rpc::begin_event(&shared.runtime, event, bytes, sender, is_quiet));
                 }
                 None => break false,
             }
-            if begun.len() == limits::EVENTS_BEGUN_MAX || !reader.buffer().contains(&b'\n') {
+            if begun.len() == limits::EVENT_BATCH_MAX || !reader.buffer().contains(&b'\n') {
                 break true;
             }
             line.clear();
-            // The line is there, so that this neither waits nor fails.
+            // The whole line is in the buffer, so this neither waits nor fails.
             if !matches!(read_line(reader, line).await, Ok(true)) {
                 break true;
             }
@@ -87,9 +86,9 @@ impl UnderWay {
     }
 }
 
-type Reply = Pin<Box<dyn Future<Output = Option<String>> + Send>>;
+type EventReply = Pin<Box<dyn Future<Output = Option<String>> + Send>>;
 
-async fn replies(shared: Arc<Shared>, mut begun: Vec<Reply>) -> String {
+async fn replies(shared: Arc<PrimaryState>, mut begun: Vec<EventReply>) -> String {
     let mut replies = String::with_capacity(begun.len() * REPLY_BYTES);
     let mut push = |reply: Option<String>| {
         if let Some(reply) = reply {
@@ -97,8 +96,8 @@ async fn replies(shared: Arc<Shared>, mut begun: Vec<Reply>) -> String {
             replies.push('\n');
         }
     };
-    // The last is waited for first: when it is committed the others mostly are, and nobody has to wake
-    // this task for each of them.
+    // Wait for the last event first: once it is committed, the others mostly are, and this task is not woken for each
+    // of them.
     let last = match begun.pop() {
         Some(event) => event.await,
         None => None,

@@ -30,8 +30,8 @@ impl Plugin for Scripts {
 /// @page_assets
 #[tokio::test]
 async fn files_of_the_page_and_of_plugins_have_a_type_and_a_hash() {
-    let home = Home::with_plugin(Arc::new(Scripts));
-    let server = Server::over(home, limits::CONNECTIONS_MAX).await;
+    let home = HintsHome::with_plugin(Arc::new(Scripts));
+    let server = TestServer::over(home, limits::CONNECTIONS_MAX).await;
     let get = async |path: &str, headers: &[&str]| {
         let mut all = vec!["Host: localhost"];
         all.extend(headers);

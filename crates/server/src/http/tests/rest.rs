@@ -60,9 +60,9 @@ impl Op for AgentsOnly {
     }
 }
 
-struct Boxes;
+struct BoxesPlugin;
 
-impl Plugin for Boxes {
+impl Plugin for BoxesPlugin {
     fn name(&self) -> &'static str {
         "boxes"
     }
@@ -72,8 +72,8 @@ impl Plugin for Boxes {
     }
 }
 
-async fn server() -> Server {
-    Server::over(Home::with_plugin(Arc::new(Boxes)), limits::CONNECTIONS_MAX).await
+async fn server() -> TestServer {
+    TestServer::over(HintsHome::with_plugin(Arc::new(BoxesPlugin)), limits::CONNECTIONS_MAX).await
 }
 
 /// @rest_routes
@@ -128,7 +128,7 @@ async fn undeclared_methods_and_parameters_are_refused_in_json() {
         ("PUT", "/api/hints/web/build", "", 400),
         ("PUT", "/api/hints/web/build", "[]", 400),
         ("PUT", "/api/hints/web/build", "{", 400),
-        // Known to the operation, but no parameter of the route.
+        // A parameter of the operation, but not of the route.
         ("PUT", "/api/hints/web/build", r#"{"value":"x","typed":true}"#, 400),
         ("PUT", "/api/hints/web/build", r#"{"value":"x","key":"other"}"#, 400),
         ("PUT", "/api/hints/web/build?value=x", "{}", 400),

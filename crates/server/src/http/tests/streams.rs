@@ -1,4 +1,4 @@
-//! What stays open: the older MCP transport's stream, WebSockets, and how a stop ends them.
+//! Long-lived connections: the stream of the older MCP transport, WebSockets, and how a stop ends them.
 
 use futures_util::{SinkExt as _, StreamExt as _};
 use model::Road as _;
@@ -9,7 +9,7 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 
 use super::*;
 
-impl Server {
+impl TestServer {
     async fn websocket(&self, path: &str, protocol: Option<&str>) -> WebSocketStream<TcpStream> {
         let url = format!("ws://{}{path}", self.address);
         let mut request = url.into_client_request().unwrap();
@@ -26,7 +26,7 @@ impl Server {
 
 #[tokio::test]
 async fn the_older_transport_answers_on_its_stream() {
-    let server = Server::new().await;
+    let server = TestServer::new().await;
     let mut stream = server.connect().await;
     stream
         .send(&format!(
@@ -78,7 +78,7 @@ async fn close_code(socket: &mut WebSocketStream<TcpStream>) -> CloseCode {
 
 #[tokio::test]
 async fn a_websocket_carries_calls_and_events_in_sequence() {
-    let server = Server::new().await;
+    let server = TestServer::new().await;
     let mut socket = server.websocket("/ws", None).await;
     let mut ask = async |frame: Value| {
         socket.send(Message::text(frame.to_string())).await.unwrap();
@@ -116,7 +116,7 @@ async fn a_websocket_carries_calls_and_events_in_sequence() {
 
 #[tokio::test]
 async fn a_filter_of_a_subscription_is_applied_and_several_can_be_made() {
-    let server = Server::new().await;
+    let server = TestServer::new().await;
     let mut socket = server.websocket("/ws", None).await;
     let mut ask = async |frame: Value| {
         socket.send(Message::text(frame.to_string())).await.unwrap();
@@ -147,7 +147,7 @@ async fn a_filter_of_a_subscription_is_applied_and_several_can_be_made() {
 /// @events_as_server_sent_events
 #[tokio::test]
 async fn a_feed_is_sent_as_server_sent_events() {
-    let server = Server::new().await;
+    let server = TestServer::new().await;
     for path in ["/api/events", "/api/events?feed=none", "/api/events?feed=events&x=1"] {
         let refused = server.ask("GET", path, &[], "").await;
         assert_eq!((refused.status, refused.word().as_str()), (400, "invalid"), "{path}");
@@ -177,7 +177,7 @@ async fn a_feed_is_sent_as_server_sent_events() {
 
 #[tokio::test]
 async fn a_subscriber_that_does_not_keep_up_is_closed_with_a_reason() {
-    let server = Server::new().await;
+    let server = TestServer::new().await;
     let mut socket = server.websocket("/ws", None).await;
     let subscribe = r#"{"jsonrpc":"2.0","id":1,"method":"events/subscribe"}"#;
     socket.send(Message::text(subscribe)).await.unwrap();
@@ -200,7 +200,7 @@ async fn a_subscriber_that_does_not_keep_up_is_closed_with_a_reason() {
 
 #[tokio::test]
 async fn mcp_is_a_sub_protocol_of_the_websocket() {
-    let server = Server::new().await;
+    let server = TestServer::new().await;
     let mut socket = server.websocket("/ws?tools=all", Some("mcp")).await;
     socket.send(Message::text(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#)).await.unwrap();
     assert_eq!(next(&mut socket).await, json!({ "jsonrpc": "2.0", "id": 1, "result": {} }));
@@ -210,7 +210,7 @@ async fn mcp_is_a_sub_protocol_of_the_websocket() {
 
 #[tokio::test]
 async fn a_websocket_says_why_it_closes() {
-    let server = Server::new().await;
+    let server = TestServer::new().await;
     let mut binary = server.websocket("/ws", None).await;
     binary.send(Message::binary(vec![1, 2, 3])).await.unwrap();
     assert_eq!(close_code(&mut binary).await, CloseCode::Unsupported);
@@ -218,7 +218,7 @@ async fn a_websocket_says_why_it_closes() {
     let sent = large.send(Message::text("x".repeat(limits::WS_MESSAGE_BYTES_MAX + 1))).await;
     assert!(sent.is_ok());
     assert_eq!(close_code(&mut large).await, CloseCode::Size);
-    // A masked text frame with a byte that is no UTF-8.
+    // A masked text frame with a byte that is not UTF-8.
     let mut wrong = server.websocket("/ws", None).await;
     wrong.get_mut().write_all(&[0x81, 0x81, 0, 0, 0, 0, 0xff]).await.unwrap();
     assert_eq!(close_code(&mut wrong).await, CloseCode::Invalid);
@@ -228,7 +228,7 @@ async fn a_websocket_says_why_it_closes() {
 
 #[tokio::test]
 async fn a_stop_ends_idle_connections_streams_and_sockets_at_once() {
-    let server = Server::new().await;
+    let server = TestServer::new().await;
     let mut idle = server.connect().await;
     assert_eq!(idle.ask("GET", "/health", &["Host: localhost"], "").await.status, 200);
     let mut silent = server.connect().await;

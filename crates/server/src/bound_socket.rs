@@ -1,4 +1,4 @@
-//! The place where our own clients knock: the socket is bound at the start, and again if it is gone.
+//! The unix socket of our own clients: bound at the start, and again if its file disappears.
 
 use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
 
@@ -8,42 +8,45 @@ use runtime::log::Log;
 use tokio::net::UnixListener;
 use tokio::sync::mpsc;
 
-/// Keeps the socket at its place.
-pub(crate) struct Door {
+/// Keeps the socket file in place.
+pub(crate) struct BoundSocket {
     locations: Locations,
     again: mpsc::Sender<UnixListener>,
-    /// Whether it was logged that it cannot be bound again.
+    /// Whether the failure to bind again was logged. It is logged once.
     complained: bool,
 }
 
-impl Door {
-    /// Binds the socket. Whoever accepts gets the listener, and those that come after it.
+impl BoundSocket {
+    /// Binds the socket. Returns its listener and the channel on which later listeners arrive.
     pub(crate) fn open(
         locations: &Locations,
-    ) -> Result<(Door, UnixListener, mpsc::Receiver<UnixListener>), OpError> {
+    ) -> Result<(BoundSocket, UnixListener, mpsc::Receiver<UnixListener>), OpError> {
         let listener = bind(locations)?;
         let (again, listeners) = mpsc::channel(1);
-        let door = Door { locations: locations.clone(), again, complained: false };
-        Ok((door, listener, listeners))
+        let socket = BoundSocket { locations: locations.clone(), again, complained: false };
+        Ok((socket, listener, listeners))
     }
 
-    /// Binds the socket again if none stands at its place: nobody could come in any more, and nobody else
-    /// may serve while we hold the lock. Another socket is left alone: somebody put it before ours.
+    /// Binds the socket again if its file is gone: no client could connect any more, and no other process may serve
+    /// while we hold the lock. A socket file of another process at this path is left alone.
     pub(crate) fn keep_open(&mut self, log: &Log) {
-        let stands = std::fs::symlink_metadata(self.locations.socket());
-        if stands.is_ok_and(|meta| meta.file_type().is_socket()) {
+        let found = std::fs::symlink_metadata(self.locations.socket());
+        if found.is_ok_and(|meta| meta.file_type().is_socket()) {
             return;
         }
         match bind(&self.locations) {
             Ok(listener) => {
                 self.complained = false;
-                log.warn("socket", format_args!("it was gone, and is made anew"));
-                // There is room unless the last one waits still, which is as good.
+                log.warn("socket", format_args!("the file was gone and was created again"));
+                // The channel is full only if the previous listener was not picked up yet; then that one serves.
                 let _ = self.again.try_send(listener);
             }
             Err(error) if !self.complained => {
                 self.complained = true;
-                log.warn("socket", format_args!("it is gone: {}", error.message));
+                log.warn(
+                    "socket",
+                    format_args!("the file is gone and cannot be created again: {}", error.message),
+                );
             }
             Err(_) => {}
         }
@@ -57,14 +60,14 @@ fn bind(locations: &Locations) -> Result<UnixListener, OpError> {
     if let Some(folder) = path.parent() {
         client::platform::private_dir(folder)?;
     }
-    // Nobody else can be behind it: we hold the lock.
+    // No other daemon can be listening on it: we hold the lock.
     if let Err(error) = std::fs::remove_file(&path)
         && error.kind() != std::io::ErrorKind::NotFound
     {
         return Err(failed(error.to_string()));
     }
     let listener = UnixListener::bind(&path).map_err(|error| failed(error.to_string()))?;
-    // The directory keeps others out already; the mode says so to whoever looks.
+    // The directory already keeps other users out. The mode repeats that for tools that inspect the file.
     let _ = std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600));
     Ok(listener)
 }
