@@ -13,7 +13,7 @@ use contract::Config;
 use model::locations::{Locations, Surroundings};
 use model::{Caller, OpError, Request, Tier};
 use runtime::log::{Level, Log};
-use runtime::{Kit, Runtime, Setup};
+use runtime::{Kit, Runtime, RuntimeSetup};
 use serde_json::{Map, Value, json};
 
 use plain_map::PlainMap;
@@ -150,7 +150,7 @@ impl Bench<'_> {
         let kit = Kit::new(vec![Arc::new(plugin_hints::Hints::default()), Arc::new(map)]);
         let config = Config::defaults(kit.table.config_keys());
         let log = Log::to_file(&locations.daemon_log(), Level::Info);
-        let runtime = Runtime::open(Setup { kit, locations, config, one_shot: false, log })?;
+        let runtime = Runtime::open(RuntimeSetup { kit, locations, config, one_shot: false, log })?;
         let bench = Bench { runtime, folder, tokio };
         let taken = bench.call("import_hints", json!({ "payload": document }))?;
         if taken["imported"] != hints {

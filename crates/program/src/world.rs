@@ -10,7 +10,7 @@ use model::OpError;
 use model::locations::Locations;
 use model::wire::Build;
 use runtime::log::{Level, Log};
-use runtime::{Runtime, Setup};
+use runtime::{Runtime, RuntimeSetup};
 
 use crate::kit::kit;
 
@@ -80,15 +80,15 @@ pub(crate) fn open_within(
 
 /// Opens what is there for reading alone, whoever holds the lock.
 pub(crate) fn look(locations: &Locations, config: Config) -> Result<Runtime, OpError> {
-    Runtime::look(setup(locations, config, true)?)
+    Runtime::open_read_only(setup(locations, config, true)?)
 }
 
-fn setup(locations: &Locations, config: Config, one_shot: bool) -> Result<Setup, OpError> {
+fn setup(locations: &Locations, config: Config, one_shot: bool) -> Result<RuntimeSetup, OpError> {
     let level = Level::parse(config.text("log.level")).ok_or_else(|| {
         OpError::invalid("log.level", "the log level is none of error, warn, info, debug")
     })?;
     server::platform::survive_file_limits()
         .map_err(|error| OpError::internal(format!("no signal handlers: {error}")))?;
     let log = if one_shot { Log::none() } else { Log::to_file(&locations.daemon_log(), level) };
-    Ok(Setup { kit: kit(), locations: locations.clone(), config, one_shot, log })
+    Ok(RuntimeSetup { kit: kit(), locations: locations.clone(), config, one_shot, log })
 }

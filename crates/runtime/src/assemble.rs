@@ -1,8 +1,8 @@
-//! The one assembler: every text that reaches an agent is made here of what the plugins bring.
+//! The assembler: builds every text that reaches an agent from the plugins' candidates.
 //!
-//! *candidates → scope gate → score with reasons → de-duplicate → fit the budget → render → receipt*:
-//! the plugins have gated and scored; de-duplication, fitting and rendering are here, and the same
-//! candidates give the same bytes. Who asks the plugins and keeps the receipt is not here.
+//! *candidates → scope gate → score with reasons → de-duplicate → fit the budget → render → receipt*: the plugins
+//! gate and score; de-duplication, fitting and rendering are here. Equal candidates give equal bytes. Collecting the
+//! candidates and storing the receipt are not here (see `tell`).
 
 pub(crate) mod budgets;
 mod near_duplicates;
@@ -16,19 +16,19 @@ use model::limits;
 use budgets::Budget;
 use near_duplicates::RowStatement;
 
-/// The text, what stands in it, and what does not.
+/// The text, its entries, and the candidates that were left out.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Assembled {
     pub(crate) text: String,
-    pub(crate) told: Vec<Told>,
-    /// Candidates that say nearly the same as one in the text. They are left out, and count as shown.
-    pub(crate) merged: Vec<Told>,
-    pub(crate) left_out: Vec<LeftOut>,
+    pub(crate) told: Vec<ShownEntry>,
+    /// Candidates that say nearly the same as one in the text. They are left out, but count as shown.
+    pub(crate) merged: Vec<ShownEntry>,
+    pub(crate) left_out: Vec<LeftOutCandidate>,
 }
 
-/// One thing that is told.
+/// An entry of the text.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Told {
+pub(crate) struct ShownEntry {
     pub(crate) path: String,
     pub(crate) stamp: i64,
     pub(crate) score: f64,
@@ -36,18 +36,18 @@ pub(crate) struct Told {
     pub(crate) tokens: usize,
 }
 
-/// One thing that is not told, and why.
+/// A candidate that is not in the text, and why.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct LeftOut {
+pub(crate) struct LeftOutCandidate {
     pub(crate) path: String,
     pub(crate) score: f64,
     pub(crate) why: &'static str,
 }
 
-const SAID_BETTER: &str = "a better one says the same";
+const NEAR_DUPLICATE: &str = "a better one says the same";
 
-/// A row that is still in.
-struct Row {
+/// A row that is part of the text so far.
+struct AssembledRow {
     candidate: Candidate,
     lines: Vec<String>,
     statement: RowStatement,
@@ -55,7 +55,7 @@ struct Row {
     merged: Vec<Candidate>,
 }
 
-impl Row {
+impl AssembledRow {
     /// Takes the reasons of a worse candidate that says nearly the same.
     fn merge(&mut self, worse: Candidate) {
         for reason in &worse.reasons {
@@ -68,14 +68,14 @@ impl Row {
 }
 
 /// Rows by the slot and the title of their section.
-type Sections = BTreeMap<(Slot, String), Vec<Row>>;
+type Sections = BTreeMap<(Slot, String), Vec<AssembledRow>>;
 
-/// Makes one text of the candidates; without any there is no text, not even a title.
+/// Builds one text from the candidates; without candidates it is empty and has no title.
 pub(crate) fn assemble(title: &str, candidates: Vec<Candidate>, budget: Budget) -> Assembled {
     let mut left_out = Vec::new();
     let mut sections = rows(candidates, budget, &mut left_out);
     while !fits(title, &sections, budget) {
-        let Some(row) = give_way(&mut sections) else { break };
+        let Some(row) = drop_least_row(&mut sections) else { break };
         let gone = std::iter::once(row.candidate).chain(row.merged);
         left_out.extend(gone.map(|candidate| out(candidate, "there was no room for it")));
     }
@@ -84,10 +84,10 @@ pub(crate) fn assemble(title: &str, candidates: Vec<Candidate>, budget: Budget) 
     let (mut told, mut merged) = (Vec::new(), Vec::new());
     for row in sections.into_values().flatten() {
         for worse in row.merged {
-            merged.push(same_as_told(&worse, &row.candidate));
-            left_out.push(out(worse, SAID_BETTER));
+            merged.push(merged_entry(&worse, &row.candidate));
+            left_out.push(out(worse, NEAR_DUPLICATE));
         }
-        told.push(Told {
+        told.push(ShownEntry {
             path: row.candidate.path,
             stamp: row.candidate.stamp,
             score: row.candidate.score,
@@ -98,9 +98,9 @@ pub(crate) fn assemble(title: &str, candidates: Vec<Candidate>, budget: Budget) 
     Assembled { text, told, merged, left_out }
 }
 
-/// The receipt of a candidate that a better one made superfluous: it cost nothing.
-fn same_as_told(worse: &Candidate, better: &Candidate) -> Told {
-    Told {
+/// The receipt of a near-duplicate of an entry: it cost no tokens.
+fn merged_entry(worse: &Candidate, better: &Candidate) -> ShownEntry {
+    ShownEntry {
         path: worse.path.clone(),
         stamp: worse.stamp,
         score: worse.score,
@@ -109,8 +109,12 @@ fn same_as_told(worse: &Candidate, better: &Candidate) -> Told {
     }
 }
 
-/// The best of each, best first, as the lines they will be.
-fn rows(mut candidates: Vec<Candidate>, budget: Budget, left_out: &mut Vec<LeftOut>) -> Sections {
+/// The candidates without duplicates, best first, as rendered rows.
+fn rows(
+    mut candidates: Vec<Candidate>,
+    budget: Budget,
+    left_out: &mut Vec<LeftOutCandidate>,
+) -> Sections {
     candidates.sort_by(|a, b| {
         let rank = |c: &Candidate| (c.pinned, c.score);
         let (a_rank, b_rank) = (rank(a), rank(b));
@@ -118,7 +122,7 @@ fn rows(mut candidates: Vec<Candidate>, budget: Budget, left_out: &mut Vec<LeftO
             .0
             .cmp(&a_rank.0)
             .then(b_rank.1.total_cmp(&a_rank.1))
-            // Of equals the newer one, which has the later stamp; the path makes the order whole.
+            // Of equals the newer one is first, which has the later stamp; the path breaks the remaining ties.
             .then_with(|| b.stamp.cmp(&a.stamp))
             .then_with(|| b.path.len().cmp(&a.path.len()))
             .then_with(|| b.path.cmp(&a.path))
@@ -128,7 +132,7 @@ fn rows(mut candidates: Vec<Candidate>, budget: Budget, left_out: &mut Vec<LeftO
     for candidate in candidates {
         let same = candidate.same_as.as_ref().unwrap_or(&candidate.path).clone();
         if !seen.insert(same) {
-            left_out.push(out(candidate, SAID_BETTER));
+            left_out.push(out(candidate, NEAR_DUPLICATE));
             continue;
         }
         let statement = RowStatement::of(&candidate);
@@ -144,7 +148,7 @@ fn rows(mut candidates: Vec<Candidate>, budget: Budget, left_out: &mut Vec<LeftO
             continue;
         }
         let lines = rendering::row(&candidate, budget.row_chars());
-        rows.push(Row { candidate, lines, statement, merged: Vec::new() });
+        rows.push(AssembledRow { candidate, lines, statement, merged: Vec::new() });
     }
     sections
 }
@@ -161,9 +165,10 @@ fn fits(title: &str, sections: &Sections, budget: Budget) -> bool {
         && text::tokens::of_chars(chars) <= tokens
 }
 
-/// Takes out the row that is missed least.
-fn give_way(sections: &mut Sections) -> Option<Row> {
-    let over_floor = |slot: Slot, rows: &[Row]| {
+/// Drops one row: the last one of a section above its floor, in the order in which sections yield; then the one with
+/// the lowest score, pinned rows last.
+fn drop_least_row(sections: &mut Sections) -> Option<AssembledRow> {
+    let over_floor = |slot: Slot, rows: &[AssembledRow]| {
         rows.last().is_some_and(|row| !row.candidate.pinned && rows.len() > slot.info().floor)
     };
     let first = sections
@@ -173,7 +178,9 @@ fn give_way(sections: &mut Sections) -> Option<Row> {
     if let Some((_, rows)) = first {
         return rows.pop();
     }
-    let last = |rows: &Vec<Row>| rows.last().map(|row| (row.candidate.pinned, row.candidate.score));
+    let last = |rows: &Vec<AssembledRow>| {
+        rows.last().map(|row| (row.candidate.pinned, row.candidate.score))
+    };
     sections
         .values_mut()
         .filter(|rows| !rows.is_empty())
@@ -184,8 +191,8 @@ fn give_way(sections: &mut Sections) -> Option<Row> {
         .pop()
 }
 
-fn out(candidate: Candidate, why: &'static str) -> LeftOut {
-    LeftOut { path: candidate.path, score: candidate.score, why }
+fn out(candidate: Candidate, why: &'static str) -> LeftOutCandidate {
+    LeftOutCandidate { path: candidate.path, score: candidate.score, why }
 }
 
 #[cfg(test)]

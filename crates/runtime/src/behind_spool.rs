@@ -6,7 +6,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use model::OpError;
 
-/// An event that waits for older ones in the spool, or learns that it was not admitted.
+/// An event that waits until older events in the spool are recorded. It is called with an error if it was not
+/// admitted.
 pub(crate) type WaitingEvent = Box<dyn FnOnce(Result<(), OpError>) + Send>;
 
 /// Events that arrived while the spool had older ones, in the order of their arrival.
@@ -40,12 +41,12 @@ impl BehindSpool {
         self.pending.load(Ordering::Acquire) == 0
     }
 
-    /// Says that the writer has one more event, or that it was refused.
+    /// Notes that the writer has one more event, or that the event was refused.
     pub(crate) fn done(&self) {
         self.pending.fetch_sub(1, Ordering::AcqRel);
     }
 
-    /// The right to hand events to the writer; one thread has it at a time.
+    /// Locks the hand-over of events to the writer; one thread has it at a time.
     pub(crate) fn in_order(&self) -> MutexGuard<'_, ()> {
         self.handing_over.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,4 +1,4 @@
-//! Operations every build has: the hook, the address space, and the care of store and daemon.
+//! Operations that every build has: hooks, entries by path, and the care of the store and the daemon.
 
 mod briefing;
 mod care;
@@ -24,23 +24,23 @@ use serde::Deserialize;
 use store::Store;
 
 use crate::all_events::AllEvents;
-use crate::runtime::Inner;
+use crate::runtime::RuntimeInner;
 
 /// State behind the built-in operations.
 #[derive(Default)]
 pub(crate) struct Builtin {
-    shared: Arc<Shared>,
+    shared: Arc<BuiltinState>,
 }
 
 #[derive(Default)]
-struct Shared {
-    inner: OnceLock<Weak<Inner>>,
+struct BuiltinState {
+    inner: OnceLock<Weak<RuntimeInner>>,
     /// Agent sessions that have not ended, with the time of their last event.
     sessions: Mutex<HashMap<String, i64>>,
 }
 
-impl Shared {
-    fn inner(&self) -> Result<Arc<Inner>, OpError> {
+impl BuiltinState {
+    fn inner(&self) -> Result<Arc<RuntimeInner>, OpError> {
         self.inner
             .get()
             .and_then(Weak::upgrade)
@@ -49,12 +49,12 @@ impl Shared {
 }
 
 impl Builtin {
-    pub(crate) fn bind(&self, inner: Weak<Inner>) {
+    pub(crate) fn bind(&self, inner: Weak<RuntimeInner>) {
         // Each kit opens one runtime; a second binding would be a defect and is ignored.
         let _ = self.shared.inner.set(inner);
     }
 
-    /// Keeps track of which sessions are alive.
+    /// Updates the list of live sessions.
     pub(crate) fn saw(&self, record: &HookRecord) {
         self.shared.saw(record);
     }
@@ -66,7 +66,7 @@ impl Builtin {
     }
 }
 
-impl Shared {
+impl BuiltinState {
     fn saw(&self, record: &HookRecord) {
         let Some(session) = &record.session else { return };
         let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
@@ -149,28 +149,28 @@ const CONFIG: &[ConfigKey] = &[
         ConfigKind::Boolean,
         "true",
         &["REKINDLE_SEARCH_MEANING"],
-        "Whether a search also goes by what words mean.",
+        "Whether search also matches by meaning, with embeddings.",
     ),
     key(
         "daemon.port",
         ConfigKind::Port,
         "8765",
         &["REKINDLE_PORT"],
-        "First port the daemon tries; a taken one is counted up.",
+        "First port to try; if it is taken, the next free one is used.",
     ),
     key(
         "daemon.idle",
         ConfigKind::Duration,
         "12h",
         &["REKINDLE_IDLE"],
-        "How long a daemon that holds session hints stays after its last client.",
+        "How long a daemon with session hints keeps running after its last client left.",
     ),
     key(
         "daemon.idle_empty",
         ConfigKind::Duration,
         "60s",
         &["REKINDLE_IDLE_EMPTY"],
-        "How long an on-demand daemon that holds nothing stays after its last client.",
+        "How long an on-demand daemon without session hints keeps running after its last client left.",
     ),
     key(
         "daemon.request_timeout",
@@ -198,7 +198,7 @@ const CONFIG: &[ConfigKey] = &[
         ConfigKind::Choice(&["error", "warn", "info", "debug"]),
         "info",
         &["REKINDLE_LOG_LEVEL", "NUDGE_LOG_LEVEL"],
-        "How much the log keeps: error, warn, info or debug.",
+        "Log level: error, warn, info or debug.",
     ),
     key(
         "store.max_pages",
@@ -209,7 +209,7 @@ const CONFIG: &[ConfigKey] = &[
     ),
 ];
 
-/// For operations that take nothing.
+/// The parameters of an operation without any.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct NoParams {}

@@ -66,7 +66,7 @@ impl Bus {
 }
 
 impl Subscriber {
-    /// Whether the subscriber stays: it is there, and its queue had room.
+    /// Whether the subscriber stays: it still exists, and its queue has room.
     fn queue(&self, event: &Arc<Published>) -> bool {
         let filters = self.filters.lock().unwrap_or_else(PoisonError::into_inner);
         let mut admitting = filters.iter().filter(|(_, filter)| filter.admits(event));
@@ -84,7 +84,7 @@ impl Subscription {
         self.filters.clone()
     }
 
-    /// The next event, or none once this client was dropped because it was too slow.
+    /// The next event, or `None` after this client was dropped because it was too slow.
     pub async fn next(&mut self) -> Option<Delivery> {
         self.queue.recv().await
     }

@@ -1,4 +1,4 @@
-//! Records an agent's event in the store, once, with what each plugin stores of it.
+//! Records an agent's event in the store, once, together with what each plugin stores of it.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use place::{Captured, Places, listed};
 use store::receipts::{self, NewReceipt};
 use store::{Tx, hook_events, sessions};
 
-/// The tools for recording an event. Cheap to clone.
+/// The parts needed to record an event. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Recorder {
     pub(crate) plugins: Arc<Vec<Arc<dyn Plugin>>>,
@@ -45,7 +45,7 @@ pub(crate) fn keep_receipts(
     (session, at): (i64, i64),
     entries: &[ToldEntry],
 ) -> Result<(), OpError> {
-    // A text has no more lines.
+    // A text has at most this many lines.
     for entry in entries.iter().take(limits::BRIEFING_LINES_RECOVERY_MAX) {
         let ToldEntry { path, stamp, reason, tokens } = entry;
         let new = NewReceipt { session, at, path, stamp: *stamp, reason, tokens: *tokens };

@@ -6,7 +6,7 @@ use contract::{Config, ConfigKey, ConfigKind, Table};
 use model::{Code, OpError, limits};
 use toml_edit::{DocumentMut, Item, Value};
 
-/// Reads the settings in force: defaults, then the file, then the environment.
+/// Loads the settings: defaults, then the file, then the environment.
 pub fn load(
     table: &Table,
     file: &Path,
@@ -28,7 +28,7 @@ pub fn load(
             .map_err(|why| broken(file, &document, item, why))?;
     }
     for key in keys {
-        let Some((name, value)) = told(key, var) else { continue };
+        let Some((name, value)) = from_env(key, var) else { continue };
         set_checked(table, &mut config, key, &value).map_err(|why| {
             OpError::new(Code::Invalid, format!("environment variable {name}: {why}"))
                 .with("param", name)
@@ -37,14 +37,14 @@ pub fn load(
     Ok(config)
 }
 
-/// One setting in force, for who has no time for all of them: what is wrong with others does not matter.
+/// Reads a single setting without validating the others, for the hook, which has little time.
 pub fn one(
     key: &ConfigKey,
     file: &Path,
     var: &dyn Fn(&str) -> Option<String>,
 ) -> Result<String, OpError> {
-    let mut value = told(key, var).map(|(_, value)| value);
-    // A pipe in the file's place would let us wait for ever.
+    let mut value = from_env(key, var).map(|(_, value)| value);
+    // Opening a named pipe at this path would block for ever.
     if value.is_none() && file.is_file() {
         let document = read(file)?;
         let mut entries = Vec::new();
@@ -59,23 +59,26 @@ pub fn one(
     Ok(config.text(key.key).to_owned())
 }
 
-/// What the environment says about a setting, and by which name. Our own name comes first and wins.
-fn told(key: &ConfigKey, var: &dyn Fn(&str) -> Option<String>) -> Option<(&'static str, String)> {
+/// The value that the environment gives a setting, and the variable's name. Our own name is tried first.
+fn from_env(
+    key: &ConfigKey,
+    var: &dyn Fn(&str) -> Option<String>,
+) -> Option<(&'static str, String)> {
     key.env.iter().find_map(|name| Some((*name, var(name)?)))
 }
 
-/// The file as it was when the settings were taken from it, for who goes on with them.
-pub(crate) struct Taken {
+/// The settings file as it was loaded, to notice later changes.
+pub(crate) struct LoadedFile {
     file: PathBuf,
     text: Option<String>,
 }
 
-impl Taken {
-    pub(crate) fn from(file: &Path) -> Taken {
-        Taken { file: file.to_owned(), text: text(file).ok() }
+impl LoadedFile {
+    pub(crate) fn from(file: &Path) -> LoadedFile {
+        LoadedFile { file: file.to_owned(), text: text(file).ok() }
     }
 
-    /// That the file was changed since then, and what is wrong with it now, if anything is.
+    /// A message if the file has changed since then, or is broken now.
     pub(crate) fn outdated(&self, table: &Table) -> Option<String> {
         if text(&self.file).ok() == self.text {
             return None;
@@ -87,7 +90,7 @@ impl Taken {
     }
 }
 
-/// Writes one setting into the file, keeping everything else as it is.
+/// Writes one setting into the file; everything else stays as it is.
 pub fn set(table: &Table, file: &Path, name: &str, value: &str) -> Result<(), OpError> {
     let key = find(table.config_keys(), name)?;
     set_checked(table, &mut Config::defaults([key]), key, value)
@@ -110,7 +113,7 @@ pub fn set(table: &Table, file: &Path, name: &str, value: &str) -> Result<(), Op
     save(file, &document.to_string())
 }
 
-/// Sets a value that the key's kind and, for toolsets, the table allow.
+/// Sets a value after checking it against the key's type and, for toolsets, against the table.
 fn set_checked(
     table: &Table,
     config: &mut Config,
@@ -155,12 +158,12 @@ fn read(file: &Path) -> Result<DocumentMut, OpError> {
             format!("{}, line {line}: {}", file.display(), error.message().trim()),
         )
         .with("line", line)
-        .hint("Mend the file, or set it aside to run with the defaults.")
+        .hint("Fix the file, or move it away to run with the defaults.")
     })
 }
 
 fn broken(file: &Path, document: &DocumentMut, item: &Item, why: String) -> OpError {
-    // Spans are lost when a document is made editable, so the line is found by rendering.
+    // Spans are lost when a document is made editable, so the line is searched in the rendered text.
     let text = document.to_string();
     let needle = item.to_string();
     let line = text.find(needle.trim()).map_or(0, |at| line_of(&text, at));
@@ -195,7 +198,7 @@ fn text_of(item: &Item) -> Option<String> {
     }
 }
 
-/// Replaces the file in one step, so that a crash leaves the old or the new one.
+/// Replaces the file atomically: a crash leaves the old or the new one.
 fn save(file: &Path, text: &str) -> Result<(), OpError> {
     use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
     let write = || -> std::io::Result<()> {

@@ -1,4 +1,4 @@
-//! The one road to a handler: lookup, tier, spool, panic fence, stored answers, audit.
+//! Dispatch of a call to its handler: lookup, tier, spool, panic handling, stored answers, audit.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, mpsc};
@@ -15,7 +15,7 @@ use tokio::sync::oneshot::Receiver;
 use crate::builtin::hook::{self, EventParams, Incoming};
 use crate::intake;
 use crate::log::Level;
-use crate::runtime::{Inner, Runtime};
+use crate::runtime::{Runtime, RuntimeInner};
 
 impl Road for Runtime {
     fn call(&self, request: Request) -> Reply {
@@ -23,7 +23,7 @@ impl Road for Runtime {
         let deadline = limits::in_this_build(info.deadline);
         let (sender, receiver) = mpsc::sync_channel(1);
         let reply = move |reply| {
-            // A caller that stopped waiting has no use for the answer.
+            // The caller may have stopped waiting.
             let _ = sender.send(reply);
         };
         let wait = || {
@@ -38,7 +38,7 @@ impl Road for Runtime {
         let audit = Audit::begin(&self.inner, info, (call, caller.tier));
         let read = |now| Incoming::read(params, call, caller.tier, now);
         let quiet = self.spool_is_quiet();
-        let event = intake::take(&self.inner, (info, caller.tier), quiet, read, reply);
+        let event = intake::accept(&self.inner, (info, caller.tier), quiet, read, reply);
         let reply = wait();
         audit.note(&reply);
         drop(event);
@@ -53,14 +53,14 @@ impl Runtime {
         begun.end().await
     }
 
-    /// Whether the spool has no event that is older than those that have arrived by now.
+    /// Whether the spool has no event older than those that have arrived by now.
     pub fn spool_is_quiet(&self) -> bool {
         self.inner.spool.is_quiet()
     }
 
-    /// Begins to take in a hook's event at once and leaves its end to be waited for. Events that are begun
-    /// one after the other are committed in that order, behind those in the spool; `is_quiet` is
-    /// [`Runtime::spool_is_quiet`] when the event had arrived.
+    /// Starts to record a hook event at once, and returns a future for the result. Events are committed in the order
+    /// of these calls, after those in the spool. `is_quiet` is [`Runtime::spool_is_quiet`] when the event had
+    /// arrived.
     pub fn begin_event(
         &self,
         params: EventParams<'_>,
@@ -72,18 +72,18 @@ impl Runtime {
                 let read = |now| Incoming::of(params, Some(call), tier, now);
                 self.intake(op.info, (call, tier), is_quiet, read)
             }
-            Err(error) => Begun::Ended(Err(error)),
+            Err(error) => StartedCall::Ended(Err(error)),
         };
         begun.end()
     }
 
-    fn begun(&self, request: Request) -> Begun {
+    fn begun(&self, request: Request) -> StartedCall {
         let info = match self.table().get(&request.op) {
             Ok(op) => op.info,
-            Err(error) => return Begun::Ended(Err(error)),
+            Err(error) => return StartedCall::Ended(Err(error)),
         };
         if info.inline {
-            return Begun::Ended(self.inner.perform(request));
+            return StartedCall::Ended(self.inner.perform(request));
         }
         if info.name == hook::NAME {
             let Request { call, params, caller, .. } = request;
@@ -92,7 +92,7 @@ impl Runtime {
         }
         let (reply, receiver) = one_reply();
         self.submit(request, reply);
-        Begun::UnderWay(limits::in_this_build(info.deadline), receiver)
+        StartedCall::Pending(limits::in_this_build(info.deadline), receiver)
     }
 
     fn intake(
@@ -101,11 +101,11 @@ impl Runtime {
         (call, tier): (CallId, Tier),
         is_quiet: bool,
         read: impl FnOnce(i64) -> Result<Incoming, OpError>,
-    ) -> Begun {
+    ) -> StartedCall {
         let (reply, receiver) = one_reply();
         let audit = Audit::begin(&self.inner, info, (call, tier));
-        let event = intake::take(&self.inner, (info, tier), is_quiet, read, reply);
-        Begun::Intake(info.deadline, receiver, audit, event)
+        let event = intake::accept(&self.inner, (info, tier), is_quiet, read, reply);
+        StartedCall::Intake(info.deadline, receiver, audit, event)
     }
 
     fn submit(&self, request: Request, reply: impl FnOnce(Reply) + Send + 'static) {
@@ -121,30 +121,30 @@ impl Runtime {
     }
 }
 
-/// Where a reply goes, and where it is waited for.
+/// The sender and the receiver of a reply.
 fn one_reply() -> (impl FnOnce(Reply) + Send + 'static, Receiver<Reply>) {
     let (sender, receiver) = tokio::sync::oneshot::channel();
     let reply = move |reply| {
-        // A caller that stopped waiting has no use for the answer.
+        // The caller may have stopped waiting.
         let _ = sender.send(reply);
     };
     (reply, receiver)
 }
 
-/// A call that was begun.
-enum Begun {
+/// A call that was started.
+enum StartedCall {
     Ended(Reply),
-    UnderWay(Duration, Receiver<Reply>),
-    /// No thread of the pool has it, so that whoever waits for it notes how it ended.
+    Pending(Duration, Receiver<Reply>),
+    /// Runs on no thread of the pool, so the waiting caller writes the audit line.
     Intake(Duration, Receiver<Reply>, Audit, Option<Arc<HookEvent>>),
 }
 
-impl Begun {
+impl StartedCall {
     async fn end(self) -> Reply {
         match self {
-            Begun::Ended(reply) => reply,
-            Begun::UnderWay(deadline, receiver) => wait(deadline, receiver).await,
-            Begun::Intake(deadline, receiver, audit, event) => {
+            StartedCall::Ended(reply) => reply,
+            StartedCall::Pending(deadline, receiver) => wait(deadline, receiver).await,
+            StartedCall::Intake(deadline, receiver, audit, event) => {
                 let reply = wait(deadline, receiver).await;
                 audit.note(&reply);
                 drop(event);
@@ -162,9 +162,9 @@ async fn wait(deadline: Duration, receiver: Receiver<Reply>) -> Reply {
     }
 }
 
-/// What the log says about a call once it has ended.
+/// The data of a call's audit line.
 struct Audit {
-    inner: Arc<Inner>,
+    inner: Arc<RuntimeInner>,
     info: &'static OpInfo,
     tier: Tier,
     call: CallId,
@@ -172,7 +172,11 @@ struct Audit {
 }
 
 impl Audit {
-    fn begin(inner: &Arc<Inner>, info: &'static OpInfo, (call, tier): (CallId, Tier)) -> Audit {
+    fn begin(
+        inner: &Arc<RuntimeInner>,
+        info: &'static OpInfo,
+        (call, tier): (CallId, Tier),
+    ) -> Audit {
         Audit { inner: inner.clone(), info, tier, call, started: Instant::now() }
     }
 
@@ -196,13 +200,13 @@ fn late(seconds: u64) -> OpError {
         .hint("Look at `rekindle status` and `rekindle logs`.")
 }
 
-impl Inner {
+impl RuntimeInner {
     /// Runs one call to its end on this thread.
-    fn perform(self: &Arc<Inner>, request: Request) -> Reply {
+    fn perform(self: &Arc<RuntimeInner>, request: Request) -> Reply {
         let op = self.table.get(&request.op)?;
         let audit = Audit::begin(self, op.info, (request.call, request.caller.tier));
         let Request { call, params, caller, .. } = request;
-        // What is read from memory is answered where nobody may wait.
+        // An inline read is answered from memory, where waiting for the spool is not allowed.
         if op.info.access.is_read() && !op.info.inline {
             self.ingest_before_read();
         }
@@ -221,7 +225,7 @@ impl Inner {
         let caller = KnownCaller::new(caller, &self.places);
         self.fenced(op.info, || match op.info.job {
             true => {
-                // Bad input leaves no row.
+                // Invalid parameters leave no row.
                 op.check_params(&params)?;
                 self.as_job(op.info.name, |job| self.run(op, (call, Some(job)), &caller, params))
             }
@@ -229,16 +233,16 @@ impl Inner {
         })
     }
 
-    /// Runs what may panic on a defect.
+    /// Runs code that may panic because of a defect.
     pub(crate) fn fenced<T>(
         &self,
         info: &OpInfo,
         f: impl FnOnce() -> Result<T, OpError>,
     ) -> Result<T, OpError> {
         catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|_| {
-            // The panic hook has logged where; what it said may hold user text.
+            // The panic hook has logged the place. The message is not logged: it may contain user text.
             self.log.error("call", format_args!("op={} panicked", info.name));
-            Err(OpError::internal(format!("{} failed on a defect", info.name))
+            Err(OpError::internal(format!("{} failed because of a bug", info.name))
                 .hint("The place is in `rekindle logs`; please report it."))
         })
     }

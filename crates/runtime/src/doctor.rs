@@ -1,4 +1,4 @@
-//! What the doctor looks at inside the runtime, and what to do about each finding.
+//! The doctor's checks inside the runtime, and a hint for each finding.
 
 use contract::Cx;
 use model::time::ago;
@@ -10,41 +10,41 @@ use store::health::{Health, Integrity};
 use store::{Rx, hook_events};
 
 use crate::builtin::pause;
-use crate::runtime::Inner;
-use crate::spool::Waiting;
+use crate::runtime::RuntimeInner;
+use crate::spool::SpoolContents;
 
-/// How a check came out.
+/// The result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Finding {
+pub(crate) enum CheckResult {
     Ok,
     Warn,
     Fail,
 }
 
-/// One thing that was looked at.
+/// One check.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Check {
+pub(crate) struct DoctorCheck {
     name: String,
-    status: Finding,
+    status: CheckResult,
     detail: String,
-    /// What to do about it.
+    /// How to fix it.
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<String>,
 }
 
-impl Check {
-    fn new(name: &str, status: Finding, detail: String, hint: &str) -> Check {
+impl DoctorCheck {
+    fn new(name: &str, status: CheckResult, detail: String, hint: &str) -> DoctorCheck {
         let hint = (!hint.is_empty()).then(|| hint.to_owned());
-        Check { name: name.to_owned(), status, detail, hint }
+        DoctorCheck { name: name.to_owned(), status, detail, hint }
     }
 
     pub(crate) fn is_fine(&self) -> bool {
-        self.status != Finding::Fail
+        self.status != CheckResult::Fail
     }
 }
 
-impl Inner {
+impl RuntimeInner {
     /// Notes about capture: pauses, and projects that exclude their files. One line each.
     pub(crate) fn notes(&self, rx: &Rx<'_>, cx: &Cx<'_>) -> Result<Vec<String>, OpError> {
         let mut notes = pause::notes(rx, cx.now)?;
@@ -56,8 +56,8 @@ impl Inner {
 }
 
 /// All checks, in the order they are shown.
-pub(crate) fn check(inner: &Inner, cx: &Cx<'_>) -> Result<Vec<Check>, OpError> {
-    // The whole database is read for this, so it is done once.
+pub(crate) fn check(inner: &RuntimeInner, cx: &Cx<'_>) -> Result<Vec<DoctorCheck>, OpError> {
+    // Reading the whole database is expensive, so it is done once.
     let health = inner.store.health();
     let (room, damaged, index) = (room(inner, &health), damaged(&health), index(&health));
     let foreign_objects = foreign_objects(&health);
@@ -67,55 +67,57 @@ pub(crate) fn check(inner: &Inner, cx: &Cx<'_>) -> Result<Vec<Check>, OpError> {
     checks.extend(foreign_objects);
     checks.extend(room);
     if let Some(outdated) = inner.settings.outdated(&inner.table) {
-        checks.push(Check::new(
+        checks.push(DoctorCheck::new(
             "settings in force",
-            Finding::Warn,
-            format!("{outdated}; the daemon goes on with the settings it has"),
-            "`rekindle stop` ends it; the next one takes the settings from the file.",
+            CheckResult::Warn,
+            format!("{outdated}; the daemon still uses the old settings"),
+            "Run `rekindle stop`; the next command starts the daemon with the new settings.",
         ));
     }
     for notice in inner.store.notices() {
-        checks.push(Check::new(
+        checks.push(DoctorCheck::new(
             "repair",
-            Finding::Warn,
+            CheckResult::Warn,
             notice,
-            "Nothing to do: this is told for a month.",
+            "Nothing to do: this is reported for a month.",
         ));
     }
     let notes = cx.store.read(|rx| inner.notes(rx, cx))?;
-    checks.extend(notes.into_iter().map(|note| Check::new("capture", Finding::Warn, note, "")));
+    checks.extend(
+        notes.into_iter().map(|note| DoctorCheck::new("capture", CheckResult::Warn, note, "")),
+    );
     let waiting = inner.spool.waiting();
     checks.push(if waiting.events == 0 {
-        Check::new("spool", Finding::Ok, "no events wait".into(), "")
+        DoctorCheck::new("spool", CheckResult::Ok, "no events wait".into(), "")
     } else {
-        Check::new(
+        DoctorCheck::new(
             "spool",
-            Finding::Warn,
+            CheckResult::Warn,
             format!("{} events wait", waiting.events),
-            "They are taken in with the next write; if they stay, look at `rekindle logs`.",
+            "They are recorded with the next write; if they stay, see `rekindle logs`.",
         )
     });
     checks.extend(held(&waiting));
     checks.extend(foreign(&waiting));
     if waiting.unreadable > 0 {
-        checks.push(Check::new(
+        checks.push(DoctorCheck::new(
             "spool",
-            Finding::Warn,
-            format!("{} files in the spool are no events", waiting.unreadable),
+            CheckResult::Warn,
+            format!("{} files in the spool are not events", waiting.unreadable),
             "They are kept in spool/unreadable; delete them when you have looked.",
         ));
     }
     checks.push(match cx.store.read(hook_events::last)? {
-        Some(last) => Check::new(
+        Some(last) => DoctorCheck::new(
             "last event",
-            Finding::Ok,
+            CheckResult::Ok,
             format!("{} {}", last.name, ago(last.at, cx.now)),
             "",
         ),
-        None => Check::new(
+        None => DoctorCheck::new(
             "last event",
-            Finding::Warn,
-            "no hook event was ever recorded".into(),
+            CheckResult::Warn,
+            "no hook event has been recorded yet".into(),
             "Start a new session of a connected agent; `rekindle agents` says which are.",
         ),
     });
@@ -123,7 +125,7 @@ pub(crate) fn check(inner: &Inner, cx: &Cx<'_>) -> Result<Vec<Check>, OpError> {
 }
 
 /// Reports damaged rows, with the commands that delete or repair them.
-fn damaged(health: &Health) -> Option<Check> {
+fn damaged(health: &Health) -> Option<DoctorCheck> {
     let DamagedRows { count, rows } = &health.damaged;
     if *count == 0 {
         return None;
@@ -139,21 +141,21 @@ fn damaged(health: &Health) -> Option<Check> {
     }
     if rows.iter().any(|row| !row.is_record()) {
         hint.push(
-            "`rekindle doctor --fix` repairs rows that are no records, ids that are used twice or out of range and references to missing rows."
+            "`rekindle doctor --fix` repairs rows that are not records, ids that are used twice or out of range and references to missing rows."
                 .to_owned(),
         );
     }
     let noun = if *count == 1 { "row is" } else { "rows are" };
     let detail = format!("{count} {noun} damaged: {}{more}", named.join(", "));
-    Some(Check::new("damaged records", Finding::Fail, detail, &hint.join(" ")))
+    Some(DoctorCheck::new("damaged records", CheckResult::Fail, detail, &hint.join(" ")))
 }
 
 /// Reports a damaged full-text index.
-fn index(health: &Health) -> Option<Check> {
+fn index(health: &Health) -> Option<DoctorCheck> {
     health.index_damage.as_ref().map(|damage| {
-        Check::new(
+        DoctorCheck::new(
             "search index",
-            Finding::Fail,
+            CheckResult::Fail,
             format!("the full-text index is damaged: {damage}"),
             "`rekindle doctor --fix` rebuilds it from the records; nothing is lost.",
         )
@@ -161,14 +163,14 @@ fn index(health: &Health) -> Option<Check> {
 }
 
 /// Reports tables and triggers that another program added to the database.
-fn foreign_objects(health: &Health) -> Option<Check> {
+fn foreign_objects(health: &Health) -> Option<DoctorCheck> {
     let objects = &health.foreign_objects;
     let shown = objects.iter().take(limits::DAMAGED_ROWS_SHOWN).cloned().collect::<Vec<_>>();
     let more = if objects.len() > shown.len() { ", …" } else { "" };
     (!objects.is_empty()).then(|| {
-        Check::new(
+        DoctorCheck::new(
             "database objects",
-            Finding::Warn,
+            CheckResult::Warn,
             format!("another program added to the database: {}{more}", shown.join(", ")),
             "A purge does not reach them, and triggers do not run here. `rekindle doctor --fix` drops triggers; drop tables and views with the program that made them, or with `sqlite3`.",
         )
@@ -176,14 +178,14 @@ fn foreign_objects(health: &Health) -> Option<Check> {
 }
 
 /// Reports spooled events that could not be stored at the last try.
-fn held(waiting: &Waiting) -> Option<Check> {
+fn held(waiting: &SpoolContents) -> Option<DoctorCheck> {
     let count = waiting.held.len();
     let noun = if count == 1 { "event" } else { "events" };
     let names = named(waiting.held.iter().cloned());
     (count > 0).then(|| {
-        Check::new(
+        DoctorCheck::new(
             "spool",
-            Finding::Warn,
+            CheckResult::Warn,
             format!("{count} {noun} could not be stored and will be tried again: {names}"),
             "Look for damaged records above and for the reason in `rekindle logs`; nothing is lost.",
         )
@@ -191,19 +193,19 @@ fn held(waiting: &Waiting) -> Option<Check> {
 }
 
 /// Reports files in the spool that belong to another user.
-fn foreign(waiting: &Waiting) -> Option<Check> {
+fn foreign(waiting: &SpoolContents) -> Option<DoctorCheck> {
     let count = waiting.foreign.len();
     let (noun, verb, is) =
         if count == 1 { ("file", "belongs", "is") } else { ("files", "belong", "are") };
     let names = named(waiting.foreign.iter().map(|path| path.display().to_string()));
     (count > 0).then(|| {
-        Check::new(
+        DoctorCheck::new(
             "spool",
-            Finding::Warn,
+            CheckResult::Warn,
             format!(
                 "{count} {noun} in the spool {verb} to another user and {is} not read: {names}"
             ),
-            "Delete what you do not know, and chown the rest to yourself.",
+            "Delete files that you do not know, and chown the others to yourself.",
         )
     })
 }
@@ -215,31 +217,32 @@ fn named(all: impl ExactSizeIterator<Item = String>) -> String {
 }
 
 /// A warning when the database has almost reached the size that the settings allow.
-fn room(inner: &Inner, health: &Health) -> Option<Check> {
+fn room(inner: &RuntimeInner, health: &Health) -> Option<DoctorCheck> {
     let max = inner.config.integer("store.max_pages");
     let pages = health.pages;
     (max > 0 && pages.saturating_mul(100) >= max.saturating_mul(90)).then(|| {
-        Check::new(
+        DoctorCheck::new(
             "room",
-            Finding::Warn,
+            CheckResult::Warn,
             format!("{pages} of the {max} pages that store.max_pages allows are used"),
             "Raise store.max_pages, or set it to 0 for no limit.",
         )
     })
 }
 
-fn database(inner: &Inner, health: Health) -> Check {
+fn database(inner: &RuntimeInner, health: Health) -> DoctorCheck {
     let path = inner.locations.database.display();
     let problem = match health.integrity {
         Integrity::Sound | Integrity::Unfinished => {
             let schema = health.schema_version.unwrap_or_default();
             let (db, wal) = (health.db_bytes / 1024, health.wal_bytes / 1024);
             let detail = format!("{path}: schema {schema}, {db} KiB, log {wal} KiB");
-            return Check::new("database", Finding::Ok, detail, "");
+            return DoctorCheck::new("database", CheckResult::Ok, detail, "");
         }
         Integrity::Damaged(lines) => lines.first().cloned().unwrap_or_default(),
         Integrity::Unreadable(why) => why,
     };
-    let hint = "Start the daemon anew: it sets a damaged file aside and goes on with what can be read of it.";
-    Check::new("database", Finding::Fail, format!("{path}: {problem}"), hint)
+    let hint =
+        "Restart the daemon: it moves a damaged file aside and continues with the readable part.";
+    DoctorCheck::new("database", CheckResult::Fail, format!("{path}: {problem}"), hint)
 }

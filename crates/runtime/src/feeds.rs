@@ -8,7 +8,7 @@ use model::{Code, OpError, limits};
 use serde_json::Value;
 
 use crate::bus::{Subscription, SubscriptionFilters};
-use crate::runtime::{Inner, Runtime};
+use crate::runtime::{Runtime, RuntimeInner};
 
 /// A client's subscription to a feed.
 #[derive(Clone)]
@@ -30,7 +30,7 @@ impl Runtime {
         self.inner.bus.subscribe()
     }
 
-    /// The subscription that a feed's name and parameters mean.
+    /// The subscription for a feed's name and parameters.
     pub fn feed(&self, name: &str, params: Value) -> Result<FeedSubscription, OpError> {
         let feed = self.table().feed(name)?.clone();
         match params {
@@ -41,7 +41,7 @@ impl Runtime {
     }
 
     /// Adds a subscription to a client and returns its first message. Events that are committed from now on are
-    /// queued, so that none is missed between the first message and them.
+    /// queued, so none is missed after the first message.
     pub async fn follow(
         &self,
         filters: SubscriptionFilters,
@@ -50,7 +50,7 @@ impl Runtime {
         let (sender, receiver) = tokio::sync::oneshot::channel();
         let inner = self.inner.clone();
         self.inner.pool.run(Box::new(move |admitted| {
-            // A client that left has no use for the answer.
+            // The client may have left.
             let _ = sender.send(admitted.and_then(|()| inner.follow(&filters, &subscription)));
         }));
         receiver.await.unwrap_or_else(|_| {
@@ -59,7 +59,7 @@ impl Runtime {
     }
 }
 
-impl Inner {
+impl RuntimeInner {
     fn follow(
         &self,
         filters: &SubscriptionFilters,
@@ -80,7 +80,7 @@ impl Inner {
     }
 
     /// Gives events to the plugins that listen to their kinds, on the pool.
-    pub(crate) fn hand_to_plugins(self: &Arc<Inner>, events: &[Published]) {
+    pub(crate) fn hand_to_plugins(self: &Arc<RuntimeInner>, events: &[Published]) {
         let is_heard = |event: &&Published| {
             self.plugins.iter().any(|plugin| listens(plugin.listens_to(), &event.kind))
         };
@@ -106,7 +106,7 @@ impl Inner {
     }
 }
 
-/// Whether one of these kinds, or beginnings of kinds up to a slash, is that of an event.
+/// Whether one of these kinds matches that of an event. A kind that ends with a slash is a prefix.
 fn listens(kinds: &[&str], kind: &str) -> bool {
     kinds.iter().any(|one| match one.ends_with('/') {
         true => kind.starts_with(one),

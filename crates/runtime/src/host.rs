@@ -1,11 +1,11 @@
-//! What the runtime may ask of the process that hosts it, where that is a daemon.
+//! The interface of the runtime to its hosting process, if that is a daemon.
 
 /// Facts about the daemon for `status`.
 #[derive(Clone, Debug, Default)]
 pub struct HostFacts {
     pub pid: u32,
     pub port: u16,
-    /// Where HTTP is answered, for example `http://127.0.0.1:8765`.
+    /// The base URL of the HTTP server, for example `http://127.0.0.1:8765`.
     pub address: String,
     /// `stdio`, `http` or `daemon`.
     pub mode: &'static str,

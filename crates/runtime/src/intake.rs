@@ -1,6 +1,6 @@
-//! The one road of a hook event: it is read, waits for older events in the spool if there are any, is handed to the
-//! writer, and is answered after COMMIT. No thread waits meanwhile: threads that wait are few, and would keep the
-//! writer's groups as small.
+//! The path of a hook event: it is parsed, waits for older events in the spool if there are any, is handed to the
+//! writer, and is answered after COMMIT. No thread waits meanwhile: there are few threads, and if they waited, the
+//! writer's batches would be no larger than their number.
 
 use std::sync::Arc;
 
@@ -12,13 +12,13 @@ use store::{Write, Written};
 
 use crate::behind_spool::WaitingEvent;
 use crate::builtin::hook::Incoming;
-use crate::runtime::Inner;
+use crate::runtime::RuntimeInner;
 
-/// Takes in one event, which is read at the time that it is given. `is_quiet` says whether the spool had nothing
-/// when the event arrived. `reply` is called when it is committed or refused, on the thread that learns it. The
-/// caller holds the returned event until then, so that the writer need not free it.
-pub(crate) fn take(
-    inner: &Arc<Inner>,
+/// Records one event. `read` parses it and gets the current time. `is_quiet` says whether the spool was empty when
+/// the event arrived. `reply` is called when it is committed or refused, on the thread that notices it. The caller
+/// keeps the returned event until then, so that the writer thread need not free it.
+pub(crate) fn accept(
+    inner: &Arc<RuntimeInner>,
     (info, tier): (&'static OpInfo, Tier),
     is_quiet: bool,
     read: impl FnOnce(i64) -> Result<Incoming, OpError>,
@@ -51,15 +51,15 @@ pub(crate) fn take(
     Some(event)
 }
 
-/// Has a thread of the pool drain the spool, or wait a moment while another one does, and then hands all waiting
-/// events over in order.
-fn wait_behind_spool(inner: &Arc<Inner>, info: &'static OpInfo, event: WaitingEvent) {
+/// Drains the spool on a thread of the pool, or waits a moment while another thread does, and then hands all waiting
+/// events to the writer in order.
+fn wait_behind_spool(inner: &Arc<RuntimeInner>, info: &'static OpInfo, event: WaitingEvent) {
     inner.behind_spool.push(event);
     let draining = inner.clone();
     inner.pool.run(Box::new(move |admitted| {
         let queue = &draining.behind_spool;
         let go_on = |event: WaitingEvent, admitted: Result<(), OpError>| {
-            // The panic hook has logged a panic; the other events go on.
+            // The panic hook has logged a panic; the other events continue.
             let _ = draining.fenced(info, || {
                 event(admitted);
                 Ok(())
@@ -67,7 +67,8 @@ fn wait_behind_spool(inner: &Arc<Inner>, info: &'static OpInfo, event: WaitingEv
             queue.done();
         };
         if let Err(refusal) = admitted {
-            // One event less for a thread less: the others have threads that are on their way.
+            // Each event has queued one task, so refusing one task refuses one event; the other tasks handle the
+            // rest.
             queue.last().into_iter().for_each(|event| go_on(event, Err(refusal.clone())));
             return;
         }
@@ -84,7 +85,7 @@ fn wait_behind_spool(inner: &Arc<Inner>, info: &'static OpInfo, event: WaitingEv
 
 /// Hands the event to the writer.
 fn write(
-    inner: &Arc<Inner>,
+    inner: &Arc<RuntimeInner>,
     info: &'static OpInfo,
     (incoming, now): (Incoming, i64),
     reply: impl FnOnce(Reply) + Send + 'static,
@@ -99,9 +100,9 @@ fn write(
     });
 }
 
-/// Answers at once if there is nothing to tell, else from a thread that has time for it.
+/// Answers at once if there is nothing to say, else from a thread of the pool.
 fn answer(
-    inner: &Arc<Inner>,
+    inner: &Arc<RuntimeInner>,
     info: &'static OpInfo,
     incoming: Incoming,
     recorded: bool,

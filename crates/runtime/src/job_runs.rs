@@ -1,5 +1,5 @@
-//! Runs jobs: operations that take long, one after the other, so that they occupy at most one thread of the pool. Each has
-//! a row in the store and ends with the event `job/ended`.
+//! Runs jobs: long operations, one after the other, so that they occupy at most one thread of the pool. Each has a
+//! row in the store and ends with the event `job/ended`.
 
 use std::sync::Arc;
 
@@ -10,15 +10,15 @@ use model::{OpError, limits};
 use store::{Tx, Write, Written, jobs, passages};
 
 use crate::jobs::WaitingJob;
-use crate::runtime::Inner;
+use crate::runtime::RuntimeInner;
 
 /// The path of a job, as its events name it.
 fn subject(id: i64) -> String {
     format!("job://{id}")
 }
 
-impl Inner {
-    /// Marks jobs as failed that an earlier process did not end. Without such jobs nothing is written.
+impl RuntimeInner {
+    /// Marks jobs as failed that an earlier process left running. Writes nothing if there are none.
     pub(crate) fn fail_interrupted_jobs(&self) {
         let is_running = |job: &Job| job.state == JobState::Running;
         let listed = self.store.read(|rx| jobs::list(rx, limits::JOBS_KEPT));
@@ -32,16 +32,16 @@ impl Inner {
             Ok(())
         });
         if let Err(error) = marked {
-            // They are tried again by the next process.
+            // The next process tries again.
             let word = error.code.row().word;
             self.log.warn("job", format_args!("interrupted jobs were not marked: {word}"));
         }
     }
 
-    /// Puts documents into the index as a job if many wait: after the index was emptied, and when the process starts that
-    /// goes on after one that ended too early. The writer does few of them beside its other work.
-    pub(crate) fn index_as_job(self: &Arc<Inner>) {
-        let is_due = |inner: &Inner| {
+    /// Indexes documents as a job if many are unindexed: after the index was emptied, or after an earlier process
+    /// ended too early. The writer itself indexes only a few at a time.
+    pub(crate) fn index_as_job(self: &Arc<RuntimeInner>) {
+        let is_due = |inner: &RuntimeInner| {
             let waiting = inner.store.read(passages::waiting);
             waiting.is_ok_and(|count| count >= limits::INDEX_JOB_DOCUMENTS)
         };
@@ -50,7 +50,7 @@ impl Inner {
         }
         let inner = self.clone();
         self.queue_job(Box::new(move |admitted| {
-            // A job before it may have done this too.
+            // An earlier job may have done this already.
             if admitted.is_err() || !is_due(&inner) {
                 return;
             }
@@ -67,8 +67,8 @@ impl Inner {
         }));
     }
 
-    /// Runs this when the jobs before it have ended.
-    pub(crate) fn queue_job(self: &Arc<Inner>, work: WaitingJob) {
+    /// Runs this after the jobs before it have ended.
+    pub(crate) fn queue_job(self: &Arc<RuntimeInner>, work: WaitingJob) {
         let max = limits::JOBS_WAITING_MAX;
         let mut state = self.jobs.state();
         if state.waiting.len() >= max {
@@ -96,7 +96,8 @@ impl Inner {
         }));
     }
 
-    /// Runs an operation as a job: its row is `running` before it starts and has its end before the reply.
+    /// Runs an operation as a job. Its row is `running` before it starts, and has the result before the reply is
+    /// sent.
     pub(crate) fn as_job<T>(
         &self,
         name: &'static str,

@@ -1,4 +1,4 @@
-//! The queue of jobs, and the progress of those that run.
+//! The queue of jobs, and the progress of running ones.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,10 +7,10 @@ use contract::RunningJob;
 use model::OpError;
 use model::job::Job;
 
-/// Work that waits for its turn, or learns that it was not admitted.
+/// A queued job. It is called with an error if it was not admitted.
 pub(crate) type WaitingJob = Box<dyn FnOnce(Result<(), OpError>) + Send>;
 
-/// The queue of jobs and those that run.
+/// The queue of jobs and the running ones.
 #[derive(Default)]
 pub(crate) struct Jobs {
     state: Mutex<JobQueue>,

@@ -1,8 +1,8 @@
-//! The spine: registry, dispatch, bus, spool, settings, log. No file here names a plugin's noun.
+//! The runtime: registry, dispatch, bus, spool, settings, log. No file here names a plugin's types.
 //!
-//! Read in this order: [`runtime`] (what a process holds), `dispatch` (the one road to a handler),
-//! `pool`, [`bus`], `builtin` (operations every build has), `intake` and `capture` (events in), `tell` and
-//! `assemble` (what an agent is told), `spool`, [`config`], [`log`], [`host`].
+//! Read in this order: [`runtime`] (the state of a process), `dispatch` (from a call to its handler), `pool`,
+//! [`bus`], `builtin` (operations that every build has), `intake` and `capture` (recording events), `tell` and
+//! `assemble` (texts for agents), `spool`, [`config`], [`log`], [`host`].
 
 mod all_events;
 mod assemble;
@@ -31,5 +31,5 @@ mod tests;
 
 pub use builtin::hook::{EventParams, read_event};
 pub use host::{Host, HostFacts};
-pub use runtime::{Kit, Runtime, Setup, check_database};
+pub use runtime::{Kit, Runtime, RuntimeSetup, check_database};
 pub use tell::{HookReply, deadline};

@@ -1,4 +1,4 @@
-//! The daemon's log: one line per happening, rotated by size, never with user text.
+//! The daemon's log: one line per event, rotated by size, without user text.
 
 use std::fmt::{Arguments, Write as _};
 use std::fs::{File, OpenOptions};
@@ -12,7 +12,7 @@ use model::time::rfc3339;
 
 use crate::clock;
 
-/// How much is written.
+/// The log level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     Error,
@@ -33,7 +33,7 @@ impl Level {
     }
 }
 
-/// A log file, or nothing at all for a one-shot command.
+/// A log file, or none for a one-shot command.
 pub struct Log {
     level: Level,
     file: Option<Mutex<LogFile>>,
@@ -43,15 +43,15 @@ struct LogFile {
     path: PathBuf,
     file: Option<File>,
     bytes: u64,
-    /// Lines that were not written yet, and how many asked for that.
+    /// Buffered lines, and the number of open [`LogBatch`] guards.
     waiting: String,
     holds: usize,
 }
 
-/// While there is one, lines wait for each other, unless one is a warning or they are many.
-pub struct Together<'l>(&'l Log);
+/// While a guard exists, lines are buffered, up to a limit. A warning is written at once.
+pub struct LogBatch<'l>(&'l Log);
 
-impl Drop for Together<'_> {
+impl Drop for LogBatch<'_> {
     fn drop(&mut self) {
         if let Some(mut file) = self.0.lock() {
             file.holds -= 1;
@@ -61,12 +61,12 @@ impl Drop for Together<'_> {
 }
 
 impl Log {
-    /// A log that keeps nothing.
+    /// A log that discards everything.
     pub fn none() -> Log {
         Log { level: Level::Error, file: None }
     }
 
-    /// A log in this file. A file that cannot be written loses its lines, never the daemon.
+    /// A log in this file. If the file cannot be written, lines are lost, but the daemon continues.
     pub fn to_file(path: &Path, level: Level) -> Log {
         let mut log = LogFile {
             path: path.to_owned(),
@@ -95,13 +95,13 @@ impl Log {
         self.line(Level::Debug, topic, message);
     }
 
-    /// Lets the lines that follow be written with one call of the system: many calls end at once, and
-    /// to write about each of them takes longer than some of them do.
-    pub fn together(&self) -> Together<'_> {
+    /// Buffers the following lines, so that they are written with one system call: many calls end at once, and a
+    /// system call for each line takes longer than some of them.
+    pub fn batch(&self) -> LogBatch<'_> {
         if let Some(mut file) = self.lock() {
             file.holds += 1;
         }
-        Together(self)
+        LogBatch(self)
     }
 
     fn lock(&self) -> Option<MutexGuard<'_, LogFile>> {
@@ -144,7 +144,7 @@ impl LogFile {
         self.bytes = self.file.as_ref().and_then(|f| f.metadata().ok()).map_or(0, |m| m.len());
     }
 
-    /// Writes the lines that wait.
+    /// Writes the buffered lines.
     fn write(&mut self) {
         let waiting = self.waiting.len() as u64;
         if self.bytes + waiting > limits::LOG_BYTES_MAX {
@@ -158,7 +158,7 @@ impl LogFile {
         self.waiting.clear();
     }
 
-    /// `daemon.log` becomes `daemon.log.1` and so on; the oldest goes.
+    /// `daemon.log` becomes `daemon.log.1` and so on; the oldest file is deleted.
     fn rotate(&mut self) {
         let numbered = |n: usize| self.path.with_extension(format!("log.{n}"));
         for n in (1..limits::LOG_FILES_KEPT).rev() {
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_belong_together_wait_for_each_other_but_not_with_a_warning() {
+    fn buffered_lines_are_written_together_but_a_warning_at_once() {
         let folder = std::env::temp_dir().join(format!("rekindle-lines-{}", std::process::id()));
         let path = folder.join("daemon.log");
         let log = Log::to_file(&path, Level::Info);
@@ -202,7 +202,7 @@ mod tests {
             let text = std::fs::read_to_string(&path).unwrap();
             text.lines().filter_map(|line| line.rsplit(' ').next()).collect::<String>()
         };
-        let (one, two) = (log.together(), log.together());
+        let (one, two) = (log.batch(), log.batch());
         log.info("test", format_args!("a"));
         assert_eq!(written(), "");
         drop(one);

@@ -5,41 +5,41 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use model::{OpError, limits};
 
-/// What is run: on a thread of the pool, or at once with the reason why it may not.
-type Job = Box<dyn FnOnce(Result<(), OpError>) + Send>;
+/// A task. It is called on a thread of the pool, or at once with the reason why it was not admitted.
+type PoolTask = Box<dyn FnOnce(Result<(), OpError>) + Send>;
 
 /// Runs jobs on at most [`limits::POOL_THREADS`] threads.
 pub(crate) struct Pool {
-    shared: Arc<Shared>,
+    shared: Arc<PoolShared>,
 }
 
-struct Shared {
-    state: Mutex<State>,
+struct PoolShared {
+    state: Mutex<PoolState>,
     wake: Condvar,
 }
 
 #[derive(Default)]
-struct State {
-    queue: VecDeque<Job>,
+struct PoolState {
+    queue: VecDeque<PoolTask>,
     threads: usize,
     idle: usize,
     closed: bool,
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        // A job is caught when it panics, so a poisoned lock still guards sound state.
+impl PoolShared {
+    fn lock(&self) -> MutexGuard<'_, PoolState> {
+        // A panic of a job is caught, so a poisoned lock still guards sound state.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Pool {
     pub(crate) fn new() -> Pool {
-        Pool { shared: Arc::new(Shared { state: Mutex::default(), wake: Condvar::new() }) }
+        Pool { shared: Arc::new(PoolShared { state: Mutex::default(), wake: Condvar::new() }) }
     }
 
-    /// Queues a job. One that cannot be queued is told so at once, on this thread.
-    pub(crate) fn run(&self, job: Job) {
+    /// Queues a job. A job that cannot be queued is called at once with the error, on this thread.
+    pub(crate) fn run(&self, job: PoolTask) {
         let mut state = self.shared.lock();
         let refusal = self.make_room(&mut state);
         if let Err(error) = refusal {
@@ -51,8 +51,8 @@ impl Pool {
         self.shared.wake.notify_one();
     }
 
-    /// Sees to it that the next job finds a place and, sooner or later, a thread.
-    fn make_room(&self, state: &mut State) -> Result<(), OpError> {
+    /// Checks that the queue has room, and starts a thread if one is needed.
+    fn make_room(&self, state: &mut PoolState) -> Result<(), OpError> {
         let max = limits::POOL_QUEUE_MAX;
         if state.queue.len() >= max {
             return Err(OpError::unavailable(format!("{max} calls are waiting already"))
@@ -68,7 +68,7 @@ impl Pool {
             Err(_) if state.threads == 0 => {
                 return Err(OpError::unavailable("the system refuses a new thread"));
             }
-            // The threads that exist will come to it.
+            // The existing threads will run it.
             Err(_) => {}
         }
         Ok(())
@@ -82,7 +82,7 @@ impl Drop for Pool {
     }
 }
 
-fn work(shared: &Shared) {
+fn work(shared: &PoolShared) {
     let mut state = shared.lock();
     loop {
         if let Some(job) = state.queue.pop_front() {

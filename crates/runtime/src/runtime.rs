@@ -1,4 +1,4 @@
-//! What a process holds to answer calls: table, store, settings, bus, log.
+//! The state of a process that answers calls: table, store, settings, bus, log.
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock, Weak};
@@ -16,13 +16,13 @@ use crate::builtin::Builtin;
 use crate::bus::Bus;
 use crate::capture::Recorder;
 use crate::clock;
-use crate::config::Taken;
+use crate::config::LoadedFile;
 use crate::host::Host;
 use crate::jobs::Jobs;
 use crate::log::Log;
 use crate::pool::Pool;
 
-/// The plugins of this build and the table made of them; cheap to make, touches nothing.
+/// The plugins of this build and their table. Cheap to create; opens no file.
 pub struct Kit {
     pub table: Arc<Table>,
     plugins: Vec<Arc<dyn Plugin>>,
@@ -44,17 +44,17 @@ impl Kit {
     }
 }
 
-/// What a runtime is made of.
-pub struct Setup {
+/// The parts that a runtime is opened with.
+pub struct RuntimeSetup {
     pub kit: Kit,
     pub locations: Locations,
     pub config: Config,
-    /// A command that opens the store for itself, does one thing and leaves.
+    /// A command that opens the store itself, runs one operation and exits.
     pub one_shot: bool,
     pub log: Log,
 }
 
-/// Refuses a path that neither holds a database of ours nor can get one, before anything is created for it.
+/// Refuses a path that has another kind of file, or where no database can be created, before anything is created.
 pub fn check_database(locations: &Locations) -> Result<(), OpError> {
     let checked = store::check_file(&locations.database, &locations.records());
     checked.map_err(|error| {
@@ -63,7 +63,7 @@ pub fn check_database(locations: &Locations) -> Result<(), OpError> {
             StoreError::Refused { .. } | StoreError::LostId { .. } | StoreError::Occupied { .. }
         );
         let error = OpError::from(error);
-        // A wrong path is the caller's mistake: unlike other errors of the store, a retry cannot help.
+        // A wrong path is the caller's mistake. Other errors of the store may pass with a retry; this one cannot.
         if refused { OpError { code: Code::Invalid, ..error }.with("param", "db") } else { error }
     })
 }
@@ -71,17 +71,17 @@ pub fn check_database(locations: &Locations) -> Result<(), OpError> {
 /// Everything needed to answer calls. Cheap to clone.
 #[derive(Clone)]
 pub struct Runtime {
-    pub(crate) inner: Arc<Inner>,
+    pub(crate) inner: Arc<RuntimeInner>,
 }
 
-pub(crate) struct Inner {
+pub(crate) struct RuntimeInner {
     pub(crate) table: Arc<Table>,
     pub(crate) plugins: Arc<Vec<Arc<dyn Plugin>>>,
     pub(crate) builtin: Arc<Builtin>,
     pub(crate) places: Arc<Places>,
     pub(crate) store: Store,
     pub(crate) config: Arc<Config>,
-    pub(crate) settings: Taken,
+    pub(crate) settings: LoadedFile,
     pub(crate) locations: Locations,
     pub(crate) bus: Arc<Bus>,
     pub(crate) log: Log,
@@ -90,37 +90,37 @@ pub(crate) struct Inner {
     pub(crate) host: OnceLock<Arc<dyn Host>>,
     pub(crate) spool: crate::spool::Spool,
     pub(crate) behind_spool: crate::behind_spool::BehindSpool,
-    pub(crate) telling: crate::tell::Telling,
+    pub(crate) session_locks: crate::tell::SessionLocks,
     pub(crate) jobs: Jobs,
-    /// The process does one thing and ends.
+    /// The process runs one operation and exits.
     pub(crate) one_shot: bool,
 }
 
 impl Runtime {
-    /// Opens the store, hands it to the plugins and takes in what waits in the spool. The caller
-    /// holds the daemon's lock: nobody else writes to this database meanwhile.
-    pub fn open(setup: Setup) -> Result<Runtime, OpError> {
+    /// Opens the store, hands it to the plugins and ingests the spool. The caller holds the daemon's lock, so no
+    /// other process writes to this database.
+    pub fn open(setup: RuntimeSetup) -> Result<Runtime, OpError> {
         Runtime::open_within(setup, None)
     }
 
-    /// The same for an agent that waits for its answer: what of the spool is not taken in when the time
-    /// is up stays for the next process.
-    pub fn open_within(setup: Setup, until: Option<Instant>) -> Result<Runtime, OpError> {
+    /// Opens the runtime for an agent that waits for its answer: events that are not ingested by the deadline stay in
+    /// the spool for the next process.
+    pub fn open_within(setup: RuntimeSetup, until: Option<Instant>) -> Result<Runtime, OpError> {
         Runtime::open_by(Store::open, setup, until)
     }
 
-    /// Opens what is there for reading alone, whoever holds the daemon's lock: nothing is written, made,
-    /// mended or taken in.
-    pub fn look(setup: Setup) -> Result<Runtime, OpError> {
+    /// Opens the store read-only, even if another process holds the daemon's lock: nothing is written, created,
+    /// repaired or ingested.
+    pub fn open_read_only(setup: RuntimeSetup) -> Result<Runtime, OpError> {
         Runtime::open_by(Store::open_to_read, setup, None)
     }
 
     fn open_by(
         open: fn(Options, OnOpen, Publish) -> Result<Store, StoreError>,
-        setup: Setup,
+        setup: RuntimeSetup,
         until: Option<Instant>,
     ) -> Result<Runtime, OpError> {
-        let Setup { kit, locations, config, one_shot, log } = setup;
+        let RuntimeSetup { kit, locations, config, one_shot, log } = setup;
         let plugins = Arc::new(kit.plugins);
         let bus = Arc::new(Bus::default());
         let options = Options {
@@ -139,7 +139,7 @@ impl Runtime {
         };
         let opened = plugins.clone();
         let publisher = bus.clone();
-        let bound: Arc<OnceLock<Weak<Inner>>> = Arc::default();
+        let bound: Arc<OnceLock<Weak<RuntimeInner>>> = Arc::default();
         let has_listeners = plugins.iter().any(|plugin| !plugin.listens_to().is_empty());
         let listening = bound.clone();
         let store = open(
@@ -152,9 +152,9 @@ impl Runtime {
                 publisher.publish(events);
             }),
         )?;
-        let inner = Arc::new(Inner {
+        let inner = Arc::new(RuntimeInner {
             spool: crate::spool::Spool::new(locations.spools(), locations.uid()),
-            telling: crate::tell::Telling::default(),
+            session_locks: crate::tell::SessionLocks::default(),
             jobs: Jobs::default(),
             one_shot,
             behind_spool: crate::behind_spool::BehindSpool::default(),
@@ -164,7 +164,7 @@ impl Runtime {
             places: Arc::new(Places::new(kit.home)),
             store,
             config: Arc::new(config),
-            settings: Taken::from(&locations.config_file),
+            settings: LoadedFile::from(&locations.config_file),
             locations,
             bus,
             log,
@@ -176,7 +176,7 @@ impl Runtime {
         // Set once, here.
         let _ = bound.set(Arc::downgrade(&inner));
         let since = clock::now_ms() - millis(limits::SESSION_QUIET);
-        // The sessions that an earlier daemon saw are still there.
+        // Restores the live sessions that an earlier daemon saw.
         for record in inner.store.read(|rx| hook_events::since(rx, since))? {
             inner.builtin.saw(&record);
         }
@@ -212,16 +212,16 @@ impl Runtime {
 
     /// Records these events, all or none, without a reply to an agent.
     pub fn ingest(&self, events: Vec<HookEvent>) -> Result<(), OpError> {
-        self.inner.take_in(events)
+        self.inner.ingest_events(events)
     }
 
-    /// Tells the runtime which daemon it lives in.
+    /// Sets the daemon that hosts this runtime.
     pub fn attach_host(&self, host: Arc<dyn Host>) {
-        // A process hosts one daemon at most; a second attachment would be a defect and is ignored.
+        // A process hosts at most one daemon; a second call would be a defect and is ignored.
         let _ = self.inner.host.set(host);
     }
 
-    /// Looks at the whole database and mends it if it is damaged; takes a while on a large one.
+    /// Checks the whole database and repairs it if it is damaged; slow on a large one.
     pub fn mend(&self) {
         match self.inner.store.mend() {
             Ok(health) => {
@@ -233,7 +233,7 @@ impl Runtime {
         }
     }
 
-    /// The environment variables that what is stored asks for.
+    /// The environment variables that stored scopes need.
     pub fn asks_env(&self) -> Arc<EnvNames> {
         let mut lists: Vec<Arc<EnvNames>> =
             self.inner.plugins.iter().map(|plugin| plugin.asks_env()).collect();
@@ -245,10 +245,10 @@ impl Runtime {
         }
     }
 
-    /// Takes in what waits in the spool and lets the plugins remove what has outlived its time, if there
-    /// is any. It does not wait for it.
+    /// Starts to ingest the spool, if it has events, and lets the plugins remove expired entries. Does not wait for
+    /// it.
     pub fn sweep(&self) {
-        self.inner.look_for_spooled();
+        self.inner.ingest_in_background();
         let now = (self.inner.clock)();
         if !self.inner.plugins.iter().any(|plugin| plugin.has_expired(now)) {
             return;
@@ -269,7 +269,7 @@ impl Runtime {
         }));
     }
 
-    /// How many things would be cleared by a clean end.
+    /// The number of entries that a clean end would clear.
     pub fn held(&self) -> usize {
         self.inner.plugins.iter().map(|plugin| plugin.held()).sum()
     }
@@ -279,7 +279,7 @@ impl Runtime {
         self.inner.builtin.live_sessions((self.inner.clock)() - millis(limits::SESSION_QUIET))
     }
 
-    /// Lets the plugins end, then closes the store.
+    /// Ends the plugins, then closes the store.
     pub fn end(&self, end: End) -> Result<(), OpError> {
         let plugins = self.inner.plugins.clone();
         let write = Write { at: (self.inner.clock)(), ..Write::default() };
@@ -291,13 +291,13 @@ impl Runtime {
         ended.map(drop)
     }
 
-    /// Closes the store without ending anything: a one-shot command is done.
+    /// Closes the store without ending the plugins: a one-shot command is done.
     pub fn close(&self) {
         self.inner.store.close();
     }
 }
 
-impl Inner {
+impl RuntimeInner {
     pub(crate) fn recorder(&self) -> Recorder {
         Recorder {
             plugins: self.plugins.clone(),

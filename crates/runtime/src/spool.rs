@@ -1,4 +1,4 @@
-//! Events that could not be handed over when they happened: taken in before anything is written.
+//! The spool: events that hooks could not hand to a daemon. They are ingested before any other write.
 //!
 //! A file that is not an event is moved to `unreadable`. A well-formed event that cannot be stored because of an
 //! internal error stays in the spool: it is retried with a growing delay, and later events do not wait for it.
@@ -17,22 +17,22 @@ use model::{Code, OpError, limits, time};
 use serde::Deserialize;
 use store::Write;
 
-use crate::runtime::Inner;
+use crate::runtime::RuntimeInner;
 
-/// The folders where hooks leave events, one file each.
+/// The directories where hooks leave events, one file each.
 pub(crate) struct Spool {
     folders: [PathBuf; 2],
     /// The user id: files of other users are not ingested.
     owner: u32,
     /// Events that could not be stored because of an internal error, by their files.
     held: Mutex<HashMap<PathBuf, HeldEvent>>,
-    /// Whether a thread is taking in. One does at a time; the others wait a moment for it, because what
-    /// waits comes before what they bring, and then go on without.
+    /// Whether a thread is ingesting. Other threads wait a moment for it, because spooled events are older than
+    /// theirs, and then continue without.
     busy: Mutex<bool>,
     done: Condvar,
-    /// When each folder had last changed before it was found empty.
-    empty_since: Mutex<Option<Changed>>,
-    /// When the store last took in nothing although something waited.
+    /// Modification times of the directories when they were last found empty.
+    empty_since: Mutex<Option<DirTimes>>,
+    /// When the store last refused spooled events.
     refused: Mutex<Option<Instant>>,
 }
 
@@ -44,24 +44,24 @@ struct HeldEvent {
     why: &'static str,
 }
 
-/// Given back when it is dropped, also by who panics.
-struct Turn<'s>(&'s Spool);
+/// The right to ingest; released on drop, even after a panic.
+struct IngestGuard<'s>(&'s Spool);
 
-impl Drop for Turn<'_> {
+impl Drop for IngestGuard<'_> {
     fn drop(&mut self) {
         *self.0.busy.lock().unwrap_or_else(PoisonError::into_inner) = false;
         self.0.done.notify_all();
     }
 }
 
-/// When each folder changed last; none for one that is not there.
-type Changed = [Option<SystemTime>; 2];
+/// Modification time of each directory; `None` if it does not exist.
+type DirTimes = [Option<SystemTime>; 2];
 
-/// What waits in the spool.
+/// The contents of the spool.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Waiting {
+pub(crate) struct SpoolContents {
     pub(crate) events: usize,
-    /// Files that are no events: kept aside for a person to look at.
+    /// Files that are not events; they are kept for the user to look at.
     pub(crate) unreadable: usize,
     /// Events that could not be stored at the last try, each with the name of its file and the reason.
     pub(crate) held: Vec<String>,
@@ -82,19 +82,19 @@ impl Spool {
         }
     }
 
-    /// The turn to take in; none if somebody else still has it after a moment.
-    fn turn(&self) -> Option<Turn<'_>> {
+    /// Acquires the right to ingest; `None` if another thread still has it after `SPOOL_TURN`.
+    fn ingest_guard(&self) -> Option<IngestGuard<'_>> {
         let busy = self.busy.lock().unwrap_or_else(PoisonError::into_inner);
         let waited = self.done.wait_timeout_while(busy, limits::SPOOL_TURN, |busy| *busy);
         let (mut busy, waited) = waited.unwrap_or_else(PoisonError::into_inner);
         (!waited.timed_out() && !*busy).then(|| {
             *busy = true;
-            Turn(self)
+            IngestGuard(self)
         })
     }
 
-    /// Whether nothing came since the spool was found empty: one look at each folder instead of a
-    /// listing. File times are coarse, so that a folder that changed just now is not trusted.
+    /// Whether nothing has arrived since the spool was found empty: one `stat` of each directory instead of a
+    /// listing. File times are coarse, so a directory that changed just now does not count as quiet.
     pub(crate) fn is_quiet(&self) -> bool {
         let settled = |at: &SystemTime| at.elapsed().is_ok_and(|age| age > limits::SPOOL_SETTLED);
         let changed = self.changed();
@@ -116,7 +116,7 @@ impl Spool {
         held.insert(path.to_owned(), HeldEvent { wait, until: Instant::now() + wait, why });
     }
 
-    /// Whether something may wait that the store has not refused just now.
+    /// Whether there may be events to ingest, and the store did not refuse them just now.
     fn is_due(&self) -> bool {
         let refused = *self.refused.lock().unwrap_or_else(PoisonError::into_inner);
         refused.is_none_or(|at| at.elapsed() > limits::SPOOL_RETRY) && !self.is_quiet()
@@ -126,16 +126,16 @@ impl Spool {
         *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
     }
 
-    fn changed(&self) -> Changed {
+    fn changed(&self) -> DirTimes {
         let at = |folder: &PathBuf| std::fs::metadata(folder).and_then(|meta| meta.modified()).ok();
         self.folders.each_ref().map(at)
     }
 
-    fn empty_since(&self) -> MutexGuard<'_, Option<Changed>> {
+    fn empty_since(&self) -> MutexGuard<'_, Option<DirTimes>> {
         self.empty_since.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Removes what hooks left half-written when they were killed.
+    /// Removes half-written files of hooks that were killed.
     pub(crate) fn sweep(&self) {
         for folder in &self.folders {
             let Ok(entries) = std::fs::read_dir(folder) else { continue };
@@ -150,7 +150,7 @@ impl Spool {
         }
     }
 
-    pub(crate) fn waiting(&self) -> Waiting {
+    pub(crate) fn waiting(&self) -> SpoolContents {
         let count = |folder: &Path| {
             std::fs::read_dir(folder)
                 .map_or(0, |entries| entries.flatten().filter(|e| is_event(&e.path())).count())
@@ -168,7 +168,7 @@ impl Spool {
         held.sort();
         let foreign: Vec<PathBuf> =
             files.iter().filter(|path| !is_owned(path, self.owner)).cloned().collect();
-        Waiting { events: files.len() - foreign.len(), unreadable, held, foreign }
+        SpoolContents { events: files.len() - foreign.len(), unreadable, held, foreign }
     }
 
     /// The files to ingest now, in order.
@@ -181,7 +181,7 @@ impl Spool {
     }
 }
 
-impl Waiting {
+impl SpoolContents {
     /// A line about events that are held back or belong to another user, for `status`.
     pub(crate) fn note(&self) -> Option<String> {
         let (held, foreign) = (self.held.len(), self.foreign.len());
@@ -218,7 +218,7 @@ pub fn own_files(folders: &[PathBuf], user: u32) -> Vec<PathBuf> {
     files
 }
 
-/// The files of events in these folders in order of `(at, id)`, which their names carry.
+/// The event files in these directories, ordered by the `(at, id)` in their names.
 fn files(folders: &[PathBuf]) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = Vec::new();
     for folder in folders {
@@ -226,12 +226,12 @@ fn files(folders: &[PathBuf]) -> Vec<PathBuf> {
         files.extend(entries.flatten().map(|e| e.path()).filter(|path| is_event(path)));
     }
     files.sort_by(|a, b| a.file_name().cmp(&b.file_name()));
-    // Both folders may be one.
+    // Both directories may be the same.
     files.dedup();
     files
 }
 
-/// The event in a file; none if it is none.
+/// The event in a file; `None` if the file is not an event.
 fn read(path: &Path) -> std::io::Result<Option<HookEvent>> {
     // Reading a pipe that has the name of an event would block for ever.
     if !is_file(path) {
@@ -244,15 +244,15 @@ fn read(path: &Path) -> std::io::Result<Option<HookEvent>> {
     Ok(event.filter(|event| event.check().is_ok()))
 }
 
-/// Whether the event in a file is one of this session, as far as a quick look tells.
+/// Whether the event in a file is of this session, without parsing all of it.
 fn is_of(path: &Path, session: &str) -> bool {
     #[derive(Deserialize)]
-    struct Look<'a> {
+    struct EventSession<'a> {
         #[serde(borrow)]
         session: Cow<'a, str>,
     }
     let text = regular::read(path, limits::HOOK_BYTES_MAX as u64).unwrap_or_default();
-    serde_json::from_slice::<Look<'_>>(&text).is_ok_and(|look| look.session == session)
+    serde_json::from_slice::<EventSession<'_>>(&text).is_ok_and(|look| look.session == session)
 }
 
 fn is_file(path: &Path) -> bool {
@@ -263,23 +263,23 @@ fn is_event(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "json")
 }
 
-impl Inner {
-    /// Takes in what waits, if anything does, before something is read: what was done earlier is to be
-    /// seen. While the store takes nothing in, the read does without.
-    pub(crate) fn ingest_before_read(self: &Arc<Inner>) {
+impl RuntimeInner {
+    /// Ingests spooled events before a read, so that the read sees them. If the store refuses them, the read
+    /// continues without.
+    pub(crate) fn ingest_before_read(self: &Arc<RuntimeInner>) {
         if !self.spool.is_due() {
             return;
         }
         let (sender, taken) = sync_channel(1);
         self.ingest_aside(move || {
-            // The read goes on without it when its patience is over.
+            // The read may have stopped waiting.
             let _ = sender.send(());
         });
         let _ = taken.recv_timeout(limits::SPOOL_READ_PATIENCE);
     }
 
-    /// Takes in what waits on a thread of the pool, and then calls `then`.
-    fn ingest_aside(self: &Arc<Inner>, then: impl FnOnce() + Send + 'static) {
+    /// Ingests spooled events on a thread of the pool, then calls `then`.
+    fn ingest_aside(self: &Arc<RuntimeInner>, then: impl FnOnce() + Send + 'static) {
         let inner = self.clone();
         self.pool.run(Box::new(move |admitted| {
             if admitted.is_ok() {
@@ -289,18 +289,17 @@ impl Inner {
         }));
     }
 
-    /// Lets what waits be taken in, if anything does, without waiting for it.
-    pub(crate) fn look_for_spooled(self: &Arc<Inner>) {
+    /// Starts to ingest spooled events, if there are any, without waiting for it.
+    pub(crate) fn ingest_in_background(self: &Arc<RuntimeInner>) {
         if self.spool.is_due() {
             self.ingest_aside(|| ());
         }
     }
 
-    /// Takes in what waits, if anything does. What the store cannot take stays for the next time, and
-    /// so does what comes after the time is up.
+    /// Ingests spooled events. Events that the store refuses, and those left at the deadline, stay for the next time.
     pub(crate) fn ingest_spool(&self, until: Option<Instant>) {
-        let Some(_turn) = self.spool.turn() else { return };
-        // What waits can wait for the next opening; who only wants to read should not wait with it.
+        let Some(_guard) = self.spool.ingest_guard() else { return };
+        // A read-only process leaves them to the next writer.
         if self.spool.is_quiet() || self.store.only_reads() {
             return;
         }
@@ -318,21 +317,22 @@ impl Inner {
             }
             let mut cleared = 0;
             for batch in files.chunks(at_once) {
-                let Some(gone) = self.take_in_files(batch, until) else { return };
+                let Some(gone) = self.ingest_files(batch, until) else { return };
                 cleared += gone;
                 if until.is_some_and(|until| Instant::now() >= until) {
                     return;
                 }
             }
-            // A spool that cannot be emptied would be read for ever; each event is kept once anyway.
+            // If no file can be removed, stop: the loop would read the same files for ever. Each event is recorded
+            // once anyway.
             if cleared == 0 {
                 return;
             }
         }
     }
 
-    /// Takes in an event that waits in the spool behind others, and before it what waits there of the
-    /// same session: the order matters within a session. A session that only begins has nothing there.
+    /// Ingests one spooled event ahead of others, and before it the earlier ones of its session: the order matters
+    /// within a session. A session that starts with this event has no earlier ones.
     pub(crate) fn ingest_first(&self, event: &HookEvent, until: Instant) {
         let mut files = self.spool.files();
         let end = format!("-{}.json", event.id);
@@ -350,15 +350,15 @@ impl Inner {
             }
         }
         for batch in wanted.chunks(limits::SPOOL_BATCH_HURRIED) {
-            if self.take_in_files(batch, Some(until)).is_none() {
+            if self.ingest_files(batch, Some(until)).is_none() {
                 return;
             }
         }
     }
 
-    /// Takes in the events of these files; says how many files are gone, or nothing if the store cannot
-    /// take them.
-    fn take_in_files(&self, batch: &[PathBuf], until: Option<Instant>) -> Option<usize> {
+    /// Ingests the events of these files. Returns the number of removed files, or `None` if the store refuses the
+    /// events.
+    fn ingest_files(&self, batch: &[PathBuf], until: Option<Instant>) -> Option<usize> {
         let mut cleared = 0;
         let mut waiting = Vec::new();
         let now = (self.clock)();
@@ -369,12 +369,12 @@ impl Inner {
                     waiting.push((path.clone(), HookEvent { at, ..event }));
                 }
                 Ok(None) => cleared += usize::from(set_aside(path)),
-                // A file that vanished was taken in by somebody else.
+                // A missing file was ingested by another process.
                 Err(_) => {}
             }
         }
         let count = waiting.len();
-        match self.take_in_all(&waiting, until) {
+        match self.ingest_or_split(&waiting, until) {
             Ok(taken) => {
                 if taken > 0 {
                     self.log.info("spool", format_args!("took in {taken} events"));
@@ -392,7 +392,7 @@ impl Inner {
 
     /// Ingests these events in one transaction. If it fails because of an event, each half is tried on its own, so
     /// that only the failing event is held back. Returns how many files were removed, or the error of the store.
-    fn take_in_all(
+    fn ingest_or_split(
         &self,
         waiting: &[(PathBuf, HookEvent)],
         until: Option<Instant>,
@@ -401,12 +401,12 @@ impl Inner {
             return Ok(0);
         }
         let events = waiting.iter().map(|(_, event)| event.clone()).collect();
-        match (self.take_in(events), waiting) {
+        match (self.ingest_events(events), waiting) {
             (Ok(()), _) => {
                 let removed = waiting.iter().filter(|(path, _)| std::fs::remove_file(path).is_ok());
                 Ok(removed.count())
             }
-            (Err(error), _) if is_of_the_store(&error) => Err(error),
+            (Err(error), _) if is_store_error(&error) => Err(error),
             (Err(error), [(path, event)]) => {
                 let (name, word) = (&event.name, error.code.row().word);
                 self.log.warn("spool", format_args!("an event {name} failed and waits: {word}"));
@@ -417,14 +417,14 @@ impl Inner {
             (Err(_), _) if until.is_some_and(|until| Instant::now() >= until) => Ok(0),
             (Err(_), several) => {
                 let (first, second) = several.split_at(several.len() / 2);
-                Ok(self.take_in_all(first, until)? + self.take_in_all(second, until)?)
+                Ok(self.ingest_or_split(first, until)? + self.ingest_or_split(second, until)?)
             }
         }
     }
 
     /// Ingests these events, all or none. A panic counts as an error of the events.
-    pub(crate) fn take_in(&self, events: Vec<HookEvent>) -> Result<(), OpError> {
-        let take_in = || {
+    pub(crate) fn ingest_events(&self, events: Vec<HookEvent>) -> Result<(), OpError> {
+        let ingest_events = || {
             for event in &events {
                 self.builtin.saw(&event.record());
                 self.places.prepare(event);
@@ -436,17 +436,17 @@ impl Inner {
             });
             stored.map(drop)
         };
-        catch_unwind(AssertUnwindSafe(take_in))
+        catch_unwind(AssertUnwindSafe(ingest_events))
             .unwrap_or_else(|_| Err(OpError::internal("an event of the spool panicked")))
     }
 }
 
-/// Whether the store is the trouble, and not an event.
-fn is_of_the_store(error: &OpError) -> bool {
+/// Whether the store failed, and not an event.
+fn is_store_error(error: &OpError) -> bool {
     matches!(error.code, Code::Unavailable | Code::Timeout)
 }
 
-/// Moves a file that is no event out of the way, so that it is neither lost nor read again.
+/// Moves a file that is not an event to `unreadable`, so that it is kept but not read again.
 fn set_aside(path: &Path) -> bool {
     let Some((folder, name)) = path.parent().zip(path.file_name()) else { return false };
     let aside = folder.join("unreadable");
@@ -471,7 +471,10 @@ mod tests {
         assert_eq!(spool(user).waiting().foreign, [] as [PathBuf; 0]);
         let other = spool(user.wrapping_add(1));
         assert_eq!(other.files(), [] as [PathBuf; 0]);
-        assert_eq!(other.waiting(), Waiting { foreign: vec![file], ..Waiting::default() });
+        assert_eq!(
+            other.waiting(),
+            SpoolContents { foreign: vec![file], ..SpoolContents::default() }
+        );
         assert_eq!(
             own_files(std::slice::from_ref(&folder), user.wrapping_add(1)),
             [] as [PathBuf; 0]
@@ -480,7 +483,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_that_fails_again_waits_twice_as_long_up_to_a_maximum() {
+    fn a_held_event_waits_twice_as_long_after_each_failure_up_to_a_maximum() {
         let spool = Spool::new(["a".into(), "b".into()], 0);
         let (path, error) = (Path::new("a/1.json"), OpError::internal("no"));
         let wait = |spool: &Spool| spool.held().get(path).map(|held| held.wait);

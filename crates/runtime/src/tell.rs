@@ -1,5 +1,5 @@
-//! What an agent is told when an event gives it the chance: the plugins are asked, the assembler makes
-//! one text of what they bring, and a receipt is kept of it. Nothing is told twice in a session.
+//! The text for an agent when an event allows one: collects the plugins' candidates, has the assembler build one
+//! text, and stores its receipts. A session gets each entry once.
 
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -14,9 +14,9 @@ use store::{Rx, Write, pauses, receipts, sessions};
 
 use crate::assemble::{Assembled, assemble, budgets};
 use crate::capture::keep_receipts;
-use crate::runtime::{Inner, Runtime};
+use crate::runtime::{Runtime, RuntimeInner};
 
-/// The moment that an event is, if an agent can be told something at it.
+/// The occasion of an event, if the agent can get a text at it.
 fn occasion(event: &HookEvent) -> Option<Occasion<'_>> {
     match &event.what {
         Happening::SessionStarted(source) => Some(Occasion::SessionStart(*source)),
@@ -29,7 +29,7 @@ fn occasion(event: &HookEvent) -> Option<Occasion<'_>> {
     }
 }
 
-/// How long the agent waits for its answer to this event.
+/// How long the agent waits for the answer to this event.
 pub fn deadline(event: &HookEvent) -> Duration {
     match &event.what {
         Happening::ToolStarting(_) | Happening::ToolUsed(_) => limits::HOOK_TOOL_DEADLINE,
@@ -38,7 +38,7 @@ pub fn deadline(event: &HookEvent) -> Duration {
     }
 }
 
-/// How long its hook waits for the daemon.
+/// How long the agent's hook waits for the daemon.
 pub(crate) fn patience(event: &HookEvent) -> Duration {
     match &event.what {
         Happening::ToolStarting(_) | Happening::ToolUsed(_) => limits::HOOK_TOOL_DEADLINE,
@@ -47,7 +47,7 @@ pub(crate) fn patience(event: &HookEvent) -> Duration {
     }
 }
 
-/// Where somebody stands who is at this directory of this machine.
+/// The situation of an agent in this directory of this machine.
 pub(crate) fn situation(cwd: Option<&str>) -> Situation {
     let facts = cwd.and_then(|cwd| git::Facts::at(Path::new(cwd)));
     Situation {
@@ -59,24 +59,24 @@ pub(crate) fn situation(cwd: Option<&str>) -> Situation {
     }
 }
 
-/// Locks by session, so that a session is told one thing after the other. A few are enough: two
-/// sessions that share one only wait a moment for each other.
+/// Locks by session, so that each session's texts are made one after the other. A few locks are enough: two sessions
+/// that share one only wait a moment for each other.
 #[derive(Default)]
-pub(crate) struct Telling([Mutex<()>; 16]);
+pub(crate) struct SessionLocks([Mutex<()>; 16]);
 
-impl Telling {
+impl SessionLocks {
     fn of(&self, session: &str) -> Option<MutexGuard<'_, ()>> {
         let sum =
             session.bytes().fold(0, |sum: usize, byte| sum.wrapping_mul(31) + usize::from(byte));
-        // It guards no data of its own; who panicked left nothing half done in it.
+        // The lock guards no data of its own, so a panic leaves nothing inconsistent.
         let lock = self.0.get(sum % self.0.len())?;
         Some(lock.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-/// Whether anything is told that no receipt can be kept of.
+/// How the receipt of a text is stored.
 #[derive(Clone, Copy, PartialEq)]
-enum Receipt {
+enum ReceiptStorage {
     Needed,
     /// The caller leaves it in the spool.
     ByCaller,
@@ -90,19 +90,19 @@ pub struct HookReply {
 }
 
 impl Runtime {
-    /// The reply to an event that arrived at this time and is in the spool, unless this process has already
-    /// ingested it. Works with a read-only store too; the caller then leaves the receipt in the spool.
+    /// The reply to an event that arrived at `started` and is in the spool, unless this process has already ingested
+    /// it. Works with a read-only store too: then the caller puts the receipt into the spool.
     pub fn tell(&self, event: &HookEvent, started: Instant) -> Option<HookReply> {
         let until = started + deadline(event);
         if !self.inner.store.only_reads() {
             self.inner.ingest_first(event, until);
         }
-        self.inner.told(event, Some(until), BriefingForm::Sections, Receipt::ByCaller)
+        self.inner.told(event, Some(until), BriefingForm::Sections, ReceiptStorage::ByCaller)
     }
 }
 
-impl Inner {
-    /// The moment that an event is, if somebody may have something to tell at it.
+impl RuntimeInner {
+    /// The occasion of an event, if a plugin may have candidates for it.
     pub(crate) fn occasion_of<'e>(&self, event: &'e HookEvent) -> Option<Occasion<'e>> {
         let occasion = occasion(event).filter(|_| agents::takes_text(event))?;
         self.plugins
@@ -111,15 +111,15 @@ impl Inner {
             .then_some(occasion)
     }
 
-    /// What the agent is told about an event that was just recorded. Trouble is logged, not told: a
-    /// late or missing answer is no reason to disturb the agent.
+    /// The text for an agent after its event was recorded. Errors are only logged: a late or missing answer is no
+    /// reason to disturb the agent.
     pub(crate) fn tell(
         &self,
         event: &HookEvent,
         until: Option<Instant>,
         form: BriefingForm,
     ) -> Option<String> {
-        self.told(event, until, form, Receipt::Needed).map(|reply| reply.text)
+        self.told(event, until, form, ReceiptStorage::Needed).map(|reply| reply.text)
     }
 
     fn told(
@@ -127,11 +127,11 @@ impl Inner {
         event: &HookEvent,
         until: Option<Instant>,
         form: BriefingForm,
-        receipt: Receipt,
+        receipt: ReceiptStorage,
     ) -> Option<HookReply> {
         let occasion = self.occasion_of(event)?;
-        // Tools run side by side: what one hook is about to tell, another must know of.
-        let _telling = self.telling.of(&event.session);
+        // Tools run in parallel: without the lock, two hooks could show the same entry.
+        let _telling = self.session_locks.of(&event.session);
         let cwd = event.cwd.as_ref().map(|cwd| cwd.as_str());
         let situation = situation(cwd);
         let place = self.places.at(cwd);
@@ -158,7 +158,7 @@ impl Inner {
             };
             let left = match kept {
                 Ok(()) => None,
-                Err(error) if receipt == Receipt::Needed => return Err(error),
+                Err(error) if receipt == ReceiptStorage::Needed => return Err(error),
                 Err(_) => Some(Box::new(spooled_receipt(event, moment.now, entries))),
             };
             Ok(in_time().then_some(HookReply { text: made.text, receipt: left }))
@@ -169,8 +169,8 @@ impl Inner {
         })
     }
 
-    /// One text of the plugins' candidates at this moment, without those that the session has seen. A question is
-    /// answered as reading tools are: also during a pause, and with rows that the session has seen.
+    /// Builds one text from the plugins' candidates, without those that the session has seen. A question is answered
+    /// like a read: also during a pause, and with rows that the session has seen.
     pub(crate) fn assemble(&self, moment: &Moment<'_>) -> Result<Assembled, OpError> {
         let is_question = matches!(moment.occasion, Occasion::Question { .. });
         if !is_question && self.is_paused(moment)? {
@@ -213,9 +213,9 @@ impl Inner {
     }
 }
 
-/// The entries of a text for its receipts. Entries that were merged into others were told too.
+/// The entries of a text for its receipts. Merged candidates count as shown too.
 fn entries(made: &Assembled) -> Vec<ToldEntry> {
-    let entry = |told: &crate::assemble::Told| ToldEntry {
+    let entry = |told: &crate::assemble::ShownEntry| ToldEntry {
         path: told.path.clone(),
         stamp: told.stamp,
         reason: told.reasons.join("; "),
@@ -224,8 +224,8 @@ fn entries(made: &Assembled) -> Vec<ToldEntry> {
     made.told.iter().chain(&made.merged).map(entry).collect()
 }
 
-/// The receipt as an event of the same session. It follows the event that was answered: that one makes the
-/// session known, and after a compact it makes earlier receipts outdated.
+/// The receipt as an event of the same session. It follows the answered event: that one creates the session, and
+/// after a compaction it makes earlier receipts outdated.
 fn spooled_receipt(event: &HookEvent, now: i64, entries: Vec<ToldEntry>) -> HookEvent {
     HookEvent {
         id: CallId(event.id.0.map(|byte| !byte)),
@@ -236,7 +236,7 @@ fn spooled_receipt(event: &HookEvent, now: i64, entries: Vec<ToldEntry>) -> Hook
     }
 }
 
-/// What this session was not told, or not as it is now.
+/// The candidates that this session has not seen, or not in their current version.
 fn untold(rx: &Rx<'_>, session: &str, all: Vec<Candidate>) -> Result<Vec<Candidate>, OpError> {
     let Some(session) = sessions::id_of(rx, session)? else { return Ok(all) };
     let mut fresh = Vec::with_capacity(all.len());

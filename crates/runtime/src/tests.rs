@@ -1,4 +1,4 @@
-//! Tests of dispatch with a plugin made for them: what every operation gets without asking.
+//! Tests of dispatch, with a plugin for tests: the guarantees that every operation has.
 
 mod occasions;
 
@@ -24,27 +24,27 @@ use store::Store;
 use text::secrets::{Profile, redact_place};
 
 use crate::log::Log;
-use crate::{Kit, Runtime, Setup};
+use crate::{Kit, Runtime, RuntimeSetup};
 
 #[derive(Default)]
 struct Probe {
     runs: Arc<AtomicUsize>,
     asked: AtomicUsize,
-    /// For each used tool whether it failed.
+    /// For each used tool, whether it failed.
     after_tool: Mutex<Vec<bool>>,
     /// The ids of captured events, in the order in which they were written.
     observed: Mutex<Vec<CallId>>,
     gate: Arc<Mutex<Option<mpsc::Receiver<()>>>>,
-    heard: Heard,
+    heard: HeardEvents,
 }
 
-/// The numbers of the events that the plugin got.
-struct Heard(mpsc::Sender<u64>, Mutex<mpsc::Receiver<u64>>);
+/// The sequence numbers of the events that the plugin got.
+struct HeardEvents(mpsc::Sender<u64>, Mutex<mpsc::Receiver<u64>>);
 
-impl Default for Heard {
-    fn default() -> Heard {
+impl Default for HeardEvents {
+    fn default() -> HeardEvents {
         let (sender, receiver) = mpsc::channel();
-        Heard(sender, Mutex::new(receiver))
+        HeardEvents(sender, Mutex::new(receiver))
     }
 }
 
@@ -52,7 +52,7 @@ impl Default for Heard {
 #[serde(deny_unknown_fields)]
 struct Nothing {}
 
-/// What makes two calls of the same operation differ.
+/// Makes two calls of an operation differ.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "only that it is there is of interest")]
@@ -62,7 +62,7 @@ struct Marked {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Count {
+struct CountOutput {
     run: usize,
 }
 
@@ -71,10 +71,10 @@ struct Boom;
 impl Op for Boom {
     const INFO: OpInfo = OpInfo { name: "boom", ..OpInfo::BASE };
     type Params = Nothing;
-    type Output = Count;
+    type Output = CountOutput;
 
     #[expect(clippy::panic, reason = "the fence is what is tested")]
-    fn run(&self, _: &Cx<'_>, _: Nothing) -> Result<Count, OpError> {
+    fn run(&self, _: &Cx<'_>, _: Nothing) -> Result<CountOutput, OpError> {
         panic!("a secret in a panic");
     }
 }
@@ -89,12 +89,12 @@ impl Op for Write {
         ..OpInfo::BASE
     };
     type Params = Marked;
-    type Output = Count;
+    type Output = CountOutput;
 
-    fn run(&self, cx: &Cx<'_>, _: Marked) -> Result<Count, OpError> {
+    fn run(&self, cx: &Cx<'_>, _: Marked) -> Result<CountOutput, OpError> {
         cx.note(Event::new("probe/written", "probe://x".into()));
         let runs = self.0.clone();
-        cx.store.write(move |_| Ok(Count { run: runs.fetch_add(1, Ordering::Relaxed) + 1 }))
+        cx.store.write(move |_| Ok(CountOutput { run: runs.fetch_add(1, Ordering::Relaxed) + 1 }))
     }
 }
 
@@ -104,12 +104,12 @@ impl Op for Wait {
     const INFO: OpInfo =
         OpInfo { name: "wait", deadline: Duration::from_millis(50), ..OpInfo::BASE };
     type Params = Nothing;
-    type Output = Count;
+    type Output = CountOutput;
 
-    fn run(&self, _: &Cx<'_>, _: Nothing) -> Result<Count, OpError> {
+    fn run(&self, _: &Cx<'_>, _: Nothing) -> Result<CountOutput, OpError> {
         let gate = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         let _ = gate.map(|gate| gate.recv());
-        Ok(Count { run: 1 })
+        Ok(CountOutput { run: 1 })
     }
 }
 
@@ -124,14 +124,14 @@ impl Op for Slow {
         ..OpInfo::BASE
     };
     type Params = Nothing;
-    type Output = Count;
+    type Output = CountOutput;
 
-    fn run(&self, cx: &Cx<'_>, _: Nothing) -> Result<Count, OpError> {
+    fn run(&self, cx: &Cx<'_>, _: Nothing) -> Result<CountOutput, OpError> {
         cx.store.progress("first", 1, Some(2))?;
         let gate = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         gate.map(|gate| gate.recv());
         cx.store.progress("second", 2, Some(2))?;
-        Ok(Count { run: 1 })
+        Ok(CountOutput { run: 1 })
     }
 }
 
@@ -201,21 +201,21 @@ impl Plugin for Probe {
     }
 }
 
-struct Home {
+struct TestRuntime {
     runtime: Runtime,
     locations: Locations,
     dir: std::path::PathBuf,
     probe: Arc<Probe>,
 }
 
-impl Drop for Home {
+impl Drop for TestRuntime {
     fn drop(&mut self) {
         self.runtime.close();
         let _ = std::fs::remove_dir_all(&self.dir);
     }
 }
 
-fn home() -> Home {
+fn home() -> TestRuntime {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
     let dir = std::env::temp_dir().join(format!("rekindle-rt-{}-{number}", std::process::id()));
@@ -223,11 +223,11 @@ fn home() -> Home {
     home_in(dir)
 }
 
-fn home_in(dir: std::path::PathBuf) -> Home {
+fn home_in(dir: std::path::PathBuf) -> TestRuntime {
     home_within(dir, None)
 }
 
-fn home_within(dir: std::path::PathBuf, until: Option<Instant>) -> Home {
+fn home_within(dir: std::path::PathBuf, until: Option<Instant>) -> TestRuntime {
     let around = Surroundings {
         var: &|name| name.starts_with("REKINDLE").then(|| dir.clone().into_os_string()),
         uid: 0,
@@ -240,8 +240,8 @@ fn home_within(dir: std::path::PathBuf, until: Option<Instant>) -> Home {
     let kit = Kit::new(vec![probe.clone()]);
     let config = Config::defaults(kit.table.config_keys());
     let log = Log::to_file(&locations.daemon_log(), crate::log::Level::Debug);
-    let setup = Setup { kit, locations: locations.clone(), config, one_shot: false, log };
-    Home { runtime: Runtime::open_within(setup, until).unwrap(), locations, dir, probe }
+    let setup = RuntimeSetup { kit, locations: locations.clone(), config, one_shot: false, log };
+    TestRuntime { runtime: Runtime::open_within(setup, until).unwrap(), locations, dir, probe }
 }
 
 fn request(op: &str, call: u8, tier: Tier) -> Request {
@@ -304,7 +304,7 @@ fn agent_sessions_are_known_to_the_next_runtime_too() {
 }
 
 #[test]
-fn nobody_is_asked_on_an_occasion_for_which_nobody_has_anything_to_tell() {
+fn plugins_are_not_asked_on_occasions_without_candidates() {
     let home = home();
     let asked = |event: &str, call: u8| {
         let payload = json!({ "session_id": "s-1", "prompt": "mend it", "tool_name": "Bash",
@@ -315,7 +315,7 @@ fn nobody_is_asked_on_an_occasion_for_which_nobody_has_anything_to_tell() {
     };
     assert_eq!(asked("PreToolUse", 1), 0);
     assert_eq!(asked("UserPromptSubmit", 2), 1);
-    // Others may have something to tell then, and all are asked.
+    // Other plugins may have candidates then, so all are asked.
     assert_eq!(asked("SessionStart", 3), 1);
     assert_eq!(asked("Stop", 4), 0);
 }
@@ -332,7 +332,7 @@ fn a_tier_that_is_not_listed_is_forbidden_also_through_another_operation() {
 }
 
 #[test]
-fn an_operation_that_takes_too_long_is_a_timeout_and_blocks_nobody() {
+fn an_operation_that_takes_too_long_is_a_timeout_and_blocks_no_other_call() {
     let home = home();
     let (open, gate) = mpsc::channel();
     *home.probe.gate.lock().unwrap() = Some(gate);
@@ -433,7 +433,7 @@ fn event(id: u8, at: i64, name: &str) -> HookEvent {
     }
 }
 
-/// Leaves the event in the spool as a hook does.
+/// Puts the event into the spool as a hook does.
 fn left(spool: &std::path::Path, event: HookEvent) -> HookEvent {
     std::fs::create_dir_all(spool).unwrap();
     let text = serde_json::to_string(&event).unwrap();
@@ -443,12 +443,12 @@ fn left(spool: &std::path::Path, event: HookEvent) -> HookEvent {
 
 /// @spool_within_patience
 #[test]
-fn who_waits_for_an_answer_takes_in_a_part_of_the_spool_and_the_own_session_in_order() {
+fn a_hurried_opening_ingests_part_of_the_spool_and_its_own_session_in_order() {
     let home = home();
     home.runtime.close();
     let spool = &home.locations.spools()[0];
-    // An operation that reads would take in the rest.
-    let counts = |home: &Home| {
+    // An operation that reads would ingest the rest.
+    let counts = |home: &TestRuntime| {
         let recorded = home.runtime.inner.store.read(store::hook_events::count);
         (recorded.unwrap(), std::fs::read_dir(spool).unwrap().count())
     };
@@ -469,7 +469,7 @@ fn who_waits_for_an_answer_takes_in_a_part_of_the_spool_and_the_own_session_in_o
 }
 
 #[test]
-fn the_spool_is_taken_in_before_a_write_in_order_and_once() {
+fn the_spool_is_ingested_before_a_write_in_order_and_once() {
     let home = home();
     let spool = &home.locations.spools()[0];
     let leave = |id: u8, at: i64, name: &str| drop(left(spool, event(id, at, name)));
@@ -506,7 +506,7 @@ fn events_are_written_behind_the_spool_in_the_order_of_their_arrival() {
         let mut begun: Vec<_> =
             (100..140).map(|id| Box::pin(home.runtime.call_async(arriving(id)))).collect();
         for call in &mut begun {
-            // The first poll begins the event; its end is awaited below.
+            // The first poll starts the event; its result is awaited below.
             let is_ready = poll_fn(|cx| Poll::Ready(call.as_mut().poll(cx).is_ready())).await;
             assert!(!is_ready, "the spool is drained by a thread of the pool");
         }
@@ -514,7 +514,7 @@ fn events_are_written_behind_the_spool_in_the_order_of_their_arrival() {
             assert_eq!(call.await.unwrap()["recorded"], true);
         }
     });
-    // A call of this process takes the same road.
+    // A call of this process is handled like the others.
     leave(2);
     assert_eq!(home.runtime.call(arriving(99)).unwrap()["recorded"], true);
     let expected = [1].into_iter().chain(100..140).chain([2, 99]);
@@ -524,7 +524,7 @@ fn events_are_written_behind_the_spool_in_the_order_of_their_arrival() {
 
 /// @the_spool_is_seen_by_reads
 #[test]
-fn what_waits_is_taken_in_before_a_read_and_without_any_call() {
+fn the_spool_is_ingested_before_a_read_and_without_any_call() {
     let home = home();
     let spool = &home.locations.spools()[0];
     left(spool, event(1, 10, "First"));

@@ -1,4 +1,4 @@
-//! A runtime in the test's own process, over a database in a temporary folder.
+//! A runtime in the test's own process, over a database in a temporary directory.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use contract::{Config, Plugin};
 use model::locations::{Locations, Surroundings};
 use runtime::log::Log;
-use runtime::{Kit, Runtime, Setup};
+use runtime::{Kit, Runtime, RuntimeSetup};
 
 static COUNT: AtomicU32 = AtomicU32::new(0);
 
-/// A temporary folder for one database; removed when dropped.
+/// A temporary directory for one database; removed when dropped.
 pub struct Folder {
     pub path: PathBuf,
 }
@@ -24,7 +24,7 @@ impl Folder {
         Folder { path: std::env::temp_dir().join(name) }
     }
 
-    /// Opens a runtime with these plugins and settings over the folder's database.
+    /// Opens a runtime with these plugins and settings over the directory's database.
     pub fn open(&self, plugins: Vec<Arc<dyn Plugin>>, settings: &[(&str, &str)]) -> Runtime {
         self.open_kit(Kit::new(plugins), settings)
     }
@@ -43,7 +43,7 @@ impl Folder {
             canonical: &|path| path.to_path_buf(),
         };
         let locations = Locations::resolve(&around, None);
-        let setup = Setup { kit, locations, config, one_shot: false, log: Log::none() };
+        let setup = RuntimeSetup { kit, locations, config, one_shot: false, log: Log::none() };
         Runtime::open(setup).expect("a runtime")
     }
 }
@@ -56,7 +56,7 @@ impl Default for Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // A folder that cannot be removed is left to the system; the test has said what it had to.
+        // A directory that cannot be removed is left to the system; it does not fail the test.
         let _ = std::fs::remove_dir_all(&self.path);
     }
 }

@@ -13,7 +13,7 @@ fn jobs(home: &testkit::Home) -> Vec<Value> {
 fn a_long_operation_is_listed_as_a_job_with_its_end() {
     let home = home();
     let _daemon = home.daemon();
-    assert_eq!(home.run(&["jobs", "list"]).ok().trim(), "no job ran yet");
+    assert_eq!(home.run(&["jobs", "list"]).ok().trim(), "no job has run yet");
     home.run(&["maintain"]).ok();
     let file = home.path("copy.db");
     home.run(&["backup", file.to_str().unwrap()]).ok();

@@ -91,7 +91,7 @@ fn a_daemon_that_runs_can_be_used_and_stopped_although_the_settings_broke_meanwh
     assert!(set.stderr.contains("config.toml, line 1"), "{set:?}");
     set.ok();
     let kept = "config.toml, line 1: ";
-    let goes_on = "; the daemon goes on with the settings it has";
+    let goes_on = "; the daemon still uses the old settings";
     let status = home.run(&["status"]).ok();
     let note = status.lines().find(|line| line.starts_with("note: ")).unwrap();
     assert!(note.contains(kept) && note.ends_with(goes_on), "{status}");
@@ -234,7 +234,7 @@ fn the_doctor_says_what_to_do_about_what_it_finds() {
     home.write("data/spool/000000000000001-nonsense.json", "{");
     home.run(&["doctor", "--fix"]).ok();
     let spool = home.run(&["doctor"]).ok();
-    assert!(spool.contains("1 files in the spool are no events"), "{spool}");
+    assert!(spool.contains("1 files in the spool are not events"), "{spool}");
     // Another program with a database of its own at our path.
     std::fs::remove_file(sqlite::path(&home)).unwrap();
     let _ = std::fs::remove_file(home.path("data/rekindle.db-wal"));

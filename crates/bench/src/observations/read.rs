@@ -8,7 +8,7 @@ use model::locations::Locations;
 use model::situation::Situation;
 use model::{Caller, OpError, Request, Tier, limits};
 use runtime::log::Log;
-use runtime::{Runtime, Setup};
+use runtime::{Runtime, RuntimeSetup};
 use serde_json::{Map, Value, json};
 use server::lock::Lock;
 use store::bare::Bare;
@@ -64,7 +64,7 @@ enum Statements {
 
 impl Bench {
     pub(super) fn open(locations: &Locations, config: Config) -> Result<Bench, OpError> {
-        let setup = Setup {
+        let setup = RuntimeSetup {
             kit: program::kit(),
             locations: locations.clone(),
             config,

@@ -20,8 +20,8 @@ pub(super) fn backup_command() -> Command {
 
 pub(super) fn restore_command() -> Command {
     Command::new("restore")
-        .about("Put a backup in place of the database")
-        .long_about("Put a backup in place of the database. The file is checked first; the database that was there is kept among the backups.")
+        .about("Replace the database by a backup")
+        .long_about("Replace the database by a backup. The file is checked first; the replaced database is kept among the backups.")
         .arg(file().help("Backup to restore"))
 }
 

@@ -4,19 +4,19 @@ use contract::{Config, Occasion};
 use model::hook::BRIEFING_TITLES;
 use model::limits;
 
-/// How much may be told.
+/// The size limits of a text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget {
     pub(crate) tokens: usize,
     pub(crate) lines: usize,
-    /// The most rows of each section, whatever its slot allows.
+    /// Row limit of each section; it overrides a higher limit of its slot.
     pub(crate) rows: usize,
     /// The agent lost its context: some sections may have more rows.
     pub(crate) recovery: bool,
 }
 
 impl Budget {
-    /// The most characters of one row, without its marks.
+    /// Character limit of one row, without its marks.
     pub(super) fn row_chars(&self) -> usize {
         let share = self.tokens.min(limits::INJECT_TOKENS_MAX) / limits::INJECT_ITEM_SHARE;
         text::tokens::chars(share.max(limits::INJECT_ITEM_TOKENS_MIN))

@@ -4,7 +4,7 @@ use contract::{Candidate, Form, Slot};
 use model::hook::BRIEFING_NATURE;
 use model::limits;
 
-use super::{Row, Sections};
+use super::{AssembledRow, Sections};
 
 /// The lines of a row as they are shown, with at most so many characters besides their marks.
 pub(super) fn row(candidate: &Candidate, chars_max: usize) -> Vec<String> {
@@ -72,7 +72,7 @@ fn no_heading(line: String) -> String {
 }
 
 /// The lines above the rows of a section.
-fn head(rows: &[Row]) -> Vec<String> {
+fn head(rows: &[AssembledRow]) -> Vec<String> {
     let Some(first) = rows.first() else { return Vec::new() };
     let title = text::quoted(first.candidate.section_title(), limits::INJECT_CELL_CHARS_MAX);
     let mut lines = vec![format!("## {title}")];
@@ -90,11 +90,12 @@ pub(super) fn lines<'s>(
 ) -> impl Iterator<Item = String> + 's {
     let is_verbatim = |slot: Slot| slot.info().form == Form::Verbatim;
     let of = move |verbatim: bool| {
-        let wanted =
-            move |((slot, _), _): &(&(Slot, String), &Vec<Row>)| is_verbatim(*slot) == verbatim;
+        let wanted = move |((slot, _), _): &(&(Slot, String), &Vec<AssembledRow>)| {
+            is_verbatim(*slot) == verbatim
+        };
         sections.iter().filter(wanted).map(|(_, rows)| rows).filter(|rows| !rows.is_empty())
     };
-    let shown = |rows: &'s Vec<Row>| rows.iter().flat_map(|row| row.lines.iter().cloned());
+    let shown = |rows: &'s Vec<AssembledRow>| rows.iter().flat_map(|row| row.lines.iter().cloned());
     let has_title = !title.is_empty() && of(false).next().is_some();
     let top = has_title.then(|| format!("# {title}{BRIEFING_NATURE}"));
     let body = of(false).flat_map(move |rows| head(rows).into_iter().chain(shown(rows)));

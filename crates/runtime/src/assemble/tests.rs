@@ -1,4 +1,4 @@
-//! What the assembler promises: order, de-duplication, the budget, and harmless text.
+//! The assembler: order, de-duplication, the budget, and harmless text.
 
 use expect_test::expect;
 
@@ -36,7 +36,7 @@ fn the_order_of_the_candidates_does_not_change_a_byte() {
 
 /// @briefing_order
 #[test]
-fn sections_stand_in_their_order_with_the_best_first_and_pinned_rows_lead() {
+fn sections_are_in_order_with_the_best_row_first_and_pinned_rows_lead() {
     let mut pinned = candidate("obs://1", 0.1, "pinned");
     pinned.pinned = true;
     let mut table = candidate("obs://4", 0.9, "a|b");
@@ -64,7 +64,7 @@ fn sections_stand_in_their_order_with_the_best_first_and_pinned_rows_lead() {
 
 /// @briefing_same_once
 #[test]
-fn of_several_that_say_the_same_the_best_is_told() {
+fn the_best_of_several_equal_candidates_is_shown() {
     let mut worse = candidate("obs://1", 0.2, "old");
     worse.same_as = Some("src/a.rs".to_owned());
     let mut better = candidate("obs://2", 0.9, "new");
@@ -76,7 +76,7 @@ fn of_several_that_say_the_same_the_best_is_told() {
 
 /// @briefing_gives_way
 #[test]
-fn what_does_not_fit_gives_way_by_section_down_to_its_floor_then_by_score_and_pinned_last() {
+fn rows_are_dropped_by_section_down_to_its_floor_then_by_score_and_pinned_last() {
     let mut all = Vec::new();
     for n in 0..6 {
         let row = |slot, scheme: &str, score: f64| Candidate {
@@ -84,7 +84,7 @@ fn what_does_not_fit_gives_way_by_section_down_to_its_floor_then_by_score_and_pi
             title: None,
             ..candidate(&format!("{scheme}://{n}"), score, &format!("{scheme} {n}"))
         };
-        // Files give way first, down to three rows; then open work, down to four.
+        // Files are dropped first, down to three rows; then open work, down to four.
         let first = row(Slot::Files, "a", 0.9);
         let second = row(Slot::Open, "b", 0.1 * f64::from(n));
         all.extend([first, Candidate { pinned: n == 0, ..second }]);

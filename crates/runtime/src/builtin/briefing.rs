@@ -1,4 +1,4 @@
-//! `briefing`: what an agent would be told now.
+//! `briefing`: the text that a hook would inject now.
 
 use std::sync::Arc;
 
@@ -9,25 +9,25 @@ use model::hook::Source;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Shared;
+use super::BuiltinState;
 
 /// The setting of the observations plugin that turns on blocks at prompts.
 const AT_PROMPTS: &str = "briefing.at_prompts";
 
-pub(super) struct Briefing(pub(super) Arc<Shared>);
+pub(super) struct Briefing(pub(super) Arc<BuiltinState>);
 
-/// The moment that a briefing is for.
+/// The occasion that a briefing is for.
 #[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum For {
-    /// A session begins.
+    /// A session starts.
     #[default]
     Startup,
-    /// A session goes on.
+    /// A session is resumed.
     Resume,
-    /// The agent has lost what it knew.
+    /// The agent's context was compacted.
     Compact,
-    /// The user has said something.
+    /// The user sent a prompt.
     Prompt,
 }
 
@@ -37,25 +37,25 @@ pub(super) struct BriefingParams {
     /// The project to brief about; by default the one of the caller's directory.
     #[serde(default)]
     project: Option<String>,
-    /// The moment it is for.
+    /// The occasion that it is for.
     #[serde(default, rename = "for")]
     moment: For,
-    /// What the user said, for `prompt`.
+    /// The text of the prompt, for `prompt`.
     #[serde(default)]
     prompt: Option<String>,
-    /// The form of the text; `nmem` is that of its specification.
+    /// The format of the text; `nmem` is that of its specification.
     #[serde(default)]
     form: BriefingForm,
-    /// Also say why each line is there, and what was left out.
+    /// Also list the reasons for each line, and the candidates that were left out.
     #[serde(default)]
     explain: bool,
 }
 
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub(super) struct BriefingOutput {
-    /// What a hook would inject; empty when there is nothing worth saying.
+    /// The text that a hook would inject; empty if there is nothing to say.
     text: String,
-    /// Its cost, estimated.
+    /// Estimated number of tokens.
     tokens: usize,
     /// Names the setting that turned the text off, if one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -84,7 +84,7 @@ struct LeftOutLine {
 impl Op for Briefing {
     const INFO: OpInfo = OpInfo {
         name: "briefing",
-        summary: "Show what a hook would tell an agent now",
+        summary: "Show the text that a hook would inject now",
         doc: "The same text that a session gets when it starts, for the project of the directory you \
               stand in. Nothing is recorded.",
         toolset: "memory",
@@ -148,7 +148,7 @@ impl Op for Briefing {
     }
 }
 
-/// Two decimals are all that a person compares.
+/// Two decimals are enough to compare scores.
 fn shown(score: f64) -> f64 {
     (score * 100.0).round() / 100.0
 }

@@ -1,4 +1,4 @@
-//! `doctor`, `backup` and `restore`: the care of the store.
+//! `doctor`, `backup` and `restore`: maintenance of the store.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,27 +12,27 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::hook_events;
 
-use super::{NoParams, Shared};
-use crate::doctor::{self, Check};
+use super::{BuiltinState, NoParams};
+use crate::doctor::{self, DoctorCheck};
 
-pub(super) struct Doctor(pub(super) Arc<Shared>);
+pub(super) struct Doctor(pub(super) Arc<BuiltinState>);
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct DoctorOutput {
-    /// Whether nothing is wrong.
+    /// Whether no check found a problem.
     ok: bool,
-    checks: Vec<Check>,
-    /// When an event of each name came last, by the agents' own names of events.
+    checks: Vec<DoctorCheck>,
+    /// The time of the last event by event name, as the agents name them.
     events: BTreeMap<String, String>,
-    /// When the last event of each agent came within a month. The empty name stands for events that were
-    /// taken in while nothing was captured.
+    /// The time of each agent's last event within a month. Events whose session is not
+    /// stored have the empty name.
     agents: BTreeMap<String, String>,
 }
 
 impl Op for Doctor {
     const INFO: OpInfo = OpInfo {
         name: "doctor",
-        summary: "Check the store and say what to do about what is wrong",
+        summary: "DoctorCheck the store and say how to fix problems",
         doc: "Looks at the database, the spool, the last hook event and what had to be repaired, and says \
               when each hook and each agent was last heard of.",
         tiers: EVERYONE,
@@ -52,7 +52,7 @@ impl Op for Doctor {
             all.into_iter().map(|(name, at)| (name, rfc3339(at))).collect()
         };
         Ok(DoctorOutput {
-            ok: checks.iter().all(Check::is_fine),
+            ok: checks.iter().all(DoctorCheck::is_fine),
             checks,
             events: times(events),
             agents: times(agents),
@@ -118,15 +118,15 @@ pub(super) struct Restore;
 #[derive(Serialize, JsonSchema)]
 pub(super) struct RestoreOutput {
     restored: String,
-    /// Where the database that was replaced is kept.
+    /// Where the replaced database was moved.
     previous: String,
 }
 
 impl Op for Restore {
     const INFO: OpInfo = OpInfo {
         name: "restore",
-        summary: "Put a backup in place of the database",
-        doc: "The file is checked first; the database that was there is kept among the backups.",
+        summary: "Replace the database by a backup",
+        doc: "The file is checked first; the replaced database is kept among the backups.",
         access: Access::Write { destructive: true, idempotent: true },
         tiers: &[Tier::Person, Tier::Client],
         toolset: "system",

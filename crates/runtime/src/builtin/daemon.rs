@@ -1,4 +1,4 @@
-//! `status` and `stop`: the daemon around this runtime, where there is one.
+//! `status` and `stop`: the daemon that hosts this runtime, if there is one.
 
 use std::sync::{Arc, PoisonError};
 
@@ -9,28 +9,28 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use store::hook_events;
 
-use super::{NoParams, Shared};
+use super::{BuiltinState, NoParams};
 
-pub(super) struct Status(pub(super) Arc<Shared>);
+pub(super) struct Status(pub(super) Arc<BuiltinState>);
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct StatusOutput {
-    /// Whether a daemon answered; a command without one says false.
+    /// Whether a daemon answered; false if the command opened the store itself.
     running: bool,
     version: String,
     database: String,
     #[serde(flatten)]
     daemon: Option<DaemonStatus>,
-    /// Session hints and whatever else a clean end would clear.
+    /// Session hints and other state that a clean end clears.
     held: usize,
     /// Hook events recorded so far.
     events: u64,
     last_event: Option<LastEvent>,
-    /// Events that wait in the spool.
+    /// Events in the spool.
     spooled: usize,
-    /// What the store had to repair.
+    /// Repairs of the store.
     notices: Vec<String>,
-    /// What else there is to know, for example that capture is paused.
+    /// Other notes, such as that capture is paused.
     notes: Vec<String>,
 }
 
@@ -46,7 +46,7 @@ pub(super) struct DaemonStatus {
     started: String,
     uptime_seconds: u64,
     connections: usize,
-    /// Agent sessions that are alive.
+    /// Live agent sessions.
     sessions: usize,
 }
 
@@ -61,7 +61,7 @@ pub(super) struct LastEvent {
 impl Op for Status {
     const INFO: OpInfo = OpInfo {
         name: "status",
-        summary: "Say what runs, where, and when the last event came",
+        summary: "Show what is running, where, and when the last event arrived",
         doc: "The daemon's process, address and database, and a short summary of the store.",
         toolset: "system",
         examples: &[],
@@ -91,7 +91,7 @@ impl Op for Status {
         });
         let outdated = inner.settings.outdated(&inner.table);
         let outdated =
-            outdated.map(|what| format!("{what}; the daemon goes on with the settings it has"));
+            outdated.map(|what| format!("{what}; the daemon still uses the old settings"));
         let waiting = inner.spool.waiting();
         let (last, events, notes) = cx.store.read(|rx| {
             let mut notes = host_notes.clone();
@@ -118,7 +118,7 @@ impl Op for Status {
     }
 }
 
-pub(super) struct Stop(pub(super) Arc<Shared>);
+pub(super) struct Stop(pub(super) Arc<BuiltinState>);
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct StopOutput {
@@ -129,7 +129,7 @@ impl Op for Stop {
     const INFO: OpInfo = OpInfo {
         name: "stop",
         summary: "End the daemon cleanly",
-        doc: "What is under way finishes; session hints are cleared.",
+        doc: "Running calls finish; session hints are cleared.",
         access: Access::Write { destructive: true, idempotent: true },
         tiers: &[Tier::Person, Tier::Client],
         toolset: "system",

@@ -1,4 +1,4 @@
-//! `get` and `list_resources`: the one address space, whoever owns the entry.
+//! `get` and `list_resources`: entries of all plugins by path.
 
 use std::sync::Arc;
 
@@ -9,9 +9,9 @@ use model::entry::{Entry, EntryLine, EntryPath};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{NoParams, Shared};
+use super::{BuiltinState, NoParams};
 
-pub(super) struct Get(pub(super) Arc<Shared>);
+pub(super) struct Get(pub(super) Arc<BuiltinState>);
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -36,7 +36,7 @@ impl Op for Get {
     const INFO: OpInfo = OpInfo {
         name: "get",
         summary: "Read the entry at a path",
-        doc: "Whatever is kept has a path such as hint://http-proxy/build; the same path works on every surface.",
+        doc: "Every entry has a path such as hint://http-proxy/build; the same path works on every surface.",
         toolset: "entries",
         cli: CliShape {
             path: &["get"],
@@ -69,16 +69,16 @@ impl Op for Get {
     }
 }
 
-pub(super) struct ListResources(pub(super) Arc<Shared>);
+pub(super) struct ListResources(pub(super) Arc<BuiltinState>);
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Resources {
     resources: Vec<EntryLine>,
-    templates: Vec<Template>,
+    templates: Vec<PathTemplate>,
 }
 
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Template {
+pub(super) struct PathTemplate {
     /// RFC 6570 template of the paths.
     template: String,
     summary: String,
@@ -108,7 +108,7 @@ impl Op for ListResources {
         let mut out = Resources { resources: Vec::new(), templates: Vec::new() };
         for scheme in inner.table.schemes() {
             out.resources.extend(scheme.list(cx)?);
-            out.templates.push(Template {
+            out.templates.push(PathTemplate {
                 template: scheme.template().to_owned(),
                 summary: scheme.summary().to_owned(),
             });

@@ -1,4 +1,4 @@
-//! `hook`: one event of an agent's hook, recorded once, and answered if there is something to tell.
+//! `hook`: records one event of an agent's hook, once, and answers it if there is something to say.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -13,25 +13,25 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::Tx;
 
-use super::Shared;
-use crate::runtime::Inner;
+use super::BuiltinState;
+use crate::runtime::RuntimeInner;
 use crate::tell;
 
 pub(crate) const NAME: &str = "hook";
 
-pub(super) struct Hook(pub(super) Arc<Shared>);
+pub(super) struct Hook(pub(super) Arc<BuiltinState>);
 
-/// The event itself is `P`: a value of its own, or read where it stands.
+/// The event itself is `P`: an owned value, or borrowed from the request.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "HookParams")]
 pub struct HookParams<P = serde_json::Map<String, Value>> {
-    /// Name of the event as the agent has it, for example `PostToolUse`; by default the event says it.
+    /// Name of the event as the agent has it, for example `PostToolUse`; by default the event's own member.
     #[serde(default)]
     event: Option<String>,
     /// The event as the agent sends it; unknown members are ignored.
     payload: P,
-    /// Which agent sends it, for example `codex`; by default it is recognised.
+    /// The agent that sends it, for example `codex`; by default it is recognised.
     #[serde(default)]
     agent: Option<String>,
     /// Id of the event, 32 hex digits; an id is recorded only once.
@@ -41,7 +41,7 @@ pub struct HookParams<P = serde_json::Map<String, Value>> {
     /// Time of the event, in milliseconds since 1970; at most a day ahead of the clock.
     #[serde(default)]
     at: Option<i64>,
-    /// The form of a briefing; `nmem` is that of its specification.
+    /// The format of a briefing; `nmem` is that of its specification.
     #[serde(default)]
     form: BriefingForm,
 }
@@ -54,17 +54,17 @@ pub fn read_event(body: &[u8]) -> Result<Value, OpError> {
     serde_json::from_slice(&event).map_err(|error| bad(format!("the body is not JSON: {error}")))
 }
 
-/// The parameters of a call whose event is read where it stands.
+/// The parameters of a call whose event is borrowed from the request.
 pub type EventParams<'a> = HookParams<Members<'a>>;
 
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct HookOutput {
     /// Whether this event was new.
     recorded: bool,
-    /// What the agent is told, in its own form; nothing when there is nothing to say.
+    /// The answer in the agent's own format; left out if there is nothing to say.
     #[serde(skip_serializing_if = "Option::is_none")]
     answer: Option<Value>,
-    /// The same as text.
+    /// The text in `answer`.
     #[serde(skip_serializing_if = "Option::is_none")]
     context: Option<String>,
 }
@@ -80,7 +80,7 @@ impl Op for Hook {
     const INFO: OpInfo = OpInfo {
         name: NAME,
         summary: "Record one event of an agent's hook",
-        doc: "Agents reach this through `rekindle hook EVENT` or `POST /hook/EVENT`; the event is recorded once, whatever is sent twice.",
+        doc: "Agents reach this through `rekindle hook EVENT` or `POST /hook/EVENT`; an event that is sent twice is recorded once.",
         access: Access::Write { destructive: false, idempotent: true },
         tiers: &[Tier::Hook, Tier::Client, Tier::Person],
         toolset: "system",
@@ -95,7 +95,7 @@ impl Op for Hook {
     type Params = HookParams;
     type Output = HookOutput;
 
-    /// Runs for an operation that calls this one; events from outside take `intake`, which needs no thread.
+    /// Runs for an operation that calls this one; events from outside use `intake`, which needs no thread.
     fn run(&self, cx: &Cx<'_>, params: HookParams) -> Result<HookOutput, OpError> {
         let inner = self.0.inner()?;
         let incoming = Incoming::of_value(params, cx.store.call_id(), cx.caller.tier, cx.now)?;
@@ -104,10 +104,10 @@ impl Op for Hook {
     }
 }
 
-/// An event on its way in.
+/// An event that is being recorded.
 pub(crate) struct Incoming {
     event: Arc<HookEvent>,
-    /// When the agent stops waiting; none for who waits as long as it takes.
+    /// When the agent stops waiting; `None` if it waits without limit.
     until: Option<Instant>,
     form: BriefingForm,
 }
@@ -120,7 +120,7 @@ impl Incoming {
         tier: Tier,
         now: i64,
     ) -> Result<Incoming, OpError> {
-        // The event itself is long and taken as it is; only what stands beside it is read.
+        // The event is long and used as it is; only the members beside it are deserialized.
         let payload = params.get_mut("payload").and_then(Value::as_object_mut);
         let payload = payload.map(std::mem::take);
         let read: HookParams = read_params(NAME, params)?;
@@ -154,7 +154,7 @@ impl Incoming {
         let at = time::plausible(params.at.unwrap_or(now), now);
         let event = agents::extract(agent, event, &payload, id, at)?;
         event.check()?;
-        // Only a hook goes its way when the answer is late; everybody else waits for it.
+        // Only a hook gives up on a late answer; other callers wait for it.
         let until = (tier == Tier::Hook).then(|| started + tell::patience(&event));
         Ok(Incoming { event: Arc::new(event), until, form: params.form })
     }
@@ -163,11 +163,11 @@ impl Incoming {
         self.event.clone()
     }
 
-    /// The write that takes the event in; it says whether it was new. The event's own id tells a
+    /// The write that records the event. It returns whether the event was new: the event's own id identifies a
     /// repeat.
     pub(crate) fn record(
         &self,
-        inner: &Inner,
+        inner: &RuntimeInner,
     ) -> impl FnMut(&Tx<'_>) -> Result<bool, OpError> + Send + use<> {
         inner.builtin.saw(&self.event.record());
         let (recorder, event) = (inner.recorder(), self.event.clone());
@@ -175,13 +175,13 @@ impl Incoming {
         move |tx| recorder.record(tx, &event)
     }
 
-    /// Whether the agent may be told something, which takes a while to find out.
-    pub(crate) fn may_be_answered(&self, inner: &Inner) -> bool {
+    /// Whether there may be an answer, which takes a while to compute.
+    pub(crate) fn may_be_answered(&self, inner: &RuntimeInner) -> bool {
         inner.occasion_of(&self.event).is_some()
     }
 
-    /// What goes back once the event is committed.
-    pub(crate) fn output(&self, inner: &Inner, recorded: bool) -> HookOutput {
+    /// The output, after the event is committed.
+    pub(crate) fn output(&self, inner: &RuntimeInner, recorded: bool) -> HookOutput {
         let context = if recorded { inner.tell(&self.event, self.until, self.form) } else { None };
         let answer = context.as_ref().and_then(|text| agents::answer(&self.event, text));
         HookOutput { recorded, answer, context }

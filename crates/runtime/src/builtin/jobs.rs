@@ -11,12 +11,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::jobs;
 
-use super::{NoParams, Shared};
+use super::{BuiltinState, NoParams};
 
 /// Callers that may see and cancel jobs: those that may start them.
 const TIERS: &[Tier] = &[Tier::Person, Tier::Client];
 
-pub(super) struct ListJobs(pub(super) Arc<Shared>);
+pub(super) struct ListJobs(pub(super) Arc<BuiltinState>);
 
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub(super) struct ListJobsOutput {
@@ -54,7 +54,7 @@ impl Op for ListJobs {
 impl Pretty for ListJobs {
     fn pretty(_: &NoParams, ListJobsOutput { jobs }: &ListJobsOutput) -> String {
         if jobs.is_empty() {
-            return "no job ran yet".to_owned();
+            return "no job has run yet".to_owned();
         }
         let line = |job: &Job| {
             let now = match (&job.progress, &job.why) {
@@ -73,7 +73,7 @@ impl Pretty for ListJobs {
     }
 }
 
-pub(super) struct CancelJob(pub(super) Arc<Shared>);
+pub(super) struct CancelJob(pub(super) Arc<BuiltinState>);
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

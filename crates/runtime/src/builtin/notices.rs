@@ -1,15 +1,15 @@
-//! What recovery did lately, as one line for sessions that start: what they miss may be lost.
+//! The last repair of the store, as one line for sessions that start: records may be missing.
 
 use contract::{Candidate, Moment, Occasion, Slot};
 use model::{limits, time};
 
-/// The last notice, while it is news.
+/// The last notice, if it is from the last day.
 pub(super) fn candidates(moment: &Moment<'_>) -> Vec<Candidate> {
     if !matches!(moment.occasion, Occasion::SessionStart(_)) {
         return Vec::new();
     }
     let since = time::rfc3339(moment.now.saturating_sub(limits::NOTICES_TOLD_MS));
-    // A notice begins with its time, which sorts as text.
+    // A notice starts with its time, which sorts as text.
     let last = moment.store.notices().pop().filter(|notice| *notice >= since);
     last.map(|notice| candidate(notice, &since)).into_iter().collect()
 }

@@ -1,4 +1,4 @@
-//! `pause`: stops capture and injected text, everywhere or in one project, for a time or until it is ended.
+//! `pause`: stops capture and injected text, everywhere or in one project, for a time or until the user ends it.
 
 use contract::pretty::pretty;
 use contract::{Access, CliShape, Cx, Example, Op, OpInfo, Pretty, Tier, config};
@@ -17,8 +17,7 @@ pub(crate) struct Pause;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PauseParams {
-    /// How long, such as `30m`, `2h`, `1d` or `PT90M`; `off` ends the pause. Left out, it holds until it is
-    /// ended.
+    /// How long, such as `30m`, `2h`, `1d` or `PT90M`; `off` ends the pause. Left out, the pause has no end.
     #[serde(default)]
     duration: Option<String>,
     /// Project to pause; everywhere if left out.
@@ -30,21 +29,21 @@ pub(crate) struct PauseParams {
 pub(crate) struct PauseOutput {
     /// Whether anything is paused now.
     paused: bool,
-    /// All pauses that hold now.
+    /// All active pauses.
     pauses: Vec<Holding>,
-    /// Whether this call began, changed or ended one.
+    /// Whether this call started, changed or ended a pause.
     changed: bool,
     /// Seconds since 1970, UTC.
     answered_at: i64,
 }
 
-/// A pause that holds.
+/// An active pause.
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Holding {
-    /// The project, as `project://KEY`; left out where it is everywhere.
+    /// The project, as `project://KEY`; left out if the pause is everywhere.
     #[serde(skip_serializing_if = "Option::is_none")]
     project: Option<String>,
-    /// Seconds since 1970, UTC; left out if somebody has to end it.
+    /// Seconds since 1970, UTC; left out if the pause has no end.
     #[serde(skip_serializing_if = "Option::is_none")]
     ends_at: Option<i64>,
 }
@@ -52,9 +51,9 @@ pub(crate) struct Holding {
 impl Op for Pause {
     const INFO: OpInfo = OpInfo {
         name: "pause",
-        summary: "Capture and tell nothing for a while",
-        doc: "While a pause holds, no event is kept and no agent is told anything; what is there stays and \
-              can be searched. `off` ends the pause it names: that of everywhere, or that of the project.",
+        summary: "Pause capture and briefings for a while",
+        doc: "During a pause no event is recorded and agents get no text; existing records can still be \
+              searched. `off` ends the pause that it names: the one everywhere, or that of the project.",
         access: Access::Write { destructive: false, idempotent: true },
         tiers: &[Tier::Person, Tier::Client],
         toolset: "memory",
@@ -82,14 +81,14 @@ impl Op for Pause {
     type Output = PauseOutput;
 
     fn run(&self, cx: &Cx<'_>, params: PauseParams) -> Result<PauseOutput, OpError> {
-        let wanted = Change::parse(params.duration.as_deref(), cx.now)?;
+        let wanted = PauseChange::parse(params.duration.as_deref(), cx.now)?;
         let now = cx.now;
         cx.store.write(move |tx| {
             let before = pauses::list(tx, now)?;
             for project in targets(tx, &params.project)? {
                 match wanted {
-                    Change::End => drop(pauses::end(tx, project)?),
-                    Change::Until(until) => pauses::begin(tx, Stored { project, until })?,
+                    PauseChange::End => drop(pauses::end(tx, project)?),
+                    PauseChange::Until(until) => pauses::begin(tx, Stored { project, until })?,
                 }
             }
             let after = pauses::list(tx, now)?;
@@ -111,19 +110,19 @@ const PAUSED_WEB: &[(&str, &str)] = &[
     ("pause", r#"{"project":"web"}"#),
 ];
 
-/// What is asked for.
+/// The requested change.
 #[derive(Clone, Copy)]
-enum Change {
+enum PauseChange {
     End,
-    /// Milliseconds since 1970, UTC; none for a pause that somebody has to end.
+    /// Milliseconds since 1970, UTC; `None` for a pause without end.
     Until(Option<i64>),
 }
 
-impl Change {
-    fn parse(duration: Option<&str>, now: i64) -> Result<Change, OpError> {
+impl PauseChange {
+    fn parse(duration: Option<&str>, now: i64) -> Result<PauseChange, OpError> {
         let text = match duration.map(str::trim) {
-            None => return Ok(Change::Until(None)),
-            Some("off") => return Ok(Change::End),
+            None => return Ok(PauseChange::Until(None)),
+            Some("off") => return Ok(PauseChange::End),
             Some(text) => text,
         };
         let short = config::duration(text).map(|time| i64::try_from(time.as_millis()));
@@ -144,11 +143,11 @@ impl Change {
                 .with("max", max)
                 .hint("Leave the duration out for a pause without end."));
         }
-        Ok(Change::Until(Some(until)))
+        Ok(PauseChange::Until(Some(until)))
     }
 }
 
-/// The projects that are meant; none stands for everywhere.
+/// The projects to pause; `None` means everywhere.
 fn targets(rx: &Rx<'_>, wanted: &Wanted) -> Result<Vec<Option<i64>>, OpError> {
     let Wanted::Named(name) = wanted else { return Ok(vec![None]) };
     let found = projects::find(rx, name)?;
@@ -170,7 +169,7 @@ fn told(rx: &Rx<'_>, held: &[Stored]) -> Result<Vec<Holding>, OpError> {
     Ok(told)
 }
 
-/// The pauses that hold, for the status.
+/// The active pauses, for `status`.
 pub(crate) fn notes(rx: &Rx<'_>, now: i64) -> Result<Vec<String>, OpError> {
     let mut notes = Vec::new();
     for pause in pauses::list(rx, now)? {

@@ -1,4 +1,4 @@
-//! `receipts`: what agents were told, why, at what cost, and whether they made use of it.
+//! `receipts`: the texts that agents got, with their reasons, their cost, and whether the agents used them.
 
 use contract::pretty::pretty;
 use contract::{CliShape, Cx, Example, Op, OpInfo, Pretty};
@@ -13,10 +13,10 @@ pub(super) struct Receipts;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ReceiptsParams {
-    /// Only what this session was told.
+    /// Only the texts of this session.
     #[serde(default)]
     session_id: Option<String>,
-    /// How many lines to look back, from 1 to 1,000.
+    /// Number of lines to list, from 1 to 1,000.
     #[serde(default = "default_limit")]
     limit: usize,
 }
@@ -28,24 +28,24 @@ fn default_limit() -> usize {
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub(super) struct ReceiptsOutput {
     /// The newest first.
-    receipts: Vec<Telling>,
+    receipts: Vec<SessionTexts>,
 }
 
-/// What one session was told at one moment.
+/// The text that a session got at one time.
 #[derive(Serialize, Deserialize, JsonSchema)]
-struct Telling {
+struct SessionTexts {
     session_id: String,
     at: String,
     tokens: u64,
-    items: Vec<Item>,
+    items: Vec<SessionTextLine>,
 }
 
 #[derive(Serialize, Deserialize, JsonSchema)]
-struct Item {
+struct SessionTextLine {
     path: String,
     reason: String,
     tokens: u64,
-    /// Whether the agent then did what it said.
+    /// Whether the agent then acted on it.
     used: bool,
 }
 
@@ -84,18 +84,23 @@ impl Op for Receipts {
             };
             receipts::list(rx, session, params.limit)
         })?;
-        let mut tellings: Vec<Telling> = Vec::new();
+        let mut tellings: Vec<SessionTexts> = Vec::new();
         for row in rows {
             let at = rfc3339(row.at);
-            let same = |last: &&mut Telling| last.at == at && last.session_id == row.session_id;
-            let item =
-                Item { path: row.path, reason: row.reason, tokens: row.tokens, used: row.used };
+            let same =
+                |last: &&mut SessionTexts| last.at == at && last.session_id == row.session_id;
+            let item = SessionTextLine {
+                path: row.path,
+                reason: row.reason,
+                tokens: row.tokens,
+                used: row.used,
+            };
             match tellings.last_mut().filter(same) {
                 Some(telling) => {
                     telling.tokens += item.tokens;
                     telling.items.push(item);
                 }
-                None => tellings.push(Telling {
+                None => tellings.push(SessionTexts {
                     session_id: row.session_id,
                     at,
                     tokens: item.tokens,
@@ -103,7 +108,7 @@ impl Op for Receipts {
                 }),
             }
         }
-        // They come newest first; within one telling the order of the text is the order.
+        // The rows are newest first; within one text they are in the order of its lines.
         tellings.iter_mut().for_each(|telling| telling.items.reverse());
         Ok(ReceiptsOutput { receipts: tellings })
     }
@@ -115,9 +120,9 @@ impl Pretty for Receipts {
             return "No agent was told anything yet.".to_owned();
         }
         let mut lines = Vec::new();
-        for Telling { session_id, at, tokens, items } in receipts {
+        for SessionTexts { session_id, at, tokens, items } in receipts {
             lines.push(format!("{at}  session {session_id}, {tokens} tokens"));
-            for Item { path, reason, tokens, used } in items {
+            for SessionTextLine { path, reason, tokens, used } in items {
                 let used = if *used { ", used" } else { "" };
                 lines.push(format!("  {path}  {tokens} tokens{used}: {reason}"));
             }

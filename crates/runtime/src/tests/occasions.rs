@@ -7,7 +7,7 @@ use place::Place;
 use super::*;
 
 /// The moment of a question.
-fn ask<T>(home: &Home, question: Occasion<'_>, then: impl FnOnce(&Moment<'_>) -> T) -> T {
+fn ask<T>(home: &TestRuntime, question: Occasion<'_>, then: impl FnOnce(&Moment<'_>) -> T) -> T {
     let inner = &home.runtime.inner;
     let (situation, place) = (Situation::default(), Place::default());
     then(&Moment {
@@ -23,7 +23,7 @@ fn ask<T>(home: &Home, question: Occasion<'_>, then: impl FnOnce(&Moment<'_>) ->
     })
 }
 
-fn answered(home: &Home, question: Occasion<'_>) -> String {
+fn answered(home: &TestRuntime, question: Occasion<'_>) -> String {
     ask(home, question, |moment| home.runtime.inner.assemble(moment).unwrap().text)
 }
 
@@ -53,7 +53,7 @@ fn a_question_is_answered_during_a_pause_as_reading_tools_are() {
 }
 
 #[test]
-fn a_used_tool_is_an_occasion_that_says_whether_it_failed_unless_the_user_stopped_it() {
+fn a_used_tool_is_an_occasion_unless_the_user_interrupted_it() {
     let home = home();
     let heard = |event: &str, extra: Value, call: u8| {
         let mut payload = json!({ "session_id": "s-1", "tool_name": "Bash",

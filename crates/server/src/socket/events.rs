@@ -102,7 +102,7 @@ async fn replies(shared: Arc<PrimaryState>, mut begun: Vec<EventReply>) -> Strin
         Some(event) => event.await,
         None => None,
     };
-    let log = shared.runtime.log().together();
+    let log = shared.runtime.log().batch();
     for event in begun {
         push(event.await);
     }

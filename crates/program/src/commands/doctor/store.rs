@@ -76,7 +76,7 @@ fn none_yet(world: &World, checks: &mut Vec<Value>) -> Told {
     checks.push(check(
         "last event",
         "warn",
-        "no hook event was ever recorded",
+        "no hook event has been recorded yet",
         "`rekindle agents` says which agents are connected; start a new session of one.",
     ));
     Told { answered: true, ..Told::default() }
