@@ -1,4 +1,4 @@
-//! Changes files, all of them or none: each is replaced in one step, and put back if a later one fails.
+//! Changes files, all of them or none: each is replaced atomically, and restored if a later one fails.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write as _};
@@ -8,23 +8,23 @@ use std::path::{Path, PathBuf};
 use model::{Code, OpError};
 
 use crate::place::unusable;
-use crate::plan::Change;
+use crate::plan::FileChange;
 
-/// The mode of a file that we make, before the user's mask.
+/// The mode of a file that we create, before the user's umask.
 const MODE: u32 = 0o644;
 
-/// Makes the changes in order. If one fails, those before it are put back.
-pub(crate) fn apply(changes: &[Change]) -> Result<(), OpError> {
-    let mut done: Vec<&Change> = Vec::new();
+/// Applies the changes in order. If one fails, those before it are rolled back.
+pub(crate) fn apply(changes: &[FileChange]) -> Result<(), OpError> {
+    let mut done: Vec<&FileChange> = Vec::new();
     for change in changes.iter().filter(|change| change.is_change()) {
         done.push(change);
         if let Err(error) = make(change) {
-            put_back(&done);
+            roll_back(&done);
             return Err(error);
         }
     }
     for change in done {
-        // The old bytes are in the record; a leftover is taken away by the next run.
+        // The old bytes are in the record; the next run removes a leftover file.
         let _ = fs::remove_file(old(&change.target));
         if change.after.is_none() {
             remove_folders(&change.folders);
@@ -33,7 +33,7 @@ pub(crate) fn apply(changes: &[Change]) -> Result<(), OpError> {
     Ok(())
 }
 
-fn make(change: &Change) -> Result<(), OpError> {
+fn make(change: &FileChange) -> Result<(), OpError> {
     let target = &change.target;
     let failed = |error: io::Error| unusable(&change.path, &error);
     let there = match regular::read(target, u64::MAX) {
@@ -42,12 +42,12 @@ fn make(change: &Change) -> Result<(), OpError> {
         Err(error) => return Err(failed(error)),
     };
     if there.as_deref() != change.before.as_deref().map(str::as_bytes) {
-        let message = format!("{} was changed by somebody else just now", change.path.display());
+        let message = format!("{} was just changed by another program", change.path.display());
         return Err(OpError::new(Code::Conflict, message).hint("Run the command again."));
     }
     if there.is_some() {
         let _ = fs::remove_file(old(target));
-        // Where links are not to be had, the bytes are put back by writing them.
+        // On file systems without hard links, a rollback writes the old bytes again.
         let _ = fs::hard_link(target, old(target));
     }
     match &change.after {
@@ -60,8 +60,8 @@ fn make(change: &Change) -> Result<(), OpError> {
     }
 }
 
-/// Undoes changes that were made in this run. What cannot be put back is in the record.
-fn put_back(done: &[&Change]) {
+/// Rolls back changes of this run. If that fails, the record still has the old bytes.
+fn roll_back(done: &[&FileChange]) {
     for change in done.iter().rev() {
         let target = &change.target;
         let _ = fs::remove_file(scratch(target));
@@ -75,7 +75,7 @@ fn put_back(done: &[&Change]) {
             Some(_) => Ok(()),
             None => fs::remove_file(target),
         };
-        // Renaming a file to another name of itself leaves both.
+        // Renaming a file onto a hard link of itself keeps both names.
         let _ = fs::remove_file(old(target));
         if change.before.is_none() {
             remove_folders(&change.folders);
@@ -83,7 +83,7 @@ fn put_back(done: &[&Change]) {
     }
 }
 
-/// Replaces a file in one step and keeps its mode; a new one gets this mode.
+/// Replaces a file atomically and keeps its mode; a new file gets `mode`.
 pub(crate) fn replace(target: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     fault::point()?;
     write(target, bytes, mode)
@@ -93,7 +93,7 @@ fn write(target: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     let temporary = scratch(target);
     let written = write_beside(target, &temporary, bytes, mode);
     if written.is_err() {
-        // What failed is told; the half of a file is of no use to anybody.
+        // The error is reported, so the incomplete file is removed.
         let _ = fs::remove_file(&temporary);
     }
     written
@@ -114,13 +114,13 @@ fn write_beside(target: &Path, temporary: &Path, bytes: &[u8], mode: u32) -> io:
     fault::point()?;
     fs::rename(temporary, target)?;
     if let Some(folder) = target.parent() {
-        // Not every file system can do this for a folder.
+        // Not every file system can sync a directory.
         let _ = File::open(folder).and_then(|folder| folder.sync_all());
     }
     fault::point()
 }
 
-/// Removes a file; that there is none is as good.
+/// Removes a file. A missing file is not an error.
 pub(crate) fn remove(target: &Path) -> io::Result<()> {
     fault::point()?;
     match fs::remove_file(target) {
@@ -129,9 +129,9 @@ pub(crate) fn remove(target: &Path) -> io::Result<()> {
     }
 }
 
-/// Removes what a run that was cut off left beside a file.
-pub(crate) fn tidy(target: &Path) {
-    // Most often there is nothing.
+/// Removes scratch files that an interrupted run left beside a file.
+pub(crate) fn remove_scratch_files(target: &Path) {
+    // Usually there are none.
     let _ = fs::remove_file(scratch(target));
     let _ = fs::remove_file(old(target));
 }
@@ -141,17 +141,17 @@ fn beside(target: &Path, ending: &str) -> PathBuf {
     target.with_file_name(format!(".{name}.rekindle-{ending}"))
 }
 
-/// Where a file is written before it takes its place.
+/// The path where a new version is written before it replaces the file.
 fn scratch(target: &Path) -> PathBuf {
     beside(target, "new")
 }
 
-/// Where the file stays that is replaced, until all is done.
+/// The path of the replaced version until the run is complete.
 pub(crate) fn old(target: &Path) -> PathBuf {
     beside(target, "old")
 }
 
-/// The folders that have to be made for a file, the outermost first.
+/// The directories that have to be created for a file, the outermost first.
 pub(crate) fn missing_folders(target: &Path) -> Vec<PathBuf> {
     let parents = target.ancestors().skip(1);
     let mut missing: Vec<PathBuf> =
@@ -160,7 +160,7 @@ pub(crate) fn missing_folders(target: &Path) -> Vec<PathBuf> {
     missing
 }
 
-/// Makes the folders that are missing on the way to this one.
+/// Creates this directory and its missing parents.
 pub(crate) fn make_folders(folder: &Path) -> io::Result<()> {
     for folder in missing_folders(&folder.join("file")) {
         fault::point()?;
@@ -172,19 +172,19 @@ pub(crate) fn make_folders(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes folders that we made, if nobody put anything into them; some may not have been made yet.
+/// Removes directories that we created, if they are empty; some may not have been created yet.
 pub(crate) fn remove_folders(folders: &[PathBuf]) {
     for folder in folders.iter().rev() {
-        // Of one that holds something the outer ones do, too.
+        // If a directory is not empty, its parents are not either.
         let _ = fs::remove_dir(folder);
     }
 }
 
-/// Lets tests cut an installation off, or let it fail, at any of its writes.
+/// Lets tests interrupt an installation, or make it fail, at any of its writes.
 mod fault {
     use std::io;
 
-    /// A moment at which the disk may be full or the process may be ended.
+    /// A point at which the disk may be full or the process may be killed.
     #[cfg(debug_assertions)]
     pub(super) fn point() -> io::Result<()> {
         use std::sync::atomic::{AtomicU32, Ordering};

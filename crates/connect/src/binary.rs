@@ -1,4 +1,4 @@
-//! The copy of our program that agents are told to start, so that its path outlives a build folder.
+//! The copy of our program that agents start. Its path stays valid when the build directory is deleted.
 
 use std::fs;
 use std::io;
@@ -9,19 +9,19 @@ use model::{Code, OpError};
 
 use crate::apply::{self, old};
 use crate::place::unusable;
-use crate::plan::Doing;
+use crate::plan::FileAction;
 
-/// The program that runs, and where it is to be.
+/// The running program, and the path of its copy.
 #[derive(Clone, Debug)]
 pub struct Copy {
     pub from: PathBuf,
     pub to: PathBuf,
 }
 
-/// By this a program is known as ours: every build of it holds these bytes.
+/// Bytes that every build of our program contains, to recognise it.
 const MARK: &[u8] = b"rekindle, the memory runtime: this very program";
 
-/// Whether a program lies where a build put it, and the next build replaces or removes it.
+/// Whether a program is in a build directory, where the next build replaces or removes it.
 pub fn build_folder(program: &Path) -> bool {
     let Some(folder) = program.parent() else { return false };
     [".fingerprint", "deps", "incremental"].iter().any(|name| folder.join(name).is_dir())
@@ -31,7 +31,7 @@ fn has_mark(bytes: &[u8]) -> bool {
     bytes.windows(MARK.len()).any(|bytes| bytes == MARK)
 }
 
-/// Whether what lies there is our program, of whatever build, and not what somebody put in its place.
+/// Whether the file at this path is a build of our program, and not a file of the user.
 pub(crate) fn is_ours(path: &Path) -> bool {
     read(path).is_ok_and(|bytes| has_mark(&bytes))
 }
@@ -40,27 +40,27 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     regular::read(path, u64::MAX)
 }
 
-/// What the copy would change.
-pub(crate) fn plan(copy: &Copy) -> Result<Doing, OpError> {
+/// How the copy would change its path.
+pub(crate) fn plan(copy: &Copy) -> Result<FileAction, OpError> {
     let failed = |path: &Path, error: io::Error| unusable(path, &error);
     if !copy.to.exists() && !copy.to.is_symlink() {
-        return Ok(Doing::Made);
+        return Ok(FileAction::Made);
     }
     let ours = read(&copy.from).map_err(|error| failed(&copy.from, error))?;
     let there = read(&copy.to).map_err(|error| failed(&copy.to, error))?;
     if ours == there {
         let runs = fs::metadata(&copy.to).is_ok_and(|meta| meta.permissions().mode() & 0o100 != 0);
-        return Ok(if runs { Doing::Kept } else { Doing::Changed });
+        return Ok(if runs { FileAction::Kept } else { FileAction::Changed });
     }
     if !has_mark(&there) {
-        let message = format!("{} is there already and is not ours", copy.to.display());
+        let message = format!("{} already exists and is not ours", copy.to.display());
         return Err(OpError::new(Code::Conflict, message)
-            .hint("Move it away, or say with --bin PATH where the program is to be."));
+            .hint("Move it away, or choose another path with --bin PATH."));
     }
-    Ok(Doing::Changed)
+    Ok(FileAction::Changed)
 }
 
-/// Puts the copy in place in one step.
+/// Puts the copy in place atomically.
 pub(crate) fn place(copy: &Copy) -> Result<(), OpError> {
     let failed = |error: io::Error| unusable(&copy.to, &error);
     let folder = copy.to.parent().unwrap_or(Path::new("/"));
@@ -75,15 +75,15 @@ pub(crate) fn place(copy: &Copy) -> Result<(), OpError> {
     fs::set_permissions(&copy.to, runs).map_err(failed)
 }
 
-/// Takes the copy back that this run made.
-pub(crate) fn take_back(copy: &Copy, doing: Doing, folders: &[PathBuf]) {
+/// Removes the copy that this run made.
+pub(crate) fn take_back(copy: &Copy, doing: FileAction, folders: &[PathBuf]) {
     let _ = match doing {
-        Doing::Made => fs::remove_file(&copy.to),
-        Doing::Changed if old(&copy.to).exists() => fs::rename(old(&copy.to), &copy.to),
+        FileAction::Made => fs::remove_file(&copy.to),
+        FileAction::Changed if old(&copy.to).exists() => fs::rename(old(&copy.to), &copy.to),
         _ => Ok(()),
     };
-    apply::tidy(&copy.to);
-    if doing == Doing::Made {
+    apply::remove_scratch_files(&copy.to);
+    if doing == FileAction::Made {
         apply::remove_folders(folders);
     }
 }

@@ -1,19 +1,19 @@
-//! What changes in a text, as a unified diff.
+//! The changes of a text as a unified diff.
 
-/// Lines around a change.
+/// Lines of context around a change.
 const CONTEXT: usize = 3;
-/// Lines on both sides, multiplied, that are compared with each other; above it a change is one block.
+/// Above this product of both line counts, the texts are not compared line by line: the change is one block.
 const CELLS_MAX: usize = 4_000_000;
 
-/// Where a piece of two texts is from.
+/// Which of the two texts a line or word is from.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mark {
+pub(crate) enum DiffSide {
     Same,
     Old,
     New,
 }
 
-/// The diff between what is there and what will be; none stands for no file.
+/// The diff between the current and the new text; `None` means no file.
 pub fn unified(path: &str, before: Option<&str>, after: Option<&str>) -> String {
     let name = |text: Option<&str>| if text.is_some() { path } else { "/dev/null" };
     let old: Vec<&str> = before.unwrap_or_default().split_inclusive('\n').collect();
@@ -22,7 +22,7 @@ pub fn unified(path: &str, before: Option<&str>, after: Option<&str>) -> String 
     let changed: Vec<usize> = lines
         .iter()
         .enumerate()
-        .filter(|(_, (mark, _))| *mark != Mark::Same)
+        .filter(|(_, (mark, _))| *mark != DiffSide::Same)
         .map(|(at, _)| at)
         .collect();
     if changed.is_empty() {
@@ -53,37 +53,38 @@ pub fn unified(path: &str, before: Option<&str>, after: Option<&str>) -> String 
     out
 }
 
-fn hunk(out: &mut String, lines: &[(Mark, &str)], from: usize, to: usize) {
-    let count = |lines: &[(Mark, &str)], not: Mark| lines.iter().filter(|(m, _)| *m != not).count();
+fn hunk(out: &mut String, lines: &[(DiffSide, &str)], from: usize, to: usize) {
+    let count =
+        |lines: &[(DiffSide, &str)], not: DiffSide| lines.iter().filter(|(m, _)| *m != not).count();
     let (head, part) =
         (lines.get(..from).unwrap_or_default(), lines.get(from..to).unwrap_or_default());
-    let range = |not: Mark| {
+    let range = |not: DiffSide| {
         let length = count(part, not);
         let start = count(head, not) + usize::from(length > 0);
         format!("{start},{length}")
     };
-    out.push_str(&format!("@@ -{} +{} @@\n", range(Mark::New), range(Mark::Old)));
+    out.push_str(&format!("@@ -{} +{} @@\n", range(DiffSide::New), range(DiffSide::Old)));
     for (mark, line) in part {
         out.push(match mark {
-            Mark::Same => ' ',
-            Mark::Old => '-',
-            Mark::New => '+',
+            DiffSide::Same => ' ',
+            DiffSide::Old => '-',
+            DiffSide::New => '+',
         });
         out.push_str(line.trim_end_matches(['\n', '\r']));
         out.push_str(if line.ends_with('\n') { "\n" } else { "\n\\ No newline at end of file\n" });
     }
 }
 
-/// Every line, or word, of both texts, in order, with where it is from.
-pub(crate) fn marked<'t>(old: &[&'t str], new: &[&'t str]) -> Vec<(Mark, &'t str)> {
+/// Every line, or word, of both texts, in order, with its origin.
+pub(crate) fn marked<'t>(old: &[&'t str], new: &[&'t str]) -> Vec<(DiffSide, &'t str)> {
     let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
     let (old_rest, new_rest) =
         (old.get(head..).unwrap_or_default(), new.get(head..).unwrap_or_default());
     let tail = old_rest.iter().rev().zip(new_rest.iter().rev()).take_while(|(a, b)| a == b).count();
     let old_middle = old_rest.get(..old_rest.len() - tail).unwrap_or_default();
     let new_middle = new_rest.get(..new_rest.len() - tail).unwrap_or_default();
-    let same = |lines: &[&'t str]| -> Vec<(Mark, &'t str)> {
-        lines.iter().map(|line| (Mark::Same, *line)).collect()
+    let same = |lines: &[&'t str]| -> Vec<(DiffSide, &'t str)> {
+        lines.iter().map(|line| (DiffSide::Same, *line)).collect()
     };
     let mut all = same(old.get(..head).unwrap_or_default());
     all.extend(middle(old_middle, new_middle));
@@ -91,8 +92,8 @@ pub(crate) fn marked<'t>(old: &[&'t str], new: &[&'t str]) -> Vec<(Mark, &'t str
     all
 }
 
-/// The lines between the first and the last difference, by their longest common part.
-fn middle<'t>(old: &[&'t str], new: &[&'t str]) -> Vec<(Mark, &'t str)> {
+/// The lines between the first and the last difference, by their longest common subsequence.
+fn middle<'t>(old: &[&'t str], new: &[&'t str]) -> Vec<(DiffSide, &'t str)> {
     let mut out = Vec::with_capacity(old.len() + new.len());
     let wide = new.len() + 1;
     let mut common = vec![0_u32; 0];
@@ -114,15 +115,15 @@ fn middle<'t>(old: &[&'t str], new: &[&'t str]) -> Vec<(Mark, &'t str)> {
     loop {
         match (old.get(i), new.get(j)) {
             (Some(a), Some(b)) if a == b && !common.is_empty() => {
-                out.push((Mark::Same, *a));
+                out.push((DiffSide::Same, *a));
                 (i, j) = (i + 1, j + 1);
             }
             (Some(a), b) if b.is_none() || at(i + 1, j) >= at(i, j + 1) => {
-                out.push((Mark::Old, *a));
+                out.push((DiffSide::Old, *a));
                 i += 1;
             }
             (_, Some(b)) => {
-                out.push((Mark::New, *b));
+                out.push((DiffSide::New, *b));
                 j += 1;
             }
             _ => return out,

@@ -1,4 +1,4 @@
-//! One file's text with what is ours, and without, whatever its format.
+//! Adds our entries to the text of an agent's file, and removes them, in any format.
 
 use std::path::Path;
 
@@ -10,40 +10,40 @@ use crate::ours::Ours;
 use crate::place::{broken, position};
 use crate::{json as in_json, toml as in_toml};
 
-/// Why a text is not edited, and where.
+/// Why a text cannot be edited, and at which position.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Trouble {
+pub(crate) struct EditError {
     pub(crate) line: usize,
     pub(crate) column: usize,
     pub(crate) what: String,
 }
 
-impl Trouble {
-    pub(crate) fn at(text: &str, byte: usize, what: String) -> Trouble {
+impl EditError {
+    pub(crate) fn at(text: &str, byte: usize, what: String) -> EditError {
         let (line, column) = position(text, byte);
-        Trouble { line, column, what }
+        EditError { line, column, what }
     }
 }
 
-/// Something of ours that stands in a text.
+/// An entry of ours in a text.
 #[derive(Clone, Debug)]
-pub(crate) struct Piece {
-    /// The event of a hook, or what the server or the plugin is called.
+pub(crate) struct OurEntry {
+    /// The event of a hook, or the name of the server or the plugin.
     pub(crate) name: String,
     pub(crate) entry: Value,
-    /// Whether it is as we write it; a hook may be narrowed, by a matcher for one.
+    /// Whether it is as we write it. A hook may be narrowed, for example by a matcher.
     pub(crate) whole: bool,
 }
 
-impl Piece {
-    pub(crate) fn whole(name: &str, entry: Value) -> Piece {
-        Piece { name: name.to_owned(), entry, whole: true }
+impl OurEntry {
+    pub(crate) fn whole(name: &str, entry: Value) -> OurEntry {
+        OurEntry { name: name.to_owned(), entry, whole: true }
     }
 }
 
 const BOM: char = '\u{feff}';
 
-/// The text with what is ours in it.
+/// The text with our entries.
 pub(crate) fn wire(
     path: &Path,
     text: Option<&str>,
@@ -60,7 +60,7 @@ pub(crate) fn wire(
     marked(path, text, edited)
 }
 
-/// The text without what is ours; none if the file itself is.
+/// The text without our entries; `None` if the whole file is ours.
 pub(crate) fn unwire(
     path: &Path,
     text: &str,
@@ -77,55 +77,55 @@ pub(crate) fn unwire(
     marked(path, text, edited).map(Some)
 }
 
-/// What of ours stands in a text of an agent, by event; our server is there under its name.
-pub(crate) fn wired(text: &str, file: &Wired, agent: &str) -> Vec<Piece> {
+/// Our entries in an agent's file: hooks by event, and our server by its name.
+pub(crate) fn wired(text: &str, file: &Wired, agent: &str) -> Vec<OurEntry> {
     let bare = text.strip_prefix(BOM).unwrap_or(text);
     match file.format {
         Format::Toml => in_toml::wired(bare, file.parts),
         Format::Text if is_ours(text) => {
             let command = agents::opencode_command(text);
-            // Whatever else is in it, or is not any more, was not written by us.
+            // A file with other content, or with missing content, was edited by the user.
             let whole = command.as_deref().is_some_and(|path| rendered(file, path) == text);
             let entry = json!({ "command": [command] });
-            vec![Piece { name: "plugin".to_owned(), entry, whole }]
+            vec![OurEntry { name: "plugin".to_owned(), entry, whole }]
         }
         Format::Text => Vec::new(),
         format => in_json::wired(bare, format, file.parts, agent),
     }
 }
 
-/// What a text means, without how it is written; none if it is not valid.
+/// The parsed value of a text, to compare texts apart from their formatting; `None` if it is not valid.
 pub(crate) fn value(text: &str, format: Format) -> Option<Value> {
     let bare = text.strip_prefix(BOM).unwrap_or(text);
     match format {
         Format::Toml => in_toml::meaning(bare),
         Format::Text => Some(text.into()),
-        // Nothing is what an agent takes for no settings.
+        // Agents read an empty file as empty settings.
         _ if bare.trim().is_empty() => Some(json!({})),
         format => in_json::meaning(bare, format),
     }
 }
 
-fn marked(path: &Path, text: &str, edited: Result<String, Trouble>) -> Result<String, OpError> {
+fn marked(path: &Path, text: &str, edited: Result<String, EditError>) -> Result<String, OpError> {
     let edited = edited.map_err(|t| broken(path, t.line, t.column, &t.what))?;
     Ok(if text.starts_with(BOM) { format!("{BOM}{edited}") } else { edited })
 }
 
-/// Whether a whole file was made by us: its first lines name us.
+/// Whether a whole file is ours: one of its first lines names us.
 pub(crate) fn is_ours(text: &str) -> bool {
     text.lines().take(3).any(|line| line.contains("rekindle"))
 }
 
 fn whole(path: &Path, text: &str, file: &Wired, ours: &Ours<'_>) -> Result<String, OpError> {
     let rendered = rendered(file, ours.binary);
-    // One that was cut off may lack the lines by which it is known.
+    // An incomplete file may lack the lines that identify it.
     if !rendered.starts_with(text) {
         refuse_foreign(path, text)?;
     }
     Ok(rendered)
 }
 
-/// The whole file of ours that starts the program at this path.
+/// The content of a whole file of ours that starts the program at this path.
 fn rendered(file: &Wired, binary: &str) -> String {
     let texts = file.parts.iter().filter_map(|part| match part {
         Part::Text(text) => Some(text(binary)),
@@ -134,12 +134,12 @@ fn rendered(file: &Wired, binary: &str) -> String {
     texts.collect()
 }
 
-/// Refuses to replace a whole file that somebody else made.
+/// Refuses to replace a whole file that is not ours.
 pub(crate) fn refuse_foreign(path: &Path, text: &str) -> Result<(), OpError> {
     if text.trim().is_empty() || is_ours(text) {
         return Ok(());
     }
-    let message = format!("{} is there already and is not ours", path.display());
+    let message = format!("{} already exists and is not ours", path.display());
     Err(OpError::new(Code::Conflict, message)
         .hint("Move it away, then run the command again; nothing was changed."))
 }

@@ -1,4 +1,4 @@
-//! JSON and JSONC with what is ours in it, and without: everything else stays as it was written.
+//! Adds our entries to JSON and JSONC, and removes them. Everything else keeps its formatting.
 
 use agents::wiring::{Format, Hooked, Hooks, Part, Server};
 use jsonc_parser::ast;
@@ -7,20 +7,20 @@ use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstRootNode
 use jsonc_parser::{CollectOptions, ParseOptions};
 use serde_json::{Map, Value};
 
-use crate::edit::{Piece, Trouble};
+use crate::edit::{EditError, OurEntry};
 use crate::ours::{self, Ours, SERVER};
 
 const HOOKS: &str = "hooks";
 const MATCHER: &str = "matcher";
 
-/// The text with all parts in it.
+/// The text with all parts.
 pub(crate) fn wire(
     text: &str,
     format: Format,
     parts: &[Part],
     ours: &Ours<'_>,
-) -> Result<String, Trouble> {
-    // What is empty becomes a file of our own making.
+) -> Result<String, EditError> {
+    // An empty file is treated as an empty object.
     let text = if text.trim().is_empty() { "{}\n" } else { text };
     check(text, format, parts)?;
     let root = parse(text, format)?;
@@ -38,7 +38,7 @@ pub(crate) fn wire(
     Ok(root.to_string())
 }
 
-/// What stands in the list of an event.
+/// The entry in the list of an event.
 fn entry(hooks: &Hooks, hooked: &Hooked, ours: &Ours<'_>) -> Value {
     let hook = ours.hook(hooks, hooked);
     if hooks.grouped { serde_json::json!({ HOOKS: [hook] }) } else { hook.into() }
@@ -63,7 +63,7 @@ fn wire_hooks(object: &CstObject, hooks: &Hooks, ours: &Ours<'_>) {
     }
 }
 
-/// The hooks of ours in the list of an event.
+/// Our hooks in the list of an event.
 fn our_hooks(list: &CstArray, grouped: bool) -> Vec<CstObject> {
     let objects = |list: &CstArray| -> Vec<CstObject> {
         list.elements().iter().filter_map(CstNode::as_object).collect()
@@ -79,37 +79,37 @@ fn our_hooks(list: &CstArray, grouped: bool) -> Vec<CstObject> {
     all
 }
 
-/// Whether a hook stands under a matcher, so that the agent calls it at some of its events only.
+/// Whether a matcher narrows a hook, so that the agent calls it at some of its events only.
 fn is_matched(hook: &CstObject, grouped: bool) -> bool {
     let group = || hook.parent()?.parent()?.parent()?.as_object();
     let holder = if grouped { group() } else { Some(hook.clone()) };
     holder.is_some_and(|holder| holder.get(MATCHER).is_some())
 }
 
-/// Members of a hook that decide what is called and when; with other values than ours it is not whole.
+/// Members of a hook that decide what is called and when. With other values than ours, the hook is not whole.
 const DECIDING: [&str; 8] =
     ["type", "command", "args", "timeout", "if", "async", "asyncRewake", "once"];
 
-/// Of these, the ones that say what is called.
+/// Those of [`DECIDING`] that say what is called.
 const CALLING: [&str; 2] = ["command", "args"];
 
-/// Whether a member says what is so without it.
-fn says_nothing(name: &str, value: &Value) -> bool {
+/// Whether a member has its default value.
+fn is_default(name: &str, value: &Value) -> bool {
     value == &Value::Bool(false) || (name == "type" && value == "command")
 }
 
-/// The members of a hook that are to go, because ours has none of that name.
-fn too_much<'h>(
+/// The members of a hook to remove, because ours does not have them.
+fn extra_members<'h>(
     hook: &'h Value,
     ours: &'h Map<String, Value>,
 ) -> impl Iterator<Item = &'static str> {
     DECIDING.into_iter().filter(move |name| {
-        !ours.contains_key(*name) && hook.get(name).is_some_and(|value| !says_nothing(name, value))
+        !ours.contains_key(*name) && hook.get(name).is_some_and(|value| !is_default(name, value))
     })
 }
 
-/// Whether a hook does what ours would, by whatever path and in whatever form: it tells of every event of its kind and of no
-/// other, and is waited for as long as we want.
+/// Whether a hook is equivalent to ours, with any path and in any form: it reports every event of its type and no
+/// other, and has our timeout.
 fn is_whole(hook: &CstObject, hooks: &Hooks, hooked: &Hooked, agent: &str) -> bool {
     let Some(there) = hook.to_serde_value() else { return false };
     let wanted = Ours { agent, binary: SERVER }.hook(hooks, hooked);
@@ -119,13 +119,13 @@ fn is_whole(hook: &CstObject, hooks: &Hooks, hooked: &Hooked, agent: &str) -> bo
     !is_matched(hook, hooks.grouped)
         && ours::tells_of(&there, hooked.event, agent)
         && wanted.iter().all(is_same)
-        && too_much(&there, &wanted).all(|name| CALLING.contains(&name))
+        && extra_members(&there, &wanted).all(|name| CALLING.contains(&name))
 }
 
-/// Makes a hook of ours what it is to be; members that decide nothing are the user's.
+/// Updates a hook of ours to its current form. Members that decide nothing are the user's.
 fn renew(object: &CstObject, hook: Map<String, Value>) {
     let there = object.to_serde_value().unwrap_or_default();
-    for name in too_much(&there, &hook) {
+    for name in extra_members(&there, &hook) {
         if let Some(member) = object.get(name) {
             member.remove();
         }
@@ -135,7 +135,7 @@ fn renew(object: &CstObject, hook: Map<String, Value>) {
     }
 }
 
-/// Gives a member this value, if it has another or is not there.
+/// Sets a member to this value, unless it has it already.
 fn set(object: &CstObject, name: &str, value: &Value) {
     match object.get(name) {
         Some(there) if there.value().and_then(|v| v.to_serde_value()).as_ref() == Some(value) => {}
@@ -144,7 +144,7 @@ fn set(object: &CstObject, name: &str, value: &Value) {
     }
 }
 
-/// Takes a hook away, and its group if that holds nothing else.
+/// Removes a hook, and its group if that has no other.
 fn remove_hook(hook: CstObject, grouped: bool) {
     let list = hook.parent().and_then(|parent| parent.as_array());
     hook.remove();
@@ -167,7 +167,7 @@ fn wire_server(object: &CstObject, under: &str, shape: Server, ours: &Ours<'_>) 
     };
     let mut command = Map::new();
     match (&entry["command"], there.to_serde_value()) {
-        // The arguments behind ours are the user's.
+        // Arguments after ours are the user's.
         (Value::Array(command_of_ours), Some(old)) => {
             let mut list = old["command"].as_array().cloned().unwrap_or_default();
             if let (Some(first), Some(program)) = (list.first_mut(), command_of_ours.first()) {
@@ -186,7 +186,7 @@ fn wire_server(object: &CstObject, under: &str, shape: Server, ours: &Ours<'_>) 
     }
 }
 
-/// Whether an agent takes an entry for a program that it is to start.
+/// Whether an agent starts a program for this entry, by its type.
 fn has_its_type(entry: &Value, shape: Server) -> bool {
     match (&entry["type"], shape) {
         (Value::String(there), Server::Listed) => there == "local",
@@ -195,13 +195,13 @@ fn has_its_type(entry: &Value, shape: Server) -> bool {
     }
 }
 
-/// The text without what is ours, and without what held nothing else and is not in `before`.
+/// The text without our entries, and without objects that only had those and are not in `before`.
 pub(crate) fn unwire(
     text: &str,
     format: Format,
     parts: &[Part],
     before: Option<&str>,
-) -> Result<String, Trouble> {
+) -> Result<String, EditError> {
     if text.trim().is_empty() {
         return Ok(text.to_owned());
     }
@@ -213,8 +213,8 @@ pub(crate) fn unwire(
         match part {
             Part::Hooks(hooks) => unwire_hooks(&object, hooks.grouped, &was),
             Part::Server { under, .. } => unwire_server(&object, under, &was),
-            // It belongs to the hooks, which are looked at before it: where these are as they were it was not
-            // needed either.
+            // The number belongs to the hooks, which are removed before it. It is removed only if the remaining hooks
+            // are those of `before`.
             Part::Number { name, .. } => {
                 let now = object.to_serde_value().unwrap_or_default();
                 if was.get(name).is_none()
@@ -268,8 +268,8 @@ fn unwire_server(object: &CstObject, under: &str, was: &Value) {
     }
 }
 
-/// What is wired in a text: the hooks of ours by event, and the server's entry.
-pub(crate) fn wired(text: &str, format: Format, parts: &[Part], agent: &str) -> Vec<Piece> {
+/// Our entries in a text: hooks by event, and the server.
+pub(crate) fn wired(text: &str, format: Format, parts: &[Part], agent: &str) -> Vec<OurEntry> {
     let Ok(root) = parse(text, format) else { return Vec::new() };
     let Some(object) = root.object_value() else { return Vec::new() };
     let mut all = Vec::new();
@@ -285,7 +285,7 @@ pub(crate) fn wired(text: &str, format: Format, parts: &[Part], agent: &str) -> 
                     let hook = whole.or(found.first()).and_then(|hook| hook.to_serde_value());
                     all.extend(hook.map(|entry| {
                         let name = hooked.event.to_owned();
-                        Piece { name, entry, whole: whole.is_some() }
+                        OurEntry { name, entry, whole: whole.is_some() }
                     }));
                 }
             }
@@ -294,7 +294,7 @@ pub(crate) fn wired(text: &str, format: Format, parts: &[Part], agent: &str) -> 
                 let entry = entry.and_then(|entry| entry.to_serde_value());
                 all.extend(entry.filter(ours::is_our_server).map(|entry| {
                     let whole = has_its_type(&entry, *shape);
-                    Piece { name: SERVER.to_owned(), entry, whole }
+                    OurEntry { name: SERVER.to_owned(), entry, whole }
                 }));
             }
             Part::Number { .. } | Part::Text(_) => {}
@@ -303,7 +303,7 @@ pub(crate) fn wired(text: &str, format: Format, parts: &[Part], agent: &str) -> 
     all
 }
 
-/// What a text means; none if it is not valid.
+/// The parsed value of a text; `None` if it is not valid.
 pub(crate) fn meaning(text: &str, format: Format) -> Option<Value> {
     parse(text, format).ok()?.to_serde_value()
 }
@@ -320,34 +320,35 @@ fn options(format: Format) -> ParseOptions {
     }
 }
 
-fn parse(text: &str, format: Format) -> Result<CstRootNode, Trouble> {
+fn parse(text: &str, format: Format) -> Result<CstRootNode, EditError> {
     CstRootNode::parse(text, &options(format)).map_err(|error| refused(&error))
 }
 
-fn refused(error: &jsonc_parser::errors::ParseError) -> Trouble {
+fn refused(error: &jsonc_parser::errors::ParseError) -> EditError {
     let what = error.kind().to_string();
     let mut letters = what.chars();
     let first = letters.next().map(|first| first.to_ascii_lowercase());
-    Trouble {
+    EditError {
         line: error.line_display(),
         column: error.column_display(),
         what: format!("not valid JSON: {}", first.into_iter().chain(letters).collect::<String>()),
     }
 }
 
-/// Refuses a text that is not what its agent reads, or in which something else stands where ours goes.
-fn check(text: &str, format: Format, parts: &[Part]) -> Result<(), Trouble> {
+/// Refuses a text that its agent cannot read, or that has another value at the place of ours.
+fn check(text: &str, format: Format, parts: &[Part]) -> Result<(), EditError> {
     let parsed = jsonc_parser::parse_to_ast(text, &CollectOptions::default(), &options(format))
         .map_err(|error| refused(&error))?;
     if format == Format::Json
         && let Err(error) = serde_json::from_str::<serde::de::IgnoredAny>(text)
     {
-        // A second opinion, by a parser that knows no extensions.
+        // Checked again by a strict parser without extensions.
         let (line, column) = (error.line(), error.column());
-        return Err(Trouble { line, column, what: "not valid JSON".to_owned() });
+        return Err(EditError { line, column, what: "not valid JSON".to_owned() });
     }
     let Some(root) = parsed.value else { return Ok(()) };
-    let wrong = |value: &ast::Value<'_>, what: String| Trouble::at(text, value.range().start, what);
+    let wrong =
+        |value: &ast::Value<'_>, what: String| EditError::at(text, value.range().start, what);
     let Some(root) = root.as_object() else {
         return Err(wrong(&root, "the file is not an object".to_owned()));
     };
@@ -370,7 +371,7 @@ fn check(text: &str, format: Format, parts: &[Part]) -> Result<(), Trouble> {
                 let entry_text = text.get(range.start..range.end).unwrap_or_default();
                 let value = parse(entry_text, format).ok().and_then(|root| root.to_serde_value());
                 if !value.is_some_and(|entry| ours::is_our_server(&entry)) {
-                    let what = format!("`{under}.{SERVER}` is there already and is not ours");
+                    let what = format!("`{under}.{SERVER}` already exists and is not ours");
                     return Err(wrong(entry, what));
                 }
             }
@@ -380,30 +381,30 @@ fn check(text: &str, format: Format, parts: &[Part]) -> Result<(), Trouble> {
     Ok(())
 }
 
-/// The object of this name, if there is one.
+/// The object with this name, if there is one.
 fn object_at<'t, 'a>(
     text: &str,
     of: &'t ast::Object<'a>,
     name: &str,
-) -> Result<Option<&'t ast::Object<'a>>, Trouble> {
+) -> Result<Option<&'t ast::Object<'a>>, EditError> {
     let Some(value) = only(text, of, name)? else { return Ok(None) };
     match value.as_object() {
         Some(object) => Ok(Some(object)),
-        None => Err(Trouble::at(text, value.range().start, format!("`{name}` is not an object"))),
+        None => Err(EditError::at(text, value.range().start, format!("`{name}` is not an object"))),
     }
 }
 
-/// The one member of this name, if there is one.
+/// The member with this name, if there is one; an error if there are two.
 fn only<'t, 'a>(
     text: &str,
     of: &'t ast::Object<'a>,
     name: &str,
-) -> Result<Option<&'t ast::Value<'a>>, Trouble> {
+) -> Result<Option<&'t ast::Value<'a>>, EditError> {
     let mut all = of.properties.iter().filter(|member| member.name.as_str() == name);
     let first = all.next();
     match all.next() {
         Some(second) => {
-            Err(Trouble::at(text, second.range.start, format!("`{name}` is there twice")))
+            Err(EditError::at(text, second.range.start, format!("`{name}` is there twice")))
         }
         None => Ok(first.map(|member| &member.value)),
     }

@@ -1,4 +1,4 @@
-//! What of ours stands in an agent's configuration now.
+//! Finds our entries in an agent's configuration.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,47 +10,47 @@ use serde_json::Value;
 
 use crate::edit;
 use crate::ours::{Ours, SERVER, program};
-use crate::place::{Around, Scope, glimpse, hidden, read};
-use crate::switches::{self, Off, Settings};
+use crate::place::{Around, ConnectScope, read, read_unedited, unreadable_part};
+use crate::switches::{self, DisabledPart, SettingsFile};
 
 /// How an agent is connected, for its user or in a repository.
 #[derive(Clone, Debug, Default)]
-pub struct Look {
-    /// By what the agent was found: its folder or its program.
+pub struct AgentConnection {
+    /// The directory or program by which the agent was found.
     pub found: Option<PathBuf>,
     pub files: Vec<PathBuf>,
-    /// The events that are hooked, and our server, which stands as `rekindle`.
+    /// The hooked events, and `rekindle` for our server.
     pub wired: Vec<String>,
-    /// What is not there and would be installed.
+    /// Entries that are missing and would be installed.
     pub missing: Vec<String>,
-    /// What is there and not as it would be installed: narrowed, or of another kind.
+    /// Entries that are not as they would be installed: narrowed, or of another type.
     pub altered: Vec<String>,
     /// The programs that the agent starts for us.
-    pub programs: Vec<Started>,
-    /// Files that cannot be edited as they stand, and why.
+    pub programs: Vec<StartedProgram>,
+    /// Files that cannot be edited, and why.
     pub trouble: Vec<String>,
-    /// Places that could not be looked at, and why.
+    /// Paths that could not be read, and why.
     pub unseen: Vec<String>,
-    /// Whether a file was read that means nothing.
+    /// Whether a file could be read but not parsed.
     pub invalid: bool,
     /// When the files with the hooks last changed.
     pub changed: Option<SystemTime>,
-    /// Whether a plugin of ours is on in its settings.
+    /// Whether our plugin is enabled in its settings.
     pub plugin: bool,
-    /// What its settings switch off in this repository.
-    pub off: Vec<Off>,
+    /// Our entries that its settings disable in this repository.
+    pub off: Vec<DisabledPart>,
 }
 
 /// A program that an agent starts for us.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Started {
+pub struct StartedProgram {
     pub path: String,
-    /// Whether hooks start it; else it is our MCP server alone.
+    /// Whether hooks start it; otherwise only our MCP server does.
     pub by_hooks: bool,
 }
 
-impl Look {
-    /// `yes`, `partly` or `no`; `invalid` or `unknown` where a file does not tell.
+impl AgentConnection {
+    /// `yes`, `partly` or `no`; `invalid` or `unknown` if a file cannot be parsed or read.
     pub fn state(&self) -> &'static str {
         match (self.wired.is_empty(), self.missing.is_empty() && self.altered.is_empty()) {
             _ if self.invalid => "invalid",
@@ -61,17 +61,17 @@ impl Look {
         }
     }
 
-    /// Whether the agent calls us from these files, or by our plugin, at least in part.
+    /// Whether the agent calls us from these files or through our plugin, at least in part.
     pub fn is_connected(&self) -> bool {
         !self.wired.is_empty() || !self.altered.is_empty() || self.plugin
     }
 
-    /// What is lacking is more than our MCP server: events do not come.
+    /// Whether more than our MCP server is missing, so that events do not arrive.
     pub fn misses_events(&self) -> bool {
         self.missing.iter().chain(&self.altered).any(|name| name != SERVER)
     }
 
-    /// What `install` would complete, for people.
+    /// The entries that `install` would complete, as text for the user.
     pub fn lacking(&self) -> String {
         let told = |what: &str, names: &[String]| {
             (!names.is_empty()).then(|| format!("{what}: {}", names.join(", ")))
@@ -84,16 +84,16 @@ impl Look {
     fn starts(&mut self, path: String, by_hooks: bool) {
         match self.programs.iter_mut().find(|known| known.path == path) {
             Some(known) => known.by_hooks |= by_hooks,
-            None => self.programs.push(Started { path, by_hooks }),
+            None => self.programs.push(StartedProgram { path, by_hooks }),
         }
     }
 }
 
-/// Whether settings have a plugin of ours on.
+/// Whether settings enable our plugin.
 fn has_plugin(wiring: &Wiring, settings: &Value) -> bool {
     let plugins = wiring.plugins.and_then(|name| settings[name].as_object());
     plugins.into_iter().flatten().any(|(name, on)| {
-        // A name is followed by where the plugin comes from.
+        // The name is followed by the plugin's source.
         name.split('@').next() == Some(SERVER) && on == &Value::Bool(true)
     })
 }
@@ -106,23 +106,24 @@ fn text(
     around: &Around<'_>,
 ) -> Result<String, OpError> {
     let text = read(path, around.uid)?.text;
-    // What stands there now is tried out with any path.
+    // Only tests whether the text can be edited, so any path does.
     edit::wire(path, text.as_deref(), file, &Ours { agent: wiring.agent, binary: SERVER })?;
     Ok(text.unwrap_or_default())
 }
 
-/// Looks at an agent's files; nothing is changed.
-pub fn look(wiring: &Wiring, scope: Scope, around: &Around<'_>) -> Look {
-    let mut look = Look { found: around.found(wiring), ..Look::default() };
+/// Inspects an agent's files; changes nothing.
+pub fn look(wiring: &Wiring, scope: ConnectScope, around: &Around<'_>) -> AgentConnection {
+    let mut look = AgentConnection { found: around.found(wiring), ..AgentConnection::default() };
     let mut hooks = Vec::new();
     for file in wiring.files {
         let Some(path) = around.file(file, scope) else { continue };
         let text = text(wiring, file, &path, around).unwrap_or_else(|trouble| {
             look.trouble.push(trouble.message);
-            let text = glimpse(&path);
-            look.unseen.extend(hidden(&path).filter(|place| !look.unseen.contains(place)));
+            let text = read_unedited(&path);
+            look.unseen.extend(unreadable_part(&path).filter(|place| !look.unseen.contains(place)));
             let means_nothing = |text: &String| edit::value(text, file.format).is_none();
-            look.invalid |= text.as_ref().is_none_or(means_nothing) && hidden(&path).is_none();
+            look.invalid |=
+                text.as_ref().is_none_or(means_nothing) && unreadable_part(&path).is_none();
             text.unwrap_or_default()
         });
         if file.parts.iter().any(|part| matches!(part, Part::Hooks(_) | Part::Text(_))) {
@@ -130,7 +131,7 @@ pub fn look(wiring: &Wiring, scope: Scope, around: &Around<'_>) -> Look {
             look.changed = look.changed.max(changed);
             let value = edit::value(&text, file.format).unwrap_or_default();
             look.plugin |= has_plugin(wiring, &value);
-            hooks.push(Settings { path: path.clone(), value });
+            hooks.push(SettingsFile { path: path.clone(), value });
         }
         look.files.push(path);
         let there = edit::wired(&text, file, wiring.agent);

@@ -1,32 +1,32 @@
-//! Two changes of one text laid over each other: ours, taken back, and that of somebody who touched the file since.
+//! Three-way merge of a text: removes our change, and keeps later edits of the user.
 
 use std::ops::Range;
 
-use crate::diff::{Mark, marked};
+use crate::diff::{DiffSide, marked};
 
-/// What stands in the place of some words of the text that both changes started from.
+/// The words that replace a range of the base text.
 struct Hunk<'t> {
     base: Range<usize>,
     text: Vec<&'t str>,
 }
 
-/// The text with both changes of it, as far as they change different places: different lines, or else different words.
+/// The text with both changes, if they are at different places: in different lines, or else in different words.
 pub(crate) fn merged(base: &str, one: &str, other: &str) -> impl Iterator<Item = String> {
-    let by = |pieces: fn(&str) -> Vec<&str>| laid(&pieces(base), &pieces(one), &pieces(other));
+    let by = |pieces: fn(&str) -> Vec<&str>| merged_by(&pieces(base), &pieces(one), &pieces(other));
     by(lines).into_iter().chain(by(words))
 }
 
-/// Both changes laid over the pieces that they started from.
-fn laid(base: &[&str], one: &[&str], other: &[&str]) -> Option<String> {
+/// Applies both changes to the pieces of the base text.
+fn merged_by(base: &[&str], one: &[&str], other: &[&str]) -> Option<String> {
     let mut hunks = hunks(base, one);
     hunks.extend(self::hunks(base, other));
-    // What is put in goes before what is taken out behind it.
+    // An insertion is applied before a deletion at the same position.
     hunks.sort_by_key(|hunk| (hunk.base.start, hunk.base.end));
     let (mut text, mut at) = (String::new(), 0);
     let mut last_put = None;
     for hunk in hunks {
         let is_put = hunk.base.is_empty().then_some(hunk.base.start);
-        // Of two that put something into the same place nobody knows which goes first.
+        // The order of two insertions at the same position is unknown.
         if hunk.base.start < at || (is_put.is_some() && is_put == last_put) {
             return None;
         }
@@ -42,7 +42,7 @@ fn lines(text: &str) -> Vec<&str> {
     text.split_inclusive('\n').collect()
 }
 
-/// A text in pieces that change as a whole: blanks, texts in quotes, words, and single signs.
+/// Splits a text into pieces that change as a whole: blanks, quoted strings, words, and single characters.
 fn words(text: &str) -> Vec<&str> {
     let mut all = Vec::new();
     let mut rest = text;
@@ -61,7 +61,7 @@ fn words(text: &str) -> Vec<&str> {
     all
 }
 
-/// The length of a text in quotes; of one that does not end on its line, of its first sign.
+/// The length of a quoted string; 1 if it does not end on its line.
 fn quoted(text: &str) -> usize {
     let mut escaped = false;
     for (at, c) in text.char_indices().skip(1) {
@@ -74,13 +74,13 @@ fn quoted(text: &str) -> usize {
     1
 }
 
-/// Where a text differs from the one it was made of.
+/// The differences of a text from its base.
 fn hunks<'t>(base: &[&'t str], text: &[&'t str]) -> Vec<Hunk<'t>> {
     let mut all: Vec<Hunk<'t>> = Vec::new();
     let mut at = 0;
     let mut open = false;
     for (mark, word) in marked(base, text) {
-        if mark == Mark::Same {
+        if mark == DiffSide::Same {
             (open, at) = (false, at + 1);
             continue;
         }
@@ -89,7 +89,7 @@ fn hunks<'t>(base: &[&'t str], text: &[&'t str]) -> Vec<Hunk<'t>> {
             open = true;
         }
         let Some(hunk) = all.last_mut() else { continue };
-        if mark == Mark::New {
+        if mark == DiffSide::New {
             hunk.text.push(word);
         } else {
             at += 1;
@@ -115,7 +115,7 @@ mod tests {
         let both = first(base, &theirs, &ours).unwrap();
         assert_eq!(both, "{ \"a\": one, \"b\": \"z\" }");
         assert_eq!(first(base, base, &ours).as_deref(), Some(ours.as_str()));
-        // Right behind what goes.
+        // Right behind the removed entry.
         let behind = base.replace("2]", "2], \"new\": 3");
         let both = first(base, &behind, &ours).unwrap();
         assert_eq!(both, "{ \"a\": 1, \"new\": 3, \"b\": \"x y\" }");

@@ -1,27 +1,27 @@
-//! What is ours in an agent's configuration: how it is written, and how it is recognised whatever path it has.
+//! Our entries in an agent's configuration: how they are written, and how they are recognised with any path.
 
 use std::path::Path;
 
 use agents::wiring::{CLAUDE_HOOKS, Call, Hooked, Hooks, Server, VARIABLES};
 use serde_json::{Map, Value, json};
 
-use crate::place::glimpse;
+use crate::place::read_unedited;
 
 /// The name of our MCP server.
 pub(crate) const SERVER: &str = "rekindle";
 /// The name of our program.
 const PROGRAM: &str = "rekindle";
 
-/// Who is to call what.
+/// The agent that calls, and the program that it calls.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ours<'a> {
     pub(crate) agent: &'a str,
-    /// The absolute path of our program, which stays the same from version to version.
+    /// The absolute path of our program, which is the same for all versions.
     pub(crate) binary: &'a str,
 }
 
 impl Ours<'_> {
-    /// The members of a hook that make it ours.
+    /// The members of a hook that identify it as ours.
     fn call(&self, hooks: &Hooks, event: &str) -> Map<String, Value> {
         let args = ["hook", event, "--agent", self.agent];
         let mut members = Map::new();
@@ -38,7 +38,7 @@ impl Ours<'_> {
         members
     }
 
-    /// A whole hook.
+    /// A complete hook.
     pub(crate) fn hook(&self, hooks: &Hooks, hooked: &Hooked) -> Map<String, Value> {
         let mut hook = Map::new();
         if hooks.typed {
@@ -68,7 +68,7 @@ impl Ours<'_> {
     }
 }
 
-/// The program that a hook starts and its arguments, in whatever form.
+/// The program that a hook starts and its arguments, in any form.
 fn call(hook: &Value) -> Option<(String, Vec<&str>)> {
     let command = hook["command"].as_str()?;
     Some(match hook["args"].as_array() {
@@ -80,12 +80,12 @@ fn call(hook: &Value) -> Option<(String, Vec<&str>)> {
     })
 }
 
-/// Whether a hook calls us, by whatever path and in whatever form.
+/// Whether a hook calls us, with any path and in any form.
 pub(crate) fn is_our_hook(hook: &Value) -> bool {
     call(hook).is_some_and(|(program, args)| calls_us(&program, &args))
 }
 
-/// Whether a hook of ours tells of this event, and as this agent if it says as whom.
+/// Whether a hook of ours reports this event, and for this agent if it names one.
 pub(crate) fn tells_of(hook: &Value, event: &str, agent: &str) -> bool {
     let Some((_, args)) = call(hook) else { return false };
     let said = args.iter().position(|arg| *arg == "--agent").and_then(|at| args.get(at + 1));
@@ -96,14 +96,14 @@ fn calls_us(program: &str, args: &[&str]) -> bool {
     let named = program.rsplit('/').next() == Some(PROGRAM);
     match args {
         ["hook", _] => named,
-        // Nobody else has a line like this, whatever our program is called there.
+        // Such a line can only be ours, whatever our program is called there.
         ["hook", _, "--agent", agent] => named || agents::wiring::wiring(agent).is_some(),
         ["hook", ..] => named,
         _ => false,
     }
 }
 
-/// Whether an entry of an MCP server starts us, by whatever path.
+/// Whether an entry of an MCP server starts us, with any path.
 pub(crate) fn is_our_server(entry: &Value) -> bool {
     let args = match &entry["command"] {
         Value::Array(command) => command.get(1..).unwrap_or_default(),
@@ -113,7 +113,7 @@ pub(crate) fn is_our_server(entry: &Value) -> bool {
     args.first().is_some_and(|first| first == "serve")
 }
 
-/// The program that a hook or a server's entry of ours starts.
+/// The program that a hook or server entry of ours starts.
 pub(crate) fn program(entry: &Value) -> Option<String> {
     match &entry["command"] {
         Value::Array(command) => command.first()?.as_str().map(str::to_owned),
@@ -123,7 +123,7 @@ pub(crate) fn program(entry: &Value) -> Option<String> {
     }
 }
 
-/// A path as one word of a shell.
+/// A path quoted for a shell.
 pub fn quoted(path: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@%:,".contains(c);
     if !path.is_empty() && path.chars().all(plain) {
@@ -132,7 +132,7 @@ pub fn quoted(path: &str) -> String {
     format!("'{}'", path.replace('\'', "'\\''"))
 }
 
-/// The first word of a shell's line, without its quotes, and the rest.
+/// The first word of a shell command, unquoted, and the rest.
 fn split(line: &str) -> (String, &str) {
     let line = line.trim_start();
     let mut word = String::new();
@@ -161,15 +161,15 @@ The plugin needs the `rekindle` program, whose path stands in `hooks/hooks.json`
 this folder anew when the program has moved. `rekindle doctor` says what is wrong.
 ";
 
-/// Where the hooks of a plugin stand in its folder.
+/// The hooks of a plugin, in its directory.
 const PLUGIN_HOOKS: &str = "hooks/hooks.json";
-/// Where its MCP server does.
+/// The MCP server of a plugin, in its directory.
 const PLUGIN_SERVER: &str = ".mcp.json";
 
-/// The programs that a plugin of ours in this folder starts; none if it is gone.
+/// The programs that our plugin in this directory starts; none if it was removed.
 pub(crate) fn plugin_programs(folder: &Path) -> Vec<String> {
     let file = |name: &str| -> Value {
-        let text = glimpse(&folder.join(name)).unwrap_or_default();
+        let text = read_unedited(&folder.join(name)).unwrap_or_default();
         serde_json::from_str(&text).unwrap_or_default()
     };
     let (hooks, server) = (file(PLUGIN_HOOKS), file(PLUGIN_SERVER));
@@ -179,7 +179,7 @@ pub(crate) fn plugin_programs(folder: &Path) -> Vec<String> {
     hooks.chain([&server["mcpServers"][SERVER]]).filter_map(program).collect()
 }
 
-/// The files of the Claude Code plugin that calls this program: their paths in its folder, and their texts.
+/// The files of the Claude Code plugin that starts this program: their paths in its directory, and their texts.
 pub fn claude_plugin(binary: &str, version: &str) -> Vec<(&'static str, String)> {
     let ours = Ours { agent: "claude-code", binary };
     let mut events = Map::new();

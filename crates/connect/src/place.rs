@@ -1,4 +1,4 @@
-//! Where the files of an agent are, from the environment that is handed in, and what is behind a path.
+//! The paths of an agent's files, computed from the given environment, and checks of the files there.
 
 use std::ffi::OsString;
 use std::fs;
@@ -9,25 +9,25 @@ use std::path::{Path, PathBuf};
 use agents::wiring::{Place, Wired, Wiring};
 use model::{Code, OpError, limits};
 
-/// For whom an agent is connected.
+/// The scope in which an agent is connected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
-    /// The user, wherever they work.
+pub enum ConnectScope {
+    /// The user, in all directories.
     User,
-    /// Everybody who works in one repository.
+    /// Everyone who works in one repository.
     Project,
 }
 
-impl Scope {
+impl ConnectScope {
     pub fn word(self) -> &'static str {
         match self {
-            Scope::User => "user",
-            Scope::Project => "project",
+            ConnectScope::User => "user",
+            ConnectScope::Project => "project",
         }
     }
 }
 
-/// What the process knows about itself that decides where files are.
+/// The parts of the process environment that decide where files are.
 pub struct Around<'a> {
     pub var: &'a dyn Fn(&str) -> Option<OsString>,
     pub home: &'a Path,
@@ -37,9 +37,9 @@ pub struct Around<'a> {
 }
 
 impl Around<'_> {
-    /// A place of an agent; none if it has none in this scope.
-    pub(crate) fn resolve(&self, place: &Place, scope: Scope) -> Option<PathBuf> {
-        if scope == Scope::Project {
+    /// A path of an agent; `None` if it has none in this scope.
+    pub(crate) fn resolve(&self, place: &Place, scope: ConnectScope) -> Option<PathBuf> {
+        if scope == ConnectScope::Project {
             return place.project.map(|path| self.project.join(path));
         }
         let moved = place.var.and_then(|name| (self.var)(name)).filter(|value| !value.is_empty());
@@ -49,16 +49,17 @@ impl Around<'_> {
         })
     }
 
-    /// The path of a file that is wired.
-    pub(crate) fn file(&self, wired: &Wired, scope: Scope) -> Option<PathBuf> {
+    /// The path of a file with our entries.
+    pub(crate) fn file(&self, wired: &Wired, scope: ConnectScope) -> Option<PathBuf> {
         let path = self.resolve(&wired.place, scope)?;
         let other = wired.or_ending.map(|ending| path.with_extension(ending));
         Some(other.filter(|other| fs::symlink_metadata(other).is_ok()).unwrap_or(path))
     }
 
-    /// Whether the agent is on this machine: its folder, or one of its programs on the PATH.
+    /// The path by which the agent was found on this machine: its directory, or one of its programs on the PATH.
     pub fn found(&self, wiring: &Wiring) -> Option<PathBuf> {
-        let folder = self.resolve(&wiring.folder, Scope::User).filter(|folder| folder.is_dir());
+        let folder =
+            self.resolve(&wiring.folder, ConnectScope::User).filter(|folder| folder.is_dir());
         folder.or_else(|| {
             let path = (self.var)("PATH")?;
             let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
@@ -71,24 +72,24 @@ impl Around<'_> {
     }
 }
 
-/// What stands at a path, links followed.
+/// The file at a path, after following links.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Standing {
-    /// Where the bytes are, or would be.
+pub(crate) struct UserFile {
+    /// The path of the bytes, whether the file exists or not.
     pub(crate) target: PathBuf,
     pub(crate) text: Option<String>,
 }
 
-/// Links that are followed before they count as a circle.
+/// Links that are followed before they count as a cycle.
 const LINKS_MAX: usize = 40;
 
-/// Reads a file of the user that is to be edited, and refuses what must not be touched.
-pub(crate) fn read(path: &Path, uid: u32) -> Result<Standing, OpError> {
+/// Reads a user's file before it is edited, and refuses files that must not be changed.
+pub(crate) fn read(path: &Path, uid: u32) -> Result<UserFile, OpError> {
     let target = follow(path)?;
     let meta = match fs::metadata(&target) {
         Ok(meta) => meta,
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            return Ok(Standing { target, text: None });
+            return Ok(UserFile { target, text: None });
         }
         Err(error) => return Err(unusable(path, &error)),
     };
@@ -121,7 +122,7 @@ pub(crate) fn read(path: &Path, uid: u32) -> Result<Standing, OpError> {
     let bytes = regular::read(&target, limits::AGENT_FILE_BYTES_MAX)
         .map_err(|error| unusable(path, &error))?;
     match String::from_utf8(bytes) {
-        Ok(text) => Ok(Standing { target, text: Some(text) }),
+        Ok(text) => Ok(UserFile { target, text: Some(text) }),
         Err(error) => {
             let at = error.utf8_error().valid_up_to();
             let read = String::from_utf8_lossy(error.as_bytes().get(..at).unwrap_or_default());
@@ -153,17 +154,17 @@ pub(crate) fn stays_inside(path: &Path, target: &Path, project: &Path) -> Result
     ))
 }
 
-/// The text of a file that may not be edited but may still be what the agent goes by. Nothing but a file is
-/// opened: a pipe would be waited for without end.
-pub(crate) fn glimpse(path: &Path) -> Option<String> {
+/// The text of a file that may not be edited but that the agent may still read. Only regular files are opened: a pipe
+/// would block for ever.
+pub(crate) fn read_unedited(path: &Path) -> Option<String> {
     let mut text = String::new();
     let file = regular::open(path).ok()?;
     file.take(limits::AGENT_FILE_BYTES_MAX).read_to_string(&mut text).ok()?;
     Some(text)
 }
 
-/// The place on the way to a path that cannot be looked at, and why; what is not there can.
-pub(crate) fn hidden(path: &Path) -> Option<String> {
+/// The part of a path that cannot be read, and why; `None` if the path can be read or does not exist.
+pub(crate) fn unreadable_part(path: &Path) -> Option<String> {
     let unseen = |path: &Path| {
         let error = fs::metadata(path).err()?;
         let is_gone = matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory);
@@ -175,14 +176,14 @@ pub(crate) fn hidden(path: &Path) -> Option<String> {
         return opened.err().map(|error| format!("{}: {error}", path.display()));
     };
     let seen = path.ancestors().take_while(|place| unseen(place).is_some()).count();
-    // What may not be entered can be seen itself; whatever else is wrong is wrong with the place itself.
+    // Without permission, the fault is in the directory that may not be entered; otherwise in the path itself.
     let at =
         if error.kind() == ErrorKind::PermissionDenied { seen } else { seen.saturating_sub(1) };
     let place = path.ancestors().nth(at).unwrap_or(path);
     Some(format!("{}: {error}", place.display()))
 }
 
-/// The path behind all symbolic links, whether something is there or not.
+/// The path after following all symbolic links, whether a file exists there or not.
 pub(crate) fn follow(path: &Path) -> Result<PathBuf, OpError> {
     let mut at = path.to_owned();
     for _ in 0..LINKS_MAX {
@@ -195,7 +196,7 @@ pub(crate) fn follow(path: &Path) -> Result<PathBuf, OpError> {
     Err(OpError::new(Code::Conflict, message).hint("Remove the link, then run the command again."))
 }
 
-/// Line and column of a byte, both from 1.
+/// Line and column of a byte offset, both from 1.
 pub(crate) fn position(text: &str, at: usize) -> (usize, usize) {
     let before = text.get(..at).unwrap_or(text);
     let line = before.matches('\n').count() + 1;
@@ -203,11 +204,11 @@ pub(crate) fn position(text: &str, at: usize) -> (usize, usize) {
     (line, before.get(start..).unwrap_or_default().chars().count() + 1)
 }
 
-/// A file that cannot be edited as it stands.
+/// The error for a file that cannot be edited.
 pub(crate) fn broken(path: &Path, line: usize, column: usize, what: &str) -> OpError {
     let message = format!("{} line {line} column {column}: {what}", path.display());
     OpError::new(Code::Invalid, message)
-        .hint("Mend the file, then run the command again; it was not changed.")
+        .hint("Fix the file, then run the command again; it was not changed.")
         .with("path", path.to_string_lossy())
         .with("line", line)
         .with("column", column)
@@ -215,5 +216,5 @@ pub(crate) fn broken(path: &Path, line: usize, column: usize, what: &str) -> OpE
 
 pub(crate) fn unusable(path: &Path, error: &io::Error) -> OpError {
     OpError::unavailable(format!("cannot use {}: {error}", path.display()))
-        .hint("Make sure that you may write there and that the disk is not full.")
+        .hint("Check that you may write there and that the disk is not full.")
 }

@@ -1,4 +1,4 @@
-//! What an installation or its undoing changes, before anything does.
+//! The changes that an installation or its undoing makes, before any is made.
 
 use std::path::{Path, PathBuf};
 
@@ -9,32 +9,32 @@ use crate::apply::missing_folders;
 use crate::edit;
 use crate::merge;
 use crate::ours::{Ours, plugin_programs, program};
-use crate::place::{Around, Scope, Standing, follow, glimpse, read, stays_inside};
-use crate::record::{Entry, Record, digest};
+use crate::place::{Around, ConnectScope, UserFile, follow, read, read_unedited, stays_inside};
+use crate::record::{InstallRecord, RecordEntry, digest};
 
-/// What becomes of one file.
+/// The change of one file.
 #[derive(Clone, Debug)]
-pub struct Change {
+pub struct FileChange {
     /// The agent it belongs to, or [`SHELL`].
     pub agent: String,
-    pub scope: Scope,
+    pub scope: ConnectScope,
     pub path: PathBuf,
-    /// Where the bytes are when `path` is a link.
+    /// The file behind `path` if that is a link.
     pub(crate) target: PathBuf,
     pub before: Option<String>,
     pub after: Option<String>,
-    /// Folders that are made for it, or that go with it.
+    /// Directories that are created for it, or removed with it.
     pub(crate) folders: Vec<PathBuf>,
-    /// Whether `after` is what stood there before we came.
+    /// Whether `after` is the original content.
     pub(crate) restores: bool,
 }
 
-/// The name under which completions and the man page are recorded.
+/// The name for completions and the man page in the record.
 pub(crate) const SHELL: &str = "shell";
 
-/// What is done to a file.
+/// How a file changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Doing {
+pub enum FileAction {
     Kept,
     Made,
     Changed,
@@ -42,37 +42,37 @@ pub enum Doing {
     Removed,
 }
 
-impl Doing {
+impl FileAction {
     pub fn word(self) -> &'static str {
         match self {
-            Doing::Kept => "unchanged",
-            Doing::Made => "created",
-            Doing::Changed => "changed",
-            Doing::Restored => "restored",
-            Doing::Removed => "removed",
+            FileAction::Kept => "unchanged",
+            FileAction::Made => "created",
+            FileAction::Changed => "changed",
+            FileAction::Restored => "restored",
+            FileAction::Removed => "removed",
         }
     }
 }
 
 /// A whole file of ours that belongs to no agent.
 #[derive(Clone, Debug)]
-pub struct Whole {
+pub struct ShellFile {
     pub path: PathBuf,
     pub text: String,
 }
 
-impl Change {
+impl FileChange {
     pub(crate) fn is_change(&self) -> bool {
         self.before != self.after
     }
 
-    pub fn doing(&self) -> Doing {
+    pub fn doing(&self) -> FileAction {
         match (&self.before, &self.after) {
-            _ if !self.is_change() => Doing::Kept,
-            (None, _) => Doing::Made,
-            (Some(_), None) => Doing::Removed,
-            _ if self.restores => Doing::Restored,
-            _ => Doing::Changed,
+            _ if !self.is_change() => FileAction::Kept,
+            (None, _) => FileAction::Made,
+            (Some(_), None) => FileAction::Removed,
+            _ if self.restores => FileAction::Restored,
+            _ => FileAction::Changed,
         }
     }
 }
@@ -80,10 +80,10 @@ impl Change {
 /// The changes that connect an agent.
 pub(crate) fn wire(
     wiring: &Wiring,
-    scope: Scope,
+    scope: ConnectScope,
     binary: &str,
     around: &Around<'_>,
-) -> Result<Vec<Change>, OpError> {
+) -> Result<Vec<FileChange>, OpError> {
     let ours = Ours { agent: wiring.agent, binary };
     let mut changes = Vec::new();
     for file in wiring.files {
@@ -92,15 +92,15 @@ pub(crate) fn wire(
             return Err(OpError::new(Code::Invalid, message)
                 .hint(format!("Use `rekindle install {} --scope user`.", wiring.agent)));
         };
-        let standing = located(&path, scope, around)?;
-        let after = edit::wire(&path, standing.text.as_deref(), file, &ours)?;
-        changes.push(Change {
+        let user_file = located(&path, scope, around)?;
+        let after = edit::wire(&path, user_file.text.as_deref(), file, &ours)?;
+        changes.push(FileChange {
             agent: wiring.agent.to_owned(),
             scope,
-            folders: missing_folders(&standing.target),
+            folders: missing_folders(&user_file.target),
             path,
-            target: standing.target,
-            before: standing.text,
+            target: user_file.target,
+            before: user_file.text,
             after: Some(after),
             restores: false,
         });
@@ -109,8 +109,8 @@ pub(crate) fn wire(
 }
 
 /// Reads a file of an agent. In project scope it has to be inside the repository.
-fn located(path: &Path, scope: Scope, around: &Around<'_>) -> Result<Standing, OpError> {
-    if scope == Scope::Project {
+fn located(path: &Path, scope: ConnectScope, around: &Around<'_>) -> Result<UserFile, OpError> {
+    if scope == ConnectScope::Project {
         // Checked before the file is read, so that no text of an outside file appears in an error or a diff.
         stays_inside(path, &follow(path)?, around.project)?;
     }
@@ -118,25 +118,25 @@ fn located(path: &Path, scope: Scope, around: &Around<'_>) -> Result<Standing, O
 }
 
 /// The change that puts a whole file of ours in place.
-pub(crate) fn put(whole: &Whole, around: &Around<'_>) -> Result<Change, OpError> {
-    let standing = read(&whole.path, around.uid)?;
-    edit::refuse_foreign(&whole.path, standing.text.as_deref().unwrap_or_default())?;
-    Ok(Change {
+pub(crate) fn put(whole: &ShellFile, around: &Around<'_>) -> Result<FileChange, OpError> {
+    let user_file = read(&whole.path, around.uid)?;
+    edit::refuse_foreign(&whole.path, user_file.text.as_deref().unwrap_or_default())?;
+    Ok(FileChange {
         agent: SHELL.to_owned(),
-        scope: Scope::User,
-        folders: missing_folders(&standing.target),
+        scope: ConnectScope::User,
+        folders: missing_folders(&user_file.target),
         path: whole.path.clone(),
-        target: standing.target,
-        before: standing.text,
+        target: user_file.target,
+        before: user_file.text,
         after: Some(whole.text.clone()),
         restores: false,
     })
 }
 
-/// What is written down about a change before it is made.
-pub(crate) fn entry(change: &Change, record: &Record) -> Entry {
+/// The entry of a change in the record, written before the change is made.
+pub(crate) fn entry(change: &FileChange, record: &InstallRecord) -> RecordEntry {
     let after = change.after.as_deref().map(digest);
-    let mut entry = Entry {
+    let mut entry = RecordEntry {
         path: change.path.clone(),
         target: change.target.clone(),
         agent: change.agent.clone(),
@@ -147,13 +147,13 @@ pub(crate) fn entry(change: &Change, record: &Record) -> Entry {
     };
     let Some(known) = record.of(&change.path) else { return entry };
     if known.before == change.before {
-        // It was cut off before this file was changed, or was undone by hand.
+        // An earlier run was interrupted before it changed this file, or the user undid it by hand.
         entry.folders.clone_from(&known.folders);
     } else if change.before.as_deref().map(digest) == known.after {
         entry.before.clone_from(&known.before);
         entry.folders.clone_from(&known.folders);
     } else {
-        // Somebody else had a hand in it; what was there first still tells which members are theirs.
+        // Another program changed the file. The original content still shows which members are not ours.
         entry.before.clone_from(&known.before);
         entry.folders.clone_from(&known.folders);
         entry.after = None;
@@ -161,8 +161,8 @@ pub(crate) fn entry(change: &Change, record: &Record) -> Entry {
     entry
 }
 
-/// The file of the table that an entry of the record is about.
-pub(crate) fn wired(entry: &Entry) -> Option<&'static Wired> {
+/// The file in the table of agents that an entry of the record is about.
+pub(crate) fn wired(entry: &RecordEntry) -> Option<&'static Wired> {
     let wiring = agents::wiring::wiring(&entry.agent)?;
     let name = entry.path.file_name()?.to_str()?;
     wiring.files.iter().find(|file| {
@@ -176,12 +176,12 @@ pub(crate) fn wired(entry: &Entry) -> Option<&'static Wired> {
     })
 }
 
-/// The programs that the files of a record, and the plugins that it knows, start.
-pub(crate) fn programs(record: &Record) -> Vec<String> {
+/// The programs that the files and plugins of a record start.
+pub(crate) fn programs(record: &InstallRecord) -> Vec<String> {
     let mut all: Vec<String> = record.plugins.iter().flat_map(|dir| plugin_programs(dir)).collect();
     for entry in &record.files {
         let Some(file) = wired(entry) else { continue };
-        let text = glimpse(&entry.target).unwrap_or_default();
+        let text = read_unedited(&entry.target).unwrap_or_default();
         all.extend(
             edit::wired(&text, file, &entry.agent).iter().filter_map(|piece| program(&piece.entry)),
         );
@@ -191,9 +191,9 @@ pub(crate) fn programs(record: &Record) -> Vec<String> {
 
 /// Refuses an entry of a repository that a symbolic link leads elsewhere by now: that of the file, or that of a
 /// directory in its path. A later commit may have made the link, and the file behind it is not the one we changed.
-pub(crate) fn confined(entry: &Entry) -> Result<(), OpError> {
+pub(crate) fn confined(entry: &RecordEntry) -> Result<(), OpError> {
     const HINT: &str = "Remove the link, then run the command again.";
-    if entry.scope == Scope::User.word() {
+    if entry.scope == ConnectScope::User.word() {
         return Ok(());
     }
     let target = follow(&entry.path)?;
@@ -210,7 +210,7 @@ pub(crate) fn confined(entry: &Entry) -> Result<(), OpError> {
         return Err(OpError::new(Code::Conflict, message)
             .hint("Use the version of rekindle that connected it."));
     };
-    // Nothing is left to undo in a repository that is gone.
+    // If the repository was deleted, there is nothing to undo.
     if std::fs::symlink_metadata(root).is_err() {
         return Ok(());
     }
@@ -218,28 +218,31 @@ pub(crate) fn confined(entry: &Entry) -> Result<(), OpError> {
 }
 
 /// The root of the repository of an entry: its path without the place of the file in a repository.
-fn root(entry: &Entry) -> Option<&Path> {
+fn root(entry: &RecordEntry) -> Option<&Path> {
     let place = wired(entry)?.place.project?;
     let depth = Path::new(place).components().count();
     entry.path.ancestors().nth(depth)
 }
 
-/// The change that undoes an installation in a file. It restores the exact bytes if the file was not edited
-/// since.
-pub(crate) fn undo(entry: &Entry, around: &Around<'_>) -> Result<Change, OpError> {
+/// The change that undoes an installation in a file. It restores the original bytes if the file was not edited since.
+pub(crate) fn undo(entry: &RecordEntry, around: &Around<'_>) -> Result<FileChange, OpError> {
     confined(entry)?;
-    let standing = read(&entry.path, around.uid)?;
-    let mut change = Change {
+    let user_file = read(&entry.path, around.uid)?;
+    let mut change = FileChange {
         agent: entry.agent.clone(),
-        scope: if entry.scope == Scope::User.word() { Scope::User } else { Scope::Project },
+        scope: if entry.scope == ConnectScope::User.word() {
+            ConnectScope::User
+        } else {
+            ConnectScope::Project
+        },
         path: entry.path.clone(),
-        target: standing.target,
-        before: standing.text.clone(),
-        after: standing.text.clone(),
+        target: user_file.target,
+        before: user_file.text.clone(),
+        after: user_file.text.clone(),
         folders: entry.folders.clone(),
         restores: false,
     };
-    let Some(text) = standing.text else { return Ok(change) };
+    let Some(text) = user_file.text else { return Ok(change) };
     if entry.before.as_deref() == Some(&text) {
         return Ok(change);
     }
@@ -249,27 +252,28 @@ pub(crate) fn undo(entry: &Entry, around: &Around<'_>) -> Result<Change, OpError
         return Ok(change);
     }
     let Some(file) = wired(entry) else {
-        // A whole file of ours in which somebody wrote is theirs now.
+        // A whole file of ours that was edited belongs to the user now.
         return Ok(change);
     };
     let after = edit::unwire(&entry.path, &text, file, entry.before.as_deref())?;
-    let after = after.map(|after| as_it_was(entry, file, &text, &after).unwrap_or(after));
+    let after = after.map(|after| merged_undo(entry, file, &text, &after).unwrap_or(after));
     let nothing = |text: &String| matches!(text.trim().trim_start_matches('\u{feff}'), "" | "{}");
     change.after = match entry.before {
-        // What we made and nobody else filled goes again; what stood behind ours does not begin with an empty line.
-        None => after.filter(|after| !nothing(after)).map(|after| unheaded(&after)),
+        // A file that we created and that is empty now is removed. Otherwise leading empty lines, which separated
+        // ours, go.
+        None => after.filter(|after| !nothing(after)).map(|after| without_leading_newlines(&after)),
         Some(_) => after,
     };
     Ok(change)
 }
 
-fn unheaded(text: &str) -> String {
+fn without_leading_newlines(text: &str) -> String {
     text.trim_start_matches(['\r', '\n']).to_owned()
 }
 
-/// The text of a touched file without what is ours, written as it was before we came: what we put there is taken back in it.
-/// None if somebody changed the same place, or if that would mean anything else.
-fn as_it_was(entry: &Entry, file: &Wired, text: &str, without: &str) -> Option<String> {
+/// The text of an edited file without our entries, in its original formatting: our change is reverted by a three-way
+/// merge. `None` if the user edited the same place, or if the parsed result differs from `without`.
+fn merged_undo(entry: &RecordEntry, file: &Wired, text: &str, without: &str) -> Option<String> {
     let before = entry.before.as_deref()?;
     let pieces = edit::wired(text, file, &entry.agent);
     let binary = pieces.iter().find_map(|piece| program(&piece.entry))?;
@@ -281,47 +285,47 @@ fn as_it_was(entry: &Entry, file: &Wired, text: &str, without: &str) -> Option<S
 }
 
 /// The error for a file that contains our entries and must not be written.
-fn stuck(wiring: &Wiring, error: OpError) -> OpError {
-    let message = format!("{}, and what is ours stands in it", error.message);
+fn cannot_remove_ours(wiring: &Wiring, error: OpError) -> OpError {
+    let message = format!("{}, and it contains our entries", error.message);
     let error = OpError { message, ..error };
     error.with("agent", wiring.agent)
 }
 
-/// The change that takes what is ours out of a file that no record knows; none if nothing is.
+/// The change that removes our entries from a file that is not in the record; `None` if there are none.
 pub(crate) fn clear(
     wiring: &Wiring,
     file: &Wired,
-    scope: Scope,
+    scope: ConnectScope,
     around: &Around<'_>,
-) -> Result<Option<Change>, OpError> {
+) -> Result<Option<FileChange>, OpError> {
     let Some(path) = around.file(file, scope) else { return Ok(None) };
-    // A link that leads out of the repository points at a file that is not part of it.
-    if scope == Scope::Project
+    // A link that leads out of the repository points to a file that is not part of it.
+    if scope == ConnectScope::Project
         && follow(&path).and_then(|to| stays_inside(&path, &to, around.project)).is_err()
     {
         return Ok(None);
     }
-    let standing = match read(&path, around.uid) {
-        Ok(standing) => standing,
-        // What is none of ours is none of our business.
+    let user_file = match read(&path, around.uid) {
+        Ok(user_file) => user_file,
+        // A file without our entries is not reported.
         Err(error) => {
             let is_ours = |text: String| !edit::wired(&text, file, wiring.agent).is_empty();
-            return match glimpse(&path).is_some_and(is_ours) {
-                true => Err(stuck(wiring, error)),
+            return match read_unedited(&path).is_some_and(is_ours) {
+                true => Err(cannot_remove_ours(wiring, error)),
                 false => Ok(None),
             };
         }
     };
-    let Some(text) = standing.text else { return Ok(None) };
+    let Some(text) = user_file.text else { return Ok(None) };
     if edit::wired(&text, file, wiring.agent).is_empty() {
         return Ok(None);
     }
     let after = edit::unwire(&path, &text, file, None)?;
-    Ok(Some(Change {
+    Ok(Some(FileChange {
         agent: wiring.agent.to_owned(),
         scope,
         path,
-        target: standing.target,
+        target: user_file.target,
         before: Some(text),
         after,
         folders: Vec::new(),

@@ -1,7 +1,7 @@
-//! What was installed: the bytes before and a digest of the bytes after, written before the first change.
+//! The record of an installation: the previous bytes and a digest of the new ones, written before the first change.
 //!
-//! Whoever finds it can tell of every file whether it was changed, is as it was, or was touched by somebody else, so
-//! that an installation that was cut off anywhere can be continued or undone.
+//! With it, each file is known to be unchanged, changed by us, or edited since. So an installation that was
+//! interrupted at any point can be continued or undone.
 
 use std::fs::{self, DirBuilder, File, TryLockError};
 use std::io::ErrorKind;
@@ -16,26 +16,26 @@ use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
 use crate::apply;
-use crate::place::{Scope, unusable};
+use crate::place::{ConnectScope, unusable};
 use crate::plan::SHELL;
 
-/// The name of the record in the data directory.
+/// The file name of the record in the data directory.
 const NAME: &str = "installed.json";
 const FORMAT: u32 = 1;
 
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Record {
+pub(crate) struct InstallRecord {
     pub(crate) format: u32,
     /// The copy of our program, if we made it.
     pub(crate) binary: Option<PathBuf>,
-    /// Copies that were made before it elsewhere and that an agent may still start.
+    /// Earlier copies at other paths that an agent may still start.
     pub(crate) older: Vec<PathBuf>,
-    /// Folders of plugins that may start a copy.
+    /// Directories of plugins that may start a copy.
     pub(crate) plugins: Vec<PathBuf>,
-    /// Folders that were made for the copy and for this record.
+    /// Directories that were created for the copy and for this record.
     pub(crate) folders: Vec<PathBuf>,
-    pub(crate) files: Vec<Entry>,
-    /// Values that have the wrong type or name no place. They stay in the file as they are.
+    pub(crate) files: Vec<RecordEntry>,
+    /// Values with a wrong type or an unusable path. They stay in the file as they are.
     #[serde(skip)]
     pub(crate) bad: Vec<BadValue>,
 }
@@ -44,7 +44,7 @@ pub(crate) struct Record {
 #[derive(Clone, Debug)]
 pub(crate) struct BadValue {
     member: &'static str,
-    /// The position, if the member is a list.
+    /// The index, if the member is a list.
     at: Option<usize>,
     value: Value,
     why: String,
@@ -69,24 +69,24 @@ impl BadValue {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Entry {
+pub(crate) struct RecordEntry {
     pub(crate) path: PathBuf,
-    /// Where the bytes are when `path` is a link.
+    /// The file behind `path` if that is a link.
     pub(crate) target: PathBuf,
     pub(crate) agent: String,
     pub(crate) scope: String,
-    /// What was there; none if there was no file.
+    /// The previous content; `None` if there was no file.
     pub(crate) before: Option<String>,
-    /// The digest of what we left there; none if somebody else had a hand in it, so that there is nothing to
-    /// go back to.
+    /// The digest of the content that we wrote; `None` if another program edited the file, so the original bytes
+    /// cannot be restored.
     pub(crate) after: Option<String>,
-    /// Folders that were made for it, the outermost first.
+    /// Directories that were created for it, the outermost first.
     pub(crate) folders: Vec<PathBuf>,
 }
 
-impl Default for Record {
-    fn default() -> Record {
-        Record {
+impl Default for InstallRecord {
+    fn default() -> InstallRecord {
+        InstallRecord {
             format: FORMAT,
             binary: None,
             older: Vec::new(),
@@ -98,7 +98,7 @@ impl Default for Record {
     }
 }
 
-impl Record {
+impl InstallRecord {
     pub(crate) fn is_empty(&self) -> bool {
         self.binary.is_none()
             && self.older.is_empty()
@@ -106,14 +106,14 @@ impl Record {
             && self.bad.is_empty()
     }
 
-    /// The members of a parsed record. A bad value costs that value, not the record.
-    fn from_members(mut members: Map<String, Value>) -> Record {
+    /// The members of a parsed record. A bad value is left out; the rest is used.
+    fn from_members(mut members: Map<String, Value>) -> InstallRecord {
         let mut bad = Vec::new();
         let binary = match members.remove("binary").unwrap_or_default() {
             Value::Null => None,
             value => kept(value, "binary", None, &mut bad),
         };
-        Record {
+        InstallRecord {
             format: FORMAT,
             binary,
             older: list(&mut members, "older", &mut bad),
@@ -124,7 +124,7 @@ impl Record {
         }
     }
 
-    /// The record as it is written, with its bad values.
+    /// The record as it is written, including its bad values.
     fn to_json(&self) -> serde_json::Result<Value> {
         let mut written = serde_json::to_value(self)?;
         for bad in &self.bad {
@@ -141,11 +141,11 @@ impl Record {
         self.binary.iter().chain(&self.older)
     }
 
-    pub(crate) fn of(&self, path: &Path) -> Option<&Entry> {
+    pub(crate) fn of(&self, path: &Path) -> Option<&RecordEntry> {
         self.files.iter().find(|entry| entry.path == path)
     }
 
-    pub(crate) fn put(&mut self, entry: Entry) {
+    pub(crate) fn put(&mut self, entry: RecordEntry) {
         match self.files.iter_mut().find(|there| there.path == entry.path) {
             Some(there) => *there = entry,
             None => self.files.push(entry),
@@ -153,7 +153,7 @@ impl Record {
     }
 }
 
-/// A value of the record that may be unusable although its type is right.
+/// A value of the record that may be unusable even if its type is right.
 trait Usable: DeserializeOwned {
     fn refused(&self) -> Option<&'static str>;
 }
@@ -164,15 +164,17 @@ impl Usable for PathBuf {
     }
 }
 
-impl Usable for Entry {
+impl Usable for RecordEntry {
     fn refused(&self) -> Option<&'static str> {
         let mut paths = [&self.path, &self.target].into_iter().chain(&self.folders);
-        let is_known = [Scope::User, Scope::Project].iter().any(|scope| scope.word() == self.scope);
+        let is_known = [ConnectScope::User, ConnectScope::Project]
+            .iter()
+            .any(|scope| scope.word() == self.scope);
         paths.find_map(Usable::refused).or((!is_known).then_some("the scope is unknown"))
     }
 }
 
-/// A value of this type; `None` if it is bad, which is noted.
+/// A value of this type; `None` if it is bad, and then it is added to `bad`.
 fn kept<T: Usable>(
     value: Value,
     member: &'static str,
@@ -190,7 +192,7 @@ fn kept<T: Usable>(
     None
 }
 
-/// The values of a list without the bad ones, which are noted.
+/// The values of a list without the bad ones, which are added to `bad`.
 fn list<T: Usable>(
     members: &mut Map<String, Value>,
     member: &'static str,
@@ -209,15 +211,15 @@ fn list<T: Usable>(
     }
 }
 
-/// The digest by which a text is recognised.
+/// The digest that identifies a text.
 pub(crate) fn digest(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What was installed and not undone since.
+/// The parts of an installation that were not undone.
 #[derive(Debug, Default)]
 pub struct Recorded {
-    /// The agents that were connected for their user.
+    /// The agents that are connected in user scope.
     pub agents: Vec<String>,
     /// Completions and the man page.
     pub shell: Vec<PathBuf>,
@@ -227,14 +229,14 @@ pub struct Recorded {
     pub bad: Vec<OpError>,
 }
 
-/// Reads the record of what was installed.
+/// Reads the record of the installation.
 pub fn recorded(data_dir: &Path) -> Result<Recorded, OpError> {
     let record = load_usable(data_dir)?;
     let bad = record.bad.iter().map(|bad| bad.error(data_dir)).collect();
     let copies = record.copies().cloned().collect();
     let (shell, agents): (Vec<_>, Vec<_>) =
         record.files.into_iter().partition(|entry| entry.agent == SHELL);
-    let of_user = agents.into_iter().filter(|entry| entry.scope == Scope::User.word());
+    let of_user = agents.into_iter().filter(|entry| entry.scope == ConnectScope::User.word());
     Ok(Recorded {
         agents: of_user.map(|entry| entry.agent).collect(),
         shell: shell.into_iter().map(|entry| entry.path).collect(),
@@ -243,16 +245,16 @@ pub fn recorded(data_dir: &Path) -> Result<Recorded, OpError> {
     })
 }
 
-/// The data directory, held by one installation at a time.
-pub(crate) struct Desk {
+/// The lock on the data directory: one installation runs at a time.
+pub(crate) struct LockedRecord {
     dir: PathBuf,
-    /// What had to be made for it.
+    /// The directories that had to be created.
     pub(crate) made: Vec<PathBuf>,
     _lock: File,
 }
 
-impl Desk {
-    pub(crate) fn open(dir: &Path) -> Result<Desk, OpError> {
+impl LockedRecord {
+    pub(crate) fn open(dir: &Path) -> Result<LockedRecord, OpError> {
         let failed = |error| unusable(dir, &error);
         let until = Instant::now() + limits::INSTALL_PATIENCE;
         loop {
@@ -260,7 +262,7 @@ impl Desk {
             let made_all = DirBuilder::new().recursive(true).mode(0o700).create(dir);
             made_all.inspect_err(|_| apply::remove_folders(&made)).map_err(failed)?;
             let lock = match File::open(dir) {
-                // Somebody who disconnected the last agent took it away just now.
+                // Another process has just removed the directory together with the last agent.
                 Err(error) if error.kind() == ErrorKind::NotFound && Instant::now() < until => {
                     continue;
                 }
@@ -271,16 +273,16 @@ impl Desk {
                 Err(TryLockError::WouldBlock) => false,
                 Err(TryLockError::Error(error)) => return Err(failed(error)),
             };
-            // Whoever had it before may have taken the folder away with the last agent.
+            // The previous holder may have removed the directory together with the last agent.
             let identity = |meta: fs::Metadata| (meta.dev(), meta.ino());
             let there = fs::metadata(dir).map(identity).ok();
             if held && there.is_some() && lock.metadata().map(identity).ok() == there {
-                apply::tidy(&dir.join(NAME));
-                return Ok(Desk { dir: dir.to_owned(), made, _lock: lock });
+                apply::remove_scratch_files(&dir.join(NAME));
+                return Ok(LockedRecord { dir: dir.to_owned(), made, _lock: lock });
             }
             if Instant::now() >= until {
                 return Err(OpError::unavailable(format!(
-                    "another installation was under way for {} s",
+                    "another installation has been running for {} s",
                     limits::INSTALL_PATIENCE.as_secs()
                 ))
                 .hint("Wait for it to end, then run the command again."));
@@ -289,16 +291,16 @@ impl Desk {
         }
     }
 
-    pub(crate) fn load(&self) -> Result<Record, OpError> {
+    pub(crate) fn load(&self) -> Result<InstallRecord, OpError> {
         load(&self.dir)
     }
 
-    pub(crate) fn load_usable(&self) -> Result<Record, OpError> {
+    pub(crate) fn load_usable(&self) -> Result<InstallRecord, OpError> {
         load_usable(&self.dir)
     }
 
-    /// Writes the record, or takes it away if there is nothing left to tell.
-    pub(crate) fn save(&self, record: &Record) -> Result<(), OpError> {
+    /// Writes the record, or removes it if it is empty.
+    pub(crate) fn save(&self, record: &InstallRecord) -> Result<(), OpError> {
         let path = self.dir.join(NAME);
         let saved = match record.is_empty() {
             true => apply::remove(&path),
@@ -312,18 +314,18 @@ impl Desk {
     }
 }
 
-impl Drop for Desk {
+impl Drop for LockedRecord {
     fn drop(&mut self) {
-        // A refused installation leaves no empty folders behind.
+        // A refused installation leaves no empty directories.
         if !self.dir.join(NAME).exists() {
             apply::remove_folders(&self.made);
         }
     }
 }
 
-/// The record of a data directory; an empty one if there is none. A bad value is an error: an
-/// installation could not tell its own entries from the user's.
-pub(crate) fn load(dir: &Path) -> Result<Record, OpError> {
+/// The record of a data directory; an empty one if there is none. A bad value is an error: an installation could not
+/// tell our entries from the user's.
+pub(crate) fn load(dir: &Path) -> Result<InstallRecord, OpError> {
     let record = load_usable(dir)?;
     match record.bad.first() {
         Some(bad) => Err(bad.error(dir)),
@@ -331,22 +333,22 @@ pub(crate) fn load(dir: &Path) -> Result<Record, OpError> {
     }
 }
 
-/// The record of a data directory with its bad values apart; an empty one if there is none.
-pub(crate) fn load_usable(dir: &Path) -> Result<Record, OpError> {
+/// The record of a data directory with its bad values set apart; an empty one if there is none.
+pub(crate) fn load_usable(dir: &Path) -> Result<InstallRecord, OpError> {
     let path = dir.join(NAME);
     let bytes = match regular::read(&path, limits::AGENT_FILE_BYTES_MAX) {
         Ok(bytes) => bytes,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Record::default()),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(InstallRecord::default()),
         Err(error) => return Err(unusable(&path, &error)),
     };
     let unreadable = |what: String| {
         OpError::unavailable(format!("{}: {what}", path.display()))
-            .hint("Move the file away; `rekindle uninstall` then removes what is ours without it.")
+            .hint("Move the file away; `rekindle uninstall` then removes our entries without it.")
     };
     let members: Map<String, Value> =
         serde_json::from_slice(&bytes).map_err(|error| unreadable(error.to_string()))?;
     match members.get("format") {
-        Some(format) if *format == FORMAT => Ok(Record::from_members(members)),
+        Some(format) if *format == FORMAT => Ok(InstallRecord::from_members(members)),
         Some(Value::Number(format)) => Err(OpError::unavailable(format!(
             "{} was written by another version (format {format})",
             path.display(),

@@ -1,4 +1,4 @@
-//! What the settings of an agent switch off although it is connected, and how it is switched on again.
+//! SettingsFile of a connected agent that disable our entries, and how to enable them again.
 
 use std::path::PathBuf;
 
@@ -7,27 +7,31 @@ use serde_json::Value;
 
 use crate::edit;
 use crate::ours::{SERVER, is_our_hook};
-use crate::place::{Around, Scope, glimpse};
+use crate::place::{Around, ConnectScope, read_unedited};
 
-/// Something that is switched off.
+/// A disabled part of the connection.
 #[derive(Clone, Debug)]
-pub struct Off {
-    /// Whether these are hooks, so that events do not come; else it is our MCP server.
+pub struct DisabledPart {
+    /// Whether hooks are disabled, so that events do not arrive; otherwise it is our MCP server.
     pub hooks: bool,
-    /// What is off, of an agent that is named before.
+    /// The disabled part, as a sentence about the agent.
     pub detail: String,
-    /// What switches it on again.
+    /// How to enable it again.
     pub hint: String,
 }
 
-/// A file that was read.
-pub(crate) struct Settings {
+/// A settings file with its parsed content.
+pub(crate) struct SettingsFile {
     pub(crate) path: PathBuf,
     pub(crate) value: Value,
 }
 
-/// What is off for an agent in this repository, with the files that hold its hooks.
-pub(crate) fn off(wiring: &Wiring, hooks: &[Settings], around: &Around<'_>) -> Vec<Off> {
+/// The disabled parts of an agent's connection in this repository. `hooks` are the files with its hooks.
+pub(crate) fn off(
+    wiring: &Wiring,
+    hooks: &[SettingsFile],
+    around: &Around<'_>,
+) -> Vec<DisabledPart> {
     let mut all = Vec::new();
     for file in wiring.files.iter().filter(|file| !file.switches.is_empty()) {
         let settings = settings(file, around);
@@ -38,26 +42,30 @@ pub(crate) fn off(wiring: &Wiring, hooks: &[Settings], around: &Around<'_>) -> V
     all
 }
 
-/// The files that have a say, the last one first.
-fn settings(file: &Wired, around: &Around<'_>) -> Vec<Settings> {
+/// The settings files that apply, in order of precedence.
+fn settings(file: &Wired, around: &Around<'_>) -> Vec<SettingsFile> {
     let local = file.local.map(|local| around.project.join(local));
-    let shared = [Scope::Project, Scope::User].map(|scope| around.file(file, scope));
-    let mut all: Vec<Settings> = Vec::new();
+    let shared = [ConnectScope::Project, ConnectScope::User].map(|scope| around.file(file, scope));
+    let mut all: Vec<SettingsFile> = Vec::new();
     for path in local.into_iter().chain(shared.into_iter().flatten()) {
-        // In the home directory both scopes are one.
+        // In the home directory both scopes have the same path.
         if all.iter().any(|known| known.path == path) {
             continue;
         }
-        let value = glimpse(&path).and_then(|text| edit::value(&text, file.format));
-        all.extend(value.map(|value| Settings { path, value }));
+        let value = read_unedited(&path).and_then(|text| edit::value(&text, file.format));
+        all.extend(value.map(|value| SettingsFile { path, value }));
     }
     all
 }
 
-fn is_off(switch: &Switch, settings: &[Settings], hooks: &[Settings]) -> Option<Off> {
+fn is_off(
+    switch: &Switch,
+    settings: &[SettingsFile],
+    hooks: &[SettingsFile],
+) -> Option<DisabledPart> {
     let name = switch.member.join(".");
     let found = || settings.iter().filter_map(|file| Some((file, at(&file.value, switch.member)?)));
-    // Of one value the first that has it decides; lists add up.
+    // For a single value the first file that has it decides; lists are combined.
     let decides = |off: bool| {
         let (file, value) = found().find(|(_, value)| value.is_boolean())?;
         (value == &Value::Bool(off)).then_some(file)
@@ -67,24 +75,21 @@ fn is_off(switch: &Switch, settings: &[Settings], hooks: &[Settings]) -> Option<
         all.find(|(_, names)| !names.is_empty())
     };
     let (hooks, file, detail, what) = match switch.off {
-        wiring::Off::Hooks(off) => (
-            true,
-            decides(off)?,
-            "its settings switch all hooks off".to_owned(),
-            format!("`{name}`"),
-        ),
+        wiring::Off::Hooks(off) => {
+            (true, decides(off)?, "its settings disable all hooks".to_owned(), format!("`{name}`"))
+        }
         wiring::Off::HooksListed => {
             let (file, events) = lists(&|list| listed(list, hooks))?;
             let what = format!("our commands in `{name}`");
-            (true, file, format!("its settings switch hooks off: {}", events.join(", ")), what)
+            (true, file, format!("its settings disable hooks: {}", events.join(", ")), what)
         }
         wiring::Off::HooksKeyed => {
             let (file, events) = lists(&|table| keyed(table, hooks))?;
             let what = format!("`enabled = false` of our hooks in `{name}`");
-            (true, file, format!("its settings switch hooks off: {}", events.join(", ")), what)
+            (true, file, format!("its settings disable hooks: {}", events.join(", ")), what)
         }
         wiring::Off::Server(off) => {
-            let detail = "its settings switch our MCP server off".to_owned();
+            let detail = "its settings disable our MCP server".to_owned();
             (false, decides(off)?, detail, format!("`{name}`"))
         }
         wiring::Off::ServerListed => {
@@ -93,20 +98,24 @@ fn is_off(switch: &Switch, settings: &[Settings], hooks: &[Settings]) -> Option<
                     list.as_array().is_some_and(|all| all.iter().any(|one| one == SERVER));
                 is_there.then(|| SERVER.to_owned()).into_iter().collect()
             };
-            let detail = "its settings switch our MCP server off".to_owned();
+            let detail = "its settings disable our MCP server".to_owned();
             (false, lists(&ours)?.0, detail, format!("`{SERVER}` in `{name}`"))
         }
     };
-    Some(Off { hooks, detail, hint: format!("Take {what} out of {}.", file.path.display()) })
+    Some(DisabledPart {
+        hooks,
+        detail,
+        hint: format!("Take {what} out of {}.", file.path.display()),
+    })
 }
 
-/// The member to which these names lead.
+/// The value at this path of member names.
 fn at<'v>(value: &'v Value, names: &[&str]) -> Option<&'v Value> {
     names.iter().try_fold(value, |value, name| value.get(name))
 }
 
-/// The events of ours whose hook stands in a list.
-fn listed(list: &Value, files: &[Settings]) -> Vec<String> {
+/// The events whose hook of ours is in a list.
+fn listed(list: &Value, files: &[SettingsFile]) -> Vec<String> {
     let names = list.as_array().map_or(&[][..], Vec::as_slice);
     let mut events = Vec::new();
     for file in files {
@@ -123,15 +132,15 @@ fn listed(list: &Value, files: &[Settings]) -> Vec<String> {
     events
 }
 
-/// The events of ours whose hook is off by its place.
-fn keyed(table: &Value, files: &[Settings]) -> Vec<String> {
+/// The events whose hook of ours is disabled by its position.
+fn keyed(table: &Value, files: &[SettingsFile]) -> Vec<String> {
     let off = table.as_object().into_iter().flatten().filter(|(_, hook)| hook["enabled"] == false);
     off.filter_map(|(key, _)| {
         let mut parts = key.rsplitn(4, ':');
         let (hook, group) =
             (parts.next()?.parse::<usize>().ok()?, parts.next()?.parse::<usize>().ok()?);
         let (event, path) = (parts.next()?, parts.next()?);
-        let is_it = |file: &&Settings| {
+        let is_it = |file: &&SettingsFile| {
             let path = std::path::Path::new(path);
             file.path == path || file.path.canonicalize().is_ok_and(|file| file == path)
         };

@@ -1,4 +1,4 @@
-//! Texts before and after: what is ours comes in and goes again, and nothing else moves.
+//! Texts before and after: our entries are added and removed, and everything else stays.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::ours::Ours;
 
 const BINARY: &str = "/home/me/.local/bin/rekindle";
 
-/// The file of an agent, by its place in the table.
+/// The file of an agent, by its index in the table.
 fn file(agent: &str, at: usize) -> &'static Wired {
     &wiring(agent).unwrap().files[at]
 }
@@ -25,8 +25,8 @@ fn unwire(agent: &str, at: usize, text: &str, before: Option<&str>) -> String {
     edit::unwire(Path::new("FILE"), text, file(agent, at), before).unwrap().unwrap()
 }
 
-/// Wires a text, checks that doing it again changes nothing and that the way back leads where it came from.
-fn there_and_back(agent: &'static str, at: usize, text: &str) -> String {
+/// Adds our entries, checks that a second run changes nothing and that removing them restores the text.
+fn wired_and_unwired(agent: &'static str, at: usize, text: &str) -> String {
     let wired = wire(agent, at, text).unwrap();
     assert_eq!(wire(agent, at, &wired).unwrap(), wired, "twice");
     assert_eq!(unwire(agent, at, &wired, Some(text)), text, "and back");
@@ -38,7 +38,7 @@ fn refused(agent: &'static str, at: usize, text: &str, expected: Expect) {
 }
 
 #[test]
-fn a_file_that_is_missing_or_empty_is_made() {
+fn a_missing_or_empty_file_is_created() {
     let made = wire("claude-code", 1, "").unwrap();
     assert_eq!(wire("claude-code", 1, " \n").unwrap(), made);
     expect![[r#"
@@ -65,7 +65,7 @@ fn a_file_that_is_missing_or_empty_is_made() {
 #[test]
 fn indentation_order_and_line_ends_are_kept() {
     let tabs = "{\r\n\t\"z\": 1,\r\n\t\"mcpServers\": {\r\n\t\t\"a\": {\"command\":\"x\"}\r\n\t},\r\n\t\"b\": 2.50\r\n}";
-    let wired = there_and_back("claude-code", 1, tabs);
+    let wired = wired_and_unwired("claude-code", 1, tabs);
     assert!(!wired.replace("\r\n", "").contains('\n'), "{wired:?}");
     expect![[r#"
         {
@@ -85,12 +85,12 @@ fn indentation_order_and_line_ends_are_kept() {
 
 #[test]
 fn a_byte_order_mark_is_kept() {
-    let wired = there_and_back("claude-code", 1, "\u{feff}{\n  \"a\": 1\n}\n");
+    let wired = wired_and_unwired("claude-code", 1, "\u{feff}{\n  \"a\": 1\n}\n");
     assert!(wired.starts_with("\u{feff}{\n  \"a\": 1,\n"));
 }
 
 #[test]
-fn a_file_on_one_line_is_still_valid_and_comes_back() {
+fn a_one_line_file_stays_valid_and_is_restored() {
     for text in ["{}", "{ }", r#"{"a":1}"#, r#"{"hooks":{}}"#, r#"{"hooks":{"Stop":[]}}"#] {
         let wired = wire("claude-code", 0, text).unwrap();
         serde_json::from_str::<serde_json::Value>(&wired).unwrap();
@@ -118,7 +118,7 @@ fn comments_are_kept_where_the_agent_reads_them() {
           },
         }
     "#]]
-    .assert_eq(&there_and_back("opencode", 1, jsonc));
+    .assert_eq(&wired_and_unwired("opencode", 1, jsonc));
     let toml =
         "# mine\nmodel = \"x\" # too\n\n[mcp_servers.a] # third\ncommand = \"a\"\n\n[tui]\nx = 1\n";
     expect![[r##"
@@ -136,9 +136,9 @@ fn comments_are_kept_where_the_agent_reads_them() {
         [tui]
         x = 1
     "##]]
-    .assert_eq(&there_and_back("codex", 1, toml));
-    there_and_back("gemini-cli", 0, "{\n  // mine\n  \"ui\": {}\n}\n");
-    there_and_back("codex", 1, "model = \"x\"\r\n");
+    .assert_eq(&wired_and_unwired("codex", 1, toml));
+    wired_and_unwired("gemini-cli", 0, "{\n  // mine\n  \"ui\": {}\n}\n");
+    wired_and_unwired("codex", 1, "model = \"x\"\r\n");
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn comments_are_refused_where_the_agent_does_not_read_them() {
 }
 
 #[test]
-fn what_is_not_valid_is_refused_with_line_and_column() {
+fn invalid_files_are_refused_with_line_and_column() {
     refused(
         "claude-code",
         0,
@@ -204,7 +204,7 @@ fn what_is_not_valid_is_refused_with_line_and_column() {
         "claude-code",
         1,
         "{\"mcpServers\": {\"rekindle\": {\"url\": \"x\"}}}",
-        expect!["FILE line 1 column 29: `mcpServers.rekindle` is there already and is not ours"],
+        expect!["FILE line 1 column 29: `mcpServers.rekindle` already exists and is not ours"],
     );
     refused(
         "codex",
@@ -224,12 +224,12 @@ fn what_is_not_valid_is_refused_with_line_and_column() {
         "codex",
         1,
         "[mcp_servers.rekindle]\nurl = \"x\"\n",
-        expect!["FILE line 1 column 1: `mcp_servers.rekindle` is there already and is not ours"],
+        expect!["FILE line 1 column 1: `mcp_servers.rekindle` already exists and is not ours"],
     );
 }
 
 #[test]
-fn hooks_that_are_half_there_are_completed_and_old_paths_replaced() {
+fn missing_hooks_are_added_and_old_paths_replaced() {
     let old = r#"{
   "hooks": {
     "SessionStart": [
@@ -301,7 +301,7 @@ fn hooks_that_are_half_there_are_completed_and_old_paths_replaced() {
     .assert_eq(&unwire("claude-code", 0, &wired, None));
 }
 
-/// What stands whole in a text, by name.
+/// The names of our complete entries in a text.
 fn whole(agent: &str, at: usize, text: &str) -> Vec<String> {
     let pieces = edit::wired(text, file(agent, at), agent).into_iter();
     pieces.filter(|piece| piece.whole).map(|piece| piece.name).collect()
@@ -309,7 +309,7 @@ fn whole(agent: &str, at: usize, text: &str) -> Vec<String> {
 
 /// @connect_narrowed
 #[test]
-fn a_hook_of_ours_that_is_narrowed_is_not_whole_and_becomes_so() {
+fn a_narrowed_hook_is_reported_and_restored() {
     let wired = wire("claude-code", 0, "{}").unwrap();
     let mut value: serde_json::Value = serde_json::from_str(&wired).unwrap();
     let hooks = &mut value["hooks"];
@@ -326,7 +326,7 @@ fn a_hook_of_ours_that_is_narrowed_is_not_whole_and_becomes_so() {
     let plain: serde_json::Value = serde_json::from_str(&wired).unwrap();
     assert_eq!(serde_json::from_str::<serde_json::Value>(&mended).unwrap(), plain);
     assert_eq!(whole("claude-code", 0, &mended).len(), 10);
-    // Where there are no groups, the matcher stands in the hook.
+    // Without groups, the matcher is in the hook.
     let narrow = r#"{"hooks":{"stop":[{"command":"/a/rekindle hook stop","matcher":"x"}]}}"#;
     assert!(whole("cursor", 0, narrow).is_empty());
     assert!(!wire("cursor", 0, narrow).unwrap().contains("matcher"));
@@ -334,7 +334,7 @@ fn a_hook_of_ours_that_is_narrowed_is_not_whole_and_becomes_so() {
 
 /// @connect_narrowed
 #[test]
-fn a_hook_that_is_not_what_we_write_is_not_whole_and_becomes_so() {
+fn an_altered_hook_is_reported_and_restored() {
     let wired = wire("codex", 0, "{}").unwrap();
     let plain: serde_json::Value = serde_json::from_str(&wired).unwrap();
     let line = "/other/rekindle hook Stop --agent codex";
@@ -356,7 +356,7 @@ fn a_hook_that_is_not_what_we_write_is_not_whole_and_becomes_so() {
         let mended = wire("codex", 0, &value.to_string()).unwrap();
         assert_eq!(serde_json::from_str::<serde_json::Value>(&mended).unwrap(), plain, "{member}");
     }
-    // One by hand does as well, and so does what says what is so anyway.
+    // A hook written by hand counts too, and so do members with their default values.
     let by_hand = r#"{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"rekindle","args":["hook","Stop"]}]}]}}"#;
     assert_eq!(whole("claude-code", 0, by_hand), ["Stop"]);
     let typed = r#"{"version":1,"hooks":{"stop":[{"command":"/a/rekindle hook stop --agent cursor","type":"command"}]}}"#;
@@ -366,7 +366,7 @@ fn a_hook_that_is_not_what_we_write_is_not_whole_and_becomes_so() {
 
 /// @connect_narrowed
 #[test]
-fn a_server_of_another_type_is_not_whole_and_becomes_so() {
+fn a_server_of_another_type_is_reported_and_restored() {
     let wired = wire("opencode", 1, "{}").unwrap();
     for other in
         [wired.replace("\"local\"", "\"remote\""), wired.replace("\"type\": \"local\",", "")]
@@ -382,7 +382,7 @@ fn a_server_of_another_type_is_not_whole_and_becomes_so() {
 
 /// @connect_narrowed
 #[test]
-fn a_plugin_that_was_cut_off_or_edited_is_not_whole_and_becomes_so() {
+fn an_incomplete_or_edited_plugin_is_reported_and_restored() {
     let wired = wire("opencode", 0, "").unwrap();
     assert_eq!(whole("opencode", 0, &wired), ["plugin"]);
     for end in [3, 200, wired.len() / 2, wired.len() - 1] {
@@ -396,7 +396,7 @@ fn a_plugin_that_was_cut_off_or_edited_is_not_whole_and_becomes_so() {
 }
 
 #[test]
-fn what_the_user_added_to_our_server_stays() {
+fn user_additions_to_our_server_entry_are_kept() {
     let text = r#"{
   "mcpServers": {
     "rekindle": { "command": "/old/rekindle", "args": ["serve", "--tools", "all"], "env": { "A": "b" } }
@@ -413,10 +413,10 @@ fn what_the_user_added_to_our_server_stays() {
 }
 
 #[test]
-fn every_agent_comes_and_goes() {
+fn install_and_uninstall_restore_the_file_of_every_agent() {
     let jsons = [("claude-code", 0), ("claude-code", 1), ("codex", 0), ("gemini-cli", 0)];
     for (agent, at) in jsons.into_iter().chain([("cursor", 0), ("cursor", 1), ("opencode", 1)]) {
-        there_and_back(agent, at, "{\n    \"other\": {\n        \"a\": [1, 2]\n    }\n}\n");
+        wired_and_unwired(agent, at, "{\n    \"other\": {\n        \"a\": [1, 2]\n    }\n}\n");
     }
 }
 
@@ -432,7 +432,7 @@ fn a_file_of_another_user_is_refused() {
 }
 
 #[test]
-fn a_diff_shows_changed_lines_with_what_is_around_them() {
+fn a_diff_shows_changed_lines_with_context() {
     let before: String = (1..=20).map(|n| format!("{n}\n")).collect();
     let after = before.replace("5\n", "five\n").replacen("17\n", "17\n17b\n", 1) + "end";
     expect![[r#"

@@ -1,14 +1,14 @@
-//! TOML with our MCP server in it, and without: everything else stays as it was written.
+//! Adds our MCP server to TOML, and removes it. Everything else keeps its formatting.
 
 use agents::wiring::{Part, Server};
 use serde_json::Value;
 use toml_edit::{Array, Document, DocumentMut, Item, Table};
 
-use crate::edit::{Piece, Trouble};
+use crate::edit::{EditError, OurEntry};
 use crate::ours::{self, Ours, SERVER};
 
-/// The text with all parts in it.
-pub(crate) fn wire(text: &str, parts: &[Part], ours: &Ours<'_>) -> Result<String, Trouble> {
+/// The text with all parts.
+pub(crate) fn wire(text: &str, parts: &[Part], ours: &Ours<'_>) -> Result<String, EditError> {
     check(text, parts)?;
     let mut document = parse(text)?;
     for (under, shape) in servers(parts) {
@@ -21,14 +21,14 @@ pub(crate) fn wire(text: &str, parts: &[Part], ours: &Ours<'_>) -> Result<String
         let Some(all) = all.as_table_like_mut() else { continue };
         if let Some(there) = all.get_mut(SERVER).and_then(Item::as_table_like_mut) {
             if there.get("command").and_then(Item::as_str) != entry["command"].as_str() {
-                // What is around the value, a comment perhaps, is the user's.
+                // The decoration of the value, such as a comment, is the user's.
                 if let Some(value) = there.get_mut("command").and_then(Item::as_value_mut) {
                     let around = value.decor().clone();
                     *value = ours.binary.into();
                     *value.decor_mut() = around;
                 }
             }
-            // An entry of an earlier version may lack them; a list that is there is the user's.
+            // An entry of an earlier version may lack them; an existing list is the user's.
             if let Some(names) =
                 list(&entry, "env_vars").filter(|_| !there.contains_key("env_vars"))
             {
@@ -48,14 +48,18 @@ pub(crate) fn wire(text: &str, parts: &[Part], ours: &Ours<'_>) -> Result<String
     Ok(as_written(text, document.to_string()))
 }
 
-/// A member of an entry that is a list of texts.
+/// A member of an entry that is a list of strings.
 fn list(entry: &Value, name: &str) -> Option<Item> {
     let texts = entry[name].as_array()?.iter().filter_map(Value::as_str);
     Some(texts.collect::<Array>().into())
 }
 
-/// The text without what is ours, and without the table that held nothing else and is not in `before`.
-pub(crate) fn unwire(text: &str, parts: &[Part], before: Option<&str>) -> Result<String, Trouble> {
+/// The text without our entries, and without a table that only had those and is not in `before`.
+pub(crate) fn unwire(
+    text: &str,
+    parts: &[Part],
+    before: Option<&str>,
+) -> Result<String, EditError> {
     let mut document = parse(text)?;
     let was = before.and_then(|before| parse(before).ok()).unwrap_or_default();
     for (under, _) in servers(parts) {
@@ -72,12 +76,12 @@ pub(crate) fn unwire(text: &str, parts: &[Part], before: Option<&str>) -> Result
     Ok(as_written(text, document.to_string()))
 }
 
-/// What is wired in a text.
-pub(crate) fn wired(text: &str, parts: &[Part]) -> Vec<Piece> {
+/// Our entries in a text.
+pub(crate) fn wired(text: &str, parts: &[Part]) -> Vec<OurEntry> {
     let Ok(document) = parse(text) else { return Vec::new() };
     let entries = servers(parts).filter_map(|(under, _)| document.get(under)?.get(SERVER));
     let ours = entries.map(value).filter(ours::is_our_server);
-    ours.map(|entry| Piece::whole(SERVER, entry)).collect()
+    ours.map(|entry| OurEntry::whole(SERVER, entry)).collect()
 }
 
 fn servers(parts: &[Part]) -> impl Iterator<Item = (&'static str, Server)> {
@@ -87,20 +91,20 @@ fn servers(parts: &[Part]) -> impl Iterator<Item = (&'static str, Server)> {
     })
 }
 
-fn parse(text: &str) -> Result<DocumentMut, Trouble> {
+fn parse(text: &str) -> Result<DocumentMut, EditError> {
     text.parse().map_err(|error| refused(text, &error))
 }
 
-fn refused(text: &str, error: &toml_edit::TomlError) -> Trouble {
+fn refused(text: &str, error: &toml_edit::TomlError) -> EditError {
     let start = error.span().map_or(0, |span| span.start);
-    Trouble::at(text, start, format!("not valid TOML: {}", error.message().trim()))
+    EditError::at(text, start, format!("not valid TOML: {}", error.message().trim()))
 }
 
-/// Refuses a text in which something else stands where ours goes.
-fn check(text: &str, parts: &[Part]) -> Result<(), Trouble> {
+/// Refuses a text that has another value at the place of ours.
+fn check(text: &str, parts: &[Part]) -> Result<(), EditError> {
     let document = Document::parse(text).map_err(|error| refused(text, &error))?;
     let wrong = |item: &Item, what: String| {
-        Err(Trouble::at(text, item.span().map_or(0, |span| span.start), what))
+        Err(EditError::at(text, item.span().map_or(0, |span| span.start), what))
     };
     for (under, _) in servers(parts) {
         let Some(all) = document.get(under) else { continue };
@@ -109,13 +113,13 @@ fn check(text: &str, parts: &[Part]) -> Result<(), Trouble> {
         }
         let Some(entry) = all.get(SERVER) else { continue };
         if !ours::is_our_server(&value(entry)) {
-            return wrong(entry, format!("`{under}.{SERVER}` is there already and is not ours"));
+            return wrong(entry, format!("`{under}.{SERVER}` already exists and is not ours"));
         }
     }
     Ok(())
 }
 
-/// What a text means; none if it is not valid.
+/// The parsed value of a text; `None` if it is not valid.
 pub(crate) fn meaning(text: &str) -> Option<Value> {
     parse(text).ok().map(|document| value(document.as_item()))
 }
@@ -134,12 +138,12 @@ fn value(item: &Item) -> Value {
         (Some(text), _, _) => text.into(),
         (_, Some(truth), _) => truth.into(),
         (_, _, Some(number)) => number.into(),
-        // Fractions and times are not what we look for; as they are written they can be compared.
+        // We do not search fractions and times; their text is enough to compare them.
         _ => item.to_string().trim().into(),
     }
 }
 
-/// With the line ends of the text it was made from.
+/// Restores the line ends of the original text.
 fn as_written(from: &str, text: String) -> String {
     if !from.contains("\r\n") {
         return text;

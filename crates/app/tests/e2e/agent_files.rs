@@ -93,7 +93,7 @@ fn told_everywhere(home: &Home, name: &str, what: &str, hint: &str) {
 /// @agents_switched_off
 #[test]
 fn hooks_and_servers_that_are_switched_off_are_told_with_what_switches_them_on() {
-    let (all, server) = ("its settings switch all hooks off", "switch our MCP server off");
+    let (all, server) = ("its settings disable all hooks", "disable our MCP server");
     for (name, file, text, what, member) in [
         (
             "claude-code",
@@ -171,7 +171,7 @@ fn single_hooks_that_are_switched_off_are_told() {
     let command = value["hooks"]["AfterTool"][0]["hooks"][0]["command"].to_string();
     let list = format!("{{\n  \"hooksConfig\": {{ \"disabled\": [{command}, \"other\"] }},");
     home.write(".gemini/settings.json", &settings.replacen('{', &list, 1));
-    told_everywhere(&home, "gemini-cli", "switch hooks off: AfterTool", "`hooksConfig.disabled`");
+    told_everywhere(&home, "gemini-cli", "disable hooks: AfterTool", "`hooksConfig.disabled`");
     let hooks = home.path(".codex/hooks.json");
     let state = |event: &str, at: &str| {
         format!("[hooks.state.\"{}:{event}:0:{at}\"]\nenabled = false\n", hooks.display())
@@ -181,7 +181,7 @@ fn single_hooks_that_are_switched_off_are_told() {
         ".codex/config.toml",
         &(config + &state("session_start", "0") + &state("stop", "7")),
     );
-    told_everywhere(&home, "codex", "switch hooks off: SessionStart", "`hooks.state`");
+    told_everywhere(&home, "codex", "disable hooks: SessionStart", "`hooks.state`");
     assert!(!in_repository(&home, &["agents"]).ok().contains(", Stop"), "that one is not ours");
 }
 
@@ -297,7 +297,7 @@ fn what_is_ours_in_a_file_that_must_not_be_written_is_told_without_a_record_too(
     let before = tree(&home);
     let run = home.run(&["uninstall"]);
     assert_eq!(run.code, 1, "{run:?}");
-    let what = format!("{} is read-only, and what is ours stands in it", hooks.display());
+    let what = format!("{} is read-only, and it contains our entries", hooks.display());
     assert!(run.stderr.contains(&what) && run.stderr.contains("chmod u+w"), "{run:?}");
     assert_eq!(tree(&home).get(&hooks), before.get(&hooks));
     assert!(!read(&home, ".codex/hooks.json").contains("rekindle"), "the others are undone");

@@ -76,7 +76,7 @@ fn a_file_that_cannot_be_edited_is_named_with_its_place_and_not_to_be_completed(
     let claude = lines(&shown(&home), "claude-code");
     let file = home.path(".claude/settings.json");
     assert!(claude.contains(&format!("{} line 2 column 3: ", file.display())), "{claude}");
-    assert!(claude.contains("Mend the file") && !claude.contains("completes"), "{claude}");
+    assert!(claude.contains("Fix the file") && !claude.contains("completes"), "{claude}");
 }
 
 /// @connect_narrowed

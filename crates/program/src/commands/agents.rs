@@ -2,7 +2,7 @@
 
 use agents::wiring::{WIRINGS, Wiring};
 use clap::{ArgMatches, Command};
-use connect::{Look, Scope};
+use connect::{AgentConnection, ConnectScope};
 use model::{OpError, Reply, Road as _};
 use serde_json::{Value, json};
 use server::lock::Lock;
@@ -69,8 +69,8 @@ fn agents(world: &mut World) -> Result<Value, OpError> {
 /// Why events do not come although the agent is connected, and why our tools do not, each with what mends it.
 fn faults(
     wiring: &Wiring,
-    look: &Look,
-    scope: Scope,
+    look: &AgentConnection,
+    scope: ConnectScope,
     programs: &mut Programs,
     world: &World,
 ) -> (Vec<String>, Vec<String>) {
@@ -128,7 +128,7 @@ fn pretty(result: &Value) -> String {
             (true, false) => "unknown",
         };
         let last = agent["last_event"].as_str().unwrap_or(none);
-        let in_project = text("scope") == Scope::Project.word();
+        let in_project = text("scope") == ConnectScope::Project.word();
         let (name, faults, trouble) =
             (text("agent"), texts(&agent["faults"]), texts(&agent["trouble"]));
         let connected = match text("wired") {
@@ -139,13 +139,13 @@ fn pretty(result: &Value) -> String {
         lines.push(format!("{name:<12} {found:<8} {connected:<10} {last}"));
         let wrong = faults.into_iter().chain(texts(&agent["remarks"]));
         lines.extend(wrong.map(|fault| format!("  {fault}")));
-        let scope = if in_project { Scope::Project } else { Scope::User };
+        let scope = if in_project { ConnectScope::Project } else { ConnectScope::User };
         let install = connecting::install_line(name, scope);
         if !trouble.is_empty() {
             lines.extend(trouble.iter().map(|trouble| format!("  {trouble}")));
             lines.push(match text("wired") {
                 "yes" => "  As it stands it works, but nothing can be changed in it.".to_owned(),
-                _ => format!("  Mend the file, then {install}."),
+                _ => format!("  Fix the file, then {install}."),
             });
         } else if !text("lacking").is_empty() {
             lines.push(format!("  {}; {install} completes it", text("lacking")));

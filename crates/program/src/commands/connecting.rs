@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use agents::wiring::{WIRINGS, Wiring};
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches};
-use connect::{Around, Change, Look, Off, Scope, look};
+use connect::{AgentConnection, Around, ConnectScope, DisabledPart, FileChange, look};
 use model::OpError;
 use serde_json::{Value, json};
 
@@ -93,38 +93,38 @@ pub(super) fn record_dir() -> PathBuf {
 }
 
 /// How an agent is connected: for its user or, if it is not, in this repository.
-pub(super) fn seen(wiring: &Wiring, around: &Around<'_>) -> (Look, Scope) {
+pub(super) fn seen(wiring: &Wiring, around: &Around<'_>) -> (AgentConnection, ConnectScope) {
     let (user, mut project) =
-        (look(wiring, Scope::User, around), look(wiring, Scope::Project, around));
+        (look(wiring, ConnectScope::User, around), look(wiring, ConnectScope::Project, around));
     if user.is_connected() || !(project.is_connected() || project.invalid) {
-        return (user, Scope::User);
+        return (user, ConnectScope::User);
     }
     // What is wrong with the user's own files matters in a repository, too.
     project.trouble.extend(user.trouble);
-    (project, Scope::Project)
+    (project, ConnectScope::Project)
 }
 
 /// The line that connects an agent where it is looked at.
-pub(super) fn install_line(agent: &str, scope: Scope) -> String {
-    let scope = if scope == Scope::Project { " --scope project" } else { "" };
+pub(super) fn install_line(agent: &str, scope: ConnectScope) -> String {
+    let scope = if scope == ConnectScope::Project { " --scope project" } else { "" };
     format!("`rekindle install {agent}{scope}`")
 }
 
 /// What an agent's settings switch off although it is connected, each with what mends it.
-pub(super) fn switched_off(wiring: &Wiring, look: &Look) -> Vec<Off> {
+pub(super) fn switched_off(wiring: &Wiring, look: &AgentConnection) -> Vec<DisabledPart> {
     if !look.is_connected() {
         return Vec::new();
     }
-    let told = |off: &Off| {
+    let told = |off: &DisabledPart| {
         let detail = format!("{} is connected, but {}", wiring.title, off.detail);
-        Off { detail, ..off.clone() }
+        DisabledPart { detail, ..off.clone() }
     };
     look.off.iter().map(told).collect()
 }
 
 /// Files and what is done to each, with a diff where it is wanted.
-pub(super) fn files<'c>(changes: impl Iterator<Item = &'c Change>, diff: bool) -> Vec<Value> {
-    let shown = |change: &Change| {
+pub(super) fn files<'c>(changes: impl Iterator<Item = &'c FileChange>, diff: bool) -> Vec<Value> {
+    let shown = |change: &FileChange| {
         let path = change.path.to_string_lossy();
         let mut file = json!({ "path": path, "done": change.doing().word() });
         if diff {

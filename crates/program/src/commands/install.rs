@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use agents::wiring::{WIRINGS, Wiring};
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use connect::{Around, Asked, Copy, Outcome, Scope, Whole, look};
+use connect::{Around, ConnectScope, Copy, InstallOutcome, InstallRequest, ShellFile, look};
 use model::{Code, OpError};
 use serde_json::{Value, json};
 
@@ -71,7 +71,7 @@ fn install(world: &mut World, matches: &ArgMatches) -> Result<Option<Value>, OpE
     let around = here.around();
     let dry = matches.get_flag("dry-run");
     let word = matches.get_one::<String>("scope").map_or("user", String::as_str);
-    let scope = if word == "project" { Scope::Project } else { Scope::User };
+    let scope = if word == "project" { ConnectScope::Project } else { ConnectScope::User };
     let mut chosen = connecting::named(matches);
     let (yes, shell) = (matches.get_flag("yes"), matches.get_flag("shell"));
     if chosen.is_empty() && (yes || !shell) {
@@ -83,7 +83,7 @@ fn install(world: &mut World, matches: &ArgMatches) -> Result<Option<Value>, OpE
     }
     let (binary, copy) = program(&here, matches.get_one::<PathBuf>("bin"))?;
     let shell = if shell { shell_files(world, here.home()) } else { Vec::new() };
-    let asked = Asked {
+    let asked = InstallRequest {
         agents: &chosen,
         scope,
         binary: &binary,
@@ -144,7 +144,7 @@ pub(super) fn program(
 }
 
 /// Completions for the shells that are there, and the man page, where they are looked for.
-fn shell_files(world: &World, home: &Path) -> Vec<Whole> {
+fn shell_files(world: &World, home: &Path) -> Vec<ShellFile> {
     let base = |var: &str, below: &str| match std::env::var_os(var).map(PathBuf::from) {
         Some(dir) if dir.is_absolute() => dir,
         _ => home.join(below),
@@ -159,16 +159,21 @@ fn shell_files(world: &World, home: &Path) -> Vec<Whole> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let is_there = |name: &str| std::env::split_paths(&path).any(|dir| dir.join(name).is_file());
     let tree = || cli::command(&world.table, super::own_commands(&world.table), &cli::Name::FULL);
-    let mut files: Vec<Whole> = places
+    let mut files: Vec<ShellFile> = places
         .into_iter()
         .filter(|(name, _, _)| is_there(name))
-        .map(|(_, shell, path)| Whole { path, text: cli::completion_script(tree(), shell) })
+        .map(|(_, shell, path)| ShellFile { path, text: cli::completion_script(tree(), shell) })
         .collect();
-    files.push(Whole { path: data.join("man/man1/rekindle.1"), text: cli::man_page(&tree()) });
+    files.push(ShellFile { path: data.join("man/man1/rekindle.1"), text: cli::man_page(&tree()) });
     files
 }
 
-fn told(asked: &Asked<'_>, outcome: &Outcome, dry: bool, around: &Around<'_>) -> Value {
+fn told(
+    asked: &InstallRequest<'_>,
+    outcome: &InstallOutcome,
+    dry: bool,
+    around: &Around<'_>,
+) -> Value {
     let of = |name: &str| {
         let files = outcome.files.iter().filter(|change| change.agent == name);
         connecting::files(files, dry)

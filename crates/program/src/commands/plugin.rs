@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgMatches, Command, value_parser};
-use connect::{Asked, Scope};
+use connect::{ConnectScope, InstallRequest};
 use model::{Code, OpError, limits};
 use serde_json::{Value, json};
 
@@ -88,9 +88,9 @@ fn program() -> Result<Program, OpError> {
     if copy.is_none() {
         return Ok(Program { path, copied: false });
     }
-    let asked = Asked {
+    let asked = InstallRequest {
         agents: &[],
-        scope: Scope::User,
+        scope: ConnectScope::User,
         binary: &path,
         copy,
         shell: &[],

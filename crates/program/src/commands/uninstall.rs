@@ -6,7 +6,7 @@ use std::fs;
 
 use agents::wiring::{WIRINGS, Wiring};
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use connect::{Doing, Scope, look};
+use connect::{ConnectScope, FileAction, look};
 use model::{Code, OpError};
 use serde_json::{Value, json};
 
@@ -79,7 +79,7 @@ fn uninstall(world: &mut World, matches: &ArgMatches) -> Result<Option<Value>, O
     let named = connecting::named(matches);
     let chosen = (!named.is_empty()).then_some(named.as_slice());
     let undone = connect::uninstall(chosen, &connecting::record_dir(), &here.around())?;
-    let changed = undone.files.iter().filter(|change| change.doing() != Doing::Kept);
+    let changed = undone.files.iter().filter(|change| change.doing() != FileAction::Kept);
     let files: Vec<Value> = changed
         .map(|change| {
             let path = change.path.to_string_lossy();
@@ -143,8 +143,8 @@ fn preview(world: &World, matches: &ArgMatches) -> Result<Value, OpError> {
         };
         (named.is_empty() || is_named(wiring.agent))
             && (recorded.agents.iter().any(|agent| agent == wiring.agent)
-                || is_wired(Scope::User)
-                || is_wired(Scope::Project))
+                || is_wired(ConnectScope::User)
+                || is_wired(ConnectScope::Project))
     };
     let agents: Vec<_> = WIRINGS.iter().filter(is_meant).map(|wiring| wiring.title).collect();
     let data = matches.get_flag("data").then(|| Data::find(&world.locations));

@@ -1,7 +1,7 @@
 //! The doctor's look at agents: who is connected, by which program, and whether their events still come.
 
 use agents::wiring::{Part, WIRINGS, Wiring};
-use connect::{Look, Off, Recorded, Scope, Started, last_active};
+use connect::{AgentConnection, ConnectScope, DisabledPart, Recorded, StartedProgram, last_active};
 use model::limits;
 use model::time::rfc3339;
 use serde_json::{Map, Value, json};
@@ -14,11 +14,11 @@ use crate::world::World;
 /// An agent that is found or connected, and what is known of it.
 struct Seen<'a> {
     wiring: &'static Wiring,
-    look: Look,
+    look: AgentConnection,
     /// Whether `install` connected it and nobody disconnected it since.
     recorded: bool,
     /// Whether this is how it is connected for its user, or in the files of the repository.
-    scope: Scope,
+    scope: ConnectScope,
     told: &'a Told,
     /// Milliseconds since 1970 at which its last event came, and at which it was last active.
     last: Option<i64>,
@@ -86,7 +86,7 @@ fn last_event(wiring: &Wiring, told: &Told) -> Option<i64> {
 }
 
 /// What mends a registered program that is not good.
-pub(crate) fn registers(wiring: &Wiring, scope: Scope) -> String {
+pub(crate) fn registers(wiring: &Wiring, scope: ConnectScope) -> String {
     format!("{} registers this program.", install_line(wiring.agent, scope))
 }
 
@@ -100,7 +100,7 @@ impl Seen<'_> {
     }
 
     /// What its settings switch off.
-    fn off(&self) -> Vec<Off> {
+    fn off(&self) -> Vec<DisabledPart> {
         switched_off(self.wiring, &self.look)
     }
 
@@ -110,16 +110,17 @@ impl Seen<'_> {
         let said = |status: &str, detail: &str, hint: &str| check(name, status, detail, hint);
         let state = self.look.state();
         if !self.look.trouble.is_empty() {
-            let matters = self.recorded || self.is_connected() || self.scope == Scope::Project;
+            let matters =
+                self.recorded || self.is_connected() || self.scope == ConnectScope::Project;
             let status = if state != "yes" && matters { "fail" } else { "warn" };
-            let hint = format!("Mend the file, then {install}.");
+            let hint = format!("Fix the file, then {install}.");
             return said(status, &self.look.trouble.join("; "), &hint);
         }
         if let Some(off) = self.off().iter().find(|off| off.hooks) {
             return said("fail", &off.detail, &off.hint);
         }
         match state {
-            "yes" if self.scope == Scope::Project => {
+            "yes" if self.scope == ConnectScope::Project => {
                 said("ok", &format!("{title} is connected in this repository"), "")
             }
             "yes" => said("ok", &format!("{title} is connected"), ""),
@@ -162,7 +163,7 @@ impl Seen<'_> {
         })
     }
 
-    fn program(&self, started: &Started, program: &Program, world: &World) -> Value {
+    fn program(&self, started: &StartedProgram, program: &Program, world: &World) -> Value {
         let (name, path) = (self.wiring.agent, &started.path);
         let mends = registers(self.wiring, self.scope);
         let said = |status: &str, detail: String, hint: &str| {

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
 use agents::wiring::WIRINGS;
-use connect::Asked;
+use connect::InstallRequest;
 use serde_json::{Value, json};
 use server::lock::Lock;
 
@@ -219,7 +219,7 @@ fn complete(world: &World, mended: &mut Mended) {
                 continue;
             }
         };
-        let asked = Asked {
+        let asked = InstallRequest {
             agents: &[wiring],
             scope,
             binary: &binary,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use connect::Started;
+use connect::StartedProgram;
 use model::limits;
 use model::wire::Build;
 use serde_json::Value;
@@ -27,7 +27,7 @@ pub(crate) enum Program {
 
 impl Program {
     /// Why nothing comes of it that an agent starts it, if that is so.
-    pub(crate) fn fault(&self, started: &Started) -> Option<String> {
+    pub(crate) fn fault(&self, started: &StartedProgram) -> Option<String> {
         let path = &started.path;
         let lost = if started.by_hooks { "no event comes" } else { "our MCP tools are not there" };
         match self {
