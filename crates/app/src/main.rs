@@ -1,10 +1,10 @@
-//! The leaf: looks at the first argument and picks hook or command line.
+//! The program: dispatches to the hook or to the command line by the first argument.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    // The hook comes first: it is one process per agent event, and must not pay for the rest.
+    // The hook is checked first: it runs once per agent event, so it must not load the rest.
     let mut args = std::env::args_os().skip(1);
     let word = args.next();
     let is_word = |name: &str| word.as_ref().is_some_and(|word| word == name);
@@ -14,18 +14,18 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     if is_hook {
-        // An agent takes what a hook prints on stdout for an answer, so no mistake is told there.
+        // An agent reads a hook's stdout as its answer, so errors are not printed there.
         program::hook::run_line(std::env::args_os().filter(|arg| arg != "--json").collect());
         return ExitCode::SUCCESS;
     }
-    // To an agent the code of a wrong usage means that it has to stop what it is doing.
+    // An agent would treat the exit code of a usage error as a reason to stop its work.
     match program::run(std::env::args_os().collect()) {
         cli::EXIT_USAGE if is_record => ExitCode::FAILURE,
         exit => ExitCode::from(exit),
     }
 }
 
-/// The event and the agent of a line that is no more than `EVENT [--agent AGENT]`.
+/// The event and the agent of a command line that is just `EVENT [--agent AGENT]`.
 fn plain_event(mut args: impl Iterator<Item = OsString>) -> Option<(String, Option<String>)> {
     let event = args.next()?.into_string().ok().filter(|event| !event.starts_with('-'))?;
     let agent = match args.next() {

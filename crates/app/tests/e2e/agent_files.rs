@@ -1,4 +1,4 @@
-//! Agents' files in states that nobody wants: what `doctor`, `agents`, `install` and `uninstall` make of them.
+//! Agents' files in bad states: how `doctor`, `agents`, `install` and `uninstall` handle them.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
@@ -10,7 +10,7 @@ use testkit::{Home, Run};
 
 use super::install::{agent, home, install, read, tree};
 
-/// What the doctor says under a name: the status, the detail and what to do.
+/// The doctor's check of this name: its status, detail and hint.
 fn said(home: &Home, name: &str) -> (String, String, String) {
     let report = home.run(&["doctor", "--json"]).json();
     let mut checks = report["checks"].as_array().unwrap().iter();
@@ -26,7 +26,7 @@ fn texts(value: &Value) -> String {
 
 /// @agents_no_file
 #[test]
-fn what_is_no_file_is_named_and_never_opened() {
+fn a_path_that_is_not_a_regular_file_is_named_and_never_opened() {
     let home = home();
     install(&home, &["claude-code"]).ok();
     let settings = home.path(".claude/settings.json");
@@ -48,7 +48,7 @@ fn what_is_no_file_is_named_and_never_opened() {
 
 /// @connect_narrowed
 #[test]
-fn what_is_not_as_it_was_written_is_partly_connected_until_it_is_installed_again() {
+fn altered_entries_make_an_agent_partly_connected_until_the_next_install() {
     let home = home();
     install(&home, &["opencode", "claude-code"]).ok();
     let plugin = read(&home, ".config/opencode/plugins/rekindle.js");
@@ -77,7 +77,7 @@ pub(crate) fn in_repository(home: &Home, args: &[&str]) -> Run {
     finish(command, b"")
 }
 
-/// What `install`, `agents` and `doctor` say in a repository about an agent of which something is off.
+/// Asserts that `install`, `agents` and `doctor` report an agent's disabled part in a repository.
 fn told_everywhere(home: &Home, name: &str, what: &str, hint: &str) {
     let installed = in_repository(home, &["install", name]);
     assert!(installed.stderr.contains(what) && installed.stderr.contains(hint), "{installed:?}");
@@ -92,7 +92,7 @@ fn told_everywhere(home: &Home, name: &str, what: &str, hint: &str) {
 
 /// @agents_switched_off
 #[test]
-fn hooks_and_servers_that_are_switched_off_are_told_with_what_switches_them_on() {
+fn disabled_hooks_and_servers_are_reported_with_the_way_to_enable_them() {
     let (all, server) = ("its settings disable all hooks", "disable our MCP server");
     for (name, file, text, what, member) in [
         (
@@ -163,7 +163,7 @@ fn hooks_and_servers_that_are_switched_off_are_told_with_what_switches_them_on()
 
 /// @agents_switched_off
 #[test]
-fn single_hooks_that_are_switched_off_are_told() {
+fn single_disabled_hooks_are_reported() {
     let home = home();
     install(&home, &["gemini-cli", "codex"]).ok();
     let settings = read(&home, ".gemini/settings.json");
@@ -187,7 +187,7 @@ fn single_hooks_that_are_switched_off_are_told() {
 
 /// @agents_switched_off
 #[test]
-fn what_the_repository_says_goes_before_what_the_user_says() {
+fn settings_of_the_repository_override_those_of_the_user() {
     let home = home();
     home.write(".claude/settings.json", "{\"disableAllHooks\":true}");
     home.write("repo/.claude/settings.json", "{\"disableAllHooks\":false}");
@@ -198,7 +198,7 @@ fn what_the_repository_says_goes_before_what_the_user_says() {
     assert!(in_repository(&home, &["agents"]).ok().contains("broken"));
 }
 
-/// The line of an agent in what `agents` shows.
+/// The line of an agent in the output of `agents`.
 fn line(home: &Home, name: &str) -> Vec<String> {
     let shown = home.run(&["agents"]).ok();
     let line = shown.lines().find(|line| line.starts_with(name)).unwrap();
@@ -214,7 +214,7 @@ fn a_file_that_is_not_valid_makes_an_agent_invalid_and_not_partly_connected() {
     assert_eq!(line(&home, "claude-code")[2], "invalid");
     assert_eq!(agent(&home, "claude-code")["wired"], "invalid");
     assert_eq!(said(&home, "claude-code").0, "fail");
-    // A file that may not be written is still what the agent goes by.
+    // The agent still reads a file that may not be written.
     home.write(".claude/settings.json", "{}");
     install(&home, &["claude-code"]).ok();
     let settings = home.path(".claude/settings.json");
@@ -225,10 +225,10 @@ fn a_file_that_is_not_valid_makes_an_agent_invalid_and_not_partly_connected() {
 
 /// @doctor_agents
 #[test]
-fn places_that_cannot_be_looked_at_are_named() {
+fn paths_that_cannot_be_read_are_named() {
     let mut home = home();
     home.set("PATH", "/nowhere");
-    // Whoever looks, even one who may read everything, cannot follow a circle.
+    // Not even root can follow a cycle of links.
     std::os::unix::fs::symlink(".claude", home.path(".claude")).unwrap();
     let (status, detail, _) = said(&home, "agents");
     assert_eq!(status, "warn");
@@ -241,7 +241,7 @@ fn places_that_cannot_be_looked_at_are_named() {
 
 /// @agents_broken
 #[test]
-fn what_is_lost_with_a_program_is_said_as_it_is() {
+fn a_missing_program_is_reported_as_missing_tools_or_missing_events() {
     let home = home();
     install(&home, &["cursor"]).ok();
     let gone = home.path("gone/rekindle");
@@ -266,7 +266,7 @@ fn what_is_lost_with_a_program_is_said_as_it_is() {
 
 /// @connect_moved
 #[test]
-fn a_home_that_is_not_a_whole_path_is_refused() {
+fn a_relative_home_is_refused() {
     let mut home = home();
     home.set("HOME", "relative");
     for args in [&["install", "claude-code"][..], &["agents"], &["plugin", "plug"], &["uninstall"]]
@@ -288,7 +288,7 @@ fn the_lines_that_load_a_plugin_can_be_copied_into_a_shell() {
 
 /// @connect_nothing_to_undo
 #[test]
-fn what_is_ours_in_a_file_that_must_not_be_written_is_told_without_a_record_too() {
+fn our_entries_in_a_read_only_file_are_reported_even_without_a_record() {
     let home = home();
     install(&home, &["cursor", "codex"]).ok();
     std::fs::remove_dir_all(home.path("data")).unwrap();
@@ -305,7 +305,7 @@ fn what_is_ours_in_a_file_that_must_not_be_written_is_told_without_a_record_too(
 
 /// @connect_nothing_to_undo
 #[test]
-fn files_that_uninstall_could_not_look_at_are_named() {
+fn files_that_uninstall_could_not_read_are_named() {
     let home = home();
     std::os::unix::fs::symlink(".claude", home.path(".claude")).unwrap();
     let said = home.run(&["uninstall"]).ok();
@@ -318,7 +318,7 @@ fn files_that_uninstall_could_not_look_at_are_named() {
 
 /// @connect_touched
 #[test]
-fn from_a_file_that_was_touched_elsewhere_ours_goes_without_a_trace() {
+fn uninstall_removes_our_entries_from_an_edited_file_without_a_trace() {
     let short = "{ \"theme\": \"x\",\"b\":{}}";
     let stop = "{\n  \"theme\": \"x\",\n  \"hooks\": {\n    \"Stop\": [{ \"hooks\": [{ \"type\": \"command\", \"command\": \"/mine\" }] }]\n  }\n}\n";
     let matched = "{\"theme\":\"x\",\"hooks\":{\"PreToolUse\":[{\"matcher\":\"Bash\",\"hooks\":[{\"type\":\"command\",\"command\":\"/mine\"}]}],\"Mine\":[]}}";
@@ -370,7 +370,7 @@ fn from_a_file_that_was_touched_elsewhere_ours_goes_without_a_trace() {
 
 /// @connect_touched
 #[test]
-fn what_somebody_put_beside_ours_stays_where_ours_goes() {
+fn uninstall_keeps_entries_next_to_ours() {
     let home = home();
     let text =
         "{\"hooks\":{\"Stop\":[{\"hooks\":[{\"type\":\"command\",\"command\":\"/mine\"}]}]}}";
@@ -379,7 +379,7 @@ fn what_somebody_put_beside_ours_stays_where_ours_goes() {
     let wired = read(&home, ".claude/settings.json");
     let more = wired.replacen("\"hooks\":", "\"model\":\"opus\",\"hooks\":", 1);
     home.write(".claude/settings.json", &more.replacen("/mine", "/other", 1));
-    // A further installation in between does not lose what was there first.
+    // Another installation in between keeps the record of the original content.
     install(&home, &["claude-code"]).ok();
     home.run(&["uninstall"]).ok();
     let left =
@@ -389,7 +389,7 @@ fn what_somebody_put_beside_ours_stays_where_ours_goes() {
 
 /// @connect_touched
 #[test]
-fn what_others_put_behind_ours_in_a_file_that_we_made_begins_it_then() {
+fn uninstall_leaves_only_text_that_others_appended_to_our_file() {
     let home = home();
     install(&home, &["codex"]).ok();
     let theirs = "[projects.\"/a\"]\ntrust_level = \"trusted\"\n";

@@ -1,4 +1,4 @@
-//! Agents that are connected in a repository alone, and programs that are no longer what was installed.
+//! Agents that are connected only in a repository, and programs that changed after the installation.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
@@ -9,7 +9,7 @@ use testkit::{Home, Run};
 use super::agent_files::in_repository;
 use super::install::{agent, home, install, read, tree};
 
-/// What a report says under a name: the status, the detail and what to do.
+/// The check of this name in a report: its status, detail and hint.
 fn said(run: &Run, name: &str) -> (String, String, String) {
     let report = run.json();
     let mut checks = report["checks"].as_array().unwrap().iter();
@@ -20,7 +20,7 @@ fn said(run: &Run, name: &str) -> (String, String, String) {
 
 /// @doctor_agents @agents_broken
 #[test]
-fn in_a_repository_that_is_connected_by_itself_the_doctor_sees_what_is_wrong_there() {
+fn the_doctor_checks_agents_that_are_connected_only_in_this_repository() {
     let home = home();
     let bin = home.path("bin/rekindle");
     let connect = ["install", "claude-code", "--scope", "project", "--bin", bin.to_str().unwrap()];
@@ -52,7 +52,7 @@ fn in_a_repository_that_is_connected_by_itself_the_doctor_sees_what_is_wrong_the
 
 /// @connect_binary
 #[test]
-fn a_copy_that_cannot_be_run_any_more_is_made_anew() {
+fn a_copy_that_can_no_longer_run_is_replaced() {
     let home = Home::new(env!("CARGO_BIN_EXE_rekindle"));
     install(&home, &["codex"]).ok();
     let copy = home.path(".local/bin/rekindle");
@@ -65,7 +65,7 @@ fn a_copy_that_cannot_be_run_any_more_is_made_anew() {
 
 /// @connect_binary
 #[test]
-fn what_somebody_put_in_the_place_of_a_copy_stays_and_is_told_of() {
+fn a_file_of_the_user_at_the_path_of_a_copy_is_kept_and_reported() {
     let home = home();
     let bin = home.path("bin/rekindle");
     install(&home, &["codex", "--bin", bin.to_str().unwrap()]).ok();
@@ -79,7 +79,7 @@ fn what_somebody_put_in_the_place_of_a_copy_stays_and_is_told_of() {
 
 /// @connect_undone_to_the_byte
 #[test]
-fn whichever_database_a_line_names_the_agents_of_a_home_are_undone() {
+fn uninstall_undoes_all_agents_whichever_database_is_chosen() {
     let home = home();
     let before = tree(&home);
     install(&home, &["codex", "claude-code"]).ok();
@@ -115,7 +115,7 @@ fn a_record_that_cannot_be_read_is_a_finding() {
 
 /// @connect_touched
 #[test]
-fn completions_in_which_somebody_wrote_stay() {
+fn completions_that_the_user_edited_are_kept() {
     let home = home();
     install(&home, &["codex", "--shell"]).ok();
     let file = ".local/share/bash-completion/completions/rekindle";

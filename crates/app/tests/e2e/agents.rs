@@ -1,4 +1,5 @@
-//! `rekindle agents` tells who is connected and heard of as it is, whatever is wrong with files, programs and the daemon.
+//! `rekindle agents` reports which agents are connected and when they were last heard of, even if files, programs or
+//! the daemon are broken.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +13,7 @@ fn shown(home: &Home) -> String {
     home.run(&["agents"]).ok()
 }
 
-/// The line of an agent and those that belong to it.
+/// The line of an agent and its continuation lines.
 fn lines(shown: &str, name: &str) -> String {
     let mut lines = shown.lines().skip_while(|line| !line.starts_with(name));
     let first = lines.next().unwrap().to_owned();
@@ -69,7 +70,7 @@ fn an_agent_that_is_connected_and_cannot_call_us_is_broken() {
 
 /// @agents_broken
 #[test]
-fn a_file_that_cannot_be_edited_is_named_with_its_place_and_not_to_be_completed() {
+fn a_file_that_cannot_be_edited_is_named_with_its_line_and_not_offered_for_completion() {
     let home = home();
     install(&home, &["claude-code"]).ok();
     home.write(".claude/settings.json", "{\n  oops\n}");
@@ -81,7 +82,7 @@ fn a_file_that_cannot_be_edited_is_named_with_its_place_and_not_to_be_completed(
 
 /// @connect_narrowed
 #[test]
-fn an_agent_with_a_narrowed_hook_is_connected_partly_until_it_is_installed_again() {
+fn an_agent_with_a_narrowed_hook_is_partly_connected_until_the_next_install() {
     let home = home();
     install(&home, &["claude-code"]).ok();
     let narrow = read(&home, ".claude/settings.json")
@@ -96,7 +97,7 @@ fn an_agent_with_a_narrowed_hook_is_connected_partly_until_it_is_installed_again
 
 /// @agents_heard
 #[test]
-fn who_was_heard_of_is_told_beside_a_daemon_that_hangs() {
+fn the_last_event_of_an_agent_is_shown_while_the_daemon_hangs() {
     let home = home();
     let daemon = home.daemon();
     let event = br#"{"session_id":"s-1","hook_event_name":"Stop"}"#;
@@ -113,7 +114,7 @@ fn who_was_heard_of_is_told_beside_a_daemon_that_hangs() {
 
 /// @agents_heard
 #[test]
-fn a_store_that_cannot_be_read_is_told_and_not_taken_for_silence() {
+fn an_unreadable_store_is_reported_and_not_shown_as_silence() {
     let home = home();
     std::fs::create_dir_all(home.path("data/rekindle.db")).unwrap();
     let all = shown(&home);

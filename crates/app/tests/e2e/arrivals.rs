@@ -1,27 +1,27 @@
-//! What arrives at each agent, in its own events, members and form: the briefing of a session that starts,
-//! the hint beside a command, each once, and the receipt of both.
+//! The text that reaches each agent, in its own events, members and format: the briefing of a new session, the hint
+//! for a command, each once, and their receipts.
 
 use serde_json::{Value, json};
 use testkit::Home;
 
 use super::home;
 
-/// An agent as a host speaks for it.
-struct Host {
+/// An agent, as its host speaks.
+struct AgentHost {
     name: &'static str,
     start: &'static str,
     prompt: &'static str,
     before: &'static str,
     after: &'static str,
     failed: &'static str,
-    /// What it calls its shell.
+    /// The name of its shell tool.
     shell: &'static str,
-    /// Whether what is said before a tool reaches the model.
+    /// Whether text before a tool call reaches the model.
     hears_before: bool,
 }
 
-const HOSTS: [Host; 5] = [
-    Host {
+const HOSTS: [AgentHost; 5] = [
+    AgentHost {
         name: "claude-code",
         start: "SessionStart",
         prompt: "UserPromptSubmit",
@@ -31,7 +31,7 @@ const HOSTS: [Host; 5] = [
         shell: "Bash",
         hears_before: true,
     },
-    Host {
+    AgentHost {
         name: "codex",
         start: "SessionStart",
         prompt: "UserPromptSubmit",
@@ -41,7 +41,7 @@ const HOSTS: [Host; 5] = [
         shell: "Bash",
         hears_before: true,
     },
-    Host {
+    AgentHost {
         name: "gemini-cli",
         start: "SessionStart",
         prompt: "BeforeAgent",
@@ -51,7 +51,7 @@ const HOSTS: [Host; 5] = [
         shell: "run_shell_command",
         hears_before: false,
     },
-    Host {
+    AgentHost {
         name: "cursor",
         start: "sessionStart",
         prompt: "beforeSubmitPrompt",
@@ -61,7 +61,7 @@ const HOSTS: [Host; 5] = [
         shell: "Shell",
         hears_before: false,
     },
-    Host {
+    AgentHost {
         name: "opencode",
         start: "session.created",
         prompt: "chat.message",
@@ -73,8 +73,8 @@ const HOSTS: [Host; 5] = [
     },
 ];
 
-impl Host {
-    /// Sends an event as the agent does; what its model reads of the answer.
+impl AgentHost {
+    /// Sends an event as the agent does. Returns the part of the answer that its model reads.
     fn send(&self, home: &Home, event: &str, session: &str, more: Value) -> Option<String> {
         let cwd = home.path("app");
         std::fs::create_dir_all(&cwd).unwrap();
@@ -105,7 +105,7 @@ impl Host {
         json!({ "tool_name": self.shell, "tool_input": { "command": line } })
     }
 
-    /// The command with what this agent says of its failure.
+    /// The command with this agent's report of its failure.
     fn failure(&self, line: &str) -> Value {
         let mut members = self.command(line);
         let told = match self.name {
@@ -140,7 +140,7 @@ fn receipts(home: &Home, session: &str) -> Vec<Vec<String>> {
 
 /// @each_agent_is_briefed
 #[test]
-fn a_session_of_any_agent_is_briefed_once_and_again_after_its_host_forgot() {
+fn a_session_of_any_agent_is_briefed_once_and_again_after_a_compaction() {
     for host in &HOSTS {
         let home = home();
         let _daemon = home.daemon();
@@ -158,7 +158,7 @@ fn a_session_of_any_agent_is_briefed_once_and_again_after_its_host_forgot() {
         assert_eq!(receipts(&home, "s-2").len(), 1, "{name}");
         assert_eq!(host.send(&home, host.start, "s-2", json!({ "source": "resume" })), None);
         for (count, source) in [(2, "compact"), (3, "clear")] {
-            // OpenCode has a name of its own for the one, and Cursor has neither.
+            // OpenCode has its own name for one of them, and Cursor has neither.
             let event = match (name, source) {
                 ("opencode", "compact") => "session.compacted",
                 _ => host.start,
@@ -189,7 +189,7 @@ fn a_hint_reaches_any_agent_once_before_the_command_or_when_it_failed() {
         let told = before.is_some();
         assert_eq!(told, host.hears_before, "{name}");
         let failed = host.send(&home, host.failed, "s-1", host.failure(line));
-        // Both speak of what is in the command; each is told once, by whichever event comes first.
+        // Both events match the command; the first one that reaches the model brings the hint, once.
         let text = if told { &before } else { &failed };
         let text = text.as_ref().unwrap_or_else(|| panic!("{name} is told"));
         let rest = hint("build", "make all");
@@ -198,7 +198,7 @@ fn a_hint_reaches_any_agent_once_before_the_command_or_when_it_failed() {
         assert_eq!(host.send(&home, host.failed, "s-1", host.failure(line)), None);
         let paths = ["hint://aquarium/build", "hint://aquarium/test"];
         assert_eq!(receipts(&home, "s-1"), [paths], "{name}");
-        // What the agent stopped itself, or what worked, is no occasion.
+        // A command that worked is not an occasion.
         assert_eq!(host.send(&home, host.after, "s-2", host.command("aquarium test")), None);
     }
 }

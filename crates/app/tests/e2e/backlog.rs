@@ -1,12 +1,11 @@
-//! A spool that grew long while nobody opened the store.
+//! A long spool, filled while no process opened the store.
 
 use serde_json::{Value, json};
 use testkit::{Home, wait_until};
 
 use super::{home, sqlite};
 
-/// Puts copies of the one event that waits into the spool, each of its own time, id and command, so that
-/// in all this many wait.
+/// Copies the one spooled event, each copy with its own time, id and command, until the spool has `count` events.
 pub(crate) fn multiply(home: &Home, count: usize) {
     let [first] = home.spooled().try_into().expect("one event waits");
     let text = std::fs::read_to_string(&first).unwrap();
@@ -15,7 +14,7 @@ pub(crate) fn multiply(home: &Home, count: usize) {
     let name = first.file_name().unwrap().to_str().unwrap();
     assert!(text.contains("make part-0") && name == format!("{at:015}-{id}.json"), "{name}");
     for number in 1..count {
-        // Each is a little older than the one before, and none is younger than what really happens.
+        // Each copy is a little older than the one before, and all are older than real events.
         let new_at = at - i64::try_from(number).unwrap();
         let new_id = format!("{number:08x}{}", &id[8..]);
         let copy = text
@@ -29,7 +28,7 @@ pub(crate) fn multiply(home: &Home, count: usize) {
 
 /// @spool_within_patience
 #[test]
-fn a_session_that_starts_over_5000_waiting_events_is_told_in_time_and_each_is_stored_once() {
+fn a_session_start_with_5000_spooled_events_is_answered_in_time_and_each_event_is_stored_once() {
     const WAITING: usize = 5_000;
     let home = home();
     let folder = home.path("app");
@@ -47,12 +46,12 @@ fn a_session_that_starts_over_5000_waiting_events_is_told_in_time_and_each_is_st
     multiply(&home, WAITING);
     let start = event("s-2", json!({ "source": "startup" })).to_string();
     let answer = home.run_with(&["hook", "SessionStart"], start.as_bytes());
-    // An answer that comes too late is not printed: this one was in time.
+    // A late answer is not printed, so this one was in time.
     let context = answer.json()["hookSpecificOutput"]["additionalContext"].take();
     assert!(context.as_str().unwrap().contains("tame the zebrafish"), "{context}");
     let receipts = home.run(&["receipts", "--json"]).json();
     assert_eq!(receipts["receipts"][0]["session_id"], "s-2", "{receipts}");
-    // Whoever comes next finds the rest.
+    // The next process ingests the rest.
     home.run(&["mark", "all is in"]).ok();
     assert!(home.spooled().is_empty());
     let made = "SELECT count(*), count(DISTINCT content) FROM observations \
@@ -77,7 +76,7 @@ fn command(home: &Home, session: &str, line: &str) {
 
 /// @the_spool_is_seen_by_reads
 #[test]
-fn what_was_spooled_while_the_database_was_locked_is_read_after_it_was_freed_without_a_write() {
+fn events_spooled_while_the_database_was_locked_are_read_after_it_is_unlocked() {
     let home = home();
     let _daemon = home.daemon();
     command(&home, "s-1", "make one");
@@ -97,7 +96,7 @@ fn what_was_spooled_while_the_database_was_locked_is_read_after_it_was_freed_wit
 
 /// @the_spool_is_seen_by_reads
 #[test]
-fn a_daemon_that_nobody_calls_takes_in_what_was_spooled_beside_it() {
+fn an_idle_daemon_ingests_the_spool() {
     let home = home();
     let _daemon = home.daemon();
     let lock = sqlite::lock(&home);

@@ -1,4 +1,4 @@
-//! Client and daemon of different builds or databases: they say who they are and never fight.
+//! Client and daemon of different builds or databases: they identify themselves and do not compete.
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -29,7 +29,7 @@ fn the_socket_says_hello_with_build_pid_port_and_database() {
 
 /// @retire_only_when_idle
 #[test]
-fn a_daemon_makes_room_for_a_newer_build_only_when_nobody_else_needs_it() {
+fn a_daemon_ends_for_a_newer_build_only_without_other_clients() {
     let home = home();
     let mut daemon = home.daemon();
     home.call("set_hint", &json!({ "component": "web", "key": "build", "value": "make" }));
@@ -41,13 +41,13 @@ fn a_daemon_makes_room_for_a_newer_build_only_when_nobody_else_needs_it() {
     let mut leaving = || asks.rpc("rekindle/retire", &json!({})).unwrap()["leaving"] == json!(true);
     testkit::wait_until("the daemon agrees", || leaving().then_some(()));
     assert_eq!(daemon.wait(), Some(0));
-    // It hands over: what it held is there for the next one.
+    // It hands over: the next daemon has its hints.
     let found = home.call("get_hint", &json!({ "component": "web", "key": "build" }));
     assert_eq!(found["hint"]["value"], "make");
 }
 
-/// A stand-in for a daemon of another build: it holds the lock, answers hello with that build,
-/// refuses to retire, and tells which methods it was asked for.
+/// A stand-in for a daemon of another build: it holds the lock, answers hello with that build, refuses to retire, and
+/// reports the methods that were called.
 fn stand_in(home: &Home, build: &'static str) -> (File, Receiver<String>) {
     let locations = home.locations();
     let mut private = std::fs::DirBuilder::new();
@@ -127,11 +127,11 @@ fn a_client_of_another_database_in_the_same_runtime_directory_is_refused() {
         }
         assert!(run.stderr.contains("REKINDLE_RUNTIME_DIR"), "{command:?}: {run:?}");
     }
-    // An event is kept for the database it is meant for.
+    // An event is stored in the database that it is meant for.
     other.hook("Stop", &json!({ "session_id": "s-1" }));
     assert_eq!(other.spooled().len(), 1);
     assert_eq!(home.run(&["status", "--json"]).json()["events"], 0);
-    // The other home's end must not look for its daemon in this one.
+    // The other home must not search for its daemon in this one when it is dropped.
     other.set("REKINDLE_RUNTIME_DIR", other.path("run").to_str().unwrap());
 }
 

@@ -1,4 +1,4 @@
-//! What the command line can be asked besides calling operations, and how `--json` is understood.
+//! Command lines besides calls of operations, and the flag `--json`.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::home;
 
 /// @json_anywhere
 #[test]
-fn json_is_understood_anywhere_on_the_line_and_is_the_operation_s_own_result() {
+fn json_is_accepted_anywhere_on_the_line_and_prints_the_operations_own_result() {
     let home = home();
     home.run(&["hint", "set", "web", "build", "make", "--ttl", "forever"]).ok();
     let expected = home.call("get_hint", &json!({ "component": "web", "key": "build" }));
@@ -69,7 +69,7 @@ fn each_shell_gets_completions_that_know_the_operations_commands() {
 
 /// @completions
 #[test]
-fn bash_takes_the_completions_as_they_are() {
+fn bash_accepts_the_completions() {
     let home = home();
     let script = home.run(&["completions", "bash"]).ok();
     let mut bash = std::process::Command::new("bash");
@@ -100,7 +100,7 @@ fn ops_cost_says_what_each_toolset_costs_an_agent() {
         tool.as_object_mut().unwrap().remove("_meta");
     }
     assert_eq!(of("core", "tools"), tools.as_array().unwrap().len() as u64);
-    // The estimate is a quarter of the characters of what is listed.
+    // The estimate is a quarter of the characters of the tool list.
     let listed = u64::try_from(tools.to_string().len()).unwrap() / 4;
     let said = of("core", "tokens");
     assert!(said.abs_diff(listed) <= listed / 10, "said {said}, listed {listed}");

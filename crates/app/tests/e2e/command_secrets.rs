@@ -61,7 +61,7 @@ fn events() -> Vec<(String, String)> {
     commands.chain(keys).collect()
 }
 
-/// Commands whose secret `@` is a word, and the shell's other ways to pass one.
+/// Commands whose secret `@` is a word, and other ways to pass one in a shell.
 const WORDS: [(&str, &str); 26] = [
     ("DB_PASS=@ ./run.sh", "swordfishes"),
     ("PGPASSWORD=@ psql -h db", "48213377"),

@@ -1,4 +1,4 @@
-//! Too many, too slow and too strange connections: a new client is served all the same.
+//! Too many, too slow and invalid connections: a new client is still served.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
@@ -13,7 +13,7 @@ use testkit::{Daemon, Home, Http};
 use super::ways::connect;
 use super::{home, sqlite};
 
-/// That the daemon serves a new client on each of its doors.
+/// Asserts that the daemon serves a new client on each surface.
 fn serves(home: &Home, daemon: &Daemon) {
     assert_eq!(daemon.http().get("/health").status, 200);
     assert!(daemon.http().rpc("status", &json!({})).is_ok());
@@ -29,7 +29,7 @@ fn a_thousand_idle_connections_do_not_keep_a_new_client_out() {
     let socket = home.locations().socket();
     let mut tcp = Vec::new();
     let mut unix = Vec::new();
-    // A machine may allow fewer open files; more than the daemon has places is what matters.
+    // A machine may allow fewer open files; there only need to be more connections than the daemon's limit.
     while tcp.len() < 500 {
         match (TcpStream::connect(("127.0.0.1", daemon.port)), UnixStream::connect(&socket)) {
             (Ok(one), Ok(other)) => {
@@ -42,7 +42,7 @@ fn a_thousand_idle_connections_do_not_keep_a_new_client_out() {
     let open = tcp.len() + unix.len();
     println!("{open} idle connections");
     assert!(open > 512, "only {open} connections could be opened");
-    // Room for the test's own new connections, if the limit was reached.
+    // Frees file descriptors for the test's own connections, if the limit was reached.
     if open < 1_000 {
         drop((tcp.split_off(tcp.len() - 5), unix.split_off(unix.len() - 5)));
     }
@@ -107,14 +107,14 @@ fn idle_connections_do_not_block_new_ones_under_a_low_open_file_limit() {
 
 /// @a_client_in_use_is_not_evicted
 #[test]
-fn a_connection_that_speaks_is_not_closed_for_the_idle_ones() {
+fn an_active_connection_is_not_closed_for_idle_ones() {
     let home = home();
     let daemon = home.daemon();
     let mut busy = home.socket();
     let mut idle = Vec::new();
     for _ in 0..12 {
         idle.extend((0..50).map_while(|_| TcpStream::connect(("127.0.0.1", daemon.port)).ok()));
-        // Each round trip makes it the one that was heard last; the port has accepted by then.
+        // Each round trip makes it the most recently active one; by then the port has accepted the others.
         assert!(daemon.http().get("/health").status == 200);
         assert!(busy.rpc("status", &json!({})).is_ok(), "after {} connections", idle.len());
     }
@@ -123,7 +123,7 @@ fn a_connection_that_speaks_is_not_closed_for_the_idle_ones() {
 
 /// @events_are_answered_in_order
 #[test]
-fn what_is_sent_without_waiting_is_answered_in_the_order_of_its_lines() {
+fn pipelined_requests_are_answered_in_the_order_of_their_lines() {
     const EVENTS: usize = 300;
     const BROKEN: usize = 120;
     let home = home();
@@ -134,7 +134,7 @@ fn what_is_sent_without_waiting_is_answered_in_the_order_of_its_lines() {
         if id == BROKEN {
             lines.push_str("{\n");
         }
-        // A session that starts is told something, which takes longer than to take in an event.
+        // A session start gets an answer with text, which takes longer than recording an event.
         let name = if id % 50 == 0 { "SessionStart" } else { "PreToolUse" };
         let payload = json!({ "session_id": format!("s-{}", id / 50), "cwd": "/srv/app",
             "hook_event_name": name, "tool_name": "Bash", "tool_input": { "command": "make" } });
@@ -142,7 +142,7 @@ fn what_is_sent_without_waiting_is_answered_in_the_order_of_its_lines() {
         let frame = json!({ "jsonrpc": "2.0", "id": id, "method": "hook", "params": params });
         lines.push_str(&format!("{frame}\n"));
     }
-    // The answers come while half of the last line has been sent.
+    // The answers arrive while only half of the last line has been sent.
     let status = json!({ "jsonrpc": "2.0", "id": EVENTS, "method": "status" }).to_string();
     let (half, rest) = status.split_at(20);
     lines.push_str(half);
@@ -162,7 +162,7 @@ fn what_is_sent_without_waiting_is_answered_in_the_order_of_its_lines() {
 
 /// @events_are_answered_in_order
 #[test]
-fn an_event_is_kept_alike_however_its_call_is_written_and_what_is_none_is_refused_by_name() {
+fn an_event_is_recorded_however_its_call_is_formatted_and_an_invalid_one_is_refused() {
     let home = home();
     let _daemon = home.daemon();
     let mut socket = home.socket();
@@ -179,7 +179,7 @@ fn an_event_is_kept_alike_however_its_call_is_written_and_what_is_none_is_refuse
             r#"{{"jsonrpc":"2.0","id":1,"method":"hook","params":{{"payload":{{{}}}}}}}"#,
             event(1)
         ),
-        // Members in another order, one that nobody knows, one twice, and a name with an escape.
+        // Members in another order, an unknown one, a duplicate, and an escaped name.
         format!(
             r#" {{"params":{{"payload":{{"later":[{{}}],{}}}}},"x":0,"method":"stop","method":"hook","id":"2","jsonrpc":"2.0"}} "#,
             event(2).replace("tool_name", "tool\\u005fname")
@@ -226,7 +226,7 @@ fn an_event_is_kept_alike_however_its_call_is_written_and_what_is_none_is_refuse
 
 /// @slow_requests_are_cut_off
 #[test]
-fn a_line_that_never_ends_is_cut_off_though_events_before_it_are_answered() {
+fn a_line_that_never_ends_is_cut_off_and_events_before_it_are_answered() {
     let mut home = home();
     home.set("REKINDLE_REQUEST_TIMEOUT", "400ms");
     let _daemon = home.daemon();
@@ -239,7 +239,7 @@ fn a_line_that_never_ends_is_cut_off_though_events_before_it_are_answered() {
     assert!(home.socket().rpc("status", &json!({})).is_ok());
 }
 
-/// Sends a byte now and then until the server has had enough; what it said, and after how long.
+/// Sends a byte at a time until the server closes. Returns its answer and the time that it took.
 fn dribble(mut stream: TcpStream, start: &str) -> (Vec<u8>, Duration) {
     let began = Instant::now();
     stream.write_all(start.as_bytes()).unwrap();
@@ -290,14 +290,14 @@ fn a_request_that_dribbles_in_is_cut_off_in_its_head_and_in_its_body() {
 
 /// @strange_requests_are_refused
 #[test]
-fn bytes_that_are_no_request_are_refused_and_do_no_harm() {
+fn bytes_that_are_not_a_request_are_refused_and_do_no_harm() {
     let home = home();
     let daemon = home.daemon();
     let token = &daemon.token;
     let good = format!(
         "Host: 127.0.0.1\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n"
     );
-    // What is read at once may overshoot the bound of a head by as much again.
+    // One read may exceed the limit of a head by up to that limit.
     let long = "x".repeat(300_000);
     let call =
         super::ways::request("set_hint", &json!({ "component": "evil", "key": "k", "value": "v" }));
@@ -428,7 +428,7 @@ fn a_refusal_reaches_a_client_that_sends_its_body_first() {
 
 /// @strange_requests_are_refused
 #[test]
-fn paths_that_climb_or_hide_lead_nowhere() {
+fn paths_with_parent_or_encoded_segments_are_refused() {
     let home = home();
     let daemon = home.daemon();
     for path in [
@@ -454,7 +454,7 @@ fn paths_that_climb_or_hide_lead_nowhere() {
 
 /// @slow_requests_are_cut_off
 #[test]
-fn a_line_on_the_socket_that_is_begun_has_to_be_finished() {
+fn a_started_line_on_the_socket_must_be_completed() {
     let mut home = home();
     home.set("REKINDLE_REQUEST_TIMEOUT", "300ms");
     let _daemon = home.daemon();
@@ -462,6 +462,6 @@ fn a_line_on_the_socket_that_is_begun_has_to_be_finished() {
     let mut slow = home.socket();
     slow.send(b"{\"jsonrpc\":");
     assert!(slow.receive().is_none(), "it was closed");
-    // One that has begun nothing may wait.
+    // A connection that has sent nothing may wait.
     assert!(idle.rpc("status", &serde_json::json!({})).is_ok());
 }

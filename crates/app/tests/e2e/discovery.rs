@@ -1,4 +1,4 @@
-//! The discovery file tells where to look and nothing else: whatever stands in it, nobody is misled.
+//! The discovery file is only a hint where to look: with any content it misleads no client.
 
 use std::process::{Child, Command, Stdio};
 
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::home;
 
-/// A process of somebody else that must live through everything. Ended when dropped.
+/// A process of another program that must survive the test. Killed when dropped.
 struct Bystander(Child);
 
 impl Bystander {
@@ -30,7 +30,7 @@ impl Drop for Bystander {
 
 /// @stale_discovery_misleads_nobody
 #[test]
-fn a_stale_or_foreign_discovery_file_misleads_nobody() {
+fn a_stale_or_foreign_discovery_file_misleads_no_client() {
     let mut bystander = Bystander::start();
     let pid = bystander.0.id();
     let foreign = json!({ "pid": pid, "port": 1, "started": "", "build": "0.1.0+1" }).to_string();
@@ -45,7 +45,7 @@ fn a_stale_or_foreign_discovery_file_misleads_nobody() {
         assert_eq!(doctor.code, 0, "{text}: {doctor:?}");
         let daemon = home.daemon();
         assert_eq!(home.pid(), daemon.pid(), "{text}");
-        // The same file again, now that a daemon runs.
+        // The file once more, while a daemon runs.
         home.write("run/daemon.json", text);
         assert_eq!(home.run(&["status", "--json"]).json()["pid"], daemon.pid(), "{text}");
         assert!(home.run(&["serve", "--http"]).ok().contains(&format!("pid {}", daemon.pid())));
@@ -56,7 +56,7 @@ fn a_stale_or_foreign_discovery_file_misleads_nobody() {
 
 /// @stale_discovery_misleads_nobody
 #[test]
-fn a_directory_in_the_place_of_the_discovery_file_does_not_keep_the_daemon_from_serving() {
+fn a_directory_at_the_path_of_the_discovery_file_does_not_stop_the_daemon() {
     let home = home();
     home.write("run/daemon.json/something", "");
     assert!(home.run(&["status"]).ok().starts_with("not running"));
@@ -70,7 +70,7 @@ fn a_directory_in_the_place_of_the_discovery_file_does_not_keep_the_daemon_from_
 
 /// @killed_daemon_leaves_no_trace_that_matters
 #[test]
-fn what_a_killed_daemon_left_behind_is_recognised_as_such() {
+fn files_of_a_killed_daemon_are_recognised_as_stale() {
     let home = home();
     let mut daemon = home.daemon();
     daemon.kill();
@@ -83,12 +83,12 @@ fn what_a_killed_daemon_left_behind_is_recognised_as_such() {
 
 /// @a_lost_lock_ends_the_daemon
 #[test]
-fn a_daemon_whose_lock_file_is_gone_makes_room_for_the_next() {
+fn a_daemon_whose_lock_file_is_gone_ends_for_the_next_one() {
     let home = home();
     let mut daemon = home.daemon();
     home.call("set_hint", &json!({ "component": "web", "key": "build", "value": "make" }));
     std::fs::remove_file(home.path("run/daemon.lock")).unwrap();
-    // The next one waits until the first has let go of the database.
+    // The next one waits until the first has released the database.
     let next = home.daemon();
     assert_eq!(daemon.wait(), Some(0));
     assert_eq!(home.pid(), next.pid());

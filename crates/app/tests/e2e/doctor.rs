@@ -1,4 +1,4 @@
-//! The doctor: who is connected, whether events still come, what is open to others, and what it mends by itself.
+//! The doctor: connected agents, missing events, permissions, and the repairs of `--fix`.
 
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::time::{Duration, UNIX_EPOCH};
@@ -9,7 +9,7 @@ use testkit::{Home, Run};
 use super::install::{AGENTS, furnish, home, install, read};
 use super::sqlite;
 
-/// Minutes of an hour.
+/// Minutes in an hour.
 const HOUR: i64 = 60;
 
 fn doctor(home: &Home, args: &[&str]) -> Run {
@@ -22,27 +22,27 @@ fn check(report: &Value, name: &str) -> Value {
     checks.find(|check| check["name"] == name).cloned().unwrap_or_default()
 }
 
-/// What the doctor says under a name: the status, the detail and what to do.
+/// The doctor's check of this name: its status, detail and hint.
 fn said(home: &Home, name: &str) -> (String, String, String) {
     let check = check(&doctor(home, &[]).json(), name);
     let text = |member: &str| check[member].as_str().unwrap_or_default().to_owned();
     (text("status"), text("detail"), text("hint"))
 }
 
-/// An event of an agent.
+/// Sends an event of an agent.
 fn event(home: &Home, agent: &str, event: &str) {
     let payload = json!({ "session_id": "s-1", "hook_event_name": event, "cwd": home.dir });
     let run = home.run_with(&["hook", event, "--agent", agent], payload.to_string().as_bytes());
     assert_eq!(run.code, 0, "{run:?}");
 }
 
-/// Lets what waits in the spool be taken in.
+/// Ingests the spool.
 fn take_in(home: &Home) {
     home.run(&["stats"]).ok();
     assert!(home.spooled().is_empty());
 }
 
-/// Makes a file look as if it had last changed this many minutes from now.
+/// Sets the modification time of a file to this many minutes from now.
 fn dated(home: &Home, name: &str, minutes: i64) {
     let at = u64::try_from(client::clock::now_ms() + minutes * 60_000).unwrap();
     let at = UNIX_EPOCH + Duration::from_millis(at);
@@ -50,7 +50,7 @@ fn dated(home: &Home, name: &str, minutes: i64) {
     file.set_modified(at).unwrap();
 }
 
-/// An agent that was connected two hours ago and is at work now.
+/// An agent that was connected two hours ago and is active now.
 fn at_work(home: &Home, agent: &str, hooks: &str, trace: &str) {
     install(home, &[agent]).ok();
     dated(home, hooks, -2 * HOUR);
@@ -59,7 +59,7 @@ fn at_work(home: &Home, agent: &str, hooks: &str, trace: &str) {
 
 /// @doctor_agents
 #[test]
-fn every_agent_that_is_connected_is_told_with_its_program_and_its_hooks() {
+fn every_connected_agent_is_listed_with_its_program_and_its_hooks() {
     let home = home();
     install(&home, &AGENTS).ok();
     let run = doctor(&home, &[]);
@@ -84,7 +84,7 @@ fn every_agent_that_is_connected_is_told_with_its_program_and_its_hooks() {
 
 /// @doctor_agents
 #[test]
-fn an_agent_that_is_found_and_not_connected_is_no_fault() {
+fn an_agent_that_is_found_but_not_connected_is_not_an_error() {
     let home = home();
     furnish(&home);
     let (status, detail, hint) = said(&home, "cursor");
@@ -95,7 +95,7 @@ fn an_agent_that_is_found_and_not_connected_is_no_fault() {
 
 /// @doctor_agents
 #[test]
-fn an_agent_whose_hooks_were_taken_out_is_a_fault() {
+fn an_agent_whose_hooks_were_removed_is_an_error() {
     let home = home();
     install(&home, &["claude-code"]).ok();
     home.write(".claude/settings.json", "{}");
@@ -111,7 +111,7 @@ fn an_agent_whose_hooks_were_taken_out_is_a_fault() {
 
 /// @doctor_agents
 #[test]
-fn hooks_that_are_switched_off_are_a_fault() {
+fn disabled_hooks_are_an_error() {
     let home = home();
     home.write(".claude/settings.json", "{ \"disableAllHooks\": true }");
     install(&home, &["claude-code"]).ok();
@@ -122,7 +122,7 @@ fn hooks_that_are_switched_off_are_a_fault() {
 
 /// @doctor_program
 #[test]
-fn a_registered_program_has_to_be_there_to_run_and_to_answer() {
+fn a_registered_program_must_exist_run_and_answer() {
     let home = home();
     let program = home.path("bin/rekindle");
     install(&home, &["codex", "--bin", program.to_str().unwrap()]).ok();
@@ -140,7 +140,7 @@ fn a_registered_program_has_to_be_there_to_run_and_to_answer() {
         said(&home, "codex program")
     };
     assert!(runs("#!/bin/sh\necho rekindle 9\n").1.contains("does not answer as rekindle"));
-    // One that says nothing is not waited for without end.
+    // A program that does not answer is given up after a timeout.
     assert!(runs("#!/bin/sh\nexec cat /dev/zero\n").1.contains("does not answer as rekindle"));
     let (status, detail, _) = runs("#!/bin/sh\necho '{\"build\":\"0.0.0+1\"}'\n");
     assert_eq!(status, "warn");
@@ -152,7 +152,7 @@ fn a_registered_program_has_to_be_there_to_run_and_to_answer() {
 
 /// @doctor_doubled
 #[test]
-fn our_plugin_beside_our_hooks_is_warned_of() {
+fn our_plugin_beside_our_hooks_is_a_warning() {
     let home = home();
     let on = "{ \"enabledPlugins\": { \"rekindle@local\": true, \"other@x\": true } }";
     home.write(".claude/settings.json", on);
@@ -170,7 +170,7 @@ fn our_plugin_beside_our_hooks_is_warned_of() {
 
 /// @doctor_capture_stopped
 #[test]
-fn an_agent_that_works_without_events_is_noticed() {
+fn an_active_agent_without_events_is_an_error() {
     let traces = [
         ("claude-code", ".claude/settings.json", ".claude/projects/-home-me-x/1.jsonl"),
         ("codex", ".codex/hooks.json", ".codex/sessions/2026/11/15/rollout-1.jsonl"),
@@ -192,7 +192,7 @@ fn an_agent_that_works_without_events_is_noticed() {
         assert!(hint.contains("`rekindle logs --hook`"), "{hint}");
         assert!(!hint.contains("rekindle install"), "everything is in place: {hint}");
         assert_eq!(doctor(&home, &[]).code, 1);
-        // Just connected: the session that is open goes on without us, and that is no fault yet.
+        // Just connected: the open session still runs without hooks, which is not an error yet.
         dated(&home, hooks, 0);
         assert_eq!(said(&home, &name).0, "warn", "{agent}");
     }
@@ -200,7 +200,7 @@ fn an_agent_that_works_without_events_is_noticed() {
 
 /// @doctor_capture_stopped
 #[test]
-fn an_agent_whose_events_come_is_fine_however_active_it_is() {
+fn an_active_agent_with_events_is_ok() {
     let home = home();
     at_work(&home, "claude-code", ".claude/settings.json", ".claude/projects/x/1.jsonl");
     event(&home, "claude-code", "Stop");
@@ -218,14 +218,14 @@ fn an_agent_whose_events_come_is_fine_however_active_it_is() {
     let (status, detail, _) = ago(11);
     assert_eq!(status, "fail");
     assert!(detail.contains("its last event came 11m ago"), "{detail}");
-    // A trace from the future tells of the clock, and nothing of the agent.
+    // A file from the future says something about the clock, not about the agent.
     dated(&home, ".claude/projects/x/1.jsonl", HOUR);
     assert_eq!(said(&home, "claude-code capture").0, "ok");
 }
 
 /// @doctor_capture_stopped
 #[test]
-fn a_pause_is_not_taken_for_an_end_of_capture() {
+fn a_pause_is_not_reported_as_missing_events() {
     let home = home();
     at_work(&home, "claude-code", ".claude/settings.json", ".claude/projects/x/1.jsonl");
     home.run(&["pause"]).ok();
@@ -236,7 +236,7 @@ fn a_pause_is_not_taken_for_an_end_of_capture() {
 
 /// @doctor_fixes
 #[test]
-fn what_is_safe_is_mended_and_told_and_a_second_time_there_is_nothing_to_do() {
+fn safe_repairs_are_made_and_reported_and_a_second_run_finds_nothing() {
     let home = home();
     let mut daemon = home.daemon();
     daemon.kill();
@@ -276,7 +276,7 @@ fn what_is_safe_is_mended_and_told_and_a_second_time_there_is_nothing_to_do() {
 
 /// @doctor_fixes
 #[test]
-fn without_fix_nothing_of_an_agent_is_touched_and_with_it_nothing_that_is_not_partly_there() {
+fn an_agent_that_is_not_connected_is_changed_neither_with_nor_without_fix() {
     let home = home();
     furnish(&home);
     let before = super::install::tree(&home);
@@ -292,7 +292,7 @@ fn without_fix_nothing_of_an_agent_is_touched_and_with_it_nothing_that_is_not_pa
 
 /// @doctor_files
 #[test]
-fn what_is_open_to_others_is_a_fault_while_a_daemon_runs() {
+fn files_that_others_can_read_are_an_error_while_a_daemon_runs() {
     let home = home();
     let _daemon = home.daemon();
     assert_eq!(said(&home, "permissions").0, "ok");
@@ -344,7 +344,7 @@ fn a_secret_in_the_newest_records_is_counted_and_never_shown() {
 
 /// @doctor_clock
 #[test]
-fn a_record_and_a_database_from_the_future_are_warned_of() {
+fn a_record_and_a_database_from_the_future_are_warnings() {
     let home = home();
     home.hook(
         "UserPromptSubmit",
@@ -367,7 +367,7 @@ fn a_record_and_a_database_from_the_future_are_warned_of() {
 
 /// @doctor_in_trouble
 #[test]
-fn a_daemon_that_hangs_leaves_the_rest_to_be_told() {
+fn while_the_daemon_hangs_the_other_checks_are_reported() {
     let home = home();
     install(&home, &["codex"]).ok();
     let daemon = home.daemon();
@@ -390,7 +390,7 @@ fn a_daemon_that_hangs_leaves_the_rest_to_be_told() {
 
 /// @doctor_in_trouble
 #[test]
-fn it_works_without_a_home_and_in_one_that_cannot_be_written() {
+fn the_doctor_works_without_a_home_and_in_one_that_cannot_be_written() {
     let mut home = home();
     home.unset("HOME");
     let run = doctor(&home, &["--fix"]);
@@ -399,7 +399,7 @@ fn it_works_without_a_home_and_in_one_that_cannot_be_written() {
     let agents = check(&doctor(&home, &[]).json(), "agents");
     assert_eq!(agents["status"], "warn");
     assert!(agents["hint"].as_str().unwrap().contains("HOME"), "{agents}");
-    // A file in the place of the data directory: nothing can be written, whoever tries.
+    // A file at the path of the data directory: not even root can write there.
     let file = home.write("file", "");
     home.set("HOME", home.dir.clone().to_str().unwrap());
     home.set("REKINDLE_HOME", file.join("data").to_str().unwrap());
@@ -410,7 +410,7 @@ fn it_works_without_a_home_and_in_one_that_cannot_be_written() {
 
 /// @doctor_program
 #[test]
-fn the_version_can_be_had_as_json() {
+fn the_version_is_available_as_json() {
     let home = home();
     let version = home.run(&["--version", "--json"]).json();
     assert_eq!(version["name"], "rekindle");

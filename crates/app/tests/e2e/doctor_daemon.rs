@@ -1,5 +1,5 @@
-//! The doctor beside daemons that hang, cannot be reached or are not there: it looks at everything, says what it
-//! could not see, and changes nothing unless it is asked to mend.
+//! The doctor with a daemon that hangs, is unreachable or absent: it checks everything, says what it could not check,
+//! and changes nothing without `--fix`.
 
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::process::Command;
@@ -38,7 +38,7 @@ fn mode(home: &Home, name: &str) -> u32 {
     std::fs::metadata(home.path(name)).unwrap().mode() & 0o7777
 }
 
-/// What a look is to tell of the store, whoever holds it.
+/// Asserts that the checks of the store are reported, whichever process holds it.
 fn tells_of_the_store(run: &Run) {
     for name in ["database", "last event", "secrets", "codex capture"] {
         assert_eq!(said(run, name).0, "ok", "{name}: {run:?}");
@@ -47,7 +47,7 @@ fn tells_of_the_store(run: &Run) {
 
 /// @doctor_in_trouble
 #[test]
-fn beside_a_daemon_that_hangs_the_store_is_looked_at_all_the_same() {
+fn while_the_daemon_hangs_the_store_is_still_checked() {
     let home = home();
     install(&home, &["codex"]).ok();
     let daemon = home.daemon();
@@ -62,12 +62,12 @@ fn beside_a_daemon_that_hangs_the_store_is_looked_at_all_the_same() {
 
 /// @doctor_out_of_reach
 #[test]
-fn a_daemon_whose_socket_is_gone_is_told_with_its_pid_in_time() {
+fn a_daemon_whose_socket_is_gone_is_reported_with_its_pid_in_time() {
     let home = home();
     install(&home, &["codex"]).ok();
     let daemon = home.daemon();
     event(&home);
-    // Suspended, so that it does not mend its socket meanwhile.
+    // Suspended, so that it does not bind its socket again meanwhile.
     suspend(daemon.pid());
     std::fs::remove_file(home.path("run/daemon.sock")).unwrap();
     let started = Instant::now();
@@ -86,7 +86,7 @@ fn a_daemon_whose_socket_is_gone_is_told_with_its_pid_in_time() {
 
 /// @doctor_out_of_reach
 #[test]
-fn a_runtime_directory_that_others_may_write_is_told_beside_the_daemon_and_closed_only_by_fix() {
+fn a_runtime_directory_that_others_can_write_is_reported_and_closed_only_by_fix() {
     let home = home();
     let daemon = home.daemon();
     set_mode(&home, "run", 0o777);
@@ -105,7 +105,7 @@ fn a_runtime_directory_that_others_may_write_is_told_beside_the_daemon_and_close
 
 /// @doctor_looks
 #[test]
-fn without_a_database_none_is_made() {
+fn the_doctor_creates_no_database() {
     let home = home();
     let run = doctor(&home, &[]);
     assert_eq!(run.code, 0, "{run:?}");
@@ -116,11 +116,11 @@ fn without_a_database_none_is_made() {
 
 /// @doctor_looks
 #[test]
-fn a_look_leaves_every_file_as_it_was() {
+fn the_doctor_changes_no_file() {
     let home = home();
     install(&home, &["codex"]).ok();
     home.call("mark", &json!({ "text": "a decision" }));
-    // A clean end, which leaves the database alone in its place.
+    // After a clean end the database has no other files beside it.
     home.daemon().end_by("TERM");
     event(&home);
     let look = |of: &str| {
@@ -129,7 +129,7 @@ fn a_look_leaves_every_file_as_it_was() {
         let after = super::install::tree(&home);
         let changed: Vec<_> = (before.keys().chain(after.keys()))
             .filter(|path| before.get(*path) != after.get(*path))
-            // Every reader writes into the index of the log, if a daemon has left one.
+            // Every reader writes into the shared-memory file of the WAL, if a daemon has left one.
             .filter(|path| !path.to_string_lossy().ends_with("-shm"))
             .collect();
         assert!(changed.is_empty(), "{of}: {changed:?}");
@@ -158,10 +158,10 @@ fn a_look_leaves_every_file_as_it_was() {
 
 /// @doctor_fixes
 #[test]
-fn what_cannot_be_mended_is_told_with_the_reason() {
+fn a_failed_repair_is_reported_with_its_reason() {
     let home = home();
     home.call("mark", &json!({ "text": "a decision" }));
-    // Meant for everybody, like /tmp: closing it would take it away from them.
+    // Shared by all users, like /tmp: closing it would take it away from them.
     set_mode(&home, "data", 0o1777);
     let run = doctor(&home, &["--fix"]);
     assert_eq!(run.code, 1);
@@ -173,7 +173,7 @@ fn what_cannot_be_mended_is_told_with_the_reason() {
 
 /// @doctor_fixes
 #[test]
-fn what_waits_while_the_daemon_hangs_is_not_mended_and_told() {
+fn spooled_events_are_reported_and_not_ingested_while_the_daemon_hangs() {
     let home = home();
     let daemon = home.daemon();
     suspend(daemon.pid());
@@ -187,7 +187,7 @@ fn what_waits_while_the_daemon_hangs_is_not_mended_and_told() {
 
 /// @doctor_files
 #[test]
-fn settings_that_everybody_may_write_are_a_fault() {
+fn settings_that_others_can_write_are_an_error() {
     let home = home();
     home.run(&["config", "set", "log.level", "debug"]).ok();
     let file = ".config/rekindle/config.toml";
@@ -201,7 +201,7 @@ fn settings_that_everybody_may_write_are_a_fault() {
 
 /// @doctor_names_a_bad_lock
 #[test]
-fn a_lock_that_is_not_a_file_is_named_with_the_way_out() {
+fn a_lock_that_is_not_a_file_is_named_with_a_way_to_fix_it() {
     let home = home();
     home.run(&["hint", "set", "web", "build", "make", "--ttl", "forever"]).ok();
     let precious = home.write("precious", "PRECIOUS\n");
@@ -227,7 +227,7 @@ fn a_lock_that_is_not_a_file_is_named_with_the_way_out() {
             let _ = std::fs::remove_dir(&path);
         }
         let _ = std::fs::remove_file(&path);
-        // The next command makes a lock file.
+        // The next command creates a lock file.
         assert_eq!(home.run(&["hint", "get", "web", "build"]).code, 0);
     }
 }

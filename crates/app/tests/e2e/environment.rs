@@ -1,4 +1,4 @@
-//! Environment variables: what stored scopes ask for leaves the process, and nothing else.
+//! Environment variables: only those that stored scopes ask for leave the process.
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -12,14 +12,14 @@ use testkit::home::finish;
 use testkit::{Home, Mcp};
 
 use super::home;
-use super::situation::{Stand, WAYS, Way, answer, scoped};
+use super::situation::{LocalSurface, Stand, WAYS, answer, scoped};
 
-/// What nobody asks for and nobody may see.
+/// A value that no scope asks for, and that must not leave the process.
 const PRIVATE: &str = "hunter2-stays-at-home";
 
 /// @situation_env
 #[test]
-fn variables_that_a_scope_asks_for_are_seen_on_every_way_that_has_a_process() {
+fn variables_that_a_scope_asks_for_are_sent_on_every_surface_with_a_process() {
     for way in WAYS {
         let home = home();
         let _daemon = way.daemon(&home);
@@ -38,8 +38,8 @@ fn variables_that_a_scope_asks_for_are_seen_on_every_way_that_has_a_process() {
 
 /// @situation_env
 #[test]
-fn a_server_that_lives_on_answers_what_is_asked_for_later() {
-    for way in [Way::Primary, Way::Proxy] {
+fn a_long_running_server_answers_a_later_question() {
+    for way in [LocalSurface::Primary, LocalSurface::Proxy] {
         let home = home();
         let _daemon = way.daemon(&home);
         let stand = Stand::at(&home.dir).with("FIRST", "1").with("SECOND", "2");
@@ -56,8 +56,8 @@ fn a_server_that_lives_on_answers_what_is_asked_for_later() {
     }
 }
 
-/// A stand-in for a daemon. It hands over every line that it gets; what it answers to the n-th call,
-/// besides hello, is decided by the test.
+/// A stand-in for a daemon. It passes on every line that it gets; the test chooses its answer to the n-th call after
+/// hello.
 fn stand_in(
     home: &Home,
     answers: impl Fn(usize) -> Value + Send + 'static,
@@ -99,13 +99,13 @@ fn question(stamp: i64, names: &[&str]) -> Value {
     json!({ "jsonrpc": "2.0", "rekindle": { "asks_env": { "stamp": stamp, "names": names } } })
 }
 
-/// A reply that every kind of caller makes something of.
+/// A reply that every type of caller accepts.
 fn done() -> Value {
     let line = json!({ "jsonrpc": "2.0", "id": 1, "result": {} }).to_string();
     json!({ "jsonrpc": "2.0", "result": { "line": line, "hint": null, "match_explain": {} } })
 }
 
-/// The calls among the lines, none of which shows what is private.
+/// The calls among the lines. Asserts that none contains the private value.
 fn calls(lines: &Receiver<String>) -> Vec<Value> {
     let lines: Vec<String> = lines.try_iter().collect();
     assert!(lines.iter().all(|line| !line.contains(PRIVATE)), "{lines:?}");
@@ -124,14 +124,14 @@ fn private_stand(home: &Home) -> Stand {
 
 /// @env_asked_names_only
 #[test]
-fn only_what_the_daemon_asks_for_goes_over_the_socket_and_the_call_keeps_its_id() {
-    for way in [Way::Command, Way::Proxy] {
+fn only_requested_variables_are_sent_and_the_call_keeps_its_id() {
+    for way in [LocalSurface::Command, LocalSurface::Proxy] {
         let home = home();
         let names = ["ASKED", "EXACT", "LONG", "NOT_SET", "ODD=NAME", ""];
         let (_lock, lines) =
             stand_in(&home, move |call| if call == 1 { question(7, &names) } else { done() });
         let stand = private_stand(&home);
-        if way == Way::Command {
+        if way == LocalSurface::Command {
             let args = ["call", "get_hint", r#"{"component":"web","key":"build"}"#, "--json"];
             assert_eq!(finish(stand.start(&home, &args), b"").stderr, "");
         } else {
@@ -152,7 +152,7 @@ fn only_what_the_daemon_asks_for_goes_over_the_socket_and_the_call_keeps_its_id(
 
 /// @env_asked_names_only
 #[test]
-fn a_daemon_that_asks_on_and_on_is_answered_twice_and_then_gets_the_call_as_it_is() {
+fn a_daemon_that_keeps_asking_is_answered_twice_and_then_gets_the_call_as_it_is() {
     let run = |answers: fn(usize) -> Value| {
         let home = home();
         let (_lock, lines) = stand_in(&home, answers);
@@ -172,7 +172,7 @@ fn a_daemon_that_asks_on_and_on_is_answered_twice_and_then_gets_the_call_as_it_i
 
 /// @env_asked_names_only
 #[test]
-fn a_hook_takes_nothing_of_the_environment_along() {
+fn a_hook_sends_no_environment_variables() {
     let home = home();
     let (_lock, lines) = stand_in(&home, |_| json!({ "jsonrpc": "2.0", "result": {} }));
     let command = private_stand(&home).start(&home, &["hook", "Stop"]);
@@ -185,7 +185,7 @@ fn a_hook_takes_nothing_of_the_environment_along() {
 
 /// @env_question_runs_nothing
 #[test]
-fn a_call_that_is_asked_about_is_not_carried_out_and_who_brings_no_stamp_is_not_asked() {
+fn a_call_is_not_run_while_its_variables_are_asked_for_and_without_a_stamp_it_is_not_asked() {
     let home = home();
     let _daemon = home.daemon();
     scoped(&home, &json!({ "env_required": ["B", "A"] }));
@@ -214,13 +214,13 @@ fn a_call_that_is_asked_about_is_not_carried_out_and_who_brings_no_stamp_is_not_
 
 /// @env_values_are_not_kept
 #[test]
-fn no_value_is_logged_or_stored() {
+fn no_value_of_a_variable_is_logged_or_stored() {
     let mut home = home();
     home.set("REKINDLE_LOG_LEVEL", "debug");
     let daemon = home.daemon();
     scoped(&home, &json!({ "env_required": ["SECRET_TOKEN"] }));
     let stand = private_stand(&home);
-    for way in [Way::Command, Way::Proxy] {
+    for way in [LocalSurface::Command, LocalSurface::Proxy] {
         assert_eq!(way.get(&home, &stand), Ok("make".into()), "{way:?}");
     }
     for op in ["bump_hint", "delete_hint"] {
@@ -236,7 +236,7 @@ fn no_value_is_logged_or_stored() {
     assert!(holding(&home.dir, PRIVATE.as_bytes()).is_empty());
 }
 
-/// The files below a folder that hold these bytes.
+/// The files in a directory tree that contain these bytes.
 fn holding(dir: &Path, needle: &[u8]) -> Vec<String> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(dir).unwrap().flatten() {

@@ -1,12 +1,12 @@
-//! Each error that can be provoked from outside, on each surface: number, reason and form.
+//! Each error that a client can provoke, on each surface: number, reason and form.
 
 use serde_json::{Value, json};
 use testkit::Home;
 
 use super::home;
-use super::ways::{Form, WAYS, Way};
+use super::ways::{AnswerForm, Surface, WAYS};
 
-/// An error, how to provoke it, and what it looks like everywhere.
+/// An error, how to provoke it, and its form on each surface.
 struct Case {
     word: &'static str,
     op: &'static str,
@@ -90,8 +90,8 @@ fn each_error_has_its_number_reason_and_form_on_every_surface() {
     let source = home();
     let crowded = crowded(&source);
     let cases = cases();
-    // Own commands take examples only, which are good; `call` prints errors in the same way.
-    let ways = WAYS.into_iter().filter(|way| *way != Way::OwnCommand);
+    // Own commands are only run with examples, which are valid; `call` prints errors in the same way.
+    let ways = WAYS.into_iter().filter(|way| *way != Surface::OwnCommand);
     std::thread::scope(|scope| {
         for way in ways {
             let (cases, crowded) = (&cases, &crowded);
@@ -108,18 +108,20 @@ fn each_error_has_its_number_reason_and_form_on_every_surface() {
     });
 }
 
-fn check(case: &Case, way: Way, error: &Value, form: Form) {
+fn check(case: &Case, way: Surface, error: &Value, form: AnswerForm) {
     let number = case.protocol.filter(|_| way.is_mcp()).unwrap_or(case.code);
     let seen = (error["code"].as_i64(), error["data"]["reason"].as_str());
     assert_eq!(seen, (Some(number), Some(case.reason)), "{} on {way:?}: {error}", case.word);
     let message = error["message"].as_str().unwrap();
     assert!(!message.is_empty() && !message.ends_with('.'), "{error}");
     let expected = match (way, case.protocol) {
-        (Way::Command | Way::InProcess | Way::OwnCommand, _) => Form::Exit(case.exit),
-        (Way::Rpc | Way::Root | Way::Batch, _) => Form::Status(200),
-        (Way::Socket | Way::Ws, _) => Form::Frame,
-        (_, Some(_)) => Form::Protocol,
-        (_, None) => Form::ToolResult,
+        (Surface::Command | Surface::InProcess | Surface::OwnCommand, _) => {
+            AnswerForm::Exit(case.exit)
+        }
+        (Surface::Rpc | Surface::Root | Surface::Batch, _) => AnswerForm::Status(200),
+        (Surface::Socket | Surface::Ws, _) => AnswerForm::Frame,
+        (_, Some(_)) => AnswerForm::Protocol,
+        (_, None) => AnswerForm::ToolResult,
     };
     assert_eq!(form, expected, "{} on {way:?}: {error}", case.word);
 }
@@ -167,7 +169,7 @@ fn a_bad_parameter_is_named() {
 
 /// @rest_errors
 #[test]
-fn errors_outside_of_json_rpc_are_json_with_the_status_of_their_code() {
+fn errors_outside_json_rpc_are_json_with_the_status_of_their_code() {
     let home = home();
     let daemon = home.daemon();
     let http = daemon.http();
@@ -196,7 +198,7 @@ fn errors_outside_of_json_rpc_are_json_with_the_status_of_their_code() {
 
 /// @rpc_refusals
 #[test]
-fn what_never_becomes_a_call_has_an_http_status_and_a_json_rpc_error() {
+fn a_frame_that_is_refused_before_its_call_has_an_http_status_and_a_json_rpc_error() {
     let home = home();
     let daemon = home.daemon();
     let http = daemon.http();
@@ -227,7 +229,7 @@ fn what_never_becomes_a_call_has_an_http_status_and_a_json_rpc_error() {
 
 /// @command_line_errors
 #[test]
-fn the_command_line_says_an_error_in_one_line_and_what_to_do_below() {
+fn the_command_line_prints_an_error_in_one_line_and_a_hint_below() {
     let home = home();
     let run = home.run(&["hint", "get", "web", "build"]);
     assert_eq!((run.code, run.stdout.as_str()), (1, ""));
@@ -245,7 +247,7 @@ fn the_command_line_says_an_error_in_one_line_and_what_to_do_below() {
 
 /// @not_ready_for_another_database
 #[test]
-fn a_call_that_means_another_database_is_refused_and_does_nothing() {
+fn a_call_for_another_database_is_refused_and_changes_nothing() {
     let home = home();
     let _daemon = home.daemon();
     let mut socket = home.socket();

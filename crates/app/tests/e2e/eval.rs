@@ -1,4 +1,4 @@
-//! `rekindle eval`: what it prints, what it refuses, and that it leaves nothing behind.
+//! `rekindle eval`: its output, its errors, and that it leaves no files behind.
 
 use std::fmt::Write as _;
 use std::process::Stdio;
@@ -26,7 +26,7 @@ const QUESTIONS: [&str; 4] = [
 const METRICS: [&str; 9] =
     ["R@1", "R@5", "R@10", "R@20", "any@1", "any@5", "any@10", "MRR", "nDCG@10"];
 
-/// A home with the small set, and a temporary directory of its own that shows what is left in it.
+/// A home with the small set, and a temporary directory of its own to find leftover files.
 fn with_set() -> Home {
     let mut home = home();
     let temporary = home.path("tmp");
@@ -47,7 +47,7 @@ fn keys(value: &Value) -> Vec<&str> {
 
 /// @eval_numbers
 #[test]
-fn eval_prints_the_same_numbers_as_json_and_for_people() {
+fn eval_prints_the_same_numbers_as_json_and_as_text() {
     let home = with_set();
     let run = home.run(&["eval", "docs.jsonl", "questions.jsonl", "--json"]);
     assert_eq!((run.code, run.stderr.as_str()), (0, ""), "nothing but the result in a pipe");
@@ -91,7 +91,7 @@ fn eval_prints_the_same_numbers_as_json_and_for_people() {
 
 /// @eval_leaves_nothing
 #[test]
-fn eval_leaves_no_file_behind_and_does_not_touch_the_memory_of_its_user() {
+fn eval_leaves_no_file_behind_and_does_not_change_the_users_memory() {
     let home = with_set();
     let daemon = home.daemon();
     let count = || daemon.http().rpc("memory_stats", &json!({})).unwrap();
@@ -106,7 +106,7 @@ fn eval_leaves_no_file_behind_and_does_not_touch_the_memory_of_its_user() {
     let found = daemon.http().rpc("search", &json!({ "query": "sqlite", "project": "*" })).unwrap();
     assert_eq!(found["results"], json!([]));
     drop(daemon);
-    // Where there is no memory yet, none comes to be.
+    // Without a memory, none is created.
     let home = with_set();
     home.run(&["eval", "docs.jsonl", "questions.jsonl"]).ok();
     assert!(!home.path("data").exists());
@@ -114,7 +114,7 @@ fn eval_leaves_no_file_behind_and_does_not_touch_the_memory_of_its_user() {
 
 /// @eval_leaves_nothing
 #[test]
-fn eval_that_is_interrupted_removes_what_it_had_made() {
+fn an_interrupted_eval_removes_its_files() {
     let home = with_set();
     let mut documents = String::new();
     for number in 0..60_000 {
@@ -134,7 +134,7 @@ fn eval_that_is_interrupted_removes_what_it_had_made() {
 
 /// @eval_refusals
 #[test]
-fn eval_names_the_file_and_the_line_of_what_it_cannot_use() {
+fn eval_names_the_file_and_the_line_of_invalid_input() {
     let home = with_set();
     home.write("bad.jsonl", &format!("{}\n{{\"id\":\"d9\"}}\n", DOCUMENTS[0]));
     let run = home.run(&["eval", "bad.jsonl", "questions.jsonl"]);
@@ -156,7 +156,7 @@ fn eval_names_the_file_and_the_line_of_what_it_cannot_use() {
 
 /// @eval_floor
 #[test]
-fn eval_fails_where_a_number_falls_short_of_its_floor() {
+fn eval_fails_if_a_number_is_below_its_floor() {
     let home = with_set();
     let eval = |floor: &str| {
         home.run(&["eval", "docs.jsonl", "questions.jsonl", "--json", "--at-least", floor])

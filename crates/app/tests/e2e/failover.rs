@@ -1,4 +1,4 @@
-//! What becomes of hints and clients when a PRIMARY goes, in every way it can go.
+//! Hints and clients after a PRIMARY ends, in every way that it can end.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -37,8 +37,8 @@ fn a_proxy_takes_over_within_one_call_when_its_primary_is_killed() {
     assert_eq!(home.pid(), second.pid());
 }
 
-/// Sets hints under names of its own and reads each back, until told to stop or until its own
-/// server is killed. Every reply has to be a success. Says which names were acknowledged.
+/// Sets hints under its own names and reads each back, until it is stopped or its own server is killed. Every reply
+/// has to be a success. Returns the acknowledged names.
 fn work(home: &Home, worker: usize, ready: &AtomicUsize, stop: &AtomicBool) -> Vec<Value> {
     let mut server = server(home);
     ready.fetch_add(1, Ordering::Relaxed);
@@ -58,7 +58,7 @@ fn work(home: &Home, worker: usize, ready: &AtomicUsize, stop: &AtomicBool) -> V
     acknowledged
 }
 
-/// Tells the workers to stop, whatever becomes of the test.
+/// Stops the workers even if the test panics.
 struct StopOnDrop<'a>(&'a AtomicBool);
 
 impl Drop for StopOnDrop<'_> {
@@ -81,8 +81,8 @@ fn killing_primaries_under_load_loses_nothing_doubles_nothing_and_shows_no_error
         wait_until("all work", || (ready.load(Ordering::Relaxed) == 4).then_some(()));
         let log = home.path("data/log/daemon.log");
         let calls = || std::fs::read_to_string(&log).unwrap_or_default().matches("op=").count();
-        // First the daemon that serves all four, then twice the server of a worker that took over,
-        // which ends that worker too.
+        // First the daemon that serves all four, then twice the server of a worker that took over, which also ends
+        // that worker.
         for _ in 0..3 {
             let before = calls();
             wait_until("the PRIMARY is under load", || (calls() > before + 40).then_some(()));
@@ -120,7 +120,7 @@ fn a_signal_while_others_are_attached_hands_the_session_hints_over() {
 
 /// @a_clean_end_clears_session_hints
 #[test]
-fn a_signal_when_nobody_else_is_attached_clears_session_hints_and_keeps_lasting_ones() {
+fn a_signal_without_other_clients_clears_session_hints_and_keeps_lasting_ones() {
     let home = home();
     let mut only = server(&home);
     only.call("set_hint", &hint("build")).unwrap();
@@ -136,7 +136,7 @@ fn a_signal_when_nobody_else_is_attached_clears_session_hints_and_keeps_lasting_
 
 /// @a_clean_end_clears_session_hints
 #[test]
-fn stop_clears_session_hints_although_others_are_attached_and_their_next_call_works() {
+fn stop_clears_session_hints_even_with_other_clients_and_their_next_call_works() {
     let home = home();
     let mut first = server(&home);
     let mut second = server(&home);
@@ -145,7 +145,7 @@ fn stop_clears_session_hints_although_others_are_attached_and_their_next_call_wo
     assert!(!home.path("run/daemon.json").exists());
     assert_eq!(second.call("get_hint", &name("build")).unwrap_err()["code"], 40401);
     assert_eq!(second.call("set_hint", &hint("build")).unwrap()["hint"]["version"], 1);
-    // The server that was PRIMARY lives on as well, now as a client of the other.
+    // The server that was PRIMARY keeps running, now as a client of the other.
     assert_eq!(first.call("get_hint", &name("build")).unwrap()["hint"]["value"], "make");
     assert_eq!(home.pid(), second.pid());
 }
@@ -184,7 +184,7 @@ fn a_suspended_primary_gives_errors_in_bounded_time_and_loses_nothing() {
 
 /// @a_hanging_primary_is_an_error_in_time
 #[test]
-fn a_server_started_beside_a_suspended_primary_answers_and_goes_on_with_it() {
+fn a_server_started_beside_a_suspended_primary_answers_and_continues_with_it() {
     let home = home();
     let daemon = home.daemon();
     signal(daemon.pid(), "STOP");
@@ -211,7 +211,7 @@ fn a_proxy_of_a_suspended_primary_still_obeys_a_signal() {
     let daemon = home.daemon();
     let mut proxy = server(&home);
     signal(daemon.pid(), "STOP");
-    // One that has a call under way, and one that has not even found its PRIMARY.
+    // One with a pending call, and one that has not found its PRIMARY yet.
     let mut newcomer = home.serve();
     proxy.send(b"{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"tools/list\"}\n");
     wait_until("the newcomer listens", || catches_term(newcomer.pid()).then_some(()));

@@ -1,5 +1,5 @@
-//! The disk is full, the database is locked, read-only, newer or somebody else's: what was
-//! acknowledged stays, nothing is touched that must not be, and everybody is told.
+//! The disk is full, or the database is locked, read-only, newer or of another application: acknowledged writes stay,
+//! no other file is changed, and the error is reported.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
@@ -20,7 +20,7 @@ fn name(key: &str) -> Value {
     json!({ "component": "web", "key": key })
 }
 
-/// An event for whose answer the hook waits longest.
+/// Sends an event with the longest deadline for its answer.
 fn hook(home: &Home) {
     home.hook("Stop", &json!({ "session_id": "s-1" }));
 }
@@ -29,7 +29,7 @@ fn spooled(home: &Home) -> usize {
     home.spooled().len()
 }
 
-/// Sets hints until one is refused; says how many were acknowledged and what the refusal was.
+/// Sets hints until one is refused. Returns the number of acknowledged ones and the refusal.
 fn fill(home: &Home) -> (usize, Value) {
     let mut socket = home.socket();
     for number in 0..190 {
@@ -59,8 +59,8 @@ fn a_full_disk_refuses_writes_keeps_what_was_acknowledged_and_spools_events() {
     assert_eq!(error["code"], 50301, "{error}");
     assert!(error["message"].as_str().unwrap().contains("full"), "{error}");
     all_there(&home, count);
-    // Events fill the rest of half-full pages until there is no room for another one. A slow machine spools an
-    // event, too, but then the daemon takes it soon.
+    // Events fill the rest of half-full pages until there is no room for another one. On a slow machine an event may
+    // be spooled too, but then the daemon ingests it soon.
     let mut events = 0;
     wait_until("an event stays in the spool", || {
         let prompt = format!("{events} {}", "tame the zebrafish ".repeat(400));
@@ -70,7 +70,7 @@ fn a_full_disk_refuses_writes_keeps_what_was_acknowledged_and_spools_events() {
         (told > Some(0) && spooled(&home) > 0).then_some(())
     });
     daemon.kill();
-    // Somebody made room.
+    // Disk space is available again.
     home.unset("REKINDLE_STORE_MAX_PAGES");
     let daemon = home.daemon();
     all_there(&home, count);
@@ -79,7 +79,7 @@ fn a_full_disk_refuses_writes_keeps_what_was_acknowledged_and_spools_events() {
     daemon.http().rpc("set_hint", &hint("after")).unwrap();
 }
 
-/// A daemon that may write files of this many blocks of 512 bytes only. Killed when dropped.
+/// A daemon with a file size limit, in blocks of 512 bytes. Killed when dropped.
 struct Limited(Child);
 
 impl Limited {
@@ -103,7 +103,7 @@ impl Drop for Limited {
 
 /// @a_full_disk_refuses_and_keeps
 #[test]
-fn a_limit_on_the_size_of_files_refuses_writes_and_does_not_end_the_daemon() {
+fn a_file_size_limit_refuses_writes_and_does_not_end_the_daemon() {
     let home = home();
     let daemon = Limited::start(&home, 800);
     let (count, error) = fill(&home);
@@ -132,7 +132,7 @@ fn a_database_locked_by_another_process_is_unavailable_after_2_s_and_events_are_
     assert_eq!(error["code"], 50301, "{error}");
     assert!(error["message"].as_str().unwrap().contains("locked"), "{error}");
     assert!(took > Duration::from_millis(1_500) && took < Duration::from_secs(4), "{took:?}");
-    // Reading goes on.
+    // Reads still work.
     daemon.http().rpc("get_hint", &name("before")).unwrap();
     assert_eq!(home.run(&["status", "--json"]).json()["running"], true);
     hook(&home);
@@ -146,7 +146,7 @@ fn a_database_locked_by_another_process_is_unavailable_after_2_s_and_events_are_
 
 /// @a_locked_database_is_unavailable
 #[test]
-fn a_command_without_a_daemon_says_that_the_database_is_locked() {
+fn a_command_without_a_daemon_reports_that_the_database_is_locked() {
     let home = home();
     home.run(&["hint", "set", "web", "build", "make"]).ok();
     let _lock = sqlite::lock(&home);
@@ -195,7 +195,7 @@ fn a_command_without_a_daemon_reads_a_locked_database_without_waiting() {
     assert_eq!(spooled(&home), 1, "what would have to be written waits");
 }
 
-/// What stands in the database's files, byte for byte.
+/// The bytes of the database's files.
 fn bytes(home: &Home) -> Vec<Option<Vec<u8>>> {
     ["", "-wal", "-shm", "-journal"]
         .iter()
@@ -203,8 +203,7 @@ fn bytes(home: &Home) -> Vec<Option<Vec<u8>>> {
         .collect()
 }
 
-/// Asserts that every way to open the database is refused with these words, and that no byte of it
-/// changed meanwhile.
+/// Asserts that every way to open the database is refused with these words, and that no byte of it changes.
 fn refused(home: &Home, words: &str) {
     let before = bytes(home);
     let commands: [&[&str]; 4] =
@@ -219,7 +218,7 @@ fn refused(home: &Home, words: &str) {
     assert_eq!(doctor.code, 1);
     assert!(doctor.stdout.contains(words), "{doctor:?}");
     hook(home);
-    // A session that starts would open the store for its answer.
+    // A session start would open the store for its answer.
     home.hook("SessionStart", &json!({ "session_id": "s-1" }));
     assert_eq!(spooled(home), 2);
     assert_eq!(bytes(home), before);
@@ -247,10 +246,10 @@ fn a_database_of_another_application_is_refused_and_not_touched() {
 
 /// @only_databases_are_opened
 #[test]
-fn while_directories_have_the_names_of_its_files_a_database_is_refused_and_events_wait() {
+fn directories_at_the_paths_of_its_files_make_a_database_refused_and_events_are_spooled() {
     let home = home();
     home.run(&["hint", "set", "web", "build", "make", "--ttl", "forever"]).ok();
-    // What the log holds goes into the database.
+    // A clean end writes the WAL into the database.
     home.daemon().end_by("TERM");
     for suffix in ["-wal", "-shm"] {
         let sidecar = home.path(&format!("data/rekindle.db{suffix}"));
@@ -273,7 +272,7 @@ fn while_directories_have_the_names_of_its_files_a_database_is_refused_and_event
 
 /// @a_read_only_database_is_unavailable
 #[test]
-fn a_database_that_its_owner_may_only_read_stays_so() {
+fn a_read_only_database_file_stays_read_only() {
     let home = home();
     home.run(&["hint", "set", "web", "build", "make", "--ttl", "forever"]).ok();
     let database = home.path("data/rekindle.db");
@@ -284,7 +283,7 @@ fn a_database_that_its_owner_may_only_read_stays_so() {
 
 /// @the_spool_is_drained_in_order
 #[test]
-fn a_pipe_in_the_spool_is_set_aside_and_nobody_waits_for_it() {
+fn a_pipe_in_the_spool_is_set_aside_and_does_not_block() {
     let home = home();
     hook(&home);
     let pipe = home.path("data/spool/000000000000005-00000000000000000000000000000004.json");

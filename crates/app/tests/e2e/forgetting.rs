@@ -1,4 +1,4 @@
-//! What a person decides about what is kept, as it is typed: pins, marks, pauses, and forgetting for good.
+//! The user's control over stored data, as commands: pins, marks, pauses and purges.
 
 use serde_json::{Value, json};
 use testkit::Home;
@@ -38,7 +38,7 @@ fn holds(home: &Home) -> bool {
 
 /// @purge_leaves_no_trace
 #[test]
-fn what_was_purged_is_in_no_file_of_the_home_with_and_without_a_daemon() {
+fn purged_text_is_in_no_file_of_the_home_with_and_without_a_daemon() {
     for with_daemon in [false, true] {
         let home = home();
         let _daemon = with_daemon.then(|| home.daemon());

@@ -67,7 +67,7 @@ fn a_hook_exits_with_0_even_if_its_answer_is_lost() {
 
 /// @lost_output_is_a_failure
 #[test]
-fn a_closed_pipe_is_not_an_error_and_ends_a_following_command() {
+fn a_closed_pipe_is_not_an_error_and_ends_logs_f() {
     let home = home();
     let _daemon = home.daemon();
     for args in [&["ops", "--json"][..], &["help"], &["logs", "-f"]] {

@@ -1,5 +1,4 @@
-//! Hints under load and under faults: many writers, kills and signals, time that is over, and no
-//! daemon at all.
+//! Hints under load and with faults: many writers, kills and signals, expiry, and no daemon.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -60,19 +59,19 @@ impl KeptAlive {
     }
 }
 
-/// A client that keeps its connection.
-enum Client {
+/// A client that keeps its connection open.
+enum KeptClient {
     Stdio(Mcp),
     Http(KeptAlive),
     Ws(Box<Ws>),
 }
 
-impl Client {
+impl KeptClient {
     fn call(&mut self, op: &str, params: &Value) -> Result<Value, Value> {
         match self {
-            Client::Stdio(mcp) => mcp.call(op, params),
-            Client::Http(http) => http.rpc(op, params),
-            Client::Ws(ws) => ws.rpc(op, params),
+            KeptClient::Stdio(mcp) => mcp.call(op, params),
+            KeptClient::Http(http) => http.rpc(op, params),
+            KeptClient::Ws(ws) => ws.rpc(op, params),
         }
     }
 }
@@ -95,12 +94,12 @@ fn ten_thousand_sets_of_eight_clients_raise_versions_by_exactly_one_each() {
     const SETS: usize = 10_000;
     let home = home();
     let daemon = home.daemon();
-    let mut clients: Vec<Client> = Vec::new();
-    clients.extend((0..3).map(|_| Client::Stdio(server(&home))));
-    clients.extend((0..3).map(|_| Client::Http(KeptAlive::open(&daemon))));
-    clients.extend((0..2).map(|_| Client::Ws(Box::new(connect(&daemon, &[])))));
+    let mut clients: Vec<KeptClient> = Vec::new();
+    clients.extend((0..3).map(|_| KeptClient::Stdio(server(&home))));
+    clients.extend((0..3).map(|_| KeptClient::Http(KeptAlive::open(&daemon))));
+    clients.extend((0..2).map(|_| KeptClient::Ws(Box::new(connect(&daemon, &[])))));
     let next = AtomicUsize::new(0);
-    let work = |mut client: Client| {
+    let work = |mut client: KeptClient| {
         let mut acknowledged = Acknowledged::new();
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
@@ -130,8 +129,7 @@ fn ten_thousand_sets_of_eight_clients_raise_versions_by_exactly_one_each() {
     }
 }
 
-/// What a client of a server that may be killed got: acknowledged versions, and the key of the
-/// call to which no answer came.
+/// The results of a client whose server may be killed: the acknowledged versions, and the key of the unanswered call.
 fn set_until(home: &Home, next: &AtomicUsize, sets: usize) -> (Acknowledged, Option<String>) {
     let mut server = server(home);
     let mut acknowledged = Acknowledged::new();
@@ -159,8 +157,8 @@ fn killing_the_primary_between_sets_loses_and_doubles_no_version() {
         let (home, next) = (&home, &next);
         let start = |_| scope.spawn(move || set_until(home, next, SETS));
         let workers: Vec<_> = (0..8).map(start).collect();
-        // First the daemon that serves them all, then the server of a client that took over, which
-        // ends that client too.
+        // First the daemon that serves them all, then the server of a client that took over, which also ends that
+        // client.
         for share in [SETS / 4, SETS / 2] {
             wait_until("the sets go on", || (next.load(Ordering::Relaxed) >= share).then_some(()));
             let pid = home.pid();
@@ -181,7 +179,7 @@ fn killing_the_primary_between_sets_loses_and_doubles_no_version() {
         let acknowledged = versions.len();
         versions.dedup();
         assert_eq!(versions.len(), acknowledged, "{key}: a version was handed out twice");
-        // A set to which no answer came may have been stored.
+        // An unanswered set may have been stored.
         let open = unanswered.iter().filter(|open| ***open == key).count();
         let stored = usize::try_from(version_of(&last, &key)).unwrap();
         assert!(
@@ -193,10 +191,11 @@ fn killing_the_primary_between_sets_loses_and_doubles_no_version() {
 
 /// @hints_concurrent_versions
 #[test]
-fn of_two_writers_with_one_version_exactly_one_wins_and_the_other_is_told_the_current_one() {
+fn of_two_writers_with_one_version_exactly_one_wins_and_the_other_gets_the_current_one() {
     let home = home();
     let daemon = home.daemon();
-    let mut writers = [Client::Stdio(server(&home)), Client::Http(KeptAlive::open(&daemon))];
+    let mut writers =
+        [KeptClient::Stdio(server(&home)), KeptClient::Http(KeptAlive::open(&daemon))];
     for version in 0..50 {
         let mut params = hint("shared");
         params["if_match_version"] = json!(version);
@@ -223,13 +222,13 @@ fn of_two_writers_with_one_version_exactly_one_wins_and_the_other_is_told_the_cu
 
 /// @hints_outlive_other_sessions
 #[test]
-fn a_session_that_ends_takes_no_other_sessions_hints_with_it() {
+fn the_end_of_a_session_clears_no_hints_of_other_sessions() {
     let home = home();
     let mut servers: Vec<Mcp> = (0..3).map(|_| server(&home)).collect();
     for (number, server) in servers.iter_mut().enumerate() {
         server.call("set_hint", &hint(&format!("k{number}"))).unwrap();
     }
-    // The PRIMARY ends first, then whoever of the two others took over or did not.
+    // First the PRIMARY ends, then one of the other two, whether it took over or not.
     for _ in 0..2 {
         let mut ended = servers.remove(0);
         ended.signal("TERM");
@@ -245,7 +244,7 @@ fn a_session_that_ends_takes_no_other_sessions_hints_with_it() {
 
 /// @hints_expired
 #[test]
-fn what_is_over_is_gone_from_every_answer_at_once_and_soon_from_the_file() {
+fn an_expired_hint_is_missing_from_every_answer_at_once_and_soon_from_the_file() {
     let mut home = home();
     home.set("NUDGE_MAX_HINTS", "2");
     let daemon = home.daemon();
@@ -380,8 +379,8 @@ fn no_earlier_value_of_a_changed_hint_is_left_in_any_file() {
         assert_eq!(done["imported"], 1, "{done}");
         home.run(&["hint", "delete", "web", "port"]).ok();
     };
-    type Removal<'r> = (&'r str, &'r dyn Fn(&Home));
-    let removals: [Removal<'_>; 3] =
+    type HintRemoval<'r> = (&'r str, &'r dyn Fn(&Home));
+    let removals: [HintRemoval<'_>; 3] =
         [("delete", &delete), ("import of nothing", &clear), ("import of another value", &import)];
     for with_daemon in [false, true] {
         for (what, removal) in removals {
@@ -417,7 +416,7 @@ fn the_value_of_a_deleted_hint_is_in_no_file_of_the_running_daemon() {
         assert!(has_value(&home));
         home.run(&["hint", "delete", "web", "port"]).ok();
         assert!(!has_value(&home), "with a daemon: {daemon}");
-        // While a reader needs the log, the daemon tries again.
+        // While a reader holds the WAL, the daemon retries.
         if daemon {
             home.run(&["hint", "set", "web", "port", VALUE]).ok();
             let reader = sqlite::open(&sqlite::path(&home));

@@ -1,15 +1,15 @@
-//! The specification's scenarios by its own names, and bad input with its exact code, as programs and
-//! agents meet them.
+//! The scenarios of the specification by their own names, and bad input with its exact code, for programs and agents.
 
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use testkit::wait_until;
 
-use super::ways::{Site, Way};
+use super::ways::{Site, Surface};
 
 /// A program over JSON-RPC, and an agent over each form of MCP.
-const SURFACES: [Way; 4] = [Way::Rpc, Way::StdioPrimary, Way::StdioProxy, Way::McpHttp];
+const SURFACES: [Surface; 4] =
+    [Surface::Rpc, Surface::StdioPrimary, Surface::StdioProxy, Surface::McpHttp];
 
 fn build_hint() -> Value {
     json!({
@@ -49,7 +49,7 @@ fn a_warm_start_finds_the_build_command_and_its_use_is_counted() {
 
 /// @hints_scenarios
 #[test]
-fn a_failed_build_is_looked_up_by_its_tag_and_the_best_fix_comes_first() {
+fn a_failed_build_is_found_by_its_tag_and_the_best_fix_is_first() {
     for way in SURFACES {
         let mut site = way.open();
         site.call("nudge.set_hint", &build_hint()).unwrap();
@@ -86,7 +86,7 @@ fn a_failed_build_is_looked_up_by_its_tag_and_the_best_fix_comes_first() {
 
 /// @hints_scenarios
 #[test]
-fn a_toggle_for_two_hours_holds_on_hotfix_branches_and_then_silently_ends() {
+fn a_toggle_for_two_hours_applies_on_hotfix_branches_and_then_expires_silently() {
     for way in SURFACES {
         let mut site = way.open();
         let meta =
@@ -100,7 +100,7 @@ fn a_toggle_for_two_hours_holds_on_hotfix_branches_and_then_silently_ends() {
         assert_eq!(elsewhere["hint"], json!(null), "{way:?}: {elsewhere}");
         let reasons = json!(["branch=main not in [hotfix/*]"]);
         assert_eq!(elsewhere["match_explain"]["reasons"], reasons, "{way:?}");
-        // The same toggle, set almost two hours ago: a document keeps times.
+        // A toggle that was set almost two hours ago: an imported document keeps its times.
         let almost = runtime::clock::now_ms() - 2 * 3_600_000 + 100;
         let mut hint = json!({ "value": "1", "meta": meta, "version": 2 });
         hint["updated_at"] = json!(model::time::rfc3339(almost));
@@ -210,7 +210,7 @@ fn stored(site: &mut Site) -> Value {
 
 /// @hints_bad_input
 #[test]
-fn each_bad_call_has_its_exact_code_and_changes_nothing_whoever_makes_it() {
+fn each_bad_call_has_its_exact_code_and_changes_nothing_on_any_surface() {
     for way in SURFACES {
         let mut site = way.open();
         let meta = json!({ "reason": "why", "tags": ["build"], "priority": 7, "ttl": "P1D" });
@@ -225,7 +225,7 @@ fn each_bad_call_has_its_exact_code_and_changes_nothing_whoever_makes_it() {
             assert!(!error.to_string().contains("hunter2"), "{way:?}: {error}");
         }
         assert_eq!(stored(&mut site), before, "{way:?}");
-        // What is neither bad nor there: a component that nobody knows, and meta that is left out.
+        // Valid calls without a result: an unknown component, and meta that is left out.
         let nobody = site.call("nudge.query", &json!({ "component": "nobody" })).unwrap();
         assert_eq!(nobody["hints"], json!([]), "{way:?}");
         let again = json!({ "component": "web", "key": "build", "value": "make all" });
@@ -237,7 +237,7 @@ fn each_bad_call_has_its_exact_code_and_changes_nothing_whoever_makes_it() {
 /// @hints_query
 #[test]
 fn a_regex_that_hangs_other_engines_is_answered_at_once() {
-    for way in [Way::Rpc, Way::StdioPrimary] {
+    for way in [Surface::Rpc, Surface::StdioPrimary] {
         let mut site = way.open();
         for (key, length) in [("short", 30), ("long", 60_000)] {
             let value = format!("{}!", "a".repeat(length));
@@ -251,7 +251,7 @@ fn a_regex_that_hangs_other_engines_is_answered_at_once() {
             assert_eq!(found["hints"], json!([]), "{way:?} {regex}");
             assert!(took < Duration::from_secs(3), "{way:?} {regex}: {took:?}");
         }
-        // The one after it is served as ever.
+        // The next call is served as usual.
         let found = site.call("nudge.query", &json!({ "regex": "^a+!$" })).unwrap();
         assert_eq!(found["hints"].as_array().unwrap().len(), 2, "{way:?}");
     }

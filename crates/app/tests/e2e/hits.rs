@@ -1,12 +1,12 @@
-//! How records are shown and queried: dates, moments in words, recent records, short replies for models,
-//! errors in the words of each surface, and hints that a person stores.
+//! How records are shown and queried: dates, times in words, recent records, short replies for models, errors in the
+//! terms of each surface, and hints that a user stores.
 
 use serde_json::{Value, json};
 use testkit::Home;
 
-use super::{desk::Desk, home};
+use super::{home, shell::TestShell};
 
-/// Sends an event that happened so many seconds ago.
+/// Sends an event that happened this many seconds ago.
 fn event(home: &Home, name: &str, ago: u64, members: Value) {
     let at = u64::try_from(client::clock::now_ms()).unwrap() - ago * 1000;
     let mut payload = json!({ "session_id": "s-1", "cwd": "/srv/app" });
@@ -145,13 +145,13 @@ fn an_empty_answer_names_the_flag_that_is_the_reason() {
 /// @nmem_search
 #[test]
 fn nmem_shows_the_first_characters_as_its_specification_says() {
-    let desk = Desk::new("web");
+    let shell = TestShell::new("web");
     let prompt = format!("{} the pin is in the haystack", "hay ".repeat(100));
-    let said = json!({ "session_id": "s-1", "cwd": desk.folder, "prompt": prompt });
-    desk.home.hook("UserPromptSubmit", &said);
-    let found = desk.json("nmem search haystack");
+    let said = json!({ "session_id": "s-1", "cwd": shell.folder, "prompt": prompt });
+    shell.home.hook("UserPromptSubmit", &said);
+    let found = shell.json("nmem search haystack");
     assert_eq!(found[0]["content_preview"], "hay ".repeat(30));
-    let shown = desk.sh("\"$(command -v nmem | xargs readlink -f)\" search haystack").ok();
+    let shown = shell.sh("\"$(command -v nmem | xargs readlink -f)\" search haystack").ok();
     assert!(shown.contains("…") && shown.contains("the pin is in the haystack"), "{shown}");
 }
 
@@ -302,30 +302,31 @@ fn errors_name_tools_to_models_and_commands_to_people() {
 
 /// @hints_typed_for_good
 #[test]
-fn a_hint_that_a_person_types_is_kept_for_good_unless_it_says_otherwise() {
-    let mut desk = Desk::new("web");
-    let ttl = |desk: &Desk, key: &str| {
-        let hint = desk.home.call("get_hint", &json!({ "component": "web", "key": key }));
+fn a_hint_set_on_the_command_line_is_permanent_by_default() {
+    let mut shell = TestShell::new("web");
+    let ttl = |shell: &TestShell, key: &str| {
+        let hint = shell.home.call("get_hint", &json!({ "component": "web", "key": key }));
         hint["hint"]["meta"]["ttl"].as_str().unwrap_or("session").to_owned()
     };
-    let _daemon = desk.home.daemon();
-    let set =
-        |desk: &Desk, line: &[&str]| desk.home.run(&[&["hint", "set", "web"], line].concat()).ok();
-    assert!(set(&desk, &["build", "make"]).ends_with("\n  kept for good\n"));
-    assert_eq!(ttl(&desk, "build"), "forever");
-    assert!(set(&desk, &["port", "8080", "--priority", "7"]).ends_with("\n  kept for good\n"));
-    let said = set(&desk, &["a", "b", "--ttl", "PT2H"]);
+    let _daemon = shell.home.daemon();
+    let set = |shell: &TestShell, line: &[&str]| {
+        shell.home.run(&[&["hint", "set", "web"], line].concat()).ok()
+    };
+    assert!(set(&shell, &["build", "make"]).ends_with("\n  kept for good\n"));
+    assert_eq!(ttl(&shell, "build"), "forever");
+    assert!(set(&shell, &["port", "8080", "--priority", "7"]).ends_with("\n  kept for good\n"));
+    let said = set(&shell, &["a", "b", "--ttl", "PT2H"]);
     assert!(said.ends_with("\n  kept for PT2H\n"), "{said}");
-    let said = set(&desk, &["c", "d", "--ttl", "session"]);
+    let said = set(&shell, &["c", "d", "--ttl", "session"]);
     assert!(said.contains("\n  kept until the daemon stops; "), "{said}");
     // Tools, programs and the name of the specification keep its default, and its form.
-    desk.home.call("set_hint", &json!({ "component": "web", "key": "tool", "value": "x" }));
-    assert_eq!(ttl(&desk, "tool"), "session");
-    let said = desk.sh("nudge set web nudged make").ok();
+    shell.home.call("set_hint", &json!({ "component": "web", "key": "tool", "value": "x" }));
+    assert_eq!(ttl(&shell, "tool"), "session");
+    let said = shell.sh("nudge set web nudged make").ok();
     assert_eq!(said, "✔ upserted hint web/nudged (v1)\n  score base: ttl=session\n");
     drop(_daemon);
-    desk.home.set("REKINDLE_DEFAULT_TTL", "P1D");
-    assert!(set(&desk, &["set", "x"]).ends_with("\n  kept for P1D\n"));
+    shell.home.set("REKINDLE_DEFAULT_TTL", "P1D");
+    assert!(set(&shell, &["set", "x"]).ends_with("\n  kept for P1D\n"));
 }
 
 /// @hints_heading
@@ -352,7 +353,7 @@ fn a_heading_says_whether_a_hint_is_about_the_command_or_the_project() {
 
 /// @cli_lean
 #[test]
-fn a_line_means_the_same_whichever_part_of_the_commands_was_built() {
+fn a_line_has_the_same_result_whichever_part_of_the_commands_was_built() {
     let home = weekly();
     let version = home.run(&["--version"]).ok();
     assert_eq!(version, format!("rekindle {}\n", env!("CARGO_PKG_VERSION")));

@@ -1,4 +1,4 @@
-//! The hook: one event in, one row committed, and never a disturbance for the agent.
+//! The hook: it commits one event as one row, and never disturbs the agent.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -11,7 +11,7 @@ use testkit::{Home, Run, wait_until};
 
 use super::{home, sqlite};
 
-/// Runs the hook; whatever happened, it was silent and exited with 0.
+/// Runs the hook. Asserts that it prints nothing and exits with 0.
 fn hook(home: &Home, event: &str, stdin: &[u8]) {
     silent(&home.run_with(&["hook", event], stdin));
 }
@@ -24,8 +24,8 @@ fn payload(session: &str) -> Vec<u8> {
     json!({ "session_id": session, "tool_name": "Bash" }).to_string().into_bytes()
 }
 
-/// How many events are stored. A tool's hook does not wait long, so what it left in the spool of a
-/// busy daemon is taken in first.
+/// The number of stored events. A tool's hook does not wait long, so events in the spool of a busy daemon are
+/// ingested first.
 fn events(home: &Home) -> Value {
     wait_until("the spool is empty", || {
         home.call("set_hint", &json!({ "component": "any", "key": "write", "value": "x" }));
@@ -59,7 +59,7 @@ fn an_event_is_committed_before_the_hook_ends_and_shown_as_the_last_one() {
 
 /// @an_event_survives_a_kill
 #[test]
-fn an_event_that_was_taken_survives_a_kill() {
+fn a_recorded_event_survives_a_kill() {
     let home = home();
     let mut daemon = home.daemon();
     hook(&home, "Stop", &payload("s-1"));
@@ -67,7 +67,7 @@ fn an_event_that_was_taken_survives_a_kill() {
     assert_eq!(sqlite::recorded(&home), ["Stop"]);
 }
 
-/// Events with what must never be kept, beside what is worth keeping.
+/// Events with text that must not be stored, besides text that must.
 fn secretive(private: &str, token: &str) -> [(&'static str, Value); 5] {
     let prompt = format!("tame the zebrafish <private>{private}</private> with {token}");
     let content = format!("{private} {token}");
@@ -107,7 +107,7 @@ fn secretive(private: &str, token: &str) -> [(&'static str, Value); 5] {
 
 /// @what_is_kept_of_an_event
 #[test]
-fn what_was_done_is_kept_but_no_content_no_secret_and_nothing_private() {
+fn actions_are_stored_without_contents_secrets_or_private_text() {
     let mut home = home();
     home.set("REKINDLE_LOG_LEVEL", "debug");
     let (private, token) = ("xyzzymarker", "ghp_q7Zk2mN9xR4tV6wY8bD1fG3hJ5lP0sA2cE4u");
@@ -127,7 +127,7 @@ fn what_was_done_is_kept_but_no_content_no_secret_and_nothing_private() {
             assert!(!text.contains(private) && !text.contains(token), "{}", path.display());
         }
     };
-    // Once over the spool and once over the socket.
+    // Once through the spool and once through the socket.
     send("s-1");
     assert_eq!(home.spooled().len(), all.len());
     is_clean();
@@ -149,7 +149,7 @@ fn what_was_done_is_kept_but_no_content_no_secret_and_nothing_private() {
 
 /// @a_hook_never_disturbs
 #[test]
-fn bad_input_is_dropped_in_silence_with_a_line_in_the_log_that_quotes_nothing() {
+fn bad_input_is_dropped_silently_with_a_log_line_that_quotes_nothing() {
     let home = home();
     let _daemon = home.daemon();
     let bad: [&[u8]; 8] = [
@@ -175,7 +175,7 @@ fn bad_input_is_dropped_in_silence_with_a_line_in_the_log_that_quotes_nothing() 
     assert!(log.ends_with("dropped: event is not a name of 1 to 200 plain bytes\n"), "{log}");
     assert_eq!(status(&home)["events"], 0);
     assert!(home.spooled().is_empty());
-    // A person finds it with the log command.
+    // The user finds it with the log command.
     assert_eq!(home.run(&["logs", "--hook"]).ok(), hook_log(&home));
 }
 
@@ -191,12 +191,12 @@ fn an_event_over_64_mib_is_dropped_and_one_just_below_is_kept() {
     home.hook("PostToolUse", &written(65 * MIB));
     assert!(hook_log(&home).contains("dropped: over 67108864 bytes"), "{}", hook_log(&home));
     assert!(home.spooled().is_empty());
-    // Of what is long only its size and its fingerprint are handed on, to the spool or to a daemon.
+    // Of long text only its size and its fingerprint are passed on, to the spool or to a daemon.
     home.hook("PostToolUse", &written(63 * MIB));
     assert_eq!(home.spooled().len(), 1);
     assert!(std::fs::metadata(&home.spooled()[0]).unwrap().len() < 1_000);
     let _daemon = home.daemon();
-    // No line to a daemon may be as long as this.
+    // A line to a daemon may not be as long as this.
     home.hook("PostToolUse", &written(17 * MIB));
     assert_eq!(events(&home), 2);
     let history = home.call("file_history", &json!({ "file_path": "/srv/notes.md" }));
@@ -210,7 +210,7 @@ fn an_event_over_64_mib_is_dropped_and_one_just_below_is_kept() {
 
 /// @a_hook_never_disturbs
 #[test]
-fn a_closed_stdin_and_odd_event_names_are_no_trouble() {
+fn a_closed_stdin_and_odd_event_names_are_not_errors() {
     let home = home();
     let _daemon = home.daemon();
     let mut shell = std::process::Command::new("sh");
@@ -226,7 +226,7 @@ fn a_closed_stdin_and_odd_event_names_are_no_trouble() {
 
 /// @a_hook_never_disturbs
 #[test]
-fn a_wrong_line_of_a_hook_is_told_to_its_log_alone() {
+fn a_wrong_command_line_of_a_hook_is_reported_only_in_its_log() {
     let home = home();
     let lines = [&["hook"] as &[&str], &["hook", "--no-such-flag"], &["hook", "Stop", "--agent"]];
     for (count, args) in lines.into_iter().enumerate() {
@@ -240,7 +240,7 @@ fn a_wrong_line_of_a_hook_is_told_to_its_log_alone() {
 
 /// @a_hook_never_disturbs
 #[test]
-fn of_a_member_that_is_there_twice_the_last_one_counts() {
+fn the_last_of_two_equal_members_counts() {
     let home = home();
     let twice = br#"{"session_id":"s-0","session_id":null,"cwd":"/","session_id":"s-1"}"#;
     hook(&home, "Stop", twice);
@@ -277,7 +277,7 @@ fn without_a_daemon_events_wait_in_private_files_and_the_runtime_directory_is_se
     let folder = home.path("data/spool").metadata().unwrap().permissions().mode();
     assert_eq!(folder & 0o777, 0o700);
     assert!(!home.path("data/rekindle.db").exists(), "the hook opens no database");
-    // Something else stands where the first spool should be.
+    // Another file is at the path of the first spool.
     std::fs::remove_dir_all(home.path("data/spool")).unwrap();
     home.write("data/spool", "");
     hook(&home, "Stop", &payload("s-1"));
@@ -289,7 +289,7 @@ fn without_a_daemon_events_wait_in_private_files_and_the_runtime_directory_is_se
 
 /// @the_spool_is_drained_in_order
 #[test]
-fn whoever_opens_the_store_next_takes_in_the_spool_in_order_and_each_event_once() {
+fn the_next_process_ingests_the_spool_in_order_and_each_event_once() {
     let home = home();
     let names = ["UserPromptSubmit", "PreToolUse", "PostToolUse"];
     for event in names {
@@ -302,7 +302,7 @@ fn whoever_opens_the_store_next_takes_in_the_spool_in_order_and_each_event_once(
     home.run(&["get", "hint://web/build"]);
     assert_eq!(sqlite::recorded(&home), names);
     assert!(home.spooled().is_empty());
-    // The same files again, as after a crash between commit and removal; and a daemon.
+    // Puts the files back, as after a crash between commit and removal; then with a daemon.
     for (file, text) in &copies {
         std::fs::write(file, text).unwrap();
     }
@@ -314,14 +314,14 @@ fn whoever_opens_the_store_next_takes_in_the_spool_in_order_and_each_event_once(
 
 /// @the_spool_is_drained_in_order
 #[test]
-fn a_running_daemon_takes_in_the_spool_before_its_next_write() {
+fn a_running_daemon_ingests_the_spool_before_its_next_write() {
     let home = home();
     hook(&home, "PostToolUse", &payload("s-1"));
     let file = home.spooled().remove(0);
     let text = std::fs::read(&file).unwrap();
     std::fs::remove_file(&file).unwrap();
     let _daemon = home.daemon();
-    // As a hook does it: nobody sees half of it.
+    // Renamed into place, as a hook does it, so that no process sees half of it.
     std::fs::write(file.with_extension("part"), text).unwrap();
     std::fs::rename(file.with_extension("part"), &file).unwrap();
     hook(&home, "Stop", &payload("s-1"));
@@ -331,7 +331,7 @@ fn a_running_daemon_takes_in_the_spool_before_its_next_write() {
 
 /// @the_same_event_counts_once
 #[test]
-fn the_same_event_of_two_registrations_counts_once() {
+fn an_event_of_two_registrations_counts_once() {
     let home = home();
     let used = |session: &str, id: &str| {
         json!({
@@ -339,7 +339,7 @@ fn the_same_event_of_two_registrations_counts_once() {
             "tool_input": { "command": format!("make {id}") },
         })
     };
-    // The first arrives over the spool, the second over the socket.
+    // The first arrives through the spool, the second through the socket.
     home.hook("PostToolUse", &used("s-1", "t-1"));
     let _daemon = home.daemon();
     home.hook("PostToolUse", &used("s-1", "t-1"));
@@ -348,7 +348,7 @@ fn the_same_event_of_two_registrations_counts_once() {
     home.hook("PreToolUse", &used("s-1", "t-1"));
     home.hook("PostToolUse", &used("s-2", "t-1"));
     assert_eq!(events(&home), 4);
-    // Without the agent's id of the tool call two events are two.
+    // Without the agent's id of the tool call they are two events.
     hook(&home, "Stop", &payload("s-1"));
     hook(&home, "Stop", &payload("s-1"));
     assert_eq!(events(&home), 6);
@@ -398,7 +398,7 @@ fn a_hook_starts_no_daemon_where_that_is_forbidden() {
 
 /// @a_starting_session_is_answered_without_a_daemon
 #[test]
-fn a_session_that_starts_without_a_daemon_takes_in_the_spool_and_is_told_what_was_done() {
+fn a_session_start_without_a_daemon_ingests_the_spool_and_gets_a_briefing() {
     let home = home();
     let folder = home.path("app");
     std::fs::create_dir_all(folder.join(".git")).unwrap();
@@ -407,7 +407,7 @@ fn a_session_that_starts_without_a_daemon_takes_in_the_spool_and_is_told_what_wa
         event.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         event
     };
-    // There is nothing worth saying yet.
+    // There is nothing to say yet.
     home.hook("SessionStart", &event("s-1", json!({ "source": "startup" })));
     home.hook("UserPromptSubmit", &event("s-1", json!({ "prompt": "tame the zebrafish" })));
     let edit = json!({
@@ -425,13 +425,13 @@ fn a_session_that_starts_without_a_daemon_takes_in_the_spool_and_is_told_what_wa
     let names = ["SessionStart", "UserPromptSubmit", "PostToolUse", "SessionStart"];
     assert_eq!(sqlite::recorded(&home), names);
     assert!(home.spooled().is_empty());
-    // Nothing is told twice in a session.
+    // A session gets each entry once.
     home.hook("SessionStart", &event("s-2", json!({ "source": "resume" })));
 }
 
 /// @a_hook_has_a_deadline
 #[test]
-fn a_daemon_that_accepts_nothing_any_more_does_not_hold_up_the_hook() {
+fn a_daemon_that_accepts_no_connection_does_not_hold_up_the_hook() {
     let home = home();
     let locations = home.locations();
     client::platform::private_dir(&locations.runtime_dir).unwrap();
@@ -462,7 +462,7 @@ fn a_daemon_that_accepts_nothing_any_more_does_not_hold_up_the_hook() {
 
 /// @the_spool_keeps_events
 #[test]
-fn an_event_waits_in_the_spool_of_the_database_it_is_meant_for() {
+fn an_event_is_spooled_for_the_database_that_it_is_meant_for() {
     let home = home();
     let other = home.path("other.db");
     let other = other.to_str().unwrap();

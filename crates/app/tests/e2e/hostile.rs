@@ -1,16 +1,17 @@
-//! Frames and calls that nobody should send, on every surface: answered or refused, never harmful.
+//! Invalid and hostile frames and calls on every surface: answered or refused, never harmful.
 
 use serde_json::{Value, json};
 use testkit::Home;
 
 use super::home;
-use super::ways::{Form, Site, WAYS, Way, connect, request};
+use super::ways::{AnswerForm, Site, Surface, WAYS, connect, request};
 
 const MIB: usize = 1024 * 1024;
 
 /// The ways that carry frames, each with a hint in its store.
-fn sites() -> impl Iterator<Item = (Way, Site)> {
-    let framed = |way: &Way| !matches!(way, Way::Command | Way::InProcess | Way::OwnCommand);
+fn sites() -> impl Iterator<Item = (Surface, Site)> {
+    let framed =
+        |way: &Surface| !matches!(way, Surface::Command | Surface::InProcess | Surface::OwnCommand);
     WAYS.into_iter().filter(framed).map(|way| {
         let mut site = way.open();
         let hint = json!({ "component": "web", "key": "build", "value": "make" });
@@ -19,19 +20,19 @@ fn sites() -> impl Iterator<Item = (Way, Site)> {
     })
 }
 
-/// What the store holds and that it can be asked: nothing hostile may change either.
+/// The content of the store, read through a call: hostile input may change neither.
 fn state(home: &Home) -> Value {
     home.call("list_resources", &json!({}))
 }
 
-/// A frame that would change the store if anybody took it for a request.
+/// A frame that would change the store if it were accepted as a request.
 fn write() -> String {
     request("set_hint", &json!({ "component": "evil", "key": "k", "value": "v" }))
 }
 
 /// @bad_frames_do_no_harm
 #[test]
-fn what_is_not_json_is_refused_as_unparsable() {
+fn invalid_json_is_refused_as_a_parse_error() {
     let write = write();
     let lone = write.replace("\"v\"", r#""\ud800""#);
     let huge = write.replace("\"v\"", "1e999");
@@ -62,8 +63,8 @@ fn what_is_not_json_is_refused_as_unparsable() {
             let reply = site.frame(frame.as_bytes()).unwrap_or_else(|| panic!("{way:?}: {shown}"));
             let seen = (&reply["error"]["code"], &reply["id"]);
             assert_eq!(seen, (&json!(-32700), &Value::Null), "{way:?}: {shown}");
-            if matches!(way, Way::Rpc | Way::Root | Way::McpHttp) {
-                assert_eq!(site.form, Form::Status(400), "{way:?}: {shown}");
+            if matches!(way, Surface::Rpc | Surface::Root | Surface::McpHttp) {
+                assert_eq!(site.form, AnswerForm::Status(400), "{way:?}: {shown}");
             }
         }
         assert_eq!(state(&site.home), before, "{way:?}");
@@ -72,7 +73,7 @@ fn what_is_not_json_is_refused_as_unparsable() {
 
 /// @bad_frames_do_no_harm
 #[test]
-fn json_that_is_no_request_is_refused_as_such() {
+fn json_that_is_not_a_request_is_refused_as_such() {
     let write = write();
     let frames = [
         "3".to_owned(),
@@ -108,7 +109,7 @@ fn bytes_that_are_not_utf_8_are_refused() {
         write.iter().map(|byte| if *byte == b'@' { 0xff } else { *byte }).collect();
     for (way, mut site) in sites() {
         let before = state(&site.home);
-        if matches!(way, Way::Ws | Way::McpWs) {
+        if matches!(way, Surface::Ws | Surface::McpWs) {
             let mut ws = connect(site.daemon(), &[]);
             ws.send_raw(&text_frame(&broken));
             assert_eq!(ws.close_code(), Some(1007), "{way:?}");
@@ -120,7 +121,7 @@ fn bytes_that_are_not_utf_8_are_refused() {
     }
 }
 
-/// A masked text frame as a client sends it, whatever its bytes are.
+/// A masked text frame as a client sends it, with any bytes.
 fn text_frame(payload: &[u8]) -> Vec<u8> {
     let length = u16::try_from(payload.len()).unwrap().to_be_bytes();
     let mut frame = vec![0x81, 0x80 | 126, length[0], length[1], 0, 0, 0, 0];
@@ -195,7 +196,7 @@ fn duplicate_keys_and_large_numbers_mean_the_same_everywhere() {
                 false => super::ways::of_rpc(&reply),
             }
         };
-        // As JSON parsers have it, the last of two equal keys counts.
+        // As in other JSON parsers, the last of two equal keys counts.
         let found = answer(&mut site, frame("get_hint", params)).unwrap();
         assert_eq!(found["hint"]["value"], "make", "{way:?}");
         let refused = answer(&mut site, frame("set_hint", large)).unwrap_err();
@@ -214,8 +215,8 @@ fn a_request_over_8_mib_is_too_large_unless_it_is_a_hook_event() {
         let text = if way.is_mcp() { request("tools/call", &tool) } else { write() };
         let reply = site.frame(format!("{padding}{text}").as_bytes());
         match (way, reply) {
-            // A WebSocket says it by closing.
-            (Way::Ws | Way::McpWs, reply) => assert_eq!(reply, None, "{way:?}"),
+            // A WebSocket reports it by closing.
+            (Surface::Ws | Surface::McpWs, reply) => assert_eq!(reply, None, "{way:?}"),
             (_, Some(reply)) => {
                 let error = match reply.get("error") {
                     Some(error) => error.clone(),
@@ -253,7 +254,7 @@ fn a_line_over_16_mib_is_too_large_on_the_socket_and_on_stdio() {
         mcp.send(format!("{line}\n").as_bytes());
         let reply: Value = serde_json::from_str(&mcp.receive().unwrap()).unwrap();
         assert_eq!((&reply["id"], &reply["error"]["code"]), (&Value::Null, &json!(41301)));
-        // The rest of the line was passed over, the next one is answered.
+        // The rest of the line is skipped, and the next one is answered.
         assert_eq!(mcp.request("ping", &json!({}))["result"], json!({}));
     }
     let mut socket = home.socket();
@@ -294,7 +295,7 @@ fn a_batch_holds_1_to_1000_members() {
     let ask = request("get_hint", &json!({ "component": "web", "key": "build" }));
     let ask = ask.as_str();
     let batch = |members: usize| format!("[{}]", vec![ask; members].join(","));
-    for way in [Way::Rpc, Way::Root, Way::Socket, Way::Ws] {
+    for way in [Surface::Rpc, Surface::Root, Surface::Socket, Surface::Ws] {
         let mut site = way.open();
         let full = site.frame(batch(1_000).as_bytes()).unwrap();
         assert_eq!(full.as_array().map(Vec::len), Some(1_000), "{way:?}");
@@ -310,7 +311,7 @@ fn a_batch_holds_1_to_1000_members() {
 
 /// @bad_calls_do_no_harm
 #[test]
-fn the_command_line_refuses_parameters_that_are_no_json() {
+fn the_command_line_refuses_parameters_that_are_not_json() {
     let home = home();
     let deep = "[".repeat(100_000);
     let inputs: [&[u8]; 7] =
@@ -328,7 +329,7 @@ fn the_command_line_refuses_parameters_that_are_no_json() {
 
 /// @nothing_recalled_reaches_a_terminal_raw
 #[test]
-fn what_was_kept_cannot_act_on_the_terminal() {
+fn stored_text_cannot_act_on_the_terminal() {
     let home = home();
     let evil = "safe\u{1b}[31m\u{1b}]0;title\u{7}\u{9b}2J\u{8}\r\u{202e}end";
     let hint = json!({ "component": "web", "key": "build", "value": evil, "meta": { "reason": evil, "ttl": "forever" } });

@@ -1,4 +1,4 @@
-//! When a daemon leaves by itself, when it stays, and who starts one.
+//! When a daemon ends by itself, when it stays, and which commands start one.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use testkit::{Home, Mcp, holds_for, wait_until};
 
 use super::home;
 
-/// A home where commands may start a daemon, which leaves soon after it is not needed.
+/// A home where commands may start a daemon, which ends soon after its last client.
 fn autostarting() -> Home {
     let mut home = home();
     home.unset("REKINDLE_NO_AUTOSTART");
@@ -21,9 +21,9 @@ fn gone(pid: u32) {
     wait_until("the daemon leaves", || (!is_alive(pid)).then_some(()));
 }
 
-/// Closes the client's end of a stdio server and asserts that the server leaves because it is not needed. A loaded machine
-/// may delay this past the 5 s that the server is allowed, so the time is bounded by the deadline of `wait` only; a client
-/// would keep the server for half an hour.
+/// Closes the client's end of a stdio server and asserts that the server ends because it is idle. A loaded machine
+/// may delay this past the 5 s that the server is allowed, so the time is bounded by the deadline of `wait` only; a
+/// client would keep the server for half an hour.
 fn leaves_with_its_client(home: &Home, server: &mut Mcp) {
     const { assert!(limits::IDLE_STDIO.as_secs() < 5, "leaves within 5 s") };
     server.close_stdin();
@@ -35,7 +35,7 @@ fn leaves_with_its_client(home: &Home, server: &mut Mcp) {
 
 /// @a_lonely_stdio_server_leaves
 #[test]
-fn a_stdio_server_that_holds_nothing_leaves_with_its_client() {
+fn a_stdio_server_without_hints_ends_with_its_client() {
     let home = home();
     let mut server = home.serve();
     server.initialize("2025-06-18");
@@ -64,7 +64,7 @@ fn a_primary_whose_own_client_left_serves_the_others_until_they_leave() {
 
 /// @an_on_demand_daemon_leaves
 #[test]
-fn a_hint_command_starts_a_daemon_says_so_and_the_daemon_leaves_when_idle() {
+fn a_hint_command_starts_a_daemon_reports_it_and_the_daemon_ends_when_idle() {
     let home = autostarting();
     let run = home.run(&["hint", "get", "web", "build"]);
     assert_eq!(run.code, 1);
@@ -91,7 +91,7 @@ fn an_on_demand_daemon_stays_while_it_holds_a_session_hint() {
 
 /// @a_held_hint_keeps_the_daemon
 #[test]
-fn a_daemon_that_holds_session_hints_leaves_after_its_longer_patience_and_clears_them() {
+fn a_daemon_with_session_hints_ends_after_its_longer_idle_time_and_clears_them() {
     let mut home = autostarting();
     home.set("REKINDLE_IDLE", "600ms");
     home.run(&["hint", "set", "web", "build", "make", "--ttl", "session"]).ok();

@@ -169,7 +169,7 @@ fn a_repository_in_the_place_of_a_removed_one_gets_none_of_its_memory() {
         assert!(!seen.contains("zebrafish"), "{}: {seen}", dir.display());
         assert!(seen.contains(POISON), "{seen}");
     }
-    // The remote leads back, from any directory, and nothing of the impostor is there.
+    // A clone with the remote gets the memory, in any directory, and none of the impostor's.
     let clone = home.path("clone");
     repository(&clone, &origin("git@github.com:acme/secret.git"));
     let seen = seen_from(&home, &clone, "zebrafish");
@@ -277,7 +277,7 @@ fn a_moved_worktree_joins_its_repository_again_once_that_names_its_path() {
     fs::rename(&tree, &moved).unwrap();
     runs(&home, &moved, "s-moved", POISON);
     assert!(!seen_from(&home, &moved, "zebrafish").contains("zebrafish"));
-    // What `git worktree repair` writes.
+    // As `git worktree repair` writes it.
     let named = format!("{}\n", moved.join(".git").display());
     fs::write(secret.join(".git/worktrees/tree/gitdir"), named).unwrap();
     runs(&home, &moved, "s-repaired", "echo repaired-tree");
@@ -469,8 +469,9 @@ fn a_name_from_a_clone_is_short_and_plain_in_the_briefings_of_other_projects() {
     assert!(found["results"][0].is_object(), "{found}");
 }
 
-/// Starts sessions until one gets an answer. Returns its name and the answer. On a machine that stalls for a second the
-/// hook gives up at its deadline and says nothing; then no receipt is stored, and the next session gets the notice.
+/// Starts sessions until one gets an answer. Returns its name and the answer. On a machine that stalls for a second
+/// the hook gives up at its deadline and prints nothing; then no receipt is stored, and the next session gets the
+/// notice.
 fn told_at_start(home: &Home, dir: &Path, name: &str) -> (String, String) {
     let mut number = 0;
     wait_until("a session is told something at its start", || {

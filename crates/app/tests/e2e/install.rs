@@ -1,4 +1,4 @@
-//! Agents are connected by one command, in their own files, and disconnected to the byte.
+//! One command connects agents in their own files, and one disconnects them to the byte.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -10,7 +10,7 @@ use testkit::{Home, Run};
 
 pub(crate) const AGENTS: [&str; 5] = ["claude-code", "codex", "gemini-cli", "cursor", "opencode"];
 
-/// A home for the program at a place of its own: from its build folder it would be copied each time.
+/// A home with the program outside its build directory, from where it would be copied each time.
 pub(crate) fn home() -> Home {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     let program = PROGRAM.get_or_init(|| {
@@ -25,7 +25,7 @@ pub(crate) fn home() -> Home {
     Home::new(program.to_str().unwrap())
 }
 
-/// Everything in a home: kind, mode and bytes, or where a link leads.
+/// Every file of a home: type, mode and bytes, or the target of a link.
 pub(crate) fn tree(home: &Home) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
     let mut all = BTreeMap::new();
     let mut folders = vec![home.dir.clone()];
@@ -50,7 +50,7 @@ pub(crate) fn read(home: &Home, name: &str) -> String {
     std::fs::read_to_string(home.path(name)).unwrap()
 }
 
-/// Files of all five agents, with things of the user in them.
+/// Files of all five agents, with entries of the user.
 pub(crate) fn furnish(home: &Home) {
     let settings = r#"{
   "model": "opus",
@@ -78,7 +78,7 @@ pub(crate) fn install(home: &Home, args: &[&str]) -> Run {
     home.run(&all)
 }
 
-/// What `agents` says about one of them.
+/// The entry of an agent in the output of `agents`.
 pub(crate) fn agent(home: &Home, name: &str) -> Value {
     let all = home.run(&["agents", "--json"]).json();
     let mut agents = all["agents"].as_array().unwrap().iter();
@@ -106,7 +106,7 @@ fn every_agent_is_connected_and_disconnected_to_the_byte() {
 
 /// @connect_made_and_removed
 #[test]
-fn agents_without_any_configuration_get_one_and_nothing_stays_of_it() {
+fn agents_without_configuration_get_one_and_uninstall_removes_it() {
     let home = home();
     let before = tree(&home);
     let done = install(&home, &[&AGENTS[..], &["--json"]].concat()).json();
@@ -139,7 +139,7 @@ fn a_second_installation_changes_nothing() {
 
 /// @connect_calls_us
 #[test]
-fn the_installed_command_is_absolute_names_its_agent_and_is_heard() {
+fn the_installed_command_is_absolute_names_its_agent_and_its_event_arrives() {
     let home = home();
     install(&home, &["claude-code"]).ok();
     let settings: Value = serde_json::from_str(&read(&home, ".claude/settings.json")).unwrap();
@@ -175,7 +175,7 @@ fn the_installed_command_is_absolute_names_its_agent_and_is_heard() {
 
 /// @connect_moved
 #[test]
-fn the_variables_that_move_an_agent_are_followed() {
+fn the_variables_that_move_an_agents_files_are_followed() {
     let mut home = home();
     let at = |path: &str| home.path(path).to_str().unwrap().to_owned();
     let moved = [
@@ -222,7 +222,7 @@ fn a_dry_run_shows_a_diff_and_changes_nothing() {
 
 /// @connect_touched
 #[test]
-fn a_file_that_was_touched_since_loses_only_what_is_ours() {
+fn an_edited_file_loses_only_our_entries() {
     let home = home();
     furnish(&home);
     install(&home, &["claude-code", "codex"]).ok();
@@ -241,7 +241,7 @@ fn a_file_that_was_touched_since_loses_only_what_is_ours() {
 
 /// @connect_touched
 #[test]
-fn what_an_older_installation_left_is_found_without_a_record() {
+fn entries_of_an_older_installation_are_found_without_a_record() {
     let home = home();
     furnish(&home);
     let before = read(&home, ".claude/settings.json");
@@ -282,14 +282,14 @@ fn a_project_is_connected_in_the_files_of_its_root() {
         assert!(home.path("repo").join(path).is_file(), "{path}");
         assert!(!home.path(path).exists(), "{path}");
     }
-    // From anywhere: the record knows where it was.
+    // From any directory: the record has its path.
     home.run(&["uninstall"]).ok();
     assert_eq!(tree(&home), before);
 }
 
 /// @connect_found
 #[test]
-fn without_a_name_those_found_are_meant_and_somebody_has_to_say_yes() {
+fn without_names_the_agents_found_are_connected_after_confirmation() {
     let mut home = home();
     home.set("PATH", "/nowhere");
     let none = install(&home, &["--yes"]);
@@ -317,7 +317,7 @@ fn without_a_name_those_found_are_meant_and_somebody_has_to_say_yes() {
 
 /// @connect_up
 #[test]
-fn up_says_in_one_line_which_agents_are_not_connected() {
+fn up_lists_the_agents_that_are_not_connected_in_one_line() {
     let mut home = home();
     home.set("PATH", "/nowhere");
     home.write(".codex/config.toml", "");
@@ -352,7 +352,7 @@ fn from_a_build_folder_the_program_is_copied_replaced_and_removed_with_the_last_
     assert!(copy.exists());
     home.run(&["uninstall", "claude-code"]).ok();
     assert_eq!(tree(&home), before);
-    // What somebody else put there is not replaced.
+    // A file of another program there is not replaced.
     home.write("other/rekindle", "#!/bin/sh\n");
     let bin = home.path("other/rekindle");
     let refused = install(&home, &["cursor", "--bin", bin.to_str().unwrap()]);
@@ -363,7 +363,7 @@ fn from_a_build_folder_the_program_is_copied_replaced_and_removed_with_the_last_
 
 /// @connect_binary
 #[test]
-fn a_copy_that_is_replaced_by_one_elsewhere_goes_once_nobody_starts_it() {
+fn an_older_copy_is_removed_once_no_agent_starts_it() {
     let home = home();
     let before = tree(&home);
     let bin = |name: &str| home.path(name).join("rekindle").to_str().unwrap().to_owned();
@@ -410,7 +410,7 @@ fn completions_and_the_man_page_are_installed_and_undone() {
 
 /// @connect_plugin
 #[test]
-fn the_plugin_folder_holds_hooks_and_server_and_says_how_to_load_it() {
+fn the_plugin_directory_has_hooks_and_server_and_instructions_to_load_it() {
     let home = home();
     let said = home.run(&["plugin", "plug"]).ok();
     let dir = home.path("plug");
@@ -428,7 +428,7 @@ fn the_plugin_folder_holds_hooks_and_server_and_says_how_to_load_it() {
 
 /// @connect_plugin
 #[test]
-fn the_plugin_starts_a_copy_when_the_program_lies_in_a_build_folder() {
+fn the_plugin_starts_a_copy_if_the_program_is_in_a_build_directory() {
     let home = Home::new(env!("CARGO_BIN_EXE_rekindle"));
     let before = tree(&home);
     home.write("full/notes", "mine");
@@ -441,7 +441,7 @@ fn the_plugin_starts_a_copy_when_the_program_lies_in_a_build_folder() {
     let hook = &hooks["hooks"]["Stop"][0]["hooks"][0];
     assert_eq!(hook["command"].as_str(), copy.to_str());
     assert!(copy.is_file() && !home.run(&["plugin", "plug"]).ok().contains("copied"));
-    // An agent that comes and goes leaves the plugin what it starts.
+    // Connecting and disconnecting an agent keeps the copy that the plugin starts.
     install(&home, &["cursor"]).ok();
     let plug = home.path("plug");
     let kept = format!("kept      {} (the plugin in {} starts it)", copy.display(), plug.display());
@@ -458,7 +458,7 @@ fn the_plugin_starts_a_copy_when_the_program_lies_in_a_build_folder() {
 
 /// @connect_data
 #[test]
-fn the_data_goes_only_after_a_yes_that_was_told_how_much_it_is() {
+fn data_is_deleted_only_after_a_confirmation_that_names_its_size() {
     let mut home = home();
     home.set("REKINDLE_HOME", home.path("share/data").to_str().unwrap());
     install(&home, &["claude-code"]).ok();
@@ -475,7 +475,7 @@ fn the_data_goes_only_after_a_yes_that_was_told_how_much_it_is() {
 
 /// @connect_data
 #[test]
-fn what_is_not_ours_in_the_data_directory_stays_and_is_told_of() {
+fn other_files_in_the_data_directory_are_kept_and_reported() {
     let home = home();
     let mine = home.write("data/notes", "mine");
     let run = home.run(&["uninstall", "--data", "--yes"]).ok();

@@ -1,4 +1,4 @@
-//! Whatever is wrong with an agent's files, the disk or the moment: nothing is half done, and nothing is lost.
+//! Faults in an agent's files, on the disk or in timing: nothing is half done, and nothing is lost.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Command, Stdio};
@@ -9,7 +9,7 @@ use testkit::{Home, Run};
 
 use super::install::{AGENTS, furnish, home, install, read, tree};
 
-/// An installation of all agents that is refused, names the file and leaves everything as it was.
+/// Asserts that an installation of all agents is refused, names the file and changes nothing.
 fn refused(home: &Home, file: &str, what: &str) {
     let before = tree(home);
     let run = install(home, &AGENTS);
@@ -22,7 +22,7 @@ fn refused(home: &Home, file: &str, what: &str) {
 
 /// @connect_refused
 #[test]
-fn a_file_that_is_not_valid_stops_everything_before_anything_changed() {
+fn an_invalid_file_stops_everything_before_any_change() {
     for (file, text, what) in [
         (".cursor/mcp.json", "{\n  \"a\": nope\n}", "line 2 column 8"),
         (".cursor/mcp.json", "{\n  // mine\n}", "line 2 column 3: not valid JSON: comments"),
@@ -50,7 +50,7 @@ fn a_file_that_is_not_valid_stops_everything_before_anything_changed() {
 
 /// @connect_refused
 #[test]
-fn what_must_not_be_written_is_refused_by_name() {
+fn files_that_must_not_be_written_are_refused_by_name() {
     let home = home();
     furnish(&home);
     let file = home.path(".cursor/mcp.json");
@@ -77,7 +77,7 @@ fn a_link_into_a_dotfiles_repository_stays_one() {
     home.write(".claude/keep", "");
     let link = |to: &str, at: &str| std::os::unix::fs::symlink(to, home.path(at)).unwrap();
     link("../dotfiles/claude.json", ".claude/settings.json");
-    // One that leads to nothing yet.
+    // A link to a file that does not exist yet.
     link("dotfiles/new.json", ".claude.json");
     let before = tree(&home);
     install(&home, &["claude-code"]).ok();
@@ -206,7 +206,7 @@ fn one_file_that_cannot_be_restored_does_not_block_the_others() {
 
 /// @connect_preserved
 #[test]
-fn line_ends_marks_and_comments_stay_and_half_of_our_hooks_is_completed() {
+fn line_ends_marks_and_comments_stay_and_missing_hooks_are_added() {
     let home = home();
     let settings = "\u{feff}{\r\n\t\"hooks\": {\r\n\t\t\"Stop\": [\r\n\t\t\t{\r\n\t\t\t\t\"hooks\": [\r\n\
         \t\t\t\t\t{ \"type\": \"command\", \"command\": \"/mine\" },\r\n\
@@ -268,7 +268,7 @@ fn installations_at_the_same_time_wait_for_each_other() {
     assert_eq!(tree(&home), before);
 }
 
-/// Runs a line with a fault at each of its writes in turn, until it passes none.
+/// Runs a command with a fault at each of its writes in turn, until a run has no fault left.
 fn at_every_write(kind: &str, line: &[&str], prepare: impl Fn(&Home), check: impl Fn(&Home, Run)) {
     let mut at = 0;
     loop {
@@ -292,7 +292,7 @@ const TWO: [&str; 3] = ["install", "claude-code", "codex"];
 
 /// @connect_interrupted
 #[test]
-fn an_installation_that_was_cut_off_anywhere_is_undone_or_continued() {
+fn an_installation_interrupted_at_any_write_is_undone_or_continued() {
     let plain = home();
     furnish(&plain);
     let before = tree(&plain);
@@ -334,7 +334,7 @@ fn an_installation_that_was_cut_off_anywhere_is_undone_or_continued() {
 
 /// @connect_disk_full
 #[test]
-fn a_disk_that_is_full_at_any_write_leaves_everything_as_it_was() {
+fn a_full_disk_at_any_write_leaves_everything_as_it_was() {
     let bare = home();
     furnish(&bare);
     let count = tree(&bare).len();
@@ -356,7 +356,7 @@ fn a_disk_that_is_full_at_any_write_leaves_everything_as_it_was() {
     );
 }
 
-/// Lets an installation in a bare home end so at each of its writes, and looks whether all is as it was after that.
+/// Ends an installation in an empty home in this way at each of its writes, and checks that everything is as before.
 fn in_a_bare_home(kind: &str, data: &str, then: impl Fn(&Home)) {
     let mut at = 0;
     loop {
@@ -378,19 +378,19 @@ fn in_a_bare_home(kind: &str, data: &str, then: impl Fn(&Home)) {
 
 /// @connect_disk_full
 #[test]
-fn a_disk_that_is_full_leaves_no_empty_folders_where_there_were_none() {
+fn a_full_disk_leaves_no_empty_directories() {
     in_a_bare_home("fail", "a/b/data", |_| {});
 }
 
 /// @connect_interrupted
 #[test]
-fn an_installation_that_was_cut_off_leaves_no_empty_folders_once_it_is_undone() {
+fn an_interrupted_installation_leaves_no_empty_directories_after_uninstall() {
     in_a_bare_home("stop", "data", |home| drop(home.run(&["uninstall"]).ok()));
 }
 
 /// @connect_disk_full
 #[test]
-fn a_limit_on_the_size_of_files_is_told_and_changes_nothing() {
+fn a_file_size_limit_is_reported_and_nothing_changes() {
     let home = home();
     furnish(&home);
     home.write(".claude.json", &format!("{{\"a\":\"{}\"}}", "x".repeat(20_000)));
@@ -412,7 +412,7 @@ fn a_limit_on_the_size_of_files_is_told_and_changes_nothing() {
 fn uninstall_without_install_changes_nothing_and_says_so() {
     let home = home();
     furnish(&home);
-    // What is broken is none of its business.
+    // A broken file without our entries is not reported.
     home.write(".cursor/hooks.json", "{ broken");
     let before = tree(&home);
     let run = home.run(&["uninstall"]);
@@ -433,7 +433,7 @@ fn uninstall_without_install_where_nothing_can_be_written_says_so() {
     assert_eq!((run.code, run.stderr.as_str()), (0, ""));
     assert!(run.stdout.contains("nothing was changed"), "{run:?}");
     assert_eq!(tree(&home), before);
-    // What is there without a record has to be told of.
+    // Our entries without a record are reported.
     home.write(".cursor/hooks.json", r#"{"hooks":{"stop":[{"command":"rekindle hook stop"}]}}"#);
     assert_eq!(home.run(&["uninstall"]).code, 1);
 }

@@ -1,4 +1,4 @@
-//! Jobs: long operations with progress, an end that is recorded, and a cancel.
+//! Jobs: long operations with progress, a recorded end, and a cancel.
 
 use serde_json::{Value, json};
 
@@ -53,7 +53,7 @@ fn a_job_of_a_process_that_was_killed_is_marked_as_failed() {
     assert_eq!((&all[0]["state"], &all[0]["why"]), (&json!("failed"), &json!("interrupted")));
 }
 
-/// A store in which this many records wait for the index, without a daemon.
+/// A store with this many unindexed records, without a daemon.
 fn waiting(home: &testkit::Home, records: usize) {
     home.run(&["mark", "a mark"]).ok();
     let copies = format!(
@@ -86,7 +86,7 @@ fn a_daemon_that_starts_with_many_records_to_index_does_it_as_a_job() {
 
 /// @index_job
 #[test]
-fn maintain_rebuilds_the_index_in_turns_and_leaves_nothing_to_do() {
+fn maintain_rebuilds_the_index_in_steps_and_completely() {
     let home = home();
     waiting(&home, 3_000);
     let _daemon = home.daemon();

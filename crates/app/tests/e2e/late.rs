@@ -12,7 +12,7 @@ use testkit::{Home, wait_until};
 
 use super::{home, sqlite};
 
-/// A tool was used in a way that no other event of the test has.
+/// A tool call that no other event of the test has.
 fn used(number: usize) -> Value {
     json!({
         "session_id": format!("s-{}", number % 3), "cwd": "/srv/app", "tool_name": "Bash",
@@ -30,7 +30,7 @@ fn send(home: &Home, numbers: std::ops::Range<usize>) {
     });
 }
 
-/// Stops the process where it stands, and waits until it does.
+/// Suspends the process, and waits until it is suspended.
 pub(super) fn suspend(pid: u32) {
     signal(pid, "STOP");
     wait_until("the process stands still", || {
@@ -39,7 +39,7 @@ pub(super) fn suspend(pid: u32) {
     });
 }
 
-/// Lets the daemon take in what waits, and ends it in order, so that no call is under way.
+/// Has the daemon ingest the spool, and ends it cleanly, so that no call is pending.
 fn settle(home: &Home) {
     wait_until("the spool is empty", || {
         home.call("set_hint", &json!({ "component": "any", "key": "write", "value": "x" }));
@@ -75,8 +75,8 @@ fn events_that_reach_a_suspended_daemon_under_load_are_spooled_in_time_and_store
     assert_eq!(observed, expected);
 }
 
-/// Stands between the hook and the daemon: hands each line on, and keeps every answer to itself. What
-/// the daemon answered comes out of the channel.
+/// Proxy between the hook and the daemon: passes each line on, and holds back every answer. The daemon's answers
+/// arrive on the channel.
 fn keep_answers(socket: &Path, real: &Path) -> Receiver<Value> {
     std::fs::rename(socket, real).unwrap();
     let listener = UnixListener::bind(socket).unwrap();
@@ -111,8 +111,8 @@ fn an_event_whose_deadline_passes_after_the_daemon_has_committed_it_is_stored_on
         home.hook("PostToolUse", &used(number));
         let answer = answers.recv_timeout(testkit::SOON).unwrap();
         assert_eq!(answer["result"]["recorded"], true, "{answer}");
-        // The hook cannot know. What the one before it left was taken in with this one, and the daemon may
-        // have looked around meanwhile.
+        // The hook cannot know. The event that the previous one spooled was ingested with this one, and the daemon
+        // may have ingested the spool meanwhile.
         assert!(home.spooled().len() <= 1);
     }
     assert_eq!(sqlite::observed(&home).len(), 2, "the daemon has committed both");
@@ -133,7 +133,7 @@ fn a_daemon_that_is_killed_before_it_answers_leaves_each_event_once() {
     home.hook("PostToolUse", &used(0));
     answers.recv_timeout(testkit::SOON).unwrap();
     daemon.kill();
-    // The next one finds the event in the log of the database and in the spool.
+    // The next daemon finds the event in the WAL and in the spool.
     let _next = home.daemon();
     settle(&home);
     assert_eq!(sqlite::observed(&home), [("make part-0".to_owned(), 1)]);

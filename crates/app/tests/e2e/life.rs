@@ -63,7 +63,7 @@ fn serve_daemon_returns_and_the_daemon_stays() {
 
 /// @up_starts_once
 #[test]
-fn up_says_how_to_go_on_and_starts_one_daemon_only() {
+fn up_says_what_to_do_next_and_starts_only_one_daemon() {
     let home = home();
     let said = home.run(&["up"]).ok();
     let pid = home.pid();
@@ -137,11 +137,11 @@ fn stop_removes_what_the_daemon_made_and_keeps_token_and_lock() {
 
 /// @signals_end_in_order
 #[test]
-fn a_signal_ends_the_daemon_in_order_within_5_s() {
+fn a_signal_ends_the_daemon_cleanly_within_5_s() {
     for name in ["TERM", "INT", "HUP"] {
         let home = home();
         let mut daemon = home.daemon();
-        // An idle client on each surface must not hold up the end.
+        // An idle client on each surface must not delay the end.
         let _idle_http = daemon.http().connect();
         let _idle_socket = home.socket();
         let started = Instant::now();
@@ -154,11 +154,11 @@ fn a_signal_ends_the_daemon_in_order_within_5_s() {
 
 /// @a_signal_lets_calls_finish
 #[test]
-fn a_call_under_way_is_answered_before_the_daemon_ends() {
+fn a_pending_call_is_answered_before_the_daemon_ends() {
     let home = home();
     let mut daemon = home.daemon();
     let mut client = home.socket();
-    // Somebody else's lock keeps the call under way until the signal has come.
+    // A lock of another process keeps the call pending until the signal has arrived.
     let lock = sqlite::lock(&home);
     let params = json!({ "component": "web", "key": "build", "value": "make" });
     let frame = json!({ "jsonrpc": "2.0", "id": 1, "method": "set_hint", "params": params });
@@ -171,8 +171,7 @@ fn a_call_under_way_is_answered_before_the_daemon_ends() {
     assert_eq!(daemon.wait(), Some(0));
 }
 
-/// Whether a process has a thread of this name. The threads that run operations start with the
-/// first one.
+/// Whether a process has a thread of this name. The threads of the pool start with the first operation.
 fn has_thread(pid: u32, name: &str) -> bool {
     let threads = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
     let mut names = threads.filter_map(|t| std::fs::read_to_string(t.path().join("comm")).ok());
@@ -181,7 +180,7 @@ fn has_thread(pid: u32, name: &str) -> bool {
 
 /// @a_taken_port_counts_up
 #[test]
-fn a_taken_port_is_counted_up() {
+fn if_the_port_is_taken_the_next_free_one_is_used() {
     let home = home();
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port();
@@ -207,7 +206,7 @@ fn a_taken_port_with_strict_port_exits_1_and_is_named() {
 
 /// @only_loopback_is_served
 #[test]
-fn a_host_beyond_this_machine_is_a_usage_error() {
+fn a_host_that_is_not_loopback_is_a_usage_error() {
     let home = home();
     for host in ["0.0.0.0", "::", "192.168.1.1", "example.com"] {
         let run = home.run(&["serve", "--http", "--host", host]);
@@ -238,7 +237,7 @@ fn of_eight_servers_started_at_once_one_is_primary_and_all_answer() {
     assert!(servers.iter().any(|server| server.pid() == primary));
     let status = home.run(&["status", "--json"]).json();
     assert_eq!(status["pid"], primary);
-    // The seven others, and the command that asks.
+    // The seven others, and the command itself.
     assert_eq!(status["connections"], 8);
 }
 
@@ -246,7 +245,7 @@ fn of_eight_servers_started_at_once_one_is_primary_and_all_answer() {
 #[test]
 fn two_homes_side_by_side_each_have_their_own_daemon() {
     let (mut first, mut second) = (home(), home());
-    // Without a runtime directory of their own the database's path tells them apart.
+    // Without a runtime directory of their own, the path of the database distinguishes them.
     for home in [&mut first, &mut second] {
         home.unset("REKINDLE_RUNTIME_DIR");
     }
@@ -272,7 +271,7 @@ fn two_homes_side_by_side_each_have_their_own_daemon() {
 
 /// @up_starts_once
 #[test]
-fn a_home_whose_path_is_not_text_works_like_any_other() {
+fn a_home_whose_path_is_not_utf_8_works() {
     use std::os::unix::ffi::OsStrExt as _;
     let home = home();
     let odd = home.dir.join(std::ffi::OsStr::from_bytes(b"bad\xff"));

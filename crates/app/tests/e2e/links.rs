@@ -1,4 +1,4 @@
-//! One database has one daemon, whichever path it is opened by.
+//! One database has one daemon, through any path.
 
 use std::os::unix::fs::symlink;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! A session that starts, and a prompt, while nobody can take them in: the store is read all the same.
+//! A session start or a prompt that no process can record: it is still answered from the store.
 
 use std::time::{Duration, Instant};
 
@@ -9,19 +9,19 @@ use testkit::{Home, wait_until};
 use super::late::suspend;
 use super::{home, sqlite};
 
-/// A home in whose store something is worth telling.
+/// A home whose store has something to brief about.
 fn remembering() -> Home {
     let home = home();
     send(&home, "UserPromptSubmit", "s-1", json!({ "prompt": "tame the wild zebrafish" }));
     let make = json!({ "tool_name": "Bash", "tool_input": { "command": "make zebrafish" } });
     send(&home, "PostToolUse", "s-1", make);
-    // The index knows it, too.
+    // Also puts it into the index.
     home.run(&["search", "zebrafish", "--project", "*"]).ok();
     assert!(home.spooled().is_empty());
     home
 }
 
-/// What a hook prints, and how long it takes.
+/// The output of a hook, and the time that it took.
 fn send(home: &Home, event: &str, session: &str, mut members: Value) -> (String, Duration) {
     members["session_id"] = json!(session);
     members["cwd"] = json!("/srv/app");
@@ -31,7 +31,7 @@ fn send(home: &Home, event: &str, session: &str, mut members: Value) -> (String,
     (run.stdout, started.elapsed())
 }
 
-/// Asserts that such an event is answered within this time. A busy machine may make it late now and then.
+/// Asserts that such an event is answered within this time. On a busy machine single answers may be late.
 fn answered(home: &Home, event: &str, members: &Value, deadline: Duration) {
     let mut sent = home.spooled().len();
     let mut number = 0;
@@ -80,7 +80,7 @@ fn a_session_that_starts_while_the_database_is_locked_is_answered_in_time() {
 
 /// @a_session_is_answered_whatever_holds_the_store
 #[test]
-fn a_prompt_is_answered_while_the_database_is_locked_if_that_is_wanted() {
+fn a_prompt_is_answered_while_the_database_is_locked_if_the_setting_is_on() {
     let mut home = remembering();
     let _lock = sqlite::lock(&home);
     let prompt = json!({ "prompt": "how do we tame the wild zebrafish?" });

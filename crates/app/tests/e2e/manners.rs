@@ -1,5 +1,5 @@
-//! The hook's manners: how long it waits, what it does in a broken place, and that it leaves the agent
-//! alone whatever became of the daemon, of its own program and of the ground it stands on.
+//! The hook's behaviour towards the agent: how long it waits, and that it disturbs the agent neither in a broken
+//! environment nor with a broken daemon or program.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::net::UnixListener;
@@ -14,7 +14,7 @@ use testkit::{Home, Run, wait_until};
 use super::late::suspend;
 use super::{home, sqlite};
 
-/// An event that any agent may send, in the members of all of them.
+/// An event with the members of all agents.
 fn payload() -> Vec<u8> {
     let event = json!({
         "session_id": "s-1", "conversation_id": "s-1", "cwd": "/srv/gone", "prompt": "hello",
@@ -33,13 +33,13 @@ fn hook(home: &Home, event: &str) {
 
 /// @a_hook_has_a_deadline
 #[test]
-fn a_hook_leaves_a_hung_daemon_at_the_deadline_of_its_event_whichever_agent_sends_it() {
+fn a_hook_gives_up_on_a_hung_daemon_at_the_deadline_of_its_event_for_any_agent() {
     let home = home();
     let daemon = home.daemon();
     suspend(daemon.pid());
     let table = [
         (150, 150, "PreToolUse PostToolUseFailure AfterTool postToolUse tool.execute.before"),
-        // The rest of the time is for the spool and for a look into the store.
+        // The rest of the time is for the spool and for reading the store.
         (200, 300, "UserPromptSubmit BeforeAgent beforeSubmitPrompt chat.message"),
         (750, 1_000, "SessionStart sessionStart SessionEnd session.deleted"),
     ];
@@ -48,7 +48,7 @@ fn a_hook_leaves_a_hung_daemon_at_the_deadline_of_its_event_whichever_agent_send
         let patience = Duration::from_millis(patience);
         let deadline = Duration::from_millis(deadline);
         for event in events.split(' ') {
-            // A busy machine may make it late now and then.
+            // On a busy machine single hooks may be late.
             wait_until(event, || {
                 let started = Instant::now();
                 hook(&home, event);
@@ -68,7 +68,7 @@ fn a_hook_leaves_a_hung_daemon_at_the_deadline_of_its_event_whichever_agent_send
     assert_eq!(sqlite::recorded(&home).len(), sent, "what the daemon got twice counts once");
 }
 
-/// Runs a hook whose stdin holds this and stays open until the hook has ended.
+/// Runs a hook with this stdin, which stays open until the hook has ended.
 fn hook_left_open(home: &Home, event: &str, text: &[u8]) {
     let mut command = home.command(["hook", event]);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -83,7 +83,7 @@ fn hook_left_open(home: &Home, event: &str, text: &[u8]) {
 
 /// @a_hook_takes_what_is_whole
 #[test]
-fn a_hook_takes_a_whole_event_from_a_stdin_that_stays_open() {
+fn a_hook_accepts_a_complete_event_from_a_stdin_that_stays_open() {
     let home = home();
     hook_left_open(&home, "PostToolUse", &payload());
     hook_left_open(&home, "Stop", &[&payload()[..], b"\n \n"].concat());
@@ -99,7 +99,7 @@ fn a_hook_takes_a_whole_event_from_a_stdin_that_stays_open() {
 
 /// @a_hook_takes_what_is_whole
 #[test]
-fn a_hook_does_not_wait_without_end_for_half_an_event() {
+fn a_hook_stops_waiting_for_the_rest_of_an_event() {
     let home = home();
     for half in [&b""[..], br#"{"session_id":"s-1","prompt":"}"#] {
         let started = Instant::now();
@@ -113,7 +113,7 @@ fn a_hook_does_not_wait_without_end_for_half_an_event() {
 
 /// @a_hook_works_anywhere
 #[test]
-fn a_hook_works_where_home_is_not_set_or_empty() {
+fn a_hook_works_without_home_or_with_an_empty_one() {
     for empty in [false, true] {
         let mut home = home();
         for name in ["HOME", "REKINDLE_HOME"] {
@@ -135,7 +135,7 @@ fn a_hook_works_where_home_is_not_set_or_empty() {
     }
 }
 
-/// Runs a hook in a directory that was removed under it.
+/// Runs a hook in a directory that is removed while it runs.
 fn hook_from_nowhere(home: &Home, event: &str) {
     std::fs::create_dir_all(home.path("gone")).unwrap();
     let line = format!(
@@ -149,7 +149,7 @@ fn hook_from_nowhere(home: &Home, event: &str) {
 
 /// @a_hook_works_anywhere
 #[test]
-fn a_hook_works_in_a_directory_that_is_gone() {
+fn a_hook_works_in_a_removed_directory() {
     let mut home = home();
     hook_from_nowhere(&home, "UserPromptSubmit");
     assert_eq!(home.spooled().len(), 1);
@@ -160,7 +160,7 @@ fn a_hook_works_in_a_directory_that_is_gone() {
     wait_until("all of them are taken in", || (sqlite::recorded(&home).len() == 3).then_some(()));
 }
 
-/// A second name for the program under test, or a copy where that cannot be.
+/// A hard link to the program under test, or a copy if links are not possible.
 fn install(at: &Path) {
     std::fs::create_dir_all(at.parent().unwrap()).unwrap();
     let program = Path::new(env!("CARGO_BIN_EXE_rekindle"));
@@ -196,7 +196,7 @@ fn a_hook_whose_program_is_replaced_while_it_runs_starts_a_daemon_of_the_new_one
 
 /// @a_hook_works_anywhere
 #[test]
-fn a_daemon_whose_program_was_replaced_goes_on() {
+fn a_daemon_whose_program_was_replaced_keeps_running() {
     let folder = home();
     let program = folder.path("bin/rekindle");
     install(&program);
@@ -211,7 +211,7 @@ fn a_daemon_whose_program_was_replaced_goes_on() {
 
 /// @a_hook_works_with_any_build
 #[test]
-fn an_event_that_a_daemon_of_another_build_does_not_understand_waits_in_the_spool() {
+fn an_event_that_a_daemon_of_another_build_does_not_understand_is_spooled() {
     let home = home();
     let locations = home.locations();
     client::platform::private_dir(&locations.runtime_dir).unwrap();
@@ -227,7 +227,7 @@ fn an_event_that_a_daemon_of_another_build_does_not_understand_waits_in_the_spoo
     std::thread::spawn(move || {
         for (stream, answer) in listener.incoming().map_while(Result::ok).zip(answers) {
             BufReader::new(&stream).read_until(b'\n', &mut Vec::new()).unwrap();
-            // The last one ends without an answer.
+            // The last call ends without an answer.
             if !answer.is_null() {
                 writeln!(&stream, "{answer}").unwrap();
             }
@@ -242,7 +242,7 @@ fn an_event_that_a_daemon_of_another_build_does_not_understand_waits_in_the_spoo
 
 /// @capture_unknown_event
 #[test]
-fn an_event_that_nobody_knows_is_kept_by_its_name_and_time() {
+fn an_unknown_event_is_recorded_with_its_name_and_time() {
     let home = home();
     let send = || {
         let line = ["hook", "Brandnew", "--agent", "claude-code"];
@@ -260,10 +260,10 @@ fn an_event_that_nobody_knows_is_kept_by_its_name_and_time() {
 
 /// @a_hook_starts_a_daemon_now_and_then
 #[test]
-fn the_daemon_that_a_hook_starts_is_on_its_own() {
+fn a_daemon_that_a_hook_starts_is_detached() {
     let mut home = home();
     home.unset("REKINDLE_NO_AUTOSTART");
-    // Whoever waits for the hook's output would wait for a daemon that holds on to it.
+    // A daemon that inherited the hook's stdout would block a reader of it.
     hook(&home, "PostToolUse");
     let pid = home.pid();
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
@@ -281,7 +281,7 @@ fn the_daemon_that_a_hook_starts_is_on_its_own() {
 fn a_hook_does_not_wait_for_the_daemon_that_it_starts() {
     let mut home = home();
     home.unset("REKINDLE_NO_AUTOSTART");
-    // Somebody holds the lock and answers nobody, so no daemon can come up.
+    // The lock is held by a process that does not answer, so no daemon can start.
     let locations = home.locations();
     client::platform::private_dir(&locations.runtime_dir).unwrap();
     let lock = std::fs::File::create(locations.lock()).unwrap();

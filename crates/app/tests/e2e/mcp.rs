@@ -6,7 +6,7 @@ use testkit::{Home, Mcp, Sse};
 use super::home;
 use super::ways::{modern, modern_meta, of_tool, request};
 
-/// Revisions that begin with a handshake.
+/// Revisions that start with a handshake.
 const REVISIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 
 fn hint() -> Value {
@@ -123,7 +123,7 @@ fn the_list_of_tools_is_the_same_bytes_every_time_and_in_order() {
     }
 }
 
-/// The tools that are listed unless somebody asks for others.
+/// The tools that are listed by default.
 const CORE: [&str; 11] = [
     "bump_hint",
     "file_history",
@@ -153,7 +153,7 @@ const HINTS: [&str; 9] = [
 
 /// @toolsets
 #[test]
-fn a_toolset_decides_what_is_listed_and_not_what_may_be_called() {
+fn a_toolset_decides_which_tools_are_listed_and_not_which_may_be_called() {
     let home = home();
     let mut usual = client(&home, &[]);
     assert_eq!(tool_names(&usual.request("tools/list", &json!({}))), CORE);
@@ -174,7 +174,7 @@ fn a_toolset_decides_what_is_listed_and_not_what_may_be_called() {
 
 /// @toolsets
 #[test]
-fn the_toolset_comes_from_the_environment_or_the_address_too() {
+fn the_toolset_is_also_set_by_the_environment_or_the_address() {
     let mut home = home();
     home.set("REKINDLE_TOOLS", "entries");
     let entries = ["get", "list_resources"];
@@ -244,7 +244,7 @@ fn every_hint_is_a_resource_that_can_be_listed_and_read() {
 
 /// @stdout_has_frames_only
 #[test]
-fn nothing_but_frames_goes_to_stdout_of_serve() {
+fn serve_writes_only_frames_to_stdout() {
     let home = home();
     let mut mcp = home.serve();
     let lines: [&[u8]; 7] = [

@@ -1,5 +1,5 @@
-//! What records mean, as people meet it: similar things, meaning turned off and on, the index after a
-//! kill, and no trace of what was forgotten.
+//! Search by meaning: similar records, the setting that turns it off, the index after a kill, and no trace of purged
+//! records.
 
 use rusqlite::Connection;
 use serde_json::json;
@@ -57,11 +57,11 @@ fn similar_things_are_found_by_text_and_by_path() {
 /// @search_meaning_off
 /// @similar_without_meaning
 #[test]
-fn meaning_is_turned_off_by_a_setting_and_made_up_for_when_it_is_on_again() {
+fn embeddings_are_computed_later_for_records_stored_while_the_setting_was_off() {
     let mut home = home();
     home.run(&["config", "set", "search.meaning", "false"]).ok();
     home.run(&["mark", DECIDED]).ok();
-    // The mark is found, and the summary of the session that it was made in.
+    // Finds the mark, and the summary of its session.
     let finds = |home: &Home, line: &[&str]| {
         let results = home.run(line).json()["results"].take();
         results.as_array().unwrap().iter().any(|one| one["content_preview"] == DECIDED)
@@ -81,8 +81,8 @@ fn meaning_is_turned_off_by_a_setting_and_made_up_for_when_it_is_on_again() {
     assert_eq!(vectors(&home), [2, 2]);
 }
 
-/// Kills the daemon as soon as this counts anything, and hands back who looked: as long as it has the file
-/// open, nobody tidies up what the kill left behind.
+/// Kills the daemon as soon as this query counts a row. Returns the connection that counted: while it is open, no
+/// process cleans up after the kill.
 fn kill_once(home: &Home, mut daemon: Daemon, sql: &str) -> Connection {
     let db = sqlite::open(&sqlite::path(home));
     wait_until(sql, || (number(&db, sql) > 0).then_some(()));
@@ -92,7 +92,7 @@ fn kill_once(home: &Home, mut daemon: Daemon, sql: &str) -> Connection {
 
 /// @index_after_a_kill
 #[test]
-fn a_kill_while_the_index_is_made_or_meaning_worked_out_leaves_every_record_found_once() {
+fn a_kill_while_indexing_or_embedding_leaves_every_record_found_once() {
     const COUNT: usize = 3_000;
     const INDEXED: &str = "SELECT count(*) FROM passages";
     const MEANT: &str = "SELECT count(vector) FROM passages";
@@ -146,7 +146,7 @@ fn vectors(home: &Home) -> Vec<Vec<u8>> {
 
 /// @purge_leaves_no_trace
 #[test]
-fn neither_words_nor_vectors_of_what_was_purged_or_scrubbed_are_in_any_file() {
+fn neither_words_nor_vectors_of_purged_or_scrubbed_records_are_in_any_file() {
     let secret = format!("ghp_{}", "Zq7Wm2Kx9Rt4Lp6Vb8Nc".repeat(2).split_at(36).0);
     for with_daemon in [false, true] {
         let home = home();
@@ -158,7 +158,7 @@ fn neither_words_nor_vectors_of_what_was_purged_or_scrubbed_are_in_any_file() {
             home.hook("UserPromptSubmit", &event);
         }
         home.run(&["search", "deploy", "--project", "*"]).ok();
-        // As if it had been captured before the guard knew such secrets.
+        // As if it had been captured before the guard recognised such secrets.
         let db = sqlite::open(&sqlite::path(&home));
         let plant = "UPDATE prompts SET content = content || ' ' || ?1 WHERE content LIKE 'what%'";
         assert_eq!(db.execute(plant, [&secret]).unwrap(), 1);

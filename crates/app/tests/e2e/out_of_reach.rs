@@ -1,5 +1,5 @@
-//! A daemon that lives and cannot be reached: it mends its socket, commands say what is wrong in time, and
-//! what only reads goes on without it.
+//! A running daemon that cannot be reached: it binds its socket again, commands report the problem in time, and reads
+//! work without it.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use testkit::{Home, Run};
 use super::home;
 use super::late::suspend;
 
-/// A home whose store holds something that can be found.
+/// A home whose store has a record to find.
 fn remembering() -> Home {
     let home = home();
     home.call("mark", &json!({ "text": "tame the zebrafish" }));
@@ -21,7 +21,7 @@ fn remove_socket(home: &Home) {
     std::fs::remove_file(home.path("run/daemon.sock")).unwrap();
 }
 
-/// Runs these commands side by side, each within this time.
+/// Runs these commands in parallel, each within this time.
 fn together(seconds: u64, home: &Home, lines: &[&[&str]]) -> Vec<(String, Run)> {
     let run = |args: &[&str]| {
         let started = Instant::now();
@@ -38,7 +38,7 @@ fn together(seconds: u64, home: &Home, lines: &[&[&str]]) -> Vec<(String, Run)> 
 
 /// @a_lost_socket_is_made_anew
 #[test]
-fn a_daemon_makes_a_socket_anew_that_is_gone_or_replaced_and_commands_wait_for_it() {
+fn a_daemon_binds_a_missing_or_replaced_socket_again_and_commands_wait_for_it() {
     let home = home();
     let mut daemon = home.daemon();
     remove_socket(&home);
@@ -56,7 +56,7 @@ fn a_daemon_makes_a_socket_anew_that_is_gone_or_replaced_and_commands_wait_for_i
 
 /// @out_of_reach_is_told
 #[test]
-fn a_daemon_that_lives_and_cannot_be_reached_is_told_with_its_pid() {
+fn a_running_daemon_that_cannot_be_reached_is_reported_with_its_pid() {
     let home = remembering();
     let daemon = home.daemon();
     suspend(daemon.pid());
@@ -73,9 +73,9 @@ fn a_daemon_that_lives_and_cannot_be_reached_is_told_with_its_pid() {
 
 /// @reads_go_beside_a_daemon
 #[test]
-fn what_only_reads_goes_beside_a_daemon_that_cannot_be_reached() {
+fn reads_work_without_a_daemon_that_cannot_be_reached() {
     let home = remembering();
-    // The index knows it, too.
+    // Also puts it into the index.
     home.run(&["search", "zebrafish"]).ok();
     let daemon = home.daemon();
     suspend(daemon.pid());

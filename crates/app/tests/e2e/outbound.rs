@@ -1,4 +1,4 @@
-//! No outbound socket: what the processes of an ordinary day open, seen from outside of them.
+//! No outbound sockets: the sockets that our processes open on an ordinary day, observed from outside.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -10,7 +10,7 @@ use testkit::{Home, Http, wait_until};
 use super::home;
 use super::ways::{request, under};
 
-/// The system calls with which a process of ours talks to others, as strace writes them.
+/// A command whose network system calls are traced by strace into a file.
 fn traced(home: &Home, name: &str, args: &[&str]) -> (Command, PathBuf) {
     let file = home.path(name);
     let calls = "trace=socket,socketpair,connect,bind,sendto,sendmsg,sendmmsg";
@@ -33,7 +33,7 @@ fn can_trace() -> bool {
 fn nothing_but_loopback_and_unix_sockets_is_opened() {
     let home = home();
     if !can_trace() {
-        // Without strace, what the kernel lists as the daemon's has to do.
+        // Without strace, the kernel's list of the daemon's sockets is checked.
         let daemon = home.daemon();
         use_everything(&home, &|args| home.command(args));
         assert_listed_sockets_are_local(daemon.pid(), daemon.port);
@@ -64,7 +64,7 @@ fn nothing_but_loopback_and_unix_sockets_is_opened() {
     assert_eq!(bound, 1, "the daemon's own port was seen");
 }
 
-/// What a line of the trace says that is neither loopback nor unix.
+/// The address in a line of the trace, if it is neither loopback nor unix.
 fn stranger(line: &str) -> Option<&'static str> {
     let has = |word: &str| line.contains(word);
     let family = |call: &str| has(&format!(" {call}AF_UNIX")) || has(&format!(" {call}AF_INET"));
@@ -83,7 +83,7 @@ fn stranger(line: &str) -> Option<&'static str> {
     None
 }
 
-/// A little of everything, with each command made by `make`.
+/// Uses a little of everything. `make` creates each command.
 fn use_everything(home: &Home, make: &dyn Fn(&[&str]) -> Command) {
     let run = |args: &[&str], stdin: &str| {
         let run = testkit::home::finish(make(args), stdin.as_bytes());
@@ -109,7 +109,7 @@ fn use_everything(home: &Home, make: &dyn Fn(&[&str]) -> Command) {
     assert_eq!(http.get("/").status, 200);
 }
 
-/// The daemon's sockets in the kernel's tables: its own port, and nothing away from loopback.
+/// The daemon's sockets in the kernel's tables: its own port, and nothing outside of loopback.
 fn assert_listed_sockets_are_local(pid: u32, port: u16) {
     let fds = std::fs::read_dir(format!("/proc/{pid}/fd")).unwrap();
     let links = fds.filter_map(|fd| std::fs::read_link(fd.ok()?.path()).ok());

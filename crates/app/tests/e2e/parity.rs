@@ -1,4 +1,4 @@
-//! Every operation on every surface: the same example gives the same answer, or the same refusal.
+//! Every operation on every surface: an example gives equal answers, or equal refusals, everywhere.
 
 use std::fmt::Write as _;
 
@@ -6,10 +6,9 @@ use serde_json::{Value, json};
 use testkit::Home;
 
 use super::home;
-use super::ways::{WAYS, Way};
+use super::ways::{Surface, WAYS};
 
-/// Operations whose answer depends on the process that gives it, and why: they have cells of
-/// shape instead of cells of equality.
+/// Operations whose answer depends on the process, and why. They are compared by shape, not by equality.
 const BOUND: [(&str, &str); 5] = [
     ("backup", "needs a path in the home of the test"),
     ("doctor", "tells of files in the home of the test"),
@@ -18,8 +17,8 @@ const BOUND: [(&str, &str); 5] = [
     ("stop", "ends the daemon it is asked of"),
 ];
 
-/// One use of one operation under one of its names.
-struct Row {
+/// One example of one operation under one of its names.
+struct ExampleRow {
     name: String,
     op: Value,
     title: String,
@@ -29,10 +28,10 @@ struct Row {
     bound: bool,
 }
 
-/// One answer, and what is expected of it.
+/// One answer, and its expected value.
 struct Cell {
     row: usize,
-    way: Way,
+    way: Surface,
     answer: Result<Value, Value>,
 }
 
@@ -44,7 +43,8 @@ fn an_example_gives_the_same_answer_on_every_surface() {
     let mut problems = String::new();
     for (index, row) in rows.iter().enumerate() {
         let of_row: Vec<&Cell> = cells.iter().filter(|cell| cell.row == index).collect();
-        let reference = of_row.iter().find(|cell| cell.way == Way::Command).expect("a reference");
+        let reference =
+            of_row.iter().find(|cell| cell.way == Surface::Command).expect("a reference");
         let reference = reference.answer.as_ref().expect("the reference succeeds");
         for way in WAYS.into_iter().filter(|way| applies(*way, row)) {
             let Some(cell) = of_row.iter().find(|cell| cell.way == way) else {
@@ -75,14 +75,14 @@ fn an_operation_without_an_example_is_on_the_short_list() {
     assert!(operations.len() > BOUND.len());
 }
 
-/// Whether this way can say the row at all: own commands take the operation's name only.
-fn applies(way: Way, row: &Row) -> bool {
+/// Whether this surface can call the row: own commands have the operation's name only.
+fn applies(way: Surface, row: &ExampleRow) -> bool {
     let has_command = row.op["cli"] != json!([]) && row.name == row.op["name"];
-    way != Way::OwnCommand || (has_command && !row.bound)
+    way != Surface::OwnCommand || (has_command && !row.bound)
 }
 
 /// Every example under every name, and one row for each operation that has none.
-fn rows() -> Vec<Row> {
+fn rows() -> Vec<ExampleRow> {
     let described = home().run(&["ops", "--json"]).json();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let mut rows = Vec::new();
@@ -92,7 +92,7 @@ fn rows() -> Vec<Row> {
         for name in &names {
             for example in op["examples"].as_array().unwrap() {
                 let before = example["before"].as_array().unwrap().iter();
-                rows.push(Row {
+                rows.push(ExampleRow {
                     name: name.clone(),
                     op: op.clone(),
                     title: text(&example["title"]),
@@ -105,7 +105,7 @@ fn rows() -> Vec<Row> {
             }
         }
         if op["examples"] == json!([]) {
-            rows.push(Row {
+            rows.push(ExampleRow {
                 name: text(&op["name"]),
                 op: op.clone(),
                 title: "shape".to_owned(),
@@ -119,7 +119,7 @@ fn rows() -> Vec<Row> {
 }
 
 /// Runs every cell in a home of its own; each surface has a thread.
-fn fill(rows: &[Row]) -> Vec<Cell> {
+fn fill(rows: &[ExampleRow]) -> Vec<Cell> {
     std::thread::scope(|scope| {
         let surfaces = WAYS.map(|way| {
             scope.spawn(move || {
@@ -131,7 +131,7 @@ fn fill(rows: &[Row]) -> Vec<Cell> {
     })
 }
 
-fn run(way: Way, row: &Row) -> Result<Value, Value> {
+fn run(way: Surface, row: &ExampleRow) -> Result<Value, Value> {
     let mut site = way.open();
     for (op, params) in &row.before {
         site.home.call(op, params);
@@ -140,8 +140,8 @@ fn run(way: Way, row: &Row) -> Result<Value, Value> {
     site.call(&row.name, &params)
 }
 
-/// Parameters that name files of the home they are used in.
-fn bound_params(home: &Home, row: &Row) -> Value {
+/// Parameters that name files of the current home.
+fn bound_params(home: &Home, row: &ExampleRow) -> Value {
     let file = home.path("copy.db");
     match row.name.as_str() {
         "backup" => json!({ "file": file }),
@@ -154,8 +154,8 @@ fn bound_params(home: &Home, row: &Row) -> Value {
 }
 
 fn judge(
-    row: &Row,
-    way: Way,
+    row: &ExampleRow,
+    way: Surface,
     answer: &Result<Value, Value>,
     reference: &Value,
 ) -> Result<(), String> {
@@ -174,8 +174,8 @@ fn judge(
                 .then_some(())
                 .ok_or_else(|| format!("gives {result}, the reference is {reference}"))
         }
-        // A person's hint is kept for good; see `hints_typed_for_good`.
-        Ok(result) if way == Way::OwnCommand && row.name == "set_hint" => {
+        // A hint set on the command line is permanent; see `hints_typed_for_good`.
+        Ok(result) if way == Surface::OwnCommand && row.name == "set_hint" => {
             let (mut result, mut reference) = (normal(result), normal(reference));
             for hint in [&mut result["hint"]["meta"], &mut reference["hint"]["meta"]] {
                 hint.as_object_mut().unwrap().remove("ttl");
@@ -228,8 +228,7 @@ fn fits(schema: &Value, result: &Value) -> Result<(), String> {
     }
 }
 
-/// The value without what differs from run to run: times, and what fractions owe to the time that
-/// passed since.
+/// The value without the parts that differ from run to run: times, and fractions that depend on the elapsed time.
 fn normal(value: &Value) -> Value {
     match value {
         Value::Object(members) => {

@@ -1,4 +1,4 @@
-//! The runtime directory in every state a machine can have it in.
+//! The runtime directory in every state that a machine can have it in.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -13,7 +13,7 @@ fn mode(path: &Path) -> u32 {
 
 /// @runtime_directory_is_made
 #[test]
-fn a_missing_runtime_directory_is_made_for_the_user_alone() {
+fn a_missing_runtime_directory_is_created_private() {
     let mut home = home();
     let nested = home.path("a/b/run");
     home.set("REKINDLE_RUNTIME_DIR", nested.to_str().unwrap());
@@ -26,7 +26,7 @@ fn a_missing_runtime_directory_is_made_for_the_user_alone() {
 
 /// @runtime_directory_is_closed
 #[test]
-fn a_runtime_directory_that_others_may_write_is_closed() {
+fn a_runtime_directory_that_others_can_write_is_made_private() {
     let home = home();
     std::fs::create_dir(home.path("run")).unwrap();
     let open = |bits| std::fs::set_permissions(home.path("run"), PermissionsExt::from_mode(bits));
@@ -36,7 +36,7 @@ fn a_runtime_directory_that_others_may_write_is_closed() {
     open(0o777).unwrap();
     let _daemon = home.daemon();
     assert_eq!(mode(&home.path("run")), 0o700);
-    // Opened again while the daemon runs, it is closed before anybody trusts what is in it.
+    // Opened again while the daemon runs, it is made private before any file in it is trusted.
     open(0o770).unwrap();
     let name = json!({ "component": "web", "key": "build", "value": "make" });
     home.call("set_hint", &name);
@@ -47,7 +47,7 @@ fn a_runtime_directory_that_others_may_write_is_closed() {
 #[test]
 fn a_runtime_directory_that_cannot_be_used_is_named_and_the_hook_is_silent() {
     let home = home();
-    // A file in its place stands for every reason why it cannot be written; root ignores modes.
+    // A file at its path represents every reason why it cannot be written; root ignores modes.
     home.write("run", "");
     let run_dir = home.path("run");
     let commands: [&[&str]; 4] =
@@ -70,8 +70,7 @@ fn a_runtime_directory_that_cannot_be_used_is_named_and_the_hook_is_silent() {
 #[test]
 fn a_runtime_directory_of_another_user_is_refused_by_name() {
     if client::platform::uid() != 0 {
-        // Only root can give a directory away; for others the claim is proved on machines where
-        // the tests run as root.
+        // Only root can change a directory's owner; the claim is tested where the tests run as root.
         return;
     }
     let home = home();
@@ -83,7 +82,7 @@ fn a_runtime_directory_of_another_user_is_refused_by_name() {
         let named = format!("{} belongs to another user", home.path("run").display());
         assert!(run.stderr.contains(&named), "{command:?}: {run:?}");
     }
-    // Not even by a session that starts, which looks for its answer in the store.
+    // Not even by a session start, which reads its answer from the store.
     for event in ["Stop", "SessionStart"] {
         home.hook(event, &json!({ "session_id": "s-1" }));
     }

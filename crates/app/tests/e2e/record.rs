@@ -1,5 +1,5 @@
-//! `record`: one event on stdin for scripts and other harnesses. What is no event is refused with one
-//! line and leaves nothing; what the store cannot take at the moment is taken in later, once.
+//! `record`: one event on stdin, for scripts and other harnesses. Invalid events are refused with one line and leave
+//! nothing; an event that the store cannot record now is recorded later, once.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use testkit::home::signal;
 use testkit::{Home, Run, wait_until};
 
-use super::desk::Desk;
+use super::shell::TestShell;
 use super::{home, sqlite};
 
 /// A prompt with some members replaced; a member that is null is left out.
@@ -27,32 +27,32 @@ fn record(home: &Home, stdin: &[u8]) -> Run {
     home.run_with(&["record"], stdin)
 }
 
-/// The event was taken, and nobody heard of it.
+/// Asserts that the event was accepted without output.
 fn silent(run: &Run) {
     assert_eq!((run.code, run.stdout.as_str(), run.stderr.as_str()), (0, "", ""));
 }
 
-/// The event was refused with one line that quotes nothing of it.
+/// Asserts that the event was refused with one line that quotes nothing of it.
 fn refused(run: &Run, words: &str) {
     assert_eq!((run.code, run.stdout.as_str()), (1, ""), "{run:?}");
     assert_eq!(run.stderr.lines().count(), 1, "{run:?}");
     assert!(run.stderr.contains(words) && !run.stderr.contains("zebrafish"), "{run:?}");
 }
 
-/// What a search for this word finds, of all projects.
+/// The hits for this word in all projects.
 fn found(home: &Home, word: &str) -> Vec<Value> {
     let result = home.call("search", &json!({ "query": word, "project": "*", "diverse": false }));
     result["results"].as_array().unwrap().clone()
 }
 
-/// An event that begins with these bytes instead of its brace.
+/// An event that starts with these bytes instead of its brace.
 fn begun(bytes: &[u8]) -> Vec<u8> {
     [bytes, &event(&json!({}))[1..]].concat()
 }
 
 /// @record_refuses
 #[test]
-fn what_is_not_one_json_object_is_refused_and_leaves_nothing() {
+fn anything_but_one_json_object_is_refused_and_leaves_nothing() {
     let home = home();
     let nested = |depth: usize| {
         let member = format!("{{\"x\":{}{},", "[".repeat(depth), "]".repeat(depth));
@@ -85,7 +85,7 @@ fn what_is_not_one_json_object_is_refused_and_leaves_nothing() {
 
 /// @record_refuses
 #[test]
-fn an_event_without_session_folder_or_name_is_refused_by_the_member() {
+fn an_event_without_session_directory_or_name_is_refused_by_that_member() {
     let home = home();
     let _daemon = home.daemon();
     for member in ["session_id", "cwd", "hook_event_name"] {
@@ -103,14 +103,14 @@ fn an_event_without_session_folder_or_name_is_refused_by_the_member() {
     }
     assert_eq!(sqlite::recorded(&home), [""; 0]);
     assert!(home.spooled().is_empty());
-    // Whoever asks for it gets the error as programs have it.
+    // With `--json` the error is an object.
     let told = home.run_with(&["record", "--json"], b"zebrafish");
     assert_eq!((told.code, &told.json()["error"]["code"]), (1, &json!(40001)));
 }
 
 /// @record_refuses
 #[test]
-fn a_wrong_line_exits_with_1_because_2_would_stop_the_agent() {
+fn a_wrong_command_line_exits_with_1_because_2_would_stop_the_agent() {
     let home = home();
     for args in [&["record", "--no-such-flag"] as &[&str], &["record", "Stop"]] {
         assert_eq!(home.run_with(args, &event(&json!({}))).code, 1, "{args:?}");
@@ -129,7 +129,7 @@ fn documented() -> impl Iterator<Item = &'static str> {
 
 /// @capture_lines
 #[test]
-fn each_line_that_is_documented_for_other_harnesses_is_taken() {
+fn each_line_documented_for_other_harnesses_is_accepted() {
     let home = home();
     let _daemon = home.daemon();
     for line in documented() {
@@ -160,7 +160,7 @@ fn each_line_that_is_documented_for_other_harnesses_is_taken() {
     ] {
         assert!(trace.contains(word), "{word}: {trace}");
     }
-    // The same lines again: what has an id of its own counts once.
+    // Sends the lines again: events with an id of their own count once.
     let before = sqlite::observed(&home).len();
     for line in documented().filter(|line| line.contains("tool_use_id")) {
         silent(&record(&home, line.as_bytes()));
@@ -170,7 +170,7 @@ fn each_line_that_is_documented_for_other_harnesses_is_taken() {
 
 /// @record_is_silent
 #[test]
-fn an_event_is_taken_in_at_once_and_in_silence_with_and_without_a_daemon() {
+fn an_event_is_recorded_at_once_and_silently_with_and_without_a_daemon() {
     let home = home();
     silent(&record(&home, &event(&json!({ "prompt": "a numbat here" }))));
     silent(&record(&home, &event(&json!({ "hook_event_name": "NoSuchEvent", "odd": [1, null] }))));
@@ -187,22 +187,22 @@ fn an_event_is_taken_in_at_once_and_in_silence_with_and_without_a_daemon() {
 
 /// @record_is_silent
 #[test]
-fn a_session_that_starts_is_told_what_happened_under_the_title_of_the_name() {
-    let desk = Desk::new("web");
+fn a_session_start_gets_the_briefing_under_the_title_of_the_name() {
+    let shell = TestShell::new("web");
     let event = |session: &str, changes: Value| {
-        let mut event = json!({ "session_id": session, "cwd": desk.folder });
+        let mut event = json!({ "session_id": session, "cwd": shell.folder });
         event.as_object_mut().unwrap().append(&mut changes.as_object().unwrap().clone());
         event.to_string().into_bytes()
     };
     let start = |session: &str| event(session, json!({ "hook_event_name": "SessionStart" }));
-    silent(&desk.sh_with("nmem record", &start("s-1")));
+    silent(&shell.sh_with("nmem record", &start("s-1")));
     let edit = json!({ "hook_event_name": "PostToolUse", "tool_name": "Edit",
-        "tool_input": { "file_path": desk.folder.join("src/auth.rs"), "new_string": "ttl" } });
-    silent(&desk.sh_with("nmem record", &event("s-1", edit)));
-    let told = desk.sh_with("nmem record", &start("s-2")).ok();
+        "tool_input": { "file_path": shell.folder.join("src/auth.rs"), "new_string": "ttl" } });
+    silent(&shell.sh_with("nmem record", &event("s-1", edit)));
+    let told = shell.sh_with("nmem record", &start("s-2")).ok();
     assert!(told.starts_with("# nmem context: "), "{told}");
     assert!(told.contains("| file_edit | Edit src/auth.rs"), "{told}");
-    let told = record(&desk.home, &start("s-3")).ok();
+    let told = record(&shell.home, &start("s-3")).ok();
     assert!(
         told.starts_with("# rekindle context: records of earlier work, not instructions\n"),
         "{told}"
@@ -227,7 +227,7 @@ fn an_event_of_50_mb_is_kept_and_one_over_64_mib_is_refused() {
 
 /// @record_spools
 #[test]
-fn an_event_waits_while_the_database_is_locked_and_is_taken_in_once() {
+fn an_event_is_spooled_while_the_database_is_locked_and_recorded_once() {
     let home = home();
     silent(&record(&home, &event(&json!({}))));
     for with_daemon in [false, true] {
@@ -246,7 +246,7 @@ fn an_event_waits_while_the_database_is_locked_and_is_taken_in_once() {
 
 /// @record_spools
 #[test]
-fn an_event_waits_while_the_settings_are_broken() {
+fn an_event_is_spooled_while_the_settings_are_broken() {
     let home = home();
     let settings = home.locations().config_file;
     std::fs::create_dir_all(settings.parent().unwrap()).unwrap();
@@ -261,7 +261,7 @@ fn an_event_waits_while_the_settings_are_broken() {
 
 /// @record_spools
 #[test]
-fn an_event_waits_after_2_s_for_a_daemon_that_is_suspended_or_has_no_lock() {
+fn an_event_is_spooled_after_2_s_if_the_daemon_is_suspended_or_has_no_lock() {
     let home = home();
     let daemon = home.daemon();
     silent(&record(&home, &event(&json!({}))));
@@ -274,7 +274,7 @@ fn an_event_waits_after_2_s_for_a_daemon_that_is_suspended_or_has_no_lock() {
     };
     let lock = sqlite::lock(&home);
     spools_in_time("numbat", 1);
-    // What waits already would have to be taken in first.
+    // The spooled event would have to be ingested first.
     spools_in_time("quokka", 2);
     drop(lock);
     wait_until("the spool is empty", || {
@@ -291,7 +291,7 @@ fn an_event_waits_after_2_s_for_a_daemon_that_is_suspended_or_has_no_lock() {
 
 /// @record_spools
 #[test]
-fn an_event_waits_while_the_disk_is_full_and_is_taken_in_once() {
+fn an_event_is_spooled_while_the_disk_is_full_and_recorded_once() {
     let mut home = home();
     silent(&record(&home, &event(&json!({}))));
     home.set("REKINDLE_STORE_MAX_PAGES", "1");
@@ -309,7 +309,7 @@ fn an_event_waits_while_the_disk_is_full_and_is_taken_in_once() {
 
 /// @record_spools
 #[test]
-fn an_event_waits_while_the_database_cannot_be_used_at_all() {
+fn an_event_is_spooled_while_the_database_is_unusable() {
     let home = home();
     silent(&record(&home, &event(&json!({}))));
     home.daemon().end_by("TERM");

@@ -1,4 +1,4 @@
-//! Closed by default: who is let in, what others may read, what is written down, who is talked to.
+//! Closed by default: access, file permissions, logs, and outbound connections.
 
 use std::fs::Permissions;
 use std::io::{Read as _, Write as _};
@@ -12,7 +12,7 @@ use testkit::{Home, Http, Ws, wait_until};
 use super::home;
 use super::ways::{of_tool, request, under};
 
-/// Every path that shows or changes something of the user's.
+/// Every path that shows or changes user data.
 pub(crate) const CLOSED: [(&str, &str); 12] = [
     ("POST", "/rpc"),
     ("POST", "/"),
@@ -32,7 +32,7 @@ fn write() -> String {
     request("set_hint", &json!({ "component": "evil", "key": "k", "value": "v" }))
 }
 
-/// That nothing was written by whoever was refused.
+/// Asserts that a refused request has changed nothing.
 fn untouched(home: &Home) {
     assert_eq!(home.call("list_resources", &json!({}))["resources"], json!([]));
     assert_eq!(home.call("status", &json!({}))["events"], 0);
@@ -40,7 +40,7 @@ fn untouched(home: &Home) {
 
 /// @token_needed
 #[test]
-fn without_the_token_every_path_that_shows_anything_answers_401() {
+fn without_the_token_every_path_with_user_data_answers_401() {
     let home = home();
     let daemon = home.daemon();
     let bare = Http::new(daemon.port);
@@ -76,7 +76,7 @@ fn without_the_token_every_path_that_shows_anything_answers_401() {
     assert!(spelled.rpc("status", &json!({})).is_ok());
 }
 
-/// Requests that come from elsewhere, as bytes of their head after the request line.
+/// Requests of foreign origins, as the bytes of their head after the request line.
 fn foreign_heads(port: u16) -> Vec<String> {
     let host = format!("Host: 127.0.0.1:{port}\r\n");
     let mut heads =
@@ -112,7 +112,7 @@ fn foreign_heads(port: u16) -> Vec<String> {
     heads
 }
 
-/// Sends bytes; the status of the answer and its text.
+/// Sends bytes. Returns the status of the answer and its text.
 fn raw(port: u16, request: &str) -> (u16, String) {
     let mut stream = Http::new(port).connect();
     stream.write_all(request.as_bytes()).unwrap();
@@ -132,7 +132,7 @@ fn foreign_requests_are_refused(home: &Home, port: u16, token: &str) {
     for head in foreign_heads(port) {
         for target in ["POST /rpc", "POST /mcp", "POST /hook/Stop", "PUT /api/hints/evil/k"] {
             let (status, said) = raw(port, &format!("{target} HTTP/1.1\r\n{head}{rest}"));
-            // A request with no Host at all, or with two, is no HTTP/1.1 either.
+            // A request without a Host, or with two, is not valid HTTP/1.1 either.
             assert!(matches!(status, 400 | 403), "{target} {head:?}: {said}");
         }
         for target in ["/health", "/", "/ws", "/sse", "/api/hints/evil/k"] {
@@ -250,7 +250,7 @@ fn modes(below: &Path, found: &mut Vec<(PathBuf, bool, u32)>) {
 
 /// @files_are_private
 #[test]
-fn every_file_is_for_its_owner_alone_whatever_the_umask_says() {
+fn every_file_is_private_to_its_owner_with_any_umask() {
     let home = home();
     let open = ["-c", "umask 000; exec \"$0\" \"$@\""];
     let run = |args: &[&str], stdin: &str| {
@@ -307,7 +307,7 @@ fn every_file_is_for_its_owner_alone_whatever_the_umask_says() {
 
 /// @files_are_private
 #[test]
-fn a_runtime_directory_that_others_could_enter_is_closed_first() {
+fn a_runtime_directory_that_others_could_enter_is_made_private_first() {
     let home = home();
     let folder = home.path("run");
     std::fs::create_dir(&folder).unwrap();
@@ -317,7 +317,7 @@ fn a_runtime_directory_that_others_could_enter_is_closed_first() {
     assert_eq!(mode, 0o700, "{mode:o}");
 }
 
-/// Every file of this home that is not the database, with its bytes, once the spool is taken in.
+/// Every file of this home except the database, with its bytes, after the spool is ingested.
 fn written_down(home: &Home) -> Vec<(PathBuf, Vec<u8>)> {
     let hint = json!({ "component": "web", "key": "build", "value": "make" });
     wait_until("the spool is empty", || {
@@ -331,7 +331,7 @@ fn written_down(home: &Home) -> Vec<(PathBuf, Vec<u8>)> {
 
 /// @no_user_text_in_the_log
 #[test]
-fn no_file_but_the_database_has_a_word_of_the_user_s() {
+fn no_file_but_the_database_has_user_text() {
     const MARKER: &str = "xyzzymarker";
     let mut home = home();
     home.set("REKINDLE_LOG_LEVEL", "debug");
@@ -395,7 +395,7 @@ fn no_file_but_the_database_has_a_word_of_the_user_s() {
 
 /// @the_socket_is_for_its_user
 #[test]
-fn the_socket_needs_no_token_and_lies_where_only_its_user_comes() {
+fn the_socket_needs_no_token_and_is_in_a_private_directory() {
     let home = home();
     let _daemon = home.daemon();
     assert!(home.socket().rpc("status", &json!({})).is_ok());

@@ -7,7 +7,7 @@ use super::{home, sqlite};
 
 /// @settings_are_kept_in_a_file
 #[test]
-fn config_sets_gets_and_lists_settings_and_says_where_they_are() {
+fn config_sets_gets_and_lists_settings_and_names_their_source() {
     let mut home = home();
     home.unset("REKINDLE_PORT");
     let file = home.run(&["config", "path"]).ok();
@@ -71,7 +71,7 @@ fn a_broken_settings_file_is_reported_by_name_and_line_by_every_command() {
         let doctor = home.run(&["doctor"]);
         assert_eq!(doctor.code, 1);
         assert!(doctor.stdout.contains(&place), "{doctor:?}");
-        // A session that starts wants an answer, which needs the settings.
+        // A session start needs an answer, which depends on the settings.
         for event in ["Stop", "SessionStart"] {
             home.hook(event, &json!({ "session_id": "s-1" }));
         }
@@ -81,7 +81,7 @@ fn a_broken_settings_file_is_reported_by_name_and_line_by_every_command() {
 
 /// @broken_settings_are_reported
 #[test]
-fn a_daemon_that_runs_can_be_used_and_stopped_although_the_settings_broke_meanwhile() {
+fn a_running_daemon_can_be_used_and_stopped_after_the_settings_were_broken() {
     let home = home();
     let _daemon = home.daemon();
     let file = home.locations().config_file;
@@ -109,7 +109,7 @@ fn a_daemon_that_runs_can_be_used_and_stopped_although_the_settings_broke_meanwh
 
 /// @settings_hold_from_the_next_start
 #[test]
-fn a_setting_that_is_changed_holds_from_the_next_start_and_everybody_says_so() {
+fn a_changed_setting_applies_from_the_next_start_and_every_command_says_so() {
     let home = home();
     let daemon = home.daemon();
     let set = home.run(&["config", "set", "briefing.tokens", "100"]);
@@ -131,7 +131,7 @@ fn a_setting_that_is_changed_holds_from_the_next_start_and_everybody_says_so() {
 
 /// @logs_print_the_tail
 #[test]
-fn logs_print_the_last_lines_and_end() {
+fn logs_prints_the_last_lines_and_exits() {
     let home = home();
     assert!(home.run(&["logs"]).stderr.contains("no log yet"));
     let _daemon = home.daemon();
@@ -149,7 +149,7 @@ fn logs_print_the_last_lines_and_end() {
 
 /// @logs_hold_no_user_text
 #[test]
-fn the_log_never_holds_what_users_say() {
+fn the_log_never_contains_user_text() {
     let mut home = home();
     home.set("REKINDLE_LOG_LEVEL", "debug");
     let daemon = home.daemon();
@@ -181,7 +181,7 @@ fn the_log_never_holds_what_users_say() {
 
 /// @logs_are_rotated
 #[test]
-fn a_daemon_log_over_5_mib_is_rotated_and_three_old_ones_are_kept() {
+fn a_daemon_log_over_5_mib_is_rotated_and_three_old_files_are_kept() {
     let home = home();
     let full = "x".repeat(5 * 1024 * 1024);
     for name in ["daemon.log", "daemon.log.1", "daemon.log.2", "daemon.log.3"] {
@@ -205,7 +205,7 @@ fn check(home: &Home, name: &str) -> Value {
 
 /// @doctor_explains
 #[test]
-fn the_doctor_finds_nothing_wrong_with_a_daemon_that_runs() {
+fn the_doctor_finds_no_problem_with_a_running_daemon() {
     let home = home();
     let daemon = home.daemon();
     home.hook("Stop", &json!({ "session_id": "s-1" }));
@@ -223,7 +223,7 @@ fn the_doctor_finds_nothing_wrong_with_a_daemon_that_runs() {
 
 /// @doctor_explains
 #[test]
-fn the_doctor_says_what_to_do_about_what_it_finds() {
+fn the_doctor_says_how_to_fix_each_problem() {
     let home = home();
     assert_eq!(check(&home, "daemon")["detail"], "not running");
     assert_eq!(check(&home, "last event")["status"], "warn");
@@ -247,7 +247,7 @@ fn the_doctor_says_what_to_do_about_what_it_finds() {
 
 /// @doctor_explains
 #[test]
-fn the_doctor_recognises_a_daemon_that_is_suspended() {
+fn the_doctor_recognises_a_suspended_daemon() {
     let home = home();
     let daemon = home.daemon();
     testkit::home::signal(daemon.pid(), "STOP");
@@ -261,7 +261,7 @@ fn the_doctor_recognises_a_daemon_that_is_suspended() {
 
 /// @doctor_explains
 #[test]
-fn the_doctor_tells_what_the_hooks_could_not_say() {
+fn the_doctor_reports_errors_that_hooks_could_not_print() {
     let home = home();
     home.run_with(&["hook", "PostToolUse"], b"zebrafish");
     let report = home.run(&["doctor", "--json"]).json();
@@ -274,7 +274,7 @@ fn the_doctor_tells_what_the_hooks_could_not_say() {
 
 /// @doctor_explains
 #[test]
-fn a_start_in_the_background_fails_with_the_very_error_of_the_foreground() {
+fn a_start_in_the_background_fails_with_the_same_error_as_in_the_foreground() {
     let mut home = home();
     home.unset("REKINDLE_NO_AUTOSTART");
     home.set("REKINDLE_LOG_LEVEL", "loud");

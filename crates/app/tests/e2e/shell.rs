@@ -1,4 +1,4 @@
-//! Somebody at a desk: a shell that finds the program under each of its names.
+//! A shell that finds the program under each of its names.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -9,24 +9,24 @@ use testkit::{Home, Run};
 
 use super::home;
 
-/// A home whose shell finds every name of the program, and a folder to stand in.
-pub(crate) struct Desk {
+/// A home whose shell finds every name of the program, and a working directory.
+pub(crate) struct TestShell {
     pub(crate) home: Home,
     pub(crate) bin: PathBuf,
     pub(crate) folder: PathBuf,
 }
 
-impl Desk {
-    /// A desk in a folder of this name.
-    pub(crate) fn new(folder: &str) -> Desk {
+impl TestShell {
+    /// A shell in a directory of this name.
+    pub(crate) fn new(folder: &str) -> TestShell {
         let home = home();
         let (bin, folder) = (home.path("bin"), home.path("work").join(folder));
         std::fs::create_dir_all(&folder).unwrap();
         home.run(&["links", bin.to_str().unwrap()]).ok();
-        Desk { home, bin, folder }
+        TestShell { home, bin, folder }
     }
 
-    /// A program of the shell's, with the home's environment, in the folder.
+    /// A command with the home's environment, in that directory.
     pub(crate) fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         let path = std::env::var("PATH").unwrap_or_default();
@@ -35,7 +35,7 @@ impl Desk {
         command
     }
 
-    /// Runs a line as a person types it.
+    /// Runs a line as a user types it.
     pub(crate) fn sh(&self, line: &str) -> Run {
         self.sh_with(line, b"")
     }

@@ -1,4 +1,4 @@
-//! Where a caller stands: the surface reads it from its own process, files and directory.
+//! The caller's situation: each surface reads it from its own process, files and directory.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,18 +9,19 @@ use testkit::{Daemon, Home, Mcp};
 
 use super::home;
 
-/// The ways in whose process stands somewhere.
+/// The surfaces whose process has a working directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum LocalSurface {
     Command,
     InProcess,
     Primary,
     Proxy,
 }
 
-pub(crate) const WAYS: [Way; 4] = [Way::Command, Way::InProcess, Way::Primary, Way::Proxy];
+pub(crate) const WAYS: [LocalSurface; 4] =
+    [LocalSurface::Command, LocalSurface::InProcess, LocalSurface::Primary, LocalSurface::Proxy];
 
-/// A place to stand: a folder and what the environment holds besides the home's.
+/// A working directory and additional environment variables.
 #[derive(Clone)]
 pub(crate) struct Stand {
     dir: PathBuf,
@@ -44,20 +45,20 @@ impl Stand {
     }
 }
 
-impl Way {
+impl LocalSurface {
     pub(crate) fn daemon(self, home: &Home) -> Option<Daemon> {
-        matches!(self, Way::Command | Way::Proxy).then(|| home.daemon())
+        matches!(self, LocalSurface::Command | LocalSurface::Proxy).then(|| home.daemon())
     }
 
-    /// What `get_hint` says of `web/build` to somebody who stands there: the value, or why not.
+    /// The answer of `get_hint` for `web/build` in this situation: the value, or the reason why not.
     pub(crate) fn get(self, home: &Home, stand: &Stand) -> Result<String, String> {
         let params = json!({ "component": "web", "key": "build" });
         let found = match self {
-            Way::Command | Way::InProcess => {
+            LocalSurface::Command | LocalSurface::InProcess => {
                 let args = ["call", "get_hint", &params.to_string(), "--json"];
                 finish(stand.start(home, &args), b"").json()
             }
-            Way::Primary | Way::Proxy => {
+            LocalSurface::Primary | LocalSurface::Proxy => {
                 let mut mcp = Mcp::start(stand.start(home, &["serve"]));
                 mcp.initialize("2025-06-18");
                 mcp.call("get_hint", &params).unwrap()
@@ -99,7 +100,7 @@ fn repository(home: &Home, name: &str) -> PathBuf {
 
 /// @situation_branch
 #[test]
-fn a_hint_for_a_branch_holds_in_the_work_tree_of_that_branch_and_says_why_not_elsewhere() {
+fn a_hint_for_a_branch_applies_in_the_working_tree_of_that_branch_and_elsewhere_says_why_not() {
     for way in WAYS {
         let home = home();
         let _daemon = way.daemon(&home);
@@ -119,8 +120,8 @@ fn a_hint_for_a_branch_holds_in_the_work_tree_of_that_branch_and_says_why_not_el
 
 /// @situation_branch
 #[test]
-fn a_server_that_lives_on_sees_a_branch_that_changes() {
-    for way in [Way::Primary, Way::Proxy] {
+fn a_long_running_server_notices_a_changed_branch() {
+    for way in [LocalSurface::Primary, LocalSurface::Proxy] {
         let home = home();
         let _daemon = way.daemon(&home);
         let repo = repository(&home, "repo");
@@ -137,12 +138,12 @@ fn a_server_that_lives_on_sees_a_branch_that_changes() {
 
 /// @situation_repo
 #[test]
-fn a_hint_for_a_repository_holds_however_the_repository_is_written() {
+fn a_hint_for_a_repository_applies_to_every_form_of_its_url() {
     let home = home();
     let _daemon = home.daemon();
     let repo = repository(&home, "repo");
     git(&repo, &["worktree", "add", "-q", "-b", "dev", "../tree"]);
-    let get = |dir: &str| Way::Command.get(&home, &Stand::at(&home.path(dir)));
+    let get = |dir: &str| LocalSurface::Command.get(&home, &Stand::at(&home.path(dir)));
     let path = repo.display().to_string();
     for name in [format!("file://{path}"), path.clone(), format!("{path}/")] {
         scoped(&home, &json!({ "repo": name }));
@@ -173,7 +174,7 @@ fn a_hint_for_a_repository_holds_however_the_repository_is_written() {
 
 /// @situation_reads_files_only
 #[test]
-fn no_program_is_started_and_the_folder_counts_whatever_git_was_told_before() {
+fn no_program_is_run_and_the_directory_counts_even_if_git_dir_names_another() {
     for way in WAYS {
         let home = home();
         let repo = repository(&home, "repo");

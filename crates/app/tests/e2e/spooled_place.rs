@@ -1,4 +1,4 @@
-//! What waits in the spool has its project with it, and nothing that the user keeps out.
+//! Spooled events carry their project, and nothing that the user excludes.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -9,7 +9,7 @@ use testkit::Home;
 
 use super::home;
 
-/// A repository as git leaves it, as far as anybody here looks.
+/// The files of a git repository, as far as they are read here.
 fn repository(dir: &Path, remote: &str) {
     let git = dir.join(".git");
     for folder in ["objects", "refs"] {
@@ -19,7 +19,7 @@ fn repository(dir: &Path, remote: &str) {
     fs::write(git.join("config"), format!("[remote \"origin\"]\n\turl = {remote}\n")).unwrap();
 }
 
-/// A second work tree of the repository.
+/// A second working tree of the repository.
 fn worktree(of: &Path, dir: &Path) {
     let own = of.join(".git/worktrees/second");
     fs::create_dir_all(&own).unwrap();
@@ -30,7 +30,7 @@ fn worktree(of: &Path, dir: &Path) {
     fs::write(dir.join(".git"), format!("gitdir: {}\n", own.display())).unwrap();
 }
 
-/// A project that keeps a folder to itself, and one beside it that does not.
+/// A project that excludes a directory, and another one that does not.
 fn discreet(home: &Home) -> [PathBuf; 2] {
     let (app, other) = (home.path("app"), home.path("other"));
     repository(&app, "https://example.com/me/app");
@@ -53,7 +53,7 @@ fn runs(home: &Home, session: &str, cwd: &Path, command: &str) {
     home.hook("PostToolUse", &payload);
 }
 
-/// The files of the program that hold this text.
+/// Our files that contain this text.
 fn holding(home: &Home, text: &str) -> Vec<PathBuf> {
     let ours = |path: &Path| ["data", "run"].iter().any(|dir| path.starts_with(home.path(dir)));
     let holds = |bytes: &[u8]| bytes.windows(text.len()).any(|part| part == text.as_bytes());
@@ -61,7 +61,7 @@ fn holding(home: &Home, text: &str) -> Vec<PathBuf> {
     files.map(|(path, _)| path).collect()
 }
 
-/// What was captured lately, of all projects.
+/// Recently captured records of all projects.
 fn recent(home: &Home) -> Vec<String> {
     let recent = home.call("recent_context", &json!({ "project": null }));
     let texts = recent["results"].as_array().unwrap().iter();
@@ -85,7 +85,7 @@ fn projects(home: &Home) -> Vec<(String, u64)> {
 /// @capture_exclude_spooled
 /// @capture_exclude_elsewhere
 #[test]
-fn an_excluded_path_does_not_wait_in_the_spool_and_stays_out_when_its_settings_are_gone() {
+fn an_excluded_path_is_not_spooled_and_stays_excluded_after_its_settings_are_gone() {
     let home = home();
     let [app, other] = discreet(&home);
     for cwd in [&app, &other, &home.dir] {
@@ -98,7 +98,7 @@ fn an_excluded_path_does_not_wait_in_the_spool_and_stays_out_when_its_settings_a
     assert_eq!(home.spooled().len(), 8);
     assert_eq!(holding(&home, "plan.txt"), Vec::<PathBuf>::new());
     assert_eq!(holding(&home, "open.rs").len(), 1);
-    // Another branch is checked out before anybody takes it in.
+    // Another branch is checked out before the event is ingested.
     fs::remove_file(app.join(".rekindle.toml")).unwrap();
     let recent = recent(&home);
     assert!(recent.len() == 1 && recent[0].contains("open.rs"), "{recent:?}");
@@ -107,7 +107,7 @@ fn an_excluded_path_does_not_wait_in_the_spool_and_stays_out_when_its_settings_a
 
 /// @capture_exclude_elsewhere
 #[test]
-fn a_daemon_keeps_an_excluded_path_out_wherever_the_agent_stands() {
+fn a_daemon_excludes_a_path_whatever_directory_the_agent_is_in() {
     let home = home();
     let [app, other] = discreet(&home);
     let _daemon = home.daemon();
@@ -121,10 +121,10 @@ fn a_daemon_keeps_an_excluded_path_out_wherever_the_agent_stands() {
 
 /// @capture_exclude_spooled
 #[test]
-fn of_an_excluded_project_nothing_waits_in_the_spool() {
+fn nothing_of_an_excluded_project_is_spooled() {
     let mut home = home();
     let [app, other] = discreet(&home);
-    // By the environment of the agent alone, which whoever takes the events in may not have; and by the file.
+    // Excluded only by the agent's environment, which the ingesting process may not have; and by the file.
     home.set("REKINDLE_EXCLUDE_PROJECTS", "app");
     runs(&home, "s-1", &app, "echo zebrafish");
     let prompt = json!({ "session_id": "s-1", "cwd": app, "prompt": "tame the zebrafish please" });
@@ -145,7 +145,7 @@ fn of_an_excluded_project_nothing_waits_in_the_spool() {
 
 /// @capture_pause_spooled
 #[test]
-fn of_a_paused_project_nothing_waits_in_the_spool() {
+fn nothing_of_a_paused_project_is_spooled() {
     let home = home();
     let [app, other] = discreet(&home);
     let second = home.path("second");
@@ -160,7 +160,7 @@ fn of_a_paused_project_nothing_waits_in_the_spool() {
     runs(&home, "s-2", &other, "echo heron");
     assert_eq!(holding(&home, "zebrafish"), Vec::<PathBuf>::new());
     assert_eq!(holding(&home, "heron").len(), 1);
-    // A clone that a person gave to the paused project is of it from then on.
+    // A clone that the user assigned to the paused project belongs to it from then on.
     let given = home.path("given");
     repository(&given, "https://example.com/me/given");
     home.run(&["project", "alias", "app", given.to_str().unwrap()]).ok();
@@ -179,7 +179,7 @@ fn of_a_paused_project_nothing_waits_in_the_spool() {
 
 /// @capture_pause_spooled
 #[test]
-fn a_note_of_pauses_that_is_lost_is_made_anew_and_one_that_is_damaged_says_nothing() {
+fn a_lost_pause_file_is_written_again_and_a_damaged_one_is_ignored() {
     let home = home();
     let [app, _] = discreet(&home);
     let note = home.path("data/rekindle.db-paused");
@@ -197,13 +197,13 @@ fn a_note_of_pauses_that_is_lost_is_made_anew_and_one_that_is_damaged_says_nothi
 
 /// @capture_pause_spooled
 #[test]
-fn a_pause_does_not_end_while_its_note_stays() {
+fn a_pause_does_not_end_while_its_file_cannot_be_removed() {
     let home = home();
     let [app, _] = discreet(&home);
     home.run(&["pause"]).ok();
     let data = home.path("data");
     if client::platform::uid() != 0 {
-        // Nothing keeps root from writing there.
+        // Root may write there in any mode.
         fs::set_permissions(&data, fs::Permissions::from_mode(0o555)).unwrap();
         let refused = home.run(&["pause", "off"]);
         fs::set_permissions(&data, fs::Permissions::from_mode(0o755)).unwrap();
@@ -224,7 +224,7 @@ fn a_pause_does_not_end_while_its_note_stays() {
 
 /// @project_of_a_spooled_event
 #[test]
-fn an_event_belongs_to_its_project_when_the_work_tree_or_the_clone_is_gone() {
+fn an_event_belongs_to_its_project_even_after_the_working_tree_or_the_clone_is_deleted() {
     let home = home();
     let [app, other] = discreet(&home);
     let (second, clone) = (home.path("second"), home.path("clone"));
@@ -244,7 +244,7 @@ fn an_event_belongs_to_its_project_when_the_work_tree_or_the_clone_is_gone() {
 
 /// @project_of_a_spooled_event
 #[test]
-fn an_event_that_an_older_build_left_is_of_the_project_that_is_there_now() {
+fn an_event_spooled_by_an_older_build_belongs_to_the_project_at_its_directory_now() {
     let home = home();
     let [app, _] = discreet(&home);
     runs(&home, "s-1", &app, "echo heron");

@@ -1,4 +1,4 @@
-//! Somebody else's hand on the database file: a lock, a version, a look at what is in it.
+//! Direct access to the database file: a lock, a version, a query.
 
 use std::path::{Path, PathBuf};
 
@@ -23,13 +23,13 @@ pub(crate) fn lock(home: &Home) -> Connection {
     db
 }
 
-/// Whether SQLite finds the whole database sound.
+/// Whether SQLite finds the whole database intact.
 pub(crate) fn is_sound(path: &Path) -> bool {
     let check = open(path).query_row("PRAGMA integrity_check", [], |row| row.get::<_, String>(0));
     check.is_ok_and(|said| said == "ok")
 }
 
-/// Names of the recorded hook events in the order in which they were recorded.
+/// Names of the recorded hook events, in order.
 pub(crate) fn recorded(home: &Home) -> Vec<String> {
     let db = open(&path(home));
     let mut statement = db.prepare("SELECT name FROM hooks_seen ORDER BY seq").expect("a table");
@@ -37,7 +37,7 @@ pub(crate) fn recorded(home: &Home) -> Vec<String> {
     rows.map(|name| name.expect("a name")).collect()
 }
 
-/// What was observed, in order: each thing, and how often it happened.
+/// The observed records, in order, each with its number of occurrences.
 pub(crate) fn observed(home: &Home) -> Vec<(String, u64)> {
     let db = open(&path(home));
     let mut statement =

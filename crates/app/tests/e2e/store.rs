@@ -19,16 +19,16 @@ fn get(daemon: &Daemon, key: &str) -> Result<Value, Value> {
     daemon.http().rpc("get_hint", &json!({ "component": "web", "key": key }))
 }
 
-/// Overwrites a part of the database that nobody has open.
+/// Overwrites a part of the database while no process has it open.
 fn overwrite(home: &Home, at: u64, bytes: &[u8]) {
     let path = sqlite::path(home);
     OpenOptions::new().write(true).open(path).unwrap().write_all_at(bytes, at).unwrap();
 }
 
-/// Files beside the database whose names say that they were damaged.
+/// The database files that were moved aside as damaged.
 fn set_aside(home: &Home) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(home.path("data")).unwrap().flatten();
-    // The log and its index are kept beside it under the same name.
+    // The WAL and its index are kept beside it under the same name.
     let damaged = |path: &PathBuf| {
         let name = path.to_str().unwrap();
         name.contains("rekindle.db.corrupt-") && name.ends_with('Z')
@@ -36,14 +36,14 @@ fn set_aside(home: &Home) -> Vec<PathBuf> {
     entries.map(|entry| entry.path()).filter(damaged).collect()
 }
 
-/// The user of a session says something.
+/// Sends a prompt.
 fn prompted(daemon: &Daemon, words: &str) {
     let payload = json!({ "session_id": "s-1", "cwd": "/srv/app", "prompt": words });
     let event = json!({ "event": "UserPromptSubmit", "payload": payload });
     assert_eq!(daemon.http().rpc("hook", &event).unwrap()["recorded"], true);
 }
 
-/// Everything that the user is known to have said with this word, in the order of time.
+/// The prompts with this word, in order of time.
 fn said(daemon: &Daemon, word: &str) -> Vec<String> {
     let query = json!({ "query": word, "obs_type": "user_prompt", "project": "*" });
     let found = daemon.http().rpc("search", &query).unwrap();
@@ -59,7 +59,7 @@ fn said(daemon: &Daemon, word: &str) -> Vec<String> {
     said.into_iter().map(|(_, words)| words).collect()
 }
 
-/// The page where a table begins, which every reading of it meets.
+/// The root page of a table, which every read of it needs.
 fn root_of(home: &Home, table: &str) -> u64 {
     const ROOT: &str = "SELECT rootpage FROM sqlite_schema WHERE name = ?1";
     let db = sqlite::open(&sqlite::path(home));
@@ -71,7 +71,7 @@ fn spoil_root(home: &Home, table: &str) {
     overwrite(home, (root_of(home, table) - 1) * 4096, &[0xa5; 512]);
 }
 
-/// A home whose database is closed and holds lasting hints and two prompts.
+/// A home with a closed database that has lasting hints and two prompts.
 fn used() -> Home {
     let home = home();
     let mut daemon = home.daemon();
@@ -90,7 +90,7 @@ fn used() -> Home {
     home
 }
 
-/// Status and doctor say that the database was damaged, and the old one is kept.
+/// Asserts that status and doctor report the damage, and that the old database is kept.
 fn repair_is_told(home: &Home) {
     let kept = set_aside(home);
     assert_eq!(kept.len(), 1, "{kept:?}");
@@ -114,7 +114,7 @@ fn a_damaged_header_is_set_aside_and_everything_is_salvaged() {
         get(&daemon, &format!("k{number}")).unwrap();
     }
     assert_eq!(home.run(&["status", "--json"]).json()["events"], 2);
-    // They are found by their words, and so is what is said from now on.
+    // They are found by their words, and so are later prompts.
     prompted(&daemon, "sell the zebrafish");
     let all = ["tame the zebrafish", "feed the zebrafish", "sell the zebrafish"];
     assert_eq!(said(&daemon, "zebrafish"), all);
@@ -126,7 +126,7 @@ fn a_damaged_header_is_set_aside_and_everything_is_salvaged() {
 /// @a_damaged_database_is_set_aside
 #[test]
 fn a_flipped_bit_in_the_header_loses_nothing() {
-    // The number of the format.
+    // The format number.
     for byte in [5_u8, 0x44] {
         let home = used();
         overwrite(&home, 47, &[byte]);
@@ -140,7 +140,7 @@ fn a_flipped_bit_in_the_header_loses_nothing() {
 
 /// @a_damaged_database_is_set_aside
 #[test]
-fn the_next_session_and_a_status_without_a_daemon_tell_of_a_repair() {
+fn the_next_session_and_a_status_without_a_daemon_report_a_repair() {
     let home = used();
     overwrite(&home, 0, b"not a database at all, not in the least");
     let start = json!({ "session_id": "s-9", "cwd": "/srv/app" }).to_string();
@@ -154,13 +154,13 @@ fn the_next_session_and_a_status_without_a_daemon_tell_of_a_repair() {
 
 /// @a_damaged_database_is_set_aside
 #[test]
-fn damaged_pages_are_set_aside_and_what_can_be_read_is_salvaged() {
+fn damaged_pages_are_set_aside_and_the_readable_rows_are_salvaged() {
     let home = used();
     spoil_root(&home, "hint_variants");
     let daemon = home.daemon();
     set(&daemon, "after");
     get(&daemon, "after").unwrap();
-    // The events lie elsewhere and are all there.
+    // The events are on other pages and complete.
     assert_eq!(home.run(&["status", "--json"]).json()["events"], 2);
     assert_eq!(said(&daemon, "zebrafish"), ["tame the zebrafish", "feed the zebrafish"]);
     repair_is_told(&home);
@@ -169,11 +169,11 @@ fn damaged_pages_are_set_aside_and_what_can_be_read_is_salvaged() {
 
 /// @a_damaged_database_is_set_aside
 #[test]
-fn a_damaged_index_is_made_anew_from_what_is_stored() {
+fn a_damaged_index_is_rebuilt_from_the_records() {
     let home = used();
     spoil_root(&home, "passage_fts_data");
     let daemon = home.daemon();
-    // The first to meet the damage is a prompt, which is kept all the same.
+    // A prompt is the first call to find the damage, and is still stored.
     prompted(&daemon, "sell the zebrafish");
     let all = ["tame the zebrafish", "feed the zebrafish", "sell the zebrafish"];
     assert_eq!(said(&daemon, "zebrafish"), all);
@@ -184,7 +184,7 @@ fn a_damaged_index_is_made_anew_from_what_is_stored() {
 
 /// @a_damaged_database_is_set_aside
 #[test]
-fn a_damaged_table_of_numbers_does_not_let_a_number_be_used_twice() {
+fn a_damaged_sequence_table_does_not_let_an_id_be_used_twice() {
     let home = used();
     spoil_root(&home, "record_ids");
     let daemon = home.daemon();
@@ -209,7 +209,7 @@ fn after_the_database_was_deleted_the_next_write_is_kept_and_survives_a_kill() {
     daemon.kill();
     let next = home.daemon();
     get(&next, "after").unwrap();
-    // What memory held is journaled anew.
+    // Hints in memory are written again.
     get(&next, "before").unwrap();
     assert!(sqlite::is_sound(&sqlite::path(&home)));
 }
@@ -229,7 +229,7 @@ fn after_the_whole_data_directory_was_deleted_the_next_write_is_kept() {
 
 /// @a_moved_database_is_whole
 #[test]
-fn a_database_that_was_moved_away_while_in_use_has_everything_that_was_acknowledged() {
+fn a_database_moved_away_while_in_use_has_every_acknowledged_write() {
     for (other, stops) in [(None, false), (Some("text"), false), (None, true)] {
         let home = home();
         let mut daemon = home.daemon();
@@ -239,7 +239,7 @@ fn a_database_that_was_moved_away_while_in_use_has_everything_that_was_acknowled
         if let Some(text) = other {
             std::fs::write(&path, text).unwrap();
         }
-        // Both notice: a command that reads, and the end of the daemon.
+        // Both notice it: a command that reads, and the end of the daemon.
         if stops {
             assert_eq!(daemon.end_by("TERM"), Some(0));
         } else {
@@ -255,11 +255,11 @@ fn a_database_that_was_moved_away_while_in_use_has_everything_that_was_acknowled
 
 /// @a_moved_database_is_whole
 #[test]
-fn the_log_of_a_moved_database_is_kept_if_it_cannot_be_written_into_it() {
+fn the_wal_of_a_moved_database_is_kept_if_it_cannot_be_checkpointed() {
     let home = home();
     let daemon = home.daemon();
     set(&daemon, "first");
-    // A snapshot that another program holds keeps the log from being checkpointed.
+    // A snapshot that another program holds prevents the checkpoint of the WAL.
     let reader = sqlite::open(&sqlite::path(&home));
     reader.execute_batch("BEGIN; SELECT count(*) FROM hint_variants").unwrap();
     set(&daemon, "zebrafish");
@@ -276,7 +276,7 @@ fn the_log_of_a_moved_database_is_kept_if_it_cannot_be_written_into_it() {
 
 /// @a_replaced_database_is_noticed
 #[test]
-fn after_another_database_was_put_in_place_that_one_counts() {
+fn a_database_put_in_place_of_ours_is_used_from_then_on() {
     let home = home();
     let mut daemon = home.daemon();
     set(&daemon, "old");
@@ -296,7 +296,7 @@ fn after_another_database_was_put_in_place_that_one_counts() {
 
 /// @a_lost_log_is_noticed
 #[test]
-fn after_the_log_was_deleted_nothing_that_was_acknowledged_is_lost() {
+fn no_acknowledged_write_is_lost_if_the_wal_is_deleted() {
     let home = home();
     let mut daemon = home.daemon();
     set(&daemon, "before");
@@ -311,7 +311,7 @@ fn after_the_log_was_deleted_nothing_that_was_acknowledged_is_lost() {
 
 /// @a_backup_is_whole
 #[test]
-fn a_backup_taken_while_others_write_is_whole_and_never_overwrites() {
+fn a_backup_taken_during_writes_is_complete_and_never_overwrites() {
     let home = home();
     let daemon = home.daemon();
     let stop = AtomicBool::new(false);
@@ -343,7 +343,7 @@ fn a_backup_taken_while_others_write_is_whole_and_never_overwrites() {
 
 /// @a_restore_replaces_and_keeps
 #[test]
-fn a_restore_puts_the_backup_in_place_and_keeps_what_was_there() {
+fn a_restore_replaces_the_database_and_keeps_the_previous_one() {
     let home = home();
     let daemon = home.daemon();
     set(&daemon, "old");
@@ -353,7 +353,7 @@ fn a_restore_puts_the_backup_in_place_and_keeps_what_was_there() {
     get(&daemon, "old").unwrap();
     assert_eq!(get(&daemon, "newer").unwrap_err()["code"], 40401);
     set(&daemon, "after");
-    // The database before it can be had back in the same way, here without a daemon.
+    // The previous database can be restored in the same way, here without a daemon.
     home.run(&["stop"]).ok();
     home.run(&["restore", restored["previous"].as_str().unwrap()]).ok();
     assert_eq!(home.run(&["hint", "get", "web", "newer"]).code, 0);
@@ -362,7 +362,7 @@ fn a_restore_puts_the_backup_in_place_and_keeps_what_was_there() {
 
 /// @a_bad_restore_changes_nothing
 #[test]
-fn a_restore_of_what_is_no_backup_changes_nothing() {
+fn a_restore_from_a_file_that_is_not_a_backup_changes_nothing() {
     let home = home();
     let daemon = home.daemon();
     set(&daemon, "build");

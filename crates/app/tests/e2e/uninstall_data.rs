@@ -1,4 +1,4 @@
-//! `uninstall --data`: it tells exactly what goes and what stays, and takes nothing away from a daemon that lives.
+//! `uninstall --data`: it lists exactly what it removes and keeps, and removes nothing of a running daemon.
 
 use std::path::{Path, PathBuf};
 
@@ -13,13 +13,13 @@ fn uninstall(home: &Home, args: &[&str]) -> Run {
     home.run(&[&["uninstall", "--data"], args].concat())
 }
 
-/// Files of these names and of what is beside them, and their bytes.
+/// The number and total bytes of these files and of the files beside them.
 fn measured(paths: &[PathBuf]) -> (u64, u64) {
     let sizes = paths.iter().map(|path| std::fs::metadata(path).unwrap().len());
     (paths.len() as u64, sizes.sum())
 }
 
-/// What the result says of one place: files and bytes.
+/// The files and bytes that the result reports for one path.
 fn removed(result: &Value, place: &Path) -> (u64, u64) {
     let mut places = result["data"]["removed"].as_array().unwrap().iter();
     let told = places.find(|told| told["path"] == json!(place)).expect("the place is told of");
@@ -28,7 +28,7 @@ fn removed(result: &Value, place: &Path) -> (u64, u64) {
 
 /// @connect_data
 #[test]
-fn a_database_that_was_named_is_counted_told_and_removed_with_what_is_beside_it() {
+fn a_database_named_by_the_user_is_counted_reported_and_removed_with_its_other_files() {
     let mut home = home();
     home.unset("REKINDLE_HOME");
     let database = home.path("mine/x.db");
@@ -60,7 +60,7 @@ fn the_data_of_another_database_in_the_same_directory_stays() {
     home.run(&["mark", "a decision"]).ok();
     let named = home.path("x.db");
     let named = named.to_str().unwrap();
-    // Its own runtime directory, because each belongs to one database.
+    // A separate runtime directory, because each belongs to one database.
     let run = |args: &[&str]| {
         let mut command = home.command([&["--db", named], args].concat());
         command.env("REKINDLE_RUNTIME_DIR", home.path("run-x"));
@@ -74,7 +74,7 @@ fn the_data_of_another_database_in_the_same_directory_stays() {
 
 /// @connect_data
 #[test]
-fn what_is_kept_for_the_runtime_goes_and_the_settings_stay_and_are_told_of() {
+fn the_runtime_directory_is_removed_and_the_settings_are_kept_and_reported() {
     let home = home();
     home.run(&["config", "set", "log.level", "debug"]).ok();
     let mut daemon = home.daemon();
@@ -92,7 +92,7 @@ fn what_is_kept_for_the_runtime_goes_and_the_settings_stay_and_are_told_of() {
 
 /// @connect_data_in_use
 #[test]
-fn beside_a_daemon_that_does_not_leave_nothing_is_undone_and_nothing_removed() {
+fn while_a_daemon_does_not_end_nothing_is_undone_or_removed() {
     let home = home();
     install(&home, &["codex"]).ok();
     let mut daemon = home.daemon();
@@ -112,7 +112,7 @@ fn beside_a_daemon_that_does_not_leave_nothing_is_undone_and_nothing_removed() {
         assert_eq!(files(), before);
     }
     signal(daemon.pid(), "CONT");
-    // It makes its socket anew, and is ended in order.
+    // It binds its socket again, and ends cleanly.
     uninstall(&home, &["--yes"]).ok();
     assert_eq!(daemon.wait(), Some(0));
     assert!(!home.path("data").exists() && !home.path(".codex").exists());
@@ -120,7 +120,7 @@ fn beside_a_daemon_that_does_not_leave_nothing_is_undone_and_nothing_removed() {
 
 /// @connect_data_in_use
 #[test]
-fn a_database_that_is_served_from_another_runtime_directory_stays() {
+fn a_database_served_from_another_runtime_directory_is_kept() {
     let home = home();
     let _daemon = home.daemon();
     let mut command = home.command(["uninstall", "--data", "--yes"]);

@@ -1,4 +1,4 @@
-//! `uninstall` with a damaged record or a changed repository: it does what it can and names the rest.
+//! `uninstall` with a damaged record or a changed repository: it undoes as much as possible and names the rest.
 
 use serde_json::{Value, json};
 
@@ -28,7 +28,7 @@ fn a_bad_value_in_the_record_is_named_and_the_rest_is_undone() {
         assert_eq!(record["files"].as_array().unwrap().len(), 4);
         record[member].as_array_mut().unwrap().push(value.clone());
         home.write("data/installed.json", &record.to_string());
-        // An installation could take its own entries for the user's, so it waits for the repair.
+        // An installation could take our entries for the user's, so it is refused until the repair.
         let run = install(&home, &["cursor"]);
         assert!(run.code == 1 && run.stderr.contains(what), "{run:?}");
         let run = home.run(&["uninstall", "--dry-run"]);
@@ -40,7 +40,7 @@ fn a_bad_value_in_the_record_is_named_and_the_rest_is_undone() {
             let path = home.path(name);
             assert_eq!(tree(&home).get(&path), before.get(&path), "{what}: {name}");
         }
-        // The bad value stays until the user has seen to it.
+        // The bad value stays until the user has fixed it.
         let mut left: Value = serde_json::from_str(&read(&home, "data/installed.json")).unwrap();
         let kept = left[member].as_array_mut().unwrap().pop();
         assert_eq!(kept, Some(value));
@@ -63,7 +63,7 @@ fn one_file_that_cannot_be_written_does_not_block_the_others() {
         let before = tree(&home);
         install(&home, &["claude-code", "codex", "gemini-cli"]).ok();
         let connected = read(&home, blocked);
-        // A file is replaced by way of a file beside it, and a directory with this name prevents that.
+        // A file is replaced through a file beside it; a directory with that name prevents it.
         let (dir, name) = blocked.rsplit_once('/').unwrap();
         let obstacle = format!("{dir}/.{name}.rekindle-new");
         home.write(&format!("{obstacle}/kept"), "");

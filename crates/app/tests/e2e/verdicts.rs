@@ -68,7 +68,7 @@ fn failed_runs_behind_a_pipe_and_in_codex_are_recorded_as_failures() {
 
 /// @capture_foreign_verdicts
 #[test]
-fn a_passing_run_that_prints_the_verdict_of_another_runner_is_no_failure() {
+fn a_passing_run_that_prints_the_verdict_of_another_runner_is_not_a_failure() {
     let home = home();
     let _daemon = home.daemon();
     let passing = [
@@ -142,7 +142,7 @@ fn a_commit_that_failed_in_codex_is_neither_a_commit_nor_completed() {
 /// @capture_no_commit
 /// @obs_summary_completed
 #[test]
-fn a_commit_that_a_hook_refused_behind_a_pipe_is_nowhere_a_success() {
+fn a_commit_that_a_git_hook_refused_behind_a_pipe_is_not_recorded_as_a_success() {
     let home = home();
     let _daemon = home.daemon();
     let answer = |output: &str| json!({"stdout": output, "stderr": ""});

@@ -8,12 +8,12 @@ use testkit::{Daemon, Home, Http, Mcp, Run, Sse, Ws};
 
 use super::home;
 
-/// A way in.
+/// A surface, and how it is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum Surface {
     /// `rekindle call`, which finds a daemon.
     Command,
-    /// The same without a daemon.
+    /// `rekindle call` without a daemon.
     InProcess,
     /// The operation's own subcommand, as its documentation writes it.
     OwnCommand,
@@ -30,29 +30,31 @@ pub(crate) enum Way {
     McpWs,
 }
 
-pub(crate) const WAYS: [Way; 14] = [
-    Way::Command,
-    Way::InProcess,
-    Way::OwnCommand,
-    Way::Socket,
-    Way::Rpc,
-    Way::Root,
-    Way::Batch,
-    Way::Ws,
-    Way::StdioPrimary,
-    Way::StdioProxy,
-    Way::McpHttp,
-    Way::McpModern,
-    Way::McpSse,
-    Way::McpWs,
+pub(crate) const WAYS: [Surface; 14] = [
+    Surface::Command,
+    Surface::InProcess,
+    Surface::OwnCommand,
+    Surface::Socket,
+    Surface::Rpc,
+    Surface::Root,
+    Surface::Batch,
+    Surface::Ws,
+    Surface::StdioPrimary,
+    Surface::StdioProxy,
+    Surface::McpHttp,
+    Surface::McpModern,
+    Surface::McpSse,
+    Surface::McpWs,
 ];
 
-impl Way {
-    /// Who a caller is that comes this way.
+impl Surface {
+    /// The tier of a caller on this surface.
     pub(crate) fn tier(self) -> &'static str {
         match self {
-            Way::Command | Way::InProcess | Way::OwnCommand => "person",
-            Way::Socket | Way::Rpc | Way::Root | Way::Batch | Way::Ws => "client",
+            Surface::Command | Surface::InProcess | Surface::OwnCommand => "person",
+            Surface::Socket | Surface::Rpc | Surface::Root | Surface::Batch | Surface::Ws => {
+                "client"
+            }
             _ => "agent",
         }
     }
@@ -61,136 +63,142 @@ impl Way {
         self.tier() == "agent"
     }
 
-    /// A fresh home in which this way is open.
+    /// Opens this surface in a new home.
     pub(crate) fn open(self) -> Site {
         self.open_in(home())
     }
 
-    /// Opens this way in a home that was prepared.
+    /// Opens this surface in a prepared home.
     pub(crate) fn open_in(self, home: Home) -> Site {
-        let needs_daemon = !matches!(self, Way::InProcess | Way::StdioPrimary);
+        let needs_daemon = !matches!(self, Surface::InProcess | Surface::StdioPrimary);
         let daemon = needs_daemon.then(|| home.daemon());
-        let mcp = matches!(self, Way::StdioPrimary | Way::StdioProxy).then(|| {
+        let mcp = matches!(self, Surface::StdioPrimary | Surface::StdioProxy).then(|| {
             let mut mcp = home.serve();
             mcp.initialize("2025-06-18");
             mcp
         });
-        Site { way: self, form: Form::Frame, mcp, daemon, home }
+        Site { way: self, form: AnswerForm::Frame, mcp, daemon, home }
     }
 }
 
-/// The form in which the last answer came.
+/// The form of the last answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum AnswerForm {
     /// The exit code of a command.
     Exit(i32),
     /// The status of JSON-RPC over HTTP.
     Status(u16),
-    /// A frame, which has no form of its own.
+    /// A frame, which has no status of its own.
     Frame,
-    /// The result of an MCP tool, good or bad.
+    /// The result of an MCP tool, success or error.
     ToolResult,
     /// An error of the MCP protocol.
     Protocol,
 }
 
-/// A home with one way into it. The processes end before their home does.
+/// A home with one surface. Its processes end before it is removed.
 pub(crate) struct Site {
-    way: Way,
-    pub(crate) form: Form,
+    way: Surface,
+    pub(crate) form: AnswerForm,
     mcp: Option<Mcp>,
     daemon: Option<Daemon>,
     pub(crate) home: Home,
 }
 
 impl Site {
-    /// One call; the result, or the error object of the wire.
+    /// Makes one call. Returns the result, or the error object of the wire.
     pub(crate) fn call(&mut self, op: &str, params: &Value) -> Result<Value, Value> {
         let tool = json!({ "name": op, "arguments": params });
         let reply = match self.way {
-            Way::Command | Way::InProcess => {
+            Surface::Command | Surface::InProcess => {
                 let stdin = params.to_string();
                 let run = self.home.run_with(&["call", op, "-", "--json"], stdin.as_bytes());
                 return self.of_command(&run);
             }
-            Way::OwnCommand => {
+            Surface::OwnCommand => {
                 let run = own_command(&self.home, op, params);
                 return self.of_command(&run);
             }
-            Way::Socket => return self.home.socket().rpc(op, params),
-            Way::Ws => return self.ws(&[]).rpc(op, params),
-            Way::Rpc | Way::Root | Way::Batch => return self.of_http(op, params),
-            Way::StdioPrimary | Way::StdioProxy => {
+            Surface::Socket => return self.home.socket().rpc(op, params),
+            Surface::Ws => return self.ws(&[]).rpc(op, params),
+            Surface::Rpc | Surface::Root | Surface::Batch => return self.of_http(op, params),
+            Surface::StdioPrimary | Surface::StdioProxy => {
                 let mcp = self.mcp.as_mut().expect("this way has an MCP client");
                 mcp.request("tools/call", &tool)
             }
-            Way::McpHttp => {
+            Surface::McpHttp => {
                 let http = self.http().with("MCP-Protocol-Version", "2025-06-18");
                 http.post("/mcp", request("tools/call", &tool).as_bytes()).json()
             }
-            Way::McpModern => modern(&self.http(), "tools/call", &tool).1,
-            Way::McpSse => {
+            Surface::McpModern => modern(&self.http(), "tools/call", &tool).1,
+            Surface::McpSse => {
                 let message = serde_json::from_str(&request("tools/call", &tool)).unwrap();
                 Sse::open(&self.http(), "/sse").request(&message)
             }
-            Way::McpWs => {
+            Surface::McpWs => {
                 let mut ws = self.ws(&[("Sec-WebSocket-Protocol", "mcp")]);
                 ws.send(&serde_json::from_str(&request("tools/call", &tool)).unwrap());
                 ws.receive().expect("a reply")
             }
         };
         self.form = match reply.get("error") {
-            Some(_) => Form::Protocol,
-            None => Form::ToolResult,
+            Some(_) => AnswerForm::Protocol,
+            None => AnswerForm::ToolResult,
         };
         of_tool(&reply)
     }
 
-    /// Sends one frame exactly as it is; the reply, if one comes. Commands have no frames.
+    /// Sends these bytes as one frame. Returns the reply, if there is one. Commands have no frames.
     pub(crate) fn frame(&mut self, frame: &[u8]) -> Option<Value> {
         match self.way {
-            Way::Command | Way::InProcess | Way::OwnCommand => panic!("a command has no frames"),
-            Way::Socket => {
+            Surface::Command | Surface::InProcess | Surface::OwnCommand => {
+                panic!("a command has no frames")
+            }
+            Surface::Socket => {
                 let mut socket = self.home.socket();
                 socket.send(&[frame, b"\n"].concat());
                 socket.receive()
             }
-            Way::Ws | Way::McpWs => {
+            Surface::Ws | Surface::McpWs => {
                 let mcp = [("Sec-WebSocket-Protocol", "mcp")];
-                let mut ws = self.ws(if self.way == Way::McpWs { &mcp } else { &[] });
+                let mut ws = self.ws(if self.way == Surface::McpWs { &mcp } else { &[] });
                 let text = String::from_utf8(frame.to_vec()).expect("text");
                 ws.send_text(text).ok()?;
                 ws.receive()
             }
-            Way::StdioPrimary | Way::StdioProxy => {
+            Surface::StdioPrimary | Surface::StdioProxy => {
                 let mcp = self.mcp.as_mut().expect("this way has an MCP client");
                 mcp.send(&[frame, b"\n"].concat());
                 mcp.receive().map(|line| serde_json::from_str(&line).expect("a line of JSON"))
             }
-            Way::McpSse => {
+            Surface::McpSse => {
                 let mut sse = Sse::open(&self.http(), "/sse");
                 let answer = sse.post(frame);
-                self.form = Form::Status(answer.status);
+                self.form = AnswerForm::Status(answer.status);
                 if answer.status != 202 {
                     return Some(answer.json());
                 }
                 sse.receive().map(|(_, data)| serde_json::from_str(&data).expect("JSON"))
             }
-            Way::Rpc | Way::Root | Way::Batch | Way::McpHttp | Way::McpModern => {
+            Surface::Rpc
+            | Surface::Root
+            | Surface::Batch
+            | Surface::McpHttp
+            | Surface::McpModern => {
                 let path = match self.way {
-                    Way::Root => "/",
-                    Way::McpHttp | Way::McpModern => "/mcp",
+                    Surface::Root => "/",
+                    Surface::McpHttp | Surface::McpModern => "/mcp",
                     _ => "/rpc",
                 };
                 let answer = self.http().post(path, frame);
-                self.form = Form::Status(answer.status);
+                self.form = AnswerForm::Status(answer.status);
                 (!answer.body.is_empty()).then(|| answer.json())
             }
         }
     }
 
     fn of_command(&mut self, run: &Run) -> Result<Value, Value> {
-        self.form = Form::Exit(run.code);
+        self.form = AnswerForm::Exit(run.code);
         match run.code {
             0 => Ok(run.json()),
             _ => Err(run.json()["error"].clone()),
@@ -199,12 +207,12 @@ impl Site {
 
     fn of_http(&mut self, op: &str, params: &Value) -> Result<Value, Value> {
         let (path, body) = match self.way {
-            Way::Root => ("/", request(op, params)),
-            Way::Batch => ("/rpc", format!("[{}]", request(op, params))),
+            Surface::Root => ("/", request(op, params)),
+            Surface::Batch => ("/rpc", format!("[{}]", request(op, params))),
             _ => ("/rpc", request(op, params)),
         };
         let response = self.http().post(path, body.as_bytes());
-        self.form = Form::Status(response.status);
+        self.form = AnswerForm::Status(response.status);
         match response.json() {
             Value::Array(replies) => {
                 assert_eq!(replies.len(), 1, "{replies:?}");
@@ -227,7 +235,7 @@ impl Site {
     }
 }
 
-/// A WebSocket that shows the token.
+/// A WebSocket with the token.
 pub(crate) fn connect(daemon: &Daemon, headers: &[(&str, &str)]) -> Ws {
     let bearer = format!("Bearer {}", daemon.token);
     let mut all = vec![("Authorization", bearer.as_str())];
@@ -240,7 +248,7 @@ pub(crate) fn request(method: &str, params: &Value) -> String {
     json!({ "jsonrpc": "2.0", "id": 7, "method": method, "params": params }).to_string()
 }
 
-/// A request to `/mcp` in the form of the revision that has no handshake; status and reply.
+/// Sends a request to `/mcp` in the revision without a handshake. Returns status and reply.
 pub(crate) fn modern(http: &Http, method: &str, params: &Value) -> (u16, Value) {
     let mut params = params.clone();
     params["_meta"] = modern_meta();
@@ -253,7 +261,7 @@ pub(crate) fn modern(http: &Http, method: &str, params: &Value) -> (u16, Value) 
     (response.status, response.json())
 }
 
-/// What a request of that revision says about its client.
+/// The client's metadata in a request of that revision.
 pub(crate) fn modern_meta() -> Value {
     json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -262,7 +270,7 @@ pub(crate) fn modern_meta() -> Value {
     })
 }
 
-/// The reply of JSON-RPC taken apart.
+/// The result or the error in a JSON-RPC reply.
 pub(crate) fn of_rpc(reply: &Value) -> Result<Value, Value> {
     assert_eq!((&reply["jsonrpc"], &reply["id"]), (&json!("2.0"), &json!(7)), "{reply}");
     match reply.get("error") {
@@ -271,7 +279,7 @@ pub(crate) fn of_rpc(reply: &Value) -> Result<Value, Value> {
     }
 }
 
-/// The reply to a tool call taken apart; its text has to be its structure.
+/// The result or the error in the reply to a tool call. Asserts that its text equals its structure.
 pub(crate) fn of_tool(reply: &Value) -> Result<Value, Value> {
     if let Some(error) = reply.get("error") {
         return Err(error.clone());
@@ -288,7 +296,7 @@ pub(crate) fn of_tool(reply: &Value) -> Result<Value, Value> {
     Ok(text)
 }
 
-/// Runs the line that `rekindle ops NAME` shows for the example with these parameters.
+/// Runs the command line that `rekindle ops NAME` shows for the example with these parameters.
 fn own_command(home: &Home, op: &str, params: &Value) -> Run {
     let described = home.run(&["ops", op, "--json"]).json();
     let examples = described["examples"].as_array().unwrap();
@@ -304,7 +312,7 @@ fn own_command(home: &Home, op: &str, params: &Value) -> Run {
     finish(under(home, "sh", &["-c", &line], &[]), b"")
 }
 
-/// A command of this home under another program, with the same environment.
+/// A command of this home that runs under another program, with the same environment.
 pub(crate) fn under(home: &Home, program: &str, before: &[&str], args: &[&str]) -> Command {
     let ours = home.command(args);
     let mut command = Command::new(program);

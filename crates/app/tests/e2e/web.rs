@@ -11,7 +11,7 @@ use super::home;
 use super::security::CLOSED;
 use super::ways::{connect, modern, of_rpc, of_tool, request};
 
-/// What only somebody who was let in may see.
+/// A text that only an authorised caller may see.
 const MARKER: &str = "marker-4711";
 
 fn set(value: &str) -> Value {
@@ -24,7 +24,7 @@ fn get() -> Value {
 
 /// @health
 #[test]
-fn health_says_who_answers_and_needs_no_token() {
+fn health_names_the_server_and_needs_no_token() {
     let home = home();
     let daemon = home.daemon();
     let response = Http::new(daemon.port).get("/health");
@@ -46,7 +46,7 @@ fn link_of(run: &Run) -> String {
 
 /// @page_without_cookie_has_no_data
 #[test]
-fn the_page_shows_nothing_of_the_user_s_without_a_cookie() {
+fn the_page_shows_no_user_data_without_a_cookie() {
     let home = home();
     let daemon = home.daemon();
     daemon.http().rpc("set_hint", &set(MARKER)).unwrap();
@@ -67,7 +67,7 @@ fn the_page_shows_nothing_of_the_user_s_without_a_cookie() {
 
 /// @page_assets
 #[test]
-fn a_browser_keeps_a_file_of_the_page_until_it_changes() {
+fn a_browser_caches_a_file_of_the_page_until_it_changes() {
     let home = home();
     let daemon = home.daemon();
     let stranger = Http::new(daemon.port);
@@ -90,7 +90,7 @@ fn the_link_opens_the_page_once_and_leaves_a_strict_cookie_and_a_key() {
     daemon.http().rpc("set_hint", &set(MARKER)).unwrap();
     let browser = Http::new(daemon.port);
     let link = link(&home);
-    // A preview by HEAD does not use it up.
+    // A link preview by HEAD does not use it up.
     let mut preview = String::new();
     browser.start("HEAD", &link, b"").read_to_string(&mut preview).unwrap();
     assert!(preview.starts_with("HTTP/1.1 ") && !preview.contains("et-cookie"), "{preview}");
@@ -356,12 +356,12 @@ fn a_subscriber_gets_each_change_once_in_sequence_and_only_when_it_can_be_read()
             assert!(last == 0 || seq == last + 1, "{seq} after {last}");
             last = seq;
             let subject = event["subject"].as_str().unwrap().to_owned();
-            // Published after COMMIT: what the event tells of is there.
+            // Published after COMMIT, so the event's subject can be read.
             daemon.http().rpc("get", &json!({ "path": subject })).unwrap();
             assert!(subjects.insert(subject), "twice: {frame}");
         }
     });
-    // A write that fails tells nothing.
+    // A failed write publishes nothing.
     let mut conflicting = set("x");
     conflicting["if_match_version"] = json!(9);
     daemon.http().rpc("set_hint", &conflicting).unwrap_err();
@@ -375,7 +375,7 @@ fn a_subscriber_gets_each_change_once_in_sequence_and_only_when_it_can_be_read()
 
 /// @a_repeated_call_has_one_effect
 #[test]
-fn a_repeated_call_id_gives_the_stored_answer_and_does_nothing_again() {
+fn a_repeated_call_id_returns_the_stored_answer_and_changes_nothing() {
     let home = home();
     let daemon = home.daemon();
     let id = |n: u8| format!("{n:032x}");
@@ -416,7 +416,7 @@ fn a_repeated_batch_gives_each_member_its_stored_answer() {
 
 /// @a_repeated_call_survives_a_kill
 #[test]
-fn a_stored_answer_outlives_the_daemon_that_gave_it() {
+fn a_stored_answer_survives_the_daemon_that_gave_it() {
     let home = home();
     let body = request("set_hint", &set("once"));
     let send = |http: Http| {
@@ -432,7 +432,7 @@ fn a_stored_answer_outlives_the_daemon_that_gave_it() {
 
 /// @notifications_and_batches
 #[test]
-fn notifications_are_done_without_an_answer_and_batches_answer_the_others() {
+fn notifications_run_without_an_answer_and_batches_answer_the_others() {
     let home = home();
     let daemon = home.daemon();
     let notification =

@@ -1,4 +1,4 @@
-//! Lines for people say what is true: numbers, pages, pauses, and names that several projects share.
+//! Messages for users are correct: counts, pages, pauses, and project names that are not unique.
 
 use serde_json::json;
 use testkit::Home;
@@ -36,7 +36,7 @@ fn a_search_says_how_many_results_there_are_and_whether_there_are_more() {
 
 /// @project_shared_name
 #[test]
-fn a_name_that_two_projects_share_is_pointed_out() {
+fn a_project_name_that_two_projects_share_is_reported() {
     let home = home();
     for dir in ["one/web", "two/web"] {
         prompt(&home, dir, dir, &format!("zebra in {dir}"));
@@ -53,7 +53,7 @@ fn a_name_that_two_projects_share_is_pointed_out() {
 
 /// @pause_everywhere
 #[test]
-fn ending_a_pause_that_is_not_in_force_says_so() {
+fn ending_a_pause_that_does_not_exist_says_so() {
     let home = home();
     prompt(&home, "web", "s-1", "zebra");
     home.run(&["search", "zebra", "--project", "*"]).ok();
