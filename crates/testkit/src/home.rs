@@ -1,4 +1,4 @@
-//! A temporary home for the real binary, and the processes that live in it.
+//! A temporary home for the real binary, and its processes.
 
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -14,8 +14,8 @@ use crate::wait::wait_until;
 
 static COUNT: AtomicU32 = AtomicU32::new(0);
 
-/// A directory of its own with everything the binary reads and writes. Removed when dropped, after
-/// whatever still runs in it was ended.
+/// A directory of its own with every file that the binary reads and writes. When dropped, its remaining processes are
+/// ended and it is removed.
 pub struct Home {
     pub dir: PathBuf,
     binary: PathBuf,
@@ -23,7 +23,7 @@ pub struct Home {
     pub env: Vec<(String, String)>,
 }
 
-/// What a command printed and how it ended.
+/// The output and exit code of a command.
 #[derive(Debug)]
 pub struct Run {
     pub code: i32,
@@ -38,7 +38,7 @@ impl Run {
             .unwrap_or_else(|error| panic!("stdout is not JSON ({error}): {self:?}"))
     }
 
-    /// Asserts success and hands back stdout.
+    /// Asserts success and returns stdout.
     pub fn ok(self) -> String {
         assert_eq!(self.code, 0, "{self:?}");
         self.stdout
@@ -59,7 +59,7 @@ impl Home {
             set("HOME", &within("")),
             set("REKINDLE_HOME", &within("data")),
             set("REKINDLE_RUNTIME_DIR", &within("run")),
-            // Every daemon takes a port of its own, so that tests can run side by side.
+            // Every daemon gets a port of its own, so that tests can run in parallel.
             set("REKINDLE_PORT", "0"),
             set("REKINDLE_NO_AUTOSTART", "1"),
         ];
@@ -76,7 +76,7 @@ impl Home {
         self.env.retain(|(known, _)| known != name);
     }
 
-    /// The places that the binary resolves in this home.
+    /// The paths that the binary resolves in this home.
     pub fn locations(&self) -> Locations {
         let around = model::locations::Surroundings {
             var: &|name| self.env.iter().find(|(n, _)| n == name).map(|(_, v)| v.into()),
@@ -88,7 +88,7 @@ impl Home {
         Locations::resolve(&around, None)
     }
 
-    /// The binary with this home's environment and nothing else.
+    /// The binary with only this home's environment.
     pub fn command<S: AsRef<std::ffi::OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
         let mut command = Command::new(&self.binary);
         command.args(args).env_clear().current_dir(&self.dir);
@@ -107,8 +107,7 @@ impl Home {
         finish(self.command(args), stdin)
     }
 
-    /// One event of an agent, on stdin of the hook. Whatever becomes of it, the hook is silent and
-    /// exits with 0.
+    /// Sends one event of an agent to the hook. Asserts that the hook is silent and exits with 0.
     pub fn hook(&self, event: &str, payload: &Value) {
         let run = self.run_with(&["hook", event], payload.to_string().as_bytes());
         assert_eq!((run.code, run.stdout.as_str(), run.stderr.as_str()), (0, "", ""), "{event}");
@@ -121,12 +120,12 @@ impl Home {
         run.json()
     }
 
-    /// Starts `serve --http` and waits until it says where it is.
+    /// Starts `serve --http` and waits until it prints its address.
     pub fn daemon(&self) -> Daemon {
         self.daemon_with(&[])
     }
 
-    /// The same with further flags.
+    /// Starts `serve --http` with further flags, and waits until it prints its address.
     pub fn daemon_with(&self, flags: &[&str]) -> Daemon {
         let mut args = vec!["serve", "--http"];
         args.extend(flags);
@@ -160,7 +159,7 @@ impl Home {
         Lines::connect(&self.locations().socket())
     }
 
-    /// The discovery file, once it is there.
+    /// The discovery file, after waiting for it.
     pub fn discovery(&self) -> Value {
         let path = self.locations().discovery();
         wait_until("a discovery file", || serde_json::from_slice(&std::fs::read(&path).ok()?).ok())
@@ -176,7 +175,7 @@ impl Home {
         wait_until("a token", || std::fs::read_to_string(&path).ok()).trim().to_owned()
     }
 
-    /// Files that wait in the spool of the data directory, in order.
+    /// Files in the spool of the data directory, in order.
     pub fn spooled(&self) -> Vec<PathBuf> {
         let entries = std::fs::read_dir(self.path("data/spool")).into_iter().flatten().flatten();
         let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
@@ -184,8 +183,7 @@ impl Home {
         files
     }
 
-    /// Every file of this home with its bytes. Sockets are none, and what vanishes meanwhile was
-    /// somebody's scratch file.
+    /// Every file of this home with its bytes. Sockets are left out, and so are scratch files that vanish meanwhile.
     pub fn files(&self) -> Vec<(PathBuf, Vec<u8>)> {
         let mut folders = vec![self.dir.clone()];
         let mut files = Vec::new();
@@ -218,7 +216,7 @@ impl Home {
 
 impl Drop for Home {
     fn drop(&mut self) {
-        // Whatever a test left behind must not outlive it.
+        // A process that a test left running must not outlive it.
         if let Ok(text) = std::fs::read(self.locations().discovery())
             && let Ok(discovery) = serde_json::from_slice::<Value>(&text)
             && let Some(pid) = discovery["pid"].as_u64().and_then(|pid| u32::try_from(pid).ok())
@@ -240,7 +238,7 @@ pub fn signal(pid: u32, name: &str) {
     assert!(status.is_ok(), "kill can be run");
 }
 
-/// Whether a process is there and not only waiting to be collected.
+/// Whether a process is running, and not a zombie.
 pub fn is_alive(pid: u32) -> bool {
     std::fs::read_to_string(format!("/proc/{pid}/stat"))
         .is_ok_and(|stat| !stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with('Z')))
@@ -252,7 +250,7 @@ pub fn finish(mut command: Command, stdin: &[u8]) -> Run {
     let mut child = command.spawn().expect("the binary starts");
     let mut pipe = child.stdin.take().expect("stdin is piped");
     let bytes = stdin.to_vec();
-    // A command that does not read its stdin closes the pipe; that is its right.
+    // A command that does not read its stdin closes the pipe, and writing fails. That is allowed.
     let writer = std::thread::spawn(move || drop(pipe.write_all(&bytes)));
     let Output { status, stdout, stderr } = child.wait_with_output().expect("the binary ends");
     writer.join().expect("the writer ends");
@@ -272,7 +270,7 @@ impl Daemon {
         self.child.id()
     }
 
-    /// An HTTP client that shows the token.
+    /// An HTTP client with the token.
     pub fn http(&self) -> Http {
         Http::new(self.port).with("Authorization", &format!("Bearer {}", self.token))
     }

@@ -1,4 +1,4 @@
-//! A plain HTTP/1.1 client over a socket: it sends exactly what a test says, right or wrong.
+//! A plain HTTP/1.1 client over a socket: it sends exactly the bytes of a test, valid or not.
 
 use std::io::{BufReader, Write as _};
 use std::net::TcpStream;
@@ -14,7 +14,7 @@ pub struct Http {
     headers: Vec<(String, String)>,
 }
 
-/// What came back.
+/// A response.
 #[derive(Debug)]
 pub struct Response {
     pub status: u16,
@@ -65,7 +65,7 @@ impl Http {
         self.send("POST", path, body)
     }
 
-    /// One JSON-RPC call; the result, or the error object.
+    /// Makes one JSON-RPC call. Returns the result, or the error object.
     pub fn rpc(&self, method: &str, params: &Value) -> Result<Value, Value> {
         let frame =
             serde_json::json!({ "jsonrpc": "2.0", "id": 7, "method": method, "params": params });
@@ -81,7 +81,7 @@ impl Http {
         read_response(&mut self.start(method, path, body)).expect("a response")
     }
 
-    /// Sends a request and leaves it to the caller to read what comes back.
+    /// Sends a request; the caller reads the response.
     pub fn start(&self, method: &str, path: &str, body: &[u8]) -> BufReader<TcpStream> {
         let mut head = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n");
         let has =
@@ -101,7 +101,7 @@ impl Http {
         head.push_str("\r\n");
         let mut stream = self.connect();
         stream.write_all(head.as_bytes()).expect("the head is sent");
-        // A server that has seen enough may answer and close before it has read all.
+        // The server may refuse the request and close before it has read all of it.
         let _ = stream.write_all(body);
         BufReader::new(stream)
     }
@@ -114,7 +114,7 @@ impl Http {
     }
 }
 
-/// Reads one response; nothing if the server closed without one.
+/// Reads one response; `None` if the server closed without one.
 pub fn read_response(reader: &mut impl std::io::BufRead) -> Option<Response> {
     let mut line = String::new();
     if reader.read_line(&mut line).ok()? == 0 {

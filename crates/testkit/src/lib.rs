@@ -1,7 +1,7 @@
 //! The real binary in a temporary home, and plain clients for each of its surfaces.
 //!
-//! Read in this order: [`home`] (places and processes), [`local`] (a runtime in this process), [`wait`] (deadlines without sleeping),
-//! [`http`], [`lines`] (the unix socket and stdio), [`sse`], [`ws`], [`browser`].
+//! Read in this order: [`home`] (directories and processes), [`local`] (a runtime in this process), [`wait`]
+//! (deadlines without sleeping), [`http`], [`lines`] (the unix socket and stdio), [`sse`], [`ws`], [`browser`].
 
 #![expect(clippy::expect_used, reason = "a test kit fails by panicking")]
 

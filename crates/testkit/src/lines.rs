@@ -25,18 +25,18 @@ impl Lines {
 
     /// Sends bytes exactly as they are.
     pub fn send(&mut self, bytes: &[u8]) {
-        // A server that has seen enough may close before it has read all.
+        // The server may refuse the input and close before it has read all of it.
         let _ = self.reader.get_mut().write_all(bytes);
     }
 
-    /// The next line as JSON; nothing once the server closed.
+    /// The next line as JSON; `None` after the server closed.
     pub fn receive(&mut self) -> Option<Value> {
         let mut line = String::new();
         let read = self.reader.read_line(&mut line).ok()?;
         (read > 0).then(|| serde_json::from_str(&line).expect("a line of JSON"))
     }
 
-    /// One JSON-RPC call; the result, or the error object.
+    /// Makes one JSON-RPC call. Returns the result, or the error object.
     pub fn rpc(&mut self, method: &str, params: &Value) -> Result<Value, Value> {
         let frame = json!({ "jsonrpc": "2.0", "id": 7, "method": method, "params": params });
         self.send(format!("{frame}\n").as_bytes());
@@ -82,7 +82,7 @@ impl Mcp {
         stdin.write_all(bytes).and_then(|()| stdin.flush()).expect("the process reads");
     }
 
-    /// The next line; nothing once the process closed its stdout.
+    /// The next line; `None` after the process closed its stdout.
     pub fn receive(&self) -> Option<String> {
         match self.lines.recv_timeout(SOON) {
             Ok(line) => Some(line),
@@ -91,7 +91,7 @@ impl Mcp {
         }
     }
 
-    /// One request; its whole reply.
+    /// Makes one request. Returns its whole reply.
     pub fn request(&mut self, method: &str, params: &Value) -> Value {
         let id = self.next;
         self.next += 1;
@@ -103,7 +103,7 @@ impl Mcp {
         reply
     }
 
-    /// A tool call to a process that may be killed meanwhile; nothing if it is gone.
+    /// Calls a tool of a process that may be killed meanwhile; `None` if it is gone.
     pub fn try_call(&mut self, tool: &str, arguments: &Value) -> Option<Result<Value, Value>> {
         let params = json!({ "name": tool, "arguments": arguments });
         let frame = json!({ "jsonrpc": "2.0", "id": 0, "method": "tools/call", "params": params });
@@ -113,7 +113,7 @@ impl Mcp {
         Some(outcome(&reply))
     }
 
-    /// The older handshake; the agreed revision comes back.
+    /// Performs the older handshake. Returns the negotiated revision.
     pub fn initialize(&mut self, revision: &str) -> String {
         let info = json!({ "name": "test", "version": "1" });
         let params = json!({ "protocolVersion": revision, "capabilities": {}, "clientInfo": info });
@@ -122,13 +122,13 @@ impl Mcp {
         reply["result"]["protocolVersion"].as_str().expect("a revision").to_owned()
     }
 
-    /// A tool call; the structured result, or the error object.
+    /// Calls a tool. Returns the structured result, or the error object.
     pub fn call(&mut self, tool: &str, arguments: &Value) -> Result<Value, Value> {
         let reply = self.request("tools/call", &json!({ "name": tool, "arguments": arguments }));
         outcome(&reply)
     }
 
-    /// Closes the process's stdin, as a client that leaves does.
+    /// Closes the process's stdin, as a client does that leaves.
     pub fn close_stdin(&mut self) {
         self.stdin = None;
     }

@@ -11,7 +11,7 @@ use crate::http::{Http, Response};
 pub struct Sse {
     http: Http,
     stream: BufReader<TcpStream>,
-    /// Where to post, as the stream's first event says.
+    /// The path for posting, from the stream's first event.
     pub endpoint: String,
 }
 
@@ -26,8 +26,8 @@ impl Sse {
         sse
     }
 
-    /// The name and data of the next event; nothing once the stream ended. The lengths of chunks
-    /// stand on lines of their own and are passed over.
+    /// The name and data of the next event; `None` after the end of the stream. Lines with the length of a chunk are
+    /// skipped.
     pub fn receive(&mut self) -> Option<(String, String)> {
         let mut event = String::new();
         loop {
@@ -48,7 +48,7 @@ impl Sse {
         self.http.post(&self.endpoint, message)
     }
 
-    /// Posts one request; its reply from the stream.
+    /// Posts one request. Returns its reply from the stream.
     pub fn request(&mut self, message: &Value) -> Value {
         let response = self.post(message.to_string().as_bytes());
         assert_eq!(response.status, 202, "{response:?}");

@@ -1,11 +1,11 @@
-//! Waiting for something to become true, with a deadline and without guessing how long it takes.
+//! Waits for a condition, with a deadline and without fixed delays.
 
 use std::time::{Duration, Instant};
 
-/// The deadline of everything that should happen at once; generous, because machines are busy.
+/// The deadline for everything that should happen at once; generous, because machines are busy.
 pub const SOON: Duration = Duration::from_secs(120);
 
-/// Waits until `ready` gives something, or panics naming `what` did not happen.
+/// Waits until `ready` returns a value. Panics with `what` at the deadline.
 pub fn wait_until<T>(what: &str, mut ready: impl FnMut() -> Option<T>) -> T {
     let until = Instant::now() + SOON;
     loop {
@@ -17,7 +17,7 @@ pub fn wait_until<T>(what: &str, mut ready: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// Watches for this long that something stays true, or panics naming `what` did not stay so.
+/// Checks for this long that a condition stays true. Panics with `what` if it does not.
 pub fn holds_for(window: Duration, what: &str, mut holds: impl FnMut() -> bool) {
     let until = Instant::now() + window;
     while Instant::now() < until {

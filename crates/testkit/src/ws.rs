@@ -15,7 +15,7 @@ pub struct Ws {
 }
 
 impl Ws {
-    /// Connects to `/ws` with these headers, or says with which status it was refused.
+    /// Connects to `/ws` with these headers. Returns the status if it is refused.
     pub fn connect(port: u16, headers: &[(&str, &str)]) -> Result<Ws, u16> {
         let mut request =
             format!("ws://127.0.0.1:{port}/ws").into_client_request().expect("a request");
@@ -41,13 +41,13 @@ impl Ws {
         self.socket.send(Message::text(text)).map_err(Box::new)
     }
 
-    /// Sends bytes as they are, past all framing.
+    /// Sends raw bytes without framing.
     pub fn send_raw(&mut self, bytes: &[u8]) {
-        // A server that has seen enough may close before it has read all.
+        // The server may refuse the input and close before it has read all of it.
         let _ = self.socket.get_mut().write_all(bytes);
     }
 
-    /// Reads until the server closes; the code it gives, if it gives one.
+    /// Reads until the server closes. Returns its close code, if it has one.
     pub fn close_code(&mut self) -> Option<u16> {
         loop {
             match self.socket.read() {
@@ -58,7 +58,7 @@ impl Ws {
         }
     }
 
-    /// The next text message as JSON; nothing once the socket is closed.
+    /// The next text message as JSON; `None` after the socket is closed.
     pub fn receive(&mut self) -> Option<Value> {
         loop {
             match self.socket.read().ok()? {
@@ -69,7 +69,7 @@ impl Ws {
         }
     }
 
-    /// One JSON-RPC call; the result, or the error object.
+    /// Makes one JSON-RPC call. Returns the result, or the error object.
     pub fn rpc(&mut self, method: &str, params: &Value) -> Result<Value, Value> {
         self.send(&json!({ "jsonrpc": "2.0", "id": 7, "method": method, "params": params }));
         let reply = self.receive().expect("a reply");
