@@ -579,6 +579,8 @@ pub const EVIDENCE_CHARS: usize = 20_000;
 pub const FOLDED_READ_MAX: usize = 64;
 /// Answers to questions about texts that are kept in memory, half a megabyte; beyond it all are forgotten.
 pub const VERDICTS_MAX: usize = 14_000;
+/// Statements of texts that are kept in memory as hashes, about a megabyte; beyond it all are forgotten.
+pub const STATEMENTS_MAX: usize = 2_000;
 /// Records that are like a text.
 pub const SIMILAR_DEFAULT: usize = 10;
 pub const SIMILAR_MAX: usize = 100;

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::ops::Deref;
+use std::sync::Arc;
 
 use model::OpError;
 use model::observation::{ObsType, Observation};
@@ -35,31 +36,45 @@ pub(crate) struct TalkStatement {
     kind: ObsType,
     /// The prompt of its turn.
     turn: Option<i64>,
-    statement: Statement,
+    statement: Arc<Statement>,
 }
 
 impl TalkStatement {
     pub(crate) fn new(
+        rx: &Rx<'_>,
         (id, at): (i64, i64),
         kind: ObsType,
         turn: Option<i64>,
         text: &str,
     ) -> TalkStatement {
-        let statement = if is_talk(kind) { Statement::of(text) } else { Statement::default() };
+        let statement = if is_talk(kind) { rx.statement(id, text) } else { Arc::default() };
         TalkStatement { id, at, kind, turn, statement }
     }
 
-    pub(crate) fn of(record: &Observation) -> TalkStatement {
+    pub(crate) fn of(rx: &Rx<'_>, record: &Observation) -> TalkStatement {
         let turn = match record.obs_type.kind() {
             ObsType::UserPrompt => Some(record.id),
             _ => record.prompt_id,
         };
-        TalkStatement::new((record.id, record.at_ms), record.obs_type.kind(), turn, &record.content)
+        let (at, kind) = (record.at_ms, record.obs_type.kind());
+        TalkStatement::new(rx, (record.id, at), kind, turn, &record.content)
     }
 
-    /// Whether it may replace another statement.
-    pub(crate) fn may_replace(&self) -> bool {
-        self.statement.may_replace()
+    /// Whether it may replace another statement. What [`TalkStatement::replaces_from`] finds has this.
+    fn may_replace(&self) -> bool {
+        match self.kind {
+            ObsType::UserPrompt => self.statement.may_replace_near(),
+            ObsType::Answer => self.statement.may_replace_as_decision(),
+            _ => self.statement.may_replace(),
+        }
+    }
+
+    /// The statement of a record if it may replace another one.
+    fn replacing(rx: &Rx<'_>, record: &Observation) -> Option<TalkStatement> {
+        // Few answers state a decision, and all are long.
+        let is_open =
+            record.obs_type != ObsType::Answer || text::decision(&record.content).is_some();
+        is_open.then(|| TalkStatement::of(rx, record)).filter(TalkStatement::may_replace)
     }
 
     /// The cosine of the two records from which on this one replaces the other; none if it does not. An answer
@@ -71,14 +86,16 @@ impl TalkStatement {
             return None;
         }
         let is_prompt = self.kind == ObsType::UserPrompt;
-        match self.statement.replaces(&older.statement)? {
+        let least = match self.statement.replaces(&older.statement)? {
             Replacement::Changes if self.kind != ObsType::Answer => Some(CHANGES_FROM),
             Replacement::Changes => self.statement.states_decision().then_some(CHANGES_FROM),
             Replacement::StatesNow => is_prompt.then_some(STATES_NOW_FROM),
             Replacement::Amends => (self.kind != ObsType::Answer).then_some(AMENDS_FROM),
             Replacement::AmendsTopic => is_prompt.then_some(AMENDS_TOPIC_FROM),
             Replacement::AmendsNear => is_prompt.then_some(AMENDS_NEAR_FROM),
-        }
+        };
+        debug_assert!(least.is_none() || self.may_replace(), "it would not be compared");
+        least
     }
 
     /// Whether this record replaces another one of its project. As long as the index does not know what the records
@@ -131,7 +148,7 @@ impl Replacements {
             }
             self.by.insert(hit.id, None);
             let may_be_replaced =
-                |said: &Observation| TalkStatement::of(said).statement.may_be_replaced();
+                |said: &Observation| TalkStatement::of(rx, said).statement.may_be_replaced();
             let judge = || Ok(records.read_hit(rx, hit)?.is_some_and(may_be_replaced));
             if rx.verdict(TextQuestion::MayBeReplaced, (hit.id, 0), judge)? {
                 open.push(hit);
@@ -151,7 +168,8 @@ impl Replacements {
             if newer.is_empty() {
                 continue;
             }
-            let Some(older) = records.read_hit(rx, *hit)?.map(TalkStatement::of) else { continue };
+            let Some(older) = records.read_hit(rx, *hit)? else { continue };
+            let older = TalkStatement::of(rx, older);
             let replacing: Vec<&TalkStatement> = (newer.into_iter())
                 .filter(|(one, cosine)| {
                     one.replaces_from(&older).is_some_and(|least| *cosine >= least)
@@ -172,14 +190,15 @@ impl Replacements {
         records: &mut RecordsRead,
     ) -> Result<(), OpError> {
         if let Entry::Vacant(place) = self.replacing.entry(id) {
-            let may_replace =
-                |said: &Observation| TalkStatement::of(said).statement.states_or_changes();
-            let judge = || Ok(records.read(rx, id)?.is_some_and(may_replace));
-            let said = match rx.verdict(TextQuestion::MayReplace, (id, 0), judge)? {
-                true => records.read(rx, id)?.map(TalkStatement::of),
-                false => None,
+            let mut read = None;
+            let judge = || {
+                read = records.read(rx, id)?.and_then(|said| TalkStatement::replacing(rx, said));
+                Ok(read.is_some())
             };
-            place.insert(said);
+            if rx.verdict(TextQuestion::MayReplace, (id, 0), judge)? && read.is_none() {
+                read = records.read(rx, id)?.map(|said| TalkStatement::of(rx, said));
+            }
+            place.insert(read);
         }
         Ok(())
     }
@@ -218,7 +237,7 @@ impl<'r> From<&'r MarkedRecord> for RecordRow<'r> {
 /// Adds to each record whether another one replaced it. The newest talk of its project is read for that, by index.
 pub(crate) fn marked(rx: &Rx<'_>, records: Vec<Observation>) -> Result<Vec<MarkedRecord>, OpError> {
     let open: Vec<(i64, TalkStatement)> = (records.iter())
-        .map(|record| (record.project_row, TalkStatement::of(record)))
+        .map(|record| (record.project_row, TalkStatement::of(rx, record)))
         .filter(|(_, said)| said.statement.may_be_replaced())
         .collect();
     let mut projects: Vec<i64> = open.iter().map(|(project, _)| *project).collect();
@@ -231,9 +250,9 @@ pub(crate) fn marked(rx: &Rx<'_>, records: Vec<Observation>) -> Result<Vec<Marke
         let newer: Vec<TalkStatement> = (search::talk_since(rx, project, since)?.into_iter())
             .filter(|one| one.kind != ObsType::Answer || text::decisions::updates(&one.text))
             .map(|TalkText { id, at, kind, turn, text }| {
-                TalkStatement::new((id, at), kind, turn, &text)
+                TalkStatement::new(rx, (id, at), kind, turn, &text)
             })
-            .filter(TalkStatement::may_replace)
+            .filter(|one| one.statement.may_replace())
             .collect();
         for older in open() {
             let mut replacing: Vec<&TalkStatement> = Vec::new();

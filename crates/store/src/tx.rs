@@ -3,11 +3,12 @@
 use std::cell::{Cell, RefCell};
 use std::ops::Deref;
 use std::rc::Rc;
-use std::sync::RwLockReadGuard;
+use std::sync::{Arc, RwLockReadGuard};
 
 use model::OpError;
 use model::event::Published;
 use rusqlite::Connection;
+use text::Statement;
 
 use crate::aggregate::Registry;
 use crate::batch_cache::{BatchCache, StoreFacts};
@@ -52,6 +53,15 @@ impl<'a> Rx<'a> {
         match self.text_changes {
             Some(changes) => self.catalogue.verdicts.answer(changes, (question, records), judge),
             None => judge(),
+        }
+    }
+
+    /// The statement of a record's text. It is parsed unless it is known.
+    pub fn statement(&self, id: i64, text: &str) -> Arc<Statement> {
+        let read = || Statement::of(text);
+        match self.text_changes {
+            Some(changes) => self.catalogue.verdicts.statement(changes, id, read),
+            None => Arc::new(read()),
         }
     }
 

@@ -1,12 +1,14 @@
-//! Answers to questions about the texts of records, yes or no, by the records' ids. Most searches and briefings meet the
-//! same records, and parsing their texts costs more than all else.
+//! Answers to questions about the texts of records, yes or no, and the statements of these texts, by the records' ids. Most
+//! searches and briefings meet the same records, and parsing their texts costs more than all else.
 //!
-//! No word of a text is kept here, only ids. A record whose text changes is forgotten when that is committed.
+//! No word of a text is kept here, only ids and the hashes of stems. A record whose text changes is forgotten when that is
+//! committed.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use model::{OpError, limits};
+use text::Statement;
 
 /// A question about the text of a record, or about those of two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -36,6 +38,7 @@ pub(crate) struct Verdicts(Mutex<Known>);
 #[derive(Default)]
 struct Known {
     verdicts: HashMap<(TextQuestion, Subject), bool>,
+    statements: HashMap<i64, Arc<Statement>>,
     /// How often texts had changed.
     changes: u64,
     /// How many of these changes came one after the other, without a new verdict in between.
@@ -60,8 +63,10 @@ impl Verdicts {
         // A purge of many records would look through all verdicts for each of them.
         if known.in_a_row > FORGOTTEN_APART {
             known.verdicts.clear();
+            known.statements.clear();
         } else {
             known.verdicts.retain(|(_, (a, b)), _| *a != id && *b != id);
+            known.statements.remove(&id);
         }
     }
 
@@ -91,7 +96,32 @@ impl Verdicts {
         Ok(verdict)
     }
 
-    /// Forgets all verdicts.
+    /// The statement of a record's text, for a snapshot that began after so many changes. It is read unless it is known.
+    pub(crate) fn statement(
+        &self,
+        changes: u64,
+        id: i64,
+        read: impl FnOnce() -> Statement,
+    ) -> Arc<Statement> {
+        let known = self.known();
+        let statement = known.statements.get(&id).filter(|_| known.changes == changes).cloned();
+        drop(known);
+        if let Some(statement) = statement {
+            return statement;
+        }
+        let statement = Arc::new(read());
+        let mut known = self.known();
+        if known.changes == changes {
+            if known.statements.len() >= limits::STATEMENTS_MAX {
+                known.statements.clear();
+            }
+            known.in_a_row = 0;
+            known.statements.insert(id, Arc::clone(&statement));
+        }
+        statement
+    }
+
+    /// Forgets all verdicts and statements.
     pub(crate) fn clear(&self) {
         let mut known = self.known();
         *known = Known { changes: known.changes + 1, ..Known::default() };
@@ -112,8 +142,14 @@ mod tests {
         for pair in [(1, 2), (2, 3), (4, 5)] {
             verdicts.known().verdicts.insert((TextQuestion::Repeats, pair), true);
         }
+        let read = |id: i64, text: &str| {
+            let statement = verdicts.statement(verdicts.changes(), id, || Statement::of(text));
+            statement.states_decision()
+        };
+        assert!(read(2, "We decided to keep the carts in SQLite") && read(2, "") && !read(4, ""));
         verdicts.forget(2);
         assert!(!knows(&verdicts, 1) && !knows(&verdicts, 3) && knows(&verdicts, 4));
+        assert!(!read(2, "") && !read(4, "We decided to keep the carts in SQLite"));
         (10..50).for_each(|id| verdicts.forget(id));
         assert!(!knows(&verdicts, 4));
         assert_eq!(verdicts.changes(), 41);

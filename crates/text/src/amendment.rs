@@ -2,13 +2,14 @@
 //! older statement has to contain the topic of such a sentence, and the value or the thing that the sentence rejects.
 //! English only.
 
-use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
-use crate::clauses::{BEFORE_ORDER, Token, is, order, says, tokens};
+use crate::clauses::{Token, begins, is, order, says, tokens};
 use crate::decision::sentences_of;
 use crate::decisions;
 use crate::gist::sentences;
-use crate::subject::telling_stem;
+use crate::lexicon::Lists;
+use crate::subject::{self, Stems, WordHash, WordSet};
 use crate::words;
 
 /// Sentences of a text that are looked at, and the most characters of one.
@@ -16,59 +17,16 @@ const SENTENCES_MAX: usize = 8;
 const CHARS_MAX: usize = 240;
 /// A longer sentence is prose that happens to hold such words.
 const CHANGE_CHARS_MAX: usize = 400;
+/// Words that are not about the thing that is rejected or changed.
+const BESIDE: Lists = Lists::FILLERS.and(Lists::CHANGE_VALUE);
 
-/// Verbs that change the value of their object: "lower the threshold to 70".
-const CHANGE_VALUE: &[&str] = &[
-    "bump",
-    "raise",
-    "lower",
-    "increase",
-    "decrease",
-    "reduce",
-    "extend",
-    "shorten",
-    "cut",
-    "move",
-    "change",
-    "switch",
-    "upgrade",
-    "downgrade",
-    "migrate",
-    "relax",
-    "tighten",
-    "double",
-    "halve",
-];
-/// Verbs that also begin tasks. They change a value only if the sentence says elsewhere that something changes.
-const SET_VALUE: &[&str] =
-    &["set", "put", "make", "keep", "store", "let", "send", "run", "write", "save"];
-/// Verbs whose object is the new choice and not the topic: "use date-fns instead of moment".
-const CHOOSE: &[&str] = &["use", "adopt", "take", "pick", "choose", "prefer", "try"];
-/// Verbs that reject their object, if the older statement chose it.
-const REJECT: &[&str] = &[
-    "scrap",
-    "drop",
-    "dropping",
-    "dropped",
-    "forget",
-    "ditch",
-    "ditching",
-    "abandon",
-    "abandoning",
-    "scrapping",
-];
-/// Verbs between a thing and what is said of it.
-const FINITE: &[&str] = &[
-    "is", "are", "get", "gets", "go", "goes", "has", "have", "uses", "runs", "run", "lives",
-    "live", "takes", "take", "stays", "stay", "needs", "need", "must", "should", "will", "may",
-    "can", "expires", "expire", "starts", "start", "use", "writes", "reads", "listens", "moves",
-    "move", "don't", "doesn't", "do", "does",
-];
-/// Words that end a phrase inside of a clause.
-const ENDS_CLAUSE: &[&str] =
-    &["and", "because", "but", "since", "so", "until", "while", "as", "if", "when", "or", "unless"];
 /// Attributes: a threshold for the coverage is the minimum of the coverage.
-const ATTRIBUTES: &[&str] = &[
+static ATTRIBUTES: LazyLock<WordSet> = LazyLock::new(|| {
+    let mut stems = Stems::default();
+    ATTRIBUTE_WORDS.iter().filter_map(|word| stems.telling(word)).collect()
+});
+static NUMBER: LazyLock<Option<WordHash>> = LazyLock::new(|| Stems::default().telling("number"));
+const ATTRIBUTE_WORDS: &[&str] = &[
     "threshold",
     "limit",
     "limits",
@@ -87,105 +45,7 @@ const ATTRIBUTES: &[&str] = &[
     "default",
     "cap",
 ];
-/// Words beside the thing that is rejected or changed.
-const FILLERS: &[&str] = &[
-    "idea",
-    "thing",
-    "approach",
-    "stuff",
-    "way",
-    "rule",
-    "policy",
-    "whole",
-    "requirement",
-    "anymore",
-    "every",
-    "each",
-    "kept",
-    "sent",
-    "stored",
-    "store",
-    "send",
-    "need",
-    "needs",
-    "write",
-    "written",
-    "save",
-    "saved",
-    "shown",
-    "show",
-    "run",
-    "runs",
-    "ran",
-    "start",
-    "starts",
-    "happen",
-    "live",
-    "lives",
-    "used",
-    "using",
-    "get",
-    "gets",
-    "getting",
-    "want",
-    "always",
-    "about",
-    "back",
-    "every",
-    "writes",
-    "reads",
-    "bump",
-    "few",
-    "many",
-    "much",
-    "little",
-    "slow",
-    "fast",
-    "big",
-    "version",
-];
-/// First words of tasks. A task is done, it is not replaced.
-const TASKS: &[&str] = &[
-    "fix",
-    "add",
-    "check",
-    "look",
-    "find",
-    "investigate",
-    "implement",
-    "create",
-    "build",
-    "remove",
-    "delete",
-    "rename",
-    "refactor",
-    "explain",
-    "show",
-    "review",
-    "debug",
-    "test",
-    "repair",
-    "commit",
-    "push",
-    "continue",
-    "try",
-    "read",
-    "open",
-    "extract",
-    "clean",
-    "document",
-    "see",
-    "tell",
-    "replace",
-    "tidy",
-    "figure",
-    "search",
-    "list",
-    "print",
-    "update",
-];
-
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unit {
     Duration,
     Size,
@@ -193,14 +53,14 @@ enum Unit {
     Clock,
     Version,
     /// The stem of the counted things.
-    Of(String),
+    Of(WordHash),
     Unknown,
 }
 
 /// A number with its unit.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Quantity {
-    amount: String,
+    amount: WordHash,
     unit: Unit,
 }
 
@@ -218,13 +78,12 @@ impl Quantity {
 /// A sentence as it stands, before another one changes it.
 #[derive(Clone, Debug)]
 pub(crate) struct Stated {
-    stems: BTreeSet<String>,
+    stems: WordSet,
     /// The stems that follow "no", "not" and the like.
-    denied: BTreeSet<String>,
+    denied: WordSet,
     quantities: Vec<Quantity>,
     settles: bool,
     changes: bool,
-    /// Whether a word says that something is no longer as it was.
     is_signed: bool,
 }
 
@@ -232,8 +91,8 @@ pub(crate) struct Stated {
 #[derive(Clone, Debug)]
 pub(crate) struct Amendment {
     /// The stems of the old state, all of which the older sentence has, without attributes.
-    anchors: BTreeSet<String>,
-    attributes: BTreeSet<String>,
+    anchors: WordSet,
+    attributes: WordSet,
     /// Old values that are cited.
     cited: Vec<Quantity>,
     /// New values.
@@ -262,24 +121,22 @@ pub(crate) enum Amends {
     Topic,
 }
 
-/// The stems of a token that say something. Short names in capitals count too: CI, S3.
-fn stems_of(token: &Token<'_>) -> Vec<String> {
-    if number(token).is_some() || is(&token.word, FILLERS) || is(&token.word, CHANGE_VALUE) {
-        return Vec::new();
+/// The stems of the words that say something. Short names in capitals count too: CI, S3.
+fn stems<'t>(tokens: impl IntoIterator<Item = &'t Token<'t>>) -> Vec<WordHash> {
+    let (mut found, mut stems) = (Vec::new(), Stems::default());
+    for token in tokens {
+        if is_number(token) || token.lists.any(BESIDE) {
+            continue;
+        }
+        let is_name = |word: &str| {
+            word.len() == 2 && word.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit())
+        };
+        found.extend(words::words(token.raw).filter_map(|(_, word)| match is_name(word) {
+            true => Some(subject::hash(&word.to_ascii_lowercase())),
+            false => stems.telling(word),
+        }));
     }
-    let is_name = |word: &str| {
-        word.len() == 2 && word.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit())
-    };
-    (words::words(token.raw))
-        .filter_map(|(_, word)| match is_name(word) {
-            true => Some(word.to_lowercase()),
-            false => telling_stem(word),
-        })
-        .collect()
-}
-
-fn stems<'t>(tokens: impl IntoIterator<Item = &'t Token<'t>>) -> BTreeSet<String> {
-    tokens.into_iter().flat_map(stems_of).collect()
+    found
 }
 
 const NUMBER_WORDS: &[(&str, &str)] = &[
@@ -304,17 +161,20 @@ const NUMBER_WORDS: &[(&str, &str)] = &[
 ];
 
 /// The amount of a token and the letters behind it.
-fn number(token: &Token<'_>) -> Option<(String, String)> {
-    let word = token.word.as_str();
+fn number<'a>(token: &'a Token<'_>) -> Option<(&'a str, &'a str)> {
+    let word = &*token.word;
     if let Some((_, amount)) = NUMBER_WORDS.iter().find(|(name, _)| *name == word) {
-        return Some(((*amount).to_owned(), String::new()));
+        return Some((amount, ""));
     }
     if !word.starts_with(|c: char| c.is_ascii_digit()) {
         return None;
     }
     let end = word.find(|c: char| !c.is_ascii_digit() && !".:,_".contains(c)).unwrap_or(word.len());
-    let (amount, unit) = word.split_at(end);
-    Some((amount.to_owned(), unit.to_owned()))
+    Some(word.split_at(end))
+}
+
+fn is_number(token: &Token<'_>) -> bool {
+    number(token).is_some()
 }
 
 fn unit_of(word: &str) -> Option<Unit> {
@@ -334,32 +194,37 @@ fn quantities(tokens: &[Token<'_>]) -> Vec<Quantity> {
     let mut found = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
         let next = (!token.ends_clause).then(|| tokens.get(at + 1)).flatten();
-        let next_word = next.map_or("", |next| next.word.as_str());
-        if matches!(token.word.as_str(), "a" | "an" | "one") {
+        let next_word = next.map_or("", |next| &*next.word);
+        if matches!(&*token.word, "a" | "an" | "one") {
             let unit = unit_of(next_word).filter(|unit| *unit == Unit::Duration);
-            found.extend(unit.map(|unit| Quantity { amount: "1".into(), unit }));
+            found.extend(unit.map(|unit| Quantity { amount: subject::hash("1"), unit }));
             continue;
         }
         let Some((amount, suffix)) = number(token) else { continue };
         let unit = if amount.contains(':') {
             Unit::Clock
-        } else if let Some(unit) = unit_of(&suffix).or_else(|| unit_of(next_word)) {
+        } else if let Some(unit) = unit_of(suffix).or_else(|| unit_of(next_word)) {
             unit
         } else {
-            let counted = next.map(stems_of).unwrap_or_default();
+            let counted = stems(next);
             let is_version = amount.contains('.')
                 || at.checked_sub(1).is_some_and(|before| tokens[before].word == "version");
             match is_version {
                 true => Unit::Version,
-                false => counted.into_iter().next().map_or(Unit::Unknown, Unit::Of),
+                false => counted.first().copied().map_or(Unit::Unknown, Unit::Of),
             }
         };
-        found.push(Quantity { amount, unit });
+        found.push(Quantity { amount: subject::hash(amount), unit });
     }
     found
 }
 
 impl Stated {
+    /// Whether a word says that something is no longer as it was.
+    pub(crate) fn is_signed(&self) -> bool {
+        self.is_signed
+    }
+
     /// Whether it says that something changes, and shares words and kinds of quantities with an older one.
     pub(crate) fn changes_near(&self, older: &Stated) -> bool {
         let (own, other) = (&self.quantities, &older.quantities);
@@ -368,66 +233,90 @@ impl Stated {
             comparable.peek().is_some() && comparable.all(|old| old.amount != new.amount)
         };
         let is_other_value = own.iter().any(differs);
-        let shared = self.stems.intersection(&older.stems).count();
+        let shared = self.stems.shared(&older.stems).count();
         let says_new = is_other_value
             || (own.is_empty()
-                && (self.stems.difference(&older.stems).next().is_some()
+                && (!self.stems.is_subset(&older.stems)
                     || self.denied.is_empty() != older.denied.is_empty()));
         self.is_signed && says_new && shared + usize::from(is_other_value) >= 2
     }
 }
 
-/// The statements of a text, by sentence. Questions and tasks have none.
-pub(crate) fn stated(text: &str) -> Vec<Stated> {
-    of_sentences(text, |sentence, tokens| {
-        let first = tokens.iter().find(|token| !is(&token.word, BEFORE_ORDER));
-        let is_task = first.is_some_and(|first| is(&first.word, TASKS));
-        let mut all = stems(tokens);
-        if is_task || all.is_empty() {
-            return None;
+/// The statements of a text by sentence, and the sentences that change something. Questions and tasks state nothing.
+pub(crate) fn read(text: &str) -> (Vec<Stated>, Vec<Amendment>) {
+    let (mut all_stated, mut all_amendments) = (Vec::new(), Vec::new());
+    for sentence in statements(text) {
+        let tokens = tokens(sentence);
+        let is_signed = is_signed(&tokens);
+        let amendments = amendments_of(&tokens, is_signed);
+        let settles = || decisions::settles(sentence);
+        all_stated.extend(stated(&tokens, settles, (!amendments.is_empty(), is_signed)));
+        all_amendments.extend(amendments);
+    }
+    (all_stated, all_amendments)
+}
+
+fn stated(
+    tokens: &[Token<'_>],
+    settles: impl Fn() -> bool,
+    (changes, is_signed): (bool, bool),
+) -> Option<Stated> {
+    let first = tokens.iter().find(|token| !token.lists.any(Lists::BEFORE_ORDER));
+    let is_task = first.is_some_and(|first| first.lists.any(Lists::TASKS));
+    if is_task {
+        return None;
+    }
+    let mut all = stems(tokens);
+    if all.is_empty() {
+        return None;
+    }
+    // "Sessions time out" is about their timeout.
+    let mut joined = Stems::default();
+    all.extend(
+        tokens
+            .windows(2)
+            .filter(|two| !two[0].ends_clause)
+            .filter_map(|two| joined.of_joined(&two[0].word, &two[1].word)),
+    );
+    let mut denied = Vec::new();
+    for (at, token) in tokens.iter().enumerate() {
+        let two = tokens.get(at + 1).map_or("", |next| &*next.word);
+        let denies = is(&token.word, &["no", "not", "never", "without", "don't", "avoid"])
+            || matches!((&*token.word, two), ("instead", "of") | ("rather", "than"));
+        if denies {
+            denied.extend(stems(phrase(&tokens[at + 1..])));
         }
-        // "Sessions time out" is about their timeout.
-        all.extend(
-            tokens
-                .windows(2)
-                .filter(|two| !two[0].ends_clause)
-                .filter_map(|two| telling_stem(&format!("{}{}", two[0].word, two[1].word))),
-        );
-        let mut denied = BTreeSet::new();
-        for (at, token) in tokens.iter().enumerate() {
-            let two = tokens.get(at + 1).map_or("", |next| next.word.as_str());
-            let denies = is(&token.word, &["no", "not", "never", "without", "don't", "avoid"])
-                || matches!((token.word.as_str(), two), ("instead", "of") | ("rather", "than"));
-            if denies {
-                denied.extend(stems(phrase(&tokens[at + 1..])));
-            }
-        }
-        Some(Stated {
-            stems: all,
-            denied,
-            quantities: quantities(tokens),
-            settles: decisions::settles(sentence),
-            changes: !amendments_of(tokens).is_empty(),
-            is_signed: is_signed(tokens),
-        })
+    }
+    Some(Stated {
+        stems: all.into(),
+        denied: denied.into(),
+        quantities: quantities(tokens),
+        settles: settles(),
+        changes,
+        is_signed,
     })
 }
 
-/// The sentences of a text that change something.
-pub(crate) fn amendments(text: &str) -> Vec<Amendment> {
-    of_sentences(text, |_, tokens| Some(amendments_of(tokens))).into_iter().flatten().collect()
+/// Whether a sentence changes something.
+fn amends(sentence: &str) -> bool {
+    let may_amend = words::words(sentence).any(|(_, word)| Lists::of(word).any(Lists::AMENDS));
+    may_amend
+        && statements(sentence).any(|sentence| {
+            let tokens = tokens(sentence);
+            !amendments_of(&tokens, is_signed(&tokens)).is_empty()
+        })
 }
 
-fn of_sentences<T>(text: &str, mut read: impl FnMut(&str, &[Token<'_>]) -> Option<T>) -> Vec<T> {
+/// The sentences of a text that are looked at.
+fn statements(text: &str) -> impl Iterator<Item = &str> {
     let all = text.lines().flat_map(|line| sentences(line.trim())).take(SENTENCES_MAX);
     all.filter(|sentence| sentence.len() <= CHARS_MAX && !decisions::asks(sentence))
-        .filter_map(|sentence| read(sentence, &tokens(sentence)))
-        .collect()
 }
 
 /// The tokens up to the end of their clause.
 fn phrase<'a, 't>(tokens: &'a [Token<'t>]) -> &'a [Token<'t>] {
-    let end = tokens.iter().position(|token| is(&token.word, ENDS_CLAUSE)).unwrap_or(tokens.len());
+    let end =
+        tokens.iter().position(|token| token.lists.any(Lists::ENDS_CLAUSE)).unwrap_or(tokens.len());
     let comma = tokens.iter().position(|token| token.ends_clause).map_or(tokens.len(), |at| at + 1);
     &tokens[..end.min(comma)]
 }
@@ -462,11 +351,16 @@ fn is_signed(tokens: &[Token<'_>]) -> bool {
     if adds {
         return false;
     }
-    corrects || SIGNS.iter().any(|sign| says(tokens, sign).is_some())
+    let is_sign = |at: usize| {
+        tokens[at].lists.any(Lists::SIGNS) && SIGNS.iter().any(|sign| begins(&tokens[at..], sign))
+    };
+    corrects || (0..tokens.len()).any(is_sign)
 }
 
-fn amendments_of(tokens: &[Token<'_>]) -> Vec<Amendment> {
-    let is_signed = is_signed(tokens);
+fn amendments_of(tokens: &[Token<'_>], is_signed: bool) -> Vec<Amendment> {
+    if !is_signed && !tokens.iter().any(|token| token.lists.any(Lists::AMENDS)) {
+        return Vec::new();
+    }
     let overturns = says(tokens, &["after", "all"]).is_some();
     let mut found: Vec<Amendment> = Vec::new();
     let clauses: Vec<&[Token<'_>]> = tokens.split_inclusive(|token| token.ends_clause).collect();
@@ -481,9 +375,10 @@ fn amendments_of(tokens: &[Token<'_>]) -> Vec<Amendment> {
             .or_else(|| resumes(clause))
             .or_else(|| changes_value(clause, is_signed, overturns));
         if let Some(one) = &mut one {
-            one.cited.extend(cited.iter().cloned());
+            one.cited.extend(&cited);
             // "Put the translations into the database, no more YAML" is about the translations only.
-            one.anchors.extend(found.iter().flat_map(|before| before.anchors.iter().cloned()));
+            let before = found.iter().flat_map(|before| before.anchors.iter());
+            one.anchors = one.anchors.iter().chain(before).collect();
         }
         found.extend(one);
     }
@@ -492,10 +387,10 @@ fn amendments_of(tokens: &[Token<'_>]) -> Vec<Amendment> {
 
 impl Amendment {
     /// `names` are the stems of the old state.
-    fn new(form: AmendmentForm, names: BTreeSet<String>) -> Amendment {
-        let is_attribute =
-            |stem: &String| ATTRIBUTES.iter().any(|one| telling_stem(one).as_ref() == Some(stem));
-        let (attributes, anchors) = names.into_iter().partition(is_attribute);
+    fn new(form: AmendmentForm, names: Vec<WordHash>) -> Amendment {
+        let is_attribute = |stem: &WordHash| ATTRIBUTES.contains(*stem);
+        let (attributes, anchors): (Vec<_>, Vec<_>) = names.into_iter().partition(is_attribute);
+        let (attributes, anchors) = (attributes.into(), anchors.into());
         Amendment { anchors, attributes, cited: Vec::new(), quantities: Vec::new(), form }
     }
 
@@ -506,7 +401,7 @@ impl Amendment {
 
     /// Whether it changes what an older sentence states.
     pub(crate) fn changes(&self, older: &Stated) -> Option<Amends> {
-        let has = |stem: &String| older.stems.contains(stem);
+        let has = |stem: WordHash| older.stems.contains(stem);
         let attribute = self.attributes.iter().any(has);
         if !self.anchors.iter().all(has) || (self.anchors.is_empty() && !attribute) {
             return None;
@@ -571,7 +466,7 @@ fn rejects(clause: &[Token<'_>]) -> Option<Amendment> {
     if first.word == "stop" && order.get(1).is_some_and(|next| next.word.ends_with("ing")) {
         return of(AmendmentForm::Rejects, &order[1..]);
     }
-    if is(&first.word, REJECT) {
+    if first.lists.any(Lists::REJECT) {
         return of(AmendmentForm::RejectsChoice, &order[1..]);
     }
     if says(order, &["no", "more"]) == Some(0) {
@@ -612,8 +507,9 @@ fn rejects(clause: &[Token<'_>]) -> Option<Amendment> {
 /// "we use tabs again".
 fn resumes(clause: &[Token<'_>]) -> Option<Amendment> {
     let order = order(clause);
-    let chooses =
-        order.first().is_some_and(|first| is(&first.word, CHOOSE) || is(&first.word, SET_VALUE));
+    let chooses = order
+        .first()
+        .is_some_and(|first| first.lists.any(Lists::CHOOSE) || first.lists.any(Lists::SET_VALUE));
     let again = says(order, &["again"])?;
     let names = stems(&order[1..again]);
     (chooses && !names.is_empty()).then(|| Amendment::new(AmendmentForm::Resumes, names))
@@ -623,13 +519,13 @@ fn resumes(clause: &[Token<'_>]) -> Option<Amendment> {
 fn changes_value(clause: &[Token<'_>], is_signed: bool, overturns: bool) -> Option<Amendment> {
     let order = order(clause);
     let verb = order.first()?;
-    let changes = is(&verb.word, CHANGE_VALUE);
+    let changes = verb.lists.any(Lists::CHANGE_VALUE);
     let to = order
         .iter()
         .skip(2)
         .position(|token| is(&token.word, &["to", "into", "at"]))
         .map(|at| at + 2);
-    if let (true, Some(to)) = (changes || (is_signed && is(&verb.word, SET_VALUE)), to) {
+    if let (true, Some(to)) = (changes || (is_signed && verb.lists.any(Lists::SET_VALUE)), to) {
         let value = phrase(&order[to + 1..]);
         // A file or a route is the target of a task.
         if order[to + 1..].iter().any(|token| token.raw.contains('/')) {
@@ -642,13 +538,14 @@ fn changes_value(clause: &[Token<'_>], is_signed: bool, overturns: bool) -> Opti
             // "Python 3.12" is another version of Python only.
             names.extend(stems(&value[..at]));
         }
+        let counted = names.iter().copied().find(|stem| !ATTRIBUTES.contains(*stem));
         let mut one = Amendment::new(AmendmentForm::ChangesValue, names);
         one.cited = quantities(&order[from..to]);
         one.quantities = values;
         // "The number of uploads" counts uploads and has no other unit.
-        if let (Some(counted), true) = (one.anchors.first(), one.attributes.contains("number")) {
-            let counted = Unit::Of(counted.clone());
-            one.quantities.iter_mut().for_each(|value| value.unit = counted.clone());
+        let is_count = NUMBER.is_some_and(|number| one.attributes.contains(number));
+        if let (Some(counted), true) = (counted, is_count) {
+            one.quantities.iter_mut().for_each(|value| value.unit = Unit::Of(counted));
         }
         return Some(one);
     }
@@ -676,11 +573,12 @@ fn topic_and_value<'a, 't>(clause: &'a [Token<'t>]) -> (&'a [Token<'t>], &'a [To
     let from_now = says(clause, &["from", "now", "on"]) == Some(0);
     let clause = if from_now { &clause[3..] } else { clause };
     let rest = order(clause);
-    let is_order =
-        rest.first().is_some_and(|verb| is(&verb.word, CHOOSE) || is(&verb.word, SET_VALUE));
+    let is_order = rest
+        .first()
+        .is_some_and(|verb| verb.lists.any(Lists::CHOOSE) || verb.lists.any(Lists::SET_VALUE));
     if is_order {
         let object = &rest[1..];
-        if is(&rest[0].word, CHOOSE) {
+        if rest[0].lists.any(Lists::CHOOSE) {
             let about = object.iter().position(|token| is(&token.word, &["for", "in"]));
             return object.split_at(about.unwrap_or(object.len())).swapped();
         }
@@ -692,7 +590,7 @@ fn topic_and_value<'a, 't>(clause: &'a [Token<'t>]) -> (&'a [Token<'t>], &'a [To
         });
         return object.split_at(with.unwrap_or(object.len()));
     }
-    match clause.iter().position(|token| is(&token.word, FINITE)) {
+    match clause.iter().position(|token| token.lists.any(Lists::FINITE)) {
         Some(verb) => clause.split_at(verb),
         None => (clause, &[]),
     }
@@ -711,7 +609,7 @@ impl<T> Swapped for (T, T) {
 /// The first sentence of a text that changes something, or says how something is now. It need not state a
 /// decision: "the timeout is 120 seconds now" replaces one.
 pub fn change(text: &str) -> Option<&str> {
-    let changes = |sentence: &str| decisions::updates(sentence) || !amendments(sentence).is_empty();
+    let changes = |sentence: &str| decisions::updates(sentence) || amends(sentence);
     sentences_of(text)
         .find(|sentence| sentence.len() <= CHANGE_CHARS_MAX && changes(sentence.trim()))
 }

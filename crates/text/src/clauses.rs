@@ -1,16 +1,15 @@
 //! The clauses of a sentence, and the words that they begin with.
 
-/// Words before the verb of an order or a proposal.
-pub(crate) const BEFORE_ORDER: &[&str] = &[
-    "please", "ok", "okay", "actually", "let's", "lets", "let", "us", "we", "you", "i", "are",
-    "can", "should", "will", "want", "to", "now", "so", "then", "also", "and", "hmm", "we're",
-    "we'll", "i'd", "like", "just", "again", "could", "must", "need", "from", "on", "but",
-];
+use std::borrow::Cow;
+
+use crate::lexicon::Lists;
+
 /// One word of a sentence, in lower case.
 #[derive(Clone, Debug)]
 pub(crate) struct Token<'t> {
-    pub(crate) word: String,
+    pub(crate) word: Cow<'t, str>,
     pub(crate) raw: &'t str,
+    pub(crate) lists: Lists,
     /// Whether a comma or another sign follows it.
     pub(crate) ends_clause: bool,
 }
@@ -28,12 +27,19 @@ pub(crate) fn tokens(sentence: &str) -> Vec<Token<'_>> {
                 }
             }
             false => {
-                let word = raw.to_lowercase().replace('’', "'");
-                found.push(Token { word, raw, ends_clause });
+                let word = lowered(raw);
+                found.push(Token { lists: Lists::of(&word), word, raw, ends_clause });
             }
         }
     }
     found
+}
+
+fn lowered(raw: &str) -> Cow<'_, str> {
+    if raw.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase()) {
+        return Cow::Borrowed(raw);
+    }
+    Cow::Owned(raw.to_lowercase().replace('’', "'"))
 }
 
 pub(crate) fn is(word: &str, list: &[&str]) -> bool {
@@ -42,26 +48,33 @@ pub(crate) fn is(word: &str, list: &[&str]) -> bool {
 
 /// The clauses of a text that order, propose or forbid something begin with one of these words: "please never …", "we
 /// use …". A verb in the third person follows a subject that the clause leaves out: "it starts, never acks".
-pub(crate) fn orders(text: &str, verbs: &[&str]) -> bool {
+pub(crate) fn orders(text: &str, verbs: Lists) -> bool {
     let begins = |clause: &[Token<'_>]| {
         let order = order(clause);
         let third_person =
             |next: &Token<'_>| next.word.ends_with('s') && !next.word.ends_with("ss");
         let frequency = order.first().is_some_and(|first| is(&first.word, &["never", "always"]));
-        order.first().is_some_and(|first| is(&first.word, verbs))
+        order.first().is_some_and(|first| first.lists.any(verbs))
             && (!frequency || order.get(1).is_some_and(|next| !third_person(next)))
     };
     text.lines().any(|line| tokens(line).split_inclusive(|token| token.ends_clause).any(begins))
 }
 
-/// Whether the words occur one after the other.
+/// Where the words first occur one after the other.
 pub(crate) fn says(tokens: &[Token<'_>], said: &[&str]) -> Option<usize> {
-    tokens.windows(said.len()).position(|some| some.iter().zip(said).all(|(a, b)| a.word == *b))
+    (0..tokens.len()).find(|at| begins(&tokens[*at..], said))
+}
+
+/// Whether these are the first words.
+pub(crate) fn begins(tokens: &[Token<'_>], said: &[&str]) -> bool {
+    tokens.len() >= said.len() && tokens.iter().zip(said).all(|(token, word)| token.word == *word)
 }
 
 /// Skips the words before the verb of an order.
 pub(crate) fn order<'a, 't>(clause: &'a [Token<'t>]) -> &'a [Token<'t>] {
-    let start =
-        clause.iter().position(|token| !is(&token.word, BEFORE_ORDER)).unwrap_or(clause.len());
+    let start = clause
+        .iter()
+        .position(|token| !token.lists.any(Lists::BEFORE_ORDER))
+        .unwrap_or(clause.len());
     &clause[start..]
 }

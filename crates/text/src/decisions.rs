@@ -2,47 +2,9 @@
 //! what was decided. Words of English that say so; other languages say nothing here, and no order depends
 //! on them.
 
+use crate::lexicon::Lists;
 use crate::{clauses, words};
 
-const ASKING: &[&str] = &[
-    "what", "why", "how", "where", "when", "which", "who", "whose", "is", "are", "was", "were",
-    "do", "does", "did", "can", "could", "should", "would", "will", "has", "have", "had",
-    "explain", "remind", "tell",
-];
-const DECIDING: &[&str] = &[
-    "decide", "decided", "decision", "agree", "agreed", "choose", "chose", "chosen", "pick",
-    "picked", "settle", "settled", "use", "uses", "using", "keep", "keeps", "adopt", "adopted",
-    "default", "must", "always", "never", "policy", "rule", "go", "switch", "set", "from", "stays",
-];
-const CHANGING: &[&str] = &[
-    "instead",
-    "anymore",
-    "replace",
-    "replaces",
-    "replaced",
-    "revert",
-    "reverted",
-    "reverts",
-    "amend",
-    "amended",
-    "supersedes",
-    "superseded",
-    "switch",
-    "switched",
-    "changed",
-    "undo",
-    "undone",
-    "drop",
-    "dropped",
-    "overrules",
-    "withdrawn",
-    "abandon",
-    "actually",
-];
-/// Words of [`CHANGING`] that change something only as an order or a proposal: "drop Redis". "Jobs drop after the deploy"
-/// reports a problem.
-const CHANGING_ORDERS: &[&str] =
-    &["replace", "revert", "amend", "switch", "undo", "drop", "dropped", "abandon"];
 /// Words that change a decision only together.
 const CHANGING_PAIRS: &[[&str; 2]] = &[
     ["no", "longer"],
@@ -74,7 +36,7 @@ pub fn asks(text: &str) -> bool {
             first.eq_ignore_ascii_case("do")
                 && said.next().is_some_and(|next| next.eq_ignore_ascii_case("not"))
         };
-        ASKING.iter().any(|asking| first.eq_ignore_ascii_case(asking)) && !forbids()
+        Lists::of(first).any(Lists::ASKING) && !forbids()
     };
     // The ends of most texts decide; their sentences need not be read.
     let most = match text.ends_with(['?', '？']) {
@@ -100,87 +62,75 @@ fn sentences(text: &str) -> usize {
     count
 }
 
-/// Verbs that decide as an order or a proposal: "use …", "we keep …", "never log …". "The worker never acks" reports a
-/// problem.
-const DECIDING_ORDERS: &[&str] = &[
-    "decide", "agree", "choose", "pick", "settle", "use", "keep", "adopt", "go", "switch", "set",
-    "always", "never", "prefer", "avoid",
-];
-/// Words that speak of a decision in any form.
-const DECIDED: &[&str] = &[
-    "decided", "decision", "agreed", "chose", "chosen", "settled", "adopted", "default", "must",
-    "policy", "rule", "stays",
-];
+/// The lists of a text's words, together.
+fn lists(text: &str) -> Lists {
+    words::words(text).map(|(_, word)| Lists::of(word)).fold(Lists::default(), Lists::and)
+}
 
 /// Whether a text may decide something: by its form, as an order, a proposal or a rule.
 pub fn decides(text: &str) -> bool {
-    let from_now_on = || words::words(text).map(|(_, word)| word.to_lowercase());
-    !asks(text)
-        && (has_any(text, DECIDED)
-            || from_now_on().zip(from_now_on().skip(1)).any(|(a, b)| a == "from" && b == "now")
-            || clauses::orders(text, DECIDING_ORDERS))
+    let lists = lists(text);
+    let from_now = || pairs(text).any(|(a, b)| is(a, "from") && is(b, "now"));
+    let decides = lists.any(Lists::DECIDED)
+        || from_now()
+        || (lists.any(Lists::DECIDING_ORDERS) && clauses::orders(text, Lists::DECIDING_ORDERS));
+    decides && !asks(text)
 }
 
 /// Whether a text says that it changes something decided before.
 pub fn changes(text: &str) -> bool {
-    if asks(text) {
-        return false;
-    }
-    let all: Vec<String> = words::words(text).map(|(_, word)| word.to_lowercase()).collect();
-    let pair = |two: &[String]| CHANGING_PAIRS.iter().any(|pair| two == pair);
-    let forbids = all.iter().skip_while(|word| *word != "never").any(|word| word == "again");
-    let changes = |word: &String| {
-        CHANGING.contains(&word.as_str()) && !CHANGING_ORDERS.contains(&word.as_str())
-    };
-    forbids
-        || all.iter().any(changes)
-        || all.windows(2).any(pair)
-        || clauses::orders(text, CHANGING_ORDERS)
+    let (mut forbids, mut may_order) = (false, false);
+    // The word before, if a pair begins with it.
+    let mut before: Option<&str> = None;
+    let says = words::words(text).any(|(_, word)| {
+        let lists = Lists::of(word);
+        let ends_pair = |before| CHANGING_PAIRS.iter().any(|[a, b]| is(before, a) && is(word, b));
+        let changes = lists.any(Lists::CHANGING)
+            || before.is_some_and(ends_pair)
+            || (forbids && is(word, "again"));
+        forbids |= is(word, "never");
+        may_order |= lists.any(Lists::CHANGING_ORDERS);
+        before = lists.any(Lists::CHANGING_PAIRS).then_some(word);
+        changes
+    });
+    (says || (may_order && clauses::orders(text, Lists::CHANGING_ORDERS))) && !asks(text)
 }
 
 /// Whether a text states how something is from now on, which may differ from what was stated before.
 pub fn updates(text: &str) -> bool {
-    changes(text) || (has_any(text, &["now"]) && !asks(text))
+    changes(text) || (says_now(text) && !asks(text))
 }
-
-/// Words of [`DECIDING`] that also begin tasks and name places, and so settle nothing alone.
-const SETTLE_NOTHING: &[&str] = &["go", "from", "switch", "pick", "picked", "must"];
 
 /// Whether a text settles something: it has a word of a decision, or proposes with "let us".
 pub fn settles(text: &str) -> bool {
-    let settling =
-        |word: &str| !SETTLE_NOTHING.iter().any(|nothing| word.eq_ignore_ascii_case(nothing));
-    let has = |(_, word): (usize, &str)| {
-        settling(word) && DECIDING.iter().any(|wanted| word.eq_ignore_ascii_case(wanted))
+    let has = |(_, word): (usize, &str)| Lists::of(word).any(Lists::SETTLING);
+    let begins = |with: &&str| {
+        let said = text.trim_start().as_bytes();
+        said.get(..with.len()).is_some_and(|said| said.eq_ignore_ascii_case(with.as_bytes()))
     };
-    let proposes = || {
-        let text = text.trim_start().to_lowercase().replace('’', "'");
-        text.starts_with("let us ") || text.starts_with("let's ")
-    };
-    !asks(text) && (words::words(text).any(has) || proposes())
+    let proposes = || ["let us ", "let's ", "let’s "].iter().any(begins);
+    (words::words(text).any(has) || proposes()) && !asks(text)
 }
-
-/// Verbs with which "now" tells a state: "the default is 30 now". "Now fix it" is an order.
-const STATING: &[&str] = &[
-    "is", "are", "uses", "runs", "lives", "has", "have", "takes", "goes", "stays", "needs",
-    "expires", "means",
-];
 
 /// Whether a sentence says how something is now, and not how it should be.
 pub fn states_now(sentence: &str) -> bool {
     let mut all = words::words(sentence).map(|(_, word)| word);
-    let begins = all.next().is_some_and(|first| first.eq_ignore_ascii_case("now"));
-    !begins && has_any(sentence, &["now"]) && has_any(sentence, STATING) && !asks(sentence)
+    let begins = all.next().is_some_and(|first| is(first, "now"));
+    !begins && says_now(sentence) && lists(sentence).any(Lists::STATING) && !asks(sentence)
 }
 
-/// Whether a word speaks of deciding or changing, and not of the thing that is decided.
-pub(crate) fn is_of_deciding(word: &str) -> bool {
-    DECIDING.contains(&word) || CHANGING.contains(&word)
+fn says_now(text: &str) -> bool {
+    words::words(text).any(|(_, word)| is(word, "now"))
 }
 
-fn has_any(text: &str, wanted: &[&str]) -> bool {
-    words::words(text)
-        .any(|(_, word)| wanted.iter().any(|wanted| word.eq_ignore_ascii_case(wanted)))
+fn is(word: &str, wanted: &str) -> bool {
+    word.eq_ignore_ascii_case(wanted)
+}
+
+/// Each word of a text with the next one.
+fn pairs(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    let all = || words::words(text).map(|(_, word)| word);
+    all().zip(all().skip(1))
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ mod decision;
 pub mod decisions;
 mod escapes;
 mod gist;
+mod lexicon;
 mod neutral;
 pub mod passages;
 pub mod query;

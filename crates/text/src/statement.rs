@@ -1,14 +1,12 @@
 //! Statements of prompts and answers, and whether a newer one replaces an older one. A false mark on a decision
 //! that still holds is worse than a missing one, so that every condition here has to be met. English only.
 
-use std::collections::BTreeSet;
-
 use crate::amendment::{self, Amendment, Amends, Stated, change};
 use crate::decision::decision;
-
 use crate::decisions::{self, asks};
 use crate::gist::sentences;
-use crate::subject::{subject, telling_stem};
+use crate::lexicon::Lists;
+use crate::subject::{self, Stems, WordHash, WordSet, subject};
 use crate::words;
 
 /// A longer text is judged by the sentence that decides or changes something.
@@ -21,27 +19,19 @@ const SHARED_FROM_NOW: f64 = 0.8;
 
 /// A statement that also cites a number of the other one, of at least so many digits, needs this many shared words, and
 /// this share: "250 ms is too long after all".
-const SHARED_AND_CITED: [(usize, usize, f64); 2] = [(3, 2, 0.25), (2, 3, 0.3)];
+const SHARED_AND_CITED: [(u32, usize, f64); 2] = [(3, 2, 0.25), (2, 3, 0.3)];
 
-/// Verbs that separate a thing from what is said of it: "the job queue *uses* Redis".
-const VERBS: &[&str] = &[
-    "is", "are", "uses", "use", "runs", "run", "lives", "live", "has", "have", "takes", "take",
-    "stays", "stay", "goes", "go", "expires", "expire", "needs", "need", "must", "should", "will",
-];
-/// Words that end the phrase that `for` begins.
-const ENDS_PHRASE: &[&str] = &[
-    "and", "as", "at", "because", "but", "by", "from", "if", "in", "instead", "not", "on", "so",
-    "to", "until", "when", "with", "now", "any", "anymore", "rather", "after", "before", "again",
-];
-const NEGATING: &[&str] = &["never", "no", "not", "don't", "without", "stop"];
+const FROM_NOW_ON: &str = "from now on";
+
 /// A text, reduced to what has to be known to compare it with another.
 #[derive(Clone, Debug, Default)]
 pub struct Statement {
     /// The stems of the words that say something.
-    subject: BTreeSet<String>,
+    subject: WordSet,
     /// Those of the thing that the statement is about, if its form shows it.
-    topic: BTreeSet<String>,
-    numbers: BTreeSet<String>,
+    topic: WordSet,
+    /// By [`number`].
+    numbers: WordSet,
     asks: bool,
     /// Whether a sentence of it states a decision in so many words.
     is_decision: bool,
@@ -77,35 +67,31 @@ impl Statement {
     pub fn of(text: &str) -> Statement {
         let text = text.trim();
         let long = text.len() > WHOLE_CHARS_MAX;
-        let key = decision(text).or_else(|| change(text));
+        let decided = decision(text);
+        let key = decided.or_else(|| change(text));
         let Some(judged) = (if long { key } else { Some(text) }) else {
             return Statement::default();
         };
-        let stated = amendment::stated(judged);
-        let amendments = amendment::amendments(judged);
+        let (stated, amendments) = amendment::read(judged);
         let subject = subject(judged);
         // A statement with fewer words is about nothing that could be compared by them.
         if subject.len() < SHARED[0].0 {
             return Statement { stated, amendments, ..Statement::default() };
         }
+        let changes = decisions::changes(judged);
+        let words = || words::words(judged).map(|(_, word)| word);
         Statement {
             stated,
             amendments,
             subject,
             topic: topic(key.unwrap_or(judged)),
-            numbers: words::words(judged)
-                .map(|(_, word)| word)
-                .filter(|word| word.starts_with(|c: char| c.is_ascii_digit()))
-                .map(str::to_owned)
-                .collect(),
+            numbers: words().filter_map(number).collect(),
             asks: asks(judged),
-            is_decision: key.is_some_and(|key| decision(key).is_some()),
-            decides: decision(judged).is_some() || decisions::settles(judged),
-            changes: decisions::changes(judged),
-            only_from_now: decisions::changes(judged)
-                && !decisions::changes(&judged.to_lowercase().replace("from now on", "")),
-            negates: words::words(judged)
-                .any(|(_, word)| NEGATING.iter().any(|no| word.eq_ignore_ascii_case(no))),
+            is_decision: decided.is_some(),
+            decides: decided.is_some() || decisions::settles(judged),
+            changes,
+            only_from_now: changes && changes_from_now_only(judged),
+            negates: words().any(|word| Lists::of(word).any(Lists::NEGATING)),
             states_now: sentences(judged).any(decisions::states_now),
         }
     }
@@ -126,16 +112,21 @@ impl Statement {
         !self.asks && (by_words || !self.amendments.is_empty())
     }
 
-    /// Whether it could replace another statement, if only by stating something else. What [`Statement::replaces`]
+    /// Whether it could replace another statement, if only by words that both have. What [`Statement::replaces`]
     /// finds has this.
-    pub fn states_or_changes(&self) -> bool {
-        self.may_replace() || (!self.asks && !self.stated.is_empty())
+    pub fn may_replace_near(&self) -> bool {
+        self.may_replace() || (!self.asks && self.stated.iter().any(Stated::is_signed))
+    }
+
+    /// Whether it could change a decision by stating another one.
+    pub fn may_replace_as_decision(&self) -> bool {
+        self.is_decision && self.changes && !self.asks && !self.subject.is_empty()
     }
 
     /// Whether and how this statement replaces an older one.
     pub fn replaces(&self, older: &Statement) -> Option<Replacement> {
         let replaces = self.replaces_by_words(older).or_else(|| self.amends(older));
-        debug_assert!(replaces.is_none() || self.states_or_changes(), "it was not compared");
+        debug_assert!(replaces.is_none() || self.may_replace_near(), "it was not compared");
         replaces
     }
 
@@ -171,8 +162,8 @@ impl Statement {
         }
         // A repeated decision does not replace itself.
         let is_new = self.negates != older.negates
-            || self.numbers.difference(&older.numbers).next().is_some()
-            || self.subject.difference(&older.subject).next().is_some();
+            || !self.numbers.is_subset(&older.numbers)
+            || !self.subject.is_subset(&older.subject);
         match (is_new, self.changes && older.decides) {
             (false, _) => None,
             (true, true) => Some(Replacement::Changes),
@@ -183,18 +174,19 @@ impl Statement {
     /// Whether both have enough words in common, and name the same thing where both name one: the timeout of a
     /// download is not that of an upload.
     fn is_about_subject_of(&self, older: &Statement) -> bool {
-        let shared = self.subject.intersection(&older.subject).count();
+        let shared = self.subject.shared(&older.subject).count();
         let least = self.subject.len().min(older.subject.len()) as f64;
         // A rule "from now on" may be the first about its subject.
         if self.only_from_now && (shared as f64) < SHARED_FROM_NOW * least {
             return false;
         }
-        let cited = self.numbers.intersection(&older.numbers).map(String::len).max();
-        let enough =
-            SHARED.iter().any(|(count, share)| shared >= *count && shared as f64 >= share * least)
-                || SHARED_AND_CITED.iter().any(|(digits, count, share)| {
-                    cited >= Some(*digits) && shared >= *count && shared as f64 >= share * least
-                });
+        let cited = self.numbers.shared(&older.numbers).map(digits).max();
+        let enough = SHARED
+            .iter()
+            .any(|(count, share)| shared >= *count && shared as f64 >= share * least)
+            || SHARED_AND_CITED.iter().any(|(least_digits, count, share)| {
+                cited >= Some(*least_digits) && shared >= *count && shared as f64 >= share * least
+            });
         enough && self.is_on_topic_of(older)
     }
 
@@ -204,21 +196,42 @@ impl Statement {
     }
 }
 
+/// Whether a text changes something, as far as "from now on" says so, and not otherwise.
+fn changes_from_now_only(text: &str) -> bool {
+    let text = text.to_lowercase();
+    text.contains(FROM_NOW_ON) && !decisions::changes(&text.replace(FROM_NOW_ON, ""))
+}
+
+/// Digits of a number that are counted.
+const DIGITS: WordHash = 0xf;
+
+/// A word that begins with a digit as a hash with its length.
+fn number(word: &str) -> Option<WordHash> {
+    let length = WordHash::try_from(word.len()).map_or(DIGITS, |length| length.min(DIGITS));
+    let is_number = word.starts_with(|c: char| c.is_ascii_digit());
+    is_number.then(|| subject::hash(word) & !DIGITS | length)
+}
+
+/// The length of a [`number`].
+fn digits(number: WordHash) -> u32 {
+    number & DIGITS
+}
+
 /// The thing that a sentence is about: the words before its verb, else those after `for`.
-fn topic(sentence: &str) -> BTreeSet<String> {
+fn topic(sentence: &str) -> WordSet {
     // "We decided: …" and "Change of plan: …" introduce the statement.
     let sentence = sentence.split_once(": ").map_or(sentence, |(_, rest)| rest);
-    let all: Vec<&str> = words::words(sentence).map(|(_, word)| word).collect();
-    let is = |word: &str, list: &[&str]| list.iter().any(|one| word.eq_ignore_ascii_case(one));
-    let verb = all.iter().position(|word| is(word, VERBS)).unwrap_or_default();
-    let before: BTreeSet<String> =
-        all.iter().take(verb).filter_map(|word| telling_stem(word)).collect();
+    let all = || words::words(sentence).map(|(_, word)| word);
+    let is_in = |word: &str, lists: Lists| Lists::of(word).any(lists);
+    let verb = all().position(|word| is_in(word, Lists::VERBS)).unwrap_or_default();
+    let mut stems = Stems::default();
+    let before: WordSet = all().take(verb).filter_map(|word| stems.telling(word)).collect();
     if !before.is_empty() {
         return before;
     }
-    let mut after = all.iter().skip_while(|word| !is(word, &["for"])).skip(1);
-    let phrase = after.by_ref().take_while(|word| !is(word, ENDS_PHRASE));
-    phrase.filter_map(|word| telling_stem(word)).collect()
+    let after = all().skip_while(|word| !word.eq_ignore_ascii_case("for")).skip(1);
+    let phrase = after.take_while(|word| !is_in(word, Lists::ENDS_PHRASE));
+    phrase.filter_map(|word| stems.telling(word)).collect()
 }
 
 #[cfg(test)]

@@ -54,23 +54,27 @@ pub fn stem(word: &str) -> String {
 }
 
 /// The stem of a word in lower case that nothing else needs.
-pub fn stemmed(word: String) -> String {
+pub fn stemmed(mut word: String) -> String {
+    reduce(&mut word);
+    word
+}
+
+/// Makes a word in lower case its stem.
+pub(crate) fn reduce(word: &mut String) {
     if !STEMMED_BYTES.contains(&word.len()) {
-        return word;
+        return;
     }
-    let mut stem = word;
-    replace(&mut stem, &PLURALS, |_| true);
-    drop_ed_and_ing(&mut stem);
-    if let Some(head) = stem.strip_suffix('y')
+    replace(word, &PLURALS, |_| true);
+    drop_ed_and_ing(word);
+    if let Some(head) = word.strip_suffix('y')
         && has_vowel(head)
     {
-        cut(&mut stem, 1, "i");
+        cut(word, 1, "i");
     }
-    replace(&mut stem, &DOUBLE_SUFFIXES, |head| measure(head) > 0);
-    replace(&mut stem, &MIDDLE_SUFFIXES, |head| measure(head) > 0);
-    drop_last_suffix(&mut stem);
-    tidy_end(&mut stem);
-    stem
+    replace(word, &DOUBLE_SUFFIXES, |head| measure(head) > 0);
+    replace(word, &MIDDLE_SUFFIXES, |head| measure(head) > 0);
+    drop_last_suffix(word);
+    tidy_end(word);
 }
 
 /// Applies the first rule whose suffix stands behind at least one other letter, if what stands

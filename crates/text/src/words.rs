@@ -3,7 +3,7 @@
 
 /// Words that say nothing about what a text is about, in order, with what the splitter leaves of
 /// English contractions.
-const STOP_WORDS: [&str; 140] = [
+pub(crate) const STOP_WORDS: [&str; 140] = [
     "a",
     "about",
     "above",

@@ -120,21 +120,21 @@ fn read_decisions<'w>(
     let mut changes: Vec<Decision<'_>> = Vec::new();
     for RecentTalk { at, id, kind, turn, text } in talk(writer) {
         let judge = || Ok(text::decision(text).is_some() || text::change(text).is_some());
+        let decides = writer.brief.rx.verdict(TextQuestion::Decides, (id, 0), judge)?;
         // Every prompt may state something that was changed later.
-        if kind != ObsType::UserPrompt
-            && !writer.brief.rx.verdict(TextQuestion::Decides, (id, 0), judge)?
-        {
+        let is_statement = kind == ObsType::UserPrompt;
+        if !is_statement && !decides {
             continue;
         }
-        let decided = text::decision(text);
-        let changed = decided.or_else(|| text::change(text));
-        let is_statement = kind == ObsType::UserPrompt;
+        let key = Some(text).filter(|_| decides);
+        let decided = key.and_then(text::decision);
+        let changed = decided.or_else(|| key.and_then(text::change));
         let Some(sentence) = changed.or(is_statement.then_some(text)) else { continue };
         let subject = subject(sentence);
         if subject.is_empty() {
             continue;
         }
-        let said = TalkStatement::new((id, at), kind, turn, text);
+        let said = TalkStatement::new(writer.brief.rx, (id, at), kind, turn, text);
         let decision = Decision { id, at, said, sentence, subject };
         let newer = newer_of(writer, &told, &decision)?;
         if let Some((newer, is_replaced)) =

@@ -283,10 +283,11 @@ impl SectionWriter<'_> {
 fn quoted_line(text: &str) -> String {
     let most = limits::BRIEFING_TEXT_CHARS;
     let line = text::line_of_words(text, most);
-    let decided = text::decision(text).filter(|_| line.ends_with('…'));
-    let Some((start, decided)) = decided.and_then(|one| Some((text.find(one)?, one))) else {
+    if !line.ends_with('…') {
         return line;
-    };
+    }
+    let decided = text::decision(text).and_then(|one| Some((text.find(one)?, one)));
+    let Some((start, decided)) = decided else { return line };
     let end = start + decided.len();
     let is_cut = text[..start].chars().count() < most && text[..end].chars().count() >= most;
     match is_cut {

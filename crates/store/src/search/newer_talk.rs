@@ -1,5 +1,7 @@
 //! Newer records of talk that are near to a record in meaning: one of them may replace what it says.
 
+use std::cmp::Reverse;
+
 use meaning::{DIMENSIONS, Vector};
 use model::observation::ObsType;
 use model::{OpError, limits};
@@ -45,22 +47,19 @@ pub(super) fn newer_than(
     projects.sort_unstable();
     projects.dedup();
     for project in projects {
-        let talk = NewestTalk::newest(&known, project);
+        let first = records.iter().filter(|older| older.project == project).map(second_of).min();
+        let talk = NewestTalk::since(&known, project, first.unwrap_or(i64::MAX));
         let mut cosines = vec![0.0; talk.passages.len()];
         let of_project =
             records.iter().zip(&mut found).filter(|(older, _)| older.project == project);
         for (older, near) in of_project {
             let Some(vector) = vector_of(&known, older.passage) else { continue };
-            meaning::scan(&vector, &talk.cells, &talk.reciprocals, &mut cosines);
-            // To the second, as the catalogue has it.
-            let at = older.at.saturating_sub(older.at.rem_euclid(1_000));
-            for (passage, cosine) in talk.passages.iter().zip(&cosines) {
+            let newer = talk.passages.partition_point(|one| *one > (second_of(older), older.id));
+            meaning::scan(&vector, &talk.cells[..newer], &talk.reciprocals, &mut cosines);
+            for ((_, id), cosine) in talk.passages[..newer].iter().zip(&cosines) {
                 let cosine = f64::from(*cosine);
-                if cosine >= least
-                    && let Some(id) = known.doc(*passage)
-                    && (known.at(*passage), id) > (at, older.id)
-                {
-                    near.push(NewerTalk { id, cosine });
+                if cosine >= least {
+                    near.push(NewerTalk { id: *id, cosine });
                 }
             }
         }
@@ -73,25 +72,38 @@ pub(super) fn newer_than(
     Ok(found)
 }
 
-/// The last passages of a project that are talk, with their vectors side by side, so that one scan compares them
-/// all.
+/// When a record happened, to the second, as the catalogue has it.
+fn second_of(older: &OlderRecord) -> i64 {
+    older.at.saturating_sub(older.at.rem_euclid(1_000))
+}
+
+/// The last passages of a project that are talk, newest first, with their vectors side by side, so that one scan
+/// compares all that are newer than a record.
 #[derive(Default)]
 struct NewestTalk {
-    passages: Vec<usize>,
+    /// The time and the document of each passage.
+    passages: Vec<(i64, i64)>,
     cells: Vec<[i8; DIMENSIONS]>,
     reciprocals: Vec<f32>,
 }
 
 impl NewestTalk {
-    fn newest(known: &Passages, project: i64) -> NewestTalk {
+    /// Those from this time on.
+    fn since(known: &Passages, project: i64, first: i64) -> NewestTalk {
         let mut runs: Vec<_> = known.of_project(project, 0..known.end()).collect();
         runs.reverse();
         let newest = runs.into_iter().flat_map(Iterator::rev).take(limits::REPLACING_SCANNED);
+        let mut found: Vec<((i64, i64), usize)> = newest
+            .filter(|passage| known.kind(*passage).is_some_and(is_talk))
+            .filter_map(|passage| Some(((known.at(passage), known.doc(passage)?), passage)))
+            .filter(|((at, _), _)| *at >= first)
+            .collect();
+        found.sort_by_key(|(talk, _)| Reverse(*talk));
         let mut talk = NewestTalk::default();
-        for passage in newest.filter(|passage| known.kind(*passage).is_some_and(is_talk)) {
+        for (one, passage) in found {
             let (cells, reciprocals) = known.vectors(passage, 1);
             if let (Some(cells), Some(reciprocal)) = (cells.first(), reciprocals.first()) {
-                talk.passages.push(passage);
+                talk.passages.push(one);
                 talk.cells.push(*cells);
                 talk.reciprocals.push(*reciprocal);
             }
