@@ -93,6 +93,7 @@ fn all(project: &Project, amount: &Amount, large: bool) -> Result<Vec<Row>> {
     rows.extend(stdio::get_hint(binary, amount)?);
     rows.extend(observations::rows(project, &programs, amount, large)?);
     rows.extend(search::rows(project, &programs, amount, large)?);
+    rows.push(before::reading_hits(project, binary)?);
     rows.extend(connected::rows(project, &programs, amount)?);
     Ok(rows)
 }
