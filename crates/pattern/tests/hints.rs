@@ -49,6 +49,36 @@ fn a_pattern_without_special_characters_matches_exactly() {
 }
 
 #[test]
+fn a_named_class_has_its_ascii_characters() {
+    type HasByte = fn(&u8) -> bool;
+    let classes: [(&str, HasByte); 14] = [
+        ("alnum", u8::is_ascii_alphanumeric),
+        ("alpha", u8::is_ascii_alphabetic),
+        ("ascii", u8::is_ascii),
+        ("blank", |byte| matches!(byte, b' ' | b'\t')),
+        ("cntrl", u8::is_ascii_control),
+        ("digit", u8::is_ascii_digit),
+        ("graph", u8::is_ascii_graphic),
+        ("lower", u8::is_ascii_lowercase),
+        ("print", |byte| byte.is_ascii_graphic() || *byte == b' '),
+        ("punct", u8::is_ascii_punctuation),
+        ("space", |byte| byte.is_ascii_whitespace() || *byte == 0x0b),
+        ("upper", u8::is_ascii_uppercase),
+        ("word", |byte| byte.is_ascii_alphanumeric() || *byte == b'_'),
+        ("xdigit", u8::is_ascii_hexdigit),
+    ];
+    for (name, has) in classes {
+        let glob = Glob::hint(&format!("x[[:{name}:]]")).unwrap();
+        for byte in (0..=127).filter(|byte| *byte != b'/') {
+            let path = format!("x{}", char::from(byte));
+            assert_eq!(glob.matches(&path), has(&byte), "{name} has {path:?}");
+        }
+        assert!(!glob.matches("x/") && !glob.matches("xé"), "{name}");
+    }
+    assert!(matches("[a-a]", "a") && !matches("[a-a]", "b"));
+}
+
+#[test]
 fn the_empty_path_matches_nothing() {
     for pattern in ["*", "**", "!a", "{,a}", "*(a)"] {
         assert!(!matches(pattern, ""), "{pattern}");
@@ -80,6 +110,7 @@ fn a_pattern_that_is_not_finished_is_refused_with_its_column() {
         refusal("é/[ab"),
         r"`[` without its `]` (`\[` is the plain character) at column 3 of the glob `é/[ab`"
     );
+    assert_eq!(Glob::hint("é/[ab").unwrap_err().to_string(), refusal("é/[ab"));
     assert!(refusal("a{b,c").contains("`{` without its `}`"));
     assert!(refusal("@(a|b").contains("`(` without its `)`"));
     assert!(refusal(r"a\").contains("nothing after it at column 2"));

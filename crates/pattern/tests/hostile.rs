@@ -96,10 +96,13 @@ fn a_leading_exclamation_mark_turns_every_answer_around() {
 fn a_pattern_made_to_explode_is_answered_rightly() {
     let names = "a".repeat(2_000);
     let folders = "a/".repeat(500);
+    let wide = "日😀é".repeat(500);
     for (pattern, path, expected) in [
         ("*".repeat(500), names.clone(), true),
         ("*a".repeat(249), names.clone(), true),
         (format!("{}b", "*a".repeat(249)), names.clone(), false),
+        (format!("{}b", "*é".repeat(150)), wide.clone(), false),
+        (format!("{}b", "*é".repeat(150)), format!("{wide}b"), true),
         (format!("{}b", "**/a/".repeat(99)), folders.clone(), false),
         (format!("{}b", "**/a/".repeat(99)), format!("{folders}b"), true),
         (format!("+({}*b)", "*a".repeat(100)), names.clone(), false),
