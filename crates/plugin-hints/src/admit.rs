@@ -1,4 +1,4 @@
-//! Who may come in: versions, quotas and the secret guard, the same for `set_hint` and imports.
+//! Checks before a hint is stored: versions, quotas and the secret guard, shared by `set_hint` and imports.
 
 use model::hint::{HintMeta, HintName};
 use model::{Code, OpError, limits};
@@ -7,18 +7,18 @@ use store::Tx;
 use store::hints;
 use text::secrets::{self, Profile};
 
-use crate::settings::{AGENTS_MAY_STORE_SECRETS, Settings};
+use crate::settings::{AGENTS_MAY_STORE_SECRETS, HintSettings};
 
-/// Whether the variant that is there is the one the caller means.
+/// Checks that the stored variant has the version that the caller expects.
 pub(crate) fn check_version(wanted: Option<u64>, current: u64) -> Result<(), OpError> {
     let Some(wanted) = wanted.filter(|wanted| *wanted != current) else { return Ok(()) };
     Err(OpError::new(Code::Conflict, format!("the hint has version {current}, not {wanted}"))
         .with("expected_version", wanted)
         .with("current_version", current)
-        .hint("Read it again and decide on what is there now."))
+        .hint("Read it again and decide by its current content."))
 }
 
-/// Whether there is room for one more hint of this name. What time has ended was swept before.
+/// Checks that there is room for one more hint of this name. Expired hints were removed before.
 pub(crate) fn check_room(tx: &Tx<'_>, name: &HintName, max: usize) -> Result<(), OpError> {
     let over = |what: String, max: usize| {
         let error = OpError::new(Code::Quota, what).with("limit", max);
@@ -39,7 +39,7 @@ pub(crate) fn check_room(tx: &Tx<'_>, name: &HintName, max: usize) -> Result<(),
     Ok(())
 }
 
-/// Something that looks like a credential: where it stands and which rule says so.
+/// A text that looks like a credential: the parameter that has it and the rule that matched.
 #[derive(Clone, Copy)]
 pub(crate) struct Secret {
     param: &'static str,
@@ -47,14 +47,15 @@ pub(crate) struct Secret {
 }
 
 impl Secret {
-    /// The first secret in a hint's names. These are shown to everybody, so that no mark lets it in.
+    /// The first secret in a hint's names. Names are shown to every caller, so a secret there is refused even if it
+    /// is marked.
     pub(crate) fn in_name(name: &HintName) -> Option<Secret> {
         found("component", &name.component).or_else(|| found("key", &name.key))
     }
 
-    /// The first secret in what a hint says, also where only its key says that it is one.
+    /// The first secret in a hint's value or meta, including values that only their key makes a secret.
     pub(crate) fn find(key: &str, value: &Value, meta: Option<&HintMeta>) -> Option<Secret> {
-        // `env.DB_PASSWORD` is a variable; a sentence under `password` is no password.
+        // `env.DB_PASSWORD` is a variable; a sentence under `password` is not a password.
         let name = key.rsplit(['.', '/']).next().unwrap_or(key);
         let text = value.as_str().filter(|text| !text.contains(char::is_whitespace));
         rule_in(value)
@@ -83,7 +84,7 @@ impl Secret {
             })
     }
 
-    /// The error for a secret that is not stored. Its hint depends on whether the caller may store one.
+    /// The error for a secret that is refused. Its hint depends on whether the caller may store secrets.
     pub(crate) fn refusal(self, may_store: bool) -> OpError {
         let Secret { param, rule } = self;
         let error =
@@ -92,7 +93,7 @@ impl Secret {
                 .with("rule", rule);
         match param {
             "component" | "key" => error.hint(
-                "Choose a name that everybody may see; the secret belongs into the value, marked as one.",
+                "Choose a name without the secret; put the secret into the value, marked as one.",
             ),
             _ if may_store => error.hint(
                 "Say where the secret is kept instead, or store it with sensitivity secret (allow_secret).",
@@ -103,7 +104,10 @@ impl Secret {
 }
 
 /// Refuses `allow_secret` to a caller that may not store secrets.
-pub(crate) fn check_allow_secret(allow_secret: bool, settings: &Settings) -> Result<(), OpError> {
+pub(crate) fn check_allow_secret(
+    allow_secret: bool,
+    settings: &HintSettings,
+) -> Result<(), OpError> {
     if !allow_secret || settings.may_store_secrets {
         return Ok(());
     }
@@ -128,12 +132,12 @@ fn rule(text: &str) -> Option<&'static str> {
     secrets::first(text, Profile::Declared).map(|finding| finding.rule)
 }
 
-/// The rule that a text meets, alone or together with its name: a password has no shape of its own.
+/// The rule that a text matches, alone or together with its name: a password has no shape of its own.
 fn rule_in_member(name: &str, text: &str) -> Option<&'static str> {
     rule(&format!("{name}=\"{text}\"")).or_else(|| rule(name)).or_else(|| rule(text))
 }
 
-/// The rule that some text of the value meets.
+/// The rule that a text in the value matches.
 fn rule_in(value: &Value) -> Option<&'static str> {
     match value {
         Value::String(text) => rule(text),

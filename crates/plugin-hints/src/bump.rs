@@ -1,4 +1,4 @@
-//! `bump_hint`: say that a fact helped, so that it ranks higher.
+//! `bump_hint`: reports that a fact helped, so that it ranks higher.
 
 use std::sync::Arc;
 
@@ -57,7 +57,7 @@ pub(crate) struct BumpHintOutput {
 impl Op for BumpHint {
     const INFO: OpInfo = OpInfo {
         name: "bump_hint",
-        summary: "Say that a fact helped, so that it ranks higher",
+        summary: "Report that a fact helped, so that it ranks higher",
         doc: "Call it after the hinted command worked.",
         access: Access::Write { destructive: false, idempotent: false },
         toolset: "hints",
@@ -108,7 +108,7 @@ impl Op for BumpHint {
     }
 }
 
-/// The hint with so many more uses.
+/// The hint with its use count raised by `delta`.
 pub(crate) fn bumped(stored: &StoredHint, delta: u64, now: i64) -> StoredHint {
     let use_count = stored.use_count.saturating_add(delta).min(USE_COUNT_MAX);
     StoredHint { use_count, last_used_at: Some(now), ..stored.clone() }

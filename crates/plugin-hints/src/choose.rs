@@ -1,19 +1,19 @@
-//! Which variant of a key an operation means: by scope, by where the caller stands, or all of them.
+//! The variant of a key that an operation is about: by scope, by the caller's situation, or all of them.
 
 use model::OpError;
 use model::hint::{HintName, HintScope};
 use model::limits;
 use model::situation::Situation;
 
-use crate::gate::Place;
+use crate::gate::HintSituation;
 use crate::held::{Held, best, best_eligible};
 
-/// How the caller points at a variant.
+/// How the caller selects a variant.
 #[derive(Clone)]
 pub(crate) struct Pointer {
     pub(crate) scope: Option<HintScope>,
     pub(crate) context: Option<Situation>,
-    /// Where the surface saw the caller.
+    /// The situation as the surface observed it.
     pub(crate) seen: Situation,
 }
 
@@ -28,22 +28,22 @@ impl Pointer {
                 "Give the scope of the variant, or the context in which it is the best one.",
             ));
         }
-        // A context that makes no sense is told before anything is looked up.
-        Place::new(context.as_ref(), seen)?;
+        // An invalid context is reported before any lookup.
+        HintSituation::new(context.as_ref(), seen)?;
         Ok(Pointer { scope, context, seen: seen.clone() })
     }
 
-    /// Whether it points at one variant rather than at the key.
+    /// Whether it selects one variant, and not the whole key.
     pub(crate) fn is_exact(&self) -> bool {
         self.scope.is_some() || self.context.is_some()
     }
 
-    pub(crate) fn place(&self) -> Result<Place<'_>, OpError> {
-        Place::new(self.context.as_ref(), &self.seen)
+    pub(crate) fn place(&self) -> Result<HintSituation<'_>, OpError> {
+        HintSituation::new(self.context.as_ref(), &self.seen)
     }
 
-    /// The variant it points at. Without scope and context that is the best one here, or if none
-    /// holds here, the best one.
+    /// The selected variant. Without scope and context that is the best one that applies here; if none does, the best
+    /// of all.
     pub(crate) fn choose<'h>(
         &self,
         name: &HintName,
@@ -72,17 +72,17 @@ impl Pointer {
     }
 }
 
-/// The name leads to nothing.
+/// There is no hint of this name.
 pub(crate) fn not_found(name: &HintName) -> OpError {
     OpError::not_found(format!("no hint {}/{}", name.component, name.key))
         .hint("`rekindle hint set COMPONENT KEY VALUE` stores one.")
 }
 
-/// The name leads to hints that do not hold where the caller stands.
+/// There are hints of this name, but none applies to the caller's situation.
 pub(crate) fn not_here<'h>(
     name: &HintName,
     variants: impl Iterator<Item = &'h Held>,
-    place: &Place<'_>,
+    place: &HintSituation<'_>,
 ) -> OpError {
     let misses = misses(variants, place);
     OpError::not_found(format!(
@@ -92,13 +92,13 @@ pub(crate) fn not_here<'h>(
         misses.join("; ")
     ))
     .with("reasons", misses)
-    .hint("Say where you stand in `context`, or set a hint that holds here.")
+    .hint("Give your situation in `context`, or set a hint that applies here.")
 }
 
-/// Why each of these hints does not hold here.
+/// Why each of these hints does not apply here.
 pub(crate) fn misses<'h>(
     variants: impl Iterator<Item = &'h Held>,
-    place: &Place<'_>,
+    place: &HintSituation<'_>,
 ) -> Vec<String> {
     let mut misses: Vec<String> = variants.filter_map(|held| held.miss(place)).collect();
     misses.sort();

@@ -1,4 +1,4 @@
-//! `delete_hint`: remove a fact that is no longer true, in all its variants or in one.
+//! `delete_hint`: removes a fact that is no longer true, all its variants or one.
 
 use std::sync::Arc;
 
@@ -28,13 +28,13 @@ pub(crate) struct DeleteHint {
 pub(crate) struct DeleteHintParams {
     /// Service, module or folder, for example `http-proxy`.
     component: String,
-    /// What the fact is about, for example `build`.
+    /// The topic of the fact, for example `build`.
     key: String,
     /// Remove only the hint with exactly this scope; `{}` is the one without a scope.
     #[serde(default, deserialize_with = "model::object::optional")]
     #[schemars(with = "Option<serde_json::Map<String, Value>>")]
     scope: Option<HintScope>,
-    /// Remove only the best hint for who stands there.
+    /// Remove only the best hint for this situation.
     #[serde(default, deserialize_with = "model::object::optional")]
     #[schemars(with = "Option<serde_json::Map<String, Value>>")]
     context: Option<Situation>,
@@ -42,11 +42,11 @@ pub(crate) struct DeleteHintParams {
 
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct DeleteHintOutput {
-    /// Always true: what is not there is an error.
+    /// Always true: a missing hint is an error.
     deleted: bool,
-    /// The best one of those that are gone.
+    /// The best of the removed hints.
     previous: Hint,
-    /// How many hints are gone.
+    /// The number of removed hints.
     removed: usize,
 }
 
@@ -108,7 +108,7 @@ impl Op for DeleteHint {
                 };
                 (chosen.shown(), removed)
             };
-            // Not before: the end of a damaged row may be wrong, and the hint would not be found.
+            // Not before: the expiry of a damaged row may be wrong, and the hint would not be found.
             memory.sweep(tx, now)?;
             Ok(Deleted(DeleteHintOutput { deleted: true, previous, removed }))
         });

@@ -1,4 +1,4 @@
-//! Which environment variables the scopes of all hints ask for, counted as hints come and go.
+//! The environment variables that the scopes of all hints ask for, counted as hints are added and removed.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -10,7 +10,7 @@ use model::wire::EnvNames;
 #[derive(Default)]
 pub(crate) struct AskedEnv {
     counts: BTreeMap<String, usize>,
-    /// The list as clients get it, made when it is first asked for after a change.
+    /// The list as clients get it, built when it is first needed after a change.
     list: OnceLock<Arc<EnvNames>>,
 }
 

@@ -1,4 +1,4 @@
-//! `export_hints`: every hint as one JSON document, which `import_hints` takes back without loss.
+//! `export_hints`: every hint as one JSON document, which `import_hints` reads without loss.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,22 +10,22 @@ use model::time::rfc3339;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::gate::Place;
-use crate::held::{Held, Ranked};
+use crate::gate::HintSituation;
+use crate::held::{Held, RankedHint};
 use crate::memory::Memory;
 use crate::show;
 
-/// The version of the document's form.
+/// The version of the document's format.
 pub(crate) const SCHEMA_VERSION: &str = "1.0";
 
 pub(crate) struct ExportHints {
     pub(crate) memory: Arc<Memory>,
 }
 
-/// The only form there is.
+/// The only format.
 #[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum Format {
+enum ExportFormat {
     #[default]
     Json,
 }
@@ -33,9 +33,9 @@ enum Format {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ExportHintsParams {
-    /// The form of the document.
+    /// The format of the document.
     #[serde(default, rename = "format")]
-    _format: Format,
+    _format: ExportFormat,
     /// Only hints of this component.
     #[serde(default)]
     component: Option<String>,
@@ -52,7 +52,7 @@ pub(crate) struct Payload {
     schema_version: &'static str,
     /// When it was written; RFC 3339, UTC.
     created_at: String,
-    /// The conversation it was written in, where there is one.
+    /// The session it was written in, if there is one.
     session_id: String,
     components: BTreeMap<String, ComponentHints>,
 }
@@ -92,18 +92,17 @@ impl Op for ExportHints {
     type Output = ExportHintsOutput;
 
     fn run(&self, cx: &Cx<'_>, params: ExportHintsParams) -> Result<ExportHintsOutput, OpError> {
-        let place = Place::of(&cx.caller.situation);
+        let place = HintSituation::of(&cx.caller.situation);
         let index = self.memory.read();
         let wanted = |held: &&Held| {
             params.component.as_ref().is_none_or(|name| *name == held.stored.name.component)
         };
-        let ranked = |held| Ranked::new(held, &place, cx.now);
-        let mut all: Vec<Ranked<'_>> = index.all(cx.now).filter(wanted).map(ranked).collect();
-        // The better one comes first, so that it is found under its key by a reader that knows no
-        // variants.
+        let ranked = |held| RankedHint::new(held, &place, cx.now);
+        let mut all: Vec<RankedHint<'_>> = index.all(cx.now).filter(wanted).map(ranked).collect();
+        // The better hint is first, so that a reader that knows no variants finds it under its key.
         all.sort_unstable();
         let mut components: BTreeMap<String, ComponentHints> = BTreeMap::new();
-        for Ranked { held, .. } in all {
+        for RankedHint { held, .. } in all {
             let name = &held.stored.name;
             let of = components.entry(name.component.clone()).or_default();
             if of.hints.contains_key(&name.key) {

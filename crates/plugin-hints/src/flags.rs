@@ -1,23 +1,23 @@
-//! Flags that several hint commands have: where a hint holds, where the caller stands, the guard.
+//! Flags that several hint commands share: a hint's scope, the caller's situation, the guard.
 
 use contract::{Flattened, RestName};
 use model::hint::{HintMeta, HintScope};
 use model::situation::Situation;
 
-/// Where the caller stands: `--cwd`, `--branch`, …
+/// The caller's situation: `--cwd`, `--branch`, …
 pub(crate) const CONTEXT: Flattened = Flattened::of::<Situation>("context", "");
 
-/// What is said about a hint: `--tags`, …, and of its scope `--scope-os`, …
+/// A hint's meta: `--tags`, …, and its scope as `--scope-os`, …
 pub(crate) const META: &[Flattened] = &[
     Flattened::of::<HintMeta>("meta", ""),
     Flattened::of::<HintScope>("meta.scope", SCOPE_PREFIX),
 ];
 
-/// Which variant is meant: by its scope, or by where the caller stands.
+/// The selected variant: by its scope, or by the caller's situation.
 pub(crate) const POINTER: &[Flattened] =
     &[Flattened::of::<HintScope>("scope", SCOPE_PREFIX), CONTEXT];
 
-/// What turns the guard off for everything also turns it off for one call.
+/// The flag that turns the guard off for one call, named like the server's flag for all calls.
 pub(crate) const GUARD: &[(&str, &str)] = &[("allow_secret", "no-secret-guard")];
 
 const SCOPE_PREFIX: &str = "scope-";
@@ -25,7 +25,7 @@ const SCOPE_PREFIX: &str = "scope-";
 /// The REST path of a hint.
 pub(crate) const REST_PATH: &str = "/api/hints/{component}/{key}";
 
-/// Where the caller is, in a query.
+/// The caller's situation, in a query.
 pub(crate) const REST_CONTEXT: &[RestName] = &[
     ("cwd", "context.cwd"),
     ("repo", "context.repo"),
@@ -33,7 +33,7 @@ pub(crate) const REST_CONTEXT: &[RestName] = &[
     ("os", "context.os"),
 ];
 
-/// Which variant is meant, in a query: by its scope, or by where the caller is.
+/// The selected variant, in a query: by its scope, or by the caller's situation.
 pub(crate) const REST_POINTER: &[RestName] = &[
     ("scope", "scope"),
     ("cwd", "context.cwd"),

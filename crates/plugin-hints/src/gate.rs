@@ -1,5 +1,5 @@
-//! Whether a hint holds where the caller stands, and why, in words. The gate is strict: a condition
-//! on something that is not known does not hold.
+//! Whether a hint applies to the caller's situation, and why, in words. The gate is strict: a condition on an unknown
+//! value fails.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,8 +10,8 @@ use model::situation::Situation;
 use model::{OpError, limits};
 use pattern::glob::{Glob, normal_path};
 
-/// Where the caller stands, with paths in one notation.
-pub(crate) struct Place<'s> {
+/// The caller's situation, with normalised paths.
+pub(crate) struct HintSituation<'s> {
     cwd: Option<String>,
     repo: Option<Repo<'s>>,
     branch: Option<&'s str>,
@@ -20,7 +20,7 @@ pub(crate) struct Place<'s> {
     open: OpenFiles,
 }
 
-/// A repository as it is written and as it is compared.
+/// A repository as it was written and as it is compared.
 struct Repo<'s> {
     text: &'s str,
     name: RepoName,
@@ -32,27 +32,27 @@ impl<'s> Repo<'s> {
     }
 }
 
-/// The open files with the folders above them, and every step of their paths.
+/// The open files with their parent directories, and every component of their paths.
 #[derive(Default)]
 struct OpenFiles {
     paths: BTreeSet<String>,
     steps: BTreeSet<String>,
 }
 
-impl<'s> Place<'s> {
-    /// What the caller says about where they stand; what they leave out is as the surface saw it.
+impl<'s> HintSituation<'s> {
+    /// The situation that the caller gives; missing members are taken from the surface's observation.
     pub(crate) fn new(
         context: Option<&'s Situation>,
         seen: &'s Situation,
-    ) -> Result<Place<'s>, OpError> {
-        let Some(said) = context else { return Ok(Place::of(seen)) };
+    ) -> Result<HintSituation<'s>, OpError> {
+        let Some(said) = context else { return Ok(HintSituation::of(seen)) };
         if let Some(os) = said.os.as_deref().filter(|os| Os::parse(os).is_none()) {
-            let message = format!("'{os}' is none of linux, darwin, windows");
+            let message = format!("'{os}' is not linux, darwin or windows");
             return Err(OpError::invalid("context.os", message));
         }
         let cwd = said.cwd.as_deref().or(seen.cwd.as_deref());
         let files = if said.files_open.is_empty() { &seen.files_open } else { &said.files_open };
-        Ok(Place {
+        Ok(HintSituation {
             cwd: cwd.map(normal_path),
             repo: said.repo.as_deref().or(seen.repo.as_deref()).map(Repo::new),
             branch: said.branch.as_deref().or(seen.branch.as_deref()),
@@ -66,9 +66,9 @@ impl<'s> Place<'s> {
         !self.open.paths.is_empty()
     }
 
-    /// Where the surface saw the caller.
-    pub(crate) fn of(seen: &'s Situation) -> Place<'s> {
-        Place {
+    /// The situation that the surface observed.
+    pub(crate) fn of(seen: &'s Situation) -> HintSituation<'s> {
+        HintSituation {
             cwd: seen.cwd.as_deref().map(normal_path),
             repo: seen.repo.as_deref().map(Repo::new),
             branch: seen.branch.as_deref(),
@@ -98,20 +98,20 @@ impl OpenFiles {
     }
 }
 
-/// A text of a scope that is compared as it is or as a glob.
-enum Rule {
+/// A text of a scope: compared exactly, or as a glob.
+enum ScopeRule {
     Exact,
     Glob(Glob),
-    /// Stored by a build that read it otherwise: nothing fits it.
+    /// Stored by a build that read it in another way: it matches nothing.
     Broken,
 }
 
-impl Rule {
+impl ScopeRule {
     fn fits(&self, rule: &str, text: &str) -> bool {
         match self {
-            Rule::Exact => rule == text,
-            Rule::Glob(glob) => rule == text || glob.matches(text),
-            Rule::Broken => false,
+            ScopeRule::Exact => rule == text,
+            ScopeRule::Glob(glob) => rule == text || glob.matches(text),
+            ScopeRule::Broken => false,
         }
     }
 }
@@ -119,13 +119,13 @@ impl Rule {
 /// The compiled part of a scope: rules in the order of its lists.
 #[derive(Default)]
 pub(crate) struct Gate {
-    cwd: Vec<Rule>,
+    cwd: Vec<ScopeRule>,
     repo: Vec<RepoName>,
-    branch: Vec<Rule>,
+    branch: Vec<ScopeRule>,
 }
 
-/// The condition that does not hold.
-pub(crate) enum Miss<'g> {
+/// The condition that failed.
+pub(crate) enum FailedCondition<'g> {
     Cwd,
     Repo,
     Branch,
@@ -135,7 +135,7 @@ pub(crate) enum Miss<'g> {
 }
 
 impl Gate {
-    /// Compiles a scope's globs; `scope_invalid` for one that is none.
+    /// Compiles a scope's globs; `scope_invalid` if one is not valid.
     pub(crate) fn new(scope: Option<&HintScope>) -> Result<Gate, OpError> {
         Gate::compile(scope, |field, text, why| {
             Err(scope_error(field, format!("'{text}' is not a glob: {why}"))
@@ -143,21 +143,24 @@ impl Gate {
         })
     }
 
-    /// The same for what the journal holds, which was good when it was written.
+    /// Compiles the globs of a stored scope. Those were valid when they were written, so an invalid one matches
+    /// nothing.
     pub(crate) fn load(scope: Option<&HintScope>) -> Gate {
-        Gate::compile(scope, |_, _, _| Ok(Rule::Broken)).unwrap_or_default()
+        Gate::compile(scope, |_, _, _| Ok(ScopeRule::Broken)).unwrap_or_default()
     }
 
     fn compile(
         scope: Option<&HintScope>,
-        broken: impl Fn(&str, &str, &str) -> Result<Rule, OpError>,
+        broken: impl Fn(&str, &str, &str) -> Result<ScopeRule, OpError>,
     ) -> Result<Gate, OpError> {
         let Some(scope) = scope else { return Ok(Gate::default()) };
         let glob = |field: &str, text: &String| {
-            Glob::hint(text).map(Rule::Glob).or_else(|error| broken(field, text, &error.message))
+            Glob::hint(text)
+                .map(ScopeRule::Glob)
+                .or_else(|error| broken(field, text, &error.message))
         };
         let branch = |text: &String| {
-            if Glob::is_literal(text) { Ok(Rule::Exact) } else { glob("branch", text) }
+            if Glob::is_literal(text) { Ok(ScopeRule::Exact) } else { glob("branch", text) }
         };
         Ok(Gate {
             cwd: scope
@@ -175,39 +178,45 @@ impl Gate {
         rules.find(|(rule, text)| rule.fits(text, path)).map(|(_, text)| text)
     }
 
-    /// Whether every condition of the scope holds; else the first that does not.
+    /// Checks every condition of the scope. Returns the first that failed.
     pub(crate) fn check<'g>(
         &self,
         scope: &'g HintScope,
-        place: &Place<'_>,
-    ) -> Result<(), Miss<'g>> {
-        let holds = |given: bool, holds: bool, miss: Miss<'g>| {
+        place: &HintSituation<'_>,
+    ) -> Result<(), FailedCondition<'g>> {
+        let holds = |given: bool, holds: bool, miss: FailedCondition<'g>| {
             if given && !holds { Err(miss) } else { Ok(()) }
         };
         let cwd = place.cwd.as_deref();
         let cwd_fits = cwd.is_some_and(|cwd| self.cwd_that_fits(scope, cwd).is_some());
-        holds(!scope.cwd_glob.is_empty(), cwd_fits, Miss::Cwd)?;
+        holds(!scope.cwd_glob.is_empty(), cwd_fits, FailedCondition::Cwd)?;
         let repo_fits =
             place.repo.as_ref().is_some_and(|repo| self.repo.iter().any(|one| one.is(&repo.name)));
-        holds(!self.repo.is_empty(), repo_fits, Miss::Repo)?;
+        holds(!self.repo.is_empty(), repo_fits, FailedCondition::Repo)?;
         let mut branches = self.branch.iter().zip(&scope.branch);
         let branch_fits =
             place.branch.is_some_and(|branch| branches.any(|(rule, text)| rule.fits(text, branch)));
-        holds(!scope.branch.is_empty(), branch_fits, Miss::Branch)?;
+        holds(!scope.branch.is_empty(), branch_fits, FailedCondition::Branch)?;
         let os_fits = place.os.is_some_and(|os| scope.os.iter().any(|one| one.word() == os));
-        holds(!scope.os.is_empty(), os_fits, Miss::Os)?;
+        holds(!scope.os.is_empty(), os_fits, FailedCondition::Os)?;
         for name in &scope.env_required {
-            holds(true, place.env.contains_key(name), Miss::EnvUnset(name))?;
+            holds(true, place.env.contains_key(name), FailedCondition::EnvUnset(name))?;
         }
         for (name, values) in &scope.env_match {
-            let Some(value) = place.env.get(name) else { return Err(Miss::EnvUnset(name)) };
-            holds(true, values.as_slice().contains(value), Miss::EnvOther(name))?;
+            let Some(value) = place.env.get(name) else {
+                return Err(FailedCondition::EnvUnset(name));
+            };
+            holds(true, values.as_slice().contains(value), FailedCondition::EnvOther(name))?;
         }
         Ok(())
     }
 
-    /// Why an eligible hint is eligible.
-    pub(crate) fn reasons(&self, scope: Option<&HintScope>, place: &Place<'_>) -> Vec<String> {
+    /// Why the hint applies.
+    pub(crate) fn reasons(
+        &self,
+        scope: Option<&HintScope>,
+        place: &HintSituation<'_>,
+    ) -> Vec<String> {
         let mut reasons = Vec::new();
         if let Some(scope) = scope {
             let cwd = place.cwd.as_deref().and_then(|cwd| self.cwd_that_fits(scope, cwd));
@@ -233,12 +242,12 @@ impl Gate {
         reasons
     }
 
-    /// Whether an open file belongs to the component, or lies where the globs say.
+    /// Whether an open file belongs to the component, or matches the globs.
     pub(crate) fn open_file(
         &self,
         component: &str,
         scope: Option<&HintScope>,
-        place: &Place<'_>,
+        place: &HintSituation<'_>,
     ) -> bool {
         let open = &place.open;
         let in_globs =
@@ -247,35 +256,35 @@ impl Gate {
     }
 }
 
-impl Miss<'_> {
-    /// The condition in words. The caller's own environment is not repeated.
-    pub(crate) fn text(&self, scope: &HintScope, place: &Place<'_>) -> String {
+impl FailedCondition<'_> {
+    /// The condition in words. Values of the caller's environment are not repeated.
+    pub(crate) fn text(&self, scope: &HintScope, place: &HintSituation<'_>) -> String {
         let against = |name: &str, value: Option<&str>, wanted: Vec<&str>, how: &str| {
             let wanted = wanted.join(", ");
             match value {
                 Some(value) => format!("{name}={value} {how} [{wanted}]"),
-                None => format!("{name} is not known, the hint wants one of [{wanted}]"),
+                None => format!("{name} is not known, the hint needs one of [{wanted}]"),
             }
         };
         let texts = |list: &'_ [String]| list.iter().map(|text| Cow::from(text.clone())).collect();
         let list: Vec<Cow<'_, str>> = match self {
-            Miss::Cwd => texts(&scope.cwd_glob),
-            Miss::Repo => texts(scope.repos()),
-            Miss::Branch => texts(&scope.branch),
-            Miss::Os => scope.os.iter().map(|os| Cow::from(os.word())).collect(),
-            Miss::EnvUnset(_) | Miss::EnvOther(_) => Vec::new(),
+            FailedCondition::Cwd => texts(&scope.cwd_glob),
+            FailedCondition::Repo => texts(scope.repos()),
+            FailedCondition::Branch => texts(&scope.branch),
+            FailedCondition::Os => scope.os.iter().map(|os| Cow::from(os.word())).collect(),
+            FailedCondition::EnvUnset(_) | FailedCondition::EnvOther(_) => Vec::new(),
         };
         let wanted: Vec<&str> = list.iter().map(AsRef::as_ref).collect();
         match self {
-            Miss::Cwd => against("cwd", place.cwd.as_deref(), wanted, "matches none of"),
-            Miss::Repo => {
+            FailedCondition::Cwd => against("cwd", place.cwd.as_deref(), wanted, "matches none of"),
+            FailedCondition::Repo => {
                 against("repo", place.repo.as_ref().map(|repo| repo.text), wanted, "not in")
             }
-            Miss::Branch => against("branch", place.branch, wanted, "not in"),
-            Miss::Os => against("os", place.os, wanted, "not in"),
-            Miss::EnvUnset(name) => format!("env {name} is not set"),
-            // What a variable has to be is nobody's business but of who set it.
-            Miss::EnvOther(name) => format!("env {name} has another value"),
+            FailedCondition::Branch => against("branch", place.branch, wanted, "not in"),
+            FailedCondition::Os => against("os", place.os, wanted, "not in"),
+            FailedCondition::EnvUnset(name) => format!("env {name} is not set"),
+            // The required value of a variable may be private, so it is not shown.
+            FailedCondition::EnvOther(name) => format!("env {name} has another value"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `get_hint`: the best fact under a component and a key that holds here, with the reasons.
+//! `get_hint`: the best fact under a component and a key that applies here, with the reasons.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::choose::{misses, not_found};
 use crate::flags;
-use crate::gate::Place;
+use crate::gate::HintSituation;
 use crate::held::{MatchExplain, best_eligible};
 use crate::memory::Memory;
 use crate::render::render;
@@ -30,17 +30,17 @@ pub(crate) struct GetHintParams {
     component: String,
     /// For example `build`.
     key: String,
-    /// Where you stand; what is left out is filled in by the surface.
+    /// Your situation; the surface fills in missing members.
     #[serde(default, deserialize_with = "model::object::optional")]
     context: Option<Situation>,
-    /// For a template: the values of its names.
+    /// The values of a template's names.
     #[serde(default)]
     render: Option<Map<String, Value>>,
 }
 
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct GetHintOutput {
-    /// `null` if there are hints of this name and none of them holds here.
+    /// `null` if there are hints of this name and none applies here.
     hint: Option<Hint>,
     /// The template with the values of `render` in it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -95,13 +95,13 @@ impl Op for GetHint {
 
     fn run(&self, cx: &Cx<'_>, params: GetHintParams) -> Result<GetHintOutput, OpError> {
         let name = HintName::new(params.component, params.key)?;
-        let place = Place::new(params.context.as_ref(), &cx.caller.situation)?;
+        let place = HintSituation::new(params.context.as_ref(), &cx.caller.situation)?;
         let index = self.memory.read();
         let variants = || index.variants(&name.component, &name.key, cx.now);
         if let Some(best) = best_eligible(variants(), &place, cx.now) {
             let match_explain = best.held.explain(&place, best.score, cx.now);
             let hint = best.held.shown();
-            // Whoever writes does not wait for a template.
+            // Release the lock before rendering, so that writers do not wait for a template.
             drop(index);
             let rendered = params.render.map(|values| render(&hint.value, &values)).transpose()?;
             return Ok(GetHintOutput { hint: Some(hint), rendered, match_explain });
@@ -129,7 +129,7 @@ impl Pretty for GetHint {
         lines.join("\n")
     }
 
-    /// Why there is no hint in the result: those of this name do not hold here.
+    /// Why the result has no hint: those of this name do not apply here.
     fn miss(params: &GetHintParams, output: &GetHintOutput) -> Option<OpError> {
         if output.hint.is_some() {
             return None;
@@ -138,7 +138,7 @@ impl Pretty for GetHint {
         let reasons = output.match_explain.reasons.join("; ");
         let message = format!("no hint {component}/{key} holds here: {reasons}");
         Some(OpError::not_found(message).hint(
-            "Say where you stand with --cwd, --repo, --branch, --os or --env, or set a hint that holds here.",
+            "Give your situation with --cwd, --repo, --branch, --os or --env, or set a hint that applies here.",
         ))
     }
 }

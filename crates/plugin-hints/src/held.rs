@@ -1,4 +1,4 @@
-//! A hint as memory holds it: what is stored, ready to be gated and ranked.
+//! A hint in memory, with the data to gate and rank it.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, BinaryHeap};
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use store::hints::StoredHint;
 use text::secrets::{Profile, redact};
 
-use crate::gate::{Gate, Place};
+use crate::gate::{Gate, HintSituation};
 use crate::moment;
 
 /// A stored hint with its globs compiled.
@@ -20,25 +20,25 @@ pub(crate) struct Held {
     pub(crate) stored: StoredHint,
     /// Its scope in canonical form: which variant of its key it is.
     pub(crate) variant: String,
-    pub(crate) standing: Standing,
+    pub(crate) rank_data: RankData,
     gate: Gate,
-    /// The words with which it speaks to a command, and those of its own command among them.
+    /// The words that match it to a command, and among them those of its own command.
     words: BTreeSet<String>,
     command_words: BTreeSet<String>,
 }
 
-/// What a query asks of every hint that it passes over; small, so that lists of hints hold it too.
+/// The part of a hint that every query checks. It is small, so that lists of hints have a copy of it.
 #[derive(Clone, Copy)]
-pub(crate) struct Standing {
+pub(crate) struct RankData {
     expires_at: Option<i64>,
     rank: f64,
     usage: Usage,
 }
 
-impl Standing {
-    fn of(stored: &StoredHint) -> Standing {
+impl RankData {
+    fn of(stored: &StoredHint) -> RankData {
         let specificity = stored.meta.scope.as_ref().map_or(0.0, HintScope::specificity);
-        Standing {
+        RankData {
             expires_at: stored.expires_at(),
             rank: rank::standing(&stored.meta, specificity),
             usage: stored.usage(),
@@ -66,7 +66,7 @@ impl Held {
         Ok(Held::with(stored, gate))
     }
 
-    /// Takes what the journal holds.
+    /// Loads a stored hint.
     pub(crate) fn load(stored: StoredHint) -> Held {
         let gate = Gate::load(stored.meta.scope.as_ref());
         Held::with(stored, gate)
@@ -74,17 +74,17 @@ impl Held {
 
     pub(crate) fn with(stored: StoredHint, gate: Gate) -> Held {
         let variant = stored.meta.variant();
-        let standing = Standing::of(&stored);
+        let rank_data = RankData::of(&stored);
         let command_words = moment::command_words_of(&stored.value);
         let words = moment::words(&stored, &command_words);
-        Held { stored, variant, standing, gate, words, command_words }
+        Held { stored, variant, rank_data, gate, words, command_words }
     }
 
     pub(crate) fn is_alive(&self, now: i64) -> bool {
-        self.standing.is_alive(now)
+        self.rank_data.is_alive(now)
     }
 
-    /// Its component, its key, its tags and the words of its command.
+    /// The words of its component, key, tags and command.
     pub(crate) fn words(&self) -> &BTreeSet<String> {
         &self.words
     }
@@ -97,11 +97,11 @@ impl Held {
         self.stored.meta.tags.iter().any(|one| one == tag)
     }
 
-    pub(crate) fn is_eligible(&self, place: &Place<'_>) -> bool {
+    pub(crate) fn is_eligible(&self, place: &HintSituation<'_>) -> bool {
         self.stored.meta.scope.as_ref().is_none_or(|scope| self.gate.check(scope, place).is_ok())
     }
 
-    /// What is said about a secret hint without what looks like a credential: its scope may hold one.
+    /// Redacts a text about a secret hint, because its scope may contain a credential.
     fn safe(&self, said: String) -> String {
         if self.stored.meta.is_secret() {
             redact(&said, Profile::Declared).into_inner()
@@ -110,31 +110,31 @@ impl Held {
         }
     }
 
-    /// The first condition that does not hold, in words.
-    pub(crate) fn miss(&self, place: &Place<'_>) -> Option<String> {
+    /// The first condition that fails, in words.
+    pub(crate) fn miss(&self, place: &HintSituation<'_>) -> Option<String> {
         let scope = self.stored.meta.scope.as_ref()?;
         let miss = self.gate.check(scope, place).err().map(|miss| miss.text(scope, place));
         miss.map(|miss| self.safe(miss))
     }
 
-    fn fits_open_file(&self, place: &Place<'_>) -> bool {
+    fn fits_open_file(&self, place: &HintSituation<'_>) -> bool {
         let component = &self.stored.name.component;
         place.has_open_files()
             && self.gate.open_file(component, self.stored.meta.scope.as_ref(), place)
     }
 
-    pub(crate) fn score(&self, place: &Place<'_>, now: i64) -> f64 {
-        Ranked::with(self, &self.standing, place, now).score
+    pub(crate) fn score(&self, place: &HintSituation<'_>, now: i64) -> f64 {
+        RankedHint::with(self, &self.rank_data, place, now).score
     }
 
-    /// Why it matched, for a hint that is eligible and has this score.
-    pub(crate) fn explain(&self, place: &Place<'_>, score: f64, now: i64) -> MatchExplain {
+    /// Why it matched, for an eligible hint with this score.
+    pub(crate) fn explain(&self, place: &HintSituation<'_>, score: f64, now: i64) -> MatchExplain {
         let meta = &self.stored.meta;
         let mut reasons = self.gate.reasons(meta.scope.as_ref(), place);
         if self.fits_open_file(place) {
             reasons.push("an open file belongs to it".to_owned());
         }
-        reasons.extend(rank::reasons(meta, self.standing.usage, now));
+        reasons.extend(rank::reasons(meta, self.rank_data.usage, now));
         let reasons = reasons.into_iter().map(|reason| self.safe(reason)).collect();
         MatchExplain { matched: true, score: rank::shown_score(score), reasons }
     }
@@ -155,30 +155,30 @@ impl Held {
 }
 
 /// A hint with its score.
-pub(crate) struct Ranked<'h> {
+pub(crate) struct RankedHint<'h> {
     pub(crate) held: &'h Held,
     pub(crate) score: f64,
 }
 
-impl<'h> Ranked<'h> {
-    pub(crate) fn new(held: &'h Held, place: &Place<'_>, now: i64) -> Ranked<'h> {
-        Ranked::with(held, &held.standing, place, now)
+impl<'h> RankedHint<'h> {
+    pub(crate) fn new(held: &'h Held, place: &HintSituation<'_>, now: i64) -> RankedHint<'h> {
+        RankedHint::with(held, &held.rank_data, place, now)
     }
 
-    /// The same where a list holds the hint's standing, which spares a look at the hint.
+    /// Ranks a hint by the copy of its rank data in a list, without access to the hint.
     pub(crate) fn with(
         held: &'h Held,
-        standing: &Standing,
-        place: &Place<'_>,
+        rank_data: &RankData,
+        place: &HintSituation<'_>,
         now: i64,
-    ) -> Ranked<'h> {
+    ) -> RankedHint<'h> {
         let open_file = place.has_open_files() && held.fits_open_file(place);
-        Ranked { held, score: rank::score(standing.rank, standing.usage, open_file, now) }
+        RankedHint { held, score: rank::score(rank_data.rank, rank_data.usage, open_file, now) }
     }
 }
 
-impl Ord for Ranked<'_> {
-    /// The better one first: by score, priority, time of change, then by name.
+impl Ord for RankedHint<'_> {
+    /// The better one is first: by score, priority, time of change, then by name.
     fn cmp(&self, other: &Self) -> Ordering {
         let (ours, theirs) = (&self.held.stored, &other.held.stored);
         let by_score = other.score.total_cmp(&self.score);
@@ -190,33 +190,33 @@ impl Ord for Ranked<'_> {
     }
 }
 
-impl PartialOrd for Ranked<'_> {
+impl PartialOrd for RankedHint<'_> {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Ranked<'_> {
+impl PartialEq for RankedHint<'_> {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for Ranked<'_> {}
+impl Eq for RankedHint<'_> {}
 
-/// The best few of all that are offered.
-pub(crate) struct Best<'h> {
+/// The best few of all offered hints.
+pub(crate) struct BestHints<'h> {
     limit: usize,
-    /// The worst of them on top.
-    found: BinaryHeap<Ranked<'h>>,
+    /// The worst of them is on top.
+    found: BinaryHeap<RankedHint<'h>>,
 }
 
-impl<'h> Best<'h> {
-    pub(crate) fn new(limit: usize) -> Best<'h> {
-        Best { limit, found: BinaryHeap::new() }
+impl<'h> BestHints<'h> {
+    pub(crate) fn new(limit: usize) -> BestHints<'h> {
+        BestHints { limit, found: BinaryHeap::new() }
     }
 
-    pub(crate) fn offer(&mut self, ranked: Ranked<'h>) {
+    pub(crate) fn offer(&mut self, ranked: RankedHint<'h>) {
         if self.found.len() < self.limit {
             self.found.push(ranked);
         } else if let Some(mut worst) = self.found.peek_mut()
@@ -226,26 +226,26 @@ impl<'h> Best<'h> {
         }
     }
 
-    /// The best one first.
-    pub(crate) fn into_sorted(self) -> Vec<Ranked<'h>> {
+    /// The best one is first.
+    pub(crate) fn into_sorted(self) -> Vec<RankedHint<'h>> {
         self.found.into_sorted_vec()
     }
 }
 
-/// The best of these hints by rank alone, whether they are eligible or not.
+/// The best of these hints by rank alone, whether they apply or not.
 pub(crate) fn best<'h>(
     hints: impl Iterator<Item = &'h Held>,
-    place: &Place<'_>,
+    place: &HintSituation<'_>,
     now: i64,
-) -> Option<Ranked<'h>> {
-    hints.map(|held| Ranked::new(held, place, now)).min()
+) -> Option<RankedHint<'h>> {
+    hints.map(|held| RankedHint::new(held, place, now)).min()
 }
 
-/// The best of those that hold where the caller stands.
+/// The best of those that apply to the caller's situation.
 pub(crate) fn best_eligible<'h>(
     hints: impl Iterator<Item = &'h Held>,
-    place: &Place<'_>,
+    place: &HintSituation<'_>,
     now: i64,
-) -> Option<Ranked<'h>> {
+) -> Option<RankedHint<'h>> {
     best(hints.filter(|held| held.is_eligible(place)), place, now)
 }

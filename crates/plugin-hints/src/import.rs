@@ -1,6 +1,6 @@
-//! `import_hints`: take in a document of hints, all of it or, if asked, what is good of it.
+//! `import_hints`: imports a document of hints, all of it or, on request, its valid hints.
 //!
-//! How a document is read is in `import/document.rs`; here it is merged with what is there.
+//! Parsing is in `import/document.rs`; this file merges the document with the stored hints.
 
 mod document;
 
@@ -18,37 +18,37 @@ use store::Tx;
 use store::hints::{self, StoredHint};
 use text::secrets::{self, Profile};
 
-use self::document::{Document, Member};
+use self::document::{DocumentMember, HintDocument};
 use crate::admit::{Secret, check_allow_secret, check_room};
 use crate::flags;
 use crate::held::Held;
 use crate::memory::Memory;
-use crate::settings::Settings;
+use crate::settings::HintSettings;
 use crate::show;
 
 pub(crate) struct ImportHints {
     pub(crate) memory: Arc<Memory>,
 }
 
-/// What becomes of the hints that are there.
+/// How the stored hints are treated.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum Mode {
+enum ImportMode {
     /// They stay unless the document has a later version.
     #[default]
     Merge,
-    /// They go.
+    /// They are removed.
     Replace,
 }
 
-/// What a bad hint in the document does.
+/// How a bad hint in the document is treated.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum OnError {
-    /// Nothing of the document is taken.
+    /// Nothing is imported.
     #[default]
     Abort,
-    /// The others are taken.
+    /// The others are imported.
     Skip,
 }
 
@@ -57,10 +57,10 @@ enum OnError {
 pub(crate) struct ImportHintsParams {
     /// A document as `export_hints` gives it in `payload`.
     payload: Map<String, Value>,
-    /// What becomes of the hints that are there.
+    /// How the stored hints are treated.
     #[serde(default)]
-    mode: Mode,
-    /// What a bad hint in the document does.
+    mode: ImportMode,
+    /// How a bad hint in the document is treated.
     #[serde(default)]
     on_error: OnError,
     /// Import hints that look like credentials, marked as secret. Agents need the setting
@@ -72,14 +72,14 @@ pub(crate) struct ImportHintsParams {
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct ImportHintsOutput {
     imported: usize,
-    /// Hints that are there in the same or a later version, that time has ended, or that are bad.
+    /// Hints that are stored in the same or a later version, have expired, or are bad.
     skipped: usize,
-    /// The bad ones, the first fifty of them.
+    /// The bad hints, at most the first fifty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     errors: Vec<ImportError>,
 }
 
-/// A hint that was not taken.
+/// A hint that was not imported.
 #[derive(Clone, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct ImportError {
     component: String,
@@ -92,7 +92,7 @@ pub(crate) struct ImportError {
 impl Op for ImportHints {
     const INFO: OpInfo = OpInfo {
         name: "import_hints",
-        summary: "Take in a JSON document of hints",
+        summary: "Import a JSON document of hints",
         doc: "All or nothing unless `on_error` is `skip`. Times, versions and counts are kept as the \
               document has them; what it leaves out begins now.",
         access: Access::Write { destructive: true, idempotent: true },
@@ -120,11 +120,11 @@ impl Op for ImportHints {
     type Output = ImportHintsOutput;
 
     fn run(&self, cx: &Cx<'_>, params: ImportHintsParams) -> Result<ImportHintsOutput, OpError> {
-        let settings = Settings::of(cx.config, cx.caller.tier);
+        let settings = HintSettings::of(cx.config, cx.caller.tier);
         check_allow_secret(params.allow_secret, &settings)?;
-        let mut taken = Taken { on_error: params.on_error, skipped: 0, errors: Vec::new() };
+        let mut taken = Rejections { on_error: params.on_error, skipped: 0, errors: Vec::new() };
         let mut members = Vec::new();
-        for member in Document::read(params.payload)?.members() {
+        for member in HintDocument::read(params.payload)?.members() {
             match good(&member, &settings, params.allow_secret, cx.now) {
                 Ok(held) if held.is_alive(cx.now) => members.push(Arc::new(held)),
                 Ok(_) => taken.skipped += 1,
@@ -138,8 +138,8 @@ impl Op for ImportHints {
         cx.store.write(move |tx| {
             let mut taken = taken.clone();
             match mode {
-                Mode::Merge => memory.sweep(tx, now)?,
-                Mode::Replace => memory.clear(tx)?,
+                ImportMode::Merge => memory.sweep(tx, now)?,
+                ImportMode::Replace => memory.clear(tx)?,
             }
             let mut imported = 0;
             for held in &members {
@@ -161,18 +161,18 @@ impl Op for ImportHints {
     }
 }
 
-/// What was not taken so far.
+/// The hints that were not imported so far.
 #[derive(Clone)]
-struct Taken {
+struct Rejections {
     on_error: OnError,
     skipped: usize,
     errors: Vec<ImportError>,
 }
 
-impl Taken {
+impl Rejections {
     /// Counts a bad hint, or gives up because of it.
     fn refuse(&mut self, component: &str, key: &str, error: OpError) -> Result<(), OpError> {
-        // A name may be what it is refused for.
+        // The name itself may contain the secret.
         let shown = |name: &str| secrets::redact(name, Profile::Declared).into_inner();
         let (component, key) = (&shown(component)[..], &shown(key)[..]);
         if self.on_error == OnError::Abort {
@@ -199,8 +199,8 @@ impl Taken {
 
 /// The member as a hint, checked as `set_hint` checks it.
 fn good(
-    member: &Member,
-    settings: &Settings,
+    member: &DocumentMember,
+    settings: &HintSettings,
     allow_secret: bool,
     now: i64,
 ) -> Result<Held, OpError> {
@@ -224,7 +224,7 @@ fn good(
     Held::new(hint)
 }
 
-/// Whether the hint is to be written: there is room, and what is there is older.
+/// Whether the hint is to be written: there is room, and the stored version is older.
 fn admit(tx: &Tx<'_>, hint: &StoredHint, variant: &str, max: usize) -> Result<bool, OpError> {
     let stored = hints::variants(tx, &hint.name)?;
     match stored.iter().find(|stored| stored.meta.variant() == variant) {

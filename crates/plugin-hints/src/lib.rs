@@ -1,7 +1,7 @@
 //! Hints: small facts under (component, key), answered from memory and journaled in the store.
 //!
-//! Read in this order: `gate` (where a hint holds), `held` (one hint, ranked and explained),
-//! [`memory`](self) (all of them), `admit` (who may come in), then an operation such as `set`.
+//! Read in this order: `gate` (whether a hint applies), `held` (one hint, ranked and explained), [`memory`](self)
+//! (all of them), `admit` (the checks before a hint is stored), then an operation such as `set`.
 
 mod admit;
 mod bump;
@@ -103,7 +103,7 @@ impl Plugin for Hints {
     }
 
     fn may_have_candidates(&self, occasion: &Occasion<'_>, _: &Config) -> bool {
-        moment::may_speak(&self.memory, occasion)
+        moment::may_match(&self.memory, occasion)
     }
 
     fn candidates(&self, moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError> {

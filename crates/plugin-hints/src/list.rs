@@ -1,4 +1,4 @@
-//! `list_components`: which components have hints, and which keys one of them has.
+//! `list_components`: the components that have hints, and the keys of one of them.
 
 use std::sync::Arc;
 
@@ -18,8 +18,7 @@ pub(crate) struct ListComponents {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ListComponentsParams {
-    /// List only this component, with its keys. What ends in `*`, `.` or `/` lists every component
-    /// that begins so.
+    /// List only this component, with its keys. A name that ends in `*`, `.` or `/` is a prefix.
     #[serde(default)]
     component: Option<String>,
 }
@@ -33,9 +32,9 @@ pub(crate) struct ListComponentsOutput {
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Component {
     name: String,
-    /// Its hints; one key may have several.
+    /// The number of its hints; one key may have several.
     hint_count: usize,
-    /// Its keys, if components were asked for by name.
+    /// Its keys, if the call names components.
     #[serde(skip_serializing_if = "Option::is_none")]
     keys: Option<Vec<String>>,
 }
@@ -87,7 +86,7 @@ impl Op for ListComponents {
         params: ListComponentsParams,
     ) -> Result<ListComponentsOutput, OpError> {
         let index = self.memory.read();
-        let wanted = params.component.as_deref().map(Wanted::new);
+        let wanted = params.component.as_deref().map(ComponentFilter::new);
         let of_name = |name: &&str| wanted.as_ref().is_none_or(|wanted| wanted.is(name));
         let listed = index.components().filter(of_name).map(|name| Component {
             name: name.to_owned(),
@@ -103,7 +102,7 @@ impl Op for ListComponents {
         let components: Vec<Component> =
             listed.filter(|component| component.hint_count > 0).collect();
         match wanted {
-            Some(Wanted::Name(name)) if components.is_empty() => {
+            Some(ComponentFilter::Name(name)) if components.is_empty() => {
                 Err(OpError::not_found(format!("no component '{name}' has hints"))
                     .hint("`rekindle hint ls` lists those that have."))
             }
@@ -112,27 +111,26 @@ impl Op for ListComponents {
     }
 }
 
-/// Which components are asked for.
-enum Wanted<'p> {
+/// The components that the call asks for.
+enum ComponentFilter<'p> {
     Name(&'p str),
     Prefix(&'p str),
 }
 
-impl<'p> Wanted<'p> {
-    /// Names are often made of parts, such as `tools.lint` or `env/dev`, so that what ends where a
-    /// part begins means all that follow.
-    fn new(text: &'p str) -> Wanted<'p> {
+impl<'p> ComponentFilter<'p> {
+    /// Names often have parts, such as `tools.lint` or `env/dev`, so a name that ends with a separator is a prefix.
+    fn new(text: &'p str) -> ComponentFilter<'p> {
         match text.strip_suffix('*') {
-            Some(prefix) => Wanted::Prefix(prefix),
-            None if text.ends_with(['.', '/']) => Wanted::Prefix(text),
-            None => Wanted::Name(text),
+            Some(prefix) => ComponentFilter::Prefix(prefix),
+            None if text.ends_with(['.', '/']) => ComponentFilter::Prefix(text),
+            None => ComponentFilter::Name(text),
         }
     }
 
     fn is(&self, name: &str) -> bool {
         match self {
-            Wanted::Name(wanted) => name == *wanted,
-            Wanted::Prefix(prefix) => name.starts_with(prefix),
+            ComponentFilter::Name(wanted) => name == *wanted,
+            ComponentFilter::Prefix(prefix) => name.starts_with(prefix),
         }
     }
 }

@@ -10,24 +10,24 @@ use store::hints;
 use store::{Opened, Rx, Store, Tx, Write};
 
 use crate::env_names::AskedEnv;
-use crate::gate::Place;
-use crate::held::{Held, Ranked, Standing};
+use crate::gate::HintSituation;
+use crate::held::{Held, RankData, RankedHint};
 
 /// Every hint, by component and key, and by tag.
 #[derive(Default)]
 pub(crate) struct Index {
     components: BTreeMap<String, BTreeMap<String, Vec<Arc<Held>>>>,
-    /// The hints of a tag by scope, so that a query asks each scope once whether it holds.
+    /// The hints of a tag by scope, so that a query checks each scope once.
     tags: HashMap<String, BTreeMap<String, Vec<Tagged>>>,
-    /// By the words with which a hint speaks to a command.
+    /// The hints by the words that match them to a command.
     words: HashMap<String, Vec<Arc<Held>>>,
     asked_env: AskedEnv,
 }
 
-/// A hint in the list of a tag and a scope, which is in order of names.
+/// A hint in the list of a tag and a scope; the list is sorted by name.
 struct Tagged {
     held: Arc<Held>,
-    standing: Standing,
+    rank_data: RankData,
 }
 
 impl Index {
@@ -35,7 +35,7 @@ impl Index {
         self.components.is_empty()
     }
 
-    /// The variants of a key that time has not ended.
+    /// The variants of a key that have not expired.
     pub(crate) fn variants(
         &self,
         component: &str,
@@ -47,35 +47,35 @@ impl Index {
         variants.map(AsRef::as_ref).filter(move |held| held.is_alive(now))
     }
 
-    /// The hints of a component that time has not ended, by key.
+    /// The hints of a component that have not expired, by key.
     pub(crate) fn of_component(&self, component: &str, now: i64) -> impl Iterator<Item = &Held> {
         let keys = self.components.get(component).into_iter().flatten();
         alive(keys.flat_map(|(_, variants)| variants), now)
     }
 
-    /// Hands over the hints with any of these tags that hold here and now, each once.
+    /// Calls `take` once for each hint with any of these tags that applies here and has not expired.
     pub(crate) fn with_tags<'i>(
         &'i self,
         tags: &[String],
-        place: &Place<'_>,
+        place: &HintSituation<'_>,
         now: i64,
-        take: &mut dyn FnMut(Ranked<'i>),
+        take: &mut dyn FnMut(RankedHint<'i>),
     ) {
         for (number, tag) in tags.iter().enumerate() {
-            // A hint with several of the tags was taken for the first of them.
+            // A hint with several of the tags was already found by the first of them.
             let taken = |held: &Held| tags[..number].iter().any(|earlier| held.has_tag(earlier));
             let scopes = self.tags.get(tag).into_iter().flat_map(BTreeMap::values);
             let holds =
                 |list: &&Vec<Tagged>| list.first().is_some_and(|one| one.held.is_eligible(place));
-            for Tagged { held, standing } in scopes.filter(holds).flatten() {
-                if standing.is_alive(now) && !taken(held) {
-                    take(Ranked::with(held, standing, place, now));
+            for Tagged { held, rank_data } in scopes.filter(holds).flatten() {
+                if rank_data.is_alive(now) && !taken(held) {
+                    take(RankedHint::with(held, rank_data, place, now));
                 }
             }
         }
     }
 
-    /// Hands over the hints that one of these words leads to and that time has not ended, each once.
+    /// Calls `take` once for each hint with one of these words that has not expired.
     pub(crate) fn with_words<'i>(
         &'i self,
         words: &BTreeSet<&str>,
@@ -90,7 +90,7 @@ impl Index {
         }
     }
 
-    /// All hints that time has not ended, by component and key.
+    /// All hints that have not expired, by component and key.
     pub(crate) fn all(&self, now: i64) -> impl Iterator<Item = &Held> {
         let keys = self.components.values().flatten();
         alive(keys.flat_map(|(_, variants)| variants), now)
@@ -101,14 +101,13 @@ impl Index {
         self.components.keys().map(String::as_str)
     }
 
-    /// The environment variables that scopes ask for; those of hints that time has ended, too,
-    /// until they are swept.
+    /// The environment variables that scopes ask for, including those of expired hints until these are removed.
     pub(crate) fn asked_env(&self) -> Arc<EnvNames> {
         self.asked_env.list()
     }
 
     fn insert(&mut self, held: Arc<Held>) {
-        // Before its predecessor goes, so that a name that stays is not news.
+        // Added before its predecessor is removed, so that a name that both have does not count as a change.
         self.asked_env.add(held.stored.meta.scope.as_ref());
         self.remove(&held.stored.name, &held.variant);
         let HintName { component, key } = &held.stored.name;
@@ -116,7 +115,7 @@ impl Index {
             let scopes = self.tags.entry(tag.clone()).or_default();
             let tagged = scopes.entry(held.variant.clone()).or_default();
             if let Err(place) = find(tagged, &held.stored.name) {
-                tagged.insert(place, Tagged { held: held.clone(), standing: held.standing });
+                tagged.insert(place, Tagged { held: held.clone(), rank_data: held.rank_data });
             }
         }
         for word in held.words() {
@@ -157,12 +156,12 @@ impl Index {
     }
 }
 
-/// Where the hint of this name stands in a list, or where it would.
+/// The index of this name in a list, or where to insert it.
 fn find(tagged: &[Tagged], name: &HintName) -> Result<usize, usize> {
     tagged.binary_search_by(|one| one.held.stored.name.cmp(name))
 }
 
-/// Takes a hint out of a list, and the list with its last hint.
+/// Removes a hint from a list, and an empty list from the map.
 fn drop_from(lists: &mut HashMap<String, Vec<Arc<Held>>>, word: &str, gone: &Arc<Held>) {
     let Some(list) = lists.get_mut(word) else { return };
     list.retain(|held| !Arc::ptr_eq(held, gone));
@@ -189,19 +188,19 @@ impl Memory {
         self.index.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Hints that a clean end would clear.
+    /// The number of hints that a clean end would clear.
     pub(crate) fn session_hints(&self) -> usize {
-        // What lives for a boot has no end in time, so that any moment will do.
+        // Session hints never expire by time, so any time will do.
         let is_session = |held: &&Held| *held.stored.meta.lifetime() == Ttl::Session;
         self.read().all(i64::MIN).filter(is_session).count()
     }
 
-    /// Whether a hint has outlived its time.
+    /// Whether any hint has expired.
     pub(crate) fn has_expired(&self, now: i64) -> bool {
         self.read().all(i64::MIN).any(|held| !held.is_alive(now))
     }
 
-    /// Journals a hint and shows it to readers once it is committed.
+    /// Journals a hint; readers see it after the commit.
     pub(crate) fn put(&self, tx: &Tx<'_>, held: Arc<Held>) -> Result<(), OpError> {
         hints::put(tx, &held.stored)?;
         self.later(tx, move |index| index.insert(held));
@@ -242,8 +241,8 @@ impl Memory {
         Ok(())
     }
 
-    /// Removes what time has ended. Readers do not see it any more anyway: this makes room, and takes it
-    /// off the disk.
+    /// Removes expired hints. Readers do not see them any more; this frees their quota and deletes them from the
+    /// disk.
     pub(crate) fn sweep(&self, tx: &Tx<'_>, now: i64) -> Result<(), OpError> {
         let gone = hints::sweep(tx, now)?;
         if !gone.is_empty() {
@@ -256,9 +255,9 @@ impl Memory {
         Ok(())
     }
 
-    /// At the start memory takes what the journal holds, which is how a new PRIMARY adopts the
-    /// hints of one that crashed. When the file vanished, memory is what remains and is journaled
-    /// anew; when another database took its place, that one counts.
+    /// At the start, memory is loaded from the journal: that is how a new PRIMARY adopts the hints of one that
+    /// crashed. If the file vanished, the hints in memory are journaled again; if another database replaced it, that
+    /// one is loaded.
     pub(crate) fn opened(&self, tx: &Tx<'_>, how: Opened) -> Result<(), OpError> {
         match how {
             Opened::Fresh => {
@@ -273,7 +272,7 @@ impl Memory {
         Ok(())
     }
 
-    /// Reads all hints again after rows of the store were repaired. It is a write, so that it is in order with the
+    /// Loads all hints again after rows of the store were repaired. It is a write, so that it is ordered with the
     /// changes of other calls.
     pub(crate) fn reload(&self, store: &Store) -> Result<(), OpError> {
         let index = self.index.clone();

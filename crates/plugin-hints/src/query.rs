@@ -1,4 +1,4 @@
-//! `query_hints`: the best facts that hold here, by component, keys, tags or a regex.
+//! `query_hints`: the best facts that apply here, by component, keys, tags or a regex.
 
 use std::sync::Arc;
 
@@ -12,8 +12,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::flags;
-use crate::gate::Place;
-use crate::held::{Best, Held, MatchExplain, Ranked};
+use crate::gate::HintSituation;
+use crate::held::{BestHints, Held, MatchExplain, RankedHint};
 use crate::memory::{Index, Memory};
 use crate::show;
 
@@ -36,7 +36,7 @@ pub(crate) struct QueryHintsParams {
     /// Only hints whose value or key matches.
     #[serde(default)]
     regex: Option<String>,
-    /// Where you stand; what is left out is filled in by the surface.
+    /// Your situation; the surface fills in missing members.
     #[serde(default, deserialize_with = "model::object::optional")]
     context: Option<Situation>,
     /// How many hints to return, from 1 to 1,000.
@@ -102,9 +102,9 @@ impl Op for QueryHints {
         }
         let limit = params.limit.min(limits::HINT_QUERY_MAX);
         let regex = params.regex.as_deref().map(compile).transpose()?;
-        let place = Place::new(params.context.as_ref(), &cx.caller.situation)?;
+        let place = HintSituation::new(params.context.as_ref(), &cx.caller.situation)?;
         let index = self.memory.read();
-        let mut found = Best::new(limit);
+        let mut found = BestHints::new(limit);
         params.find(&index, regex.as_ref(), &place, cx.now, &mut found);
         let hints = found.into_sorted().into_iter().map(|ranked| FoundHint {
             component: ranked.held.stored.name.component.clone(),
@@ -118,14 +118,14 @@ impl Op for QueryHints {
 }
 
 impl QueryHintsParams {
-    /// Looks through what the narrowest index knows: of a key, a component, a tag, or everything.
+    /// Searches the narrowest index: that of a key, a component, a tag, or all hints.
     fn find<'i>(
         &self,
         index: &'i Index,
         regex: Option<&Regex>,
-        place: &Place<'_>,
+        place: &HintSituation<'_>,
         now: i64,
-        found: &mut Best<'i>,
+        found: &mut BestHints<'i>,
     ) {
         if self.is_by_tag() {
             return index.with_tags(&self.tags, place, now, &mut |ranked| {
@@ -136,7 +136,7 @@ impl QueryHintsParams {
         }
         let mut each = |held: &'i Held| {
             if self.fits(held, regex) && held.is_eligible(place) {
-                found.offer(Ranked::new(held, place, now));
+                found.offer(RankedHint::new(held, place, now));
             }
         };
         match &self.component {
@@ -152,7 +152,7 @@ impl QueryHintsParams {
         }
     }
 
-    /// Whether the index of tags is the narrowest; what it knows has one of the tags.
+    /// Whether the index of tags is the narrowest; its hits have one of the tags.
     fn is_by_tag(&self) -> bool {
         self.component.is_none() && !self.tags.is_empty()
     }
@@ -169,7 +169,7 @@ impl QueryHintsParams {
     }
 }
 
-/// Matching takes time in proportion to the text, whatever the regex.
+/// Compiles a regex. Matching takes time proportional to the text, for any regex.
 fn compile(pattern: &str) -> Result<Regex, OpError> {
     let max = limits::HINT_REGEX_BYTES_MAX;
     if pattern.len() > max {
@@ -194,7 +194,7 @@ fn compile(pattern: &str) -> Result<Regex, OpError> {
 impl Pretty for QueryHints {
     fn pretty(_: &QueryHintsParams, QueryHintsOutput { hints }: &QueryHintsOutput) -> String {
         let mut lines = vec![match hints.len() {
-            0 => "No hint holds here.".to_owned(),
+            0 => "No hint applies here.".to_owned(),
             found => format!("Found {}:", show::count(found, "hint")),
         }];
         for FoundHint { component, key, hint, match_explain, .. } in hints {

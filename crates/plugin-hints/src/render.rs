@@ -8,7 +8,7 @@ use template::TemplateError;
 /// The parameter with the values; every error names it.
 const PARAM: &str = "render";
 
-/// The value's template with these values in it; a name that is not given has its default.
+/// Renders the value's template; a name that is not given has its default.
 pub(crate) fn render(value: &Value, given: &Map<String, Value>) -> Result<String, OpError> {
     let template = Template::of(value).ok_or_else(|| {
         OpError::invalid(PARAM, "the hint is not a template")
@@ -43,7 +43,7 @@ fn check(format: TemplateFormat, given: &Map<String, Value>) -> Result<(), OpErr
     Ok(())
 }
 
-/// The error of the call, with the numbers and names that programs read.
+/// The error of the call, with the numbers and names that programs need.
 fn refusal(error: TemplateError) -> OpError {
     let refused = OpError::invalid(PARAM, error.to_string());
     match error {

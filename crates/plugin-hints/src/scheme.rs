@@ -1,5 +1,5 @@
-//! `hint://component/key`: hints in the one address space. A path leads to the best hint of its name
-//! that holds where the caller stands, and what does not hold is neither listed nor read.
+//! `hint://component/key`: hints as entries. A path leads to the best hint of its name that applies to the caller's
+//! situation; hints that do not apply are neither listed nor read.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use store::hints::StoredHint;
 use text::secrets::{self, Profile};
 
 use crate::choose::{not_found, not_here};
-use crate::gate::Place;
+use crate::gate::HintSituation;
 use crate::held::{Held, best_eligible};
 use crate::memory::Memory;
 
@@ -33,11 +33,11 @@ impl Scheme for HintScheme {
     }
 
     fn list(&self, cx: &Cx<'_>) -> Result<Vec<EntryLine>, OpError> {
-        let place = Place::of(&cx.caller.situation);
+        let place = HintSituation::of(&cx.caller.situation);
         let index = self.memory.read();
         let eligible = index.all(cx.now).filter(|held| held.is_eligible(&place));
         let mut lines: Vec<EntryLine> = eligible.map(line).collect();
-        // Hints of one name stand beside each other and are one entry.
+        // Hints of one name are adjacent and form one entry.
         lines.dedup_by(|later, first| later.path == first.path);
         Ok(lines)
     }
@@ -48,7 +48,7 @@ impl Scheme for HintScheme {
                 .hint("Write it as hint://component/key."));
         };
         let name = HintName::new(component.clone(), key.clone())?;
-        let place = Place::of(&cx.caller.situation);
+        let place = HintSituation::of(&cx.caller.situation);
         let index = self.memory.read();
         let variants = || index.variants(&name.component, &name.key, cx.now);
         let Some(best) = best_eligible(variants(), &place, cx.now) else {
@@ -89,8 +89,8 @@ fn line(held: &Held) -> EntryLine {
     }
 }
 
-/// A hint's text: a string as it is, anything else as JSON. An entry is read by people and by hosts
-/// that keep what they read, so that a secret is masked for all.
+/// A hint's text: a string as it is, any other value as JSON. People read entries, and hosts store them, so a secret
+/// is always masked.
 fn body(hint: &StoredHint) -> (String, &'static str) {
     match &hint.value {
         value if hint.meta.is_secret() => (secrets::mask(&value_text(value)), "text/plain"),

@@ -1,4 +1,4 @@
-//! `set_hint`: store a small fact, or change it.
+//! `set_hint`: stores a small fact, or changes it.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::flags;
 use crate::gate::Gate;
 use crate::held::Held;
 use crate::memory::Memory;
-use crate::settings::Settings;
+use crate::settings::HintSettings;
 use crate::show;
 
 pub(crate) struct SetHint {
@@ -30,12 +30,11 @@ pub(crate) struct SetHint {
 pub(crate) struct SetHintParams {
     /// Service, module or folder, for example `http-proxy`.
     component: String,
-    /// What the fact is about, for example `build`.
+    /// The topic of the fact, for example `build`.
     key: String,
     /// The fact: a string, or an object whose `type` is command, path, template or json.
     value: Value,
-    /// Hints of one key that differ in scope stand side by side. Left out, it stays as it is; `{}`
-    /// clears it.
+    /// Hints of one key may differ in scope. Left out, it stays as it is; `{}` clears it.
     #[serde(default, deserialize_with = "model::object::optional")]
     meta: Option<HintMeta>,
     /// Change it only if this is its version; 0 means it must not exist yet.
@@ -44,7 +43,7 @@ pub(crate) struct SetHintParams {
     /// Store a credential, marked as secret, if hints.agents_may_store_secrets allows it.
     #[serde(default)]
     allow_secret: bool,
-    /// A person typed it on our command line. Not in the schema: no other surface sends it.
+    /// A user typed it on our command line. Not in the schema: no other surface sends it.
     #[serde(default)]
     #[schemars(skip)]
     typed: bool,
@@ -55,7 +54,7 @@ pub(crate) struct SetHintOutput {
     hint: Hint,
 }
 
-/// The parameter of a hint that a person typed under the program's own name.
+/// The parameter of a hint that a user typed under the program's own name.
 const TYPED: &str = "typed";
 
 impl Op for SetHint {
@@ -118,8 +117,8 @@ impl Op for SetHint {
             Gate::new(meta.scope.as_ref())?;
         }
         let settings = match typed && cx.caller.tier == Tier::Person {
-            true => Settings::of_typed(cx.config, cx.caller.tier),
-            false => Settings::of(cx.config, cx.caller.tier),
+            true => HintSettings::of_typed(cx.config, cx.caller.tier),
+            false => HintSettings::of(cx.config, cx.caller.tier),
         };
         check_allow_secret(allow_secret, &settings)?;
         if settings.guard
@@ -130,7 +129,8 @@ impl Op for SetHint {
         let secret =
             if settings.guard { Secret::find(&name.key, &value, meta.as_ref()) } else { None };
         cx.note(Event::new("hint/changed", name.path()));
-        let draft = Draft { name, value, meta, if_match_version, allow_secret, secret, settings };
+        let draft =
+            HintDraft { name, value, meta, if_match_version, allow_secret, secret, settings };
         let memory = self.memory.clone();
         let now = cx.now;
         cx.store.write(move |tx| {
@@ -143,18 +143,18 @@ impl Op for SetHint {
     }
 }
 
-/// What is to be stored, once it is known what is there.
-struct Draft {
+/// The hint to store, before the stored variant is known.
+struct HintDraft {
     name: HintName,
     value: Value,
     meta: Option<HintMeta>,
     if_match_version: Option<u64>,
     allow_secret: bool,
     secret: Option<Secret>,
-    settings: Settings,
+    settings: HintSettings,
 }
 
-impl Draft {
+impl HintDraft {
     fn hint(&self, tx: &Tx<'_>, now: i64) -> Result<StoredHint, OpError> {
         let old = self.stored(tx)?;
         check_version(self.if_match_version, old.as_ref().map_or(0, |old| old.version))?;
@@ -185,8 +185,7 @@ impl Draft {
         })
     }
 
-    /// The variant that is meant: the one of the scope that is given, else the only one there is,
-    /// else the one without a scope.
+    /// The stored variant to change: the one with the given scope, else the only one, else the one without a scope.
     fn stored(&self, tx: &Tx<'_>) -> Result<Option<StoredHint>, OpError> {
         let mut variants = hints::variants(tx, &self.name)?;
         let wanted = match &self.meta {
@@ -205,7 +204,7 @@ impl Pretty for SetHint {
             format!("  score base: {}", show::base(&hint.meta)),
         ];
         lines.extend(show::reason(&hint.meta).map(|reason| show::labelled("  reason", &reason)));
-        // Under the name of the specification the form is that of the specification.
+        // Under the name of the specification, the output is that of the specification.
         if params.typed {
             lines.push(format!("  {}", lifetime(hint.meta.lifetime())));
         }
@@ -213,7 +212,7 @@ impl Pretty for SetHint {
     }
 }
 
-/// How long a hint with this lifetime is kept, in words.
+/// The lifetime of a hint, in words.
 fn lifetime(ttl: &Ttl) -> String {
     match ttl {
         Ttl::Forever => "kept for good".to_owned(),

@@ -1,4 +1,4 @@
-//! The settings of hints, and what they mean for a call.
+//! The settings of hints, and how they apply to a call.
 
 use contract::{Config, ConfigKey, ConfigKind, Tier};
 use model::hint::{HintMeta, Ttl};
@@ -16,7 +16,7 @@ pub(crate) const KEYS: &[ConfigKey] = &[
         kind: ConfigKind::Integer,
         default: "5000",
         env: &["REKINDLE_MAX_HINTS", "NUDGE_MAX_HINTS"],
-        doc: "How many hints there may be in all.",
+        doc: "The maximum number of hints.",
     },
     ConfigKey {
         key: DEFAULT_TTL,
@@ -49,39 +49,38 @@ pub(crate) const KEYS: &[ConfigKey] = &[
     },
 ];
 
-/// The settings that matter while a hint is written.
+/// The settings for writing a hint.
 #[derive(Clone)]
-pub(crate) struct Settings {
+pub(crate) struct HintSettings {
     pub(crate) max: usize,
     pub(crate) guard: bool,
-    /// Whether this caller may store a credential that is marked as one.
+    /// Whether this caller may store a credential that is marked as secret.
     pub(crate) may_store_secrets: bool,
     default_ttl: Ttl,
 }
 
-impl Settings {
-    /// The settings for a person who typed the hint: it is kept for good unless the user set a default.
-    pub(crate) fn of_typed(config: &Config, tier: Tier) -> Settings {
-        let settings = Settings::of(config, tier);
+impl HintSettings {
+    /// The settings for a hint that a user typed: it is permanent unless the user set a default.
+    pub(crate) fn of_typed(config: &Config, tier: Tier) -> HintSettings {
+        let settings = HintSettings::of(config, tier);
         match config.is_set(DEFAULT_TTL) {
             true => settings,
-            false => Settings { default_ttl: Ttl::Forever, ..settings },
+            false => HintSettings { default_ttl: Ttl::Forever, ..settings },
         }
     }
 
-    pub(crate) fn of(config: &Config, tier: Tier) -> Settings {
-        // Whoever set it was told if it is none.
+    pub(crate) fn of(config: &Config, tier: Tier) -> HintSettings {
+        // An invalid value was reported when it was set.
         let default_ttl = Ttl::parse(config.text(DEFAULT_TTL)).unwrap_or_default();
         let max = usize::try_from(config.integer(MAX)).unwrap_or(limits::HINTS_MAX);
         let guard = config.boolean(SECRET_GUARD);
-        // A text that the agent has read (prompt injection) may make it store a secret where others will read it.
+        // A text that the agent has read (prompt injection) may make it store a secret where others can read it.
         let is_agent = matches!(tier, Tier::Agent | Tier::Hook);
         let may_store_secrets = !guard || !is_agent || config.boolean(AGENTS_MAY_STORE_SECRETS);
-        Settings { max, guard, may_store_secrets, default_ttl }
+        HintSettings { max, guard, may_store_secrets, default_ttl }
     }
 
-    /// Says how long the hint lives if it does not say so itself. What lives for a boot, as hints
-    /// do by nature, is left as it was written.
+    /// Writes the default lifetime into a hint without one. The built-in default, `session`, is not written.
     pub(crate) fn complete(&self, meta: &mut HintMeta) {
         if meta.ttl.is_none() && self.default_ttl != Ttl::Session {
             meta.ttl = Some(self.default_ttl.clone());

@@ -1,4 +1,4 @@
-//! Hints in text for people. A secret is masked here; of an entry, `scheme` masks it.
+//! Hints as text for users. Secrets are masked here; `scheme` masks them in entries.
 
 use model::hint::{Hint, HintMeta, value_text};
 use serde_json::Value;
@@ -6,7 +6,7 @@ use text::secrets::{self, Profile};
 
 use crate::held::MatchExplain;
 
-/// The value of a hint; of a secret one, as little as possible.
+/// The value of a hint, masked if it is a secret.
 pub(crate) fn value(hint: &Hint) -> String {
     masked(value_text(&hint.value), hint.meta.is_secret())
 }
@@ -20,7 +20,7 @@ fn masked(text: String, is_secret: bool) -> String {
     if is_secret { secrets::mask(&text) } else { text }
 }
 
-/// What is said about a hint; of a secret one, without what looks like a credential.
+/// A hint's meta; for a secret hint without texts that look like credentials.
 fn safe(meta: &HintMeta) -> HintMeta {
     if !meta.is_secret() {
         return meta.clone();
@@ -38,8 +38,7 @@ pub(crate) fn reason(meta: &HintMeta) -> Option<String> {
     safe(meta).reason
 }
 
-/// `label: text`; what has several lines stands below, indented, so that none of them can pretend
-/// to be another member.
+/// `label: text`. Text of several lines is indented below, so that no line looks like another member.
 pub(crate) fn labelled(label: &str, text: &str) -> String {
     let mut lines = text.lines();
     match (lines.next(), lines.next()) {
@@ -59,13 +58,13 @@ pub(crate) fn explain(explain: &MatchExplain) -> Vec<String> {
     lines
 }
 
-/// A number of things in words: `1 hint`, `2 hints`.
+/// A number with its noun: `1 hint`, `2 hints`.
 pub(crate) fn count(number: usize, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{number} {noun}{plural}")
 }
 
-/// What a hint's rank starts from: `priority=7 tags=build,docker ttl=session scope=cwd_glob`.
+/// The parts of a hint's rank: `priority=7 tags=build,docker ttl=session scope=cwd_glob`.
 pub(crate) fn base(meta: &HintMeta) -> String {
     let meta = safe(meta);
     let mut parts = Vec::new();
@@ -84,7 +83,7 @@ pub(crate) fn base(meta: &HintMeta) -> String {
     parts.join(" ")
 }
 
-/// Masks the secrets of an exported document, and says how many.
+/// Masks the secrets of an exported document. Returns a note with their number.
 pub(crate) fn mask_document(document: &mut Value) -> Option<String> {
     let mut masked = 0;
     let components = document["components"].as_object_mut().into_iter().flatten();

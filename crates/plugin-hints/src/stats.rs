@@ -1,4 +1,4 @@
-//! `hint_stats`: how many hints there are and of what kind, which are used, and how much room is left.
+//! `hint_stats`: the number of hints by type, the most used ones, and the remaining quotas.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::held::Held;
 use crate::memory::Memory;
-use crate::settings::Settings;
+use crate::settings::HintSettings;
 use crate::show;
 
 pub(crate) struct HintStats {
@@ -27,29 +27,29 @@ pub(crate) struct HintStatsParams {}
 pub(crate) struct HintStatsOutput {
     /// All hints; one key may have several.
     hints: usize,
-    /// Different names, component and key together.
+    /// Distinct names (component and key).
     keys: usize,
     components: usize,
-    /// Hints that share their key with another and differ from it in scope.
+    /// Hints that share their key with another and differ in scope.
     variants: usize,
     lifetimes: Lifetimes,
     /// Hints marked as secret.
     secrets: usize,
     /// Bumps of all hints together.
     uses: u64,
-    /// The tags that most hints have, the first ten of them.
+    /// The ten most frequent tags.
     top_tags: Vec<TagCount>,
-    /// The hints that were bumped most, the first ten of them.
+    /// The ten most used hints.
     most_used: Vec<Used>,
     quotas: Quotas,
 }
 
-/// How long the hints live.
+/// The lifetimes of the hints.
 #[derive(Default, Serialize, Deserialize, JsonSchema)]
 struct Lifetimes {
     /// Until the daemon ends.
     session: usize,
-    /// For a while after their last change.
+    /// For a time after their last change.
     duration: usize,
     forever: usize,
 }
@@ -69,12 +69,12 @@ struct Used {
     use_count: u64,
 }
 
-/// The bounds and what is left of them.
+/// The quotas and what is left of them.
 #[derive(Serialize, Deserialize, JsonSchema)]
 struct Quotas {
     hints: Quota,
     components: Quota,
-    /// Of the component that has most hints.
+    /// Of the component with the most hints.
     hints_of_component: Quota,
 }
 
@@ -122,7 +122,7 @@ impl Op for HintStats {
     type Output = HintStatsOutput;
 
     fn run(&self, cx: &Cx<'_>, _: HintStatsParams) -> Result<HintStatsOutput, OpError> {
-        let settings = Settings::of(cx.config, cx.caller.tier);
+        let settings = HintSettings::of(cx.config, cx.caller.tier);
         let index = self.memory.read();
         let mut counted = Counted::default();
         for held in index.all(cx.now) {
@@ -132,7 +132,7 @@ impl Op for HintStats {
     }
 }
 
-/// What was counted so far.
+/// The counts so far.
 #[derive(Default)]
 struct Counted<'i> {
     hints: usize,
@@ -157,7 +157,7 @@ impl<'i> Counted<'i> {
             Ttl::Forever => self.lifetimes.forever += 1,
         }
         self.secrets += usize::from(meta.is_secret());
-        // A tag that was written twice is still one; those of a secret hint may be secret too.
+        // A repeated tag counts once; tags of a secret hint may be secret too.
         let told: &[String] = if meta.is_secret() { &[] } else { &meta.tags };
         for tag in told.iter().collect::<BTreeSet<_>>() {
             *self.tags.entry(tag).or_default() += 1;
@@ -169,7 +169,7 @@ impl<'i> Counted<'i> {
     }
 
     fn told(mut self, max: usize) -> HintStatsOutput {
-        // What is equal stays in the order of the names.
+        // Ties stay in the order of the names.
         let mut tags: Vec<(&str, usize)> = self.tags.into_iter().collect();
         tags.sort_by_key(|(_, hints)| std::cmp::Reverse(*hints));
         self.used.sort_by_key(|held| std::cmp::Reverse(held.stored.use_count));

@@ -34,12 +34,12 @@ fn open(folder: &Folder) -> Runtime {
     folder.open(vec![Arc::new(Hints::default())], &[])
 }
 
-/// Calls an operation as somebody of whom nothing is known.
+/// Calls an operation with an empty situation.
 fn call(runtime: &Runtime, op: &str, params: Value) -> Reply {
     call_from(runtime, Situation::default(), op, params)
 }
 
-/// Calls an operation as somebody whom the surface saw standing there.
+/// Calls an operation with this situation as the surface's observation.
 fn call_from(runtime: &Runtime, situation: Situation, op: &str, params: Value) -> Reply {
     let mut id = [0; 16];
     id[..4].copy_from_slice(&COUNT.fetch_add(1, Ordering::Relaxed).to_le_bytes());
@@ -65,12 +65,12 @@ fn set_with(runtime: &Runtime, key: &str, value: &str, meta: Value) -> Reply {
     call(runtime, "set_hint", params)
 }
 
-/// Gets `web/key` for who stands there.
+/// Gets `web/key` for this situation.
 fn get_at(runtime: &Runtime, key: &str, context: Value) -> Reply {
     call(runtime, "get_hint", json!({ "component": "web", "key": key, "context": context }))
 }
 
-/// The values a query finds, the best first.
+/// The values that a query finds, the best first.
 fn found(runtime: &Runtime, params: Value) -> Vec<String> {
     let found = call(runtime, "query_hints", params).unwrap();
     let hints = found["hints"].as_array().unwrap().iter();

@@ -229,7 +229,7 @@ fn a_file_that_cannot_be_imported_is_named_and_changes_nothing() {
         (".", "error: . is a directory\n"),
         ("bad.json", "error: bad.json is not JSON: key must be a string at line 2, column 18\n"),
         ("list.json", "error: list.json holds no JSON object\n"),
-        ("later.json", "error: the schema version \"2.0\" is none of 1.x\n"),
+        ("later.json", "error: the schema version \"2.0\" is not 1.x\n"),
     ] {
         let run = shell.sh(&format!("nudge import {file} --mode replace"));
         assert_eq!((run.code, run.stdout.as_str()), (1, ""), "{run:?}");

@@ -111,7 +111,7 @@ fn a_hint_for_a_branch_applies_in_the_working_tree_of_that_branch_and_elsewhere_
         let at = |dir: &str| way.get(&home, &Stand::at(&home.path(dir)));
         assert_eq!(at("tree/src"), Ok("make".into()), "{way:?}");
         assert_eq!(at("repo"), Err("branch=main not in [hotfix/*]".into()), "{way:?}");
-        let unknown = Err("branch is not known, the hint wants one of [hotfix/*]".to_owned());
+        let unknown = Err("branch is not known, the hint needs one of [hotfix/*]".to_owned());
         assert_eq!(at(""), unknown, "{way:?}");
         git(&home.path("tree"), &["checkout", "-q", "--detach"]);
         assert_eq!(at("tree"), unknown, "{way:?}");

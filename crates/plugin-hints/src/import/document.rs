@@ -7,22 +7,22 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use store::hints::StoredHint;
 
-/// A document whose outer form is good.
-pub(super) struct Document {
-    members: Vec<Member>,
+/// A document whose outer structure is valid.
+pub(super) struct HintDocument {
+    members: Vec<DocumentMember>,
 }
 
-/// One hint of the document, not yet looked at.
-pub(super) struct Member {
+/// One hint of the document, not parsed yet.
+pub(super) struct DocumentMember {
     pub(super) component: String,
     pub(super) key: String,
     hint: Value,
 }
 
-/// A hint as documents have it. Whoever writes one by hand may leave out all but the value.
+/// A hint as documents have it. Only the value is required, so that a document can be written by hand.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct DocumentHint {
     value: Value,
     #[serde(default, deserialize_with = "model::object::optional")]
     meta: Option<HintMeta>,
@@ -33,8 +33,8 @@ struct Written {
     use_count: Option<u64>,
 }
 
-impl Document {
-    pub(super) fn read(mut payload: Map<String, Value>) -> Result<Document, OpError> {
+impl HintDocument {
+    pub(super) fn read(mut payload: Map<String, Value>) -> Result<HintDocument, OpError> {
         check_schema_version(payload.get("schema_version"))?;
         let components = match payload.remove("components") {
             Some(components) => object("payload.components", components)?,
@@ -63,25 +63,28 @@ impl Document {
                         }
                         (_, hint) => vec![hint],
                     };
-                    let member =
-                        |hint| Member { component: component.clone(), key: key.clone(), hint };
+                    let member = |hint| DocumentMember {
+                        component: component.clone(),
+                        key: key.clone(),
+                        hint,
+                    };
                     members.extend(hints.into_iter().map(member));
                 }
             }
         }
-        Ok(Document { members })
+        Ok(HintDocument { members })
     }
 
-    pub(super) fn members(self) -> Vec<Member> {
+    pub(super) fn members(self) -> Vec<DocumentMember> {
         self.members
     }
 }
 
-impl Member {
-    /// The hint as it will be stored: what the document leaves out begins now.
+impl DocumentMember {
+    /// The hint as it will be stored. Missing times are the current time.
     pub(super) fn hint(&self, now: i64) -> Result<StoredHint, OpError> {
         let name = HintName::new(self.component.clone(), self.key.clone())?;
-        let written = Written::deserialize(&self.hint)
+        let written = DocumentHint::deserialize(&self.hint)
             .map_err(|error| OpError::invalid("payload", error.to_string()))?;
         hint::check_value(&written.value)?;
         let meta = written.meta.unwrap_or_default();
@@ -108,7 +111,7 @@ impl Member {
     }
 }
 
-/// Every 1.x is read; a later major version may mean something else.
+/// Every 1.x is read; a later major version may have another meaning.
 fn check_schema_version(version: Option<&Value>) -> Result<(), OpError> {
     let Some(version) = version else { return Ok(()) };
     let major = version.as_str().map(|version| version.split('.').next().unwrap_or_default());
@@ -116,7 +119,7 @@ fn check_schema_version(version: Option<&Value>) -> Result<(), OpError> {
     if major == Some("1") && version.as_str().is_some_and(digits) {
         return Ok(());
     }
-    let message = format!("the schema version {version} is none of 1.x");
+    let message = format!("the schema version {version} is not 1.x");
     Err(OpError::invalid("payload.schema_version", message)
         .hint("Export the hints with a version that writes 1.x."))
 }

@@ -1,4 +1,4 @@
-//! Templates that are made to hurt: each is refused with a number, and none costs more than a moment.
+//! Hostile templates: each is refused with a number, and none takes long.
 
 use std::time::{Duration, Instant};
 
@@ -9,11 +9,11 @@ use testkit::Folder;
 use super::open;
 use super::templates::{FORMATS, refusal, render};
 
-/// Bounded work is done in a few milliseconds; this is what an unbounded one cannot meet even in a
-/// debug build on a busy machine.
+/// Bounded work takes a few milliseconds; unbounded work exceeds this limit. It is generous for a debug build on a
+/// busy machine.
 const PATIENCE: Duration = Duration::from_secs(40);
 
-/// What templates are made of, in every language.
+/// Syntax of all template languages.
 #[rustfmt::skip]
 const PIECES: [&str; 60] = [
     "{{", "}}", "{%", "%}", "{#", "#}", "${", "$", "{", "}", "#", "/", "^", "&", "!", "--", "~",
@@ -51,7 +51,7 @@ fn loops_in_loops_run_out_of_steps() {
 
 /// @hints_render_bounds
 #[test]
-fn what_grows_runs_into_the_limit_of_the_output() {
+fn growing_output_is_refused_at_its_limit() {
     let big = || json!({ "a": "x".repeat(60_000) });
     refused_with("262144", "interpolate", &"${a}".repeat(16_000), big());
     refused_with("262144", "mustache", &"{{a}}".repeat(10_000), big());
@@ -68,7 +68,7 @@ fn what_grows_runs_into_the_limit_of_the_output() {
 
 /// @hints_render_bounds
 #[test]
-fn what_is_nested_too_deep_is_refused_before_it_is_followed() {
+fn deep_nesting_is_refused_before_it_is_followed() {
     let deep = |open: &str, close: &str, count: usize| {
         format!("{}{}", open.repeat(count), close.repeat(count))
     };
@@ -102,7 +102,7 @@ fn what_is_nested_too_deep_is_refused_before_it_is_followed() {
 
 /// @hints_render_bounds
 #[test]
-fn what_is_only_long_is_rendered() {
+fn a_long_template_is_rendered() {
     let folder = Folder::new();
     let runtime = open(&folder);
     let rendered = |format: &str, body: &str, values: Value| {
@@ -136,10 +136,10 @@ fn what_is_only_long_is_rendered() {
 
 /// @hints_render_bounds
 #[test]
-fn noise_is_refused_or_rendered_and_nothing_else() {
+fn random_templates_are_rendered_or_refused() {
     let folder = Folder::new();
     let runtime = open(&folder);
-    // A small generator with a fixed seed, so that a failure comes back.
+    // A small generator with a fixed seed, so that a failure can be reproduced.
     let mut state = 0x2545_f491_4f6c_dd1d_u64;
     let mut next = |below: usize| {
         state ^= state << 13;

@@ -1,4 +1,4 @@
-//! Deleting and bumping, of one variant or of all.
+//! Deleting and bumping one variant or all.
 
 use model::Code;
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ fn with(mut more: Value) -> Value {
 
 /// @hints_delete
 #[test]
-fn a_delete_takes_all_variants_or_the_one_that_is_meant() {
+fn a_delete_removes_all_variants_or_the_selected_one() {
     let (_folder, runtime) = two_systems();
     let delete = |more: Value| call(&runtime, "delete_hint", with(more));
     let gone = delete(json!({ "scope": { "os": ["darwin"] } })).unwrap();
@@ -54,7 +54,7 @@ fn a_delete_takes_all_variants_or_the_one_that_is_meant() {
 
 /// @hints_bump
 #[test]
-fn a_bump_counts_up_one_variant_and_leaves_the_rest_as_it_is() {
+fn a_bump_counts_up_one_variant_and_changes_nothing_else() {
     let (_folder, runtime) = two_systems();
     let bump = |more: Value| call(&runtime, "bump_hint", with(more));
     let linux = bump(json!({ "scope": { "os": ["linux"] }, "delta": 3 })).unwrap()["hint"].clone();
@@ -78,7 +78,7 @@ fn a_bump_counts_up_one_variant_and_leaves_the_rest_as_it_is() {
 
 /// @hints_bump
 #[test]
-fn what_was_used_comes_before_what_was_not() {
+fn a_used_variant_ranks_before_an_unused_one() {
     let (_folder, runtime) = two_systems();
     let got =
         |runtime| get_at(runtime, "k", json!({ "os": "linux" })).unwrap()["hint"]["value"].clone();

@@ -16,7 +16,7 @@ fn export(runtime: &runtime::Runtime) -> Value {
 
 /// @hints_lossless
 #[test]
-fn what_is_exported_comes_back_without_loss() {
+fn exported_hints_are_imported_without_loss() {
     let folder = Folder::new();
     let first = open(&folder);
     let values = [
@@ -124,7 +124,7 @@ fn one_bad_member_stops_all_unless_it_is_skipped() {
 
 /// @hints_import_schema_version
 #[test]
-fn every_first_version_of_the_document_is_read_and_no_later_one() {
+fn every_document_of_version_1_is_read_and_no_later_one() {
     let folder = Folder::new();
     let runtime = open(&folder);
     let with = |version: Value| {

@@ -1,4 +1,4 @@
-//! The secret guard in front of hints. Secrets are put together here, so that none stands in the source.
+//! The secret guard of hints. Secrets are assembled here, so that none is in the source.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ fn refused_in(reply: model::Reply) -> String {
 
 /// @hints_secret_guard
 #[test]
-fn a_secret_is_refused_wherever_it_stands() {
+fn a_secret_is_refused_in_every_part_of_a_hint() {
     let folder = Folder::new();
     let runtime = open(&folder);
     let with = |value: Value, meta: Value| {
@@ -60,7 +60,7 @@ fn a_secret_is_refused_wherever_it_stands() {
     }
 }
 
-/// Where a secret can stand besides the value and the reason: the member and a hint's meta with it.
+/// Members other than value and reason that may contain a secret, each with such a meta.
 fn meta_with_secret() -> Vec<(&'static str, Value)> {
     let password = format!("{}{}", "hunt", "er2-correct-horse");
     let scope = |scope: Value| json!({ "scope": scope });
@@ -99,7 +99,7 @@ fn a_secret_in_tags_authors_and_scopes_is_refused_by_its_member() {
 
 /// @hints_secret_in_name
 #[test]
-fn a_secret_in_a_name_is_refused_whatever_it_is_marked_as() {
+fn a_secret_in_a_name_is_refused_even_if_it_is_marked() {
     let folder = Folder::new();
     let runtime = open(&folder);
     for (param, component, key) in [("component", aws(), "k".into()), ("key", "web".into(), aws())]
@@ -124,7 +124,7 @@ fn a_secret_in_a_name_is_refused_whatever_it_is_marked_as() {
 
 /// @hints_secret_entry
 #[test]
-fn an_entry_shows_a_secret_masked_and_says_where_the_value_is() {
+fn an_entry_masks_a_secret_and_says_where_the_value_is() {
     let folder = Folder::new();
     let runtime = open(&folder);
     let meta = json!({ "sensitivity": "secret", "reason": format!("rotated from {}", aws()), "tags": [aws()] });
@@ -147,7 +147,7 @@ fn an_entry_shows_a_secret_masked_and_says_where_the_value_is() {
 
 /// @hints_render_secret
 #[test]
-fn what_a_secret_template_became_is_masked_for_people() {
+fn a_rendered_secret_template_is_masked_in_text() {
     let folder = Folder::new();
     let runtime = open(&folder);
     let value = json!({ "type": "template", "format": "interpolate", "body": format!("{} ${{who}}", aws()) });
@@ -163,7 +163,7 @@ fn what_a_secret_template_became_is_masked_for_people() {
 
 /// @hints_secret_guard
 #[test]
-fn either_word_lets_a_secret_in_and_it_is_marked() {
+fn allow_secret_or_sensitivity_stores_a_secret_and_it_is_marked() {
     let folder = Folder::new();
     let runtime = open(&folder);
     let by_meta = set_with(&runtime, "a", &aws(), json!({ "sensitivity": "secret" })).unwrap();
@@ -172,7 +172,7 @@ fn either_word_lets_a_secret_in_and_it_is_marked() {
     let by_param = call(&runtime, "set_hint", params).unwrap();
     assert_eq!(by_param["hint"]["meta"]["sensitivity"], "secret");
     assert_eq!(get(&runtime, "b").unwrap()["hint"]["value"], aws());
-    // The hint keeps its mark, and so another secret may follow.
+    // The hint keeps its mark, so another secret is accepted.
     assert!(set(&runtime, "a", &format!("x {}", aws())).is_ok());
     assert_eq!(refused_in(set_with(&runtime, "a", &aws(), json!({}))), "value");
 }
@@ -203,7 +203,7 @@ fn an_import_refuses_a_secret_as_a_bad_member() {
 
 /// @hints_secret_guard
 #[test]
-fn people_see_a_secret_masked() {
+fn a_secret_is_masked_in_text() {
     let folder = Folder::new();
     let runtime = open(&folder);
     set_with(&runtime, "a", &aws(), json!({ "sensitivity": "secret", "tags": ["t"] })).unwrap();

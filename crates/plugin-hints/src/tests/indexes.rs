@@ -1,22 +1,22 @@
-//! What an index finds is what a look at everything finds.
+//! The indexes find what a full scan finds.
 
 use serde_json::{Value, json};
 use testkit::Folder;
 
 use super::{call, open};
 
-/// Numbers that look random and are the same in every run.
-struct Dice(u64);
+/// A pseudo-random generator with a fixed seed.
+struct TestRng(u64);
 
-impl Dice {
-    fn roll(&mut self, sides: u64) -> u64 {
+impl TestRng {
+    fn below(&mut self, sides: u64) -> u64 {
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % sides
     }
 }
 
-/// What a query finds, in its order: names with scopes.
+/// The hits of a query, in order: names with scopes.
 fn found(
     runtime: &runtime::Runtime,
     mut params: Value,
@@ -34,10 +34,10 @@ fn found(
 
 /// @hints_query
 #[test]
-fn a_query_by_tag_or_component_finds_what_a_look_at_everything_finds() {
+fn a_query_by_tag_or_component_finds_what_a_full_scan_finds() {
     let folder = Folder::new();
     let runtime = open(&folder);
-    let mut dice = Dice(7);
+    let mut rng = TestRng(7);
     let scopes = [
         json!({}),
         json!({ "os": ["linux"] }),
@@ -46,15 +46,15 @@ fn a_query_by_tag_or_component_finds_what_a_look_at_everything_finds() {
         json!({ "cwd_glob": ["**/api"] }),
     ];
     for _ in 0..400 {
-        let component = format!("c{}", dice.roll(4));
-        let name = json!({ "component": component, "key": format!("k{}", dice.roll(12)) });
+        let component = format!("c{}", rng.below(4));
+        let name = json!({ "component": component, "key": format!("k{}", rng.below(12)) });
         let mut params = name.clone();
-        let scope = &scopes[usize::try_from(dice.roll(5)).unwrap()];
-        let tags: Vec<String> = (0..dice.roll(4)).map(|_| format!("t{}", dice.roll(5))).collect();
+        let scope = &scopes[usize::try_from(rng.below(5)).unwrap()];
+        let tags: Vec<String> = (0..rng.below(4)).map(|_| format!("t{}", rng.below(5))).collect();
         params["value"] = json!("v");
-        params["meta"] = json!({ "tags": tags, "priority": dice.roll(10) + 1, "scope": scope });
-        // What is not there cannot be deleted or bumped, which is fine here.
-        let _ = match dice.roll(6) {
+        params["meta"] = json!({ "tags": tags, "priority": rng.below(10) + 1, "scope": scope });
+        // A missing hint cannot be deleted or bumped; that error is ignored here.
+        let _ = match rng.below(6) {
             0 => call(&runtime, "delete_hint", name),
             1 => call(&runtime, "bump_hint", name),
             _ => call(&runtime, "set_hint", params),
@@ -67,7 +67,7 @@ fn a_query_by_tag_or_component_finds_what_a_look_at_everything_finds() {
             let own = hint["hint"]["meta"]["tags"].as_array().map_or(&[][..], Vec::as_slice);
             own.iter().any(|tag| tags.iter().any(|wanted| tag == wanted))
         };
-        // The order may change with the time that passes between two questions.
+        // The order may change with the time between two queries.
         let expected = sorted(found(&runtime, json!({}), has));
         let by_tag = sorted(found(&runtime, json!({ "tags": tags }), |_| true));
         assert_eq!(by_tag, expected, "{tags:?}");

@@ -1,4 +1,4 @@
-//! How long hints live, and that nobody sees one that is over.
+//! Lifetimes of hints: an expired hint is never shown.
 
 use contract::End;
 use model::Code;
@@ -9,7 +9,7 @@ use super::{Hints, call, code, found, get, open, set, set_with};
 
 /// @hints_ttl
 #[test]
-fn hints_are_adopted_by_the_next_opener_and_cleared_by_a_clean_end() {
+fn hints_are_adopted_by_the_next_process_and_cleared_by_a_clean_end() {
     let folder = Folder::new();
     let first = open(&folder);
     set(&first, "session", "a").unwrap();
@@ -46,7 +46,7 @@ fn a_duration_outlives_a_clean_end_and_keeps_its_deadline() {
 fn a_change_renews_the_duration_and_a_bump_does_not() {
     let folder = Folder::new();
     let runtime = open(&folder);
-    // Two hours that began an hour ago, and in a document whose times are kept.
+    // Two hours that started an hour ago, from a document, which keeps its times.
     let ago = |hours: i64| model::time::rfc3339(runtime::clock::now_ms() - hours * 3_600_000);
     let hint = json!({ "value": "v", "meta": { "ttl": "PT2H" }, "updated_at": ago(1) });
     let over = json!({ "value": "v", "meta": { "ttl": "PT2H" }, "updated_at": ago(3) });
@@ -65,7 +65,7 @@ fn a_change_renews_the_duration_and_a_bump_does_not() {
 
 /// @hints_expired
 #[test]
-fn what_is_over_is_seen_by_nobody_and_takes_no_room() {
+fn an_expired_hint_is_not_found_and_frees_its_quota() {
     let folder = Folder::new();
     let runtime = folder.open(vec![std::sync::Arc::new(Hints::default())], &[("hints.max", "2")]);
     set(&runtime, "stays", "v").unwrap();
@@ -87,7 +87,7 @@ fn what_is_over_is_seen_by_nobody_and_takes_no_room() {
     let name = json!({ "component": "web", "key": "k" });
     assert_eq!(code(call(&runtime, "bump_hint", name.clone())), Code::NotFound);
     assert_eq!(code(call(&runtime, "delete_hint", name)), Code::NotFound);
-    // There is room for another one, and its name begins anew.
+    // There is room for another one, and its name starts at version 1 again.
     assert_eq!(set(&runtime, "other", "v").unwrap()["hint"]["version"], 1);
     assert_eq!(code(set(&runtime, "k", "one too many")), Code::Quota);
 }

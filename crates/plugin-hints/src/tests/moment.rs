@@ -1,4 +1,4 @@
-//! Hints that come by themselves: what speaks to a command, how often, and what becomes of it.
+//! Hints that are shown unasked: which ones match a command, how often, and their bumps.
 
 use contract::{Access, Cx, Op, OpError, OpInfo, Operation, Plugin};
 use model::limits;
@@ -10,12 +10,12 @@ use store::sessions;
 
 use super::*;
 
-/// A runtime that also knows sessions.
+/// A runtime that also records sessions.
 fn watching(folder: &Folder, settings: &[(&str, &str)]) -> Runtime {
     folder.open(vec![Arc::new(Observations), Arc::new(Hints::default())], settings)
 }
 
-/// An event of a shell command in `/srv/http-proxy`; what the agent is told, if anything.
+/// Sends an event of a shell command in `/srv/http-proxy`. Returns the text for the agent, if any.
 fn event(runtime: &Runtime, name: &str, session: &str, command: &str) -> Option<String> {
     event_at(runtime, "/srv/http-proxy", name, session, command)
 }
@@ -49,7 +49,7 @@ fn uses(runtime: &Runtime, component: &str, key: &str) -> Value {
 
 /// @a_hint_speaks_to_a_command
 #[test]
-fn a_hint_speaks_to_a_command_by_component_key_or_a_word_of_its_own_command() {
+fn a_hint_matches_a_command_by_component_key_or_a_word_of_its_own_command() {
     let table = [
         ("router", "image", "x1", "docker build router", true),
         ("router", "image", "x1", "cd services/router && ls", true),
@@ -97,7 +97,7 @@ fn a_failed_command_also_brings_hints_tagged_fix_or_with_the_programs_name() {
 
 /// @only_eligible_hints_come_by_themselves
 #[test]
-fn what_does_not_hold_where_the_agent_stands_is_secret_or_is_just_being_run_does_not_come() {
+fn hints_that_are_out_of_scope_secret_or_already_being_run_are_not_shown() {
     let folder = Folder::new();
     let runtime = watching(&folder, &[]);
     let elsewhere = json!({ "scope": { "cwd_glob": ["**/elsewhere"] } });
@@ -111,7 +111,7 @@ fn what_does_not_hold_where_the_agent_stands_is_secret_or_is_just_being_run_does
 
 /// @a_hint_comes_once_in_a_session
 #[test]
-fn a_hint_comes_once_in_a_session_unless_it_changed() {
+fn a_hint_is_shown_once_in_a_session_unless_it_changed() {
     let folder = Folder::new();
     let runtime = watching(&folder, &[]);
     hint(&runtime, "deploy", "a", json!("x1"), json!({}));
@@ -128,7 +128,7 @@ fn a_hint_comes_once_in_a_session_unless_it_changed() {
 
 /// @hints_that_come_are_few
 #[test]
-fn three_hints_in_ten_minutes_are_enough_and_the_best_come_first() {
+fn at_most_three_hints_are_shown_in_ten_minutes_and_the_best_are_first() {
     let folder = Folder::new();
     let runtime = watching(&folder, &[]);
     for (key, priority) in [("a", 1), ("b", 9), ("c", 5), ("d", 7), ("e", 3)] {
@@ -139,25 +139,25 @@ fn three_hints_in_ten_minutes_are_enough_and_the_best_come_first() {
     assert_eq!(event(&runtime, "PreToolUse", "s", "make deploy again"), None);
 }
 
-/// Makes a session have been told hints long before.
-struct Earlier;
+/// Stores receipts of hints as if a session had got them long ago.
+struct EarlierReceipts;
 
 #[derive(Deserialize, JsonSchema)]
-struct Told {
+struct EarlierParams {
     session: String,
     hints: usize,
 }
 
-impl Op for Earlier {
+impl Op for EarlierReceipts {
     const INFO: OpInfo = OpInfo {
         name: "told_earlier",
         access: Access::Write { destructive: false, idempotent: false },
         ..OpInfo::BASE
     };
-    type Params = Told;
+    type Params = EarlierParams;
     type Output = Value;
 
-    fn run(&self, cx: &Cx<'_>, told: Told) -> Result<Value, OpError> {
+    fn run(&self, cx: &Cx<'_>, told: EarlierParams) -> Result<Value, OpError> {
         let at = cx.now - 2 * limits::JIT_WINDOW_MS;
         cx.store.write(move |tx| {
             let session = sessions::id_of(tx, &told.session)?.expect("a session");
@@ -172,22 +172,22 @@ impl Op for Earlier {
     }
 }
 
-impl Plugin for Earlier {
+impl Plugin for EarlierReceipts {
     fn name(&self) -> &'static str {
         "earlier"
     }
 
     fn operations(&self) -> Vec<Operation> {
-        vec![Operation::new(Earlier)]
+        vec![Operation::new(EarlierReceipts)]
     }
 }
 
 /// @hints_that_come_are_few
 #[test]
-fn ten_hints_in_a_session_are_enough_however_long_it_goes_on() {
+fn at_most_ten_hints_are_shown_in_a_session() {
     let folder = Folder::new();
     let plugins: Vec<Arc<dyn Plugin>> =
-        vec![Arc::new(Observations), Arc::new(Hints::default()), Arc::new(Earlier)];
+        vec![Arc::new(Observations), Arc::new(Hints::default()), Arc::new(EarlierReceipts)];
     let runtime = folder.open(plugins, &[]);
     for key in ["a", "b", "c", "d"] {
         hint(&runtime, "deploy", key, json!("x1"), json!({}));
@@ -216,7 +216,7 @@ fn a_long_hint_is_one_harmless_line_of_600_characters() {
 
 /// @just_in_time_can_be_turned_off
 #[test]
-fn nothing_comes_by_itself_where_that_is_turned_off() {
+fn no_hint_is_shown_unasked_if_the_setting_is_off() {
     let folder = Folder::new();
     let runtime = watching(&folder, &[("hints.just_in_time", "false")]);
     hint(&runtime, "deploy", "a", json!("x1"), json!({}));
@@ -225,7 +225,7 @@ fn nothing_comes_by_itself_where_that_is_turned_off() {
 
 /// @a_hint_that_was_followed_is_bumped
 #[test]
-fn a_hint_that_was_told_and_followed_with_success_is_bumped() {
+fn a_hint_that_was_shown_and_followed_with_success_is_bumped() {
     let folder = Folder::new();
     let runtime = watching(&folder, &[]);
     let command = json!({ "type": "command", "cmd": "docker compose build router" });
@@ -246,7 +246,7 @@ fn a_hint_that_was_told_and_followed_with_success_is_bumped() {
 
 /// @a_followed_hint_loses_no_write
 #[test]
-fn who_follows_a_hint_takes_no_write_of_others_back() {
+fn the_bump_of_a_followed_hint_overwrites_no_concurrent_write() {
     let folder = Folder::new();
     let runtime = watching(&folder, &[]);
     hint(&runtime, "deploy", "a", json!("make it"), json!({}));
@@ -274,7 +274,7 @@ fn who_follows_a_hint_takes_no_write_of_others_back() {
 
 /// @hooks_side_by_side_tell_once
 #[test]
-fn hooks_that_run_side_by_side_tell_a_session_the_same_hint_once() {
+fn parallel_hooks_show_a_session_the_same_hint_once() {
     let folder = Folder::new();
     let runtime = watching(&folder, &[]);
     hint(&runtime, "deploy", "a", json!("x1"), json!({}));
@@ -290,7 +290,7 @@ fn hooks_that_run_side_by_side_tell_a_session_the_same_hint_once() {
 
 /// @only_what_arrives_is_told
 #[test]
-fn a_host_that_takes_no_text_at_this_event_uses_no_hint_up() {
+fn an_event_without_text_for_the_agent_uses_up_no_hint() {
     let folder = Folder::new();
     let runtime = watching(&folder, &[]);
     hint(&runtime, "deploy", "a", json!("x1"), json!({}));
@@ -309,7 +309,7 @@ fn a_host_that_takes_no_text_at_this_event_uses_no_hint_up() {
 
 /// @what_did_not_end_is_no_success
 #[test]
-fn a_command_that_was_stopped_or_only_started_neither_helped_nor_failed() {
+fn an_interrupted_or_background_command_neither_helped_nor_failed() {
     let folder = Folder::new();
     let runtime = watching(&folder, &[]);
     hint(&runtime, "deploy", "a", json!("make it"), json!({ "tags": ["fix"] }));

@@ -1,4 +1,4 @@
-//! What there is: components and their keys, and the statistics.
+//! Listing components and their keys, and the statistics.
 
 use super::*;
 
@@ -20,7 +20,7 @@ fn listed(runtime: &Runtime, params: Value) -> Vec<(String, u64, Option<Vec<Stri
 
 /// @hints_list
 #[test]
-fn components_are_listed_by_name_or_by_what_they_begin_with() {
+fn components_are_listed_by_name_or_by_prefix() {
     let folder = Folder::new();
     let runtime = open(&folder);
     for (component, key) in
@@ -52,7 +52,7 @@ fn components_are_listed_by_name_or_by_what_they_begin_with() {
 
 /// @hints_stats
 #[test]
-fn the_statistics_count_what_is_there_and_what_is_left() {
+fn the_statistics_count_hints_and_remaining_quotas() {
     let folder = Folder::new();
     let runtime = open(&folder);
     let empty = call(&runtime, "hint_stats", json!({})).unwrap();

@@ -1,4 +1,4 @@
-//! Finding hints, and listing what there is.
+//! Searching and listing hints.
 
 use model::Code;
 use serde_json::{Value, json};
@@ -36,7 +36,7 @@ fn names(runtime: &runtime::Runtime, params: Value) -> Vec<String> {
 
 /// @hints_query
 #[test]
-fn all_that_is_given_must_fit_and_of_a_list_any_will_do() {
+fn filters_are_conjunctive_and_values_of_a_list_are_alternatives() {
     let (_folder, runtime) = filled();
     for (params, expected) in [
         (json!({ "component": "api" }), &["api/build", "api/test"][..]),
@@ -97,7 +97,7 @@ fn a_hostile_regex_is_refused_or_harmless() {
             "{bad}"
         );
     }
-    // Patterns that take other engines for ever.
+    // Patterns with catastrophic backtracking in other engines.
     for slow in ["(a+)+$", "(a|aa)+b", "^(([a-z])+.)+[A-Z]$"] {
         assert!(call(&runtime, "query_hints", json!({ "regex": slow })).is_ok(), "{slow}");
     }

@@ -1,4 +1,4 @@
-//! How many hints there may be.
+//! Quotas of hints.
 
 use std::sync::Arc;
 

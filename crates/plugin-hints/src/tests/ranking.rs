@@ -1,11 +1,11 @@
-//! Which of several hints comes first.
+//! The order of several hints.
 
 use serde_json::{Value, json};
 use testkit::Folder;
 
 use super::{call, found, get_at, open, set_with};
 
-/// Takes in hints of `web` with the times and counts of a document.
+/// Imports hints of `web` with times and counts.
 fn seed(runtime: &runtime::Runtime, hints: Value) {
     let payload = json!({ "components": { "web": { "hints": hints } } });
     call(runtime, "import_hints", json!({ "payload": payload })).unwrap();
@@ -38,7 +38,7 @@ fn the_score_is_the_formula_with_two_decimals() {
 
 /// @hints_ranking
 #[test]
-fn use_counts_half_after_a_week_and_so_does_a_change() {
+fn old_uses_and_changes_no_longer_count() {
     let folder = Folder::new();
     let runtime = open(&folder);
     seed(
@@ -76,7 +76,7 @@ fn each_part_of_the_score_decides_when_the_others_are_equal() {
 
 /// @hints_tie_break
 #[test]
-fn of_equal_scores_priority_then_the_later_change_then_the_name_decides() {
+fn ties_are_broken_by_priority_then_the_later_change_then_the_name() {
     let folder = Folder::new();
     let runtime = open(&folder);
     let old = "2001-01-01T00:00:00Z";
@@ -97,7 +97,7 @@ fn of_equal_scores_priority_then_the_later_change_then_the_name_decides() {
 
 /// @hints_open_files
 #[test]
-fn an_open_file_raises_what_belongs_to_it() {
+fn an_open_file_raises_the_hints_of_its_component() {
     let folder = Folder::new();
     let runtime = open(&folder);
     for component in ["api", "proxy"] {

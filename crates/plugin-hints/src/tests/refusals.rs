@@ -93,7 +93,7 @@ fn a_bad_parameter_is_refused_by_name_and_leaves_no_trace() {
 
 /// @hints_paths_and_globs
 #[test]
-fn a_path_or_glob_that_leads_elsewhere_is_refused() {
+fn an_invalid_path_or_glob_is_refused() {
     let folder = Folder::new();
     let runtime = open(&folder);
     let path = |abs: &str| json!({ "component": "c", "key": "k", "value": { "type": "path", "abs": abs } });

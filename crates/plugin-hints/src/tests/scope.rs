@@ -1,4 +1,4 @@
-//! Variants, and the gate that decides which of them hold.
+//! Variants, and the gate that decides which of them apply.
 
 use model::Code;
 use model::situation::Situation;
@@ -11,7 +11,7 @@ fn scoped(runtime: &runtime::Runtime, value: &str, scope: &Value) {
     set_with(runtime, "k", value, json!({ "scope": scope })).unwrap();
 }
 
-/// The value that is handed out, or the first reason why none is.
+/// The returned value, or the first reason why there is none.
 fn answer(reply: model::Reply) -> Result<String, String> {
     let reply = reply.unwrap();
     let explain = &reply["match_explain"];
@@ -24,7 +24,7 @@ fn answer(reply: model::Reply) -> Result<String, String> {
 
 /// @hints_variants
 #[test]
-fn hints_of_one_key_that_differ_in_scope_stand_side_by_side() {
+fn hints_of_one_key_that_differ_in_scope_coexist() {
     let folder = Folder::new();
     let runtime = open(&folder);
     scoped(&runtime, "linux", &json!({ "os": ["linux"], "branch": ["dev", "main"] }));
@@ -57,7 +57,7 @@ fn without_meta_the_only_variant_is_changed_else_the_unscoped_one() {
 
 /// @hints_gate_is_strict
 #[test]
-fn each_condition_holds_or_is_named() {
+fn each_condition_holds_or_is_reported() {
     let rows = [
         (json!({ "cwd_glob": ["**/http-proxy*"] }), json!({ "cwd": "/srv/http-proxy" }), Ok(())),
         (json!({ "cwd_glob": ["**/http-proxy*"] }), json!({ "cwd": "/srv/http-proxy/" }), Ok(())),
@@ -71,7 +71,7 @@ fn each_condition_holds_or_is_named() {
         (
             json!({ "cwd_glob": ["/a"] }),
             json!({}),
-            Err("cwd is not known, the hint wants one of [/a]"),
+            Err("cwd is not known, the hint needs one of [/a]"),
         ),
         (json!({ "repo": "git:a/b" }), json!({ "repo": "git:a/b" }), Ok(())),
         (json!({ "repo": ["x", "git:a/b"] }), json!({ "repo": "git:a/b" }), Ok(())),
@@ -101,7 +101,7 @@ fn each_condition_holds_or_is_named() {
         (
             json!({ "os": ["linux"] }),
             json!({}),
-            Err("os is not known, the hint wants one of [linux]"),
+            Err("os is not known, the hint needs one of [linux]"),
         ),
         (json!({ "env_required": ["A", "B"] }), json!({ "env": { "A": "", "B": "1" } }), Ok(())),
         (
@@ -136,7 +136,7 @@ fn each_condition_holds_or_is_named() {
 
 /// @hints_no_match
 #[test]
-fn a_hint_that_does_not_hold_is_handed_out_by_nobody() {
+fn a_hint_that_does_not_apply_is_returned_by_no_operation() {
     let folder = Folder::new();
     let runtime = open(&folder);
     scoped(&runtime, "hidden-value", &json!({ "os": ["windows"] }));
@@ -159,7 +159,7 @@ fn a_hint_that_does_not_hold_is_handed_out_by_nobody() {
 
 /// @hints_no_match
 #[test]
-fn a_key_that_is_not_there_is_not_found() {
+fn a_missing_key_is_not_found() {
     let folder = Folder::new();
     let runtime = open(&folder);
     scoped(&runtime, "v", &json!({ "os": ["windows"] }));
@@ -171,7 +171,7 @@ fn a_key_that_is_not_there_is_not_found() {
 
 /// @hints_situation
 #[test]
-fn what_the_context_leaves_out_is_as_the_surface_saw_it() {
+fn the_surface_fills_in_what_the_context_leaves_out() {
     let folder = Folder::new();
     let runtime = open(&folder);
     scoped(&runtime, "v", &json!({ "os": ["linux"], "branch": ["dev"], "env_required": ["CI"] }));
@@ -250,7 +250,7 @@ fn every_name_of_the_specification_is_answered() {
 
 /// @situation_env
 #[test]
-fn the_variables_that_are_asked_for_follow_every_change() {
+fn the_requested_variables_follow_every_change() {
     let folder = Folder::new();
     let runtime = open(&folder);
     let asked = |names: &[&str]| assert_eq!(runtime.asks_env().names, names);

@@ -9,7 +9,7 @@ use super::{call, open};
 
 pub(super) const FORMATS: [&str; 4] = ["interpolate", "mustache", "handlebars", "jinja"];
 
-/// Stores the template and gets it rendered with these values.
+/// Stores the template and renders it with these values.
 pub(super) fn render(runtime: &Runtime, format: &str, body: &str, values: Value) -> model::Reply {
     let value = json!({ "type": "template", "format": format, "body": body });
     set_value(runtime, &value);
@@ -25,7 +25,7 @@ fn get_rendered(runtime: &Runtime, values: Value) -> model::Reply {
     call(runtime, "get_hint", json!({ "component": "web", "key": "t", "render": values }))
 }
 
-/// Each template with its values and what comes out.
+/// Checks each template with its values against the expected output.
 fn check(format: &str, table: &[(&str, Value, &str)]) {
     let folder = Folder::new();
     let runtime = open(&folder);
@@ -36,7 +36,7 @@ fn check(format: &str, table: &[(&str, Value, &str)]) {
     }
 }
 
-/// The same with one set of values for all.
+/// Checks each template against its expected output, with one set of values for all.
 fn check_with(values: &Value, format: &str, table: &[(&str, &str)]) {
     let table: Vec<_> =
         table.iter().map(|(body, wanted)| (*body, values.clone(), *wanted)).collect();
@@ -210,7 +210,7 @@ fn jinja_has_its_expressions_filters_and_tests() {
 
 /// @hints_render_missing
 #[test]
-fn every_missing_name_is_told_at_once() {
+fn all_missing_names_are_reported_at_once() {
     for (format, body, values, missing) in [
         ("interpolate", "${b} ${a} ${b} ${c}", json!({ "c": 1 }), json!(["a", "b"])),
         (
@@ -268,7 +268,7 @@ fn every_missing_name_is_told_at_once() {
 
 /// @hints_render_missing
 #[test]
-fn a_default_stands_for_what_is_not_given() {
+fn a_default_replaces_a_missing_value() {
     let folder = Folder::new();
     let runtime = open(&folder);
     for (format, body) in
@@ -290,7 +290,7 @@ fn a_default_stands_for_what_is_not_given() {
 
 /// @hints_render_only_templates
 #[test]
-fn only_a_template_is_rendered_and_only_with_values_that_fit() {
+fn only_a_template_is_rendered_and_only_with_valid_values() {
     let folder = Folder::new();
     let runtime = open(&folder);
     for value in [
@@ -317,7 +317,7 @@ fn only_a_template_is_rendered_and_only_with_values_that_fit() {
         let error = refusal(format, "", json!({ "a": "x".repeat(70_000) }));
         assert!(error.message.contains("65536"), "{error}");
     }
-    // Where no hint holds there is nothing to render.
+    // If no hint applies there is nothing to render.
     let scope = json!({ "component": "web", "key": "s", "value": "v", "meta": { "scope": { "os": ["windows"] } } });
     call(&runtime, "set_hint", scope).unwrap();
     let params =
@@ -385,7 +385,7 @@ fn a_template_that_does_not_parse_is_stored_and_refused_when_it_is_rendered() {
 
 /// @hints_render_only_templates
 #[test]
-fn what_a_template_asks_of_the_wrong_value_is_refused() {
+fn a_template_that_needs_another_type_of_value_is_refused() {
     for (format, body, values) in [
         ("handlebars", "{{#each a}}x{{/each}}", json!({ "a": "text" })),
         ("handlebars", "{{#if (lt a 1)}}x{{/if}}", json!({ "a": "text" })),

@@ -1,4 +1,4 @@
-//! Versions, and what a change keeps.
+//! Versions, and the members that a change keeps.
 
 use model::Code;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use testkit::Folder;
 use super::{call, code, get, open, set};
 
 #[test]
-fn a_hint_comes_back_with_its_reason_and_counts_its_versions() {
+fn a_hint_keeps_its_reason_and_counts_its_versions() {
     let folder = Folder::new();
     let runtime = open(&folder);
     assert_eq!(set(&runtime, "build", "make").unwrap()["hint"]["version"], 1);
