@@ -1,4 +1,4 @@
-//! The notation of a repository's `config`, as far as remotes and the work tree need it.
+//! Parses a repository's `config`, as far as remotes and the working tree need it.
 //!
 //! Only the repository's own file counts. `url.*.insteadOf` in it is honoured, because git fetches from
 //! the rewritten address. `[include]` and the user's own configuration are not read: the user decides
@@ -10,7 +10,7 @@ use std::str::Chars;
 /// The settings that this crate uses.
 #[derive(Debug, Default)]
 pub(crate) struct Config {
-    /// Names and first addresses, in the order of the file.
+    /// Names and first URLs, in the order of the file.
     remotes: Vec<(String, String)>,
     /// Remotes that a program of the user fetches from (`remote.NAME.vcs`).
     foreign: Vec<String>,
@@ -23,17 +23,17 @@ pub(crate) struct Config {
 }
 
 impl Config {
-    /// Reads a file; nothing for one that git would refuse.
+    /// Parses a file; `None` for one that git would refuse.
     pub(crate) fn parse(bytes: &[u8]) -> Option<Config> {
         let text = String::from_utf8_lossy(bytes);
         let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
         let mut chars = text.chars().peekable();
         let mut config = Config::default();
-        let mut section = Section::default();
+        let mut section = ConfigSection::default();
         while let Some(next) = chars.next() {
             match next {
                 '#' | ';' => skip_line(&mut chars),
-                '[' => section = Section::read(&mut chars)?,
+                '[' => section = ConfigSection::read(&mut chars)?,
                 next if next.is_ascii_whitespace() => {}
                 next if next.is_ascii_alphabetic() => {
                     let (name, value) = entry(next, &mut chars)?;
@@ -69,7 +69,7 @@ impl Config {
         longest.map_or_else(|| url.to_owned(), |(base, rest)| format!("{base}{rest}"))
     }
 
-    fn take(&mut self, section: &Section, name: &str, value: String) {
+    fn take(&mut self, section: &ConfigSection, name: &str, value: String) {
         match (section.name.as_str(), section.sub.as_deref(), name) {
             ("core", None, "worktree") => self.worktree = Some(value),
             ("extensions", None, "worktreeconfig") => {
@@ -79,7 +79,7 @@ impl Config {
             ("url", Some(base), "insteadof") => self.rewrites.push((base.to_owned(), value)),
             ("remote", Some(remote), "vcs") => self.foreign.push(remote.to_owned()),
             ("remote", Some(remote), "url") => {
-                // Of several addresses the first is fetched from; an empty one clears the list.
+                // Git fetches from the first of several URLs; an empty one clears the list.
                 if value.is_empty() {
                     self.remotes.retain(|(known, _)| known != remote);
                 } else if !self.remotes.iter().any(|(known, _)| known == remote) {
@@ -91,20 +91,20 @@ impl Config {
     }
 }
 
-/// The head of a section: `[name "sub"]`, or `[name.sub]` as it was written long ago.
+/// The head of a section: `[name "sub"]`, or the old form `[name.sub]`.
 #[derive(Default)]
-struct Section {
+struct ConfigSection {
     name: String,
     sub: Option<String>,
 }
 
-impl Section {
-    fn read(chars: &mut Peekable<Chars<'_>>) -> Option<Section> {
+impl ConfigSection {
+    fn read(chars: &mut Peekable<Chars<'_>>) -> Option<ConfigSection> {
         let mut name = String::new();
         loop {
             match chars.next()? {
                 ']' => break,
-                ' ' | '\t' => return Section::with_sub(name, chars),
+                ' ' | '\t' => return ConfigSection::with_sub(name, chars),
                 next if next.is_ascii_alphanumeric() || matches!(next, '-' | '.') => {
                     name.push(next.to_ascii_lowercase());
                 }
@@ -112,12 +112,12 @@ impl Section {
             }
         }
         Some(match name.split_once('.') {
-            Some((name, sub)) => Section { name: name.to_owned(), sub: Some(sub.to_owned()) },
-            None => Section { name, sub: None },
+            Some((name, sub)) => ConfigSection { name: name.to_owned(), sub: Some(sub.to_owned()) },
+            None => ConfigSection { name, sub: None },
         })
     }
 
-    fn with_sub(name: String, chars: &mut Peekable<Chars<'_>>) -> Option<Section> {
+    fn with_sub(name: String, chars: &mut Peekable<Chars<'_>>) -> Option<ConfigSection> {
         skip_blanks(chars);
         if chars.next()? != '"' {
             return None;
@@ -131,11 +131,11 @@ impl Section {
                 next => sub.push(next),
             }
         }
-        (chars.next()? == ']').then_some(Section { name, sub: Some(sub) })
+        (chars.next()? == ']').then_some(ConfigSection { name, sub: Some(sub) })
     }
 }
 
-/// One entry of which the first letter was taken. A name alone has no text to speak of.
+/// One entry, after its first letter. A name alone has no value.
 fn entry(first: char, chars: &mut Peekable<Chars<'_>>) -> Option<(String, String)> {
     let mut name = String::from(first.to_ascii_lowercase());
     while let Some(next) = chars.next_if(|next| next.is_ascii_alphanumeric() || *next == '-') {
@@ -149,13 +149,13 @@ fn entry(first: char, chars: &mut Peekable<Chars<'_>>) -> Option<(String, String
     }
 }
 
-/// What stands behind `=`: quotes keep blanks and comment signs, a backslash at the end of a line
-/// goes on with the next, blanks around the whole do not count.
+/// The value after `=`. Quotes keep blanks and comment characters, a backslash at the end of a line continues it on
+/// the next, and blanks around the value are dropped.
 fn value(chars: &mut Peekable<Chars<'_>>) -> Option<String> {
     skip_blanks(chars);
     let mut value = String::new();
     let mut quoted = false;
-    // Where the value ends if nothing but blanks follows.
+    // The end of the value if only blanks follow.
     let mut end = 0;
     loop {
         match chars.next() {

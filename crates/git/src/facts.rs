@@ -1,9 +1,8 @@
 //! Finds the repository that a directory belongs to, as git does, and reads its files.
 //!
-//! `GIT_DIR` and `GIT_WORK_TREE` are not honoured. Git sets them for the hooks that it runs, and
-//! scripts set them for one command; a process that lives longer would take that moment's
-//! repository for its own for ever. File systems may be crossed, and the owner of a repository does not
-//! matter: nothing in it is run.
+//! `GIT_DIR` and `GIT_WORK_TREE` are ignored. Git sets them for the hooks that it runs, and scripts set them for one
+//! command; a long-lived process would keep using that repository. File systems may be crossed, and the owner of a
+//! repository does not matter: nothing in it is run.
 //!
 //! A directory cannot claim a repository elsewhere. If a `.git` file, a link or a `commondir` leads out of the
 //! directory, the repository there has to name this directory: a working tree in `worktrees/NAME/gitdir`, a
@@ -17,26 +16,26 @@ use std::path::{Path, PathBuf};
 use crate::config::Config;
 use crate::remote;
 
-/// Bytes of a file of a repository that is read at all; what is longer says nothing.
+/// Bytes of a repository's file; a longer file is ignored.
 pub const FILE_BYTES_MAX: u64 = 1024 * 1024;
-/// Directories that are looked at, the first one included, on the way up.
+/// Directories that are checked on the way up, the first one included.
 pub const LEVELS_MAX: usize = 64;
-/// Bytes of a branch's name; git keeps names in paths, which end here too.
+/// Bytes of a branch's name; git stores branches as paths, which have this limit too.
 const BRANCH_BYTES_MAX: usize = 4096;
 
-/// What is checked out.
+/// The checked-out branch or commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Head {
     /// A branch, also one that has no commit yet.
     Branch(String),
     /// A commit, by its hash.
     Detached(String),
-    /// Something that is not read here, for example a head kept in a reftable.
+    /// Anything else, for example a head in a reftable.
     Unknown,
 }
 
 impl Head {
-    /// The branch's name, where there is one.
+    /// The branch's name, if a branch is checked out.
     pub fn branch(&self) -> Option<&str> {
         match self {
             Head::Branch(name) => Some(name),
@@ -45,17 +44,17 @@ impl Head {
     }
 }
 
-/// What the files of a repository say.
+/// The facts that the files of a repository state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Facts {
-    /// The top of this work tree; of a bare repository, its directory.
+    /// The top of this working tree; the directory of a bare repository.
     pub root: PathBuf,
-    /// The top of the main work tree: all work trees of one repository share it. A submodule is
-    /// a repository of its own.
+    /// The top of the main working tree, which all working trees of a repository share. A submodule is a repository
+    /// of its own.
     pub main_root: PathBuf,
-    /// Where the head of this work tree is kept.
+    /// The directory with the head of this working tree.
     pub git_dir: PathBuf,
-    /// Where what all work trees share is kept.
+    /// The directory that all working trees share.
     pub common_dir: PathBuf,
     pub branch: Head,
     /// The URL that git fetches from: that of `origin`, or else of the only remote, rewritten by the
@@ -65,7 +64,7 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// The repository that this directory belongs to, if there is one that can be read.
+    /// The repository of this directory, if there is a readable one.
     pub fn at(dir: &Path) -> Option<Facts> {
         let dir = dir.canonicalize().ok()?;
         let mut bare = None;
@@ -73,8 +72,8 @@ impl Facts {
             // A directory that cannot be read might be the nearest repository, so one further up must not
             // be used.
             match look_in(level).ok()? {
-                Some(Found::Repository(facts)) => return Some(facts),
-                Some(Found::Bare(facts)) if bare.is_none() => bare = Some(facts),
+                Some(FoundRepository::Repository(facts)) => return Some(facts),
+                Some(FoundRepository::Bare(facts)) if bare.is_none() => bare = Some(facts),
                 _ => {}
             }
         }
@@ -93,8 +92,8 @@ impl Facts {
         }
     }
 
-    /// The repository's name: `https://host/org/repo` by its remote, without credentials; `file://` and
-    /// a path if there is no remote, or a local one.
+    /// The repository's name: `https://host/org/repo` by its remote, without credentials; `file://` and a path
+    /// without a remote, or with a local one.
     pub fn repo(&self) -> String {
         let named = self.remote.as_deref().and_then(remote::repo_name);
         named.unwrap_or_else(|| format!("file://{}", self.main_root.display()))
@@ -102,26 +101,26 @@ impl Facts {
 }
 
 /// A repository found in one directory on the way up.
-enum Found {
+enum FoundRepository {
     Repository(Facts),
     /// A bare repository. It counts only outside of working trees: the author of a repository can commit files
     /// that look like a bare one, with any remote in its `config`.
     Bare(Facts),
 }
 
-fn look_in(level: &Path) -> io::Result<Option<Found>> {
+fn look_in(level: &Path) -> io::Result<Option<FoundRepository>> {
     let dot_git = level.join(".git");
     match fs::metadata(&dot_git) {
         Ok(meta) if meta.is_dir() => {
             if let Some(found) = GitDir::open(&dot_git)? {
-                return found.of_work_tree(level).map(Found::Repository).map(Some);
+                return found.of_work_tree(level).map(FoundRepository::Repository).map(Some);
             }
         }
-        // A work tree or a submodule. If it leads nowhere the search is over, as it is for git.
+        // A working tree or a submodule. If it leads nowhere, the search ends, as in git.
         Ok(meta) if meta.is_file() => {
             let path = git_file(level)?.ok_or(io::ErrorKind::InvalidData)?;
             let found = GitDir::open(&path)?.ok_or(io::ErrorKind::NotFound)?;
-            return found.of_work_tree(level).map(Found::Repository).map(Some);
+            return found.of_work_tree(level).map(FoundRepository::Repository).map(Some);
         }
         Ok(_) => {}
         Err(error) if is_absent(&error) => {}
@@ -131,7 +130,7 @@ fn look_in(level: &Path) -> io::Result<Option<Found>> {
     let Some(found) = GitDir::open(level)?.filter(GitDir::is_whole) else { return Ok(None) };
     let inside = level.components().any(|part| part.as_os_str() == ".git");
     let facts = found.of_itself()?;
-    Ok(Some(if inside { Found::Repository(facts) } else { Found::Bare(facts) }))
+    Ok(Some(if inside { FoundRepository::Repository(facts) } else { FoundRepository::Bare(facts) }))
 }
 
 /// The target of the `.git` file of a directory; `None` if it is not such a file.
@@ -140,7 +139,7 @@ fn git_file(dir: &Path) -> io::Result<Option<PathBuf>> {
     Ok(text.and_then(|text| Some(dir.join(text.strip_prefix("gitdir:")?.trim()))))
 }
 
-/// A directory that git would take for the inside of a repository.
+/// A directory that git would accept as a git directory.
 struct GitDir {
     path: PathBuf,
     common: PathBuf,
@@ -229,7 +228,7 @@ impl GitDir {
     }
 }
 
-/// The main work tree of a repository of which only the inside is known.
+/// The main working tree of a repository, found from its git directory.
 fn main_root(common: &Path, config: &Config) -> io::Result<PathBuf> {
     if common.ends_with(".git")
         && let Some(above) = common.parent()
@@ -248,9 +247,9 @@ fn main_root(common: &Path, config: &Config) -> io::Result<PathBuf> {
     Ok(common.to_path_buf())
 }
 
-/// What a `HEAD` says; nothing if git would not take it for one.
+/// Parses a `HEAD`; `None` if git would refuse it.
 fn read_head(path: &Path) -> io::Result<Option<Head>> {
-    // Old repositories have a link instead of a text.
+    // Old repositories have a symbolic link instead of a text.
     if let Ok(target) = fs::read_link(path)
         && let Some(rest) = target.to_string_lossy().strip_prefix("refs/")
     {
@@ -267,7 +266,7 @@ fn read_head(path: &Path) -> io::Result<Option<Head>> {
 
 fn head_of_ref(rest: &[u8]) -> Head {
     let name = rest.strip_prefix(b"heads/").and_then(|name| std::str::from_utf8(name).ok());
-    // A reftable keeps the head elsewhere and leaves a name here that no branch can have.
+    // A reftable stores the head elsewhere and leaves a name here that no branch can have.
     let possible = |name: &&str| {
         !name.is_empty()
             && name.len() <= BRANCH_BYTES_MAX
@@ -281,8 +280,7 @@ fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// A file's bytes; nothing if there is no file, or one that is too long or no plain file: a pipe
-/// would let us wait for ever.
+/// A file's bytes; `None` if it is missing, too long or not a regular file: a pipe would block for ever.
 fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
     match fs::metadata(path) {
         Ok(meta) if meta.is_file() && meta.len() <= FILE_BYTES_MAX => {}
@@ -293,7 +291,7 @@ fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
     Ok(Some(regular::read(path, FILE_BYTES_MAX)?))
 }
 
-/// The same as text; what is none is an error.
+/// A file's text; an error if it is not UTF-8.
 fn read_text(path: &Path) -> io::Result<Option<String>> {
     let text = read(path)?.map(String::from_utf8).transpose();
     text.map_err(|_| io::ErrorKind::InvalidData.into())

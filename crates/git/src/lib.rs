@@ -1,9 +1,8 @@
-//! What a repository's own files say: where it is, what is checked out, where it came from.
+//! The facts in a repository's own files: its location, its checked-out branch, its remote.
 //!
-//! Read in this order: `facts` (find the repository, read its head), `config` (git's notation for
-//! settings), `remote` (the many spellings of one address), `tracked` (the paths in its index). Files are read, a few small ones;
-//! nothing is run and nothing is written, so that asking costs microseconds where git itself would
-//! take milliseconds.
+//! Read in this order: `facts` (find the repository, read its head), `config` (git's format of settings), `remote`
+//! (the many spellings of one URL), `tracked` (the paths in its index). A few small files are read; nothing is run
+//! and nothing is written, so that this takes microseconds where git itself would take milliseconds.
 
 mod config;
 mod facts;

@@ -98,8 +98,8 @@ pub(crate) fn absolute(url: &str, root: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// A repository as a scope or a caller names it: `git:org/repo`, `host/org/repo`, any address, or
-/// a path with or without `file://`.
+/// A repository as a scope or a caller names it: `git:org/repo`, `host/org/repo`, any URL, or a path with or without
+/// `file://`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RepoName {
     address: Address,
@@ -115,8 +115,8 @@ impl RepoName {
         RepoName { address }
     }
 
-    /// Whether both mean the same repository. Hosts are compared where both sides name one:
-    /// `git:org/repo` stands for that repository on any host.
+    /// Whether both mean the same repository. Hosts are compared if both sides name one: `git:org/repo` matches that
+    /// repository on any host.
     pub fn is(&self, other: &RepoName) -> bool {
         let (ours, theirs) = (&self.address, &other.address);
         let hosts_differ = ours.host.is_some() && theirs.host.is_some() && ours.host != theirs.host;
@@ -124,7 +124,7 @@ impl RepoName {
     }
 }
 
-/// An address taken apart.
+/// A parsed URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Address {
     /// In lower case, with its port unless that is the default; `None` for a local path.
@@ -398,7 +398,7 @@ fn decoded(text: &str) -> Option<String> {
     String::from_utf8(plain).ok().filter(|text| !text.contains(char::is_control))
 }
 
-/// Without a trailing slash and without `.git`, which git adds by itself when it looks.
+/// Removes a trailing slash and `.git`, which git itself adds.
 fn tidy(path: &str) -> String {
     let path = path.trim_end_matches('/');
     let path = path.strip_suffix(".git").unwrap_or(path);

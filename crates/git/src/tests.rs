@@ -1,4 +1,4 @@
-//! Repositories that git itself makes, broken ones, and what is read of them.
+//! Repositories that git itself creates, broken ones, and the facts read from them.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,7 +15,7 @@ mod tracked;
 
 static COUNT: AtomicU32 = AtomicU32::new(0);
 
-/// A temporary folder with git at hand; removed when dropped.
+/// A temporary directory in which git can be run; deleted on drop.
 struct Folder {
     path: PathBuf,
 }
@@ -29,7 +29,7 @@ impl Folder {
         Folder { path: path.canonicalize().unwrap() }
     }
 
-    /// A folder with a repository `repo` on branch `main` that has one commit.
+    /// A directory with a repository `repo` on branch `main` that has one commit.
     fn with_repository() -> Folder {
         let folder = Folder::new();
         folder.git("", &["init", "-q", "-b", "main", "repo"]);
@@ -47,7 +47,7 @@ impl Folder {
         std::fs::write(path, bytes).unwrap();
     }
 
-    /// Runs git in a folder without anybody's settings; what it prints.
+    /// Runs git in a directory without any user settings and returns its output.
     fn git(&self, within: &str, args: &[&str]) -> String {
         let said = self.try_git(within, args);
         said.unwrap_or_else(|error| panic!("git {args:?} in '{within}': {error}"))
@@ -79,7 +79,7 @@ impl Folder {
         Facts::at(&self.join(within))
     }
 
-    /// The facts of a work tree, every one of which git states as well.
+    /// The facts of a working tree, each of them checked against git.
     fn agreed(&self, within: &str) -> Facts {
         let facts = self.facts(within);
         let says = |args: &[&str]| self.git(within, args);

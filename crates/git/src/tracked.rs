@@ -5,7 +5,7 @@
 
 use crate::Facts;
 
-/// Bytes of an index that are read, about 80,000 paths. The paths behind them are not listed.
+/// Bytes of an index that are read, about 80,000 paths. Further paths are not listed.
 pub const INDEX_BYTES_MAX: u64 = 8 * 1024 * 1024;
 /// Signature, version and number of entries.
 const HEADER_BYTES: usize = 12;
@@ -74,7 +74,7 @@ fn entry(
     let mut at = flags + if has_more_flags { 4 } else { 2 };
     let mut path = Vec::new();
     if version == 4 {
-        // The path shares its start with the one before: so many bytes of that are cut off.
+        // The path shares a prefix with the previous one: this many bytes of that are cut off.
         let (cut, next) = varint(bytes, at)?;
         path.extend_from_slice(before.get(..before.len().checked_sub(cut)?)?);
         at = next;

@@ -1,4 +1,4 @@
-//! What git would refuse is no repository, and nothing makes the reader wait, loop or panic.
+//! A repository that git would refuse has no facts, and no file makes the reader wait, loop or panic.
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ fn a_dot_git_file_that_leads_nowhere_ends_the_search_as_it_does_for_git() {
 }
 
 #[test]
-fn a_dot_git_folder_that_is_none_is_passed_over_as_git_does() {
+fn an_invalid_dot_git_directory_is_skipped_as_git_does() {
     let folder = Folder::with_repository();
     std::fs::create_dir_all(folder.join("repo/part/.git")).unwrap();
     assert_eq!(folder.look("repo/part"), Some(folder.agreed("repo")));
@@ -76,7 +76,7 @@ fn garbage_in_a_config_leaves_the_other_facts() {
 }
 
 #[test]
-fn a_pipe_or_a_folder_in_place_of_a_file_does_not_hold_anybody_up() {
+fn a_pipe_or_directory_in_place_of_a_file_does_not_block() {
     let folder = Folder::with_repository();
     std::fs::remove_file(folder.join("repo/.git/config")).unwrap();
     let made = std::process::Command::new("mkfifo").arg(folder.join("repo/.git/config")).status();

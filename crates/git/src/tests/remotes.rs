@@ -1,4 +1,4 @@
-//! Addresses: as git's config has them, in one spelling, and compared.
+//! URLs: as git's config has them, normalised, and compared.
 
 use super::Folder;
 use crate::{REMOTE_BYTES_MAX, RepoName, normal_remote};
@@ -34,7 +34,7 @@ fn a_config_is_read_as_git_reads_it() {
 }
 
 #[test]
-fn origin_counts_else_the_only_remote_else_none() {
+fn origin_wins_then_the_only_remote() {
     let folder = Folder::with_repository();
     assert_eq!(folder.facts("repo").remote, None);
     folder.git("repo", &["remote", "add", "upstream", "https://h.org/up/repo"]);

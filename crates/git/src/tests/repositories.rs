@@ -1,4 +1,4 @@
-//! Whatever git makes is read as git reads it.
+//! Repositories that git creates are read as git reads them.
 
 use std::path::Path;
 
@@ -78,7 +78,7 @@ fn a_submodule_is_a_repository_of_its_own_and_so_are_its_work_trees() {
 }
 
 #[test]
-fn a_bare_repository_stands_for_itself_also_for_its_work_trees() {
+fn a_bare_repository_is_its_own_root_even_for_its_working_trees() {
     let folder = Folder::with_repository();
     folder.git("", &["clone", "-q", "--bare", "repo", "bare.git"]);
     for within in ["bare.git", "bare.git/refs"] {
@@ -140,7 +140,7 @@ fn links_on_the_way_are_followed() {
 }
 
 #[test]
-fn the_search_ends_after_so_many_folders() {
+fn the_search_ends_at_the_depth_limit() {
     let folder = Folder::with_repository();
     let deep = |levels: usize| format!("repo{}", "/d".repeat(levels));
     std::fs::create_dir_all(folder.join(&deep(LEVELS_MAX))).unwrap();
