@@ -1,13 +1,12 @@
 //! The one glob engine: compiles a pattern and tells whether a path matches it. It reads no files.
 //!
-//! The *hint* dialect is that of micromatch 4. `*` and `?` stay inside one name and `**` as a whole
-//! name spans any number of them; none of the three matches a name's leading dot. `a/**` also
-//! matches `a`. `{a,b}`, `{1..3}`, `[ab]`, `[^a]`, `[!a]`, `[[:alpha:]]`, `(a|b)`, `@(a|b)`,
-//! `?(a)`, `*(a)`, `+(a)`, `!(a)` and `\*` work, letters are case-sensitive, and a leading `!`
-//! turns the answer around. Paths are expected as [`normal_path`] returns them.
+//! The *hint* dialect is that of micromatch 4. `*` and `?` match inside one name and `**` as a whole name matches any
+//! number of them; none of the three matches a name's leading dot. `a/**` also matches `a`. `{a,b}`, `{1..3}`,
+//! `[ab]`, `[^a]`, `[!a]`, `[[:alpha:]]`, `(a|b)`, `@(a|b)`, `?(a)`, `*(a)`, `+(a)`, `!(a)` and `\*` work, matching
+//! is case-sensitive, and a leading `!` negates the pattern. Paths are expected as [`normal_path`] returns them.
 //!
-//! Where micromatch surprises, this engine differs on purpose; each case stands with its reason in
-//! `testdata/differences.jsonl`.
+//! Where micromatch surprises, this engine differs on purpose; `testdata/differences.jsonl` has each case with its
+//! reason.
 
 mod compile;
 mod program;
@@ -22,10 +21,10 @@ use program::Program;
 pub const GLOB_BYTES_MAX: usize = 500;
 /// Alternatives in all braces and groups of one pattern together.
 pub const GLOB_ALTERNATIVES_MAX: usize = 1_000;
-/// Braces and groups inside each other.
+/// Nesting depth of braces and groups.
 pub const GLOB_DEPTH_MAX: usize = 16;
 
-/// A compiled pattern. Matching takes time in proportion to the pattern times the path at worst.
+/// A compiled pattern. Matching takes at worst time proportional to pattern times path.
 #[derive(Debug, Clone)]
 pub struct Glob {
     pattern: Box<str>,
@@ -33,10 +32,10 @@ pub struct Glob {
     program: Program,
 }
 
-/// Why a pattern is no glob.
+/// Why a pattern is invalid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GlobError {
-    /// What is wrong and where, in lower case.
+    /// The problem and its position, in lower case.
     pub message: String,
 }
 
@@ -70,13 +69,13 @@ impl Glob {
         path == &*self.pattern || self.program.matches(path) != self.negated
     }
 
-    /// Whether the text holds none of `* ? [ { !`, so that plain comparison will do.
+    /// Whether the text contains none of `* ? [ { !`, so that it can be compared literally.
     pub fn is_literal(pattern: &str) -> bool {
         !pattern.contains(['*', '?', '[', '{', '!'])
     }
 }
 
-/// The path with `/` between its parts and none at its end, except for the root itself.
+/// The path with `/` as separator and without a trailing one, except for the root.
 pub fn normal_path(path: &str) -> String {
     let mut path = path.replace('\\', "/");
     while path.len() > 1 && path.ends_with('/') {
@@ -85,7 +84,7 @@ pub fn normal_path(path: &str) -> String {
     path
 }
 
-/// Whether a leading `!` turns the answer around, and where the rest begins. `!(` is no such mark.
+/// Whether a leading `!` negates the pattern, and where the rest starts. `!(` is a group.
 fn leading_marks(pattern: &str) -> (bool, usize) {
     let mut rest = pattern.strip_prefix("./").unwrap_or(pattern);
     let mut negated = false;

@@ -1,5 +1,5 @@
-//! The hint dialect against the answers that micromatch 4.0.8 (picomatch 2.3.2, default options)
-//! gave to the same questions, and against the differences that are meant.
+//! The hint dialect compared with the answers of micromatch 4.0.8 (picomatch 2.3.2, default options), and with the
+//! intended differences.
 
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
@@ -35,14 +35,14 @@ fn wrong<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<String> {
 }
 
 #[test]
-fn patterns_answer_as_micromatch_does() {
+fn patterns_match_as_in_micromatch() {
     let rows: Vec<Row> = lines(include_str!("../testdata/micromatch.jsonl"));
     assert!(rows.len() > 500, "only {} rows", rows.len());
     assert_eq!(wrong(rows.iter()), Vec::<String>::new());
 }
 
 #[test]
-fn every_difference_from_micromatch_is_meant_and_has_a_reason() {
+fn every_difference_from_micromatch_has_a_reason() {
     let differences: Vec<Difference> = lines(include_str!("../testdata/differences.jsonl"));
     assert_eq!(wrong(differences.iter().map(|difference| &difference.row)), Vec::<String>::new());
     for Difference { row, micromatch, why } in &differences {

@@ -1,5 +1,5 @@
-//! What the scopes of hints rely on: folders, branches, plain names, paths as they come, and errors
-//! that say what is wrong with a pattern and where.
+//! The rules that the scopes of hints rely on: directories, branches, plain names, paths as agents report them, and
+//! errors that say what is wrong with a pattern and where.
 
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
@@ -14,7 +14,7 @@ fn refusal(pattern: &str) -> String {
 }
 
 #[test]
-fn a_folder_pattern_covers_what_it_says_and_no_more() {
+fn a_directory_pattern_matches_only_its_directories() {
     assert!(matches("**/http-proxy*", "/srv/http-proxy"));
     assert!(!matches("**/http-proxy*", "/srv/http-proxy/src"));
     assert!(matches("**/http-proxy/**", "/srv/http-proxy"));
@@ -24,7 +24,7 @@ fn a_folder_pattern_covers_what_it_says_and_no_more() {
 }
 
 #[test]
-fn a_hidden_folder_is_neither_matched_nor_crossed_unless_it_is_written_out() {
+fn a_hidden_directory_is_matched_only_if_it_is_named() {
     assert!(!matches("**", "/srv/.hidden"));
     assert!(!matches("**/src", "/srv/.hidden/src"));
     assert!(!matches("/srv/?hidden", "/srv/.hidden"));
@@ -33,7 +33,7 @@ fn a_hidden_folder_is_neither_matched_nor_crossed_unless_it_is_written_out() {
 }
 
 #[test]
-fn a_branch_pattern_takes_the_slash_as_a_border() {
+fn a_star_in_a_branch_pattern_does_not_match_a_slash() {
     assert!(matches("hotfix/*", "hotfix/a"));
     assert!(!matches("hotfix/*", "hotfix/a/b"));
     assert!(matches("hotfix/**", "hotfix/a/b"));
@@ -86,7 +86,7 @@ fn the_empty_path_matches_nothing() {
 }
 
 #[test]
-fn only_special_characters_make_a_pattern() {
+fn text_without_special_characters_is_literal() {
     assert!(Glob::is_literal("feature/login-2"));
     assert!(Glob::is_literal(""));
     for pattern in ["a*", "a?", "[a]", "{a,b}", "!a"] {
@@ -95,7 +95,7 @@ fn only_special_characters_make_a_pattern() {
 }
 
 #[test]
-fn a_path_is_brought_to_slashes_without_one_at_its_end() {
+fn a_path_is_normalised_to_slashes_without_a_trailing_one() {
     assert_eq!(normal_path(r"C:\src\app\"), "C:/src/app");
     assert_eq!(normal_path("/srv/a//"), "/srv/a");
     assert_eq!(normal_path("/"), "/");
@@ -105,7 +105,7 @@ fn a_path_is_brought_to_slashes_without_one_at_its_end() {
 }
 
 #[test]
-fn a_pattern_that_is_not_finished_is_refused_with_its_column() {
+fn an_incomplete_pattern_is_refused_with_its_column() {
     assert_eq!(
         refusal("é/[ab"),
         r"`[` without its `]` (`\[` is the plain character) at column 3 of the glob `é/[ab`"
@@ -120,7 +120,7 @@ fn a_pattern_that_is_not_finished_is_refused_with_its_column() {
 }
 
 #[test]
-fn a_pattern_beyond_a_bound_is_refused_with_the_number() {
+fn a_pattern_over_a_limit_is_refused_with_the_limit() {
     assert!(Glob::hint(&"a".repeat(GLOB_BYTES_MAX)).is_ok());
     assert!(refusal(&"a".repeat(501)).contains("501 bytes, at most 500"));
     assert!(Glob::hint("{1..1000}").is_ok());

@@ -1,4 +1,4 @@
-//! Turns the text of a glob into a [`Program`]. What each construct means stands with `glob`.
+//! Compiles the text of a glob to a [`Program`]. `glob` documents the constructs.
 
 use super::program::{Inst, Program};
 use super::range;
@@ -37,25 +37,25 @@ pub(super) fn unclosed(pattern: &str, open: usize, opening: char, closing: char)
 }
 
 /// A `{…}` or `(…)` of the pattern.
-struct Group {
+struct GlobGroup {
     open: usize,
     close: usize,
     separators: Vec<usize>,
     separator: u8,
 }
 
-/// What stands right before the place that is compiled.
+/// The text right before the current position.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Before {
-    /// A `/` or nothing: a name begins here, as far as the pattern tells.
+    /// A `/` or nothing: a name starts here, as far as the pattern tells.
     NameStart,
     Star,
     Other,
 }
 
-/// What stands right after a `**`.
+/// The text right after a `**`.
 #[derive(PartialEq, Eq)]
-enum Next {
+enum AfterGlobstar {
     Slash,
     End,
 }
@@ -65,15 +65,15 @@ struct Compiler<'a> {
     start: usize,
     at: usize,
     before: Before,
-    /// The groups that are open here, innermost last.
-    groups: Vec<Group>,
+    /// The open groups, innermost last.
+    groups: Vec<GlobGroup>,
     in_repetition: bool,
     alternatives: usize,
     program: Program,
 }
 
 impl Compiler<'_> {
-    /// Compiles up to byte `end`, where the pattern or the alternative ends.
+    /// Compiles up to byte `end`, the end of the pattern or of an alternative.
     fn sequence(&mut self, end: usize) -> Result<(), GlobError> {
         while self.at < end {
             let rest = &self.pattern.as_bytes()[self.at..];
@@ -106,12 +106,12 @@ impl Compiler<'_> {
         self.program.insts.len()
     }
 
-    /// The same as a target; a pattern's bounds keep programs far below four billion instructions.
+    /// The current position as a jump target; a pattern's bounds keep programs far below four billion instructions.
     fn target(&self) -> u32 {
         u32::try_from(self.here()).unwrap_or(u32::MAX)
     }
 
-    /// Steps over bytes that were compiled; they are neither a `/` nor a star.
+    /// Skips bytes that were compiled and are neither a `/` nor a star.
     fn passed(&mut self, bytes: usize) {
         self.at += bytes;
         self.before = Before::Other;
@@ -140,20 +140,22 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// A `/`, and with it a `**` that ends the pattern: `a/**` matches `a` too, `a*/**` does not.
+    /// A `/`, together with a `**` that ends the pattern: `a/**` matches `a` too, `a*/**` does not.
     fn slash(&mut self) {
         let globstars = self.globstars(self.at + 1);
         let split = self.here();
         match globstars {
-            Some((end, Next::End)) if self.before != Before::Star => {
+            Some((end, AfterGlobstar::End)) if self.before != Before::Star => {
                 self.emit(Inst::Split(0));
                 self.emit(Inst::Byte(b'/'));
                 self.emit(Inst::Globstar);
                 self.program.insts[split] = Inst::Split(self.target());
                 self.passed(end - self.at);
             }
-            // At the start of the pattern `/**/` stands for at least one name.
-            Some((end, Next::Slash)) if self.at == self.start && self.byte(end) == Some(b'/') => {
+            // At the start of the pattern, `/**/` matches at least one name.
+            Some((end, AfterGlobstar::Slash))
+                if self.at == self.start && self.byte(end) == Some(b'/') =>
+            {
                 self.emit(Inst::Byte(b'/'));
                 self.emit(Inst::Globstar);
                 self.emit(Inst::Byte(b'/'));
@@ -168,7 +170,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// A run of stars: `**` as a whole name, else the same as one star; `*(` belongs to its group.
+    /// A run of stars: `**` as a whole name, else equivalent to one star; `*(` belongs to its group.
     fn stars(&mut self) -> Result<(), GlobError> {
         if self.before == Before::NameStart
             && let Some((end, _)) = self.globstars(self.at)
@@ -189,7 +191,7 @@ impl Compiler<'_> {
         if of_group == 1 { self.extglob(b'*') } else { Ok(()) }
     }
 
-    /// A `**` up to byte `end`, and with it the `/` there: `**/a` matches `a` too.
+    /// A `**` up to byte `end`, together with the `/` there: `**/a` matches `a` too.
     fn globstar(&mut self, end: usize) {
         self.passed(end - self.at);
         if self.byte(end) != Some(b'/') {
@@ -206,7 +208,7 @@ impl Compiler<'_> {
     }
 
     /// `**`, `**/**` and so on as whole names from here: where they end and what follows.
-    fn globstars(&self, from: usize) -> Option<(usize, Next)> {
+    fn globstars(&self, from: usize) -> Option<(usize, AfterGlobstar)> {
         let rest = self.pattern.get(from..)?;
         let after = from + rest.strip_prefix("**").map(|_| 2)?;
         let next = self.next(after)?;
@@ -218,8 +220,8 @@ impl Compiler<'_> {
         Some((after, next))
     }
 
-    /// What follows at this place, beyond the ends of the groups that are open.
-    fn next(&self, at: usize) -> Option<Next> {
+    /// The next token at this position, beyond the ends of open groups.
+    fn next(&self, at: usize) -> Option<AfterGlobstar> {
         let mut at = at;
         for group in self.groups.iter().rev() {
             if at != group.close && self.byte(at) != Some(group.separator) {
@@ -228,8 +230,8 @@ impl Compiler<'_> {
             at = group.close + 1;
         }
         match self.byte(at) {
-            None => Some(Next::End),
-            Some(b'/') => Some(Next::Slash),
+            None => Some(AfterGlobstar::End),
+            Some(b'/') => Some(AfterGlobstar::Slash),
             Some(_) => None,
         }
     }
@@ -323,7 +325,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    fn repetition(&mut self, group: Group) -> Result<(), GlobError> {
+    fn repetition(&mut self, group: GlobGroup) -> Result<(), GlobError> {
         let start = self.here();
         let start_target = self.target();
         self.emit(Inst::Loop(0));
@@ -336,8 +338,8 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// Anything, unless the group in its place would make the whole pattern match.
-    fn negation(&mut self, group: Group) -> Result<(), GlobError> {
+    /// Matches anything, unless the group in its place would make the whole pattern match.
+    fn negation(&mut self, group: GlobGroup) -> Result<(), GlobError> {
         let crosses_names = self.pattern[group.open..group.close].contains('/');
         let unless = self.here();
         self.emit(Inst::Unless(0));
@@ -350,8 +352,8 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// Compiles the alternatives of the group that opens here and steps over its end.
-    fn group(&mut self, group: Group) -> Result<(), GlobError> {
+    /// Compiles the alternatives of the group that starts here and skips its end.
+    fn group(&mut self, group: GlobGroup) -> Result<(), GlobError> {
         if self.groups.len() == GLOB_DEPTH_MAX {
             let problem = format!("groups inside each other more than {GLOB_DEPTH_MAX} deep");
             return Err(error_at(self.pattern, group.open, &problem));
@@ -407,8 +409,8 @@ impl Compiler<'_> {
         Err(error_at(self.pattern, self.at, &problem))
     }
 
-    /// The group that opens at this byte, if it is closed again.
-    fn find_group(&self, open: usize, separator: u8) -> Option<Group> {
+    /// The group that starts at this byte, if it is closed.
+    fn find_group(&self, open: usize, separator: u8) -> Option<GlobGroup> {
         let mut separators = Vec::new();
         let mut closings = Vec::new();
         let mut at = open;
@@ -426,7 +428,7 @@ impl Compiler<'_> {
                 _ if closings.last() == Some(&byte) => {
                     closings.pop();
                     if closings.is_empty() {
-                        return Some(Group { open, close: at, separators, separator });
+                        return Some(GlobGroup { open, close: at, separators, separator });
                     }
                 }
                 _ if byte == separator && closings.len() == 1 => separators.push(at),

@@ -1,20 +1,20 @@
-//! The compiled form of a glob and the two ways to run it.
+//! The compiled form of a glob and the two matchers for it.
 //!
-//! [`Search`] tries one way after the other and answers usual patterns in well under a microsecond,
-//! but on a hostile one it would take exponential time. It therefore has a budget; when that is
-//! spent, [`Table`] answers in time proportional to pattern times path.
+//! [`BacktrackingSearch`] answers usual patterns in well under a microsecond, but would take exponential time on a
+//! hostile one. It therefore has a budget; when that is spent, [`MatchTable`] answers in time proportional to pattern
+//! times path.
 
-use super::set::Set;
+use super::set::CharSet;
 
-/// Steps of the search, beside one for each instruction, before the table takes over.
+/// Steps of the search, in addition to one for each instruction, before the table takes over.
 const SEARCH_STEPS_MAX: usize = 2_048;
-/// Calls of the search inside each other before the table takes over.
+/// Recursion depth of the search before the table takes over.
 const SEARCH_DEPTH_MAX: usize = 256;
-/// Columns the table keeps: an instruction looks ahead by one character, which is at most four bytes.
+/// Columns of the table: an instruction looks ahead by one character, which is at most four bytes.
 const COLUMNS: usize = 5;
 
-/// One instruction; after it comes the next one unless it says otherwise.
-/// Targets lie ahead, except for that of [`Inst::Again`].
+/// One instruction. The next one follows unless it says otherwise. Targets lie ahead, except for that of
+/// [`Inst::Again`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Inst {
     /// Exactly this byte.
@@ -23,20 +23,20 @@ pub(super) enum Inst {
     Any,
     /// One character of the set with this index.
     Set(u32),
-    /// Any part of one name, the empty one too; not where a leading dot stands.
+    /// Any part of one name, even empty; not at a leading dot.
     Star,
-    /// Any number of whole names, none of which has a leading dot.
+    /// Any number of whole names without a leading dot.
     Globstar,
-    /// Something is left of the path.
+    /// The path has not ended.
     Some,
     /// The next instruction or the target.
     Split(u32),
     Jump(u32),
-    /// Where a repetition begins; the target is its [`Inst::Again`].
+    /// The start of a repetition; the target is its [`Inst::Again`].
     Loop(u32),
-    /// The repetition once more, or the next instruction.
+    /// Repeats, or continues with the next instruction.
     Again(u32),
-    /// The target, provided that the next instruction does not lead to a match.
+    /// Jumps to the target unless the next instruction leads to a match.
     Unless(u32),
     /// The end of the path.
     End,
@@ -45,17 +45,17 @@ pub(super) enum Inst {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Program {
     pub(super) insts: Vec<Inst>,
-    pub(super) sets: Vec<Set>,
+    pub(super) sets: Vec<CharSet>,
 }
 
 impl Program {
     pub(super) fn matches(&self, path: &str) -> bool {
         let steps = SEARCH_STEPS_MAX + self.insts.len();
-        let mut search = Search { program: self, path, steps, depth: 0 };
+        let mut search = BacktrackingSearch { program: self, path, steps, depth: 0 };
         search.from(0, 0).unwrap_or_else(|| self.table(path))
     }
 
-    /// Where the path goes on after the one character that this instruction takes.
+    /// The position after the one character that this instruction consumes.
     fn one_char(&self, pc: usize, at: usize, path: &str) -> Option<usize> {
         let c = path.get(at..)?.chars().next()?;
         let accepted = match self.insts[pc] {
@@ -65,10 +65,10 @@ impl Program {
         accepted.then(|| at + c.len_utf8())
     }
 
-    /// Computes, from the path's end to its start, which instructions lead to a match from there.
+    /// Computes, from the path's end to its start, which instructions lead to a match.
     fn table(&self, path: &str) -> bool {
         let mut table =
-            Table { program: self, path, cells: vec![false; COLUMNS * self.insts.len()] };
+            MatchTable { program: self, path, cells: vec![false; COLUMNS * self.insts.len()] };
         for at in (0..=path.len()).rev() {
             for pc in (0..self.insts.len()).rev() {
                 let leads = table.leads(pc, at);
@@ -82,16 +82,16 @@ impl Program {
     }
 }
 
-/// Tries one way after the other; every answer is `None` once the budget is spent.
-struct Search<'a> {
+/// Backtracking; every answer is `None` once the budget is spent.
+struct BacktrackingSearch<'a> {
     program: &'a Program,
     path: &'a str,
     steps: usize,
     depth: usize,
 }
 
-impl Search<'_> {
-    /// Whether the rest of the path matches from this instruction on.
+impl BacktrackingSearch<'_> {
+    /// Whether the rest of the path matches from this instruction.
     fn from(&mut self, pc: usize, at: usize) -> Option<bool> {
         if self.depth == SEARCH_DEPTH_MAX {
             return None;
@@ -102,7 +102,7 @@ impl Search<'_> {
         found
     }
 
-    /// Follows the instructions and branches off where they leave a choice.
+    /// Executes instructions and branches at alternatives.
     fn along(&mut self, pc: usize, at: usize) -> Option<bool> {
         let (mut pc, mut at) = (pc, at);
         let bytes = self.path.as_bytes();
@@ -151,13 +151,13 @@ impl Search<'_> {
         }
     }
 
-    /// Lets the wildcard at `pc` take as little as possible; it takes no `stop`.
+    /// Lets the wildcard at `pc` consume as little as possible; it does not consume `stop`.
     fn wild(&mut self, pc: usize, at: usize, stop: Option<u8>) -> Option<bool> {
         let bytes = self.path.as_bytes();
         let next = self.program.insts[pc + 1];
         let mut at = at;
         while !starts_hidden(bytes, at) {
-            // Most places are ruled out by the next byte alone.
+            // The next byte alone excludes most positions.
             let possible = match next {
                 Inst::Byte(byte) => bytes.get(at) == Some(&byte),
                 Inst::End => at == bytes.len(),
@@ -176,14 +176,14 @@ impl Search<'_> {
     }
 }
 
-/// For the last few positions: whether an instruction leads to a match from there.
-struct Table<'a> {
+/// Whether each instruction leads to a match, for the last few positions.
+struct MatchTable<'a> {
     program: &'a Program,
     path: &'a str,
     cells: Vec<bool>,
 }
 
-impl Table<'_> {
+impl MatchTable<'_> {
     fn get(&self, pc: usize, at: usize) -> bool {
         self.cells[(at % COLUMNS) * self.program.insts.len() + pc]
     }
@@ -212,7 +212,7 @@ impl Table<'_> {
             Inst::Some => at < bytes.len() && self.get(pc + 1, at),
             Inst::Split(other) => self.get(pc + 1, at) || self.get(other as usize, at),
             Inst::Jump(target) => self.get(target as usize, at),
-            // A round that takes nothing gains nothing: what repeating adds comes by `repeat`.
+            // An empty iteration adds nothing; `repeat` handles the others.
             Inst::Loop(_) | Inst::Again(_) => self.get(pc + 1, at),
             Inst::Unless(target) => !self.get(pc + 1, at) && self.get(target as usize, at),
             Inst::End => at == bytes.len(),
@@ -228,8 +228,8 @@ impl Table<'_> {
         self.get(pc + 1, at) || (goes_on && self.get(pc, at + char_length(bytes[at])))
     }
 
-    /// Lets the end of a repetition lead to its start, and works out what that means for its body.
-    /// One more round is enough: the compiler nests neither repetitions nor `!(…)` in a repetition.
+    /// Connects the end of a repetition to its start and updates its body. One pass is enough: the compiler nests
+    /// neither repetitions nor `!(…)` in a repetition.
     fn repeat(&mut self, start: usize, again: usize, at: usize) {
         if self.get(start, at) && !self.get(again, at) {
             self.set(again, at, true);
@@ -241,7 +241,7 @@ impl Table<'_> {
     }
 }
 
-/// Whether a name with a leading dot begins here.
+/// Whether a name with a leading dot starts here.
 fn starts_hidden(bytes: &[u8], at: usize) -> bool {
     bytes.get(at) == Some(&b'.') && (at == 0 || bytes[at - 1] == b'/')
 }
@@ -283,8 +283,9 @@ mod tests {
         for pattern in texts(&parts, 3).iter().skip(1) {
             let program = compile(pattern, 0).unwrap();
             for path in &paths {
-                let mut search = Search { program: &program, path, steps: 1 << 20, depth: 0 };
-                // A round that takes nothing, as in `*(é|)`, is for the table alone.
+                let mut search =
+                    BacktrackingSearch { program: &program, path, steps: 1 << 20, depth: 0 };
+                // Only the table handles an empty iteration, as in `*(é|)`.
                 if let Some(found) = search.from(0, 0) {
                     answers += 1;
                     assert_eq!(found, program.table(path), "{pattern} on {path}");

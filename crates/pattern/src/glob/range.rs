@@ -5,18 +5,18 @@ pub(super) struct Range {
     first: i64,
     last: i64,
     step: u64,
-    form: Form,
+    form: RangeForm,
 }
 
-enum Form {
-    /// Numbers, filled up with zeros to so many characters.
+enum RangeForm {
+    /// Numbers, padded with zeros to this width.
     Number {
         width: usize,
     },
     Letter,
 }
 
-/// The range that the text between two braces means, if it means one.
+/// Parses the text between two braces as a range.
 pub(super) fn parse(inside: &str) -> Option<Range> {
     let mut parts = inside.split("..");
     let (first, last, step) = (parts.next()?, parts.next()?, parts.next());
@@ -33,20 +33,20 @@ pub(super) fn parse(inside: &str) -> Option<Range> {
             digits.len() > 1 && digits.starts_with('0')
         });
         let width = if filled { first.len().max(last.len()) } else { 0 };
-        return Some(Range { first: low, last: high, step, form: Form::Number { width } });
+        return Some(Range { first: low, last: high, step, form: RangeForm::Number { width } });
     }
     let (first, last) = (letter(first)?, letter(last)?);
-    Some(Range { first, last, step, form: Form::Letter })
+    Some(Range { first, last, step, form: RangeForm::Letter })
 }
 
 impl Range {
-    /// How many members it has.
+    /// The number of its members.
     pub(super) fn len(&self) -> usize {
         usize::try_from(self.first.abs_diff(self.last) / self.step)
             .map_or(usize::MAX, |n| n.saturating_add(1))
     }
 
-    /// Its members as text; ask for its length first.
+    /// Its members as text. Check the length first.
     pub(super) fn items(&self) -> Vec<String> {
         let (first, last) = (self.first, self.last);
         let step = usize::try_from(self.step).unwrap_or(usize::MAX);
@@ -59,13 +59,13 @@ impl Range {
 
     fn item(&self, value: i64) -> String {
         match self.form {
-            Form::Number { width } => format!("{value:0width$}"),
-            Form::Letter => u8::try_from(value).map(char::from).into_iter().collect(),
+            RangeForm::Number { width } => format!("{value:0width$}"),
+            RangeForm::Letter => u8::try_from(value).map(char::from).into_iter().collect(),
         }
     }
 }
 
-/// A whole number as it may stand in a range; one that is too large for us makes no range.
+/// A whole number of a range; `None` if it is too large.
 fn number(text: &str) -> Option<i64> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());

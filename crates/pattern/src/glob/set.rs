@@ -4,28 +4,28 @@ use super::GlobError;
 
 /// The characters that a class accepts. No class accepts `/`.
 #[derive(Debug, Clone)]
-pub(super) struct Set {
+pub(super) struct CharSet {
     negated: bool,
     ranges: Vec<(char, char)>,
 }
 
-/// A class as it stands in a pattern.
+/// A parsed class of a pattern.
 pub(super) struct ParsedSet {
-    pub(super) set: Set,
-    /// Where the text after the class begins.
+    pub(super) set: CharSet,
+    /// Position of the text after the class.
     pub(super) end: usize,
-    /// Whether the text could as well be meant literally, as in a folder called `[slug]`.
+    /// Whether the text may be meant literally, as in a directory named `[slug]`.
     pub(super) maybe_literal: bool,
 }
 
-impl Set {
+impl CharSet {
     pub(super) fn accepts(&self, c: char) -> bool {
         let listed = self.ranges.iter().any(|&(low, high)| low <= c && c <= high);
         c != '/' && listed != self.negated
     }
 }
 
-/// Reads the class whose `[` stands at byte `open`.
+/// Parses the class whose `[` is at byte `open`.
 pub(super) fn parse(pattern: &str, open: usize) -> Result<ParsedSet, GlobError> {
     let mut at = open + 1;
     let negated = pattern[at..].starts_with(['!', '^']);
@@ -59,10 +59,10 @@ pub(super) fn parse(pattern: &str, open: usize) -> Result<ParsedSet, GlobError> 
     }
     let inside = &pattern[open + 1..at];
     let maybe_literal = !negated && !inside.contains(|c: char| r"-*+?.^${}(|)[]\".contains(c));
-    Ok(ParsedSet { set: Set { negated, ranges }, end: at + 1, maybe_literal })
+    Ok(ParsedSet { set: CharSet { negated, ranges }, end: at + 1, maybe_literal })
 }
 
-/// One character of a class, an escape resolved, and where the next one begins.
+/// One character of a class, with its escape resolved, and the position of the next one.
 fn member(pattern: &str, at: usize, open: usize) -> Result<(char, usize), GlobError> {
     let mut chars = pattern[at..].chars();
     let (first, second) = (chars.next(), chars.next());
@@ -73,7 +73,7 @@ fn member(pattern: &str, at: usize, open: usize) -> Result<(char, usize), GlobEr
     }
 }
 
-/// The ranges of a leading `[:name:]` and how many bytes it takes.
+/// The ranges of a leading `[:name:]` and its length in bytes.
 fn named_class(rest: &str) -> Option<(&'static [(char, char)], usize)> {
     let inner = rest.strip_prefix("[:")?;
     let name = &inner[..inner.find(":]")?];
