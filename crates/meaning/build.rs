@@ -1,5 +1,5 @@
-//! Checks the table and makes what a look-up needs, so that nothing is built or read when a process
-//! starts: an index over the word pieces, and what becomes of each character of Unicode.
+//! Checks the table and generates the lookup tables, so that nothing is built or read when a process starts: an index
+//! of the word pieces, and the normalisation of each Unicode character.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -15,15 +15,15 @@ mod layout;
 #[path = "src/spread.rs"]
 mod spread;
 
-use layout::{DIMENSIONS, Layout};
-use spread::{PIECE_BYTES_MAX, Place, SLOT_BITS, Spread, TAG_BITS};
+use layout::{DIMENSIONS, TableLayout};
+use spread::{PIECE_BYTES_MAX, PieceHash, PiecePosition, SLOT_BITS, TAG_BITS};
 
 const TABLE: &str = "table/table-128.rke";
 
 /// Characters that share one block of the table of characters.
 const BLOCK: usize = 64;
 
-/// Syllables that are taken apart by arithmetic at run time and need no place in the table.
+/// Syllables that are split by arithmetic at run time and are not in the table.
 const HANGUL: std::ops::RangeInclusive<char> = '\u{ac00}'..='\u{d7a3}';
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -34,35 +34,35 @@ fn main() -> Result<(), Box<dyn Error>> {
     let wrong =
         |why: String| format!("crates/meaning/{TABLE} is not the table of word pieces: {why}");
     let file = std::fs::read(TABLE).map_err(|error| wrong(error.to_string()))?;
-    let layout = Layout::read(&file).map_err(wrong)?;
+    let layout = TableLayout::read(&file).map_err(wrong)?;
     let dir = std::env::var("OUT_DIR")?;
     std::fs::write(Path::new(&dir).join("index.rs"), index(&file, &layout)?)?;
     std::fs::write(Path::new(&dir).join("characters.rs"), characters()?)?;
     Ok(())
 }
 
-/// The row of each word piece, found by its hash, and where its letters stand in the file.
-fn index(file: &[u8], layout: &Layout) -> Result<String, Box<dyn Error>> {
+/// The row of each word piece by its hash, and the offset of its letters in the file.
+fn index(file: &[u8], layout: &TableLayout) -> Result<String, Box<dyn Error>> {
     let mut slots = vec![u16::MAX; 1 << SLOT_BITS];
     let mut letters = Vec::new();
     let mut unknown = None;
     for (row, (at, piece)) in layout.lines(file)?.into_iter().enumerate() {
         let (place, at, piece) = match piece.strip_prefix("##") {
-            Some(rest) => (Place::Continuation, at + 2, rest),
-            None => (Place::Beginning, at, piece),
+            Some(rest) => (PiecePosition::Continuation, at + 2, rest),
+            None => (PiecePosition::Beginning, at, piece),
         };
         if piece.is_empty() || piece.len() > PIECE_BYTES_MAX {
             return Err(format!("row {row}: '{piece}' has a length nobody looks for").into());
         }
-        // Marks are put into order by NFD only among themselves. As no piece has one, their order
-        // cannot matter, and the tokeniser leaves it alone.
+        // NFD only reorders marks among themselves. No piece has marks, so their order does not matter, and the
+        // tokeniser does not change it.
         if piece.chars().any(|c| canonical_combining_class(c) != 0) {
             return Err(format!("row {row}: '{piece}' has a mark that NFD may move").into());
         }
         if piece == "[UNK]" {
             unknown = Some(row);
         }
-        let spread = piece.bytes().fold(Spread::new(place), Spread::with);
+        let spread = piece.bytes().fold(PieceHash::new(place), PieceHash::with);
         let mut slot = spread.slot();
         while slots[slot] != u16::MAX {
             slot = (slot + 1) % slots.len();
@@ -109,7 +109,7 @@ impl Categories {
         Ok(Self { other: class(r"\p{C}")?, mark: class(r"\p{Mn}")?, punctuation: class(r"\p{P}")? })
     }
 
-    /// What becomes of one character: nothing, letters, and a space wherever a word ends.
+    /// The normalised form of one character: nothing, letters, and a space wherever a word ends.
     fn rewritten(&self, c: char) -> String {
         let keeps = ['\t', '\n', '\r'].contains(&c);
         if !keeps && (c == '\0' || c == '\u{fffd}' || has(&self.other, c)) {
@@ -158,15 +158,15 @@ fn is_ideograph(c: char) -> bool {
         | 0x2b740..=0x2b81f | 0x2b920..=0x2ceaf | 0x2f800..=0x2fa1f)
 }
 
-// What a cell of a character says: it goes, stays, ends a word, is a word of its own, or is written
-// as the text that stands at `cell - SPELLED`.
+// Values of a character's cell: dropped, kept, ends a word, is a word of its own, or is replaced by the text at `cell
+// - SPELLED`.
 const DROP: usize = 0;
 const KEEP: usize = 1;
 const SPACE: usize = 2;
 const ALONE: usize = 3;
 const SPELLED: usize = 4;
 
-/// What becomes of every character: one byte for each of ASCII, blocks of cells for the others.
+/// The normalisation of every character: one byte for each of ASCII, blocks of cells for the others.
 fn characters() -> Result<String, Box<dyn Error>> {
     let categories = Categories::new()?;
     let ascii = ascii(&categories)?;
@@ -189,8 +189,8 @@ fn characters() -> Result<String, Box<dyn Error>> {
     ))
 }
 
-/// For each byte of ASCII 0 if it goes, a space if it ends a word, and else the letter, with the
-/// highest bit if it is a word of its own.
+/// For each byte of ASCII: 0 if it is dropped, a space if it ends a word, else the letter, with the highest bit if it
+/// is a word of its own.
 fn ascii(categories: &Categories) -> Result<Vec<u8>, Box<dyn Error>> {
     (0..128u8)
         .map(|byte| match categories.rewritten(char::from(byte)).as_bytes() {
@@ -202,7 +202,7 @@ fn ascii(categories: &Categories) -> Result<Vec<u8>, Box<dyn Error>> {
         .collect()
 }
 
-/// A cell for each character up to the last that does not go, and the texts that cells refer to.
+/// A cell for each character up to the last that is not dropped, and the texts that cells refer to.
 fn cells(categories: &Categories) -> Result<(Vec<u16>, String), Box<dyn Error>> {
     let mut spellings = String::new();
     let mut known = HashMap::new();
@@ -236,8 +236,7 @@ fn cells(categories: &Categories) -> Result<(Vec<u16>, String), Box<dyn Error>> 
     Ok((cells, spellings))
 }
 
-/// The cells in blocks, each block once: for each run of characters the number of its block, and
-/// the blocks.
+/// The deduplicated blocks of cells: for each run of characters the number of its block, and the blocks.
 fn shared(cells: &[u16]) -> Result<(Vec<u16>, Vec<u16>), Box<dyn Error>> {
     let mut numbers = HashMap::new();
     let mut blocks = Vec::new();

@@ -1,5 +1,5 @@
-//! What becomes of a character before words are looked up: accents and case go, control characters
-//! go, and punctuation and ideographs are words of their own. The tables come from the build.
+//! Normalises characters before the lookup of words: accents, case and control characters are dropped, and
+//! punctuation and ideographs become words of their own. The build generates the tables.
 
 include!(concat!(env!("OUT_DIR"), "/characters.rs"));
 
@@ -7,13 +7,13 @@ include!(concat!(env!("OUT_DIR"), "/characters.rs"));
 const HANGUL: u32 = 0xac00;
 const HANGUL_COUNT: u32 = 11_172;
 
-/// Who receives the characters of a text after they were rewritten.
+/// Receives the normalised characters of a text.
 pub(crate) trait Letters {
     fn letter(&mut self, c: char);
     fn end_of_word(&mut self);
 }
 
-/// Rewrites one character.
+/// Normalises one character.
 #[inline]
 pub(crate) fn rewrite(c: char, to: &mut impl Letters) {
     match ASCII.get(c as usize) {
@@ -32,7 +32,7 @@ fn alone(c: char, to: &mut impl Letters) {
     to.end_of_word();
 }
 
-/// What is not ASCII.
+/// Normalises a character that is not ASCII.
 fn rewrite_foreign(c: char, to: &mut impl Letters) {
     let syllable = u32::from(c).wrapping_sub(HANGUL);
     if syllable < HANGUL_COUNT {
@@ -57,7 +57,7 @@ fn cell(code: usize) -> Option<u16> {
     CELLS.get(usize::from(*block) * BLOCK + code % BLOCK).copied()
 }
 
-/// A syllable of Hangul is two or three letters, which its number tells.
+/// Splits a Hangul syllable into its two or three letters.
 fn jamo(syllable: u32, to: &mut impl Letters) {
     let (first, middle, last) = (syllable / 588, syllable % 588 / 28, syllable % 28);
     let letters = [0x1100 + first, 0x1161 + middle, 0x11a7 + last];

@@ -1,6 +1,6 @@
-//! The two loops that are worth the CPU's best instructions, which are chosen at run time: the sum
-//! of a text's rows and the scan of a store. Every version gives the same numbers to the last bit:
-//! dot products are whole numbers, and a sum is added up in the order of the rows.
+//! The two loops that use the CPU's best instructions, chosen at run time: the sum of a text's rows and the scan of a
+//! store. Every version gives bit-identical results: dot products are integers, and a sum is added in the order of
+//! the rows.
 
 use crate::table::{self, DIMENSIONS};
 use crate::vector::Vector;
@@ -8,8 +8,8 @@ use crate::vector::Vector;
 /// Lanes of a sum that fit into registers together.
 const LANES: usize = 64;
 
-/// What is to be done.
-pub(crate) enum Job<'a> {
+/// A loop to run.
+pub(crate) enum CpuLoop<'a> {
     /// Adds rows of the table to `sum`.
     Sum { rows: &'a [u16], sum: &'a mut [f32; DIMENSIONS] },
     /// Writes the cosine of `query` with each of `cells`.
@@ -21,7 +21,7 @@ pub(crate) enum Job<'a> {
     },
 }
 
-impl Job<'_> {
+impl CpuLoop<'_> {
     pub(crate) fn run(self) {
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx2") {
@@ -46,8 +46,8 @@ impl Job<'_> {
     #[cfg(target_arch = "x86_64")]
     #[expect(unsafe_code, reason = "what is compiled for a better CPU is called from any CPU's")]
     fn run_with_avx2(self) {
-        // SAFETY: all that the called function asks for is a CPU with AVX2, and `run`, the only
-        // caller, has just found that this is one.
+        // SAFETY: the called function only requires a CPU with AVX2, and `run`, the only caller, has just checked
+        // that.
         unsafe { avx2::run(self) }
     }
 }
@@ -64,7 +64,7 @@ pub(crate) fn dot(a: &[i8; DIMENSIONS], b: &[i8; DIMENSIONS]) -> i32 {
     a.iter().zip(b).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum()
 }
 
-/// Adds rows of the table to a sum. It is compiled anew into each version.
+/// Adds rows of the table to a sum. Inlined into each version.
 #[inline(always)]
 fn add_rows(rows: &[u16], sum: &mut [f32; DIMENSIONS]) {
     for (part, sum) in sum.as_chunks_mut::<LANES>().0.iter_mut().enumerate() {
@@ -89,16 +89,16 @@ mod avx2 {
         _mm256_madd_epi16, _mm256_setzero_si256,
     };
 
-    use super::{DIMENSIONS, Job, add_rows, scaled};
+    use super::{CpuLoop, DIMENSIONS, add_rows, scaled};
 
     /// Cells that fit into a register when they are widened for a product.
     const CELLS: usize = 16;
 
     #[target_feature(enable = "avx2")]
-    pub(super) fn run(job: Job<'_>) {
+    pub(super) fn run(job: CpuLoop<'_>) {
         match job {
-            Job::Sum { rows, sum } => add_rows(rows, sum),
-            Job::Scan { query, cells, reciprocals, cosines } => {
+            CpuLoop::Sum { rows, sum } => add_rows(rows, sum),
+            CpuLoop::Scan { query, cells, reciprocals, cosines } => {
                 let mut wide = [_mm256_setzero_si256(); DIMENSIONS / CELLS];
                 for (wide, cells) in wide.iter_mut().zip(query.cells().as_chunks().0) {
                     *wide = widened(cells);

@@ -1,5 +1,5 @@
-//! Where things stand in the file of the table, and whether it is that file at all. The build reads
-//! it with this; at run time only the numbers are left.
+//! The layout of the table's file, and checks of its header. The build parses the file with it; only the numbers
+//! remain at run time.
 
 use std::ops::Range;
 
@@ -11,18 +11,18 @@ pub(crate) const DIMENSIONS: usize = 128;
 
 /// Offsets into the file.
 #[derive(Debug)]
-pub(crate) struct Layout {
+pub(crate) struct TableLayout {
     pub(crate) rows: usize,
     /// The word pieces, each ended by a newline.
     pub(crate) vocabulary: Range<usize>,
     /// A little-endian f32 for each row.
     pub(crate) scales_at: usize,
-    /// One row after the other.
+    /// The rows, in sequence.
     pub(crate) vectors_at: usize,
 }
 
-impl Layout {
-    /// Reads the header, or says why this is not a table.
+impl TableLayout {
+    /// Parses the header; the error says why this is not a table.
     pub(crate) fn read(file: &[u8]) -> Result<Self, String> {
         let head = file.get(..HEADER).ok_or_else(|| {
             format!("it has {} bytes, and the header alone has {HEADER}", file.len())

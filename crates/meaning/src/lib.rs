@@ -1,6 +1,5 @@
-//! What a text is about, as a vector: a table of word pieces that is part of the program, the
-//! tokeniser that belongs to it, and the cosine between texts. Nothing is loaded and nothing is
-//! allocated; the first look-up works on the bytes of the program itself.
+//! Embeddings: a table of word-piece vectors that is compiled into the program, its tokeniser, and the cosine between
+//! texts. Nothing is loaded and nothing is allocated; lookups read the program's own bytes.
 
 mod characters;
 mod cpu;

@@ -1,11 +1,10 @@
-//! The table: a vector for each of about 30,000 word pieces, read in place, with an index over the
-//! pieces that the build made.
+//! The table: a vector for each of about 30,000 word pieces, read in place, with an index that the build generates.
 
-use crate::spread::{PIECE_BYTES_MAX, Place, Spread, TAG_BITS};
+use crate::spread::{PIECE_BYTES_MAX, PieceHash, PiecePosition, TAG_BITS};
 
 include!(concat!(env!("OUT_DIR"), "/index.rs"));
 
-/// The file as it is. It is a `static`, so that it is in the program once.
+/// The file. A `static` is in the program only once.
 static FILE: [u8; FILE_BYTES] = *include_bytes!("../table/table-128.rke");
 
 static VECTORS: &[[u8; DIMENSIONS]] = FILE.split_at(VECTORS_AT).1.as_chunks().0;
@@ -20,11 +19,11 @@ pub(crate) fn row(row: u16) -> Option<(f32, &'static [u8; DIMENSIONS])> {
     Some((f32::from_le_bytes(*SCALES.get(row)?), VECTORS.get(row)?))
 }
 
-/// The longest piece that `letters` begins with: its row and its length in bytes. A piece is whole
-/// characters, so it never ends within one.
-pub(crate) fn longest(letters: &[u8], place: Place) -> Option<(u16, usize)> {
-    let mut spreads = [Spread::default(); PIECE_BYTES_MAX];
-    let mut spread = Spread::new(place);
+/// The longest piece that is a prefix of `letters`: its row and its length in bytes. Pieces consist of whole
+/// characters.
+pub(crate) fn longest(letters: &[u8], place: PiecePosition) -> Option<(u16, usize)> {
+    let mut spreads = [PieceHash::default(); PIECE_BYTES_MAX];
+    let mut spread = PieceHash::new(place);
     let mut most = 0;
     for (kept, byte) in spreads.iter_mut().zip(letters) {
         spread = spread.with(*byte);
@@ -37,10 +36,9 @@ pub(crate) fn longest(letters: &[u8], place: Place) -> Option<(u16, usize)> {
     })
 }
 
-/// The row of a piece. The index is half empty, so the walk is short; it ends at a slot without a
-/// row, whose number is none of the table's.
+/// The row of a piece. The index is half empty, so few slots are probed; the probe ends at an empty slot.
 #[inline]
-fn find(spread: Spread, letters: &[u8], place: Place) -> Option<u16> {
+fn find(spread: PieceHash, letters: &[u8], place: PiecePosition) -> Option<u16> {
     let tag = spread.tag(place, letters.len());
     let mut slot = spread.slot();
     loop {

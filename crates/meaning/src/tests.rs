@@ -1,7 +1,7 @@
 //! The table, its tokeniser and the arithmetic against known answers and against bad input.
 
-use crate::cpu::Job;
-use crate::layout::Layout;
+use crate::cpu::CpuLoop;
+use crate::layout::TableLayout;
 use crate::table::DIMENSIONS;
 use crate::tokens::{PIECES_MAX, Pieces};
 use crate::vector::{rounded, sum_of};
@@ -9,7 +9,7 @@ use crate::{Vector, cosine, scan};
 
 const FILE: &[u8] = include_bytes!("../table/table-128.rke");
 
-/// Texts, how many pieces they have, and the first numbers of their unit vectors.
+/// Texts, their number of pieces, and the first numbers of their unit vectors.
 const VECTORS: [(&str, usize, [f32; 8]); 20] = [
     (
         "the daemon holds the only write lock on the database",
@@ -122,20 +122,20 @@ const COSINES: [(&str, &str, f32); 10] = [
     ("memory", "memory", 1.0000),
 ];
 
-/// The pieces of a text as they are spelled in the table.
+/// The pieces of a text as spelled in the table.
 fn pieces(text: &str) -> Vec<&'static str> {
-    let lines = Layout::read(FILE).unwrap().lines(FILE).unwrap();
+    let lines = TableLayout::read(FILE).unwrap().lines(FILE).unwrap();
     Pieces::of(text).rows().iter().map(|row| lines[usize::from(*row)].1).collect()
 }
 
-/// The vector of a text before it is rounded for storing, with length one.
+/// The unit vector of a text before it is rounded for storage.
 fn unit(text: &str) -> [f32; DIMENSIONS] {
     let sum = sum_of(text);
     let length = sum.iter().map(|value| value * value).sum::<f32>().sqrt();
     sum.map(|value| value / length)
 }
 
-/// Numbers that look random and are the same in every run.
+/// Pseudo-random numbers with a fixed seed.
 struct Random(u64);
 
 impl Random {
@@ -163,7 +163,7 @@ fn texts_have_the_vectors_that_the_table_was_published_with() {
     for (a, b, expected) in COSINES {
         let exact: f32 = unit(a).into_iter().zip(unit(b)).map(|(a, b)| a * b).sum();
         assert!((exact - expected).abs() <= 0.001, "{a:?}, {b:?}: {exact} is not {expected}");
-        // A number in a byte is rounded, and that is all it may cost.
+        // Rounding to a byte is the only error.
         let stored = cosine(&Vector::of(a).unwrap(), &Vector::of(b).unwrap());
         assert!((stored - expected).abs() <= 0.002, "{a:?}, {b:?}: {stored} is not {expected}");
     }
@@ -171,7 +171,7 @@ fn texts_have_the_vectors_that_the_table_was_published_with() {
 
 /// @meaning_vectors
 #[test]
-fn words_are_taken_apart_into_the_longest_pieces_that_are_known() {
+fn words_are_split_into_the_longest_known_pieces() {
     let expected = [
         (
             "getUserName() returns null after logout",
@@ -188,7 +188,7 @@ fn words_are_taken_apart_into_the_longest_pieces_that_are_known() {
 }
 
 #[test]
-fn what_looks_alike_is_alike() {
+fn accents_case_and_spaces_are_normalised() {
     let alike = [
         ("memory", "  MEMORY\r\n"),
         ("memory", "mem\0o\u{fffd}r\u{200b}y"),
@@ -221,7 +221,7 @@ fn a_text_without_words_has_no_vector() {
 
 /// @meaning_hostile_text
 #[test]
-fn hostile_texts_are_read_like_all_others() {
+fn hostile_texts_are_tokenised_like_others() {
     let unknown = ["[UNK]"];
     assert_eq!(pieces(&"a".repeat(10_000)), unknown);
     assert_eq!(pieces(&"é".repeat(101)), unknown);
@@ -238,12 +238,12 @@ fn hostile_texts_are_read_like_all_others() {
 
 /// @meaning_hostile_text
 #[test]
-fn of_a_long_text_only_the_beginning_counts() {
+fn only_the_beginning_of_a_long_text_counts() {
     let long = "write lock ".repeat(10_000);
     assert!(long.len() > 100_000);
     assert_eq!(Pieces::of(&long).rows().len(), PIECES_MAX);
     assert_eq!(Vector::of(&long), Vector::of(&long[..11 * PIECES_MAX / 2]));
-    // A word is cut where the last piece is; whether it is known is seen in all of it.
+    // A word is cut at the last piece, but all of it decides whether it is known.
     let full = "a ".repeat(PIECES_MAX - 1);
     assert_eq!(pieces(&format!("{full}logout"))[PIECES_MAX - 1], "logo");
     assert_eq!(pieces(&format!("{full}logout🦀"))[PIECES_MAX - 1], "[UNK]");
@@ -251,7 +251,7 @@ fn of_a_long_text_only_the_beginning_counts() {
 
 /// @meaning_hostile_text
 #[test]
-fn every_character_is_read() {
+fn every_unicode_character_is_accepted() {
     for c in '\0'..=char::MAX {
         let found = Pieces::of(c.encode_utf8(&mut [0; 4])).rows().len();
         assert!(found <= 3, "{c:?}: {found} pieces");
@@ -296,7 +296,7 @@ fn every_cpu_gives_the_same_cosines_to_the_last_bit() {
         let mut portable = chosen.clone();
         scan(&query, &cells, &reciprocals, &mut chosen);
         let cosines = portable.as_mut_slice();
-        Job::Scan { query: &query, cells: &cells, reciprocals: &reciprocals, cosines }
+        CpuLoop::Scan { query: &query, cells: &cells, reciprocals: &reciprocals, cosines }
             .run_portably();
         for (index, cells) in cells.iter().enumerate() {
             let products =
@@ -314,7 +314,7 @@ fn every_cpu_gives_a_text_the_same_sum_to_the_last_bit() {
     for (text, _, _) in VECTORS {
         let pieces = Pieces::of(text);
         let mut portable = [0f32; DIMENSIONS];
-        Job::Sum { rows: pieces.rows(), sum: &mut portable }.run_portably();
+        CpuLoop::Sum { rows: pieces.rows(), sum: &mut portable }.run_portably();
         assert_eq!(sum_of(text).map(f32::to_bits), portable.map(f32::to_bits), "{text:?}");
     }
 }
@@ -330,17 +330,17 @@ fn a_scan_stops_at_the_shortest_slice() {
 
 #[test]
 fn a_file_that_is_not_the_table_is_refused_with_the_reason() {
-    let layout = Layout::read(FILE).unwrap();
+    let layout = TableLayout::read(FILE).unwrap();
     assert_eq!((layout.rows, layout.vocabulary.start), (29_524, 24));
     assert_eq!(layout.vocabulary.end, layout.scales_at);
     assert_eq!(layout.vectors_at + layout.rows * DIMENSIONS, FILE.len());
     let changed = |at: usize, byte: u8| {
         let mut file = FILE.to_vec();
         file[at] = byte;
-        Layout::read(&file).unwrap_err()
+        TableLayout::read(&file).unwrap_err()
     };
-    assert!(Layout::read(&[]).unwrap_err().contains("0 bytes"));
-    let short = Layout::read(&FILE[..FILE.len() - 1]).unwrap_err();
+    assert!(TableLayout::read(&[]).unwrap_err().contains("0 bytes"));
+    let short = TableLayout::read(&FILE[..FILE.len() - 1]).unwrap_err();
     assert!(short.contains("4116856 bytes") && short.contains("promises 4116857"), "{short}");
     assert!(changed(0, b'X').contains("RKEMBED1"));
     assert!(changed(12, 64).contains("64 dimensions"));

@@ -1,16 +1,16 @@
-//! A text as rows of the table: words, and for each the longest pieces that are known.
+//! Tokenises a text to rows of the table: words, and the longest known pieces of each.
 
 use crate::characters::{Letters, rewrite};
-use crate::spread::Place;
+use crate::spread::PiecePosition;
 use crate::table::{UNKNOWN, longest};
 
-/// More pieces of a text are not read.
+/// Pieces of a text; further ones are ignored.
 pub(crate) const PIECES_MAX: usize = 1024;
 
-/// A longer word is not taken apart: it is one unknown piece.
+/// Characters of a word; a longer one is one unknown piece.
 const WORD_CHARACTERS_MAX: usize = 100;
 
-/// The pieces of a text as rows of the table, and the word that is being read.
+/// The pieces of a text as rows of the table, and the current word.
 pub(crate) struct Pieces {
     rows: [u16; PIECES_MAX],
     count: usize,
@@ -20,9 +20,9 @@ pub(crate) struct Pieces {
 }
 
 impl Pieces {
-    /// Reads a text up to its end or to the last piece that is taken.
+    /// Tokenises a text up to its end or to the maximum number of pieces.
     pub(crate) fn of(text: &str) -> Self {
-        // The one letter whose small form depends on what stands around it.
+        // The only letter whose lower case depends on the letters around it.
         let lowered = text.contains('Σ').then(|| text.to_lowercase());
         let mut pieces = Self {
             rows: [UNKNOWN; PIECES_MAX],
@@ -45,11 +45,11 @@ impl Pieces {
         self.rows.get(..self.count).unwrap_or_default()
     }
 
-    /// Takes the word apart from its beginning. It is known as a whole or not at all.
+    /// Splits the word into pieces from its start. Unless all of its pieces are known, the word is unknown.
     fn take_word(&mut self) {
         let before = self.count;
         let mut at = 0;
-        let mut place = Place::Beginning;
+        let mut place = PiecePosition::Beginning;
         while self.characters <= WORD_CHARACTERS_MAX {
             let Some(rest) = self.word.get(at..self.bytes).filter(|rest| !rest.is_empty()) else {
                 return;
@@ -57,7 +57,7 @@ impl Pieces {
             let Some((row, length)) = longest(rest, place) else { break };
             self.push(row);
             at += length;
-            place = Place::Continuation;
+            place = PiecePosition::Continuation;
         }
         self.count = before;
         self.push(UNKNOWN);

@@ -1,10 +1,10 @@
-//! The vector of a text as it is stored: whole numbers in a byte each, and what makes its length one.
+//! The stored embedding of a text: one byte per dimension, and the factor that normalises it.
 
-use crate::cpu::{Job, dot, scaled};
+use crate::cpu::{CpuLoop, dot, scaled};
 use crate::table::DIMENSIONS;
 use crate::tokens::Pieces;
 
-/// What a text is about.
+/// The embedding of a text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Vector {
     cells: [i8; DIMENSIONS],
@@ -16,7 +16,7 @@ impl Vector {
     /// Bytes of a stored vector.
     pub const BYTES: usize = DIMENSIONS + size_of::<f32>();
 
-    /// The vector of a text; nothing if there is no word in it.
+    /// The embedding of a text; `None` if it has no words.
     pub fn of(text: &str) -> Option<Self> {
         let sum = sum_of(text);
         let largest = sum.iter().fold(0f32, |largest, value| largest.max(value.abs()));
@@ -32,12 +32,12 @@ impl Vector {
         Self { cells, reciprocal: square.sqrt().recip() }
     }
 
-    /// The whole numbers, for `scan`.
+    /// The components, for `scan`.
     pub fn cells(&self) -> &[i8; DIMENSIONS] {
         &self.cells
     }
 
-    /// What the numbers are multiplied by, for `scan`.
+    /// The factor that normalises the components, for `scan`.
     pub fn reciprocal(&self) -> f32 {
         self.reciprocal
     }
@@ -53,8 +53,8 @@ impl Vector {
         bytes
     }
 
-    /// Reads the stored form. Nothing if the length is another, or if the reciprocal is no number
-    /// that a vector can have: one bad row must not spoil the order of all others.
+    /// Parses the stored form. `None` if the length is wrong, or if the reciprocal is not a possible one: one bad row
+    /// must not spoil the order of all others.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let bytes: &[u8; Self::BYTES] = bytes.try_into().ok()?;
         let (cells, reciprocal) = bytes.split_first_chunk::<DIMENSIONS>()?;
@@ -64,27 +64,27 @@ impl Vector {
     }
 }
 
-/// How near two texts are: 1 for the same direction, and hardly ever below 0.
+/// The cosine similarity of two texts: 1 for the same direction, and hardly ever below 0.
 pub fn cosine(a: &Vector, b: &Vector) -> f32 {
     scaled(dot(&a.cells, &b.cells), a.reciprocal, b.reciprocal)
 }
 
-/// Writes the cosine of `query` with each of `cells` into `cosines`, with the best instructions the
-/// CPU has. The three slices belong together and have the same length; what is longer than the
-/// others is left alone. A large store is scanned in parts, so that the cosines stay in the cache.
+/// Writes the cosine of `query` with each of `cells` into `cosines`, with the best instructions of the CPU. The three
+/// slices are parallel; the excess of a longer one is ignored. A large store is scanned in parts, so that the cosines
+/// stay in the cache.
 pub fn scan(query: &Vector, cells: &[[i8; DIMENSIONS]], reciprocals: &[f32], cosines: &mut [f32]) {
-    Job::Scan { query, cells, reciprocals, cosines }.run();
+    CpuLoop::Scan { query, cells, reciprocals, cosines }.run();
 }
 
 /// The sum of the rows of a text's pieces.
 pub(crate) fn sum_of(text: &str) -> [f32; DIMENSIONS] {
     let mut sum = [0f32; DIMENSIONS];
-    Job::Sum { rows: Pieces::of(text).rows(), sum: &mut sum }.run();
+    CpuLoop::Sum { rows: Pieces::of(text).rows(), sum: &mut sum }.run();
     sum
 }
 
-/// The nearest whole number, for values between -127 and 127. Adding 1.5 · 2²³ leaves no room for a
-/// fraction, so the sum is rounded to a whole number, which then stands in its lowest bits.
+/// The nearest whole number, for values between -127 and 127. Adding 1.5 · 2²³ leaves no bits for a fraction, so the
+/// sum is rounded to a whole number, in its lowest bits.
 pub(crate) fn rounded(value: f32) -> i8 {
     (value + 12_582_912.0).to_bits() as i8
 }
