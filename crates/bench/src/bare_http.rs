@@ -1,4 +1,4 @@
-//! A bare handler on the same HTTP stack as the daemon's: the baseline of `get_hint` over HTTP.
+//! A bare handler on the daemon's HTTP stack: the baseline of `get_hint` over HTTP.
 
 use std::convert::Infallible;
 use std::io;
@@ -31,13 +31,13 @@ async fn serve(bytes: usize) -> io::Result<()> {
         let body = body.clone();
         let service = service_fn(move |request: Request<Incoming>| answer(request, body.clone()));
         tasks::spawn("bare connection", async move {
-            // A client that leaves in the middle ends its connection; there is nothing to report.
+            // A client that disconnects early ends its connection; there is nothing to report.
             let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
         });
     }
 }
 
-/// The body is received, as any handler has to, and not looked at.
+/// Receives the body, as any handler has to, and ignores it.
 async fn answer(
     request: Request<Incoming>,
     body: Bytes,

@@ -1,6 +1,6 @@
-//! Hints in dispatch, beside a plain map behind the same dispatch.
+//! Hints in dispatch, compared with a plain map behind the same dispatch.
 //!
-//! It works in a folder of its own under the temporary directory and prints median microseconds.
+//! Uses a directory of its own under the temporary directory and prints median microseconds.
 
 mod plain_map;
 
@@ -21,45 +21,49 @@ use plain_map::PlainMap;
 const HINTS_MANY: usize = 5_000;
 const HINTS_FEW: usize = 10;
 const COMPONENTS: usize = 50;
-/// Calls of one kind in a row; the kinds take turns, so that other work falls on all alike.
+/// Consecutive calls of one kind; the kinds take turns, so that other load affects all of them equally.
 const CALLS_PER_ROUND: usize = 20;
 
 /// One kind of call: its operation, and the parameters of the n-th call.
 #[derive(Clone, Copy)]
-struct Kind {
+struct CallKind {
     op: &'static str,
     params: fn(usize) -> Value,
 }
 
-const GET: Kind = Kind { op: "get_hint", params: |n| named(n, json!({ "context": context() })) };
-const MAP_GET: Kind =
-    Kind { op: "bench_map_get", params: |n| named(n, json!({ "context": context() })) };
+const GET: CallKind =
+    CallKind { op: "get_hint", params: |n| named(n, json!({ "context": context() })) };
+const MAP_GET: CallKind =
+    CallKind { op: "bench_map_get", params: |n| named(n, json!({ "context": context() })) };
 
-/// What is measured over many hints, ours and the map's.
-const KINDS: [(&str, Kind, Kind); 4] = [
+/// Kinds of calls over many hints, ours and the map's.
+const KINDS: [(&str, CallKind, CallKind); 4] = [
     (
         "query_tag_of_all",
-        Kind { op: "query_hints", params: |_| by(json!({ "tags": ["build"] })) },
-        Kind { op: "bench_map_query", params: |_| by(json!({ "tag": "build" })) },
+        CallKind { op: "query_hints", params: |_| by(json!({ "tags": ["build"] })) },
+        CallKind { op: "bench_map_query", params: |_| by(json!({ "tag": "build" })) },
     ),
     (
         "query_tag_of_some",
-        Kind { op: "query_hints", params: |n| by(json!({ "tags": [format!("t{}", n % 7)] })) },
-        Kind { op: "bench_map_query", params: |n| by(json!({ "tag": format!("t{}", n % 7) })) },
+        CallKind { op: "query_hints", params: |n| by(json!({ "tags": [format!("t{}", n % 7)] })) },
+        CallKind { op: "bench_map_query", params: |n| by(json!({ "tag": format!("t{}", n % 7) })) },
     ),
     (
         "query_component",
-        Kind { op: "query_hints", params: |_| by(json!({ "component": "comp3" })) },
-        Kind { op: "bench_map_query", params: |_| by(json!({ "component": "comp3" })) },
+        CallKind { op: "query_hints", params: |_| by(json!({ "component": "comp3" })) },
+        CallKind { op: "bench_map_query", params: |_| by(json!({ "component": "comp3" })) },
     ),
     (
         "set",
-        Kind { op: "set_hint", params: |n| named(n, json!({ "value": format!("make {n}") })) },
-        Kind { op: "bench_map_set", params: |n| named(n, json!({ "value": format!("make {n}") })) },
+        CallKind { op: "set_hint", params: |n| named(n, json!({ "value": format!("make {n}") })) },
+        CallKind {
+            op: "bench_map_set",
+            params: |n| named(n, json!({ "value": format!("make {n}") })),
+        },
     ),
 ];
 
-/// A hint of the component whose folder the caller stands in.
+/// A hint of the component in whose directory the caller is.
 fn named(number: usize, mut rest: Value) -> Value {
     rest["component"] = json!("comp3");
     rest["key"] = json!(format!("k{}", number % (HINTS_MANY / COMPONENTS)));
@@ -76,7 +80,7 @@ fn context() -> Value {
     json!({ "cwd": "/srv/comp3", "branch": "dev", "os": "linux", "repo": "git:org/repo" })
 }
 
-/// A document of hints of which every other one has a scope.
+/// A document of hints, every other one with a scope.
 fn document(count: usize) -> Value {
     let mut components = Map::new();
     for number in 0..count {
@@ -100,10 +104,10 @@ fn document(count: usize) -> Value {
 
 pub(crate) fn figures(calls: usize) -> Result<Map<String, Value>, OpError> {
     let tokio = crate::threads::tokio_runtime()?;
-    let few = Bench::open("few", HINTS_FEW, &tokio)?;
-    let many = Bench::open("many", HINTS_MANY, &tokio)?;
-    // Of the few hints only the first is asked for: the others have no key of its component.
-    let first = Kind { params: |_| (GET.params)(0), ..GET };
+    let few = HintBench::open("few", HINTS_FEW, &tokio)?;
+    let many = HintBench::open("many", HINTS_MANY, &tokio)?;
+    // Of the few hints only the first is requested: the others have no key of its component.
+    let first = CallKind { params: |_| (GET.params)(0), ..GET };
     let [ours, of_few, map] = medians(calls, [(&many, GET), (&few, first), (&many, MAP_GET)])?;
     let mut figures = Map::new();
     figures.insert("get".to_owned(), json!({ "ours": ours, "few": of_few, "map": map }));
@@ -117,7 +121,7 @@ pub(crate) fn figures(calls: usize) -> Result<Map<String, Value>, OpError> {
 /// Median microseconds of each kind of call, which take turns.
 fn medians<const N: usize>(
     calls: usize,
-    kinds: [(&Bench<'_>, Kind); N],
+    kinds: [(&HintBench<'_>, CallKind); N],
 ) -> Result<[Option<f64>; N], OpError> {
     let mut times: [Vec<f64>; N] = [const { Vec::new() }; N];
     for start in (0..calls).step_by(CALLS_PER_ROUND) {
@@ -128,19 +132,19 @@ fn medians<const N: usize>(
     Ok(times.map(|mut times| median(&mut times)))
 }
 
-/// A runtime with hints in a folder of its own, which goes with it.
-struct Bench<'t> {
+/// A runtime with hints in a directory of its own, which is deleted on drop.
+struct HintBench<'t> {
     runtime: Runtime,
     folder: PathBuf,
     tokio: &'t tokio::runtime::Runtime,
 }
 
-impl Bench<'_> {
+impl HintBench<'_> {
     fn open<'t>(
         name: &str,
         hints: usize,
         tokio: &'t tokio::runtime::Runtime,
-    ) -> Result<Bench<'t>, OpError> {
+    ) -> Result<HintBench<'t>, OpError> {
         let name = format!("rekindle-bench-{}-{name}", std::process::id());
         let folder = std::env::temp_dir().join(name);
         let locations = places(&folder);
@@ -151,7 +155,7 @@ impl Bench<'_> {
         let config = Config::defaults(kit.table.config_keys());
         let log = Log::to_file(&locations.daemon_log(), Level::Info);
         let runtime = Runtime::open(RuntimeSetup { kit, locations, config, one_shot: false, log })?;
-        let bench = Bench { runtime, folder, tokio };
+        let bench = HintBench { runtime, folder, tokio };
         let taken = bench.call("import_hints", json!({ "payload": document }))?;
         if taken["imported"] != hints {
             return Err(OpError::internal(format!("the hints were not taken in: {taken}")));
@@ -163,7 +167,7 @@ impl Bench<'_> {
         self.tokio.block_on(self.runtime.call_async(request(op, params)))
     }
 
-    fn round(&self, start: usize, kind: Kind, times: &mut Vec<f64>) -> Result<(), OpError> {
+    fn round(&self, start: usize, kind: CallKind, times: &mut Vec<f64>) -> Result<(), OpError> {
         self.tokio.block_on(async {
             for number in start..start + CALLS_PER_ROUND {
                 let request = request(kind.op, (kind.params)(number));
@@ -177,10 +181,10 @@ impl Bench<'_> {
     }
 }
 
-impl Drop for Bench<'_> {
+impl Drop for HintBench<'_> {
     fn drop(&mut self) {
         self.runtime.close();
-        // What cannot be removed is in the temporary directory anyway.
+        // A directory that cannot be deleted is in the temporary directory anyway.
         let _ = std::fs::remove_dir_all(&self.folder);
     }
 }

@@ -49,7 +49,7 @@ fn wrong_usage() -> ExitCode {
     ExitCode::from(2)
 }
 
-/// The figures; none if nothing is called so.
+/// The figures of a measurement; `None` if the name is unknown.
 fn run(what: &str, count: usize) -> Option<Result<Value, OpError>> {
     Some(match what {
         "http" => bare_http::run(count).map(|()| Value::Null),

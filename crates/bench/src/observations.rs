@@ -1,4 +1,4 @@
-//! A made-up store of observations of any size, and what is measured over it.
+//! A generated store of observations of any size, and the measurements over it.
 
 mod corpus;
 pub(crate) mod ingest;

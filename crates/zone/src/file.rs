@@ -1,26 +1,26 @@
-//! Compiled zone files (TZif, RFC 9636), as `/etc/localtime` is one.
+//! Parses compiled zone files (TZif, RFC 9636), such as `/etc/localtime`.
 
 use crate::Zone;
-use crate::rule::Rule;
+use crate::rule::ZoneRule;
 
 const HEADER_BYTES: usize = 44;
 
-/// The zone in these bytes; none if they are not a zone file.
+/// Parses a zone file; `None` if the bytes are not one.
 pub(crate) fn parse(bytes: &[u8]) -> Option<Zone> {
-    let first = Block::read(bytes, 4)?;
+    let first = ZoneBlock::read(bytes, 4)?;
     if bytes.get(4)? < &b'2' {
         return first.zone(None);
     }
     // Since version 2 a second block repeats the data with 64-bit times, and a rule follows it.
     let rest = bytes.get(first.len..)?;
-    let second = Block::read(rest, 8)?;
+    let second = ZoneBlock::read(rest, 8)?;
     let footer = std::str::from_utf8(rest.get(second.len..)?).ok()?;
     let rule = footer.strip_prefix('\n').and_then(|text| text.split('\n').next());
-    second.zone(rule.and_then(Rule::parse))
+    second.zone(rule.and_then(ZoneRule::parse))
 }
 
 /// Times, types and offsets of one half of a file.
-struct Block<'b> {
+struct ZoneBlock<'b> {
     times: &'b [u8],
     kinds: &'b [u8],
     types: &'b [u8],
@@ -29,8 +29,8 @@ struct Block<'b> {
     len: usize,
 }
 
-impl<'b> Block<'b> {
-    fn read(bytes: &'b [u8], time_bytes: usize) -> Option<Block<'b>> {
+impl<'b> ZoneBlock<'b> {
+    fn read(bytes: &'b [u8], time_bytes: usize) -> Option<ZoneBlock<'b>> {
         let header = bytes.get(..HEADER_BYTES).filter(|header| header.starts_with(b"TZif"))?;
         let count = |place: usize| -> Option<usize> {
             let at = 20 + 4 * place;
@@ -45,7 +45,7 @@ impl<'b> Block<'b> {
             at += len;
             Some(part)
         };
-        let block = Block {
+        let block = ZoneBlock {
             times: part(times.checked_mul(time_bytes)?)?,
             kinds: part(times)?,
             types: part(types.checked_mul(6)?)?,
@@ -54,10 +54,10 @@ impl<'b> Block<'b> {
         };
         part(letters.checked_add(leaps.checked_mul(time_bytes + 4)?)?)?;
         part(standard.checked_add(utc)?)?;
-        Some(Block { len: at, ..block })
+        Some(ZoneBlock { len: at, ..block })
     }
 
-    fn zone(&self, rule: Option<Rule>) -> Option<Zone> {
+    fn zone(&self, rule: Option<ZoneRule>) -> Option<Zone> {
         let offset = |kind: usize| -> Option<i64> {
             let bytes = self.types.get(kind.checked_mul(6)?..)?.get(..4)?;
             Some(i64::from(i32::from_be_bytes(bytes.try_into().ok()?)))

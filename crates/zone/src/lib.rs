@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 
 use model::time::{civil, days_of};
 
-use crate::rule::Rule;
+use crate::rule::ZoneRule;
 
 const DAY: i64 = 86_400;
 /// Bytes of the largest zone file that is read; real ones have a few thousand.
@@ -29,7 +29,7 @@ pub struct Zone {
     /// Seconds ahead of UTC before the first change.
     before: i64,
     /// Applies after the last change.
-    rule: Option<Rule>,
+    rule: Option<ZoneRule>,
 }
 
 impl Zone {
@@ -53,7 +53,7 @@ impl Zone {
         let files = DIRECTORIES.iter().map(|directory| Path::new(directory).join(path));
         let known =
             || files.filter(|_| inside && !name.is_empty()).find_map(|file| Zone::at(&file));
-        known().or_else(|| Some(Zone { rule: Some(Rule::parse(name)?), ..Zone::default() }))
+        known().or_else(|| Some(Zone { rule: Some(ZoneRule::parse(name)?), ..Zone::default() }))
     }
 
     fn at(path: &Path) -> Option<Zone> {

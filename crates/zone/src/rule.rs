@@ -10,7 +10,7 @@ const HOURS_MAX: i64 = 167;
 
 /// Standard time, and summer time if there is one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Rule {
+pub(crate) struct ZoneRule {
     /// Seconds ahead of UTC.
     standard: i64,
     summer: Option<Summer>,
@@ -20,13 +20,13 @@ pub(crate) struct Rule {
 struct Summer {
     /// Seconds ahead of UTC.
     offset: i64,
-    begins: Change,
-    ends: Change,
+    begins: YearlyChange,
+    ends: YearlyChange,
 }
 
 /// A day of every year, and the seconds after its midnight in the local time before the change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Change {
+struct YearlyChange {
     day: YearDay,
     second: i64,
 }
@@ -41,23 +41,23 @@ enum YearDay {
     Weekday(i64, i64, i64),
 }
 
-impl Rule {
-    pub(crate) fn parse(text: &str) -> Option<Rule> {
-        let mut text = Reader(text);
+impl ZoneRule {
+    pub(crate) fn parse(text: &str) -> Option<ZoneRule> {
+        let mut text = RuleParser(text);
         text.name()?;
         // East is negative here: `CET-1` is an hour ahead.
         let standard = -text.time()?;
         if text.0.is_empty() {
-            return Some(Rule { standard, summer: None });
+            return Some(ZoneRule { standard, summer: None });
         }
         text.name()?;
         let offset = match text.0.starts_with(',') || text.0.is_empty() {
             true => standard + HOUR,
             false => -text.time()?,
         };
-        // Without dates the rule of the United States is the custom.
+        // Without dates, the rule of the United States is the convention.
         let (begins, ends) = match text.0 {
-            "" => (Reader("M3.2.0").change()?, Reader("M11.1.0").change()?),
+            "" => (RuleParser("M3.2.0").change()?, RuleParser("M11.1.0").change()?),
             _ => {
                 text.sign(',')?;
                 let begins = text.change()?;
@@ -67,7 +67,7 @@ impl Rule {
         };
         text.0
             .is_empty()
-            .then_some(Rule { standard, summer: Some(Summer { offset, begins, ends }) })
+            .then_some(ZoneRule { standard, summer: Some(Summer { offset, begins, ends }) })
     }
 
     pub(crate) fn offset_at(&self, seconds: i64) -> i64 {
@@ -84,7 +84,7 @@ impl Rule {
     }
 }
 
-impl Change {
+impl YearlyChange {
     /// Seconds from 1970 to the change in this year, on the local clocks.
     fn seconds(self, year: i64) -> i64 {
         let first = days_of(year, 1, 1).unwrap_or_default();
@@ -110,9 +110,9 @@ impl Change {
 }
 
 /// The rest of a text.
-struct Reader<'t>(&'t str);
+struct RuleParser<'t>(&'t str);
 
-impl Reader<'_> {
+impl RuleParser<'_> {
     fn sign(&mut self, sign: char) -> Option<()> {
         self.0 = self.0.strip_prefix(sign)?;
         Some(())
@@ -152,7 +152,7 @@ impl Reader<'_> {
         Some(if west { -seconds } else { seconds })
     }
 
-    fn change(&mut self) -> Option<Change> {
+    fn change(&mut self) -> Option<YearlyChange> {
         let day = if self.sign('M').is_some() {
             let month = self.number(12).filter(|month| *month > 0)?;
             self.sign('.')?;
@@ -165,6 +165,6 @@ impl Reader<'_> {
             YearDay::Counted(self.number(365)?)
         };
         let second = if self.sign('/').is_some() { self.time()? } else { 2 * HOUR };
-        Some(Change { day, second })
+        Some(YearlyChange { day, second })
     }
 }

@@ -11,7 +11,7 @@ fn at(text: &str) -> i64 {
 const BERLIN: &str = "CET-1CEST,M3.5.0,M10.5.0/3";
 
 fn rule(text: &str) -> Zone {
-    Zone { rule: Some(Rule::parse(text).unwrap()), ..Zone::default() }
+    Zone { rule: Some(ZoneRule::parse(text).unwrap()), ..Zone::default() }
 }
 
 /// A file of version 2 with these changes and this rule.
@@ -98,7 +98,7 @@ fn what_is_no_rule_is_refused() {
     for text in
         ["", "X", "CET", "CET-1CEST,M3", "CET-1CEST,M13.1.0,M1.1.0", "CET-999", "<CET-1", "CET-1x"]
     {
-        assert_eq!(Rule::parse(text), None, "{text}");
+        assert_eq!(ZoneRule::parse(text), None, "{text}");
     }
     assert_eq!(Zone::named("../../etc/passwd"), None);
     assert_eq!(Zone::named("No/Such_Zone"), None);

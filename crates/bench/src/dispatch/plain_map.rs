@@ -1,4 +1,4 @@
-//! The baseline: facts in a plain map, found by name or by looking at all of them.
+//! The baseline: facts in a plain map, found by name or by a scan.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -7,7 +7,7 @@ use contract::{Access, Cx, Op, OpInfo, Operation, Plugin};
 use model::OpError;
 use serde_json::{Map, Value, json};
 
-type Facts = Arc<RwLock<HashMap<(String, String), Fact>>>;
+type FactMap = Arc<RwLock<HashMap<(String, String), Fact>>>;
 type Params = Map<String, Value>;
 
 struct Fact {
@@ -18,11 +18,11 @@ struct Fact {
 /// The map and its three operations.
 #[derive(Default)]
 pub(super) struct PlainMap {
-    facts: Facts,
+    facts: FactMap,
 }
 
 impl PlainMap {
-    /// Takes the hints of a document.
+    /// Inserts the hints of a document.
     pub(super) fn fill(&self, document: &Value) {
         let mut facts = self.facts.write().unwrap_or_else(PoisonError::into_inner);
         let empty = Map::new();
@@ -44,9 +44,9 @@ impl Plugin for PlainMap {
 
     fn operations(&self) -> Vec<Operation> {
         vec![
-            Operation::new(Get(self.facts.clone())),
-            Operation::new(Query(self.facts.clone())),
-            Operation::new(Set(self.facts.clone())),
+            Operation::new(GetFact(self.facts.clone())),
+            Operation::new(QueryFacts(self.facts.clone())),
+            Operation::new(SetFact(self.facts.clone())),
         ]
     }
 }
@@ -56,9 +56,9 @@ fn name(params: &Params) -> (String, String) {
     (text("component"), text("key"))
 }
 
-struct Get(Facts);
+struct GetFact(FactMap);
 
-impl Op for Get {
+impl Op for GetFact {
     const INFO: OpInfo = OpInfo { name: "bench_map_get", inline: true, ..OpInfo::BASE };
     type Params = Params;
     type Output = Value;
@@ -70,9 +70,9 @@ impl Op for Get {
     }
 }
 
-struct Query(Facts);
+struct QueryFacts(FactMap);
 
-impl Op for Query {
+impl Op for QueryFacts {
     const INFO: OpInfo = OpInfo { name: "bench_map_query", ..OpInfo::BASE };
     type Params = Params;
     type Output = Value;
@@ -92,9 +92,9 @@ impl Op for Query {
     }
 }
 
-struct Set(Facts);
+struct SetFact(FactMap);
 
-impl Op for Set {
+impl Op for SetFact {
     const INFO: OpInfo = OpInfo {
         name: "bench_map_set",
         access: Access::Write { destructive: false, idempotent: false },

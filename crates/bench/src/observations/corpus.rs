@@ -1,11 +1,11 @@
-//! Believable work of agents, made up by a seed: sessions of prompts and tool uses as an agent sends
-//! them, over ten projects.
+//! Realistic work of agents, generated from a seed: sessions of prompts and tool uses as an agent sends them, over
+//! ten projects.
 
 use std::collections::VecDeque;
 
 use serde_json::{Value, json};
 
-use super::words::{Random, Words};
+use super::words::{SeededRandom, Vocabulary};
 
 const PROJECTS: [&str; 10] = [
     "shop", "gateway", "notes", "compiler", "infra", "mobile", "billing", "search", "docs", "games",
@@ -15,7 +15,7 @@ const DAY_MS: i64 = 86_400_000;
 /// Tool uses of a session, and of a prompt.
 pub(super) const USES_PER_SESSION: usize = 100;
 const USES_PER_PROMPT: usize = 10;
-/// Milliseconds between two uses, if there is as much time.
+/// Milliseconds between two uses, if the time span allows.
 const PAUSE_MS: i64 = 30_000;
 
 const FOLDERS: [&str; 8] =
@@ -25,7 +25,7 @@ const NAMES: [&str; 16] = [
     "client", "render", "login", "index", "queue", "metrics", "report",
 ];
 const ENDINGS: [&str; 4] = ["rs", "ts", "py", "md"];
-/// Files of the same name in a folder.
+/// Files of one name in a directory.
 const NUMBERS: usize = 40;
 
 /// One event and when it happened, in milliseconds since 1970.
@@ -35,27 +35,27 @@ pub(super) struct Happened {
 }
 
 /// The events in order of time.
-pub(super) struct Corpus {
-    random: Random,
-    words: Words,
+pub(super) struct MadeCorpus {
+    random: SeededRandom,
+    words: Vocabulary,
     waiting: VecDeque<Happened>,
     sessions: usize,
     session: usize,
     /// Number of the first session.
     first: usize,
-    /// When the first session starts, and how much time one has.
+    /// When the first session starts, and the time span of a session.
     from: i64,
     slot: i64,
 }
 
-impl Corpus {
-    /// About so many tool uses in the 90 days before this time.
-    pub(super) fn new(seed: u64, uses: usize, until: i64) -> Corpus {
+impl MadeCorpus {
+    /// About this many tool uses in the 90 days before `until`.
+    pub(super) fn new(seed: u64, uses: usize, until: i64) -> MadeCorpus {
         let sessions = uses.div_ceil(USES_PER_SESSION).max(1);
         let slot = DAYS * DAY_MS / i64::try_from(sessions).unwrap_or(i64::MAX);
-        Corpus {
-            random: Random::new(seed),
-            words: Words::new(),
+        MadeCorpus {
+            random: SeededRandom::new(seed),
+            words: Vocabulary::new(),
             waiting: VecDeque::new(),
             sessions,
             session: 0,
@@ -65,12 +65,12 @@ impl Corpus {
         }
     }
 
-    /// The same with sessions that are named by numbers from here on.
-    pub(super) fn starting_at(self, first: usize) -> Corpus {
-        Corpus { first, ..self }
+    /// Numbers the sessions from `first` on.
+    pub(super) fn starting_at(self, first: usize) -> MadeCorpus {
+        MadeCorpus { first, ..self }
     }
 
-    /// One to three words that somebody would search for; sometimes the name of a file.
+    /// One to three search terms; sometimes the name of a file.
     pub(super) fn query(&mut self) -> String {
         if self.random.percent(15) {
             let (name, ending) = (self.random.of(&NAMES), self.random.of(&ENDINGS));
@@ -81,7 +81,7 @@ impl Corpus {
         words.join(" ")
     }
 
-    /// A question as somebody would ask it, small words included.
+    /// A question in natural language, stop words included.
     pub(super) fn question(&mut self) -> String {
         let count = self.random.within(4, 10);
         self.words.sentence(&mut self.random, count)
@@ -91,7 +91,7 @@ impl Corpus {
         let number = self.session;
         self.session += 1;
         let project = *self.random.of(&PROJECTS);
-        let mut session = Session {
+        let mut session = MadeSession {
             id: name(self.first + number),
             cwd: format!("/srv/bench/{project}"),
             at: self.from + self.slot * i64::try_from(number).unwrap_or(0),
@@ -107,7 +107,8 @@ impl Corpus {
             let prompt = self.words.sentence(&mut self.random, words);
             waiting.push_back(session.event("UserPromptSubmit", json!({ "prompt": prompt })));
             for _ in 0..USES_PER_PROMPT {
-                let tool = Tool { random: &mut self.random, words: &self.words, cwd: &session.cwd };
+                let tool =
+                    MadeToolUse { random: &mut self.random, words: &self.words, cwd: &session.cwd };
                 let (event, members) = tool.used();
                 waiting.push_back(session.event(event, members));
             }
@@ -117,7 +118,7 @@ impl Corpus {
     }
 }
 
-impl Iterator for Corpus {
+impl Iterator for MadeCorpus {
     type Item = Happened;
 
     fn next(&mut self) -> Option<Happened> {
@@ -128,13 +129,13 @@ impl Iterator for Corpus {
     }
 }
 
-/// The name of a session, as agents have them.
+/// The name of a session in the style of agents.
 pub(super) fn name(session: usize) -> String {
     format!("{session:08x}-0000-4000-8000-000000000000")
 }
 
-/// A session that goes on with every event.
-struct Session {
+/// A session that advances with every event.
+struct MadeSession {
     id: String,
     cwd: String,
     at: i64,
@@ -143,7 +144,7 @@ struct Session {
     prompt: String,
 }
 
-impl Session {
+impl MadeSession {
     fn event(&mut self, event: &str, members: Value) -> Happened {
         self.at += self.pause;
         let mut payload = json!({
@@ -167,15 +168,15 @@ impl Session {
     }
 }
 
-/// Makes up one use of a tool.
-struct Tool<'a> {
-    random: &'a mut Random,
-    words: &'a Words,
+/// Generates one tool use.
+struct MadeToolUse<'a> {
+    random: &'a mut SeededRandom,
+    words: &'a Vocabulary,
     cwd: &'a str,
 }
 
-impl Tool<'_> {
-    /// The event and what it brings.
+impl MadeToolUse<'_> {
+    /// The event's name and its members.
     fn used(mut self) -> (&'static str, Value) {
         let members = match self.random.below(100) {
             0..45 => self.read(),

@@ -1,5 +1,5 @@
-//! Events from several connections at once to the daemon of this home, each sent without waiting for
-//! the answer to the one before it; every answer comes after the event's COMMIT.
+//! Events from several concurrent connections to the daemon of this home, sent without waiting for the previous
+//! answer; every answer follows the event's COMMIT.
 
 use std::io::{self, Write as _};
 use std::thread;
@@ -10,20 +10,20 @@ use model::OpError;
 use model::locations::Locations;
 use serde_json::{Value, json};
 
-use super::corpus::{Corpus, Happened};
+use super::corpus::{Happened, MadeCorpus};
 use super::make::SEED;
 use super::read::lock;
 
 const CONNECTIONS: usize = 8;
-/// Sessions of one connection are counted from here, so that no two connections share one.
+/// First session number of each connection, so that no two connections share a session.
 const SESSIONS_APART: usize = 1_000_000;
-/// What stands in the answer to an event that was committed.
+/// A part of the answer to a committed event.
 const TAKEN: &[u8] = br#""recorded":true"#;
-/// Events that a connection hands to the system at a time.
+/// Events that a connection writes at once.
 const SENT_AT_ONCE: usize = 32;
 const REPLY_DEADLINE: Duration = Duration::from_secs(60);
 
-/// Sends about so many events and says how many were taken in a second.
+/// Sends about this many events and returns the events per second.
 pub(crate) fn ingest(count: usize) -> Result<Value, OpError> {
     let locations = client::platform::locations(None);
     let batches: Vec<Vec<Vec<u8>>> =
@@ -50,11 +50,11 @@ pub(crate) fn ingest(count: usize) -> Result<Value, OpError> {
     }))
 }
 
-/// Inserts what about so many events become, row by row through bare SQL, and says how many a second.
+/// Inserts the rows of about this many events through bare SQL, and returns the events per second.
 pub(crate) fn insert(count: usize) -> Result<Value, OpError> {
     let locations = client::platform::locations(None);
     let _lock = lock(&locations)?;
-    let corpus = Corpus::new(SEED + 1, count, client::clock::now_ms());
+    let corpus = MadeCorpus::new(SEED + 1, count, client::clock::now_ms());
     let used = corpus.filter_map(|happened| {
         let event =
             agents::extract(None, None, &(&happened.payload).into(), client::mint(), happened.at);
@@ -67,11 +67,11 @@ pub(crate) fn insert(count: usize) -> Result<Value, OpError> {
     Ok(json!({ "rows": inserted, "per_second": inserted as f64 / seconds }))
 }
 
-/// The calls that hooks would make, in their order.
+/// The calls of hooks, in order.
 fn frames(connection: usize, count: usize, locations: &Locations) -> Vec<Vec<u8>> {
     let seed = SEED + 1 + u64::try_from(connection).unwrap_or(0);
     let now = client::clock::now_ms();
-    let corpus = Corpus::new(seed, count, now).starting_at((connection + 1) * SESSIONS_APART);
+    let corpus = MadeCorpus::new(seed, count, now).starting_at((connection + 1) * SESSIONS_APART);
     let db = locations.database.to_string_lossy().into_owned();
     let frame = |happened: Happened| {
         let mut frame = json!({
@@ -87,7 +87,7 @@ fn frames(connection: usize, count: usize, locations: &Locations) -> Vec<Vec<u8>
     corpus.take(count).map(frame).collect()
 }
 
-/// Sends on one thread while this one looks at the answers.
+/// Sends on one thread and reads the answers on this one.
 fn send_all(locations: &Locations, frames: Vec<Vec<u8>>) -> io::Result<()> {
     let count = frames.len();
     let (mut writer, mut reader) = Connection::open(locations)?.split()?;
@@ -97,7 +97,7 @@ fn send_all(locations: &Locations, frames: Vec<Vec<u8>>) -> io::Result<()> {
     };
     let sender = thread::spawn(send);
     for _ in 0..count {
-        // Reading the answers as JSON would cost as much as sending the events.
+        // Parsing the answers as JSON would cost as much as sending the events.
         let reply = reader.receive()?;
         if !reply.windows(TAKEN.len()).any(|part| part == TAKEN) {
             let reply = String::from_utf8_lossy(&reply);

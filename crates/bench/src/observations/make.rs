@@ -1,4 +1,4 @@
-//! Fills the database of this home with made-up work, through the same functions as the daemon.
+//! Fills the database of this home with generated work, through the functions of the daemon.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,22 +12,22 @@ use plugin_observations::Observations;
 use serde_json::{Value, json};
 use store::{Options, Store, Write, hook_events, observations, totals};
 
-use super::corpus::{Corpus, Happened};
+use super::corpus::{Happened, MadeCorpus};
 
-/// The same for everybody, so that figures can be compared.
+/// Constant, so that figures are comparable.
 pub(super) const SEED: u64 = 42;
 /// Events that share a transaction.
 const EVENTS_PER_WRITE: usize = 4_000;
-/// Tool uses between two lines about the progress.
+/// Tool uses between two lines of progress.
 const USES_PER_NOTE: u64 = 100_000;
 
-/// Makes about so many observations, and says how much room they take.
+/// Creates about this many observations, and returns their size on disk.
 pub(crate) fn make(uses: usize) -> Result<Value, OpError> {
     let now = client::clock::now_ms();
     let store = open(&client::platform::locations(None))?;
     let places = Arc::new(Places::new(None));
     let config = Arc::new(keeping_everything(&program::kit().table)?);
-    let mut corpus = Corpus::new(SEED, uses, now);
+    let mut corpus = MadeCorpus::new(SEED, uses, now);
     let mut told = 0;
     loop {
         let batch: Vec<Happened> = corpus.by_ref().take(EVENTS_PER_WRITE).collect();
@@ -38,7 +38,7 @@ pub(crate) fn make(uses: usize) -> Result<Value, OpError> {
         let (places, config) = (places.clone(), config.clone());
         store.write(Write { at: now, ..Write::default() }, move |tx| {
             for event in &events {
-                // An older one would have been forgotten by now.
+                // An older one would have been deleted by now.
                 if event.at > now - limits::HOOK_EVENTS_KEPT_MS {
                     hook_events::record(tx, event.record())?;
                 }
@@ -74,7 +74,7 @@ fn event(happened: &Happened) -> Result<HookEvent, OpError> {
     agents::extract(None, None, &(&happened.payload).into(), client::mint(), happened.at)
 }
 
-/// Settings under which a made-up record stays as it is: neither folded nor removed.
+/// Settings under which a generated record is neither folded nor deleted.
 pub(super) fn keeping_everything(table: &contract::Table) -> Result<Config, OpError> {
     let mut config = Config::defaults(table.config_keys());
     for (name, value) in [("observations.fold", "0s"), ("retention.enabled", "false")] {

@@ -1,5 +1,4 @@
-//! What is asked of a store of observations, through dispatch, beside the same statements issued bare
-//! on the same file.
+//! Calls over a store of observations, through dispatch, compared with bare SQL statements on the same file.
 
 use std::time::Instant;
 
@@ -13,41 +12,41 @@ use serde_json::{Map, Value, json};
 use server::lock::Lock;
 use store::bare::Bare;
 
-use super::corpus::{self, Corpus};
+use super::corpus::{self, MadeCorpus};
 use super::make::{SEED, keeping_everything};
 
-/// Where the caller stands: in one of the projects.
+/// The caller's directory: one of the projects.
 const CWD: &str = "/srv/bench/shop";
-/// Calls of one kind in a row; the kinds take turns, so that other work falls on all alike.
+/// Consecutive calls of one kind; the kinds take turns, so that other load affects all of them equally.
 const CALLS_PER_ROUND: usize = 10;
-/// Ids that are asked for at once.
+/// Ids that one call requests.
 const IDS: usize = 3;
 
 /// Measures this many calls of each kind: milliseconds of ours and of the bare statements.
 pub(crate) fn read(calls: usize) -> Result<Value, OpError> {
     let locations = client::platform::locations(None);
     let _lock = lock(&locations)?;
-    let bench = Bench::open(&locations, keeping_everything(&program::kit().table)?)?;
+    let bench = StoreBench::open(&locations, keeping_everything(&program::kit().table)?)?;
     let figures = bench.figures(calls);
     bench.runtime.close();
     figures.map(Value::Object)
 }
 
-/// Keeps daemons away while the store is measured.
+/// Keeps daemons from starting while the store is measured.
 pub(super) fn lock(locations: &Locations) -> Result<Lock, OpError> {
     let lock = Lock::try_take(locations)?;
     lock.ok_or_else(|| OpError::unavailable("a daemon serves this database"))
 }
 
-/// The store of this home, as the daemon has it and bare.
-pub(super) struct Bench {
+/// The store of this home, through the runtime and as a bare database.
+pub(super) struct StoreBench {
     pub(super) runtime: Runtime,
     pub(super) bare: Bare,
     tokio: tokio::runtime::Runtime,
 }
 
-/// A call and the bare statements that stand beside it.
-struct Asked {
+/// A call and the equivalent bare statements.
+struct MeasuredCall {
     op: &'static str,
     params: Value,
     bare: Statements,
@@ -56,14 +55,14 @@ struct Asked {
 enum Statements {
     Records(Vec<i64>),
     Around(i64),
-    Session(String),
+    MadeSession(String),
     File(String),
     Recent(Vec<i64>),
     Search(Vec<String>),
 }
 
-impl Bench {
-    pub(super) fn open(locations: &Locations, config: Config) -> Result<Bench, OpError> {
+impl StoreBench {
+    pub(super) fn open(locations: &Locations, config: Config) -> Result<StoreBench, OpError> {
         let setup = RuntimeSetup {
             kit: program::kit(),
             locations: locations.clone(),
@@ -71,7 +70,7 @@ impl Bench {
             one_shot: false,
             log: Log::none(),
         };
-        Ok(Bench {
+        Ok(StoreBench {
             runtime: Runtime::open(setup)?,
             bare: Bare::open(&locations.database)?,
             tokio: crate::threads::tokio_runtime()?,
@@ -80,8 +79,8 @@ impl Bench {
 
     fn figures(&self, calls: usize) -> Result<Map<String, Value>, OpError> {
         let known = self.known()?;
-        let mut corpus = Corpus::new(SEED + 1_000, 1, 0);
-        let kinds: [(&str, Vec<Asked>); 7] = [
+        let mut corpus = MadeCorpus::new(SEED + 1_000, 1, 0);
+        let kinds: [(&str, Vec<MeasuredCall>); 7] = [
             ("briefing", (0..calls.div_ceil(4)).map(|n| known.briefing(n)).collect()),
             ("recent_context", (0..calls.div_ceil(2)).map(|n| known.recent(n)).collect()),
             ("get_observations", (0..calls).map(|n| known.records(n)).collect()),
@@ -116,7 +115,7 @@ impl Bench {
 
     fn round(
         &self,
-        asked: &[Asked],
+        asked: &[MeasuredCall],
         ours: &mut Vec<f64>,
         bare: &mut Vec<f64>,
     ) -> Result<(), OpError> {
@@ -135,7 +134,7 @@ impl Bench {
 
     pub(super) fn call(&self, op: &str, params: Value) -> Result<Value, OpError> {
         let situation = Situation { cwd: Some(CWD.to_owned()), ..Situation::default() };
-        // A client gets every answer, however late it is; a hook would go its way.
+        // A client waits for every answer, however late; a hook would not.
         let caller = Caller { tier: Tier::Client, situation, ..Caller::default() };
         let request = Request { call: client::mint(), op: op.to_owned(), params, caller };
         self.tokio.block_on(self.runtime.call_async(request))
@@ -145,15 +144,15 @@ impl Bench {
         match statements {
             Statements::Records(ids) => self.bare.records(ids),
             Statements::Around(id) => self.bare.around(*id, limits::TIMELINE_SIDE_DEFAULT),
-            Statements::Session(name) => self.bare.session(name),
+            Statements::MadeSession(name) => self.bare.session(name),
             Statements::File(path) => self.bare.file(path, limits::FILE_TOUCHES_DEFAULT),
             Statements::Recent(ids) => self.bare.recent(ids),
             Statements::Search(words) => self.bare.search(words, limits::SEARCH_DEFAULT),
         }
     }
 
-    /// What can be asked for: observations from all over the store.
-    fn known(&self) -> Result<Known, OpError> {
+    /// Parameters for the calls: observations from all over the store.
+    fn known(&self) -> Result<KnownParams, OpError> {
         let recent = self.call("recent_context", json!({ "project": "*", "limit": 100 }))?;
         let list = recent["results"].as_array().cloned().unwrap_or_default();
         let newest = list.iter().filter_map(|one| one["id"].as_i64()).max().unwrap_or(0);
@@ -172,7 +171,7 @@ impl Bench {
             let texts = done.iter().filter_map(|one| one[name].as_str());
             texts.map(str::to_owned).collect::<Vec<_>>()
         };
-        Ok(Known {
+        Ok(KnownParams {
             ids: ids(&done),
             recent: ids(&list[..list.len().min(limits::RECENT_DEFAULT)]),
             sessions: texts("session_id"),
@@ -181,65 +180,65 @@ impl Bench {
     }
 }
 
-struct Known {
+struct KnownParams {
     ids: Vec<i64>,
     recent: Vec<i64>,
     sessions: Vec<String>,
     paths: Vec<String>,
 }
 
-/// The n-th of them, over and over again.
+/// The n-th item, cyclically.
 fn nth<T: Clone + Default>(all: &[T], number: usize) -> T {
     all.get(number % all.len().max(1)).cloned().unwrap_or_default()
 }
 
-impl Known {
-    fn briefing(&self, number: usize) -> Asked {
+impl KnownParams {
+    fn briefing(&self, number: usize) -> MeasuredCall {
         let session = corpus::name(usize::MAX / 2 + number);
         let payload = json!({
             "session_id": session, "cwd": CWD, "hook_event_name": "SessionStart", "source": "startup",
         });
         let params = json!({ "payload": payload });
-        Asked { op: "hook", params, bare: Statements::Recent(self.recent.clone()) }
+        MeasuredCall { op: "hook", params, bare: Statements::Recent(self.recent.clone()) }
     }
 
-    fn recent(&self, number: usize) -> Asked {
+    fn recent(&self, number: usize) -> MeasuredCall {
         let params = if number.is_multiple_of(2) { json!({}) } else { json!({ "project": "*" }) };
-        Asked { op: "recent_context", params, bare: Statements::Recent(self.recent.clone()) }
+        MeasuredCall { op: "recent_context", params, bare: Statements::Recent(self.recent.clone()) }
     }
 
-    fn records(&self, number: usize) -> Asked {
+    fn records(&self, number: usize) -> MeasuredCall {
         let ids: Vec<i64> = (0..IDS).map(|n| nth(&self.ids, number * IDS + n)).collect();
         let params = json!({ "ids": ids });
-        Asked { op: "get_observations", params, bare: Statements::Records(ids) }
+        MeasuredCall { op: "get_observations", params, bare: Statements::Records(ids) }
     }
 
-    fn timeline(&self, number: usize) -> Asked {
+    fn timeline(&self, number: usize) -> MeasuredCall {
         let anchor = nth(&self.ids, number);
         let params = json!({ "anchor": anchor });
-        Asked { op: "timeline", params, bare: Statements::Around(anchor) }
+        MeasuredCall { op: "timeline", params, bare: Statements::Around(anchor) }
     }
 
-    fn trace(&self, number: usize) -> Asked {
+    fn trace(&self, number: usize) -> MeasuredCall {
         let session = nth(&self.sessions, number);
         let params = json!({ "session_id": session });
-        Asked { op: "session_trace", params, bare: Statements::Session(session) }
+        MeasuredCall { op: "session_trace", params, bare: Statements::MadeSession(session) }
     }
 
-    fn file(&self, number: usize) -> Asked {
+    fn file(&self, number: usize) -> MeasuredCall {
         let path = nth(&self.paths, number);
         let params = json!({ "file_path": path, "project": "*" });
-        Asked { op: "file_history", params, bare: Statements::File(path) }
+        MeasuredCall { op: "file_history", params, bare: Statements::File(path) }
     }
 }
 
-fn search(query: &str) -> Asked {
+fn search(query: &str) -> MeasuredCall {
     let words = text::query::rewrite(query).words;
     let params = json!({ "query": query, "project": "*" });
-    Asked { op: "search", params, bare: Statements::Search(words) }
+    MeasuredCall { op: "search", params, bare: Statements::Search(words) }
 }
 
-/// The figure below which so many of a hundred are.
+/// A percentile of the figures.
 pub(super) fn at(figures: &mut [f64], percent: usize) -> Option<f64> {
     figures.sort_by(f64::total_cmp);
     figures.get(figures.len() * percent / 100).copied()

@@ -1,4 +1,4 @@
-//! Searches over a made-up store, beside the bare full-text index and a bare scan of the vectors.
+//! Searches over a generated store, compared with the bare full-text index and a bare scan of the vectors.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -7,21 +7,21 @@ use contract::Config;
 use model::{OpError, limits};
 use serde_json::{Map, Value, json};
 
-use super::corpus::Corpus;
+use super::corpus::MadeCorpus;
 use super::make::{SEED, keeping_everything};
-use super::read::{Bench, at, lock};
+use super::read::{StoreBench, at, lock};
 
 /// Measures this many searches of each kind, in milliseconds.
 pub(crate) fn search(calls: usize) -> Result<Value, OpError> {
     let locations = client::platform::locations(None);
     let _lock = lock(&locations)?;
     let mut figures = Map::new();
-    let mut corpus = Corpus::new(SEED + 2_000, 1, 0);
+    let mut corpus = MadeCorpus::new(SEED + 2_000, 1, 0);
     let asked: Vec<String> = (0..calls).map(|_| corpus.question()).collect();
     let few: Vec<String> = (0..calls).map(|_| corpus.query()).collect();
     for (meaning, kinds) in [("true", ["table", "project"]), ("false", ["lexical", "few"])] {
-        let bench = Bench::open(&locations, with_meaning(meaning)?)?;
-        // What only the first search of a process pays for.
+        let bench = StoreBench::open(&locations, with_meaning(meaning)?)?;
+        // The first search of a process loads caches.
         let began = Instant::now();
         bench.ask("first", "*")?;
         figures.insert(format!("first_{}", kinds[0]), json!(milliseconds(began)));
@@ -51,15 +51,15 @@ pub(crate) fn search(calls: usize) -> Result<Value, OpError> {
     Ok(Value::Object(figures))
 }
 
-impl Bench {
-    /// Milliseconds that a search takes.
+impl StoreBench {
+    /// Milliseconds of one search.
     fn ask(&self, query: &str, project: &str) -> Result<f64, OpError> {
         let began = Instant::now();
         self.call("search", json!({ "query": query, "project": project }))?;
         Ok(milliseconds(began))
     }
 
-    /// The same for the bare full-text index.
+    /// Milliseconds of the bare full-text index.
     fn by_index(&self, query: &str) -> Result<f64, OpError> {
         let words = text::query::rewrite(query).words;
         let began = Instant::now();
@@ -77,9 +77,9 @@ fn with_meaning(meaning: &str) -> Result<Config, OpError> {
     Ok(config)
 }
 
-/// Queries that make as much work as any.
+/// The most expensive kinds of queries.
 fn shapes() -> Vec<String> {
-    let mut corpus = Corpus::new(SEED + 3_000, 1, 0);
+    let mut corpus = MadeCorpus::new(SEED + 3_000, 1, 0);
     let mut words = |count: usize| -> Vec<String> {
         let words = std::iter::repeat_with(|| corpus.question()).take(count);
         words.flat_map(|line| line.split(' ').map(str::to_owned).collect::<Vec<_>>()).collect()
@@ -101,7 +101,7 @@ fn shapes() -> Vec<String> {
     ]
 }
 
-/// The middle and the 95th of a hundred.
+/// Median and 95th percentile.
 fn spread(times: impl Iterator<Item = Result<f64, OpError>>) -> Result<Value, OpError> {
     let mut times: Vec<f64> = times.collect::<Result<_, _>>()?;
     let p95 = at(&mut times, 95);

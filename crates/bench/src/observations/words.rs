@@ -1,13 +1,13 @@
-//! Words that are as frequent as in real text: few of them everywhere, most of them hardly ever.
+//! Words with the frequencies of real text: a few are everywhere, most are rare.
 
-/// The most frequent words, which say nothing about what a text is about.
+/// Stop words.
 const GLUE: [&str; 40] = [
     "the", "to", "a", "in", "and", "of", "is", "for", "it", "that", "this", "with", "not", "on",
     "we", "when", "be", "as", "from", "if", "are", "you", "but", "can", "so", "an", "or", "by",
     "at", "should", "now", "then", "there", "has", "was", "do", "which", "into", "only", "also",
 ];
 
-/// What the work of agents is about, the most frequent first.
+/// Subjects of the agents' work, most frequent first.
 const WORK: [&str; 96] = [
     "fix",
     "test",
@@ -114,18 +114,18 @@ const SYLLABLES: [&str; 48] = [
     "xa", "ya", "ze", "zu",
 ];
 
-/// Words besides those that are written down above.
+/// Words in addition to those listed above.
 const MADE_UP: usize = 40_000;
 
-/// Numbers that look random and are the same for the same seed.
-pub(super) struct Random(u64);
+/// Pseudo-random numbers, determined by the seed.
+pub(super) struct SeededRandom(u64);
 
-impl Random {
-    pub(super) fn new(seed: u64) -> Random {
-        Random(seed)
+impl SeededRandom {
+    pub(super) fn new(seed: u64) -> SeededRandom {
+        SeededRandom(seed)
     }
 
-    /// The next one of the sequence that is known as SplitMix64.
+    /// The next number of SplitMix64.
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -134,7 +134,7 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `end`, which is not 0.
+    /// A number below `end`, which must not be 0.
     pub(super) fn below(&mut self, end: usize) -> usize {
         let end = u64::try_from(end).unwrap_or(u64::MAX).max(1);
         usize::try_from(self.next() % end).unwrap_or(0)
@@ -144,7 +144,7 @@ impl Random {
         least + self.below(most - least + 1)
     }
 
-    /// True so many times in a hundred.
+    /// True with this probability in percent.
     pub(super) fn percent(&mut self, times: usize) -> bool {
         self.below(100) < times
     }
@@ -153,37 +153,37 @@ impl Random {
         &all[self.below(all.len())]
     }
 
-    /// A sixteen digit word that nobody says.
+    /// A word of sixteen hex digits that occurs nowhere else.
     pub(super) fn hex(&mut self) -> String {
         format!("{:016x}", self.next())
     }
 
-    /// A place in a list whose n-th member comes up an n-th as often as its first one.
+    /// An index of a list, distributed by Zipf's law.
     pub(super) fn by_rank(&mut self, count: usize) -> usize {
-        // The sum of 1/n grows like the logarithm, so that its inverse is the power.
+        // The sum of 1/n grows like the logarithm, so its inverse is a power.
         let share = self.below(1 << 30) as f64 / f64::from(1 << 30);
         let place = (count as f64 + 1.0).powf(share) - 1.0;
-        // A rank is small and not negative: nothing is lost.
+        // The rank is small and not negative, so the cast is exact.
         (place as usize).min(count.saturating_sub(1))
     }
 }
 
 /// The vocabulary, the most frequent word first.
-pub(super) struct Words(Vec<String>);
+pub(super) struct Vocabulary(Vec<String>);
 
-impl Words {
-    pub(super) fn new() -> Words {
+impl Vocabulary {
+    pub(super) fn new() -> Vocabulary {
         let known = GLUE.iter().chain(&WORK).map(|word| (*word).to_owned());
-        Words(known.chain((0..MADE_UP).map(made_up)).collect())
+        Vocabulary(known.chain((0..MADE_UP).map(made_up)).collect())
     }
 
     /// Any word.
-    pub(super) fn any(&self, random: &mut Random) -> &str {
+    pub(super) fn any(&self, random: &mut SeededRandom) -> &str {
         self.0.get(random.by_rank(self.0.len())).map_or("", String::as_str)
     }
 
-    /// A word that says something.
-    pub(super) fn telling(&self, random: &mut Random) -> &str {
+    /// A content word.
+    pub(super) fn telling(&self, random: &mut SeededRandom) -> &str {
         loop {
             let word = self.any(random);
             if !GLUE.contains(&word) {
@@ -192,13 +192,13 @@ impl Words {
         }
     }
 
-    pub(super) fn sentence(&self, random: &mut Random, count: usize) -> String {
+    pub(super) fn sentence(&self, random: &mut SeededRandom, count: usize) -> String {
         let words: Vec<&str> = (0..count).map(|_| self.any(random)).collect();
         words.join(" ")
     }
 
-    /// A name as code has it, such as `cacheQuery`.
-    pub(super) fn identifier(&self, random: &mut Random) -> String {
+    /// A code identifier such as `cacheQuery`.
+    pub(super) fn identifier(&self, random: &mut SeededRandom) -> String {
         let mut name = self.telling(random).to_owned();
         for _ in 0..random.below(3) {
             let word = self.telling(random);
@@ -210,7 +210,7 @@ impl Words {
     }
 }
 
-/// A word for each number: two or three syllables, or four.
+/// A word for each number, of two to four syllables.
 fn made_up(number: usize) -> String {
     let base = SYLLABLES.len();
     let mut rest = number + base;
