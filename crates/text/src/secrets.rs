@@ -36,9 +36,9 @@ const NAME_MAX: usize = 64;
 /// How wide the net is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Profile {
-    /// For what was captured: known shapes, and long random words.
+    /// For captured text: known shapes, and long random words.
     Strict,
-    /// For what somebody wrote on purpose: known shapes, and long hex.
+    /// For text that a user wrote on purpose: known shapes, and long hex.
     Declared,
 }
 
@@ -200,7 +200,7 @@ fn short_hash(text: &str) -> u32 {
 
 fn redacted(text: &str, profile: Profile, known: &mut KnownValues) -> String {
     let mut safe = text.to_owned();
-    // What is left of a text may look like a secret only now that its neighbour is gone.
+    // The rest of a text may look like a secret only after its neighbour was redacted.
     for _ in 0..REDACTIONS {
         let found = find(&safe, profile);
         if found.is_empty() {

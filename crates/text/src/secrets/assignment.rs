@@ -50,7 +50,7 @@ struct Value {
     bare: bool,
     /// The value is the last thing in its line.
     last: bool,
-    /// A colon or a tag stands before it, not a sign of code.
+    /// A colon or a tag precedes it, not a sign of code.
     listed: bool,
     /// It follows an equals sign, and nothing shows that the line is code.
     set: bool,
@@ -159,7 +159,7 @@ pub(super) fn is_secret_member(name: &str, text: &str) -> bool {
 
 /// Whether a name with the keyword at this place is the name of a secret.
 fn names(text: &[u8], at: &Range<usize>) -> bool {
-    // A form's guard against forgery is no secret, and neither is the kind of a resource (`:secret:`).
+    // A CSRF token is public, and `:secret:` is the kind of a resource.
     let open = [&b"csrf_"[..], b"csrf-", b":", b"existing", b"existing_"];
     let before = &text[..at.start];
     let of_shell = before.len() >= 4 && before[before.len() - 4..].eq_ignore_ascii_case(b"env:");
@@ -356,8 +356,7 @@ fn letters_of_a_string(text: &[u8], at: usize) -> usize {
     if quoted { letters } else { 0 }
 }
 
-/// Whether what stands before a name makes it a variable or a member: what is assigned to it without
-/// quotes is then an expression.
+/// Whether the text before a name makes it a variable or a member: an unquoted value is then an expression.
 fn declares(text: &[u8], name: usize) -> bool {
     let before = &text[name.saturating_sub(12)..name];
     // A flag of Terraform: `-var db_password=value`.
@@ -429,7 +428,7 @@ pub(super) fn is_ordinary(bytes: &[u8]) -> bool {
     ORDINARY.iter().any(|word| bytes.eq_ignore_ascii_case(word.as_bytes()))
 }
 
-/// The same for a value without quotes, which may as well be code or the next word of a sentence.
+/// Whether a value without quotes is a secret. It may also be code or the next word of a sentence.
 fn plain_is_secret(text: &[u8], value: &Value, named: Named) -> bool {
     let bytes = &text[value.range.clone()];
     let next = text.get(value.range.end).copied().unwrap_or(b'\n');

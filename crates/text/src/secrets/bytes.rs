@@ -32,7 +32,7 @@ pub(super) fn blank(byte: &u8) -> bool {
     matches!(byte, b' ' | b'\t')
 }
 
-/// Whatever a secret may be made of: no white space, quote or bracket, and only ASCII.
+/// Characters of a secret: no white space, quote or bracket, and only ASCII.
 pub(super) fn in_word(byte: &u8) -> bool {
     byte.is_ascii_graphic()
         && !matches!(
@@ -63,7 +63,7 @@ pub(super) fn ends(text: &[u8], at: usize) -> bool {
     text.get(at).is_none_or(|byte| !in_name(byte))
 }
 
-/// How much of a name goes on at `at` if it has begun before: a rule may know only its first part.
+/// The length of the rest of a name at `at`, if `at` is inside a name: a rule may match only its first part.
 pub(super) fn rest_of_name(text: &[u8], at: usize) -> usize {
     let inside = at > 0 && text.get(at - 1).is_some_and(in_name);
     if inside { span(text, at, NAME_MAX, |byte| in_name(byte) || *byte == b'-') } else { 0 }
@@ -80,7 +80,7 @@ pub(super) mod steps {
         STEPS.set(STEPS.get() + count + 1);
     }
 
-    /// What was counted since the last call.
+    /// The steps counted since the last call.
     pub(crate) fn take() -> usize {
         STEPS.replace(0)
     }

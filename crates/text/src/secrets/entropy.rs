@@ -1,5 +1,5 @@
-//! What only one profile looks for: long random words in what was captured, and long hex in what was
-//! declared. Both are wide nets, so most of this is about what they must let through.
+//! Rules of a single profile: long random words in captured text, and long hex in declared text. Both match a lot, so
+//! most of this is about exceptions.
 
 use std::ops::Range;
 
@@ -61,7 +61,7 @@ const PUBLIC_BASE64: [&str; 14] = [
     "AGFzbQ",
 ];
 
-/// What stands right before a digest or embedded data.
+/// Prefixes of a digest or embedded data.
 const INTRODUCTIONS: [&str; 12] = [
     "base64,", "sha1-", "sha256-", "sha384-", "sha512-", "sha1:", "sha256:", "sha384:", "sha512:",
     "h1:", "md5:", "md5-",

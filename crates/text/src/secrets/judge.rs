@@ -1,5 +1,4 @@
-//! What a piece of text looks like: a word, a name, a placeholder, or something that nobody can
-//! remember. Which pieces are looked at is decided elsewhere.
+//! Classifies a piece of text: a word, a name, a placeholder, or random characters. The callers choose the pieces.
 
 /// For each letter those that often follow it in words and names.
 const FOLLOWERS: [&str; 26] = [
@@ -115,8 +114,8 @@ pub(super) fn is_plain_name(bytes: &[u8]) -> bool {
     bytes.iter().all(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'-' | b'.'))
 }
 
-/// Whether this stands for a secret instead of being one: a variable, a template, a mask, a path, or
-/// one of the words that people write in examples.
+/// Whether this is a placeholder for a secret: a variable, a template, a mask, a path, or one of the words that
+/// people write in examples.
 pub(super) fn is_placeholder(bytes: &[u8]) -> bool {
     let Some((first, last)) = bytes.first().zip(bytes.last()) else { return true };
     if has_secret_tail(bytes) {
@@ -151,7 +150,7 @@ fn has_secret_tail(bytes: &[u8]) -> bool {
     })
 }
 
-/// Parts of what people write where a secret belongs.
+/// Parts of placeholders.
 const EXAMPLES: [&str; 18] = [
     "${",
     "$(",
@@ -337,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_for_a_secret_is_none() {
+    fn a_placeholder_is_not_a_secret() {
         let stand_ins = [
             "",
             "$TOKEN",

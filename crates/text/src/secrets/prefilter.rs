@@ -16,7 +16,7 @@ struct Keyword {
     leads_to: LeadsTo,
 }
 
-/// Who looks at the text around a keyword.
+/// The rule that examines the text around a keyword.
 #[derive(Clone, Copy)]
 pub(super) enum LeadsTo {
     Own(Own),

@@ -16,7 +16,7 @@ include!(concat!(env!("OUT_DIR"), "/public_rules.rs"));
 const BEFORE: usize = 512;
 /// How far behind a keyword its rule may end, when it ends at all in this text.
 const BEHIND: usize = 2048;
-/// How far from a keyword a word is looked for when the rule does not say where it stands.
+/// How far from a keyword a word is searched if the rule does not give its position.
 const NEAR: usize = 256;
 /// Upper bound for one compiled rule; the largest of the set needs a tenth of it.
 const SIZE_LIMIT: usize = 4 << 20;
@@ -39,7 +39,7 @@ struct Compiled {
     allowed_match: Vec<Regex>,
 }
 
-/// What must hold around a keyword before its rule is worth compiling.
+/// The condition around a keyword under which its rule is compiled.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Check {
     /// The keyword is the name in `name = value`, and the value is long enough.

@@ -155,7 +155,7 @@ fn base64(byte: &u8) -> bool {
     name_or_dash(byte) || matches!(byte, b'+' | b'/' | b'=')
 }
 
-/// Whether no word goes on before `at`. Names are put together with underscores, so that one may stand there.
+/// Whether `at` is at the start of a word or of a part of a name, which underscores separate.
 fn begins_part(text: &[u8], at: usize) -> bool {
     begins(text, at) || text.get(at - 1) == Some(&b'_')
 }
@@ -288,7 +288,7 @@ fn is_body(between: &[u8]) -> bool {
     between.split(|byte| !base64(byte)).any(|line| line.len() >= LINE) || between.iter().all(short)
 }
 
-/// Whether these bytes are a whole line that nobody can read, so that it may be one of a key.
+/// Whether these bytes are a whole line of random characters, which may be a line of a key.
 fn is_short_line(text: &[u8], line: Range<usize>) -> bool {
     let before = text.get(line.start.wrapping_sub(1)).is_some_and(|byte| b"\n nr".contains(byte));
     let behind = text.get(line.end).is_none_or(|byte| matches!(byte, b'\n' | b'\r' | b'\\'));

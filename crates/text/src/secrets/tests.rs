@@ -1,5 +1,4 @@
-//! Tests of the secret guard as a whole: what it finds, what it lets through, and what nobody can make
-//! it do.
+//! Tests of the secret guard as a whole: findings, exceptions, and hostile input.
 
 mod corpus;
 mod hostile;

@@ -1,5 +1,5 @@
-//! The corpus in `testdata/`, whose secrets stand there in parts so that no scanner takes them for real
-//! ones. The counts stand in `docs/secret-guard.md` too.
+//! The corpus in `testdata/`, whose secrets are split into parts so that scanners do not report them.
+//! `docs/secret-guard.md` has the counts too.
 
 use serde_json::Value;
 
@@ -30,7 +30,7 @@ fn profiles(row: &Value) -> Vec<Profile> {
     }
 }
 
-/// What went wrong with a secret of the corpus.
+/// The error in detecting a secret of the corpus, if any.
 fn problem(row: &Value, profile: Profile) -> Option<String> {
     let (text, secret) = (whole(row), joined(row, "secret"));
     let rule = row["rule"].as_str().unwrap();
@@ -69,7 +69,7 @@ fn every_rule_has_a_secret_in_the_corpus() {
 }
 
 #[test]
-fn what_is_known_to_be_missed_is_still_missed() {
+fn the_list_of_missed_secrets_is_up_to_date() {
     for row in rows(MISSED) {
         assert_eq!(find(&whole(&row), Profile::Strict), [], "{} is found now", row["why"]);
     }

@@ -1,4 +1,4 @@
-//! Text that somebody made to break the guard: any characters, and what is expensive to look at.
+//! Text that was made to break the guard: arbitrary characters, and expensive input.
 
 use super::super::*;
 

@@ -1,4 +1,4 @@
-//! What a caller of the guard relies on.
+//! The guarantees for callers of the guard.
 
 use serde_json::json;
 
@@ -155,7 +155,7 @@ fn a_mask_shows_the_ends_of_long_values_only() {
 }
 
 #[test]
-fn what_was_redacted_is_not_found_again_but_what_only_looks_so_is() {
+fn redactions_are_not_found_again_but_forged_ones_are() {
     for profile in BOTH {
         assert_eq!(find("token=[redacted:token] [redacted:jwt]", profile), []);
         let forged = format!("[redacted:{}]", token());
