@@ -1,4 +1,4 @@
-//! Results in the short form that models read: nothing that is null, and times as RFC 3339.
+//! Results in the short form for models: without null members, and with times as RFC 3339.
 
 use model::time::rfc3339;
 use serde_json::{Map, Value};
@@ -25,7 +25,7 @@ fn shorten(members: &mut Map<String, Value>) {
     }
 }
 
-/// Whether a member of this name is a time; results have them in seconds since 1970.
+/// Whether a member of this name is a time. Results have times in seconds since 1970.
 fn is_time(name: &str) -> bool {
     name == "at" || name.ends_with("_at") || name.ends_with("timestamp")
 }

@@ -25,7 +25,7 @@ pub const EXCLUDED_PROJECTS: ConfigKey = ConfigKey {
     }),
     default: "",
     env: &["REKINDLE_EXCLUDE_PROJECTS"],
-    doc: "Projects of which nothing is kept: names, keys or root paths, separated by commas; globs are allowed.",
+    doc: "Projects to exclude from capture: names, keys or root paths, separated by commas; globs are allowed.",
 };
 
 /// A caller whose project and session the runtime resolves, at most once per call. Reads of the wire type

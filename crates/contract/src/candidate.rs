@@ -1,5 +1,5 @@
-//! What a plugin would tell an agent at a moment. Plugins contribute candidates; they do not print:
-//! the assembler of the runtime scores, fits and renders what all of them bring.
+//! Rows that a plugin offers to an agent at a moment. Plugins contribute candidates; they do not print: the assembler
+//! of the runtime scores, fits and renders the candidates of all plugins.
 
 use model::hook::{Source, ToolUse};
 use model::situation::Situation;
@@ -11,12 +11,12 @@ use store::Store;
 use crate::config::Config;
 use crate::slot::Slot;
 
-/// When an agent can be told something, and what is known of that moment.
+/// A moment at which an agent can get text, and its context.
 pub struct Moment<'a> {
     pub occasion: Occasion<'a>,
-    /// The agent's conversation, where there is one.
+    /// The agent's session, if there is one.
     pub session: Option<&'a str>,
-    /// The project that is asked about, where it is not the one of the situation.
+    /// The requested project, if it is not that of the situation.
     pub project: Option<&'a str>,
     pub form: BriefingForm,
     pub situation: &'a Situation,
@@ -86,12 +86,12 @@ impl Occasion<'_> {
     }
 }
 
-/// One thing worth telling.
+/// One row that may be useful to the agent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
-    /// The entry it comes from; within a session it is told once.
+    /// The entry that it comes from. A session gets each entry once.
     pub path: String,
-    /// Changes when what it says changes: then it may be told again.
+    /// Changes with the row's content; the session may then get it again.
     pub stamp: i64,
     /// The section it belongs to.
     pub slot: Slot,
@@ -99,16 +99,16 @@ pub struct Candidate {
     pub title: Option<String>,
     /// From 0 to 1.
     pub score: f64,
-    /// Why it is told, for the receipt and for `--explain`.
+    /// Reasons for including it, for the receipt and for `--explain`.
     pub reasons: Vec<String>,
-    /// What is shown: one text, or the cells of a row. It is data, and made harmless when rendered.
+    /// Shown text, or the cells of a row. It is data, and neutralised when it is rendered.
     pub cells: Vec<String>,
     /// How many of the first cells only identify the row, as its id and age do. The others are its statement, which is
     /// compared with those of other rows.
     pub labels: usize,
     /// Further lines, indented below the first; in a table they belong to the last cell.
     pub more: Vec<String>,
-    /// Of several with the same text here only the best is told.
+    /// Of several candidates with an equal text here, only the best is included.
     pub same_as: Option<String>,
     /// Leads its section and is cut last.
     pub pinned: bool,

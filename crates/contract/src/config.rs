@@ -6,7 +6,7 @@ use std::time::Duration;
 use model::hint::Ttl;
 use serde_json::Value;
 
-/// What a setting's value is.
+/// The type of a setting's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConfigKind {
     Integer,
@@ -28,13 +28,13 @@ pub enum ConfigKind {
     Form(&'static TextForm),
 }
 
-/// The form of a text that only the setting's owner knows; known by its word.
+/// The format of a text that only the setting's owner knows; identified by its word.
 #[derive(Clone, Copy, Debug)]
 pub struct TextForm {
     pub word: &'static str,
-    /// What it looks like, for whoever got it wrong.
+    /// The expected format, for error messages.
     pub like: &'static str,
-    /// Whether a text has it.
+    /// Whether a text has this format.
     pub fits: fn(&str) -> bool,
 }
 
@@ -78,7 +78,7 @@ pub struct ConfigKey {
 #[derive(Clone, Debug, Default)]
 pub struct Config {
     values: BTreeMap<&'static str, String>,
-    /// The keys that were set, be it to their default.
+    /// The keys that were set, even if to their default.
     set: BTreeSet<&'static str>,
 }
 
@@ -134,7 +134,7 @@ impl Config {
         self.values.get(key).map_or("", String::as_str)
     }
 
-    /// A value as JSON, of the type it has.
+    /// A value as JSON, with its type.
     pub fn json(&self, key: &ConfigKey) -> Value {
         match key.kind {
             ConfigKind::Integer | ConfigKind::UpTo(_) | ConfigKind::Port => {

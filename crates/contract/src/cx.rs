@@ -1,4 +1,4 @@
-//! What a handler is given: who calls, the time, settings, the store, other operations, events.
+//! The context of a handler: the caller, the time, settings, the store, other operations, events.
 //!
 //! [`Cx`] has six members and does not grow.
 
@@ -15,11 +15,11 @@ use crate::caller::KnownCaller;
 use crate::config::Config;
 use crate::job::RunningJob;
 
-/// The surroundings of one call.
+/// The context of one call.
 pub struct Cx<'a> {
     /// The caller, with its project and session.
     pub caller: &'a KnownCaller<'a>,
-    /// Milliseconds since 1970, UTC; the same for the whole call.
+    /// Milliseconds since 1970, UTC; constant during the call.
     pub now: i64,
     pub config: &'a Config,
     pub store: CallStore<'a>,
@@ -93,9 +93,8 @@ impl<'a> CallStore<'a> {
         job.check()
     }
 
-    /// Runs `f` in a transaction and returns after COMMIT. What it returns is the answer that a
-    /// repeat of the call gets, so it has to be the operation's own output. The writer may run `f`
-    /// more than once; only the last run counts.
+    /// Runs `f` in a transaction and returns after COMMIT. A repeat of the call gets the stored return value, so it
+    /// has to be the operation's own output. The writer may run `f` more than once; only the last run counts.
     pub fn write<T: Serialize + Send + 'static>(
         &self,
         f: impl FnMut(&Tx<'_>) -> Result<T, OpError> + Send + 'static,
@@ -103,7 +102,7 @@ impl<'a> CallStore<'a> {
         self.write_as(self.call, f)
     }
 
-    /// The same for what recognises its own repeat: no answer is kept for it.
+    /// Like [`CallStore::write`], for operations that recognise their own repeats: no answer is stored.
     pub fn write_unanswered<T: Serialize + Send + 'static>(
         &self,
         f: impl FnMut(&Tx<'_>) -> Result<T, OpError> + Send + 'static,
@@ -137,8 +136,8 @@ impl<'a> CallStore<'a> {
         self.store.read(f)
     }
 
-    /// The same where everything is found that was committed before; the other half of the answer is
-    /// false if the index could not be brought up to date in time, or lacks what some records mean.
+    /// Runs `f` over a snapshot with a complete index. The second value is false if the index could not be completed
+    /// in time, or if embeddings are missing.
     pub fn search<T>(
         &self,
         f: impl FnOnce(&Rx<'_>) -> Result<T, OpError>,
@@ -152,12 +151,12 @@ impl<'a> CallStore<'a> {
         self.call
     }
 
-    /// The store itself, for what concerns the whole file: backup, restore, health.
+    /// The store itself, for operations on the whole file: backup, restore, health.
     pub fn whole(&self) -> &Store {
         self.store
     }
 
-    /// The stored answer, if this call turned out to be a repeat. Dispatch asks, handlers do not.
+    /// The stored answer, if this call is a repeat. For dispatch only, not for handlers.
     pub fn take_repeated(&self) -> Option<String> {
         self.repeated.take()
     }

@@ -37,7 +37,7 @@ impl RunningJob {
     pub fn check(&self) -> Result<(), OpError> {
         if self.is_cancelled() {
             return Err(OpError::new(Code::Conflict, "the job was cancelled")
-                .hint("What it had finished by then is kept; start it again to go on."));
+                .hint("Finished work is kept; start the job again to continue."));
         }
         Ok(())
     }

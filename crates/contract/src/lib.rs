@@ -1,9 +1,9 @@
-//! The verbs: what an operation, a plugin and a scheme are. No surface and no handler is here.
+//! The verbs: operations, plugins and schemes. No surface and no handler is here.
 //!
-//! Read in this order: [`op`] (one verb, declared once), [`cx`] (what a handler is given),
+//! Read in this order: [`op`] (one verb, declared once), [`cx`] (the context of a handler),
 //! [`caller`] (its project and session),
-//! [`plugin`] (a crate of verbs), [`candidate`] (what it would tell an agent), [`slot`]
-//! (the sections of those texts), [`scheme`] (who owns an address),
+//! [`plugin`] (a crate of verbs), [`candidate`] (its rows for agents), [`slot`]
+//! (the sections of those texts), [`scheme`] (the owner of an address),
 //! [`feed`] (events for subscribers),
 //! [`table`] (all of them), [`rest`] (operations at HTTP paths), [`asset`] (files of the page),
 //! [`brief`] (results for models), [`config`] (declared settings).

@@ -17,7 +17,7 @@ use crate::brief::{self, Brief};
 use crate::cx::Cx;
 use crate::rest::RestRoute;
 
-/// What an operation does to the store; MCP's annotations come from here.
+/// How an operation accesses the store; MCP's annotations are derived from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     Read,
@@ -41,7 +41,7 @@ pub struct CliShape {
     pub positional: &'static [&'static str],
     /// Whether the last of them takes all further words, joined by spaces.
     pub rest: bool,
-    /// The parameter by position whose JSON stands in a file that the line names.
+    /// The positional parameter whose JSON is in a file that the line names.
     pub file: Option<&'static str>,
     /// Objects whose members are flags of their own.
     pub flatten: &'static [Flattened],
@@ -52,7 +52,7 @@ pub struct CliShape {
     pub flag_aliases: &'static [(&'static str, &'static str)],
     /// Text for people; without it they get the JSON of the result in a readable form.
     pub pretty: Option<PrettyText>,
-    /// What stands out in the text for people.
+    /// The highlighted ranges of the text for people.
     pub accent: Option<Accent>,
     /// The list that the result is about.
     pub listed: Option<Listed>,
@@ -87,9 +87,9 @@ impl CliShape {
 /// An object parameter whose members are flags of their own.
 #[derive(Clone, Copy, Debug)]
 pub struct Flattened {
-    /// Where it stands in the parameters, for example `meta.scope`.
+    /// Its path in the parameters, for example `meta.scope`.
     pub object: &'static str,
-    /// What the flags of its members begin with, for example `scope-`.
+    /// Prefix of the flags of its members, for example `scope-`.
     pub prefix: &'static str,
     /// Its schema. The one in the parameters may leave out the members, because every agent pays
     /// for what it lists.
@@ -121,7 +121,7 @@ pub struct Listed {
     pub member: &'static str,
     /// The member of an item that identifies it.
     pub id: &'static str,
-    /// The parameter that was looked for, if the number of items is worth a line on stderr.
+    /// The parameter with the query, if the number of items is reported on stderr.
     pub asked: Option<&'static str>,
     /// The operation that takes such ids as `ids` and gives the same list with whole items, and how
     /// many it takes: the command has `--full`.
@@ -155,7 +155,7 @@ pub struct OpInfo {
     /// When and how to use it: agents and people read this.
     pub doc: &'static str,
     pub access: Access,
-    /// Who may call it.
+    /// The tiers that may call it.
     pub tiers: &'static [Tier],
     /// The group it is listed with; `core` is a selection across groups.
     pub toolset: &'static str,
@@ -173,7 +173,7 @@ pub struct OpInfo {
     /// The HTTP paths that call it, besides JSON-RPC.
     pub rest: &'static [RestRoute],
     pub examples: &'static [Example],
-    /// Takes in a whole file or event, and so may use all of what a surface reads.
+    /// Accepts a whole file or event, up to the size limit of the surface.
     pub large: bool,
     /// A read from memory that is answered on the surface's own thread.
     pub inline: bool,
@@ -290,7 +290,7 @@ pub fn read_params<P: DeserializeOwned>(op: &str, params: Value) -> Result<P, Op
 /// The error for parameters that are not of their type; apart from [`read_params`], which is compiled
 /// once for each operation.
 fn wrong_params(op: &str, path: &str, message: &str) -> OpError {
-    // A missing or unknown member is reported at its parent; its name stands in the message.
+    // A missing or unknown member is reported at its parent; the message contains its name.
     let member = message.split('`').nth(1).unwrap_or_default();
     let named = message.starts_with("missing field") || message.starts_with("unknown field");
     let param = match (named, path) {

@@ -15,12 +15,12 @@ use crate::feed::Feed;
 use crate::op::Operation;
 use crate::scheme::Scheme;
 
-/// How the daemon ends.
+/// How the daemon shuts down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// For good: what lives for one boot is cleared.
+    /// For good: data that lives for one boot is cleared.
     Clean,
-    /// Other clients are attached: the next PRIMARY carries on with everything.
+    /// Other clients are attached: the next PRIMARY takes over everything.
     HandOver,
 }
 
@@ -34,7 +34,7 @@ pub trait Plugin: Send + Sync {
         Vec::new()
     }
 
-    /// What the groups of its commands are about: the first word and a line, without a full stop.
+    /// Descriptions of its command groups: the first word and a line, without a full stop.
     fn command_groups(&self) -> &'static [(&'static str, &'static str)] {
         &[]
     }
@@ -93,7 +93,7 @@ pub trait Plugin: Send + Sync {
         Vec::new()
     }
 
-    /// The kinds of events that [`Plugin::on_event`] gets: a kind, or the beginning of several up to a slash.
+    /// The kinds of events that [`Plugin::on_event`] gets: a kind, or a prefix that ends with a slash.
     fn listens_to(&self) -> &'static [&'static str] {
         &[]
     }
@@ -114,25 +114,24 @@ pub trait Plugin: Send + Sync {
         Ok(())
     }
 
-    /// The environment variables that its scopes ask for: with a call, clients send these and no
-    /// others. It is asked with every call, so the list has to be at hand.
+    /// The environment variables that its scopes refer to. With a call, clients send these and no others. Called for
+    /// every call, so the list must be in memory.
     fn asks_env(&self) -> Arc<EnvNames> {
         Arc::default()
     }
 
-    /// Whether something of it has outlived its time and is to be removed. It is asked every few
-    /// seconds, so the answer has to be at hand.
+    /// Whether some of its data has expired. Called every few seconds, so the answer must be in memory.
     fn has_expired(&self, _now: i64) -> bool {
         false
     }
 
-    /// Removes what has outlived its time.
+    /// Deletes expired data.
     fn sweep(&self, _tx: &Tx<'_>, _now: i64) -> Result<(), OpError> {
         Ok(())
     }
 
-    /// How many things the plugin holds that would be cleared by a clean end. A daemon that holds
-    /// some stays much longer after its last client.
+    /// The number of items that a clean shutdown would clear. A daemon that has some keeps running much longer after
+    /// its last client.
     fn held(&self) -> usize {
         0
     }

@@ -130,7 +130,7 @@ impl RestTable {
         paths
     }
 
-    /// The path of a request, still percent-encoded. Of several that match, the one with a literal first.
+    /// Finds the path of a request, still percent-encoded. If several match, the one with a literal first wins.
     pub fn find(&self, path: &str) -> Option<&RestPath> {
         self.0.iter().find(|(shape, _)| matches(shape, path)).map(|(_, path)| path)
     }
@@ -176,7 +176,7 @@ impl RestEndpoint {
     }
 
     /// The parameters of a call from a request's path and query, both still percent-encoded, and its body. Each value
-    /// is decoded once. Names that the route does not have, and names that are there twice, are `invalid`.
+    /// is decoded once. Unknown and repeated names are `invalid`.
     pub fn params(&self, path: &str, query: &str, body: &[u8]) -> Result<Value, OpError> {
         let mut params = Map::new();
         for (part, segment) in self.path.iter().zip(path.split('/')) {
@@ -253,7 +253,7 @@ fn put(params: &mut Map<String, Value>, param: &str, value: Value) {
     }
 }
 
-/// How the text of a path or a query becomes JSON.
+/// How a text in a path or a query becomes JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TextType {
     Text,
@@ -265,8 +265,8 @@ enum TextType {
 }
 
 impl TextType {
-    /// The type of a parameter by the operation's schema. A parameter that may be text is text, and so is one of
-    /// which the schema does not tell the type.
+    /// The type of a parameter in the operation's schema. A parameter that may be text is text, and so is one without
+    /// a type.
     fn of_param(schema: &Value, param: &str) -> TextType {
         let schemas = param.split('.').fold(vec![schema], |schemas, name| {
             let inner = schemas.into_iter().flat_map(alternatives);

@@ -1,5 +1,5 @@
-//! The sections of all texts for agents, in one table: their order in the text, the order in which they give way,
-//! and their bounds. Plugins choose a slot for each candidate; they do not choose numbers.
+//! The sections of all texts for agents, in one table: their order in the text, the order in which their rows are
+//! dropped, and their bounds. Plugins choose a slot for each candidate; they do not choose numbers.
 
 use model::hook::HINT_TITLES;
 use model::limits;
@@ -26,7 +26,7 @@ pub enum Slot {
     Learned,
     Files,
     OtherProjects,
-    /// The last work of every project, where no project is the own one.
+    /// The last work of every project, in a directory without a project.
     AllProjects,
     /// The user's last prompts, in the form of `nmem`.
     Intents,
@@ -81,7 +81,7 @@ pub struct SlotInfo {
     /// The title, unless a candidate brings one that depends on data.
     pub title: &'static str,
     pub form: Form,
-    /// The rows that the section keeps while other sections can give way.
+    /// The rows that the section keeps while other sections can lose some.
     pub floor: usize,
     /// The most rows.
     pub rows_max: usize,

@@ -106,7 +106,7 @@ impl Table {
         })
     }
 
-    /// What a group of commands is about.
+    /// The description of a group of commands.
     pub fn command_group(&self, word: &str) -> Option<&'static str> {
         self.groups.get(word).copied()
     }
@@ -150,7 +150,7 @@ impl Table {
         Ok(self.tools().filter(shown).collect())
     }
 
-    /// What an agent may call.
+    /// The operations that an agent may call.
     fn tools(&self) -> impl Iterator<Item = &Operation> {
         self.operations.iter().filter(|op| op.info.tiers.contains(&Tier::Agent))
     }

@@ -1,5 +1,5 @@
-//! An operation as an MCP tool. An agent that lists tools pays for every word of them with every turn, so that
-//! a tool has what a model needs to call it; the whole schemas are in `rekindle ops NAME`.
+//! An operation as an MCP tool. Every word of a listed tool costs the agent tokens on every turn, so a tool has only
+//! the parts that a model needs to call it; the whole schemas are in `rekindle ops NAME`.
 
 use serde_json::{Map, Value, json};
 
@@ -29,7 +29,7 @@ impl Operation {
     }
 }
 
-/// The schema of the parameters without what a model does not need. Calls are checked against the whole one.
+/// The schema of the parameters, reduced for a model. Calls are checked against the whole schema.
 fn arguments(schema: &Value) -> Value {
     let properties = schema["properties"].as_object().into_iter().flatten();
     let properties: Map<String, Value> =
@@ -68,21 +68,21 @@ fn argument(schema: &Value) -> Value {
     Value::Object(short)
 }
 
-/// A single type instead of several: a string can hold any of them, and null means left out.
+/// A single type instead of several: a string can represent any of them, and null means omitted.
 fn one_type(kind: &Value) -> Value {
     let Some(kinds) = kind.as_array() else { return kind.clone() };
     let text = kinds.iter().find(|kind| **kind == "string");
     text.or_else(|| kinds.iter().find(|kind| **kind != "null")).cloned().unwrap_or_default()
 }
 
-/// The words that a parameter takes, if it takes only certain ones.
+/// The words that an enumerated parameter accepts.
 fn words(schema: &Value) -> Vec<Value> {
     let list = |name: &str| schema[name].as_array().into_iter().flatten();
     let constants = list("oneOf").filter_map(|option| option.get("const"));
     list("enum").chain(constants).filter(|word| word.is_string()).cloned().collect()
 }
 
-/// Whether a default is worth a word: null, false, 0 and an empty list are what a model expects anyway.
+/// Whether a default is worth mentioning: models expect null, false, 0 and an empty list anyway.
 fn says_something(default: &Value) -> bool {
     match default {
         Value::Null | Value::Bool(false) => false,

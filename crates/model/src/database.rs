@@ -50,7 +50,7 @@ impl FileHead {
     }
 }
 
-/// A file that SQLite or Rekindle keeps beside a database, under the database's name with a suffix.
+/// A file that SQLite or Rekindle creates next to a database: the database's name with a suffix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Companion {
     Wal,
@@ -116,7 +116,7 @@ impl Companion {
         match is_ours {
             false => Err(foreign),
             true if is_new && self.has_pages(head) => {
-                Err("has the last writes of a database that is not there")
+                Err("has the last writes of a database that is missing")
             }
             true => Ok(()),
         }
@@ -154,8 +154,8 @@ fn is_journal(head: &[u8]) -> bool {
     head.starts_with(&JOURNAL_MAGIC) || head.starts_with(&[0; JOURNAL_MAGIC.len()])
 }
 
-/// The content of the lock file: the runtime directory of the daemon, and its pid. All pids take the same room, so
-/// that a process that reads while another one writes never gets two texts one after the other.
+/// The content of the lock file: the runtime directory of the daemon, and its pid. The pid has a fixed width, so that
+/// a concurrent reader never sees the remainder of a longer text.
 pub fn lock_text(runtime_dir: &Path, pid: u32) -> String {
     let dir = runtime_dir.display().to_string().replace(char::is_control, "?");
     let pid = format!("{pid})");

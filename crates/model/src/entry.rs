@@ -1,4 +1,4 @@
-//! Entries: whatever is kept, addressed by a path such as `hint://component/key`.
+//! Entries: stored items with a path such as `hint://component/key`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -56,7 +56,7 @@ fn encode(segment: &str) -> String {
     out
 }
 
-/// The text behind percent-encoding; nothing if it is broken or not UTF-8.
+/// Decodes percent-encoding; `None` if it is malformed or not UTF-8.
 pub fn decode(segment: &str) -> Option<String> {
     let mut out = Vec::with_capacity(segment.len());
     let mut bytes = segment.bytes();
@@ -81,7 +81,7 @@ pub struct Entry {
     pub body: String,
     /// Media type of the body.
     pub media_type: String,
-    /// What the scheme knows besides the body.
+    /// Facts that the scheme knows besides the body.
     #[serde(default)]
     pub attributes: serde_json::Map<String, serde_json::Value>,
 }
@@ -91,7 +91,7 @@ pub struct Entry {
 pub struct EntryLine {
     /// Path of the entry.
     pub path: String,
-    /// One line that says what it is.
+    /// Summary of the entry in one line.
     pub summary: String,
     /// Media type of the body.
     pub media_type: String,

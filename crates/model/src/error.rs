@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::{Map, Value, json};
 
-/// What went wrong, for programs. The list is closed: a new kind of failure finds its place here.
+/// Error codes for programs. The list is closed: every kind of failure maps to one of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Code {
     Invalid,
@@ -142,7 +142,7 @@ impl Code {
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpError {
     pub code: Code,
-    /// What failed and on which thing: lower case, no full stop.
+    /// The failure and its object: lower case, no full stop.
     pub message: String,
     /// One sentence that says what to do next.
     pub hint: Option<String>,
@@ -196,7 +196,7 @@ impl OpError {
         json!({ "code": self.code.row().rpc, "message": self.message, "data": data })
     }
 
-    /// Reads an error object of the wire; a number that is not ours becomes `internal`.
+    /// Reads an error object of the wire; an unknown number becomes `internal`.
     pub fn from_wire(error: &Value) -> Self {
         let number = error.get("code").and_then(Value::as_i64).unwrap_or(0);
         let message = error.get("message").and_then(Value::as_str).unwrap_or("no message");

@@ -7,8 +7,8 @@ use serde_json::Value;
 use crate::error::OpError;
 use crate::limits;
 
-/// Something that happened. Kind, subject and reason are stored; project and data are only published, because data may
-/// contain user text.
+/// An event. Kind, subject and reason are stored; project and data are only published, because data may contain user
+/// text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
     /// For example `hint/changed`.
@@ -52,9 +52,9 @@ pub struct Published {
 /// Which events a subscriber gets. A member that is `None` admits all events.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EventFilter {
-    /// A kind, or the beginning of several up to a slash: `hint/` admits `hint/changed`.
+    /// A kind, or a prefix that ends with a slash: `hint/` admits `hint/changed`.
     pub kind: Option<String>,
-    /// The subject itself, or the beginning of several up to a slash.
+    /// A subject, or a prefix that ends with a slash.
     pub subject: Option<String>,
     pub project: Option<i64>,
 }
@@ -72,16 +72,16 @@ impl EventFilter {
     }
 }
 
-/// A hook event as far as the runtime keeps it today: its name, its session, its time.
+/// The part of a hook event that is recorded for every event: its name, its session, its time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HookRecord {
-    /// The event's own id: the same event is recorded once.
+    /// The event's own id. A repeated id is not recorded again.
     pub id: crate::wire::CallId,
     /// Name of the event as the agent has it, for example `PostToolUse`.
     pub name: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// The agent's id of the tool call, with which a second registration of the hook is recognised.
+    /// The agent's id of the tool call, by which a duplicate hook registration is detected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_use_id: Option<String>,
     /// Milliseconds since 1970, UTC.
@@ -89,8 +89,8 @@ pub struct HookRecord {
 }
 
 impl HookRecord {
-    /// Checks that every name in it is one: there, short and without control characters. Whoever
-    /// takes in an event asks this first: the operation, the hook, and the reader of the spool.
+    /// Checks that the event has a name, and that every name is short and free of control characters. The operation,
+    /// the hook and the spool reader call this before they accept an event.
     pub fn check(&self) -> Result<(), OpError> {
         let session = self.session.as_deref();
         let tool_use = self.tool_use_id.as_deref();

@@ -18,8 +18,8 @@ pub use scope::{HintScope, OneOrMany, Os, UNSCOPED, has_parent_step, scope_error
 pub use ttl::{Lifetime, Ttl};
 pub use value::{Template, TemplateFormat, check_value, command_text, value_text};
 
-// Whether a value may be shown to people as it is; a secret is masked. As with the next one and the
-// types of a scope, a doc comment would be one more line in the schema that every agent pays for.
+// Whether a value may be shown to people unmasked. Doc comments on this enum, the next one and the types of a scope
+// would become part of the schema, which costs every agent tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Sensitivity {
@@ -37,35 +37,35 @@ pub enum HintSource {
     FileImport,
 }
 
-/// What is said about a hint besides its value.
+/// A hint's metadata: everything but its value.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct HintMeta {
     /// Why the hint is true or useful.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Words to find it by, for example `build`.
+    /// Keywords, for example `build`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// From 1 to 10; 5 if left out.
+    /// From 1 to 10; default 5.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u8", range(min = 1, max = 10))]
     pub priority: Option<u8>,
-    /// From 0 to 1; 0.5 if left out.
+    /// From 0 to 1; default 0.5.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
     /// `session` (until the daemon ends), `forever`, or a duration such as `PT2H` or `P1D`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ttl: Option<Ttl>,
-    /// `secret` lets a credential in and masks it where people look.
+    /// `secret` permits a credential and masks it on screen.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Sensitivity")]
     pub sensitivity: Option<Sensitivity>,
-    /// Where the hint holds; left out, everywhere.
+    /// Where the hint applies; everywhere if omitted.
     #[serde(deserialize_with = "crate::object::optional")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scope: Option<HintScope>,
-    /// Who found it.
+    /// Author type.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "HintSource")]
     pub source: Option<HintSource>,
@@ -84,7 +84,7 @@ impl HintMeta {
         self.sensitivity == Some(Sensitivity::Secret)
     }
 
-    /// How long the hint lives; one that does not say lives for the boot.
+    /// How long the hint lives; by default until the daemon ends.
     pub fn lifetime(&self) -> &Ttl {
         self.ttl.as_ref().unwrap_or(&Ttl::Session)
     }
@@ -125,11 +125,11 @@ impl HintMeta {
 pub struct Hint {
     /// A string, or an object with a `type`.
     pub value: Value,
-    /// What `set_hint` was told about it. The schema of every tool costs its reader, so that only
-    /// that of `set_hint` tells the members.
+    /// Metadata as given to `set_hint`. Its members are described in the schema of `set_hint` only, because every
+    /// schema costs the agent tokens.
     #[schemars(description = "As `set_hint` takes it.", with = "serde_json::Map<String, Value>")]
     pub meta: HintMeta,
-    /// Counts its changes, from 1.
+    /// Number of changes, from 1.
     pub version: u64,
     /// RFC 3339, UTC.
     pub created_at: String,
@@ -143,7 +143,7 @@ pub struct Hint {
     pub use_count: u64,
 }
 
-/// The names a hint is found by, checked.
+/// A hint's component and key, checked.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct HintName {
     pub component: String,
@@ -151,7 +151,7 @@ pub struct HintName {
 }
 
 impl HintName {
-    /// Checks that both names are there, of one line and within their limit.
+    /// Checks that both names are non-empty, single-line and within their limit.
     pub fn new(component: String, key: String) -> Result<HintName, OpError> {
         for (param, name) in [("component", &component), ("key", &key)] {
             if name.trim().is_empty() {
@@ -164,7 +164,7 @@ impl HintName {
                     .with("max", max));
             }
             if matches!(name.as_str(), "." | "..") {
-                // Its path would be read as a step in another one.
+                // The path would be resolved as a parent or current directory.
                 return Err(OpError::invalid(param, format!("the {param} is '{name}'"))
                     .hint("Give it a name with a letter or a digit in it."));
             }

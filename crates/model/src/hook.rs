@@ -1,5 +1,5 @@
-//! An agent's event as our one domain event: what happened, in which session, and what is kept of
-//! it. Wire forms of single agents are not here, and nothing here was captured without the guard.
+//! An agent's event in our own form: the event, its session and the captured data. The formats of individual agents
+//! are not here. All captured text has passed the secret guard.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -25,7 +25,7 @@ pub const HINT_TITLES: [&str; 2] = ["Hints for this command", "Hints for this pr
 /// One event of one agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HookEvent {
-    /// The event's own id: the same event is recorded once.
+    /// The event's own id. A repeated id is not recorded again.
     pub id: CallId,
     /// Milliseconds since 1970, UTC.
     pub at: i64,
@@ -34,11 +34,10 @@ pub struct HookEvent {
     /// Name of the event as the agent has it, for example `PostToolUse`.
     pub name: String,
     pub session: String,
-    /// Where the agent stood.
+    /// The agent's working directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<Redacted<String>>,
-    /// What was known of that place when the event was left in the spool: it may be gone when the
-    /// event is taken in.
+    /// The project as it was when the event was spooled: the directory may be gone when the event is ingested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stood: Option<Stood>,
     /// The agent's id of the prompt that caused it.
@@ -47,28 +46,28 @@ pub struct HookEvent {
     /// The subagent that acted; none for the agent itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<String>,
-    /// The agent's id of the tool call, with which a second registration of the hook is recognised.
+    /// The agent's id of the tool call, by which a duplicate hook registration is detected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_use_id: Option<String>,
     pub what: Happening,
 }
 
-/// Where the agent stood, as far as it matters later.
+/// The agent's project when an event was spooled.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stood {
-    /// In a project that the user excludes: of the event nothing is kept but that it came.
+    /// A project that the user excludes: only the fact that an event arrived is stored.
     KeptOut,
-    /// In this project.
+    /// This project.
     In(ProjectFacts),
 }
 
-/// What happened.
+/// The kind of an event, with its data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Happening {
     SessionStarted(Source),
-    /// The user's own words, without what was marked private.
+    /// The user's prompt, without the parts marked private.
     Prompted(Redacted<String>),
     /// A tool is about to be used.
     ToolStarting(ToolUse),
@@ -88,7 +87,7 @@ pub enum Happening {
     },
     /// Receipts of a text that an agent got from a process that could only read the store.
     Told(Vec<ToldEntry>),
-    /// Known or not: it is counted as a sign of life and nothing else is kept.
+    /// Any other event, known or not. It only counts as a sign of life.
     Other,
 }
 
@@ -106,7 +105,7 @@ pub struct ToldEntry {
 pub struct Answer {
     pub text: Redacted<String>,
     pub ends: Ends,
-    /// Whether the turn ended with an error: the text says which.
+    /// Whether the turn ended with an error, which the text names.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub failed: bool,
 }
@@ -145,25 +144,25 @@ impl Source {
         })
     }
 
-    /// Whether the host has dropped what the session knew.
+    /// Whether the agent has dropped the session's context.
     pub fn forgot(self) -> bool {
         matches!(self, Source::Clear | Source::Compact)
     }
 }
 
-/// A tool and what is kept of its use: an observation, yet without its place in the store.
+/// A tool use with its captured data: an observation before it is stored.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolUse {
     /// The tool as the agent calls it.
     pub tool: String,
     pub obs_type: ObsType,
-    /// What is shown and searched: a command, a path with a preview, a query.
+    /// Shown and searched text: a command, a path with a preview, a query.
     pub content: Redacted<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_path: Option<Redacted<String>>,
     /// An object; its members depend on the type.
     pub metadata: Redacted<Value>,
-    /// The command line that a shell gets, where the tool is one.
+    /// The command line, if the tool is a shell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<Redacted<String>>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -171,8 +170,8 @@ pub struct ToolUse {
 }
 
 impl HookEvent {
-    /// Checks that every name in it is one: there, short and without control characters. Whoever
-    /// takes in an event asks this first: the operation, the hook, and the reader of the spool.
+    /// Checks that the event has a name, and that every name is short and free of control characters. The operation,
+    /// the hook and the spool reader call this before they accept an event.
     pub fn check(&self) -> Result<(), OpError> {
         let max = limits::HOOK_NAME_BYTES_MAX;
         let needed = [("event", &self.name), ("agent", &self.agent), ("session_id", &self.session)];
@@ -191,7 +190,7 @@ impl HookEvent {
         Ok(())
     }
 
-    /// What is kept of every event: that it happened.
+    /// The part that is recorded for every event.
     pub fn record(&self) -> HookRecord {
         HookRecord {
             id: self.id,

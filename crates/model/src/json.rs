@@ -1,5 +1,5 @@
-//! Borrowed JSON: texts are not copied out of the input, and the few members of an object are searched one by one. Of an
-//! event little is stored, and a tree of [`Value`] would copy all of it.
+//! Borrowed JSON: strings are not copied out of the input, and the few members of an object are searched linearly.
+//! Only a small part of an event is stored, and a tree of [`Value`] would copy all of it.
 //!
 //! [`Json`] is a whole tree. [`pick`] and [`pick_object`] read a few members by name and skip the others.
 
@@ -33,12 +33,12 @@ pub enum Json<'a> {
 pub struct Members<'a>(Vec<(Cow<'a, str>, Json<'a>)>);
 
 impl<'a> Members<'a> {
-    /// A member; of one that is there twice, the last.
+    /// A member; the last one if the name occurs twice.
     pub fn get(&self, name: &str) -> Option<&Json<'a>> {
         self.0.iter().rev().find_map(|(known, value)| (known == name).then_some(value))
     }
 
-    /// Puts a value in the place of all members of this name.
+    /// Replaces all members of this name by one value.
     pub fn set(&mut self, name: &'a str, value: Json<'a>) {
         self.0.retain(|(known, _)| known != name);
         self.0.push((name.into(), value));
@@ -244,7 +244,8 @@ impl<'de> Visitor<'de> for TreeReader {
     }
 }
 
-/// The members of one object that were asked for, in the order of their names; of one that is there twice, the last.
+/// The requested members of one object, in the order of the requested names. If a name occurs twice, the last member
+/// counts.
 pub type PickedMembers<T, const N: usize> = [Option<T>; N];
 
 /// JSON of which only some members were read.
@@ -255,8 +256,8 @@ pub enum Picked<T, const N: usize> {
     Other,
 }
 
-/// Reads these members of an object, or of each object in a list. Everything else is only checked to be JSON. Of a list that
-/// is longer than `list_max`, one item more is returned, which is enough to refuse it.
+/// Reads these members of an object, or of each object in a list. Everything else is only checked to be JSON. Of a
+/// list longer than `list_max`, one item more is returned, which is enough to refuse it.
 pub fn pick<'de, T: Deserialize<'de>, const N: usize>(
     text: &'de [u8],
     names: &[&str; N],
@@ -363,7 +364,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_are_read_as_every_reader_of_json_would() {
+    fn json_is_read_as_serde_json_reads_it() {
         let texts = [
             r#"{"a":1,"b":[true,null,-2,1.5,"\u00e9\n"],"c":{"d":{}},"e\"f":"plain"}"#,
             "[]",
@@ -386,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_member_that_is_there_twice_the_last_counts() {
+    fn the_last_of_two_equal_members_counts() {
         let json: Json<'_> = serde_json::from_str(r#"{"a":1,"b":2,"a":3}"#).unwrap();
         assert_eq!(json.get("a").and_then(Json::as_number), Some(&3.into()));
         assert_eq!(json.get("c"), None);
@@ -404,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn named_members_are_picked_and_of_two_the_last() {
+    fn members_are_picked_by_name_and_the_last_of_two_counts() {
         let text = br#"{"a":1,"x":{"a":2},"b\u0063":[3],"a":4}"#;
         let [a, bc, d]: PickedMembers<Json<'_>, 3> = pick_object(text, &["a", "bc", "d"]).unwrap();
         assert_eq!(a, Some(Json::Number(4.into())));
@@ -413,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn other_json_than_an_object_and_what_is_no_json_are_errors() {
+    fn everything_but_an_object_is_an_error() {
         for text in ["[]", "1", "null", "\"a\"", "{\"a\":1", "{\"a\":1}x", "{\"b\":nul}", ""] {
             let picked = pick_object::<Json<'_>, 1>(text.as_bytes(), &["a"]);
             assert!(picked.is_err(), "{text}");

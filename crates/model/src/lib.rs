@@ -1,6 +1,6 @@
 //! The nouns: plain data, pure rules and wire types, shared by every crate.
 //!
-//! Read in this order: [`error`] (the closed list of codes), [`wire`] (a call and its road),
+//! Read in this order: [`error`] (the closed list of codes), [`wire`] (a call and its reply),
 //! [`hint`], [`hook`] and [`observation`], [`rank`], [`entry`], [`event`], [`situation`], [`locations`], [`time`], [`json`], [`weight`], [`limits`].
 //! There is no I/O, no clock, no randomness and no async in this crate.
 

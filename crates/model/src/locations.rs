@@ -1,7 +1,7 @@
-//! Where things are: data, runtime and configuration directories, from the environment alone.
+//! The locations of files: data, runtime and configuration directories, from the environment alone.
 //!
-//! Pure: the environment, the user id and the working directory are handed in. Every process
-//! (hook, command, daemon) resolves by this one function, so that they meet at the same socket.
+//! Pure: the environment, the user id and the working directory are arguments. Every process (hook, command, daemon)
+//! uses this one function, so that all of them find the same socket.
 
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
@@ -11,17 +11,17 @@ use crate::limits;
 /// Name of the database in a data directory.
 const DATABASE: &str = "rekindle.db";
 
-/// What the process knows about itself that decides where things are.
+/// The environment of a process that decides where its files are.
 pub struct Surroundings<'a> {
     pub var: &'a dyn Fn(&str) -> Option<OsString>,
     pub uid: u32,
     pub cwd: &'a Path,
     pub mac: bool,
-    /// Resolves symbolic links of a path as far as it exists, so that two spellings are one place.
+    /// Resolves symbolic links of a path as far as it exists, so that two spellings compare equal.
     pub canonical: &'a dyn Fn(&Path) -> PathBuf,
 }
 
-/// The places of one database and its daemon.
+/// The locations of one database and its daemon.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Locations {
     pub data_dir: PathBuf,
@@ -42,7 +42,7 @@ impl Locations {
         self.uid
     }
 
-    /// Decides the places; `db` is the `--db` flag.
+    /// Resolves the locations; `db` is the `--db` flag.
     pub fn resolve(around: &Surroundings<'_>, db: Option<&Path>) -> Locations {
         let dir = |name: &str| (around.var)(name).filter(|v| !v.is_empty()).map(PathBuf::from);
         // Links are followed before `..` is resolved, as the operating system does.
@@ -65,7 +65,7 @@ impl Locations {
         // A path to the default database, or a link to it, uses the default daemon.
         let explicit_db = named_db.filter(|named| *named != usual);
         let data_dir = match (&explicit_db, &explicit_home) {
-            // A database that was named keeps its spool, token and logs beside itself.
+            // A database given by path keeps its spool, token and logs next to itself.
             (Some(db), None) => files_beside(db),
             (_, Some(home)) => home.clone(),
             (None, None) => absolute(user_dir.clone()),
@@ -167,8 +167,8 @@ impl Locations {
         self.data_dir.join("log/hook.log")
     }
 
-    /// Where events wait for the store: the data directory first, else the runtime directory. A
-    /// database that is not the directory's own has a spool of its own.
+    /// Spool directories: the data directory first, else the runtime directory. A database other than the directory's
+    /// default has a spool of its own.
     pub fn spools(&self) -> [PathBuf; 2] {
         let name = if self.is_usual {
             "spool".to_owned()
@@ -179,7 +179,7 @@ impl Locations {
     }
 }
 
-/// What hooks have to know of pauses without opening the database; it is there while there is one.
+/// The pauses, for hooks that do not open the database. The file exists while something is paused.
 pub fn paused_beside(database: &Path) -> PathBuf {
     let mut name = database.as_os_str().to_owned();
     name.push("-paused");
@@ -200,7 +200,7 @@ fn temp_dir(var: &dyn Fn(&str) -> Option<OsString>) -> PathBuf {
     }
 }
 
-/// Removes `.` and resolves `..` by the letters of the path.
+/// Removes `.` and resolves `..` textually.
 fn normal(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for part in path.components() {

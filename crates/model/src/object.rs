@@ -1,5 +1,5 @@
-//! Objects that are only ever objects. A derived reader also takes a list, whose items it takes for the
-//! members in the order of the type: a hidden wire format, in which `[]` would clear everything.
+//! Strict objects. A derived deserialiser also accepts a list, whose items it assigns to the members in order: a
+//! hidden wire format, in which `[]` would clear everything.
 
 use serde::de::Visitor;
 use serde::{Deserialize, Deserializer, forward_to_deserialize_any};
@@ -21,7 +21,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
     }
 }
 
-/// Reads a map where a struct is wanted, and everything else as it comes.
+/// Requires a map for a struct, and passes everything else through.
 struct MapOnly<D>(D);
 
 impl<'de, D: Deserializer<'de>> Deserializer<'de> for MapOnly<D> {
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn an_object_is_an_object_and_a_list_is_none() {
+    fn a_list_is_refused_where_an_object_is_required() {
         let read = |text: &str| serde_json::from_str::<Outer>(text).map(|outer| outer.inner);
         assert_eq!(read(r#"{"inner":{"a":1}}"#).unwrap(), Some(Inner { a: 1 }));
         assert_eq!(read(r#"{"inner":null}"#).unwrap(), None);

@@ -1,4 +1,4 @@
-//! Observations: immutable records of what an agent did, and the kinds there are of them.
+//! Observations: immutable records of an agent's actions, and their types.
 
 use schemars::JsonSchema;
 use serde::de::Error as _;
@@ -9,7 +9,7 @@ use crate::limits;
 
 macro_rules! obs_types {
     ($($variant:ident $word:literal,)*) => {
-        /// What kind of thing an agent did.
+        /// The type of an observation.
         #[derive(
             Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
         )]
@@ -19,7 +19,7 @@ macro_rules! obs_types {
         impl ObsType {
             pub const ALL: &'static [ObsType] = &[$(ObsType::$variant,)*];
 
-            /// The word on the wire and in the store.
+            /// The name on the wire and in the store.
             pub fn word(self) -> &'static str {
                 match self { $(ObsType::$variant => $word,)* }
             }
@@ -59,7 +59,7 @@ obs_types! {
 }
 
 impl ObsType {
-    /// Its weight where there is no query to rank by, from 0 to 1.
+    /// Weight in lists that are not ranked by a query, from 0 to 1.
     pub fn weight(self) -> f64 {
         match self {
             ObsType::FileEdit => 1.0,
@@ -70,8 +70,8 @@ impl ObsType {
         }
     }
 
-    /// How much a record of this kind tells in a search, from 0 to 1. Messages, commits and errors contain findings,
-    /// edits and runs contain work, and reads contain neither.
+    /// How informative a record of this type is in a search, from 0 to 1. Messages, commits and errors contain
+    /// findings, edits and runs contain work, and reads contain neither.
     pub fn telling(self) -> f64 {
         use ObsType as O;
         match self {
@@ -83,7 +83,7 @@ impl ObsType {
         }
     }
 
-    /// How many days it is kept unless it is pinned.
+    /// How many days it is retained unless it is pinned.
     pub fn kept_days(self) -> i64 {
         use ObsType as O;
         match self {
@@ -96,7 +96,7 @@ impl ObsType {
         }
     }
 
-    /// Whether it changed something: what only looked does not.
+    /// Whether it changed something, in contrast to reads and searches.
     pub fn intervenes(self) -> bool {
         use ObsType as O;
         matches!(self, O::FileWrite | O::FileEdit | O::GitCommit | O::GitPush)
@@ -107,7 +107,7 @@ impl ObsType {
         !matches!(self, ObsType::Marker | ObsType::Answer)
     }
 
-    /// Whether it marks a moment of the session instead of something the agent did.
+    /// Whether it marks a moment of the session instead of an action of the agent.
     pub fn is_mark(self) -> bool {
         use ObsType as O;
         matches!(
@@ -122,22 +122,22 @@ impl ObsType {
     }
 }
 
-/// The type of a record on the wire: a type of observation, or the word for a kind of record that a plugin brings.
+/// The type of a record on the wire: a type of observation, or the name of a plugin's record type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RecordType {
     Observed(ObsType),
     Other(KindWord),
 }
 
-/// The word for a kind of record that is no type of observation.
+/// The name of a record type that is not an observation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct KindWord {
-    /// Zeros follow the word.
+    /// The name, padded with zeros.
     bytes: [u8; limits::KIND_BYTES_MAX],
 }
 
 impl RecordType {
-    /// The type with this word; `None` if the word is too long for a kind or empty.
+    /// The type with this name; `None` if the name is empty or too long.
     pub fn of(word: &str) -> Option<RecordType> {
         if let Some(kind) = ObsType::parse(word) {
             return Some(RecordType::Observed(kind));
@@ -157,7 +157,7 @@ impl RecordType {
         }
     }
 
-    /// The type that rules about types apply to: another kind counts as `tool_other`.
+    /// The type that rules about types apply to: a plugin's type counts as `tool_other`.
     pub fn kind(self) -> ObsType {
         match self {
             RecordType::Observed(kind) => kind,
@@ -222,7 +222,7 @@ pub struct Observation {
     /// Whether a part of the record is damaged in the database; the readable part is shown.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub damaged: bool,
-    /// Milliseconds since 1970, UTC: what the order goes by.
+    /// Milliseconds since 1970, UTC; the sort key.
     #[serde(skip)]
     pub at_ms: i64,
     /// The project in the store.
@@ -231,19 +231,18 @@ pub struct Observation {
 }
 
 impl Observation {
-    /// Whether what was tried did not work.
+    /// Whether the action failed.
     pub fn failed(&self) -> bool {
         let flag = self.metadata.as_ref().and_then(|meta| meta.get("failed")?.as_bool());
         self.obs_type == ObsType::CommandError || flag == Some(true)
     }
 
-    /// What the tool said when it failed.
+    /// The tool's error message.
     pub fn error(&self) -> Option<&str> {
         self.metadata.as_ref()?.get("error")?.as_str()
     }
 
-    /// The text under which an observation is found: besides what is shown, what it is about and
-    /// what came of it.
+    /// The searchable text of an observation: the shown text, its subject, and its result.
     pub fn searched(content: &str, file_path: Option<&str>, metadata: &Value) -> String {
         let mut text = content.to_owned();
         let more =

@@ -1,4 +1,4 @@
-//! Projects: bodies of work on disk, known by their repository or by their place.
+//! Projects: bodies of work on disk, identified by their repository or their path.
 
 use std::collections::BTreeMap;
 
@@ -44,7 +44,7 @@ fn is_invisible_letter(sign: char) -> bool {
     matches!(sign, '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}')
 }
 
-/// The name to show for one that may have been stored before names were [plain](plain_name).
+/// A name for display. It may have been stored before names were [plain](plain_name).
 pub fn shown_name(stored: String) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'/');
     // Fast path: most names are plain already.
@@ -58,19 +58,19 @@ pub fn shown_name(stored: String) -> String {
     plain_name(&stored).unwrap_or_else(|| UNNAMED.to_owned())
 }
 
-/// What is known of the place where somebody stands, before a project is found for it.
+/// The facts about a directory from which its project is determined.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ProjectFacts {
     /// The repository's remote, normalised: `host/org/repo`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remote_key: Option<String>,
-    /// Top directory of the main work tree; all work trees share it.
+    /// Top directory of the main working tree; all working trees share it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root: Option<String>,
-    /// What it is called: the root directory's name unless somebody chose another.
+    /// The name: that of the root directory, unless the user chose another.
     pub name: String,
-    /// Which directories are at the root, by inode and time of birth: in a repository its `.git` and then
-    /// the root, elsewhere the root alone. A directory that was removed and made again has another value.
+    /// The identity of the directories at the root, by inode and time of birth: in a repository its `.git` and then
+    /// the root, elsewhere the root alone. A directory that was deleted and created again has another value.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub made: Vec<String>,
 }
@@ -79,7 +79,7 @@ pub struct ProjectFacts {
 pub const MADE: &str = "made:";
 
 /// Part of a [`ProjectFacts::made`] on file systems that store no time of birth. There a new directory can have the
-/// value of a removed one.
+/// value of a deleted one.
 pub const MADE_WITHOUT_BIRTH: &str = "-device-";
 
 /// Whether an alias is a remote with a host. Roots are absolute paths, names have no `/`.
@@ -88,12 +88,12 @@ fn is_hosted_remote(alias: &str) -> bool {
 }
 
 impl ProjectFacts {
-    /// The key of a project that is made from this.
+    /// The key of a new project with these facts.
     pub fn key(&self) -> &str {
         self.remote_key.as_deref().or(self.root.as_deref()).unwrap_or(&self.name)
     }
 
-    /// The key of the project of a directory that replaced another one: without a remote, the path alone would be that of both.
+    /// The key for a directory that replaced another one: without a remote, both would have the path as their key.
     pub fn key_of_replacement(&self) -> String {
         match (&self.remote_key, &self.root, self.made.first()) {
             (None, Some(root), Some(made)) => format!("{root}#{made}"),
@@ -102,13 +102,13 @@ impl ProjectFacts {
     }
 }
 
-/// Where a remote, a root or a name leads: to a project, and whether a person said so.
+/// The project of a remote, a root or a name, and whether the user assigned it.
 pub type Lead = (i64, bool);
 
 /// Looks up aliases and remotes of projects.
 pub trait KnownAliases {
     type Error;
-    /// The project that a remote, a root, a name or an identity on disk leads to.
+    /// The project of a remote, a root, a name or an identity on disk.
     fn lead(&self, alias: &str) -> Result<Option<Lead>, Self::Error>;
     /// Whether the project has a remote. Without one it is identified by its path.
     fn has_remote(&self, project: i64) -> Result<bool, Self::Error>;
@@ -118,11 +118,11 @@ pub trait KnownAliases {
 pub struct Leads {
     pub root: Option<Lead>,
     pub remote: Option<Lead>,
-    /// A place that is no project of its own, such as the home directory, goes by its name.
+    /// A directory that is not a project of its own, such as the home directory, is found by its name.
     pub name: Option<Lead>,
-    /// The project that knows this very directory, while the path is unknown or leads to another one.
+    /// The project that has this identity on disk, if its path is unknown or belongs to another project.
     recognised: Option<Lead>,
-    /// Whether another directory was put where the known one was.
+    /// Whether another directory was put at a known path.
     pub is_replaced: bool,
 }
 
@@ -147,8 +147,8 @@ impl Leads {
             leads.recognised = ask(unique)?;
             return Ok(leads);
         };
-        // A path with a new remote, or without one, does not say whether the repository changed its remote, or whether
-        // another directory was put in its place. Only the first may read what is remembered.
+        // A known path with a new remote, or without one, has two explanations: the repository changed its remote, or
+        // another directory was put in its place. Only the first may read the project's records.
         for made in &facts.made {
             if ask(Some(made))?.is_some_and(|(of, _)| of == project) {
                 return Ok(leads);
@@ -163,8 +163,8 @@ impl Leads {
         Ok(leads)
     }
 
-    /// The project. A remote wins over a root, because directories are moved more often than
-    /// repositories; what a person said of the root wins over both.
+    /// The project. A remote wins over a root, because directories are moved more often than repositories; the user's
+    /// assignment of the root wins over both.
     pub fn project(&self) -> Option<i64> {
         let said = self.root.filter(|(_, firm)| *firm);
         let root = self.root.filter(|_| !self.is_replaced);
@@ -173,25 +173,25 @@ impl Leads {
     }
 }
 
-/// A pause, everywhere or of one project.
+/// A pause, of everything or of one project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pause {
-    /// None for everywhere.
+    /// `None` pauses everything.
     pub project: Option<i64>,
-    /// Milliseconds since 1970, UTC; none for a pause that somebody has to end.
+    /// Milliseconds since 1970, UTC; `None` for a pause that lasts until the user ends it.
     pub until: Option<i64>,
 }
 
-/// The pauses as they are written down beside the database, for hooks that do not open it.
+/// The pauses as stored next to the database, for hooks that do not open it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pauses {
     pub pauses: Vec<Pause>,
-    /// Where remotes, roots and names lead, if a project is paused.
+    /// The projects of remotes, roots and names, if a project is paused.
     pub aliases: BTreeMap<String, Lead>,
 }
 
 impl Pauses {
-    /// Whether nothing is captured at this place and time.
+    /// Whether capture is paused for these facts at this time.
     pub fn hold(&self, facts: &ProjectFacts, at: i64) -> bool {
         let here = Leads::of(facts, self).ok().and_then(|leads| leads.project());
         self.pauses.iter().any(|pause| pause.holds(here, at))
@@ -212,7 +212,7 @@ impl KnownAliases for Pauses {
 }
 
 impl Pause {
-    /// Whether nothing is captured in this project at this time.
+    /// Whether this pause applies to the project at this time.
     pub fn holds(&self, project: Option<i64>, at: i64) -> bool {
         let here = self.project.is_none() || self.project == project;
         here && self.until.is_none_or(|until| until > at)
@@ -223,11 +223,11 @@ impl Pause {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Project {
     pub id: i64,
-    /// What `project://KEY` means: the remote, else the root path. It never changes.
+    /// The key in `project://KEY`: the remote, else the root path. It never changes.
     pub key: String,
-    /// What is shown; several projects may share it.
+    /// Shown name; several projects may share it.
     pub name: String,
-    /// Where it was seen first. Other roots that lead to it are aliases.
+    /// First known root. Other roots are aliases.
     pub root: Option<String>,
 }
 
@@ -245,12 +245,12 @@ impl Project {
     }
 }
 
-/// A project and how much is kept of it.
+/// A project and the size of its memory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ProjectOverview {
     #[serde(flatten)]
     pub project: Project,
-    /// Remotes and root paths that also lead to it.
+    /// Further remotes and root paths of the project.
     pub aliases: Vec<String>,
     pub sessions: u64,
     pub prompts: u64,

@@ -1,32 +1,31 @@
-//! The one scorer of records: how well one matches, how recent it is, what kind it is and where it
-//! belongs, each from 0 to 1, weighed for the order that is asked for.
+//! The one scorer of records: match, recency, type and project, each from 0 to 1, weighted according to the requested
+//! order.
 
 use crate::observation::ObsType;
 use crate::time;
 
-/// What is a week old counts half.
+/// Recency halves in a week.
 const HALF_LIFE_MS: i64 = 7 * 86_400_000;
-/// What a record of another project counts as where the caller's own is preferred.
+/// Weight of another project's record if the caller's own project is preferred.
 const OTHER_PROJECT: f64 = 0.3;
 
-/// A score from 0 to 1 and what it is made of.
+/// A score from 0 to 1 and its parts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Score {
     pub total: f64,
-    /// Against the best match of the same answer.
+    /// Relative to the best match of the same answer.
     pub lexical: Option<f64>,
     pub recency: f64,
     pub kind: f64,
     pub project: Option<f64>,
 }
 
-/// How recent something is: 1 for now, half with every week. The future is now.
+/// Recency: 1 for now, half after each week. A time in the future counts as now.
 pub fn recency(at: i64, now: i64) -> f64 {
     time::decay(now.saturating_sub(at), HALF_LIFE_MS)
 }
 
-/// The score where a query asks for what matches, is recent and matters. `best` is the highest
-/// lexical score of the answer.
+/// The score of a query's hit by match, recency and type. `best` is the highest lexical score of the answer.
 pub fn blended(lexical: f64, best: f64, kind: ObsType, at: i64, now: i64) -> Score {
     let lexical = if best > 0.0 { (lexical / best).clamp(0.0, 1.0) } else { 0.0 };
     let (recency, kind) = (recency(at, now), kind.weight());
@@ -34,13 +33,13 @@ pub fn blended(lexical: f64, best: f64, kind: ObsType, at: i64, now: i64) -> Sco
     Score { total, lexical: Some(lexical), recency, kind, project: None }
 }
 
-/// How much the most recent record gains over an old one that matches as well, and how much a kind that
-/// tells most gains over one that tells nothing, in the default order of search. Adding recency to the match instead, as
-/// [`blended`] does, puts new records that hardly match before old ones that answer.
+/// In the default order of search: the gain of the most recent record over an old one that matches as well, and of
+/// the most informative type over the least. Adding recency to the match instead, as [`blended`] does, ranks new
+/// records that hardly match above old ones that answer.
 const RECENT_GAIN: f64 = 0.2;
 const KIND_GAIN: f64 = 0.1;
 
-/// The score of the default order of search: the match first, and of about equal ones the newer.
+/// The score of the default order of search: the match first; among about equal matches, the newer.
 pub fn best(lexical: f64, best: f64, kind: ObsType, at: i64, now: i64) -> Score {
     let score = Score { kind: kind.telling(), ..blended(lexical, best, kind, at, now) };
     let gain = 1.0 + RECENT_GAIN * score.recency + KIND_GAIN * score.kind;
@@ -48,8 +47,8 @@ pub fn best(lexical: f64, best: f64, kind: ObsType, at: i64, now: i64) -> Score 
     Score { total, ..score }
 }
 
-/// The score where there is no query. `own_project` says whether the record belongs to the project
-/// that is asked for; none if no project is.
+/// The score without a query. `own_project` says whether the record belongs to the requested project; `None` if no
+/// project is requested.
 pub fn recent(kind: ObsType, at: i64, own_project: Option<bool>, now: i64) -> Score {
     let (recency, kind) = (recency(at, now), kind.weight());
     let project = own_project.map(|own| if own { 1.0 } else { OTHER_PROJECT });
@@ -61,7 +60,7 @@ pub fn recent(kind: ObsType, at: i64, own_project: Option<bool>, now: i64) -> Sc
 }
 
 impl Score {
-    /// What it is made of, in words: `lexical 0.82, recency 0.50, type 0.67`.
+    /// The parts of the score in words: `lexical 0.82, recency 0.50, type 0.67`.
     pub fn parts(&self) -> String {
         let parts = [
             ("lexical", self.lexical),
@@ -88,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_recent_halves_every_week() {
+    fn recency_halves_every_week() {
         for (days, expected) in [(0, 1.0), (7, 0.5), (14, 0.25), (21, 0.125), (-3, 1.0)] {
             near(recency(0, days * DAY), expected);
         }
@@ -118,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn of_equal_matches_the_newer_is_better_and_a_weak_match_never_is() {
+    fn recency_decides_between_equal_matches_only() {
         let of = |lexical: f64, days: i64| best(lexical, 1.0, ObsType::Answer, 0, days * DAY).total;
         assert!(of(1.0, 1) > of(1.0, 30));
         assert!(of(0.95, 0) > of(1.0, 30));

@@ -18,7 +18,7 @@ pub struct RunKey<'a> {
 }
 
 impl<'a> RunKey<'a> {
-    /// The key of a run that came to an end; none for other records.
+    /// The key of a run that ended; `None` for other records.
     pub fn of(seen: &'a Observation) -> Option<RunKey<'a>> {
         let metadata = seen.metadata.as_ref()?;
         let run = metadata.get("run")?;
@@ -35,9 +35,9 @@ impl<'a> RunKey<'a> {
     }
 }
 
-/// The runs that are red: those that failed, and after which none with the same key ran as much or more. A later
-/// run of other tests proves nothing. A later run whose result is unknown may have passed. Of two red runs, one of
-/// which is a part of the other, the newer one counts.
+/// The red runs: those that failed, without a later run of the same key that covered as much or more. A later run of
+/// other tests proves nothing. A later run whose result is unknown may have passed. If one red run is a part of
+/// another, the newer one counts.
 pub fn red<'a>(newest_first: impl IntoIterator<Item = &'a Observation>) -> Vec<&'a Observation> {
     let mut later: Vec<(RunKey<'a>, &'a Observation)> = Vec::new();
     let mut red = Vec::new();

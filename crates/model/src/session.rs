@@ -1,4 +1,4 @@
-//! Sessions and prompts, and the summary that is drawn from a session without any model.
+//! Sessions and prompts, and the summary of a session, which is extracted without a model.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::limits;
 use crate::observation::{DAMAGED_MARK, ObsType};
 
-/// Whether something is going on in a session.
+/// The state of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionState {
@@ -40,7 +40,7 @@ impl SessionState {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Session {
     pub id: i64,
-    /// The agent's own id of it.
+    /// The agent's own id of the session.
     pub session_id: String,
     pub project_id: i64,
     pub project: String,
@@ -54,12 +54,12 @@ pub struct Session {
     pub ended_at: Option<i64>,
     pub state: SessionState,
     pub is_pinned: bool,
-    /// How often what was done, the most frequent first.
+    /// Number of actions by type, the most frequent first.
     pub signature: Vec<(ObsType, u64)>,
     pub summary: Option<Summary>,
 }
 
-/// Who wrote a prompt.
+/// The author of a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PromptSource {
@@ -84,7 +84,7 @@ impl PromptSource {
     }
 }
 
-/// What was said to the agent.
+/// A prompt: a message to the agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Prompt {
     pub id: i64,
@@ -105,22 +105,22 @@ pub struct Prompt {
     pub damaged: bool,
 }
 
-/// Something that a session did, as far as its summary looks at it.
+/// An action of a session, as its summary needs it.
 #[derive(Clone, Debug)]
 pub struct Deed {
     pub kind: ObsType,
     pub failed: bool,
     pub file_path: Option<String>,
     pub content: String,
-    /// Only of what failed, and of commits.
+    /// Set for failures and commits only.
     pub metadata: Option<Value>,
 }
 
-/// What a session was about and what came of it.
+/// A session's intent, outcome and findings.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Summary {
-    /// What the user wanted.
+    /// The user's intent.
     pub intent: String,
     /// The outcome: the first sentences of the agent's last answer.
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -132,13 +132,13 @@ pub struct Summary {
     pub files_read: Vec<String>,
     /// The last distinct errors, the last first.
     pub notes: Vec<String>,
-    /// What somebody marked as worth keeping.
+    /// Marks of the session.
     pub learned: Vec<String>,
     pub next_steps: Vec<String>,
 }
 
 impl Summary {
-    /// A summary that says what the user wanted of a session and does not know yet what came of it.
+    /// A summary with the user's intent and no outcome yet.
     pub fn new(intent: &str) -> Summary {
         let intent = text::one_line(intent, limits::SUMMARY_LINE_CHARS_MAX);
         Summary { intent, ..Summary::default() }
@@ -157,7 +157,7 @@ impl Summary {
         self.intent.starts_with(DAMAGED_MARK)
     }
 
-    /// Whether there is room for one more thing of this kind.
+    /// Whether there is room for another action of this type.
     pub fn wants(&mut self, kind: ObsType, failed: bool) -> bool {
         match kind {
             ObsType::Answer if !failed => self.outcome.is_empty(),
@@ -165,7 +165,7 @@ impl Summary {
         }
     }
 
-    /// Adds something that the session did. The last comes first.
+    /// Adds an action of the session. Actions are added newest first.
     pub fn add(&mut self, deed: &Deed) {
         if !self.wants(deed.kind, deed.failed) {
             return;
@@ -190,19 +190,19 @@ impl Summary {
         }
     }
 
-    /// The summary when everything was added. The same input gives the same summary.
+    /// Completes the summary after the last action was added. Deterministic.
     #[must_use]
     pub fn finished(mut self) -> Summary {
-        // What was edited was not only read.
+        // A file that was edited is listed there only.
         let edited = &self.files_edited;
         self.files_read.retain(|path| !edited.contains(path));
         self
     }
 
-    /// Where things of this kind are told, if they are.
+    /// The list for actions of this type, if there is one.
     fn list(&mut self, kind: ObsType, failed: bool) -> Option<&mut Vec<String>> {
         match kind {
-            // What failed changed nothing and read nothing, whatever it was.
+            // A failed action neither changed nor read anything.
             _ if failed => Some(&mut self.notes),
             ObsType::FileEdit | ObsType::FileWrite => Some(&mut self.files_edited),
             ObsType::FileRead => Some(&mut self.files_read),
@@ -217,8 +217,8 @@ impl Summary {
         self.lines(&self.outcome)
     }
 
-    /// The text of the summary for search, without the outcome: search finds that in the answer itself, and the
-    /// same words would be two hits.
+    /// The text of the summary for search, without the outcome: search finds that in the answer itself, which would
+    /// be a second hit with equal words.
     pub fn text(&self) -> String {
         self.lines("")
     }
@@ -243,8 +243,8 @@ impl Summary {
     }
 }
 
-/// Whether a prompt of the user says what a session is about: it says enough, and led to something. A
-/// question about the state of the work leads to commands that look, but is not what a session is about.
+/// Whether a prompt states the intent of a session: it has enough words and led to actions. A question about the
+/// state of the work leads to reads, and is not an intent.
 pub fn tells_intent(content: &str, actions: u64) -> bool {
     actions > 0
         && content.split_whitespace().count() >= limits::SUMMARY_INTENT_WORDS_MIN
@@ -252,8 +252,8 @@ pub fn tells_intent(content: &str, actions: u64) -> bool {
 }
 
 impl Deed {
-    /// What the summary says of it: the file, the first line of a commit's message, the error, or what
-    /// it was where these are not known.
+    /// The line about it in the summary: the file, the first line of a commit's message, the error, or else its
+    /// content.
     fn text(&self) -> &str {
         let told = |name: &str| self.metadata.as_ref()?.get(name)?.as_str();
         match self.kind {

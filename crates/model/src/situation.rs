@@ -1,11 +1,11 @@
-//! Where a caller stands. The surface fills it in; an explicit parameter overrides it.
+//! The caller's situation. The surface fills it in; an explicit parameter overrides it.
 
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Where a caller stands: working directory, repository, branch, system, environment, open files.
+/// The caller's situation: working directory, repository, branch, system, environment, open files.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Situation {

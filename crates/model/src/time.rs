@@ -38,7 +38,7 @@ pub fn parse_rfc3339(text: &str) -> Option<i64> {
     Some(minutes * 60_000 + second * 1000 + millis)
 }
 
-/// Milliseconds of a fraction of a second, and what follows it.
+/// Milliseconds of a fraction of a second, and the rest of the text.
 fn fraction(text: &str) -> Option<(i64, &str)> {
     let Some(rest) = text.strip_prefix('.') else { return Some((0, text)) };
     let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
@@ -64,7 +64,7 @@ fn zone_minutes(text: &str) -> Option<i64> {
     Some(sign * (number(hours, 24)? * 60 + number(minutes, 60)?))
 }
 
-/// Day count since 1970 of a date that exists.
+/// Days since 1970 of a date; `None` if there is no such date.
 pub fn days_of(year: i64, month: i64, day: i64) -> Option<i64> {
     if !(1..=12).contains(&month) {
         return None;
@@ -86,13 +86,13 @@ pub fn plausible(at_ms: i64, now_ms: i64) -> i64 {
     if at_ms <= 0 { now_ms } else { at_ms.min(latest) }
 }
 
-/// How much is left of something after `age_ms` that halves every `half_life_ms`: from 1 down to 0.
+/// Exponential decay: the part that remains after `age_ms` of a value that halves every `half_life_ms`, from 1 down to 0.
 #[expect(clippy::cast_precision_loss, reason = "milliseconds since 1970 fit a double exactly")]
 pub fn decay(age_ms: i64, half_life_ms: i64) -> f64 {
     (-(age_ms.max(0) as f64) / half_life_ms as f64).exp2()
 }
 
-/// `20261115T051843Z`: a time that can stand in a file name.
+/// `20261115T051843Z`: a time for a file name.
 pub fn file_stamp(at_ms: i64) -> String {
     let text = rfc3339(at_ms);
     let mut stamp: String = text[..19].chars().filter(|c| !matches!(c, '-' | ':')).collect();
@@ -100,7 +100,7 @@ pub fn file_stamp(at_ms: i64) -> String {
     stamp
 }
 
-/// `3m ago`, `2h ago`: how long before `now` something was.
+/// `3m ago`, `2h ago`: the age relative to `now`.
 pub fn ago(at_ms: i64, now_ms: i64) -> String {
     let seconds = now_ms.saturating_sub(at_ms).max(0) / 1000;
     match seconds {
@@ -111,8 +111,8 @@ pub fn ago(at_ms: i64, now_ms: i64) -> String {
     }
 }
 
-/// The same for what people scan: `5m ago`, and after a week the day, `Feb 18`, with the year if it is
-/// another one. Less than a minute counts as one.
+/// The age for lists: `5m ago`, and after a week the date, `Feb 18`, with the year if it is not the current one. Less
+/// than a minute counts as one.
 pub fn age(at_ms: i64, now_ms: i64) -> String {
     const MONTHS: [&str; 12] =
         ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_is_read_in_every_form_it_is_written_in() {
+    fn times_are_parsed_in_all_rfc3339_forms() {
         for (text, at) in [
             ("2026-11-15T05:18:43.120Z", Some(1_794_719_923_120)),
             ("2026-11-15T05:18:43.120456", Some(1_794_719_923_120)),
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_decays_is_half_after_its_half_life() {
+    fn a_value_is_halved_after_its_half_life() {
         assert!((decay(0, 10) - 1.0).abs() < 1e-12);
         assert!((decay(10, 10) - 0.5).abs() < 1e-12);
         assert!((decay(-5, 10) - 1.0).abs() < 1e-12, "the future is now");

@@ -8,7 +8,7 @@ use text::secrets::Redacted;
 use crate::places::{Place, PlaceSource};
 
 /// The checkout that a tool works in; `here` is the place of the event's directory. A commit after `cd ../other`
-/// belongs to the work tree there.
+/// belongs to the working tree there.
 pub(crate) fn of_event(
     places: &dyn PlaceSource,
     here: &Place,
@@ -29,7 +29,7 @@ pub fn command_directory(cwd: &str, line: &str) -> String {
     for command in shell::commands(line).iter().take_while(|command| command.program == "cd") {
         match command.words().next() {
             Some(to) if to.starts_with('/') => directory = to.to_owned(),
-            // `~` and variables are not expanded, so it is unknown where these lead.
+            // `~` and variables are not expanded, so the target is unknown.
             Some(to) if !to.starts_with(['~', '$']) => directory = format!("{directory}/{to}"),
             _ => {}
         }

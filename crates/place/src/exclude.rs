@@ -9,8 +9,8 @@ use pattern::glob::Glob;
 use crate::checkout;
 use crate::places::{Place, PlaceSource, Places};
 
-/// The event as it may wait in the spool, for a user with this home directory who excludes these projects
-/// and pauses others: the place and what it says of itself may be gone when the event is taken in.
+/// The event as it may be spooled, for a user with this home directory who excludes these projects and pauses others.
+/// The directory and its settings may be gone when the event is ingested.
 pub fn to_spool(
     event: &HookEvent,
     home: Option<PathBuf>,
@@ -52,7 +52,7 @@ pub fn are_projects(text: &str) -> bool {
     listed(text).iter().all(|item| Glob::hint(item).is_ok())
 }
 
-/// Whether the user named this project as one of which nothing is kept.
+/// Whether the user excludes this project.
 pub(crate) fn names(exclude: &[String], facts: &ProjectFacts) -> bool {
     let names = [Some(&facts.name), facts.root.as_ref(), facts.remote_key.as_ref()];
     exclude.iter().any(|text| {
@@ -83,7 +83,7 @@ pub(crate) fn hides(places: &dyn PlaceSource, here: &Place, event: &HookEvent) -
     paths.any(|path| places.hides(here, cwd, path))
 }
 
-/// The files that a tool changed, where they are several.
+/// The files that a tool changed, if there are several.
 pub fn changed_files(tool: &ToolUse) -> impl Iterator<Item = &str> {
     let files = tool.metadata.get("files").and_then(|files| files.as_array());
     files.into_iter().flatten().filter_map(|path| path.as_str())

@@ -1,17 +1,17 @@
-//! The file that a caller means by a path, and the other paths of that file: through a symbolic link, or in another
-//! working tree.
+//! The file that a path of the caller refers to, and the other paths of that file: through a symbolic link, or in
+//! another working tree.
 
 use model::OpError;
 use store::{Rx, Store, history};
 
 use crate::places::Places;
 
-/// A file as it was asked for.
+/// A requested file.
 pub struct FileQuestion<'a> {
     given: &'a str,
-    /// The path as somebody means it who stands where the caller does; none for an absolute one.
+    /// The path relative to the caller's directory; `None` for an absolute one.
     pub from_here: Option<String>,
-    /// Other paths on record that lead to the same file.
+    /// Other recorded paths of the file.
     pub also: Vec<String>,
 }
 
@@ -32,8 +32,8 @@ impl<'a> FileQuestion<'a> {
         Ok(FileQuestion { given, from_here, also })
     }
 
-    /// The path to look for in these projects: what it means where the caller stands wins over what else
-    /// ends like it, if there is anything about that in them.
+    /// The path to search in these projects: the one relative to the caller's directory if they have records of it,
+    /// else every path with this ending.
     pub fn path(&self, rx: &Rx<'_>, projects: Option<&[i64]>) -> Result<&str, OpError> {
         let Some(here) = self.from_here.as_deref() else { return Ok(self.given) };
         for path in self.also.iter().map(String::as_str).chain([here]) {
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_relative_path_is_meant_from_where_somebody_stands() {
+    fn a_relative_path_is_resolved_in_the_callers_directory() {
         let table = [
             ("/top/web", "src/a.rs", Some("/top/web/src/a.rs")),
             ("/top/web/src", "./a.rs", Some("/top/web/src/a.rs")),

@@ -29,11 +29,11 @@ mod stamps;
 
 const SETTINGS_FILES: [&str; 2] = [".rekindle.toml", ".nmem.toml"];
 
-/// What is known of a directory.
+/// The project, checkout and exclusions of a directory.
 #[derive(Clone, Debug, Default)]
 pub struct Place {
     pub facts: ProjectFacts,
-    /// The branch that is checked out, and the work tree if it is not the main one.
+    /// The checked-out branch, and the working tree if it is not the main one.
     pub checkout: Option<Redacted<Value>>,
     /// Set if the directory was named by a path that leads through a symbolic link.
     link: Option<PathLink>,
@@ -43,7 +43,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// A place that keeps nothing to itself.
+    /// A place without exclusions.
     pub fn plain(facts: ProjectFacts) -> Place {
         Place { facts, ..Place::default() }
     }
@@ -59,12 +59,12 @@ impl Place {
         self.link.as_ref()?.unresolve(self.facts.root.as_deref()?)
     }
 
-    /// The branch that is checked out here.
+    /// The checked-out branch.
     pub fn branch(&self) -> Option<&str> {
         self.checkout.as_ref()?.get("branch")?.as_str()
     }
 
-    /// The top of the work tree here if it is not the main one.
+    /// The top of the working tree if it is not the main one.
     pub fn worktree(&self) -> Option<&str> {
         self.checkout.as_ref()?.get("worktree")?.as_str()
     }
@@ -75,7 +75,7 @@ impl Place {
         below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
 
-    /// Whether nothing about this path is to be kept.
+    /// Whether nothing about this path may be stored.
     pub fn excludes(&self, path: &str) -> bool {
         self.exclude.as_ref().is_some_and(|exclude| exclude.excludes(path))
     }
@@ -87,7 +87,7 @@ impl Place {
     }
 }
 
-/// The path without `.` and `..`, by its words alone.
+/// The path without `.` and `..`, resolved textually.
 fn straight(path: &Path) -> PathBuf {
     let mut straight = PathBuf::new();
     for part in path.components() {
@@ -113,26 +113,26 @@ pub trait PlaceSource: Send + Sync {
 /// Reads places from the disk and caches them for some seconds.
 pub struct Places {
     home: Option<PathBuf>,
-    asked: Mutex<Believed<Arc<Place>>>,
-    folders: Mutex<Believed<FilePlace>>,
-    /// What there is of the folders of files: one of these, or the nearest above it.
-    holders: Mutex<Believed<Arc<str>>>,
+    asked: Mutex<DiskCache<Arc<Place>>>,
+    folders: Mutex<DiskCache<FilePlace>>,
+    /// The nearest existing directory of each file's directory.
+    holders: Mutex<DiskCache<Arc<str>>>,
 }
 
-/// What the disk said about directories, and when.
-type Believed<T> = HashMap<String, (Instant, T)>;
+/// Values read from the disk for directories, and when.
+type DiskCache<T> = HashMap<String, (Instant, T)>;
 
-/// Where a file is: a folder, and the place in it.
+/// A file's base directory, and its path below it.
 type FilePlace = (PathBuf, PathBuf);
 
-/// What is believed of this directory, else what the disk says now.
-fn believe<T: Clone>(asked: &Mutex<Believed<T>>, dir: &str, look: impl FnOnce() -> T) -> T {
-    believe_while(asked, dir, |_| true, look)
+/// The cached value for this directory, or a new one from the disk.
+fn cached_or_read<T: Clone>(asked: &Mutex<DiskCache<T>>, dir: &str, look: impl FnOnce() -> T) -> T {
+    cached_while(asked, dir, |_| true, look)
 }
 
-/// The cached value for this directory while it is young and `holds`, else what the disk says now.
-fn believe_while<T: Clone>(
-    asked: &Mutex<Believed<T>>,
+/// The cached value for this directory while it is fresh and `holds`, or a new one from the disk.
+fn cached_while<T: Clone>(
+    asked: &Mutex<DiskCache<T>>,
     dir: &str,
     holds: impl FnOnce(&T) -> bool,
     look: impl FnOnce() -> T,
@@ -140,7 +140,7 @@ fn believe_while<T: Clone>(
     let mut asked = asked.lock().unwrap_or_else(PoisonError::into_inner);
     let mut is_outdated = false;
     if let Some((at, known)) = asked.get(dir)
-        && at.elapsed() < limits::PLACE_BELIEVED
+        && at.elapsed() < limits::PLACE_CACHE_TTL
     {
         if holds(known) {
             return known.clone();
@@ -167,20 +167,21 @@ impl Places {
         }
     }
 
-    /// What a path means: a folder and the place of the file in it. It is the same for all work trees
-    /// of a repository, and for a path that leads there through a link.
+    /// The identity of a path: a base directory and the path below it. All working trees of a repository share it,
+    /// and so does a path through a link.
     pub(crate) fn identity(&self, path: &str) -> FilePlace {
         let path = straight(Path::new(path));
         let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else {
             return (PathBuf::new(), path);
         };
-        let (folder, inside) = believe(&self.folders, &dir.to_string_lossy(), || identity(dir));
+        let (folder, inside) =
+            cached_or_read(&self.folders, &dir.to_string_lossy(), || identity(dir));
         (folder, inside.join(name))
     }
 
     /// The place of a directory from the cache, without a check on the disk that it is still the same directory.
     pub(crate) fn cached(&self, cwd: &str) -> Arc<Place> {
-        believe(&self.asked, cwd, || Arc::new(self.look(cwd)))
+        cached_or_read(&self.asked, cwd, || Arc::new(self.look(cwd)))
     }
 
     fn look(&self, cwd: &str) -> Place {
@@ -189,10 +190,10 @@ impl Places {
         if !real.is_absolute() || real.parent().is_none() {
             return nowhere("unknown");
         }
-        // A folder that is gone, or yet to come, still is where it was.
+        // A directory that was deleted, or is yet to be created, keeps its path.
         let there = real.ancestors().find_map(|above| above.canonicalize().ok());
         let there = there.as_deref().unwrap_or(&real);
-        // A repository of somebody's dot files does not make a project of the whole home.
+        // A repository of dot files does not make the whole home directory a project.
         let repository = git::Facts::at(there).filter(|facts| !self.is_no_project(&facts.root));
         let top = repository.as_ref().map(|facts| facts.root.as_path());
         let own = self.nearest_settings(&real, top);
@@ -241,13 +242,13 @@ impl Places {
     }
 
     /// The settings file in the directory or above it, up to the top of the repository.
-    fn nearest_settings(&self, dir: &Path, top: Option<&Path>) -> Option<Own> {
+    fn nearest_settings(&self, dir: &Path, top: Option<&Path>) -> Option<ProjectSettings> {
         for folder in dir.ancestors().take(git::LEVELS_MAX) {
             if self.is_no_project(folder) {
                 return None;
             }
             for name in SETTINGS_FILES {
-                if let Some(own) = Own::read(folder, name) {
+                if let Some(own) = ProjectSettings::read(folder, name) {
                     return Some(own);
                 }
             }
@@ -264,7 +265,7 @@ impl PlaceSource for Places {
         let cwd = cwd.unwrap_or_default();
         // Another directory may be at this path by now, and must not get the memory of the former.
         let holds = |place: &Arc<Place>| place.stamps.hold();
-        believe_while(&self.asked, cwd, holds, || Arc::new(self.look(cwd)))
+        cached_while(&self.asked, cwd, holds, || Arc::new(self.look(cwd)))
     }
 
     fn hides(&self, here: &Place, cwd: Option<&str>, path: &str) -> bool {
@@ -279,11 +280,11 @@ impl PlaceSource for Places {
             return false;
         };
         let there = || {
-            // The file may be gone with its folder, or is yet to come.
+            // The file may be deleted with its directory, or yet to be created.
             let above = Path::new(dir).ancestors().find(|above| above.is_dir());
             above.and_then(Path::to_str).unwrap_or_default().into()
         };
-        let holder = believe(&self.holders, dir, there);
+        let holder = cached_or_read(&self.holders, dir, there);
         // A check of `here` covers the directories of its project, which most files are in. A link may be changed
         // on its own.
         let known = self.cached(&holder);
@@ -295,7 +296,7 @@ impl PlaceSource for Places {
     }
 }
 
-/// The path from the top and without `.` and `..`, for an agent that stands here.
+/// The absolute path without `.` and `..`, for an agent in this directory.
 fn whole<'a>(path: &'a str, cwd: &str) -> Cow<'a, str> {
     let is_straight = path.starts_with('/') && !path.contains("//") && !path.contains("/.");
     if is_straight && !path.ends_with('/') {
@@ -304,8 +305,8 @@ fn whole<'a>(path: &'a str, cwd: &str) -> Cow<'a, str> {
     straight(&Path::new(cwd).join(path)).to_string_lossy().into_owned().into()
 }
 
-/// What a project says about itself.
-struct Own {
+/// A project's settings file.
+struct ProjectSettings {
     folder: PathBuf,
     /// The name of the settings file, for messages.
     file: String,
@@ -316,12 +317,12 @@ struct Own {
     unknown_keys: Option<String>,
 }
 
-impl Own {
+impl ProjectSettings {
     /// Reads the settings file; `None` if it does not exist. A dangling link counts as a file that cannot be read.
-    fn read(folder: &Path, name: &str) -> Option<Own> {
+    fn read(folder: &Path, name: &str) -> Option<ProjectSettings> {
         let path = folder.join(name);
         fs::symlink_metadata(&path).ok()?;
-        let mut own = Own {
+        let mut own = ProjectSettings {
             folder: folder.to_owned(),
             file: shown(&path),
             project: None,
@@ -398,7 +399,7 @@ fn made(directory: &Path) -> Option<String> {
 }
 
 /// The project of a repository; a named directory inside it is a project of its own.
-fn in_repository(repository: &git::Facts, own: Option<&Own>) -> ProjectFacts {
+fn in_repository(repository: &git::Facts, own: Option<&ProjectSettings>) -> ProjectFacts {
     let remote = repository.remote.as_deref().and_then(git::normal_remote);
     let remote = remote.map(|remote| safe(&remote));
     let named = own.and_then(|own| Some((own.folder.as_path(), own.project.as_deref()?)));
@@ -427,7 +428,7 @@ fn in_repository(repository: &git::Facts, own: Option<&Own>) -> ProjectFacts {
     }
 }
 
-/// Branch and work tree, as members of a record's metadata.
+/// Branch and working tree, as members of a record's metadata.
 fn checkout(repository: &git::Facts) -> Option<Redacted<Value>> {
     let line = |text: &str| text::one_line(text, limits::CHECKOUT_CHARS_MAX);
     let mut members = Map::new();
@@ -441,8 +442,8 @@ fn checkout(repository: &git::Facts) -> Option<Redacted<Value>> {
     (!members.is_empty()).then(|| redact_json(Value::Object(members), Profile::Strict))
 }
 
-/// What a directory means: the top of the repository's main work tree, or what there really is of the
-/// path, and the place of the directory in it.
+/// The identity of a directory: the top of the repository's main working tree, or the existing part of the path, and
+/// the rest of the path.
 fn identity(path: &Path) -> FilePlace {
     let known = path
         .ancestors()
@@ -466,7 +467,7 @@ fn shown(path: &Path) -> String {
     safe(&path.to_string_lossy())
 }
 
-/// Names on the disk may hold a secret as well as those of the agent.
+/// Names on the disk may contain a secret, like those of the agent.
 fn safe(text: &str) -> String {
     redact_place(text, Profile::Strict).into_inner()
 }

@@ -14,10 +14,10 @@ use store::{Rx, projects};
 
 use crate::places::Place;
 
-/// What a caller says about the project.
+/// The caller's choice of projects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Wanted {
-    /// Nothing: the one where the caller stands.
+    /// No choice: the project of the caller's directory.
     #[default]
     Here,
     All,
@@ -48,17 +48,17 @@ impl JsonSchema for Wanted {
     }
 }
 
-/// What a call says about projects, and where its caller stands.
+/// The caller's choice of projects, and its directory.
 pub struct Question {
     wanted: Wanted,
     here: Option<ProjectFacts>,
 }
 
 impl Question {
-    /// A question of a caller in this place, if the surface knows it.
+    /// A question of a caller in this directory, if the surface knows it.
     pub fn new(here: Option<&Place>, wanted: Wanted) -> Question {
         let here = here.filter(|_| wanted == Wanted::Here).map(|place| place.facts.clone());
-        // The home directory and the root are places, but no projects.
+        // The home directory and the root directory are not projects.
         Question { wanted, here: here.filter(|facts| facts.root.is_some()) }
     }
 
@@ -72,10 +72,10 @@ impl Question {
                 let name = found.first().map_or(name, |project| project.name.clone());
                 Ok(Scope { projects: Some(found), name: Some(name) })
             }
-            // Where nothing was ever recorded nothing is found, and nothing from elsewhere either.
+            // A directory without records finds nothing, and nothing of other projects either.
             (Wanted::Here, Some(facts)) => {
                 let known: Vec<Project> = projects::known(rx, &facts)?.into_iter().collect();
-                // A place that was merged into another project goes by the name of that one.
+                // A directory that was merged into another project has that project's name.
                 let name = known.first().map_or(facts.name, |project| project.name.clone());
                 Ok(Scope { projects: Some(known), name: Some(name) })
             }
@@ -84,20 +84,20 @@ impl Question {
     }
 }
 
-/// The projects whose records may answer.
+/// The projects whose records are searched.
 pub struct Scope {
-    /// None for all.
+    /// `None` for all.
     projects: Option<Vec<Project>>,
     name: Option<String>,
 }
 
 impl Scope {
-    /// The projects in the store; none for all.
+    /// The projects in the store; `None` for all.
     pub fn ids(&self) -> Option<Vec<i64>> {
         self.projects.as_ref().map(|projects| projects.iter().map(|one| one.id).collect())
     }
 
-    /// What the project is called, if not all are meant.
+    /// The name of the project; `None` for all.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
@@ -110,7 +110,7 @@ impl Scope {
         self.projects.as_ref().is_none_or(|of| of.iter().any(|one| one.id == project))
     }
 
-    /// Top directory of the project, if it is a single one.
+    /// Top directory of a single project.
     pub fn root(&self) -> Option<&str> {
         match self.projects.as_deref() {
             Some([one]) => one.root.as_deref(),
@@ -134,20 +134,20 @@ impl Scope {
     }
 }
 
-/// Whose records an answer holds, and when it was given.
+/// The projects of an answer, and its time.
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub struct About {
     /// Seconds since 1970, UTC: ages count from here.
     pub answered_at: i64,
-    /// The project that was looked in; left out if it was all of them.
+    /// The project that was searched; omitted if it was all of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
-    /// Where several projects share the name: all of them. One of these is accepted as `project`.
+    /// All projects of the name, if several share it. Each is accepted as `project`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub projects: Vec<String>,
 }
 
-/// The path of the project with this key: as it reads if it can, else encoded as one part.
+/// The `project://` path of a key: readable if possible, else encoded as one segment.
 pub fn path(key: &str) -> String {
     let parts: Vec<&str> = key.split('/').collect();
     if parts.iter().any(|part| matches!(*part, "" | "." | "..")) {
@@ -156,7 +156,7 @@ pub fn path(key: &str) -> String {
     EntryPath::format("project", &parts)
 }
 
-/// The error for a project that nobody knows, with those that it may have meant.
+/// The error for an unknown project, with similar ones.
 pub fn unknown(rx: &Rx<'_>, name: &str) -> Result<OpError, OpError> {
     let known: Vec<String> =
         projects::latest(rx)?.into_iter().map(|(project, _)| project.name).collect();

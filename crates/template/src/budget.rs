@@ -1,17 +1,17 @@
-//! What rendering may cost: steps, and bytes of whatever is made.
+//! The budget of rendering: steps, and bytes of intermediate texts.
 
 use model::limits;
 use serde_json::Value;
 
 use super::error::TemplateError;
 
-pub(super) struct Budget {
+pub(super) struct RenderBudget {
     steps: usize,
 }
 
-impl Budget {
-    pub(super) fn new() -> Budget {
-        Budget { steps: limits::HINT_RENDER_STEPS_MAX }
+impl RenderBudget {
+    pub(super) fn new() -> RenderBudget {
+        RenderBudget { steps: limits::HINT_RENDER_STEPS_MAX }
     }
 
     pub(super) fn spend(&mut self, steps: usize) -> Result<(), TemplateError> {
@@ -22,30 +22,30 @@ impl Budget {
         Ok(())
     }
 
-    /// Pays for bytes that are looked at, copied or made.
+    /// Charges for bytes that are read, copied or written.
     pub(super) fn spend_bytes(&mut self, bytes: usize) -> Result<(), TemplateError> {
         self.spend(1 + bytes / limits::HINT_RENDER_BYTES_PER_STEP)
     }
 
-    /// Pays for a text before it is made.
+    /// Charges for a text before it is created.
     pub(super) fn spend_text(&mut self, bytes: usize) -> Result<(), TemplateError> {
         check_length(bytes)?;
         self.spend_bytes(bytes)
     }
 
-    /// Pays for a walk through the whole value.
+    /// Charges for a traversal of the whole value.
     pub(super) fn spend_value(&mut self, value: &Value) -> Result<(), TemplateError> {
         self.spend_bytes(weight(value))
     }
 }
 
-/// No text is longer than what may come out in the end.
+/// Refuses a text that is longer than the output may be.
 pub(super) fn check_length(bytes: usize) -> Result<(), TemplateError> {
     let max = limits::HINT_RENDER_OUTPUT_BYTES_MAX;
     if bytes <= max { Ok(()) } else { Err(TemplateError::Length { max }) }
 }
 
-/// About how many bytes a value is.
+/// The approximate size of a value in bytes.
 pub(super) fn weight(value: &Value) -> usize {
     const PLAIN: usize = 16;
     PLAIN

@@ -16,7 +16,7 @@ pub enum TemplateError {
     Length { max: usize },
     /// Names that have no value.
     Missing(Vec<String>),
-    /// The template asks a value for something that it does not have.
+    /// The template requests an operation that its value does not support.
     Value(String),
 }
 
@@ -47,12 +47,12 @@ pub(crate) fn broken(text: &str, at: usize, why: impl AsRef<str>) -> TemplateErr
     TemplateError::Syntax { line, why: why.as_ref().to_owned() }
 }
 
-/// A template that asks for something its values do not have.
+/// An operation that a value does not support.
 pub(crate) fn wrong(why: impl Into<String>) -> TemplateError {
     TemplateError::Value(why.into())
 }
 
-/// A piece of the template as an error quotes it.
+/// A part of the template for an error message.
 pub(crate) fn shown(text: &str) -> String {
     text::one_line(text, limits::HINT_RENDER_WORD_CHARS_TOLD)
 }

@@ -1,7 +1,7 @@
-//! Turns the nodes of a template into text, and finds every name that is missing on the way.
+//! Renders the nodes of a template to text, and collects every missing name on the way.
 //!
-//! Where a condition or a list is missing, what hangs on it is looked through all the same, so that one
-//! refusal names everything that has to be given.
+//! If a condition or a list is missing, the nodes that depend on it are still evaluated, so that one error lists all
+//! missing names.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -9,25 +9,25 @@ use std::collections::BTreeSet;
 use model::limits;
 use serde_json::{Value, json};
 
-use super::budget::{Budget, check_length};
+use super::budget::{RenderBudget, check_length};
 use super::error::{TemplateError, wrong};
 use super::expr::{kind, text_of, truthy};
-use super::lookup::{Found, Frame};
+use super::lookup::{MaybeValue, ScopeFrame};
 use super::node::{Bind, Expr, Node};
 
 pub(super) struct Renderer<'a> {
     pub(super) root: &'a Value,
-    /// The innermost block stands last; the first holds the locals outside of all.
-    pub(super) frames: Vec<Frame<'a>>,
-    pub(super) budget: Budget,
+    /// The innermost block is last; the first holds the locals outside of all blocks.
+    pub(super) frames: Vec<ScopeFrame<'a>>,
+    pub(super) budget: RenderBudget,
     pub(super) missing: BTreeSet<String>,
-    /// Whether a missing name may be missing, because a default stands behind it.
+    /// Whether names may be missing, because a default follows.
     pub(super) quiet: bool,
     out: String,
 }
 
-/// Where a member stands in its loop.
-struct Turn<'k> {
+/// The position of an item in its loop.
+struct LoopPosition<'k> {
     index: usize,
     count: usize,
     key: Option<&'k str>,
@@ -37,8 +37,8 @@ impl<'a> Renderer<'a> {
     pub(super) fn new(root: &'a Value) -> Renderer<'a> {
         Renderer {
             root,
-            frames: vec![Frame::default()],
-            budget: Budget::new(),
+            frames: vec![ScopeFrame::default()],
+            budget: RenderBudget::new(),
             missing: BTreeSet::new(),
             quiet: false,
             out: String::new(),
@@ -47,7 +47,7 @@ impl<'a> Renderer<'a> {
 
     pub(super) fn render(mut self, nodes: &'a [Node<'a>]) -> Result<String, TemplateError> {
         let end = self.nodes(nodes);
-        // What follows from a missing name says less than the name.
+        // Errors that follow from a missing name are less useful than the name.
         if self.missing.is_empty() {
             return end.map(|()| self.out);
         }
@@ -109,12 +109,12 @@ impl<'a> Renderer<'a> {
 
     fn with(
         &mut self,
-        context: Found<'a>,
+        context: MaybeValue<'a>,
         params: &[&'a str],
         body: &'a [Node<'a>],
     ) -> Result<(), TemplateError> {
         let locals = params.first().map(|name| (*name, context.clone()));
-        let frame = Frame { context: Some(context), locals: locals.into_iter().collect() };
+        let frame = ScopeFrame { context: Some(context), locals: locals.into_iter().collect() };
         self.inside(frame, body)
     }
 
@@ -140,13 +140,13 @@ impl<'a> Renderer<'a> {
 
     fn each(
         &mut self,
-        over: Found<'a>,
+        over: MaybeValue<'a>,
         bind: &Bind<'a>,
         body: &'a [Node<'a>],
         otherwise: &'a [Node<'a>],
     ) -> Result<(), TemplateError> {
         let Some(over) = over else {
-            let turn = Turn { index: 0, count: 1, key: Some("") };
+            let turn = LoopPosition { index: 0, count: 1, key: Some("") };
             let frame = frame(bind, None, &turn)?;
             self.inside(frame, body)?;
             return self.nodes(otherwise);
@@ -155,7 +155,7 @@ impl<'a> Renderer<'a> {
             return self.nodes(otherwise);
         }
         if over.is_object() {
-            // The names are copied.
+            // The keys are copied.
             self.budget.spend_value(&over)?;
         }
         let members = members(over, bind)?;
@@ -165,14 +165,14 @@ impl<'a> Renderer<'a> {
             if let Cow::Owned(made) = &item {
                 self.budget.spend_value(made)?;
             }
-            let turn = Turn { index, count, key: key.as_deref() };
+            let turn = LoopPosition { index, count, key: key.as_deref() };
             let frame = frame(bind, Some(item), &turn)?;
             self.inside(frame, body)?;
         }
         Ok(())
     }
 
-    fn inside(&mut self, frame: Frame<'a>, body: &'a [Node<'a>]) -> Result<(), TemplateError> {
+    fn inside(&mut self, frame: ScopeFrame<'a>, body: &'a [Node<'a>]) -> Result<(), TemplateError> {
         self.budget.spend(1 + frame.locals.len())?;
         self.frames.push(frame);
         let end = self.nodes(body);
@@ -181,12 +181,12 @@ impl<'a> Renderer<'a> {
     }
 }
 
-/// A member of what is looped over, with its name if it has one.
-type Member<'a> = (Option<String>, Cow<'a, Value>);
+/// An item of a loop, with its key if it has one.
+type LoopItem<'a> = (Option<String>, Cow<'a, Value>);
 
-/// The members of what is looped over, with their names where it is an object. A loop that binds names
-/// goes through the names of an object, one that sets the context through its values.
-fn members<'a>(over: Cow<'a, Value>, bind: &Bind<'_>) -> Result<Vec<Member<'a>>, TemplateError> {
+/// The items of a loop, with their keys for an object. A loop that binds names iterates over the keys of an object,
+/// one that sets the context over its values.
+fn members<'a>(over: Cow<'a, Value>, bind: &Bind<'_>) -> Result<Vec<LoopItem<'a>>, TemplateError> {
     let names_only = matches!(bind, Bind::Names(_));
     let name = |name: &String| (None, Cow::Owned(Value::String(name.clone())));
     Ok(match over {
@@ -210,11 +210,11 @@ fn members<'a>(over: Cow<'a, Value>, bind: &Bind<'_>) -> Result<Vec<Member<'a>>,
 
 fn frame<'a>(
     bind: &Bind<'a>,
-    item: Found<'a>,
-    turn: &Turn<'_>,
-) -> Result<Frame<'a>, TemplateError> {
-    let Turn { index, count, key } = *turn;
-    let mut frame = Frame::default();
+    item: MaybeValue<'a>,
+    turn: &LoopPosition<'_>,
+) -> Result<ScopeFrame<'a>, TemplateError> {
+    let LoopPosition { index, count, key } = *turn;
+    let mut frame = ScopeFrame::default();
     let known = |value: Value| Some(Cow::Owned(value));
     match bind {
         Bind::Context(params) => {

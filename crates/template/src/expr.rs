@@ -1,4 +1,4 @@
-//! What an expression is worth: operators, members, filters and tests, each paid for by what it makes.
+//! Evaluates expressions: operators, members, filters and tests, each charged by its result.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -9,11 +9,11 @@ use super::budget::check_length;
 use super::error::{TemplateError, wrong};
 use super::eval::Renderer;
 use super::filters;
-use super::lookup::{Found, member};
-use super::node::{Expr, Op, Post};
+use super::lookup::{MaybeValue, member};
+use super::node::{Expr, Operator, Post};
 
 impl<'a> Renderer<'a> {
-    pub(super) fn eval(&mut self, expr: &'a Expr<'a>) -> Result<Found<'a>, TemplateError> {
+    pub(super) fn eval(&mut self, expr: &'a Expr<'a>) -> Result<MaybeValue<'a>, TemplateError> {
         self.budget.spend(1)?;
         Ok(match expr {
             Expr::Value(value) => Some(Cow::Borrowed(value)),
@@ -21,7 +21,7 @@ impl<'a> Renderer<'a> {
             Expr::List(items) => self.list(items)?.map(|items| made(Value::Array(items))),
             Expr::Not(expr) => self.eval(expr)?.map(|value| made(Value::Bool(!truthy(&value)))),
             Expr::Negative(expr) => match self.eval(expr)? {
-                Some(value) => Some(made(calculate(Op::Subtract, &Value::from(0), &value)?)),
+                Some(value) => Some(made(calculate(Operator::Subtract, &Value::from(0), &value)?)),
                 None => None,
             },
             Expr::Chain(first, rest) => self.chain(first, rest)?,
@@ -42,7 +42,7 @@ impl<'a> Renderer<'a> {
         })
     }
 
-    /// The values in a list of their own; none if one of them is missing.
+    /// The values as a list; `None` if one of them is missing.
     fn list(&mut self, exprs: &'a [Expr<'a>]) -> Result<Option<Vec<Value>>, TemplateError> {
         let mut values = Vec::new();
         for expr in exprs {
@@ -58,13 +58,13 @@ impl<'a> Renderer<'a> {
     fn chain(
         &mut self,
         first: &'a Expr<'a>,
-        rest: &'a [(Op, Expr<'a>)],
-    ) -> Result<Found<'a>, TemplateError> {
+        rest: &'a [(Operator, Expr<'a>)],
+    ) -> Result<MaybeValue<'a>, TemplateError> {
         let mut left = self.eval(first)?;
         for (op, right) in rest {
             let decided = match (op, &left) {
-                (Op::And, Some(value)) => !truthy(value),
-                (Op::Or, Some(value)) => truthy(value),
+                (Operator::And, Some(value)) => !truthy(value),
+                (Operator::Or, Some(value)) => truthy(value),
                 _ => false,
             };
             if decided {
@@ -72,7 +72,7 @@ impl<'a> Renderer<'a> {
             }
             let right = self.eval(right)?;
             left = match (op, left, right) {
-                (Op::And | Op::Or, Some(_), right) => right,
+                (Operator::And | Operator::Or, Some(_), right) => right,
                 (op, Some(left), Some(right)) => Some(made(self.apply(*op, &left, &right)?)),
                 _ => None,
             };
@@ -80,20 +80,22 @@ impl<'a> Renderer<'a> {
         Ok(left)
     }
 
-    fn apply(&mut self, op: Op, left: &Value, right: &Value) -> Result<Value, TemplateError> {
+    fn apply(&mut self, op: Operator, left: &Value, right: &Value) -> Result<Value, TemplateError> {
         match op {
-            Op::Join => {
+            Operator::Join => {
                 let (left, right) = (text_of(left), text_of(right));
                 self.budget.spend_text(left.len() + right.len())?;
                 Ok(Value::String(format!("{left}{right}")))
             }
-            Op::Add if left.is_string() && right.is_string() => self.apply(Op::Join, left, right),
-            Op::Add
-            | Op::Subtract
-            | Op::Multiply
-            | Op::Divide
-            | Op::DivideWhole
-            | Op::Remainder => calculate(op, left, right),
+            Operator::Add if left.is_string() && right.is_string() => {
+                self.apply(Operator::Join, left, right)
+            }
+            Operator::Add
+            | Operator::Subtract
+            | Operator::Multiply
+            | Operator::Divide
+            | Operator::DivideWhole
+            | Operator::Remainder => calculate(op, left, right),
             op => {
                 self.budget.spend_value(left)?;
                 self.budget.spend_value(right)?;
@@ -106,22 +108,22 @@ impl<'a> Renderer<'a> {
         &mut self,
         subject: &'a Expr<'a>,
         posts: &'a [Post<'a>],
-    ) -> Result<Found<'a>, TemplateError> {
+    ) -> Result<MaybeValue<'a>, TemplateError> {
         let last_cure = posts.iter().rposition(|post| match post {
             Post::Default(_) => true,
             Post::Test { name, .. } => matches!(*name, "defined" | "undefined"),
             Post::Member(_) | Post::Filter(..) => false,
         });
-        let mut value = self.hushed(last_cure.is_some(), |all| all.eval(subject))?;
+        let mut value = self.allow_missing(last_cure.is_some(), |all| all.eval(subject))?;
         for (at, post) in posts.iter().enumerate() {
             let cured = last_cure.is_some_and(|cure| at < cure);
-            value = self.hushed(cured, |all| all.post(value, post))?;
+            value = self.allow_missing(cured, |all| all.post(value, post))?;
         }
         Ok(value)
     }
 
-    /// Does something, and lets names be missing if so.
-    fn hushed<T>(
+    /// Runs a step; if `quiet`, names may be missing.
+    fn allow_missing<T>(
         &mut self,
         quiet: bool,
         act: impl FnOnce(&mut Self) -> Result<T, TemplateError>,
@@ -133,7 +135,11 @@ impl<'a> Renderer<'a> {
         result
     }
 
-    fn post(&mut self, value: Found<'a>, post: &'a Post<'a>) -> Result<Found<'a>, TemplateError> {
+    fn post(
+        &mut self,
+        value: MaybeValue<'a>,
+        post: &'a Post<'a>,
+    ) -> Result<MaybeValue<'a>, TemplateError> {
         self.budget.spend(1)?;
         match post {
             Post::Member(step) => {
@@ -171,7 +177,7 @@ impl<'a> Renderer<'a> {
         }
     }
 
-    fn range(&mut self, bounds: &'a [Expr<'a>]) -> Result<Found<'a>, TemplateError> {
+    fn range(&mut self, bounds: &'a [Expr<'a>]) -> Result<MaybeValue<'a>, TemplateError> {
         let Some(bounds) = self.list(bounds)? else { return Ok(None) };
         let bounds: Option<Vec<i64>> = bounds.iter().map(Value::as_i64).collect();
         let (from, to) = match bounds.as_deref() {
@@ -209,7 +215,7 @@ pub(super) fn text_of(value: &Value) -> Cow<'_, str> {
     }
 }
 
-/// What a value is, in words.
+/// The type of a value, in words.
 pub(super) fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "nothing",
@@ -236,7 +242,7 @@ pub(super) fn order(left: &Value, right: &Value) -> Option<Ordering> {
     }
 }
 
-fn compare(op: Op, left: &Value, right: &Value) -> Result<bool, TemplateError> {
+fn compare(op: Operator, left: &Value, right: &Value) -> Result<bool, TemplateError> {
     let unlike = || wrong(format!("it compares {} with {}", kind(left), kind(right)));
     let within = || match right {
         Value::Array(items) => Ok(items.iter().any(|item| equal(item, left))),
@@ -246,29 +252,29 @@ fn compare(op: Op, left: &Value, right: &Value) -> Result<bool, TemplateError> {
     };
     let ordered = || order(left, right).ok_or_else(unlike);
     Ok(match op {
-        Op::Unequal => !equal(left, right),
-        Op::Less => ordered()?.is_lt(),
-        Op::LessOrEqual => ordered()?.is_le(),
-        Op::Greater => ordered()?.is_gt(),
-        Op::GreaterOrEqual => ordered()?.is_ge(),
-        Op::In => within()?,
-        Op::NotIn => !within()?,
+        Operator::Unequal => !equal(left, right),
+        Operator::Less => ordered()?.is_lt(),
+        Operator::LessOrEqual => ordered()?.is_le(),
+        Operator::Greater => ordered()?.is_gt(),
+        Operator::GreaterOrEqual => ordered()?.is_ge(),
+        Operator::In => within()?,
+        Operator::NotIn => !within()?,
         _ => equal(left, right),
     })
 }
 
-fn calculate(op: Op, left: &Value, right: &Value) -> Result<Value, TemplateError> {
+fn calculate(op: Operator, left: &Value, right: &Value) -> Result<Value, TemplateError> {
     let (Value::Number(first), Value::Number(second)) = (left, right) else {
         return Err(wrong(format!("it calculates with {} and {}", kind(left), kind(right))));
     };
     if let (Some(first), Some(second)) = (first.as_i64(), second.as_i64())
-        && op != Op::Divide
+        && op != Operator::Divide
     {
         let result = match op {
-            Op::Add => first.checked_add(second),
-            Op::Subtract => first.checked_sub(second),
-            Op::Multiply => first.checked_mul(second),
-            Op::DivideWhole => floor_of_quotient(first, second),
+            Operator::Add => first.checked_add(second),
+            Operator::Subtract => first.checked_sub(second),
+            Operator::Multiply => first.checked_mul(second),
+            Operator::DivideWhole => floor_of_quotient(first, second),
             _ => floor_of_quotient(first, second)
                 .and_then(|whole| first.checked_sub(whole.checked_mul(second)?)),
         };
@@ -276,11 +282,11 @@ fn calculate(op: Op, left: &Value, right: &Value) -> Result<Value, TemplateError
     }
     let (first, second) = (first.as_f64().unwrap_or(f64::NAN), second.as_f64().unwrap_or(f64::NAN));
     let result = match op {
-        Op::Add => first + second,
-        Op::Subtract => first - second,
-        Op::Multiply => first * second,
-        Op::Divide => first / second,
-        Op::DivideWhole => (first / second).floor(),
+        Operator::Add => first + second,
+        Operator::Subtract => first - second,
+        Operator::Multiply => first * second,
+        Operator::Divide => first / second,
+        Operator::DivideWhole => (first / second).floor(),
         _ => first - second * (first / second).floor(),
     };
     let number = Number::from_f64(result);

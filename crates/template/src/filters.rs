@@ -1,12 +1,12 @@
-//! What a template may ask of a value: the filters and tests of Jinja that only look at their value.
+//! The filters and tests of Jinja that depend only on their value and arguments.
 
 use serde_json::{Number, Value, json};
 
-use super::budget::{Budget, weight};
+use super::budget::{RenderBudget, weight};
 use super::error::{TemplateError, wrong};
 use super::expr::{kind, order, text_of, truthy};
 
-/// Each filter with the most arguments it takes.
+/// Each filter with its maximum number of arguments.
 const FILTERS: &[(&str, usize)] = &[
     ("abs", 0),
     ("capitalize", 0),
@@ -46,7 +46,7 @@ const TESTS: &[&str] = &[
     "undefined",
 ];
 
-/// The filter of this name and the most arguments it takes.
+/// The filter of this name and its maximum number of arguments.
 pub(super) fn filter(name: &str) -> Option<(&'static str, usize)> {
     FILTERS.iter().find(|filter| filter.0 == name).copied()
 }
@@ -55,7 +55,7 @@ pub(super) fn test_name(name: &str) -> Option<&'static str> {
     TESTS.iter().find(|test| **test == name).copied()
 }
 
-/// Whether the test holds; nothing can be said about a value that is missing.
+/// Whether the test holds; `None` for a missing value.
 pub(super) fn test(name: &str, value: Option<&Value>) -> Option<bool> {
     let remainder = |value: &Value| value.as_i64().map(|number| number.rem_euclid(2));
     Some(match (name, value) {
@@ -73,9 +73,9 @@ pub(super) fn test(name: &str, value: Option<&Value>) -> Option<bool> {
     })
 }
 
-/// What the filter makes of the value, which is paid for already.
+/// Applies the filter to a value that is already paid for.
 pub(super) fn apply(
-    budget: &mut Budget,
+    budget: &mut RenderBudget,
     name: &str,
     value: &Value,
     args: &[Value],
@@ -107,7 +107,7 @@ pub(super) fn apply(
             _ => Err(wrong("replace takes two texts")),
         },
         "int" => {
-            // What is out of range goes to its end.
+            // The cast saturates.
             Ok((number(value).unwrap_or(0.0) as i64).into())
         }
         "float" => float(number(value).unwrap_or(0.0)),
@@ -116,8 +116,8 @@ pub(super) fn apply(
     }
 }
 
-/// The filters that take a list.
-fn of_list(budget: &mut Budget, name: &str, value: &Value) -> Result<Value, TemplateError> {
+/// The filters of lists.
+fn of_list(budget: &mut RenderBudget, name: &str, value: &Value) -> Result<Value, TemplateError> {
     match (name, value) {
         ("items", Value::Object(members)) => {
             return Ok(members.iter().map(|(name, value)| json!([name, value])).collect());
@@ -141,7 +141,7 @@ fn of_list(budget: &mut Budget, name: &str, value: &Value) -> Result<Value, Temp
         "reverse" => Ok(items.iter().rev().cloned().collect()),
         "list" => Ok(value.clone()),
         "sort" | "unique" => {
-            // Comparing each with some others costs more than looking at each once.
+            // Sorting takes several comparisons per item.
             let rounds = usize::try_from(items.len().max(1).ilog2()).unwrap_or(0);
             budget.spend_bytes(weight(value).saturating_mul(rounds))?;
             let mut sorted: Vec<Value> = items.to_vec();
@@ -168,14 +168,19 @@ fn unfit(name: &str, value: &Value) -> TemplateError {
     wrong(format!("{name} does not take {}", kind(value)))
 }
 
-fn join(budget: &mut Budget, items: &[Value], between: &str) -> Result<Value, TemplateError> {
+fn join(budget: &mut RenderBudget, items: &[Value], between: &str) -> Result<Value, TemplateError> {
     let texts: Vec<_> = items.iter().map(text_of).collect();
     let gaps = between.len().saturating_mul(texts.len().saturating_sub(1));
     budget.spend_text(texts.iter().map(|text| text.len()).sum::<usize>().saturating_add(gaps))?;
     Ok(texts.join(between).into())
 }
 
-fn replace(budget: &mut Budget, text: &str, from: &str, to: &str) -> Result<Value, TemplateError> {
+fn replace(
+    budget: &mut RenderBudget,
+    text: &str,
+    from: &str,
+    to: &str,
+) -> Result<Value, TemplateError> {
     let count = text.matches(from).count();
     budget.spend_text(text.len().saturating_add(to.len().saturating_mul(count)))?;
     Ok(text.replace(from, to).into())
@@ -187,7 +192,7 @@ fn capitalized(word: &str) -> String {
     first.chain(chars.as_str().to_lowercase().chars()).collect()
 }
 
-/// The number a value is, or that its text is.
+/// The number of a value, or of its text.
 fn number(value: &Value) -> Option<f64> {
     match value {
         Value::String(text) => text.trim().parse().ok(),

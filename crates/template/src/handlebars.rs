@@ -5,15 +5,15 @@ mod words;
 
 use super::error::{TemplateError, broken, check_nesting, shown};
 use super::node::{Bind, Expr, Node};
-use super::tags::{Dialect, Piece, Tag, is_else, pieces};
-use words::Words;
+use super::tags::{Dialect, TemplatePiece, TemplateTag, is_else, pieces};
+use words::TagWords;
 
 pub(super) fn read(text: &str) -> Result<Vec<Node<'_>>, TemplateError> {
-    let mut reader = Reader { text, nodes: Vec::new(), open: Vec::new() };
+    let mut reader = HandlebarsParser { text, nodes: Vec::new(), open: Vec::new() };
     for piece in pieces(text, Dialect::Handlebars)? {
         match piece {
-            Piece::Text(text) => reader.nodes.push(Node::Text(text)),
-            Piece::Tag(tag) => reader.tag(&tag)?,
+            TemplatePiece::Text(text) => reader.nodes.push(Node::Text(text)),
+            TemplatePiece::Tag(tag) => reader.tag(&tag)?,
         }
     }
     match reader.open.pop() {
@@ -24,45 +24,45 @@ pub(super) fn read(text: &str) -> Result<Vec<Node<'_>>, TemplateError> {
     }
 }
 
-struct Reader<'t> {
+struct HandlebarsParser<'t> {
     text: &'t str,
-    /// What was read of the innermost block or branch.
+    /// The nodes of the innermost block or branch so far.
     nodes: Vec<Node<'t>>,
-    open: Vec<Open<'t>>,
+    open: Vec<OpenBlock<'t>>,
 }
 
 /// A block that is not closed yet.
-struct Open<'t> {
+struct OpenBlock<'t> {
     name: &'t str,
     at: usize,
-    kind: Kind<'t>,
-    /// The branches before the one that is being read.
+    kind: OpenPart<'t>,
+    /// The completed branches.
     arms: Vec<(Expr<'t>, Vec<Node<'t>>)>,
-    /// What `each` and `with` call their value.
+    /// Names of the value of `each` and `with`.
     params: Vec<&'t str>,
-    /// What stands before it.
+    /// The nodes before it.
     before: Vec<Node<'t>>,
 }
 
-/// What is being read of a block.
-enum Kind<'t> {
+/// The part of a block that is being parsed.
+enum OpenPart<'t> {
     If(Expr<'t>),
     Each(Expr<'t>),
     With(Expr<'t>),
     Section(Expr<'t>),
-    /// The last branch, and what the block is made of.
-    Else(Block<'t>),
+    /// The last branch, and the conditions of the block.
+    Else(BlockKind<'t>),
 }
 
-enum Block<'t> {
+enum BlockKind<'t> {
     If,
     Each(Expr<'t>, Vec<Node<'t>>),
     With(Expr<'t>, Vec<Node<'t>>),
     Section(Expr<'t>, Vec<Node<'t>>),
 }
 
-impl<'t> Reader<'t> {
-    fn tag(&mut self, tag: &Tag<'t>) -> Result<(), TemplateError> {
+impl<'t> HandlebarsParser<'t> {
+    fn tag(&mut self, tag: &TemplateTag<'t>) -> Result<(), TemplateError> {
         let refuse = |why: String| Err(broken(self.text, tag.at, why));
         match tag.sigil {
             Some('!') => Ok(()),
@@ -74,7 +74,12 @@ impl<'t> Reader<'t> {
             Some('^') if tag.body.is_empty() => self.branch(tag, ""),
             Some('^') => {
                 let of = self.words(tag, tag.body).only()?;
-                self.push(tag, tag.body, Kind::Else(Block::Section(of, Vec::new())), Vec::new())
+                self.push(
+                    tag,
+                    tag.body,
+                    OpenPart::Else(BlockKind::Section(of, Vec::new())),
+                    Vec::new(),
+                )
             }
             None if is_else(tag.body) => self.branch(tag, tag.body["else".len()..].trim()),
             None | Some('&') => {
@@ -92,46 +97,46 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// The words of a tag. A name that a block around it gave to its value is a local one.
-    fn words(&self, tag: &Tag<'t>, body: &'t str) -> Words<'t> {
+    /// The words of a tag. A name that an enclosing block gave to its value is a local one.
+    fn words(&self, tag: &TemplateTag<'t>, body: &'t str) -> TagWords<'t> {
         let locals = self.open.iter().flat_map(|block| block.params.iter().copied()).collect();
-        Words::new(self.text, tag.at, body, locals, self.open.len())
+        TagWords::new(self.text, tag.at, body, locals, self.open.len())
     }
 
     fn push(
         &mut self,
-        tag: &Tag<'t>,
+        tag: &TemplateTag<'t>,
         name: &'t str,
-        kind: Kind<'t>,
+        kind: OpenPart<'t>,
         params: Vec<&'t str>,
     ) -> Result<(), TemplateError> {
         let before = std::mem::take(&mut self.nodes);
-        self.open.push(Open { name, at: tag.at, kind, arms: Vec::new(), params, before });
+        self.open.push(OpenBlock { name, at: tag.at, kind, arms: Vec::new(), params, before });
         check_nesting(self.open.len())
     }
 
-    fn open(&mut self, tag: &Tag<'t>) -> Result<(), TemplateError> {
+    fn open(&mut self, tag: &TemplateTag<'t>) -> Result<(), TemplateError> {
         let end = tag.body.find(char::is_whitespace).unwrap_or(tag.body.len());
         let (name, rest) = tag.body.split_at(end);
         let mut words = self.words(tag, rest);
         let (kind, params) = match name {
-            "if" => (Kind::If(words.only()?), Vec::new()),
-            "unless" => (Kind::If(Expr::Not(Box::new(words.only()?))), Vec::new()),
+            "if" => (OpenPart::If(words.only()?), Vec::new()),
+            "unless" => (OpenPart::If(Expr::Not(Box::new(words.only()?))), Vec::new()),
             "each" => {
                 let over = words.value()?;
-                (Kind::Each(over), words.params()?)
+                (OpenPart::Each(over), words.params()?)
             }
             "with" => {
                 let of = words.value()?;
-                (Kind::With(of), words.params()?)
+                (OpenPart::With(of), words.params()?)
             }
-            _ => (Kind::Section(self.words(tag, tag.body).name()?), Vec::new()),
+            _ => (OpenPart::Section(self.words(tag, tag.body).name()?), Vec::new()),
         };
         self.push(tag, name, kind, params)
     }
 
     /// `else`, or `else if` with its condition.
-    fn branch(&mut self, tag: &Tag<'t>, rest: &'t str) -> Result<(), TemplateError> {
+    fn branch(&mut self, tag: &TemplateTag<'t>, rest: &'t str) -> Result<(), TemplateError> {
         let next =
             match rest.strip_prefix("if").filter(|rest| rest.starts_with(char::is_whitespace)) {
                 Some(condition) => Some(self.words(tag, condition).only()?),
@@ -142,41 +147,47 @@ impl<'t> Reader<'t> {
         let Some(block) = self.open.last_mut() else {
             return Err(broken(self.text, tag.at, "`else` is in no block"));
         };
-        let kind = std::mem::replace(&mut block.kind, Kind::Else(Block::If));
+        let kind = std::mem::replace(&mut block.kind, OpenPart::Else(BlockKind::If));
         block.kind = match (kind, next) {
-            (Kind::If(condition), next) => {
+            (OpenPart::If(condition), next) => {
                 block.arms.push((condition, body));
-                next.map_or(Kind::Else(Block::If), Kind::If)
+                next.map_or(OpenPart::Else(BlockKind::If), OpenPart::If)
             }
-            (Kind::Each(over), None) => Kind::Else(Block::Each(over, body)),
-            (Kind::With(of), None) => Kind::Else(Block::With(of, body)),
-            (Kind::Section(of), None) => Kind::Else(Block::Section(of, body)),
+            (OpenPart::Each(over), None) => OpenPart::Else(BlockKind::Each(over, body)),
+            (OpenPart::With(of), None) => OpenPart::Else(BlockKind::With(of, body)),
+            (OpenPart::Section(of), None) => OpenPart::Else(BlockKind::Section(of, body)),
             _ => return Err(broken(self.text, tag.at, "this `else` does not fit its block")),
         };
         Ok(())
     }
 
-    fn close(&mut self, tag: &Tag<'t>) -> Result<(), TemplateError> {
+    fn close(&mut self, tag: &TemplateTag<'t>) -> Result<(), TemplateError> {
         let Some(block) = self.open.pop().filter(|block| block.name == tag.body) else {
             let why = format!("'{}' is closed and not open", shown(tag.body));
             return Err(broken(self.text, tag.at, why));
         };
-        let Open { kind, mut arms, params, before, .. } = block;
+        let OpenBlock { kind, mut arms, params, before, .. } = block;
         let last = std::mem::replace(&mut self.nodes, before);
         let none = Vec::new();
         let bind = Bind::Context(params.clone());
         self.nodes.push(match kind {
-            Kind::If(condition) => {
+            OpenPart::If(condition) => {
                 arms.push((condition, last));
                 Node::If { arms, otherwise: none }
             }
-            Kind::Else(Block::If) => Node::If { arms, otherwise: last },
-            Kind::Each(over) => Node::Each { over, bind, body: last, otherwise: none },
-            Kind::Else(Block::Each(over, body)) => Node::Each { over, bind, body, otherwise: last },
-            Kind::With(of) => Node::With { of, params, body: last, otherwise: none },
-            Kind::Else(Block::With(of, body)) => Node::With { of, params, body, otherwise: last },
-            Kind::Section(of) => Node::Section { of, body: last, otherwise: none },
-            Kind::Else(Block::Section(of, body)) => Node::Section { of, body, otherwise: last },
+            OpenPart::Else(BlockKind::If) => Node::If { arms, otherwise: last },
+            OpenPart::Each(over) => Node::Each { over, bind, body: last, otherwise: none },
+            OpenPart::Else(BlockKind::Each(over, body)) => {
+                Node::Each { over, bind, body, otherwise: last }
+            }
+            OpenPart::With(of) => Node::With { of, params, body: last, otherwise: none },
+            OpenPart::Else(BlockKind::With(of, body)) => {
+                Node::With { of, params, body, otherwise: last }
+            }
+            OpenPart::Section(of) => Node::Section { of, body: last, otherwise: none },
+            OpenPart::Else(BlockKind::Section(of, body)) => {
+                Node::Section { of, body, otherwise: last }
+            }
         });
         Ok(())
     }

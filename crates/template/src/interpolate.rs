@@ -1,7 +1,7 @@
-//! `${name}`, and `$${` for a `${` that stays: nothing else.
+//! `${name}`, and `$${` for a literal `${`: nothing else.
 
 use super::error::{TemplateError, broken, shown};
-use super::node::{Base, Expr, Node, Path};
+use super::node::{Base, Expr, NamePath, Node};
 
 pub(super) fn read(text: &str) -> Result<Vec<Node<'_>>, TemplateError> {
     let mut nodes = Vec::new();
@@ -23,7 +23,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Node<'_>>, TemplateError> {
             let why = format!("'{}' is no name; write $${{ for a ${{ that stays", shown(name));
             return Err(broken(text, dollar, why));
         }
-        nodes.push(Node::Emit(Expr::Path(Path {
+        nodes.push(Node::Emit(Expr::Path(NamePath {
             base: Base::Name,
             steps: vec![name],
             text: name,

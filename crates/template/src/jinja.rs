@@ -1,5 +1,4 @@
-//! Jinja: `if`, `for`, `set`, `raw` and expressions. There is nothing that includes, imports, calls or
-//! keeps text for later.
+//! Jinja: `if`, `for`, `set`, `raw` and expressions. Nothing includes, imports, calls or defines macros.
 
 mod expression;
 
@@ -7,23 +6,23 @@ use super::error::{TemplateError, broken, check_nesting, shown};
 use super::node::{Bind, Expr, Node};
 
 pub(super) fn read(text: &str) -> Result<Vec<Node<'_>>, TemplateError> {
-    // As everywhere in Jinja, one line break at the end is the file's and not the text's.
+    // As always in Jinja, one line break at the end belongs to the file and not to the text.
     let body = text.strip_suffix('\n').map_or(text, |text| text.strip_suffix('\r').unwrap_or(text));
-    let mut reader = Reader { text: body, at: 0, depth: 0, trims: false };
+    let mut reader = JinjaParser { text: body, at: 0, depth: 0, trims: false };
     let (nodes, _) = reader.block(&[])?;
     Ok(nodes)
 }
 
-pub(super) struct Reader<'t> {
+pub(super) struct JinjaParser<'t> {
     text: &'t str,
     at: usize,
-    /// Blocks and brackets around the place that is being read.
+    /// Nesting depth of blocks and brackets at the current position.
     depth: usize,
-    /// Whether the last tag takes the blanks behind it.
+    /// Whether the last tag strips the white space behind it.
     trims: bool,
 }
 
-impl<'t> Reader<'t> {
+impl<'t> JinjaParser<'t> {
     fn rest(&self) -> &'t str {
         &self.text[self.at..]
     }
@@ -32,8 +31,8 @@ impl<'t> Reader<'t> {
         Err(broken(self.text, self.at, why))
     }
 
-    /// Everything up to a statement that begins with one of these words, and that word. Without words,
-    /// everything up to the end.
+    /// Parses up to a statement that begins with one of these words, and returns that word. Without words, parses to
+    /// the end.
     fn block(&mut self, ends: &[&str]) -> Result<(Vec<Node<'t>>, &'t str), TemplateError> {
         let began = self.at;
         let mut nodes = Vec::new();
@@ -68,7 +67,8 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Takes the text before the next tag and what opens the tag; its second character tells its kind.
+    /// Consumes the text before the next tag and the tag's opening; returns its second character, which tells its
+    /// kind.
     fn text_before_tag(&mut self, nodes: &mut Vec<Node<'t>>) -> Option<u8> {
         let rest = self.rest();
         let bytes = rest.as_bytes();
@@ -160,7 +160,7 @@ impl<'t> Reader<'t> {
         Ok(Node::Each { over, bind: Bind::Names(names), body, otherwise })
     }
 
-    /// Text in which nothing is a tag but its end.
+    /// Literal text up to the end tag.
     fn raw(&mut self) -> Result<Node<'t>, TemplateError> {
         self.close("%}")?;
         let trims = std::mem::take(&mut self.trims);
@@ -180,7 +180,7 @@ impl<'t> Reader<'t> {
         Err(broken(self.text, began, "there is no `endraw`"))
     }
 
-    /// The end of a tag, with or without the `-` that takes the blanks behind it.
+    /// The end of a tag, with or without the `-` that strips the white space behind it.
     fn close(&mut self, end: &str) -> Result<(), TemplateError> {
         self.trims = self.rest().trim_start().strip_prefix('-').is_some_and(|r| r.starts_with(end));
         if self.trims {

@@ -1,4 +1,4 @@
-//! Where the value of a name is found, and which names are missing.
+//! Looks up the value of a name, and collects missing names.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -7,34 +7,34 @@ use serde_json::Value;
 
 use super::error::TemplateError;
 use super::eval::Renderer;
-use super::node::{Base, Path};
+use super::node::{Base, NamePath};
 
-/// A value; none if it is missing, which was noted where its name was met.
-pub(super) type Found<'a> = Option<Cow<'a, Value>>;
+/// A value; `None` if it is missing, which was noted at its name.
+pub(super) type MaybeValue<'a> = Option<Cow<'a, Value>>;
 
-/// What a block adds to what is around it.
+/// The names and context that a block adds.
 #[derive(Default)]
-pub(super) struct Frame<'a> {
-    pub(super) context: Option<Found<'a>>,
-    pub(super) locals: BTreeMap<&'a str, Found<'a>>,
+pub(super) struct ScopeFrame<'a> {
+    pub(super) context: Option<MaybeValue<'a>>,
+    pub(super) locals: BTreeMap<&'a str, MaybeValue<'a>>,
 }
 
-/// What is at a place where a name may lead to.
-enum Place<'a> {
+/// The result of looking a name up.
+enum NameLookup<'a> {
     Known(Cow<'a, Value>),
-    /// It hangs on a value that is missing, so that nothing can be said about it.
+    /// It depends on a missing value, so that nothing is known about it.
     Unknown,
     Absent,
 }
 
-impl<'a> From<&Found<'a>> for Place<'a> {
-    fn from(found: &Found<'a>) -> Place<'a> {
-        found.clone().map_or(Place::Unknown, Place::Known)
+impl<'a> From<&MaybeValue<'a>> for NameLookup<'a> {
+    fn from(found: &MaybeValue<'a>) -> NameLookup<'a> {
+        found.clone().map_or(NameLookup::Unknown, NameLookup::Known)
     }
 }
 
 impl<'a> Renderer<'a> {
-    pub(super) fn find(&mut self, path: &'a Path<'a>) -> Result<Found<'a>, TemplateError> {
+    pub(super) fn find(&mut self, path: &'a NamePath<'a>) -> Result<MaybeValue<'a>, TemplateError> {
         self.budget.spend(self.frames.len() + path.steps.len())?;
         let (place, is_root, rest) = match (path.base, path.steps.as_slice()) {
             (Base::Name, [first, rest @ ..]) => (self.named(first), true, rest),
@@ -43,13 +43,13 @@ impl<'a> Renderer<'a> {
                 let (place, is_root) = self.context(up);
                 (place, is_root, steps)
             }
-            (Base::Root, steps) => (Place::Known(Cow::Borrowed(self.root)), true, steps),
+            (Base::Root, steps) => (NameLookup::Known(Cow::Borrowed(self.root)), true, steps),
             (Base::Name | Base::Nearest, []) => (self.context(0).0, true, &[][..]),
         };
         let mut value = match place {
-            Place::Known(value) => value,
-            Place::Unknown => return Ok(None),
-            Place::Absent => return Ok(self.note(path.steps.first().unwrap_or(&path.text))),
+            NameLookup::Known(value) => value,
+            NameLookup::Unknown => return Ok(None),
+            NameLookup::Absent => return Ok(self.note(path.steps.first().unwrap_or(&path.text))),
         };
         if let Cow::Owned(copy) = &value {
             self.budget.spend_value(copy)?;
@@ -65,58 +65,61 @@ impl<'a> Renderer<'a> {
         Ok(Some(value))
     }
 
-    /// Remembers that this name leads nowhere.
-    pub(super) fn note(&mut self, name: &str) -> Found<'a> {
+    /// Records a missing name.
+    pub(super) fn note(&mut self, name: &str) -> MaybeValue<'a> {
         if !self.quiet {
             self.missing.insert(name.to_owned());
         }
         None
     }
 
-    fn named(&self, name: &str) -> Place<'a> {
+    fn named(&self, name: &str) -> NameLookup<'a> {
         let local = self.frames.iter().rev().find_map(|frame| frame.locals.get(name));
-        local.map_or_else(|| self.given(name), Place::from)
+        local.map_or_else(|| self.given(name), NameLookup::from)
     }
 
-    fn given(&self, name: &str) -> Place<'a> {
-        self.root.get(name).map_or(Place::Absent, |value| Place::Known(Cow::Borrowed(value)))
+    fn given(&self, name: &str) -> NameLookup<'a> {
+        self.root
+            .get(name)
+            .map_or(NameLookup::Absent, |value| NameLookup::Known(Cow::Borrowed(value)))
     }
 
     /// The member of this name in the innermost context that has one.
-    fn nearest(&self, name: &str) -> Place<'a> {
+    fn nearest(&self, name: &str) -> NameLookup<'a> {
         let mut unknown = false;
         for context in self.frames.iter().rev().filter_map(|frame| frame.context.as_ref()) {
             match context {
                 Some(value) if value.get(name).is_some() => {
-                    return member(value.clone(), name).map_or(Place::Absent, Place::Known);
+                    return member(value.clone(), name)
+                        .map_or(NameLookup::Absent, NameLookup::Known);
                 }
                 Some(_) => {}
                 None => unknown = true,
             }
         }
         match self.given(name) {
-            Place::Absent if unknown => Place::Unknown,
+            NameLookup::Absent if unknown => NameLookup::Unknown,
             place => place,
         }
     }
 
-    /// The context so many above the innermost, and whether it is what was given.
-    fn context(&self, up: usize) -> (Place<'a>, bool) {
+    /// The context this many levels above the innermost, and whether it is the root.
+    fn context(&self, up: usize) -> (NameLookup<'a>, bool) {
         let mut contexts = self.frames.iter().rev().filter_map(|frame| frame.context.as_ref());
         let mut left = up;
         loop {
             match (contexts.next(), left) {
-                (Some(found), 0) => return (Place::from(found), false),
+                (Some(found), 0) => return (NameLookup::from(found), false),
                 (Some(_), _) => left -= 1,
-                (None, 0) => return (Place::Known(Cow::Borrowed(self.root)), true),
-                (None, _) => return (Place::Absent, true),
+                (None, 0) => return (NameLookup::Known(Cow::Borrowed(self.root)), true),
+                (None, _) => return (NameLookup::Absent, true),
             }
         }
     }
 }
 
-/// A member of an object, or the member of a list with this number.
-pub(super) fn member<'a>(of: Cow<'a, Value>, step: &str) -> Found<'a> {
+/// A member of an object, or the list item at this index.
+pub(super) fn member<'a>(of: Cow<'a, Value>, step: &str) -> MaybeValue<'a> {
     match of {
         Cow::Borrowed(Value::Object(members)) => members.get(step).map(Cow::Borrowed),
         Cow::Owned(Value::Object(mut members)) => members.remove(step).map(Cow::Owned),

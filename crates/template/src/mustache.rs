@@ -1,29 +1,29 @@
-//! Mustache: variables, sections, inverted sections, comments and other delimiters. There are no
-//! partials, because there is nothing to include.
+//! Mustache: variables, sections, inverted sections, comments and set delimiters. There are no partials, because
+//! there is nothing to include.
 
 use super::error::{TemplateError, broken, check_nesting, shown};
-use super::node::{Base, Expr, Node, Path};
-use super::tags::{Dialect, Piece, pieces};
+use super::node::{Base, Expr, NamePath, Node};
+use super::tags::{Dialect, TemplatePiece, pieces};
 
 /// A section that is not closed yet.
-struct Open<'t> {
+struct OpenSection<'t> {
     name: &'t str,
     inverted: bool,
     at: usize,
-    /// What stands before it.
+    /// The nodes before it.
     before: Vec<Node<'t>>,
 }
 
 pub(super) fn read(text: &str) -> Result<Vec<Node<'_>>, TemplateError> {
     let mut nodes = Vec::new();
-    let mut open: Vec<Open<'_>> = Vec::new();
+    let mut open: Vec<OpenSection<'_>> = Vec::new();
     for piece in pieces(text, Dialect::Mustache)? {
         let tag = match piece {
-            Piece::Text(text) => {
+            TemplatePiece::Text(text) => {
                 nodes.push(Node::Text(text));
                 continue;
             }
-            Piece::Tag(tag) => tag,
+            TemplatePiece::Tag(tag) => tag,
         };
         let refuse = |why: String| Err(broken(text, tag.at, why));
         match tag.sigil {
@@ -31,7 +31,12 @@ pub(super) fn read(text: &str) -> Result<Vec<Node<'_>>, TemplateError> {
             Some(sigil @ ('#' | '^')) => {
                 path(text, tag.body, tag.at)?;
                 let before = std::mem::take(&mut nodes);
-                open.push(Open { name: tag.body, inverted: sigil == '^', at: tag.at, before });
+                open.push(OpenSection {
+                    name: tag.body,
+                    inverted: sigil == '^',
+                    at: tag.at,
+                    before,
+                });
                 check_nesting(open.len())?;
             }
             Some('/') => match open.pop() {
@@ -46,7 +51,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Node<'_>>, TemplateError> {
             },
             Some('>') => return refuse("there are no partials".to_owned()),
             None | Some('{' | '&') => nodes.push(Node::Emit(path(text, tag.body, tag.at)?)),
-            Some(sigil) => return refuse(format!("'{sigil}' is no kind of tag")),
+            Some(sigil) => return refuse(format!("'{sigil}' is not a kind of tag")),
         }
     }
     match open.pop() {
@@ -63,5 +68,5 @@ fn path<'t>(text: &str, word: &'t str, at: usize) -> Result<Expr<'t>, TemplateEr
     if steps.iter().any(|step| step.is_empty() || step.contains(char::is_whitespace)) {
         return Err(broken(text, at, format!("'{}' is no name", shown(word))));
     }
-    Ok(Expr::Path(Path { base: Base::Nearest, steps, text: word }))
+    Ok(Expr::Path(NamePath { base: Base::Nearest, steps, text: word }))
 }

@@ -1,18 +1,18 @@
-//! What a template says, whatever language it was written in.
+//! The syntax tree of a template, independent of its language.
 //!
-//! Chains of operators and filters are lists, so that only what is nested in the text is nested here.
+//! Chains of operators and filters are lists, so that the depth of the tree is that of the text.
 
 use serde_json::Value;
 
 pub(super) enum Node<'t> {
     Text(&'t str),
     Emit(Expr<'t>),
-    /// The first arm whose condition is true, else the rest.
+    /// The first branch whose condition is true, else the rest.
     If {
         arms: Vec<(Expr<'t>, Vec<Node<'t>>)>,
         otherwise: Vec<Node<'t>>,
     },
-    /// Once for each member of a list or an object.
+    /// Once for each item of a list or object.
     Each {
         over: Expr<'t>,
         bind: Bind<'t>,
@@ -26,7 +26,7 @@ pub(super) enum Node<'t> {
         body: Vec<Node<'t>>,
         otherwise: Vec<Node<'t>>,
     },
-    /// Mustache's block: as `Each` for a list, as `If` for `true`, as `With` for anything else.
+    /// Mustache's block: `Each` for a list, `If` for `true`, `With` for anything else.
     Section {
         of: Expr<'t>,
         body: Vec<Node<'t>>,
@@ -38,9 +38,9 @@ pub(super) enum Node<'t> {
     },
 }
 
-/// How the member of a loop is reached.
+/// How a loop exposes its item.
 pub(super) enum Bind<'t> {
-    /// It is the context; the names are those of it and of its place.
+    /// As the context; the names are those of the item and of its key.
     Context(Vec<&'t str>),
     /// By its name, or its parts by theirs.
     Names(Vec<&'t str>),
@@ -48,13 +48,13 @@ pub(super) enum Bind<'t> {
 
 pub(super) enum Expr<'t> {
     Value(Value),
-    Path(Path<'t>),
+    Path(NamePath<'t>),
     List(Vec<Expr<'t>>),
     Not(Box<Expr<'t>>),
     Negative(Box<Expr<'t>>),
     /// Operators of one precedence, from left to right.
-    Chain(Box<Expr<'t>>, Vec<(Op, Expr<'t>)>),
-    /// Members, filters and tests, one after the other.
+    Chain(Box<Expr<'t>>, Vec<(Operator, Expr<'t>)>),
+    /// Members, filters and tests, in sequence.
     Then(Box<Expr<'t>>, Vec<Post<'t>>),
     /// The first if the condition is true, else the second or nothing.
     Choose {
@@ -62,12 +62,12 @@ pub(super) enum Expr<'t> {
         then: Box<Expr<'t>>,
         otherwise: Option<Box<Expr<'t>>>,
     },
-    /// The numbers from the first up to the second.
+    /// The numbers from the first bound, or 0, up to the last, exclusive.
     Range(Vec<Expr<'t>>),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Op {
+pub(super) enum Operator {
     And,
     Or,
     Equal,
@@ -90,7 +90,7 @@ pub(super) enum Op {
 pub(super) enum Post<'t> {
     Member(Expr<'t>),
     Filter(&'static str, Vec<Expr<'t>>),
-    /// What stands for a value that is missing, and whether it also stands for an empty one.
+    /// The default of a missing value, and whether it also replaces an empty one.
     Default(Vec<Expr<'t>>),
     Test {
         name: &'static str,
@@ -99,22 +99,22 @@ pub(super) enum Post<'t> {
 }
 
 /// A name with its members.
-pub(super) struct Path<'t> {
+pub(super) struct NamePath<'t> {
     pub(super) base: Base,
     pub(super) steps: Vec<&'t str>,
-    /// As it was written.
+    /// The source text.
     pub(super) text: &'t str,
 }
 
-/// Where a path begins.
+/// The start of a path.
 #[derive(Clone, Copy)]
 pub(super) enum Base {
-    /// A local name, else one that was given.
+    /// A local name, else one of the data.
     Name,
     /// The nearest context that has the first step.
     Nearest,
-    /// The context, or the one so many above.
+    /// The context, or the one this many levels above.
     Context(usize),
-    /// What was given.
+    /// The data.
     Root,
 }

@@ -1,5 +1,4 @@
-//! Cuts a template of the mustache family into texts and tags. A tag that stands alone in its line takes
-//! the line with it.
+//! Splits a template of the mustache family into texts and tags. A tag that is alone on its line consumes the line.
 
 use super::error::{TemplateError, broken};
 
@@ -9,45 +8,48 @@ pub(super) enum Dialect {
     Handlebars,
 }
 
-pub(super) enum Piece<'t> {
+pub(super) enum TemplatePiece<'t> {
     Text(&'t str),
-    Tag(Tag<'t>),
+    Tag(TemplateTag<'t>),
 }
 
 #[derive(Clone, Copy)]
-pub(super) struct Tag<'t> {
-    /// The character that says what the tag is for, if there is one.
+pub(super) struct TemplateTag<'t> {
+    /// The character that tells the kind of the tag, if there is one.
     pub(super) sigil: Option<char>,
-    /// What stands behind it.
+    /// The text after it.
     pub(super) body: &'t str,
-    /// Where the tag stands.
+    /// Position of the tag.
     pub(super) at: usize,
     trims_before: bool,
     trims_after: bool,
 }
 
-pub(super) fn pieces(text: &str, dialect: Dialect) -> Result<Vec<Piece<'_>>, TemplateError> {
-    let mut scan = Scan { text, dialect, open: "{{", close: "}}", at: 0, found: Vec::new() };
+pub(super) fn pieces(
+    text: &str,
+    dialect: Dialect,
+) -> Result<Vec<TemplatePiece<'_>>, TemplateError> {
+    let mut scan = TagScanner { text, dialect, open: "{{", close: "}}", at: 0, found: Vec::new() };
     while scan.step()? {}
     let cuts = cuts(&scan.found, dialect);
     let pieces = scan.found.into_iter().zip(cuts).map(|(piece, (from, to))| match piece {
-        Piece::Text(text) => Piece::Text(text.get(from..to).unwrap_or_default()),
+        TemplatePiece::Text(text) => TemplatePiece::Text(text.get(from..to).unwrap_or_default()),
         tag => tag,
     });
     Ok(pieces.collect())
 }
 
-struct Scan<'t> {
+struct TagScanner<'t> {
     text: &'t str,
     dialect: Dialect,
     open: &'t str,
     close: &'t str,
     at: usize,
-    found: Vec<Piece<'t>>,
+    found: Vec<TemplatePiece<'t>>,
 }
 
-impl<'t> Scan<'t> {
-    /// Takes the text up to the next tag, and the tag; `false` at the end.
+impl<'t> TagScanner<'t> {
+    /// Consumes the text up to the next tag, and the tag; `false` at the end.
     fn step(&mut self) -> Result<bool, TemplateError> {
         let rest = &self.text[self.at..];
         let Some(start) = rest.find(self.open) else {
@@ -58,7 +60,7 @@ impl<'t> Scan<'t> {
         let tag_at = self.at + start;
         let inner_at = tag_at + self.open.len();
         match before.strip_suffix('\\').filter(|_| self.dialect == Dialect::Handlebars) {
-            // One backslash makes the tag a text; of two, the first makes the second a text.
+            // One backslash escapes the tag; of two, the first escapes the second.
             Some(before) if !before.ends_with('\\') => {
                 self.text_piece(before);
                 self.text_piece(self.open);
@@ -73,7 +75,7 @@ impl<'t> Scan<'t> {
 
     fn text_piece(&mut self, text: &'t str) {
         if !text.is_empty() {
-            self.found.push(Piece::Text(text));
+            self.found.push(TemplatePiece::Text(text));
         }
     }
 
@@ -100,12 +102,17 @@ impl<'t> Scan<'t> {
         if sigil == Some('=') && !handlebars {
             self.set_delimiters(body, at)?;
         }
-        self.found.push(Piece::Tag(Tag { sigil, body, at, trims_before, trims_after }));
+        self.found.push(TemplatePiece::Tag(TemplateTag {
+            sigil,
+            body,
+            at,
+            trims_before,
+            trims_after,
+        }));
         Ok(())
     }
 
-    /// Where the body of a tag ends that is closed by this mark and the delimiter, and whether a `~`
-    /// stands between them.
+    /// The end of the body of a tag that is closed by this mark and the delimiter, and whether a `~` is between them.
     fn end_of_tag(&self, inner: &str, mark: &str) -> Option<(usize, bool)> {
         let tilde = self.dialect == Dialect::Handlebars;
         if mark.is_empty() {
@@ -141,15 +148,15 @@ impl<'t> Scan<'t> {
     }
 }
 
-/// What is left of each text: from where, to where.
-fn cuts(pieces: &[Piece<'_>], dialect: Dialect) -> Vec<(usize, usize)> {
+/// The remaining range of each text.
+fn cuts(pieces: &[TemplatePiece<'_>], dialect: Dialect) -> Vec<(usize, usize)> {
     let text = |at: usize| match pieces.get(at) {
-        Some(Piece::Text(text)) => *text,
+        Some(TemplatePiece::Text(text)) => *text,
         _ => "",
     };
     let mut cuts: Vec<(usize, usize)> = (0..pieces.len()).map(|at| (0, text(at).len())).collect();
     for (at, piece) in pieces.iter().enumerate() {
-        let Piece::Tag(tag) = piece else { continue };
+        let TemplatePiece::Tag(tag) = piece else { continue };
         let (before, after) = (text(at.wrapping_sub(1)), text(at + 1));
         let (mut to, mut from) = (before.len(), 0);
         if tag.may_stand_alone(dialect)
@@ -174,7 +181,7 @@ fn cuts(pieces: &[Piece<'_>], dialect: Dialect) -> Vec<(usize, usize)> {
     cuts
 }
 
-impl Tag<'_> {
+impl TemplateTag<'_> {
     fn may_stand_alone(&self, dialect: Dialect) -> bool {
         match self.sigil {
             Some(sigil) => "#^/!=".contains(sigil),
@@ -183,17 +190,17 @@ impl Tag<'_> {
     }
 }
 
-/// Whether the tag begins another branch of its block.
+/// Whether the tag starts another branch of its block.
 pub(super) fn is_else(body: &str) -> bool {
     body.strip_prefix("else").is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\n']))
 }
 
-/// Where the line of this tag starts in the text before it, if nothing but blanks is in between.
-fn line_start(pieces: &[Piece<'_>], at: usize) -> Option<usize> {
+/// The start of this tag's line in the text before it, if only blanks are in between.
+fn line_start(pieces: &[TemplatePiece<'_>], at: usize) -> Option<usize> {
     match at.checked_sub(1).and_then(|before| pieces.get(before)) {
         None => Some(0),
-        Some(Piece::Tag(_)) => None,
-        Some(Piece::Text(text)) => {
+        Some(TemplatePiece::Tag(_)) => None,
+        Some(TemplatePiece::Text(text)) => {
             let start = text.rfind('\n').map(|end| end + 1);
             let start = start.or_else(|| (at == 1).then_some(0))?;
             is_blank(&text[start..]).then_some(start)
@@ -201,12 +208,12 @@ fn line_start(pieces: &[Piece<'_>], at: usize) -> Option<usize> {
     }
 }
 
-/// Where the line of this tag ends in the text behind it, if nothing but blanks is in between.
-fn line_end(pieces: &[Piece<'_>], at: usize) -> Option<usize> {
+/// The end of this tag's line in the text behind it, if only blanks are in between.
+fn line_end(pieces: &[TemplatePiece<'_>], at: usize) -> Option<usize> {
     match pieces.get(at + 1) {
         None => Some(0),
-        Some(Piece::Tag(_)) => None,
-        Some(Piece::Text(text)) => {
+        Some(TemplatePiece::Tag(_)) => None,
+        Some(TemplatePiece::Text(text)) => {
             let end = text.find('\n').map(|end| end + 1);
             let end = end.or_else(|| (at + 2 == pieces.len()).then_some(text.len()))?;
             is_blank(text[..end].trim_end_matches(['\r', '\n'])).then_some(end)

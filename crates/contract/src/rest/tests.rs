@@ -233,7 +233,7 @@ fn unknown_and_repeated_names_are_refused() {
     let (param, message) = refused("GET", "/api/boxes/1?colour=red", "");
     assert_eq!(param, "colour");
     assert!(message.contains("GET /api/boxes/{id} takes in its query: number, width"), "{message}");
-    // A parameter has its name in the route alone, and the path's cannot be set a second time.
+    // A parameter has only its name in the route, and that of the path cannot be set again.
     assert_eq!(refused("GET", "/api/boxes/1?label=x", "").0, "label");
     assert_eq!(refused("GET", "/api/boxes/1?id=2", "").0, "id");
     let (param, message) = refused("PATCH", "/api/boxes/1", r#"{"id":"2"}"#);

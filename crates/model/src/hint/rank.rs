@@ -1,13 +1,13 @@
-//! Which of several hints is the better one: the score, its parts, and the reasons in words.
+//! Ranks hints: the score, its parts, and the reasons in words.
 
 use super::HintMeta;
 use crate::rank::recency;
 use crate::time::ago;
 
-/// What a priority and a confidence are taken for where none is given.
+/// Priority and confidence of a hint that sets none.
 const PRIORITY_DEFAULT: u8 = 5;
 const CONFIDENCE_DEFAULT: f64 = 0.5;
-/// How much an open file that belongs to the hint adds.
+/// Gain in score for an open file that matches the hint.
 const OPEN_FILE: f64 = 0.10;
 
 /// How often and when a hint was used and changed.
@@ -25,7 +25,7 @@ pub fn frecency(use_count: u64, last_used_at: Option<i64>, now: i64) -> f64 {
     (1.0 - (-(use_count as f64) / 10.0).exp()) * recency(last, now)
 }
 
-/// The part of the score that neither time nor place changes.
+/// The part of the score that depends on neither time nor location.
 pub fn standing(meta: &HintMeta, specificity: f64) -> f64 {
     let priority = f64::from(priority(meta)) / 10.0;
     let confidence = meta.confidence.unwrap_or(CONFIDENCE_DEFAULT);
@@ -40,17 +40,17 @@ pub fn score(standing: f64, usage: Usage, open_file: bool, now: i64) -> f64 {
     (score + if open_file { OPEN_FILE } else { 0.0 }).min(1.0)
 }
 
-/// The priority that counts.
+/// The hint's priority, or the default.
 pub fn priority(meta: &HintMeta) -> u8 {
     meta.priority.unwrap_or(PRIORITY_DEFAULT)
 }
 
-/// A score as people are shown it: two decimals.
+/// A score rounded for display, to two decimals.
 pub fn shown_score(score: f64) -> f64 {
     (score * 100.0).round() / 100.0
 }
 
-/// Why the hint stands where it does, besides its scope.
+/// The reasons for the hint's rank besides its scope.
 pub fn reasons(meta: &HintMeta, usage: Usage, now: i64) -> Vec<String> {
     let mut reasons = Vec::new();
     if let Some(last) = usage.last_used_at.filter(|_| usage.use_count > 0) {

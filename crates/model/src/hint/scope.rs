@@ -1,6 +1,6 @@
-//! When a hint is eligible: the conditions as written, their checks, and their canonical text.
+//! The conditions of a hint as written, their checks, and their canonical text.
 //!
-//! Whether they hold is decided where globs are compiled, not here.
+//! Globs are compiled and matched elsewhere.
 
 use std::collections::BTreeMap;
 
@@ -38,7 +38,7 @@ impl Os {
     }
 }
 
-// One text, or a list of which any will do.
+// One text, or a list of alternatives.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum OneOrMany {
@@ -55,7 +55,7 @@ impl OneOrMany {
     }
 }
 
-/// Conditions under which a hint is eligible. All that are given must hold; an empty list is none.
+/// Conditions of a hint. All that are given must hold; an empty list counts as none.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct HintScope {
@@ -80,7 +80,7 @@ pub struct HintScope {
     pub env_match: BTreeMap<String, OneOrMany>,
 }
 
-/// The canonical text of no conditions at all.
+/// The canonical text of an empty scope.
 pub const UNSCOPED: &str = "{}";
 
 impl HintScope {
@@ -89,8 +89,7 @@ impl HintScope {
         self.repo.as_ref().map_or(&[], OneOrMany::as_slice)
     }
 
-    /// The identity of a variant: the same conditions give the same text, in whatever order and
-    /// form they were written.
+    /// The identity of a variant. Equal conditions give equal texts, in whatever order and form they were written.
     pub fn canonical(&self) -> String {
         let os: Vec<String> = self.os.iter().map(|os| os.word().to_owned()).collect();
         let env_match: Map<String, Value> = self
@@ -113,8 +112,8 @@ impl HintScope {
         Value::Object(fields).to_string()
     }
 
-    /// How many conditions there are, out of five that make a scope fully specific: each list
-    /// counts once, each environment variable counts by itself.
+    /// The number of conditions relative to five, which make a scope fully specific. Each list counts once, each
+    /// environment variable counts by itself.
     #[expect(clippy::cast_precision_loss, reason = "a few dozen conditions at most")]
     pub fn specificity(&self) -> f64 {
         let lists = [
@@ -128,8 +127,7 @@ impl HintScope {
         (count as f64 / 5.0).min(1.0)
     }
 
-    /// Checks sizes, and that no glob leads out of where it stands. Whether a glob compiles is
-    /// found out by who compiles it.
+    /// Checks sizes, and that no glob contains `..`. Whether a glob compiles is checked elsewhere.
     pub fn check(&self) -> Result<(), OpError> {
         check_list("cwd_glob", self.cwd_glob.iter().map(String::as_str))?;
         check_list("repo", self.repos().iter().map(String::as_str))?;
@@ -167,7 +165,7 @@ pub fn scope_error(field: &str, message: String) -> OpError {
     OpError::new(Code::ScopeInvalid, message).with("param", format!("meta.scope.{field}"))
 }
 
-/// Whether a step of the path, in either notation, is `..`.
+/// Whether a component of the path, in Unix or Windows notation, is `..`.
 pub fn has_parent_step(path: &str) -> bool {
     path.split(['/', '\\']).any(|step| step == "..")
 }
@@ -219,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_conditions_have_the_same_text() {
+    fn equal_conditions_have_equal_texts() {
         let one = scope(json!({
             "os": ["darwin", "linux", "linux"], "repo": "git:a/b", "branch": ["dev", "main"],
             "env_match": { "B": "1", "A": ["2", "1"] }, "cwd_glob": [],
@@ -244,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scope_that_leads_elsewhere_or_is_too_large_is_refused() {
+    fn a_scope_with_parent_steps_or_over_its_limits_is_refused() {
         let many: Vec<String> = (0..33).map(|n| n.to_string()).collect();
         for (value, code) in [
             (json!({ "cwd_glob": ["../**"] }), Code::ScopeInvalid),

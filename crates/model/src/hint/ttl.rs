@@ -1,4 +1,4 @@
-//! How long a hint lives: for the boot, for good, or for an ISO-8601 duration.
+//! The lifetime of a hint: until the daemon ends, for ever, or an ISO-8601 duration.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,15 +8,15 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::limits;
 
-/// How long a hint lives.
+/// The lifetime of a hint.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Ttl {
-    /// Until the daemon ends cleanly.
+    /// Until the daemon shuts down cleanly.
     #[default]
     Session,
     /// Until it is deleted.
     Forever,
-    /// For this long after its last change, whatever the daemon does.
+    /// For this long after its last change, across restarts of the daemon.
     For(Lifetime),
 }
 
@@ -27,7 +27,7 @@ pub struct Lifetime {
     ms: i64,
 }
 
-/// The units in the order they are written in; `T` stands before the hours.
+/// The units in the order in which they are written. `T` precedes the hours.
 const UNITS: [(char, i64); 5] =
     [('W', 7 * 86_400_000), ('D', 86_400_000), ('H', 3_600_000), ('M', 60_000), ('S', 1000)];
 const FIRST_UNIT_OF_TIME: usize = 2;
@@ -45,7 +45,7 @@ impl Ttl {
         let text = long.as_deref().unwrap_or(text);
         let ms = duration_ms(text).ok_or_else(|| {
             let shown: String = text.chars().take(40).collect();
-            format!("'{shown}' is none of session, forever and a duration such as 2h, PT2H or P1W")
+            format!("'{shown}' is not session, forever or a duration such as 2h, PT2H or P1W")
         })?;
         if ms < 1 {
             return Err("the duration is zero".to_owned());
@@ -53,12 +53,12 @@ impl Ttl {
         let max = limits::HINT_TTL_MS_MAX;
         if ms > max {
             let days = max / 86_400_000;
-            return Err(format!("the duration is over {days} days; say forever"));
+            return Err(format!("the duration is over {days} days; use forever"));
         }
         Ok(Ttl::For(Lifetime { text: text.to_owned(), ms }))
     }
 
-    /// When a hint that was changed at this time ends, if time alone ends it.
+    /// When a hint that was changed at this time expires; `None` if it has no duration.
     pub fn ends_at(&self, updated_at: i64) -> Option<i64> {
         match self {
             Ttl::Session | Ttl::Forever => None,
@@ -75,7 +75,7 @@ impl Ttl {
     }
 }
 
-/// `2h` as `PT2H`, the form in which it is stored; none if the text is not of this kind.
+/// Converts `2h` to `PT2H`, the stored form; `None` for other texts.
 fn short_duration(text: &str) -> Option<String> {
     let number = text.strip_suffix(['s', 'm', 'h', 'd', 'w'])?;
     let unit = text[number.len()..].to_uppercase();
@@ -84,7 +84,7 @@ fn short_duration(text: &str) -> Option<String> {
     is_number.then(|| format!("P{time}{number}{unit}"))
 }
 
-/// Milliseconds of a duration; none if it is not written as one.
+/// Milliseconds of a duration; `None` if it is malformed.
 fn duration_ms(text: &str) -> Option<i64> {
     let mut rest = text.strip_prefix('P')?;
     let (mut total, mut next_unit, mut in_time, mut ended) = (0_i64, 0, false, false);
@@ -118,7 +118,7 @@ fn number_ms(number: &str, unit_ms: i64) -> Option<(i64, bool)> {
     if fraction.is_empty() || !fraction.bytes().all(|b| b.is_ascii_digit()) {
         return None;
     }
-    // Nine digits say more than milliseconds can hold, and never overflow with the largest unit.
+    // Nine digits are more precise than milliseconds, and never overflow with the largest unit.
     let digits = &fraction[..fraction.len().min(9)];
     let scale = 10_i64.pow(u32::try_from(digits.len()).ok()?);
     let part = digits.parse::<i64>().ok()?.checked_mul(unit_ms)? / scale;
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_boot_and_for_ever_have_no_end_in_time() {
+    fn session_and_forever_have_no_expiry_time() {
         for text in ["session", "forever"] {
             assert_eq!(Ttl::parse(text).unwrap().ends_at(10), None);
         }

@@ -1,4 +1,4 @@
-//! What a hint may say: a string, or an object whose `type` fixes its members. Nothing is run.
+//! A hint's value: a string, or an object whose `type` fixes its members. Nothing is run.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::scope::{Os, has_parent_step};
 use crate::error::{Code, OpError};
 use crate::limits;
 
-/// The values that are objects.
+/// Values that are objects.
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "lowercase", deny_unknown_fields)]
 #[allow(dead_code, reason = "some members are only checked to be there and of their type")]
@@ -29,13 +29,13 @@ enum Shell {
     Cmd,
 }
 
-/// A text with places for values, which is rendered on request only.
+/// A text with placeholders. It is rendered on request only.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Template {
     pub format: TemplateFormat,
     pub body: String,
-    /// What stands for a name that is not given.
+    /// Values of placeholders that the caller does not provide.
     #[serde(default)]
     pub defaults: Option<BTreeMap<String, String>>,
 }
@@ -75,7 +75,7 @@ pub fn check_value(value: &Value) -> Result<(), OpError> {
             let known = ["command", "path", "template", "json"];
             let kind = object.get("type").and_then(Value::as_str).unwrap_or_default();
             if !known.contains(&kind) {
-                let message = "the value's type is none of command, path, template, json";
+                let message = "the value's type must be command, path, template or json";
                 return Err(OpError::invalid("value", message));
             }
             let typed = Typed::deserialize(value).map_err(|error| {
@@ -101,7 +101,7 @@ fn check_typed(typed: &Typed) -> Result<(), OpError> {
     }
 }
 
-/// A path is absolute on every system it is for, or on some system if it names none.
+/// A path must be absolute on every system that the hint names, or on any system if it names none.
 fn check_path(path: &str, systems: &[Os]) -> Result<(), OpError> {
     let refuse = |message: String| {
         let error = OpError::new(Code::ScopeInvalid, message).with("param", "value.abs");
@@ -138,7 +138,7 @@ fn is_absolute(path: &str, os: Os) -> bool {
     }
 }
 
-/// The text of a value that people and searches look at.
+/// The text of a value for display and search.
 pub fn value_text(value: &Value) -> String {
     let member = |name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
     match value {
@@ -150,7 +150,7 @@ pub fn value_text(value: &Value) -> String {
     }
 }
 
-/// The command line that a value is: a command, or a plain text, which usually is one.
+/// The value as a command line: a command, or a plain text, which usually is one.
 pub fn command_text(value: &Value) -> Option<&str> {
     match value {
         Value::String(text) => Some(text),
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_is_not_absolute_where_it_is_for_is_refused() {
+    fn a_path_that_is_not_absolute_on_its_systems_is_refused() {
         for (path, os) in [
             ("rel/x", json!(null)),
             ("/a/../b", json!(null)),

@@ -1,5 +1,5 @@
-//! Whether a run that worked covers one that failed: only then is the failure fixed. A run without a selection covers every
-//! selection of it: `python -m unittest` covers `python -m unittest tests.test_a`, and a run of other tests does not.
+//! Whether a run that passed covers one that failed: only then is the failure fixed. A run without a selection covers
+//! every selection: `python -m unittest` covers `python -m unittest tests.test_a`, and a run of other tests does not.
 
 /// Options that change what is printed, when a run stops, or make it wider. They select no tests.
 const SELECT_NOTHING: &[&str] = &[
@@ -31,7 +31,7 @@ const SELECT_NOTHING: &[&str] = &[
     "-vv",
     "-x",
 ];
-/// Beginnings of such options that carry a value.
+/// Prefixes of such options that carry a value.
 const SELECT_NOTHING_VALUED: &[&str] = &[
     "--color=",
     "--durations=",
@@ -42,8 +42,9 @@ const SELECT_NOTHING_VALUED: &[&str] = &[
     "--test-threads=",
 ];
 
-/// Whether a run executes all that another run of the same program executed. What a run selects (names, files,
-/// packages, features) has to be selected by the other one too, or be a directory or module around it.
+/// Whether a run executes everything that another run of the program executed. Each selection of the wider run
+/// (names, files, packages, features) has to be selected by the narrower one too, or be a directory or module around
+/// it.
 pub fn covers(program: &str, wider: &str, narrower: &str) -> bool {
     if wider == narrower {
         return true;
@@ -63,8 +64,8 @@ const WHERE: &[&str] = &["--prefix", "-C", "--cwd", "--dir", "--directory", "--m
 /// Programs that run the scripts of a package: `npm run test` is `npm test`.
 const RUN_SCRIPTS: &[&str] = &["npm", "pnpm", "yarn", "bun"];
 
-/// The arguments that select something, of the first command in a line that is this program or runs it, as
-/// `python -m pytest` does.
+/// The selecting arguments of the first command in a line that is this program or runs it, as `python -m pytest`
+/// does.
 fn selected(program: &str, line: &str) -> Option<Vec<String>> {
     let is_program = |word: &&str| {
         let word = word.trim_start_matches('(');

@@ -11,7 +11,7 @@ use toml_edit::{DocumentMut, Item};
 
 use super::straight;
 
-/// Paths that are not to be kept.
+/// Paths that must not be stored.
 #[derive(Clone, Debug)]
 pub(super) struct Exclude {
     /// The directory as it was given, and with links resolved.
@@ -171,8 +171,8 @@ fn files_on_disk(base: &Path) -> Vec<String> {
     files
 }
 
-/// Whether a glob hides a path: it matches the path, a directory above it, or the last part if the
-/// glob names no directory. A leading dot does not protect a name, for this is about what may leak.
+/// Whether a glob hides a path: it matches the path, a directory above it, or the last component if the glob names no
+/// directory. A leading dot does not protect a name, because this rule is about leaks.
 fn hides(text: &str, glob: &Glob, path: &str) -> bool {
     let plain: Vec<&str> = path.split('/').map(|part| part.trim_start_matches('.')).collect();
     let plain = plain.join("/");

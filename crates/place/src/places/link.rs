@@ -1,6 +1,6 @@
-//! Paths that lead through a symbolic link, and the same paths without it.
+//! Paths through a symbolic link, and the resolved paths.
 //!
-//! A link is resolved once, with the directory of the agent. Its files are compared as text from then on.
+//! A link is resolved once, with the directory of the agent. From then on its files are compared as text.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -10,7 +10,7 @@ use text::secrets::{Profile, Redacted, redact_json, redact_place};
 
 use super::shown;
 
-/// The beginnings in which two paths of one directory differ.
+/// The prefixes in which two paths of one directory differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PathLink {
     /// As the agent names it.
@@ -20,8 +20,8 @@ pub(super) struct PathLink {
 }
 
 impl PathLink {
-    /// None if the two paths are equal. Also none with `..` in the path: behind a link it leads elsewhere than
-    /// the text suggests.
+    /// `None` if the two paths are equal, and for a path with `..`: behind a link it leads elsewhere than the text
+    /// suggests.
     pub(super) fn between(given: &Path, real: &Path) -> Option<PathLink> {
         let given: PathBuf = given.components().collect();
         if given == real || given.components().any(|part| part == Component::ParentDir) {
@@ -38,7 +38,7 @@ impl PathLink {
         Some(PathLink { given: given.to_string_lossy().into_owned(), real: shown(real) })
     }
 
-    /// The path without the link, if it leads through it.
+    /// The path without the link, if it goes through it.
     fn resolve(&self, path: &str) -> Option<String> {
         moved(path, &self.given, &self.real)
     }
@@ -73,7 +73,7 @@ impl PathLink {
     }
 }
 
-/// The path below `to` that is as far below `from`.
+/// Replaces the prefix `from` of a path by `to`.
 fn moved(path: &str, from: &str, to: &str) -> Option<String> {
     let below = path.strip_prefix(from)?;
     (below.is_empty() || below.starts_with('/')).then(|| format!("{to}{below}"))

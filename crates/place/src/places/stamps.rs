@@ -1,4 +1,4 @@
-//! Which files and directories a cached place was read from. A few `stat` calls tell whether they are still there.
+//! The files and directories that a cached place was read from. A few `stat` calls check that they are unchanged.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;

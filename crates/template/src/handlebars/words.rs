@@ -1,13 +1,13 @@
-//! The inside of a Handlebars tag: names, literals, and helpers with what they are given.
+//! The inside of a Handlebars tag: names, literals, and helpers with their arguments.
 
 use serde_json::Value;
 
 use crate::error::{TemplateError, broken, check_nesting, shown};
-use crate::node::{Base, Expr, Op, Path, Post};
+use crate::node::{Base, Expr, NamePath, Operator, Post};
 
-pub(super) struct Words<'t> {
+pub(super) struct TagWords<'t> {
     text: &'t str,
-    /// Where the tag stands in the text.
+    /// Position of the tag in the text.
     at: usize,
     rest: &'t str,
     locals: Vec<&'t str>,
@@ -15,7 +15,7 @@ pub(super) struct Words<'t> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Word<'t> {
+enum TagWord<'t> {
     Open,
     Close,
     Bar,
@@ -23,22 +23,22 @@ enum Word<'t> {
     Plain(&'t str),
 }
 
-impl<'t> Words<'t> {
+impl<'t> TagWords<'t> {
     pub(super) fn new(
         text: &'t str,
         at: usize,
         body: &'t str,
         locals: Vec<&'t str>,
         depth: usize,
-    ) -> Words<'t> {
-        Words { text, at, rest: body, locals, depth }
+    ) -> TagWords<'t> {
+        TagWords { text, at, rest: body, locals, depth }
     }
 
     fn refuse<T>(&self, why: impl AsRef<str>) -> Result<T, TemplateError> {
         Err(broken(self.text, self.at, why))
     }
 
-    /// The whole tag as one value: a name, a literal, or a helper with what it is given.
+    /// The whole tag as one value: a name, a literal, or a helper with its arguments.
     pub(super) fn only(mut self) -> Result<Expr<'t>, TemplateError> {
         let value = self.call()?;
         if self.next()?.is_some() {
@@ -47,12 +47,12 @@ impl<'t> Words<'t> {
         Ok(value)
     }
 
-    /// The whole tag as a name, which is all that a block without a helper can have.
+    /// The whole tag as a name, the only form of a block without a helper.
     pub(super) fn name(mut self) -> Result<Expr<'t>, TemplateError> {
         let word = self.next()?;
         match (word, self.next()?) {
-            (Some(Word::Plain(word)), None) => self.plain(word),
-            (Some(Word::Plain(word)), Some(_)) => {
+            (Some(TagWord::Plain(word)), None) => self.plain(word),
+            (Some(TagWord::Plain(word)), Some(_)) => {
                 self.refuse(format!("there is no helper '{}'", shown(word)))
             }
             _ => self.refuse("the block has no name"),
@@ -64,13 +64,13 @@ impl<'t> Words<'t> {
         let mut params = Vec::new();
         match (self.next()?, self.next()?) {
             (None, None) => return Ok(params),
-            (Some(Word::Plain("as")), Some(Word::Bar)) => {}
+            (Some(TagWord::Plain("as")), Some(TagWord::Bar)) => {}
             _ => return self.refuse("the block has more than one value"),
         }
         loop {
             match self.next()? {
-                Some(Word::Plain(name)) if params.len() < 2 => params.push(name),
-                Some(Word::Bar) if self.rest.trim().is_empty() => return Ok(params),
+                Some(TagWord::Plain(name)) if params.len() < 2 => params.push(name),
+                Some(TagWord::Bar) if self.rest.trim().is_empty() => return Ok(params),
                 _ => return self.refuse("`as` takes one or two names between bars"),
             }
         }
@@ -79,26 +79,26 @@ impl<'t> Words<'t> {
     /// One value: a name, a literal, or a helper in brackets.
     pub(super) fn value(&mut self) -> Result<Expr<'t>, TemplateError> {
         match self.next()? {
-            Some(Word::Quoted(text)) => Ok(Expr::Value(Value::from(text))),
-            Some(Word::Plain(word)) => self.plain(word),
-            Some(Word::Open) => {
+            Some(TagWord::Quoted(text)) => Ok(Expr::Value(Value::from(text))),
+            Some(TagWord::Plain(word)) => self.plain(word),
+            Some(TagWord::Open) => {
                 self.depth += 1;
                 check_nesting(self.depth)?;
                 let value = self.call()?;
                 self.depth -= 1;
                 match self.next()? {
-                    Some(Word::Close) => Ok(value),
+                    Some(TagWord::Close) => Ok(value),
                     _ => self.refuse("a bracket is not closed"),
                 }
             }
-            Some(Word::Close | Word::Bar) | None => self.refuse("a value is not there"),
+            Some(TagWord::Close | TagWord::Bar) | None => self.refuse("a value is not there"),
         }
     }
 
-    /// A helper with what it is given, or one value.
+    /// A helper with its arguments, or one value.
     fn call(&mut self) -> Result<Expr<'t>, TemplateError> {
         let before = self.rest;
-        let Some(Word::Plain(name)) = self.next()? else {
+        let Some(TagWord::Plain(name)) = self.next()? else {
             self.rest = before;
             return self.value();
         };
@@ -107,7 +107,7 @@ impl<'t> Words<'t> {
             let before = self.rest;
             match self.next()? {
                 None => break,
-                Some(Word::Close | Word::Bar) => {
+                Some(TagWord::Close | TagWord::Bar) => {
                     self.rest = before;
                     break;
                 }
@@ -123,15 +123,15 @@ impl<'t> Words<'t> {
     fn helper(&self, name: &str, args: Vec<Expr<'t>>) -> Result<Expr<'t>, TemplateError> {
         let count = args.len();
         let op = match (name, count) {
-            ("eq", 2) => Op::Equal,
-            ("ne", 2) => Op::Unequal,
-            ("lt", 2) => Op::Less,
-            ("lte", 2) => Op::LessOrEqual,
-            ("gt", 2) => Op::Greater,
-            ("gte", 2) => Op::GreaterOrEqual,
-            ("and", 2..) => Op::And,
-            ("or", 2..) => Op::Or,
-            ("lookup", 2) | ("not" | "len", 1) => Op::Join,
+            ("eq", 2) => Operator::Equal,
+            ("ne", 2) => Operator::Unequal,
+            ("lt", 2) => Operator::Less,
+            ("lte", 2) => Operator::LessOrEqual,
+            ("gt", 2) => Operator::Greater,
+            ("gte", 2) => Operator::GreaterOrEqual,
+            ("and", 2..) => Operator::And,
+            ("or", 2..) => Operator::Or,
+            ("lookup", 2) | ("not" | "len", 1) => Operator::Join,
             _ => {
                 let name = shown(name);
                 return self.refuse(format!("there is no helper '{name}' that takes {count}"));
@@ -166,7 +166,7 @@ impl<'t> Words<'t> {
         }
     }
 
-    fn path(&self, word: &'t str) -> Result<Path<'t>, TemplateError> {
+    fn path(&self, word: &'t str) -> Result<NamePath<'t>, TemplateError> {
         let mut rest = word;
         let mut up = 0;
         while let Some(above) = rest.strip_prefix("..") {
@@ -209,26 +209,26 @@ impl<'t> Words<'t> {
             }
             steps.push(step);
         }
-        Ok(Path { base, steps, text: word })
+        Ok(NamePath { base, steps, text: word })
     }
 
-    fn next(&mut self) -> Result<Option<Word<'t>>, TemplateError> {
+    fn next(&mut self) -> Result<Option<TagWord<'t>>, TemplateError> {
         let rest = self.rest.trim_start();
         let Some(first) = rest.chars().next() else {
             self.rest = "";
             return Ok(None);
         };
         let (word, length) = match first {
-            '(' => (Word::Open, 1),
-            ')' => (Word::Close, 1),
-            '|' => (Word::Bar, 1),
+            '(' => (TagWord::Open, 1),
+            ')' => (TagWord::Close, 1),
+            '|' => (TagWord::Bar, 1),
             '"' | '\'' => match rest[1..].find(first) {
-                Some(end) => (Word::Quoted(&rest[1..=end]), end + 2),
+                Some(end) => (TagWord::Quoted(&rest[1..=end]), end + 2),
                 None => return self.refuse("a text is not closed"),
             },
             _ => {
                 let end = end_of_word(rest);
-                (Word::Plain(&rest[..end]), end)
+                (TagWord::Plain(&rest[..end]), end)
             }
         };
         self.rest = &rest[length..];

@@ -1,31 +1,35 @@
-//! Jinja's expressions, from what binds least to what binds most.
+//! Jinja's expressions, from the lowest precedence to the highest.
 
 use serde_json::Value;
 
-use super::Reader;
+use super::JinjaParser;
 use crate::error::{TemplateError, check_nesting, shown};
 use crate::filters;
-use crate::node::{Base, Expr, Op, Path, Post};
+use crate::node::{Base, Expr, NamePath, Operator, Post};
 
-/// Words that are no names.
+/// Reserved words.
 const WORDS: &[&str] =
     &["and", "else", "elif", "endfor", "endif", "for", "if", "in", "is", "not", "or", "recursive"];
 
-const COMPARISONS: &[(&str, Op)] = &[
-    ("==", Op::Equal),
-    ("!=", Op::Unequal),
-    ("<=", Op::LessOrEqual),
-    (">=", Op::GreaterOrEqual),
-    ("<", Op::Less),
-    (">", Op::Greater),
+const COMPARISONS: &[(&str, Operator)] = &[
+    ("==", Operator::Equal),
+    ("!=", Operator::Unequal),
+    ("<=", Operator::LessOrEqual),
+    (">=", Operator::GreaterOrEqual),
+    ("<", Operator::Less),
+    (">", Operator::Greater),
 ];
-const SUMS: &[(&str, Op)] = &[("+", Op::Add), ("-", Op::Subtract)];
-const JOINS: &[(&str, Op)] = &[("~", Op::Join)];
-const PRODUCTS: &[(&str, Op)] =
-    &[("//", Op::DivideWhole), ("/", Op::Divide), ("*", Op::Multiply), ("%", Op::Remainder)];
+const SUMS: &[(&str, Operator)] = &[("+", Operator::Add), ("-", Operator::Subtract)];
+const JOINS: &[(&str, Operator)] = &[("~", Operator::Join)];
+const PRODUCTS: &[(&str, Operator)] = &[
+    ("//", Operator::DivideWhole),
+    ("/", Operator::Divide),
+    ("*", Operator::Multiply),
+    ("%", Operator::Remainder),
+];
 
-impl<'t> Reader<'t> {
-    /// `a if b else c`, or less.
+impl<'t> JinjaParser<'t> {
+    /// `a if b else c`, or an expression of higher precedence.
     pub(super) fn expression(&mut self) -> Result<Expr<'t>, TemplateError> {
         self.depth += 1;
         check_nesting(self.depth)?;
@@ -45,7 +49,7 @@ impl<'t> Reader<'t> {
         let first = self.both()?;
         let mut rest = Vec::new();
         while self.eat_word("or") {
-            rest.push((Op::Or, self.both()?));
+            rest.push((Operator::Or, self.both()?));
         }
         Ok(chain(first, rest))
     }
@@ -54,7 +58,7 @@ impl<'t> Reader<'t> {
         let first = self.negation()?;
         let mut rest = Vec::new();
         while self.eat_word("and") {
-            rest.push((Op::And, self.negation()?));
+            rest.push((Operator::And, self.negation()?));
         }
         Ok(chain(first, rest))
     }
@@ -79,9 +83,9 @@ impl<'t> Reader<'t> {
         let op = if let Some(op) = self.operator(COMPARISONS) {
             op
         } else if self.eat_word("in") {
-            Op::In
+            Operator::In
         } else if self.eat_word("not") && self.eat_word("in") {
-            Op::NotIn
+            Operator::NotIn
         } else {
             self.at = before;
             return Ok(first);
@@ -124,7 +128,7 @@ impl<'t> Reader<'t> {
         Ok(if negative { Expr::Negative(Box::new(value)) } else { value })
     }
 
-    /// Members, filters and tests behind a value.
+    /// Members, filters and tests after a value.
     fn posts(&mut self, first: Expr<'t>) -> Result<Expr<'t>, TemplateError> {
         let mut posts = Vec::new();
         loop {
@@ -168,7 +172,7 @@ impl<'t> Reader<'t> {
         Ok(Post::Filter(name, args))
     }
 
-    /// Values with commas between them, up to the bracket.
+    /// Values separated by commas, up to the closing bracket.
     fn list(&mut self, end: &str) -> Result<Vec<Expr<'t>>, TemplateError> {
         let mut items = Vec::new();
         while !self.eat(end) {
@@ -208,7 +212,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// A name with its members, a word with a meaning, or `range`.
+    /// A name with its members, a reserved word, or `range`.
     fn named(&mut self) -> Result<Expr<'t>, TemplateError> {
         let name = self.name()?;
         let began = self.at - name.len();
@@ -225,7 +229,7 @@ impl<'t> Reader<'t> {
             let Some(step) = self.step() else { return self.refuse("a member has no name") };
             steps.push(step);
         }
-        Ok(Expr::Path(Path { base: Base::Name, steps, text: &self.text[began..self.at] }))
+        Ok(Expr::Path(NamePath { base: Base::Name, steps, text: &self.text[began..self.at] }))
     }
 
     fn text_literal(&mut self) -> Result<Expr<'t>, TemplateError> {
@@ -250,8 +254,8 @@ impl<'t> Reader<'t> {
         self.refuse("a text is not closed")
     }
 
-    /// The operator that stands here, if it is one of these and does not begin the end of the tag.
-    fn operator(&mut self, among: &[(&str, Op)]) -> Option<Op> {
+    /// Consumes one of these operators, unless it begins the end of the tag.
+    fn operator(&mut self, among: &[(&str, Operator)]) -> Option<Operator> {
         self.skip_blanks();
         let rest = self.rest();
         if ["-}}", "-%}", "%}"].iter().any(|end| rest.starts_with(end)) {
@@ -266,7 +270,7 @@ impl<'t> Reader<'t> {
         self.at = self.text.len() - self.rest().trim_start().len();
     }
 
-    /// Takes these characters if they stand here.
+    /// Consumes these characters if they are next.
     pub(super) fn eat(&mut self, text: &str) -> bool {
         let rest = self.rest().trim_start();
         let found = rest.starts_with(text);
@@ -280,7 +284,7 @@ impl<'t> Reader<'t> {
         if self.eat(text) { Ok(()) } else { self.refuse(format!("`{text}` is not there")) }
     }
 
-    /// Takes this word if it stands here.
+    /// Consumes this word if it is next.
     pub(super) fn eat_word(&mut self, word: &str) -> bool {
         let before = self.at;
         let found = self.word() == Some(word);
@@ -290,7 +294,7 @@ impl<'t> Reader<'t> {
         found
     }
 
-    /// The word that stands here.
+    /// Consumes the next word.
     pub(super) fn word(&mut self) -> Option<&'t str> {
         self.skip_blanks();
         let rest = self.rest();
@@ -302,7 +306,7 @@ impl<'t> Reader<'t> {
         Some(&rest[..end])
     }
 
-    /// The name or number of a member.
+    /// The name or index of a member.
     fn step(&mut self) -> Option<&'t str> {
         let rest = self.rest();
         let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
@@ -310,7 +314,7 @@ impl<'t> Reader<'t> {
         (end > 0).then_some(&rest[..end])
     }
 
-    /// A word that may be a name.
+    /// A word that is not reserved.
     pub(super) fn name(&mut self) -> Result<&'t str, TemplateError> {
         let before = self.at;
         match self.word() {
@@ -323,6 +327,6 @@ impl<'t> Reader<'t> {
     }
 }
 
-fn chain<'t>(first: Expr<'t>, rest: Vec<(Op, Expr<'t>)>) -> Expr<'t> {
+fn chain<'t>(first: Expr<'t>, rest: Vec<(Operator, Expr<'t>)>) -> Expr<'t> {
     if rest.is_empty() { first } else { Expr::Chain(Box::new(first), rest) }
 }
