@@ -1,5 +1,5 @@
-//! A call over the road, and what is printed of its reply: the result for people, its list, or the
-//! result itself; what was asked for and is not there; how many were found.
+//! Calls an operation and prints its reply: the result for people, its list, or the result itself; a missing item;
+//! the number of results.
 
 use contract::op::OpInfo;
 use contract::{Document, Listed};
@@ -7,12 +7,12 @@ use model::{Caller, Code, OpError, Reply, Request, Road};
 use serde_json::{Value, json};
 use text::secrets::{Profile, redact_json};
 
-use crate::name::{Goes, Name, Saying};
+use crate::name::{Name, ResultForm, Saying};
 use crate::output::Output;
-use crate::parse::Call;
+use crate::parse::OpCall;
 
-/// Calls the operation over this road, prints what comes back, and says with which code to exit.
-pub fn run_op(out: &mut Output, road: &dyn Road, caller: Caller, call: Call) -> u8 {
+/// Calls the operation, prints the reply, and returns the exit code.
+pub fn run_op(out: &mut Output, road: &dyn Road, caller: Caller, call: OpCall) -> u8 {
     let op = call.op;
     let ask = |op: &OpInfo, params: Value| -> Reply {
         let (id, caller) = (client::mint(), caller.clone());
@@ -44,8 +44,8 @@ pub fn run_op(out: &mut Output, road: &dyn Road, caller: Caller, call: Call) -> 
     }
 }
 
-/// The error with commands and flags where it names operations and parameters.
-fn in_words_of_the_line(error: OpError, call: &Call, name: &Name) -> OpError {
+/// Replaces operations and parameters in an error by commands and flags.
+fn in_words_of_the_line(error: OpError, call: &OpCall, name: &Name) -> OpError {
     let param = error.details.get("param").and_then(Value::as_str);
     let label = call.labels.iter().find(|(path, _)| Some(path.as_str()) == param);
     let rest = label.and_then(|(path, label)| {
@@ -62,7 +62,7 @@ fn in_words_of_the_line(error: OpError, call: &Call, name: &Name) -> OpError {
     }
 }
 
-/// Adds to each item of the list what the whole item has, and returns the ids of items that are gone.
+/// Completes each item of the list by the whole item, and returns the ids of items that no longer exist.
 fn fill(
     result: &mut Value,
     listed: Listed,
@@ -91,19 +91,19 @@ fn fill(
     Ok(gone)
 }
 
-fn print(out: &mut Output, call: &Call, mut result: Value, gone: &[Value]) -> u8 {
-    let Call { op, params, saying, .. } = call;
+fn print(out: &mut Output, call: &OpCall, mut result: Value, gone: &[Value]) -> u8 {
+    let OpCall { op, params, saying, .. } = call;
     if let Some(miss) = op.cli.miss.and_then(|miss| miss(params, &result)) {
         return out.miss(&result, &miss);
     }
     if out.json {
         return out.result(&result, None);
     }
-    let goes = saying.map_or(Goes::ToStdout, |saying| saying.goes);
+    let goes = saying.map_or(ResultForm::ToStdout, |saying| saying.goes);
     let items = op.cli.listed.and_then(|listed| result.get(listed.member)?.as_array());
     let exit = match (op.cli.listed, items, goes, op.cli.document) {
         (Some(listed), Some(items), ..) if call.ids => out.ids(items, listed.id),
-        (_, Some(items), Goes::AsList { members, full }, _) => {
+        (_, Some(items), ResultForm::AsList { members, full }, _) => {
             let full = if call.full { full } else { &[] };
             let short = items.iter().map(|item| shortened(item, members.iter().chain(full)));
             out.list(short.collect())
@@ -112,7 +112,7 @@ fn print(out: &mut Output, call: &Call, mut result: Value, gone: &[Value]) -> u8
             let member = result.get_mut(member).map(Value::take).unwrap_or_default();
             return out.document(member, mask);
         }
-        (_, _, Goes::ToStderr, _) => {
+        (_, _, ResultForm::ToStderr, _) => {
             out.remark(&text(call, &result, gone));
             0
         }
@@ -124,7 +124,7 @@ fn print(out: &mut Output, call: &Call, mut result: Value, gone: &[Value]) -> u8
     };
     if let (Some(asked), Some(items)) = (op.cli.listed.and_then(|listed| listed.asked), items) {
         let asked = text::one_line(params[asked].as_str().unwrap_or_default(), usize::MAX);
-        // Under another name a program parses this line, so it always has the plural and nothing else.
+        // Under another name, programs parse this line: it always has the plural and nothing else.
         let is_plain = saying.is_some();
         let s = if items.len() == 1 && !is_plain { "" } else { "s" };
         let offset = params["offset"].as_u64().filter(|offset| *offset > 0 && !is_plain);
@@ -138,15 +138,15 @@ fn print(out: &mut Output, call: &Call, mut result: Value, gone: &[Value]) -> u8
     exit
 }
 
-/// The item with these members alone, in their order.
+/// The item with only these members, in their order.
 fn shortened<'m>(item: &Value, members: impl Iterator<Item = &'m &'m str>) -> Value {
     let known = members.filter_map(|name| Some(((*name).to_owned(), item.get(*name)?.clone())));
     Value::Object(known.collect())
 }
 
-/// The result as text for people. A result that the operation cannot read is printed as it is, without
-/// credentials: a daemon of another version may have sent it.
-fn text(call: &Call, result: &Value, gone: &[Value]) -> String {
+/// The result as text for people. A result that the operation cannot parse is printed as it is, without credentials:
+/// a daemon of another version may have sent it.
+fn text(call: &OpCall, result: &Value, gone: &[Value]) -> String {
     let listed = call.op.cli.listed.filter(|_| call.full);
     let pretty = call.saying.and_then(|saying: &Saying| saying.pretty);
     let text = match (pretty, listed.and_then(|listed| Some((listed, listed.whole?.0)))) {
@@ -165,7 +165,7 @@ fn text(call: &Call, result: &Value, gone: &[Value]) -> String {
     }
 }
 
-/// Parameters and result of the operation that gives whole items: all items but those that are gone, which its
+/// Parameters and result of the operation that returns whole items: all items but the missing ones, which its
 /// parameters name.
 fn whole_items(result: &Value, listed: Listed, gone: &[Value]) -> (Value, Value) {
     let mut result = result.clone();

@@ -1,13 +1,13 @@
-//! Parameters as the command line that would give them: how help and reference show examples.
+//! Converts parameters to the command line that gives them, for the examples of help and reference.
 
 use contract::Operation;
 use serde_json::Value;
 
 use crate::name::Name;
-use crate::param::{Kind, Param, split_list, structure};
+use crate::param::{Param, ParamKind, split_list, structure};
 
-/// The line that calls the operation with these parameters: its own command under this name, or
-/// `rekindle call` where the command cannot say them.
+/// The line that calls the operation with these parameters: its own command under this name, or `rekindle call` if
+/// the command cannot express them.
 pub(crate) fn command_line(op: &Operation, params: &Value, name: &Name) -> String {
     own_line(op, params, name).unwrap_or_else(|| call_line(op, params))
 }
@@ -32,7 +32,7 @@ fn own_line(op: &Operation, params: &Value, name: &Name) -> Option<String> {
         }
     }
     let given: Vec<String> = positions.iter().flatten().cloned().collect();
-    // A position that is left out may only be followed by others that are left out.
+    // Positional arguments can only be omitted at the end.
     if positions.iter().take(given.len()).any(Option::is_none) {
         return None;
     }
@@ -41,7 +41,7 @@ fn own_line(op: &Operation, params: &Value, name: &Name) -> Option<String> {
     Some(line + &flags)
 }
 
-/// The flags of a parameter: one, or one for each of its members where they can say it.
+/// The flags of a parameter: one, or one for each member if flags can express them.
 fn by_flags(known: &[Param], param: &Param, value: &Value) -> Option<String> {
     let members = value.as_object().filter(|members| param.whole && !members.is_empty());
     let flags = members.and_then(|members| {
@@ -54,7 +54,7 @@ fn by_flags(known: &[Param], param: &Param, value: &Value) -> Option<String> {
     flags.map(|flags| flags.join(" ")).or_else(|| by_flag(param, value))
 }
 
-fn by_position(kind: &Kind, value: &Value) -> Option<String> {
+fn by_position(kind: &ParamKind, value: &Value) -> Option<String> {
     let text = text_of(kind, value)?;
     // A leading dash would be read as a flag, and a dash alone as stdin.
     if text.starts_with('-') { None } else { Some(quoted(&text)) }
@@ -63,13 +63,13 @@ fn by_position(kind: &Kind, value: &Value) -> Option<String> {
 fn by_flag(param: &Param, value: &Value) -> Option<String> {
     let flag = param.flag();
     match (&param.kind, value) {
-        (Kind::Boolean, Value::Bool(true)) => return Some(format!("--{flag}")),
-        (Kind::Boolean, Value::Bool(false)) => return Some(format!("--{flag}=false")),
-        (Kind::Map(of), Value::Object(members)) => {
+        (ParamKind::Boolean, Value::Bool(true)) => return Some(format!("--{flag}")),
+        (ParamKind::Boolean, Value::Bool(false)) => return Some(format!("--{flag}=false")),
+        (ParamKind::Map(of), Value::Object(members)) => {
             let pair = |(name, value): (&String, &Value)| {
                 let fits = !name.is_empty() && !name.contains('=') && !name.starts_with(['-', '{']);
                 let text = value.as_str().filter(|_| fits)?;
-                let readable = **of != Kind::Any || structure(text).is_none();
+                let readable = **of != ParamKind::Any || structure(text).is_none();
                 readable.then(|| format!("--{flag} {}", quoted(&format!("{name}={text}"))))
             };
             let pairs: Option<Vec<String>> = members.iter().map(pair).collect();
@@ -84,36 +84,38 @@ fn by_flag(param: &Param, value: &Value) -> Option<String> {
     Some(format!("--{flag}{between}{}", quoted(&text)))
 }
 
-/// The text that is read back as this value, if there is one.
-fn text_of(kind: &Kind, value: &Value) -> Option<String> {
+/// The text that parses to this value, if there is one.
+fn text_of(kind: &ParamKind, value: &Value) -> Option<String> {
     match (kind, value) {
-        (Kind::Text | Kind::Choice(_), Value::String(text)) => Some(text.clone()),
-        (Kind::Any, Value::String(text)) => structure(text).is_none().then(|| text.clone()),
-        (Kind::Integer | Kind::Number, Value::Number(number)) => Some(number.to_string()),
-        (Kind::Boolean, Value::Bool(truth)) => Some(truth.to_string()),
-        (Kind::Object | Kind::Map(_) | Kind::Any, Value::Object(_)) => Some(value.to_string()),
-        (Kind::Array | Kind::Any, Value::Array(_)) => Some(value.to_string()),
-        (Kind::List(item), Value::Array(values)) => {
+        (ParamKind::Text | ParamKind::Choice(_), Value::String(text)) => Some(text.clone()),
+        (ParamKind::Any, Value::String(text)) => structure(text).is_none().then(|| text.clone()),
+        (ParamKind::Integer | ParamKind::Number, Value::Number(number)) => Some(number.to_string()),
+        (ParamKind::Boolean, Value::Bool(truth)) => Some(truth.to_string()),
+        (ParamKind::Object | ParamKind::Map(_) | ParamKind::Any, Value::Object(_)) => {
+            Some(value.to_string())
+        }
+        (ParamKind::Array | ParamKind::Any, Value::Array(_)) => Some(value.to_string()),
+        (ParamKind::List(item), Value::Array(values)) => {
             let texts: Option<Vec<String>> =
                 values.iter().map(|value| text_of(item, value)).collect();
             joined(&texts?)
         }
-        (Kind::OneOrMany, Value::String(text)) => joined(std::slice::from_ref(text)),
-        (Kind::OneOrMany, Value::Array(values)) if values.len() > 1 => {
-            text_of(&Kind::List(Box::new(Kind::Text)), &Value::Array(values.clone()))
+        (ParamKind::OneOrMany, Value::String(text)) => joined(std::slice::from_ref(text)),
+        (ParamKind::OneOrMany, Value::Array(values)) if values.len() > 1 => {
+            text_of(&ParamKind::List(Box::new(ParamKind::Text)), &Value::Array(values.clone()))
         }
         _ => None,
     }
 }
 
-/// The texts as a list that is split into them again.
+/// Joins texts to a list that splits into them again.
 fn joined(texts: &[String]) -> Option<String> {
     let text = texts.join(",");
     let fits = texts.iter().all(|text| !text.is_empty()) && split_list(&text) == texts;
     fits.then_some(text)
 }
 
-/// The word as a POSIX shell reads it back.
+/// Quotes a word for a POSIX shell.
 fn quoted(word: &str) -> String {
     let plain = |b: u8| b.is_ascii_alphanumeric() || b"-_./:=@%+,".contains(&b);
     if !word.is_empty() && word.bytes().all(plain) {

@@ -1,4 +1,4 @@
-//! What a line refers to instead of saying it: stdin, and a file that holds a document.
+//! Input that a command line refers to: stdin, and a file that contains a document.
 
 use std::io::{ErrorKind, Read};
 use std::path::Path;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::param::read_json;
 
-/// Stdin, which one argument may stand for.
+/// Stdin, which one argument may refer to.
 pub(crate) struct Stdin<'s> {
     source: &'s mut dyn Read,
     used: bool,
@@ -19,14 +19,14 @@ impl<'s> Stdin<'s> {
         Stdin { source, used: false }
     }
 
-    /// All of it, as text.
+    /// All of stdin, as text.
     pub(crate) fn text(&mut self) -> Result<String, OpError> {
         if std::mem::replace(&mut self.used, true) {
             return Err(OpError::invalid("", "two arguments are '-', and stdin can be read once")
                 .hint("Give one of them on the line."));
         }
         let mut text = text("stdin", &mut self.source)?;
-        // Echo and editors end what they write with a newline that nobody means.
+        // Echo and editors end a text with a newline that is not part of it.
         if text.ends_with('\n') {
             text.truncate(text.len() - if text.ends_with("\r\n") { 2 } else { 1 });
         }
@@ -34,8 +34,8 @@ impl<'s> Stdin<'s> {
     }
 }
 
-/// The JSON object that this argument stands for: the name of a file, `-`, or the object itself.
-/// What `--json` printed holds it under its name, which is taken off.
+/// The JSON object that an argument refers to: the name of a file, `-` for stdin, or the object itself. The output of
+/// `--json` wraps it in a member of its name, which is removed.
 pub(crate) fn document(name: &str, given: &str, stdin: &mut Stdin<'_>) -> Result<Value, OpError> {
     let (label, text) = match given {
         "-" => ("stdin".to_owned(), stdin.text()?),
@@ -44,7 +44,7 @@ pub(crate) fn document(name: &str, given: &str, stdin: &mut Stdin<'_>) -> Result
     };
     let json = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let value = read_json(name, &label, json)
-        .map_err(|error| error.hint("Nothing was changed. Mend it, or write it anew."))?;
+        .map_err(|error| error.hint("Nothing was changed. Fix it, or write a new one."))?;
     match value {
         Value::Object(mut members) if members.len() == 1 && members.contains_key(name) => {
             Ok(members.remove(name).unwrap_or_default())
@@ -73,7 +73,7 @@ fn file(path: &str) -> Result<String, OpError> {
     text(&shown, &mut file)
 }
 
-/// What can be read from there, as text within its bound.
+/// Reads a text up to its size limit.
 fn text(label: &str, source: &mut dyn Read) -> Result<String, OpError> {
     let max = limits::BODY_BYTES_MAX;
     let mut bytes = Vec::new();

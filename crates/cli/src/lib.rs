@@ -1,11 +1,11 @@
 //! The command line: argv to an operation and its parameters, and its result to people or `--json`.
 //!
 //! Read in this order: [`param`] (a JSON Schema as arguments), [`tree`] (the commands),
-//! [`parse`] (argv to what was picked), [`input`] (stdin and files), [`answer`] (a call and what is
-//! printed of its reply), [`output`] (results and errors), [`name`] (the names it is started by),
-//! [`overview`] (the commands under headings). How a call reaches its
-//! handler is not here: the caller of [`run_op`] brings the road. Neither are the commands of the
-//! daemon's life: they are handed in as `extra` and handed back as [`Picked::Own`].
+//! [`parse`] (argv to a selection), [`input`] (stdin and files), [`answer`] (a call and the output of
+//! its reply), [`output`] (results and errors), [`name`] (the names under which it is started),
+//! [`overview`] (the commands under headings). The caller of [`run_op`] provides the transport of a
+//! call. The commands that manage the daemon are not here either: the caller passes them as `extra`
+//! and gets them back as [`Selection::Own`].
 
 mod answer;
 mod example;
@@ -30,9 +30,9 @@ mod tests;
 pub use answer::run_op;
 pub use clap_complete::Shell;
 pub use man::man_page;
-pub use name::{Default, Goes, Name, Saying};
+pub use name::{Name, ParamDefault, ResultForm, Saying};
 pub use output::Output;
-pub use parse::{Call, Own, Parsed, Picked, completion_script, parse};
+pub use parse::{OpCall, OwnCommand, Parsed, Selection, completion_script, parse};
 pub use reference::reference;
 pub use tree::{DB, JSON, PORT, command};
 

@@ -50,12 +50,12 @@ fn put_argument(page: &mut String, arg: &Arg) {
     page.push_str(&format!(".TP\n.B {}\n{}\n", escaped(&shown), guarded(&help)));
 }
 
-/// Text in which nothing is an instruction.
+/// Escapes text for roff.
 fn escaped(text: &str) -> String {
     text.replace('\\', "\\e").replace('-', "\\-").replace('\n', " ")
 }
 
-/// The same at the start of a line, where a dot or an apostrophe would be one.
+/// Escapes text at the start of a line, where a dot or an apostrophe would be a roff request.
 fn guarded(text: &str) -> String {
     let text = escaped(text);
     if text.starts_with(['.', '\'']) { format!("\\&{text}") } else { text }

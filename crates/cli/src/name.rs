@@ -1,44 +1,43 @@
-//! The names the program is started by. Under a name other than its own it speaks a command line of
-//! that name, made of the same commands: a group of them stands at the top, and some are said or
-//! answered in another way. What differs is data; there is no code for a name.
+//! The names under which the program can be started. Each name other than its own has a command line made of the same
+//! commands: a group of them is at the top level, and some have other words or another output. The differences are
+//! data; no code depends on a name.
 
 use contract::op::PrettyText;
 
-/// A name, and which commands it has.
+/// A program name and its commands.
 #[derive(Debug)]
 pub struct Name {
     pub word: &'static str,
-    /// One line about what the program is under this name.
+    /// The program's description under this name.
     pub about: &'static str,
-    /// The group whose commands stand at the top.
+    /// The group whose commands are at the top level.
     pub group: Option<&'static str>,
-    /// Commands from outside the group that it has too.
+    /// Further commands, from outside the group.
     pub own: &'static [&'static str],
-    /// Commands of operations that are said or answered in its own way.
+    /// Commands of operations with other words or another output.
     pub sayings: &'static [Saying],
-    /// What a line on stderr beside the result begins with.
+    /// Prefix of each line on stderr.
     pub prefix: &'static str,
 }
 
-/// The command of an operation as a name has it.
+/// The variant of an operation's command under a name.
 #[derive(Debug)]
 pub struct Saying {
     pub word: &'static str,
     /// Its words under the full name.
     pub command: &'static [&'static str],
-    /// Parameters that a line has if it does not give them.
-    pub defaults: &'static [Default],
-    /// The result, as JSON, where the operation finds nothing to look in. Under the full name that
-    /// is an error.
+    /// Default values of parameters.
+    pub defaults: &'static [ParamDefault],
+    /// The result, as JSON, if the operation has nothing to search. Under the full name that is an error.
     pub nothing: Option<&'static str>,
     /// Text for people, if not the operation's own.
     pub pretty: Option<PrettyText>,
-    pub goes: Goes,
+    pub goes: ResultForm,
 }
 
-/// A parameter that has another default than under the full name.
+/// A default of a parameter that differs from that under the full name.
 #[derive(Debug)]
-pub struct Default {
+pub struct ParamDefault {
     pub param: &'static str,
     /// Its value as JSON.
     pub json: &'static str,
@@ -46,30 +45,30 @@ pub struct Default {
     pub doc: &'static str,
 }
 
-/// Where a result goes, and in which form. With `--json` it always goes to stdout as it is.
+/// Where a result is printed, and in which form. With `--json` it is always printed on stdout as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Goes {
+pub enum ResultForm {
     /// To stdout, as text for people.
     ToStdout,
-    /// To stdout, the list that it is about, as JSON: of each item these members and no others.
+    /// To stdout as JSON: the list of the result, each item with only these members.
     AsList {
         members: &'static [&'static str],
-        /// With `--full` these too.
+        /// Additional members with `--full`.
         full: &'static [&'static str],
     },
-    /// To stderr, line by line: stdout is for data.
+    /// To stderr, line by line: stdout is reserved for data.
     ToStderr,
 }
 
 impl Saying {
-    /// Said and answered as under the full name; to start from with struct update syntax.
+    /// A variant without differences, for struct update syntax.
     pub const SAME: Saying = Saying {
         word: "",
         command: &[],
         defaults: &[],
         nothing: None,
         pretty: None,
-        goes: Goes::ToStdout,
+        goes: ResultForm::ToStdout,
     };
 }
 
@@ -84,17 +83,17 @@ impl Name {
         prefix: "",
     };
 
-    /// Whether every command is where it is.
+    /// Whether this is the program's own name.
     pub(crate) fn is_full(&self) -> bool {
         self.word == Name::FULL.word
     }
 
-    /// How this name says the command with these words under the full name.
+    /// The variant of the command with these words under the full name.
     pub(crate) fn saying(&self, path: &[&str]) -> Option<&Saying> {
         self.sayings.iter().find(|saying| saying.command == path)
     }
 
-    /// The line that begins the command with these words, if it can be said under this name.
+    /// The beginning of a line that calls the command with these words, if this name has it.
     pub(crate) fn line(&self, path: &[&str]) -> Option<String> {
         let first = path.first()?;
         let words = match (self.saying(path), self.group) {
@@ -106,13 +105,13 @@ impl Name {
         Some(format!("{} {words}", self.word))
     }
 
-    /// The same, or the line under the full name.
+    /// The beginning of a line that calls the command, under the full name if this one lacks it.
     pub(crate) fn any_line(&self, path: &[&str]) -> String {
         let full = || Name::FULL.line(path);
         self.line(path).or_else(full).unwrap_or_else(|| self.word.to_owned())
     }
 
-    /// The words under the full name of a command that was said under this one.
+    /// Converts the words of a command under this name to those under the full name.
     pub(crate) fn full_path<'p>(&'p self, said: &'p [String]) -> Vec<&'p str> {
         let words: Vec<&str> = said.iter().map(String::as_str).collect();
         let Some(first) = words.first() else { return words };
@@ -125,7 +124,7 @@ impl Name {
         }
     }
 
-    /// Our own text about the commands from outside the group, with the names they have here.
+    /// Replaces the program's name in our own text about the commands from outside the group.
     pub(crate) fn renamed(&self, text: &str) -> String {
         let full = Name::FULL.word;
         self.own.iter().fold(text.to_owned(), |text, own| {
@@ -133,7 +132,7 @@ impl Name {
         })
     }
 
-    /// Text that quotes commands by their full name, with the names they have here.
+    /// Replaces commands that a text quotes by their full name with those of this name.
     pub(crate) fn said(&self, text: &str) -> String {
         let mut said = text.to_owned();
         let (full, word) = (Name::FULL.word, self.word);

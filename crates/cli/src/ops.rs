@@ -1,4 +1,4 @@
-//! `rekindle ops`: the operations listed, one explained, and what the toolsets cost an agent.
+//! `rekindle ops`: lists the operations, explains one, and shows the token cost of the toolsets.
 
 use contract::{OpInfo, Operation, Table};
 use model::OpError;
@@ -84,7 +84,7 @@ pub(crate) fn one(out: &mut Output, op: &Operation) -> u8 {
     out.text(&text)
 }
 
-/// The HTTP paths that call it.
+/// The HTTP paths of the operation.
 fn rest(info: &OpInfo) -> String {
     let routes = info.rest.iter().map(|route| format!("{} {}", route.method.name(), route.path));
     routes.collect::<Vec<_>>().join(", ")
@@ -94,7 +94,7 @@ fn access(described: &Value) -> String {
     let access = described.get("access").and_then(Value::as_str).unwrap_or_default();
     let mut words = vec![access];
     for word in ["destructive", "idempotent"] {
-        // That a read can be repeated goes without saying.
+        // Every read is idempotent.
         if access != "read" && described.get(word) == Some(&Value::Bool(true)) {
             words.push(word);
         }
@@ -124,7 +124,7 @@ fn members(title: &str, schema: &Value, asks: bool) -> String {
     text
 }
 
-/// What listing each toolset costs an agent.
+/// Prints the token cost of each toolset.
 pub(crate) fn cost(out: &mut Output, table: &Table) -> Result<u8, OpError> {
     let mut rows = Vec::new();
     for name in table.toolsets() {

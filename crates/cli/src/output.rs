@@ -1,7 +1,7 @@
-//! What a command prints: results for people or as JSON, errors with a hint, notes.
+//! Output of a command: results for people or as JSON, errors with a hint, notes.
 //!
-//! Nothing that was recalled can act on the terminal: text is made printable, JSON is escaped.
-//! A reader that leaves early is no failure; any other trouble with stdout is.
+//! Recalled text cannot control the terminal: text is made printable, JSON is escaped. A reader that closes the pipe
+//! early is not a failure; any other write error on stdout is.
 
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::ops::Range;
@@ -18,11 +18,11 @@ use crate::{EXIT_USAGE, render};
 pub struct Output {
     /// Whether results and errors are JSON on stdout. [`crate::parse`] sets it.
     pub json: bool,
-    /// The name under which commands are spoken of.
+    /// The name that messages use for commands.
     name: &'static Name,
-    out: Stream,
-    err: Stream,
-    /// Whether a person looks at stdout.
+    out: OutputStream,
+    err: OutputStream,
+    /// Whether stdout is a terminal.
     terminal: bool,
     /// Whether stdout can still be written to.
     stdout: StdoutState,
@@ -38,13 +38,13 @@ enum StdoutState {
     Failed,
 }
 
-struct Stream {
+struct OutputStream {
     to: Box<dyn Write>,
     coloured: bool,
 }
 
 impl Output {
-    /// The process's own streams; colours only where they are wanted.
+    /// The process's own streams, coloured if they are terminals.
     pub fn standard(name: &'static Name) -> Output {
         let (out, err) = (io::stdout(), io::stderr());
         Output {
@@ -52,23 +52,23 @@ impl Output {
             name,
             terminal: out.is_terminal(),
             stdout: StdoutState::Open,
-            out: Stream {
+            out: OutputStream {
                 coloured: AutoStream::choice(&out) != ColorChoice::Never,
                 to: Box::new(out),
             },
-            err: Stream {
+            err: OutputStream {
                 coloured: AutoStream::choice(&err) != ColorChoice::Never,
                 to: Box::new(err),
             },
         }
     }
 
-    /// Another output to the same place and in the same form.
+    /// Another handle to the same streams, with the same settings.
     pub fn again(&self) -> Output {
         Output { json: self.json, ..Output::standard(self.name) }
     }
 
-    /// Other streams; `terminal` is whether a person looks at them, with colours.
+    /// Other streams; `terminal` says whether they are terminals, with colours.
     pub fn new(
         name: &'static Name,
         out: Box<dyn Write>,
@@ -78,8 +78,8 @@ impl Output {
         Output {
             json: false,
             name,
-            out: Stream { to: out, coloured: terminal },
-            err: Stream { to: err, coloured: terminal },
+            out: OutputStream { to: out, coloured: terminal },
+            err: OutputStream { to: err, coloured: terminal },
             terminal,
             stdout: StdoutState::Open,
         }
@@ -97,8 +97,7 @@ impl Output {
         self.text(&text)
     }
 
-    /// Prints a part of the result that is JSON by itself; on a terminal without what `mask` takes
-    /// out of it.
+    /// Prints the part of the result that is a JSON document. On a terminal, `mask` is applied first.
     pub(crate) fn document(
         &mut self,
         mut document: Value,
@@ -112,7 +111,7 @@ impl Output {
         exit
     }
 
-    /// Prints text for people in which some places stand out.
+    /// Prints text for people with these ranges highlighted.
     pub(crate) fn accented(&mut self, text: &str, places: &[Range<usize>]) -> u8 {
         let accent = self.accent();
         let (mut shown, mut end) = (String::with_capacity(text.len()), 0);
@@ -128,12 +127,12 @@ impl Output {
         self.text(&shown)
     }
 
-    /// Prints a list by itself, as JSON.
+    /// Prints a list as JSON.
     pub(crate) fn list(&mut self, items: Vec<Value>) -> u8 {
         self.json_line(&Value::Array(items))
     }
 
-    /// Prints what identifies each item, one a line.
+    /// Prints the id of each item, one per line.
     pub(crate) fn ids(&mut self, items: &[Value], id: &str) -> u8 {
         let line = |item: &Value| match &item[id] {
             Value::String(text) => format!("{}\n", text::one_line(text, usize::MAX)),
@@ -143,7 +142,7 @@ impl Output {
         self.text(&lines)
     }
 
-    /// Says that the result does not hold what was asked for: with `--json` by the result itself.
+    /// Reports that the result lacks the requested item. With `--json`, the result itself says so.
     pub(crate) fn miss(&mut self, result: &Value, miss: &OpError) -> u8 {
         if self.json {
             self.json_line(result);
@@ -158,14 +157,13 @@ impl Output {
         self.name
     }
 
-    /// Prints text of our own, with a newline at its end. It may hold what [`Output::accent`]
-    /// and [`Output::dim`] gave.
+    /// Prints our own text, which may contain the styles of [`Output::accent`] and [`Output::dim`], and a newline.
     pub fn text(&mut self, text: &str) -> u8 {
         let newline = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
         self.put(&format!("{text}{newline}"))
     }
 
-    /// Prints an error and says with which code to exit.
+    /// Prints an error and returns its exit code.
     pub fn error(&mut self, error: &OpError) -> u8 {
         if self.json {
             self.json_line(&json!({ "error": error.to_wire() }));
@@ -175,18 +173,18 @@ impl Output {
         error.code.row().exit
     }
 
-    /// The same for a line that could not be understood.
+    /// Prints an error about a command line that could not be parsed, and returns its exit code.
     pub fn usage(&mut self, error: &OpError) -> u8 {
         let exit = self.error(error);
         if error.code == Code::Invalid { EXIT_USAGE } else { exit }
     }
 
-    /// Says something beside the result, on stderr.
+    /// Prints a note on stderr.
     pub fn note(&mut self, note: &str) {
         self.remark(&self.name.said(note));
     }
 
-    /// The same for text that quotes no command; every line begins with what the name says.
+    /// Prints text without command names on stderr, each line with the program name's prefix.
     pub(crate) fn remark(&mut self, text: &str) {
         let text = text::printable(text);
         for line in text.trim_end().lines() {
@@ -194,12 +192,12 @@ impl Output {
         }
     }
 
-    /// What matters most, on stdout.
+    /// The style of the most important text on stdout.
     pub fn accent(&self) -> Style {
         if self.out.coloured { Style::new().bold() } else { Style::new() }
     }
 
-    /// What matters least, on stdout.
+    /// The style of the least important text on stdout.
     pub fn dim(&self) -> Style {
         if self.out.coloured { Style::new().dimmed() } else { Style::new() }
     }
@@ -266,13 +264,13 @@ impl Output {
     }
 
     fn say(&mut self, text: &str) {
-        // There is nobody left to tell when stderr itself fails.
+        // A failure of stderr itself cannot be reported anywhere.
         let _ = self.err.to.write_all(text.as_bytes()).and_then(|()| self.err.to.flush());
     }
 }
 
-/// JSON whose strings show a terminal no character that acts instead of showing: controls (JSON
-/// itself escapes those below 32), line separators, and what turns the direction of the text.
+/// Escapes control characters in JSON: controls (JSON itself escapes those below 32), line separators, and characters
+/// that change the direction of the text.
 fn escaped(json: &str) -> String {
     let turns = |c: char| matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let acts = |c: char| c >= '\u{7f}' && (c.is_control() || turns(c));

@@ -1,5 +1,5 @@
-//! The help of the whole program: its commands under headings, because one list of all of them is
-//! too long to read. The headings come from the table: commands of operations stand by toolset.
+//! The help of the whole program, with its commands under headings, because a single list would be too long.
+//! Operations are grouped by toolset.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,7 @@ use contract::Table;
 
 use crate::tree::{CALL, COMPLETIONS, OPS};
 
-/// The command with a help whose commands stand under headings; `own` are those that are no
-/// operations.
+/// Adds a help with headings to the command; `own` are the commands that are not operations.
 pub(crate) fn headed(root: Command, table: &Table, own: &[String]) -> Command {
     let styles = root.get_styles();
     let (header, literal) = (*styles.get_header(), *styles.get_literal());
@@ -31,7 +30,7 @@ pub(crate) fn headed(root: Command, table: &Table, own: &[String]) -> Command {
     root.before_help(sections).help_template(template)
 }
 
-/// The headings and the words of their commands. Toolsets that have one command share a heading.
+/// The headings and their commands. Toolsets with a single command share a heading.
 fn headings(root: &Command, table: &Table, own: &[String]) -> Vec<(String, Vec<String>)> {
     let last = [CALL, OPS, COMPLETIONS];
     let shown = root.get_subcommands().filter(|command| !command.is_hide_set());
@@ -59,7 +58,7 @@ fn headings(root: &Command, table: &Table, own: &[String]) -> Vec<(String, Vec<S
 
 fn about(root: &Command, word: &str) -> String {
     let about = root.find_subcommand(word).and_then(Command::get_about);
-    // Clap adds its command for help only when it reads a line.
+    // Clap adds its `help` command only when it parses a line.
     let help = || "Print this message or the help of the given command".to_owned();
     about.map_or_else(help, ToString::to_string)
 }

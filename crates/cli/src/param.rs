@@ -1,34 +1,34 @@
-//! A parameter of an operation as the command line sees it: its kind, read from the JSON Schema,
-//! and the value that a text on the line stands for.
+//! A parameter of an operation on the command line: its kind, read from the JSON Schema, and the conversion of its
+//! text to a value.
 
 use contract::{CliShape, Flattened, Operation};
 use model::OpError;
 use serde_json::{Map, Value};
 
-/// One value of a parameter that has only certain ones.
+/// One value of an enumerated parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Choice {
     pub(crate) value: String,
     pub(crate) doc: String,
 }
 
-/// What a parameter takes.
+/// The kind of value that a parameter accepts.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Kind {
+pub(crate) enum ParamKind {
     Text,
     Choice(Vec<Choice>),
     Integer,
     Number,
     Boolean,
     /// Several of one scalar kind.
-    List(Box<Kind>),
-    /// One text, or several of which any will do.
+    List(Box<ParamKind>),
+    /// One text, or several alternatives.
     OneOrMany,
     /// Values by name, all of one kind.
-    Map(Box<Kind>),
+    Map(Box<ParamKind>),
     /// JSON that is an object.
     Object,
-    /// JSON that is an array, of what does not fit a list on the line.
+    /// JSON that is an array, of items that a list on the line cannot express.
     Array,
     /// JSON if it is an object or an array, else the text itself.
     Any,
@@ -38,28 +38,28 @@ pub(crate) enum Kind {
 #[derive(Clone, Debug)]
 pub(crate) struct Param {
     pub(crate) name: String,
-    /// Where the flattened object stands whose member it is; empty for a parameter itself.
+    /// Path of the flattened object that it is a member of; empty for a top-level parameter.
     pub(crate) within: &'static str,
-    /// What its flag begins with.
+    /// Prefix of its flag.
     prefix: &'static str,
     /// Whether it is itself an object whose members are flags of their own.
     pub(crate) whole: bool,
-    /// Its place among the parameters given by position.
+    /// Its index among the positional parameters.
     pub(crate) position: Option<usize>,
-    /// Its flag as it stands on the line, where that has another of its names.
+    /// Its flag as typed, if that is an alias.
     pub(crate) typed: Option<String>,
-    /// Whether it takes all further words of the line, joined by spaces.
+    /// Whether it takes all remaining words of the line, joined by spaces.
     pub(crate) rest: bool,
-    /// Whether its JSON stands in a file that the line names.
+    /// Whether its JSON is in a file that the line names.
     pub(crate) from_file: bool,
-    pub(crate) kind: Kind,
+    pub(crate) kind: ParamKind,
     pub(crate) required: bool,
     pub(crate) doc: String,
 }
 
 impl Param {
-    /// The parameters of the operation in the order of its schema; the members of an object that
-    /// its CLI shape flattens stand before that object.
+    /// The parameters of the operation in the order of its schema. The members of a flattened object precede that
+    /// object.
     pub(crate) fn all(op: &Operation) -> Vec<Param> {
         let shape = &op.info.cli;
         let mut params = Vec::new();
@@ -68,14 +68,14 @@ impl Param {
             param.rest = shape.rest && param.position == shape.positional.len().checked_sub(1);
             param.from_file = shape.file.is_some_and(|name| name == param.name);
             if param.from_file {
-                param.kind = Kind::Object;
+                param.kind = ParamKind::Object;
             }
             param.spread(shape, &mut params);
         }
         params
     }
 
-    /// Adds the parameter, and before it the members that are flags of their own.
+    /// Adds the parameter, preceded by those of its members that are flags.
     fn spread(mut self, shape: &CliShape, params: &mut Vec<Param>) {
         let path = self.path();
         if let Some(Flattened { object, prefix, schema }) =
@@ -86,12 +86,12 @@ impl Param {
             }
             self.whole = true;
             self.required = false;
-            self.kind = Kind::Object;
+            self.kind = ParamKind::Object;
         }
         params.push(self);
     }
 
-    /// The top-level parameters, nothing flattened: what `rekindle ops NAME` shows.
+    /// The top-level parameters, without flattening, for `rekindle ops NAME`.
     pub(crate) fn of_schema(schema: &Value) -> Vec<Param> {
         members(schema, "", "")
     }
@@ -101,37 +101,37 @@ impl Param {
         format!("{}{}", self.prefix, self.name.replace('_', "-"))
     }
 
-    /// Its name inside clap: apart from those of the global flags.
+    /// Its id in clap, distinct from those of the global flags.
     pub(crate) fn id(&self) -> String {
         Param::id_of(self.within, &self.name)
     }
 
-    /// The same of a member of the object that stands there.
+    /// The id in clap of a member of the object at the path `within`.
     pub(crate) fn id_of(within: &str, name: &str) -> String {
         format!("param:{within}:{name}")
     }
 
-    /// The value that these texts stand for.
+    /// The value of these texts.
     pub(crate) fn value(&self, texts: &[String]) -> Result<Value, OpError> {
         match &self.kind {
-            Kind::List(item) => self.list(item, texts),
-            Kind::OneOrMany => match self.list(&Kind::Text, texts)? {
+            ParamKind::List(item) => self.list(item, texts),
+            ParamKind::OneOrMany => match self.list(&ParamKind::Text, texts)? {
                 Value::Array(mut items) if items.len() == 1 => Ok(items.remove(0)),
                 items => Ok(items),
             },
-            Kind::Map(of) => self.map(of, texts),
+            ParamKind::Map(of) => self.map(of, texts),
             kind if self.rest => self.scalar(kind, &texts.join(" ")),
             kind => self.scalar(kind, texts.first().map_or("", String::as_str)),
         }
     }
 
-    fn list(&self, item: &Kind, texts: &[String]) -> Result<Value, OpError> {
+    fn list(&self, item: &ParamKind, texts: &[String]) -> Result<Value, OpError> {
         let items = texts.iter().flat_map(|text| split_list(text)).filter(|text| !text.is_empty());
         items.map(|text| self.scalar(item, text)).collect()
     }
 
     /// `NAME=VALUE` for each text, or one JSON object.
-    fn map(&self, of: &Kind, texts: &[String]) -> Result<Value, OpError> {
+    fn map(&self, of: &ParamKind, texts: &[String]) -> Result<Value, OpError> {
         if let [one] = texts
             && one.trim_start().starts_with('{')
         {
@@ -142,15 +142,15 @@ impl Param {
             let pair = text.split_once('=').filter(|(name, _)| !name.is_empty());
             let (name, value) = pair.ok_or_else(|| self.wants("NAME=VALUE", text))?;
             match given.iter_mut().find(|(known, _)| *known == name) {
-                Some((_, values)) if *of == Kind::OneOrMany => values.push(value.to_owned()),
+                Some((_, values)) if *of == ParamKind::OneOrMany => values.push(value.to_owned()),
                 Some(_) => return Err(self.wants(&format!("'{name}' once"), text)),
                 None => given.push((name, vec![value.to_owned()])),
             }
         }
         let member = |(name, mut values): (&str, Vec<String>)| {
             let value = match (of, values.len()) {
-                (Kind::OneOrMany, 1) => values.remove(0).into(),
-                (Kind::OneOrMany, _) => values.into(),
+                (ParamKind::OneOrMany, 1) => values.remove(0).into(),
+                (ParamKind::OneOrMany, _) => values.into(),
                 (kind, _) => self.scalar(kind, &values.remove(0))?,
             };
             Ok((name.to_owned(), value))
@@ -162,15 +162,17 @@ impl Param {
             .map(Value::Object)
     }
 
-    fn scalar(&self, kind: &Kind, text: &str) -> Result<Value, OpError> {
+    fn scalar(&self, kind: &ParamKind, text: &str) -> Result<Value, OpError> {
         let value = match kind {
-            Kind::Text | Kind::OneOrMany | Kind::Choice(_) => Some(text.into()),
-            Kind::Integer => integer(text),
-            Kind::Number => number(text),
-            Kind::Boolean => text.parse().ok().map(Value::Bool),
-            Kind::Object | Kind::Map(_) => Some(self.json(text)?).filter(Value::is_object),
-            Kind::Array | Kind::List(_) => Some(self.json(text)?).filter(Value::is_array),
-            Kind::Any => structure(text).or_else(|| Some(text.into())),
+            ParamKind::Text | ParamKind::OneOrMany | ParamKind::Choice(_) => Some(text.into()),
+            ParamKind::Integer => integer(text),
+            ParamKind::Number => number(text),
+            ParamKind::Boolean => text.parse().ok().map(Value::Bool),
+            ParamKind::Object | ParamKind::Map(_) => {
+                Some(self.json(text)?).filter(Value::is_object)
+            }
+            ParamKind::Array | ParamKind::List(_) => Some(self.json(text)?).filter(Value::is_array),
+            ParamKind::Any => structure(text).or_else(|| Some(text.into())),
         };
         value.ok_or_else(|| self.wants(&kind.word(), text))
     }
@@ -184,7 +186,7 @@ impl Param {
         read_json(&self.path(), &self.label(), text)
     }
 
-    /// Its name among all parameters, for example `meta.reason`.
+    /// Its path among all parameters, for example `meta.reason`.
     pub(crate) fn path(&self) -> String {
         match self.within {
             "" => self.name.clone(),
@@ -192,7 +194,7 @@ impl Param {
         }
     }
 
-    /// What it is called on the line.
+    /// Its name on the line.
     pub(crate) fn label(&self) -> String {
         match &self.typed {
             _ if self.position.is_some() => self.name.to_uppercase(),
@@ -202,61 +204,66 @@ impl Param {
     }
 }
 
-impl Kind {
-    /// The kind of what this schema allows, `null` aside.
-    pub(crate) fn of(schema: &Value) -> Kind {
+impl ParamKind {
+    /// The kind that a schema allows, apart from `null`.
+    pub(crate) fn of(schema: &Value) -> ParamKind {
         if let Some(choices) = choices(schema) {
-            return Kind::Choice(choices);
+            return ParamKind::Choice(choices);
         }
         if let Some(alternatives) = alternatives(schema) {
-            let kinds: Vec<Kind> = alternatives.into_iter().map(Kind::of).collect();
+            let kinds: Vec<ParamKind> = alternatives.into_iter().map(ParamKind::of).collect();
             return match &kinds[..] {
                 [one] => one.clone(),
-                [Kind::Text, Kind::List(item)] if **item == Kind::Text => Kind::OneOrMany,
-                _ => Kind::Any,
+                [ParamKind::Text, ParamKind::List(item)] if **item == ParamKind::Text => {
+                    ParamKind::OneOrMany
+                }
+                _ => ParamKind::Any,
             };
         }
         match types(schema)[..] {
-            ["string"] => Kind::Text,
-            ["integer"] => Kind::Integer,
-            ["number"] => Kind::Number,
-            ["boolean"] => Kind::Boolean,
+            ["string"] => ParamKind::Text,
+            ["integer"] => ParamKind::Integer,
+            ["number"] => ParamKind::Number,
+            ["boolean"] => ParamKind::Boolean,
             ["object"] => match (schema.get("properties"), schema.get("additionalProperties")) {
-                (None, Some(of)) if *of != Value::Bool(false) => Kind::Map(Box::new(Kind::of(of))),
-                _ => Kind::Object,
-            },
-            ["array"] => match Kind::of(schema.get("items").unwrap_or(&Value::Null)) {
-                item @ (Kind::Text | Kind::Choice(_) | Kind::Integer | Kind::Number) => {
-                    Kind::List(Box::new(item))
+                (None, Some(of)) if *of != Value::Bool(false) => {
+                    ParamKind::Map(Box::new(ParamKind::of(of)))
                 }
-                _ => Kind::Array,
+                _ => ParamKind::Object,
             },
-            _ => Kind::Any,
+            ["array"] => match ParamKind::of(schema.get("items").unwrap_or(&Value::Null)) {
+                item @ (ParamKind::Text
+                | ParamKind::Choice(_)
+                | ParamKind::Integer
+                | ParamKind::Number) => ParamKind::List(Box::new(item)),
+                _ => ParamKind::Array,
+            },
+            _ => ParamKind::Any,
         }
     }
 
     /// The kind in words, with its article.
     pub(crate) fn word(&self) -> String {
         match self {
-            Kind::Text => "a text".into(),
-            Kind::Choice(choices) => {
+            ParamKind::Text => "a text".into(),
+            ParamKind::Choice(choices) => {
                 let values: Vec<&str> =
                     choices.iter().map(|choice| choice.value.as_str()).collect();
                 format!("one of {}", values.join(", "))
             }
-            Kind::Integer => "an integer".into(),
-            Kind::Number => "a number".into(),
-            Kind::Boolean => "true or false".into(),
-            Kind::List(item) => format!("a list, each {}", item.word()),
-            Kind::OneOrMany => "a text or a list of texts".into(),
-            Kind::Object | Kind::Map(_) => "a JSON object".into(),
-            Kind::Array => "a JSON array".into(),
-            Kind::Any => "a text or JSON".into(),
+            ParamKind::Integer => "an integer".into(),
+            ParamKind::Number => "a number".into(),
+            ParamKind::Boolean => "true or false".into(),
+            ParamKind::List(item) => format!("a list, each {}", item.word()),
+            ParamKind::OneOrMany => "a text or a list of texts".into(),
+            ParamKind::Object | ParamKind::Map(_) => "a JSON object".into(),
+            ParamKind::Array => "a JSON array".into(),
+            ParamKind::Any => "a text or JSON".into(),
         }
     }
 }
 
-/// The text as JSON, or an error that names the place where it stops being that.
+/// Parses JSON; the error has the line and column.
 pub(crate) fn read_json(param: &str, label: &str, text: &str) -> Result<Value, OpError> {
     serde_json::from_str(text).map_err(|error| {
         let (line, column) = (error.line(), error.column());
@@ -270,7 +277,7 @@ pub(crate) fn read_json(param: &str, label: &str, text: &str) -> Result<Value, O
     })
 }
 
-/// The text as a JSON object or array, if it is one.
+/// Parses a JSON object or array; `None` for other text.
 pub(crate) fn structure(text: &str) -> Option<Value> {
     let looks_like_one = text.trim_start().starts_with(['{', '[']);
     if looks_like_one { serde_json::from_str(text).ok() } else { None }
@@ -282,7 +289,7 @@ fn integer(text: &str) -> Option<Value> {
 }
 
 fn number(text: &str) -> Option<Value> {
-    // `from_f64` refuses what JSON does not have: infinities and NaN.
+    // `from_f64` refuses infinities and NaN, which JSON lacks.
     let fraction = || serde_json::Number::from_f64(text.parse::<f64>().ok()?).map(Value::Number);
     integer(text).or_else(fraction)
 }
@@ -302,17 +309,15 @@ fn members(schema: &Value, within: &'static str, prefix: &'static str) -> Vec<Pa
         typed: None,
         rest: false,
         from_file: false,
-        kind: Kind::of(schema),
-        // A member of a flattened object is required only once the object is there at all,
-        // which the operation itself checks.
+        kind: ParamKind::of(schema),
+        // The operation itself checks that a given object has its required members.
         required: within.is_empty() && is_required(name),
         doc: doc(schema),
     };
     properties.into_iter().flat_map(Map::iter).map(member).collect()
 }
 
-/// The items of a list on the line: commas part them, unless they stand between braces, as in the
-/// glob `**/{a,b}`.
+/// Splits a list on the line at commas, except between braces, as in the glob `**/{a,b}`.
 pub(crate) fn split_list(text: &str) -> Vec<&str> {
     let (mut items, mut start, mut depth) = (Vec::new(), 0, 0_usize);
     for (at, byte) in text.bytes().enumerate() {
@@ -326,7 +331,7 @@ pub(crate) fn split_list(text: &str) -> Vec<&str> {
             _ => {}
         }
     }
-    // A brace that is never closed holds nothing together.
+    // An unclosed brace is a plain character.
     if depth > 0 {
         return text.split(',').collect();
     }
@@ -334,7 +339,7 @@ pub(crate) fn split_list(text: &str) -> Vec<&str> {
     items
 }
 
-/// The description as one paragraph, with the default where there is one worth telling.
+/// The description as one paragraph, with the default if it has one.
 fn doc(schema: &Value) -> String {
     let described = schema.get("description").and_then(Value::as_str).unwrap_or_default();
     let doc = described.replace('\n', " ");
@@ -349,13 +354,13 @@ fn doc(schema: &Value) -> String {
     }
 }
 
-/// What `anyOf` or `oneOf` allows, `null` aside.
+/// The alternatives of `anyOf` or `oneOf`, apart from `null`.
 fn alternatives(schema: &Value) -> Option<Vec<&Value>> {
     let list = schema.get("anyOf").or_else(|| schema.get("oneOf"))?.as_array()?;
     Some(list.iter().filter(|schema| types(schema) != ["null"]).collect())
 }
 
-/// The types a schema names; a list of several is without `null`.
+/// The types that a schema names, without `null` if there are several.
 fn types(schema: &Value) -> Vec<&str> {
     match schema.get("type") {
         Some(Value::String(one)) => vec![one],
@@ -366,7 +371,7 @@ fn types(schema: &Value) -> Vec<&str> {
     }
 }
 
-/// The values of a schema that allows certain strings only: an `enum`, or a `const` for each.
+/// The values of a schema that allows only certain strings: an `enum`, or a `const` for each.
 fn choices(schema: &Value) -> Option<Vec<Choice>> {
     let doc = doc(schema);
     if let Some(only) = schema.get("const") {

@@ -1,5 +1,5 @@
-//! Argv to what was picked: an operation with its parameters, a command of the caller's own, or
-//! something that was answered here (help, `ops`, `completions`, a mistake).
+//! Parses argv to a selection: an operation with its parameters, a command of the caller's own, or a line that was
+//! answered here (help, `ops`, `completions`, a mistake).
 
 use std::ffi::OsString;
 use std::io::Read;
@@ -14,36 +14,36 @@ use serde_json::{Map, Value};
 use crate::input::{self, Stdin};
 use crate::name::{Name, Saying};
 use crate::output::Output;
-use crate::param::{Kind, Param, read_json};
+use crate::param::{Param, ParamKind, read_json};
 use crate::tree::{self, CALL, COMPLETIONS, DB, FULL, IDS, JSON, OPS, PORT};
 use crate::wording::LineWords;
 use crate::{ops, usage};
 
-/// A line that was read.
+/// A parsed command line.
 pub struct Parsed {
-    pub picked: Picked,
+    pub picked: Selection,
     /// `--db`.
     pub db: Option<PathBuf>,
     /// `--port`.
     pub port: Option<u16>,
 }
 
-/// What a line asks for.
-pub enum Picked {
-    Op(Call),
-    Own(Own),
-    /// It was answered; exit with this code.
+/// The selected action of a command line.
+pub enum Selection {
+    Op(OpCall),
+    Own(OwnCommand),
+    /// The line was answered; exit with this code.
     Done(u8),
 }
 
-/// A call of an operation, yet without caller and road.
+/// A call of an operation, without caller and transport.
 #[derive(Debug)]
-pub struct Call {
+pub struct OpCall {
     pub op: &'static OpInfo,
     pub params: Value,
-    /// How the name that was used wants it answered.
+    /// The command's variant under the program name in use.
     pub(crate) saying: Option<&'static Saying>,
-    /// Whether the ids of what is listed are printed alone.
+    /// Whether only the ids of the listed items are printed.
     pub(crate) ids: bool,
     /// Whether listed records are printed in full.
     pub(crate) full: bool,
@@ -53,25 +53,24 @@ pub struct Call {
     pub(crate) words: LineWords,
 }
 
-impl Call {
-    /// A call whose result is printed in the usual way.
-    pub fn new(op: &'static OpInfo, params: Value) -> Call {
+impl OpCall {
+    /// A call whose result is printed as usual.
+    pub fn new(op: &'static OpInfo, params: Value) -> OpCall {
         let (labels, words) = (Vec::new(), LineWords::default());
-        Call { op, params, saying: None, ids: false, full: false, labels, words }
+        OpCall { op, params, saying: None, ids: false, full: false, labels, words }
     }
 }
 
 /// A command of the caller's own.
 #[derive(Debug)]
-pub struct Own {
+pub struct OwnCommand {
     /// Its words, for example `["config", "get"]`.
     pub path: Vec<String>,
     /// Its arguments.
     pub matches: ArgMatches,
 }
 
-/// Reads a line, `argv[0]` included, and sets `out.json`. `stdin` is read only where the line
-/// says `-`.
+/// Parses a line, `argv[0]` included, and sets `out.json`. Reads `stdin` only if an argument is `-`.
 pub fn parse(
     table: &Table,
     extra: Vec<Command>,
@@ -79,7 +78,7 @@ pub fn parse(
     out: &mut Output,
     stdin: &mut dyn Read,
 ) -> Parsed {
-    // A line that cannot be understood is also answered in the form it asks for.
+    // An error of parsing is printed as JSON too.
     out.json = argv.iter().skip(1).take_while(|arg| *arg != "--").any(|arg| arg == "--json");
     let name = out.name();
     let mut tree = tree::lean(table, &extra, name, &argv);
@@ -92,7 +91,7 @@ pub fn parse(
     let matches = match read {
         Ok(matches) => matches,
         Err(error) => {
-            let picked = Picked::Done(usage::report(&error, &argv, &tree, table, out));
+            let picked = Selection::Done(usage::report(&error, &argv, &tree, table, out));
             return Parsed { picked, db: None, port: None };
         }
     };
@@ -100,33 +99,33 @@ pub fn parse(
     out.json = leaf.get_flag(JSON);
     let db = leaf.get_one::<PathBuf>(DB).cloned();
     let port = leaf.get_one::<u16>(PORT).copied();
-    let line = Line { table, extra, name, path, matches: leaf, argv: &argv, tree: &tree };
+    let line = LineParts { table, extra, name, path, matches: leaf, argv: &argv, tree: &tree };
     let picked = match line.pick(out, &mut Stdin::new(stdin)) {
         Ok(picked) => picked,
-        Err(Trouble::Line(error)) => Picked::Done(out.usage(&error)),
-        Err(Trouble::File(error)) => Picked::Done(out.error(&error)),
+        Err(ParseFailure::Line(error)) => Selection::Done(out.usage(&error)),
+        Err(ParseFailure::File(error)) => Selection::Done(out.error(&error)),
     };
     Parsed { picked, db, port }
 }
 
-/// Why there is nothing to call.
-enum Trouble {
-    /// The line cannot be understood.
+/// Why a line selects nothing.
+enum ParseFailure {
+    /// The line cannot be parsed.
     Line(OpError),
-    /// It can, but the file that it names cannot be used.
+    /// The file that it names cannot be used.
     File(OpError),
 }
 
-impl From<OpError> for Trouble {
-    fn from(error: OpError) -> Trouble {
-        Trouble::Line(error)
+impl From<OpError> for ParseFailure {
+    fn from(error: OpError) -> ParseFailure {
+        ParseFailure::Line(error)
     }
 }
 
-/// Parameters, and what each that the line has is called there.
-type Given = (Map<String, Value>, Vec<(String, String)>);
+/// Parameters, and the names under which the line gives them.
+type GivenParams = (Map<String, Value>, Vec<(String, String)>);
 
-/// The words of the picked command and its arguments.
+/// The words of the selected command and its arguments.
 fn leaf(matches: &ArgMatches) -> (Vec<String>, &ArgMatches) {
     let (mut path, mut leaf) = (Vec::new(), matches);
     while let Some((word, below)) = leaf.subcommand() {
@@ -136,26 +135,26 @@ fn leaf(matches: &ArgMatches) -> (Vec<String>, &ArgMatches) {
     (path, leaf)
 }
 
-struct Line<'l> {
+struct LineParts<'l> {
     table: &'l Table,
     extra: Vec<Command>,
     name: &'static Name,
     path: Vec<String>,
     matches: &'l ArgMatches,
-    /// The line itself, and the tree that it was read by.
+    /// The line itself, and the tree that parsed it.
     argv: &'l [OsString],
     tree: &'l Command,
 }
 
-impl Line<'_> {
-    fn pick(self, out: &mut Output, stdin: &mut Stdin<'_>) -> Result<Picked, Trouble> {
+impl LineParts<'_> {
+    fn pick(self, out: &mut Output, stdin: &mut Stdin<'_>) -> Result<Selection, ParseFailure> {
         let path = self.name.full_path(&self.path);
         if self.is_own(&path) {
             let path = path.into_iter().map(str::to_owned).collect();
-            return Ok(Picked::Own(Own { path, matches: self.matches.clone() }));
+            return Ok(Selection::Own(OwnCommand { path, matches: self.matches.clone() }));
         }
         if let Some(op) = self.table.iter().find(|op| op.info.cli.path == path) {
-            return Ok(Picked::Op(self.operation(op, stdin)?));
+            return Ok(Selection::Op(self.operation(op, stdin)?));
         }
         match self.path.first().map(String::as_str) {
             Some(CALL) => Ok(self.call(stdin)?),
@@ -165,7 +164,7 @@ impl Line<'_> {
         }
     }
 
-    fn operation(&self, op: &Operation, stdin: &mut Stdin<'_>) -> Result<Call, Trouble> {
+    fn operation(&self, op: &Operation, stdin: &mut Stdin<'_>) -> Result<OpCall, ParseFailure> {
         let known = Param::all(op);
         let words = LineWords::new(self.table, &known);
         let (mut params, labels) = self.params(op, known, stdin)?;
@@ -182,17 +181,17 @@ impl Line<'_> {
         let flag = |id: &str| self.matches.try_get_one::<bool>(id).ok().flatten() == Some(&true);
         let (ids, full) = (flag(IDS), flag(FULL));
         let params = Value::Object(params);
-        Ok(Call { op: op.info, params, saying, ids, full, labels, words })
+        Ok(OpCall { op: op.info, params, saying, ids, full, labels, words })
     }
 
-    /// The parameters that the arguments stand for, and what these are called on the line.
+    /// The parameters of the arguments, and their names on the line.
     fn params(
         &self,
         op: &Operation,
         mut known: Vec<Param>,
         stdin: &mut Stdin<'_>,
-    ) -> Result<Given, Trouble> {
-        // A member comes on top of the object that was given as a whole.
+    ) -> Result<GivenParams, ParseFailure> {
+        // A whole object is set first, so that single members override it.
         known.sort_by_key(|param| (!param.whole, param.path().matches('.').count()));
         let (mut params, mut labels) = (Map::new(), Vec::new());
         for mut param in known {
@@ -200,11 +199,12 @@ impl Line<'_> {
             let mut texts: Vec<String> = texts.cloned().collect();
             if param.from_file {
                 let text = texts.first().map_or("", String::as_str);
-                let value = input::document(&param.name, text, stdin).map_err(Trouble::File)?;
+                let value =
+                    input::document(&param.name, text, stdin).map_err(ParseFailure::File)?;
                 params.insert(param.name, value);
                 continue;
             }
-            let from_stdin = param.position.is_some() && !matches!(param.kind, Kind::List(_));
+            let from_stdin = param.position.is_some() && !matches!(param.kind, ParamKind::List(_));
             if from_stdin && texts == ["-"] {
                 texts = vec![stdin.text()?];
             }
@@ -231,30 +231,30 @@ impl Line<'_> {
             .is_some()
     }
 
-    fn call(&self, stdin: &mut Stdin<'_>) -> Result<Picked, OpError> {
+    fn call(&self, stdin: &mut Stdin<'_>) -> Result<Selection, OpError> {
         let op = usage::operation(self.table, self.word("operation").unwrap_or_default())?;
         let params = match self.word("params") {
             None => Value::Object(Map::new()),
             Some("-") => read_json("params", "PARAMS", &stdin.text()?)?,
             Some(json) => read_json("params", "PARAMS", json)?,
         };
-        Ok(Picked::Op(Call::new(op.info, params)))
+        Ok(Selection::Op(OpCall::new(op.info, params)))
     }
 
-    fn ops(&self, out: &mut Output) -> Result<Picked, OpError> {
+    fn ops(&self, out: &mut Output) -> Result<Selection, OpError> {
         let exit = match self.word("operation") {
             Some(name) => ops::one(out, usage::operation(self.table, name)?),
             None if self.matches.get_flag("cost") => ops::cost(out, self.table)?,
             None => ops::list(out, self.table),
         };
-        Ok(Picked::Done(exit))
+        Ok(Selection::Done(exit))
     }
 
-    fn completions(self, out: &mut Output) -> Picked {
+    fn completions(self, out: &mut Output) -> Selection {
         let shell = self.matches.get_one::<clap_complete::Shell>("shell");
         let command = tree::command(self.table, self.extra, self.name);
         let script = shell.map(|shell| completion_script(command, *shell)).unwrap_or_default();
-        Picked::Done(out.text(&script))
+        Selection::Done(out.text(&script))
     }
 
     fn word(&self, id: &str) -> Option<&str> {
@@ -262,14 +262,14 @@ impl Line<'_> {
     }
 }
 
-/// What a shell reads to complete the lines of a command.
+/// The completion script of a command for a shell.
 pub fn completion_script(mut command: Command, shell: clap_complete::Shell) -> String {
     let (name, mut script) = (command.get_name().to_owned(), Vec::new());
     clap_complete::generate(shell, &mut command, name, &mut script);
     String::from_utf8_lossy(&script).into_owned()
 }
 
-/// Puts a value under its name into the object that stands there; one that is missing is made.
+/// Sets a member of the object at the path `within`; missing objects are created.
 fn put(params: &mut Map<String, Value>, within: &str, name: &str, value: Value) {
     let mut object = params;
     for step in within.split('.').filter(|step| !step.is_empty()) {

@@ -1,4 +1,4 @@
-//! The whole surface as data: what `rekindle reference` prints and the reference pages come from.
+//! The whole surface as data: the output of `rekindle reference`, from which the reference pages are generated.
 
 use clap::Command;
 use contract::{Operation, Table};
@@ -8,11 +8,10 @@ use serde_json::{Value, json};
 use crate::name::Name;
 use crate::tree;
 
-/// Columns of the help texts, so that they are the same everywhere.
+/// Width of the help texts, independent of the terminal.
 const REFERENCE_COLUMNS: usize = 100;
 
-/// Operations, errors, commands and MCP tools of this build; the settings and the environment are
-/// the caller's to say.
+/// Operations, errors, commands and MCP tools of this build. The caller provides the settings and the environment.
 pub fn reference(table: &Table, extra: Vec<Command>, config: Value, environment: Value) -> Value {
     let mut root = tree::command(table, extra, &Name::FULL).term_width(REFERENCE_COLUMNS);
     root.build();
@@ -45,7 +44,7 @@ fn errors() -> Vec<Value> {
     CODES.iter().map(row).collect()
 }
 
-/// The long help of a command and of all below it.
+/// The long help of a command and of all its subcommands.
 fn helps(command: &mut Command, above: &str, list: &mut Vec<Value>) {
     let name = format!("{above}{}", command.get_name());
     let help = command.render_long_help().to_string();

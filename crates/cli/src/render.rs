@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-/// The value as readable lines. No text in it can pretend to be another member: what has several
-/// lines stands in an indented block.
+/// The value as readable lines. A text of several lines becomes an indented block, so that no text can imitate
+/// another member.
 pub(crate) fn readable(value: &Value) -> String {
     let mut lines = String::new();
     match scalar(value) {
@@ -30,7 +30,7 @@ fn write(lines: &mut String, value: &Value, depth: usize) {
                 lines.push('-');
                 match item {
                     Value::Object(members) if !members.is_empty() => {
-                        // The first member stands beside the dash, the others below it.
+                        // The first member is next to the dash, the others are below it.
                         let mut block = String::new();
                         write(&mut block, item, depth + 1);
                         lines.push(' ');
@@ -44,7 +44,7 @@ fn write(lines: &mut String, value: &Value, depth: usize) {
     }
 }
 
-/// Puts a value behind its name: on the same line if it has one line, else below.
+/// Appends a value to its name: on the same line if it has one line, else below.
 fn place(lines: &mut String, value: &Value, depth: usize) {
     match scalar(value) {
         Some(text) if !text.trim_end().contains(['\n', '\r']) => {
@@ -67,7 +67,7 @@ fn place(lines: &mut String, value: &Value, depth: usize) {
     }
 }
 
-/// A value that needs no lines of its own.
+/// A value that fits behind its name.
 fn scalar(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn no_text_pretends_to_be_another_member() {
+    fn no_text_imitates_another_member() {
         let value = json!({ "a\nb": "x\nok: false\r\u{1b}[2J", "ok": true });
         expect![[r#"
             a b:

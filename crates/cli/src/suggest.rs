@@ -1,12 +1,11 @@
-//! Names close to one that nobody has.
+//! Suggestions for an unknown name.
 
-/// Names a suggestion holds at most.
+/// Maximum number of suggestions.
 const SUGGESTIONS_MAX: usize = 3;
 
-/// The names closest to this one, best first: those a slip of the keyboard away, then those that
-/// contain it.
+/// The names closest to this one, best first: those within a few typing errors, then those that contain it.
 pub(crate) fn closest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
-    // A line of any length may stand where a name belongs; names are short.
+    // The input may be of any length; names are short.
     let slips_max = (name.len() / 3).clamp(1, 4);
     let mut near: Vec<(usize, &str)> = known
         .filter_map(|candidate| {
@@ -19,13 +18,13 @@ pub(crate) fn closest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> V
             (name.len() >= 3 && candidate.contains(name)).then_some((slips_max + 1, candidate))
         })
         .collect();
-    // Stable: of names that are equally close the first known one comes first.
+    // Stable sort: among equally close names, the first known one comes first.
     near.sort_by_key(|(slips, _)| *slips);
     near.truncate(SUGGESTIONS_MAX);
     near.into_iter().map(|(_, candidate)| candidate).collect()
 }
 
-/// How many letters have to be put in, taken out or changed between the two (Levenshtein).
+/// The Levenshtein distance: letters to insert, delete or change.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

@@ -1,4 +1,4 @@
-//! Tests of the command line over a small table of its own: argv in, what was picked and printed out.
+//! Tests of the command line over a small table of its own: argv in, the selected command and the output out.
 
 mod help;
 mod hints;
@@ -22,7 +22,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Name, Output, Picked, parse};
+use crate::{Name, Output, Selection, parse};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -34,20 +34,20 @@ struct PutParams {
     key: String,
     /// A string, or an object with a `type`.
     value: Value,
-    /// What is said about the note.
+    /// Metadata of the note.
     meta: Option<NoteMeta>,
     /// Fail unless the note has this version.
     if_match_version: Option<u64>,
 }
 
-/// What is said about a note besides its value.
+/// A note's metadata: everything but its value.
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[allow(dead_code, reason = "only the schema matters here")]
 struct NoteMeta {
     /// Why the hint is true or useful.
     reason: Option<String>,
-    /// Words to find it by, for example `build`.
+    /// Keywords, for example `build`.
     tags: Vec<String>,
     /// `session` (until the daemon ends) or `forever`.
     ttl: Option<Lifetime>,
@@ -234,7 +234,7 @@ fn table() -> Table {
     Table::new(&[Arc::new(Notes)])
 }
 
-/// The commands that an app hands in.
+/// Commands that the app adds.
 fn extra() -> Vec<Command> {
     let port = Arg::new(crate::PORT)
         .short('p')
@@ -254,7 +254,7 @@ fn extra() -> Vec<Command> {
     ]
 }
 
-/// Bytes that a test reads back.
+/// A stream that a test reads back.
 #[derive(Clone, Default)]
 struct Shared(Rc<RefCell<Vec<u8>>>);
 
@@ -274,18 +274,18 @@ impl Shared {
     }
 }
 
-/// An output that is kept, and its two streams.
+/// An output that is captured, and its two streams.
 fn kept(terminal: bool) -> (Output, Shared, Shared) {
     kept_as(&Name::FULL, terminal)
 }
 
-/// The same for a program that was started by this name.
+/// A captured output of a program that was started by this name.
 fn kept_as(name: &'static Name, terminal: bool) -> (Output, Shared, Shared) {
     let (out, err) = (Shared::default(), Shared::default());
     (Output::new(name, Box::new(out.clone()), Box::new(err.clone()), terminal), out, err)
 }
 
-/// What became of a line.
+/// The result of parsing a line.
 struct Ran {
     parsed: crate::Parsed,
     json: bool,
@@ -294,18 +294,18 @@ struct Ran {
 }
 
 impl Ran {
-    /// The exit code of a line that was answered at once.
+    /// The exit code of a line that needed no call.
     fn exit(&self) -> Option<u8> {
         match self.parsed.picked {
-            Picked::Done(exit) => Some(exit),
+            Selection::Done(exit) => Some(exit),
             _ => None,
         }
     }
 
-    /// The operation and parameters, or what was printed instead.
+    /// The operation and parameters, or the output.
     fn call(&self) -> Result<(&'static str, &Value), String> {
         match &self.parsed.picked {
-            Picked::Op(call) => Ok((call.op.name, &call.params)),
+            Selection::Op(call) => Ok((call.op.name, &call.params)),
             _ => Err(format!("{}{}", self.out, self.err)),
         }
     }

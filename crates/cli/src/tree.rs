@@ -1,5 +1,5 @@
-//! The clap tree: one command for each operation that has a CLI shape, the commands the caller
-//! hands in, and `call`, `ops` and `completions`.
+//! The clap tree: one command for each operation that has a CLI shape, the caller's own commands, and `call`, `ops`
+//! and `completions`.
 
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
@@ -13,15 +13,15 @@ use serde_json::Value;
 use crate::example;
 use crate::name::Name;
 use crate::overview;
-use crate::param::{Kind, Param};
+use crate::param::{Param, ParamKind};
 
-/// Ids of the global flags. A handed-in command that declares an argument of the same id and type
-/// shows its own help for it.
+/// Ids of the global flags. A command of the caller that declares an argument of this id and type shows its own help
+/// for it.
 pub const JSON: &str = "json";
 pub const DB: &str = "db";
 pub const PORT: &str = "port";
 
-/// Columns help is wrapped to at most.
+/// Maximum width of help.
 const HELP_COLUMNS_MAX: usize = 100;
 
 /// Ids of the flags of a command whose result is a list.
@@ -32,8 +32,8 @@ pub(crate) const CALL: &str = "call";
 pub(crate) const OPS: &str = "ops";
 pub(crate) const COMPLETIONS: &str = "completions";
 
-/// The tree under this name. Under the full name it is the whole one; under another the commands of
-/// its group stand at the top, beside those it has too.
+/// The tree under this name. The full name has every command. Under another name, the commands of its group are at
+/// the top level, next to its own commands.
 pub fn command(table: &Table, extra: Vec<Command>, name: &Name) -> Command {
     if name.is_full() {
         let own: Vec<String> = extra.iter().map(|own| own.get_name().to_owned()).collect();
@@ -58,7 +58,7 @@ pub(crate) fn lean(table: &Table, extra: &[Command], name: &Name, argv: &[OsStri
     if name.is_full() { tree } else { renamed(tree, name) }
 }
 
-/// Whether the words of an operation's command are among these, under this name.
+/// Whether these words contain the operation's command under this name.
 fn is_said(op: &Operation, words: &HashSet<&str>, name: &Name) -> bool {
     let (path, aliases) = (op.info.cli.path, op.info.cli.aliases);
     let by_saying = name.saying(path).is_some_and(|saying| words.contains(saying.word));
@@ -69,7 +69,7 @@ fn is_said(op: &Operation, words: &HashSet<&str>, name: &Name) -> bool {
     by_saying || path.iter().enumerate().all(is_there)
 }
 
-/// The tree of another name, made of the commands of the whole one.
+/// The tree of another name, built from the commands of the whole tree.
 fn renamed(whole: Command, name: &Name) -> Command {
     let has = |command: &&Command| name.own.contains(&command.get_name());
     let own = whole.get_subcommands().filter(has).map(|own| {
@@ -85,21 +85,20 @@ fn renamed(whole: Command, name: &Name) -> Command {
     });
     let group = name.group.and_then(|group| whole.find_subcommand(group));
     let group = group.into_iter().flat_map(Command::get_subcommands).cloned();
-    // The places that they have in the whole tree would mix them up.
+    // Their display order in the whole tree would mix them up.
     let placed = sayings.chain(own).chain(group).chain([completions(name)]).enumerate();
     root(name).subcommands(placed.map(|(place, command)| command.display_order(place)))
 }
 
-/// Every command. If an operation and a command of `extra` have the same words, the one of `extra`
-/// wins; a group of both holds the commands of both. With `words`, only the operations whose
-/// command is among them, without help texts.
+/// Every command. If an operation and a command of `extra` have the same words, that of `extra` wins; groups of the
+/// same word are merged. With `words`, only the operations whose command is among them, without help texts.
 fn whole(
     table: &Table,
     extra: Vec<Command>,
     name: &Name,
     words: Option<&HashSet<&str>>,
 ) -> Command {
-    let mut shapes = Node::default();
+    let mut shapes = CommandNode::default();
     let wanted = |op: &&Operation| {
         !op.info.cli.path.is_empty() && words.is_none_or(|words| is_said(op, words, name))
     };
@@ -143,7 +142,7 @@ fn root(name: &Name) -> Command {
         .long("port")
         .value_name("PORT")
         .value_parser(value_parser!(u16))
-        // Under the full name few need it: the database says which daemon is meant.
+        // Rarely needed under the full name: the database determines the daemon.
         .hide(name.group.is_none())
         .help("Speak to the daemon at this port, or start it there");
     let ops = match name.is_full() {
@@ -201,15 +200,15 @@ fn completions(name: &Name) -> Command {
         ))
 }
 
-/// A word of the operations' commands: an operation, a group, or both.
+/// One word of the operations' commands: an operation, a group, or both.
 #[derive(Default)]
-struct Node<'t> {
+struct CommandNode<'t> {
     op: Option<&'t Operation>,
-    below: BTreeMap<&'static str, Node<'t>>,
+    below: BTreeMap<&'static str, CommandNode<'t>>,
 }
 
-impl Node<'_> {
-    /// The command of this word.
+impl CommandNode<'_> {
+    /// Builds the command of this word.
     fn grow(self, word: &'static str, name: &Name, lean: bool) -> Command {
         let mut command = Command::new(word);
         match self.op {
@@ -237,7 +236,7 @@ impl Node<'_> {
         command
     }
 
-    /// The handed-in command with what it lacks of this word's commands.
+    /// Adds the missing subcommands of this word to the caller's command.
     fn graft(self, mut command: Command, name: &Name, lean: bool) -> Command {
         for (word, node) in self.below {
             command = match command.find_subcommand(word) {
@@ -249,20 +248,21 @@ impl Node<'_> {
     }
 }
 
-/// Gives the command the operation's arguments and what they mean.
+/// Adds the operation's arguments and help to the command.
 fn shape(command: Command, op: &Operation) -> Command {
     let info = op.info;
     let mut params = Param::all(op);
-    // Clap numbers positions as they come; flags keep the order of the schema behind them.
+    // Clap numbers positions in the order of arguments; flags follow in the order of the schema.
     params.sort_by_key(|param| param.position.unwrap_or(usize::MAX));
     let last = op.info.cli.positional.len().checked_sub(1);
     let args = params.iter().map(|param| {
-        let from_stdin = param.position == last && matches!(param.kind, Kind::Text | Kind::Any);
+        let from_stdin =
+            param.position == last && matches!(param.kind, ParamKind::Text | ParamKind::Any);
         let arg = arg(
             param,
             match param {
                 _ if param.from_file => "; a file that holds it, - for stdin, or the JSON itself",
-                _ if param.whole => "; as JSON, under what the flags of its members say",
+                _ if param.whole => "; as JSON, which the flags of its members override",
                 _ if last.is_some() && from_stdin => "; - reads stdin",
                 _ => "",
             },
@@ -287,7 +287,7 @@ fn of_list(op: &Operation) -> Vec<Arg> {
     std::iter::once(ids).chain(full).collect()
 }
 
-/// What stands below the arguments: examples, and what the operation is called elsewhere.
+/// The text below the arguments: examples, and the name of the operation.
 fn lesson(op: &Operation, name: &Name) -> String {
     let info = op.info;
     let mut text = String::new();
@@ -320,19 +320,21 @@ fn arg(param: &Param, more: &str) -> Arg {
         (false, flag) => arg.alias(flag.replace('-', "_")).long(flag),
     };
     match &param.kind {
-        Kind::Integer | Kind::Number if !by_position => scalar(arg.value_name("N"), &param.kind),
-        Kind::Object | Kind::Array if !by_position => arg.value_name("JSON"),
-        Kind::Boolean if !by_position => arg
+        ParamKind::Integer | ParamKind::Number if !by_position => {
+            scalar(arg.value_name("N"), &param.kind)
+        }
+        ParamKind::Object | ParamKind::Array if !by_position => arg.value_name("JSON"),
+        ParamKind::Boolean if !by_position => arg
             .value_name("true|false")
             .num_args(0..=1)
             .require_equals(true)
             .default_missing_value("true"),
-        Kind::Map(_) => arg.value_name("NAME=VALUE").action(ArgAction::Append),
-        Kind::OneOrMany => arg.value_name(format!("{upper},...")).action(ArgAction::Append),
-        Kind::List(item) => {
+        ParamKind::Map(_) => arg.value_name("NAME=VALUE").action(ArgAction::Append),
+        ParamKind::OneOrMany => arg.value_name(format!("{upper},...")).action(ArgAction::Append),
+        ParamKind::List(item) => {
             let arg = scalar(arg, item).action(ArgAction::Append);
-            // Commas in texts may belong to a glob, which is looked at once the text is whole.
-            let arg = if **item == Kind::Text { arg } else { arg.value_delimiter(',') };
+            // Commas in texts may belong to a glob, so the whole text is split later.
+            let arg = if **item == ParamKind::Text { arg } else { arg.value_delimiter(',') };
             match by_position {
                 true => arg.value_name(upper).num_args(1..),
                 false => arg.value_name(format!("{upper},...")),
@@ -343,17 +345,17 @@ fn arg(param: &Param, more: &str) -> Arg {
     }
 }
 
-/// What only certain kinds of one value need.
-fn scalar(arg: Arg, kind: &Kind) -> Arg {
+/// Settings of an argument that depend on the kind of its value.
+fn scalar(arg: Arg, kind: &ParamKind) -> Arg {
     match kind {
-        Kind::Choice(choices) => {
+        ParamKind::Choice(choices) => {
             let possible = choices.iter().map(|choice| {
                 let value = PossibleValue::new(choice.value.clone());
                 if choice.doc.is_empty() { value } else { value.help(choice.doc.clone()) }
             });
             arg.value_parser(PossibleValuesParser::new(possible))
         }
-        Kind::Integer | Kind::Number => arg.allow_negative_numbers(true),
+        ParamKind::Integer | ParamKind::Number => arg.allow_negative_numbers(true),
         _ => arg,
     }
 }

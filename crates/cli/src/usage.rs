@@ -1,4 +1,4 @@
-//! What clap says about a line: help and version as text, a mistake as one line and a hint.
+//! Messages about a command line: help and version as text, a mistake as one line and a hint.
 
 use std::ffi::OsString;
 
@@ -12,7 +12,7 @@ use crate::name::Name;
 use crate::output::Output;
 use crate::{EXIT_USAGE, suggest};
 
-/// Prints what clap has to say about a line and gives the exit code.
+/// Prints clap's message about a line and returns the exit code.
 pub(crate) fn report(
     error: &clap::Error,
     argv: &[OsString],
@@ -28,9 +28,9 @@ pub(crate) fn report(
             EXIT_USAGE
         }
         _ => {
-            let said = Said(error);
+            let said = ClapContext(error);
             let (words, command) = deepest(root, argv);
-            // What was typed may be of any length and hold anything.
+            // The argument may be of any length and contain anything.
             let mistake = OpError::invalid("", text::one_line(&message(&said, argv, command), 300))
                 .hint(text::one_line(&hint(&said, &words, command, table, name), 600));
             out.usage(&mistake)
@@ -38,7 +38,7 @@ pub(crate) fn report(
     }
 }
 
-/// The command that a line names as far as it can be understood, and its words.
+/// The innermost command that a line names, and its words.
 pub(crate) fn deepest<'c>(root: &'c Command, argv: &[OsString]) -> (String, &'c Command) {
     let (mut words, mut command) = (root.get_name().to_owned(), root);
     for word in argv.iter().skip(1).take_while(|word| *word != "--") {
@@ -50,7 +50,7 @@ pub(crate) fn deepest<'c>(root: &'c Command, argv: &[OsString]) -> (String, &'c 
     (words, command)
 }
 
-/// The flag that fits, by that of its names which stands on the line; none if no such flag does.
+/// The name under which the line gives the matching flag; `None` if it does not give it.
 pub(crate) fn typed(
     argv: &[OsString],
     command: &Command,
@@ -66,10 +66,10 @@ pub(crate) fn typed(
     flags.filter(known).last().map(str::to_owned)
 }
 
-fn message(said: &Said<'_>, argv: &[OsString], command: &Command) -> String {
+fn message(said: &ClapContext<'_>, argv: &[OsString], command: &Command) -> String {
     let arg = said.text(ContextKind::InvalidArg);
     let value = said.text(ContextKind::InvalidValue);
-    // Of `--ttl <TTL>` the flag is enough.
+    // The flag alone, without the `<TTL>` of `--ttl <TTL>`.
     let flag = arg.split([' ', '[', '=']).next().unwrap_or_default();
     let is_it =
         |arg: &Arg| arg.get_long().is_some_and(|long| flag.strip_prefix("--") == Some(long));
@@ -97,8 +97,14 @@ fn message(said: &Said<'_>, argv: &[OsString], command: &Command) -> String {
     }
 }
 
-/// What to do next: the fix that is probably meant, and the form of the command.
-fn hint(said: &Said<'_>, words: &str, command: &Command, table: &Table, name: &Name) -> String {
+/// The hint: the probable fix, and the usage of the command.
+fn hint(
+    said: &ClapContext<'_>,
+    words: &str,
+    command: &Command,
+    table: &Table,
+    name: &Name,
+) -> String {
     let suggested =
         [ContextKind::SuggestedSubcommand, ContextKind::SuggestedArg, ContextKind::SuggestedValue]
             .map(|kind| said.text(kind))
@@ -128,7 +134,7 @@ fn hint(said: &Said<'_>, words: &str, command: &Command, table: &Table, name: &N
     }
 }
 
-/// How to reach an operation that was typed as if it were a command.
+/// The command of an operation whose name was typed as a command.
 fn command_of(table: &Table, word: &str, name: &Name) -> Option<String> {
     let path = table.find(word)?.info.cli.path;
     let call = format!("`rekindle call {word}`");
@@ -154,10 +160,10 @@ pub(crate) fn operation<'t>(table: &'t Table, name: &str) -> Result<&'t Operatio
     })
 }
 
-/// What clap knows about a mistake.
-struct Said<'e>(&'e clap::Error);
+/// The context of a clap error.
+struct ClapContext<'e>(&'e clap::Error);
 
-impl Said<'_> {
+impl ClapContext<'_> {
     fn texts(&self, kind: ContextKind) -> Vec<String> {
         let plain = StyledStr::to_string;
         match self.0.get(kind) {

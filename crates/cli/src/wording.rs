@@ -47,7 +47,7 @@ fn replace_word(text: &str, name: &str, with: &str) -> String {
     for (at, found) in text.match_indices(name) {
         let before = text.get(..at).and_then(|text| text.chars().next_back());
         let mut after = text.get(at + found.len()..).unwrap_or_default().chars();
-        // A full stop ends a sentence or goes on with a longer name.
+        // A full stop ends a sentence or is part of a longer name.
         let goes_on = match after.next() {
             Some('.') => after.next().is_some_and(in_name),
             next => next.is_some_and(in_name),

@@ -1,4 +1,4 @@
-//! The one place of a client that reads the wall clock.
+//! The only code of a client that reads the wall clock.
 
 /// Milliseconds since 1970, UTC.
 #[expect(clippy::disallowed_methods, reason = "this is the clock")]

@@ -1,4 +1,4 @@
-//! One connection to the daemon's socket: a line out, a line in, each with a deadline.
+//! One connection to the daemon's socket: sends and receives lines, each with a deadline.
 
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
@@ -15,13 +15,13 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Connects, if the socket's directory is ours: elsewhere somebody else may be listening. A
-    /// daemon that does not even accept within a hook's longest deadline is as good as none.
+    /// Connects, if the socket's directory is ours: elsewhere another user may be listening. A daemon that does not
+    /// accept within a hook's longest deadline counts as none.
     pub fn open(locations: &Locations) -> io::Result<Connection> {
         Connection::open_within(locations, limits::HOOK_DEADLINE)
     }
 
-    /// The same for one who waits this long for the daemon to accept.
+    /// Connects, and waits this long for the daemon to accept.
     pub fn open_within(locations: &Locations, patience: Duration) -> io::Result<Connection> {
         let socket = locations.socket();
         if !socket.parent().is_some_and(platform::is_private) {
@@ -31,7 +31,7 @@ impl Connection {
         Ok(Connection { reader: BufReader::new(stream) })
     }
 
-    /// How long one reply may take.
+    /// Sets the timeout of one reply.
     pub fn set_deadline(&self, deadline: Duration) -> io::Result<()> {
         self.reader.get_ref().set_read_timeout(Some(deadline))?;
         self.reader.get_ref().set_write_timeout(Some(deadline))
@@ -42,7 +42,7 @@ impl Connection {
         self.reader.get_mut().write_all(frame)
     }
 
-    /// The next line without its newline; the daemon's end is an error.
+    /// The next line without its newline; the end of the stream is an error.
     pub fn receive(&mut self) -> io::Result<Vec<u8>> {
         let mut line = Vec::new();
         let max = limits::LINE_BYTES_MAX as u64;

@@ -1,4 +1,4 @@
-//! The daemon as others see it: its discovery file, and how one is started.
+//! Finds and starts the daemon: its discovery file, and the start of its process.
 
 use std::ffi::OsString;
 use std::io::{self, Read as _};
@@ -15,25 +15,25 @@ use serde_json::Value;
 use crate::connection::Connection;
 use crate::platform;
 
-/// The file in the runtime directory whose time is that of the last start of a daemon by a hook, and whose text is
-/// the pid of that daemon.
+/// A file in the runtime directory. Its time is that of the last start of a daemon by a hook, and its text is the pid
+/// of that daemon.
 const START_STAMP: &str = "start.stamp";
 /// How long after its creation a stamp may be without a pid: the hook writes it as soon as the process exists.
 const STAMP_WITHOUT_PID: Duration = Duration::from_secs(1);
 
-/// What the discovery file says. It only tells where to look; the lock decides who is PRIMARY.
+/// The discovery file. It only tells where to connect; the lock decides which process is PRIMARY.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Discovery {
     pub pid: u32,
     pub port: u16,
     pub started: String,
     pub build: String,
-    /// The unix socket, where the usual place has too long a path.
+    /// The unix socket, if its usual path is too long.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub socket: Option<String>,
 }
 
-/// The discovery file, if there is one that can be read; whatever else stands there is ignored.
+/// Reads the discovery file; `None` if it is missing or unreadable.
 pub fn discovery(locations: &Locations) -> Option<Discovery> {
     let text = regular::read(&locations.discovery(), limits::SMALL_FILE_BYTES_MAX).ok()?;
     serde_json::from_slice(&text).ok()
@@ -56,15 +56,15 @@ pub fn other_daemon_at(locations: &Locations, port: u16) -> Option<u32> {
     found.filter(|found| found.port == port).map(|found| found.pid).next()
 }
 
-/// Whether the user forbade starting daemons.
+/// Whether the user disabled starting daemons.
 pub fn autostart_forbidden() -> bool {
     std::env::var_os("REKINDLE_NO_AUTOSTART").is_some_and(|value| !value.is_empty() && value != "0")
 }
 
-/// What the system puts behind the path of a program that was removed or replaced while it runs.
+/// The suffix that the system appends to the path of a running program that was deleted or replaced.
 const REMOVED: &str = " (deleted)";
 
-/// Our program as it stands on the disk now: it may have been replaced since this process began.
+/// The path of our program on disk: it may have been replaced since this process started.
 fn program() -> io::Result<PathBuf> {
     let path = std::env::current_exe()?;
     let replaced = path.to_str().and_then(|path| path.strip_suffix(REMOVED));
@@ -82,9 +82,9 @@ fn command(db: Option<&Path>, flags: &[OsString]) -> io::Result<Command> {
     Ok(command)
 }
 
-/// Starts a daemon in the background and waits until one accepts connections. If it cannot
-/// start, its own message is the error. Returns the pid of the started process, which is not the daemon's if another
-/// process started one at the same time.
+/// Starts a daemon in the background and waits until one accepts connections. If it cannot start, its own message is
+/// the error. Returns the pid of the started process, which is not the daemon's if another process started one at the
+/// same time.
 pub fn start_and_wait(
     locations: &Locations,
     db: Option<&Path>,
@@ -99,10 +99,11 @@ pub fn start_and_wait(
             return Ok(child.id());
         }
         if Instant::now() >= until {
-            return Err(OpError::unavailable("the daemon does not come up")
+            return Err(OpError::unavailable("the daemon did not start in time")
                 .hint("See `rekindle logs` and `rekindle doctor`."));
         }
-        // One that ended well found another that was faster, which answers in a moment.
+        // A process that exited successfully found a concurrently started daemon, which accepts connections in a
+        // moment.
         if let Ok(Some(status)) = child.try_wait()
             && !status.success()
         {
@@ -112,7 +113,7 @@ pub fn start_and_wait(
     }
 }
 
-/// The error that a daemon printed before it ended.
+/// The error that a daemon printed before it exited.
 fn said(child: &mut Child) -> OpError {
     let mut text = String::new();
     if let Some(mut stdout) = child.stdout.take() {
@@ -120,20 +121,20 @@ fn said(child: &mut Child) -> OpError {
     }
     match serde_json::from_str::<Value>(&text) {
         Ok(printed) if printed["error"].is_object() => OpError::from_wire(&printed["error"]),
-        _ => OpError::unavailable("the daemon ended without saying why")
+        _ => OpError::unavailable("the daemon exited without an error message")
             .hint("See `rekindle logs` and `rekindle doctor`."),
     }
 }
 
 /// Starts a daemon unless one was started within the last half minute, for hooks.
-pub fn start_now_and_then(locations: &Locations, db: Option<&Path>) {
+pub fn start_rate_limited(locations: &Locations, db: Option<&Path>) {
     if autostart_forbidden() || platform::private_dir(&locations.runtime_dir).is_err() {
         return;
     }
     let stamp = locations.runtime_dir.join(START_STAMP);
     let fresh = age(&stamp).is_some_and(|age| age < limits::HOOK_START_PAUSE);
     if !fresh && std::fs::write(&stamp, b"").is_ok() {
-        // A daemon that cannot be started is found by `doctor`; the event is safe in the spool.
+        // `doctor` reports a daemon that cannot be started; the event is safe in the spool.
         let started = command(db, &["--on-demand".into()]).and_then(|mut command| command.spawn());
         if let Ok(child) = started {
             let _ = std::fs::write(&stamp, child.id().to_string());

@@ -1,4 +1,4 @@
-//! What is unix-only on the client's side: user, private directories, the process's surroundings.
+//! The unix-only parts of the client: user, private directories, the environment of the process.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -14,7 +14,7 @@ use model::locations::{Locations, Surroundings};
 use model::situation::Situation;
 use model::wire::EnvNames;
 
-/// The user this process acts as.
+/// The effective user id of this process.
 pub fn uid() -> u32 {
     rustix::process::geteuid().as_raw()
 }
@@ -25,7 +25,7 @@ pub fn is_process(pid: u32) -> bool {
     pid.is_some_and(|pid| rustix::process::test_kill_process(pid).is_ok())
 }
 
-/// The places this process uses, from its own environment; `db` is the `--db` flag.
+/// The locations of this process, from its own environment; `db` is the `--db` flag.
 pub fn locations(db: Option<&Path>) -> Locations {
     let cwd = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
     let around = Surroundings {
@@ -51,7 +51,7 @@ pub fn locations(db: Option<&Path>) -> Locations {
     locations
 }
 
-/// Whether this path holds a database of ours, or one can be created there.
+/// Whether the file at this path is a database of ours, or one can be created there.
 fn may_become_ours(database: &Path) -> bool {
     let is_new = std::fs::metadata(database).map_or(true, |meta| meta.len() == 0);
     let fits = |companion: &Companion| {
@@ -74,20 +74,20 @@ fn may_become_ours(database: &Path) -> bool {
     }
 }
 
-/// The directory that the system has for what this user runs, where nobody passed its name on: some agents
-/// start their servers without it, and these would not find the daemon of everybody else.
+/// The system's runtime directory of this user, for processes without the variable: some agents start their servers
+/// without it, and these would not find the daemon of other processes.
 fn user_runtime_dir() -> Option<OsString> {
     let path = PathBuf::from(format!("/run/user/{}", uid()));
     is_private(&path).then(|| path.into_os_string())
 }
 
-/// The user's home directory. A name that is set to nothing says nothing.
+/// The user's home directory. An empty variable counts as unset.
 pub fn home() -> Option<PathBuf> {
     let told = std::env::var_os("HOME").filter(|home| !home.is_empty());
     told.or_else(|| home_of(uid())).map(PathBuf::from)
 }
 
-/// The home directory that the system knows of a user, for processes that were not told.
+/// The home directory in the system's user database, for processes without `HOME`.
 fn home_of(uid: u32) -> Option<OsString> {
     let users = std::fs::read_to_string("/etc/passwd").ok()?;
     let fields = users.lines().map(|line| line.split(':').collect::<Vec<_>>());
@@ -113,7 +113,7 @@ fn canonical(path: &Path) -> PathBuf {
     }
 }
 
-/// Where this process stands. What is in the environment is left out: see [`environment`].
+/// The situation of this process, without environment variables: see [`environment`].
 pub fn situation() -> Situation {
     let cwd = working_dir();
     let facts = cwd.as_deref().and_then(git::Facts::at);
@@ -121,13 +121,13 @@ pub fn situation() -> Situation {
         cwd: cwd.map(|cwd| cwd.to_string_lossy().into_owned()),
         os: Some(if cfg!(target_os = "macos") { "darwin" } else { "linux" }.to_owned()),
         repo: facts.as_ref().map(git::Facts::repo),
-        // A head that is on no branch leaves it unknown.
+        // With a detached head, the branch is unknown.
         branch: facts.and_then(|facts| facts.branch.branch().map(str::to_owned)),
         ..Situation::default()
     }
 }
 
-/// The working directory as the shell shows it, links included, if that is where we are.
+/// The working directory as the shell shows it, with links, if it is the current one.
 fn working_dir() -> Option<PathBuf> {
     let place = |path: &Path| path.metadata().ok().map(|meta| (meta.dev(), meta.ino()));
     let is_plain = |path: &PathBuf| {
@@ -143,8 +143,8 @@ fn working_dir() -> Option<PathBuf> {
     }
 }
 
-/// The variables of this process that were asked for by name. What is not set, is not text or is
-/// over [`limits::ENV_VALUE_BYTES_MAX`] is left out.
+/// The requested variables of this process. Variables that are unset, not UTF-8 or longer than
+/// [`limits::ENV_VALUE_BYTES_MAX`] are omitted.
 pub fn environment(asked: &EnvNames) -> BTreeMap<String, String> {
     let value = |name: &String| {
         let value = std::env::var(name).ok()?;
@@ -153,7 +153,7 @@ pub fn environment(asked: &EnvNames) -> BTreeMap<String, String> {
     asked.names.iter().filter_map(value).collect()
 }
 
-/// Connects to a socket, but waits no longer than this for a listener whose queue is full.
+/// Connects to a socket, and waits this long for a listener whose queue is full.
 #[cfg(target_os = "linux")]
 pub fn connect(socket: &Path, patience: Duration) -> io::Result<UnixStream> {
     use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
@@ -164,13 +164,13 @@ pub fn connect(socket: &Path, patience: Duration) -> io::Result<UnixStream> {
     Ok(UnixStream::from(stream))
 }
 
-/// Connects to a socket; elsewhere than on Linux a full queue refuses at once.
+/// Connects to a socket; except on Linux, a full queue is refused at once.
 #[cfg(not(target_os = "linux"))]
 pub fn connect(socket: &Path, _: Duration) -> io::Result<UnixStream> {
     UnixStream::connect(socket)
 }
 
-/// What comes on stdin next: how many bytes, none of them at its end, or nothing within this time.
+/// Reads from stdin: the number of bytes, 0 at its end, or `None` on a timeout.
 pub fn read_stdin(into: &mut [u8], within: Duration) -> io::Result<Option<usize>> {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use rustix::io::Errno;
@@ -193,21 +193,21 @@ pub fn read_stdin(into: &mut [u8], within: Duration) -> io::Result<Option<usize>
     }
 }
 
-/// Whether the system lets this process write files of this size. Going over the limit would end
-/// the process by a signal, which for a hook would be worse than losing the event.
+/// Whether the system lets this process write a file of this size. Exceeding the limit would kill the process by a
+/// signal, which for a hook would be worse than losing the event.
 pub fn may_write(bytes: u64) -> bool {
     let limit = rustix::process::getrlimit(rustix::process::Resource::Fsize);
     limit.current.is_none_or(|current| bytes <= current)
 }
 
-/// Bytes that this user may still write on the disk of a path, if the system tells.
+/// Bytes that this user may still write on the disk of a path, if known.
 pub fn free_bytes(path: &Path) -> Option<u64> {
     let there = path.ancestors().find(|part| part.exists())?;
     let disk = rustix::fs::statvfs(there).ok()?;
     Some(disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
-/// Why nothing could be put into a directory, or it could not be made; none if the system would let us.
+/// Why files cannot be created in a directory, or the directory cannot be created; `None` if they can.
 pub fn refuses_files(dir: &Path) -> Option<io::Error> {
     use rustix::fs::{Access, access};
     let there = dir.ancestors().find(|part| part.exists())?;
@@ -220,9 +220,9 @@ pub fn refuses_files(dir: &Path) -> Option<io::Error> {
 /// Why a directory cannot be used.
 #[derive(Debug)]
 pub enum Unusable {
-    /// It belongs to another user: somebody may be waiting for us there.
+    /// It belongs to another user, who may be waiting for our connection there.
     Foreign(PathBuf),
-    /// It is meant for everybody, like `/tmp`: closing it would take it away from them.
+    /// It is meant for all users, like `/tmp`: closing it would lock them out.
     Shared(PathBuf),
     NotADirectory(PathBuf),
     Io(PathBuf, io::Error),
@@ -246,19 +246,19 @@ impl From<Unusable> for model::OpError {
     }
 }
 
-/// Checks that a directory exists, is ours and is nobody else's to write; nothing is changed.
+/// Checks that a directory exists, is ours and cannot be written by others; changes nothing.
 pub fn is_private(dir: &Path) -> bool {
     std::fs::symlink_metadata(dir)
         .is_ok_and(|meta| meta.is_dir() && meta.uid() == uid() && meta.mode() & 0o022 == 0)
 }
 
-/// Makes sure that a directory exists: created 0700, left as it is if it is there.
+/// Makes sure that a directory exists: created with 0700, unchanged if it exists.
 pub fn data_dir(dir: &Path) -> Result<(), Unusable> {
     existing_dir(dir).map(drop)
 }
 
-/// Makes sure that a directory exists and is ours alone to write: created 0700, closed if others
-/// could write to it.
+/// Makes sure that a directory exists and that only we may write to it: created with 0700, closed if others could
+/// write to it.
 pub fn private_dir(dir: &Path) -> Result<(), Unusable> {
     let meta = existing_dir(dir)?;
     if meta.uid() != uid() {

@@ -1,4 +1,4 @@
-//! Calls over the socket: the envelope, the reply, what the daemon asks back and says of itself.
+//! Calls over the socket: the envelope, the reply, the daemon's requests for variables, its hello.
 
 use std::io;
 use std::sync::{Mutex, PoisonError};
@@ -12,29 +12,29 @@ use serde_json::{Value, json};
 use crate::connection::Connection;
 use crate::platform;
 
-/// A call could not be carried out because the connection is gone.
+/// A call failed because the connection was lost.
 #[derive(Debug)]
 pub struct Lost(pub io::Error);
 
-/// The road over the socket.
+/// The transport over the socket.
 pub struct SocketRoad {
-    line: Mutex<Line>,
+    line: Mutex<SocketLine>,
     db: String,
 }
 
-/// The connection and what was learned over it.
-struct Line {
+/// The connection and the variables that the daemon requested over it.
+struct SocketLine {
     connection: Connection,
     wishes: EnvWishes,
 }
 
-/// The environment variables that a daemon wishes to know, as far as its client was told.
+/// The environment variables that a daemon requests, as far as this client knows.
 #[derive(Debug, Default)]
 pub struct EnvWishes(pub EnvNames);
 
 impl EnvWishes {
-    /// Puts the variables and their stamp into the envelope of a call. The last attempt goes
-    /// without a stamp: a daemon that changes its mind that often takes the call as it is.
+    /// Adds the variables and their stamp to the envelope of a call. The last attempt has no stamp: a daemon that
+    /// keeps changing its list accepts the call as it is.
     pub fn fill(&self, envelope: &mut Envelope, attempt: usize) {
         envelope.caller.situation.env = platform::environment(&self.0);
         let may_ask = attempt < limits::ENV_QUESTIONS_MAX;
@@ -42,14 +42,14 @@ impl EnvWishes {
     }
 }
 
-/// The error for a daemon that asks although it may not.
+/// The error for a daemon that requests variables of a call without a stamp.
 pub fn asks_on() -> OpError {
-    OpError::internal("the daemon asks for variables again and again")
-        .hint("See `rekindle doctor`; `rekindle stop` lets a new one start.")
+    OpError::internal("the daemon keeps requesting variables")
+        .hint("Run `rekindle stop`, or see `rekindle doctor`.")
 }
 
 impl SocketRoad {
-    /// Takes a connection and asks the daemon who it is.
+    /// Uses a connection and sends the daemon a hello.
     pub fn hello(
         mut connection: Connection,
         locations: &Locations,
@@ -63,27 +63,27 @@ impl SocketRoad {
             serde_json::from_value(hello)
                 .map_err(|_| OpError::internal("the daemon's hello is not understood"))
         });
-        let line = Line { connection, wishes: EnvWishes::default() };
+        let line = SocketLine { connection, wishes: EnvWishes::default() };
         Ok((SocketRoad { line: Mutex::new(line), db }, hello))
     }
 
-    /// Asks an older daemon to make room; it agrees when nobody else needs it.
+    /// Asks an older daemon to stop; it agrees if it has no other clients.
     pub fn ask_to_leave(&self) -> Result<bool, Lost> {
         let reply = self.own_method("rekindle/retire")?;
         Ok(reply.is_ok_and(|reply| reply["leaving"] == json!(true)))
     }
 
-    /// Asks a daemon that would leave by itself to stay until it is stopped.
+    /// Asks a daemon that would stop when idle to stay until it is stopped.
     pub fn ask_to_stay(&self) -> Result<Reply, Lost> {
         self.own_method("rekindle/stay")
     }
 
-    /// Asks for a link that opens the web page once.
+    /// Requests a one-time link to the web page.
     pub fn link(&self) -> Result<Reply, Lost> {
         self.own_method("rekindle/link")
     }
 
-    /// Asks the daemon to forget every browser that may use the web page.
+    /// Asks the daemon to revoke every authorised browser.
     pub fn forget_browsers(&self) -> Result<Reply, Lost> {
         self.own_method("rekindle/forget_browsers")
     }
@@ -92,8 +92,7 @@ impl SocketRoad {
         exchange(&mut self.lock().connection, method, json!({}), None).map(Answer::reply)
     }
 
-    /// Carries out one call. `deadline` is the operation's own. Of the environment it takes along
-    /// what the daemon asked for.
+    /// Sends one call. `deadline` is the operation's own. Only the requested environment variables are sent.
     pub fn call(&self, request: &Request, deadline: Duration) -> Result<Reply, Lost> {
         let mut envelope = Envelope {
             call: request.call,
@@ -116,12 +115,12 @@ impl SocketRoad {
         Ok(Err(asks_on()))
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Line> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, SocketLine> {
         self.line.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// One frame out, one reply in. A reply that is late is an answer too: the daemon lives, and hangs.
+/// Sends one frame and receives one reply. A late reply is a timeout error: the daemon is alive, but hangs.
 fn exchange(
     connection: &mut Connection,
     method: &str,

@@ -1,4 +1,4 @@
-//! Events left for whoever opens the store next: one file each, complete or not there at all.
+//! The spool: events for the next process that opens the store, one file each, written atomically.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
@@ -10,7 +10,7 @@ use model::locations::Locations;
 
 use crate::platform;
 
-/// Leaves the event in the data directory's spool, else in the runtime directory's.
+/// Writes the event into the data directory's spool, else into the runtime directory's.
 pub fn leave(locations: &Locations, event: &HookEvent) -> io::Result<()> {
     let [first, second] = locations.spools();
     write(&first, event).or_else(|_| write(&second, event))
@@ -21,7 +21,7 @@ fn write(folder: &Path, event: &HookEvent) -> io::Result<()> {
     if !platform::may_write(text.len() as u64) {
         return Err(io::ErrorKind::FileTooLarge.into());
     }
-    // The name sorts by (at, id), the order in which events are taken in.
+    // The name sorts by (at, id), the order of ingestion.
     let name = format!("{:015}-{}.json", event.at.max(0), event.id);
     let temporary = folder.join(format!(".{name}.part"));
     let mut options = OpenOptions::new();

@@ -1,6 +1,5 @@
-//! How far a difference between two configurations can be trusted: the questions are drawn anew many
-//! times, always in pairs, and the middle 95 % of what that gives is the interval. The same numbers
-//! give the same interval, always.
+//! Confidence intervals of the difference between two configurations: a paired bootstrap over the questions, with the
+//! middle 95 % as the interval. Deterministic.
 
 use model::limits;
 
@@ -10,7 +9,7 @@ const SEED: u64 = 0x7265_6b69_6e64_6c65;
 const LOW: f64 = 0.025;
 const HIGH: f64 = 0.975;
 
-/// The mean of a difference, and where it lies with a probability of 95 %.
+/// The mean of a difference and its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Interval {
     pub mean: f64,
@@ -18,7 +17,7 @@ pub struct Interval {
     pub high: f64,
 }
 
-/// The difference of each number between the same questions in two configurations.
+/// The difference of each metric between two configurations, question by question.
 pub(crate) fn intervals(ours: &[Scores], theirs: &[Scores]) -> [Interval; COUNT] {
     let differences: Vec<Scores> = ours
         .iter()
@@ -30,7 +29,7 @@ pub(crate) fn intervals(ours: &[Scores], theirs: &[Scores]) -> [Interval; COUNT]
     };
     let mut drawn: [Vec<f64>; COUNT] =
         std::array::from_fn(|_| Vec::with_capacity(limits::EVAL_RESAMPLES));
-    let mut random = Random(SEED);
+    let mut random = SplitMix64(SEED);
     for _ in 0..limits::EVAL_RESAMPLES {
         let mut sums = [0.0; COUNT];
         for _ in 0..differences.len() {
@@ -58,17 +57,17 @@ fn value(scores: &Scores, at: usize) -> f64 {
     scores.get(at).copied().unwrap_or_default()
 }
 
-/// SplitMix64: small, and the same everywhere.
-struct Random(u64);
+/// SplitMix64: small and portable.
+struct SplitMix64(u64);
 
-impl Random {
+impl SplitMix64 {
     fn below(&mut self, bound: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         mixed ^= mixed >> 31;
-        // The upper half of the product is even over all numbers below the bound.
+        // The upper half of the product is uniform over all numbers below the bound.
         ((u128::from(mixed) * bound as u128) >> 64) as usize
     }
 }
@@ -78,14 +77,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_same_in_both_is_no_difference() {
+    fn equal_scores_have_no_difference() {
         let scores = [[0.3; COUNT], [0.9; COUNT]];
         assert_eq!(intervals(&scores, &scores), [Interval::default(); COUNT]);
         assert_eq!(intervals(&[], &[]), [Interval::default(); COUNT]);
     }
 
     #[test]
-    fn a_difference_that_every_question_has_is_certain() {
+    fn a_difference_in_every_question_has_an_empty_interval() {
         let theirs = [[0.25; COUNT], [0.5; COUNT], [0.0; COUNT]];
         let ours = theirs.map(|scores| scores.map(|value| value + 0.25));
         let found = intervals(&ours, &theirs);
@@ -93,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_is_as_wide_as_the_spread_of_questions_and_always_the_same() {
+    fn an_interval_reflects_the_spread_of_questions_and_is_deterministic() {
         // Half of 400 questions are won: the mean is 0.5 with a standard error of 0.025.
         let ours: Vec<Scores> = (0..400).map(|n| [f64::from(n % 2); COUNT]).collect();
         let theirs = vec![[0.0; COUNT]; 400];

@@ -1,5 +1,5 @@
-//! Documents and questions, checked and put in order. Texts of documents stay in their file until they
-//! are written into a store, so that a corpus of any size fits.
+//! Documents and questions, checked and sorted. Texts of documents stay in their file until they are written into a
+//! store, so that a corpus of any size fits into memory.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -7,73 +7,73 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use model::OpError;
 use text::one_line;
 
-use crate::Watch;
-use crate::input::{Line, Lines, Source};
+use crate::RunWatch;
+use crate::input::{InputFile, InputLine, InputLines};
 
-/// When a document without a time happened: documents that have none follow each other from here.
+/// The time of the first document without a time; the others without a time follow it.
 const UNDATED_FROM_MS: i64 = 946_684_800_000;
-/// Lines between two looks at who follows the run.
+/// Lines between two reports of progress.
 const LINES_PER_LOOK: usize = 1_000;
-/// Characters of a name that an error tells.
+/// Characters of a name that an error quotes.
 const NAME_CHARS_TOLD: usize = 80;
 /// The role whose documents are prompts.
 const USER: &str = "user";
 
-/// Everything that is measured.
-pub(crate) struct Corpus<'s> {
-    pub(crate) scopes: Vec<Scope>,
-    pub(crate) texts: Texts<'s>,
+/// Documents and questions to measure.
+pub(crate) struct EvalCorpus<'s> {
+    pub(crate) scopes: Vec<EvalScope>,
+    pub(crate) texts: DocumentTexts<'s>,
 }
 
-/// What is searched alone.
+/// A set of documents that is searched on its own.
 #[derive(Default)]
-pub(crate) struct Scope {
-    /// In the order in which they are written: sessions as they begin, and each in its own order.
-    pub(crate) documents: Vec<Document>,
-    /// How many sessions have a name.
+pub(crate) struct EvalScope {
+    /// In the order of writing: sessions by their start, and each in its own order.
+    pub(crate) documents: Vec<EvalDocument>,
+    /// The number of sessions with a name.
     pub(crate) sessions: usize,
-    pub(crate) questions: Vec<Question>,
+    pub(crate) questions: Vec<EvalQuestion>,
 }
 
-pub(crate) struct Document {
-    /// By which questions name it.
+pub(crate) struct EvalDocument {
+    /// Its id in questions.
     pub(crate) number: usize,
-    /// The session that it is part of; one without stands alone.
+    /// The session that it belongs to; `None` for a document on its own.
     pub(crate) session: Option<usize>,
-    /// Milliseconds since 1970; later than that of the document before it in its session.
+    /// Milliseconds since 1970; later than that of the previous document in its session.
     pub(crate) at: i64,
     pub(crate) is_prompt: bool,
     line: usize,
     begin: u64,
 }
 
-pub(crate) struct Question {
+pub(crate) struct EvalQuestion {
     pub(crate) text: String,
     pub(crate) kind: Option<String>,
-    /// Numbers of documents and of sessions of its scope.
+    /// Indices of documents and of sessions in its scope.
     pub(crate) gold: Vec<usize>,
     pub(crate) gold_sessions: Vec<usize>,
 }
 
-/// Reads the text of a document when it is wanted.
-pub(crate) struct Texts<'s> {
-    lines: Lines<'s>,
+/// Reads the text of a document on demand.
+pub(crate) struct DocumentTexts<'s> {
+    lines: InputLines<'s>,
 }
 
-impl Texts<'_> {
-    pub(crate) fn of(&mut self, document: &Document) -> Result<String, OpError> {
+impl DocumentTexts<'_> {
+    pub(crate) fn of(&mut self, document: &EvalDocument) -> Result<String, OpError> {
         self.lines.line_at(document.begin, document.line)?.text("text").map(str::to_owned)
     }
 }
 
-impl<'s> Corpus<'s> {
-    /// Reads and checks both files; nothing is kept of them if anything is wrong.
+impl<'s> EvalCorpus<'s> {
+    /// Reads and checks both files; an error in either fails both.
     pub(crate) fn read(
-        documents: &'s Source,
-        questions: &Source,
+        documents: &'s InputFile,
+        questions: &InputFile,
         pooled: bool,
-        watch: &mut Watch<'_>,
-    ) -> Result<Corpus<'s>, OpError> {
+        watch: &mut RunWatch<'_>,
+    ) -> Result<EvalCorpus<'s>, OpError> {
         let mut drafts = Drafts { pooled, ..Drafts::default() };
         let mut lines = documents.lines()?;
         let mut count = 0;
@@ -100,8 +100,8 @@ impl<'s> Corpus<'s> {
         if ids.is_empty() {
             return Err(questions.wrong("has no questions"));
         }
-        let scopes = drafts.scopes.into_iter().map(Draft::arranged).collect();
-        Ok(Corpus { scopes, texts: Texts { lines: documents.lines()? } })
+        let scopes = drafts.scopes.into_iter().map(DraftScope::arranged).collect();
+        Ok(EvalCorpus { scopes, texts: DocumentTexts { lines: documents.lines()? } })
     }
 
     pub(crate) fn documents(&self) -> usize {
@@ -112,34 +112,34 @@ impl<'s> Corpus<'s> {
         self.scopes.iter().map(|scope| scope.questions.len()).sum()
     }
 
-    /// A scope, which is not needed any more afterwards.
-    pub(crate) fn take(&mut self, number: usize) -> Scope {
+    /// Takes a scope out.
+    pub(crate) fn take(&mut self, number: usize) -> EvalScope {
         self.scopes.get_mut(number).map(std::mem::take).unwrap_or_default()
     }
 }
 
-fn twice(line: &Line<'_>, id: &str, first: usize) -> OpError {
-    line.wrong(&format!("the id `{}` stands in line {first} already", told(id)))
+fn twice(line: &InputLine<'_>, id: &str, first: usize) -> OpError {
+    line.wrong(&format!("the id `{}` is already in line {first}", told(id)))
 }
 
 fn told(name: &str) -> String {
     one_line(name, NAME_CHARS_TOLD)
 }
 
-/// Scopes as their lines come in.
+/// Scopes while their lines are read.
 #[derive(Default)]
 struct Drafts {
     pooled: bool,
     names: HashMap<String, usize>,
-    scopes: Vec<Draft>,
+    scopes: Vec<DraftScope>,
 }
 
 #[derive(Default)]
-struct Draft {
+struct DraftScope {
     documents: Vec<Drafted>,
     ids: HashMap<String, usize>,
     sessions: HashMap<String, usize>,
-    questions: Vec<Question>,
+    questions: Vec<EvalQuestion>,
 }
 
 struct Drafted {
@@ -149,13 +149,13 @@ struct Drafted {
     is_prompt: bool,
     line: usize,
     begin: u64,
-    /// The scope that it names, and what makes it the same document in another one.
+    /// Its scope, and the key by which a document in another scope is recognised as equal.
     scope: String,
     same: u64,
 }
 
 impl Drafts {
-    fn add_document(&mut self, line: &Line<'_>) -> Result<(), OpError> {
+    fn add_document(&mut self, line: &InputLine<'_>) -> Result<(), OpError> {
         let (id, text) = (line.id()?, line.text("text")?);
         let scope = line.name("scope")?.unwrap_or_default();
         let (session, role) = (line.name("session")?, line.name("role")?);
@@ -168,12 +168,12 @@ impl Drafts {
             if first.scope == scope {
                 return Err(twice(line, &id, first.line));
             }
-            // Scopes may share documents; all scopes together have such a one once.
+            // Scopes may share documents; a pool contains such a document once.
             if first.same == same {
                 return Ok(());
             }
             return Err(line.wrong(&format!(
-                "the id `{}` stands in line {} with another text, and --pooled makes one scope of all",
+                "the id `{}` has another text in line {}, and --pooled merges all scopes",
                 told(&id),
                 first.line
             )));
@@ -196,7 +196,7 @@ impl Drafts {
         Ok(())
     }
 
-    fn add_question(&mut self, line: &Line<'_>) -> Result<(), OpError> {
+    fn add_question(&mut self, line: &InputLine<'_>) -> Result<(), OpError> {
         let text = line.text("text")?.to_owned();
         let kind = line.name("type")?.filter(|kind| !kind.is_empty());
         let gold = line.required_names("gold")?;
@@ -225,11 +225,11 @@ impl Drafts {
             };
         let gold = find("gold", "document", gold, &draft.ids)?;
         let gold_sessions = find("gold_sessions", "session", gold_sessions, &draft.sessions)?;
-        draft.questions.push(Question { text, kind, gold, gold_sessions });
+        draft.questions.push(EvalQuestion { text, kind, gold, gold_sessions });
         Ok(())
     }
 
-    fn scope(&mut self, name: &str) -> &mut Draft {
+    fn scope(&mut self, name: &str) -> &mut DraftScope {
         let name = if self.pooled { "" } else { name };
         let next = self.scopes.len();
         let number = match self.names.get(name) {
@@ -237,21 +237,21 @@ impl Drafts {
             None => *self.names.entry(name.to_owned()).or_insert(next),
         };
         if number == next {
-            self.scopes.push(Draft::default());
+            self.scopes.push(DraftScope::default());
         }
-        // The number is that of one that is there.
+        // The index exists: it was looked up or just added.
         &mut self.scopes[number]
     }
 }
 
-impl Draft {
-    /// The scope in the order in which its documents are written.
-    fn arranged(self) -> Scope {
+impl DraftScope {
+    /// The scope with its documents in the order of writing.
+    fn arranged(self) -> EvalScope {
         let mut begins: Vec<usize> = Vec::with_capacity(self.sessions.len());
         let mut sizes: Vec<usize> = vec![0; self.sessions.len()];
         let mut order: Vec<(usize, f64, usize)> = Vec::with_capacity(self.documents.len());
         for (number, document) in self.documents.iter().enumerate() {
-            // Sessions have their numbers in the order in which they begin.
+            // Sessions are numbered in the order in which they start.
             let (begin, place) = match document.session {
                 None => (number, 0),
                 Some(session) => {
@@ -274,7 +274,7 @@ impl Draft {
             let earliest = if goes_on { clock + 1 } else { i64::MIN };
             clock = draft.at.unwrap_or(clock + 1).max(earliest);
             before = Some(begin);
-            documents.push(Document {
+            documents.push(EvalDocument {
                 number,
                 session: draft.session,
                 at: clock,
@@ -283,6 +283,6 @@ impl Draft {
                 begin: draft.begin,
             });
         }
-        Scope { documents, sessions: self.sessions.len(), questions: self.questions }
+        EvalScope { documents, sessions: self.sessions.len(), questions: self.questions }
     }
 }

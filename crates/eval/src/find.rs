@@ -1,4 +1,4 @@
-//! The one call of search: a question goes in, ranked records and sessions come out.
+//! The one call of search: takes a question, returns ranked records and sessions.
 
 use std::time::{Duration, Instant};
 
@@ -6,49 +6,54 @@ use model::{OpError, limits};
 use store::search::{self, Filter, Order, Recipe, Wanted};
 use text::query;
 
-use crate::corpus::Question;
+use crate::corpus::EvalQuestion;
 use crate::index::Indexed;
 
-/// A way to search.
+/// A search configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Config {
-    /// Any of the words of whole documents, by SQLite's full-text index alone.
+pub enum SearchConfig {
+    /// Any of the words, over whole documents, by SQLite's full-text index alone.
     Plain,
-    /// The lexical recipe: pairs of words, neighbours and the session count too.
+    /// The lexical ranking: pairs of words, neighbours and the session count too.
     Lexical,
-    /// The same together with the meaning of words.
+    /// The lexical ranking and embeddings.
     Table,
 }
 
-impl Config {
-    pub const ALL: [Config; 3] = [Config::Plain, Config::Lexical, Config::Table];
+impl SearchConfig {
+    pub const ALL: [SearchConfig; 3] =
+        [SearchConfig::Plain, SearchConfig::Lexical, SearchConfig::Table];
 
     pub fn word(self) -> &'static str {
         match self {
-            Config::Plain => "plain",
-            Config::Lexical => "lexical",
-            Config::Table => "table",
+            SearchConfig::Plain => "plain",
+            SearchConfig::Lexical => "lexical",
+            SearchConfig::Table => "table",
         }
     }
 
-    pub fn parse(word: &str) -> Option<Config> {
-        Config::ALL.into_iter().find(|config| config.word() == word)
+    pub fn parse(word: &str) -> Option<SearchConfig> {
+        SearchConfig::ALL.into_iter().find(|config| config.word() == word)
     }
 }
 
-/// What a question found, best first.
-pub(crate) struct Found {
+/// The results of a question, best first.
+pub(crate) struct SearchResults {
     pub(crate) documents: Vec<i64>,
     pub(crate) sessions: Vec<i64>,
     pub(crate) took: Duration,
 }
 
-/// Asks the store as `search` does with `relevance` and without `diverse`, or the plain index.
-pub(crate) fn find(indexed: &Indexed, question: &str, config: Config) -> Result<Found, OpError> {
+/// Searches the store as `search` does with `relevance` and without `diverse`, or the plain index.
+pub(crate) fn find(
+    indexed: &Indexed,
+    question: &str,
+    config: SearchConfig,
+) -> Result<SearchResults, OpError> {
     let recipe = match config {
-        Config::Plain => return find_plainly(indexed, question),
-        Config::Lexical => Recipe::Lexical,
-        Config::Table => Recipe::Table,
+        SearchConfig::Plain => return find_plainly(indexed, question),
+        SearchConfig::Lexical => Recipe::Lexical,
+        SearchConfig::Table => Recipe::Table,
     };
     let store = &indexed.store;
     let started = Instant::now();
@@ -59,23 +64,27 @@ pub(crate) fn find(indexed: &Indexed, question: &str, config: Config) -> Result<
     let took = started.elapsed();
     let sessions =
         store.read(|rx| search::sessions(recipe, rx, &query, &filter, limits::EVAL_HITS))?;
-    Ok(Found { documents: found.hits.into_iter().map(|hit| hit.id).collect(), sessions, took })
+    Ok(SearchResults {
+        documents: found.hits.into_iter().map(|hit| hit.id).collect(),
+        sessions,
+        took,
+    })
 }
 
-/// The type of questions that are prompts. For these it is measured whether something is shown with them.
+/// The type of questions that are prompts. For these, it is measured whether something is shown with them.
 const PROMPT: &str = "prompt";
 
-/// Whether the answer to something that never happened says so: hits are marked as merely similar, and a
-/// prompt is shown nothing.
+/// Whether the answer to a question about something that never happened says so: hits are marked as merely similar,
+/// and a prompt is shown nothing.
 pub(crate) fn is_silent(
     indexed: &Indexed,
-    question: &Question,
-    config: Config,
+    question: &EvalQuestion,
+    config: SearchConfig,
 ) -> Result<Option<bool>, OpError> {
     let recipe = match config {
-        Config::Plain => return Ok(None),
-        Config::Lexical => Recipe::Lexical,
-        Config::Table => Recipe::Table,
+        SearchConfig::Plain => return Ok(None),
+        SearchConfig::Lexical => Recipe::Lexical,
+        SearchConfig::Table => Recipe::Table,
     };
     let filter = Filter::default();
     if question.kind.as_deref() == Some(PROMPT) {
@@ -92,8 +101,8 @@ pub(crate) fn is_silent(
     Ok(Some(silent))
 }
 
-/// A session is as good as the best of its documents.
-fn find_plainly(indexed: &Indexed, question: &str) -> Result<Found, OpError> {
+/// A session ranks like the best of its documents.
+fn find_plainly(indexed: &Indexed, question: &str) -> Result<SearchResults, OpError> {
     let Some(plain) = &indexed.plain else { return Err(OpError::internal("no plain index")) };
     let started = Instant::now();
     let documents = plain.find(question, limits::EVAL_HITS)?;
@@ -104,5 +113,5 @@ fn find_plainly(indexed: &Indexed, question: &str) -> Result<Found, OpError> {
             sessions.push(*session);
         }
     }
-    Ok(Found { documents, sessions, took })
+    Ok(SearchResults { documents, sessions, took })
 }

@@ -1,19 +1,19 @@
-//! What a run must not fall short of, for whoever guards the quality of search with it.
+//! Minimum values of a run, to guard the quality of search.
 
 use model::OpError;
 
-use crate::find::Config;
+use crate::find::SearchConfig;
 use crate::metrics::METRICS;
-use crate::report::{Measured, Report};
+use crate::report::{EvalReport, Measured};
 
 const DOCUMENTS: &str = "documents";
 const SESSIONS: &str = "sessions";
 
-/// The least that a number may be: `[CONFIG:]GROUP.UNIT.METRIC=NUMBER`, for example
-/// `table:all.documents.R@5=0.8`. Without a configuration it holds for all that are measured.
+/// The minimum of a metric: `[CONFIG:]GROUP.UNIT.METRIC=NUMBER`, for example `table:all.documents.R@5=0.8`. Without a
+/// configuration it applies to all that are measured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Floor {
-    config: Option<Config>,
+    config: Option<SearchConfig>,
     group: String,
     unit: &'static str,
     metric: usize,
@@ -23,15 +23,16 @@ pub struct Floor {
 impl Floor {
     pub fn parse(text: &str) -> Result<Floor, OpError> {
         let wrong = |what: String| {
-            OpError::invalid("at_least", format!("'{text}' is no floor: {what}"))
+            OpError::invalid("at_least", format!("'{text}' is not a floor: {what}"))
                 .hint("For example --at-least all.documents.R@5=0.8, or table:all.sessions.MRR=0.5")
         };
         let shape = || wrong("it is not GROUP.UNIT.METRIC=NUMBER".to_owned());
         let (path, least) = text.rsplit_once('=').ok_or_else(shape)?;
         let least = least.trim().parse::<f64>().ok().filter(|least| (0.0..=1.0).contains(least));
         let least = least.ok_or_else(|| wrong("its number is not from 0 to 1".to_owned()))?;
-        let named =
-            path.split_once(':').and_then(|(config, rest)| Some((Config::parse(config)?, rest)));
+        let named = path
+            .split_once(':')
+            .and_then(|(config, rest)| Some((SearchConfig::parse(config)?, rest)));
         let (config, path) = named.map_or((None, path), |(config, rest)| (Some(config), rest));
         let (path, metric) = path.rsplit_once('.').ok_or_else(shape)?;
         let metric = METRICS.iter().position(|name| *name == metric.trim());
@@ -44,13 +45,13 @@ impl Floor {
         Ok(Floor { config, group: group.to_owned(), unit, metric, least })
     }
 
-    /// What of this is fallen short of.
-    fn short(&self, report: &Report) -> Vec<String> {
+    /// The violations of this floor.
+    fn short(&self, report: &EvalReport) -> Vec<String> {
         let meant =
             |measured: &&Measured| self.config.is_none_or(|wanted| wanted == measured.config);
         let measured: Vec<&Measured> = report.configs.iter().filter(meant).collect();
         if measured.is_empty() {
-            let config = self.config.map_or("", Config::word);
+            let config = self.config.map_or("", SearchConfig::word);
             return vec![format!("{config} was not measured, at least {} is wanted", self.least)];
         }
         measured.into_iter().filter_map(|measured| self.short_in(measured)).collect()
@@ -76,8 +77,8 @@ impl Floor {
     }
 }
 
-impl Report {
-    /// What falls short of these floors, a sentence each.
+impl EvalReport {
+    /// The violations of these floors, a sentence each.
     pub fn short_of(&self, floors: &[Floor]) -> Vec<String> {
         floors.iter().flat_map(|floor| floor.short(self)).collect()
     }
@@ -95,13 +96,18 @@ mod tests {
         assert_eq!(floor, wanted);
         let floor = Floor::parse("table:error: v1.2.sessions.nDCG@10=1").unwrap();
         let group = "error: v1.2".to_owned();
-        let wanted =
-            Floor { config: Some(Config::Table), group, unit: SESSIONS, metric: 8, least: 1.0 };
+        let wanted = Floor {
+            config: Some(SearchConfig::Table),
+            group,
+            unit: SESSIONS,
+            metric: 8,
+            least: 1.0,
+        };
         assert_eq!(floor, wanted);
     }
 
     #[test]
-    fn what_is_no_floor_is_refused_with_the_reason() {
+    fn an_invalid_floor_is_refused_with_the_reason() {
         for (text, why) in [
             ("", "it is not GROUP.UNIT.METRIC=NUMBER"),
             ("all.documents.R@5", "it is not GROUP.UNIT.METRIC=NUMBER"),

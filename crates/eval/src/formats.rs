@@ -1,4 +1,4 @@
-//! Published sets of questions, read as they are and written down as lines, one sample at a time.
+//! Published question sets, converted to lines, one sample at a time.
 
 mod locomo;
 mod longmemeval;
@@ -12,30 +12,30 @@ use model::OpError;
 use serde::Serialize;
 use serde::de::{DeserializeOwned, Deserializer as _, Error as _, SeqAccess, Visitor};
 
-use crate::Watch;
+use crate::RunWatch;
 use crate::input::unreadable;
 
-/// A set of questions that others published.
+/// A published question set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub enum PublishedFormat {
     /// Ten long conversations of two people.
     Locomo,
     /// Questions of a user to an assistant, each with sessions of its own.
     Longmemeval,
 }
 
-impl Format {
-    pub const ALL: [Format; 2] = [Format::Locomo, Format::Longmemeval];
+impl PublishedFormat {
+    pub const ALL: [PublishedFormat; 2] = [PublishedFormat::Locomo, PublishedFormat::Longmemeval];
 
     pub fn word(self) -> &'static str {
         match self {
-            Format::Locomo => "locomo",
-            Format::Longmemeval => "longmemeval",
+            PublishedFormat::Locomo => "locomo",
+            PublishedFormat::Longmemeval => "longmemeval",
         }
     }
 
-    pub fn parse(word: &str) -> Option<Format> {
-        Format::ALL.into_iter().find(|format| format.word() == word)
+    pub fn parse(word: &str) -> Option<PublishedFormat> {
+        PublishedFormat::ALL.into_iter().find(|format| format.word() == word)
     }
 }
 
@@ -63,36 +63,36 @@ struct QuestionLine<'a> {
     gold_sessions: &'a [String],
 }
 
-/// What of a published file is not measured.
+/// The parts of a published file that are not measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LeftOut {
-    /// Questions that name nothing in it that should be found.
+pub struct Omitted {
+    /// Questions without evidence in the file.
     pub questions: usize,
-    /// Names of what should be found that are nowhere in it.
+    /// Ids of evidence that are missing in the file.
     pub evidence: usize,
 }
 
-/// Writes the lines of documents and of questions of a published file, and says what it left out.
+/// Converts a published file to lines of documents and of questions, and returns what it omitted.
 pub(crate) fn convert(
-    format: Format,
+    format: PublishedFormat,
     file: &Path,
     documents: &Path,
     questions: &Path,
-    watch: &mut Watch<'_>,
-) -> Result<LeftOut, OpError> {
-    let mut lines = Written {
+    watch: &mut RunWatch<'_>,
+) -> Result<Omitted, OpError> {
+    let mut lines = OutputLines {
         documents: create(documents)?,
         questions: create(questions)?,
-        left_out: LeftOut::default(),
+        left_out: Omitted::default(),
     };
     let mut looked = |number: usize| watch.reached("reading", number as u64, 0);
     match format {
-        Format::Locomo => each(format, file, |number, sample| {
+        PublishedFormat::Locomo => each(format, file, |number, sample| {
             looked(number)?;
             locomo::write(number, &sample, &mut lines)
         })?,
-        Format::Longmemeval => {
-            let mut sessions = longmemeval::Sessions::default();
+        PublishedFormat::Longmemeval => {
+            let mut sessions = longmemeval::SessionNames::default();
             each(format, file, |number, question| {
                 looked(number)?;
                 longmemeval::write(&question, &mut sessions, &mut lines)
@@ -103,14 +103,14 @@ pub(crate) fn convert(
     written.map(|()| lines.left_out).map_err(|error| full(&error))
 }
 
-/// The lines that are being written.
-struct Written {
+/// The output files.
+struct OutputLines {
     documents: BufWriter<File>,
     questions: BufWriter<File>,
-    left_out: LeftOut,
+    left_out: Omitted,
 }
 
-impl Written {
+impl OutputLines {
     fn document(&mut self, line: &DocumentLine<'_>) -> Result<(), OpError> {
         put(&mut self.documents, line)
     }
@@ -131,12 +131,12 @@ fn create(path: &Path) -> Result<BufWriter<File>, OpError> {
 
 fn full(error: &std::io::Error) -> OpError {
     OpError::unavailable(format!("cannot write into the temporary directory: {error}"))
-        .hint("Set TMPDIR to a folder with room for the documents.")
+        .hint("Set TMPDIR to a directory with room for the documents.")
 }
 
-/// Hands over one member of the file's list after the other.
+/// Passes the items of the file's list to `f`, one after the other.
 fn each<T: DeserializeOwned>(
-    format: Format,
+    format: PublishedFormat,
     file: &Path,
     f: impl FnMut(usize, T) -> Result<(), OpError>,
 ) -> Result<(), OpError> {
@@ -161,7 +161,7 @@ fn each<T: DeserializeOwned>(
 
 struct Each<'f, T, F> {
     f: F,
-    /// What `f` failed with, which is no fault of the file.
+    /// The error of `f`, as opposed to an error of the file.
     failed: &'f mut Option<OpError>,
     of: std::marker::PhantomData<T>,
 }
@@ -169,7 +169,7 @@ struct Each<'f, T, F> {
 impl<'de, T: DeserializeOwned, F: FnMut(usize, T) -> Result<(), OpError>> Visitor<'de>
     for Each<'_, T, F>
 {
-    /// How many there were.
+    /// The number of items.
     type Value = usize;
 
     fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {

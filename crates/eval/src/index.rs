@@ -1,5 +1,5 @@
-//! A scope becomes a store of its own: each document a prompt or a mark in its session, as capture
-//! would have written it.
+//! Writes a scope into a store of its own: each document as a prompt or a mark in its session, as capture would have
+//! written it.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -15,31 +15,31 @@ use store::sessions::{self, Sighting};
 use store::{Options, Store, Tx, Write, Written, projects, totals};
 use text::secrets::{Profile, Redacted, redact};
 
-use crate::corpus::{Document, Scope, Texts};
+use crate::corpus::{DocumentTexts, EvalDocument, EvalScope};
 
 const AGENT: &str = "eval";
 const PROJECT: &str = "eval";
 
-/// A store that holds a scope. Its folder goes with it.
+/// A store with the documents of a scope. Its directory is deleted on drop.
 pub(crate) struct Indexed {
     pub(crate) store: Store,
-    /// The record of each document, and the session of each that has a name, by their numbers.
+    /// The record of each document, and the session of each that has a name, by index.
     pub(crate) records: Vec<i64>,
     pub(crate) sessions: Vec<i64>,
     /// The session of each record.
     pub(crate) session_of: HashMap<i64, i64>,
-    /// What the database grew by, without the texts themselves.
+    /// Growth of the database in bytes, without the texts themselves.
     pub(crate) index_bytes: u64,
-    /// The same documents in a full-text index alone, if that is asked for.
+    /// The documents in a plain full-text index, if that is measured.
     pub(crate) plain: Option<Plain>,
     folder: PathBuf,
 }
 
 impl Indexed {
-    /// Writes all documents of the scope; `told` hears of every batch, and may end it.
+    /// Writes all documents of the scope. `told` is called for every batch, and may stop the run.
     pub(crate) fn make(
         folder: &Path,
-        (scope, texts): (&Scope, &mut Texts<'_>),
+        (scope, texts): (&EvalScope, &mut DocumentTexts<'_>),
         plain: bool,
         clock: fn() -> i64,
         told: &mut dyn FnMut(usize) -> Result<(), OpError>,
@@ -68,7 +68,7 @@ impl Indexed {
             plain,
             folder: folder.to_owned(),
         };
-        let mut batch = Batch::default();
+        let mut batch = DocumentBatch::default();
         for document in &scope.documents {
             batch.add(document, &texts.of(document)?);
             if batch.is_full() {
@@ -84,15 +84,15 @@ impl Indexed {
         indexed.store.catch_up(limits::CARE_DEADLINE);
         indexed.index_bytes = indexed.store.read(|rx| {
             let grown = totals::bytes(rx)?.saturating_sub(empty);
-            // A small set fits into the pages that an empty database has.
+            // A small set fits into the pages of an empty database.
             let beyond = grown.saturating_sub(totals::text_bytes(rx)?);
             Ok(beyond.max(totals::search_bytes(rx)?))
         })?;
         Ok(indexed)
     }
 
-    fn write(&mut self, batch: Batch, clock: fn() -> i64) -> Result<(), OpError> {
-        let Batch { records, places, .. } = batch;
+    fn write(&mut self, batch: DocumentBatch, clock: fn() -> i64) -> Result<(), OpError> {
+        let DocumentBatch { records, places, .. } = batch;
         let records = Arc::new(records);
         let written = records.clone();
         let write = Write { at: clock(), ..Write::default() };
@@ -124,25 +124,25 @@ impl Indexed {
 impl Drop for Indexed {
     fn drop(&mut self) {
         self.store.close();
-        // The folder of the whole run goes too, with whatever is left in it.
+        // The directory of the whole run is deleted too, with everything in it.
         let _ = std::fs::remove_dir_all(&self.folder);
     }
 }
 
 /// Documents that share a transaction.
 #[derive(Default)]
-struct Batch {
-    records: Vec<Record>,
-    /// The numbers of each document and of its session.
+struct DocumentBatch {
+    records: Vec<NewRecord>,
+    /// The indices of each document and of its session.
     places: Vec<(usize, Option<usize>)>,
     bytes: usize,
 }
 
-impl Batch {
-    fn add(&mut self, document: &Document, text: &str) {
+impl DocumentBatch {
+    fn add(&mut self, document: &EvalDocument, text: &str) {
         self.bytes += text.len();
         self.places.push((document.number, document.session));
-        self.records.push(Record {
+        self.records.push(NewRecord {
             session: match document.session {
                 Some(session) => format!("session {session}"),
                 None => format!("document {}", document.number),
@@ -158,16 +158,16 @@ impl Batch {
     }
 }
 
-/// A document as it is written.
-struct Record {
+/// A document to write.
+struct NewRecord {
     session: String,
     at: i64,
     is_prompt: bool,
     text: Redacted<String>,
 }
 
-impl Record {
-    /// The id of the record and of its session.
+impl NewRecord {
+    /// The ids of the record and of its session.
     fn add(&self, tx: &Tx<'_>, project: i64) -> Result<(i64, i64), OpError> {
         let sighting = Sighting {
             name: &self.session,

@@ -1,5 +1,4 @@
-//! Files of one JSON object a line, and the members of a line. Whatever is wrong is told with the file
-//! and the line.
+//! JSON Lines files, and the members of a line. Errors name the file and the line.
 
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
@@ -8,7 +7,7 @@ use std::path::{Path, PathBuf};
 use model::{Code, OpError, limits, time};
 use serde_json::{Map, Value};
 
-/// How lines of each file look, for who gave others.
+/// The expected lines of each file, for error messages.
 const EXAMPLES: [(&str, &str); 2] = [
     ("docs", r#"{"id":"d1","text":"We chose SQLite because it is one file."}"#),
     ("questions", r#"{"id":"q1","text":"Which database did we choose?","gold":["d1"]}"#),
@@ -16,18 +15,22 @@ const EXAMPLES: [(&str, &str); 2] = [
 
 /// A file of lines.
 #[derive(Clone, Debug)]
-pub(crate) struct Source {
-    /// Which argument it is.
+pub(crate) struct InputFile {
+    /// The argument that named it.
     param: &'static str,
-    /// What it is called in errors.
+    /// Its name in errors.
     name: String,
     path: PathBuf,
 }
 
-impl Source {
-    /// A file that somebody named. What can be read only once, such as a pipe, is copied to `copy`.
-    pub(crate) fn given(param: &'static str, path: &Path, copy: &Path) -> Result<Source, OpError> {
-        let source = Source { param, name: path.display().to_string(), path: path.to_owned() };
+impl InputFile {
+    /// A file that the user named. Input that can be read only once, such as a pipe, is copied to `copy`.
+    pub(crate) fn given(
+        param: &'static str,
+        path: &Path,
+        copy: &Path,
+    ) -> Result<InputFile, OpError> {
+        let source = InputFile { param, name: path.display().to_string(), path: path.to_owned() };
         let meta = std::fs::metadata(path).map_err(|error| source.unreadable(&error))?;
         if meta.is_file() {
             return Ok(source);
@@ -35,22 +38,22 @@ impl Source {
         let copied = regular::open_file_or_pipe(path)
             .and_then(|mut from| io::copy(&mut from, &mut File::create(copy)?))
             .map_err(|error| source.unreadable(&error));
-        copied.map(|_| Source { path: copy.to_owned(), ..source })
+        copied.map(|_| InputFile { path: copy.to_owned(), ..source })
     }
 
-    /// A file that was made of another.
-    pub(crate) fn made(what: &'static str, of: &Path, path: PathBuf) -> Source {
-        Source { param: "docs", name: format!("the {what} of {}", of.display()), path }
+    /// A file that was generated from another.
+    pub(crate) fn made(what: &'static str, of: &Path, path: PathBuf) -> InputFile {
+        InputFile { param: "docs", name: format!("the {what} of {}", of.display()), path }
     }
 
-    pub(crate) fn lines(&self) -> Result<Lines<'_>, OpError> {
+    pub(crate) fn lines(&self) -> Result<InputLines<'_>, OpError> {
         let file = regular::open(&self.path).map_err(|error| self.unreadable(&error))?;
         let bytes = file.metadata().map_or(0, |meta| meta.len());
         let reader = BufReader::with_capacity(1 << 16, file);
-        Ok(Lines { source: self, reader, at: 0, number: 0, bytes })
+        Ok(InputLines { source: self, reader, at: 0, number: 0, bytes })
     }
 
-    /// Something that is wrong with the file as a whole.
+    /// An error about the file as a whole.
     pub(crate) fn wrong(&self, what: &str) -> OpError {
         let error = OpError::invalid(self.param, format!("{} {what}", self.name));
         self.with_example(error)
@@ -64,7 +67,9 @@ impl Source {
 
     fn with_example(&self, error: OpError) -> OpError {
         match EXAMPLES.iter().find(|(param, _)| *param == self.param) {
-            Some((_, example)) => error.hint(format!("One JSON object a line, such as {example}")),
+            Some((_, example)) => {
+                error.hint(format!("One JSON object per line, such as {example}"))
+            }
             None => error,
         }
     }
@@ -83,9 +88,9 @@ pub(crate) fn unreadable(param: &str, name: &str, error: &io::Error) -> OpError 
     OpError::new(code, format!("cannot read {name}: {error}")).with("param", param)
 }
 
-/// The lines of a file in order; empty ones are passed over.
-pub(crate) struct Lines<'s> {
-    source: &'s Source,
+/// The lines of a file in order, without empty ones.
+pub(crate) struct InputLines<'s> {
+    source: &'s InputFile,
     reader: BufReader<File>,
     at: u64,
     number: usize,
@@ -93,13 +98,13 @@ pub(crate) struct Lines<'s> {
     pub(crate) bytes: u64,
 }
 
-impl<'s> Lines<'s> {
+impl<'s> InputLines<'s> {
     /// Bytes that were read.
     pub(crate) fn at(&self) -> u64 {
         self.at
     }
 
-    pub(crate) fn next(&mut self) -> Result<Option<Line<'s>>, OpError> {
+    pub(crate) fn next(&mut self) -> Result<Option<InputLine<'s>>, OpError> {
         let mut bytes = Vec::new();
         loop {
             let begin = self.at;
@@ -111,13 +116,13 @@ impl<'s> Lines<'s> {
             let text = bytes.strip_prefix(b"\xef\xbb\xbf").filter(|_| begin == 0);
             let text = text.unwrap_or(&bytes).trim_ascii();
             if !text.is_empty() {
-                return Line::new(self.source, self.number, begin, text).map(Some);
+                return InputLine::new(self.source, self.number, begin, text).map(Some);
             }
         }
     }
 
-    /// The line that begins at this byte, which was read before.
-    pub(crate) fn line_at(&mut self, begin: u64, number: usize) -> Result<Line<'s>, OpError> {
+    /// Reads the line at this offset again.
+    pub(crate) fn line_at(&mut self, begin: u64, number: usize) -> Result<InputLine<'s>, OpError> {
         let fail = |error: io::Error| self.source.unreadable(&error);
         if begin != self.at {
             self.reader.seek(SeekFrom::Start(begin)).map_err(fail)?;
@@ -126,7 +131,7 @@ impl<'s> Lines<'s> {
         let mut bytes = Vec::new();
         self.read(&mut bytes)?;
         let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes).trim_ascii();
-        Line::new(self.source, number, begin, text)
+        InputLine::new(self.source, number, begin, text)
     }
 
     fn read(&mut self, bytes: &mut Vec<u8>) -> Result<usize, OpError> {
@@ -143,17 +148,17 @@ impl<'s> Lines<'s> {
     }
 }
 
-/// One line and its members. A member that is `null` is not there.
-pub(crate) struct Line<'s> {
-    source: &'s Source,
+/// One line and its members. A member that is `null` counts as missing.
+pub(crate) struct InputLine<'s> {
+    source: &'s InputFile,
     pub(crate) number: usize,
-    /// The byte where it begins.
+    /// Its offset in bytes.
     pub(crate) begin: u64,
     members: Map<String, Value>,
 }
 
-impl<'s> Line<'s> {
-    fn new(source: &'s Source, number: usize, begin: u64, text: &[u8]) -> Result<Self, OpError> {
+impl<'s> InputLine<'s> {
+    fn new(source: &'s InputFile, number: usize, begin: u64, text: &[u8]) -> Result<Self, OpError> {
         let value = serde_json::from_slice(text).map_err(|error| {
             let what = format!("not JSON, at column {}", error.column());
             source.wrong_at(number, &what)
@@ -161,10 +166,10 @@ impl<'s> Line<'s> {
         let Value::Object(members) = value else {
             return Err(source.wrong_at(number, "not a JSON object"));
         };
-        Ok(Line { source, number, begin, members })
+        Ok(InputLine { source, number, begin, members })
     }
 
-    /// Something that is wrong with this line.
+    /// An error about this line.
     pub(crate) fn wrong(&self, what: &str) -> OpError {
         self.source.wrong_at(self.number, what)
     }
@@ -177,7 +182,7 @@ impl<'s> Line<'s> {
         self.wrong(&format!("`{name}` is missing"))
     }
 
-    /// The text that has to be there.
+    /// A required text.
     pub(crate) fn text(&self, name: &str) -> Result<&str, OpError> {
         let value = self.member(name).ok_or_else(|| self.missing(name))?;
         value.as_str().ok_or_else(|| self.wrong(&format!("`{name}` is not a string")))
@@ -190,13 +195,13 @@ impl<'s> Line<'s> {
         read.map(Some).ok_or_else(|| self.wrong(&format!("`{name}` is not a string")))
     }
 
-    /// The id that has to be there.
+    /// A required id.
     pub(crate) fn id(&self) -> Result<String, OpError> {
         let id = self.name("id")?.ok_or_else(|| self.missing("id"))?;
         if id.is_empty() { Err(self.wrong("`id` is empty")) } else { Ok(id) }
     }
 
-    /// A list of names, each once.
+    /// A list of distinct names.
     pub(crate) fn names(&self, name: &str) -> Result<Option<Vec<String>>, OpError> {
         let Some(value) = self.member(name) else { return Ok(None) };
         let read = || -> Option<Vec<String>> { value.as_array()?.iter().map(a_name).collect() };
@@ -211,7 +216,7 @@ impl<'s> Line<'s> {
         Ok(Some(names))
     }
 
-    /// The list of names that has to be there.
+    /// A required list of names.
     pub(crate) fn required_names(&self, name: &str) -> Result<Vec<String>, OpError> {
         self.names(name)?.ok_or_else(|| self.missing(name))
     }

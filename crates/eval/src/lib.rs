@@ -1,11 +1,10 @@
-//! Measures how well search finds: documents go into stores of their own through the functions that
-//! capture uses, questions are asked through the one search, and what comes back is compared with
-//! what should have.
+//! Measures the quality of search: documents are written into stores of their own through the functions that capture
+//! uses, questions are asked through the one search, and the results are compared with the expected ones.
 //!
-//! Read in this order: `input` (a line and its members), `corpus` (scopes, documents and questions, in
-//! order), `formats` (published files as such lines), `index` (a scope becomes a store), `find` (the one
-//! call of search), `metrics` and `bootstrap` (numbers of a question, and of many), `report` and
-//! `table` (what is shown), `floor` (what must not be fallen short of).
+//! Read in this order: `input` (a line and its members), `corpus` (scopes, documents and questions, sorted),
+//! `formats` (published files as such lines), `index` (writes a scope into a store), `find` (the one call of search),
+//! `metrics` and `bootstrap` (metrics of a question, and of many), `report` and `table` (the output), `floor`
+//! (minimum values).
 
 mod bootstrap;
 mod corpus;
@@ -27,79 +26,79 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use model::OpError;
 use store::plain::Plain;
 
-use corpus::{Corpus, Question};
-use find::Found;
+use corpus::{EvalCorpus, EvalQuestion};
+use find::SearchResults;
 use index::Indexed;
-use report::{Asked, Outcome, Tally};
-use scratch::Scratch;
+use report::{AskedQuestion, QuestionOutcome, Tally};
+use scratch::RunDir;
 
 pub use bootstrap::Interval;
-pub use find::Config;
+pub use find::SearchConfig;
 pub use floor::Floor;
-pub use formats::{Format, LeftOut};
+pub use formats::{Omitted, PublishedFormat};
 pub use metrics::{METRICS, Scores};
-pub use report::{Group, Latency, Measured, Report, Unit};
+pub use report::{EvalReport, Latency, Measured, QuestionGroup, UnitScores};
 
-/// What is to be measured.
+/// The measurements of a run.
 #[derive(Clone, Debug)]
-pub struct Plan {
-    pub input: Input,
-    /// Whether all scopes are searched as one.
+pub struct EvalPlan {
+    pub input: EvalInput,
+    /// Whether all scopes are searched as one pool.
     pub pooled: bool,
-    /// What is measured side by side; the others are compared with the first.
-    pub configs: Vec<Config>,
+    /// Configurations to compare, each with the first.
+    pub configs: Vec<SearchConfig>,
     /// Milliseconds since 1970, UTC.
     pub clock: fn() -> i64,
 }
 
-/// Where documents and questions come from.
+/// The source of documents and questions.
 #[derive(Clone, Debug)]
-pub enum Input {
-    /// One JSON object a line.
+pub enum EvalInput {
+    /// JSON Lines files.
     Lines { documents: PathBuf, questions: PathBuf },
-    /// A file as it was published.
-    Published { file: PathBuf, format: Format },
+    /// A published file.
+    Published { file: PathBuf, format: PublishedFormat },
 }
 
-/// How far a run has come.
+/// The progress of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Progress {
+pub struct RunProgress {
     pub doing: &'static str,
     pub done: u64,
-    /// 0 if that is not known.
+    /// 0 if unknown.
     pub of: u64,
 }
 
-/// Who follows a run, and may end it.
-pub struct Watch<'w> {
-    pub tell: &'w mut dyn FnMut(Progress),
+/// Observes the progress of a run, and may stop it.
+pub struct RunWatch<'w> {
+    pub tell: &'w mut dyn FnMut(RunProgress),
     pub stop: &'w AtomicBool,
 }
 
-impl Watch<'_> {
-    /// Tells how far it is, and fails if it is to end.
+impl RunWatch<'_> {
+    /// Reports the progress, and fails if the run is stopped.
     fn reached(&mut self, doing: &'static str, done: u64, of: u64) -> Result<(), OpError> {
         if self.stop.load(Ordering::Relaxed) {
             return Err(OpError::unavailable("the evaluation was interrupted"));
         }
-        (self.tell)(Progress { doing, done, of });
+        (self.tell)(RunProgress { doing, done, of });
         Ok(())
     }
 }
 
-/// Measures everything. What it needs on disk is in a folder under the temporary directory, which is
-/// gone when this returns.
-pub fn run(plan: &Plan, watch: &mut Watch<'_>) -> Result<Report, OpError> {
-    let scratch = Scratch::new(&std::env::temp_dir())?;
+/// Runs all measurements. Its files are in a directory under the temporary directory, which is deleted when this
+/// returns.
+pub fn run(plan: &EvalPlan, watch: &mut RunWatch<'_>) -> Result<EvalReport, OpError> {
+    let scratch = RunDir::new(&std::env::temp_dir())?;
     let (documents, questions, left_out) = lines(plan, scratch.path(), watch)?;
-    let mut corpus = Corpus::read(&documents, &questions, plan.pooled, watch)?;
+    let mut corpus = EvalCorpus::read(&documents, &questions, plan.pooled, watch)?;
     let searches = corpus.questions() * plan.configs.len();
     let mut steps = Steps { done: 0, of: (corpus.documents() + searches) as u64 };
     let mut tally = Tally::new(&plan.configs, corpus.documents(), corpus.scopes.len());
     for number in 0..corpus.scopes.len() {
         let scope = corpus.take(number);
         let folder = scratch.path().join(format!("scope-{number}"));
-        let plain = plan.configs.contains(&Config::Plain);
+        let plain = plan.configs.contains(&SearchConfig::Plain);
         let documents = (&scope, &mut corpus.texts);
         let indexed = Indexed::make(&folder, documents, plain, plan.clock, &mut |documents| {
             steps.done += documents as u64;
@@ -108,7 +107,7 @@ pub fn run(plan: &Plan, watch: &mut Watch<'_>) -> Result<Report, OpError> {
         tally.index_bytes += indexed.index_bytes;
         tally.plain_bytes += indexed.plain.as_ref().map_or(Ok(0), Plain::bytes)?;
         if let Some(first) = scope.questions.first() {
-            // A daemon that was asked before has opened its readers and loaded what it needs.
+            // Warm up: a running daemon has opened its readers and loaded its caches.
             for config in &plan.configs {
                 find::find(&indexed, &first.text, *config)?;
             }
@@ -119,7 +118,7 @@ pub fn run(plan: &Plan, watch: &mut Watch<'_>) -> Result<Report, OpError> {
             watch.reached("searching", steps.done, steps.of)?;
         }
     }
-    Ok(Report { left_out, ..tally.report() })
+    Ok(EvalReport { left_out, ..tally.report() })
 }
 
 struct Steps {
@@ -127,63 +126,63 @@ struct Steps {
     of: u64,
 }
 
-/// The lines of documents and of questions, made from a published file if that is what is given.
+/// The lines of documents and of questions, converted from a published file if one is given.
 fn lines(
-    plan: &Plan,
+    plan: &EvalPlan,
     folder: &Path,
-    watch: &mut Watch<'_>,
-) -> Result<(input::Source, input::Source, LeftOut), OpError> {
+    watch: &mut RunWatch<'_>,
+) -> Result<(input::InputFile, input::InputFile, Omitted), OpError> {
     let own = |name: &str| folder.join(name);
     match &plan.input {
-        Input::Lines { documents, questions } => Ok((
-            input::Source::given("docs", documents, &own("documents.jsonl"))?,
-            input::Source::given("questions", questions, &own("questions.jsonl"))?,
-            LeftOut::default(),
+        EvalInput::Lines { documents, questions } => Ok((
+            input::InputFile::given("docs", documents, &own("documents.jsonl"))?,
+            input::InputFile::given("questions", questions, &own("questions.jsonl"))?,
+            Omitted::default(),
         )),
-        Input::Published { file, format } => {
+        EvalInput::Published { file, format } => {
             let (documents, questions) = (own("documents.jsonl"), own("questions.jsonl"));
             let left_out = formats::convert(*format, file, &documents, &questions, watch)?;
             Ok((
-                input::Source::made("documents", file, documents),
-                input::Source::made("questions", file, questions),
+                input::InputFile::made("documents", file, documents),
+                input::InputFile::made("questions", file, questions),
                 left_out,
             ))
         }
     }
 }
 
-/// Asks a question in every configuration. They take turns in being the first, so that what else the
-/// machine does falls on all alike.
+/// Asks a question in every configuration. The configurations take turns in being the first, so that other load on
+/// the machine affects all of them equally.
 fn ask(
     indexed: &Indexed,
-    question: &Question,
-    configs: &[Config],
+    question: &EvalQuestion,
+    configs: &[SearchConfig],
     turn: usize,
-) -> Result<Asked, OpError> {
+) -> Result<AskedQuestion, OpError> {
     let gold = |numbers: &[usize], ids: &[i64]| -> Vec<i64> {
         numbers.iter().filter_map(|number| ids.get(*number).copied()).collect()
     };
     let documents = gold(&question.gold, &indexed.records);
     let sessions = gold(&question.gold_sessions, &indexed.sessions);
-    let mut outcomes = vec![Outcome::default(); configs.len()];
+    let mut outcomes = vec![QuestionOutcome::default(); configs.len()];
     for step in 0..configs.len() {
         let place = (turn + step) % configs.len();
         let (Some(config), Some(outcome)) = (configs.get(place), outcomes.get_mut(place)) else {
             continue;
         };
-        let Found { documents: found, sessions: of_found, took } =
+        let SearchResults { documents: found, sessions: of_found, took } =
             find::find(indexed, &question.text, *config)?;
         let never = documents.is_empty() && sessions.is_empty();
         let silent = match never {
             true => find::is_silent(indexed, question, *config)?,
             false => None,
         };
-        *outcome = Outcome {
+        *outcome = QuestionOutcome {
             silent,
             documents: metrics::scores(&found, &documents),
             sessions: metrics::scores(&of_found, &sessions),
             ms: took.as_secs_f64() * 1e3,
         };
     }
-    Ok(Asked { kind: question.kind.clone(), outcomes })
+    Ok(AskedQuestion { kind: question.kind.clone(), outcomes })
 }

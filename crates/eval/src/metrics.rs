@@ -1,6 +1,6 @@
-//! What one question is worth: how much of what should have been found stands how far up.
+//! Metrics of one question: how many of the expected results are ranked how high.
 
-/// The numbers of a question, or their means, in the order in which they are shown.
+/// The metrics of a question, or their means, in the order of display.
 pub const METRICS: [&str; COUNT] =
     ["R@1", "R@5", "R@10", "R@20", "any@1", "any@5", "any@10", "MRR", "nDCG@10"];
 pub(crate) const COUNT: usize = 9;
@@ -12,12 +12,12 @@ const GAIN_AT: usize = 10;
 /// One number for each of [`METRICS`], from 0 to 1.
 pub type Scores = [f64; COUNT];
 
-/// The numbers of a ranked list in which no id stands twice; nothing if there is nothing to be found.
+/// The metrics of a ranked list without duplicates; `None` if nothing is expected.
 pub(crate) fn scores(ranked: &[i64], gold: &[i64]) -> Option<Scores> {
     if gold.is_empty() {
         return None;
     }
-    // Ranks from 0 on, in ascending order.
+    // Ranks from 0, in ascending order.
     let hits: Vec<usize> = ranked
         .iter()
         .enumerate()
@@ -37,7 +37,7 @@ fn gain(rank: usize) -> f64 {
     1.0 / ((rank + 2) as f64).log2()
 }
 
-/// The mean of each number; nothing of nothing.
+/// The mean of each metric; `None` for an empty list.
 pub(crate) fn means(scores: &[Scores]) -> Option<Scores> {
     let mut means = [0.0; COUNT];
     for one in scores {
@@ -48,7 +48,7 @@ pub(crate) fn means(scores: &[Scores]) -> Option<Scores> {
     (!scores.is_empty()).then(|| means.map(|sum| sum / scores.len() as f64))
 }
 
-/// The value below which this share of sorted values lies, by the nearest rank.
+/// A percentile of sorted values, by the nearest rank.
 pub(crate) fn percentile(sorted: &[f64], share: f64) -> f64 {
     let rank = (share * sorted.len() as f64).ceil() as usize;
     sorted.get(rank.clamp(1, sorted.len().max(1)) - 1).copied().unwrap_or_default()
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn two_of_four_in_places_one_and_six_and_one_beyond_twenty() {
+    fn two_of_four_at_ranks_one_and_six_and_one_beyond_twenty() {
         let mut ranked: Vec<i64> = (100..130).collect();
         (ranked[0], ranked[5], ranked[20]) = (1, 2, 3);
         let ideal = 1.0 + 1.0 / 3_f64.log2() + 0.5 + 1.0 / 5_f64.log2();
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_found_is_worth_nothing_and_what_is_perfect_is_worth_one() {
+    fn missing_results_score_zero_and_perfect_ones_score_one() {
         close(scores(&[], &[1]), [0.0; COUNT]);
         close(scores(&[2, 3], &[1]), [0.0; COUNT]);
         close(scores(&[1], &[1]), [1.0; COUNT]);
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_without_gold_has_no_numbers_and_means_leave_it_out() {
+    fn a_question_without_evidence_has_no_metrics_and_is_excluded_from_means() {
         assert_eq!(scores(&[1, 2], &[]), None);
         assert_eq!(means(&[]), None);
         close(means(&[[0.0; COUNT], [1.0; COUNT]]), [0.5; COUNT]);

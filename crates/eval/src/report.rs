@@ -1,54 +1,54 @@
-//! What came out: means over all questions and over those of each type, with the differences between
-//! configurations, as data and as JSON.
+//! The results: means over all questions and over those of each type, with the differences between configurations, as
+//! data and as JSON.
 
 use serde_json::{Map, Value, json};
 
 use crate::bootstrap::{self, Interval};
-use crate::find::Config;
-use crate::formats::LeftOut;
+use crate::find::SearchConfig;
+use crate::formats::Omitted;
 use crate::metrics::{self, COUNT, METRICS, Scores};
 
-/// What was measured.
+/// The results of a run.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Report {
+pub struct EvalReport {
     pub documents: usize,
     pub scopes: usize,
-    pub left_out: LeftOut,
-    /// In the order in which they were asked for; the others are compared with the first.
+    pub left_out: Omitted,
+    /// In the given order; the others are compared with the first.
     pub configs: Vec<Measured>,
 }
 
-/// What was measured in one configuration.
+/// The results of one configuration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
-    pub config: Config,
-    pub all: Group,
-    /// By the types of questions, in order of their names.
-    pub types: Vec<(String, Group)>,
+    pub config: SearchConfig,
+    pub all: QuestionGroup,
+    /// By question type, sorted by name.
+    pub types: Vec<(String, QuestionGroup)>,
     pub latency: Latency,
-    /// What the databases grew by while documents were written, without the texts themselves: the
-    /// index and what belongs to records. The plain index is alone.
+    /// Growth of the databases in bytes without the texts themselves: the index and the columns of records. Alone for
+    /// the plain index.
     pub index_bytes: u64,
 }
 
-/// Questions that are looked at together.
+/// Questions of one type, or all.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Group {
-    /// All of them, also those without anything to be found.
+pub struct QuestionGroup {
+    /// The number of questions, including those without evidence.
     pub questions: usize,
-    pub documents: Option<Unit>,
-    pub sessions: Option<Unit>,
-    /// Of the questions without anything to be found, the share whose answer says so: it is empty, or its
-    /// hits are marked as merely similar.
+    pub documents: Option<UnitScores>,
+    pub sessions: Option<UnitScores>,
+    /// Of the questions without evidence, the share whose answer says so: it is empty, or its hits are marked as
+    /// merely similar.
     pub silent: Option<f64>,
 }
 
-/// Means over the questions that name documents, or sessions, which should be found.
+/// Means over the questions with expected documents, or sessions.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Unit {
+pub struct UnitScores {
     pub questions: usize,
     pub means: Scores,
-    /// Against the first configuration; nothing for that one itself.
+    /// Compared with the first configuration; `None` for that one itself.
     pub difference: Option<[Interval; COUNT]>,
 }
 
@@ -59,44 +59,44 @@ pub struct Latency {
     pub p95: f64,
 }
 
-/// Everything that is known of single questions.
+/// The results of single questions.
 pub(crate) struct Tally {
-    configs: Vec<Config>,
+    configs: Vec<SearchConfig>,
     documents: usize,
     scopes: usize,
-    pub(crate) asked: Vec<Asked>,
+    pub(crate) asked: Vec<AskedQuestion>,
     pub(crate) index_bytes: u64,
     pub(crate) plain_bytes: u64,
 }
 
 /// A question that was asked.
-pub(crate) struct Asked {
+pub(crate) struct AskedQuestion {
     pub(crate) kind: Option<String>,
     /// One for each configuration.
-    pub(crate) outcomes: Vec<Outcome>,
+    pub(crate) outcomes: Vec<QuestionOutcome>,
 }
 
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Outcome {
+pub(crate) struct QuestionOutcome {
     pub(crate) documents: Option<Scores>,
     pub(crate) sessions: Option<Scores>,
-    /// Whether the answer says that nothing was found, if there is nothing to be found.
+    /// Whether the answer says that nothing was found, for a question without evidence.
     pub(crate) silent: Option<bool>,
     pub(crate) ms: f64,
 }
 
 impl Tally {
-    pub(crate) fn new(configs: &[Config], documents: usize, scopes: usize) -> Tally {
+    pub(crate) fn new(configs: &[SearchConfig], documents: usize, scopes: usize) -> Tally {
         let configs = configs.to_vec();
         Tally { configs, documents, scopes, asked: Vec::new(), index_bytes: 0, plain_bytes: 0 }
     }
 
-    pub(crate) fn report(self) -> Report {
+    pub(crate) fn report(self) -> EvalReport {
         let mut types: Vec<&str> =
             self.asked.iter().filter_map(|one| one.kind.as_deref()).collect();
         types.sort_unstable();
         types.dedup();
-        let measured = |(place, config): (usize, &Config)| {
+        let measured = |(place, config): (usize, &SearchConfig)| {
             let of_type = |kind: &str| {
                 let group = self.group(place, |one| one.kind.as_deref() == Some(kind));
                 (kind.to_owned(), group)
@@ -107,22 +107,22 @@ impl Tally {
                 types: types.iter().map(|kind| of_type(kind)).collect(),
                 latency: self.latency(place),
                 index_bytes: match config {
-                    Config::Plain => self.plain_bytes,
-                    Config::Lexical | Config::Table => self.index_bytes,
+                    SearchConfig::Plain => self.plain_bytes,
+                    SearchConfig::Lexical | SearchConfig::Table => self.index_bytes,
                 },
             }
         };
-        Report {
+        EvalReport {
             documents: self.documents,
             scopes: self.scopes,
-            left_out: LeftOut::default(),
+            left_out: Omitted::default(),
             configs: self.configs.iter().enumerate().map(measured).collect(),
         }
     }
 
-    fn group(&self, place: usize, belongs: impl Fn(&Asked) -> bool) -> Group {
-        let asked: Vec<&Asked> = self.asked.iter().filter(|one| belongs(one)).collect();
-        Group {
+    fn group(&self, place: usize, belongs: impl Fn(&AskedQuestion) -> bool) -> QuestionGroup {
+        let asked: Vec<&AskedQuestion> = self.asked.iter().filter(|one| belongs(one)).collect();
+        QuestionGroup {
             questions: asked.len(),
             documents: unit(&asked, place, |outcome| outcome.documents),
             sessions: unit(&asked, place, |outcome| outcome.sessions),
@@ -138,26 +138,30 @@ impl Tally {
     }
 }
 
-fn silence(asked: &[&Asked], place: usize) -> Option<f64> {
+fn silence(asked: &[&AskedQuestion], place: usize) -> Option<f64> {
     let silent = asked.iter().filter_map(|one| one.outcomes.get(place)?.silent);
     let silent: Vec<bool> = silent.collect();
     let kept = silent.iter().filter(|silent| **silent).count();
     (!silent.is_empty()).then(|| kept as f64 / silent.len() as f64)
 }
 
-fn unit(asked: &[&Asked], place: usize, of: fn(&Outcome) -> Option<Scores>) -> Option<Unit> {
-    // Whether a question has scores depends on the question alone, so that lists of two
-    // configurations are pairs.
+fn unit(
+    asked: &[&AskedQuestion],
+    place: usize,
+    of: fn(&QuestionOutcome) -> Option<Scores>,
+) -> Option<UnitScores> {
+    // Whether a question has scores does not depend on the configuration, so the lists of two configurations are
+    // paired.
     let scores = |place: usize| -> Vec<Scores> {
         asked.iter().filter_map(|one| one.outcomes.get(place).and_then(of)).collect()
     };
     let ours = scores(place);
     let means = metrics::means(&ours)?;
     let difference = (place > 0).then(|| bootstrap::intervals(&ours, &scores(0)));
-    Some(Unit { questions: ours.len(), means, difference })
+    Some(UnitScores { questions: ours.len(), means, difference })
 }
 
-impl Report {
+impl EvalReport {
     pub fn to_json(&self) -> Value {
         let first = self.configs.first().map_or("", |measured| measured.config.word());
         let configs: Map<String, Value> = self
@@ -166,8 +170,8 @@ impl Report {
             .map(|measured| (measured.config.word().to_owned(), measured.to_json(first)))
             .collect();
         let mut report = json!({ "configs": configs });
-        if self.left_out != LeftOut::default() {
-            let LeftOut { questions, evidence } = self.left_out;
+        if self.left_out != Omitted::default() {
+            let Omitted { questions, evidence } = self.left_out;
             report["left_out"] = json!({ "questions": questions, "evidence": evidence });
         }
         report
@@ -175,8 +179,8 @@ impl Report {
 }
 
 impl Measured {
-    /// The group of this name: `all`, or a type of questions.
-    pub(crate) fn group(&self, name: &str) -> Option<&Group> {
+    /// The group of this name: `all`, or a question type.
+    pub(crate) fn group(&self, name: &str) -> Option<&QuestionGroup> {
         if name == ALL {
             return Some(&self.all);
         }
@@ -199,7 +203,7 @@ impl Measured {
 /// The name of the group of all questions.
 pub(crate) const ALL: &str = "all";
 
-impl Group {
+impl QuestionGroup {
     fn to_json(&self, first: &str) -> Value {
         let mut group = Map::new();
         group.insert("questions".into(), self.questions.into());
@@ -237,9 +241,9 @@ fn by_name(values: [Value; COUNT]) -> Value {
     METRICS.iter().map(|name| (*name).to_owned()).zip(values).collect::<Map<_, _>>().into()
 }
 
-/// Four digits behind the point.
+/// Rounds to four decimals.
 fn rounded(value: f64) -> f64 {
     let rounded = (value * 1e4).round() / 1e4;
-    // There is no use in a zero with a sign.
+    // Turns -0.0 into 0.0.
     rounded + 0.0
 }

@@ -1,33 +1,34 @@
-//! The folder of a run under the temporary directory: nobody else can look into it, and it is gone when
-//! the run ends, however it does.
+//! The directory of a run under the temporary directory: private to the user, and deleted when the run ends or
+//! fails.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use model::OpError;
 
-/// Folders of other runs that may be in the way.
+/// Attempts to find an unused name.
 const NAMES_TRIED: usize = 1_000;
 
-pub(crate) struct Scratch(PathBuf);
+pub(crate) struct RunDir(PathBuf);
 
-impl Scratch {
-    pub(crate) fn new(within: &Path) -> Result<Scratch, OpError> {
+impl RunDir {
+    pub(crate) fn new(within: &Path) -> Result<RunDir, OpError> {
         for number in 0..NAMES_TRIED {
             let name = format!("rekindle-eval-{}-{number}", std::process::id());
             let folder = within.join(name);
             match make_private(&folder) {
-                Ok(()) => return Ok(Scratch(folder)),
+                Ok(()) => return Ok(RunDir(folder)),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => {
-                    let message = format!("cannot make a folder in {}: {error}", within.display());
+                    let message =
+                        format!("cannot create a directory in {}: {error}", within.display());
                     return Err(OpError::unavailable(message)
-                        .hint("Set TMPDIR to a folder with room for the documents."));
+                        .hint("Set TMPDIR to a directory with room for the documents."));
                 }
             }
         }
-        let message = format!("{} is full of folders of other runs", within.display());
-        Err(OpError::unavailable(message).hint("Remove its rekindle-eval-* folders."))
+        let message = format!("{} is full of directories of other runs", within.display());
+        Err(OpError::unavailable(message).hint("Delete its rekindle-eval-* directories."))
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -40,9 +41,9 @@ fn make_private(folder: &Path) -> io::Result<()> {
     std::fs::DirBuilder::new().mode(0o700).create(folder)
 }
 
-impl Drop for Scratch {
+impl Drop for RunDir {
     fn drop(&mut self) {
-        // What cannot be removed is in the temporary directory anyway.
+        // A directory that cannot be deleted is in the temporary directory anyway.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }

@@ -1,17 +1,17 @@
-//! A report for people: percentages side by side, and what the differences are worth.
+//! A report for people: percentages side by side, and the differences with their intervals.
 
 use crate::bootstrap::Interval;
-use crate::formats::LeftOut;
+use crate::formats::Omitted;
 use crate::metrics::METRICS;
-use crate::report::{ALL, Group, Measured, Report, Unit};
+use crate::report::{ALL, EvalReport, Measured, QuestionGroup, UnitScores};
 
-/// Characters of a type of questions that are shown.
+/// Characters of a question type that are shown.
 const TYPE_CHARS: usize = 28;
 
-/// The means of a group that a block is about.
-type Of = fn(&Group) -> Option<&Unit>;
+/// The means of a group that a block shows.
+type Of = fn(&QuestionGroup) -> Option<&UnitScores>;
 
-impl Report {
+impl EvalReport {
     pub fn table(&self) -> String {
         let questions = self.configs.first().map_or(0, |measured| measured.all.questions);
         let count = |count: usize, noun: &str| match count {
@@ -24,11 +24,11 @@ impl Report {
             count(self.documents, "document"),
             count(self.scopes, "scope"),
         )];
-        if self.left_out != LeftOut::default() {
-            let LeftOut { questions, evidence } = self.left_out;
+        if self.left_out != Omitted::default() {
+            let Omitted { questions, evidence } = self.left_out;
             let nowhere = count(evidence, "name");
             blocks.push(format!(
-                "left out: {} without evidence, {nowhere} of evidence that is nowhere in the file",
+                "omitted: {} without evidence, {nowhere} of evidence that the file does not have",
                 count(questions, "question"),
             ));
         }
@@ -65,7 +65,7 @@ impl Report {
         (rows.len() > 1).then(|| aligned(&rows, &[0, 2]))
     }
 
-    /// Differences over all questions: a row for each number, a column for each configuration.
+    /// Differences over all questions: a row for each metric, a column for each configuration.
     fn differences(&self, name: &str, unit: Of) -> Option<String> {
         let others: Vec<(&Measured, [Interval; METRICS.len()])> = self
             .configs
@@ -88,7 +88,7 @@ impl Report {
         Some(format!("{title}\n{}", aligned(&rows, &[0])))
     }
 
-    /// How often the answer to something that never happened says so.
+    /// How often the answer to a question about something that never happened says so.
     fn silence(&self) -> Option<String> {
         let mut rows =
             vec![vec!["nothing to be found, %".to_owned(), String::new(), "silent".into()]];
@@ -127,7 +127,7 @@ fn points(Interval { mean, low, high }: &Interval) -> String {
     format!("{mean} ({low} to {high})")
 }
 
-/// Cells in columns, numbers to the right and these columns to the left.
+/// Aligns cells in columns: numbers to the right, these columns to the left.
 fn aligned(rows: &[Vec<String>], left: &[usize]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
     let width = |column: usize| {

@@ -1,4 +1,4 @@
-//! Whole runs over small sets, from files to the report.
+//! Complete runs over small sets, from files to the report.
 
 mod published;
 mod refused;
@@ -7,17 +7,17 @@ use std::sync::atomic::AtomicBool;
 
 use serde_json::{Value, json};
 
-use crate::corpus::Corpus;
-use crate::input::Source;
-use crate::scratch::Scratch;
-use crate::{Config, Floor, Input, Plan, Report, Watch};
+use crate::corpus::EvalCorpus;
+use crate::input::InputFile;
+use crate::scratch::RunDir;
+use crate::{EvalInput, EvalPlan, EvalReport, Floor, RunWatch, SearchConfig};
 
-/// A folder with files for one test.
-struct Files(Scratch);
+/// A directory with files for one test.
+struct Files(RunDir);
 
 impl Files {
     fn new() -> Files {
-        Files(Scratch::new(&std::env::temp_dir()).unwrap())
+        Files(RunDir::new(&std::env::temp_dir()).unwrap())
     }
 
     fn write(&self, name: &str, text: &str) -> std::path::PathBuf {
@@ -26,23 +26,28 @@ impl Files {
         path
     }
 
-    fn lines(&self, documents: &[Value], questions: &[Value]) -> Input {
+    fn lines(&self, documents: &[Value], questions: &[Value]) -> EvalInput {
         let text =
             |lines: &[Value]| lines.iter().map(|line| format!("{line}\n")).collect::<String>();
-        Input::Lines {
+        EvalInput::Lines {
             documents: self.write("docs.jsonl", &text(documents)),
             questions: self.write("questions.jsonl", &text(questions)),
         }
     }
 }
 
-fn plan(input: Input) -> Plan {
-    Plan { input, pooled: false, configs: vec![Config::Plain], clock: || 1_700_000_000_000 }
+fn plan(input: EvalInput) -> EvalPlan {
+    EvalPlan {
+        input,
+        pooled: false,
+        configs: vec![SearchConfig::Plain],
+        clock: || 1_700_000_000_000,
+    }
 }
 
-fn run(plan: &Plan) -> Result<Report, model::OpError> {
+fn run(plan: &EvalPlan) -> Result<EvalReport, model::OpError> {
     let stop = AtomicBool::new(false);
-    crate::run(plan, &mut Watch { tell: &mut |_| (), stop: &stop })
+    crate::run(plan, &mut RunWatch { tell: &mut |_| (), stop: &stop })
 }
 
 fn measured(documents: &[Value], questions: &[Value]) -> Value {
@@ -56,7 +61,7 @@ fn doc(id: &str, text: &str) -> Value {
 
 /// @eval_silence
 #[test]
-fn questions_without_gold_are_counted_by_whether_the_answer_says_so() {
+fn questions_without_evidence_count_by_whether_the_answer_says_so() {
     let documents: Vec<Value> = (0..9)
         .map(|i| doc(&format!("d{i}"), &format!("the zebra crossed road number{i}")))
         .collect();
@@ -68,7 +73,7 @@ fn questions_without_gold_are_counted_by_whether_the_answer_says_so() {
     ];
     let files = Files::new();
     let mut plan = plan(files.lines(&documents, &questions));
-    plan.configs = vec![Config::Plain, Config::Table];
+    plan.configs = vec![SearchConfig::Plain, SearchConfig::Table];
     let json = run(&plan).unwrap().to_json();
     let types = &json["configs"]["table"]["types"];
     assert_eq!(
@@ -80,7 +85,7 @@ fn questions_without_gold_are_counted_by_whether_the_answer_says_so() {
 
 /// @eval_recall
 #[test]
-fn recall_counts_the_share_of_gold_and_sessions_are_ranked_by_themselves() {
+fn recall_is_the_share_of_evidence_and_sessions_are_ranked_separately() {
     let documents = [
         json!({ "id": "a", "session": "s1", "pos": 1, "role": "user", "text": "zebra crossing" }),
         json!({ "id": "b", "session": "s1", "pos": 2, "text": "an okapi is no zebra" }),
@@ -98,7 +103,7 @@ fn recall_counts_the_share_of_gold_and_sessions_are_ranked_by_themselves() {
     assert_eq!(plain["all"]["questions"], 4);
     assert_eq!(plain["all"]["questions_with_gold"], 3);
     assert_eq!(plain["all"]["questions_with_gold_sessions"], 2);
-    // Of three questions one finds all, one half, one nothing.
+    // Of three questions, one finds all, one half, one nothing.
     assert_eq!(plain["all"]["documents"]["R@5"], 0.5);
     assert_eq!(plain["all"]["documents"]["any@1"], 0.6667);
     assert_eq!(plain["all"]["documents"]["MRR"], 0.6667);
@@ -115,7 +120,7 @@ fn recall_counts_the_share_of_gold_and_sessions_are_ranked_by_themselves() {
 }
 
 #[test]
-fn a_document_of_many_passages_is_found_by_each_of_them_and_counts_once() {
+fn a_document_is_found_by_each_passage_and_counts_once() {
     let filler = "This sentence has exactly seven plain words. ".repeat(60);
     let long =
         format!("{filler} The xylophone stands here. {filler} The glockenspiel stands there.");
@@ -131,7 +136,7 @@ fn a_document_of_many_passages_is_found_by_each_of_them_and_counts_once() {
 
 /// @eval_plain
 #[test]
-fn plain_knows_whole_documents_and_neither_passages_nor_sessions() {
+fn the_plain_index_has_whole_documents_without_passages_or_sessions() {
     let filler = |count: usize| "leaf ".repeat(count);
     let both = format!("zebra {} heron", filler(150));
     let mut documents = vec![json!({ "id": "both", "session": "s1", "text": both })];
@@ -144,7 +149,7 @@ fn plain_knows_whole_documents_and_neither_passages_nor_sessions() {
         [json!({ "id": "q", "text": "zebra or heron", "gold": ["both"], "gold_sessions": ["s1"] })];
     let files = Files::new();
     let mut plan = plan(files.lines(&documents, &questions));
-    plan.configs = vec![Config::Plain, Config::Lexical];
+    plan.configs = vec![SearchConfig::Plain, SearchConfig::Lexical];
     let json = run(&plan).unwrap().to_json();
     let of = |config: &str| {
         let all = &json["configs"][config]["all"];
@@ -176,7 +181,7 @@ fn a_scope_is_searched_alone_unless_all_are_pooled() {
     let report = run(&alone).unwrap();
     assert_eq!((report.scopes, report.documents), (2, 6));
     assert_eq!(report.to_json()["configs"]["plain"]["all"]["documents"]["R@1"], 1.0);
-    let report = run(&Plan { pooled: true, ..alone }).unwrap();
+    let report = run(&EvalPlan { pooled: true, ..alone }).unwrap();
     assert_eq!((report.scopes, report.documents), (1, 5), "what scopes share is there once");
     let json = report.to_json();
     assert_eq!(json["configs"]["plain"]["all"]["documents"]["R@1"], 0.0);
@@ -185,7 +190,7 @@ fn a_scope_is_searched_alone_unless_all_are_pooled() {
 
 /// @eval_intervals
 #[test]
-fn configurations_stand_side_by_side_with_intervals_to_the_first() {
+fn configurations_are_compared_with_the_first_by_intervals() {
     let files = Files::new();
     let documents = [doc("a", "the heron waits"), doc("b", "the stork flies")];
     let questions = [
@@ -193,7 +198,7 @@ fn configurations_stand_side_by_side_with_intervals_to_the_first() {
         json!({ "id": "2", "type": "bird", "text": "stork", "gold": ["b"] }),
     ];
     let input = files.lines(&documents, &questions);
-    let report = run(&Plan { configs: Config::ALL.to_vec(), ..plan(input) }).unwrap();
+    let report = run(&EvalPlan { configs: SearchConfig::ALL.to_vec(), ..plan(input) }).unwrap();
     let json = report.to_json();
     let names: Vec<&String> = json["configs"].as_object().unwrap().keys().collect();
     assert_eq!(names, ["plain", "lexical", "table"]);
@@ -211,7 +216,7 @@ fn configurations_stand_side_by_side_with_intervals_to_the_first() {
 
 /// @eval_floor
 #[test]
-fn what_falls_short_of_a_floor_is_told_with_both_numbers() {
+fn a_value_below_its_floor_is_reported_with_both_numbers() {
     let files = Files::new();
     let questions = [
         json!({ "id": "1", "type": "bird", "text": "heron", "gold": ["a"] }),
@@ -233,7 +238,7 @@ fn what_falls_short_of_a_floor_is_told_with_both_numbers() {
 
 /// @eval_documents
 #[test]
-fn a_session_is_written_in_the_order_of_its_positions_and_its_times_never_go_back() {
+fn a_session_is_written_in_order_with_increasing_times() {
     let files = Files::new();
     let at = |id: &str, session: Option<&str>, pos: Option<i64>, time: Option<&str>| json!({ "id": id, "session": session, "pos": pos, "time": time, "text": id });
     let same = Some("2023-05-08T13:56:00Z");
@@ -245,16 +250,16 @@ fn a_session_is_written_in_the_order_of_its_positions_and_its_times_never_go_bac
         at("4", Some("y"), None, Some("1999-01-01T00:00:00Z")),
         at("5", Some("x"), Some(2), Some("2023-05-08T13:55:00Z")),
     ];
-    let Input::Lines { documents, questions } =
+    let EvalInput::Lines { documents, questions } =
         files.lines(&documents, &[json!({ "id": 7, "text": "", "gold": [] })])
     else {
         panic!("lines were made");
     };
-    let source = |path: &std::path::Path| Source::given("docs", path, path).unwrap();
+    let source = |path: &std::path::Path| InputFile::given("docs", path, path).unwrap();
     let (documents, questions) = (source(&documents), source(&questions));
     let stop = AtomicBool::new(false);
-    let mut watch = Watch { tell: &mut |_| (), stop: &stop };
-    let mut corpus = Corpus::read(&documents, &questions, false, &mut watch).unwrap();
+    let mut watch = RunWatch { tell: &mut |_| (), stop: &stop };
+    let mut corpus = EvalCorpus::read(&documents, &questions, false, &mut watch).unwrap();
     let scope = corpus.take(0);
     let order: Vec<usize> = scope.documents.iter().map(|one| one.number).collect();
     assert_eq!(order, [3, 5, 0, 1, 2, 4]);
@@ -272,6 +277,6 @@ fn a_run_that_is_stopped_ends_with_an_error() {
     let files = Files::new();
     let input = files.lines(&[doc("a", "heron")], &[json!({ "id": "q", "text": "x", "gold": [] })]);
     let stop = AtomicBool::new(true);
-    let error = crate::run(&plan(input), &mut Watch { tell: &mut |_| (), stop: &stop });
+    let error = crate::run(&plan(input), &mut RunWatch { tell: &mut |_| (), stop: &stop });
     assert!(error.unwrap_err().message.contains("interrupted"));
 }

@@ -1,9 +1,8 @@
 //! The hot path: an agent's event from stdin to the daemon, or to the spool, within a deadline.
 //!
-//! It never disturbs the agent: the process always exits with 0 and says nothing unless there is
-//! something to say. With a daemon the event goes there as it came; without one it is extracted and
-//! redacted here, and only that touches the disk. There is no async runtime, no database and no
-//! argument parser here.
+//! It never disturbs the agent: the process always exits with 0 and prints nothing but an answer. With a daemon, the
+//! event is sent as it is; without one, it is extracted and redacted here, and only the result is written to disk.
+//! There is no async runtime, no database and no argument parser here.
 
 mod stdin;
 
@@ -29,35 +28,35 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use text::secrets::{self, Profile};
 
-use crate::stdin::Received;
+use crate::stdin::ReceivedEvent;
 
 const NO_SESSION: &str = "dropped: no session_id";
 
-/// What the agent sends, and what is known beside it.
-pub struct Hooked<'a> {
-    /// Name of the event as the agent has it.
+/// The arguments of a hook, and the filter for the spool.
+pub struct HookArgs<'a> {
+    /// Name of the event in the agent's own terms.
     pub event: &'a str,
-    /// The agent, where the registered command names it.
+    /// The agent, if the registered command names it.
     pub agent: Option<&'a str>,
     /// The `--db` flag.
     pub db: Option<&'a Path>,
-    /// What may wait of an event: the user keeps some things out.
+    /// Reduces an event to the part that may be spooled: the user excludes some data.
     pub to_spool: fn(&HookEvent, &Locations) -> HookEvent,
 }
 
-/// What became of an event.
-pub enum Outcome {
-    /// There is nothing left to do.
+/// The result of handling an event.
+pub enum HookOutcome {
+    /// Nothing is left to do.
     Done,
-    /// It waits in the spool, and no daemon answered: one is to be started. The agent may wait for
-    /// an answer that only the store can give.
+    /// The event is in the spool, and no daemon answered: start one. The agent may wait for an answer that only the
+    /// store can give.
     Spooled { event: Box<HookEvent>, locations: Locations },
 }
 
-/// The members that hold a session's id; the second is another agent's name for it.
+/// Members with a session's id; the second is another agent's name for it.
 const SESSION_MEMBERS: [&str; 2] = ["session_id", "conversation_id"];
 
-/// Whether a member can be a session's id: a text that says something, or a number.
+/// Whether a member can be a session's id: a text that is not blank, or a number.
 fn is_session(id: &Json<'_>) -> bool {
     match id {
         Json::Text(text) => !text.trim().is_empty(),
@@ -66,15 +65,15 @@ fn is_session(id: &Json<'_>) -> bool {
     }
 }
 
-/// The daemon's reply, as far as it matters here.
+/// The relevant part of the daemon's reply.
 #[derive(Deserialize)]
-struct Reply<'a> {
+struct DaemonReply<'a> {
     #[serde(borrow, default)]
-    result: Option<Answer<'a>>,
+    result: Option<DaemonAnswer<'a>>,
 }
 
 #[derive(Deserialize)]
-struct Answer<'a> {
+struct DaemonAnswer<'a> {
     #[serde(borrow, default)]
     answer: Option<&'a RawValue>,
 }
@@ -86,8 +85,8 @@ struct Readable {
     since: Option<Instant>,
 }
 
-/// Takes in one event from stdin.
-pub fn run(hooked: &Hooked<'_>) -> Outcome {
+/// Handles one event from stdin.
+pub fn run(hooked: &HookArgs<'_>) -> HookOutcome {
     let locations = platform::locations(hooked.db);
     match stdin::read(patience(hooked.event)).and_then(|got| readable(got, hooked, &locations)) {
         Ok(event) => take(hooked, &event, locations),
@@ -95,18 +94,18 @@ pub fn run(hooked: &Hooked<'_>) -> Outcome {
     }
 }
 
-/// Returns the event to send, or the reason to drop it. Of an event that was cut off, the part that arrived is
-/// sent, and a line is logged.
+/// Returns the event to send, or the reason to drop it. If an event was cut off, the received part is sent, and a
+/// line is logged.
 fn readable(
-    received: Received,
-    hooked: &Hooked<'_>,
+    received: ReceivedEvent,
+    hooked: &HookArgs<'_>,
     locations: &Locations,
 ) -> Result<Readable, String> {
     let since = received.large_since;
     let text = match received.event {
         Taken::AsSent(text) | Taken::Shortened(text) => text,
         Taken::Cut(text) => {
-            log(locations, hooked.event, "broken off: kept the part that had arrived");
+            log(locations, hooked.event, "cut off: stored the part that had arrived");
             text
         }
         Taken::NoObject => return Err("dropped: not a JSON object".to_owned()),
@@ -119,17 +118,17 @@ fn readable(
     Ok(Readable { text, since })
 }
 
-fn take(hooked: &Hooked<'_>, event: &Readable, locations: Locations) -> Outcome {
+fn take(hooked: &HookArgs<'_>, event: &Readable, locations: Locations) -> HookOutcome {
     let text = event.text.as_slice();
     let (id, at) = (client::mint(), clock::now_ms());
     let until = event.since.unwrap_or_else(Instant::now) + patience(hooked.event);
     match hand_over(hooked, id, at, text, until, &locations) {
         Handed::Taken(answer) => {
             if let Some(answer) = answer {
-                // An agent that closed its end wants no answer.
+                // An agent that closed its end expects no answer.
                 let _ = io::stdout().write_all(answer.as_bytes());
             }
-            Outcome::Done
+            HookOutcome::Done
         }
         Handed::Refused(reason) => refuse(&locations, hooked.event, &format!("dropped: {reason}")),
         Handed::Nobody(why) => leave(hooked, id, at, text, locations, why),
@@ -142,7 +141,7 @@ fn check(text: &[u8]) -> Result<(), String> {
     match json::pick_object(text, &SESSION_MEMBERS) {
         Ok(ids) if ids.iter().flatten().any(is_session) => Ok(()),
         Ok(_) => Err(NO_SESSION.to_owned()),
-        // The message of the parser may quote the event; its place does not.
+        // The parser's message may quote the event; its position does not.
         Err(error) => {
             let (line, column) = (error.line(), error.column());
             Err(format!("dropped: not a JSON object, line {line}, column {column}"))
@@ -150,16 +149,16 @@ fn check(text: &[u8]) -> Result<(), String> {
     }
 }
 
-/// Nobody took it: what is worth keeping of it waits in the spool, redacted.
+/// No daemon accepted the event: its redacted data is spooled.
 fn leave(
-    hooked: &Hooked<'_>,
+    hooked: &HookArgs<'_>,
     id: CallId,
     at: i64,
     text: &[u8],
     locations: Locations,
     why: io::ErrorKind,
-) -> Outcome {
-    // The text is valid JSON by now, but the parser still refuses one that is nested too deep.
+) -> HookOutcome {
+    // The text is valid JSON by now, but the parser still refuses one that is nested too deeply.
     let text = agents::shortened(text).unwrap_or_default();
     let payload = serde_json::from_slice(&text).unwrap_or(Json::Null);
     let event = agents::extract(hooked.agent, Some(hooked.event), &payload, id, at)
@@ -174,26 +173,26 @@ fn leave(
         let kind = error.kind();
         log(&locations, hooked.event, &format!("lost: no daemon ({why}), no spool ({kind})"));
     }
-    Outcome::Spooled { event: Box::new(event), locations }
+    HookOutcome::Spooled { event: Box::new(event), locations }
 }
 
-fn refuse(locations: &Locations, event: &str, why: &str) -> Outcome {
+fn refuse(locations: &Locations, event: &str, why: &str) -> HookOutcome {
     log(locations, event, why);
-    Outcome::Done
+    HookOutcome::Done
 }
 
-/// How the daemon took the event.
+/// The daemon's response to the event.
 enum Handed {
-    /// Committed; this is what the agent is to be told.
+    /// Committed; the text is for the agent.
     Taken(Option<String>),
-    /// It is no event at all: keeping it would only repeat the refusal.
+    /// The event is invalid: a retry would be refused again.
     Refused(String),
-    /// It has to wait in the spool.
+    /// The event has to be spooled.
     Nobody(io::ErrorKind),
 }
 
 fn hand_over(
-    hooked: &Hooked<'_>,
+    hooked: &HookArgs<'_>,
     id: CallId,
     at: i64,
     text: &[u8],
@@ -201,7 +200,7 @@ fn hand_over(
     locations: &Locations,
 ) -> Handed {
     let exchange = || -> io::Result<Vec<u8>> {
-        // At the end nothing is left, and no wait at all is an error.
+        // The deadline has passed, and a timeout of zero is an error.
         let left = || until.saturating_duration_since(Instant::now());
         let mut connection = Connection::open_within(locations, left())?;
         connection.set_deadline(left())?;
@@ -213,16 +212,15 @@ fn hand_over(
         Ok(line) => line,
         Err(error) => return Handed::Nobody(error.kind()),
     };
-    match serde_json::from_slice::<Reply<'_>>(&line) {
-        Ok(Reply { result: Some(result) }) => {
+    match serde_json::from_slice::<DaemonReply<'_>>(&line) {
+        Ok(DaemonReply { result: Some(result) }) => {
             Handed::Taken(result.answer.map(|raw| raw.get().to_owned()))
         }
         _ => refusal(&line).map_or(Handed::Nobody(io::ErrorKind::Other), Handed::Refused),
     }
 }
 
-/// How long the daemon is waited for. Where the agent may be told something, the rest of its time is for
-/// a look into the store.
+/// How long to wait for the daemon. If the agent can get text, the rest of its time is for reading the store.
 fn patience(event: &str) -> Duration {
     match agents::kind(event) {
         Kind::ToolStart | Kind::ToolUse | Kind::ToolFailure => limits::HOOK_TOOL_DEADLINE,
@@ -231,8 +229,7 @@ fn patience(event: &str) -> Duration {
     }
 }
 
-/// What the daemon says is wrong with the event, if that is why it did not take it. It names members
-/// and never says what stands in them.
+/// The daemon's reason for refusing the event. It names members but never quotes their values.
 fn refusal(line: &[u8]) -> Option<String> {
     let reply: Value = serde_json::from_slice(line).ok()?;
     let error = reply.get("error")?;
@@ -240,10 +237,10 @@ fn refusal(line: &[u8]) -> Option<String> {
     invalid.then(|| error.get("message").and_then(Value::as_str).unwrap_or_default().to_owned())
 }
 
-/// The call as one line. It is put together by hand because building it as a tree would cost more
-/// than everything else the process does.
+/// The call as one line. It is assembled by hand, because building it as a tree would cost more than everything else
+/// in this process.
 fn frame(
-    hooked: &Hooked<'_>,
+    hooked: &HookArgs<'_>,
     id: CallId,
     at: i64,
     text: &[u8],
@@ -262,15 +259,15 @@ fn frame(
     }
     head.push_str(r#""payload":"#);
     let mut frame = head.into_bytes();
-    // Within JSON a line break only ever stands between members, where a space says the same.
+    // In JSON, a line break is only possible between tokens, where a space is equivalent.
     frame.extend(text.iter().map(|byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { *byte }));
     frame.extend_from_slice(b"}}\n");
     Ok(frame)
 }
 
-/// Says in the hook's log what is wrong with the line that the agent has for its hook.
+/// Writes to the hook's log what is wrong with the command line of the hook.
 pub fn complain(message: &str) {
-    // It quotes the line, and whatever stands there.
+    // It quotes the line, which may contain anything.
     let message = secrets::redact(message, Profile::Strict).into_inner();
     log(&platform::locations(None), "line", &message);
 }
@@ -286,7 +283,7 @@ pub fn log(locations: &Locations, event: &str, message: &str) {
     let full = bytes > limits::HOOK_LOG_BYTES_MAX;
     let mut options = OpenOptions::new();
     options.create(true).append(!full).write(true).truncate(full).mode(0o600);
-    // An event's name is an argument of ours; still, only what looks like a name is written.
+    // The event's name is an argument; still, only characters of a name are written.
     let event: String = event.chars().filter(char::is_ascii_alphanumeric).take(64).collect();
     let line = format!("{} {event}: {message}\n", rfc3339(clock::now_ms()));
     let grown = if full { 0 } else { bytes } + line.len() as u64;

@@ -7,20 +7,20 @@ use agents::{Intake, Taken};
 use client::platform;
 use model::limits;
 
-/// Bytes that are read at first, which most events fit into, and then at a time: what a pipe holds.
+/// Bytes of the first read, which most events fit into, and of further reads: the capacity of a pipe.
 const FIRST: usize = 4 * 1024;
 const CHUNK: usize = 64 * 1024;
 
-/// Where in a JSON text a reader is, as far as it takes to know that the text is whole.
+/// The state of a JSON scanner, as far as needed to detect a complete text.
 #[derive(Default)]
-struct Scan {
+struct JsonScan {
     depth: usize,
     in_text: bool,
     escaped: bool,
     whole: bool,
 }
 
-impl Scan {
+impl JsonScan {
     fn feed(&mut self, bytes: &[u8]) {
         for byte in bytes {
             if self.whole {
@@ -43,7 +43,7 @@ impl Scan {
 }
 
 /// An event that was read.
-pub(crate) struct Received {
+pub(crate) struct ReceivedEvent {
     pub(crate) event: Taken,
     /// When the event exceeded the size of a large one. From then on reading counts towards the time limit.
     pub(crate) large_since: Option<Instant>,
@@ -52,23 +52,23 @@ pub(crate) struct Received {
 /// Reads stdin to its end, or to the end of the event if stdin stays open. Most agents close it at once, so the
 /// text is checked for completeness only after a short pause. A large event is shortened while it arrives, and
 /// with less effort once `patience` has passed.
-pub(crate) fn read(patience: Duration) -> Result<Received, String> {
+pub(crate) fn read(patience: Duration) -> Result<ReceivedEvent, String> {
     let max = limits::HOOK_BYTES_MAX;
     let mut intake = Intake::with_capacity(FIRST);
     let mut chunk = vec![0; FIRST];
-    let (mut scan, mut scanned, mut paused) = (Scan::default(), 0, false);
+    let (mut scan, mut scanned, mut paused) = (JsonScan::default(), 0, false);
     let mut large_since: Option<Instant> = None;
     let until = Instant::now() + limits::HOOK_STDIN_MAX;
     loop {
         let left = until.saturating_duration_since(Instant::now());
         let pause = match paused {
-            // A machine that is busy may take its time to begin.
+            // A busy machine may take long to start writing.
             _ if intake.bytes() == 0 => limits::HOOK_STDIN_BEGIN,
             true => limits::HOOK_STDIN_SILENCE,
             false => limits::HOOK_STDIN_END,
         };
         match platform::read_stdin(&mut chunk, left.min(pause)) {
-            Ok(Some(0)) => return Ok(Received { event: intake.finish(), large_since }),
+            Ok(Some(0)) => return Ok(ReceivedEvent { event: intake.finish(), large_since }),
             Ok(Some(bytes)) => {
                 intake.push(chunk.get(..bytes).unwrap_or_default());
                 paused = false;
@@ -80,14 +80,14 @@ pub(crate) fn read(patience: Duration) -> Result<Received, String> {
                 scan.feed(intake.small().get(scanned..).unwrap_or_default());
                 scanned = intake.small().len();
                 if scan.whole || intake.is_whole() {
-                    return Ok(Received { event: intake.finish(), large_since });
+                    return Ok(ReceivedEvent { event: intake.finish(), large_since });
                 }
                 if paused || intake.bytes() == 0 || left.is_zero() {
                     // The part of a large event that has arrived is worth keeping.
                     if intake.is_large() {
-                        return Ok(Received { event: intake.finish(), large_since });
+                        return Ok(ReceivedEvent { event: intake.finish(), large_since });
                     }
-                    let why = "dropped: stdin stayed open without a whole JSON object";
+                    let why = "dropped: stdin stayed open without a complete JSON object";
                     return Err(why.to_owned());
                 }
                 paused = true;
@@ -105,11 +105,11 @@ pub(crate) fn read(patience: Duration) -> Result<Received, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::Scan;
+    use super::JsonScan;
 
-    /// Where a text is found to be whole, fed a byte at a time.
+    /// The byte at which a text is complete, fed one byte at a time.
     fn whole_at(text: &str) -> Option<usize> {
-        let mut scan = Scan::default();
+        let mut scan = JsonScan::default();
         text.as_bytes().chunks(1).position(|byte| {
             scan.feed(byte);
             scan.whole
@@ -126,7 +126,7 @@ mod tests {
         for half in ["", " ", r#"{"a":"}"#, r#"{"a":[}"#, r#""a}""#, r#"{"a":"\"}"#] {
             assert_eq!(whole_at(half), None, "{half}");
         }
-        // What can never become an object is not waited for.
+        // Text that can never become an object counts as complete.
         assert_eq!(whole_at("}"), Some(0));
     }
 }

@@ -1,4 +1,4 @@
-//! The commands of the daemon's life, one file each; operations come from the table.
+//! The commands that are not operations, one file each; operations come from the table.
 
 mod agents;
 mod backup;
@@ -24,7 +24,7 @@ mod web;
 use std::ffi::OsString;
 
 use clap::{ArgMatches, Command};
-use cli::{Output, Picked};
+use cli::{Output, Selection};
 use contract::Table;
 use model::{Caller, Reply, Request, Road as _, Tier};
 use serde_json::{Value, json};
@@ -32,34 +32,34 @@ use serde_json::{Value, json};
 use crate::road::CommandRoad;
 use crate::world::World;
 
-/// One command: how it looks and what it does.
-struct Own {
+/// One command: its clap definition and its handler.
+struct ProgramCommand {
     command: fn() -> Command,
-    /// Gets the words of the line and the arguments.
+    /// Takes the words of the command and its arguments.
     run: fn(&mut World, &[String], &ArgMatches) -> u8,
 }
 
 /// The commands that are not operations, in the order of `--help`.
-const COMMANDS: &[Own] = &[
-    Own { command: up::command, run: up::run },
-    Own { command: web::command, run: web::run },
-    Own { command: install::command, run: install::run },
-    Own { command: uninstall::command, run: uninstall::run },
-    Own { command: agents::command, run: agents::run },
-    Own { command: plugin::command, run: plugin::run },
-    Own { command: serve::command, run: serve::run },
-    Own { command: status::command, run: status::run },
-    Own { command: stop::command, run: stop::run },
-    Own { command: logs::command, run: logs::run },
-    Own { command: doctor::command, run: doctor::run },
-    Own { command: config::command, run: config::run },
-    Own { command: backup::backup_command, run: backup::backup },
-    Own { command: backup::restore_command, run: backup::restore },
-    Own { command: eval::command, run: eval::run },
-    Own { command: links::command, run: links::run },
-    Own { command: hook::command, run: hook::run },
-    Own { command: record::command, run: record::run },
-    Own { command: reference::command, run: reference::run },
+const COMMANDS: &[ProgramCommand] = &[
+    ProgramCommand { command: up::command, run: up::run },
+    ProgramCommand { command: web::command, run: web::run },
+    ProgramCommand { command: install::command, run: install::run },
+    ProgramCommand { command: uninstall::command, run: uninstall::run },
+    ProgramCommand { command: agents::command, run: agents::run },
+    ProgramCommand { command: plugin::command, run: plugin::run },
+    ProgramCommand { command: serve::command, run: serve::run },
+    ProgramCommand { command: status::command, run: status::run },
+    ProgramCommand { command: stop::command, run: stop::run },
+    ProgramCommand { command: logs::command, run: logs::run },
+    ProgramCommand { command: doctor::command, run: doctor::run },
+    ProgramCommand { command: config::command, run: config::run },
+    ProgramCommand { command: backup::backup_command, run: backup::backup },
+    ProgramCommand { command: backup::restore_command, run: backup::restore },
+    ProgramCommand { command: eval::command, run: eval::run },
+    ProgramCommand { command: links::command, run: links::run },
+    ProgramCommand { command: hook::command, run: hook::run },
+    ProgramCommand { command: record::command, run: record::run },
+    ProgramCommand { command: reference::command, run: reference::run },
 ];
 
 /// The clap commands of [`COMMANDS`].
@@ -68,15 +68,15 @@ fn own_commands(table: &Table) -> Vec<Command> {
     commands.map(|command| serve::with_settings(command, table.config_keys())).collect()
 }
 
-/// Runs a line and says with which code to exit.
+/// Runs a command line and returns the exit code.
 pub fn run(argv: Vec<OsString>) -> u8 {
     let name = crate::names::started_by(argv.first().map(AsRef::as_ref));
     run_on(argv, Output::standard(name))
 }
 
-/// Runs a line with these streams.
+/// Runs a command line with these streams.
 fn run_on(argv: Vec<OsString>, mut out: Output) -> u8 {
-    // Nothing else is built for it: scripts and other builds ask often.
+    // Answered before anything else is built: scripts and other builds call it often.
     if let [_, version] = argv.as_slice()
         && (version == "--version" || version == "-V")
     {
@@ -104,12 +104,12 @@ fn run_on(argv: Vec<OsString>, mut out: Output) -> u8 {
         return world.out.error(&error);
     }
     match parsed.picked {
-        Picked::Done(exit) => exit,
-        Picked::Op(call) => {
+        Selection::Done(exit) => exit,
+        Selection::Op(call) => {
             let starts_daemon = call.op.cli.starts_daemon;
             run_op(&mut world, starts_daemon, call)
         }
-        Picked::Own(own) => {
+        Selection::Own(own) => {
             let name = own.path.first().map(String::as_str).unwrap_or_default();
             let found = COMMANDS.iter().find(|own| (own.command)().get_name() == name);
             match found {
@@ -123,7 +123,7 @@ fn run_on(argv: Vec<OsString>, mut out: Output) -> u8 {
     }
 }
 
-/// `rekindle --version --json`: also by this another build learns which one it deals with.
+/// `rekindle --version --json`, by which other builds identify this one.
 fn version_as_json(out: &mut Output) -> u8 {
     out.json = true;
     let build = crate::kit::build().to_string();
@@ -132,19 +132,19 @@ fn version_as_json(out: &mut Output) -> u8 {
     out.result(&version, None)
 }
 
-/// Calls an operation for the person at the command line and prints what comes back.
-fn run_op(world: &mut World, starts_daemon: bool, call: cli::Call) -> u8 {
+/// Calls an operation for the person at the command line and prints the result.
+fn run_op(world: &mut World, starts_daemon: bool, call: cli::OpCall) -> u8 {
     let mut out = world.out.again();
     let road = CommandRoad::new(world, starts_daemon);
     cli::run_op(&mut out, &road, person(), call)
 }
 
-/// Calls an operation for a command that prints its result in its own way.
+/// Calls an operation for a command that prints the result itself.
 fn call(world: &mut World, op: &str, params: Value) -> Reply {
     CommandRoad::new(world, false).call(request(op, params))
 }
 
-/// A call of our own.
+/// A request of our own.
 fn request(op: &str, params: Value) -> Request {
     Request { call: client::mint(), op: op.to_owned(), params, caller: person() }
 }

@@ -1,4 +1,4 @@
-//! The list of plugins of this build. A new capability is a line here.
+//! The list of plugins of this build. To add a plugin, add a line here.
 
 use std::sync::{Arc, OnceLock};
 
@@ -6,13 +6,13 @@ use contract::Plugin;
 use model::wire::Build;
 use runtime::Kit;
 
-/// Makes further plugins.
+/// Constructs further plugins.
 type MakePlugins = fn() -> Vec<Arc<dyn Plugin>>;
 
 static MORE: OnceLock<MakePlugins> = OnceLock::new();
 
-/// Adds plugins to those of this build, for a `main` of another program. Only the first call counts, and it has to be
-/// made before all others.
+/// Adds plugins to those of this build, for the `main` of another program. Only the first call counts, and it must
+/// precede all other calls.
 pub fn add_plugins(make: MakePlugins) {
     // A later call would change the table of a running process.
     let _ = MORE.set(make);
@@ -26,7 +26,7 @@ pub fn kit() -> Kit {
     Kit::new(plugins).with_home(client::platform::home())
 }
 
-/// Which build this is.
+/// The version and build time of this program.
 pub(crate) fn build() -> Build {
     let number = |text: &str| text.parse().unwrap_or(0);
     Build {

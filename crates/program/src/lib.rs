@@ -1,7 +1,7 @@
-//! The program's own commands, the road on which calls leave it, and the list of its plugins.
+//! The program's own commands, the transport of its calls, and the list of its plugins.
 //!
-//! Nothing here is hot: all of it is built to be small. What has to be fast is called from here and
-//! lives in the crates below.
+//! Nothing here is on the hot path, so this crate is compiled for size. Fast code is in the crates
+//! below.
 
 mod commands;
 mod kit;

@@ -1,15 +1,14 @@
-//! The names that the binary answers to besides its own. A new one is a line here.
+//! The program's names besides its own. To add a name, add a line here.
 
 use std::ffi::OsStr;
 use std::path::Path;
 
-use cli::{Default, Goes, Name, Saying};
+use cli::{Name, ParamDefault, ResultForm, Saying};
 use contract::pretty::typed;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// Names under which the binary speaks the command line of a specification; `rekindle links` makes
-/// them.
+/// Names under which the program has the command line of a specification; `rekindle links` creates them.
 pub(crate) const LINKS: &[Name] = &[NUDGE, NMEM];
 
 const NUDGE: Name = Name {
@@ -30,23 +29,23 @@ pub(crate) const NMEM: Name = Name {
         Saying {
             word: "search",
             command: &["search"],
-            // All hits of all projects, so that what is piped on is complete.
+            // All hits of all projects, so that piped output is complete.
             defaults: &[
-                Default {
+                ParamDefault {
                     param: "project",
                     json: r#""*""#,
-                    doc: "Project to look in; all if left out",
+                    doc: "Project to search; all if omitted",
                 },
-                Default {
+                ParamDefault {
                     param: "diverse",
                     json: "false",
-                    doc: "Whether equal texts are one hit and weak hits of one session give way to others",
+                    doc: "Whether equal texts are one hit and weak hits of one session are replaced by those of others",
                 },
-                Default { param: "order_by", json: r#""relevance""#, doc: "What comes first" },
-                Default { param: "preview", json: r#""beginning""#, doc: "" },
+                ParamDefault { param: "order_by", json: r#""relevance""#, doc: "What comes first" },
+                ParamDefault { param: "preview", json: r#""beginning""#, doc: "" },
             ],
             nothing: Some(r#"{"results":[]}"#),
-            goes: Goes::AsList {
+            goes: ResultForm::AsList {
                 members: &[
                     "id",
                     "timestamp",
@@ -62,7 +61,7 @@ pub(crate) const NMEM: Name = Name {
         Saying {
             word: "context",
             command: &["briefing"],
-            defaults: &[Default {
+            defaults: &[ParamDefault {
                 param: "form",
                 json: r#""nmem""#,
                 doc: "The form of the text; `nmem` is that of its specification",
@@ -71,19 +70,19 @@ pub(crate) const NMEM: Name = Name {
             pretty: Some(|params, result| typed(params, result, context)),
             ..Saying::SAME
         },
-        Saying { word: "status", command: &["stats"], goes: Goes::ToStderr, ..Saying::SAME },
+        Saying { word: "status", command: &["stats"], goes: ResultForm::ToStderr, ..Saying::SAME },
         Saying {
             word: "pin",
             command: &["pin"],
             pretty: Some(|params, result| typed(params, result, pinned)),
-            goes: Goes::ToStderr,
+            goes: ResultForm::ToStderr,
             ..Saying::SAME
         },
         Saying {
             word: "unpin",
             command: &["unpin"],
             pretty: Some(|params, result| typed(params, result, pinned)),
-            goes: Goes::ToStderr,
+            goes: ResultForm::ToStderr,
             ..Saying::SAME
         },
         Saying {
@@ -92,13 +91,18 @@ pub(crate) const NMEM: Name = Name {
             pretty: Some(|params, result| typed(params, result, marked)),
             ..Saying::SAME
         },
-        Saying { word: "purge", command: &["purge"], goes: Goes::ToStderr, ..Saying::SAME },
-        Saying { word: "maintain", command: &["maintain"], goes: Goes::ToStderr, ..Saying::SAME },
+        Saying { word: "purge", command: &["purge"], goes: ResultForm::ToStderr, ..Saying::SAME },
+        Saying {
+            word: "maintain",
+            command: &["maintain"],
+            goes: ResultForm::ToStderr,
+            ..Saying::SAME
+        },
     ],
     prefix: "nmem: ",
 };
 
-/// The name that the binary was started by: the last part of `argv[0]`.
+/// The name that the program was started by: the last component of `argv[0]`.
 pub(crate) fn started_by(program: Option<&OsStr>) -> &'static Name {
     let word = program.and_then(|program| Path::new(program).file_name());
     LINKS.iter().find(|name| word.is_some_and(|word| word == name.word)).unwrap_or(&Name::FULL)
@@ -112,7 +116,7 @@ pub(crate) fn titled(briefing: &str, name: &Name) -> String {
     }
 }
 
-/// The parameters of `briefing` that this name looks at.
+/// The parameters of `briefing` that this output needs.
 #[derive(Deserialize)]
 struct ContextParams {
     project: Option<String>,
@@ -132,7 +136,7 @@ fn context(params: &ContextParams, context: &ContextText) -> String {
     format!("No context available for project {:?}.", text::one_line(&project, usize::MAX))
 }
 
-/// What the directory is called that the project here has its name from.
+/// The name of the directory after which the current project is named.
 fn here() -> Option<String> {
     let cwd = std::env::current_dir().ok()?;
     let root = git::Facts::at(&cwd).map_or(cwd, |facts| facts.main_root);

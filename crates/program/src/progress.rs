@@ -7,11 +7,11 @@ use indicatif::{ProgressBar, ProgressStyle};
 use model::job::{Job, JobProgress, JobState};
 use serde_json::Value;
 
-/// Time before the first line, so that quick jobs show none, and between two looks at the progress.
+/// Interval of polling, and the delay before the bar appears, so that quick jobs show none.
 const POLL: Duration = Duration::from_millis(300);
 
-/// Runs `work` and shows the progress of the running job meanwhile. `jobs` returns the answer of `list_jobs`. Without a
-/// terminal on stderr nothing is asked and nothing is shown.
+/// Runs `work` and shows the progress of the running job meanwhile. `jobs` returns the answer of `list_jobs`. Without
+/// a terminal on stderr it only runs `work`.
 pub(crate) fn shown<T>(jobs: impl Fn() -> Option<Value> + Send, work: impl FnOnce() -> T) -> T {
     let bar = ProgressBar::no_length();
     if bar.is_hidden() {
@@ -33,7 +33,7 @@ pub(crate) fn shown<T>(jobs: impl Fn() -> Option<Value> + Send, work: impl FnOnc
     })
 }
 
-/// The progress of the job that runs.
+/// The progress of the running job.
 fn running(answer: &Value) -> Option<JobProgress> {
     let jobs: Vec<Job> = serde_json::from_value(answer.get("jobs")?.clone()).ok()?;
     jobs.into_iter().find(|job| job.state == JobState::Running)?.progress

@@ -1,5 +1,5 @@
-//! Which road a command takes: the daemon's socket, the same runtime in this process, or a look into the
-//! store beside a daemon that cannot be reached.
+//! The transport of a command: the daemon's socket, a runtime in this process, or a read-only view of the store
+//! beside a daemon that cannot be reached.
 
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
@@ -18,24 +18,24 @@ use server::lock::{self, Lock};
 use crate::progress;
 use crate::world::{self, World};
 
-/// Told by a command that started the daemon itself.
-pub(crate) const STARTED: &str = "started the daemon; it leaves by itself when nobody needs it";
+/// Printed by a command that started the daemon.
+pub(crate) const STARTED: &str = "started the daemon; it stops by itself when it is not needed";
 
-/// The road of one command. It is found with the first call and found again if it gets lost.
+/// The transport of one command. It is chosen at the first call, and again if the connection is lost.
 pub(crate) struct CommandRoad<'w> {
     world: RefCell<&'w mut World>,
-    /// Whether a daemon is started when there is none.
+    /// Whether a daemon is started if none runs.
     starts_daemon: bool,
-    way: RefCell<Option<Way>>,
+    way: RefCell<Option<Transport>>,
 }
 
-enum Way {
+enum Transport {
     Socket(SocketRoad),
     Here {
         runtime: Runtime,
         _lock: Lock,
     },
-    /// What the store holds, read beside a daemon that cannot be reached.
+    /// A read-only view of the store, beside a daemon that cannot be reached.
     Beside(Runtime),
 }
 
@@ -44,9 +44,9 @@ impl<'w> CommandRoad<'w> {
         CommandRoad { world: RefCell::new(world), starts_daemon, way: RefCell::new(None) }
     }
 
-    /// Finds the road for a call that only reads, or for any. What needs a living daemon by nature is
-    /// not read beside one.
-    fn find_for(&self, reads: bool) -> Result<Way, OpError> {
+    /// Chooses the transport for a call that only reads, or for any. A command that needs a live daemon does not fall
+    /// back to a read-only view.
+    fn find_for(&self, reads: bool) -> Result<Transport, OpError> {
         let may_look = reads && !self.starts_daemon;
         let patience = if may_look { limits::BESIDE_PATIENCE } else { limits::FIND_PRIMARY };
         let lost = match self.find(patience) {
@@ -54,7 +54,7 @@ impl<'w> CommandRoad<'w> {
             found => return found,
         };
         let mut world = self.world.borrow_mut();
-        // Without a daemon in the way the store itself is the trouble.
+        // If no daemon holds the lock, the store itself is the problem.
         if !may_look || (lost.code == Code::Unavailable && lock::holder(&world.locations).is_none())
         {
             return Err(lost);
@@ -72,10 +72,10 @@ impl<'w> CommandRoad<'w> {
         };
         let note = format!("note: {}; this is what the store holds without it{wait}", lost.message);
         world.out.note(&note);
-        Ok(Way::Beside(looked))
+        Ok(Transport::Beside(looked))
     }
 
-    fn find(&self, patience: Duration) -> Result<Way, OpError> {
+    fn find(&self, patience: Duration) -> Result<Transport, OpError> {
         let mut world = self.world.borrow_mut();
         let since = Instant::now();
         let mut tried = false;
@@ -88,18 +88,18 @@ impl<'w> CommandRoad<'w> {
                 }
                 if !world.build.is_newer_than(&hello.build) || asked_to_leave {
                     world.note_broken_settings();
-                    return Ok(Way::Socket(road));
+                    return Ok(Transport::Socket(road));
                 }
-                // Asked once only: two builds on one machine must not chase each other.
+                // Asked only once: two builds on one machine must not replace each other in turn.
                 asked_to_leave = true;
                 if !road.ask_to_leave().unwrap_or(true) {
                     let note = format!(
-                        "note: the daemon ({}) is older than this command ({}) and in use; `rekindle stop` lets the next one be new",
+                        "note: the daemon ({}) is older than this command ({}) and in use; run `rekindle stop`, and the next command starts the new build",
                         hello.build, world.build
                     );
                     world.out.note(&note);
                     world.note_broken_settings();
-                    return Ok(Way::Socket(road));
+                    return Ok(Transport::Socket(road));
                 }
             } else if self.starts_daemon
                 && !tried
@@ -115,7 +115,7 @@ impl<'w> CommandRoad<'w> {
                 if self.starts_daemon {
                     world.out.note("no daemon runs and REKINDLE_NO_AUTOSTART is set: working on the store directly");
                 }
-                return Ok(Way::Here { runtime: world.open(true)?, _lock: lock });
+                return Ok(Transport::Here { runtime: world.open(true)?, _lock: lock });
             }
             let waited = since.elapsed();
             if waited >= patience.min(limits::SOCKET_AGAIN)
@@ -124,7 +124,7 @@ impl<'w> CommandRoad<'w> {
                 return Err(cannot_be_reached(&world.locations, pid));
             }
             if waited >= patience {
-                return Err(OpError::unavailable("somebody holds the daemon's lock and does not answer")
+                return Err(OpError::unavailable("another process holds the daemon's lock and does not answer")
                     .hint("A daemon may be starting, or a command works on the store: try again, or see `rekindle doctor`."));
             }
             std::thread::sleep(Duration::from_millis(5));
@@ -143,7 +143,7 @@ impl Road for CommandRoad<'_> {
                 None => self.find_for(reads)?,
             };
             match &way {
-                Way::Here { runtime, .. } | Way::Beside(runtime) => {
+                Transport::Here { runtime, .. } | Transport::Beside(runtime) => {
                     let asked = runtime.asks_env();
                     request.caller.situation.env = client::platform::environment(&asked);
                     let work = || runtime.call(request);
@@ -154,12 +154,13 @@ impl Road for CommandRoad<'_> {
                     self.way.replace(Some(way));
                     return reply;
                 }
-                Way::Socket(road) => match self.call_daemon(road, &request, info) {
+                Transport::Socket(road) => match self.call_daemon(road, &request, info) {
                     Ok(reply) => {
                         self.way.replace(Some(way));
                         return reply;
                     }
-                    // The same call goes to the next daemon; if this one had done it, that is known.
+                    // The call is sent to the next daemon under its id; if this one had committed it, the stored
+                    // answer is returned.
                     Err(Lost(_)) if Instant::now() < until => {}
                     Err(Lost(error)) => {
                         return Err(OpError::unavailable(format!(
@@ -174,7 +175,7 @@ impl Road for CommandRoad<'_> {
 }
 
 impl CommandRoad<'_> {
-    /// Carries out a call over the socket. A job's progress is read over a second connection meanwhile.
+    /// Sends a call over the socket, and reads a job's progress over a second connection meanwhile.
     fn call_daemon(
         &self,
         road: &SocketRoad,
@@ -211,7 +212,9 @@ fn list_jobs() -> Request {
 
 impl Drop for CommandRoad<'_> {
     fn drop(&mut self) {
-        if let Some(Way::Here { runtime, .. } | Way::Beside(runtime)) = self.way.get_mut() {
+        if let Some(Transport::Here { runtime, .. } | Transport::Beside(runtime)) =
+            self.way.get_mut()
+        {
             runtime.close();
         }
     }
@@ -226,8 +229,8 @@ pub(crate) fn connect(world: &World) -> Result<Option<(SocketRoad, Hello)>, OpEr
     }
 }
 
-/// The running daemon, or none. One that lives and cannot be reached is waited for until it has made its
-/// socket anew; if it does not, that is the error.
+/// The running daemon, or `None`. Waits for a live daemon that cannot be reached to recreate its socket; if it does
+/// not, that is the error.
 pub(crate) fn reach(world: &World) -> Result<Option<(SocketRoad, Hello)>, OpError> {
     let until = Instant::now() + limits::SOCKET_AGAIN;
     loop {
@@ -235,7 +238,8 @@ pub(crate) fn reach(world: &World) -> Result<Option<(SocketRoad, Hello)>, OpErro
             return Ok(Some(found));
         }
         let Some(pid) = out_of_reach(&world.locations) else { return Ok(None) };
-        // Nobody is trusted in a directory that others may write; whoever may not close it is told so.
+        // No daemon is trusted in a directory that others may write to. If we cannot change its mode, that is the
+        // error.
         client::platform::private_dir(&world.locations.runtime_dir)?;
         if Instant::now() >= until {
             return Err(cannot_be_reached(&world.locations, pid));
@@ -244,14 +248,14 @@ pub(crate) fn reach(world: &World) -> Result<Option<(SocketRoad, Hello)>, OpErro
     }
 }
 
-/// The pid of a daemon that lives, for who could not connect to it: it holds the lock, and had said
-/// where it is. One that is only starting had not, nor had a command that works on the store.
+/// The pid of a live daemon that cannot be reached: it holds the lock, and had published its address. A daemon that
+/// is still starting had not, nor had a command that works on the store.
 pub(crate) fn out_of_reach(locations: &Locations) -> Option<u32> {
     let (holder, said) = (lock::holder(locations)?, daemon::discovery(locations)?);
     holder.pid.is_none_or(|pid| pid == said.pid).then_some(said.pid)
 }
 
-/// The error for a daemon that lives and cannot be reached.
+/// The error for a live daemon that cannot be reached.
 pub(crate) fn cannot_be_reached(locations: &Locations, pid: u32) -> OpError {
     let socket = locations.socket();
     let why = match std::fs::symlink_metadata(&socket) {
@@ -259,7 +263,7 @@ pub(crate) fn cannot_be_reached(locations: &Locations, pid: u32) -> OpError {
         Err(_) => format!("its socket {} is gone", socket.display()),
     };
     OpError::unavailable(format!("the daemon runs (pid {pid}) and cannot be reached: {why}")).hint(format!(
-        "It makes a socket that is gone anew within {} s: try again. If it does not, `kill {pid}` ends it, and `rekindle up` starts the next.",
+        "It recreates its socket within {} s: try again. If it does not, run `kill {pid}`, then `rekindle up`.",
         limits::SOCKET_AGAIN.as_secs()
     ))
 }

@@ -1,4 +1,4 @@
-//! What every command needs to know: places, settings, build, and where to print.
+//! The context of every command: locations, settings, build, and output.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,20 +14,20 @@ use runtime::{Runtime, RuntimeSetup};
 
 use crate::kit::kit;
 
-/// The surroundings of one command.
+/// The context of one command.
 pub(crate) struct World {
     pub(crate) out: Output,
     pub(crate) table: Arc<Table>,
     pub(crate) locations: Locations,
-    /// The `--db` flag, for processes this one starts.
+    /// The `--db` flag, for processes that this one starts.
     pub(crate) db: Option<PathBuf>,
-    /// Settings that the line gives, for this process alone.
+    /// Settings given on the line, for this process only.
     pub(crate) settings: Vec<(ConfigKey, String)>,
     pub(crate) build: Build,
 }
 
 impl World {
-    /// The settings in force.
+    /// The effective settings.
     pub(crate) fn config(&self) -> Result<Config, OpError> {
         let mut config = config(&self.table, &self.locations)?;
         for (key, value) in &self.settings {
@@ -36,7 +36,7 @@ impl World {
         Ok(config)
     }
 
-    /// Says that the settings are broken, where the command can do its work without them.
+    /// Notes that the settings are invalid, for commands that work without them.
     pub(crate) fn note_broken_settings(&mut self) {
         if let Err(error) = self.config() {
             self.out.note(&format!("warning: {}", error.message));
@@ -49,17 +49,17 @@ impl World {
     }
 }
 
-/// The settings of the file and of the environment.
+/// The settings from the file and the environment.
 pub(crate) fn config(table: &Table, locations: &Locations) -> Result<Config, OpError> {
     runtime::config::load(table, &locations.config_file, &var)
 }
 
-/// What this process's environment says; a name that is set to nothing says nothing.
+/// An environment variable; an empty one counts as unset.
 pub(crate) fn var(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// Opens a runtime with a fresh kit: a process may become PRIMARY more than once.
+/// Opens a runtime with new plugins: a process may become PRIMARY more than once.
 pub(crate) fn open(
     locations: &Locations,
     config: Config,
@@ -68,7 +68,7 @@ pub(crate) fn open(
     open_within(locations, config, one_shot, None)
 }
 
-/// The same for an agent that does not wait longer than this for what the spool holds.
+/// Opens a runtime for an agent: the spool is drained for at most this long.
 pub(crate) fn open_within(
     locations: &Locations,
     config: Config,
@@ -78,14 +78,14 @@ pub(crate) fn open_within(
     Runtime::open_within(setup(locations, config, one_shot)?, until)
 }
 
-/// Opens what is there for reading alone, whoever holds the lock.
+/// Opens the store read-only, whichever process holds the lock.
 pub(crate) fn look(locations: &Locations, config: Config) -> Result<Runtime, OpError> {
     Runtime::open_read_only(setup(locations, config, true)?)
 }
 
 fn setup(locations: &Locations, config: Config, one_shot: bool) -> Result<RuntimeSetup, OpError> {
     let level = Level::parse(config.text("log.level")).ok_or_else(|| {
-        OpError::invalid("log.level", "the log level is none of error, warn, info, debug")
+        OpError::invalid("log.level", "the log level must be error, warn, info or debug")
     })?;
     server::platform::survive_file_limits()
         .map_err(|error| OpError::internal(format!("no signal handlers: {error}")))?;

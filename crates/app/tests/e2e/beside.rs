@@ -154,7 +154,7 @@ fn the_wal_of_a_database_that_was_moved_away_is_unchanged() {
     let wal = home.path("docs/m.db-wal");
     assert!(std::fs::metadata(&wal).unwrap().len() > 32, "the last write is in the WAL");
     std::fs::rename(&database, &moved).unwrap();
-    refused(&home, &database, &wal, "has the last writes of a database that is not there");
+    refused(&home, &database, &wal, "has the last writes of a database that is missing");
     std::fs::rename(&moved, &database).unwrap();
     let named = database.to_str().unwrap();
     assert_eq!(home.run(&["hint", "get", "web", "build", "--db", named]).code, 0);

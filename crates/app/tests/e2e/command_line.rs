@@ -40,7 +40,7 @@ fn an_error_names_the_flag_that_was_typed() {
         ("purge --ids banana", "--ids wants an integer, not 'banana'"),
         ("timeline banana", "ANCHOR wants an integer, not 'banana'"),
         ("search x --before banana", "--before: invalid value: string \"banana\", expected "),
-        ("hint set a b c --ttl banana", "--ttl: 'banana' is none of session, "),
+        ("hint set a b c --ttl banana", "--ttl: 'banana' is not session, "),
     ] {
         let run = home.run(&line.split(' ').collect::<Vec<_>>());
         let error = run.stderr.lines().find_map(|line| line.strip_prefix("error: "));

@@ -264,7 +264,7 @@ fn safe_repairs_are_made_and_reported_and_a_second_run_finds_nothing() {
     let mended = doctor(&home, &["--fix"]);
     assert_eq!(mended.code, 0, "{mended:?}");
     let fixed = mended.json()["fixed"].to_string();
-    for what in ["token", "data to others", "daemon.json", "Claude Code: Stop", "took in 2 events"]
+    for what in ["token", "data to others", "daemon.json", "Claude Code: Stop", "ingested 2 events"]
     {
         assert!(fixed.contains(what), "{what}: {fixed}");
     }

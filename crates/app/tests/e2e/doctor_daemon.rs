@@ -146,12 +146,12 @@ fn the_doctor_changes_no_file() {
     let run = look("a damaged database");
     assert_eq!((run.code, said(&run, "database").0.as_str()), (1, "fail"), "{run:?}");
     for name in ["last event", "secrets", "codex capture"] {
-        assert!(said(&run, name).1.starts_with("not looked at: "), "{name}: {run:?}");
+        assert!(said(&run, name).1.starts_with("not checked: "), "{name}: {run:?}");
     }
     let mended = doctor(&home, &["--fix"]);
     assert_eq!(mended.code, 0, "{mended:?}");
     let fixed = mended.json()["fixed"].to_string();
-    for what in ["set a damaged database aside at ", "took in 1 events"] {
+    for what in ["set a damaged database aside at ", "ingested 1 events"] {
         assert!(fixed.contains(what), "{what}: {fixed}");
     }
 }

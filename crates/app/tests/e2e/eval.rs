@@ -140,7 +140,7 @@ fn eval_names_the_file_and_the_line_of_invalid_input() {
     let run = home.run(&["eval", "bad.jsonl", "questions.jsonl"]);
     assert_eq!((run.code, run.stdout.as_str()), (1, ""));
     assert!(run.stderr.contains("bad.jsonl line 2: `text` is missing"), "{run:?}");
-    assert!(run.stderr.contains("hint: One JSON object a line, such as {"), "{run:?}");
+    assert!(run.stderr.contains("hint: One JSON object per line, such as {"), "{run:?}");
     let json = home.run(&["eval", "bad.jsonl", "questions.jsonl", "--json"]).json();
     assert_eq!(json["error"]["data"]["line"], 2);
     for line in [

@@ -108,7 +108,7 @@ fn a_hook_stops_waiting_for_the_rest_of_an_event() {
     }
     assert_eq!(home.spooled().len(), 0);
     let log = std::fs::read_to_string(home.path("data/log/hook.log")).unwrap();
-    assert_eq!(log.matches("without a whole JSON object").count(), 2, "{log}");
+    assert_eq!(log.matches("without a complete JSON object").count(), 2, "{log}");
 }
 
 /// @a_hook_works_anywhere

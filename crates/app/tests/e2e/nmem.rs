@@ -295,8 +295,8 @@ fn nmem_has_its_own_help_and_serves_its_records() {
         assert!(help.contains(&usage) && !help.contains("rekindle"), "{word}: {help}");
     }
     let help = shell.sh("nmem search --help").ok();
-    assert!(help.contains("all if left out") && !help.contains("yours"), "{help}");
-    // Its variable and its flag choose another database.
+    assert!(help.contains("all if omitted") && !help.contains("yours"), "{help}");
+    // Its variable and its flag lead to another database.
     let other = shell.home.path("other.db");
     let other = other.to_str().unwrap();
     assert_eq!(shell.json(&format!("nmem --db {other} search login")), json!([]));

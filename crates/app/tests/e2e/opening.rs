@@ -269,7 +269,7 @@ fn a_backup_is_restored_after_text_was_written_over_the_database() {
     // The daemon was killed: the WAL still has its last writes.
     let wal = home.path("data/rekindle.db-wal");
     let run = home.run(&["restore", "copy.db"]);
-    refused(&run, &wal, "has the last writes of a database that is not there", &["restore"]);
+    refused(&run, &wal, "has the last writes of a database that is missing", &["restore"]);
     std::fs::rename(&wal, home.path("garbage-wal")).unwrap();
     home.run(&["restore", "copy.db"]).ok();
     assert_eq!(home.run(&["hint", "get", "web", "before"]).code, 0);

@@ -113,10 +113,7 @@ fn a_changed_setting_applies_from_the_next_start_and_every_command_says_so() {
     let home = home();
     let daemon = home.daemon();
     let set = home.run(&["config", "set", "briefing.tokens", "100"]);
-    assert!(
-        set.stderr.starts_with("note: the daemon that runs goes on with the settings"),
-        "{set:?}"
-    );
+    assert!(set.stderr.starts_with("note: the running daemon keeps its settings"), "{set:?}");
     set.ok();
     let status = home.run(&["status", "--json"]).json();
     let note = status["notes"][0].as_str().unwrap();
@@ -230,7 +227,7 @@ fn the_doctor_says_how_to_fix_each_problem() {
     let mut daemon = home.daemon();
     daemon.kill();
     let left = check(&home, "daemon");
-    assert!(left["detail"].as_str().unwrap().contains("without saying goodbye"), "{left}");
+    assert!(left["detail"].as_str().unwrap().contains("did not shut down cleanly"), "{left}");
     home.write("data/spool/000000000000001-nonsense.json", "{");
     home.run(&["doctor", "--fix"]).ok();
     let spool = home.run(&["doctor"]).ok();

@@ -14,7 +14,7 @@ fn help(words: &str) -> String {
 }
 
 #[test]
-fn the_help_of_the_whole_names_every_command() {
+fn the_help_of_the_program_lists_every_command() {
     expect![[r#"
         Local memory and context for coding agents
 
@@ -51,7 +51,7 @@ fn the_help_of_the_whole_names_every_command() {
 }
 
 #[test]
-fn the_help_of_a_group_says_what_is_in_it() {
+fn the_help_of_a_group_lists_its_commands() {
     expect![[r#"
         Notes, kept and found
 
@@ -81,7 +81,7 @@ fn the_help_of_a_group_says_what_is_in_it() {
 }
 
 #[test]
-fn the_help_of_an_operation_teaches_it() {
+fn the_help_of_an_operation_has_its_arguments_and_examples() {
     expect![[r#"
         Keep a note under a component and a key
 
@@ -104,7 +104,7 @@ fn the_help_of_an_operation_teaches_it() {
                   Why the hint is true or useful
 
               --tags <TAGS,...>
-                  Words to find it by, for example `build`
+                  Keywords, for example `build`
 
               --ttl <TTL>
                   `session` (until the daemon ends) or `forever`
@@ -114,7 +114,7 @@ fn the_help_of_an_operation_teaches_it() {
                   - forever: Until it is deleted.
 
               --meta <JSON>
-                  What is said about the note; as JSON, under what the flags of its members say
+                  Metadata of the note; as JSON, which the flags of its members override
 
               --if-match-version <N>
                   Fail unless the note has this version
@@ -143,7 +143,7 @@ fn the_help_of_an_operation_teaches_it() {
 }
 
 #[test]
-fn help_and_version_are_results_and_a_missing_command_is_not() {
+fn a_missing_command_is_an_error_unlike_help_and_version() {
     for args in [
         &["--help"][..],
         &["-h"],
@@ -202,7 +202,7 @@ fn ops_explains_one_operation_by_name_or_alias() {
           component         a text                   Component that the note is about.
           key               a text                   Key of the note.
           value             a text or JSON           A string, or an object with a `type`.
-          meta              a JSON object, optional  What is said about the note.
+          meta              a JSON object, optional  Metadata of the note.
           if_match_version  an integer, optional     Fail unless the note has this version.
 
         Result

@@ -9,7 +9,7 @@ use model::{Caller, Reply, Request, Road};
 use serde_json::{Value, json};
 
 use super::kept_as;
-use crate::{Call, Name, Picked, command, example, parse, run_op};
+use crate::{Name, OpCall, Selection, command, example, parse, run_op};
 
 const NUDGE: Name = Name {
     word: "nudge",
@@ -29,21 +29,21 @@ fn extra() -> Vec<Command> {
     ["serve", "status", "stop", "doctor"].map(command).into()
 }
 
-/// The operation and parameters of a line, or what is said about it and its exit code.
-fn line(name: &'static Name, args: &[&str], stdin: &[u8]) -> Result<Call, (u8, String)> {
+/// The operation and parameters of a line, or its message and exit code.
+fn line(name: &'static Name, args: &[&str], stdin: &[u8]) -> Result<OpCall, (u8, String)> {
     let (mut output, out, err) = kept_as(name, false);
     let argv = std::iter::once(name.word).chain(args.iter().copied()).map(OsString::from);
     let mut stdin = stdin;
     match parse(&table(), extra(), argv.collect(), &mut output, &mut stdin).picked {
-        Picked::Op(mut call) => {
+        Selection::Op(mut call) => {
             // A person types it under the full name; it is not on the line.
             let typed = call.params.as_object_mut().and_then(|params| params.remove("typed"));
             let is_set = call.op.name == "set_hint" && name.word == Name::FULL.word;
             assert_eq!(typed, is_set.then_some(json!(true)), "{args:?}");
             Ok(call)
         }
-        Picked::Own(own) => Err((0, own.path.join(" "))),
-        Picked::Done(exit) => Err((exit, format!("{}{}", out.text(), err.text()))),
+        Selection::Own(own) => Err((0, own.path.join(" "))),
+        Selection::Done(exit) => Err((exit, format!("{}{}", out.text(), err.text()))),
     }
 }
 
@@ -63,7 +63,7 @@ fn the_trees_of_both_names_have_no_contradiction() {
 }
 
 #[test]
-fn what_is_said_about_a_hint_is_a_flag_each() {
+fn each_member_of_a_hints_metadata_has_a_flag() {
     let set = |flags: &[&str]| {
         let (op, mut params) = call(&[&["hint", "set", "web", "build", "make"], flags].concat());
         assert_eq!(op, "set_hint");
@@ -126,7 +126,7 @@ fn what_is_said_about_a_hint_is_a_flag_each() {
 }
 
 #[test]
-fn a_whole_object_is_json_and_single_flags_come_on_top() {
+fn single_flags_override_members_of_a_json_object() {
     let (_, params) = call(&[
         "hint",
         "set",
@@ -153,7 +153,7 @@ fn a_whole_object_is_json_and_single_flags_come_on_top() {
 }
 
 #[test]
-fn where_the_caller_stands_is_a_flag_each_wherever_it_matters() {
+fn each_member_of_the_situation_has_a_flag() {
     let stands = [
         "--cwd",
         "/w",
@@ -220,7 +220,7 @@ fn a_wrong_pair_or_word_is_a_usage_error_that_names_the_flag() {
 }
 
 #[test]
-fn the_guard_is_turned_off_by_either_flag() {
+fn either_flag_turns_the_guard_off() {
     for flag in ["--allow-secret", "--no-secret-guard"] {
         let (_, params) = call(&["hint", "set", "a", "b", "c", flag]);
         assert_eq!(params["allow_secret"], json!(true), "{flag}");
@@ -230,7 +230,7 @@ fn the_guard_is_turned_off_by_either_flag() {
 }
 
 #[test]
-fn a_document_is_read_from_a_file_from_stdin_or_off_the_line() {
+fn a_document_is_read_from_a_file_stdin_or_the_line() {
     let dir = std::env::temp_dir().join(format!("rekindle-cli-{}", std::process::id()));
     std::fs::create_dir_all(&dir).unwrap();
     let path = |name: &str| dir.join(name).to_str().unwrap().to_owned();
@@ -261,7 +261,7 @@ fn a_document_is_read_from_a_file_from_stdin_or_off_the_line() {
 }
 
 #[test]
-fn every_example_of_a_hint_is_shown_as_a_line_of_each_name_that_gives_its_parameters() {
+fn hint_examples_are_shown_as_lines_that_parse_to_their_parameters() {
     for op in table().iter() {
         for shown in op.info.examples {
             let params: Value = serde_json::from_str(shown.params).unwrap();
@@ -302,7 +302,7 @@ fn any_parameters_of_a_hint_can_be_shown_as_a_line() {
 }
 
 #[test]
-fn under_its_name_a_group_stands_at_the_top() {
+fn under_a_groups_name_its_commands_are_at_the_top_level() {
     for (args, op) in [
         (&["set", "a", "b", "c"][..], "set_hint"),
         (&["get", "a", "b"], "get_hint"),
@@ -337,7 +337,7 @@ fn under_its_name_a_group_stands_at_the_top() {
 }
 
 #[test]
-fn the_help_of_a_name_speaks_of_no_other() {
+fn the_help_of_a_name_mentions_no_other_name() {
     let mut tree = command(&table(), extra(), &NUDGE);
     tree.build();
     let mut helps = vec![tree.render_long_help().to_string()];
@@ -373,7 +373,7 @@ fn the_help_of_a_name_speaks_of_no_other() {
     }
 }
 
-/// A road that gives one answer.
+/// A transport that gives one reply.
 struct Fixed(Reply);
 
 impl Road for Fixed {
@@ -382,7 +382,7 @@ impl Road for Fixed {
     }
 }
 
-/// What a command prints when the operation answers so: exit code, stdout, stderr.
+/// The exit code, stdout and stderr of a command whose operation gives this reply.
 fn answered(
     name: &'static Name,
     op: &str,
@@ -395,13 +395,13 @@ fn answered(
     let table = table();
     let op: &Operation = table.find(op).unwrap();
     let params = json!({ "component": "web", "key": "dir" });
-    let call = Call::new(op.info, params);
+    let call = OpCall::new(op.info, params);
     let exit = run_op(&mut output, &Fixed(reply), Caller::default(), call);
     (exit, out.text(), err.text())
 }
 
 #[test]
-fn a_hint_that_does_not_hold_here_is_a_failure_that_says_why() {
+fn a_hint_out_of_scope_is_an_error_with_the_reason() {
     let none = json!({ "hint": null, "match_explain": {
         "matched": false, "score": 0.0, "reasons": ["os=linux not in [windows]"] } });
     let (exit, out, err) = answered(&Name::FULL, "get_hint", Ok(none.clone()), false, false);
@@ -416,7 +416,7 @@ fn a_hint_that_does_not_hold_here_is_a_failure_that_says_why() {
 }
 
 #[test]
-fn errors_and_notes_speak_of_commands_by_the_name_that_was_used() {
+fn errors_and_notes_use_the_program_name_in_use() {
     let error = || {
         Err(model::OpError::not_found("no hint web/dir")
             .hint("`rekindle hint set COMPONENT KEY VALUE` stores one; see `rekindle status`."))
@@ -424,16 +424,16 @@ fn errors_and_notes_speak_of_commands_by_the_name_that_was_used() {
     let (_, _, err) = answered(&NUDGE, "get_hint", error(), false, false);
     let hint = "hint: `nudge set COMPONENT KEY VALUE` stores one; see `nudge status`.";
     assert_eq!(err, format!("error: no hint web/dir\n{hint}\n"));
-    // Programs get what the wire has.
+    // Programs get the message of the wire.
     let (_, out, _) = answered(&NUDGE, "get_hint", error(), true, false);
     assert!(out.contains("`rekindle hint set"), "{out}");
     let (mut output, _, err) = kept_as(&NUDGE, false);
-    output.note("`rekindle stop` lets the next one be new; `rekindle doctor` looks");
-    assert_eq!(err.text(), "`nudge stop` lets the next one be new; `rekindle doctor` looks\n");
+    output.note("`rekindle stop` starts the new build; `rekindle doctor` looks");
+    assert_eq!(err.text(), "`nudge stop` starts the new build; `rekindle doctor` looks\n");
 }
 
 #[test]
-fn an_export_is_a_document_and_a_terminal_shows_no_secret_of_it() {
+fn an_export_is_a_document_with_secrets_masked_on_a_terminal() {
     let key = ["AKIA", "IOSFODNN7", "EXAMPLE"].concat();
     let secret = |value: Value| {
         json!({ "value": value, "version": 1,
@@ -466,7 +466,7 @@ fn an_export_is_a_document_and_a_terminal_shows_no_secret_of_it() {
 }
 
 #[test]
-fn a_secret_is_masked_and_no_line_of_a_value_pretends_to_be_another() {
+fn secrets_are_masked_and_no_value_imitates_another_member() {
     let hint = |value: &str, meta: Value| {
         json!({ "value": value, "meta": meta, "version": 1,
             "created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-01T00:00:00Z" })

@@ -1,10 +1,10 @@
-//! A command whose result is a list, under the full name and under one that answers in its own way.
+//! A command whose result is a list, under the full name and under one with another output.
 
 use model::{Caller, Code, Reply, Request, Road};
 use serde_json::json;
 
 use super::*;
-use crate::{Default, Goes, Saying, command, run_op};
+use crate::{ParamDefault, ResultForm, Saying, command, run_op};
 use contract::Listed;
 
 struct Find;
@@ -15,9 +15,9 @@ struct Count;
 #[serde(deny_unknown_fields)]
 #[allow(dead_code, reason = "only the schema matters here")]
 struct FindParams {
-    /// Words to look for.
+    /// Words to search.
     query: String,
-    /// Where to look; here if left out.
+    /// Where to search; here if omitted.
     place: Option<String>,
 }
 
@@ -101,7 +101,7 @@ impl Plugin for Find {
     }
 }
 
-/// A name of commands that are answered in its own way.
+/// A name with variants of the commands.
 const SEEK: Name = Name {
     word: "seek",
     about: "Notes, found",
@@ -111,15 +111,15 @@ const SEEK: Name = Name {
         Saying {
             word: "for",
             command: &["find"],
-            defaults: &[Default { param: "place", json: "\"*\"", doc: "Where to look" }],
+            defaults: &[ParamDefault { param: "place", json: "\"*\"", doc: "Where to look" }],
             nothing: Some(r#"{"notes":[]}"#),
-            goes: Goes::AsList { members: &["key"], full: &["text"] },
+            goes: ResultForm::AsList { members: &["key"], full: &["text"] },
             ..Saying::SAME
         },
         Saying {
             word: "status",
             command: &["note", "count"],
-            goes: Goes::ToStderr,
+            goes: ResultForm::ToStderr,
             ..Saying::SAME
         },
         Saying {
@@ -136,7 +136,7 @@ fn table() -> Table {
     Table::new(&[Arc::new(Find)])
 }
 
-/// A road that knows three notes, whole ones two at a time.
+/// A transport that has three notes, and returns two whole ones at a time.
 struct Notes;
 
 impl Road for Notes {
@@ -149,7 +149,7 @@ impl Road for Notes {
             "fetch_notes" => {
                 let ids = request.params["ids"].as_array().cloned().unwrap_or(vec![json!("a")]);
                 assert!(ids.len() <= 2, "{ids:?}");
-                // One of them is gone meanwhile.
+                // One of them was deleted meanwhile.
                 let whole = ids.iter().filter(|id| **id != "b");
                 let whole = whole.map(|id| json!({ "key": id, "text": "whole" }));
                 Ok(json!({ "notes": whole.collect::<Vec<_>>() }))
@@ -159,21 +159,21 @@ impl Road for Notes {
     }
 }
 
-/// What a line prints: exit code, stdout, stderr.
+/// The exit code, stdout and stderr of a line.
 fn said(name: &'static Name, args: &[&str], terminal: bool) -> (u8, String, String) {
     let (mut output, out, err) = kept_as(name, terminal);
     let argv = std::iter::once(name.word).chain(args.iter().copied()).map(OsString::from);
     let mut stdin = &b""[..];
     let exit = match parse(&table(), extra(), argv.collect(), &mut output, &mut stdin).picked {
-        Picked::Op(call) => run_op(&mut output, &Notes, Caller::default(), call),
-        Picked::Own(own) => panic!("{own:?}"),
-        Picked::Done(exit) => exit,
+        Selection::Op(call) => run_op(&mut output, &Notes, Caller::default(), call),
+        Selection::Own(own) => panic!("{own:?}"),
+        Selection::Done(exit) => exit,
     };
     (exit, out.text(), err.text())
 }
 
 #[test]
-fn the_rest_of_the_line_is_one_parameter_and_flags_may_stand_in_between() {
+fn remaining_words_are_one_parameter_even_between_flags() {
     let full = |args: &[&str]| said(&Name::FULL, args, false);
     let expected = (0, "found \"a b c\"␇\n".to_owned(), "3 results for \"a b c\"\n".to_owned());
     for args in [
@@ -214,7 +214,7 @@ fn a_result_that_cannot_be_read_is_printed_as_it_is_without_credentials() {
     let mut stdin = &b""[..];
     let argv = ["rekindle", "typed"].map(OsString::from).to_vec();
     let table = Table::new(&[Arc::new(Typed)]);
-    let Picked::Op(call) = parse(&table, extra(), argv, &mut output, &mut stdin).picked else {
+    let Selection::Op(call) = parse(&table, extra(), argv, &mut output, &mut stdin).picked else {
         panic!("no operation")
     };
     assert_eq!(run_op(&mut output, &road, Caller::default(), call), 0);
@@ -222,7 +222,7 @@ fn a_result_that_cannot_be_read_is_printed_as_it_is_without_credentials() {
     assert!(out.contains("text: 7") && !out.contains(&key), "{out}");
 }
 
-/// A road with one answer.
+/// A transport with one reply.
 struct Answering(Value);
 
 impl Road for Answering {
@@ -274,13 +274,13 @@ impl Plugin for Typed {
 }
 
 #[test]
-fn what_matters_stands_out_on_a_terminal() {
+fn important_text_is_highlighted_on_a_terminal() {
     let (_, out, _) = said(&Name::FULL, &["find", "x"], true);
     assert_eq!(out, "\u{1b}[1mfound\u{1b}[0m \"x\"␇\n");
 }
 
 #[test]
-fn a_name_says_and_answers_a_command_in_its_own_way() {
+fn a_name_can_change_the_words_and_output_of_a_command() {
     let seek = |args: &[&str]| said(&SEEK, args, false);
     let list = "[{\"key\":\"a\"},{\"key\":\"b\"},{\"key\":\"c\"}]\n".to_owned();
     assert_eq!(seek(&["for", "x"]), (0, list, "seek: 3 results for \"x\"\n".to_owned()));
@@ -298,25 +298,25 @@ fn a_name_says_and_answers_a_command_in_its_own_way() {
 }
 
 #[test]
-fn the_defaults_of_a_name_give_way_to_the_line() {
+fn flags_override_the_defaults_of_a_name() {
     for (args, place) in [(&["for", "x"][..], "*"), (&["for", "x", "--place", "y"], "y")] {
         let (mut output, ..) = kept_as(&SEEK, false);
         let argv = std::iter::once("seek").chain(args.iter().copied()).map(OsString::from);
         let mut stdin = &b""[..];
         let parsed = parse(&table(), extra(), argv.collect(), &mut output, &mut stdin);
-        let Picked::Op(call) = parsed.picked else { panic!("{args:?}") };
+        let Selection::Op(call) = parsed.picked else { panic!("{args:?}") };
         assert_eq!(call.params, json!({ "query": "x", "place": place }), "{args:?}");
     }
 }
 
 #[test]
-fn the_tree_and_the_texts_of_a_name_speak_of_its_own_commands() {
+fn the_tree_and_texts_of_a_name_use_its_own_commands() {
     let tree = command(&table(), extra(), &SEEK);
     tree.clone().debug_assert();
     let names: Vec<&str> = tree.get_subcommands().map(Command::get_name).collect();
     assert_eq!(names, ["for", "status", "fetch", "serve", "completions"]);
     let help = tree.find_subcommand("for").unwrap().clone().render_long_help().to_string();
-    assert!(help.contains("Where to look\n") && !help.contains("here if left out"), "{help}");
+    assert!(help.contains("Where to look\n") && !help.contains("here if omitted"), "{help}");
     let (mut output, _, err) = kept_as(&SEEK, false);
     output.note("`rekindle find` and `rekindle note count x`, not `rekindle status`");
     assert_eq!(err.text(), "seek: `seek for` and `seek status x`, not `rekindle status`\n");

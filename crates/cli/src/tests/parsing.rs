@@ -1,4 +1,4 @@
-//! What a line asks for: operations and their parameters, own commands, global flags, stdin.
+//! Selections of command lines: operations and their parameters, own commands, global flags, stdin.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -37,7 +37,7 @@ fn arguments_become_parameters_by_their_schema() {
             &["note", "put", "--if_match_version=7", "web", "build", "[1, 2]"],
             json!({"component":"web","key":"build","value":[1,2],"if_match_version":7}),
         ),
-        // What is not an object or array stays the text it is.
+        // Any other value stays a text.
         (&["note", "put", "w", "b", "42"], json!({"component":"w","key":"b","value":"42"})),
         (&["note", "put", "w", "b", "null"], json!({"component":"w","key":"b","value":"null"})),
         (&["note", "put", "w", "b", "{oops"], json!({"component":"w","key":"b","value":"{oops"})),
@@ -87,7 +87,7 @@ fn arguments_become_parameters_by_their_schema() {
 }
 
 #[test]
-fn an_operation_is_called_by_its_own_name_whatever_it_was_called_on_the_line() {
+fn an_alias_calls_the_operation_by_its_own_name() {
     for name in ["put_note", "notes.put", "notes_put"] {
         assert_eq!(run(&["call", name]).call().map(|(op, _)| op), Ok("put_note"));
     }
@@ -132,18 +132,18 @@ fn database_and_port_are_recognised_anywhere_on_the_line() {
 }
 
 #[test]
-fn own_commands_come_back_with_their_words_and_arguments() {
+fn own_commands_are_returned_with_their_words_and_arguments() {
     let table: [(&[&str], &[&str]); 4] = [
         (&["config", "get", "daemon.port"], &["config", "get"]),
         (&["config"], &["config"]),
-        // An own command stands before the operation with the same words.
+        // An own command wins over the operation with these words.
         (&["status"], &["status"]),
         // A group of both keeps its own commands, and the operations beside them.
         (&["note", "edit"], &["note", "edit"]),
     ];
     for (args, path) in table {
         match run(args).parsed.picked {
-            Picked::Own(own) => {
+            Selection::Own(own) => {
                 assert_eq!(own.path, path, "{args:?}");
                 if args.len() == 3 {
                     assert_eq!(own.matches.get_one::<String>("key").unwrap(), "daemon.port");

@@ -1,4 +1,4 @@
-//! What is printed: results, errors and notes, for people and as JSON, with their exit codes.
+//! Output: results, errors and notes, for people and as JSON, with their exit codes.
 
 use expect_test::expect;
 use model::error::CODES;
@@ -6,9 +6,9 @@ use model::{Caller, Code, Reply, Request, Road, Tier};
 use serde_json::json;
 
 use super::*;
-use crate::{Call, run_op};
+use crate::{OpCall, run_op};
 
-/// A road that gives one answer and keeps what it was asked.
+/// A transport that gives one reply and records the request.
 struct Fixed(Reply, RefCell<Vec<Request>>);
 
 impl Road for Fixed {
@@ -22,18 +22,18 @@ impl Road for Fixed {
 fn answered(op: &'static OpInfo, reply: Reply, json: bool, terminal: bool) -> (u8, String, String) {
     let (mut output, out, err) = kept(terminal);
     output.json = json;
-    let call = Call::new(op, json!({"a": 1}));
+    let call = OpCall::new(op, json!({"a": 1}));
     let exit = run_op(&mut output, &Fixed(reply, RefCell::default()), Caller::default(), call);
     (exit, out.text(), err.text())
 }
 
 #[test]
-fn a_call_goes_out_with_its_caller_and_an_id_of_its_own() {
+fn a_call_has_its_caller_and_a_unique_id() {
     let road = Fixed(Ok(json!({"ok": true})), RefCell::default());
     let caller = Caller { tier: Tier::Person, ..Caller::default() };
     for _ in 0..2 {
         let (mut output, ..) = kept(false);
-        let call = Call::new(&Put::INFO, json!({"a": 1}));
+        let call = OpCall::new(&Put::INFO, json!({"a": 1}));
         assert_eq!(run_op(&mut output, &road, caller.clone(), call), 0);
     }
     let requests = road.1.borrow();
@@ -61,7 +61,7 @@ fn a_result_is_pretty_for_people_and_itself_with_json() {
 }
 
 #[test]
-fn what_a_pretty_form_recalls_cannot_act_on_the_terminal() {
+fn recalled_text_cannot_control_the_terminal() {
     let (mut output, out, _) = kept(true);
     let hostile = json!("line\n\u{1b}[2Jwiped\u{7}");
     output.result(&hostile, Some(&|value: &Value| value.as_str().unwrap_or_default().to_owned()));
@@ -83,7 +83,7 @@ fn every_code_exits_by_the_table_in_both_forms() {
 }
 
 #[test]
-fn an_error_and_a_note_cannot_act_on_the_terminal() {
+fn errors_and_notes_cannot_control_the_terminal() {
     let error = OpError::new(Code::NotFound, "no \u{1b}[31m'x'\nerror: fake");
     let (_, _, err) = answered(&Put::INFO, Err(error), false, false);
     assert_eq!(err, "error: no ␛[31m'x' error: fake\n");
@@ -119,7 +119,7 @@ impl Write for Failing {
 }
 
 #[test]
-fn a_reader_that_leaves_is_no_failure_and_a_full_disk_is() {
+fn a_closed_pipe_is_not_a_failure_but_a_full_disk_is() {
     for (kind, json, exit) in [
         (io::ErrorKind::BrokenPipe, false, 0),
         (io::ErrorKind::BrokenPipe, true, 0),

@@ -1,4 +1,4 @@
-//! Lines that cannot be understood: one clear line and a hint, or JSON; exit code 2.
+//! Lines that cannot be parsed: one clear line and a hint, or JSON; exit code 2.
 
 use std::os::unix::ffi::OsStringExt;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// Checks what is told about each of these lines.
+/// Checks the message about each of these lines.
 fn check(lines: &[&[&str]], expected: Expect) {
     let mut told = String::new();
     for args in lines {
@@ -19,7 +19,7 @@ fn check(lines: &[&[&str]], expected: Expect) {
 }
 
 #[test]
-fn a_wrong_argument_is_told_in_one_line_with_what_to_do() {
+fn a_wrong_argument_is_one_line_with_a_hint() {
     let lines: [&[&str]; 10] = [
         &["note", "put", "web"],
         &["note", "put", "a", "b", "c", "--colour", "red"],
@@ -70,7 +70,7 @@ fn a_wrong_argument_is_told_in_one_line_with_what_to_do() {
 }
 
 #[test]
-fn a_wrong_command_is_answered_with_the_right_one() {
+fn a_wrong_command_gets_the_right_one_as_a_hint() {
     let lines: [&[&str]; 7] = [
         &["stauts"],
         &["zzz"],
@@ -184,7 +184,7 @@ fn invalid_json_is_named_with_line_and_column() {
 }
 
 #[test]
-fn an_unknown_operation_is_answered_with_the_closest_names() {
+fn an_unknown_operation_gets_the_closest_names_as_a_hint() {
     let lines: [&[&str]; 3] = [&["call", "put_nte"], &["ops", "note"], &["call", "zzzzzz"]];
     check(
         &lines,
@@ -230,7 +230,7 @@ fn with_json_a_mistake_is_an_error_object_on_stdout() {
 }
 
 #[test]
-fn hostile_arguments_cannot_act_on_the_terminal_or_flood_it() {
+fn hostile_arguments_cannot_control_or_flood_the_terminal() {
     let escape = "\u{1b}]0;owned\u{7}\r\nerror: fake\u{9b}2J";
     let long = "x".repeat(100_000);
     for bad in [escape, &long] {

@@ -7,9 +7,9 @@ use model::OpError;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::{DocumentLine, QuestionLine, Written, rfc3339};
+use super::{DocumentLine, OutputLines, QuestionLine, rfc3339};
 
-/// What the numbers of categories mean, from 1 on.
+/// The meanings of the category numbers, from 1 on.
 const CATEGORIES: [&str; 5] = ["multi-hop", "temporal", "open-domain", "single-hop", "adversarial"];
 const MONTHS: [&str; 12] = [
     "january",
@@ -27,27 +27,27 @@ const MONTHS: [&str; 12] = [
 ];
 
 #[derive(Deserialize)]
-pub(super) struct Sample {
+pub(super) struct LocomoSample {
     #[serde(default)]
     sample_id: Option<String>,
-    /// `session_1`, `session_1_date_time`, `session_2` and so on, between other things.
+    /// `session_1`, `session_1_date_time`, `session_2` and so on, among other members.
     conversation: Map<String, Value>,
-    qa: Vec<Question>,
+    qa: Vec<LocomoQuestion>,
 }
 
 #[derive(Deserialize)]
-struct Turn {
+struct LocomoTurn {
     speaker: String,
     dia_id: String,
     #[serde(default)]
     text: String,
-    /// What a picture shows.
+    /// The caption of a picture.
     #[serde(default)]
     blip_caption: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct Question {
+struct LocomoQuestion {
     question: String,
     #[serde(default)]
     evidence: Vec<String>,
@@ -55,7 +55,11 @@ struct Question {
     category: Option<usize>,
 }
 
-pub(super) fn write(number: usize, sample: &Sample, lines: &mut Written) -> Result<(), OpError> {
+pub(super) fn write(
+    number: usize,
+    sample: &LocomoSample,
+    lines: &mut OutputLines,
+) -> Result<(), OpError> {
     let scope = sample.sample_id.clone().unwrap_or_else(|| format!("sample-{}", number + 1));
     // The session of each turn.
     let mut turns: HashMap<String, String> = HashMap::new();
@@ -89,7 +93,7 @@ pub(super) fn write(number: usize, sample: &Sample, lines: &mut Written) -> Resu
                 gold_sessions.push(session.clone());
             }
         }
-        // Nothing can be said of a question whose evidence is nowhere.
+        // A question without known evidence cannot be evaluated.
         if gold.is_empty() {
             lines.left_out.questions += 1;
             continue;
@@ -107,7 +111,7 @@ pub(super) fn write(number: usize, sample: &Sample, lines: &mut Written) -> Resu
     Ok(())
 }
 
-impl Sample {
+impl LocomoSample {
     /// The numbers of its sessions, in order.
     fn session_numbers(&self) -> Vec<u32> {
         let lists = self.conversation.iter().filter(|(_, value)| value.is_array());
@@ -117,7 +121,7 @@ impl Sample {
         numbers
     }
 
-    fn turns(&self, scope: &str, key: &str) -> Result<Vec<Turn>, OpError> {
+    fn turns(&self, scope: &str, key: &str) -> Result<Vec<LocomoTurn>, OpError> {
         let turns = self.conversation.get(key).cloned().unwrap_or_default();
         serde_json::from_value(turns).map_err(|error| {
             let message = format!("{key} of {scope} is not a list of turns: {error}");
@@ -126,8 +130,8 @@ impl Sample {
     }
 }
 
-impl Turn {
-    /// Its text with who said it, and what the picture beside it shows.
+impl LocomoTurn {
+    /// Its text with the speaker, and the caption of its picture.
     fn shown(&self) -> String {
         let said = format!("{}: {}", self.speaker, self.text);
         match self.blip_caption.as_deref().filter(|caption| !caption.is_empty()) {
@@ -137,8 +141,8 @@ impl Turn {
     }
 }
 
-/// The ids of turns that evidence names. Some members of the published lists hold several, and some are
-/// written otherwise than the turns are: `D:11:26`, `D30:05`, `(D2:1)`.
+/// The ids of turns in the evidence. Some items of the published lists contain several, and some are spelled
+/// differently than the turns: `D:11:26`, `D30:05`, `(D2:1)`.
 fn named(evidence: &[String]) -> impl Iterator<Item = String> {
     let parts = evidence
         .iter()

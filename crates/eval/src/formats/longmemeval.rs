@@ -1,5 +1,5 @@
-//! LongMemEval: each question comes with the sessions that it is asked over. They are its scope, a turn
-//! is a document, and marked turns and answering sessions are what should be found.
+//! LongMemEval: each question has its own sessions, which are its scope. A turn is a document, and the evidence is
+//! marked turns and answering sessions.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -7,10 +7,10 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use model::OpError;
 use serde::Deserialize;
 
-use super::{DocumentLine, QuestionLine, Written, rfc3339};
+use super::{DocumentLine, OutputLines, QuestionLine, rfc3339};
 
 #[derive(Deserialize)]
-pub(super) struct Question {
+pub(super) struct LongMemQuestion {
     question_id: String,
     #[serde(default)]
     question_type: String,
@@ -18,34 +18,34 @@ pub(super) struct Question {
     haystack_session_ids: Vec<String>,
     #[serde(default)]
     haystack_dates: Vec<String>,
-    haystack_sessions: Vec<Vec<Turn>>,
+    haystack_sessions: Vec<Vec<LongMemTurn>>,
     #[serde(default)]
     answer_session_ids: Vec<String>,
 }
 
 #[derive(Deserialize)]
-struct Turn {
+struct LongMemTurn {
     role: String,
     content: String,
-    /// Whether the answer is in it.
+    /// Whether it contains the answer.
     #[serde(default)]
     has_answer: Option<bool>,
 }
 
-/// The names of sessions, which questions share: the same name means the same turns everywhere, so
-/// that all questions can be asked over all sessions as well.
+/// The names of sessions, which questions share: a name means the same turns everywhere, so that all questions can
+/// also be asked over all sessions.
 #[derive(Default)]
-pub(super) struct Sessions {
+pub(super) struct SessionNames {
     turns: HashMap<String, u64>,
 }
 
-impl Sessions {
-    /// A name for these turns in the scope of a question.
+impl SessionNames {
+    /// The name of these turns in the scope of a question.
     fn name(
         &mut self,
         given: &str,
         scope: &str,
-        turns: &[Turn],
+        turns: &[LongMemTurn],
         taken: &HashSet<String>,
     ) -> String {
         let mut hash = DefaultHasher::new();
@@ -65,9 +65,9 @@ impl Sessions {
 }
 
 pub(super) fn write(
-    question: &Question,
-    sessions: &mut Sessions,
-    lines: &mut Written,
+    question: &LongMemQuestion,
+    sessions: &mut SessionNames,
+    lines: &mut OutputLines,
 ) -> Result<(), OpError> {
     let scope = &question.question_id;
     if question.haystack_session_ids.len() != question.haystack_sessions.len() {
@@ -95,7 +95,7 @@ pub(super) fn write(
                 gold.push(id);
             }
         }
-        // A session without turns is none.
+        // A session without turns does not count.
         if question.answer_session_ids.contains(given) && !turns.is_empty() {
             gold_sessions.push(session.clone());
         }

@@ -1,18 +1,22 @@
-//! Published files as they are: small ones of the same form, made up for this project.
+//! Published files: small ones of the same form, made up for this project.
 
 use serde_json::{Value, json};
 
 use super::{Files, plan, run};
-use crate::{Format, Input, Plan, Report};
+use crate::{EvalInput, EvalPlan, EvalReport, PublishedFormat};
 
-fn read(format: Format, file: &Value) -> Result<Report, model::OpError> {
+fn read(format: PublishedFormat, file: &Value) -> Result<EvalReport, model::OpError> {
     read_plan(format, file, false)
 }
 
-fn read_plan(format: Format, file: &Value, pooled: bool) -> Result<Report, model::OpError> {
+fn read_plan(
+    format: PublishedFormat,
+    file: &Value,
+    pooled: bool,
+) -> Result<EvalReport, model::OpError> {
     let files = Files::new();
     let file = files.write("published.json", &file.to_string());
-    run(&Plan { pooled, ..plan(Input::Published { file, format }) })
+    run(&EvalPlan { pooled, ..plan(EvalInput::Published { file, format }) })
 }
 
 fn conversation(sample: &str) -> Value {
@@ -48,13 +52,14 @@ fn conversation(sample: &str) -> Value {
 /// @eval_published
 #[test]
 fn locomo_is_read_as_it_is_published() {
-    let report = read(Format::Locomo, &json!([conversation("one"), conversation("two")])).unwrap();
+    let report =
+        read(PublishedFormat::Locomo, &json!([conversation("one"), conversation("two")])).unwrap();
     assert_eq!((report.scopes, report.documents), (2, 8));
     let json = report.to_json();
     let all = &json["configs"]["plain"]["all"];
     assert_eq!(all["questions"], 6, "questions without evidence are left out");
     assert_eq!(json["left_out"], json!({ "questions": 4, "evidence": 4 }), "and counted");
-    let told = "left out: 4 questions without evidence, 4 names of evidence that is nowhere";
+    let told = "omitted: 4 questions without evidence, 4 names of evidence that the file does not";
     assert!(report.table().contains(told), "{}", report.table());
     assert_eq!(all["documents"]["R@10"], 1.0, "the caption of a picture is part of its turn");
     assert_eq!(all["questions_with_gold_sessions"], 6);
@@ -64,9 +69,12 @@ fn locomo_is_read_as_it_is_published() {
     assert_eq!(types, ["multi-hop", "single-hop", "temporal"]);
     let multi = &json["configs"]["plain"]["types"]["multi-hop"];
     assert_eq!(multi["documents"]["R@1"], 0.5, "two turns in one member of the evidence are two");
-    // Both conversations in one index: their turns are told apart.
-    let report =
-        read_plan(Format::Locomo, &json!([conversation("one"), conversation("two")]), true);
+    // Both conversations in one index: their turns stay distinct.
+    let report = read_plan(
+        PublishedFormat::Locomo,
+        &json!([conversation("one"), conversation("two")]),
+        true,
+    );
     assert_eq!(report.unwrap().documents, 8);
 }
 
@@ -95,7 +103,7 @@ fn longmemeval_is_read_as_it_is_published() {
         question("q2_abs", &[("s2", bread.clone()), ("answer_9", bread.clone())], &["answer_9"]),
         question("q3", &[("s2", lens), ("s2", bread)], &[]),
     ]);
-    let report = read(Format::Longmemeval, &file).unwrap();
+    let report = read(PublishedFormat::Longmemeval, &file).unwrap();
     assert_eq!((report.scopes, report.documents), (3, 8));
     let json = report.to_json();
     let all = &json["configs"]["plain"]["all"];
@@ -104,22 +112,28 @@ fn longmemeval_is_read_as_it_is_published() {
     assert_eq!(all["questions_with_gold_sessions"], 2);
     assert_eq!(all["documents"]["R@1"], 1.0);
     assert_eq!(all["sessions"]["any@1"], 0.5);
-    // Pooled, a session that two questions share is there once, and one that differs is not it.
-    assert_eq!(read_plan(Format::Longmemeval, &file, true).unwrap().documents, 6);
+    // In the pool, a session that two questions share exists once, and a different one stays separate.
+    assert_eq!(read_plan(PublishedFormat::Longmemeval, &file, true).unwrap().documents, 6);
 }
 
 #[test]
 fn a_file_of_another_form_is_refused_with_the_reason() {
     let told = |format, file: Value| read(format, &file).unwrap_err().message;
-    assert!(told(Format::Locomo, json!({})).contains("is not a file of locomo: invalid type: map"));
-    assert!(told(Format::Locomo, json!([])).contains("its list is empty"));
     assert!(
-        told(Format::Longmemeval, json!([conversation("one")]))
+        told(PublishedFormat::Locomo, json!({}))
+            .contains("is not a file of locomo: invalid type: map")
+    );
+    assert!(told(PublishedFormat::Locomo, json!([])).contains("its list is empty"));
+    assert!(
+        told(PublishedFormat::Longmemeval, json!([conversation("one")]))
             .contains("missing field `question_id`")
     );
     let broken = json!([{ "conversation": { "session_1": [{ "text": "x" }] }, "qa": [] }]);
-    assert!(told(Format::Locomo, broken).contains("session_1 of sample-1 is not a list of turns"));
+    assert!(
+        told(PublishedFormat::Locomo, broken)
+            .contains("session_1 of sample-1 is not a list of turns")
+    );
     let mut uneven = question("q1", &[], &[]);
     uneven["haystack_session_ids"] = json!(["a"]);
-    assert!(told(Format::Longmemeval, json!([uneven])).contains("as many session ids"));
+    assert!(told(PublishedFormat::Longmemeval, json!([uneven])).contains("as many session ids"));
 }

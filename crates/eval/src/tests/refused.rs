@@ -1,16 +1,16 @@
-//! What is refused before anything is measured, and what the refusal says.
+//! Input that is refused before anything is measured, and the errors.
 
 use serde_json::json;
 
 use super::{Files, plan, run};
-use crate::{Input, Plan};
+use crate::{EvalInput, EvalPlan};
 
 const DOCUMENT: &str = r#"{"id":"d","text":"heron"}"#;
 const QUESTION: &str = r#"{"id":"q","text":"heron","gold":["d"]}"#;
 
 fn refusal(documents: &str, questions: &str) -> model::OpError {
     let files = Files::new();
-    let input = Input::Lines {
+    let input = EvalInput::Lines {
         documents: files.write("docs.jsonl", documents),
         questions: files.write("questions.jsonl", questions),
     };
@@ -19,7 +19,7 @@ fn refusal(documents: &str, questions: &str) -> model::OpError {
 
 /// @eval_refusals
 #[test]
-fn a_wrong_line_of_documents_is_named_with_its_file_and_number() {
+fn a_wrong_document_is_reported_with_file_and_line() {
     for (line, what) in [
         ("{\"id\":\"x\",", "line 3: not JSON, at column"),
         ("[1]", "line 3: not a JSON object"),
@@ -33,9 +33,9 @@ fn a_wrong_line_of_documents_is_named_with_its_file_and_number() {
         (r#"{"id":"x","text":"x","pos":"1"}"#, "line 3: `pos` is not a number"),
         (r#"{"id":"x","text":"x","time":"yesterday"}"#, "line 3: `time` is not an RFC 3339 time"),
         (r#"{"id":"x","text":"x","time":12}"#, "line 3: `time` is not an RFC 3339 time"),
-        (r#"{"id":"d","text":"x"}"#, "line 3: the id `d` stands in line 1 already"),
+        (r#"{"id":"d","text":"x"}"#, "line 3: the id `d` is already in line 1"),
     ] {
-        // Empty lines count, and are passed over.
+        // Empty lines are skipped, but count in line numbers.
         let error = refusal(&format!("{DOCUMENT}\n\n{line}\n"), QUESTION);
         assert!(error.message.contains("docs.jsonl"), "{line}: {error}");
         assert!(error.message.contains(what), "{line}: {error}");
@@ -46,7 +46,7 @@ fn a_wrong_line_of_documents_is_named_with_its_file_and_number() {
 
 /// @eval_refusals
 #[test]
-fn a_wrong_question_is_named_with_its_file_and_number() {
+fn a_wrong_question_is_reported_with_file_and_line() {
     for (line, what) in [
         (r#"{"id":"x","gold":[]}"#, "line 2: `text` is missing"),
         (r#"{"id":"x","text":"x"}"#, "line 2: `gold` is missing"),
@@ -57,7 +57,7 @@ fn a_wrong_question_is_named_with_its_file_and_number() {
             "line 2: `gold_sessions` names `s`, which is no session",
         ),
         (r#"{"id":"x","scope":"far","text":"x","gold":[]}"#, "line 2: the scope `far` has no"),
-        (r#"{"id":"q","text":"x","gold":[]}"#, "line 2: the id `q` stands in line 1 already"),
+        (r#"{"id":"q","text":"x","gold":[]}"#, "line 2: the id `q` is already in line 1"),
     ] {
         let error = refusal(DOCUMENT, &format!("{QUESTION}\n{line}"));
         assert!(error.message.contains("questions.jsonl"), "{line}: {error}");
@@ -66,12 +66,12 @@ fn a_wrong_question_is_named_with_its_file_and_number() {
 }
 
 #[test]
-fn files_without_lines_and_files_that_are_not_there_are_refused() {
+fn empty_and_missing_files_are_refused() {
     assert!(refusal("", QUESTION).message.ends_with("docs.jsonl has no documents"));
     assert!(refusal(DOCUMENT, "\n \n").message.ends_with("questions.jsonl has no questions"));
     let files = Files::new();
     let nowhere = files.0.path().join("nowhere");
-    let input = Input::Lines { documents: nowhere.clone(), questions: nowhere };
+    let input = EvalInput::Lines { documents: nowhere.clone(), questions: nowhere };
     let error = run(&plan(input)).unwrap_err();
     assert_eq!(error.code, model::Code::NotFound);
     assert!(error.message.contains("nowhere"), "{error}");
@@ -83,7 +83,7 @@ fn a_line_that_is_not_utf_8_is_refused_and_a_mark_of_byte_order_is_not() {
     let documents = files.0.path().join("docs.jsonl");
     std::fs::write(&documents, b"{\"id\":\"d\",\"text\":\"\xff\"}").unwrap();
     let questions = files.write("questions.jsonl", QUESTION);
-    let input = Input::Lines { documents: documents.clone(), questions };
+    let input = EvalInput::Lines { documents: documents.clone(), questions };
     assert!(run(&plan(input.clone())).unwrap_err().message.contains("line 1: not JSON"));
     std::fs::write(&documents, format!("\u{feff}{DOCUMENT}\r\n")).unwrap();
     let report = run(&plan(input)).unwrap().to_json();
@@ -91,7 +91,7 @@ fn a_line_that_is_not_utf_8_is_refused_and_a_mark_of_byte_order_is_not() {
 }
 
 #[test]
-fn two_texts_under_one_id_are_no_pool() {
+fn a_pool_refuses_two_texts_with_one_id() {
     let files = Files::new();
     let documents = [
         json!({ "id": "d", "scope": "a", "text": "heron" }),
@@ -100,20 +100,17 @@ fn two_texts_under_one_id_are_no_pool() {
     let questions = [json!({ "id": "q", "scope": "a", "text": "heron", "gold": ["d"] })];
     let alone = plan(files.lines(&documents, &questions));
     run(&alone).unwrap();
-    let error = run(&Plan { pooled: true, ..alone }).unwrap_err();
-    assert!(
-        error.message.contains("line 2: the id `d` stands in line 1 with another text"),
-        "{error}"
-    );
+    let error = run(&EvalPlan { pooled: true, ..alone }).unwrap_err();
+    assert!(error.message.contains("line 2: the id `d` has another text in line 1"), "{error}");
 }
 
 /// @eval_refusals
 #[test]
-fn what_no_member_means_is_passed_over() {
+fn unknown_members_are_ignored() {
     let document = r#"{"id":1,"text":"heron","scope":null,"colour":"grey","session":null}"#;
     let question = r#"{"id":1,"text":"heron","gold":[1,"1"],"why":[{}]}"#;
     let files = Files::new();
-    let input = Input::Lines {
+    let input = EvalInput::Lines {
         documents: files.write("docs.jsonl", document),
         questions: files.write("questions.jsonl", question),
     };

@@ -1,4 +1,4 @@
-//! `rekindle agents`: which agents are on this machine, which are connected, and when each was last heard of.
+//! `rekindle agents`: the agents on this machine, which are connected, and the last event of each.
 
 use agents::wiring::{WIRINGS, Wiring};
 use clap::{ArgMatches, Command};
@@ -9,17 +9,17 @@ use server::lock::Lock;
 
 use super::connecting::{self, Here};
 use super::doctor::capture;
-use super::doctor::program::Programs;
+use super::doctor::program::ProgramCache;
 use crate::world::{self, World};
 
 pub(super) fn command() -> Command {
     Command::new("agents")
-        .about("List the agents: found, connected, last heard of")
+        .about("List the agents: found, connected, last event")
         .long_about(
             "List the agents that can be connected: whether each was found on this machine, whether it is \
-             connected, and when its last event came. In a repository that was connected by itself it says \
-             `project`; where events cannot come although it is connected, `broken`, and why; where a file \
-             does not tell, `invalid` or `unknown`.",
+             connected, and the time of its last event. `project` means connected in this repository only, \
+             `broken` connected but unable to send events (with the reason), `invalid` or `unknown` that a \
+             file could not be read.",
         )
         .after_help("Example:\n  rekindle agents --json")
 }
@@ -38,7 +38,7 @@ fn agents(world: &mut World) -> Result<Value, OpError> {
         Ok(heard) => (heard, None),
         Err(error) => (Value::Null, Some(error.message)),
     };
-    let mut programs = Programs::default();
+    let mut programs = ProgramCache::default();
     let agents = WIRINGS.iter().map(|wiring| {
         let (look, scope) = connecting::seen(wiring, &around);
         let last =
@@ -66,12 +66,12 @@ fn agents(world: &mut World) -> Result<Value, OpError> {
     Ok(json!({ "agents": agents.collect::<Vec<_>>(), "unheard": unheard }))
 }
 
-/// Why events do not come although the agent is connected, and why our tools do not, each with what mends it.
+/// Reasons why a connected agent sends no events or lacks our tools, each with its fix.
 fn faults(
     wiring: &Wiring,
     look: &AgentConnection,
     scope: ConnectScope,
-    programs: &mut Programs,
+    programs: &mut ProgramCache,
     world: &World,
 ) -> (Vec<String>, Vec<String>) {
     let off = connecting::switched_off(wiring, look).into_iter();
@@ -85,7 +85,7 @@ fn faults(
     (texts(faults), texts(remarks))
 }
 
-/// The last event of each agent, if there is a store to ask.
+/// The last event of each agent, if there is a store.
 fn heard(world: &mut World) -> Reply {
     let spools = world.locations.spools();
     if !world.locations.database.exists() && !spools.iter().any(|spool| spool.exists()) {
@@ -93,7 +93,7 @@ fn heard(world: &mut World) -> Reply {
     }
     let is_held = Lock::try_take(&world.locations)?.is_none();
     let stats = if is_held {
-        // A daemon that hangs is not waited for: what it has kept is read beside it.
+        // Do not wait for a hanging daemon: read the store beside it.
         let runtime = world::look(&world.locations, world.config()?)?;
         let stats = runtime.call(super::request("memory_stats", json!({})));
         runtime.close();
@@ -104,7 +104,7 @@ fn heard(world: &mut World) -> Reply {
     stats.map(|stats| stats["agents"].clone())
 }
 
-/// Those that were found and are not connected, by what people call them.
+/// Titles of the agents that were found and are not connected.
 pub(super) fn unwired() -> Vec<&'static str> {
     let Ok(here) = Here::find() else { return Vec::new() };
     let around = here.around();
@@ -144,7 +144,7 @@ fn pretty(result: &Value) -> String {
         if !trouble.is_empty() {
             lines.extend(trouble.iter().map(|trouble| format!("  {trouble}")));
             lines.push(match text("wired") {
-                "yes" => "  As it stands it works, but nothing can be changed in it.".to_owned(),
+                "yes" => "  It works as it is, but it cannot be edited.".to_owned(),
                 _ => format!("  Fix the file, then {install}."),
             });
         } else if !text("lacking").is_empty() {
@@ -153,7 +153,7 @@ fn pretty(result: &Value) -> String {
     }
     if let Some(why) = result["unheard"].as_str() {
         lines.push(format!(
-            "When each was last heard of is not known: {why}. See `rekindle doctor`."
+            "The times of the last events are unknown: {why}. See `rekindle doctor`."
         ));
     }
     lines.join("\n")

@@ -1,4 +1,4 @@
-//! `rekindle config`: the settings in force, one of them, or where the file is.
+//! `rekindle config`: all effective settings, one of them, or the path of the file.
 
 use clap::{Arg, ArgMatches, Command};
 use model::OpError;
@@ -32,8 +32,8 @@ pub(super) fn run(world: &mut World, words: &[String], matches: &ArgMatches) -> 
         Ok(result) => {
             let exit = world.out.result(&result, Some(&pretty));
             if words.last().is_some_and(|word| word == "set") && runs(world) {
-                let note = "note: the daemon that runs goes on with the settings it has; \
-                            `rekindle stop` lets the next one take this one up";
+                let note = "note: the running daemon keeps its settings; run `rekindle stop`, and the \
+                            next command starts one with this setting";
                 world.out.note(note);
             }
             exit

@@ -1,4 +1,5 @@
-//! What `install`, `uninstall`, `agents` and `up` share: where the agents are, which are meant, and a question.
+//! Shared by `install`, `uninstall`, `agents` and `up`: locations of agents, selected agents, and a prompt for
+//! confirmation.
 
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
 use std::path::PathBuf;
@@ -12,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::world::World;
 
-/// The places of this process: its home, and the repository it stands in.
+/// The home directory and the current repository of this process.
 pub(super) struct Here {
     home: PathBuf,
     project: PathBuf,
@@ -24,7 +25,7 @@ impl Here {
             OpError::unavailable("cannot tell where your home directory is").hint("Set HOME.")
         })?;
         if !home.is_absolute() {
-            // What stands in an agent's settings has to hold wherever that agent is started.
+            // An agent may be started in any directory, so its settings need absolute paths.
             let message = format!("HOME is not an absolute path: {}", home.display());
             return Err(OpError::unavailable(message).hint("Set HOME to the whole path."));
         }
@@ -61,7 +62,7 @@ pub(super) fn yes_arg(help: &'static str) -> Arg {
     Arg::new("yes").long("yes").short('y').action(ArgAction::SetTrue).help(help)
 }
 
-/// The agents that a line names, each once.
+/// The agents that a line names, without duplicates.
 pub(super) fn named(matches: &ArgMatches) -> Vec<&'static Wiring> {
     let names = matches.get_many::<String>("agent").into_iter().flatten();
     let names: Vec<&String> = names.collect();
@@ -69,14 +70,14 @@ pub(super) fn named(matches: &ArgMatches) -> Vec<&'static Wiring> {
     WIRINGS.iter().filter(is_named).collect()
 }
 
-/// Asks on a terminal; `None` if nobody is there to answer.
+/// Asks on a terminal; `None` without a terminal.
 pub(super) fn ask(world: &World, question: &str, default: bool) -> Option<bool> {
     if world.out.json || !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
         return None;
     }
     let choice = if default { "[Y/n]" } else { "[y/N]" };
     let mut err = std::io::stderr();
-    // Without the question there is no answer to expect.
+    // If the question cannot be written, no answer is expected.
     write!(err, "{question} {choice} ").and_then(|()| err.flush()).ok()?;
     let mut line = String::new();
     std::io::stdin().lock().read_line(&mut line).ok()?;
@@ -86,31 +87,31 @@ pub(super) fn ask(world: &World, question: &str, default: bool) -> Option<bool> 
     })
 }
 
-/// Where the record of what was installed is: the agents' files are those of a home, whichever database a
-/// line names.
+/// Directory of the record of installed files. It depends on the home directory, like the agents' files, and not on
+/// the database.
 pub(super) fn record_dir() -> PathBuf {
     client::platform::locations(None).data_dir
 }
 
-/// How an agent is connected: for its user or, if it is not, in this repository.
+/// How an agent is connected: for its user, else in this repository.
 pub(super) fn seen(wiring: &Wiring, around: &Around<'_>) -> (AgentConnection, ConnectScope) {
     let (user, mut project) =
         (look(wiring, ConnectScope::User, around), look(wiring, ConnectScope::Project, around));
     if user.is_connected() || !(project.is_connected() || project.invalid) {
         return (user, ConnectScope::User);
     }
-    // What is wrong with the user's own files matters in a repository, too.
+    // Errors in the user's own files also matter in a repository.
     project.trouble.extend(user.trouble);
     (project, ConnectScope::Project)
 }
 
-/// The line that connects an agent where it is looked at.
+/// The command that connects an agent in this scope.
 pub(super) fn install_line(agent: &str, scope: ConnectScope) -> String {
     let scope = if scope == ConnectScope::Project { " --scope project" } else { "" };
     format!("`rekindle install {agent}{scope}`")
 }
 
-/// What an agent's settings switch off although it is connected, each with what mends it.
+/// Settings that disable parts of a connected agent, each with its fix.
 pub(super) fn switched_off(wiring: &Wiring, look: &AgentConnection) -> Vec<DisabledPart> {
     if !look.is_connected() {
         return Vec::new();
@@ -122,7 +123,7 @@ pub(super) fn switched_off(wiring: &Wiring, look: &AgentConnection) -> Vec<Disab
     look.off.iter().map(told).collect()
 }
 
-/// Files and what is done to each, with a diff where it is wanted.
+/// Files and the change of each, optionally with a diff.
 pub(super) fn files<'c>(changes: impl Iterator<Item = &'c FileChange>, diff: bool) -> Vec<Value> {
     let shown = |change: &FileChange| {
         let path = change.path.to_string_lossy();

@@ -1,4 +1,4 @@
-//! `rekindle doctor`: looks at everything that can be wrong, and says what to do about it.
+//! `rekindle doctor`: checks everything that can be wrong, and suggests fixes.
 
 pub(super) mod capture;
 mod daemon;
@@ -14,21 +14,21 @@ use model::limits;
 use model::time::{ago, parse_rfc3339, rfc3339};
 use serde_json::{Value, json};
 
-use self::mend::Mended;
-use self::store::Told;
+use self::mend::Fixes;
+use self::store::StoreAnswers;
 use crate::world::World;
 
 pub(super) fn command() -> Command {
     Command::new("doctor")
-        .about("Check the installation and say what to do about what is wrong")
+        .about("Check the installation and suggest fixes")
         .long_about(
-            "Check what capture needs: the agents and when each was last heard of, the daemon, its \
+            "Check everything that capture needs: the agents and their last events, the daemon, its \
              directories and files, the settings, the database, the spool and the clock.\n\n\
-             Each finding comes with what mends it. Exits with 1 when something needs care.",
+             Each finding has a fix. Exits with 1 if there are findings.",
         )
         .arg(Arg::new("fix").long("fix").action(ArgAction::SetTrue).help(
-            "Do what is safe: close files to others, complete agents that are partly connected, take in \
-             what waits, remove what a daemon that is gone left behind",
+            "Apply safe fixes: close files to others, complete partly connected agents, ingest the spool, \
+             delete the files of a daemon that is gone",
         ))
         .after_help("Examples:\n  rekindle doctor\n  rekindle doctor --fix\n  rekindle doctor --json")
 }
@@ -36,7 +36,7 @@ pub(super) fn command() -> Command {
 pub(super) fn run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
     let mends = matches.get_flag("fix");
     let waited = places::waiting(&world.locations);
-    let mut mended = Mended::default();
+    let mut mended = Fixes::default();
     if mends {
         mend::close(world, &mut mended);
     }
@@ -47,7 +47,7 @@ pub(super) fn run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
             daemon = daemon::look(world);
         }
     }
-    let Report { checks, agents } = examine(world, &daemon);
+    let DoctorReport { checks, agents } = examine(world, &daemon);
     let ok = mended.failed.is_empty() && checks.iter().all(|check| check["status"] != "fail");
     let mut result = json!({ "ok": ok, "checks": checks, "agents": agents });
     if mends {
@@ -58,15 +58,15 @@ pub(super) fn run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
     if ok { exit } else { 1 }
 }
 
-/// What was found.
-struct Report {
+/// The results of all checks.
+struct DoctorReport {
     checks: Vec<Value>,
     agents: Vec<Value>,
 }
 
-fn examine(world: &mut World, daemon: &daemon::Seen) -> Report {
+fn examine(world: &mut World, daemon: &daemon::DaemonState) -> DoctorReport {
     let locations = world.locations.clone();
-    // A daemon that is asked takes it in meanwhile.
+    // A running daemon drains the spool meanwhile.
     let waited = places::waiting(&locations);
     let mut checks = vec![
         settings(world),
@@ -86,11 +86,11 @@ fn examine(world: &mut World, daemon: &daemon::Seen) -> Report {
     checks.extend(places::disk(&locations.data_dir));
     checks.push(clock(&locations.database, &told));
     let agents = capture::check_all(world, &told, &mut checks);
-    Report { checks, agents }
+    DoctorReport { checks, agents }
 }
 
-/// Whether something kept is from the future, which would stay the newest until then.
-fn clock(database: &Path, told: &Told) -> Value {
+/// Checks for stored times in the future, which would stay the newest until then.
+fn clock(database: &Path, told: &StoreAnswers) -> Value {
     let now = client::clock::now_ms();
     let record = told.stats["newest_at"].as_i64().map(|at| at.saturating_mul(1000));
     let file = places::modified(database);
@@ -104,7 +104,7 @@ fn clock(database: &Path, told: &Told) -> Value {
             "clock",
             "warn",
             &format!("it is {}, but {what} is from {}", rfc3339(now), rfc3339(at)),
-            "Set the clock of this machine right (`timedatectl`); what came meanwhile keeps its time.",
+            "Correct the clock of this machine (`timedatectl`); records made meanwhile keep their time.",
         ),
     }
 }
@@ -127,7 +127,7 @@ fn settings(world: &World) -> Value {
     }
 }
 
-/// What the hooks had to complain about lately; they never say it to the agent.
+/// Recent errors in the hooks' log; hooks never report them to the agent.
 fn hooks(log: &Path) -> Option<Value> {
     let since = rfc3339(client::clock::now_ms() - 24 * 3_600_000);
     let text = super::logs::tail(log, 1_000).ok()?;
@@ -138,7 +138,7 @@ fn hooks(log: &Path) -> Option<Value> {
     Some(check("hooks", "warn", &detail, "See `rekindle logs --hook`."))
 }
 
-/// A time of the store, in milliseconds.
+/// A time from the store, in milliseconds.
 fn at(time: &Value) -> Option<i64> {
     time.as_str().and_then(parse_rfc3339)
 }
@@ -166,7 +166,7 @@ fn pretty(result: &Value) -> String {
     lines.push(String::new());
     let failed = result["failed"].as_array().map(Vec::as_slice).unwrap_or_default();
     if fixed.is_empty() && failed.is_empty() {
-        lines.push("Nothing was there to mend by itself.".to_owned());
+        lines.push("Nothing to fix automatically.".to_owned());
     }
     for (title, all) in [("mended", fixed.as_slice()), ("not mended", failed)] {
         let texts = all.iter().filter_map(Value::as_str);

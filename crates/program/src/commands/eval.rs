@@ -1,11 +1,13 @@
-//! `rekindle eval`: measures how well search finds, over documents and questions that somebody brings.
+//! `rekindle eval`: measures the quality of search with the user's documents and questions.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use ::eval::{Config, Floor, Format, Input, Plan, Progress, Report, Watch};
+use ::eval::{
+    EvalInput, EvalPlan, EvalReport, Floor, PublishedFormat, RunProgress, RunWatch, SearchConfig,
+};
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use model::OpError;
@@ -13,28 +15,28 @@ use server::platform::EndSignals;
 
 use crate::world::World;
 
-/// What a shell says of a command that was ended by Ctrl-C.
+/// The shell's exit code of a command that was interrupted by Ctrl-C.
 const EXIT_INTERRUPTED: u8 = 130;
-/// Characters of the bar.
+/// Width of the progress bar in characters.
 const BAR: u64 = 24;
 
 const LONG: &str = "\
-Measure how well search finds: recall, rank and latency over documents and questions of yours.
+Measure the quality of search: recall, rank and latency with your own documents and questions.
 
-DOCS and QUESTIONS are files of one JSON object a line. A document has `id` and `text`, and may have \
+DOCS and QUESTIONS are JSON Lines files. A document has `id` and `text`, and may have \
 `scope`, `session`, `pos`, `role` and `time`; a question has `id`, `text` and `gold` (the ids of the \
 documents that answer it), and may have `scope`, `type` and `gold_sessions`. A document becomes a record \
-as capture would have kept it: a prompt if its role is `user`, else a mark, in its session, in the order \
+as capture would store it: a prompt if its role is `user`, else a mark, in its session, in the order \
 of `pos`. A question is asked over the documents of its scope, each scope in an index of its own; \
 --pooled asks all questions over all documents.
 
-R@K is the share of gold among the first K hits, any@K whether one is there, MRR one through the rank of \
-the first, nDCG@10 weighs all ranks. Means are over the questions that have gold; one with an empty \
-list counts for latency, and for sessions if it has `gold_sessions`. Three ways to search are \
-compared: `plain` is any word of whole documents by the full-text index of SQLite alone, `lexical` the recipe \
-of Rekindle, `table` the recipe with the meaning of words. Differences are to the first of them, with a 95 % interval.
+R@K is the share of gold among the first K hits, any@K whether one of them is gold, MRR the mean reciprocal rank \
+of the first, nDCG@10 weighs all ranks. Means are over the questions that have gold; one with an empty \
+list counts for latency, and for sessions if it has `gold_sessions`. Three configurations are \
+compared: `plain` is SQLite's full-text index over whole documents, any word; `lexical` is Rekindle's lexical \
+ranking; `table` adds embeddings. Differences are relative to the first one, with a 95 % confidence interval.
 
-Everything is kept in a folder under the temporary directory, which is gone afterwards. Your memory and \
+All files are in a directory under the temporary directory, which is deleted afterwards. Your records and \
 the daemon are not touched.";
 
 const EXAMPLES: &str = r#"Example:
@@ -48,10 +50,10 @@ const EXAMPLES: &str = r#"Example:
   $ rekindle eval locomo10.json --format locomo --json"#;
 
 pub(super) fn command() -> Command {
-    let configs = PossibleValuesParser::new(Config::ALL.map(Config::word));
-    let formats = PossibleValuesParser::new(Format::ALL.map(Format::word));
+    let configs = PossibleValuesParser::new(SearchConfig::ALL.map(SearchConfig::word));
+    let formats = PossibleValuesParser::new(PublishedFormat::ALL.map(PublishedFormat::word));
     Command::new("eval")
-        .about("Measure how well search finds, over documents and questions of yours")
+        .about("Measure the quality of search with your own documents and questions")
         .long_about(LONG)
         .after_help(EXAMPLES)
         .arg(
@@ -88,7 +90,7 @@ pub(super) fn command() -> Command {
                 .value_name("NAMES")
                 .value_delimiter(',')
                 .value_parser(configs)
-                .help("Ways to search, with commas between them; all if left out"),
+                .help("Search configurations, separated by commas; all if omitted"),
         )
         .arg(
             Arg::new("at_least")
@@ -105,7 +107,7 @@ pub(super) fn run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
         Ok(asked) => asked,
         Err(error) => return world.out.usage(&error),
     };
-    let plan = Plan {
+    let plan = EvalPlan {
         input: input(matches),
         pooled: matches.get_flag("pooled"),
         configs,
@@ -122,21 +124,21 @@ pub(super) fn run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
     }
 }
 
-fn input(matches: &ArgMatches) -> Input {
+fn input(matches: &ArgMatches) -> EvalInput {
     let path = |name: &str| matches.get_one::<PathBuf>(name).cloned().unwrap_or_default();
-    let format = matches.get_one::<String>("format").and_then(|word| Format::parse(word));
+    let format = matches.get_one::<String>("format").and_then(|word| PublishedFormat::parse(word));
     match format {
-        Some(format) => Input::Published { file: path("docs"), format },
-        None => Input::Lines { documents: path("docs"), questions: path("questions") },
+        Some(format) => EvalInput::Published { file: path("docs"), format },
+        None => EvalInput::Lines { documents: path("docs"), questions: path("questions") },
     }
 }
 
-fn configs(matches: &ArgMatches) -> Result<Vec<Config>, OpError> {
+fn configs(matches: &ArgMatches) -> Result<Vec<SearchConfig>, OpError> {
     let Some(words) = matches.get_many::<String>("config") else {
-        return Ok(Config::ALL.to_vec());
+        return Ok(SearchConfig::ALL.to_vec());
     };
-    let mut configs: Vec<Config> = Vec::new();
-    for config in words.filter_map(|word| Config::parse(word)) {
+    let mut configs: Vec<SearchConfig> = Vec::new();
+    for config in words.filter_map(|word| SearchConfig::parse(word)) {
         if configs.contains(&config) {
             let message = format!("--config names {} twice", config.word());
             return Err(OpError::invalid("config", message).hint("Name each once."));
@@ -155,8 +157,7 @@ fn floors(matches: &ArgMatches) -> Result<Vec<Floor>, OpError> {
         .collect()
 }
 
-/// From now on a signal that would end the process asks the run to end instead, so that it cleans up
-/// behind itself.
+/// Makes signals that would end the process stop the run instead, so that it can clean up.
 fn stop_by_signal(stop: &Arc<AtomicBool>) -> Result<(), OpError> {
     let failed = |error: std::io::Error| OpError::internal(format!("no signal handlers: {error}"));
     let runtime =
@@ -170,18 +171,19 @@ fn stop_by_signal(stop: &Arc<AtomicBool>) -> Result<(), OpError> {
         runtime.block_on(signals.received());
         stop.store(true, Ordering::Relaxed);
     };
-    // It waits for as long as the process lives.
+    // The thread waits for as long as the process lives.
     std::thread::Builder::new().name("signals".into()).spawn(wait).map(drop).map_err(failed)
 }
 
-fn measure(plan: &Plan, stop: &AtomicBool) -> Result<Report, OpError> {
+fn measure(plan: &EvalPlan, stop: &AtomicBool) -> Result<EvalReport, OpError> {
     let mut bar = Bar::new();
-    let measured = ::eval::run(plan, &mut Watch { tell: &mut |progress| bar.draw(progress), stop });
+    let measured =
+        ::eval::run(plan, &mut RunWatch { tell: &mut |progress| bar.draw(progress), stop });
     bar.clear();
     measured
 }
 
-fn show(world: &mut World, report: &Report, floors: &[Floor]) -> u8 {
+fn show(world: &mut World, report: &EvalReport, floors: &[Floor]) -> u8 {
     let exit = world.out.result(&report.to_json(), Some(&|_| report.table()));
     let short = report.short_of(floors);
     for line in &short {
@@ -190,7 +192,7 @@ fn show(world: &mut World, report: &Report, floors: &[Floor]) -> u8 {
     if short.is_empty() { exit } else { 1 }
 }
 
-/// One line on stderr about how far it is, drawn over and over; nothing if nobody looks.
+/// The progress bar, one line on stderr; not shown without a terminal.
 struct Bar {
     looked_at: bool,
     shown: String,
@@ -201,7 +203,7 @@ impl Bar {
         Bar { looked_at: std::io::stderr().is_terminal(), shown: String::new() }
     }
 
-    fn draw(&mut self, Progress { doing, done, of }: Progress) {
+    fn draw(&mut self, RunProgress { doing, done, of }: RunProgress) {
         if !self.looked_at {
             return;
         }
@@ -225,7 +227,7 @@ impl Bar {
         }
     }
 
-    /// Writes over the line that is there.
+    /// Overwrites the line.
     fn put(&mut self, line: &str) {
         let rest = self.shown.len().saturating_sub(line.len());
         self.write(&format!("\r{line}{}", " ".repeat(rest)));
@@ -233,7 +235,7 @@ impl Bar {
     }
 
     fn write(&self, text: &str) {
-        // Whoever looked may have left.
+        // A closed stderr is not an error.
         let mut stderr = std::io::stderr();
         let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
     }

@@ -1,5 +1,5 @@
-//! `rekindle hook`: what is left to do in this process when no daemon took the event, and the command
-//! for lines that `main` does not recognise as a plain event.
+//! `rekindle hook`: the work of this process if no daemon accepted the event, and the command for lines that `main`
+//! does not recognise as a plain event.
 
 use std::cell::RefCell;
 use std::ffi::OsString;
@@ -12,7 +12,7 @@ use std::time::Instant;
 use clap::{Arg, ArgMatches, Command};
 use cli::Output;
 use client::daemon;
-use hook::{Hooked, Outcome};
+use hook::{HookArgs, HookOutcome};
 use model::hook::{Happening, HookEvent};
 use model::limits;
 use model::locations::{Locations, paused_beside};
@@ -25,8 +25,8 @@ pub(super) fn command() -> Command {
         .about("Record one event of an agent's hook: its JSON on stdin")
         .long_about(
             "Record one event of an agent's hook: its JSON on stdin.\n\n\
-             It never disturbs the agent: the exit code is always 0, and nothing is printed unless \
-             there is something to tell. Without a daemon the event waits in the spool.",
+             It never disturbs the agent: the exit code is always 0, and only an answer \
+             for the agent is printed. Without a daemon the event waits in the spool.",
         )
         .arg(
             Arg::new("event")
@@ -38,15 +38,15 @@ pub(super) fn command() -> Command {
             Arg::new("agent")
                 .long("agent")
                 .value_name("AGENT")
-                .help("Which agent it is; by default it is recognised"),
+                .help("Name of the agent; detected by default"),
         )
 }
 
-/// What is said on stderr, kept instead: an agent may show its user what a hook says there.
+/// Captures stderr: an agent may show it to its user.
 #[derive(Clone, Default)]
-struct Said(Rc<RefCell<Vec<u8>>>);
+struct CapturedStderr(Rc<RefCell<Vec<u8>>>);
 
-impl Write for Said {
+impl Write for CapturedStderr {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.borrow_mut().write(bytes)
     }
@@ -56,9 +56,9 @@ impl Write for Said {
     }
 }
 
-/// Runs a line of a hook that is not a plain event. What is wrong with it goes to the hook's log.
+/// Runs a hook line that is not a plain event. Errors go to the hook's log.
 pub fn run_line(argv: Vec<OsString>) {
-    let said = Said::default();
+    let said = CapturedStderr::default();
     let name = crate::names::started_by(argv.first().map(AsRef::as_ref));
     let out = Output::new(name, Box::new(io::stdout()), Box::new(said.clone()), false);
     super::run_on(argv, out);
@@ -75,19 +75,19 @@ pub(super) fn run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
     0
 }
 
-/// Takes in one event. If no daemon took it, a session that starts is answered from the store, and so is
-/// a prompt if that is wanted; and a daemon is started for the events to come.
+/// Records one event. If no daemon accepted it, a starting session is answered from the store, and so is a prompt if
+/// the setting asks for it; and a daemon is started for later events.
 pub fn take(event: &str, agent: Option<&str>, db: Option<&Path>) {
     let started = Instant::now();
-    let hooked = Hooked { event, agent, db, to_spool };
+    let hooked = HookArgs { event, agent, db, to_spool };
     let name = event;
-    let Outcome::Spooled { event, locations } = hook::run(&hooked) else { return };
+    let HookOutcome::Spooled { event, locations } = hook::run(&hooked) else { return };
     if let Err(error) = runtime::check_database(&locations) {
         // The event stays in the spool until there is a database or one can be created.
         return hook::log(&locations, name, &format!("not recorded: {}", error.message));
     }
     if matches!(event.what, Happening::SessionStarted(_) | Happening::Prompted(_)) {
-        // Whatever goes wrong here, the event is safe and the agent is not to be disturbed.
+        // On any failure here the event is safe in the spool, and the agent must not be disturbed.
         if let Some((answer, receipt)) = answer_in_time(*event, locations.clone(), started) {
             if let Some(receipt) = receipt {
                 // A lost receipt must not keep the answer from the agent.
@@ -96,11 +96,11 @@ pub fn take(event: &str, agent: Option<&str>, db: Option<&Path>) {
             let _ = io::stdout().write_all(answer.as_bytes());
         }
     }
-    daemon::start_now_and_then(&locations, db);
+    daemon::start_rate_limited(&locations, db);
 }
 
-/// The event as it may wait in the spool. If the settings cannot be read, nobody takes it in until they
-/// can be: then it is decided which projects are excluded. The same goes for pauses that could not be noted.
+/// The event as it may be spooled. If the settings cannot be read, the event is not ingested until they can be,
+/// because they say which projects are excluded. Pauses that could not be read are treated alike.
 pub(super) fn to_spool(event: &HookEvent, locations: &Locations) -> HookEvent {
     let key = &contract::EXCLUDED_PROJECTS;
     let excluded =
@@ -111,31 +111,30 @@ pub(super) fn to_spool(event: &HookEvent, locations: &Locations) -> HookEvent {
     place::to_spool(event, client::platform::home(), &excluded, &pauses)
 }
 
-/// An answer in the agent's own form, and its receipt if the store did not take it.
-type Given = (String, Option<Box<HookEvent>>);
+/// An answer in the agent's own format, and its receipt if the store did not accept that.
+type HookAnswer = (String, Option<Box<HookEvent>>);
 
-/// What the store has to say to this event, if it says so before the agent has waited long enough. Whoever
-/// works on it then is cut off by the end of the process, which harms nothing.
-fn answer_in_time(event: HookEvent, locations: Locations, started: Instant) -> Option<Given> {
+/// The answer from the store, unless it takes longer than the agent waits. The thread then ends with the process,
+/// which is harmless.
+fn answer_in_time(event: HookEvent, locations: Locations, started: Instant) -> Option<HookAnswer> {
     let left = (started + runtime::deadline(&event)).saturating_duration_since(Instant::now());
     let (sender, answered) = sync_channel(1);
     let work = move || {
-        // Nobody waits any more once the time is over.
+        // The receiver is gone after the timeout.
         let _ = sender.send(answer(&event, &locations, started));
     };
     std::thread::Builder::new().spawn(work).ok()?;
     answered.recv_timeout(left).ok()?
 }
 
-/// What the store has to say to this event. Of what waits in the spool it takes in as much as the agent
-/// has patience for, and the event itself in any case. Where somebody else works on the store, as a daemon
-/// that hangs, it is only read.
-fn answer(event: &HookEvent, locations: &Locations, started: Instant) -> Option<Given> {
+/// The answer from the store. The spool is drained for as long as the agent can wait, and the event itself is
+/// ingested in any case. If another process holds the store, such as a hanging daemon, the store is only read.
+fn answer(event: &HookEvent, locations: &Locations, started: Instant) -> Option<HookAnswer> {
     let config = world::config(&crate::kit::kit().table, locations).ok()?;
     if matches!(event.what, Happening::Prompted(_)) && !config.boolean("briefing.at_prompts") {
         return None;
     }
-    // It is held until the answer is there.
+    // Held until the answer is ready.
     let lock = Lock::try_take(locations).ok().flatten();
     let until = started + limits::HOOK_SPOOL_PATIENCE;
     let runtime = match &lock {

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::connecting::{self, Here};
 use crate::world::World;
 
-/// Where the program is copied to, below the home directory.
+/// Path of the installed program, below the home directory.
 const INSTALLED: &str = ".local/bin/rekindle";
 
 pub(super) fn command() -> Command {
@@ -23,10 +23,10 @@ pub(super) fn command() -> Command {
             "Connect agents: hooks and MCP tools, in one step.\n\n\
              The agents' own files are edited, and everything else in them stays as it is. All files are \
              checked before the first one changes; running it again changes nothing; `rekindle uninstall` \
-             restores the very bytes. When the program runs from a build folder it is copied to \
-             ~/.local/bin first, so that the path that agents are given stays good.",
+             restores them byte for byte. If the program runs from a build directory, it is first copied to \
+             ~/.local/bin, so that its path stays valid.",
         )
-        .arg(connecting::agents_arg("Agents to connect; those found on this machine if left out"))
+        .arg(connecting::agents_arg("Agents to connect; those found on this machine if omitted"))
         .arg(flag("dry-run").help("Show what would change, as a diff, and change nothing"))
         .arg(
             Arg::new("scope")
@@ -65,7 +65,7 @@ pub(super) fn run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
     }
 }
 
-/// What was done; nothing if the user said no.
+/// The changes made; `None` if the user declined.
 fn install(world: &mut World, matches: &ArgMatches) -> Result<Option<Value>, OpError> {
     let here = Here::find()?;
     let around = here.around();
@@ -94,7 +94,7 @@ fn install(world: &mut World, matches: &ArgMatches) -> Result<Option<Value>, OpE
     let outcome = if dry {
         connect::preview(&asked, &around)?
     } else {
-        // A limit on the size of files is an error to tell, and not the end of the process.
+        // A file size limit must be reported as an error, not kill the process.
         server::platform::survive_file_limits()
             .map_err(|error| OpError::internal(format!("no signal handlers: {error}")))?;
         connect::install(&asked, &around)?
@@ -102,7 +102,7 @@ fn install(world: &mut World, matches: &ArgMatches) -> Result<Option<Value>, OpE
     Ok(Some(told(&asked, &outcome, dry, &around)))
 }
 
-/// Whether to go on without agents having been named.
+/// Whether to continue if no agents were named.
 fn agreed(world: &World, found: &[&Wiring], yes: bool) -> Result<bool, OpError> {
     let names: Vec<&str> = found.iter().map(|wiring| wiring.agent).collect();
     if names.is_empty() {
@@ -123,7 +123,7 @@ fn agreed(world: &World, found: &[&Wiring], yes: bool) -> Result<bool, OpError> 
     })
 }
 
-/// The program that agents start, and the copy that has to be made for it.
+/// The program that agents start, and the copy to make of it.
 pub(super) fn program(
     here: &Here,
     bin: Option<&PathBuf>,
@@ -143,7 +143,7 @@ pub(super) fn program(
     Ok((to.clone(), (!same).then_some(Copy { from: exe, to })))
 }
 
-/// Completions for the shells that are there, and the man page, where they are looked for.
+/// Completions for the shells that are present, and the man page, at the standard paths.
 fn shell_files(world: &World, home: &Path) -> Vec<ShellFile> {
     let base = |var: &str, below: &str| match std::env::var_os(var).map(PathBuf::from) {
         Some(dir) if dir.is_absolute() => dir,
@@ -247,7 +247,7 @@ fn pretty(result: &Value) -> String {
     format!("{}\n\n{end}", lines.join("\n"))
 }
 
-/// What the user still has to do.
+/// Notes the steps that remain for the user.
 fn remarks(world: &mut World, result: &Value) {
     let shell = result["shell"].as_array().into_iter().flatten();
     let zsh =

@@ -1,4 +1,4 @@
-//! `rekindle links DIR`: makes the further names of the binary as symbolic links in a directory.
+//! `rekindle links DIR`: creates the program's other names as symbolic links in a directory.
 
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -14,17 +14,17 @@ pub(super) fn command() -> Command {
     let names: Vec<&str> = LINKS.iter().map(|name| name.word).collect();
     let names = names.join(", ");
     Command::new("links")
-        .about("Make the further names of this program as links in a directory")
+        .about("Create links to this program under its other names")
         .long_about(format!(
-            "Make the further names of this program as links in a directory: {names}.\n\n\
-             Started by such a name, the program speaks the command line of that name.",
+            "Create links to this program under its other names in a directory: {names}.\n\n\
+             Started under such a name, the program has the command line of that name.",
         ))
         .arg(
             Arg::new("dir")
                 .value_name("DIR")
                 .required(true)
                 .value_parser(value_parser!(PathBuf))
-                .help("Directory to make them in, best one on your PATH; made if it is missing"),
+                .help("Directory for the links, preferably on your PATH; created if it is missing"),
         )
         .arg(
             Arg::new("force")
@@ -50,7 +50,7 @@ pub(super) fn run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
     }
 }
 
-/// Looks at every name before it makes the first link, so that a refusal leaves all as it was.
+/// Checks every name before it creates the first link, so that a refusal changes nothing.
 fn links(dir: &Path, force: bool) -> Result<Value, OpError> {
     let target = std::env::current_exe().and_then(|exe| exe.canonicalize()).map_err(|error| {
         OpError::unavailable(format!("cannot tell where this program is: {error}"))
@@ -65,7 +65,7 @@ fn links(dir: &Path, force: bool) -> Result<Value, OpError> {
     }
     let mut made = Vec::new();
     for (name, found, path) in planned {
-        if found != Found::Ours {
+        if found != LinkPath::Ours {
             link(&target, &path).map_err(|error| unusable(&path, &error))?;
         }
         made.push(json!({ "name": name, "path": path.to_string_lossy(), "done": found.done() }));
@@ -77,30 +77,30 @@ fn links(dir: &Path, force: bool) -> Result<Value, OpError> {
     }))
 }
 
-/// What stands where a link is to be.
+/// The file or link at the path of a new link.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Found {
+enum LinkPath {
     Nothing,
     /// The link itself.
     Ours,
-    /// Something that may go.
+    /// Another file or link that may be replaced.
     Other,
 }
 
-impl Found {
+impl LinkPath {
     fn done(self) -> &'static str {
         match self {
-            Found::Nothing => "made",
-            Found::Ours => "kept",
-            Found::Other => "replaced",
+            LinkPath::Nothing => "made",
+            LinkPath::Ours => "kept",
+            LinkPath::Other => "replaced",
         }
     }
 }
 
-fn found(path: &Path, target: &Path, force: bool) -> Result<Found, OpError> {
+fn found(path: &Path, target: &Path, force: bool) -> Result<LinkPath, OpError> {
     let meta = match std::fs::symlink_metadata(path) {
         Ok(meta) => meta,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Found::Nothing),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(LinkPath::Nothing),
         Err(error) => return Err(unusable(path, &error)),
     };
     let refused = |what: &str, hint: &str| {
@@ -111,26 +111,26 @@ fn found(path: &Path, target: &Path, force: bool) -> Result<Found, OpError> {
         return refused("a directory", "Choose another directory for the links.");
     }
     match std::fs::read_link(path) {
-        Ok(there) if there == target => return Ok(Found::Ours),
-        // One that leads to this program at another place, for example to an older build.
-        Ok(there) if there.file_name() == target.file_name() => return Ok(Found::Other),
+        Ok(there) if there == target => return Ok(LinkPath::Ours),
+        // A link to this program at another path, for example to an older build.
+        Ok(there) if there.file_name() == target.file_name() => return Ok(LinkPath::Other),
         Err(_) if path.canonicalize().is_ok_and(|file| file == target) => {
             return refused("this program itself", "Choose another directory for the links.");
         }
         _ => {}
     }
     if force {
-        return Ok(Found::Other);
+        return Ok(LinkPath::Other);
     }
     refused("there already and is not ours", "--force replaces it.")
 }
 
-/// Puts the link in place in one step, so that the name always leads somewhere.
+/// Creates the link atomically, so that the name is always valid.
 fn link(target: &Path, path: &Path) -> io::Result<()> {
     let temporary = path.with_extension(format!("new-{}", std::process::id()));
     std::os::unix::fs::symlink(target, &temporary)?;
     std::fs::rename(&temporary, path).inspect_err(|_| {
-        // The link was not wanted by itself; what failed is told.
+        // The rename failed, which is reported; the temporary link is of no use.
         let _ = std::fs::remove_file(&temporary);
     })
 }

@@ -1,4 +1,4 @@
-//! `rekindle logs`: the tail of the daemon's log, or of the hooks'.
+//! `rekindle logs`: the last lines of the daemon's log, or of the hooks' log.
 
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::os::unix::fs::MetadataExt as _;
@@ -19,7 +19,7 @@ pub(super) fn command() -> Command {
                 .short('f')
                 .long("follow")
                 .action(ArgAction::SetTrue)
-                .help("Go on printing what is added"),
+                .help("Keep printing new lines"),
         )
         .arg(
             Arg::new("lines")
@@ -78,7 +78,7 @@ pub(super) fn tail(path: &Path, lines: usize) -> std::io::Result<String> {
     Ok(all[all.len().saturating_sub(lines)..].iter().map(|line| format!("{line}\n")).collect())
 }
 
-/// Prints what is added until the reader leaves. A rotated log is followed into its new file.
+/// Prints new lines until the reader closes the pipe. A rotated log is followed into its new file.
 fn follow(world: &mut World, path: &Path) -> u8 {
     let identity = |path: &Path| std::fs::metadata(path).map(|meta| (meta.dev(), meta.ino())).ok();
     let mut at = std::fs::metadata(path).map_or(0, |meta| meta.len());

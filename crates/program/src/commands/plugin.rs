@@ -1,4 +1,4 @@
-//! `rekindle plugin DIR`: writes the plugin folder by which Claude Code is connected without touching its settings.
+//! `rekindle plugin DIR`: writes the plugin directory that connects Claude Code without editing its settings.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,16 +17,16 @@ pub(super) fn command() -> Command {
         .about("Write the Claude Code plugin: hooks and MCP tools in a folder")
         .long_about(
             "Write the Claude Code plugin: hooks and MCP tools in a folder of its own.\n\n\
-             It is another way to connect that agent, without its settings being touched. Use the plugin or \
-             `rekindle install claude-code`, not both. When the program runs from a build folder it is copied to \
-             ~/.local/bin first, as `rekindle install` does.",
+             This is another way to connect Claude Code, without editing its settings. Use the plugin or \
+             `rekindle install claude-code`, not both. If the program runs from a build directory, it is first \
+             copied to ~/.local/bin, as `rekindle install` does.",
         )
         .arg(
             Arg::new("dir")
                 .value_name("DIR")
                 .required(true)
                 .value_parser(value_parser!(PathBuf))
-                .help("Folder to write; made if it is missing"),
+                .help("Folder to write; created if it is missing"),
         )
         .after_help("Example:\n  rekindle plugin ~/rekindle-plugin")
 }
@@ -75,18 +75,19 @@ fn write(dir: &Path) -> Result<Value, OpError> {
 }
 
 /// The program that the plugin starts.
-struct Program {
+struct PluginProgram {
     path: PathBuf,
-    /// Whether it was copied there just now.
+    /// Whether it was copied by this command.
     copied: bool,
 }
 
-/// This program, or its copy out of a build folder, which is recorded, so that `rekindle uninstall` removes it.
-fn program() -> Result<Program, OpError> {
+/// This program, or a copy of it if it is in a build directory. The copy is recorded, so that `rekindle uninstall`
+/// deletes it.
+fn program() -> Result<PluginProgram, OpError> {
     let here = Here::find()?;
     let (path, copy) = install::program(&here, None)?;
     if copy.is_none() {
-        return Ok(Program { path, copied: false });
+        return Ok(PluginProgram { path, copied: false });
     }
     let asked = InstallRequest {
         agents: &[],
@@ -97,7 +98,7 @@ fn program() -> Result<Program, OpError> {
         data_dir: &record_dir(),
     };
     let copied = !connect::install(&asked, &here.around())?.changes_nothing();
-    Ok(Program { path, copied })
+    Ok(PluginProgram { path, copied })
 }
 
 fn pretty(result: &Value) -> String {

@@ -1,19 +1,19 @@
-//! `-p PORT` of commands other than `serve`: the daemon they speak to is the one at that port.
+//! `-p PORT` of commands other than `serve`: they only use a daemon at that port.
 
-use cli::Picked;
+use cli::Selection;
 use client::daemon;
 use model::OpError;
 
 use crate::road;
 use crate::world::World;
 
-/// Refuses a daemon at another port; where the command starts one, it is started at this port.
-pub(super) fn hold_to(world: &mut World, port: u16, picked: &Picked) -> Result<(), OpError> {
+/// Refuses a daemon at another port. A command that starts a daemon starts it at this port.
+pub(super) fn hold_to(world: &mut World, port: u16, picked: &Selection) -> Result<(), OpError> {
     let starts = match picked {
-        Picked::Done(_) => return Ok(()),
-        Picked::Op(call) => call.op.cli.starts_daemon,
-        Picked::Own(own) => match own.path.first().map(String::as_str) {
-            // A hook is never refused, and `serve` itself becomes what listens there.
+        Selection::Done(_) => return Ok(()),
+        Selection::Op(call) => call.op.cli.starts_daemon,
+        Selection::Own(own) => match own.path.first().map(String::as_str) {
+            // A hook is never refused, and `serve` itself will listen there.
             Some("hook" | "serve") => return Ok(()),
             _ => false,
         },
@@ -26,7 +26,7 @@ pub(super) fn hold_to(world: &mut World, port: u16, picked: &Picked) -> Result<(
             let child = daemon::start_and_wait(&world.locations, world.db.as_deref(), &flags)?;
             match road::connect(world)? {
                 Some((_, hello)) if hello.pid == child => world.out.note(road::STARTED),
-                // Another command was faster, and may have started a daemon at another port.
+                // A concurrent command may have started a daemon at another port.
                 Some((_, hello)) if hello.port != port => return Err(elsewhere(hello.port, port)),
                 _ => {}
             }

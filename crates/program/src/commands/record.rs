@@ -1,4 +1,4 @@
-//! `rekindle record`: one event on stdin, taken in at once; what is wrong with it is said.
+//! `rekindle record`: records one event from stdin at once, and reports errors.
 
 use std::io::Read as _;
 use std::sync::mpsc::sync_channel;
@@ -21,15 +21,15 @@ pub(super) fn command() -> Command {
         .about("Record one event of an agent: its JSON on stdin")
         .long_about(
             "Record one event of an agent: its JSON on stdin.\n\n\
-             For scripts and harnesses of any kind: the event names itself in hook_event_name, and what \
-             is none is an error (exit code 1, one line on stderr). If the store cannot take it at the \
-             moment it waits in the spool. What a session is to be told when it starts is printed.",
+             For scripts and harnesses of any kind. The event's name is in hook_event_name. Invalid input is \
+             an error (exit code 1, one line on stderr). If the store is not available, the event waits \
+             in the spool. At the start of a session, the text for the agent is printed.",
         )
         .arg(
             Arg::new("agent")
                 .long("agent")
                 .value_name("AGENT")
-                .help("Which agent it is; by default it is recognised"),
+                .help("Name of the agent; detected by default"),
         )
         .after_help(
             "Example:\n  echo '{\"session_id\":\"s-1\",\"cwd\":\"/srv/app\",\"hook_event_name\":\"UserPromptSubmit\",\"prompt\":\"hello\"}' | rekindle record",
@@ -44,12 +44,12 @@ pub(super) fn run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
         }
         Ok(Some(context)) => world.out.text(&names::titled(&context, world.out.name())),
         Ok(None) => 0,
-        // A harness shows one line to its user, and the event is not theirs to mend.
+        // A harness shows one line to its user, who cannot fix the event.
         Err(error) => world.out.error(&OpError { hint: None, ..error }),
     }
 }
 
-/// Takes in the event on stdin; what the agent is to be told comes back.
+/// Records the event from stdin and returns the text for the agent.
 fn record(world: &mut World, agent: Option<&str>) -> Result<Option<String>, OpError> {
     let payload = read()?;
     agents::strict(agent, &(&payload).into())?;
@@ -63,7 +63,7 @@ fn record(world: &mut World, agent: Option<&str>) -> Result<Option<String>, OpEr
     }
     match hand_over(world, params) {
         Ok(output) => Ok(output["context"].as_str().map(str::to_owned)),
-        Err(error) if is_no_fault_of_the_event(&error, world) => {
+        Err(error) if is_retryable(&error, world) => {
             let event = agents::extract(agent, None, &(&payload).into(), id, at)?;
             event.check()?;
             let event = hook::to_spool(&event, &world.locations);
@@ -74,8 +74,8 @@ fn record(world: &mut World, agent: Option<&str>) -> Result<Option<String>, OpEr
     }
 }
 
-/// Has the event taken in, and gives up when a harness has waited long enough. Whoever works on it
-/// then may still come to its end: an event is kept once.
+/// Records the event, and gives up when a harness has waited long enough. The thread may still finish its work: an
+/// event id is recorded only once.
 fn hand_over(world: &World, params: Value) -> Reply {
     let (name, db, build) = (world.out.name(), world.db.clone(), world.build.clone());
     let (table, locations, settings) =
@@ -84,18 +84,18 @@ fn hand_over(world: &World, params: Value) -> Reply {
     let ask = move || {
         let out = Output::standard(name);
         let mut world = World { out, table, locations, db, settings, build };
-        // Nobody waits any more once the time is over.
+        // The receiver is gone after the timeout.
         let _ = sender.send(super::call(&mut world, "hook", params));
     };
     std::thread::Builder::new()
         .spawn(ask)
         .map_err(|error| OpError::unavailable(format!("no thread can be started: {error}")))?;
-    let late = |_| Err(OpError::new(Code::Timeout, "the store does not take the event in time"));
+    let late = |_| Err(OpError::new(Code::Timeout, "the store did not accept the event in time"));
     receiver.recv_timeout(limits::STORE_BUSY).unwrap_or_else(late)
 }
 
-/// Whether the event may well be taken in later.
-fn is_no_fault_of_the_event(error: &OpError, world: &World) -> bool {
+/// Whether recording the event may succeed later.
+fn is_retryable(error: &OpError, world: &World) -> bool {
     matches!(error.code, Code::Unavailable | Code::Timeout | Code::Internal)
         || world.config().is_err()
 }
@@ -129,7 +129,7 @@ fn read() -> Result<Value, OpError> {
     let payload = serde_json::from_slice::<Value>(&text);
     let payload = payload.or_else(|_| serde_json::from_slice(&agents::with_valid_encoding(&text)));
     let payload = payload.map_err(|error| {
-        // The message of the parser may quote the event; its place does not.
+        // The parser's message may quote the event; its position does not.
         let (line, column) = (error.line(), error.column());
         OpError::invalid(
             "stdin",

@@ -1,4 +1,4 @@
-//! `rekindle reference`: everything the reference pages are made of, as one JSON document.
+//! `rekindle reference`: the data of the reference pages, as one JSON document.
 
 use clap::{ArgMatches, Command};
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::world::World;
 
 pub(super) fn command() -> Command {
-    Command::new("reference").about("Print what the reference pages are made of").hide(true)
+    Command::new("reference").about("Print the data of the reference pages").hide(true)
 }
 
 /// Environment variables besides those of the settings.
@@ -16,7 +16,7 @@ const ENVIRONMENT: &[(&str, &str)] = &[
     ("REKINDLE_CONFIG", "Directory of config.toml, or the file itself."),
     ("REKINDLE_NO_AUTOSTART", "When set and not 0, nothing starts a daemon by itself."),
     ("REKINDLE_PID_FILE", "A further file that gets a copy of the discovery file."),
-    ("CLAMS_PID_FILE", "The same, under its older name."),
+    ("CLAMS_PID_FILE", "Older name of REKINDLE_PID_FILE."),
     ("NMEM_DB", "The database file, as the flag --db."),
     ("CLAUDE_CODE_SESSION_ID", "The agent's session; agents set it for the servers they start."),
     ("NO_COLOR", "When set, nothing is coloured."),

@@ -25,8 +25,8 @@ pub(super) fn command() -> Command {
         .long_about(
             "Serve one MCP client on stdin and stdout.\n\n\
              The first `serve` becomes PRIMARY and also answers HTTP and the socket; the others \
-             forward to it, and one of them takes over when it goes. With --http or --daemon there \
-             is no client on stdio: the daemon runs until it is stopped.",
+             forward to it, and one of them takes over when it exits. With --http or --daemon there \
+             is no client on stdio, and the daemon runs until it is stopped.",
         )
         .arg(flag("http", "Run in the foreground without a client on stdio").conflicts_with("daemon"))
         .arg(flag("daemon", "Run in the background until stopped"))
@@ -37,25 +37,25 @@ pub(super) fn command() -> Command {
                 .long("port")
                 .value_name("PORT")
                 .value_parser(value_parser!(u16))
-                .help("First port to try; a taken one is counted up [default: 8765]"),
+                .help("First port to try; if it is taken, the next free one is used [default: 8765]"),
         )
         .arg(flag("strict-port", "Fail when the port is taken instead of trying the next"))
         .arg(flag("no-auth", "Answer HTTP without a token; origins and hosts are still checked"))
         .arg(Arg::new("tools").long("tools").value_name("LIST").help("Toolsets the agent sees: core, all, or groups separated by commas"))
         .arg(flag("child", "The background process itself").hide(true))
-        .arg(flag("on-demand", "Leave when nobody needs it").hide(true))
+        .arg(flag("on-demand", "Stop when it is not needed").hide(true))
         .after_help("Examples:\n  rekindle serve                 for an agent's MCP configuration\n  rekindle serve --daemon\n  rekindle serve --http --port 9000")
 }
 
-/// Gives `serve` a flag for each setting that the environment can give; it holds for the daemon
-/// that the process becomes. Other commands are left as they are.
+/// Adds a flag to `serve` for each setting that has an environment variable; it applies to the daemon that the
+/// process becomes. Other commands are not changed.
 pub(super) fn with_settings(mut command: Command, keys: &[ConfigKey]) -> Command {
     if command.get_name() != "serve" {
         return command;
     }
     for key in keys {
         let Some(flag) = flag_of(key) else { continue };
-        // Port and tools have flags of their own, which say more.
+        // Port and tools have their own flags with more options.
         if command.get_arguments().any(|arg| arg.get_long() == Some(flag.as_str())) {
             continue;
         }
@@ -74,8 +74,8 @@ pub(super) fn with_settings(mut command: Command, keys: &[ConfigKey]) -> Command
     command
 }
 
-/// The flag that mirrors a setting's variable: `REKINDLE_MAX_HINTS` is `--max-hints`, and what is on
-/// unless it is turned off is a `--no-…`.
+/// The flag of a setting's variable: `REKINDLE_MAX_HINTS` is `--max-hints`, and a setting that is on by default is
+/// `--no-…`.
 fn flag_of(key: &ConfigKey) -> Option<String> {
     let name = key.env.iter().find_map(|name| name.strip_prefix("REKINDLE_"))?;
     let no = if is_on(key) { "no-" } else { "" };
@@ -86,7 +86,7 @@ fn is_on(key: &ConfigKey) -> bool {
     key.kind == ConfigKind::Boolean && key.default == "true"
 }
 
-/// The settings that the line gives.
+/// The settings given on the line.
 fn settings(keys: &[ConfigKey], matches: &ArgMatches) -> Vec<(ConfigKey, String)> {
     let given = keys.iter().filter_map(|key| {
         let value = match key.kind {
@@ -121,7 +121,7 @@ pub(super) fn run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
     };
     match done {
         Ok(()) => 0,
-        // An unknown toolset is a wrong line, whether it stands there or in the environment.
+        // An unknown toolset is a usage error, on the line and in the environment.
         Err(error)
             if error
                 .details
@@ -190,7 +190,7 @@ fn stdio(world: &mut World, matches: &ArgMatches) -> Result<(), OpError> {
     };
     let tokio = tokio_runtime()?;
     let done = tokio.block_on(stdio.run());
-    // A thread may still wait for stdin, which nobody will close.
+    // A thread may still block on stdin, which is never closed.
     tokio.shutdown_background();
     done
 }
@@ -204,7 +204,7 @@ fn foreground(world: &mut World, matches: &ArgMatches) -> Result<(), OpError> {
     };
     if child {
         platform::detach();
-        // The daemon must not keep the directory it was started in from being removed.
+        // The daemon's working directory must not keep a directory from being deleted.
         let _ = std::env::set_current_dir("/");
     }
     tools(world, matches)?;
@@ -233,7 +233,7 @@ fn foreground(world: &mut World, matches: &ArgMatches) -> Result<(), OpError> {
     done
 }
 
-/// The lock, or nothing when a daemon has it. A one-shot command holds it for a moment only.
+/// The lock, or `None` if a daemon holds it. A one-shot command holds it only briefly.
 fn wait_for_lock(world: &World) -> Result<Option<Lock>, OpError> {
     let until = std::time::Instant::now() + std::time::Duration::from_secs(10);
     loop {
@@ -246,7 +246,7 @@ fn wait_for_lock(world: &World) -> Result<Option<Lock>, OpError> {
         if std::time::Instant::now() >= until {
             return Err(OpError::new(
                 Code::Unavailable,
-                "somebody holds the daemon's lock but does not answer",
+                "another process holds the daemon's lock but does not answer",
             )
             .hint("See `rekindle doctor`."));
         }
@@ -263,7 +263,7 @@ fn background(world: &mut World, matches: &ArgMatches) -> Result<(), OpError> {
     say_where(world)
 }
 
-/// The flags that the background process has to be started with too.
+/// The flags to pass to the background process.
 fn flags(world: &World, matches: &ArgMatches) -> Vec<OsString> {
     let mut flags: Vec<OsString> = Vec::new();
     for (key, value) in &world.settings {
@@ -288,9 +288,9 @@ fn flags(world: &World, matches: &ArgMatches) -> Vec<OsString> {
 }
 
 fn say_where(world: &mut World) -> Result<(), OpError> {
-    let gone = || OpError::unavailable("the daemon left again").hint("See `rekindle logs`.");
+    let gone = || OpError::unavailable("the daemon stopped again").hint("See `rekindle logs`.");
     let (road, hello) = road::connect(world)?.ok_or_else(gone)?;
-    // Whoever asks for a daemon wants it to be there tomorrow, also if a hook had started it.
+    // A daemon that a hook had started would stop when idle; `serve --daemon` makes it stay.
     road.ask_to_stay().map_err(|_| gone())??;
     let serving = json!({ "address": hello.address, "pid": hello.pid });
     let line = format!("serving at {} (pid {})", hello.address, hello.pid);
@@ -301,7 +301,7 @@ fn say_where(world: &mut World) -> Result<(), OpError> {
     Ok(())
 }
 
-/// Logs where a panic happened and nothing of what it says, which may be a user's text.
+/// Logs the location of a panic but not its message, which may contain a user's text.
 fn log_panics(runtime: &runtime::Runtime) {
     let runtime = runtime.clone();
     std::panic::set_hook(Box::new(move |info| {

@@ -1,4 +1,4 @@
-//! `rekindle status`: what runs, where, and when the last event came.
+//! `rekindle status`: the running daemon, its address, and the time of the last event.
 
 use clap::{ArgMatches, Command};
 use model::{CallId, OpError, Request, Road as _};
@@ -9,7 +9,7 @@ use crate::road;
 use crate::world::World;
 
 pub(super) fn command() -> Command {
-    Command::new("status").about("Say whether the daemon runs, and where")
+    Command::new("status").about("Show whether the daemon runs, and where")
 }
 
 pub(super) fn run(world: &mut World, _: &[String], _: &ArgMatches) -> u8 {
@@ -29,11 +29,11 @@ fn status(world: &mut World) -> Result<Value, OpError> {
     };
     if world.build.is_newer_than(&hello.build) {
         world.out.note(
-            "note: the daemon is older than this command; `rekindle stop` lets the next one be new",
+            "note: the daemon is older than this command; run `rekindle stop`, and the next command starts the new build",
         );
     }
     road.call(&request(), model::limits::OP_DEADLINE)
-        .unwrap_or_else(|_| Err(OpError::unavailable("the daemon left meanwhile")))
+        .unwrap_or_else(|_| Err(OpError::unavailable("the daemon stopped meanwhile")))
 }
 
 fn request() -> Request {
@@ -45,8 +45,8 @@ fn request() -> Request {
     }
 }
 
-/// What the store itself says while no daemon has it, if there is one that can be opened. That there
-/// is none, or that it is in trouble, is for `doctor` to explain.
+/// The status from the store itself if no daemon runs. `None` if the store is missing or cannot be opened, which
+/// `doctor` explains.
 fn of_the_store(world: &World) -> Option<Value> {
     if !world.locations.database.exists() {
         return None;
@@ -58,7 +58,7 @@ fn of_the_store(world: &World) -> Option<Value> {
     reply.ok()
 }
 
-/// What people have to know besides, whether a daemon runs or not.
+/// Further notes for people, with or without a daemon.
 fn remarks(status: &Value) -> Vec<String> {
     let each = |name: &str, title: &str| -> Vec<String> {
         let texts = status[name].as_array().into_iter().flatten().filter_map(Value::as_str);

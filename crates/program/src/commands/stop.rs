@@ -1,4 +1,4 @@
-//! `rekindle stop`: end the daemon cleanly and wait until it is gone.
+//! `rekindle stop`: stops the daemon cleanly and waits until it is gone.
 
 use std::time::{Duration, Instant};
 
@@ -14,9 +14,9 @@ use crate::road;
 use crate::world::World;
 
 pub(super) fn command() -> Command {
-    Command::new("stop").about("End the daemon cleanly").long_about(
-        "End the daemon cleanly: what is under way finishes, session hints are cleared.",
-    )
+    Command::new("stop")
+        .about("Stop the daemon cleanly")
+        .long_about("Stop the daemon cleanly: running requests finish, session hints are cleared.")
 }
 
 pub(super) fn run(world: &mut World, _: &[String], _: &ArgMatches) -> u8 {
@@ -38,17 +38,17 @@ pub(super) fn stop(world: &mut World) -> Result<Value, OpError> {
         params: Value::Null,
         caller: super::person(),
     };
-    // A daemon that is gone before it could answer has stopped too.
+    // A daemon that exits before it answers has stopped too.
     if let Ok(reply) = road.call(&request, limits::OP_DEADLINE) {
         reply?;
     }
     drop(road);
     let until = Instant::now() + limits::STOP_PATIENCE;
-    // Gone means that it gave up its lock, not only its socket: then nothing of it is left.
+    // The daemon releases its lock last, after its socket.
     loop {
         match Lock::try_take(&world.locations) {
             Ok(Some(_)) => break,
-            // The path of the database has something else meanwhile, so only the holder of the lock is looked at.
+            // The database at this path was replaced meanwhile, so only the lock counts.
             Err(error) if lock::holder(&world.locations).is_none() => {
                 world.out.note(&format!("warning: {}", error.message));
                 break;
@@ -72,14 +72,14 @@ pub(super) fn stop(world: &mut World) -> Result<Value, OpError> {
     Ok(json!({ "stopped": true, "running": false, "pid": hello.pid }))
 }
 
-/// The running daemon. One that is just starting is waited for; otherwise it would run a moment after "not running".
+/// The running daemon. Waits for one that is just starting; otherwise it would run a moment after "not running".
 fn find(world: &mut World) -> Result<Option<(SocketRoad, Hello)>, OpError> {
     let until = Instant::now() + limits::START_PATIENCE;
     loop {
         if let Some(found) = road::reach(world)? {
             return Ok(Some(found));
         }
-        // A daemon takes the lock before it opens its socket. A command that works on the store has it too.
+        // A daemon takes the lock before it opens its socket. A command that works on the store holds it too.
         let holder = lock::holder(&world.locations);
         if holder.is_none() && !daemon::is_starting(&world.locations) {
             return Ok(None);
@@ -88,7 +88,7 @@ fn find(world: &mut World) -> Result<Option<(SocketRoad, Hello)>, OpError> {
             if let Some(holder) = holder {
                 let pid = holder.pid.map_or("a process".to_owned(), |pid| format!("pid {pid}"));
                 world.out.note(&format!(
-                    "note: {pid} works on the store or starts a daemon since {} s; `rekindle doctor` looks again",
+                    "note: {pid} has been using the store or starting a daemon for {} s; see `rekindle doctor`",
                     limits::START_PATIENCE.as_secs()
                 ));
             }

@@ -1,4 +1,4 @@
-//! `rekindle uninstall`: undoes what `install` did, to the byte where nobody touched a file since.
+//! `rekindle uninstall`: undoes `install`, byte for byte in files that were not edited since.
 
 pub(super) mod data;
 
@@ -19,22 +19,22 @@ pub(super) fn command() -> Command {
         .about("Disconnect agents and restore their files")
         .long_about(
             "Disconnect agents and restore their files.\n\n\
-             A file that nobody touched since `rekindle install` gets its very bytes back; from any other only what \
-             is ours is removed. What was remembered stays, unless --data is given.",
+             A file that was not edited since `rekindle install` is restored byte for byte; from any other file only our \
+             entries are removed. Records are kept unless --data is given.",
         )
-        .arg(connecting::agents_arg("Agents to disconnect; all, and the shell's files, if left out"))
+        .arg(connecting::agents_arg("Agents to disconnect; all, and the shell's files, if omitted"))
         .arg(
             Arg::new("data")
                 .long("data")
                 .action(ArgAction::SetTrue)
                 .conflicts_with("agent")
-                .help("Remove everything that was remembered, too, after a question"),
+                .help("Also delete all records, after confirmation"),
         )
         .arg(
             Arg::new("dry-run")
                 .long("dry-run")
                 .action(ArgAction::SetTrue)
-                .help("Say what would be undone and removed, and change nothing"),
+                .help("Show what would be undone and deleted, and change nothing"),
         )
         .arg(connecting::yes_arg("Remove the data without a question"))
         .after_help(
@@ -73,7 +73,7 @@ fn uninstall(world: &mut World, matches: &ArgMatches) -> Result<Option<Value>, O
         if !agreed(world, data, matches.get_flag("yes"))? {
             return Ok(None);
         }
-        // Before anything is undone: it is held until the data is gone.
+        // Stopped and locked before anything is undone; the lock is held until the data is deleted.
         lock = data.make_way(world)?;
     }
     let named = connecting::named(matches);
@@ -98,7 +98,7 @@ fn uninstall(world: &mut World, matches: &ArgMatches) -> Result<Option<Value>, O
     let removed = data.map(|data| data.remove(&world.locations));
     drop(lock);
     for folder in undone.folders.iter().rev() {
-        // Whatever else is in it now is not ours to remove.
+        // Fails if the directory has other files, which are not ours.
         let _ = fs::remove_dir(folder);
     }
     let gone = removed.as_ref().is_some_and(|removed| removed["files"] != 0);
@@ -116,20 +116,20 @@ fn uninstall(world: &mut World, matches: &ArgMatches) -> Result<Option<Value>, O
     })))
 }
 
-/// Whether the data may go, after saying how much it is.
+/// Whether the data may be deleted, after showing its size.
 fn agreed(world: &World, data: &Data, yes: bool) -> Result<bool, OpError> {
     if yes {
         return Ok(true);
     }
     let what = data.summary();
-    connecting::ask(world, &format!("This removes all that was remembered: {what}. Go on?"), false)
+    connecting::ask(world, &format!("This deletes all records: {what}. Continue?"), false)
         .ok_or_else(|| {
-            let message = format!("removing the data needs a yes: {what}");
-            OpError::new(Code::NotReady, message).hint("Use --yes if that is what you want.")
+            let message = format!("deleting data requires confirmation: {what}");
+            OpError::new(Code::NotReady, message).hint("Use --yes to confirm.")
         })
 }
 
-/// What would be undone and removed.
+/// Lists the changes that would be undone and the files that would be deleted.
 fn preview(world: &World, matches: &ArgMatches) -> Result<Value, OpError> {
     let here = Here::find()?;
     let around = here.around();
@@ -149,7 +149,7 @@ fn preview(world: &World, matches: &ArgMatches) -> Result<Value, OpError> {
     let agents: Vec<_> = WIRINGS.iter().filter(is_meant).map(|wiring| wiring.title).collect();
     let data = matches.get_flag("data").then(|| Data::find(&world.locations));
     let data = data.map(|data| data.preview(&world.locations));
-    // The last agent takes them with it.
+    // Shell files are removed with the last agent.
     let ends = named.is_empty() || recorded.agents.iter().all(|agent| is_named(agent));
     let files = if ends { [recorded.shell, recorded.copies].concat() } else { Vec::new() };
     let files: Vec<_> = files.iter().map(|file| file.to_string_lossy()).collect();

@@ -1,4 +1,4 @@
-//! `rekindle up`: start the daemon in the background and say what to do next.
+//! `rekindle up`: starts the daemon in the background and prints the next steps.
 
 use std::ffi::OsString;
 use std::time::Instant;
@@ -28,7 +28,7 @@ pub(super) fn run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
     }
 }
 
-/// Says which agents on this machine do not call us yet.
+/// Notes the agents on this machine that are not connected.
 fn note_unwired(world: &mut World) {
     let unwired = super::agents::unwired();
     if !unwired.is_empty() && !world.out.json {
@@ -44,18 +44,18 @@ fn up(world: &mut World, port: Option<u16>) -> Result<Value, OpError> {
     loop {
         match start(world, port)? {
             Some(result) => return Ok(result),
-            // The daemon is stopped at the same time: the next one is started.
+            // The daemon was stopped at the same time: start the next one.
             None if Instant::now() < until => {}
             None => {
                 return Err(
-                    OpError::unavailable("the daemon left again").hint("See `rekindle logs`.")
+                    OpError::unavailable("the daemon stopped again").hint("See `rekindle logs`.")
                 );
             }
         }
     }
 }
 
-/// Starts a daemon unless one runs, and describes it. `None` if it left meanwhile.
+/// Starts a daemon unless one runs, and describes it. `None` if it stopped meanwhile.
 fn start(world: &mut World, port: Option<u16>) -> Result<Option<Value>, OpError> {
     let child = if road::reach(world)?.is_some() {
         None
@@ -69,7 +69,7 @@ fn start(world: &mut World, port: Option<u16>) -> Result<Option<Value>, OpError>
     stays?;
     let Ok(link) = road.link() else { return Ok(None) };
     let link = link?;
-    // Of two commands at once, both start a process, and one of these becomes the daemon.
+    // Two concurrent commands both start a process, and one of these becomes the daemon.
     let started = child == Some(hello.pid);
     if !started {
         world.note_broken_settings();

@@ -38,7 +38,7 @@ pub(super) fn run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
 }
 
 fn gone() -> OpError {
-    OpError::unavailable("the daemon left again").hint("See `rekindle logs`.")
+    OpError::unavailable("the daemon stopped again").hint("See `rekindle logs`.")
 }
 
 /// Gets a link from the daemon, and starts the daemon if it is not running.
@@ -68,9 +68,9 @@ fn forget(world: &mut World) -> Result<Value, OpError> {
     if let Some((road, _)) = road::reach(world)? {
         return road.forget_browsers().map_err(|_| gone())?;
     }
-    // Without a daemon we remove the file ourselves. The lock keeps a daemon from starting meanwhile.
+    // Without a daemon we delete the file ourselves. The lock keeps a daemon from starting meanwhile.
     let Some(_lock) = Lock::try_take(&world.locations)? else {
-        return Err(OpError::unavailable("a daemon starts or ends just now").hint("Try again."));
+        return Err(OpError::unavailable("a daemon is starting or stopping").hint("Try again."));
     };
     let forgotten = guard::forget_stored(&world.locations).map_err(|error| {
         let file = world.locations.browsers();

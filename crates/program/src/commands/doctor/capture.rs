@@ -1,4 +1,4 @@
-//! The doctor's look at agents: who is connected, by which program, and whether their events still come.
+//! Checks of agents: which are connected, by which program, and whether their events still arrive.
 
 use agents::wiring::{Part, WIRINGS, Wiring};
 use connect::{AgentConnection, ConnectScope, DisabledPart, Recorded, StartedProgram, last_active};
@@ -6,27 +6,27 @@ use model::limits;
 use model::time::rfc3339;
 use serde_json::{Map, Value, json};
 
-use super::program::{Program, Programs};
-use super::{Told, at, check, places, since};
+use super::program::{ProgramCache, ProgramState};
+use super::{StoreAnswers, at, check, places, since};
 use crate::commands::connecting::{Here, install_line, record_dir, seen, switched_off};
 use crate::world::World;
 
-/// An agent that is found or connected, and what is known of it.
-struct Seen<'a> {
+/// An agent that is found or connected, and its state.
+struct AgentState<'a> {
     wiring: &'static Wiring,
     look: AgentConnection,
-    /// Whether `install` connected it and nobody disconnected it since.
+    /// Whether `install` connected it and it was not disconnected since.
     recorded: bool,
-    /// Whether this is how it is connected for its user, or in the files of the repository.
+    /// Whether it is connected for its user, or in the files of the repository.
     scope: ConnectScope,
-    told: &'a Told,
-    /// Milliseconds since 1970 at which its last event came, and at which it was last active.
+    told: &'a StoreAnswers,
+    /// Milliseconds since 1970 of its last event and of its last activity.
     last: Option<i64>,
     active: Option<i64>,
 }
 
-/// Looks at every agent; the findings go to the checks, what is known of each comes back.
-pub(super) fn check_all(world: &World, told: &Told, checks: &mut Vec<Value>) -> Vec<Value> {
+/// Checks every agent: appends to the checks, and returns the state of each.
+pub(super) fn check_all(world: &World, told: &StoreAnswers, checks: &mut Vec<Value>) -> Vec<Value> {
     let here = match Here::find() {
         Ok(here) => here,
         Err(error) => {
@@ -43,10 +43,10 @@ pub(super) fn check_all(world: &World, told: &Told, checks: &mut Vec<Value>) -> 
     for bad in &recorded.bad {
         checks.push(check("record", "fail", &bad.message, bad.hint.as_deref().unwrap_or_default()));
     }
-    let (mut agents, mut unseen, mut programs) = (Vec::new(), Vec::new(), Programs::default());
+    let (mut agents, mut unseen, mut programs) = (Vec::new(), Vec::new(), ProgramCache::default());
     for wiring in WIRINGS {
         let (look, scope) = seen(wiring, &around);
-        let seen = Seen {
+        let seen = AgentState {
             recorded: recorded.agents.iter().any(|agent| agent == wiring.agent),
             active: last_active(wiring, &around, now).and_then(places::millis),
             last: last_event(wiring, told),
@@ -70,27 +70,30 @@ pub(super) fn check_all(world: &World, told: &Told, checks: &mut Vec<Value>) -> 
         agents.push(seen.json());
     }
     if !unseen.is_empty() {
-        let detail =
-            format!("cannot tell which agents are there; not looked at: {}", unseen.join(", "));
-        checks.push(check("agents", "warn", &detail, "Make sure that you may read what is there."));
+        let detail = format!(
+            "cannot find out which agents are installed; not checked: {}",
+            unseen.join(", ")
+        );
+        checks.push(check("agents", "warn", &detail, "Check the permissions of the directory."));
     }
     agents
 }
 
-/// The last event of an agent. Sessions know it for as long as they are kept, hooks for a month.
-fn last_event(wiring: &Wiring, told: &Told) -> Option<i64> {
+/// The last event of an agent, from its sessions, which are retained, and its hook events, which are retained for a
+/// month.
+fn last_event(wiring: &Wiring, told: &StoreAnswers) -> Option<i64> {
     let by_hooks = at(&told.agents[wiring.agent]);
     let by_sessions =
         told.stats["agents"][wiring.agent].as_i64().map(|seconds| seconds.saturating_mul(1000));
     by_hooks.max(by_sessions)
 }
 
-/// What mends a registered program that is not good.
+/// The fix for an unusable registered program.
 pub(crate) fn registers(wiring: &Wiring, scope: ConnectScope) -> String {
     format!("{} registers this program.", install_line(wiring.agent, scope))
 }
 
-impl Seen<'_> {
+impl AgentState<'_> {
     fn is_of_interest(&self) -> bool {
         self.look.found.is_some() || self.recorded || self.is_connected()
     }
@@ -99,7 +102,7 @@ impl Seen<'_> {
         self.look.is_connected()
     }
 
-    /// What its settings switch off.
+    /// Parts that its settings disable.
     fn off(&self) -> Vec<DisabledPart> {
         switched_off(self.wiring, &self.look)
     }
@@ -133,7 +136,7 @@ impl Seen<'_> {
             }
             _ if self.recorded => {
                 let detail =
-                    format!("{title} was connected, and what was written is gone from its files");
+                    format!("{title} was connected, but our entries are gone from its files");
                 let hint =
                     format!("{install} connects it again; `rekindle uninstall {name}` forgets it.");
                 said("fail", &detail, &hint)
@@ -145,14 +148,14 @@ impl Seen<'_> {
         }
     }
 
-    /// What is off beside the hooks.
+    /// Disabled parts other than the hooks.
     fn server(&self) -> impl Iterator<Item = Value> {
         let name = format!("{} server", self.wiring.agent);
         let off = self.off().into_iter().filter(|off| !off.hooks);
         off.map(move |off| check(&name, "warn", &off.detail, &off.hint))
     }
 
-    /// Whether each event comes twice.
+    /// Reports that each event arrives twice.
     fn doubled(&self) -> Option<Value> {
         let doubled = self.look.plugin && !self.look.wired.is_empty();
         doubled.then(|| {
@@ -163,7 +166,7 @@ impl Seen<'_> {
         })
     }
 
-    fn program(&self, started: &StartedProgram, program: &Program, world: &World) -> Value {
+    fn program(&self, started: &StartedProgram, program: &ProgramState, world: &World) -> Value {
         let (name, path) = (self.wiring.agent, &started.path);
         let mends = registers(self.wiring, self.scope);
         let said = |status: &str, detail: String, hint: &str| {
@@ -173,7 +176,7 @@ impl Seen<'_> {
             return said("fail", fault, &mends);
         }
         match program {
-            Program::Older(build) => said(
+            ProgramState::Older(build) => said(
                 "warn",
                 format!(
                     "{path} is of an older build ({build}) than this program ({})",
@@ -181,16 +184,16 @@ impl Seen<'_> {
                 ),
                 &mends,
             ),
-            Program::Newer(build) => said(
+            ProgramState::Newer(build) => said(
                 "warn",
                 format!("{path} is of a newer build ({build}) than this program ({})", world.build),
-                "Use that one, so that both speak of the same.",
+                "Use that one, so that hooks and commands are of one build.",
             ),
             _ => said("ok", path.clone(), ""),
         }
     }
 
-    /// Whether events come while the agent is at work.
+    /// Whether events arrive while the agent is active.
     fn capture(&self) -> Option<Value> {
         if !self.is_connected() {
             return None;
@@ -200,7 +203,7 @@ impl Seen<'_> {
             check(&format!("{} capture", self.wiring.agent), status, detail, hint)
         };
         if !self.told.answered {
-            return Some(said("warn", "not looked at: the database could not be read", ""));
+            return Some(said("warn", "not checked: the database could not be read", ""));
         }
         let last = self.last.map(|at| format!("its last event came {}", since(at)));
         if let Some(active) = self.active.filter(|active| self.is_silent(*active)) {
@@ -216,10 +219,10 @@ impl Seen<'_> {
         Some(said("ok", &self.heard(), ""))
     }
 
-    /// Whether the agent was active for long after whatever may have been an event of its.
+    /// Whether the agent was active long after the last event that may have been its own.
     fn is_silent(&self, active: i64) -> bool {
         let connected = self.look.changed.and_then(places::millis);
-        // Of what came while nothing was captured it is not known who sent it.
+        // Events that arrived while capture was off have no known agent.
         let unknown = at(&self.told.agents[""]);
         let lag = i64::try_from(limits::CAPTURE_LAG.as_millis()).unwrap_or(i64::MAX);
         self.last.max(connected).max(unknown).is_none_or(|at| active.saturating_sub(at) > lag)
@@ -232,7 +235,7 @@ impl Seen<'_> {
 
     fn advice(&self) -> String {
         let trust = self.wiring.remark.map(|remark| format!(" {remark}")).unwrap_or_default();
-        // Where everything is in place an installation changes nothing.
+        // If everything is in place, `install` changes nothing.
         let install = match self.look.state() {
             "partly" => format!("{}, then ", install_line(self.wiring.agent, self.scope)),
             _ => String::new(),
@@ -243,7 +246,7 @@ impl Seen<'_> {
         )
     }
 
-    /// When the agent and each of its hooks were last heard of.
+    /// The last events of the agent and of each of its hooks.
     fn heard(&self) -> String {
         let (mut came, mut never, mut shared) = (Vec::new(), Vec::new(), false);
         for event in self.events() {
@@ -267,7 +270,7 @@ impl Seen<'_> {
         text
     }
 
-    /// The names of the events that it is to send.
+    /// The names of the events that it should send.
     fn events(&self) -> Vec<&'static str> {
         let parts = self.wiring.files.iter().flat_map(|file| file.parts);
         let hooked = parts.filter_map(|part| match part {
@@ -282,7 +285,7 @@ impl Seen<'_> {
         row.iter().flat_map(|row| row.events).map(|event| event.name).collect()
     }
 
-    /// Whether another agent that was heard of has an event of this name: the names alone are kept.
+    /// Whether another known agent has an event of this name: only names are stored.
     fn is_shared(&self, event: &str) -> bool {
         WIRINGS.iter().filter(|other| other.agent != self.wiring.agent).any(|other| {
             last_event(other, self.told).is_some()

@@ -1,4 +1,4 @@
-//! The doctor's look at the daemon: whether one runs, and whether it can be asked.
+//! Checks of the daemon: whether one runs, and whether it answers.
 
 use std::time::{Duration, Instant};
 
@@ -13,32 +13,32 @@ use super::check;
 use crate::road;
 use crate::world::World;
 
-/// What was seen of the daemon.
-pub(super) struct Seen {
+/// The state of the daemon.
+pub(super) struct DaemonState {
     pub(super) check: Value,
-    /// The road to it, if it answers.
+    /// The connection to it, if it answers.
     pub(super) road: Option<SocketRoad>,
-    /// Whether somebody has the store, whether they answer or not.
+    /// Whether a process holds the store, answering or not.
     pub(super) runs: bool,
 }
 
-/// Looks for the daemon and changes nothing.
-pub(super) fn look(world: &World) -> Seen {
+/// Finds the daemon and changes nothing.
+pub(super) fn look(world: &World) -> DaemonState {
     let until = Instant::now() + limits::DOCTOR_PATIENCE;
     loop {
         let (found, holder) = (road::connect(world), lock::holder(&world.locations));
         match (found, holder) {
             (Ok(Some((road, hello))), _) => {
-                return Seen { check: answers(world, &hello), road: Some(road), runs: true };
+                return DaemonState { check: answers(world, &hello), road: Some(road), runs: true };
             }
             (Err(error), _) => {
-                return Seen { check: refuses(world, error), road: None, runs: true };
+                return DaemonState { check: refuses(world, error), road: None, runs: true };
             }
-            (Ok(None), None) => return Seen { check: none(world), road: None, runs: false },
+            (Ok(None), None) => return DaemonState { check: none(world), road: None, runs: false },
             (Ok(None), Some(holder)) => {
-                // Whoever starts or leaves, and a command that works on the store, needs a moment.
+                // A daemon that starts or stops, and a command that works on the store, needs a moment.
                 if Instant::now() >= until || others_may_write(world) {
-                    return Seen { check: silent(world, holder), road: None, runs: true };
+                    return DaemonState { check: silent(world, holder), road: None, runs: true };
                 }
             }
         }
@@ -53,7 +53,12 @@ fn others_may_write(world: &World) -> bool {
 fn answers(world: &World, hello: &Hello) -> Value {
     if world.build.is_newer_than(&hello.build) {
         let detail = format!("pid {} is of an older build ({})", hello.pid, hello.build);
-        return check("daemon", "warn", &detail, "`rekindle stop` lets the next one be new.");
+        return check(
+            "daemon",
+            "warn",
+            &detail,
+            "Run `rekindle stop`; the next command starts the new build.",
+        );
     }
     let detail = format!("pid {} at {}, build {}", hello.pid, hello.address, hello.build);
     if let Some(taken) = &hello.taken_port {
@@ -64,20 +69,20 @@ fn answers(world: &World, hello: &Hello) -> Value {
     check("daemon", "ok", &detail, "")
 }
 
-/// It hangs, or it answers and says that it is not ours.
+/// It hangs, or it answers that it serves another database.
 fn refuses(world: &World, error: OpError) -> Value {
     match daemon::discovery(&world.locations) {
         Some(found) if error.code == Code::Timeout => check(
             "daemon",
             "fail",
             &format!("{} (pid {})", error.message, found.pid),
-            "If it is suspended, continue it (kill -CONT); else end it and start anew.",
+            "If it is suspended, resume it (kill -CONT); otherwise kill it and run `rekindle up`.",
         ),
         _ => check("daemon", "fail", &error.message, error.hint.as_deref().unwrap_or_default()),
     }
 }
 
-/// Somebody holds the lock and cannot be asked.
+/// A process holds the lock and does not answer.
 fn silent(world: &World, holder: Holder) -> Value {
     let pid = road::out_of_reach(&world.locations);
     if others_may_write(world) {
@@ -104,8 +109,8 @@ fn none(world: &World) -> Value {
         Some(_) => check(
             "daemon",
             "ok",
-            "not running; the last one left without saying goodbye",
-            "Nothing to do: the next one takes over what it held. `rekindle doctor --fix` removes its files.",
+            "not running; it did not shut down cleanly",
+            "Nothing to do: the next daemon takes over its hints. `rekindle doctor --fix` deletes its files.",
         ),
         None => check(
             "daemon",

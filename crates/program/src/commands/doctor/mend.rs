@@ -1,4 +1,4 @@
-//! What `doctor --fix` does: only what is safe, each told in a line.
+//! `doctor --fix`: safe fixes only, each reported in a line.
 
 use std::fmt::Display;
 use std::fs::Permissions;
@@ -10,23 +10,23 @@ use connect::InstallRequest;
 use serde_json::{Value, json};
 use server::lock::Lock;
 
-use super::daemon::Seen;
-use super::places::{self, Waiting};
-use super::program::Programs;
+use super::daemon::DaemonState;
+use super::places::{self, SpooledEvents};
+use super::program::ProgramCache;
 use crate::commands::connecting::{Here, record_dir, seen};
 use crate::commands::uninstall::data::set_aside;
 use crate::commands::{self, install};
 use crate::world::World;
 
-/// What was mended, and what could not be and why, each in a line.
+/// Fixes that succeeded, and those that failed with the reason, one line each.
 #[derive(Default)]
-pub(super) struct Mended {
+pub(super) struct Fixes {
     pub(super) fixed: Vec<String>,
     pub(super) failed: Vec<String>,
 }
 
-impl Mended {
-    /// Notes what was done to a thing, or that it cannot be done; the verb in both forms.
+impl Fixes {
+    /// Records a fix of something, or its failure; the verb in both forms.
     fn note(
         &mut self,
         (done, do_it): (&str, &str),
@@ -45,7 +45,7 @@ const UNLOCKED: (&str, &str) = ("made", "make");
 const CONNECTED: (&str, &str) = ("connected", "connect");
 
 /// Closes directories and files to others.
-pub(super) fn close(world: &World, mended: &mut Mended) {
+pub(super) fn close(world: &World, mended: &mut Fixes) {
     for dir in places::directories(&world.locations) {
         if !client::platform::is_private(&dir) {
             let closed = client::platform::private_dir(&dir);
@@ -65,16 +65,21 @@ pub(super) fn close(world: &World, mended: &mut Mended) {
     close_settings(world, mended);
 }
 
-/// Takes the right to write the settings from others.
-fn close_settings(world: &World, mended: &mut Mended) {
+/// Removes the permission of others to write the settings.
+fn close_settings(world: &World, mended: &mut Fixes) {
     let Some(mode) = places::settings_open(&world.locations) else { return };
     let (file, mode) = (&world.locations.config_file, mode & !0o022);
     let closed = std::fs::set_permissions(file, Permissions::from_mode(mode));
     mended.note(CLOSED, &format!("{} to others (mode {mode:o})", file.display()), closed);
 }
 
-/// Mends what else can be mended.
-pub(super) fn mend(world: &mut World, daemon: &Seen, waited: &Waiting, mended: &mut Mended) {
+/// Applies the remaining fixes.
+pub(super) fn mend(
+    world: &mut World,
+    daemon: &DaemonState,
+    waited: &SpooledEvents,
+    mended: &mut Fixes,
+) {
     if !daemon.runs {
         clear(world, mended);
         restore_id(world, mended);
@@ -84,7 +89,7 @@ pub(super) fn mend(world: &mut World, daemon: &Seen, waited: &Waiting, mended: &
 }
 
 /// Writes the application id into a database whose header lost it.
-fn restore_id(world: &World, mended: &mut Mended) {
+fn restore_id(world: &World, mended: &mut Fixes) {
     let locations = &world.locations;
     let (database, now) = (&locations.database, client::clock::now_ms());
     match store::lost_id::restore(database, &locations.records(), now) {
@@ -98,14 +103,14 @@ fn restore_id(world: &World, mended: &mut Mended) {
     }
 }
 
-/// Removes what a daemon left that ended without saying goodbye.
-fn clear(world: &World, mended: &mut Mended) {
+/// Deletes the files of a daemon that did not shut down cleanly.
+fn clear(world: &World, mended: &mut Fixes) {
     let left = [world.locations.discovery(), world.locations.socket()];
     let left: Vec<_> = left.iter().filter(|file| std::fs::symlink_metadata(file).is_ok()).collect();
     if left.is_empty() {
         return;
     }
-    // Whoever holds the lock is the only one who could be behind these files.
+    // Under the lock no daemon can own these files.
     let Ok(Some(_lock)) = Lock::try_take(&world.locations) else { return };
     for file in left {
         let removed = std::fs::remove_file(file);
@@ -114,25 +119,23 @@ fn clear(world: &World, mended: &mut Mended) {
     }
 }
 
-/// Takes in what waits in the spool; a damaged database is set aside on the way.
-fn take_in(world: &mut World, daemon: &Seen, waited: &Waiting, mended: &mut Mended) {
+/// Ingests the spool; a damaged database is set aside on the way.
+fn take_in(world: &mut World, daemon: &DaemonState, waited: &SpooledEvents, mended: &mut Fixes) {
     let count = waited.events;
     if daemon.runs && daemon.road.is_none() {
         if count > 0 {
             let why = daemon.check["detail"].as_str().unwrap_or_default();
-            mended
-                .failed
-                .push(format!("cannot take in {count} events that wait in the spool: {why}"));
+            mended.failed.push(format!("cannot ingest {count} events from the spool: {why}"));
         }
         return;
     }
-    // Nobody makes a database for nothing.
+    // Do not create a database for an empty spool.
     if count == 0 && !world.locations.database.exists() {
         return;
     }
     let aside = set_aside(&world.locations.database);
     let left = leftovers(world);
-    // This counts as a write, before which the spool is taken in. What meets damage mends it.
+    // This counts as a write, so the spool is ingested first. An operation that meets damage repairs it.
     let look = || json!({ "dry_run": true, "newest": 1 });
     let opened = commands::call(world, "scrub", look())
         .or_else(|_| commands::call(world, "scrub", look()))
@@ -153,14 +156,14 @@ fn take_in(world: &mut World, daemon: &Seen, waited: &Waiting, mended: &mut Mend
     match opened {
         Err(error) => mended.failed.push(format!("cannot open the database: {}", error.message)),
         Ok(_) if taken > 0 => {
-            mended.fixed.push(format!("took in {taken} events that waited in the spool"));
+            mended.fixed.push(format!("ingested {taken} events from the spool"));
         }
         Ok(_) => {}
     }
 }
 
 /// Repairs damaged rows and a damaged full-text index and drops triggers, if the store reports any.
-fn repair(world: &mut World, looked: &Value, mended: &mut Mended) {
+fn repair(world: &mut World, looked: &Value, mended: &mut Fixes) {
     let reported = |name: &str, detail: &str| {
         let mut checks = looked["checks"].as_array().into_iter().flatten();
         let says =
@@ -192,11 +195,11 @@ fn leftovers(world: &World) -> Vec<PathBuf> {
     store::leftovers(&world.locations.database, &world.locations.backups())
 }
 
-/// Completes agents that are partly connected, with the program that they know if it is good.
-fn complete(world: &World, mended: &mut Mended) {
+/// Completes partly connected agents, with the program that they use if it is valid.
+fn complete(world: &World, mended: &mut Fixes) {
     let Ok(here) = Here::find() else { return };
     let around = here.around();
-    let mut programs = Programs::default();
+    let mut programs = ProgramCache::default();
     for wiring in WIRINGS {
         let (look, scope) = seen(wiring, &around);
         if look.state() != "partly" || !look.trouble.is_empty() {

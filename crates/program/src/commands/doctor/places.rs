@@ -1,4 +1,4 @@
-//! The doctor's look at directories and files: whose they are, who may read them, what waits, how much room is left.
+//! Checks of directories and files: owner, permissions, spooled events, free disk space.
 
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
@@ -11,39 +11,39 @@ use serde_json::{Value, json};
 
 use super::{check, since};
 
-/// What waits in the spool.
-pub(super) struct Waiting {
+/// The events in the spool.
+pub(super) struct SpooledEvents {
     pub(super) events: usize,
-    /// Milliseconds since 1970 of the oldest.
+    /// Milliseconds since 1970 of the oldest event.
     oldest: Option<i64>,
-    /// The newest of them.
-    pub(super) heard: Vec<Heard>,
+    /// The newest events.
+    pub(super) heard: Vec<SpooledEvent>,
 }
 
-/// Who sent an event that waits, and which.
-pub(super) struct Heard {
+/// Agent and name of a spooled event.
+pub(super) struct SpooledEvent {
     pub(super) agent: String,
     pub(super) name: String,
     /// Milliseconds since 1970.
     pub(super) at: i64,
 }
 
-/// Looks into the spool.
-pub(super) fn waiting(locations: &Locations) -> Waiting {
+/// Reads the spool.
+pub(super) fn waiting(locations: &Locations) -> SpooledEvents {
     let files = runtime::spool::own_files(&locations.spools(), locations.uid());
     let read = |path: &PathBuf| {
         let text = regular::read(path, limits::HOOK_BYTES_MAX as u64).ok()?;
         let event: HookEvent = serde_json::from_slice(&text).ok()?;
-        Some(Heard { agent: event.agent, name: event.name, at: event.at })
+        Some(SpooledEvent { agent: event.agent, name: event.name, at: event.at })
     };
-    Waiting {
+    SpooledEvents {
         events: files.len(),
         oldest: files.iter().filter_map(|path| modified(path)).min(),
         heard: files.iter().rev().take(limits::SPOOL_HEARD_MAX).filter_map(read).collect(),
     }
 }
 
-/// Milliseconds since 1970 at which a file last changed.
+/// The modification time of a file, in milliseconds since 1970.
 pub(super) fn modified(path: &Path) -> Option<i64> {
     std::fs::metadata(path).and_then(|meta| meta.modified()).ok().and_then(millis)
 }
@@ -52,15 +52,15 @@ pub(super) fn millis(at: SystemTime) -> Option<i64> {
     at.duration_since(UNIX_EPOCH).ok().and_then(|since| i64::try_from(since.as_millis()).ok())
 }
 
-/// The same the other way round.
+/// Converts milliseconds since 1970 to a time.
 pub(super) fn time(at: i64) -> SystemTime {
     UNIX_EPOCH + Duration::from_millis(u64::try_from(at).unwrap_or_default())
 }
 
-/// Says what becomes of what waited in the spool.
+/// Reports the events in the spool and when they will be ingested.
 pub(super) fn spool(
     locations: &Locations,
-    before: &Waiting,
+    before: &SpooledEvents,
     runs: bool,
     checks: &mut [Value],
 ) -> Option<Value> {
@@ -77,9 +77,9 @@ pub(super) fn spool(
         return None;
     }
     let hint = if runs {
-        "They are taken in as soon as the daemon and the database can be used again."
+        "They are ingested as soon as the daemon and the database can be used again."
     } else {
-        "The next session or command takes them in; `rekindle doctor --fix` does it now."
+        "The next session or command ingests them; `rekindle doctor --fix` does it now."
     };
     let waits = check("spool", "warn", &format!("{left} events wait{oldest}"), hint);
     match told {
@@ -89,7 +89,7 @@ pub(super) fn spool(
     None
 }
 
-/// Whether a directory is the user's alone to write, or can be made.
+/// Checks that only the user may write to a directory, or that it can be created.
 pub(super) fn directory(name: &str, path: &Path) -> Value {
     let shown = path.display();
     match unfit(path) {
@@ -104,11 +104,11 @@ pub(super) fn directory(name: &str, path: &Path) -> Value {
     }
 }
 
-/// Why a directory cannot be used or trusted; none if it can, or can be made.
+/// Why a directory cannot be used or trusted; `None` if it can, or can be created.
 fn unfit(path: &Path) -> Option<String> {
     let shown = path.display();
     let refused = client::platform::refuses_files(path);
-    let refused = refused.map(|why| format!("nothing can be put into {shown}: {why}"));
+    let refused = refused.map(|why| format!("cannot write to {shown}: {why}"));
     let Ok(meta) = std::fs::symlink_metadata(path) else { return refused };
     let mode = meta.mode() & 0o7777;
     if !meta.is_dir() {
@@ -122,7 +122,7 @@ fn unfit(path: &Path) -> Option<String> {
     open.or(refused)
 }
 
-/// The directories that only the user may write.
+/// The directories that only the user may write to.
 pub(super) fn directories(locations: &Locations) -> Vec<PathBuf> {
     let [first, second] = locations.spools();
     let log = locations.hook_log().parent().map(Path::to_path_buf);
@@ -130,7 +130,7 @@ pub(super) fn directories(locations: &Locations) -> Vec<PathBuf> {
     all.into_iter().chain(log).filter(|dir| dir.exists()).collect()
 }
 
-/// The files that only the user may read, as far as they are there.
+/// The existing files that only the user may read.
 pub(super) fn private_files(locations: &Locations) -> Vec<PathBuf> {
     let database = &locations.database;
     let beside = |ending: &str| {
@@ -154,20 +154,20 @@ pub(super) fn private_files(locations: &Locations) -> Vec<PathBuf> {
         locations.hook_log(),
         locations.data_dir.join("installed.json"),
     ];
-    // A link in its place leads to a file of the user.
+    // A link at its path leads to a file of the user.
     let lock = (!foreign_lock(locations)).then(|| locations.lock());
     let all = database.into_iter().chain(all).chain(lock);
     all.filter(|file| std::fs::symlink_metadata(file).is_ok()).collect()
 }
 
-/// A file of ours that its owner, the user, may not read and write.
+/// A file of ours that the user, its owner, cannot read and write.
 pub(super) struct LockedFile {
     pub(super) path: PathBuf,
     mode: u32,
 }
 
 impl LockedFile {
-    /// Looks at the mode bits: for root every file is writable, but agents may run as a normal user.
+    /// Checks the mode bits: for root every file is writable, but agents may run as a normal user.
     fn at(path: PathBuf) -> Option<LockedFile> {
         let meta = std::fs::symlink_metadata(&path).ok()?;
         let mode = meta.mode() & 0o777;
@@ -175,7 +175,7 @@ impl LockedFile {
         (is_locked && meta.uid() == client::platform::uid()).then_some(LockedFile { path, mode })
     }
 
-    /// The fault as a sentence for people.
+    /// The problem as a sentence for people.
     fn told(&self, database: &Path) -> String {
         let shown = self.path.display();
         let is_sidecar = self.path != database && self.path.parent() == database.parent();
@@ -191,7 +191,7 @@ impl LockedFile {
     }
 }
 
-/// The database, its sidecars and the logs if their mode does not let the user write them.
+/// The database, its sidecars and the logs, if their mode keeps the user from writing them.
 pub(super) fn locked_files(locations: &Locations) -> Vec<LockedFile> {
     let written = |file: &PathBuf| {
         let name = file.to_string_lossy();
@@ -213,12 +213,12 @@ pub(super) fn mark_read_only(locations: &Locations, checks: &mut [Value]) {
     }
 }
 
-/// Whether the name of the daemon's lock has a directory, a pipe, a link or the like.
+/// Whether there is a directory, a pipe, a link or the like at the path of the daemon's lock.
 fn foreign_lock(locations: &Locations) -> bool {
     std::fs::symlink_metadata(locations.lock()).is_ok_and(|meta| !meta.is_file())
 }
 
-/// Reports a daemon's lock that is not a file: nothing can be stored then. The lock beside the database is checked
+/// Reports a daemon's lock that is not a file: nothing can be stored then. The lock next to the database is checked
 /// with the database.
 pub(super) fn lock(locations: &Locations) -> Option<Value> {
     foreign_lock(locations).then(|| {
@@ -242,7 +242,7 @@ pub(super) fn leftovers(locations: &Locations) -> Option<Value> {
     })
 }
 
-/// Why a file is not the user's alone; none if it is.
+/// Why others may access a file; `None` if they may not.
 pub(super) fn open_to_others(file: &Path) -> Option<String> {
     let meta = std::fs::metadata(file).ok()?;
     if meta.uid() != client::platform::uid() {
@@ -252,14 +252,14 @@ pub(super) fn open_to_others(file: &Path) -> Option<String> {
     (mode & 0o077 != 0).then(|| format!("{} is open to others (mode {mode:o})", file.display()))
 }
 
-/// The mode of the settings if everybody may write them: they decide where things are kept. To read them
-/// is no secret, and a group that may write them is often the user's own.
+/// The mode of the settings file if everybody may write it: it decides where data is stored. Reading it is harmless,
+/// and a group that may write it is often the user's own.
 pub(super) fn settings_open(locations: &Locations) -> Option<u32> {
     let mode = std::fs::metadata(&locations.config_file).ok()?.mode() & 0o777;
     (mode & 0o002 != 0).then_some(mode)
 }
 
-/// Whether files and folders are closed to others.
+/// Checks that files and directories are closed to others.
 pub(super) fn files(locations: &Locations) -> Vec<Value> {
     let known = [&locations.runtime_dir, &locations.data_dir];
     let folders = directories(locations).into_iter().filter(|dir| !known.contains(&dir));
@@ -288,15 +288,16 @@ pub(super) fn files(locations: &Locations) -> Vec<Value> {
     [permissions].into_iter().chain(socket).collect()
 }
 
-/// Whether the token is there that HTTP clients show.
+/// Checks the token for HTTP clients.
 pub(super) fn token(locations: &Locations, runs: bool) -> Option<Value> {
-    // The first daemon makes it.
+    // The first daemon creates it.
     if !runs && !locations.token().exists() {
         return None;
     }
     let path = locations.token();
     let shown = path.display();
-    let hint = "`rekindle stop`, then `rekindle up` makes a new one; clients that keep it have to be told.";
+    let hint =
+        "`rekindle stop`, then `rekindle up` creates a new one; update the clients that store it.";
     Some(match regular::read_text(&path, limits::SMALL_FILE_BYTES_MAX) {
         Ok(text) if !text.trim().is_empty() => check("token", "ok", &shown.to_string(), ""),
         Ok(_) => check("token", "fail", &format!("{shown} is empty"), hint),
@@ -304,7 +305,7 @@ pub(super) fn token(locations: &Locations, runs: bool) -> Option<Value> {
     })
 }
 
-/// Whether there is room for more.
+/// Checks the free disk space.
 pub(super) fn disk(data_dir: &Path) -> Option<Value> {
     const MIB: u64 = 1024 * 1024;
     let free = client::platform::free_bytes(data_dir)?;

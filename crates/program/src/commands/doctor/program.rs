@@ -1,4 +1,4 @@
-//! Which build a program is that agents start, by asking it; no daemon is started for that.
+//! The build of a program that agents start, found by running it with `--version`; no daemon is started.
 
 use std::collections::BTreeMap;
 use std::io::Read as _;
@@ -12,67 +12,67 @@ use model::limits;
 use model::wire::Build;
 use serde_json::Value;
 
-/// What a program that agents start turned out to be.
+/// The state of a program that agents start.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Program {
+pub(crate) enum ProgramState {
     Missing,
-    /// It is there and cannot be run.
+    /// The file exists and cannot be run.
     NotRunnable,
-    /// It does not say that it is ours.
+    /// It does not identify itself as ours.
     Foreign,
     Ours,
     Older(String),
     Newer(String),
 }
 
-impl Program {
-    /// Why nothing comes of it that an agent starts it, if that is so.
+impl ProgramState {
+    /// Why the program is of no use to an agent; `None` if it is valid.
     pub(crate) fn fault(&self, started: &StartedProgram) -> Option<String> {
         let path = &started.path;
         let lost = if started.by_hooks { "no event comes" } else { "our MCP tools are not there" };
         match self {
-            Program::Missing => Some(format!("{path} is not there, so {lost}")),
-            Program::NotRunnable => Some(format!("{path} cannot be run")),
-            Program::Foreign => Some(format!("{path} does not answer as rekindle")),
-            Program::Ours | Program::Older(_) | Program::Newer(_) => None,
+            ProgramState::Missing => Some(format!("{path} is not there, so {lost}")),
+            ProgramState::NotRunnable => Some(format!("{path} cannot be run")),
+            ProgramState::Foreign => Some(format!("{path} does not answer as rekindle")),
+            ProgramState::Ours | ProgramState::Older(_) | ProgramState::Newer(_) => None,
         }
     }
 
     /// Whether an agent that starts it reaches us.
     pub(crate) fn is_good(&self) -> bool {
-        matches!(self, Program::Ours | Program::Older(_) | Program::Newer(_))
+        matches!(self, ProgramState::Ours | ProgramState::Older(_) | ProgramState::Newer(_))
     }
 }
 
-/// The programs that were asked already: agents share them.
+/// The programs that were already checked: agents share them.
 #[derive(Default)]
-pub(crate) struct Programs(BTreeMap<String, Program>);
+pub(crate) struct ProgramCache(BTreeMap<String, ProgramState>);
 
-impl Programs {
-    pub(crate) fn of(&mut self, path: &str, build: &Build) -> Program {
+impl ProgramCache {
+    pub(crate) fn of(&mut self, path: &str, build: &Build) -> ProgramState {
         self.0.entry(path.to_owned()).or_insert_with(|| look(path, build)).clone()
     }
 }
 
-fn look(path: &str, build: &Build) -> Program {
-    let Some(file) = found(path) else { return Program::Missing };
-    let Ok(meta) = std::fs::metadata(&file) else { return Program::Missing };
+fn look(path: &str, build: &Build) -> ProgramState {
+    let Some(file) = found(path) else { return ProgramState::Missing };
+    let Ok(meta) = std::fs::metadata(&file) else { return ProgramState::Missing };
     if !meta.is_file() || meta.mode() & 0o111 == 0 {
-        return Program::NotRunnable;
+        return ProgramState::NotRunnable;
     }
     let this = std::env::current_exe().and_then(std::fs::metadata);
     if this.is_ok_and(|this| (this.dev(), this.ino()) == (meta.dev(), meta.ino())) {
-        return Program::Ours;
+        return ProgramState::Ours;
     }
     match build_of(&file) {
-        None => Program::Foreign,
-        Some(other) if other == build.to_string() => Program::Ours,
-        Some(other) if build.is_newer_than(&other) => Program::Older(other),
-        Some(other) => Program::Newer(other),
+        None => ProgramState::Foreign,
+        Some(other) if other == build.to_string() => ProgramState::Ours,
+        Some(other) if build.is_newer_than(&other) => ProgramState::Older(other),
+        Some(other) => ProgramState::Newer(other),
     }
 }
 
-/// The file behind a name: as it stands there, or on the PATH.
+/// The file of a program name: a path, or found on the PATH.
 fn found(name: &str) -> Option<PathBuf> {
     if name.contains('/') {
         return Some(PathBuf::from(name)).filter(|path| path.exists());
@@ -81,7 +81,7 @@ fn found(name: &str) -> Option<PathBuf> {
     std::env::split_paths(&path).map(|dir| dir.join(name)).find(|file| file.is_file())
 }
 
-/// The build that a program says it is, if it is ours and says so in time.
+/// The build that a program reports, if it is ours and answers in time.
 fn build_of(program: &Path) -> Option<String> {
     let mut command = Command::new(program);
     command.args(["--version", "--json"]).env("REKINDLE_NO_AUTOSTART", "1");
@@ -93,7 +93,7 @@ fn build_of(program: &Path) -> Option<String> {
             Ok(Some(status)) if status.success() => break,
             Ok(None) if Instant::now() < until => std::thread::sleep(Duration::from_millis(2)),
             _ => {
-                // It has ended, or is ended now; either way it does not answer.
+                // It has exited, or is killed now; either way it does not answer.
                 let _ = child.kill();
                 let _ = child.wait();
                 return None;

@@ -1,4 +1,4 @@
-//! The doctor's look into the store: it asks the daemon, or reads what is there and changes nothing.
+//! Checks of the store: asks the daemon, or reads the store and changes nothing.
 
 use std::io;
 
@@ -7,35 +7,36 @@ use model::time::rfc3339;
 use model::{OpError, Reply, Road as _, limits};
 use serde_json::{Value, json};
 
-use super::places::Waiting;
+use super::places::SpooledEvents;
 use super::{check, since};
 use crate::commands::request;
 use crate::world::{self, World};
 
-/// What the store tells, as far as it does.
+/// The answers of the store, as far as it could be read.
 #[derive(Default)]
-pub(super) struct Told {
-    /// Whether it told anything.
+pub(super) struct StoreAnswers {
+    /// Whether it could be read.
     pub(super) answered: bool,
-    /// When an event of each name came last.
+    /// Time of the last event of each name.
     pub(super) events: Value,
-    /// When an event of each agent came last; under no name what came while nothing was captured.
+    /// Time of the last event of each agent; under the empty name, of events that arrived while capture was off.
     pub(super) agents: Value,
     pub(super) stats: Value,
 }
 
-/// Asks the store, by the daemon if it answers. Beside one that does not, and without one, it is read.
+/// Asks the daemon if it answers; otherwise reads the store.
 pub(super) fn ask(
     world: &World,
     road: Option<&SocketRoad>,
-    waited: &Waiting,
+    waited: &SpooledEvents,
     checks: &mut Vec<Value>,
-) -> Told {
+) -> StoreAnswers {
     if let Some(road) = road {
         let by_road = |op: &str, params: Value| -> Reply {
             let deadline = world.table.get(op)?.info.deadline;
             let reply = road.call(&request(op, params), deadline);
-            reply.unwrap_or_else(|Lost(_)| Err(OpError::unavailable("the daemon left meanwhile")))
+            reply
+                .unwrap_or_else(|Lost(_)| Err(OpError::unavailable("the daemon stopped meanwhile")))
         };
         return tell(&by_road, checks);
     }
@@ -54,8 +55,8 @@ pub(super) fn ask(
     told
 }
 
-/// Reads what is there.
-fn look(world: &World, checks: &mut Vec<Value>) -> Told {
+/// Reads the store.
+fn look(world: &World, checks: &mut Vec<Value>) -> StoreAnswers {
     let looked = world.config().and_then(|config| world::look(&world.locations, config));
     match looked {
         Ok(runtime) => {
@@ -67,11 +68,9 @@ fn look(world: &World, checks: &mut Vec<Value>) -> Told {
     }
 }
 
-fn none_yet(world: &World, checks: &mut Vec<Value>) -> Told {
-    let detail = format!(
-        "{}: none yet, it is made with the first event",
-        world.locations.database.display()
-    );
+fn none_yet(world: &World, checks: &mut Vec<Value>) -> StoreAnswers {
+    let detail =
+        format!("{}: none yet; the first event creates it", world.locations.database.display());
     checks.push(check("database", "ok", &detail, ""));
     checks.push(check(
         "last event",
@@ -79,21 +78,21 @@ fn none_yet(world: &World, checks: &mut Vec<Value>) -> Told {
         "no hook event has been recorded yet",
         "`rekindle agents` says which agents are connected; start a new session of one.",
     ));
-    Told { answered: true, ..Told::default() }
+    StoreAnswers { answered: true, ..StoreAnswers::default() }
 }
 
-/// Nothing could be read; says so of everything that would have been looked at.
-fn unread(error: &OpError, checks: &mut Vec<Value>) -> Told {
+/// The store could not be read: every check that needs it says so.
+fn unread(error: &OpError, checks: &mut Vec<Value>) -> StoreAnswers {
     let hint = error.hint.as_deref().unwrap_or_default();
     checks.push(check("database", "fail", &error.message, hint));
     for name in ["last event", "secrets"] {
-        checks.push(check(name, "warn", "not looked at: the database could not be read", ""));
+        checks.push(check(name, "warn", "not checked: the database could not be read", ""));
     }
-    Told::default()
+    StoreAnswers::default()
 }
 
-fn tell(ask: &dyn Fn(&str, Value) -> Reply, checks: &mut Vec<Value>) -> Told {
-    // A damaged store is mended by the first in the daemon who meets it; the second finds it sound.
+fn tell(ask: &dyn Fn(&str, Value) -> Reply, checks: &mut Vec<Value>) -> StoreAnswers {
+    // The first request that meets a damaged store repairs it; the second one finds it sound.
     let looked = match ask("doctor", Value::Null).or_else(|_| ask("doctor", Value::Null)) {
         Ok(looked) => looked,
         Err(error) => return unread(&error, checks),
@@ -103,11 +102,11 @@ fn tell(ask: &dyn Fn(&str, Value) -> Reply, checks: &mut Vec<Value>) -> Told {
     checks.push(match ask("scrub", sample) {
         Ok(found) => guarded(&found),
         Err(error) => {
-            check("secrets", "warn", &format!("not looked at: {}", error.message), "Try again.")
+            check("secrets", "warn", &format!("not checked: {}", error.message), "Try again.")
         }
     });
     checks.extend(ask("list_projects", json!({})).ok().and_then(|listed| roots(&listed)));
-    Told {
+    StoreAnswers {
         answered: true,
         events: looked["events"].clone(),
         agents: looked["agents"].clone(),
@@ -115,14 +114,14 @@ fn tell(ask: &dyn Fn(&str, Value) -> Reply, checks: &mut Vec<Value>) -> Told {
     }
 }
 
-impl Told {
-    /// Adds what waits in the spool: it came, although the store does not know it yet.
-    fn hear(&mut self, waited: &Waiting, checks: &mut [Value]) {
+impl StoreAnswers {
+    /// Adds the events of the spool, which the store does not have yet.
+    fn hear(&mut self, waited: &SpooledEvents, checks: &mut [Value]) {
         for heard in &waited.heard {
             let at = rfc3339(heard.at);
             for (known, name) in [(&mut self.events, &heard.name), (&mut self.agents, &heard.agent)]
             {
-                // Times of this form are ordered like their texts.
+                // Times of this format sort as text.
                 if known[name].as_str().is_none_or(|known| known < at.as_str()) {
                     known[name] = json!(at);
                 }
@@ -137,7 +136,7 @@ impl Told {
     }
 }
 
-/// What the secret guard says about the newest records.
+/// The secret guard's findings in the newest records.
 fn guarded(found: &Value) -> Value {
     let counts = |name: &str| {
         let members = found[name].as_object().into_iter().flatten();
@@ -152,7 +151,7 @@ fn guarded(found: &Value) -> Value {
         found["found"],
         counts("by_rule")
     );
-    check("secrets", "fail", &detail, "`rekindle scrub` takes them out.")
+    check("secrets", "fail", &detail, "`rekindle scrub` removes them.")
 }
 
 /// Lists the projects that have several root directories: records of one directory are recalled in the

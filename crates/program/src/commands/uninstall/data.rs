@@ -1,4 +1,4 @@
-//! The data's part of `uninstall`: what is ours on the disk, whether it can go, and its removal.
+//! `uninstall --data`: finds our files on disk, checks that they can be deleted, and deletes them.
 
 use std::fs;
 use std::io;
@@ -14,23 +14,23 @@ use crate::commands::stop;
 use crate::road;
 use crate::world::World;
 
-/// What was remembered, and what else the program keeps for itself.
+/// Records, and all other files of the program.
 pub(super) struct Data {
-    places: Vec<Place>,
-    /// The locks and the record of the database, which are deleted last: the data is still locked
-    /// while the rest is deleted.
+    places: Vec<DataPlace>,
+    /// The locks and the record of the database, which are deleted last: the data stays locked while the rest is
+    /// deleted.
     locks: Vec<PathBuf>,
     kept: Vec<(PathBuf, &'static str)>,
 }
 
-/// A directory with things of ours, or a database that lies in a foreign one.
-struct Place {
+/// A directory of ours, or a database in a directory of the user.
+struct DataPlace {
     path: PathBuf,
     is_dir: bool,
     things: Vec<PathBuf>,
 }
 
-impl Place {
+impl DataPlace {
     fn extent(&self) -> (u64, u64) {
         self.things.iter().map(|thing| extent(thing)).fold((0, 0), add)
     }
@@ -40,7 +40,7 @@ fn add(a: (u64, u64), b: (u64, u64)) -> (u64, u64) {
     (a.0 + b.0, a.1 + b.1)
 }
 
-/// How many files a path is, and their bytes.
+/// The number of files at a path, and their bytes.
 fn extent(path: &Path) -> (u64, u64) {
     match fs::symlink_metadata(path) {
         Ok(meta) if meta.is_dir() => {
@@ -58,7 +58,7 @@ fn beside(path: &Path, ending: &str) -> PathBuf {
     name.into()
 }
 
-/// Damaged databases, and logs of moved ones, that were set aside beside this one: they have records, too.
+/// Damaged databases, and WALs of moved ones, that were set aside next to this one: they contain records too.
 pub(in crate::commands) fn set_aside(database: &Path) -> Vec<PathBuf> {
     let name = database.file_name().unwrap_or_default().to_string_lossy();
     let folder = database.parent().unwrap_or(Path::new("."));
@@ -72,7 +72,7 @@ pub(in crate::commands) fn set_aside(database: &Path) -> Vec<PathBuf> {
 }
 
 impl Data {
-    /// Looks what there is.
+    /// Finds the data.
     pub(super) fn find(locations: &Locations) -> Data {
         let Locations { data_dir, database, runtime_dir, .. } = locations;
         let [spool, other_spool] = locations.spools();
@@ -81,7 +81,8 @@ impl Data {
         let database_files: Vec<PathBuf> = files.into_iter().chain(set_aside(database)).collect();
         let mut in_data = vec![spool, locations.browsers()];
         let mut places = Vec::new();
-        let place = |path: &Path, is_dir, things| Place { path: path.to_owned(), is_dir, things };
+        let place =
+            |path: &Path, is_dir, things| DataPlace { path: path.to_owned(), is_dir, things };
         if database.starts_with(data_dir) {
             in_data.extend(database_files);
         } else {
@@ -122,9 +123,9 @@ impl Data {
         self.places.iter().flat_map(|place| &place.things).chain(locks).next().is_none()
     }
 
-    /// How much it is and where, for people.
+    /// Its size and location, for people.
     pub(super) fn summary(&self) -> String {
-        let (files, bytes) = self.places.iter().map(Place::extent).fold((0, 0), add);
+        let (files, bytes) = self.places.iter().map(DataPlace::extent).fold((0, 0), add);
         let there = self.places.iter().filter(|place| place.extent().0 > 0);
         let mut there: Vec<String> = there.map(|place| place.path.display().to_string()).collect();
         if there.is_empty() {
@@ -138,7 +139,7 @@ impl Data {
         format!("{files} files, {bytes} bytes in {}", there.join(", "))
     }
 
-    /// What would go and what would stay.
+    /// The files that would be deleted, and those that would be kept.
     pub(super) fn preview(&self, locations: &Locations) -> Value {
         let places: Vec<Value> =
             self.places.iter().filter_map(|place| told(place, place.extent())).collect();
@@ -149,8 +150,8 @@ impl Data {
         Data::result(&kept, places, Vec::new(), daemon)
     }
 
-    /// Makes sure that the data can go: ends the daemon and takes its place, so that nobody writes meanwhile.
-    /// If it does not leave, nothing is changed.
+    /// Prepares the deletion: stops the daemon and takes its lock, so that no process writes meanwhile. If the daemon
+    /// does not stop, nothing is changed.
     pub(super) fn make_way(&self, world: &mut World) -> Result<Option<Lock>, OpError> {
         if self.is_empty() && lock::holder(&world.locations).is_none() {
             return Ok(None);
@@ -178,13 +179,14 @@ impl Data {
                 let who = lock::holder(&world.locations).and_then(|holder| holder.pid);
                 let who = who.map_or("somebody".to_owned(), |pid| format!("pid {pid}"));
                 let error = OpError::unavailable(format!("{who} works on the store"));
-                return Err(refused(error.hint("Let it end, then try again.")));
+                return Err(refused(error.hint("Wait until it has finished, then try again.")));
             }
             std::thread::sleep(Duration::from_millis(10));
         }
     }
 
-    /// Removes what is ours. Whoever calls it holds the lock; what cannot be removed is told, and the rest goes.
+    /// Deletes our files. The caller holds the lock. Files that cannot be deleted are reported, and the rest is
+    /// deleted.
     pub(super) fn remove(&self, locations: &Locations) -> Value {
         let (mut failed, mut places) = (Vec::new(), Vec::new());
         let mut remove = |path: &Path| {
@@ -212,7 +214,7 @@ impl Data {
         for lock in &self.locks {
             remove(lock);
         }
-        // Where the socket's usual path is too long it has a directory of its own.
+        // If the usual path of the socket is too long, the socket has a directory of its own.
         let short = locations.socket().parent().map(Path::to_owned);
         let dirs = self.places.iter().filter(|place| place.is_dir).map(|place| place.path.clone());
         // The directory of database identities is in the user's data directory, which may differ from this database's.
@@ -220,21 +222,21 @@ impl Data {
         let records = records.iter().flat_map(|dir| dir.ancestors().take(2)).map(Path::to_owned);
         let shared = Some(locations.identity_locks());
         for dir in records.chain(dirs).chain(short).chain(shared) {
-            // What else is in it was not put there by us.
+            // Fails if the directory has other files, which are not ours.
             let _ = fs::remove_dir(dir);
         }
         let places = places.into_iter().filter_map(|(place, gone)| told(place, gone)).collect();
         Data::result(&self.kept(locations), places, failed, None)
     }
 
-    /// What stays, and why.
+    /// The files that are kept, and why.
     fn kept(&self, locations: &Locations) -> Vec<(PathBuf, &'static str)> {
         let mut kept = self.kept.clone();
         for place in self.places.iter().filter(|place| place.is_dir) {
             let left = fs::read_dir(&place.path).into_iter().flatten().flatten();
             let mut left: Vec<_> = left.map(|entry| entry.path()).collect();
             left.sort();
-            // What could not be removed is told of elsewhere, and the settings may lie there, too.
+            // Files that could not be deleted are reported elsewhere, and the settings may be in this directory too.
             left.retain(|path| {
                 !place.things.contains(path)
                     && !self.locks.iter().any(|lock| lock.starts_with(path))
@@ -271,11 +273,11 @@ impl Data {
     }
 }
 
-/// What `install` writes about itself; it goes with the last agent.
+/// The record that `install` writes; it is deleted with the last agent.
 const RECORD: &str = "installed.json";
 
-/// What is told of a place from which so many files and bytes go; nothing if none does.
-fn told(place: &Place, (files, bytes): (u64, u64)) -> Option<Value> {
+/// Describes a directory from which this many files and bytes are deleted; `None` if it is none.
+fn told(place: &DataPlace, (files, bytes): (u64, u64)) -> Option<Value> {
     (files > 0).then(|| {
         let path = place.path.to_string_lossy();
         json!({ "path": path, "files": files, "bytes": bytes, "left": place.is_dir && place.path.exists() })
