@@ -1,7 +1,7 @@
-//! Real agents with our hooks and our MCP server: one command connects them, a scripted model drives them, and
-//! what the model received shows what they were told.
+//! Real agents with our hooks and our MCP server: one command connects them, a scripted model drives them, and the
+//! requests to the model show the text that they received from us.
 //!
-//! Versions are pinned in `xtask/clients.toml`. What cannot be installed is SKIPPED with its reason.
+//! Versions are pinned in `xtask/clients.toml`. An agent that cannot be installed is SKIPPED with the reason.
 
 mod endpoint;
 mod proof;
@@ -17,7 +17,7 @@ use anyhow::{Result, bail};
 
 use crate::clients::install::{self, Pins};
 use crate::project::{Project, split_binary};
-use crate::report::{Log, Outcome, Step, finish};
+use crate::report::{Log, Step, StepOutcome, finish};
 use endpoint::Endpoint;
 use proof::Proof;
 use stage::Stage;
@@ -48,7 +48,7 @@ fn steps(project: &Project, binary: &Path, wanted: impl Fn(&Agent) -> bool) -> R
         let mut node = Err("not tried".to_owned());
         log.step(&format!("{}, install", agent.name), || {
             node = install::agent(&pins, agent.package, &folder);
-            Outcome::installed(&node)
+            StepOutcome::installed(&node)
         });
         if let Ok(node) = &node {
             log.group(agent.name, |log| {

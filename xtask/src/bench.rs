@@ -1,4 +1,4 @@
-//! Measures the release binary, each figure beside its baseline of the same run.
+//! Measures the release binary, and compares each figure with a baseline of the same run.
 //!
 //! Ratios and instruction counts hold on a busy machine; bare times are only shown.
 
@@ -21,8 +21,8 @@ use crate::project::Project;
 use figures::{Amount, FULL, Programs, QUICK, shown};
 pub(crate) use figures::{Row, Verdict, failures};
 
-/// What is asked for on the command line.
-pub(crate) struct Wanted {
+/// The options of the command line.
+pub(crate) struct BenchOptions {
     pub(crate) gate_only: bool,
     pub(crate) quick: bool,
     /// Also over a million observations, which take minutes to make up.
@@ -32,7 +32,7 @@ pub(crate) struct Wanted {
 }
 
 pub(crate) fn start(project: &Project, flags: &[String]) -> Result<()> {
-    let mut wanted = Wanted { gate_only: false, quick: false, large: false, before: None };
+    let mut wanted = BenchOptions { gate_only: false, quick: false, large: false, before: None };
     let mut flags = flags.iter();
     while let Some(flag) = flags.next() {
         match flag.as_str() {
@@ -51,7 +51,7 @@ pub(crate) fn start(project: &Project, flags: &[String]) -> Result<()> {
     run(project, &wanted)
 }
 
-fn run(project: &Project, wanted: &Wanted) -> Result<()> {
+fn run(project: &Project, wanted: &BenchOptions) -> Result<()> {
     let amount = if wanted.quick { &QUICK } else { &FULL };
     let rows = match &wanted.before {
         Some(before) => beside(project, before, amount, wanted.large)?,

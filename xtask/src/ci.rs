@@ -11,11 +11,11 @@ use anyhow::{Context, Result, bail};
 
 use crate::bench::{self, Verdict};
 use crate::project::Project;
-use crate::report::{Outcome, Step, summary};
+use crate::report::{Step, StepOutcome, summary};
 use crate::{agents, clients, codegen, fuzz, process, spec, tidy, weeks};
 
-/// What a step does; the text is what is worth saying about it.
-type Action<'a> = Box<dyn Fn() -> Result<Outcome> + 'a>;
+/// The action of a step; its text goes into the summary.
+type Action<'a> = Box<dyn Fn() -> Result<StepOutcome> + 'a>;
 
 /// Several steps that report for themselves.
 type Steps = fn(&Project) -> Result<Vec<Step>>;
@@ -33,14 +33,14 @@ pub(crate) fn run(project: &Project, install: bool) -> Result<()> {
             return finish(&steps);
         }
     }
-    // What other people's software makes of ours: all of it is tried, whatever fails.
+    // Other people's software: all of it is run, even after a failure.
     let others: [(&str, Steps); 2] = [("clients", clients::steps), ("agents", agents::quick)];
     for (name, run) in others {
         println!("\n==> {name}");
         match run(project) {
             Ok(done) => steps.extend(done),
             Err(error) => {
-                let outcome = Outcome::Failed(format!("{error:#}"));
+                let outcome = StepOutcome::Failed(format!("{error:#}"));
                 let step = Step { name: name.to_owned(), took: Duration::ZERO, outcome };
                 println!("{}", step.line());
                 steps.push(step);
@@ -51,7 +51,7 @@ pub(crate) fn run(project: &Project, install: bool) -> Result<()> {
 }
 
 fn plan(project: &Project, install: bool) -> Vec<(&'static str, Action<'_>)> {
-    let plain = |result: Result<()>| result.map(|()| Outcome::Ok(String::new()));
+    let plain = |result: Result<()>| result.map(|()| StepOutcome::Ok(String::new()));
     vec![
         ("tools", Box::new(move || tools(install))),
         ("fmt", Box::new(move || cargo(project, &["fmt", "--all", "--", "--check"]))),
@@ -78,7 +78,7 @@ fn plan(project: &Project, install: bool) -> Vec<(&'static str, Action<'_>)> {
 
 fn timed(name: &str, action: &Action<'_>) -> Step {
     let started = Instant::now();
-    let outcome = action().unwrap_or_else(|error| Outcome::Failed(format!("{error:#}")));
+    let outcome = action().unwrap_or_else(|error| StepOutcome::Failed(format!("{error:#}")));
     Step { name: name.to_owned(), took: started.elapsed(), outcome }
 }
 
@@ -93,12 +93,12 @@ fn finish(steps: &[Step]) -> Result<()> {
     }
 }
 
-fn cargo(project: &Project, args: &[&str]) -> Result<Outcome> {
+fn cargo(project: &Project, args: &[&str]) -> Result<StepOutcome> {
     let status = project.cargo().args(args).status().context("cannot start cargo")?;
     if !status.success() {
         bail!("cargo {} ended with {status}", args.join(" "));
     }
-    Ok(Outcome::Ok(String::new()))
+    Ok(StepOutcome::Ok(String::new()))
 }
 
 fn test_args(only_build: bool) -> Vec<&'static str> {
@@ -109,9 +109,8 @@ fn test_args(only_build: bool) -> Vec<&'static str> {
     args
 }
 
-/// Runs the tests; what the runner prints goes to the terminal as it comes, and its result into
-/// the summary.
-fn tests(project: &Project) -> Result<Outcome> {
+/// Runs the tests; the runner's output goes to the terminal, and its result into the summary.
+fn tests(project: &Project) -> Result<StepOutcome> {
     let mut command = project.cargo();
     command.args(test_args(false));
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
@@ -125,7 +124,7 @@ fn tests(project: &Project) -> Result<Outcome> {
     if !status.success() {
         bail!("{result} ({status})");
     }
-    Ok(Outcome::Ok(result))
+    Ok(StepOutcome::Ok(result))
 }
 
 /// Passes lines on and returns those with a runner's verdict.
@@ -156,7 +155,7 @@ fn test_result(lines: &[String]) -> String {
     format!("{} passed, {} failed", sum(" passed"), sum(" failed"))
 }
 
-fn gates(project: &Project) -> Result<Outcome> {
+fn gates(project: &Project) -> Result<StepOutcome> {
     let rows = bench::gate(project)?;
     let failed = bench::failures(&rows);
     if !failed.is_empty() {
@@ -168,7 +167,7 @@ fn gates(project: &Project) -> Result<Outcome> {
     };
     let note = rows.iter().map(text).collect::<Vec<_>>().join("; ");
     let skipped = rows.iter().any(|row| matches!(row.verdict, Verdict::Skipped(_)));
-    Ok(if skipped { Outcome::Skipped(note) } else { Outcome::Ok(note) })
+    Ok(if skipped { StepOutcome::Skipped(note) } else { StepOutcome::Ok(note) })
 }
 
 /// A tool the checks use: its name, an argument that only shows it is there, its Debian packages.
@@ -180,8 +179,8 @@ const TOOLS: [(&str, &str, &[&str]); 5] = [
     ("curl", "--version", &["curl"]),
 ];
 
-/// Installs what is missing where that is wanted and possible; a step without its tool says so.
-fn tools(install: bool) -> Result<Outcome> {
+/// Installs missing tools if requested and possible; a step without its tool reports that.
+fn tools(install: bool) -> Result<StepOutcome> {
     if !process::exists("cargo-fmt", "--version") || !process::exists("cargo-clippy", "--version") {
         let mut rustup = Command::new("rustup");
         rustup.args(["component", "add", "rustfmt", "clippy"]);
@@ -192,17 +191,17 @@ fn tools(install: bool) -> Result<Outcome> {
     Ok(debian_tools(install))
 }
 
-fn debian_tools(install: bool) -> Outcome {
+fn debian_tools(install: bool) -> StepOutcome {
     let missing: Vec<_> =
         TOOLS.iter().filter(|(program, probe, _)| !process::exists(program, probe)).collect();
     if missing.is_empty() {
-        return Outcome::Ok(String::new());
+        return StepOutcome::Ok(String::new());
     }
     let packages: Vec<&str> =
         missing.iter().flat_map(|(_, _, packages)| *packages).copied().collect();
     let advice = format!("missing; get it with `apt-get install {}`", packages.join(" "));
     if !install {
-        return Outcome::Skipped(format!("{advice} or with --install"));
+        return StepOutcome::Skipped(format!("{advice} or with --install"));
     }
     let apt = |args: &[&str]| {
         let mut command = Command::new("apt-get");
@@ -212,10 +211,10 @@ fn debian_tools(install: bool) -> Outcome {
     let mut args = vec!["install", "--yes", "--no-install-recommends"];
     args.extend(&packages);
     match apt(&["update"]).and_then(|_| apt(&args)) {
-        Ok(_) => Outcome::Ok(format!("installed {}", packages.join(", "))),
+        Ok(_) => StepOutcome::Ok(format!("installed {}", packages.join(", "))),
         Err(error) => {
             let first = error.to_string().lines().next().unwrap_or_default().to_owned();
-            Outcome::Skipped(format!("{advice} ({first})"))
+            StepOutcome::Skipped(format!("{advice} ({first})"))
         }
     }
 }

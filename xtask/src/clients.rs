@@ -1,7 +1,7 @@
-//! Real clients against the real binary: what other people's software makes of ours.
+//! Real clients against the real binary.
 //!
-//! Versions are pinned in `xtask/clients.toml` and installed under `target/clients`. What cannot be
-//! installed is SKIPPED with its reason; what runs must see the values it expects.
+//! Versions are pinned in `xtask/clients.toml` and installed under `target/clients`. A client that cannot be
+//! installed is SKIPPED with the reason; one that runs must get the values it expects.
 
 mod conformance;
 mod curl;
@@ -14,7 +14,7 @@ use anyhow::{Result, bail};
 
 use crate::home::Home;
 use crate::project::{Project, split_binary};
-use crate::report::{Log, Outcome, Step, finish};
+use crate::report::{Log, Step, StepOutcome, finish};
 
 pub(crate) fn run(project: &Project, arguments: &[String]) -> Result<()> {
     let (given, others) = split_binary(arguments)?;
@@ -40,12 +40,12 @@ fn steps_with(project: &Project, binary: &Path) -> Result<Vec<Step>> {
     let mut node = Err("not tried".to_owned());
     log.step("install: npm packages", || {
         node = install::npm(&pins, &folder);
-        Outcome::installed(&node)
+        StepOutcome::installed(&node)
     });
     let mut python = Err("not tried".to_owned());
     log.step("install: Python packages", || {
         python = install::pip(&pins, &folder);
-        Outcome::installed(&python)
+        StepOutcome::installed(&python)
     });
     scripts::copy(project, &folder)?;
     let home = || Home::new(binary);

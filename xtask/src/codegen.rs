@@ -1,4 +1,4 @@
-//! Writes docs/reference from what the binary says about itself, or checks that it is up to date.
+//! Generates docs/reference from the output of the binary, or checks that it is up to date.
 
 mod render;
 mod schema;

@@ -57,7 +57,7 @@ impl<'a> Daemon<'a> {
             if started.elapsed() > READY_DEADLINE {
                 bail!("the daemon was not healthy within {} s", READY_DEADLINE.as_secs());
             }
-            // Short against what is measured, long enough to leave the daemon a core.
+            // Short compared with the measured time, long enough to leave the daemon a core.
             thread::sleep(Duration::from_micros(200));
         }
     }

@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 
 use crate::project::Project;
-use crate::report::Outcome;
+use crate::report::StepOutcome;
 
 /// The fixed seed of `ci`, so that every run tries the same inputs. [`SEED`] overrides it.
 const CI_SEED: &str = "17";
@@ -22,7 +22,7 @@ pub(crate) fn run(project: &Project, args: &[String]) -> Result<()> {
 }
 
 /// A minute of all targets.
-pub(crate) fn minute(project: &Project) -> Result<Outcome> {
+pub(crate) fn minute(project: &Project) -> Result<StepOutcome> {
     let seed = std::env::var(SEED).unwrap_or_else(|_| CI_SEED.to_owned());
     let mut args = vec!["--seconds".to_owned(), CI_SECONDS.to_owned()];
     if seed != "random" {
@@ -32,7 +32,7 @@ pub(crate) fn minute(project: &Project) -> Result<Outcome> {
     if !status.success() {
         bail!("a case failed ({status}); the lines above say how to run it again");
     }
-    Ok(Outcome::Ok(format!("{CI_SECONDS} s, seed {seed}")))
+    Ok(StepOutcome::Ok(format!("{CI_SECONDS} s, seed {seed}")))
 }
 
 fn command(project: &Project, args: &[String]) -> Result<Command> {

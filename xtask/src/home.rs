@@ -1,4 +1,4 @@
-//! A temporary home for the binary under measure: nothing of the user's is read or written.
+//! A temporary home directory for the measured binary: no files of the user are read or written.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -37,12 +37,12 @@ impl Home {
         ]
     }
 
-    /// `rekindle` with these arguments, in this home and with nothing else of the environment.
+    /// `rekindle` with these arguments, in this home directory and with an otherwise empty environment.
     pub(crate) fn rekindle(&self, args: &[&str]) -> Command {
         self.program(&self.binary, args)
     }
 
-    /// Another program, in this home and with nothing else of the environment.
+    /// Another program, in this home directory and with an otherwise empty environment.
     pub(crate) fn program(&self, program: &Path, args: &[&str]) -> Command {
         let mut command = Command::new(program);
         command.args(args).current_dir(self.root.join("home"));
@@ -87,7 +87,7 @@ impl Home {
 
 impl Drop for Home {
     fn drop(&mut self) {
-        // A folder that cannot be removed is in the temporary directory anyway.
+        // A directory that cannot be deleted is in the temporary directory anyway.
         let _ = fs::remove_dir_all(&self.root);
     }
 }

@@ -1,4 +1,4 @@
-//! HTTP/1.1 over one kept-alive connection: as little client as possible beside what is measured.
+//! HTTP/1.1 over one keep-alive connection: a minimal client, so that the server dominates the measurement.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;

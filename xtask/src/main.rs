@@ -36,7 +36,8 @@ usage: cargo xtask VERB
   ci [--install]            format, tidy, clippy, tests, a minute of fuzzing, generated pages, spec, release build,
                             quality, weeks, gates, clients, agents
                             (--install: get missing tools with apt-get; implied by CI=true)
-  tidy                      the house rules: headers, sizes, who may see whom, import cycles, links, licences
+  tidy                      the house rules: headers, sizes, dependencies, import cycles, links, licences, prose
+  prose [PATH]              list the sentences that tidy counts as hard to read
   spec                      every claim of docs/spec has a test, every reference an anchor
   codegen [--check]         write docs/reference from the binary, or compare
   bench [--gate] [--quick] [--large] [--before FILE]
@@ -78,6 +79,10 @@ fn run(args: &[String]) -> Result<()> {
         "weeks" => return weeks::run(&Project::find()?, flags),
         "bench" => return bench::start(&Project::find()?, flags),
         "mutants" => return mutants::run(&Project::find()?, flags),
+        "prose" => {
+            let prefix = flags.first().map_or("", String::as_str);
+            return tidy::prose::list(&Project::find()?, prefix);
+        }
         "replay" => return weeks::replay(&Project::find()?, flags),
         _ => {}
     }

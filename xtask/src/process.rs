@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-/// What a finished command said.
+/// The result of a finished command.
 pub(crate) struct Finished {
     pub(crate) status: ExitStatus,
     pub(crate) stdout: String,
@@ -23,7 +23,7 @@ impl Finished {
     }
 }
 
-/// Runs a command to its end and keeps what it prints; kills it at the deadline.
+/// Runs a command to its end and captures its output; kills it at the deadline.
 pub(crate) fn run(command: &mut Command, deadline: Duration) -> Result<Finished> {
     run_with(command, Stdio::null(), deadline)
 }
@@ -51,7 +51,7 @@ pub(crate) fn run_with(
     Ok(Finished { status, stdout: text(stdout), stderr: text(stderr) })
 }
 
-/// As `run`, and an error with what the command said if it does not succeed.
+/// Like [`run`], but an error with the command's output if it fails.
 pub(crate) fn run_ok(command: &mut Command, deadline: Duration) -> Result<Finished> {
     let finished = run(command, deadline)?;
     if !finished.status.success() {
@@ -64,7 +64,7 @@ pub(crate) fn run_ok(command: &mut Command, deadline: Duration) -> Result<Finish
 fn reader(mut stream: impl Read + Send + 'static) -> thread::JoinHandle<Vec<u8>> {
     thread::spawn(move || {
         let mut bytes = Vec::new();
-        // A stream that breaks ends the text; the exit status tells what happened.
+        // A broken stream ends the text; the exit status tells what happened.
         let _ = stream.read_to_end(&mut bytes);
         bytes
     })
@@ -92,7 +92,7 @@ pub(crate) struct Guarded {
     child: Arc<Mutex<Child>>,
     stdin: Option<ChildStdin>,
     stdout: Option<ChildStdout>,
-    // The watcher ends when this end of its channel is gone.
+    // The watcher ends when this end of its channel is dropped.
     _alive: Sender<()>,
 }
 
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn a_command_that_hangs_is_killed_at_its_deadline() {
-        // `cat` on a pipe that nobody closes never ends by itself.
+        // `cat` on a pipe that stays open never ends.
         let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().expect("cat starts");
         let error = wait(&mut child, Duration::from_millis(50)).expect_err("it hangs");
         assert!(error.to_string().starts_with("killed after"), "{error}");

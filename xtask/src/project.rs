@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-/// Folders that hold nothing a person wrote. In a second working tree `.git` is a file.
+/// Directories without files of the project. In a second working tree `.git` is a file.
 const SKIPPED_DIRS: [&str; 3] = [".git", "target", "node_modules"];
 
 /// File endings that are text and checked as such.
@@ -91,7 +91,7 @@ impl Project {
         serde_json::from_slice(&output.stdout).context("cargo metadata printed no JSON")
     }
 
-    /// The folder cargo builds into.
+    /// Cargo's target directory.
     pub(crate) fn target_dir(&self) -> Result<PathBuf> {
         let members = self.members()?;
         let dir =
@@ -99,7 +99,7 @@ impl Project {
         Ok(PathBuf::from(dir))
     }
 
-    /// Builds `rekindle` and returns where it is.
+    /// Builds `rekindle` and returns its path.
     pub(crate) fn build_binary(&self, release: bool) -> Result<PathBuf> {
         self.build("app", "rekindle", release)
     }
@@ -118,7 +118,7 @@ impl Project {
         }
     }
 
-    /// Builds a binary of a package and returns where it is.
+    /// Builds a binary of a package and returns its path.
     pub(crate) fn build(&self, package: &str, binary: &str, release: bool) -> Result<PathBuf> {
         let mut command = self.cargo();
         command.args(["build", "--locked", "--package", package, "--bin", binary]);

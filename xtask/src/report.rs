@@ -6,8 +6,8 @@ use anyhow::{Result, bail};
 
 /// How a step ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
-    /// Done; the text is what is worth saying about it.
+pub(crate) enum StepOutcome {
+    /// Done; the text goes into the summary.
     Ok(String),
     Failed(String),
     /// Not run: why, and how to make it run.
@@ -19,12 +19,12 @@ pub(crate) enum Outcome {
 pub(crate) struct Step {
     pub(crate) name: String,
     pub(crate) took: Duration,
-    pub(crate) outcome: Outcome,
+    pub(crate) outcome: StepOutcome,
 }
 
 impl Step {
     pub(crate) fn failed(&self) -> bool {
-        matches!(self.outcome, Outcome::Failed(_))
+        matches!(self.outcome, StepOutcome::Failed(_))
     }
 
     /// The row as one line, for while the steps run.
@@ -36,20 +36,20 @@ impl Step {
     }
 }
 
-impl Outcome {
-    /// Of something that is needed by further steps; what cannot be had skips them.
-    pub(crate) fn installed<T>(result: &Result<T, String>) -> Result<Outcome> {
+impl StepOutcome {
+    /// The outcome of installing something; if it fails, the steps that need it are skipped.
+    pub(crate) fn installed<T>(result: &Result<T, String>) -> Result<StepOutcome> {
         Ok(match result {
-            Ok(_) => Outcome::Ok(String::new()),
-            Err(why) => Outcome::Skipped(why.clone()),
+            Ok(_) => StepOutcome::Ok(String::new()),
+            Err(why) => StepOutcome::Skipped(why.clone()),
         })
     }
 
     fn words(&self) -> (&'static str, &str) {
         match self {
-            Outcome::Ok(note) => ("ok", note),
-            Outcome::Failed(note) => ("FAILED", note),
-            Outcome::Skipped(note) => ("SKIPPED", note),
+            StepOutcome::Ok(note) => ("ok", note),
+            StepOutcome::Failed(note) => ("FAILED", note),
+            StepOutcome::Skipped(note) => ("SKIPPED", note),
         }
     }
 }
@@ -65,7 +65,7 @@ impl Log {
         Log { topic, steps: Vec::new() }
     }
 
-    /// Runs steps that need each other or share a daemon; one that cannot be begun is a failed step.
+    /// Runs steps that need each other or share a daemon; an error before the first one is a failed step.
     pub(crate) fn group(&mut self, name: &str, steps: impl FnOnce(&mut Log) -> Result<()>) {
         if let Err(error) = steps(self) {
             self.step(name, || Err(error));
@@ -73,13 +73,17 @@ impl Log {
     }
 
     /// Runs a step; whether those that build on it may follow.
-    pub(crate) fn step(&mut self, name: &str, action: impl FnOnce() -> Result<Outcome>) -> bool {
+    pub(crate) fn step(
+        &mut self,
+        name: &str,
+        action: impl FnOnce() -> Result<StepOutcome>,
+    ) -> bool {
         let started = Instant::now();
-        let outcome = action().unwrap_or_else(|error| Outcome::Failed(format!("{error:#}")));
+        let outcome = action().unwrap_or_else(|error| StepOutcome::Failed(format!("{error:#}")));
         let name = format!("{}: {name}", self.topic);
         let step = Step { name, took: started.elapsed(), outcome };
         println!("{} ({:.1} s)", step.line(), step.took.as_secs_f64());
-        let done = matches!(step.outcome, Outcome::Ok(_));
+        let done = matches!(step.outcome, StepOutcome::Ok(_));
         self.steps.push(step);
         done
     }
@@ -146,7 +150,7 @@ fn table_row(row: &[String], widths: &[usize]) -> String {
 pub(crate) struct Problem {
     pub(crate) path: String,
     pub(crate) line: usize,
-    /// What is wrong and what to do.
+    /// The problem and its fix.
     pub(crate) what: String,
 }
 
@@ -179,12 +183,12 @@ mod tests {
             Step {
                 name: "fmt".into(),
                 took: Duration::from_millis(1_240),
-                outcome: Outcome::Ok(String::new()),
+                outcome: StepOutcome::Ok(String::new()),
             },
             Step {
                 name: "clients".into(),
                 took: Duration::ZERO,
-                outcome: Outcome::Skipped("no npm\nsecond line".into()),
+                outcome: StepOutcome::Skipped("no npm\nsecond line".into()),
             },
         ];
         assert_eq!(

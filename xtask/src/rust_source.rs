@@ -3,7 +3,7 @@
 
 /// One line of a Rust file.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Line<'a> {
+pub(crate) struct SourceLine<'a> {
     /// Counted from 1.
     pub(crate) number: usize,
     pub(crate) text: &'a str,
@@ -13,7 +13,7 @@ pub(crate) struct Line<'a> {
 }
 
 /// The lines of the file at `path`.
-pub(crate) fn lines<'a>(path: &str, text: &'a str) -> Vec<Line<'a>> {
+pub(crate) fn lines<'a>(path: &str, text: &'a str) -> Vec<SourceLine<'a>> {
     let raw: Vec<&str> = text.lines().collect();
     let mut test = vec![is_test_file(path); raw.len()];
     for index in 0..raw.len() {
@@ -22,7 +22,7 @@ pub(crate) fn lines<'a>(path: &str, text: &'a str) -> Vec<Line<'a>> {
             test[index..=end].fill(true);
         }
     }
-    let line = |(index, text): (usize, &'a str)| Line {
+    let line = |(index, text): (usize, &'a str)| SourceLine {
         number: index + 1,
         text,
         comment: text.trim_start().starts_with("//"),

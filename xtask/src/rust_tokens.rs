@@ -19,9 +19,27 @@ impl RustToken<'_> {
 /// The tokens of the file at `path`, without those of test code.
 pub(crate) fn tokens<'a>(path: &str, text: &'a str) -> Vec<RustToken<'a>> {
     let test: Vec<bool> = lines(path, text).iter().map(|line| line.test).collect();
-    let mut found = Lexer { text, at: 0, line: 1, found: Vec::new() }.run();
+    let mut found = Lexer { text, at: 0, line: 1, found: Vec::new() }.run(is_token);
     found.retain(|token| !test.get(token.line - 1).copied().unwrap_or(false));
     found
+}
+
+/// The string literals of the file at `path`, with their quotes, without those of test code.
+pub(crate) fn strings<'a>(path: &str, text: &'a str) -> Vec<RustToken<'a>> {
+    let test: Vec<bool> = lines(path, text).iter().map(|line| line.test).collect();
+    let is_string = |text: &str| {
+        text.len() > 1 && text.ends_with(['"', '#']) && text.starts_with(['"', 'r', 'b'])
+    };
+    let mut found = Lexer { text, at: 0, line: 1, found: Vec::new() }.run(is_string);
+    found.retain(|token| !test.get(token.line - 1).copied().unwrap_or(false));
+    found
+}
+
+/// Whether a piece of the text matters to the rules that read tokens.
+fn is_token(text: &str) -> bool {
+    text == "::"
+        || text.starts_with(|c: char| c.is_alphabetic() || c == '_') && !text.contains('"')
+        || text.len() == 1 && text.chars().all(|c| c.is_ascii_punctuation() && c != '"')
 }
 
 struct Lexer<'a> {
@@ -32,11 +50,12 @@ struct Lexer<'a> {
 }
 
 impl<'a> Lexer<'a> {
-    fn run(mut self) -> Vec<RustToken<'a>> {
+    /// The pieces of the text that `wanted` accepts.
+    fn run(mut self, wanted: impl Fn(&str) -> bool) -> Vec<RustToken<'a>> {
         while let Some(first) = self.rest().chars().next() {
             let length = self.length(first);
             let text = &self.rest()[..length];
-            if self.is_token(text) {
+            if wanted(text) {
                 self.found.push(RustToken { text, line: self.line });
             }
             self.line += text.matches('\n').count();
@@ -47,13 +66,6 @@ impl<'a> Lexer<'a> {
 
     fn rest(&self) -> &'a str {
         &self.text[self.at..]
-    }
-
-    /// Whether a piece of the text matters to the rules that read tokens.
-    fn is_token(&self, text: &str) -> bool {
-        text == "::"
-            || text.starts_with(|c: char| c.is_alphabetic() || c == '_') && !text.contains('"')
-            || text.len() == 1 && text.chars().all(|c| c.is_ascii_punctuation() && c != '"')
     }
 
     /// The length of the piece that begins with `first`.
@@ -132,6 +144,14 @@ mod tests {
     fn strings_comments_characters_and_lifetimes_are_left_out() {
         let text = "a // b\n/* c\nd */ \"e \\\" f\" 'g' '\\'' r#\"h \" i\"# br\"j\" b\"k\" &'l m";
         assert_eq!(texts(text), ["a", "b", "&", "m"]);
+    }
+
+    #[test]
+    fn strings_have_their_quotes_and_lines_and_test_code_has_none() {
+        let text = "a(\"b\") // \"c\"\n'\"' r#\"d\"#\n#[cfg(test)]\nmod tests {\n    \"e\"\n}\n";
+        let found = strings("crates/x/src/a.rs", text);
+        let found: Vec<_> = found.iter().map(|token| (token.text, token.line)).collect();
+        assert_eq!(found, [("\"b\"", 1), ("r#\"d\"#", 2)]);
     }
 
     #[test]

@@ -19,14 +19,14 @@ pub(crate) fn run(project: &Project) -> Result<()> {
     Ok(())
 }
 
-/// A name with the place where it stands.
+/// A name and its position.
 struct Mark<'a> {
     name: &'a str,
     path: &'a str,
     line: usize,
 }
 
-/// The number of claims, the number of proofs, and what is wrong.
+/// The number of claims, the number of proofs, and the problems.
 fn check(files: &[TextFile]) -> (usize, usize, Vec<Problem>) {
     let mut problems = Vec::new();
     let mut claims: BTreeMap<&str, Mark<'_>> = BTreeMap::new();
@@ -56,7 +56,7 @@ fn check(files: &[TextFile]) -> (usize, usize, Vec<Problem>) {
     for claim in claims.values() {
         if !proofs.iter().any(|proof| proof.name == claim.name) {
             let what = format!(
-                "nobody proves `{0}`; put `@{0}` above the test that does, or write that test",
+                "no test proves `{0}`; put `@{0}` above one that does, or write it",
                 claim.name
             );
             problems.push(Problem::new(claim.path, claim.line, what));
@@ -88,7 +88,7 @@ fn anchors<'a>(file: &'a TextFile, problems: &mut Vec<Problem>) -> Vec<Mark<'a>>
     found
 }
 
-/// The references in a file's comments; one that stands at no test is a problem.
+/// The references in a file's comments; one that is not at a test is a problem.
 fn references<'a>(file: &'a TextFile, problems: &mut Vec<Problem>) -> Vec<Mark<'a>> {
     let raw: Vec<&str> = file.text.lines().collect();
     let tests = test_lines(&raw);
@@ -180,9 +180,12 @@ mod tests {
     }
 
     #[test]
-    fn an_anchor_nobody_proves_is_reported() {
+    fn an_anchor_without_a_test_is_reported() {
         let (_, _, problems) = checked("## A {#a}\n", "");
-        assert!(problems[0].starts_with("docs/spec/store.md:1: nobody proves `a`"), "{problems:?}");
+        assert!(
+            problems[0].starts_with("docs/spec/store.md:1: no test proves `a`"),
+            "{problems:?}"
+        );
     }
 
     #[test]
@@ -208,7 +211,7 @@ mod tests {
         let code = "// @a\nfn helper() {\n}\n\n#[test]\nfn t() {\n}\n";
         let (_, _, problems) = checked("## A {#a}\n", code);
         assert!(problems.iter().any(|p| p.contains("stands at no test")), "{problems:?}");
-        assert!(problems.iter().any(|p| p.contains("nobody proves `a`")), "{problems:?}");
+        assert!(problems.iter().any(|p| p.contains("no test proves `a`")), "{problems:?}");
     }
 
     #[test]

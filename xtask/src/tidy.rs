@@ -1,4 +1,4 @@
-//! The house rules, checked: each broken one is a line `file:line: what is wrong and what to do`.
+//! The rules of the project, checked: each violation is a line `file:line: problem; fix`.
 
 mod cycles;
 mod docs;
@@ -6,6 +6,7 @@ mod layers;
 mod licences;
 mod manifests;
 mod module_graph;
+pub(crate) mod prose;
 mod source;
 mod type_names;
 mod words;
@@ -40,6 +41,9 @@ fn check(project: &Project, files: &[TextFile]) -> Result<Vec<Problem>> {
     manifests::check(files, &members, &mut problems);
     licences::check(&packages, &mut problems);
     docs::check(files, &|path| project.root.join(path).exists(), &mut problems);
+    for note in prose::check(files, &mut problems) {
+        println!("tidy: {note}");
+    }
     Ok(problems)
 }
 

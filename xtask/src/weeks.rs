@@ -22,7 +22,7 @@ use anyhow::{Context, Result, bail};
 use crate::daemon::Daemon;
 use crate::home::Home;
 use crate::project::Project;
-use crate::report::Outcome;
+use crate::report::StepOutcome;
 use judge::{Briefings, Judged};
 use plan::Weeks;
 
@@ -35,7 +35,7 @@ const EVERYDAY_MIN: [f64; 2] = [90.0, 98.0];
 const OTHER_WORDS_MIN: [f64; 2] = [58.0, 79.0];
 
 /// The flags of the verb.
-struct Wanted {
+struct WeeksOptions {
     seed: u64,
     binary: Option<PathBuf>,
     briefing: bool,
@@ -57,8 +57,8 @@ pub(crate) fn run(project: &Project, flags: &[String]) -> Result<()> {
     Ok(())
 }
 
-fn wanted(flags: &[String]) -> Result<Wanted> {
-    let mut wanted = Wanted { seed: CI_SEED, binary: None, briefing: false, rows: None };
+fn wanted(flags: &[String]) -> Result<WeeksOptions> {
+    let mut wanted = WeeksOptions { seed: CI_SEED, binary: None, briefing: false, rows: None };
     let mut flags = flags.iter();
     while let Some(flag) = flags.next() {
         let mut value = || flags.next().with_context(|| format!("{flag} needs a value"));
@@ -75,7 +75,7 @@ fn wanted(flags: &[String]) -> Result<Wanted> {
     Ok(wanted)
 }
 
-pub(crate) fn gate(project: &Project) -> Result<Outcome> {
+pub(crate) fn gate(project: &Project) -> Result<StepOutcome> {
     let binary = project.build_binary(true)?;
     let figures = measure(project, &binary, CI_SEED, false)?;
     let wanted = [(figures.everyday, EVERYDAY_MIN), (figures.other_words, OTHER_WORDS_MIN)];
@@ -85,7 +85,7 @@ pub(crate) fn gate(project: &Project) -> Result<Outcome> {
              wanted in three and in ten hits\n{figures}"
         );
     }
-    Ok(Outcome::Ok(figures.short()))
+    Ok(StepOutcome::Ok(figures.short()))
 }
 
 /// The weeks of `ci`, for measurements that need realistic work.

@@ -1,4 +1,4 @@
-//! A model endpoint on loopback that answers agents by a script and keeps what they sent.
+//! A model endpoint on loopback that answers agents by a script and records their requests.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
@@ -20,11 +20,11 @@ const REQUEST_MAX: usize = 32 << 20;
 
 pub(crate) struct Endpoint {
     port: u16,
-    shared: Arc<Mutex<Shared>>,
+    shared: Arc<Mutex<EndpointState>>,
 }
 
 #[derive(Default)]
-struct Shared {
+struct EndpointState {
     scripts: Vec<Script>,
     received: Vec<Received>,
 }
@@ -41,13 +41,13 @@ impl Endpoint {
     pub(crate) fn start() -> Result<Endpoint> {
         let listener = TcpListener::bind(("127.0.0.1", 0))?;
         let port = listener.local_addr()?.port();
-        let shared = Arc::new(Mutex::new(Shared::default()));
+        let shared = Arc::new(Mutex::new(EndpointState::default()));
         let ours = Arc::clone(&shared);
         // It listens as long as the process lives: an agent may ask once more while it ends.
         thread::spawn(move || {
             for stream in listener.incoming().filter_map(Result::ok) {
                 let shared = Arc::clone(&ours);
-                // One that breaks its connection off is seen by what it does not do afterwards.
+                // An agent that breaks its connection is detected by the steps that it does not do.
                 thread::spawn(move || serve(stream, &shared).ok());
             }
         });
@@ -58,20 +58,20 @@ impl Endpoint {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    /// From now on these scripts are spoken, and what was received before is forgotten.
+    /// Starts these scripts and forgets earlier requests.
     pub(crate) fn play(&self, scripts: Vec<Script>) {
         *self.shared.lock().unwrap_or_else(PoisonError::into_inner) =
-            Shared { scripts, received: Vec::new() };
+            EndpointState { scripts, received: Vec::new() };
     }
 
-    /// What was received since `play`.
+    /// The requests received since `play`.
     pub(crate) fn received(&self) -> Vec<Received> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner).received.clone()
     }
 }
 
 /// Answers one request; the connection ends with it.
-fn serve(mut stream: TcpStream, shared: &Mutex<Shared>) -> Result<()> {
+fn serve(mut stream: TcpStream, shared: &Mutex<EndpointState>) -> Result<()> {
     stream.set_read_timeout(Some(READ_DEADLINE))?;
     let (path, text) = read_request(&mut BufReader::new(&stream))?;
     let (status, body) = answer(&path, text, shared);
@@ -85,8 +85,8 @@ fn serve(mut stream: TcpStream, shared: &Mutex<Shared>) -> Result<()> {
     Ok(())
 }
 
-/// The status and the body for a request; what is no question to the model is not known here.
-fn answer(path: &str, text: String, shared: &Mutex<Shared>) -> (&'static str, Body) {
+/// The status and the body for a request; other paths than those of a model are unknown here.
+fn answer(path: &str, text: String, shared: &Mutex<EndpointState>) -> (&'static str, Body) {
     let json = |value: Value| Body { kind: "application/json", text: value.to_string() };
     if path.contains("count_tokens") || path.contains(":countTokens") {
         return ("200 OK", json(json!({ "input_tokens": 10, "totalTokens": 10 })));

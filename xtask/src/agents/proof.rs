@@ -1,5 +1,5 @@
-//! What has to hold with every agent: connected by one command, it is told what we know, its events come in,
-//! our tools answer, the next session knows of the last, and nothing is left when it is disconnected.
+//! The claims about every agent: one command connects it, it gets our text, its events arrive, our tools answer, the
+//! next session has the memory of the last one, and nothing is left after disconnecting.
 
 use std::time::Duration;
 
@@ -8,20 +8,20 @@ use serde_json::json;
 
 use super::endpoint::{Endpoint, Received};
 use super::remembered;
-use super::script::{Line, Script};
+use super::script::{Script, ScriptLine};
 use super::stage::{MEMORY, Stage};
 use super::table::{Agent, FIX, HINT};
 use crate::clients::install::Node;
 use crate::process;
-use crate::report::{Log, Outcome};
+use crate::report::{Log, StepOutcome};
 
 const SESSION_DEADLINE: Duration = Duration::from_secs(120);
 
 pub(crate) const PROMPT: &str = "Get the kiln ready.";
 const PROMPT_FURTHER: &str = "Look behind the shelf.";
-/// The prompt of a session that goes on after a compaction.
+/// The prompt of a session that continues after a compaction.
 const PROMPT_ON: &str = "Go on.";
-/// The commands, one that succeeds and one that fails, and what the first one prints.
+/// The commands, one that succeeds and one that fails, and the output of the first one.
 const SUCCEEDS: &str = "echo clay is soft";
 const FAILS: &str = "ls kiln/missing";
 /// The last sentence of the first session, which states its finding.
@@ -40,12 +40,12 @@ pub(crate) struct Proof<'a> {
 }
 
 impl Proof<'_> {
-    /// The steps in order; what builds on a step that failed is not tried.
+    /// The steps in order; a step that depends on a failed one is skipped.
     pub(crate) fn run(&self, log: &mut Log) -> Result<()> {
         (self.agent.files)(&self.stage, &self.endpoint.url())?;
         let before = self.stage.snapshot()?;
         let mut step = |what: &str, action: &dyn Fn() -> Result<String>| {
-            log.step(&format!("{}, {what}", self.agent.name), || action().map(Outcome::Ok))
+            log.step(&format!("{}, {what}", self.agent.name), || action().map(StepOutcome::Ok))
         };
         let connected = step("connected and disconnected again", &|| {
             self.connect()?;
@@ -98,7 +98,7 @@ impl Proof<'_> {
         self.stage.rekindle(&["uninstall", self.agent.name, "--yes"]).map(drop)
     }
 
-    /// Runs one headless session to its end; what it printed.
+    /// Runs one headless session to its end and returns its output.
     fn session(&self, prompt: &str, further: &[&str]) -> Result<String> {
         let mut command = self.agent.command(&self.stage, self.node, &self.endpoint.url(), prompt);
         let finished = process::run_ok(command.args(further), SESSION_DEADLINE)?;
@@ -123,18 +123,18 @@ impl Proof<'_> {
     /// The model's lines in the first session, and those of a subagent in it.
     fn scripts(&self) -> Vec<Script> {
         let mut lines = vec![
-            Line::Shell(SUCCEEDS.to_owned()),
-            Line::Shell(FAILS.to_owned()),
-            Line::Ours("search", json!({ "query": "clay" })),
+            ScriptLine::Shell(SUCCEEDS.to_owned()),
+            ScriptLine::Shell(FAILS.to_owned()),
+            ScriptLine::Ours("search", json!({ "query": "clay" })),
         ];
         lines.extend(remembered::work(&self.stage));
-        lines.extend(self.agent.compact.map(|_| Line::Spawn(PROMPT_FURTHER)));
-        lines.push(Line::Say(END));
-        let other = vec![Line::Shell("echo dust".to_owned()), Line::Say("Only dust.")];
+        lines.extend(self.agent.compact.map(|_| ScriptLine::Spawn(PROMPT_FURTHER)));
+        lines.push(ScriptLine::Say(END));
+        let other = vec![ScriptLine::Shell("echo dust".to_owned()), ScriptLine::Say("Only dust.")];
         vec![Script { mark: PROMPT, lines }, Script { mark: PROMPT_FURTHER, lines: other }]
     }
 
-    /// Hints are in what the model received after the command, and were not there before it.
+    /// Checks that hints are in the request after the command, and not in an earlier one.
     fn told_hints(&self, received: &[Received]) -> Result<String> {
         for hint in self.agent.hints {
             let told = received.iter().position(|request| request.text.contains(hint));
@@ -180,7 +180,7 @@ impl Proof<'_> {
     }
 }
 
-/// Our tools are offered to the model, and the one that was called found what had been done.
+/// Checks that our tools are offered to the model, and that the called one found the earlier work.
 fn tools_answer(received: &[Received]) -> Result<String> {
     let offered = received.iter().map(|request| {
         request.dialogue.tools.iter().filter(|name| name.contains("rekindle")).count()

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::endpoint::Received;
 use super::proof::{END, PROMPT};
-use super::script::{Line, Script};
+use super::script::{Script, ScriptLine};
 use super::stage::Stage;
 
 /// The file that the first session writes, and its line.
@@ -30,20 +30,20 @@ pub(crate) const PROMPT_NEXT: &str = "How did that go?";
 const END_NEXT: &str = "It went well.";
 
 /// The work of the first session after its first commands.
-pub(crate) fn work(stage: &Stage) -> Vec<Line> {
+pub(crate) fn work(stage: &Stage) -> Vec<ScriptLine> {
     vec![
-        Line::Write(stage.in_repository(WRITTEN), WRITTEN_LINE),
-        Line::Shell(RED.to_owned()),
-        Line::Shell(COMMIT_FAILS.to_owned()),
+        ScriptLine::Write(stage.in_repository(WRITTEN), WRITTEN_LINE),
+        ScriptLine::Shell(RED.to_owned()),
+        ScriptLine::Shell(COMMIT_FAILS.to_owned()),
     ]
 }
 
 /// The next session asks for the finding and commits the file.
 pub(crate) fn next_script() -> Script {
     let lines = vec![
-        Line::Ours("search", json!({ "query": QUESTION })),
-        Line::Shell(COMMIT.to_owned()),
-        Line::Say(END_NEXT),
+        ScriptLine::Ours("search", json!({ "query": QUESTION })),
+        ScriptLine::Shell(COMMIT.to_owned()),
+        ScriptLine::Say(END_NEXT),
     ];
     Script { mark: PROMPT_NEXT, lines }
 }

@@ -1,10 +1,10 @@
-//! What the scripted model says: turns that do not know in which form an agent asks for them.
+//! The turns of the scripted model, independent of the agent's wire format.
 
 use serde_json::{Value, json};
 
 /// One answer of the model.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Turn {
+pub(crate) enum ModelTurn {
     /// A sentence, which ends the agent's work on a prompt.
     Say(String),
     /// A call of a tool, by the name under which the agent offered it. Arguments that are a text go to a
@@ -12,9 +12,9 @@ pub(crate) enum Turn {
     Call { tool: String, arguments: Value },
 }
 
-/// A turn as it is written down, before it is known what the agent calls its tools.
+/// A turn as written in a script, before the agent's tool names are known.
 #[derive(Clone, Debug)]
-pub(crate) enum Line {
+pub(crate) enum ScriptLine {
     /// Run a command.
     Shell(String),
     /// Write a new file of the repository with the agent's own tool: its absolute path and its only line.
@@ -26,19 +26,19 @@ pub(crate) enum Line {
     Say(&'static str),
 }
 
-/// What is said in a conversation that has this in a text of the user.
+/// The model's lines in a conversation with this mark in a text of the user.
 #[derive(Clone, Debug)]
 pub(crate) struct Script {
     pub(crate) mark: &'static str,
-    pub(crate) lines: Vec<Line>,
+    pub(crate) lines: Vec<ScriptLine>,
 }
 
-/// What an agent told the model, whatever its form.
+/// The messages of an agent to the model, in any wire format.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Dialogue {
     /// Texts that are not the model's own.
     pub(crate) said: Vec<String>,
-    /// What the tools answered, in order.
+    /// The results of the tools, in order.
     pub(crate) results: Vec<String>,
     /// Names of the tools that were offered.
     pub(crate) tools: Vec<String>,
@@ -65,23 +65,23 @@ const SPAWNERS: [&str; 2] = ["Agent", "Task"];
 
 /// The next turn: each result of a tool moves a conversation on by a line. A conversation without a
 /// script, or one that asks without tools, is answered with a word, as are all after the last line.
-pub(crate) fn next(scripts: &[Script], dialogue: &Dialogue) -> Turn {
+pub(crate) fn next(scripts: &[Script], dialogue: &Dialogue) -> ModelTurn {
     let marked = |script: &&Script| dialogue.said.iter().any(|said| said.contains(script.mark));
     let line = scripts
         .iter()
         .find(marked)
         .filter(|_| !dialogue.tools.is_empty())
         .and_then(|script| script.lines.get(dialogue.results.len()));
-    let Some(line) = line else { return Turn::Say("Noted.".to_owned()) };
+    let Some(line) = line else { return ModelTurn::Say("Noted.".to_owned()) };
     match line {
-        Line::Say(text) => Turn::Say((*text).to_owned()),
-        Line::Shell(command) => shell(command, &dialogue.tools),
-        Line::Write(path, content) => write(path, content, &dialogue.tools),
-        Line::Ours(tool, arguments) => {
+        ScriptLine::Say(text) => ModelTurn::Say((*text).to_owned()),
+        ScriptLine::Shell(command) => shell(command, &dialogue.tools),
+        ScriptLine::Write(path, content) => write(path, content, &dialogue.tools),
+        ScriptLine::Ours(tool, arguments) => {
             let ours = |name: &&String| name.contains("rekindle") && name.ends_with(tool);
             call(dialogue.tools.iter().find(ours), tool, arguments.clone())
         }
-        Line::Spawn(prompt) => {
+        ScriptLine::Spawn(prompt) => {
             let spawner = |name: &&String| SPAWNERS.contains(&name.as_str());
             let arguments = json!({
                 "description": "look around",
@@ -93,7 +93,7 @@ pub(crate) fn next(scripts: &[Script], dialogue: &Dialogue) -> Turn {
     }
 }
 
-fn shell(command: &str, tools: &[String]) -> Turn {
+fn shell(command: &str, tools: &[String]) -> ModelTurn {
     let known = |name: &String| SHELLS.iter().find(|(known, _)| known == name);
     let arguments = |parameter: &str| {
         let mut arguments = json!({ "description": "work on the kiln" });
@@ -102,33 +102,33 @@ fn shell(command: &str, tools: &[String]) -> Turn {
     };
     match tools.iter().find_map(known) {
         Some((name, parameter)) => {
-            Turn::Call { tool: (*name).to_owned(), arguments: arguments(parameter) }
+            ModelTurn::Call { tool: (*name).to_owned(), arguments: arguments(parameter) }
         }
         None => missing("shell"),
     }
 }
 
-fn write(path: &str, content: &str, tools: &[String]) -> Turn {
+fn write(path: &str, content: &str, tools: &[String]) -> ModelTurn {
     let known = |name: &String| WRITERS.iter().find(|(known, ..)| known == name);
     if let Some((name, path_parameter, content_parameter)) = tools.iter().find_map(known) {
         let arguments =
             json!({ *path_parameter: path, *content_parameter: format!("{content}\n") });
-        return Turn::Call { tool: (*name).to_owned(), arguments };
+        return ModelTurn::Call { tool: (*name).to_owned(), arguments };
     }
     let patch = format!("*** Begin Patch\n*** Add File: {path}\n+{content}\n*** End Patch");
     call(tools.iter().find(|name| *name == PATCHER), "write", patch.into())
 }
 
-fn call(name: Option<&String>, wanted: &str, arguments: Value) -> Turn {
+fn call(name: Option<&String>, wanted: &str, arguments: Value) -> ModelTurn {
     match name {
-        Some(name) => Turn::Call { tool: name.clone(), arguments },
+        Some(name) => ModelTurn::Call { tool: name.clone(), arguments },
         None => missing(wanted),
     }
 }
 
-/// The agent's work ends here, and what it prints says why.
-fn missing(tool: &str) -> Turn {
-    Turn::Say(format!("No tool for '{tool}' was offered."))
+/// A turn that ends the agent's work and names the missing tool.
+fn missing(tool: &str) -> ModelTurn {
+    ModelTurn::Say(format!("No tool for '{tool}' was offered."))
 }
 
 #[cfg(test)]
@@ -137,13 +137,13 @@ mod tests {
 
     fn scripts() -> [Script; 2] {
         let main = vec![
-            Line::Shell("true".to_owned()),
-            Line::Ours("search", json!({ "query": "kiln" })),
-            Line::Say("Done."),
+            ScriptLine::Shell("true".to_owned()),
+            ScriptLine::Ours("search", json!({ "query": "kiln" })),
+            ScriptLine::Say("Done."),
         ];
         [
             Script { mark: "MAIN", lines: main },
-            Script { mark: "OTHER", lines: vec![Line::Say("Here.")] },
+            Script { mark: "OTHER", lines: vec![ScriptLine::Say("Here.")] },
         ]
     }
 
@@ -160,40 +160,46 @@ mod tests {
         let tools = ["exec_command", "mcp__rekindle__search"];
         let turn = |results| next(&scripts(), &dialogue("do MAIN", results, &tools));
         let arguments = json!({ "description": "work on the kiln", "cmd": "true" });
-        assert_eq!(turn(0), Turn::Call { tool: "exec_command".into(), arguments });
+        assert_eq!(turn(0), ModelTurn::Call { tool: "exec_command".into(), arguments });
         let arguments = json!({ "query": "kiln" });
-        assert_eq!(turn(1), Turn::Call { tool: "mcp__rekindle__search".into(), arguments });
-        assert_eq!(turn(2), Turn::Say("Done.".into()));
-        assert_eq!(turn(3), Turn::Say("Noted.".into()));
+        assert_eq!(turn(1), ModelTurn::Call { tool: "mcp__rekindle__search".into(), arguments });
+        assert_eq!(turn(2), ModelTurn::Say("Done.".into()));
+        assert_eq!(turn(3), ModelTurn::Say("Noted.".into()));
     }
 
     #[test]
     fn a_file_is_written_by_a_tool_with_parameters_or_by_a_patch() {
         let script = [Script {
             mark: "MAIN",
-            lines: vec![Line::Write("/pots/kiln.py".to_owned(), "CONE = 6")],
+            lines: vec![ScriptLine::Write("/pots/kiln.py".to_owned(), "CONE = 6")],
         }];
         let turn = |tool| next(&script, &dialogue("do MAIN", 0, &[tool]));
         let arguments = json!({ "filePath": "/pots/kiln.py", "content": "CONE = 6\n" });
-        assert_eq!(turn("write"), Turn::Call { tool: "write".into(), arguments });
+        assert_eq!(turn("write"), ModelTurn::Call { tool: "write".into(), arguments });
         let patch = "*** Begin Patch\n*** Add File: /pots/kiln.py\n+CONE = 6\n*** End Patch".into();
         assert_eq!(
             turn("apply_patch"),
-            Turn::Call { tool: "apply_patch".into(), arguments: patch }
+            ModelTurn::Call { tool: "apply_patch".into(), arguments: patch }
         );
-        assert_eq!(turn("write_stdin"), Turn::Say("No tool for 'write' was offered.".into()));
+        assert_eq!(turn("write_stdin"), ModelTurn::Say("No tool for 'write' was offered.".into()));
     }
 
     #[test]
     fn a_tool_that_was_not_offered_is_not_called() {
         let turn = next(&scripts(), &dialogue("do MAIN", 1, &["exec_command"]));
-        assert_eq!(turn, Turn::Say("No tool for 'search' was offered.".into()));
+        assert_eq!(turn, ModelTurn::Say("No tool for 'search' was offered.".into()));
     }
 
     #[test]
     fn a_conversation_without_a_script_or_without_tools_gets_a_word() {
-        assert_eq!(next(&scripts(), &dialogue("hello", 0, &["Bash"])), Turn::Say("Noted.".into()));
-        assert_eq!(next(&scripts(), &dialogue("do MAIN", 0, &[])), Turn::Say("Noted.".into()));
-        assert_eq!(next(&scripts(), &dialogue("OTHER", 0, &["Bash"])), Turn::Say("Here.".into()));
+        assert_eq!(
+            next(&scripts(), &dialogue("hello", 0, &["Bash"])),
+            ModelTurn::Say("Noted.".into())
+        );
+        assert_eq!(next(&scripts(), &dialogue("do MAIN", 0, &[])), ModelTurn::Say("Noted.".into()));
+        assert_eq!(
+            next(&scripts(), &dialogue("OTHER", 0, &["Bash"])),
+            ModelTurn::Say("Here.".into())
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! Where an agent works: a temporary home with a repository in it, and what of the home is the same afterwards.
+//! The environment of an agent: a temporary home directory with a repository, and snapshots of the home directory.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -34,7 +34,7 @@ impl Stage {
         let mut git = Command::new("git");
         git.args(["init", "--quiet", "--initial-branch", "main"]);
         stage.run(&mut git)?;
-        // Git makes up no identity from the machine's name: a commit without one fails everywhere.
+        // Git derives no identity from the machine's name: a commit without one fails everywhere.
         stage.run(Command::new("git").args(["config", "user.useConfigOnly", "true"]))?;
         Ok(stage)
     }
@@ -61,8 +61,8 @@ impl Stage {
         self.repository.join(name).to_string_lossy().into_owned()
     }
 
-    /// Puts a command where a user is who set nothing of ours: all that leads to the memory is the home
-    /// and the session's runtime folder, and an agent may hand on less.
+    /// Runs a command like a user without any settings of ours: only the home directory and the session's runtime
+    /// directory lead to the memory, and an agent may pass on less.
     pub(crate) fn enclose(&self, command: &mut Command) {
         command.current_dir(&self.repository).env_clear();
         command.env("HOME", self.user()).env("XDG_RUNTIME_DIR", self.home.file("run"));
@@ -76,7 +76,7 @@ impl Stage {
         Ok(process::run_ok(command, DEADLINE)?.stdout)
     }
 
-    /// `rekindle` in the repository; what it printed.
+    /// Runs `rekindle` in the repository and returns its output.
     pub(crate) fn rekindle(&self, args: &[&str]) -> Result<String> {
         self.run(Command::new(self.home.binary()).args(args))
     }
@@ -88,20 +88,20 @@ impl Stage {
         serde_json::from_value(answer["results"].take()).context("a search without results")
     }
 
-    /// How many events of each name the store took in. Python reads the file: what counts is what is
-    /// there, not what we say about it.
+    /// The number of events of each name in the store. Python reads the file, so that the count does not depend on
+    /// our own code.
     pub(crate) fn events(&self) -> Result<BTreeMap<String, usize>> {
         let mut python = Command::new("python3");
         python.args(["-c", COUNT_EVENTS]).arg(self.memory().join("rekindle.db"));
         serde_json::from_str(&self.run(&mut python)?).context("the counts are not JSON")
     }
 
-    /// What hooks complained of; nothing if all went well.
+    /// The hooks' log; empty if there were no errors.
     pub(crate) fn trouble(&self) -> String {
         fs::read_to_string(self.memory().join("log/hook.log")).unwrap_or_default()
     }
 
-    /// Fails if a file of the user's holds this.
+    /// Fails if a file of the user contains this.
     pub(crate) fn expect_without(&self, path: &str, text: &str) -> Result<()> {
         let found = fs::read_to_string(self.user().join(path)).unwrap_or_default();
         if found.contains(text) {
@@ -120,7 +120,7 @@ impl Stage {
 
 impl Drop for Stage {
     fn drop(&mut self) {
-        // The daemon that a hook started would go on for a while in a folder that is gone.
+        // The daemon that a hook started would keep running in a deleted directory.
         let _ = self.rekindle(&["stop"]);
     }
 }
@@ -138,7 +138,7 @@ class Kiln(unittest.TestCase):
         self.assertEqual(800, 1000)
 ";
 
-/// Where our memory is in a home; it stays when agents are disconnected.
+/// The memory's path in a home directory; it is kept when agents are disconnected.
 pub(crate) const MEMORY: &str = ".local/share/rekindle";
 
 const COUNT_EVENTS: &str = "\
@@ -146,7 +146,7 @@ import json, sqlite3, sys
 rows = sqlite3.connect(sys.argv[1]).execute('SELECT name, count(*) FROM hooks_seen GROUP BY name')
 print(json.dumps(dict(rows.fetchall())))";
 
-/// What stands at a path: its permissions and its bytes, or where it leads.
+/// The file at a path: its permissions and its bytes, or its link target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Entry {
     mode: u32,
@@ -159,8 +159,8 @@ pub(crate) struct Snapshot {
 }
 
 impl Snapshot {
-    /// Paths that differ, but for those at or below one of `own`, which the agent itself writes; a `*` at
-    /// its end stands for whatever the name goes on with.
+    /// Paths that differ, except for those at or below one of `own`, which the agent itself writes; a `*` at its end
+    /// matches any rest of the name.
     pub(crate) fn differences(&self, later: &Snapshot, own: &[&str]) -> Vec<String> {
         let all = self.entries.keys().chain(later.entries.keys());
         let mut paths: Vec<String> = all
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changed_appeared_or_vanished_differs_unless_the_agent_wrote_it() {
+    fn changed_new_and_deleted_files_differ_unless_the_agent_wrote_them() {
         let before = snapshot(&[("a", 0o644, "1"), ("b", 0o644, "1"), ("c", 0o644, "1")]);
         let later = snapshot(&[("a", 0o600, "1"), ("b", 0o644, "2"), ("own/x", 0o644, "")]);
         assert_eq!(before.differences(&later, &["own", "c/d"]), ["a", "b", "c"]);

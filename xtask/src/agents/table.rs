@@ -1,5 +1,5 @@
-//! The agents that are run, as rows of data: what is installed, how a headless session is started, which
-//! hooks must fire and what the agent itself leaves in the home.
+//! The agents to run, as rows of data: installation, start of a headless session, hooks that must fire, and files
+//! that the agent itself leaves in the home directory.
 
 use std::process::Command;
 
@@ -16,21 +16,21 @@ pub(crate) struct Agent {
     pub(crate) program: &'static str,
     /// Whether it is installed and done within seconds, and so part of `ci`.
     pub(crate) quick: bool,
-    /// The user's own configuration before we come: what has to be there again afterwards.
+    /// The user's own configuration before we install, which must be restored afterwards.
     pub(crate) files: fn(&Stage, &str) -> Result<()>,
     /// Arguments and environment of a headless session for a prompt.
     pub(crate) session: fn(&mut Command, &str, &str),
     /// Events that have to come in from the sessions.
     pub(crate) hooks: &'static [&'static str],
-    /// Hints that the model has to be told about the failing command, by their texts.
+    /// Texts of the hints that the model has to get about the failing command.
     pub(crate) hints: &'static [&'static str],
     /// Arguments that compact the last session, for agents that can and start further agents, too.
     pub(crate) compact: Option<&'static [&'static str]>,
-    /// Whether what a session printed tells of a hook that failed.
+    /// Checks the output of a session for failed hooks.
     pub(crate) judge: fn(&str) -> Result<()>,
-    /// What the agent itself writes while it works, in the user's home.
+    /// Files that the agent itself writes in the user's home directory.
     pub(crate) own: &'static [&'static str],
-    /// Files among these that were ours to edit, too, and what of ours may not be left there.
+    /// Files among these that we also edit, and the text of ours that must not remain there.
     pub(crate) shared: &'static [(&'static str, &'static str)],
 }
 
@@ -44,7 +44,7 @@ impl Agent {
     }
 }
 
-/// A hint that names a word of the failing command, and one for whatever fails.
+/// A hint that names a word of the failing command, and one for any failure.
 pub(crate) const HINT: &str = "Open the vent first.";
 pub(crate) const FIX: &str = "Ask Ada at the bench.";
 
@@ -98,7 +98,7 @@ pub(crate) const AGENTS: [Agent; 4] = [
             "Stop",
             "SessionEnd",
         ],
-        // It tells a hook what a command printed, and not that it failed.
+        // Its hook gets the output of a command, but not the fact that it failed.
         hints: &[HINT],
         compact: None,
         judge: |_| Ok(()),
@@ -184,7 +184,7 @@ fn claude_session(command: &mut Command, url: &str, prompt: &str) {
     command.env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1").env("DISABLE_AUTOUPDATER", "1");
 }
 
-/// Every hook is told with its exit code, but for those that run after the last line was printed.
+/// Every hook is reported with its exit code, except for those that run after the last line of output.
 fn claude_judge(stdout: &str) -> Result<()> {
     let lines = stdout.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let hooks: Vec<Value> = lines.filter(|line| line["subtype"] == "hook_response").collect();
@@ -217,7 +217,7 @@ fn codex_files(stage: &Stage, url: &str) -> Result<()> {
     stage.write(".codex/config.toml", &text)
 }
 
-/// Hooks that nobody has trusted are silently left out, and nobody is there to be asked.
+/// Codex silently skips hooks that are not trusted, and a headless session cannot ask for trust.
 fn codex_session(command: &mut Command, _url: &str, prompt: &str) {
     command.args(["exec", "--dangerously-bypass-hook-trust", "-s", "danger-full-access"]);
     command.args(["--json", prompt]);

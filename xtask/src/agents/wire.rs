@@ -1,8 +1,8 @@
-//! The forms in which agents talk to a model: what they asked, and a turn as each form has it.
+//! The wire formats between agents and a model: parses requests, and renders a turn in each format.
 
 use serde_json::{Value, json};
 
-use super::script::{Dialogue, Turn};
+use super::script::{Dialogue, ModelTurn};
 
 /// A form, recognised by the path of the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub(crate) struct Body {
     pub(crate) text: String,
 }
 
-/// Between the name of a group of tools and that of a tool in it, which are told apart in `Responses`.
+/// Separates the name of a group of tools from that of a tool in `Responses`.
 const IN_SPACE: char = '/';
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
@@ -52,8 +52,8 @@ impl Wire {
         }
     }
 
-    /// The turn as this form has it; `number` tells the calls of a run apart.
-    pub(crate) fn write(self, request: &Value, turn: &Turn, number: usize) -> Body {
+    /// The turn in this format; `number` distinguishes the calls of a run.
+    pub(crate) fn write(self, request: &Value, turn: &ModelTurn, number: usize) -> Body {
         match self {
             Wire::Messages if request["stream"] == true => messages_stream(turn, number),
             Wire::Messages => Body { kind: JSON, text: message(turn, number).to_string() },
@@ -110,10 +110,10 @@ fn read_messages(request: &Value) -> Dialogue {
 }
 
 /// The message in one piece.
-fn message(turn: &Turn, number: usize) -> Value {
+fn message(turn: &ModelTurn, number: usize) -> Value {
     let (block, reason) = match turn {
-        Turn::Say(text) => (json!({ "type": "text", "text": text }), "end_turn"),
-        Turn::Call { tool, arguments } => {
+        ModelTurn::Say(text) => (json!({ "type": "text", "text": text }), "end_turn"),
+        ModelTurn::Call { tool, arguments } => {
             let id = format!("toolu_{number:024}");
             (json!({ "type": "tool_use", "id": id, "name": tool, "input": arguments }), "tool_use")
         }
@@ -125,17 +125,17 @@ fn message(turn: &Turn, number: usize) -> Value {
     })
 }
 
-fn messages_stream(turn: &Turn, number: usize) -> Body {
+fn messages_stream(turn: &ModelTurn, number: usize) -> Body {
     let mut start = message(turn, number);
     let reason = start["stop_reason"].take();
     let mut block = start["content"][0].take();
     start["content"] = json!([]);
     let delta = match turn {
-        Turn::Say(text) => {
+        ModelTurn::Say(text) => {
             block["text"] = "".into();
             json!({ "type": "text_delta", "text": text })
         }
-        Turn::Call { arguments, .. } => {
+        ModelTurn::Call { arguments, .. } => {
             block["input"] = json!({});
             json!({ "type": "input_json_delta", "partial_json": arguments.to_string() })
         }
@@ -173,18 +173,18 @@ fn read_responses(request: &Value) -> Dialogue {
     dialogue
 }
 
-fn responses(turn: &Turn, number: usize) -> Body {
+fn responses(turn: &ModelTurn, number: usize) -> Body {
     let id = format!("resp_{number:024}");
     let item = match turn {
-        Turn::Say(text) => json!({
+        ModelTurn::Say(text) => json!({
             "type": "message", "role": "assistant", "id": format!("msg_{number:024}"),
             "content": [{ "type": "output_text", "text": text }],
         }),
-        Turn::Call { tool, arguments: Value::String(input) } => json!({
+        ModelTurn::Call { tool, arguments: Value::String(input) } => json!({
             "type": "custom_tool_call", "name": tool, "input": input,
             "call_id": format!("call_{number:024}"),
         }),
-        Turn::Call { tool, arguments } => {
+        ModelTurn::Call { tool, arguments } => {
             let (space, name) = match tool.split_once(IN_SPACE) {
                 Some((space, name)) => (Some(space), name),
                 None => (None, tool.as_str()),
@@ -223,10 +223,10 @@ fn read_chat(request: &Value) -> Dialogue {
     dialogue
 }
 
-fn chat(turn: &Turn, number: usize) -> Body {
+fn chat(turn: &ModelTurn, number: usize) -> Body {
     let (delta, reason) = match turn {
-        Turn::Say(text) => (json!({ "role": "assistant", "content": text }), "stop"),
-        Turn::Call { tool, arguments } => {
+        ModelTurn::Say(text) => (json!({ "role": "assistant", "content": text }), "stop"),
+        ModelTurn::Call { tool, arguments } => {
             let function = json!({ "name": tool, "arguments": arguments.to_string() });
             let id = format!("call_{number:024}");
             let call = json!({ "index": 0, "id": id, "type": "function", "function": function });
@@ -262,10 +262,10 @@ fn read_gemini(request: &Value) -> Dialogue {
     dialogue
 }
 
-fn gemini(turn: &Turn) -> Value {
+fn gemini(turn: &ModelTurn) -> Value {
     let part = match turn {
-        Turn::Say(text) => json!({ "text": text }),
-        Turn::Call { tool, arguments } => {
+        ModelTurn::Say(text) => json!({ "text": text }),
+        ModelTurn::Call { tool, arguments } => {
             json!({ "functionCall": { "name": tool, "args": arguments } })
         }
     };
@@ -351,12 +351,12 @@ mod tests {
 
     #[test]
     fn every_form_carries_a_call_and_a_sentence() {
-        let call = Turn::Call { tool: "t".into(), arguments: json!({ "a": "b c" }) };
+        let call = ModelTurn::Call { tool: "t".into(), arguments: json!({ "a": "b c" }) };
         for (path, request) in requests() {
             let wire = Wire::of(path).expect("a known path");
             let body = wire.write(&request, &call, 7);
             assert!(body.text.contains("b c") && body.kind == EVENTS, "{path}: {}", body.text);
-            let body = wire.write(&request, &Turn::Say("All is well.".into()), 8);
+            let body = wire.write(&request, &ModelTurn::Say("All is well.".into()), 8);
             assert!(body.text.contains("All is well."), "{path}: {}", body.text);
         }
     }
@@ -369,7 +369,7 @@ mod tests {
         });
         let dialogue = Wire::Responses.read(&request);
         assert_eq!((dialogue.tools, dialogue.results), (vec!["p".into()], vec!["done".into()]));
-        let call = Turn::Call { tool: "p".into(), arguments: "a patch".into() };
+        let call = ModelTurn::Call { tool: "p".into(), arguments: "a patch".into() };
         let text = Wire::Responses.write(&request, &call, 1).text;
         assert!(
             text.contains("custom_tool_call") && text.contains(r#""input":"a patch""#),
@@ -382,7 +382,7 @@ mod tests {
         let tools = json!([{ "type": "namespace", "name": "g", "tools": [{ "name": "t" }] }]);
         let request = json!({ "tools": tools, "input": [] });
         assert_eq!(Wire::Responses.read(&request).tools, ["g", "g/t"]);
-        let call = Turn::Call { tool: "g/t".into(), arguments: json!({}) };
+        let call = ModelTurn::Call { tool: "g/t".into(), arguments: json!({}) };
         let text = Wire::Responses.write(&request, &call, 1).text;
         assert!(text.contains(r#""namespace":"g""#) && text.contains(r#""name":"t""#), "{text}");
     }

@@ -29,7 +29,7 @@ const ROUNDS: usize = 3;
 const QUESTIONS: usize = 150;
 const BRIEFINGS: usize = 150;
 const HINTS: usize = 8_000;
-/// The kernel's unit of processor time, the same on every Linux.
+/// The kernel's unit of processor time, equal on every Linux.
 const MS_PER_TICK: f64 = 10.0;
 
 pub(super) fn rows(
@@ -165,7 +165,7 @@ pub(super) fn reading_hits(project: &Project, binary: &Path) -> Result<Row> {
     Ok(row.against(text(unread), read / unread))
 }
 
-/// Searches in a made-up store.
+/// Searches in a generated store.
 fn made_up(made: &Made, builds: [&Path; 2]) -> Result<Vec<Row>> {
     let homes = [made.home(builds[0])?, made.home(builds[1])?];
     let daemons = [Daemon::start(&homes[0], &[])?, Daemon::start(&homes[1], &[])?];

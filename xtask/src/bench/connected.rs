@@ -1,5 +1,5 @@
-//! The hooks as they stand in the agents' configuration: the installed command line of each, with all its work,
-//! in a large store, beside `/bin/true` and a start of Python.
+//! The hooks as registered in the agents' configuration: the installed command line of each, with all its work, in a
+//! large store, compared with `/bin/true` and a start of Python.
 
 use std::fs;
 use std::io::Write as _;
@@ -17,10 +17,10 @@ use crate::home::Home;
 use crate::process;
 use crate::project::Project;
 
-/// An agent's hooks: where they are written, and what it calls its events.
+/// An agent's hooks: the file, and the agent's names of events.
 struct Hooks {
     agent: &'static str,
-    /// The file that holds them; a plugin of ours has none and calls the command by itself.
+    /// The configuration file; a plugin of ours has none and calls the command itself.
     file: Option<&'static str>,
     session: &'static str,
     tool: &'static str,
@@ -97,7 +97,7 @@ pub(crate) fn rows(project: &Project, programs: &Programs, amount: &Amount) -> R
     Ok(rows)
 }
 
-/// The interpreter itself: what is called `python3` may be a script that looks for it.
+/// The interpreter itself: `python3` may be a wrapper script.
 fn python() -> Result<String> {
     let mut command = Command::new("python3");
     command.args(["-c", "import sys; print(sys.executable)"]);
@@ -105,7 +105,7 @@ fn python() -> Result<String> {
     Ok(finished.stdout.trim().to_owned())
 }
 
-/// What is measured with one agent, and how often.
+/// The measurement of one agent, and its number of runs.
 struct Run<'a> {
     home: &'a Home,
     hooks: &'a Hooks,
@@ -174,7 +174,7 @@ impl Hooks {
     }
 }
 
-/// Milliseconds from spawn to exit, and what was printed.
+/// Milliseconds from spawn to exit, and the output.
 fn timed(command: &mut Command, stdin: &str) -> Result<(f64, String)> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let started = Instant::now();
@@ -191,7 +191,7 @@ fn timed(command: &mut Command, stdin: &str) -> Result<(f64, String)> {
     Ok((took.as_secs_f64() * 1e3, String::from_utf8_lossy(&output.stdout).into_owned()))
 }
 
-/// What the agent sends; every number is another session.
+/// The agent's payload; every number is another session.
 fn payload(home: &Home, hooks: &Hooks, event: &str, number: usize) -> Value {
     let mut payload = json!({
         "cwd": home.file("home"),

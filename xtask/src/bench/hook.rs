@@ -15,7 +15,7 @@ use crate::process;
 
 const INSTRUCTIONS_MAX: f64 = 0.6e6;
 const RATIO_WITH_DAEMON_MAX: f64 = 2.2;
-/// Without a daemon the hook itself finds out what is worth keeping and takes the secrets out of it.
+/// Without a daemon, the hook itself extracts and redacts the event.
 const RATIO_WITHOUT_DAEMON_MAX: f64 = 3.0;
 pub(super) const FLOOR: &str = "/bin/true";
 /// Spawns before the measured ones.
@@ -122,7 +122,7 @@ fn spawn(mut command: Command, payload: &Path) -> Result<f64> {
     Ok(took.as_secs_f64())
 }
 
-/// Every hook left a row in the store: what is measured is the whole road.
+/// Checks that every hook left a row in the store, so that the whole path is measured.
 fn expect_committed(home: &Home, wanted: usize) -> Result<()> {
     match committed(home)? {
         events if events == wanted => Ok(()),
@@ -130,7 +130,7 @@ fn expect_committed(home: &Home, wanted: usize) -> Result<()> {
     }
 }
 
-/// How many events the store has taken in.
+/// The number of events in the store.
 pub(super) fn committed(home: &Home) -> Result<usize> {
     let finished =
         process::run_ok(&mut home.rekindle(&["status", "--json"]), Duration::from_secs(10))?;

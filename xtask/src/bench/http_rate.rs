@@ -57,7 +57,7 @@ pub(crate) fn set_hint(home: &Home) -> Result<()> {
     Ok(())
 }
 
-/// The bare handler: a process that answers everything with so many bytes.
+/// The bare handler: a process that answers every request with this many bytes.
 fn bare_handler(home: &Home, bench: &Path, bytes: &str) -> Result<(Guarded, u16)> {
     let mut command = home.program(bench, &["http", bytes]);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());

@@ -25,7 +25,7 @@ const EVENTS_PER_SECOND_MIN: f64 = 20_000.0;
 const INDEX_BEHIND_MAX: Duration = Duration::from_secs(60);
 const MEASURE_DEADLINE: Duration = Duration::from_secs(600);
 
-/// What the store and its generator are made of: another text there makes another store.
+/// The sources of the schema and of the generator: a change there requires a new store.
 const SOURCES: [&str; 2] = ["crates/store/src/schema/", "crates/bench/src/observations/"];
 
 /// A read: its name among the figures, what it is called, and milliseconds it may take up to 100,000
@@ -72,7 +72,7 @@ pub(crate) fn rows(
     Ok(rows)
 }
 
-/// A made-up store, kept for the next run.
+/// A generated store, kept for the next run.
 pub(super) struct Made {
     database: PathBuf,
     pub(super) size: usize,
@@ -105,7 +105,7 @@ impl Made {
         Ok(home)
     }
 
-    /// What an observation costs beyond its own text.
+    /// The disk space of an observation beyond its own text.
     fn room(&self) -> Result<Row> {
         let number = |name: &str| {
             self.figures[name].as_f64().with_context(|| format!("no '{name}' in {}", self.figures))
@@ -124,7 +124,7 @@ impl Made {
     }
 }
 
-/// A number for the sources that decide what a store looks like.
+/// A hash of the sources that determine a store.
 fn version(project: &Project) -> Result<u64> {
     let files = project.text_files()?;
     let decisive =
@@ -134,7 +134,7 @@ fn version(project: &Project) -> Result<u64> {
     }))
 }
 
-/// Makes up a store, which may take minutes; the progress is shown as it goes.
+/// Generates a store, which may take minutes; shows the progress.
 fn make(home: &Home, programs: &Programs, size: usize) -> Result<Value> {
     let mut command = home.program(&programs.bench, &["make", &size.to_string()]);
     let output = command.stderr(Stdio::inherit()).output().context("cannot start the generator")?;
@@ -197,7 +197,7 @@ fn ingest(made: &Made, programs: &Programs, amount: &Amount) -> Result<Vec<Row>>
     ])
 }
 
-/// How long it takes until a search finds everything there is.
+/// Time until a search finds every record.
 fn index_is_whole(home: &Home) -> Result<Duration> {
     let began = Instant::now();
     loop {

@@ -1,4 +1,4 @@
-//! What the daemon costs while it is there: time to start, memory and wake-ups at rest, size.
+//! The cost of a running daemon: time to start, memory and wake-ups at rest, size.
 
 use std::fs;
 use std::path::Path;
@@ -28,7 +28,7 @@ pub(crate) fn ready(binary: &Path, amount: &Amount) -> Result<Row> {
     Ok(Row::figure(&measure, format!("{middle:.1} ms"), "< 100 ms", middle < READY_MAX_MS))
 }
 
-/// Memory and wake-ups of a daemon that nobody talks to.
+/// Memory and wake-ups of a daemon without clients.
 pub(crate) fn idle(binary: &Path, amount: &Amount) -> Result<Vec<Row>> {
     let (memory, wakes) = ("idle: resident memory", "idle: wake-ups");
     if !Path::new("/proc/self/status").exists() {
@@ -40,7 +40,7 @@ pub(crate) fn idle(binary: &Path, amount: &Amount) -> Result<Vec<Row>> {
     }
     let home = Home::new(binary)?;
     let daemon = Daemon::start(&home, &[])?;
-    // What follows a start (checks in the background, the connection that asked) is not idleness.
+    // Background checks and the connection of the start are not idleness.
     thread::sleep(Duration::from_secs(2));
     let before = wake_ups(daemon.pid())?;
     let seconds = amount.idle_seconds;
@@ -61,7 +61,7 @@ pub(crate) fn megabytes(pid: u32) -> Result<f64> {
     Ok(as_f64(kilobytes) / 1024.0)
 }
 
-/// Times that any thread of the process gave up the processor by itself and so had to be woken.
+/// Voluntary context switches of all threads: each one is followed by a wake-up.
 fn wake_ups(pid: u32) -> Result<u64> {
     let mut sum = 0;
     for thread in fs::read_dir(format!("/proc/{pid}/task"))? {

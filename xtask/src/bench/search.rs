@@ -17,35 +17,35 @@ const MEMORY_MAX_MB: f64 = 60.0;
 const SHAPE_MAX_MS: f64 = 100.0;
 const SEARCH_DEADLINE: Duration = Duration::from_secs(60);
 
-/// A kind of search, what it stands beside, and the most milliseconds that its middle and its 95th may
-/// take, at 100,000 observations and at a million.
-struct Kind {
+/// A kind of search, its baseline, and its limits in milliseconds for the median and the 95th percentile, at 100,000
+/// observations and at a million.
+struct SearchKind {
     name: &'static str,
     measure: &'static str,
     beside: &'static str,
     max: [(Option<f64>, Option<f64>); 2],
 }
 
-const KINDS: [Kind; 4] = [
-    Kind {
+const KINDS: [SearchKind; 4] = [
+    SearchKind {
         name: "few",
         measure: "1 to 3 words, by words",
         beside: "index",
         max: [(Some(3.0), None), (None, None)],
     },
-    Kind {
+    SearchKind {
         name: "lexical",
         measure: "questions, by words",
         beside: "index",
         max: [(Some(3.0), Some(8.0)), (Some(8.0), None)],
     },
-    Kind {
+    SearchKind {
         name: "table",
         measure: "questions, with meaning",
         beside: "scan",
         max: [(Some(6.0), None), (Some(40.0), None)],
     },
-    Kind {
+    SearchKind {
         name: "project",
         measure: "questions, with meaning, in a tenth of it",
         beside: "scan",
@@ -78,7 +78,7 @@ fn number(figures: &Value, path: &str) -> Result<f64> {
     found.with_context(|| format!("no figure at {path} in {figures}"))
 }
 
-fn row(kind: &Kind, size: usize, figures: &Value) -> Result<Row> {
+fn row(kind: &SearchKind, size: usize, figures: &Value) -> Result<Row> {
     let figure = |name: &str, which: &str| number(figures, &format!("/{name}/{which}"));
     let (middle, p95) = (figure(kind.name, "p50")?, figure(kind.name, "p95")?);
     let bare = figure(kind.beside, "p50")?;
@@ -100,7 +100,7 @@ fn slowest(size: usize, figures: &Value) -> Result<Row> {
     Ok(Row::figure(&measure, format!("{slowest:.0} ms"), "< 100 ms", slowest < SHAPE_MAX_MS))
 }
 
-/// What a daemon holds in memory after its first searches.
+/// The memory of a daemon after its first searches.
 fn memory(made: &Made, programs: &Programs) -> Result<Row> {
     let home = made.home(&programs.rekindle)?;
     let daemon = Daemon::start(&home, &[])?;

@@ -11,16 +11,16 @@ use serde_json::Value;
 use crate::home::Home;
 use crate::process;
 use crate::project::Project;
-use crate::report::Outcome;
+use crate::report::StepOutcome;
 
-/// The recipe that searches use, and the weaker ones that it is held against: `lexical` is the same
-/// without what words mean, `plain` the full-text index alone.
+/// The configuration that searches use, and the weaker ones that it is compared with: `lexical` lacks embeddings,
+/// `plain` is the full-text index alone.
 const RECIPE: &str = "table";
 const WEAKER: [&str; 2] = ["plain", "lexical"];
 
-/// What the recipe has to reach: a little less than it does, and more than a weaker one can. One question
-/// of a type is worth up to three points, so that only the mean over all tells small steps. An exact
-/// name leads, always.
+/// Minimum quality of search: a little less than it reaches, and more than a weaker configuration can. One question
+/// of a type is worth up to three points, so that only the mean over all questions shows small changes. An exact name
+/// always ranks first.
 const FLOORS: [(&str, f64); 7] = [
     ("all.documents.R@5", 0.78),
     ("all.documents.R@10", 0.863),
@@ -40,13 +40,13 @@ const SILENT: f64 = 0.95;
 
 const DEADLINE: Duration = Duration::from_secs(300);
 
-pub(super) fn gate(project: &Project) -> Result<Outcome> {
+pub(super) fn gate(project: &Project) -> Result<StepOutcome> {
     let binary = project.build_binary(true)?;
     let home = Home::new(&binary)?;
     let numbers = measure(&home, &project.root.join("quality"))?;
     tell_apart(&numbers)?;
     let silence = silence(&home, &project.root.join("quality"))?;
-    Ok(Outcome::Ok(format!("{}, {silence}", note(&numbers)?)))
+    Ok(StepOutcome::Ok(format!("{}, {silence}", note(&numbers)?)))
 }
 
 /// Asks about things that never happened; an error if too much of it is answered.
@@ -75,7 +75,7 @@ fn silent_share(numbers: &Value, kind: &str) -> Result<f64> {
     Ok(share)
 }
 
-/// The numbers of all recipes; an error with what is too low.
+/// The numbers of all configurations; an error lists those that are too low.
 fn measure(home: &Home, set: &Path) -> Result<Value> {
     let mut command = home.rekindle(&["eval"]);
     command.arg(set.join("records.jsonl")).arg(set.join("questions.jsonl"));
@@ -136,7 +136,7 @@ mod tests {
 
     use super::*;
 
-    /// Numbers in which each recipe has the same everywhere.
+    /// Numbers in which each configuration has equal values everywhere.
     fn numbers(plain: f64, lexical: f64, table: f64) -> Value {
         let of = |value: f64| {
             let unit =

@@ -13,7 +13,7 @@ use crate::daemon::Daemon;
 use crate::home::Home;
 use crate::process;
 use crate::project::Project;
-use crate::report::{Log, Outcome};
+use crate::report::{Log, StepOutcome};
 
 const REVISIONS: [&str; 2] = ["2025-11-25", "2026-07-28"];
 const EXPECTED: &str = "xtask/conformance-expected.txt";
@@ -88,8 +88,8 @@ fn check_of(scenario: &str, row: &Value) -> Check {
     }
 }
 
-/// New failures fail the step; those that vanished are told, so that their lines get removed.
-fn judge(revision: &str, checks: &[Check], expected: &str) -> Result<Outcome> {
+/// New failures fail the step; fixed ones are reported, so that their lines get removed.
+fn judge(revision: &str, checks: &[Check], expected: &str) -> Result<StepOutcome> {
     let expected = expected_of(revision, expected);
     let failed: BTreeSet<&str> =
         checks.iter().filter(|check| check.failed).map(|check| check.name.as_str()).collect();
@@ -107,7 +107,7 @@ fn judge(revision: &str, checks: &[Check], expected: &str) -> Result<Outcome> {
     if !vanished.is_empty() {
         note += &format!("; no longer failing, remove from {EXPECTED}: {}", vanished.join(", "));
     }
-    Ok(Outcome::Ok(note))
+    Ok(StepOutcome::Ok(note))
 }
 
 /// The lines of the list for a revision: `REVISION SCENARIO/CHECK  # why`.
@@ -132,16 +132,19 @@ mod tests {
     #[test]
     fn an_expected_failure_is_fine_and_a_new_one_is_not() {
         let outcome = judge("2025-11-25", &checks(), "# list\n2025-11-25 ping/bad  # why\n");
-        assert_eq!(outcome.ok(), Some(Outcome::Ok("1 checks passed, 1 expected failures".into())));
+        assert_eq!(
+            outcome.ok(),
+            Some(StepOutcome::Ok("1 checks passed, 1 expected failures".into()))
+        );
         let error =
             judge("2026-07-28", &checks(), "2025-11-25 ping/bad\n").expect_err("new failure");
         assert!(error.to_string().contains("2026-07-28 ping/bad"), "{error}");
     }
 
     #[test]
-    fn a_failure_that_vanished_is_told() {
+    fn a_fixed_failure_is_reported() {
         let outcome = judge("r", &checks(), "r ping/bad\nr ping/gone\n").expect("no new failure");
-        assert!(matches!(outcome, Outcome::Ok(note) if note.ends_with("ping/gone")));
+        assert!(matches!(outcome, StepOutcome::Ok(note) if note.ends_with("ping/gone")));
     }
 
     #[test]

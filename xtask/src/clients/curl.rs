@@ -9,11 +9,11 @@ use serde_json::{Value, json};
 use crate::daemon::Daemon;
 use crate::home::Home;
 use crate::process;
-use crate::report::{Log, Outcome};
+use crate::report::{Log, StepOutcome};
 
 pub(crate) fn run(home: &Home, log: &mut Log) -> Result<()> {
     if !process::exists("curl", "--version") {
-        log.step("curl", || Ok(Outcome::Skipped("no curl; apt-get install curl".into())));
+        log.step("curl", || Ok(StepOutcome::Skipped("no curl; apt-get install curl".into())));
         return Ok(());
     }
     let daemon = Daemon::start(home, &[])?;
@@ -63,9 +63,9 @@ fn curl(args: &[&str]) -> Result<(u16, Value)> {
     Ok((status.parse()?, body))
 }
 
-fn expect(status: u16, wanted: u16, body: &Value, good: bool) -> Result<Outcome> {
+fn expect(status: u16, wanted: u16, body: &Value, good: bool) -> Result<StepOutcome> {
     if status != wanted || !good {
         bail!("expected {wanted}, got {status}: {body}");
     }
-    Ok(Outcome::Ok(format!("{status}")))
+    Ok(StepOutcome::Ok(format!("{status}")))
 }

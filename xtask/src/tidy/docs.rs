@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::project::TextFile;
 use crate::report::Problem;
 
-/// `exists` tells whether a path relative to the root is there.
+/// `exists` tells whether a path relative to the root exists.
 pub(crate) fn check(
     files: &[TextFile],
     exists: &dyn Fn(&str) -> bool,
@@ -30,7 +30,7 @@ pub(crate) fn check(
     }
 }
 
-/// The pages a reader gets to from the root's own pages. A link to a folder shows what is in it.
+/// The pages that a reader can reach from the root's own pages. A link to a directory shows its files.
 fn reachable<'a>(pages: &[&'a TextFile]) -> BTreeSet<&'a str> {
     let mut todo: Vec<&TextFile> =
         pages.iter().copied().filter(|page| !page.path.contains('/')).collect();
@@ -51,7 +51,7 @@ fn reachable<'a>(pages: &[&'a TextFile]) -> BTreeSet<&'a str> {
     reached
 }
 
-/// Relative links with their lines: not what stands in code, not other sites, not `#anchors`.
+/// Relative links with their lines: not in code, not to other sites, not `#anchors`.
 fn links(text: &str) -> Vec<(usize, &str)> {
     let mut found = Vec::new();
     let mut fenced = false;
@@ -80,7 +80,7 @@ fn targets(prose: &str) -> Vec<&str> {
         .collect()
 }
 
-/// The path from the root, or nothing if it leaves the project.
+/// The path from the root; `None` if it leaves the project.
 fn resolve(page: &str, target: &str) -> Option<String> {
     let mut parts: Vec<&str> = page.split('/').collect();
     parts.pop();
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_nobody_links_is_reported() {
+    fn a_page_without_links_to_it_is_reported() {
         let found = found(&[
             ("README.md", "[guide](docs/guide.md)\n"),
             ("docs/guide.md", "[next](next.md) [pages](reference/)\n"),

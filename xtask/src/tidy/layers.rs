@@ -69,7 +69,7 @@ impl Layers {
         self.users(foreign).is_none_or(|users| users.iter().any(|user| user == name))
     }
 
-    /// The only crates of ours that may use this crate from outside; none if all may.
+    /// The only crates of ours that may use this external crate; `None` if all may.
     fn users(&self, foreign: &str) -> Option<&[String]> {
         match &self.reserved.iter().find(|row| row.is_for(foreign))?.seen {
             MaySee::Only(users) => Some(users),
@@ -77,7 +77,7 @@ impl Layers {
         }
     }
 
-    /// Whether `name` may see `seen`; nothing if the table does not know `name`.
+    /// Whether `name` may see `seen`; `None` if the table does not have `name`.
     fn may_see(&self, name: &str, seen: &str) -> Option<bool> {
         let exact = self.rows.iter().find(|row| row.names.iter().any(|known| known == name));
         let row = exact.or_else(|| self.rows.iter().find(|row| row.is_for(name)))?;
@@ -133,7 +133,7 @@ fn row(line: usize, text: &str) -> Option<LayerRow> {
     Some(LayerRow { line, names: names_of(names)?, seen })
 }
 
-/// Names with commas between; none if one of them has a character that no crate's name has.
+/// Names separated by commas; `None` if one of them has a character that is invalid in a crate's name.
 fn names_of(text: &str) -> Option<Vec<String>> {
     let is_name = |name: &str| {
         !name.is_empty()

@@ -93,7 +93,7 @@ impl CodeModule {
 }
 
 impl CrateModules {
-    /// Follows a path that is written in `module`; none for what is not of this crate.
+    /// Resolves a path that is written in `module`; `None` if it is not of this crate.
     fn resolve(&self, module: &CodeModule, path: &[String], depth: usize) -> Option<PathTarget> {
         let mut here = module;
         for (at, name) in path.iter().enumerate() {

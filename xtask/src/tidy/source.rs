@@ -3,7 +3,7 @@
 use super::layers::Layers;
 use crate::project::TextFile;
 use crate::report::Problem;
-use crate::rust_source::{Line, lines};
+use crate::rust_source::{SourceLine, lines};
 
 const LINES_MAX: usize = 800;
 
@@ -68,13 +68,13 @@ pub(crate) fn check(file: &TextFile, layers: &Layers, problems: &mut Vec<Problem
     }
 }
 
-/// The folder name of the crate a file belongs to.
+/// The directory name of the crate that a file belongs to.
 fn crate_of(path: &str) -> &str {
     let inside = path.strip_prefix("crates/").unwrap_or(path);
     inside.split('/').next().unwrap_or(inside)
 }
 
-fn line_problems(owner: &str, layers: &Layers, line: &Line<'_>) -> Vec<String> {
+fn line_problems(owner: &str, layers: &Layers, line: &SourceLine<'_>) -> Vec<String> {
     let mut found = Vec::new();
     for (word, advice) in UNFINISHED {
         if line.text.contains(word) {
@@ -89,7 +89,7 @@ fn line_problems(owner: &str, layers: &Layers, line: &Line<'_>) -> Vec<String> {
         found.push(format!("tokio in `{owner}`; async stands only where sockets are"));
     }
     if line.test {
-        // xtask's own tests quote what they check, and nothing in them waits for a process of ours.
+        // xtask's own tests quote the checked text, and nothing in them waits for a process of ours.
         if owner != "xtask" && line.text.contains("sleep(") {
             found.push("a test sleeps; wait for a line, a file or a reply with a deadline".into());
         }

@@ -11,7 +11,7 @@ const CONVENTIONAL: [&str; 2] = ["Params", "Output"];
 /// How many names the note lists.
 const LISTED: usize = 8;
 
-/// One line about all such names, or none if there are none.
+/// One line about all such names, or `None`.
 pub(crate) fn note<'a>(files: impl Iterator<Item = &'a TextFile>) -> Option<String> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for file in files {

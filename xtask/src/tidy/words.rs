@@ -1,10 +1,10 @@
-//! Rules about every text file: no white space at line ends, nothing of the machine it was made on.
+//! Rules about every text file: no white space at line ends, and no paths of the machine it was written on.
 
 use crate::project::TextFile;
 use crate::report::Problem;
 use crate::rust_source::lines;
 
-/// Places that exist on somebody's machine only. Halved, so that this file keeps its own rule.
+/// Paths that exist on one machine only. Split, so that this file passes its own check.
 const FOREIGN: [&str; 2] = [concat!("/wo", "rk/"), concat!("sha", "red/")];
 
 pub(crate) fn check(file: &TextFile, problems: &mut Vec<Problem>) {
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn places_outside_of_the_project_are_reported() {
+    fn paths_outside_of_the_project_are_reported() {
         let text = FOREIGN
             .map(|word| format!("see ..{}{word}x", if word.starts_with('/') { "" } else { "/" }));
         assert_eq!(found(&format!("{}\n{}\n", text[0], text[1])), [1, 2]);

@@ -1,4 +1,4 @@
-//! The weeks as they are lived through: every event of every session, with the time at which it happened.
+//! Replays the weeks: every event of every session, with its time.
 
 use std::path::PathBuf;
 

@@ -24,7 +24,7 @@ pub(super) struct PlannedSession {
     pub(super) steps: Vec<Step>,
 }
 
-/// A question at the end of the weeks, asked in the folder of a project.
+/// A question at the end of the weeks, asked in the directory of a project.
 pub(super) struct Asked {
     pub(super) story: String,
     pub(super) project: String,
@@ -203,7 +203,7 @@ fn filled_step(step: &Step, values: &BTreeMap<&str, &str>) -> Step {
     }
 }
 
-/// Filler work in a project. It stays with a few files for several sessions, as real work does.
+/// Filler work in a project. It continues with a few files for several sessions, as real work does.
 struct Thread<'a> {
     project: &'a WorkProject,
     files: Vec<String>,

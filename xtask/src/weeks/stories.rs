@@ -53,7 +53,7 @@ pub(super) enum Step {
 }
 
 pub(super) struct StoryQuestion {
-    /// Ways to ask of people who remember the subject and call it by its name; a seed chooses one.
+    /// Questions of people who remember the subject and its name; a seed chooses one.
     pub(super) everyday: Vec<String>,
     /// Ways to ask that avoid the words of the records; a seed chooses one.
     pub(super) other_words: Vec<String>,

@@ -23,7 +23,7 @@ pub(super) fn now_ms() -> Result<u64> {
     Ok(u64::try_from(SystemTime::now().duration_since(UNIX_EPOCH)?.as_millis())?)
 }
 
-/// Makes a folder that looks like a repository without a remote, unless it is there. Returns its path as a text.
+/// Creates a directory that looks like a repository without a remote, unless it exists. Returns its path.
 pub(super) fn repository(folder: &Path) -> Result<String> {
     if !folder.exists() {
         fs::create_dir_all(folder.join(".git"))?;
@@ -48,7 +48,7 @@ impl Wire {
         Ok(Wire { reader: BufReader::new(stream), database, calls: 0 })
     }
 
-    /// Returns what the agent is to be told.
+    /// Returns the text for the agent.
     pub(super) fn send(&mut self, agent: Agent, hooked: &Hooked, at: u64) -> Result<Value> {
         self.calls += 1;
         let call = json!({
