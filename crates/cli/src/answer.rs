@@ -94,7 +94,7 @@ fn fill(
 fn print(out: &mut Output, call: &OpCall, mut result: Value, gone: &[Value]) -> u8 {
     let OpCall { op, params, saying, .. } = call;
     if let Some(miss) = op.cli.miss.and_then(|miss| miss(params, &result)) {
-        return out.miss(&result, &miss);
+        return out.miss(result, &miss);
     }
     if out.json {
         return out.result(&result, None);

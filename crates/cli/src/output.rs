@@ -142,13 +142,16 @@ impl Output {
         self.text(&lines)
     }
 
-    /// Reports that the result lacks the requested item. With `--json`, the result itself says so.
-    pub(crate) fn miss(&mut self, result: &Value, miss: &OpError) -> u8 {
-        if self.json {
-            self.json_line(result);
-        } else {
-            self.complain(miss);
+    /// Reports that the result lacks what was asked for. With `--json` the result gets a member `error`; under
+    /// another name it is printed as it is, which programs that know that name expect.
+    pub(crate) fn miss(&mut self, mut result: Value, miss: &OpError) -> u8 {
+        if !self.json {
+            return self.error(miss);
         }
+        if let (true, Value::Object(members)) = (self.name.is_full(), &mut result) {
+            members.insert("error".to_owned(), miss.to_wire());
+        }
+        self.json_line(&result);
         miss.code.row().exit
     }
 

@@ -165,7 +165,7 @@ impl Param {
     fn scalar(&self, kind: &ParamKind, text: &str) -> Result<Value, OpError> {
         let value = match kind {
             ParamKind::Text | ParamKind::OneOrMany | ParamKind::Choice(_) => Some(text.into()),
-            ParamKind::Integer => integer(text),
+            ParamKind::Integer => integer(text).or_else(|| written_id(text)),
             ParamKind::Number => number(text),
             ParamKind::Boolean => text.parse().ok().map(Value::Bool),
             ParamKind::Object | ParamKind::Map(_) => {
@@ -286,6 +286,12 @@ pub(crate) fn structure(text: &str) -> Option<Value> {
 fn integer(text: &str) -> Option<Value> {
     let signed = text.parse::<i64>().ok().map(Value::from);
     signed.or_else(|| text.parse::<u64>().ok().map(Value::from))
+}
+
+/// The id of a record as our tables and entries print it (`#24`, `obs://24`). The operation reads it where the
+/// parameter is an id, and refuses it elsewhere.
+fn written_id(text: &str) -> Option<Value> {
+    (text.starts_with('#') || text.contains("://")).then(|| text.into())
 }
 
 fn number(text: &str) -> Option<Value> {

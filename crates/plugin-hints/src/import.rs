@@ -24,7 +24,6 @@ use crate::flags;
 use crate::held::Held;
 use crate::memory::Memory;
 use crate::settings::HintSettings;
-use crate::show;
 
 pub(crate) struct ImportHints {
     pub(crate) memory: Arc<Memory>,
@@ -236,7 +235,7 @@ fn admit(tx: &Tx<'_>, hint: &StoredHint, variant: &str, max: usize) -> Result<bo
 impl Pretty for ImportHints {
     fn pretty(_: &ImportHintsParams, output: &ImportHintsOutput) -> String {
         let ImportHintsOutput { imported, skipped, errors } = output;
-        let imported = show::count(*imported, "hint");
+        let imported = text::counted(*imported, "hint");
         let mut lines = vec![format!("✔ imported {imported}, skipped {skipped}")];
         for ImportError { component, key, message, .. } in errors {
             lines.push(format!("  {component}/{key}: {message}"));

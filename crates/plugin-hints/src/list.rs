@@ -9,7 +9,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::memory::Memory;
-use crate::show;
 
 pub(crate) struct ListComponents {
     pub(crate) memory: Arc<Memory>,
@@ -154,7 +153,7 @@ impl Pretty for ListComponents {
             None => {
                 lines.push("Components:".to_owned());
                 for Component { name, hint_count, .. } in components {
-                    lines.push(format!("  {name} ({})", show::count(*hint_count, "hint")));
+                    lines.push(format!("  {name} ({})", text::counted(*hint_count, "hint")));
                 }
             }
         }

@@ -195,7 +195,7 @@ impl Pretty for QueryHints {
     fn pretty(_: &QueryHintsParams, QueryHintsOutput { hints }: &QueryHintsOutput) -> String {
         let mut lines = vec![match hints.len() {
             0 => "No hint applies here.".to_owned(),
-            found => format!("Found {}:", show::count(found, "hint")),
+            found => format!("Found {}:", text::counted(found, "hint")),
         }];
         for FoundHint { component, key, hint, match_explain, .. } in hints {
             lines.push(format!("{component}/{key}"));

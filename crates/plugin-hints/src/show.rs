@@ -58,12 +58,6 @@ pub(crate) fn explain(explain: &MatchExplain) -> Vec<String> {
     lines
 }
 
-/// A number with its noun: `1 hint`, `2 hints`.
-pub(crate) fn count(number: usize, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {noun}{plural}")
-}
-
 /// The parts of a hint's rank: `priority=7 tags=build,docker ttl=session scope=cwd_glob`.
 pub(crate) fn base(meta: &HintMeta) -> String {
     let meta = safe(meta);

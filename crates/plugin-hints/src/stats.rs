@@ -13,7 +13,6 @@ use serde::{Deserialize, Serialize};
 use crate::held::Held;
 use crate::memory::Memory;
 use crate::settings::HintSettings;
-use crate::show;
 
 pub(crate) struct HintStats {
     pub(crate) memory: Arc<Memory>,
@@ -209,8 +208,8 @@ impl Pretty for HintStats {
             format!(
                 "hints:      {} under {} in {}, {} of them variants",
                 output.hints,
-                show::count(output.keys, "key"),
-                show::count(output.components, "component"),
+                text::counted(output.keys, "key"),
+                text::counted(output.components, "component"),
                 output.variants
             ),
             format!(

@@ -7,9 +7,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::observations;
 
-use crate::examples;
 use crate::replaced::{self, MarkedRecord};
 use crate::show;
+use crate::{examples, record_id};
 
 pub(crate) struct GetObservations;
 
@@ -25,6 +25,7 @@ pub(crate) const LISTED_RECORDS: Listed = Listed {
 #[serde(deny_unknown_fields)]
 pub(crate) struct GetObservationsParams {
     /// Ids of records, from 1 to 50 of them.
+    #[serde(deserialize_with = "record_id::many")]
     ids: Vec<i64>,
 }
 

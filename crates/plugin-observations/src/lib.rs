@@ -18,6 +18,7 @@ mod project;
 mod purge;
 mod recent;
 mod recent_context;
+mod record_id;
 mod records_read;
 mod replaced;
 mod run_place;

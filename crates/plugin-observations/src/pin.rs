@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::observations;
 
-use crate::examples;
+use crate::{examples, record_id};
 
 pub(crate) struct PinObservation;
 pub(crate) struct UnpinObservation;
@@ -17,6 +17,7 @@ pub(crate) struct UnpinObservation;
 #[serde(deny_unknown_fields)]
 pub(crate) struct PinParams {
     /// Id of a record: an observation, a prompt or a summary.
+    #[serde(deserialize_with = "record_id::one")]
     id: i64,
 }
 

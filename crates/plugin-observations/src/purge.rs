@@ -16,10 +16,9 @@ use store::spool_files::SpoolFiles;
 use store::{Rx, damaged, projects, sessions};
 use text::query::{self, Form, Query};
 
-use crate::examples;
-use crate::session_trace::unknown;
 use crate::show::{self, RecordRow};
 use crate::when::TimeBound;
+use crate::{examples, record_id};
 use place::Wanted;
 
 /// Kinds of records that have a number of their own in the output.
@@ -44,7 +43,7 @@ pub(crate) struct PurgeParams {
     #[serde(default)]
     session_id: Option<String>,
     /// Only these records.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "record_id::some")]
     ids: Option<Vec<i64>>,
     /// Only records of this type.
     #[serde(default)]
@@ -284,7 +283,7 @@ impl PurgeParams {
             Wanted::Here | Wanted::All => None,
         };
         let session = match &self.session_id {
-            Some(name) => Some(sessions::id_of(rx, name)?.ok_or_else(|| unknown(name))?),
+            Some(given) => Some(sessions::find(rx, given)?.id),
             None => None,
         };
         let found = query.map(|query| search::all(rx, query, &Filter::default())).transpose()?;
@@ -444,7 +443,6 @@ impl Pretty for Purge {
             "files in the spool that may contain the text stay; delete those that you do not need:",
             &output.spool_files_left,
         ));
-        let plural = |count: usize| if count == 1 { "" } else { "s" };
         if let Some(count @ 1..) = output.near_misses {
             let words = near_miss_words(params.search.as_deref().unwrap_or_default());
             let word = if words.len() == 1 { "the text" } else { "a word of the search" };
@@ -459,13 +457,13 @@ impl Pretty for Purge {
             ));
         }
         if let Some(count @ 1..) = output.hints_left {
-            let s = plural(count);
-            lines.push(format!("{count} hint{s} with the text left; see `rekindle hint delete`."));
+            let hints = text::counted(count, "hint");
+            lines.push(format!("{hints} with the text left; see `rekindle hint delete`."));
         }
         if let Some(count @ 1..) = output.projects_left {
-            let s = plural(count);
+            let projects = text::counted(count, "project");
             lines.push(format!(
-                "{count} project{s} with the text in a name or root left; see `rekindle purge --project`."
+                "{projects} with the text in a name or root left; see `rekindle purge --project`."
             ));
         }
         let which = match params.literal {
@@ -479,9 +477,8 @@ impl Pretty for Purge {
 
 /// The names of the copies that were not changed, below a line that says so.
 pub(crate) fn told_copies(copies: &[String], which: &str) -> Vec<String> {
-    let s = if copies.len() == 1 { "" } else { "s" };
-    let head =
-        format!("{} saved database{s} {which}; delete those that you do not need:", copies.len());
+    let databases = text::counted(copies.len(), "saved database");
+    let head = format!("{databases} {which}; delete those that you do not need:");
     below(&head, copies)
 }
 

@@ -12,7 +12,6 @@ use store::recent::{self, RecentQuery, Taken};
 use store::sessions::{self, SessionFilter};
 use store::{Rx, observations, projects};
 
-use crate::session_trace::unknown;
 use place::Wanted;
 
 const TEXT: &str = "text/plain";
@@ -117,8 +116,7 @@ impl Scheme for SessionScheme {
 
     fn read(&self, cx: &Cx<'_>, path: &EntryPath) -> Result<Entry, OpError> {
         let name = path.segments.join("/");
-        let found = cx.store.read(|rx| sessions::by_name(rx, &name))?;
-        let session = found.ok_or_else(|| unknown(&name))?;
+        let session = cx.store.read(|rx| sessions::find(rx, &name))?;
         let body = match &session.summary {
             Some(summary) => summary.told(),
             None => intent(&session),

@@ -28,7 +28,6 @@ use crate::get_observations::LISTED_RECORDS;
 use crate::note::Note;
 use crate::records_read::RecordsRead;
 use crate::replaced::Replacements;
-use crate::session_trace::unknown;
 use crate::show;
 use crate::when::TimeBound;
 pub(crate) use for_models::is_named;
@@ -388,7 +387,7 @@ impl SearchParams {
         now: i64,
     ) -> Result<Filter<'f>, OpError> {
         let session = match &self.session_id {
-            Some(name) => Some(sessions::id_of(rx, name)?.ok_or_else(|| unknown(name))?),
+            Some(given) => Some(sessions::find(rx, given)?.id),
             None => None,
         };
         Ok(Filter {

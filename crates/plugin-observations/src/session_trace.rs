@@ -102,8 +102,7 @@ impl Op for SessionTrace {
         let before = params.before.as_ref().map(|when| when.before(cx.now));
         let after = params.after.as_ref().map(|when| when.after(cx.now));
         cx.store.read(|rx| {
-            let session = sessions::by_name(rx, &params.session_id)?
-                .ok_or_else(|| unknown(&params.session_id))?;
+            let session = sessions::find(rx, &params.session_id)?;
             let turns = history::trace(rx, session.id, before, after)?;
             let shown: usize = turns.iter().map(|turn| turn.observations.len()).sum();
             Ok(SessionTraceOutput {
@@ -119,13 +118,6 @@ impl Op for SessionTrace {
             })
         })
     }
-}
-
-/// The error for a session that is not in the store.
-pub(crate) fn unknown(session_id: &str) -> OpError {
-    let id = text::one_line(session_id, limits::HOOK_NAME_BYTES_MAX);
-    OpError::not_found(format!("Session not found: {id}"))
-        .hint("`rekindle sessions` lists them; `rekindle show` names the session of a record.")
 }
 
 impl TracedPrompt {

@@ -9,9 +9,9 @@ use serde_json::{Map, Value};
 use store::observations;
 
 use crate::count::Count;
-use crate::examples;
 use crate::replaced::{self, MarkedRecord};
 use crate::show::{self, RecordRow};
+use crate::{examples, record_id};
 
 pub(crate) struct Timeline;
 
@@ -19,6 +19,7 @@ pub(crate) struct Timeline;
 #[serde(deny_unknown_fields)]
 pub(crate) struct TimelineParams {
     /// Id of the record in the middle.
+    #[serde(deserialize_with = "record_id::one")]
     anchor: i64,
     /// How many records before it, at most 50.
     #[serde(default = "default_side")]

@@ -5,9 +5,9 @@ mod aggregate;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use model::OpError;
 use model::observation::ObsType;
 use model::session::{Session, SessionState, Summary};
+use model::{OpError, limits};
 use rusqlite::{OptionalExtension, Row, params};
 
 use crate::cells::{Cells as _, Watched};
@@ -226,6 +226,49 @@ pub fn set_parent(tx: &Tx<'_>, id: i64, parent: i64) -> Result<(), OpError> {
 pub fn by_name(rx: &Rx<'_>, name: &str) -> Result<Option<Session>, OpError> {
     let select = format!("{COLUMNS} WHERE s.name = ?1");
     rx.sql(|db| db.prepare_cached(&select)?.query_row([name], read).optional())
+}
+
+/// The session that a caller means: by the agent's own id, by its first characters if no other session
+/// begins with them, or by its path `session://ID`.
+pub fn find(rx: &Rx<'_>, given: &str) -> Result<Session, OpError> {
+    let name = given.strip_prefix("session://").unwrap_or(given);
+    if let Some(session) = by_name(rx, name)? {
+        return Ok(session);
+    }
+    let mut named = match name.chars().count() >= limits::SESSION_PREFIX_CHARS_MIN {
+        true => names_with_prefix(rx, name)?,
+        false => Vec::new(),
+    };
+    let shown = text::one_line(name, limits::HOOK_NAME_BYTES_MAX);
+    match named.len() {
+        0 => Err(OpError::not_found(format!("Session not found: {shown}")).hint(
+            "`rekindle sessions` lists them; `rekindle show` names the session of a record.",
+        )),
+        1 => by_name(rx, &named.remove(0))?
+            .ok_or_else(|| OpError::not_found(format!("Session not found: {shown}"))),
+        _ => {
+            let listed: Vec<String> = named
+                .iter()
+                .map(|name| text::one_line(name, limits::HOOK_NAME_BYTES_MAX))
+                .collect();
+            let message =
+                format!("'{shown}' is the beginning of several sessions: {}", listed.join(", "));
+            Err(OpError::invalid("session_id", message).hint("Give more characters of the id."))
+        }
+    }
+}
+
+/// Names of sessions that begin with these characters, the last active first.
+fn names_with_prefix(rx: &Rx<'_>, prefix: &str) -> Result<Vec<String>, OpError> {
+    // Both bounds are in the index on `name`. No name has a character above U+10FFFF.
+    const WITH_PREFIX: &str = "SELECT name FROM sessions \
+         WHERE name >= ?1 AND name < ?1 || char(1114111) AND agent <> ?2 \
+         ORDER BY last_at DESC, id DESC LIMIT ?3";
+    let given = params![prefix, OF_MARKS, limits::SESSION_CANDIDATES_LISTED];
+    rx.sql(|db| {
+        let mut select = db.prepare_cached(WITH_PREFIX)?;
+        select.query_map(given, |row| row.cell(0))?.collect()
+    })
 }
 
 /// The session's id in the store.

@@ -31,6 +31,12 @@ pub use neutral::neutral;
 pub use small_talk::is_small_talk;
 pub use statement::{Replacement, Statement};
 
+/// A number with its noun: `1 hint`, `2 hints`.
+pub fn counted(number: usize, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
+}
+
 /// The text as one line of at most `max_chars` characters, `…` included where it was cut.
 ///
 /// A line break or tab becomes a space and every other character that acts instead of showing

@@ -34,6 +34,7 @@ mod hits;
 mod hook;
 mod hostile;
 mod idle;
+mod ids;
 mod impostors;
 mod install;
 mod install_faults;

@@ -78,6 +78,11 @@ fn pretty(status: &Value) -> String {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     };
+    let counted = |name: &str, noun: &str| {
+        let number = status[name].as_u64().and_then(|number| usize::try_from(number).ok());
+        number
+            .map_or_else(|| format!("{} {noun}s", text(name)), |number| text::counted(number, noun))
+    };
     let last = match &status["last_event"] {
         Value::Null => "none yet".to_owned(),
         event => format!(
@@ -95,18 +100,34 @@ fn pretty(status: &Value) -> String {
         ),
         format!("address:    {} (port {})", text("address"), text("port")),
         format!("database:   {}", text("database")),
-        format!("since:      {} ({} s)", text("started"), text("uptime_seconds")),
+        format!("since:      {} ({})", text("started"), lasting(&status["uptime_seconds"])),
         format!(
-            "clients:    {} connections, {} agent sessions",
-            text("connections"),
-            text("sessions")
+            "clients:    {}, {}",
+            counted("connections", "connection"),
+            counted("sessions", "agent session")
         ),
-        format!("store:      {} hook events, {} session hints", text("events"), text("held")),
+        format!(
+            "store:      {}, {}",
+            counted("events", "hook event"),
+            counted("held", "session hint")
+        ),
         format!("last event: {last}"),
     ];
     if status["spooled"] != json!(0) {
-        lines.push(format!("spool:      {} events wait", text("spooled")));
+        lines.push(format!("spool:      {} not stored yet", counted("spooled", "event")));
     }
     lines.extend(remarks(status));
     lines.join("\n")
+}
+
+/// A number of seconds in the two largest units: `45 s`, `3 min 20 s`, `2 h 5 min`, `4 d 7 h`.
+fn lasting(seconds: &Value) -> String {
+    let seconds = seconds.as_u64().unwrap_or_default();
+    let (whole, unit, rest, smaller) = match seconds {
+        0..60 => return format!("{seconds} s"),
+        60..3_600 => (seconds / 60, "min", seconds % 60, "s"),
+        3_600..86_400 => (seconds / 3_600, "h", seconds % 3_600 / 60, "min"),
+        _ => (seconds / 86_400, "d", seconds % 86_400 / 3_600, "h"),
+    };
+    if rest == 0 { format!("{whole} {unit}") } else { format!("{whole} {unit} {rest} {smaller}") }
 }

@@ -76,11 +76,7 @@ impl Op for Receipts {
         let rows = cx.store.read(|rx| {
             let session = match &params.session_id {
                 None => None,
-                Some(name) => Some(sessions::id_of(rx, name)?.ok_or_else(|| {
-                    let name = text::one_line(name, limits::HOOK_NAME_BYTES_MAX);
-                    OpError::not_found(format!("Session not found: {name}"))
-                        .hint("`rekindle receipts` without it lists all sessions.")
-                })?),
+                Some(given) => Some(sessions::find(rx, given)?.id),
             };
             receipts::list(rx, session, params.limit)
         })?;

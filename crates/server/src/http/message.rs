@@ -83,7 +83,8 @@ async fn read_all(head: &Parts, mut body: Incoming) -> Result<Bytes, Refused> {
         // A client that sent `Expect` reads the refusal without sending its body.
         if announced <= limits::BODY_DISCARD_BYTES_MAX && !head.headers.contains_key(header::EXPECT)
         {
-            drained(body).await;
+            // The refusal is sent at once; the body is read beside it, so that the client can finish sending.
+            tokio::spawn(drained(body));
         }
         return Err(too_large());
     }

@@ -5,6 +5,7 @@ mod rest;
 mod streams;
 
 use std::collections::HashMap;
+use std::time::Instant;
 
 use model::limits;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
@@ -332,6 +333,25 @@ async fn a_body_over_the_limit_is_refused_and_its_sender_reads_the_limit() {
     );
     client.send(&head).await;
     assert_eq!(client.reply().await.status, 413);
+}
+
+#[tokio::test]
+async fn an_announced_length_over_the_limit_is_refused_before_the_body_arrives() {
+    let server = TestServer::new().await;
+    let length = limits::BODY_BYTES_MAX + 1;
+    let head = format!(
+        "POST /rpc HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n\
+         Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
+    );
+    let mut fastest = Duration::MAX;
+    for _ in 0..5 {
+        let mut client = server.connect().await;
+        let sent = Instant::now();
+        client.send(&head).await;
+        assert_eq!(client.reply().await.status, 413);
+        fastest = fastest.min(sent.elapsed());
+    }
+    assert!(fastest < limits::BODY_DISCARD, "the body was waited for: {fastest:?}");
 }
 
 #[tokio::test]

@@ -41,7 +41,7 @@ fn what_is_not_there_cannot_be_pinned() {
             assert_eq!(code(world.call(op, json!({ "id": id }))), Code::NotFound, "{op} {id}");
         }
     }
-    for hostile in [json!({}), json!({ "id": "1" }), json!({ "id": 1, "force": true })] {
+    for hostile in [json!({}), json!({ "id": "one" }), json!({ "id": 1, "force": true })] {
         assert_eq!(code(world.call("pin_observation", hostile)), Code::Invalid);
     }
 }

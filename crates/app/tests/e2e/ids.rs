@@ -1,0 +1,82 @@
+//! Ids of records and sessions, in every form in which we print them.
+
+use serde_json::{Value, json};
+use testkit::Home;
+
+use super::home;
+
+const FIRST: &str = "7c1a90d2-0000-4000-8000-000000000001";
+const SECOND: &str = "7c1a90ff-0000-4000-8000-000000000002";
+
+/// A home with two sessions whose ids begin alike, each with one prompt.
+fn two_sessions() -> Home {
+    let home = home();
+    for (session, prompt) in [(FIRST, "tame the zebrafish"), (SECOND, "feed the quokka")] {
+        let payload = json!({ "session_id": session, "cwd": "/srv/app", "prompt": prompt });
+        home.call("hook", &json!({ "event": "UserPromptSubmit", "payload": payload }));
+    }
+    home
+}
+
+fn id_of(home: &Home, word: &str) -> String {
+    home.run(&["search", word, "--project", "*", "--ids"]).ok().trim().to_owned()
+}
+
+/// @ids_as_printed
+#[test]
+fn a_record_is_named_by_its_number_with_a_hash_or_by_its_path() {
+    let home = two_sessions();
+    let id = id_of(&home, "zebrafish");
+    for written in [id.clone(), format!("#{id}"), format!("obs://{id}")] {
+        let shown = home.run(&["show", &written]).ok();
+        assert!(shown.contains("tame the zebrafish"), "{written}: {shown}");
+        let around = home.run(&["timeline", &written]).ok();
+        assert!(around.contains("tame the zebrafish"), "{written}: {around}");
+        assert!(home.run(&["pin", &written]).ok().contains(&format!("#{id}")), "{written}");
+    }
+    let counted = home.run(&["purge", "--id", &format!("#{id}"), "--json"]).ok();
+    assert_eq!(serde_json::from_str::<Value>(&counted).unwrap()["prompts"], 1, "{counted}");
+    let mut agent = home.serve();
+    agent.initialize("2025-11-25");
+    let read = agent.call("get_observations", &json!({ "ids": [format!("#{id}")] })).unwrap();
+    assert_eq!(read["results"][0]["content"], "tame the zebrafish");
+    for wrong in ["#", "#x", "hint://3"] {
+        let failed = home.run(&["show", wrong]);
+        assert_ne!(failed.code, 0, "{wrong}");
+        assert!(failed.stderr.contains("is not the id of a record"), "{wrong}: {failed:?}");
+    }
+    let limit = home.run(&["search", "zebrafish", "--limit", "#5"]);
+    assert_ne!(limit.code, 0, "only ids are written with a hash: {limit:?}");
+}
+
+/// @session_prefixes
+#[test]
+fn a_session_is_named_by_six_or_more_of_its_first_characters() {
+    let home = two_sessions();
+    for written in [FIRST.to_owned(), FIRST[..8].to_owned(), format!("session://{FIRST}")] {
+        let traced = home.run(&["trace", &written]).ok();
+        assert!(traced.contains("tame the zebrafish"), "{written}: {traced}");
+        let found = home.run(&["search", "the", "--project", "*", "--session", &written]).ok();
+        assert!(found.contains("zebrafish") && !found.contains("quokka"), "{written}: {found}");
+    }
+    let ambiguous = home.run(&["trace", &FIRST[..6]]);
+    assert_eq!(ambiguous.code, 1, "{ambiguous:?}");
+    for session in [FIRST, SECOND] {
+        assert!(ambiguous.stderr.contains(session), "the candidates are listed: {ambiguous:?}");
+    }
+    for unknown in [&FIRST[..5], "7c1b90d2", "7c1a90%", "______"] {
+        let failed = home.run(&["trace", unknown]);
+        assert!(failed.stderr.contains("Session not found"), "{unknown}: {failed:?}");
+    }
+}
+
+/// @unknown_id_as_json
+#[test]
+fn an_unknown_id_is_an_error_object_with_json() {
+    let home = two_sessions();
+    let failed = home.run(&["show", "99999", "--json"]);
+    assert_ne!(failed.code, 0);
+    let printed: Value = serde_json::from_str(&failed.stdout).unwrap();
+    assert_eq!(printed["error"]["message"], "there is no #99999", "{printed}");
+    assert_eq!(failed.stderr, "");
+}
