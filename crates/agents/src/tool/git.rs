@@ -30,6 +30,8 @@ pub(super) enum GitReport {
     Unheard,
     /// Git reported a failure.
     Failed,
+    /// The whole output is there, and git did not report what it reports if it is done.
+    Refused,
     /// The output does not show that it was done.
     NotDone,
 }
@@ -81,10 +83,20 @@ pub(super) fn committed(commands: &[Simple], texts: &[&str]) -> GitReport {
         return if is_own { GitReport::Failed } else { GitReport::NotDone };
     }
     let is_redirected = commit.hidden && !commit.piped;
-    match is_redirected || is_quiet(commit, "commit") {
-        true => GitReport::Unheard,
-        false => GitReport::NotDone,
+    if is_redirected || is_quiet(commit, "commit") {
+        return GitReport::Unheard;
     }
+    // A hook that refuses the commit prints what it likes. Git would have named the commit, so this is certain where all of
+    // the output is visible and nothing but a failure keeps git from being run.
+    let is_whole = |text: &&str| guard::looked_at(text).len() == text.len();
+    let is_cut = |line: &str| line.contains("truncated") || line.contains("omitted");
+    let is_certain = commit.decides
+        && !commit.hidden
+        && is_alone
+        && texts.iter().all(is_whole)
+        && lines().any(|line| !line.trim().is_empty())
+        && !lines().any(is_cut);
+    if is_certain { GitReport::Refused } else { GitReport::NotDone }
 }
 
 /// Whether no other program of the line prints messages, so that `error: …` comes from git.

@@ -141,7 +141,11 @@ fn settle_git(draft: &mut Draft, outcome: &mut Outcome<'_>, is_open: bool) {
                 outcome.failed = true;
                 return;
             }
-            GitReport::NotDone | GitReport::Unheard => {
+            GitReport::Refused if !is_open => {
+                outcome.failed = true;
+                return;
+            }
+            GitReport::NotDone | GitReport::Refused | GitReport::Unheard => {
                 rest.retain(|command| !command.is_git(word));
                 draft.obs_type = run::obs_type(&rest);
                 git::forget(&mut draft.metadata);

@@ -222,6 +222,44 @@ fn a_commit_that_git_did_not_make_is_not_recorded_as_one() {
 
 /// @capture_no_commit
 #[test]
+fn a_commit_that_a_hook_refused_is_a_failure_where_all_of_its_output_is_visible() {
+    let lint = "src/a.rs:1: trailing whitespace\n";
+    let refused = [
+        ("git commit -m 'fix it'", lint),
+        ("git add -A && git commit -m 'fix it' 2>&1", "Bad commit subject: use area: imperative\n"),
+        ("cd app && git commit -am 'fix it' && git push", lint),
+        ("git status --short; git commit -m 'fix it'", " M src/a.rs\nlint: 3 problems\n"),
+    ];
+    for (command, output) in refused {
+        let tool = codex(command, output);
+        assert_eq!((tool.obs_type, tool.failed), (ObsType::CommandError, true), "{command}");
+        assert!(tool.metadata.get("commit_message").is_none(), "{command}");
+    }
+    let cut = "lint: 1 problem\n…212 tokens truncated…\nlint: 9 problems\n";
+    let unknown = [
+        ("git commit -m 'fix it'", cut),
+        ("git commit -m 'fix it' || true", lint),
+        ("git commit -m 'fix it' | head -1", lint),
+        ("git commit -m 'fix it'; git status", lint),
+        ("git diff --cached --quiet || git commit -m 'fix it'", lint),
+        ("if git diff --cached --quiet; then echo none; else git commit -m x; fi", "none\n"),
+        ("for f in a b; do git commit -m x $f; done", lint),
+        ("npm run lint; git commit -m 'fix it'", lint),
+        ("git commit -m 'fix it' &", lint),
+        ("git commit -m 'fix it'", "\n \n"),
+    ];
+    for (command, output) in unknown {
+        assert!(!codex(command, output).failed, "{command}: {output}");
+    }
+    let response = json!({"stdout": lint, "interrupted": true});
+    let input = json!({"command": "git commit -m x"});
+    assert!(!used("claude-code", "PostToolUse", "Bash", input, response).failed);
+    // An exit code of 0 counts more than what is missing in the output.
+    assert_eq!(claude("git commit -m 'fix it'", lint).obs_type, ObsType::GitCommit);
+}
+
+/// @capture_no_commit
+#[test]
 fn a_push_that_was_refused_is_a_failure() {
     let table = [
         ("To host:r.git\n   a1b2c3d..e4f5a6b  main -> main\n", false),

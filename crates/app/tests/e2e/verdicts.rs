@@ -122,6 +122,8 @@ fn a_commit_that_failed_in_codex_is_neither_a_commit_nor_completed() {
     let fatal = "fatal: unable to auto-detect email address";
     ran(&home, "codex", "s-1", command, &json!(fatal));
     ran(&home, "codex", "s-1", command, &json!("On branch main\nnothing to commit\n"));
+    let hook = "src/login.rs:1: trailing whitespace";
+    ran(&home, "codex", "s-1", command, &json!(format!("{hook}\n")));
     ran(
         &home,
         "codex",
@@ -130,13 +132,13 @@ fn a_commit_that_failed_in_codex_is_neither_a_commit_nor_completed() {
         &json!("[main 1a2b3c4] tests\n 1 file changed, 1 insertion(+)\n"),
     );
     let kinds: Vec<String> = records(&home, "s-1").into_iter().map(|(kind, _)| kind).collect();
-    assert_eq!(kinds, ["command_error", "command_error", "git_commit"]);
+    assert_eq!(kinds, ["command_error", "command_error", "command_error", "git_commit"]);
     let end = json!({ "session_id": "s-1", "cwd": home.path(""), "hook_event_name": "Stop" });
     home.hook("Stop", &end);
     let summaries = home.call("session_summaries", &json!({ "project": "*" }));
     let summary = &summaries["results"][0]["summary"];
     assert_eq!(summary["completed"], json!(["tests"]), "{summary}");
-    assert_eq!(summary["notes"], json!(["nothing to commit", fatal]), "{summary}");
+    assert_eq!(summary["notes"], json!([hook, "nothing to commit", fatal]), "{summary}");
 }
 
 /// @capture_no_commit

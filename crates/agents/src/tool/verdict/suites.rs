@@ -336,37 +336,60 @@ fn ctest(reading: &mut Reading<'_>, line: &str) {
     reading.finding(Family::Ctest, advice || case);
 }
 
+/// How `dotnet test` begins the line with its counts, in English, French and German: per project, and in all.
+const DOTNET_PROJECT: &[&str] = &[
+    "Failed!",
+    "Passed!",
+    "Skipped!",
+    "Échoué!",
+    "Réussi!",
+    "Ignoré!",
+    "Fehler!",
+    "Bestanden!",
+    "Übersprungen!",
+];
+const DOTNET_TOTAL: &[&str] = &["Test summary", "Récapitulatif du test", "Testzusammenfassung"];
+
 fn dotnet(reading: &mut Reading<'_>, line: &str) {
     let inside = line.trim_start();
     let counts = |rest: &str| {
         let mut tally = Tally::default();
-        for member in rest.split(',') {
+        for member in rest.split([',', ';']) {
             let Some((word, count)) = member.split_once(':') else { continue };
             let Some((count, _)) = number(count.trim()) else { continue };
             match word.trim() {
-                "Failed" | "failed" => Slot::Failed,
-                "Passed" | "succeeded" => Slot::Passed,
-                "Skipped" | "skipped" => Slot::Skipped,
+                "Failed" | "failed" | "échec" | "Fehler" | "fehlgeschlagen" => Slot::Failed,
+                "Passed" | "succeeded" | "réussite" | "réussi" | "erfolgreich" => Slot::Passed,
+                "Skipped" | "skipped" | "ignorée(s)" | "ignoré" | "übersprungen" => {
+                    Slot::Skipped
+                }
                 _ => Slot::Aside,
             }
             .put(&mut tally, count);
         }
         tally
     };
-    let summary = ["Failed!", "Passed!", "Skipped!"]
-        .iter()
-        .find_map(|word| inside.strip_prefix(word)?.trim_start().strip_prefix("- "))
-        .or_else(|| inside.strip_prefix("Test summary: "));
-    if let Some(rest) = summary.filter(|rest| rest.contains("ailed:")) {
-        return reading.summary(Family::Dotnet, counts(rest));
+    let behind = |words: &[&str], marks: &[char]| {
+        let rest = words.iter().find_map(|word| inside.strip_prefix(word))?;
+        rest.trim_start().strip_prefix(marks)
+    };
+    // German has a colon where the others have a dash.
+    let summary = behind(DOTNET_PROJECT, &['-', ':']).or_else(|| behind(DOTNET_TOTAL, &[':']));
+    if let Some(tally) = summary.map(counts).filter(|tally| tally.failed.is_some()) {
+        return reading.summary(Family::Dotnet, tally);
     }
-    let failed = inside == "Test Run Failed."
-        || inside == "Build FAILED."
+    let failed = matches!(
+        inside,
+        "Test Run Failed." | "Échec de la série de tests." | "Fehler beim Testlauf."
+    ) || inside == "Build FAILED."
         || inside.starts_with("Build failed with ") && inside.contains("error(s) in ");
     reading.red(Family::Dotnet, failed);
     let built = reading.kind == Kind::Build && reading.program == "dotnet";
-    let passed = inside == "Test Run Successful."
-        || built && (inside == "Build succeeded." || inside.starts_with("Build succeeded in "));
+    let passed = matches!(
+        inside,
+        "Test Run Successful." | "Série de tests réussie." | "Der Testlauf war erfolgreich."
+    ) || built
+        && (inside == "Build succeeded." || inside.starts_with("Build succeeded in "));
     reading.green(Family::Dotnet, passed);
 }
 
