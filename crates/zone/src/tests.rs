@@ -94,7 +94,7 @@ fn a_damaged_file_is_refused_or_parsed_without_a_panic() {
 }
 
 #[test]
-fn what_is_no_rule_is_refused() {
+fn an_invalid_rule_is_refused() {
     for text in
         ["", "X", "CET", "CET-1CEST,M3", "CET-1CEST,M13.1.0,M1.1.0", "CET-999", "<CET-1", "CET-1x"]
     {

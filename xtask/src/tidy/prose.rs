@@ -287,8 +287,10 @@ impl Block<'_> {
 
 /// The rule that a sentence breaks, if any.
 fn broken_rule(sentence: &str) -> Option<&'static str> {
-    // Code in backticks counts as one word, whatever it says.
+    // Code in backticks and a placeholder in braces count as one word.
     let plain = sentence.split('`').step_by(2).collect::<Vec<_>>().join("x").to_lowercase();
+    let plain = plain.split('{').map(|part| part.split('}').next_back().unwrap_or_default());
+    let plain = plain.collect::<Vec<_>>().join("x");
     let words: Vec<&str> = plain
         .split(|c: char| !c.is_alphanumeric() && c != '\'')
         .filter(|w| !w.is_empty())
@@ -298,7 +300,8 @@ fn broken_rule(sentence: &str) -> Option<&'static str> {
     }
     let text = format!(" {} ", words.join(" "));
     let has = |phrases: &[&str]| phrases.iter().any(|phrase| text.contains(&format!(" {phrase} ")));
-    let is_question = plain.trim_end().ends_with('?');
+    // The cell of a table ends with a full stop here.
+    let is_question = plain.trim_end_matches(['.', ' ']).ends_with('?');
     if CLAUSES.contains(&words[0]) && !is_question {
         return Some("a clause instead of a noun");
     }
@@ -341,9 +344,12 @@ mod tests {
             let last = hard.split_inclusive(": ").last().unwrap_or(hard);
             assert!(broken_rule(last).is_some(), "{hard}");
         }
-        for plain in
-            ["What does it cost?", "The caller holds the lock.", "Prints `somebody` twice.", "Who?"]
-        {
+        for plain in [
+            "What does it cost?. ",
+            "The caller holds it.",
+            "Prints `somebody` twice.",
+            "{who} holds the lock",
+        ] {
             assert_eq!(broken_rule(plain), None, "{plain}");
         }
     }
